@@ -15,18 +15,35 @@ const BY_HAND: &str = "\n## What was tried\n";
 pub fn run(root: &Path, seconds: u64) -> anyhow::Result<ExitCode> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     // The whole workspace, so that packages are built with the same features as everywhere.
-    let build = ["build", "--profile", "dist", "--locked", "--workspace", "--bin", "corridor", "--bin", "bench_report"];
-    let built = Command::new(&cargo).args(build).current_dir(root).status().context("starting cargo")?;
+    let build = [
+        "build",
+        "--profile",
+        "dist",
+        "--locked",
+        "--workspace",
+        "--bin",
+        "corridor",
+        "--bin",
+        "bench_report",
+    ];
+    let built =
+        Command::new(&cargo).args(build).current_dir(root).status().context("starting cargo")?;
     ensure!(built.success(), "the release build failed");
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| root.join("target"), |dir| root.join(dir));
     let program = |name: &str| target.join("dist").join(name);
     let mut measure = Command::new(program("bench_report"));
-    measure.arg(program("corridor")).arg(seconds.to_string()).current_dir(root).stderr(Stdio::inherit());
+    measure
+        .arg(program("corridor"))
+        .arg(seconds.to_string())
+        .current_dir(root)
+        .stderr(Stdio::inherit());
     let measured = measure.output().context("starting the benchmarks")?;
     ensure!(measured.status.success(), "the benchmarks failed");
     let figures = String::from_utf8(measured.stdout).context("the figures")?;
     let path = root.join(REPORT);
-    let before = if path.exists() { std::fs::read_to_string(&path).context(REPORT)? } else { String::new() };
+    let before =
+        if path.exists() { std::fs::read_to_string(&path).context(REPORT)? } else { String::new() };
     std::fs::write(path, figures + by_hand(&before)).context(REPORT)?;
     Ok(ExitCode::SUCCESS)
 }

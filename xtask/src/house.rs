@@ -74,7 +74,11 @@ fn per_mille(part: usize, whole: usize) -> String {
 }
 
 fn long_lines(sources: &[&RustSource]) -> usize {
-    sources.iter().flat_map(|source| &source.lines).filter(|line| line.chars().count() > COLUMNS).count()
+    sources
+        .iter()
+        .flat_map(|source| &source.lines)
+        .filter(|line| line.chars().count() > COLUMNS)
+        .count()
 }
 
 /// The names of functions and types outside test code.
@@ -106,7 +110,9 @@ fn one_word(names: &[String]) -> String {
 fn function_tokens(sources: &[&RustSource]) -> Vec<usize> {
     let mut counts = Vec::new();
     for source in sources {
-        for function in source.functions.iter().filter(|function| !source.is_test_line(function.first)) {
+        for function in
+            source.functions.iter().filter(|function| !source.is_test_line(function.first))
+        {
             let lines = &source.code[function.first - 1..function.last];
             counts.push(lines.iter().map(|line| tokens(line)).sum());
         }
@@ -155,7 +161,12 @@ fn circles(sources: &[&RustSource]) -> Vec<Vec<String>> {
         let Some(module) = top_module(source) else { continue };
         let named = imports.entry((source.room(), module)).or_default();
         for (_, line) in source.numbered_code().filter(|(line, _)| !source.is_test_line(*line)) {
-            named.extend(line.split("crate::").skip(1).filter_map(|rest| words(rest).next()).map(str::to_owned));
+            named.extend(
+                line.split("crate::")
+                    .skip(1)
+                    .filter_map(|rest| words(rest).next())
+                    .map(str::to_owned),
+            );
         }
     }
     let reached = |room: &str, from: &str| {
@@ -170,12 +181,17 @@ fn circles(sources: &[&RustSource]) -> Vec<Vec<String>> {
         }
         seen
     };
-    let reach: BTreeMap<(&str, &str), BTreeSet<String>> =
-        imports.keys().map(|(room, module)| ((*room, module.as_str()), reached(room, module))).collect();
+    let reach: BTreeMap<(&str, &str), BTreeSet<String>> = imports
+        .keys()
+        .map(|(room, module)| ((*room, module.as_str()), reached(room, module)))
+        .collect();
     let mut found = BTreeSet::new();
     for ((room, module), beyond) in &reach {
-        let meets = |other: &&String| other.as_str() != *module && reach[&(*room, other.as_str())].contains(*module);
-        let mut circle: Vec<String> = beyond.iter().filter(meets).map(|other| format!("{room}::{other}")).collect();
+        let meets = |other: &&String| {
+            other.as_str() != *module && reach[&(*room, other.as_str())].contains(*module)
+        };
+        let mut circle: Vec<String> =
+            beyond.iter().filter(meets).map(|other| format!("{room}::{other}")).collect();
         if !circle.is_empty() {
             circle.push(format!("{room}::{module}"));
             circle.sort();
@@ -206,7 +222,10 @@ mod tests {
         let tree = tree(&[("crates/a/src/lib.rs", text)]);
         let sources: Vec<&RustSource> = tree.rust().iter().collect();
         let (functions, types) = names(&sources);
-        assert_eq!((one_word(&functions).as_str(), one_word(&types).as_str()), ("66.7 %", "50.0 %"));
+        assert_eq!(
+            (one_word(&functions).as_str(), one_word(&types).as_str()),
+            ("66.7 %", "50.0 %")
+        );
     }
 
     #[test]

@@ -18,7 +18,11 @@ use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 
 #[derive(Parser)]
-#[command(name = "cargo xtask", about = "Development tasks of this project", disable_help_subcommand = true)]
+#[command(
+    name = "cargo xtask",
+    about = "Development tasks of this project",
+    disable_help_subcommand = true
+)]
 struct Cli {
     #[command(subcommand)]
     chore: Chore,

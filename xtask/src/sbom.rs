@@ -69,13 +69,15 @@ struct Locked {
 /// The document. `epoch`: its timestamp, in seconds since 1970.
 pub fn document(root: &Path, epoch: u64) -> anyhow::Result<String> {
     let host = host()?;
-    let metadata = ["metadata", "--format-version=1", "--locked", "--offline", "--filter-platform", &host];
+    let metadata =
+        ["metadata", "--format-version=1", "--locked", "--offline", "--filter-platform", &host];
     let metadata: Metadata = serde_json::from_str(&cargo(root, &metadata)?)?;
     let lock: Lock = toml::from_str(&std::fs::read_to_string(root.join("Cargo.lock"))?)?;
     let time = jiff::Timestamp::from_second(i64::try_from(epoch)?)?;
     let mut document = described(&metadata, &built_in(root, &host)?, &lock, &time.to_string())?;
     let text = serde_json::to_string(&document)?;
-    document["serialNumber"] = Value::String(format!("urn:uuid:{}", uuid_of(&Sha256::digest(text))));
+    document["serialNumber"] =
+        Value::String(format!("urn:uuid:{}", uuid_of(&Sha256::digest(text))));
     Ok(serde_json::to_string_pretty(&document)? + "\n")
 }
 
@@ -88,11 +90,20 @@ fn cargo(root: &Path, args: &[&str]) -> anyhow::Result<String> {
 /// Names and versions of all crates that a build of the program compiles. `cargo metadata` knows
 /// the edges, but includes the features that only tests enable.
 fn built_in(root: &Path, host: &str) -> anyhow::Result<BTreeSet<(String, String)>> {
-    let args = ["tree", "--package", PROGRAM, "--edges=normal,build", "--prefix=none", "--locked", "--offline"];
+    let args = [
+        "tree",
+        "--package",
+        PROGRAM,
+        "--edges=normal,build",
+        "--prefix=none",
+        "--locked",
+        "--offline",
+    ];
     let printed = cargo(root, &[&args[..], &["--target", host, "--format={p}"]].concat())?;
     let mut parts = BTreeSet::new();
     for line in printed.lines() {
-        let (name, rest) = line.split_once(" v").with_context(|| format!("cargo tree: {line:?}"))?;
+        let (name, rest) =
+            line.split_once(" v").with_context(|| format!("cargo tree: {line:?}"))?;
         let version = rest.split_whitespace().next().unwrap_or_default();
         parts.insert((name.to_owned(), version.to_owned()));
     }
@@ -102,7 +113,8 @@ fn built_in(root: &Path, host: &str) -> anyhow::Result<BTreeSet<(String, String)
 /// The platform of this build.
 fn host() -> anyhow::Result<String> {
     let said = run(Command::new("rustc").arg("-vV"))?;
-    let host = said.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
+    let host =
+        said.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
     Ok(host.to_owned())
 }
 
@@ -125,7 +137,8 @@ fn described(
         let package = by_id.get(id).with_context(|| format!("{id} is not described"))?;
         let mut needed: Vec<String> = Vec::new();
         for other in edges.get(id).into_iter().flatten() {
-            needed.push(purl(by_id.get(other).with_context(|| format!("{other} is not described"))?));
+            needed
+                .push(purl(by_id.get(other).with_context(|| format!("{other} is not described"))?));
         }
         if let Some(bundled) = bundled(package)? {
             needed.push(bundled["bom-ref"].as_str().unwrap_or_default().to_owned());
@@ -155,14 +168,21 @@ fn described(
 }
 
 /// The dependencies between crates, without those that only tests use.
-fn edges<'a>(resolve: &'a Resolve, parts: &BTreeMap<&str, &Package>) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
+fn edges<'a>(
+    resolve: &'a Resolve,
+    parts: &BTreeMap<&str, &Package>,
+) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
     let counts = |it: &&Dependency| {
-        parts.contains_key(it.pkg.as_str()) && it.dep_kinds.iter().any(|kind| kind.kind.as_deref() != Some("dev"))
+        parts.contains_key(it.pkg.as_str())
+            && it.dep_kinds.iter().any(|kind| kind.kind.as_deref() != Some("dev"))
     };
     let nodes = resolve.nodes.iter().filter(|node| parts.contains_key(node.id.as_str()));
     let mut edges = BTreeMap::new();
     for node in nodes {
-        edges.insert(node.id.as_str(), node.deps.iter().filter(counts).map(|it| it.pkg.as_str()).collect());
+        edges.insert(
+            node.id.as_str(),
+            node.deps.iter().filter(counts).map(|it| it.pkg.as_str()).collect(),
+        );
     }
     edges
 }
@@ -170,13 +190,16 @@ fn edges<'a>(resolve: &'a Resolve, parts: &BTreeMap<&str, &Package>) -> BTreeMap
 fn reachable<'a>(from: &'a str, edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> BTreeSet<&'a str> {
     let (mut seen, mut open) = (BTreeSet::from([from]), vec![from]);
     while let Some(id) = open.pop() {
-        open.extend(edges.get(id).into_iter().flatten().copied().filter(|other| seen.insert(other)));
+        open.extend(
+            edges.get(id).into_iter().flatten().copied().filter(|other| seen.insert(other)),
+        );
     }
     seen
 }
 
 fn component(package: &Package, lock: &Lock) -> anyhow::Result<Value> {
-    let licence = package.license.as_deref().with_context(|| format!("{} names no licence", package.name))?;
+    let licence =
+        package.license.as_deref().with_context(|| format!("{} names no licence", package.name))?;
     let mut part = json!({
         "type": "library",
         "bom-ref": purl(package),
@@ -188,9 +211,11 @@ fn component(package: &Package, lock: &Lock) -> anyhow::Result<Value> {
         "purl": purl(package),
     });
     if package.source.is_some() {
-        let locked = lock.package.iter().find(|it| it.name == package.name && it.version == package.version);
+        let locked =
+            lock.package.iter().find(|it| it.name == package.name && it.version == package.version);
         let checksum = locked.and_then(|it| it.checksum.as_deref());
-        let checksum = checksum.with_context(|| format!("{}: Cargo.lock has no checksum", purl(package)))?;
+        let checksum =
+            checksum.with_context(|| format!("{}: Cargo.lock has no checksum", purl(package)))?;
         part["hashes"] = json!([{ "alg": "SHA-256", "content": checksum }]);
         if let Some(url) = &package.repository {
             part["externalReferences"] = json!([{ "type": "vcs", "url": url }]);
@@ -207,7 +232,8 @@ fn bundled(package: &Package) -> anyhow::Result<Option<Value>> {
     let dir = Path::new(&package.manifest_path).parent().context("a manifest's directory")?;
     let header = dir.join("sqlite3/sqlite3.h");
     let text = std::fs::read_to_string(&header).with_context(|| header.display().to_string())?;
-    let version = sqlite_version(&text).with_context(|| format!("{}: names no version", header.display()))?;
+    let version =
+        sqlite_version(&text).with_context(|| format!("{}: names no version", header.display()))?;
     Ok(Some(json!({
         "type": "library",
         "bom-ref": format!("pkg:generic/sqlite@{version}"),
@@ -246,16 +272,25 @@ fn uuid_of(digest: &[u8]) -> String {
 pub fn examine(text: &str) -> anyhow::Result<usize> {
     let document: Value = serde_json::from_str(text)?;
     let components = document["components"].as_array().context("no components")?;
-    let refs: BTreeSet<&str> = components.iter().filter_map(|part| part["bom-ref"].as_str()).collect();
+    let refs: BTreeSet<&str> =
+        components.iter().filter_map(|part| part["bom-ref"].as_str()).collect();
     ensure!(refs.len() == components.len(), "a part is listed twice");
     for part in components {
         let purl = part["purl"].as_str().context("a part without purl")?;
         ensure!(part["licenses"][0].is_object(), "{purl}: no licence");
-        ensure!(!purl.starts_with("pkg:cargo/") || part["hashes"][0]["content"].is_string(), "{purl}: no checksum");
+        ensure!(
+            !purl.starts_with("pkg:cargo/") || part["hashes"][0]["content"].is_string(),
+            "{purl}: no checksum"
+        );
     }
     let own = document["metadata"]["component"]["bom-ref"].as_str().context("no program")?;
     for edge in document["dependencies"].as_array().context("no dependencies")? {
-        let ends = edge["dependsOn"].as_array().into_iter().flatten().chain([&edge["ref"]]).filter_map(Value::as_str);
+        let ends = edge["dependsOn"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .chain([&edge["ref"]])
+            .filter_map(Value::as_str);
         for end in ends {
             ensure!(end == own || refs.contains(end), "{end} is needed and not listed");
         }
@@ -264,7 +299,10 @@ pub fn examine(text: &str) -> anyhow::Result<usize> {
         ensure!(refs.iter().any(|part| part.starts_with(known)), "{known} is missing");
     }
     for tests_only in ["pkg:cargo/proptest@", "pkg:cargo/insta@"] {
-        ensure!(!refs.iter().any(|part| part.starts_with(tests_only)), "{tests_only} is used by tests alone");
+        ensure!(
+            !refs.iter().any(|part| part.starts_with(tests_only)),
+            "{tests_only} is used by tests alone"
+        );
     }
     Ok(components.len())
 }

@@ -34,7 +34,10 @@ mod tests {
 
     #[test]
     fn a_prebuilt_simulator_is_run_as_it_is() {
-        assert_eq!(command(Some("target/release/simulator".into())).get_program(), "target/release/simulator");
+        assert_eq!(
+            command(Some("target/release/simulator".into())).get_program(),
+            "target/release/simulator"
+        );
         let built: Vec<_> = command(None).get_args().map(|arg| arg.to_owned()).collect();
         assert_eq!(built, ["run", "--release", "--quiet", "--package", "simulator", "--"]);
     }

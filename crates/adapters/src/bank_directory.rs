@@ -105,11 +105,13 @@ pub fn load(path: &Path) -> Result<BankDirectory, LoadError> {
 /// Reads a directory in CSV.
 pub fn read(text: &str) -> Result<BankDirectory, LoadError> {
     let text = text.trim_start_matches('\u{feff}');
-    let mut reader = ReaderBuilder::new().comment(Some(b'#')).trim(Trim::All).from_reader(text.as_bytes());
+    let mut reader =
+        ReaderBuilder::new().comment(Some(b'#')).trim(Trim::All).from_reader(text.as_bytes());
     let headers = reader.headers().map_err(LoadError::Csv)?;
     let mut places = [0; COLUMNS.len()];
     for (place, column) in places.iter_mut().zip(COLUMNS) {
-        *place = headers.iter().position(|name| name == column).ok_or(LoadError::Column { column })?;
+        *place =
+            headers.iter().position(|name| name == column).ok_or(LoadError::Column { column })?;
     }
     let mut directory = BankDirectory::default();
     let mut record = StringRecord::new();
@@ -147,7 +149,9 @@ fn line_at(text: &str, start: u64) -> u64 {
     (before.matches('\n').count() + skipped + 1) as u64
 }
 
-fn read_branch([country, bic, local_code, bank_name, branch_name]: [&str; 5]) -> Result<Branch, RowFault> {
+fn read_branch(
+    [country, bic, local_code, bank_name, branch_name]: [&str; 5],
+) -> Result<Branch, RowFault> {
     let country = Country::parse(country).ok_or_else(|| RowFault::Country(country.to_owned()))?;
     let bic = match bic {
         "" => None,
@@ -157,7 +161,13 @@ fn read_branch([country, bic, local_code, bank_name, branch_name]: [&str; 5]) ->
     if let Some(code) = local_code.as_ref().filter(|code| !is_local_branch_code(country, code)) {
         return Err(RowFault::LocalCode { code: code.clone(), country: country.alpha3() });
     }
-    Ok(Branch { country, bic, local_code, bank_name: bank_name.to_owned(), branch_name: filled(branch_name) })
+    Ok(Branch {
+        country,
+        bic,
+        local_code,
+        bank_name: bank_name.to_owned(),
+        branch_name: filled(branch_name),
+    })
 }
 
 fn filled(text: &str) -> Option<String> {
@@ -186,16 +196,23 @@ mod tests {
     #[test]
     fn the_sample_holds_the_banks_that_corridors_md_names() {
         let sample = sample().expect("the sample loads");
-        for bic in
-            ["SCBLPKKX", "HABBPKKA", "DBBLBDDH", "BOPIPHMM", "NARBNPKA", "NBEGEGCX", "CIBEEGCX", "BFTVVNVX", "HDFCINBB"]
-        {
+        for bic in [
+            "SCBLPKKX", "HABBPKKA", "DBBLBDDH", "BOPIPHMM", "NARBNPKA", "NBEGEGCX", "CIBEEGCX",
+            "BFTVVNVX", "HDFCINBB",
+        ] {
             let bic = Bic::parse(bic).expect("well-formed");
             assert!(sample.by_bic(&bic).is_some(), "{bic}");
         }
         assert!(sample.by_local_code(Country::Ind, "HDFC0000001").is_some());
         for country in Country::ALL {
             let banks = sample.branches().iter().filter(|branch| branch.country == country);
-            assert!(banks.map(|branch| &branch.bank_name).collect::<std::collections::BTreeSet<_>>().len() > 1);
+            assert!(
+                banks
+                    .map(|branch| &branch.bank_name)
+                    .collect::<std::collections::BTreeSet<_>>()
+                    .len()
+                    > 1
+            );
         }
     }
 
@@ -230,24 +247,46 @@ mod tests {
     #[test]
     fn a_row_that_cannot_be_right_is_named_by_its_line() {
         for (rows, message) in [
-            ("IND,HDFCINBB,,A,\nUSA,,,A,\n", r#"line 3 of the bank directory: country "USA" is not one of"#),
+            (
+                "IND,HDFCINBB,,A,\nUSA,,,A,\n",
+                r#"line 3 of the bank directory: country "USA" is not one of"#,
+            ),
             ("# note\nIND,HDFC,,A,\n", r#"line 3 of the bank directory: bic "HDFC" is not a BIC"#),
-            ("IND,,HDFC1,A,\n", r#"line 2 of the bank directory: local_code "HDFC1" does not have the form of IND's"#),
-            ("PHL,BOPIPHMM,010040018,A,\n", r#"line 2 of the bank directory: local_code "010040018" does not"#),
+            (
+                "IND,,HDFC1,A,\n",
+                r#"line 2 of the bank directory: local_code "HDFC1" does not have the form of IND's"#,
+            ),
+            (
+                "PHL,BOPIPHMM,010040018,A,\n",
+                r#"line 2 of the bank directory: local_code "010040018" does not"#,
+            ),
             ("IND,SCBLPKKX,,A,\n", "line 2 of the bank directory: bic SCBLPKKX is not one of IN"),
             ("IND,HDFCINBB,,,\n", "line 2 of the bank directory: bank_name is empty"),
             ("IND,,,A,\n", "line 2 of the bank directory: bic and local_code are both empty"),
-            ("IND,HDFCINBB,,A,\nIND,HDFCINBB,,A,\n", "line 3 of the bank directory: bic \"HDFCINBB\" with local_code"),
-            ("\n# note\nIND,HDFCINBB\n", "line 4 of the bank directory: 2 fields, but the header names 5"),
-            ("IND,HDFCINBB,,\"A\nBank\",\n\nIND,?,,A,\n", "line 5 of the bank directory: bic \"?\" is not"),
-            ("IND,HDFCINBB,,A,\r\n#\r\nIND,?,,A,\r\n", "line 4 of the bank directory: bic \"?\" is not"),
+            (
+                "IND,HDFCINBB,,A,\nIND,HDFCINBB,,A,\n",
+                "line 3 of the bank directory: bic \"HDFCINBB\" with local_code",
+            ),
+            (
+                "\n# note\nIND,HDFCINBB\n",
+                "line 4 of the bank directory: 2 fields, but the header names 5",
+            ),
+            (
+                "IND,HDFCINBB,,\"A\nBank\",\n\nIND,?,,A,\n",
+                "line 5 of the bank directory: bic \"?\" is not",
+            ),
+            (
+                "IND,HDFCINBB,,A,\r\n#\r\nIND,?,,A,\r\n",
+                "line 4 of the bank directory: bic \"?\" is not",
+            ),
         ] {
             let found = message_of(rows);
             assert!(found.starts_with(message), "{found}");
         }
         let headless = read("country,bic\n").expect_err("columns are missing").to_string();
         assert!(
-            headless.starts_with("the bank directory has no column local_code; it needs country,bic,"),
+            headless
+                .starts_with("the bank directory has no column local_code; it needs country,bic,"),
             "{headless}"
         );
     }

@@ -74,8 +74,12 @@ pub enum Served {
 /// One GET without redirects. An HTTP client implements it; the simulator has servers of its own.
 pub trait Transport: Send + Sync {
     /// GETs `url`, at most `max_bytes` of it.
-    fn get<'a>(&'a self, url: &'a str, user_agent: &'a str, max_bytes: usize)
-    -> Answer<'a, Result<Served, FetchError>>;
+    fn get<'a>(
+        &'a self,
+        url: &'a str,
+        user_agent: &'a str,
+        max_bytes: usize,
+    ) -> Answer<'a, Result<Served, FetchError>>;
 }
 
 impl Transport for reqwest::Client {
@@ -87,7 +91,9 @@ impl Transport for reqwest::Client {
     ) -> Answer<'a, Result<Served, FetchError>> {
         Box::pin(async move {
             let at = parsed(url)?;
-            let response = ask(reqwest::Client::get(self, at.clone()).header(USER_AGENT, user_agent), &at).await?;
+            let response =
+                ask(reqwest::Client::get(self, at.clone()).header(USER_AGENT, user_agent), &at)
+                    .await?;
             match location(&at, &response)? {
                 Some(location) => Ok(Served::Redirect(location)),
                 None => body(response, &at, max_bytes).await.map(Served::Document),
@@ -100,7 +106,11 @@ impl Transport for reqwest::Client {
 const MAX_REDIRECTS: usize = 5;
 
 /// GETs `url`; only a complete 200 counts, and no redirect is followed.
-pub(crate) async fn get(client: &reqwest::Client, url: &str, max_bytes: usize) -> Result<Fetched, FetchError> {
+pub(crate) async fn get(
+    client: &reqwest::Client,
+    url: &str,
+    max_bytes: usize,
+) -> Result<Fetched, FetchError> {
     let at = parsed(url)?;
     let response = ask(client.get(at.clone()), &at).await?;
     body(response, &at, max_bytes).await
@@ -122,7 +132,8 @@ pub(crate) async fn get_following(
             Served::Document(fetched) => return Ok(fetched),
             Served::Redirect(location) => location,
         };
-        let wrong = |detail: &str| FetchError::Redirect { url: shown(&at), detail: detail.to_owned() };
+        let wrong =
+            |detail: &str| FetchError::Redirect { url: shown(&at), detail: detail.to_owned() };
         let target = at.join(&location).map_err(|_| wrong("to a Location that is not a URL"))?;
         check(&target)?;
         if is_this_machine(&target) && !begins_here {
@@ -130,7 +141,10 @@ pub(crate) async fn get_following(
         }
         at = target;
     }
-    Err(FetchError::Redirect { url: shown(&at), detail: format!("more than {MAX_REDIRECTS} redirects") })
+    Err(FetchError::Redirect {
+        url: shown(&at),
+        detail: format!("more than {MAX_REDIRECTS} redirects"),
+    })
 }
 
 async fn ask(request: reqwest::RequestBuilder, at: &Url) -> Result<reqwest::Response, FetchError> {
@@ -149,11 +163,16 @@ fn location(at: &Url, response: &reqwest::Response) -> Result<Option<String>, Fe
     Ok(Some(location.to_owned()))
 }
 
-async fn body(response: reqwest::Response, at: &Url, max_bytes: usize) -> Result<Fetched, FetchError> {
+async fn body(
+    response: reqwest::Response,
+    at: &Url,
+    max_bytes: usize,
+) -> Result<Fetched, FetchError> {
     if response.status() != reqwest::StatusCode::OK {
         return Err(FetchError::Status { url: shown(at), status: response.status().as_u16() });
     }
-    let last_modified = response.headers().get("last-modified").and_then(|value| value.to_str().ok());
+    let last_modified =
+        response.headers().get("last-modified").and_then(|value| value.to_str().ok());
     let last_modified = last_modified.map(str::to_owned);
     let mut bytes = Vec::new();
     let mut body = response.bytes_stream();
@@ -182,8 +201,10 @@ pub(crate) fn shown(url: &Url) -> String {
 }
 
 fn parsed(url: &str) -> Result<Url, FetchError> {
-    let at = Url::parse(url)
-        .map_err(|error| FetchError::Transport { url: "an address".to_owned(), detail: error.to_string() })?;
+    let at = Url::parse(url).map_err(|error| FetchError::Transport {
+        url: "an address".to_owned(),
+        detail: error.to_string(),
+    })?;
     check(&at)?;
     Ok(at)
 }
@@ -250,8 +271,10 @@ pub(crate) mod tests {
     pub(crate) async fn serve_once(header: &str, body: Vec<u8>) -> String {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("port");
         let url = format!("http://{}/document", listener.local_addr().expect("address"));
-        let head =
-            format!("HTTP/1.1 200 OK\r\n{header}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        let head = format!(
+            "HTTP/1.1 200 OK\r\n{header}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+            body.len()
+        );
         tokio::spawn(async move {
             let (mut socket, _) = listener.accept().await.expect("accept");
             let mut request = [0; 4096];

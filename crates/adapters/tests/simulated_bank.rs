@@ -9,7 +9,10 @@ use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::ports::Rail;
-use domain::rail::{BankReport, Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus, Submission};
+use domain::rail::{
+    BankReport, Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus,
+    Submission,
+};
 use domain::rail_text::CharacterSet;
 use domain::time::{Span, Timestamp};
 use testkit::bank::{self, BankConfig, Behaviour, SimulatedBank};
@@ -37,8 +40,16 @@ fn instruction(number: u128, account: &str) -> Instruction {
         attempt: AttemptId(Uuid::from_u128(number)),
         amount: Money::new(3_791_205, Currency::Pkr),
         created_at: Timestamp(1_795_244_268_000_000),
-        debtor: InstructionParty { name: "Omar <&> Ali".into(), country: "ARE".into(), ..InstructionParty::default() },
-        creditor: InstructionParty { name: "Ayesha Khan".into(), country: "PAK".into(), ..InstructionParty::default() },
+        debtor: InstructionParty {
+            name: "Omar <&> Ali".into(),
+            country: "ARE".into(),
+            ..InstructionParty::default()
+        },
+        creditor: InstructionParty {
+            name: "Ayesha Khan".into(),
+            country: "PAK".into(),
+            ..InstructionParty::default()
+        },
         creditor_account: account.into(),
         creditor_account_is_iban: account.starts_with("PK"),
         creditor_account_type: "SVGS",
@@ -114,7 +125,11 @@ async fn reports(rail: &IsoRail, cursor: &mut Option<String>, count: usize) -> V
 }
 
 fn told(reports: &[BankReport], of: &Instruction) -> Vec<RailStatus> {
-    reports.iter().filter(|report| is_about(report, of)).map(|report| report.said.status.clone()).collect()
+    reports
+        .iter()
+        .filter(|report| is_about(report, of))
+        .map(|report| report.said.status.clone())
+        .collect()
 }
 
 fn is_about(report: &BankReport, order: &Instruction) -> bool {
@@ -126,12 +141,28 @@ fn is_about(report: &BankReport, order: &Instruction) -> bool {
 async fn over_http_every_outcome_is_understood() {
     let bank = SimulatedBank::start(bank_config()).await.expect("a bank");
     let rail = https(&bank);
-    let accounts = ["PK36SCBL0000001123456702", "10001", "10002", "10003", "10004", "10005", "10006", "10007", "10008"];
+    let accounts = [
+        "PK36SCBL0000001123456702",
+        "10001",
+        "10002",
+        "10003",
+        "10004",
+        "10005",
+        "10006",
+        "10007",
+        "10008",
+    ];
     let batch: Vec<Instruction> =
         (1_u128..).zip(accounts).map(|(number, account)| instruction(number, account)).collect();
     let words: Vec<String> = rail.submit(&batch).await.iter().map(word).collect();
     let accepted = "Accepted";
-    assert_eq!(words, [accepted, accepted, "Rejected", accepted, "Unknown", accepted, "taken", accepted, accepted]);
+    assert_eq!(
+        words,
+        [
+            accepted, accepted, "Rejected", accepted, "Unknown", accepted, "taken", accepted,
+            accepted
+        ]
+    );
     let reports = reports(&rail, &mut None, 9).await;
     use RailStatus::{Rejected, Returned, Settled};
     let expected = [
@@ -148,7 +179,11 @@ async fn over_http_every_outcome_is_understood() {
     for (order, expected) in batch.iter().zip(expected) {
         assert_eq!(told(&reports, order), expected, "{}", order.creditor_account);
     }
-    assert!(reports.iter().all(|report| report.said.amount.is_none_or(|amount| amount == batch[0].amount)));
+    assert!(
+        reports
+            .iter()
+            .all(|report| report.said.amount.is_none_or(|amount| amount == batch[0].amount))
+    );
     let lines = bank.book(&batch[0].payment.end_to_end_id()).expect("a book");
     let settled = reports.iter().find(|report| is_about(report, &batch[0])).expect("reported");
     assert_eq!(settled.said.bank_reference.as_deref(), Some(&*lines[0].reference));
@@ -180,7 +215,11 @@ async fn over_http_a_hanging_answer_is_indeterminate_and_a_repetition_harmless()
 #[tokio::test]
 async fn over_a_directory_answers_come_among_the_reports() {
     let root = tempfile::tempdir().expect("a directory");
-    let served = bank::DirectoryConfig { rail: RAIL.into(), path: root.path().to_owned(), poll: Span::millis(5) };
+    let served = bank::DirectoryConfig {
+        rail: RAIL.into(),
+        path: root.path().to_owned(),
+        poll: Span::millis(5),
+    };
     let config = BankConfig { listen: None, directories: vec![served], ..bank_config() };
     let bank = SimulatedBank::start(config).await.expect("a bank");
     let rail = directory(root.path());

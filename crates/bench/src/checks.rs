@@ -32,22 +32,29 @@ pub(super) struct Checks {
 impl Checks {
     pub(super) async fn make(installation: &Installation, tally: &Tally) -> anyhow::Result<Checks> {
         let store = &installation.store;
-        let mut checks = Checks { answered: tally.accepted, unclear: tally.unclear, ..Checks::default() };
+        let mut checks =
+            Checks { answered: tally.accepted, unclear: tally.unclear, ..Checks::default() };
         for funded in &installation.tenants {
             checks.rows += reservations(store, funded).await?;
-            let faults = store.verify_books(funded.tenant.id).await.context("verifying the books")?;
-            checks.book_faults.extend(faults.iter().map(|fault| format!("{}: {fault:?}", funded.tenant.tag)));
+            let faults =
+                store.verify_books(funded.tenant.id).await.context("verifying the books")?;
+            checks
+                .book_faults
+                .extend(faults.iter().map(|fault| format!("{}: {fault:?}", funded.tenant.tag)));
         }
         for sample in &tally.samples {
             checks.compared += 1;
-            checks.differing.extend(difference(store, &installation.tenants[sample.tenant], sample).await?);
+            checks
+                .differing
+                .extend(difference(store, &installation.tenants[sample.tenant], sample).await?);
         }
         Ok(checks)
     }
 
     /// Whether every answer has its row and every row its answer.
     pub(super) fn agree(&self) -> bool {
-        (self.answered..=self.answered + self.unclear).contains(&self.rows) && self.differing.is_empty()
+        (self.answered..=self.answered + self.unclear).contains(&self.rows)
+            && self.differing.is_empty()
     }
 
     /// Whether the books are consistent.
@@ -60,9 +67,13 @@ impl Checks {
 async fn reservations(store: &Store, funded: &Funded) -> anyhow::Result<u64> {
     let (mut count, mut after) = (0, None);
     loop {
-        let page = store.transfers(funded.tenant.id, after, PAGE).await.context("reading the transfers")?;
+        let page = store
+            .transfers(funded.tenant.id, after, PAGE)
+            .await
+            .context("reading the transfers")?;
         let reserves = page.iter().filter(|transfer| {
-            transfer.kind == TransferKind::Pending && matches!(transfer.debit, AccountCode::Prefund(_))
+            transfer.kind == TransferKind::Pending
+                && matches!(transfer.debit, AccountCode::Prefund(_))
         });
         count += reserves.count() as u64;
         after = match page.last() {
@@ -73,13 +84,20 @@ async fn reservations(store: &Store, funded: &Funded) -> anyhow::Result<u64> {
 }
 
 /// The difference between a row and its answer.
-async fn difference(store: &Store, funded: &Funded, sample: &Sample) -> anyhow::Result<Option<String>> {
+async fn difference(
+    store: &Store,
+    funded: &Funded,
+    sample: &Sample,
+) -> anyhow::Result<Option<String>> {
     let id = PaymentId::parse(&sample.id).context("an answer with an invalid id")?;
-    let Some(record) = store.payment_record(funded.tenant.id, id).await.context("reading a payment")? else {
+    let Some(record) =
+        store.payment_record(funded.tenant.id, id).await.context("reading a payment")?
+    else {
         return Ok(Some(format!("{id}: payment not found")));
     };
     let amount = record.payment.amount.decimal().to_string();
-    let same = amount == sample.amount && record.order.external_id.as_ref() == Some(&sample.external_id);
+    let same =
+        amount == sample.amount && record.order.external_id.as_ref() == Some(&sample.external_id);
     Ok((!same).then(|| format!("{id}: amount {amount}, answered {}", sample.amount)))
 }
 

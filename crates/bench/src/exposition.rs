@@ -15,13 +15,26 @@ impl Sizes {
         };
         let summed: Vec<(u64, u64)> = exposition.lines().filter_map(bucket).collect();
         let below = std::iter::once(0).chain(summed.iter().map(|(_, count)| *count));
-        Sizes(summed.iter().zip(below).map(|((bound, count), below)| (*bound, count.saturating_sub(below))).collect())
+        Sizes(
+            summed
+                .iter()
+                .zip(below)
+                .map(|((bound, count), below)| (*bound, count.saturating_sub(below)))
+                .collect(),
+        )
     }
 
     /// The values added since an earlier reading.
     pub(super) fn since(&self, earlier: &Sizes) -> Sizes {
-        let before = |bound: u64| earlier.0.iter().find(|(other, _)| *other == bound).map_or(0, |(_, count)| *count);
-        Sizes(self.0.iter().map(|(bound, count)| (*bound, count.saturating_sub(before(*bound)))).collect())
+        let before = |bound: u64| {
+            earlier.0.iter().find(|(other, _)| *other == bound).map_or(0, |(_, count)| *count)
+        };
+        Sizes(
+            self.0
+                .iter()
+                .map(|(bound, count)| (*bound, count.saturating_sub(before(*bound))))
+                .collect(),
+        )
     }
 
     pub(super) fn count(&self) -> u64 {
@@ -57,7 +70,10 @@ mod tests {
         let sizes = Sizes::read(TEXT, "b");
         assert_eq!(sizes.0, [(1, 10), (2, 0), (4, 20), (u64::MAX, 1)]);
         assert_eq!((sizes.count(), sizes.median()), (31, Some(3)));
-        let earlier = Sizes::read("b_bucket{le=\"1\"} 10\nb_bucket{le=\"2\"} 10\nb_bucket{le=\"4\"} 10\n", "b");
+        let earlier = Sizes::read(
+            "b_bucket{le=\"1\"} 10\nb_bucket{le=\"2\"} 10\nb_bucket{le=\"4\"} 10\n",
+            "b",
+        );
         assert_eq!(sizes.since(&earlier).0, [(1, 0), (2, 0), (4, 20), (u64::MAX, 1)]);
         assert_eq!(sizes.since(&sizes).median(), None);
         assert_eq!(Sizes::read("", "b").median(), None);

@@ -31,7 +31,13 @@ impl Quantiles {
 
     /// Formats them for display.
     pub(super) fn told(&self) -> String {
-        format!("p50 {} ms, p99 {} ms, p99.9 {} ms, max {} ms", ms(self.p50), ms(self.p99), ms(self.p999), ms(self.max))
+        format!(
+            "p50 {} ms, p99 {} ms, p99.9 {} ms, max {} ms",
+            ms(self.p50),
+            ms(self.p99),
+            ms(self.p999),
+            ms(self.max)
+        )
     }
 }
 
@@ -63,5 +69,7 @@ pub(super) const fn yes(flag: bool) -> &'static str {
 
 /// A kind of error as a member name: names are written without escaping.
 pub(super) fn plain(kind: &str) -> String {
-    kind.chars().map(|c| if c.is_ascii_graphic() && c != '"' && c != '\\' || c == ' ' { c } else { '?' }).collect()
+    kind.chars()
+        .map(|c| if c.is_ascii_graphic() && c != '"' && c != '\\' || c == ' ' { c } else { '?' })
+        .collect()
 }

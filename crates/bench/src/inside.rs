@@ -54,7 +54,12 @@ pub(super) struct Inside {
 impl Inside {
     pub(super) async fn open(installation: &Installation) -> anyhow::Result<Inside> {
         let (config, store) = (&installation.config, &installation.store);
-        let owner = installation.tenants.first().context("an installation without a tenant")?.tenant.clone();
+        let owner = installation
+            .tenants
+            .first()
+            .context("an installation without a tenant")?
+            .tenant
+            .clone();
         let tenants = [owner.clone()];
         let ground = Ground {
             data_dir: installation.data_dir(),
@@ -72,17 +77,29 @@ impl Inside {
         let mut tasks = vec![tokio::spawn(batcher.run())];
         tasks.extend(chain.tasks(store, &stopping).into_iter().map(|(_, task)| tokio::spawn(task)));
         chain.set_up(config, &tenants).await?;
-        let workers = Workers::new(store.clone(), engine.clone(), world.clone(), "bench".to_owned());
+        let workers =
+            Workers::new(store.clone(), engine.clone(), world.clone(), "bench".to_owned());
         let busy = workers.tasks(&stopping).into_iter().filter(|(name, _)| name != IDLE);
         tasks.extend(busy.map(|(_, task)| tokio::spawn(task)));
         let caller = Caller { tenant: owner.id, policy: Arc::new(owner.policy) };
-        Ok(Inside { wallets: Wallets::new(store.clone(), engine, world), caller, chain, stop, tasks, bank })
+        Ok(Inside {
+            wallets: Wallets::new(store.clone(), engine, world),
+            caller,
+            chain,
+            stop,
+            tasks,
+            bank,
+        })
     }
 
     /// Creates this many links, each with its own wallet.
     pub(super) async fn links(&self, count: usize) -> anyhow::Result<Vec<Link>> {
         self.deployed().await?;
-        stream::iter(0..count).map(|nth| self.link(nth)).buffer_unordered(AT_ONCE).try_collect().await
+        stream::iter(0..count)
+            .map(|nth| self.link(nth))
+            .buffer_unordered(AT_ONCE)
+            .try_collect()
+            .await
     }
 
     /// Waits until the tenant's contracts are deployed, which the first wallet triggers.
@@ -94,7 +111,10 @@ impl Inside {
             if wallet.state == WalletState::Active {
                 return Ok(());
             }
-            anyhow::ensure!(Instant::now() < until, "the tenant's contracts were not deployed in time");
+            anyhow::ensure!(
+                Instant::now() < until,
+                "the tenant's contracts were not deployed in time"
+            );
             tokio::time::sleep(LOOK_EVERY).await;
         }
     }
@@ -107,8 +127,17 @@ impl Inside {
             purpose: Some("Bench".to_owned()),
             expires_in_hours: DEFAULT_EXPIRES_IN_HOURS,
         };
-        let made = self.wallets.create_request(&self.caller, asked, None).await.context("a payment request")?.made;
-        let said = self.wallets.submit_sender(&made.token, sender(nth), None).await.context("a sender's details")?;
+        let made = self
+            .wallets
+            .create_request(&self.caller, asked, None)
+            .await
+            .context("a payment request")?
+            .made;
+        let said = self
+            .wallets
+            .submit_sender(&made.token, sender(nth), None)
+            .await
+            .context("a sender's details")?;
         Ok(Link { request: made.id, wallet, escrow: said.escrow.unwrap_or(made.escrow) })
     }
 

@@ -54,7 +54,10 @@ impl Installation {
     }
 
     /// Creates everything for one tenant's wallets, on a separate chain, except the server.
-    pub(super) async fn of_wallets(database_url: Option<&str>, block_ms: u64) -> anyhow::Result<Installation> {
+    pub(super) async fn of_wallets(
+        database_url: Option<&str>,
+        block_ms: u64,
+    ) -> anyhow::Result<Installation> {
         let more = vec![
             ("chain.block_time_ms", block_ms.to_string()),
             // The links are paid by this benchmark.
@@ -70,16 +73,28 @@ impl Installation {
         Ok(made)
     }
 
-    async fn open(database_url: Option<&str>, more: Vec<(&'static str, String)>) -> anyhow::Result<Installation> {
-        let dir = tempfile::Builder::new().prefix("corridor-bench-").tempdir().context("a temporary directory")?;
+    async fn open(
+        database_url: Option<&str>,
+        more: Vec<(&'static str, String)>,
+    ) -> anyhow::Result<Installation> {
+        let dir = tempfile::Builder::new()
+            .prefix("corridor-bench-")
+            .tempdir()
+            .context("a temporary directory")?;
         let overrides = [overrides(database_url), more].concat();
         let config = Config::load(&Sources {
             file: None,
             env: kept_environment(),
-            overrides: overrides.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect(),
+            overrides: overrides
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), value.clone()))
+                .collect(),
         })?;
         let store = service::open_store(&config, dir.path()).await?;
-        store.migrate().await.context("cannot prepare the database: a benchmark needs an empty one")?;
+        store
+            .migrate()
+            .await
+            .context("cannot prepare the database: a benchmark needs an empty one")?;
         Ok(Installation { dir, config, overrides, store, tenants: Vec::new() })
     }
 
@@ -125,16 +140,22 @@ fn overrides(database_url: Option<&str>) -> Vec<(&'static str, String)> {
 /// Of this process's configuration only what may tune a run: the key of an existing database, and
 /// the engine.
 fn kept_environment() -> Vec<(String, String)> {
-    const KEPT: [&str; 3] = ["CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", "CORRIDOR_ENGINE__", "CORRIDOR_STORE__"];
-    let kept = |name: &str| KEPT.iter().any(|kept| name.starts_with(kept)) && name != "CORRIDOR_STORE__URL";
+    const KEPT: [&str; 3] =
+        ["CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", "CORRIDOR_ENGINE__", "CORRIDOR_STORE__"];
+    let kept = |name: &str| {
+        KEPT.iter().any(|kept| name.starts_with(kept)) && name != "CORRIDOR_STORE__URL"
+    };
     std::env::vars().filter(|(name, _)| kept(name)).collect()
 }
 
 /// Refuses a database with other tenants, which must not receive fictitious payments.
 async fn refuse_others(store: &Store) -> anyhow::Result<()> {
     let tenants = store.tenants().await.context("reading the tenants")?;
-    let others: Vec<&str> =
-        tenants.iter().map(|tenant| tenant.tag.as_str()).filter(|tag| !tag.starts_with(TAG)).collect();
+    let others: Vec<&str> = tenants
+        .iter()
+        .map(|tenant| tenant.tag.as_str())
+        .filter(|tag| !tag.starts_with(TAG))
+        .collect();
     anyhow::ensure!(
         others.is_empty(),
         "the database contains other tenants ({}): a benchmark needs a separate database",
@@ -151,8 +172,10 @@ async fn make_tenants(store: &Store, count: usize) -> anyhow::Result<Vec<Funded>
     for number in 0..count {
         let tag = format!("{TAG}{run}_{number}");
         let policy = tenancy::default_policy(COIN);
-        let tenant = tenancy::create_tenant(store, &tag, &format!("Bench {number}"), policy, WHO).await?;
-        let key = tenancy::create_key(store, &tenant, Environment::Mock, KeyService::Pay, WHO).await?;
+        let tenant =
+            tenancy::create_tenant(store, &tag, &format!("Bench {number}"), policy, WHO).await?;
+        let key =
+            tenancy::create_key(store, &tenant, Environment::Mock, KeyService::Pay, WHO).await?;
         tenants.push(Funded { tenant, key });
     }
     Ok(tenants)
@@ -164,7 +187,10 @@ async fn fund(config: &Config, store: &Store, tenants: &[Funded]) -> anyhow::Res
     let running = tokio::spawn(batcher.run());
     let payments = Payments::new(store.clone(), engine, world, config.environment);
     for funded in tenants {
-        payments.top_up(funded.tenant.id, COIN, PREFUND_MINOR, "bench").await.context("funding a tenant")?;
+        payments
+            .top_up(funded.tenant.id, COIN, PREFUND_MINOR, "bench")
+            .await
+            .context("funding a tenant")?;
     }
     drop(payments);
     running.await.context("the batcher that funds the tenants")

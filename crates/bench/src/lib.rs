@@ -78,7 +78,8 @@ pub async fn run(settings: &Settings, tell: &dyn Fn(&str)) -> anyhow::Result<Rep
     tell("stopping the server");
     let stopped = server.stop().await;
     let measured = measured.context("interrupted")?;
-    let (meter, tally) = measured.map_err(|error| anyhow::anyhow!("{error:#}{}", server.last_words()))?;
+    let (meter, tally) =
+        measured.map_err(|error| anyhow::anyhow!("{error:#}{}", server.last_words()))?;
     stopped?;
     tell("checking rows and books");
     let checks = Checks::make(&installation, &tally).await?;
@@ -121,7 +122,11 @@ async fn measure(
 }
 
 /// The number of accepted payments, the backlog, and the server's batch sizes.
-async fn moment(installation: &Installation, server: &ServerProcess, crowd: &Crowd) -> anyhow::Result<Moment> {
+async fn moment(
+    installation: &Installation,
+    server: &ServerProcess,
+    crowd: &Crowd,
+) -> anyhow::Result<Moment> {
     let accepted = crowd.accepted();
     let backlog = installation.backlog().await?;
     let batches = Sizes::read(&server.metrics().await?, "corridor_batch_commands");

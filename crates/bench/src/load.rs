@@ -128,7 +128,11 @@ pub(super) struct Crowd {
 
 impl Crowd {
     /// Creates clients for the server at `address`.
-    pub(super) fn new(settings: &Settings, installation: &Installation, address: SocketAddr) -> Crowd {
+    pub(super) fn new(
+        settings: &Settings,
+        installation: &Installation,
+        address: SocketAddr,
+    ) -> Crowd {
         let url = format!("http://{address}");
         let minter = |key: &service::tenancy::IssuedKey| {
             Minter::new(key.access_key.clone(), key.secret_key.as_bytes(), url.clone())
@@ -228,7 +232,10 @@ impl Client {
             match tokio::time::timeout(ANSWER_MAX, self.pair()).await {
                 Ok(Ok(payment)) => self.measure(until, began, payment),
                 Ok(Err(failed)) => self.fail(failed).await,
-                Err(_) => self.fail(Failed { kind: "timeout".to_owned(), unclear: true, broken: true }).await,
+                Err(_) => {
+                    self.fail(Failed { kind: "timeout".to_owned(), unclear: true, broken: true })
+                        .await
+                }
             }
         }
         self.tally
@@ -258,7 +265,8 @@ impl Client {
     async fn pair(&mut self) -> Result<Duration, Failed> {
         let shared = self.shared.clone();
         let chosen = shared.orders.quote(&mut self.numbers, &mut self.body);
-        let answer = self.post("/v2/quote").await.map_err(|error| broken("quote", &error, false))?;
+        let answer =
+            self.post("/v2/quote").await.map_err(|error| broken("quote", &error, false))?;
         let (200, Some(quote), Some(amount)) =
             (answer.status, field(answer.body, "id"), field(answer.body, "amount_destination"))
         else {
@@ -268,7 +276,8 @@ impl Client {
         orders::external_id(&mut self.numbers, &mut self.external_id);
         shared.orders.payment(chosen, &quote, &amount, &self.external_id, &mut self.body);
         let began = Instant::now();
-        let answer = self.post("/v2/payment").await.map_err(|error| broken("payment", &error, true))?;
+        let answer =
+            self.post("/v2/payment").await.map_err(|error| broken("payment", &error, true))?;
         let (200, Some(id)) = (answer.status, field(answer.body, "id")) else {
             return Err(refused("payment", answer.status, answer.body));
         };
@@ -280,7 +289,9 @@ impl Client {
 
     fn accepted(&mut self, id: String, amount: String) {
         self.shared.accepted.fetch_add(1, Ordering::Relaxed);
-        if self.tally.accepted.is_multiple_of(SAMPLE_EVERY) && self.tally.samples.len() < SAMPLES_MAX {
+        if self.tally.accepted.is_multiple_of(SAMPLE_EVERY)
+            && self.tally.samples.len() < SAMPLES_MAX
+        {
             let (tenant, external_id) = (self.tenant, self.external_id.clone());
             self.tally.samples.push(Sample { tenant, id, amount, external_id });
         }
@@ -289,7 +300,8 @@ impl Client {
 
     /// Signs and sends a body.
     async fn post(&mut self, path: &str) -> Result<super::wire::Answer<'_>, WireError> {
-        let grant = Grant { body: Some(&self.body), ..Grant::new(WallClock.now(), TOKEN_LIFETIME_S) };
+        let grant =
+            Grant { body: Some(&self.body), ..Grant::new(WallClock.now(), TOKEN_LIFETIME_S) };
         let token = self.shared.minters[self.tenant].token(grant);
         let connection = match self.connection.take() {
             Some(connection) => connection,
@@ -342,7 +354,10 @@ mod tests {
         let began = Instant::now();
         let schedule = Schedule { pace: Pace::PerSecond(1_000), began, clients: 4 };
         let due = |number, nth| schedule.due(number, nth).map(|due| (due - began).as_micros());
-        assert_eq!([due(0, 0), due(1, 0), due(3, 0), due(0, 1)], [0, 1_000, 3_000, 4_000].map(Some));
+        assert_eq!(
+            [due(0, 0), due(1, 0), due(3, 0), due(0, 1)],
+            [0, 1_000, 3_000, 4_000].map(Some)
+        );
         assert!(Schedule { pace: Pace::Closed, ..schedule }.due(0, 0).is_none());
     }
 
@@ -351,7 +366,8 @@ mod tests {
         let body = br#"{"detail":{"code":"unavailable","message":"m","request_id":"r"}}"#;
         let failed = refused("payment", 503, body);
         assert_eq!((failed.kind.as_str(), failed.unclear), ("payment: 503 unavailable", true));
-        let failed = refused("payment", 422, br#"{"detail":[{"loc":["body"],"msg":"m","type":"missing"}]}"#);
+        let failed =
+            refused("payment", 422, br#"{"detail":[{"loc":["body"],"msg":"m","type":"missing"}]}"#);
         assert_eq!((failed.kind.as_str(), failed.unclear), ("payment: 422 missing", false));
         assert!(!refused("quote", 503, body).unclear);
     }

@@ -28,7 +28,9 @@ impl Numbers {
     /// A sequence that differs from every other run's.
     pub(super) fn fresh() -> anyhow::Result<Numbers> {
         let mut seed = [0; 8];
-        getrandom::fill(&mut seed).map_err(|error| anyhow::anyhow!("random numbers: {error}")).context("seed")?;
+        getrandom::fill(&mut seed)
+            .map_err(|error| anyhow::anyhow!("random numbers: {error}"))
+            .context("seed")?;
         // Zero is the one state that the sequence never leaves.
         Ok(Numbers(u64::from_ne_bytes(seed).max(1)))
     }
@@ -60,7 +62,9 @@ pub(super) struct Orders {
 impl Orders {
     /// Orders to these countries.
     pub(super) fn to(countries: &[Country]) -> Orders {
-        let to = |country: &Country| ENDINGS.map(|ending| template(*country, ending)).collect::<Vec<_>>();
+        let to = |country: &Country| {
+            ENDINGS.map(|ending| template(*country, ending)).collect::<Vec<_>>()
+        };
         Orders { templates: countries.iter().flat_map(to).collect() }
     }
 
@@ -80,7 +84,14 @@ impl Orders {
     }
 
     /// Writes the body of the payment to the selected account.
-    pub(super) fn payment(&self, chosen: usize, quote: &str, amount: &str, external_id: &str, out: &mut Vec<u8>) {
+    pub(super) fn payment(
+        &self,
+        chosen: usize,
+        quote: &str,
+        amount: &str,
+        external_id: &str,
+        out: &mut Vec<u8>,
+    ) {
         let Template { country, middle } = &self.templates[chosen];
         out.clear();
         let written = write!(
@@ -103,7 +114,8 @@ pub(super) fn external_id(numbers: &mut Numbers, out: &mut String) {
 fn template(country: Country, ending: u32) -> Template {
     let draft = example::draft(country, QuoteId(Uuid::nil()), CURRENCY, Decimal::ONE);
     let account = example::account_ending(country, &ending.to_string());
-    let middle = write::object(|out| members(out, &Draft { beneficiary_account_number: account, ..draft }));
+    let middle =
+        write::object(|out| members(out, &Draft { beneficiary_account_number: account, ..draft }));
     let middle = String::from_utf8_lossy(&middle[1..middle.len() - 1]).into_owned();
     Template { country, middle: format!(",{middle}") }
 }
@@ -151,8 +163,14 @@ mod tests {
             orders.payment(chosen, &quote.to_string(), "37912.05", &id, &mut body);
             let (order, faults) = decode::payment_order(&body).expect("an order");
             assert!(faults.is_empty(), "{faults:?}");
-            assert_eq!((order.country, order.currency, order.quote), (asked.country, asked.currency, quote));
-            assert_eq!((order.amount.to_string().as_str(), order.external_id.as_ref()), ("37912.05", Some(&id)));
+            assert_eq!(
+                (order.country, order.currency, order.quote),
+                (asked.country, asked.currency, quote)
+            );
+            assert_eq!(
+                (order.amount.to_string().as_str(), order.external_id.as_ref()),
+                ("37912.05", Some(&id))
+            );
             countries.insert(order.country.alpha3());
         }
         assert_eq!(countries.len(), Country::ALL.len());

@@ -25,8 +25,13 @@ pub(super) struct Payer {
 
 impl Payer {
     /// Signs a payment for every link, and sends all but the withheld ones.
-    pub(super) async fn prepare(side: &ChainSide, links: &[Link], per_block: usize) -> anyhow::Result<Payer> {
-        let faucet = side.faucet.as_ref().context("the sandbox's own tokens are not on this chain")?;
+    pub(super) async fn prepare(
+        side: &ChainSide,
+        links: &[Link],
+        per_block: usize,
+    ) -> anyhow::Result<Payer> {
+        let faucet =
+            side.faucet.as_ref().context("the sandbox's own tokens are not on this chain")?;
         let minor = u64::try_from(AMOUNT_MINOR)?;
         let payments: Vec<_> = links.iter().map(|link| (link.escrow, minor)).collect();
         let signed = faucet.sign(COIN, &payments).await?;
@@ -60,6 +65,10 @@ impl Payer {
 
 async fn hand_over(chain: &dyn Chain, tx: &Signed) -> anyhow::Result<()> {
     let told = chain.broadcast(&tx.raw).await;
-    anyhow::ensure!(matches!(told, Broadcast::Accepted | Broadcast::AlreadyKnown), "{}: {told:?}", tx.hash);
+    anyhow::ensure!(
+        matches!(told, Broadcast::Accepted | Broadcast::AlreadyKnown),
+        "{}: {told:?}",
+        tx.hash
+    );
     Ok(())
 }

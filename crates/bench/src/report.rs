@@ -101,7 +101,10 @@ impl Report {
             ));
         }
         if !self.checks.balanced() {
-            return Some(format!("the ledger does not balance: {}", self.checks.book_faults.join("; ")));
+            return Some(format!(
+                "the ledger does not balance: {}",
+                self.checks.book_faults.join("; ")
+            ));
         }
         (self.pairs == 0).then(|| format!("no pair was completed: {:?}", self.errors))
     }
@@ -123,7 +126,10 @@ impl Report {
             whole(out, "tenants", self.tenants);
             whole(out, "seconds", self.seconds);
             whole(out, "preload", self.preload);
-            out.number_or_null("open_loop", self.open_loop.map(|rate| Decimal::new(rate.into(), 0)));
+            out.number_or_null(
+                "open_loop",
+                self.open_loop.map(|rate| Decimal::new(rate.into(), 0)),
+            );
             out.number("payments_per_s", self.payments_per_s());
             out.number("p50_ms", ms(self.pair_us.p50));
             out.number("p99_ms", ms(self.pair_us.p99));
@@ -133,7 +139,10 @@ impl Report {
             out.number("payment_p99_ms", ms(self.payment_us.p99));
             out.number("payment_p999_ms", ms(self.payment_us.p999));
             whole(out, "pairs", self.pairs);
-            out.number_or_null("batch_p50", self.batch_p50.map(|size| Decimal::new(size.into(), 0)));
+            out.number_or_null(
+                "batch_p50",
+                self.batch_p50.map(|size| Decimal::new(size.into(), 0)),
+            );
             whole(out, "batches", self.batches);
             out.number("settled_per_s", self.settled_per_s);
             whole(out, "backlog", self.backlog);
@@ -154,21 +163,45 @@ impl Report {
 
     /// Names and values for display.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
-        let errors = self.errors.iter().map(|(kind, count)| format!("{count} x {kind}")).collect::<Vec<_>>().join("; ");
-        let loop_kind = self.open_loop.map_or("closed loop".to_owned(), |rate| format!("open loop, {rate} pairs/s"));
+        let errors = self
+            .errors
+            .iter()
+            .map(|(kind, count)| format!("{count} x {kind}"))
+            .collect::<Vec<_>>()
+            .join("; ");
+        let loop_kind = self
+            .open_loop
+            .map_or("closed loop".to_owned(), |rate| format!("open loop, {rate} pairs/s"));
         vec![
             ("store", self.store.to_owned()),
-            ("load", format!("{} clients, {} tenants, {} s, {loop_kind}", self.clients, self.tenants, self.seconds)),
+            (
+                "load",
+                format!(
+                    "{} clients, {} tenants, {} s, {loop_kind}",
+                    self.clients, self.tenants, self.seconds
+                ),
+            ),
             ("payments/s", self.payments_per_s().to_string()),
             ("quote + payment", self.pair_us.told()),
             ("payment", self.payment_us.told()),
-            ("batch", format!("p50 {} commands, {} batches", self.batch_p50.unwrap_or(0), self.batches)),
+            (
+                "batch",
+                format!("p50 {} commands, {} batches", self.batch_p50.unwrap_or(0), self.batches),
+            ),
             ("settled/s", self.settled_per_s.to_string()),
-            ("backlog", format!("{} at the end, {} after {} ms", self.backlog, self.left, self.drain_ms)),
+            (
+                "backlog",
+                format!("{} at the end, {} after {} ms", self.backlog, self.left, self.drain_ms),
+            ),
             ("errors", if errors.is_empty() { "none".to_owned() } else { errors }),
             (
                 "answers agree",
-                format!("{}: {} accepted, {} rows", yes(self.checks.agree()), self.checks.answered, self.checks.rows),
+                format!(
+                    "{}: {} accepted, {} rows",
+                    yes(self.checks.agree()),
+                    self.checks.answered,
+                    self.checks.rows
+                ),
             ),
             ("ledger balances", yes(self.checks.balanced()).to_owned()),
         ]

@@ -38,7 +38,9 @@ impl ServerProcess {
         let program = std::env::current_exe().context("the path of this program")?;
         let mut command = Command::new(program);
         command.arg("serve").arg("--data-dir").arg(installation.data_dir());
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CORRIDOR_")) {
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CORRIDOR_"))
+        {
             command.env_remove(name);
         }
         command.env_remove("RUST_LOG").envs(installation.environment());
@@ -50,11 +52,16 @@ impl ServerProcess {
         let lines = last_lines.clone();
         std::thread::spawn(move || follow(stderr, &lines, found));
         // From here on the child is killed however this function ends.
-        let mut server = ServerProcess { child, last_lines, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
+        let mut server =
+            ServerProcess { child, last_lines, address: SocketAddr::from(([127, 0, 0, 1], 0)) };
         server.address = match tokio::time::timeout(START_MAX, address).await {
             Ok(Ok(address)) => address,
             Ok(Err(_)) => anyhow::bail!("the server exited during startup{}", server.last_words()),
-            Err(_) => anyhow::bail!("the server did not start within {} s{}", START_MAX.as_secs(), server.last_words()),
+            Err(_) => anyhow::bail!(
+                "the server did not start within {} s{}",
+                START_MAX.as_secs(),
+                server.last_words()
+            ),
         };
         server.ready().await?;
         Ok(server)
@@ -90,13 +97,16 @@ impl ServerProcess {
         if let Some(status) = self.child.try_wait()? {
             anyhow::bail!("the server exited unexpectedly: {status}");
         }
-        kill_process(Pid::from_child(&self.child), Signal::TERM).context("cannot stop the server")?;
+        kill_process(Pid::from_child(&self.child), Signal::TERM)
+            .context("cannot stop the server")?;
         let deadline = Instant::now() + STOP_MAX;
         loop {
             match self.child.try_wait()? {
                 Some(status) if status.success() => return Ok(()),
                 Some(status) => anyhow::bail!("the server exited with {status}"),
-                None if Instant::now() >= deadline => anyhow::bail!("the server did not exit after SIGTERM"),
+                None if Instant::now() >= deadline => {
+                    anyhow::bail!("the server did not exit after SIGTERM")
+                }
                 None => tokio::time::sleep(LOOK_EVERY).await,
             }
         }
@@ -151,9 +161,14 @@ mod tests {
 
     #[test]
     fn the_address_is_found_in_its_log_line() {
-        let line = r#"{"level":"INFO","message":"serving","address":"127.0.0.1:4711","role":"All"}"#;
+        let line =
+            r#"{"level":"INFO","message":"serving","address":"127.0.0.1:4711","role":"All"}"#;
         assert_eq!(address_in(line), Some(SocketAddr::from(([127, 0, 0, 1], 4711))));
-        for other in ["serving", r#"{"message":"draining","address":"127.0.0.1:4711"}"#, r#"{"message":"serving"}"#] {
+        for other in [
+            "serving",
+            r#"{"message":"draining","address":"127.0.0.1:4711"}"#,
+            r#"{"message":"serving"}"#,
+        ] {
             assert_eq!(address_in(other), None, "{other}");
         }
     }

@@ -48,7 +48,12 @@ impl Connection {
     }
 
     /// Sends a signed POST and reads its answer.
-    pub(super) async fn post(&mut self, path: &str, token: &str, body: &[u8]) -> Result<Answer<'_>, WireError> {
+    pub(super) async fn post(
+        &mut self,
+        path: &str,
+        token: &str,
+        body: &[u8],
+    ) -> Result<Answer<'_>, WireError> {
         self.request.clear();
         write!(
             self.request,
@@ -107,10 +112,13 @@ fn head_of(answer: &[u8]) -> Result<Option<Head>, WireError> {
     };
     let head = std::str::from_utf8(&answer[..end]).map_err(|_| WireError::Malformed)?;
     let mut lines = head.split("\r\n");
-    let status = lines.next().and_then(|line| line.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok());
+    let status =
+        lines.next().and_then(|line| line.strip_prefix("HTTP/1.1 ")?.get(..3)?.parse().ok());
     let length = |line: &str| {
         let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok()).flatten()
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse::<usize>().ok())
+            .flatten()
     };
     let length = lines.find_map(length).filter(|length| *length <= ANSWER_MAX_BYTES);
     let (Some(status), Some(length)) = (status, length) else { return Err(WireError::Malformed) };
@@ -137,12 +145,16 @@ mod tests {
 
     #[test]
     fn a_head_is_read_when_it_is_complete() {
-        let answer = b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nContent-Length: 2\r\n\r\n{}";
+        let answer =
+            b"HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nContent-Length: 2\r\n\r\n{}";
         for cut in 0..answer.len() - 2 {
             assert_eq!(head_of(&answer[..cut]).expect("no fault"), None, "{cut}");
         }
         let head = head_of(answer).expect("no fault").expect("a head");
-        assert_eq!((head.status, &answer[head.body_at..], head.total), (503, &b"{}"[..], answer.len()));
+        assert_eq!(
+            (head.status, &answer[head.body_at..], head.total),
+            (503, &b"{}"[..], answer.len())
+        );
     }
 
     #[test]
@@ -159,7 +171,8 @@ mod tests {
 
     #[test]
     fn fields_are_found_by_their_whole_name() {
-        let body = br#"{"quote_id":"no","id":"6f0c","amount_destination":37912.05,"amount":500,"last":1}"#;
+        let body =
+            br#"{"quote_id":"no","id":"6f0c","amount_destination":37912.05,"amount":500,"last":1}"#;
         for (name, value) in [
             ("id", Some("6f0c")),
             ("amount_destination", Some("37912.05")),

@@ -35,7 +35,12 @@ pub struct ApiArgs {
     #[arg(long, env = "CORRIDOR_SECRET_KEY", value_name = "KEY", hide_env_values = true)]
     secret_key: Option<String>,
     /// File with the secret key
-    #[arg(long, env = "CORRIDOR_SECRET_KEY_FILE", value_name = "FILE", conflicts_with = "secret_key")]
+    #[arg(
+        long,
+        env = "CORRIDOR_SECRET_KEY_FILE",
+        value_name = "FILE",
+        conflicts_with = "secret_key"
+    )]
     secret_key_file: Option<PathBuf>,
 }
 
@@ -71,7 +76,12 @@ pub struct WalletApiArgs {
     #[arg(long, env = "CORRIDOR_WALLET_SECRET_KEY", value_name = "KEY", hide_env_values = true)]
     wallet_secret_key: Option<String>,
     /// File with the wallet secret key
-    #[arg(long, env = "CORRIDOR_WALLET_SECRET_KEY_FILE", value_name = "FILE", conflicts_with = "wallet_secret_key")]
+    #[arg(
+        long,
+        env = "CORRIDOR_WALLET_SECRET_KEY_FILE",
+        value_name = "FILE",
+        conflicts_with = "wallet_secret_key"
+    )]
     wallet_secret_key_file: Option<PathBuf>,
 }
 
@@ -130,7 +140,9 @@ pub fn wait_for<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, 
 }
 
 /// Repeats a call that was rate limited, as long as the answer allows it.
-pub async fn patiently<T>(mut ask: impl AsyncFnMut() -> Result<T, ClientError>) -> Result<T, ClientError> {
+pub async fn patiently<T>(
+    mut ask: impl AsyncFnMut() -> Result<T, ClientError>,
+) -> Result<T, ClientError> {
     for _ in 0..RATE_WAITS_MAX {
         let error = match ask().await {
             Ok(answer) => return Ok(answer),

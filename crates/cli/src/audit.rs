@@ -49,7 +49,9 @@ pub fn run(command: &AuditCommand, context: &Context) -> Result<(), Failure> {
                 let key = hex(&notary(&opened).await?.public_key());
                 match context.output {
                     Output::Table => output::line(&key),
-                    Output::Json => output::json(&json!({ "public_key": key, "algorithm": "Ed25519" })),
+                    Output::Json => {
+                        output::json(&json!({ "public_key": key, "algorithm": "Ed25519" }))
+                    }
                 }
             }
         }
@@ -64,13 +66,17 @@ async fn notary(opened: &Opened) -> Result<Notary, Failure> {
 async fn checkpoint(args: &StoreArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(args, context).await?;
     let notary = notary(&opened).await?;
-    let signed = notary.sign(|chain| chain.signed.map_or(0, |(mark, _)| mark.seq) != chain.head.seq).await;
+    let signed =
+        notary.sign(|chain| chain.signed.map_or(0, |(mark, _)| mark.seq) != chain.head.seq).await;
     let Round { signed, broken } = signed.map_err(Failure::unavailable)?;
     let names = verify::names(&opened).await?;
     match context.output {
-        Output::Table if signed.is_empty() => output::remark("no entries since the latest checkpoints"),
+        Output::Table if signed.is_empty() => {
+            output::remark("no entries since the latest checkpoints")
+        }
         Output::Table => {
-            let row = |it: &Checkpoint| vec![names.of(it.tenant), it.seq.to_string(), it.at.to_string()];
+            let row =
+                |it: &Checkpoint| vec![names.of(it.tenant), it.seq.to_string(), it.at.to_string()];
             output::rows(&["chain", "entry", "signed"], signed.iter().map(row).collect())?;
         }
         Output::Json => {
@@ -82,8 +88,9 @@ async fn checkpoint(args: &StoreArgs, context: &Context) -> Result<(), Failure> 
     output::remark(&format!("written to {}", notary.file().display()));
     match &broken[..] {
         [] => Ok(()),
-        [(tenant, fault), ..] => {
-            Err(Failure::Refused(format!("not signed: the chain of {}: {fault}", names.of(*tenant))))
-        }
+        [(tenant, fault), ..] => Err(Failure::Refused(format!(
+            "not signed: the chain of {}: {fault}",
+            names.of(*tenant)
+        ))),
     }
 }

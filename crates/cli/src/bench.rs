@@ -29,9 +29,11 @@ pub enum BenchCommand {
 
 /// Options of `bench payments`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor bench payments --clients 64 --seconds 20 --output json\n\n\
+#[command(
+    after_help = "Example:\n  corridor bench payments --clients 64 --seconds 20 --output json\n\n\
     This command starts and stops the measured server, which shares the machine with the load.\n\
-    Exit code 1 if answers, rows and ledger disagree at the end.")]
+    Exit code 1 if answers, rows and ledger disagree at the end."
+)]
 pub struct PaymentsArgs {
     /// Connections, each with one pair in flight
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -90,7 +92,8 @@ pub fn run(command: &BenchCommand, context: &Context) -> Result<(), Failure> {
         BenchCommand::Deposits(args) => args.run(),
         BenchCommand::Webhooks(args) => args.run(),
     };
-    let Found { json, rows, failure } = found.map_err(|error| Failure::Unavailable(format!("{error:#}")))?;
+    let Found { json, rows, failure } =
+        found.map_err(|error| Failure::Unavailable(format!("{error:#}")))?;
     match context.output {
         Output::Json => output::line(&String::from_utf8_lossy(&json))?,
         Output::Table => output::members(&rows)?,
@@ -113,8 +116,11 @@ fn payments(settings: &Settings) -> anyhow::Result<Found> {
 
 /// Runs a benchmark on one thread and shows its progress: generating the load needs a fraction of a
 /// core and the rest belongs to the server.
-fn with_progress<T>(bench: impl AsyncFnOnce(&dyn Fn(&str)) -> anyhow::Result<T>) -> anyhow::Result<T> {
-    let progress = if output::shows_progress() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+fn with_progress<T>(
+    bench: impl AsyncFnOnce(&dyn Fn(&str)) -> anyhow::Result<T>,
+) -> anyhow::Result<T> {
+    let progress =
+        if output::shows_progress() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
     progress.enable_steady_tick(TICK);
     let tell = |what: &str| progress.set_message(what.to_owned());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;

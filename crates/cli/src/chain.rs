@@ -67,9 +67,8 @@ impl RescanArgs {
         match (self.tx, self.address, self.from, self.to) {
             (Some(tx), ..) => Ok(Target::Tx(tx)),
             (_, Some(address), ..) => Ok(Target::Vault(address)),
-            (_, _, Some(from), Some(to)) => {
-                Target::blocks(from, to).ok_or_else(|| Failure::Usage("--from must not be above --to".to_owned()))
-            }
+            (_, _, Some(from), Some(to)) => Target::blocks(from, to)
+                .ok_or_else(|| Failure::Usage("--from must not be above --to".to_owned())),
             _ => Err(Failure::Usage("--tx, --address, or --from with --to is required".to_owned())),
         }
     }

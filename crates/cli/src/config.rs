@@ -33,7 +33,10 @@ impl ConfigArgs {
         let mut overrides = self.set.clone();
         overrides.extend(self.database_url.iter().map(|url| ("store.url".to_owned(), url.clone())));
         overrides.extend(more.iter().map(|(key, value)| ((*key).to_owned(), value.clone())));
-        Sources::of_process(self.config.clone().filter(|path| !path.as_os_str().is_empty()), overrides)
+        Sources::of_process(
+            self.config.clone().filter(|path| !path.as_os_str().is_empty()),
+            overrides,
+        )
     }
 
     /// The validated configuration.
@@ -87,16 +90,21 @@ fn check(args: &ConfigArgs, output: Output) -> Result<(), Failure> {
     let config = args.load()?;
     let refusals = config::refuse_in_production(&config);
     let environment = config.environment.name();
-    let open = config.corridors.iter().filter(|(_, corridor)| corridor.open).map(|(code, _)| code.as_str());
+    let open = config
+        .corridors
+        .iter()
+        .filter(|(_, corridor)| corridor.open)
+        .map(|(code, _)| code.as_str());
     let open: Vec<&str> = open.collect();
     let rails = config.rails.iter().filter(|rail| rail.enabled).count();
     match output {
         Output::Json => output::json(&json!({
             "valid": refusals.is_empty(), "environment": environment, "corridors": open, "rails": rails, "refusals": refusals,
         }))?,
-        Output::Table if refusals.is_empty() => {
-            output::line(&format!("valid: environment {environment}, corridors {}, {rails} rails", open.join(" ")))?
-        }
+        Output::Table if refusals.is_empty() => output::line(&format!(
+            "valid: environment {environment}, corridors {}, {rails} rails",
+            open.join(" ")
+        ))?,
         Output::Table => {}
     }
     if refusals.is_empty() {
@@ -112,7 +120,10 @@ fn print(args: &ConfigArgs, output: Output) -> Result<(), Failure> {
         Output::Table => output::raw(config::print(&merged).as_bytes()),
         Output::Json => {
             let value = serde_json::to_value(config::masked_table(&merged));
-            output::json(&value.map_err(|error| Failure::Usage(format!("configuration as JSON: {error}")))?)
+            output::json(
+                &value
+                    .map_err(|error| Failure::Usage(format!("configuration as JSON: {error}")))?,
+            )
         }
     }
 }

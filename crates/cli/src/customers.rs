@@ -77,12 +77,14 @@ pub struct ListArgs {
 }
 
 fn customer_id(text: &str) -> Result<String, String> {
-    let rule = || format!("must be 1 to {CUSTOMER_ID_MAX_CHARS} characters without control characters");
+    let rule =
+        || format!("must be 1 to {CUSTOMER_ID_MAX_CHARS} characters without control characters");
     domain::wallet::customer_id(text).ok_or_else(rule)
 }
 
 fn level(text: &str) -> Result<KycLevel, String> {
-    KycLevel::parse(&text.to_ascii_uppercase()).ok_or_else(|| "must be BASIC, ENHANCED or COMPREHENSIVE".to_owned())
+    KycLevel::parse(&text.to_ascii_uppercase())
+        .ok_or_else(|| "must be BASIC, ENHANCED or COMPREHENSIVE".to_owned())
 }
 
 /// Runs `customers …`.
@@ -112,7 +114,8 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
 async fn get(args: &CustomerArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
-    let found = opened.store.customer(tenant.id, &args.customer_id).await.map_err(Failure::of_store)?;
+    let found =
+        opened.store.customer(tenant.id, &args.customer_id).await.map_err(Failure::of_store)?;
     let none = || Failure::Refused(format!("no record of {:?}; BASIC applies", args.customer_id));
     show(&[found.ok_or_else(none)?], context)
 }

@@ -102,7 +102,9 @@ pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
             findings.extend(operators(&config, data_dir.path()));
             findings.extend(identity_provider(&config));
         }
-        Err(failure) => findings.push(Finding::new("configuration", Level::Wrong, failure.to_string())),
+        Err(failure) => {
+            findings.push(Finding::new("configuration", Level::Wrong, failure.to_string()))
+        }
     }
     findings.push(directory(data_dir.path()));
     findings.push(disk(data_dir.path()));
@@ -113,10 +115,13 @@ pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
 /// Prints the findings; fails if one is wrong.
 pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
     let wrong = findings.iter().filter(|finding| finding.level == Level::Wrong).count();
-    let row =
-        |finding: &Finding| vec![finding.name.to_owned(), finding.level.name().to_owned(), finding.detail.clone()];
+    let row = |finding: &Finding| {
+        vec![finding.name.to_owned(), finding.level.name().to_owned(), finding.detail.clone()]
+    };
     match output {
-        Output::Table => output::rows(&["check", "result", "detail"], findings.iter().map(row).collect())?,
+        Output::Table => {
+            output::rows(&["check", "result", "detail"], findings.iter().map(row).collect())?
+        }
         Output::Json => output::json(&json!({
             "healthy": wrong == 0,
             "findings": findings.iter().map(|finding| json!({
@@ -124,7 +129,11 @@ pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
             })).collect::<Vec<_>>(),
         }))?,
     }
-    if wrong == 0 { Ok(()) } else { Err(Failure::Refused(format!("{wrong} of {} checks are wrong", findings.len()))) }
+    if wrong == 0 {
+        Ok(())
+    } else {
+        Err(Failure::Refused(format!("{wrong} of {} checks are wrong", findings.len())))
+    }
 }
 
 fn configuration(config: &Config) -> Finding {
@@ -136,7 +145,11 @@ fn configuration(config: &Config) -> Finding {
             format!("valid; `serve` is environment {}", config.environment.name()),
         );
     }
-    Finding::new("configuration", Level::Wrong, format!("production refuses to start: {}", refusals.join("; ")))
+    Finding::new(
+        "configuration",
+        Level::Wrong,
+        format!("production refuses to start: {}", refusals.join("; ")),
+    )
 }
 
 fn key_file(config: &Config, data_dir: &Path) -> Finding {
@@ -154,12 +167,16 @@ fn key_file(config: &Config, data_dir: &Path) -> Finding {
             Finding::new(NAME, Level::Ok, format!("{shown} will be created at first start"))
         }
         Err(error) => Finding::new(NAME, Level::Wrong, format!("{shown}: {error}")),
-        Ok(_) if config::key_encryption_key(config, data_dir).is_err() => {
-            Finding::new(NAME, Level::Wrong, format!("{shown}: does not hold a 32-byte key in base64"))
-        }
-        Ok(metadata) if is_open_to_others(&metadata) => {
-            Finding::new(NAME, Level::Wrong, format!("{shown}: readable by other users; run chmod 600"))
-        }
+        Ok(_) if config::key_encryption_key(config, data_dir).is_err() => Finding::new(
+            NAME,
+            Level::Wrong,
+            format!("{shown}: does not hold a 32-byte key in base64"),
+        ),
+        Ok(metadata) if is_open_to_others(&metadata) => Finding::new(
+            NAME,
+            Level::Wrong,
+            format!("{shown}: readable by other users; run chmod 600"),
+        ),
         Ok(_) => Finding::new(NAME, Level::Ok, shown.to_string()),
     }
 }
@@ -170,10 +187,15 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
     if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
         && !path.exists()
     {
-        return Finding::new(NAME, Level::Ok, format!("{} will be created at first start", path.display()));
+        return Finding::new(
+            NAME,
+            Level::Ok,
+            format!("{} will be created at first start", path.display()),
+        );
     }
     let security = &config.security;
-    let has_key = !security.key_encryption_key.is_empty() || !security.key_encryption_key_by_kms.is_empty();
+    let has_key =
+        !security.key_encryption_key.is_empty() || !security.key_encryption_key_by_kms.is_empty();
     if !has_key && !config::kek_path(data_dir).exists() {
         return Finding::new(NAME, Level::Skipped, "cannot be read without its key-encryption key");
     }
@@ -186,7 +208,9 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
     });
     match looked {
         Ok(()) => {
-            let of = made_by.map_or_else(String::new, |made_by| format!("; created by a {} service", made_by.name()));
+            let of = made_by.map_or_else(String::new, |made_by| {
+                format!("; created by a {} service", made_by.name())
+            });
             Finding::new(NAME, Level::Ok, format!("reachable, schema is up to date{of}"))
         }
         Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
@@ -197,7 +221,10 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
 /// where the program manages that itself.
 fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
     const NAME: &str = "operators";
-    if !config.wallets.enabled || config.chain_is_embedded() || config.chain.keys.source == KeySource::Seed {
+    if !config.wallets.enabled
+        || config.chain_is_embedded()
+        || config.chain.keys.source == KeySource::Seed
+    {
         return None;
     }
     let looked = run_async(async {
@@ -209,7 +236,9 @@ fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
         if missing.is_empty() { Ok(()) } else { Err(Failure::Refused(missing.join("; "))) }
     });
     Some(match looked {
-        Ok(()) => Finding::new(NAME, Level::Ok, "have gas and are registered with their controllers"),
+        Ok(()) => {
+            Finding::new(NAME, Level::Ok, "have gas and are registered with their controllers")
+        }
         Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
     })
 }
@@ -220,7 +249,11 @@ fn identity_provider(config: &Config) -> Option<Finding> {
     let settings = config.console.oidc.settings()?;
     let looked = run_async(async {
         let http = world::client(config, HeaderMap::new()).map_err(Failure::unavailable)?;
-        oidc::Provider::new(http, settings).look(WallClock.now()).await.map(drop).map_err(Failure::unavailable)
+        oidc::Provider::new(http, settings)
+            .look(WallClock.now())
+            .await
+            .map(drop)
+            .map_err(Failure::unavailable)
     });
     Some(match looked {
         Ok(()) => Finding::new(NAME, Level::Ok, format!("{} answers", config.console.oidc.issuer)),
@@ -293,7 +326,11 @@ async fn reach(base_url: &str) -> Result<(bool, Vec<Finding>), Failure> {
             return Ok((false, vec![Finding::new("service", Level::Wrong, message)]));
         }
     };
-    let date = response.headers().get(reqwest::header::DATE).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let date = response
+        .headers()
+        .get(reqwest::header::DATE)
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned);
     let status = response.status();
     let level = if status.is_success() { Level::Ok } else { Level::Wrong };
     let service = Finding::new("service", level, format!("{url} answers {}", status.as_u16()));
@@ -303,7 +340,9 @@ async fn reach(base_url: &str) -> Result<(bool, Vec<Finding>), Failure> {
 fn clocks(date: Option<&str>, now: Timestamp) -> Finding {
     const NAME: &str = "clocks";
     let server = date.and_then(|date| jiff::fmt::rfc2822::parse(date).ok());
-    let Some(server) = server else { return Finding::new(NAME, Level::Skipped, "the service sends no Date header") };
+    let Some(server) = server else {
+        return Finding::new(NAME, Level::Skipped, "the service sends no Date header");
+    };
     let skew_s = now.as_second() - server.timestamp().as_second();
     let level = match skew_s.abs() {
         0..=LOW_SKEW_S => Level::Ok,
@@ -314,7 +353,10 @@ fn clocks(date: Option<&str>, now: Timestamp) -> Finding {
     Finding::new(
         NAME,
         level,
-        format!("this machine is {} s {side} the service; tokens allow {MAX_SKEW_S} s", skew_s.abs()),
+        format!(
+            "this machine is {} s {side} the service; tokens allow {MAX_SKEW_S} s",
+            skew_s.abs()
+        ),
     )
 }
 
@@ -325,9 +367,11 @@ async fn keys(credentials: Credentials) -> Result<Finding, Failure> {
     let query = [("country", "PAK".to_owned()), ("limit", "0".to_owned())];
     Ok(match client.get("/v2/payments", &query).await {
         Ok(_) => Finding::new(NAME, Level::Ok, format!("{access_key} is accepted")),
-        Err(error) => {
-            Finding::new(NAME, Level::Wrong, format!("{access_key}: {error}; run `corridor token inspect` for details"))
-        }
+        Err(error) => Finding::new(
+            NAME,
+            Level::Wrong,
+            format!("{access_key}: {error}; run `corridor token inspect` for details"),
+        ),
     })
 }
 
@@ -351,7 +395,9 @@ mod tests {
 
     #[test]
     fn low_disk_space_is_reported() {
-        for (free, level) in [(0, Level::Wrong), (MIN_FREE_BYTES, Level::Warning), (LOW_FREE_BYTES, Level::Ok)] {
+        for (free, level) in
+            [(0, Level::Wrong), (MIN_FREE_BYTES, Level::Warning), (LOW_FREE_BYTES, Level::Ok)]
+        {
             assert_eq!(disk_of(free).level, level, "{free}");
         }
         let here = tempfile::tempdir().expect("a directory");

@@ -13,7 +13,8 @@ pub type Members = BTreeMap<String, Box<RawValue>>;
 
 /// A text as JSON.
 pub fn text(text: &str) -> Result<Box<RawValue>, Failure> {
-    serde_json::value::to_raw_value(text).map_err(|error| Failure::Usage(format!("{text:?}: {error}")))
+    serde_json::value::to_raw_value(text)
+        .map_err(|error| Failure::Usage(format!("{text:?}: {error}")))
 }
 
 /// An exact number as JSON.
@@ -23,15 +24,19 @@ pub fn number(value: Decimal) -> Result<Box<RawValue>, Failure> {
 
 /// A JSON text, unchanged.
 pub fn raw(json: String) -> Result<Box<RawValue>, Failure> {
-    RawValue::from_string(json).map_err(|error| Failure::Unavailable(format!("unexpected answer: not JSON: {error}")))
+    RawValue::from_string(json)
+        .map_err(|error| Failure::Unavailable(format!("unexpected answer: not JSON: {error}")))
 }
 
 /// An object with these members.
-pub fn object<K: serde::Serialize + Ord>(members: &BTreeMap<K, Box<RawValue>>) -> Result<String, Failure> {
+pub fn object<K: serde::Serialize + Ord>(
+    members: &BTreeMap<K, Box<RawValue>>,
+) -> Result<String, Failure> {
     serde_json::to_string(members).map_err(|error| Failure::Usage(format!("request body: {error}")))
 }
 
 /// Parses an answer.
 pub fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Failure> {
-    serde_json::from_str(json).map_err(|error| Failure::Unavailable(format!("unexpected answer: {error}")))
+    serde_json::from_str(json)
+        .map_err(|error| Failure::Unavailable(format!("unexpected answer: {error}")))
 }

@@ -28,7 +28,8 @@ pub fn run(_args: &EnvArgs, context: &Context) -> Result<(), Failure> {
     match context.output {
         Output::Json => output::json(&Value::from_iter(variables)),
         Output::Table => {
-            let export = |(name, value): (&String, &String)| format!("export {name}={}", quoted(value));
+            let export =
+                |(name, value): (&String, &String)| format!("export {name}={}", quoted(value));
             output::line(&variables.iter().map(export).collect::<Vec<_>>().join("\n"))
         }
     }
@@ -45,13 +46,20 @@ fn variables(sandbox: &Sandbox) -> BTreeMap<String, String> {
         match value {
             Value::String(text) => drop(variables.insert(name, text.clone())),
             Value::Number(number) => drop(variables.insert(name, number.to_string())),
-            Value::Object(members) => variables.extend(members.iter().filter_map(|(member, value)| {
-                Some((format!("{name}_{}", member.to_ascii_uppercase()), value.as_str()?.to_owned()))
-            })),
+            Value::Object(members) => {
+                variables.extend(members.iter().filter_map(|(member, value)| {
+                    Some((
+                        format!("{name}_{}", member.to_ascii_uppercase()),
+                        value.as_str()?.to_owned(),
+                    ))
+                }))
+            }
             _ => {}
         }
     }
-    let is_name = |name: &String| name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_');
+    let is_name = |name: &String| {
+        name.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+    };
     variables.retain(|name, _| is_name(name));
     variables
 }

@@ -52,7 +52,9 @@ pub struct TailArgs {
 /// Runs `events …`.
 pub fn run(command: &EventsCommand, context: &Context) -> Result<(), Failure> {
     match command {
-        EventsCommand::Tail(args) => api::wait_for(tail(&args.api.client(&context.data_dir()?)?, args)),
+        EventsCommand::Tail(args) => {
+            api::wait_for(tail(&args.api.client(&context.data_dir()?)?, args))
+        }
         EventsCommand::List(args) => deliveries::list(args, context),
         EventsCommand::Resend(args) => deliveries::resend(args, context),
         EventsCommand::Recover(args) => deliveries::recover(args, context),

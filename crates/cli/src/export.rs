@@ -67,7 +67,12 @@ pub fn run(args: &ExportArgs, data_dir: &DataDir, default: Format) -> Result<(),
     Ok(())
 }
 
-async fn pages(client: &Client, filter: &Filter, mut sink: Sink, progress: &ProgressBar) -> Result<u64, Failure> {
+async fn pages(
+    client: &Client,
+    filter: &Filter,
+    mut sink: Sink,
+    progress: &ProgressBar,
+) -> Result<u64, Failure> {
     let mut base = filter.query();
     // Oldest first: payments made during the export come last and shift no page. No end of the
     // period is set: this machine's clock may lag the service's, and the newest payments would
@@ -121,9 +126,9 @@ impl Sink {
     fn write(&mut self, record: &str) -> Result<(), Failure> {
         match self {
             Sink::Json(out) => Ok(writeln!(out, "{record}")?),
-            Sink::Csv(writer) => {
-                writer.write_record(line(&document::read(record)?).cells().map(guarded)).map_err(of_csv)
-            }
+            Sink::Csv(writer) => writer
+                .write_record(line(&document::read(record)?).cells().map(guarded))
+                .map_err(of_csv),
         }
     }
 
@@ -157,7 +162,9 @@ fn line(record: &PaymentRecord) -> PaymentLine {
         amount: quote.amount.to_string(),
         currency: quote.currency.clone(),
         amount_destination: quote.amount_destination.to_string(),
-        currency_destination: Country::parse(&order.country).map_or("", |it| it.currency().code()).to_owned(),
+        currency_destination: Country::parse(&order.country)
+            .map_or("", |it| it.currency().code())
+            .to_owned(),
         rate: quote.rate.to_string(),
         wallet_amount: number(response.and_then(|said| said.wallet_amount.as_ref())),
         wallet_premium: number(response.and_then(|said| said.wallet_premium.as_ref())),
@@ -211,7 +218,8 @@ mod tests {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         assert_eq!(reader.headers().expect("a head").iter().collect::<Vec<_>>(), COLUMNS);
         let row = reader.records().next().expect("a row").expect("valid");
-        let cell = |name: &str| &row[COLUMNS.iter().position(|column| *column == name).expect("a column")];
+        let cell =
+            |name: &str| &row[COLUMNS.iter().position(|column| *column == name).expect("a column")];
         assert_eq!(cell("external_id"), "'=HYPERLINK(\"x\")");
         assert_eq!((cell("amount"), cell("amount_destination")), ("500", "37912.05"));
         assert_eq!((cell("currency_destination"), cell("rate")), ("PKR", "75.824100000001"));

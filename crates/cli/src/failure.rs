@@ -56,7 +56,9 @@ impl Failure {
     /// Why a service did not start: a database of another environment is a configuration error.
     pub fn of_start(error: anyhow::Error) -> Failure {
         match error.downcast_ref::<WrongDatabase>() {
-            Some(WrongDatabase::OtherEnvironment { .. } | WrongDatabase::OtherKeys { .. }) => Failure::usage(error),
+            Some(WrongDatabase::OtherEnvironment { .. } | WrongDatabase::OtherKeys { .. }) => {
+                Failure::usage(error)
+            }
             _ => Failure::unavailable(error),
         }
     }
@@ -64,7 +66,9 @@ impl Failure {
     /// A store error: a refusal stays a refusal, everything else is a failure.
     pub fn of_store(error: store::StoreError) -> Failure {
         match error {
-            store::StoreError::NotFound(_) | store::StoreError::Conflict(_) => Failure::refused(error),
+            store::StoreError::NotFound(_) | store::StoreError::Conflict(_) => {
+                Failure::refused(error)
+            }
             other => Failure::unavailable(other),
         }
     }

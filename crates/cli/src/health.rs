@@ -52,9 +52,15 @@ pub fn run(args: &HealthArgs, context: &Context) -> Result<(), Failure> {
     let ready = (200..300).contains(&status);
     match context.output {
         Output::Table => output::line(if ready { "ready" } else { "not ready" })?,
-        Output::Json => output::json(&json!({ "url": url, "ready": ready, "status": status, "body": body }))?,
+        Output::Json => {
+            output::json(&json!({ "url": url, "ready": ready, "status": status, "body": body }))?
+        }
     }
-    if ready { Ok(()) } else { Err(Failure::Unavailable(format!("{url}: {status}: {}", body.trim()))) }
+    if ready {
+        Ok(())
+    } else {
+        Err(Failure::Unavailable(format!("{url}: {status}: {}", body.trim())))
+    }
 }
 
 /// The probe's URL: health endpoints are at the root of the host, whatever the API's path.
@@ -70,8 +76,10 @@ pub fn probe_url(address: &str, path: &str) -> Result<String, Failure> {
 }
 
 async fn ask(url: &str) -> Result<(u16, String), Failure> {
-    let unreachable = |error: reqwest::Error| Failure::from(client::ClientError::of_transport(url, &error));
-    let response = client::http_client()?.get(url).timeout(TIMEOUT).send().await.map_err(unreachable)?;
+    let unreachable =
+        |error: reqwest::Error| Failure::from(client::ClientError::of_transport(url, &error));
+    let response =
+        client::http_client()?.get(url).timeout(TIMEOUT).send().await.map_err(unreachable)?;
     let status = response.status().as_u16();
     Ok((status, response.text().await.map_err(unreachable)?))
 }

@@ -30,7 +30,9 @@ pub enum LedgerCommand {
     #[command(after_help = "Example:\n  corridor ledger sweeps --tenant demobank")]
     Sweeps(TenantArgs),
     /// Recompute every balance from the transfers and compare
-    #[command(after_help = "Example:\n  corridor ledger verify\n\nExit codes: 0 consistent, 1 discrepancies found.")]
+    #[command(
+        after_help = "Example:\n  corridor ledger verify\n\nExit codes: 0 consistent, 1 discrepancies found."
+    )]
     Verify(StoreArgs),
     /// Reconcile the ledger with the chain, the rails' reports and bank statements
     Reconcile(ReconcileArgs),
@@ -57,7 +59,8 @@ async fn trial_balance(args: &TenantArgs, context: &Context) -> Result<(), Failu
     match context.output {
         Output::Table => {
             let row = |account: &Account| {
-                let plain = |minor| domain::money::Money::new(minor, account.code.currency()).to_string();
+                let plain =
+                    |minor| domain::money::Money::new(minor, account.code.currency()).to_string();
                 vec![
                     account.code.to_string(),
                     account.balance().to_string(),
@@ -67,7 +70,8 @@ async fn trial_balance(args: &TenantArgs, context: &Context) -> Result<(), Failu
                     plain(account.credits_pending),
                 ]
             };
-            let head = ["account", "balance", "debits", "credits", "pending debits", "pending credits"];
+            let head =
+                ["account", "balance", "debits", "credits", "pending debits", "pending credits"];
             output::rows(&head, accounts.iter().map(row).collect())
         }
         Output::Json => accounts.iter().try_for_each(|account| {
@@ -91,9 +95,14 @@ async fn verify(args: &StoreArgs, context: &Context) -> Result<(), Failure> {
     match context.output {
         Output::Table => {
             output::line(&format!("{} tenants, {} accounts", report.tenants, report.accounts))?;
-            report.findings.iter().try_for_each(|finding| output::line(&format!("WRONG: {finding}")))?;
+            report
+                .findings
+                .iter()
+                .try_for_each(|finding| output::line(&format!("WRONG: {finding}")))?;
             if report.findings.is_empty() {
-                output::line("ok: every balance is the sum of its transfers, and every currency sums to zero")?;
+                output::line(
+                    "ok: every balance is the sum of its transfers, and every currency sums to zero",
+                )?;
             }
         }
         Output::Json => output::json(&json!({

@@ -72,7 +72,14 @@ payment did not succeed."
 )]
 pub struct Cli {
     /// Output format: table for reading, json for programs
-    #[arg(long, global = true, value_enum, default_value_t, value_name = "FORMAT", hide_possible_values = true)]
+    #[arg(
+        long,
+        global = true,
+        value_enum,
+        default_value_t,
+        value_name = "FORMAT",
+        hide_possible_values = true
+    )]
     #[arg(help_heading = "Global options", display_order = 900)]
     output: Output,
     /// Directory for data and keys [default: $XDG_DATA_HOME/corridor, else ~/.local/share/corridor]
@@ -199,7 +206,8 @@ impl Context {
 
 /// Parses the arguments of this process and runs the command.
 pub fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|error| with_plain_usage(error, std::env::args().skip(1)).exit());
+    let cli = Cli::try_parse()
+        .unwrap_or_else(|error| with_plain_usage(error, std::env::args().skip(1)).exit());
     // Fails only if a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
     match run(cli) {
@@ -250,7 +258,10 @@ fn run(cli: Cli) -> Result<(), Failure> {
 
 /// Adds the command's own usage to a clap error. Clap's usage lists options that the environment
 /// sets (`corridor env`) as if the user had to type them.
-fn with_plain_usage(mut error: clap::Error, arguments: impl Iterator<Item = String>) -> clap::Error {
+fn with_plain_usage(
+    mut error: clap::Error,
+    arguments: impl Iterator<Item = String>,
+) -> clap::Error {
     if error.get(ContextKind::Usage).is_none() {
         return error;
     }
@@ -306,7 +317,10 @@ mod tests {
 
     #[test]
     fn times_have_a_unit() {
-        assert_eq!((seconds("24h"), seconds("90s"), seconds("2d")), (Ok(86_400), Ok(90), Ok(172_800)));
+        assert_eq!(
+            (seconds("24h"), seconds("90s"), seconds("2d")),
+            (Ok(86_400), Ok(90), Ok(172_800))
+        );
         for wrong in ["", "h", "24", "0h", "-1h", "1.5h", "99999999d", "1y", "ه"] {
             assert!(seconds(wrong).is_err(), "{wrong}");
         }
@@ -315,10 +329,14 @@ mod tests {
     #[test]
     fn every_command_shows_an_example() {
         fn check(command: &clap::Command, path: &str) {
-            let mut inner = command.get_subcommands().filter(|inner| inner.get_name() != "help").peekable();
+            let mut inner =
+                command.get_subcommands().filter(|inner| inner.get_name() != "help").peekable();
             if inner.peek().is_none() {
                 let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-                assert!(help.contains("corridor ") && help.contains("Example"), "{path} has no example");
+                assert!(
+                    help.contains("corridor ") && help.contains("Example"),
+                    "{path} has no example"
+                );
             }
             inner.for_each(|inner| check(inner, &format!("{path} {}", inner.get_name())));
         }
@@ -334,15 +352,30 @@ mod tests {
             // As `eval "$(corridor env)"` would, without touching the environment of other tests.
             let given = format!("{line} --wallet-base-url http://127.0.0.1:1 --data-dir /tmp/x");
             let error = Cli::try_parse_from(given.split(' ')).expect_err("a refusal");
-            let message = with_plain_usage(error, line.split(' ').skip(1).map(str::to_owned)).to_string();
+            let message =
+                with_plain_usage(error, line.split(' ').skip(1).map(str::to_owned)).to_string();
             assert!(message.contains(missing), "{message}");
             let usage = message.split("Usage: ").nth(1).expect("a usage");
             assert!(usage.starts_with(line.split(" --").next().expect("a command")), "{message}");
-            assert!(!usage.contains("--wallet-base-url") && !usage.contains("--data-dir"), "{message}");
+            assert!(
+                !usage.contains("--wallet-base-url") && !usage.contains("--data-dir"),
+                "{message}"
+            );
         }
-        let unknown = Cli::try_parse_from(["corridor", "requests", "create", "--amount", "5", "--currency", "DOGE"]);
+        let unknown = Cli::try_parse_from([
+            "corridor",
+            "requests",
+            "create",
+            "--amount",
+            "5",
+            "--currency",
+            "DOGE",
+        ]);
         let message = unknown.expect_err("no currency").to_string();
-        assert!(["USDC", "USDT", "PKR", "USD", "AED", "SAR"].iter().all(|code| message.contains(code)), "{message}");
+        assert!(
+            ["USDC", "USDT", "PKR", "USD", "AED", "SAR"].iter().all(|code| message.contains(code)),
+            "{message}"
+        );
     }
 
     #[test]

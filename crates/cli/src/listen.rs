@@ -97,7 +97,8 @@ fn either(
     match (payments, wallets) {
         (Err(why), Err(_)) => Err(why),
         (payments, wallets) => {
-            for why in [&payments, &wallets].into_iter().filter_map(|client| client.as_ref().err()) {
+            for why in [&payments, &wallets].into_iter().filter_map(|client| client.as_ref().err())
+            {
                 output::remark(&format!("{why}; listening to the other service only"));
             }
             Ok((payments.ok(), wallets.ok()))
@@ -105,7 +106,11 @@ fn either(
     }
 }
 
-async fn listen(payments: Option<&Client>, wallets: Option<&Client>, forward: &Forward) -> Result<(), Failure> {
+async fn listen(
+    payments: Option<&Client>,
+    wallets: Option<&Client>,
+    forward: &Forward,
+) -> Result<(), Failure> {
     let payments = match payments {
         Some(client) => Some((client, end_of_payments(client).await?)),
         None => None,
@@ -142,7 +147,9 @@ struct Page {
 async fn end_of_payments(client: &Client) -> Result<u64, Failure> {
     let answer = client.get("/v2/events", &[("mode", "poll".to_owned())]).await?;
     let page: Page = super::document::read(&answer.body)?;
-    page.next.parse().map_err(|_| Failure::Unavailable("unexpected answer: next is not a position".to_owned()))
+    page.next
+        .parse()
+        .map_err(|_| Failure::Unavailable("unexpected answer: next is not a position".to_owned()))
 }
 
 /// The same for the wallet service; `None` where it is not offered.
@@ -166,7 +173,8 @@ async fn wallet_events(from: Option<(&Client, u64)>, forward: &Forward) -> Resul
             Ok((events, next)) => {
                 failures = 0;
                 for event in events {
-                    if forward.send("wallet", &event.id, &event.kind, event.json).await?.is_break() {
+                    if forward.send("wallet", &event.id, &event.kind, event.json).await?.is_break()
+                    {
                         return Ok(());
                     }
                 }
@@ -209,7 +217,13 @@ struct Forward {
 
 impl Forward {
     /// Sends an event once and prints the result. Breaks after the last one.
-    async fn send(&self, service: &str, id: &str, kind: &str, json: String) -> Result<ControlFlow<()>, Failure> {
+    async fn send(
+        &self,
+        service: &str,
+        id: &str,
+        kind: &str,
+        json: String,
+    ) -> Result<ControlFlow<()>, Failure> {
         if self.output == Output::Table {
             output::line(&format!("--> {} [{}]", printable(kind), printable(id)))?;
         }
@@ -239,11 +253,19 @@ impl Forward {
     fn ended(&self) -> Result<(), Failure> {
         match (self.missed.get(), self.sent.get()) {
             (0, _) => Ok(()),
-            (missed, sent) => Err(Failure::Refused(format!("{missed} of {sent} events were not received"))),
+            (missed, sent) => {
+                Err(Failure::Refused(format!("{missed} of {sent} events were not received")))
+            }
         }
     }
 
-    fn told(&self, id: &str, kind: &str, path: &str, answer: &DeliveryAnswer) -> Result<(), Failure> {
+    fn told(
+        &self,
+        id: &str,
+        kind: &str,
+        path: &str,
+        answer: &DeliveryAnswer,
+    ) -> Result<(), Failure> {
         let url = format!("{}{path}", self.base.trim_end_matches('/'));
         let fault = match &answer.result {
             DeliveryResult::Received => None,
@@ -261,9 +283,14 @@ impl Forward {
                 "took_ms": answer.took.0 / 1_000,
             })),
             Output::Table => {
-                let status = answer.status.map_or_else(|| "ERR".to_owned(), |status| status.to_string());
+                let status =
+                    answer.status.map_or_else(|| "ERR".to_owned(), |status| status.to_string());
                 let fault = fault.map(|why| format!(": {}", printable(why))).unwrap_or_default();
-                output::line(&format!("<-- [{status}] POST {} [{}]{fault}", printable(&url), printable(id)))
+                output::line(&format!(
+                    "<-- [{status}] POST {} [{}]{fault}",
+                    printable(&url),
+                    printable(id)
+                ))
             }
         }
     }
@@ -279,7 +306,8 @@ mod tests {
     async fn forwarding(count: u64) -> (SimulatedReceiver, Forward) {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let (text, secret) = webhook_secret::fresh().expect("a secret");
-        let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[&text])).await.expect("a receiver");
+        let receiver =
+            SimulatedReceiver::start(ReceiverConfig::with(&[&text])).await.expect("a receiver");
         let settings = Settings { reach: Reach::Sandbox, roots: Vec::new() };
         let forward = Forward {
             sender: Sender::new(settings).expect("a sender"),
@@ -306,8 +334,10 @@ mod tests {
                 r#"{{"event_id":"{id}","event_type":"{kind}","timestamp":"t","data":{{"payment_request_id":"r"}},"seq":1}}"#
             )
         };
-        let two = [wallet("w-1", "payment.received"), wallet("w-2", "risk_check.complete")].join(",");
-        let (empty, page) = (r#"{"events":[],"next":"0"}"#, format!(r#"{{"events":[{two}],"next":"2"}}"#));
+        let two =
+            [wallet("w-1", "payment.received"), wallet("w-2", "risk_check.complete")].join(",");
+        let (empty, page) =
+            (r#"{"events":[],"next":"0"}"#, format!(r#"{{"events":[{two}],"next":"2"}}"#));
         let server = Scripted::start(&[
             ("/v2/events", &[(200, r#"{"events":[],"next":"7"}"#), (200, &stream)]),
             // The log is empty when its end is read, and has two events after that.
@@ -320,12 +350,16 @@ mod tests {
         let book = receiver.book();
         assert!(book.entries().iter().all(|entry| entry.verdict == Verdict::Genuine), "{book:?}");
         let of = |service: &str| -> Vec<(&str, &str)> {
-            let entries = book.entries().iter().map(|entry| (entry.id(), entry.arrival.path.as_str()));
+            let entries =
+                book.entries().iter().map(|entry| (entry.id(), entry.arrival.path.as_str()));
             entries.filter(|(_, path)| path.starts_with(service)).collect()
         };
         assert_eq!(
             of("/webhooks/wallet/"),
-            [("w-1", "/webhooks/wallet/payment-received"), ("w-2", "/webhooks/wallet/risk-check-complete")]
+            [
+                ("w-1", "/webhooks/wallet/payment-received"),
+                ("w-2", "/webhooks/wallet/risk-check-complete")
+            ]
         );
         assert_eq!(
             of("/webhooks/payment/"),
@@ -350,8 +384,12 @@ mod tests {
         assert_eq!(receiver.book().taken(), ["p-2"]);
         // The exit code reports the event that was not received.
         let missed = forward.ended().expect_err("one was not received");
-        assert_eq!((missed.exit_code(), missed.to_string().as_str()), (1, "1 of 2 events were not received"));
-        let neither = listen(None, Some(&client), &forward).await.expect_err("nothing to listen to");
+        assert_eq!(
+            (missed.exit_code(), missed.to_string().as_str()),
+            (1, "1 of 2 events were not received")
+        );
+        let neither =
+            listen(None, Some(&client), &forward).await.expect_err("nothing to listen to");
         assert_eq!(neither.exit_code(), 3);
     }
 

@@ -18,7 +18,9 @@ const MAX_ORDER_FILE_BYTES: u64 = 65_536;
 
 /// The order's own options.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Order (with a test key, what is not given is a made-up example for the country)")]
+#[command(
+    next_help_heading = "Order (with a test key, what is not given is a made-up example for the country)"
+)]
 pub struct OrderArgs {
     /// JSON file with the order's fields; quote, country, currency and amount come from the quote
     #[arg(long, value_name = "FILE")]
@@ -74,7 +76,12 @@ impl OrderArgs {
 
     /// The order as JSON. `example` allows example values for missing fields: only for keys that
     /// move no real money.
-    pub fn document(&self, last: &LastQuote, quote: &Quote, example: bool) -> Result<String, Failure> {
+    pub fn document(
+        &self,
+        last: &LastQuote,
+        quote: &Quote,
+        example: bool,
+    ) -> Result<String, Failure> {
         let mut members = Members::new();
         if example {
             members = self.example(quote)?;
@@ -82,7 +89,9 @@ impl OrderArgs {
             return Err(Failure::Usage("--account-ending: allowed with test keys only".to_owned()));
         }
         members.append(&mut self.file()?);
-        for (name, value) in [("beneficiary_account_number", &last.account), ("bank_branch_code", &last.branch)] {
+        for (name, value) in
+            [("beneficiary_account_number", &last.account), ("bank_branch_code", &last.branch)]
+        {
             if let Some(value) = value {
                 members.insert(name.to_owned(), document::text(value)?);
             }
@@ -101,18 +110,24 @@ impl OrderArgs {
                 members.insert(name.to_owned(), document::text(value)?);
             }
         }
-        for (name, value) in [("quote", &quote.id), ("country", &quote.country), ("currency", &quote.currency)] {
+        for (name, value) in
+            [("quote", &quote.id), ("country", &quote.country), ("currency", &quote.currency)]
+        {
             members.insert(name.to_owned(), document::text(value)?);
         }
         members.insert("amount".to_owned(), document::raw(quote.amount_destination.to_string())?);
         for (name, value) in &self.fields {
             if !FIELDS.contains(&name.as_str()) {
                 let known = FIELDS.join(", ");
-                return Err(Failure::Usage(format!("--field {name}: unknown field; known fields: {known}")));
+                return Err(Failure::Usage(format!(
+                    "--field {name}: unknown field; known fields: {known}"
+                )));
             }
             match (name.as_str(), value.as_str()) {
                 (_, "null") => drop(members.remove(name)),
-                ("amount", number) => drop(members.insert(name.clone(), document::raw(number.to_owned())?)),
+                ("amount", number) => {
+                    drop(members.insert(name.clone(), document::raw(number.to_owned())?))
+                }
                 (_, text) => drop(members.insert(name.clone(), document::text(text)?)),
             }
         }
@@ -131,13 +146,18 @@ impl OrderArgs {
     }
 
     fn example(&self, quote: &Quote) -> Result<Members, Failure> {
-        let unknown =
-            || Failure::Unavailable(format!("the quote's country {:?} is unknown to this version", quote.country));
+        let unknown = || {
+            Failure::Unavailable(format!(
+                "the quote's country {:?} is unknown to this version",
+                quote.country
+            ))
+        };
         let country = Country::parse(&quote.country).ok_or_else(unknown)?;
         // Quote, currency and amount come from the quote's own text, so numbers stay exact.
         let nobody = QuoteId(uuid::Uuid::nil());
         let draft = example::draft(country, nobody, Currency::Aed, Decimal::ONE);
-        let account = self.account_ending.as_ref().map(|ending| example::account_ending(country, ending));
+        let account =
+            self.account_ending.as_ref().map(|ending| example::account_ending(country, ending));
         let account_type = match draft.beneficiary_account_type {
             AccountType::Savings => "savings",
             AccountType::Current => "current",
@@ -188,7 +208,11 @@ mod tests {
     const QUOTE: &str = r#"{"id":"6f0c","country":"PAK","currency":"AED","amount":500,"amount_destination":37912.05,
         "rate":75.8241,"timestamp":"t","expires":"t","wallet_rate":278.75}"#;
 
-    fn order(args: &OrderArgs, account: Option<&str>, example: bool) -> Result<(String, Value), Failure> {
+    fn order(
+        args: &OrderArgs,
+        account: Option<&str>,
+        example: bool,
+    ) -> Result<(String, Value), Failure> {
         let last = LastQuote {
             base_url: "http://x".to_owned(),
             quote: document::raw(QUOTE.to_owned()).expect("JSON"),
@@ -203,7 +227,10 @@ mod tests {
     #[test]
     fn with_a_test_key_the_example_completes_the_order() {
         let (text, order) = order(&OrderArgs::default(), None, true).expect("an order");
-        assert!(text.contains(r#""amount":37912.05"#), "the amount is the quote's own text: {text}");
+        assert!(
+            text.contains(r#""amount":37912.05"#),
+            "the amount is the quote's own text: {text}"
+        );
         assert_eq!(order["quote"], "6f0c");
         assert_eq!(order["beneficiary_account_number"], "PK36SCBL0000001123456702");
         assert_eq!(order["sender_birthdate"], "1988-04-12");
@@ -234,10 +261,19 @@ mod tests {
             ..OrderArgs::default()
         };
         let (text, order) = order(&args, Some("ACCOUNT"), true).expect("an order");
-        assert_eq!((order["quote"].as_str(), order["remarks"].as_str()), (Some("6f0c"), Some("from file")));
-        assert_eq!((order["sender_name"].as_str(), order["external_id"].as_str()), (Some("From Flag"), Some("mine-1")));
+        assert_eq!(
+            (order["quote"].as_str(), order["remarks"].as_str()),
+            (Some("6f0c"), Some("from file"))
+        );
+        assert_eq!(
+            (order["sender_name"].as_str(), order["external_id"].as_str()),
+            (Some("From Flag"), Some("mine-1"))
+        );
         assert_eq!(order["beneficiary_account_number"], "ACCOUNT");
-        assert_eq!((order["sender_city"].as_str(), order.get("beneficiary_email")), (Some("Muscat"), None));
+        assert_eq!(
+            (order["sender_city"].as_str(), order.get("beneficiary_email")),
+            (Some("Muscat"), None)
+        );
         assert!(text.contains("1.100000000001") && text.contains("37912.05"), "{text}");
     }
 
@@ -245,7 +281,10 @@ mod tests {
     fn an_ending_chooses_the_sandbox_outcome() {
         let args = OrderArgs { account_ending: Some("0004".to_owned()), ..OrderArgs::default() };
         let (_, order) = order(&args, None, true).expect("an order");
-        assert!(order["beneficiary_account_number"].as_str().is_some_and(|iban| iban.ends_with("0004")), "{order}");
+        assert!(
+            order["beneficiary_account_number"].as_str().is_some_and(|iban| iban.ends_with("0004")),
+            "{order}"
+        );
         assert!(four_digits("12a4").is_err());
     }
 }

@@ -40,13 +40,17 @@ pub enum OrdersCommand {
     #[command(after_help = "Example:\n  corridor orders get c2a7d9e4-7b0f-4f0b-9c55-1b2c3d4e5f41")]
     Get(OrderArgs),
     /// Cancel an order that is still PENDING
-    #[command(after_help = "Example:\n  corridor orders cancel c2a7d9e4-7b0f-4f0b-9c55-1b2c3d4e5f41")]
+    #[command(
+        after_help = "Example:\n  corridor orders cancel c2a7d9e4-7b0f-4f0b-9c55-1b2c3d4e5f41"
+    )]
     Cancel(OrderArgs),
 }
 
 /// Options of `tx list`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor tx list --wallet 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11 --type RECEIVED")]
+#[command(
+    after_help = "Example:\n  corridor tx list --wallet 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11 --type RECEIVED"
+)]
 pub struct ListTxArgs {
     /// Wallet id [default: the running sandbox's wallet]
     #[arg(long, value_name = "ID")]
@@ -118,7 +122,9 @@ pub struct CreateArgs {
 
 /// Options of `orders list`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor orders list --wallet 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11")]
+#[command(
+    after_help = "Example:\n  corridor orders list --wallet 5d0c4a4e-8b1c-4f6e-9f5a-3f1f0c7f2b11"
+)]
 pub struct ListArgs {
     /// Wallet id [default: the running sandbox's wallet]
     #[arg(long, value_name = "ID")]
@@ -162,7 +168,9 @@ pub fn tx(command: &TxCommand, context: &Context) -> Result<(), Failure> {
         TxCommand::List(args) => list_tx(args, context),
         TxCommand::Get(args) => {
             let wire = Wire::open(&args.api, context)?;
-            let found = api::wait_for(async { Ok(wire.client.transaction(&args.transaction).await?.body) })?;
+            let found = api::wait_for(async {
+                Ok(wire.client.transaction(&args.transaction).await?.body)
+            })?;
             wire.show(&found, TX_MEMBERS)
         }
     }
@@ -237,18 +245,28 @@ pub fn orders(command: &OrdersCommand, context: &Context) -> Result<(), Failure>
         OrdersCommand::List(args) => list(args, context),
         OrdersCommand::Get(args) => {
             let wire = Wire::open(&args.api, context)?;
-            wire.show(&api::wait_for(async { Ok(wire.client.order(&args.order).await?.body) })?, MEMBERS)
+            wire.show(
+                &api::wait_for(async { Ok(wire.client.order(&args.order).await?.body) })?,
+                MEMBERS,
+            )
         }
         OrdersCommand::Cancel(args) => {
             let wire = Wire::open(&args.api, context)?;
-            wire.show(&wire.post(&format!("/orders/{}/cancel", api::segment(&args.order)?), &json!({}))?, MEMBERS)
+            wire.show(
+                &wire
+                    .post(&format!("/orders/{}/cancel", api::segment(&args.order)?), &json!({}))?,
+                MEMBERS,
+            )
         }
     }
 }
 
 fn bank_account(args: &CreateArgs) -> Map<String, Value> {
-    let members = [("iban", &args.iban), ("account_number", &args.account), ("bank_code", &args.bank)].into_iter();
-    let given = members.filter_map(|(name, value)| Some((name.to_owned(), Value::from(value.as_deref()?))));
+    let members =
+        [("iban", &args.iban), ("account_number", &args.account), ("bank_code", &args.bank)]
+            .into_iter();
+    let given =
+        members.filter_map(|(name, value)| Some((name.to_owned(), Value::from(value.as_deref()?))));
     given.chain([("account_holder_name".to_owned(), Value::from(args.holder.as_str()))]).collect()
 }
 

@@ -45,7 +45,12 @@ pub fn run(args: &PayArgs, context: &Context) -> Result<(), Failure> {
     api::wait_for(pay(args, &client, &data_dir, context.output))
 }
 
-async fn pay(args: &PayArgs, client: &Client, data_dir: &DataDir, output: Output) -> Result<(), Failure> {
+async fn pay(
+    args: &PayArgs,
+    client: &Client,
+    data_dir: &DataDir,
+    output: Output,
+) -> Result<(), Failure> {
     let last = find_quote(args, client, data_dir).await?;
     let quote: Quote = document::read(last.quote.get())?;
     let body = args.order.document(&last, &quote, client.credentials().is_test())?;
@@ -75,15 +80,23 @@ async fn pay(args: &PayArgs, client: &Client, data_dir: &DataDir, output: Output
         output::line(&format!("payment {}", response.id))?;
     }
     let country = api::country(&quote.country).map_err(Failure::Unavailable)?;
-    Watch::new(client, country, &response.id, output, stream).follow(&response, &args.watching).await
+    Watch::new(client, country, &response.id, output, stream)
+        .follow(&response, &args.watching)
+        .await
 }
 
-async fn find_quote(args: &PayArgs, client: &Client, data_dir: &DataDir) -> Result<LastQuote, Failure> {
+async fn find_quote(
+    args: &PayArgs,
+    client: &Client,
+    data_dir: &DataDir,
+) -> Result<LastQuote, Failure> {
     let base_url = &client.credentials().base_url;
     let remembered = data_dir.last_quote()?.filter(|last| last.base_url == *base_url);
     if args.quote == "last" {
         let none = || {
-            Failure::Usage(format!("--quote last: no quote requested from {base_url} yet; run `corridor quote` first"))
+            Failure::Usage(format!(
+                "--quote last: no quote requested from {base_url} yet; run `corridor quote` first"
+            ))
         };
         return remembered.ok_or_else(none);
     }
@@ -94,18 +107,25 @@ async fn find_quote(args: &PayArgs, client: &Client, data_dir: &DataDir) -> Resu
         }
     }
     let path = format!("/v2/quote/{}", api::segment(&args.quote)?);
-    let (_, body) = api::get_in_any_country(client, &path, args.country, &[], "quote_not_found").await?;
-    Ok(LastQuote { base_url: base_url.clone(), quote: document::raw(body)?, account: None, branch: None })
+    let (_, body) =
+        api::get_in_any_country(client, &path, args.country, &[], "quote_not_found").await?;
+    Ok(LastQuote {
+        base_url: base_url.clone(),
+        quote: document::raw(body)?,
+        account: None,
+        branch: None,
+    })
 }
 
 fn print(body: &str, response: &PaymentResponse, output: Output) -> Result<(), Failure> {
     if output == Output::Json {
         return output::line(body);
     }
-    let amount = |amount: &Option<client::Exact>, currency: &Option<String>| match (amount, currency) {
-        (Some(amount), Some(currency)) => amount.in_currency(currency),
-        _ => String::new(),
-    };
+    let amount =
+        |amount: &Option<client::Exact>, currency: &Option<String>| match (amount, currency) {
+            (Some(amount), Some(currency)) => amount.in_currency(currency),
+            _ => String::new(),
+        };
     output::members(&[
         ("payment", response.id.clone()),
         ("status", response.status.clone()),

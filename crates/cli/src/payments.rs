@@ -142,7 +142,8 @@ pub fn run(command: &PaymentsCommand, context: &Context) -> Result<(), Failure> 
         }
         PaymentsCommand::List(args) => {
             let client = args.api.client(&data_dir)?;
-            let answer = api::wait_for(async { Ok(client.get("/v2/payments", &args.query()).await?) })?;
+            let answer =
+                api::wait_for(async { Ok(client.get("/v2/payments", &args.query()).await?) })?;
             print_list(&answer.body, context.output)
         }
         PaymentsCommand::Watch(args) => {
@@ -174,13 +175,18 @@ impl ListArgs {
     }
 }
 
-pub(super) async fn find(client: &Client, which: &Which, data_dir: &DataDir) -> Result<(Country, String), Failure> {
+pub(super) async fn find(
+    client: &Client,
+    which: &Which,
+    data_dir: &DataDir,
+) -> Result<(Country, String), Failure> {
     let (mut id, mut country) = (which.id.clone(), which.country);
     if id == "last" && !which.external {
         let base_url = &client.credentials().base_url;
         let last = data_dir.last_payment()?.filter(|last| last.base_url == *base_url);
-        let last =
-            last.ok_or_else(|| Failure::Usage(format!("no payment sent to {base_url} yet; run `corridor pay` first")))?;
+        let last = last.ok_or_else(|| {
+            Failure::Usage(format!("no payment sent to {base_url} yet; run `corridor pay` first"))
+        })?;
         country = country.or_else(|| Country::parse(&last.country));
         id = last.id;
     }
@@ -200,8 +206,9 @@ async fn watch_payment(
     let stream = watch::open_stream(client).await;
     let (country, body) = find(client, &args.which, data_dir).await?;
     let record: PaymentRecord = document::read(&body)?;
-    let response =
-        record.response.ok_or_else(|| Failure::Unavailable(format!("payment {} has no state yet", record.id)))?;
+    let response = record
+        .response
+        .ok_or_else(|| Failure::Unavailable(format!("payment {} has no state yet", record.id)))?;
     Watch::new(client, country, record.id, output, stream).follow(&response, &args.watching).await
 }
 
@@ -212,8 +219,11 @@ fn print(body: &str, output: Output) -> Result<(), Failure> {
     let record: PaymentRecord = document::read(body)?;
     let (order, quote) = (record.order, record.quote);
     let response = record.response.as_ref();
-    let said = |field: fn(&client::PaymentResponse) -> Option<String>| response.and_then(field).unwrap_or_default();
-    let destination = Country::parse(&order.country).map_or("", |country| country.currency().code());
+    let said = |field: fn(&client::PaymentResponse) -> Option<String>| {
+        response.and_then(field).unwrap_or_default()
+    };
+    let destination =
+        Country::parse(&order.country).map_or("", |country| country.currency().code());
     let known = |text: Option<String>| text.unwrap_or_default();
     output::members(&[
         ("payment", record.id.clone()),
@@ -243,9 +253,12 @@ fn print_list(body: &str, output: Output) -> Result<(), Failure> {
     let mut rows = Vec::with_capacity(records.len());
     for record in &records {
         let record: PaymentRecord = document::read(record.get())?;
-        let destination = Country::parse(&record.order.country).map_or("", |country| country.currency().code());
-        let status = record.response.as_ref().map(|response| response.status.clone()).unwrap_or_default();
-        let reference = record.response.and_then(|response| response.bank_reference).unwrap_or_default();
+        let destination =
+            Country::parse(&record.order.country).map_or("", |country| country.currency().code());
+        let status =
+            record.response.as_ref().map(|response| response.status.clone()).unwrap_or_default();
+        let reference =
+            record.response.and_then(|response| response.bank_reference).unwrap_or_default();
         rows.push(vec![
             record.order.timestamp.unwrap_or_default(),
             record.id,
@@ -260,5 +273,8 @@ fn print_list(body: &str, output: Output) -> Result<(), Failure> {
         output::remark("no payments");
         return Ok(());
     }
-    output::rows(&["accepted", "id", "status", "sent", "received", "beneficiary", "bank reference"], rows)
+    output::rows(
+        &["accepted", "id", "status", "sent", "received", "beneficiary", "bank reference"],
+        rows,
+    )
 }

@@ -47,7 +47,9 @@ impl TwoPeople {
     /// The evidence, with both names.
     pub fn evidence(&self) -> Result<String, Failure> {
         if is_same(&self.maker, &self.checker) {
-            return Err(Failure::Refused("--checker: must be a different user than --maker".to_owned()));
+            return Err(Failure::Refused(
+                "--checker: must be a different user than --maker".to_owned(),
+            ));
         }
         Ok(format!("{} (found by {}, checked by {})", self.why, self.maker, self.checker))
     }

@@ -76,7 +76,9 @@ async fn get(args: &GetArgs, context: &Context) -> Result<(), Failure> {
     let shown = Field::all().into_iter().map(|field| (field, field.shown(&policy)));
     match context.output {
         Output::Table => {
-            let rows = shown.map(|(field, value)| vec![field.name().to_owned(), value, field.rule().to_owned()]);
+            let rows = shown.map(|(field, value)| {
+                vec![field.name().to_owned(), value, field.rule().to_owned()]
+            });
             output::rows(&["field", "value", "allowed values"], rows.collect())?;
             output::remark(&format!("policy {version} of {}", args.tenant));
             Ok(())
@@ -91,14 +93,18 @@ async fn get(args: &GetArgs, context: &Context) -> Result<(), Failure> {
 
 async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     if is_same(&args.by, &args.approved_by) {
-        return Err(Failure::Refused("--approved-by: must be a different user than --by".to_owned()));
+        return Err(Failure::Refused(
+            "--approved-by: must be a different user than --by".to_owned(),
+        ));
     }
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
     let policy = &tenant.policy;
     let version = policy.wallet.version;
     if args.seen.is_some_and(|seen| seen != version) {
-        return Err(Failure::Refused(format!("--seen: outdated; the current version of the policy is {version}")));
+        return Err(Failure::Refused(format!(
+            "--seen: outdated; the current version of the policy is {version}"
+        )));
     }
     let pairs = args.values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let values = fields::read(pairs, policy).map_err(|faults| told(&faults))?;
@@ -107,7 +113,12 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     if changes.is_empty() {
         return Err(Failure::Refused("no change: the policy already has these values".to_owned()));
     }
-    let by = opened.by.clone().on_behalf_of(&args.by).together_with(&args.approved_by).because(&args.why);
+    let by = opened
+        .by
+        .clone()
+        .on_behalf_of(&args.by)
+        .together_with(&args.approved_by)
+        .because(&args.why);
     // A concurrent change makes this one fail: two users approved a change of the reviewed version.
     let done = opened.store.set_tenant_policy_as_seen(tenant.id, policy, &wanted, by).await;
     done.map_err(Failure::of_store)?;
@@ -127,7 +138,9 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
         Output::Json => {
             let change = |(field, before, after): &(Field, String, String)| json!({ "field": field.name(), "before": before, "after": after });
             let changes: Vec<Value> = changes.iter().map(change).collect();
-            output::json(&json!({ "tenant": args.tenant, "version": version + 1, "changes": changes }))
+            output::json(
+                &json!({ "tenant": args.tenant, "version": version + 1, "changes": changes }),
+            )
         }
     }
 }

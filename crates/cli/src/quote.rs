@@ -14,7 +14,9 @@ use client::{Client, LastQuote, Quote};
 
 /// Options of `quote`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor quote --country PAK --currency AED --amount 500\n  corridor pay --watch")]
+#[command(
+    after_help = "Example:\n  corridor quote --country PAK --currency AED --amount 500\n  corridor pay --watch"
+)]
 pub struct QuoteArgs {
     /// Destination country (BGD, EGY, IND, NPL, PAK, PHL, VNM)
     #[arg(long, value_parser = api::country)]
@@ -50,7 +52,9 @@ async fn create(client: &Client, args: &QuoteArgs) -> Result<LastQuote, Failure>
         ("currency", document::text(&args.currency.to_ascii_uppercase())?),
         ("amount", document::number(args.amount)?),
     ]);
-    for (name, value) in [("beneficiary_account_number", &args.account), ("bank_branch_code", &args.branch)] {
+    for (name, value) in
+        [("beneficiary_account_number", &args.account), ("bank_branch_code", &args.branch)]
+    {
         if let Some(value) = value {
             body.insert(name, document::text(value)?);
         }
@@ -71,8 +75,11 @@ fn print(quote: &str, output: Output) -> Result<(), Failure> {
     let quote: Quote = document::read(quote)?;
     let country = Country::parse(&quote.country);
     let destination = country.map_or("", |country| country.currency().code());
-    let bound = |bound: &Option<client::Exact>| bound.as_ref().map_or("none".to_owned(), ToString::to_string);
-    let coin = |amount: &Option<client::Exact>, currency: &Option<String>| match (amount, currency) {
+    let bound = |bound: &Option<client::Exact>| {
+        bound.as_ref().map_or("none".to_owned(), ToString::to_string)
+    };
+    let coin = |amount: &Option<client::Exact>, currency: &Option<String>| match (amount, currency)
+    {
         (Some(amount), Some(currency)) => format!("{amount} {currency}"),
         _ => String::new(),
     };

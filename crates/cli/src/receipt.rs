@@ -68,12 +68,15 @@ pub fn run(args: &ReceiptArgs, data_dir: &DataDir) -> Result<(), Failure> {
     let tag = credentials.access_key.split('-').next().unwrap_or_default();
     let issuer = args.issuer.clone().unwrap_or_else(|| tag.to_owned());
     let receipt = receipt(record, issuer, credentials.is_test(), args.reader == Reader::Bank)
-        .ok_or_else(|| Failure::Unavailable("unexpected answer: the payment cannot be read".to_owned()))?;
+        .ok_or_else(|| {
+            Failure::Unavailable("unexpected answer: the payment cannot be read".to_owned())
+        })?;
     let html = page(&receipt, args.lang, Style::Inline).map_err(Failure::unavailable)?;
     match &args.output_file {
         None => output::raw(html.as_bytes()),
         Some(path) => {
-            std::fs::write(path, html).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+            std::fs::write(path, html)
+                .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
             output::remark(&format!("receipt of {} written to {}", receipt.id, path.display()));
             Ok(())
         }
@@ -81,7 +84,12 @@ pub fn run(args: &ReceiptArgs, data_dir: &DataDir) -> Result<(), Failure> {
 }
 
 /// `None` if the record does not follow the specification.
-fn receipt(record: PaymentRecord, issuer: String, sandbox: bool, with_charge: bool) -> Option<Receipt> {
+fn receipt(
+    record: PaymentRecord,
+    issuer: String,
+    sandbox: bool,
+    with_charge: bool,
+) -> Option<Receipt> {
     let PaymentRecord { id, order, response, quote } = record;
     let response = response?;
     let country = Country::parse(&order.country)?;

@@ -20,10 +20,14 @@ pub enum RequestsCommand {
     /// List the payment requests of a wallet, newest first
     List(ListArgs),
     /// Show a payment request and its progress
-    #[command(after_help = "Example:\n  corridor requests get 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21")]
+    #[command(
+        after_help = "Example:\n  corridor requests get 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21"
+    )]
     Get(RequestArgs),
     /// Cancel a payment request
-    #[command(after_help = "Example:\n  corridor requests cancel 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21")]
+    #[command(
+        after_help = "Example:\n  corridor requests cancel 9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21"
+    )]
     Cancel(RequestArgs),
     /// Show a payment request's link as a QR code in the terminal
     Qr(qr::QrArgs),
@@ -135,7 +139,12 @@ pub fn run(command: &RequestsCommand, context: &Context) -> Result<(), Failure> 
         RequestsCommand::List(args) => list(args, context),
         RequestsCommand::Get(args) => {
             let wire = Wire::open(&args.api, context)?;
-            wire.show(&api::wait_for(async { Ok(wire.client.payment_request(&args.request).await?.body) })?, MEMBERS)
+            wire.show(
+                &api::wait_for(async {
+                    Ok(wire.client.payment_request(&args.request).await?.body)
+                })?,
+                MEMBERS,
+            )
         }
         RequestsCommand::Cancel(args) => {
             let wire = Wire::open(&args.api, context)?;
@@ -158,13 +167,16 @@ fn currency(text: &str) -> Result<String, String> {
     let fiat = FIAT.map(Currency::code);
     match coins.iter().chain(&fiat).any(|code| *code == named) {
         true => Ok(named),
-        false => Err(format!("must be a token ({}) or one of {}", coins.join(", "), fiat.join(", "))),
+        false => {
+            Err(format!("must be a token ({}) or one of {}", coins.join(", "), fiat.join(", ")))
+        }
     }
 }
 
 fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
     let wire = Wire::open(&args.api, context)?;
-    let mut body = json!({ "wallet_id": wire.wallet(args.wallet.as_deref())?, "amount": asked(args) });
+    let mut body =
+        json!({ "wallet_id": wire.wallet(args.wallet.as_deref())?, "amount": asked(args) });
     if let Some(purpose) = &args.purpose {
         body["purpose"] = Value::from(purpose.as_str());
     }

@@ -73,7 +73,9 @@ pub enum ReviewCommand {
 
 /// Options of `review approve` and `review reject`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor review approve --tenant demobank --why 'other birth date' 6f0c…")]
+#[command(
+    after_help = "Example:\n  corridor review approve --tenant demobank --why 'other birth date' 6f0c…"
+)]
 pub struct DecideArgs {
     /// Payment id
     payment: String,
@@ -125,7 +127,11 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let tenant = opened.tenant(&args.tenant).await?;
     let waiting = payments::waiting(&opened.store, tenant.id).await.map_err(Failure::of_store)?;
     let asks = |record: &Record| {
-        if record.payment.standing.state == PaymentState::Unknown { "outcome unknown" } else { "held by screening" }
+        if record.payment.standing.state == PaymentState::Unknown {
+            "outcome unknown"
+        } else {
+            "held by screening"
+        }
     };
     match context.output {
         Output::Table => {
@@ -188,7 +194,11 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let finding = args.outcome.finding(record.payment.amount)?;
     let seen = record.payment.open_to(&finding);
     let seen = seen.ok_or_else(|| Failure::refused(Stale::State(record.payment.standing.state)))?;
-    payments.service.resolve(tenant.id, id, seen, finding, evidence, by).await.map_err(Failure::refused)?;
+    payments
+        .service
+        .resolve(tenant.id, id, seen, finding, evidence, by)
+        .await
+        .map_err(Failure::refused)?;
     payments.finish().await;
     output::remark("resolved");
     Ok(())

@@ -21,7 +21,8 @@ use service::telemetry;
 const PORT: u16 = 8480;
 
 /// Configuration keys of the confirmation depths.
-const DEPTHS: [&str; 4] = ["chain.small_depth", "chain.medium_depth", "chain.large_depth", "chain.settled_depth"];
+const DEPTHS: [&str; 4] =
+    ["chain.small_depth", "chain.medium_depth", "chain.large_depth", "chain.settled_depth"];
 
 /// Options of `sandbox`.
 #[derive(Args, Debug)]
@@ -85,8 +86,14 @@ fn config(args: &SandboxArgs) -> Result<Config, Failure> {
     Ok(Config::load(&args.config.sources(&fixed))?)
 }
 
-async fn serve(args: &SandboxArgs, context: &Context, data_dir: &DataDir, config: &Config) -> Result<(), Failure> {
-    let telemetry = telemetry::init(&config.telemetry).map_err(|error| Failure::Usage(error.to_string()))?;
+async fn serve(
+    args: &SandboxArgs,
+    context: &Context,
+    data_dir: &DataDir,
+    config: &Config,
+) -> Result<(), Failure> {
+    let telemetry =
+        telemetry::init(&config.telemetry).map_err(|error| Failure::Usage(error.to_string()))?;
     let metrics = metrics(config)?;
     let listener = sandbox::listen(config.http.listen).await.map_err(Failure::usage)?;
     let path = std::path::absolute(data_dir.path())?;
@@ -98,11 +105,14 @@ async fn serve(args: &SandboxArgs, context: &Context, data_dir: &DataDir, config
     };
     let sandbox = sandbox::start(config, &path, listener, metrics, &wanted);
     let sandbox = sandbox.await.map_err(Failure::unavailable)?;
-    let json = serde_json::to_value(&sandbox.printed).map_err(|error| Failure::Usage(error.to_string()))?;
+    let json = serde_json::to_value(&sandbox.printed)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
     write_private(&data_dir.sandbox_file(), &format!("{json}\n"))?;
     match context.output {
         Output::Json => output::json(&json)?,
-        Output::Table => output::raw(card(&sandbox.printed, std::io::stdout().is_terminal()).as_bytes())?,
+        Output::Table => {
+            output::raw(card(&sandbox.printed, std::io::stdout().is_terminal()).as_bytes())?
+        }
     }
     until_stopped(sandbox.service, config).await;
     // A missing file is fine: the goal is its absence.
@@ -112,21 +122,33 @@ async fn serve(args: &SandboxArgs, context: &Context, data_dir: &DataDir, config
 }
 
 fn reset(data_dir: &DataDir) -> Result<(), Failure> {
-    if let Some(running) = data_dir.sandbox()?.and_then(|sandbox| sandbox.others.get("pid").cloned()) {
+    if let Some(running) =
+        data_dir.sandbox()?.and_then(|sandbox| sandbox.others.get("pid").cloned())
+    {
         let alive = std::path::Path::new(&format!("/proc/{running}")).exists();
         if alive {
-            return Err(Failure::Refused(format!("the sandbox is running as process {running}; stop it first")));
+            return Err(Failure::Refused(format!(
+                "the sandbox is running as process {running}; stop it first"
+            )));
         }
     }
-    for name in
-        ["corridor.db", "corridor.db-wal", "corridor.db-shm", "sandbox.json", "last-quote.json", "last-payment.json"]
-    {
+    for name in [
+        "corridor.db",
+        "corridor.db-wal",
+        "corridor.db-shm",
+        "sandbox.json",
+        "last-quote.json",
+        "last-payment.json",
+    ] {
         remove(|| std::fs::remove_file(data_dir.path().join(name)))?;
     }
     for name in ["bank", "chain", "keys"] {
         remove(|| std::fs::remove_dir_all(data_dir.path().join(name)))?;
     }
-    output::line(&format!("deleted the sandbox in {}; the next start creates a new one", data_dir.path().display()))
+    output::line(&format!(
+        "deleted the sandbox in {}; the next start creates a new one",
+        data_dir.path().display()
+    ))
 }
 
 fn remove(act: impl FnOnce() -> std::io::Result<()>) -> Result<(), Failure> {
@@ -158,9 +180,14 @@ fn card(printed: &Printed, colours: bool) -> String {
         ("wallet token", printed.wallet_token.clone()),
         ("webhook secret", printed.webhook_secret.clone()),
     ];
-    let people = printed.console_users.iter().map(|user| ("console user", format!("{} {}", user.login, user.password)));
-    let mut card =
-        format!("{}\n\n", bold(&format!("Corridor {version} sandbox: NO REAL MONEY, every party is simulated")));
+    let people = printed
+        .console_users
+        .iter()
+        .map(|user| ("console user", format!("{} {}", user.login, user.password)));
+    let mut card = format!(
+        "{}\n\n",
+        bold(&format!("Corridor {version} sandbox: NO REAL MONEY, every party is simulated"))
+    );
     for (name, value) in rows.into_iter().chain(people) {
         card.push_str(&format!("  {name:<20}{value}\n"));
     }

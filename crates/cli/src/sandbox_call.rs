@@ -85,12 +85,21 @@ pub fn clock(command: &ClockCommand, context: &Context) -> Result<(), Failure> {
 /// Runs `faucet`.
 pub fn faucet(args: &FaucetArgs, context: &Context) -> Result<(), Failure> {
     let some = |text: &String| Some(text.clone());
-    let query = [("address", some(&args.address)), ("amount", some(&args.amount)), ("currency", some(&args.currency))];
+    let query = [
+        ("address", some(&args.address)),
+        ("amount", some(&args.amount)),
+        ("currency", some(&args.currency)),
+    ];
     coins(&args.api, "/sandbox/faucet", &query, context)
 }
 
 /// Sends tokens through the sandbox and prints the transactions.
-pub fn coins(args: &ApiArgs, path: &str, query: &[(&str, Option<String>)], context: &Context) -> Result<(), Failure> {
+pub fn coins(
+    args: &ApiArgs,
+    path: &str,
+    query: &[(&str, Option<String>)],
+    context: &Context,
+) -> Result<(), Failure> {
     let client = args.client(&context.data_dir()?)?;
     let given = query.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?)));
     let path = with_query(path, given)?;
@@ -99,15 +108,25 @@ pub fn coins(args: &ApiArgs, path: &str, query: &[(&str, Option<String>)], conte
         return output::line(&body);
     }
     let answer: Value = document::read(&body)?;
-    let transactions = answer.get("transactions").and_then(Value::as_array).cloned().unwrap_or_default();
-    let text = |tx: &Value, name: &str| tx.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let transactions =
+        answer.get("transactions").and_then(Value::as_array).cloned().unwrap_or_default();
+    let text = |tx: &Value, name: &str| {
+        tx.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
     let row = |tx: &Value| vec![text(tx, "tx_hash"), text(tx, "blockchain_explorer_url")];
     output::rows(&["transaction", "explorer"], transactions.iter().map(row).collect())
 }
 
-fn with_query<'a>(path: &str, pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Result<String, Failure> {
-    let url = reqwest::Url::parse_with_params("http://x", pairs).map_err(|error| Failure::Usage(error.to_string()))?;
-    Ok(url.query().filter(|query| !query.is_empty()).map_or_else(|| path.to_owned(), |query| format!("{path}?{query}")))
+fn with_query<'a>(
+    path: &str,
+    pairs: impl Iterator<Item = (&'a str, &'a str)>,
+) -> Result<String, Failure> {
+    let url = reqwest::Url::parse_with_params("http://x", pairs)
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    Ok(url
+        .query()
+        .filter(|query| !query.is_empty())
+        .map_or_else(|| path.to_owned(), |query| format!("{path}?{query}")))
 }
 
 #[cfg(test)]
@@ -118,6 +137,9 @@ mod tests {
     fn only_what_was_given_is_asked_for() {
         assert_eq!(with_query("/x", [].into_iter()).expect("a path"), "/x");
         let given = [("amount", "10"), ("address", "a&b=c")];
-        assert_eq!(with_query("/x", given.into_iter()).expect("a path"), "/x?amount=10&address=a%26b%3Dc");
+        assert_eq!(
+            with_query("/x", given.into_iter()).expect("a path"),
+            "/x?amount=10&address=a%26b%3Dc"
+        );
     }
 }

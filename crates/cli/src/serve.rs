@@ -18,7 +18,9 @@ use super::{Context, run_async};
 
 /// Options of `serve`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor serve --config /etc/corridor/corridor.toml --role all")]
+#[command(
+    after_help = "Example:\n  corridor serve --config /etc/corridor/corridor.toml --role all"
+)]
 pub struct ServeArgs {
     /// Role of this process; several processes on one PostgreSQL are equal peers
     #[arg(long, value_enum, default_value = "all")]
@@ -43,7 +45,8 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     std::fs::create_dir_all(data_dir.path())?;
     run_async(async {
-        let telemetry = telemetry::init(&config.telemetry).map_err(|error| Failure::Usage(error.to_string()))?;
+        let telemetry = telemetry::init(&config.telemetry)
+            .map_err(|error| Failure::Usage(error.to_string()))?;
         let metrics = metrics(&config)?;
         let listener = sandbox::listen(config.http.listen).await.map_err(Failure::usage)?;
         let start = Start {
@@ -52,7 +55,10 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
             listener,
             role: args.role,
             metrics,
-            behaviour: testkit::bank::Behaviour { statements: true, ..testkit::bank::Behaviour::default() },
+            behaviour: testkit::bank::Behaviour {
+                statements: true,
+                ..testkit::bank::Behaviour::default()
+            },
             scenarios: Arc::new(Triggers),
         };
         let service = Service::start(start).await.map_err(Failure::of_start)?;
@@ -73,7 +79,9 @@ fn arm_failpoint(config: &Config) -> Result<(), Failure> {
         Some(_) if config.environment == Environment::Production => {
             Err(Failure::Usage(format!("{FAILPOINT} is for tests only")))
         }
-        Some(text) if !failpoint::arm(&text) => Err(Failure::Usage(format!("{FAILPOINT}: unknown failpoint {text:?}"))),
+        Some(text) if !failpoint::arm(&text) => {
+            Err(Failure::Usage(format!("{FAILPOINT}: unknown failpoint {text:?}")))
+        }
         _ => Ok(()),
     }
 }
@@ -84,13 +92,20 @@ pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     std::fs::create_dir_all(data_dir.path())?;
     run_async(async {
-        let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
-        let report = service::environment::migrate(&store, config.environment).await.map_err(Failure::of_start)?;
+        let store =
+            service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
+        let report = service::environment::migrate(&store, config.environment)
+            .await
+            .map_err(Failure::of_start)?;
         match context.output {
-            Output::Table => {
-                output::line(&format!("schema version {} ({} applied now)", report.version, report.applied.len()))
-            }
-            Output::Json => output::json(&serde_json::json!({ "version": report.version, "applied": report.applied })),
+            Output::Table => output::line(&format!(
+                "schema version {} ({} applied now)",
+                report.version,
+                report.applied.len()
+            )),
+            Output::Json => output::json(
+                &serde_json::json!({ "version": report.version, "applied": report.applied }),
+            ),
         }
     })
 }
@@ -114,7 +129,8 @@ pub fn metrics(config: &Config) -> Result<telemetry::Exposition, Failure> {
 /// Serves until SIGTERM or SIGINT, then drains; notifies the service manager of both.
 pub async fn until_stopped(mut service: Service, config: &Config) {
     let manager = ServiceManager::of_process();
-    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
+    let mut terminate =
+        tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
     let terminated = async {
         match &mut terminate {
             Some(signal) => drop(signal.recv().await),

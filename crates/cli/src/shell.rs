@@ -19,7 +19,9 @@ pub struct CompletionsArgs {
 
 /// Options of `man`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor man | man -l -\n  corridor man --dir /usr/share/man/man1")]
+#[command(
+    after_help = "Example:\n  corridor man | man -l -\n  corridor man --dir /usr/share/man/man1"
+)]
 pub struct ManArgs {
     /// Directory to write one page per command to, instead of printing the first page
     #[arg(long, value_name = "DIR")]
@@ -67,7 +69,12 @@ mod tests {
     fn every_command_has_a_page() {
         let dir = tempfile::tempdir().expect("a directory");
         man(&ManArgs { dir: Some(dir.path().to_owned()) }).expect("written");
-        for name in ["corridor.1", "corridor-quote.1", "corridor-payments-export.1", "corridor-token-inspect.1"] {
+        for name in [
+            "corridor.1",
+            "corridor-quote.1",
+            "corridor-payments-export.1",
+            "corridor-token-inspect.1",
+        ] {
             let text = std::fs::read_to_string(dir.path().join(name)).expect(name);
             assert!(text.contains(".SH NAME"), "{name}");
         }

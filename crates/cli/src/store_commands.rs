@@ -51,10 +51,15 @@ pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure
     let config = args.config.load()?;
     let data_dir = context.data_dir()?;
     std::fs::create_dir_all(data_dir.path())?;
-    let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
+    let store =
+        service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
     store.ready().await.map_err(Failure::of_store)?;
-    service::environment::check(&store, config.environment).await.map_err(|wrong| Failure::of_start(wrong.into()))?;
-    let user = std::env::var("SUDO_USER").or_else(|_| std::env::var("USER")).unwrap_or_else(|_| "unknown".to_owned());
+    service::environment::check(&store, config.environment)
+        .await
+        .map_err(|wrong| Failure::of_start(wrong.into()))?;
+    let user = std::env::var("SUDO_USER")
+        .or_else(|_| std::env::var("USER"))
+        .unwrap_or_else(|_| "unknown".to_owned());
     Ok(Opened { config, store, by: Deed::new(Via::Cli, user), data_dir })
 }
 
@@ -62,10 +67,9 @@ impl Opened {
     /// The tenant with this tag.
     pub async fn tenant(&self, tag: &str) -> Result<Tenant, Failure> {
         let tenants = self.store.tenants().await.map_err(Failure::of_store)?;
-        tenants
-            .into_iter()
-            .find(|tenant| tenant.tag == tag)
-            .ok_or_else(|| Failure::Refused(format!("no tenant {tag:?}; see `corridor tenants list`")))
+        tenants.into_iter().find(|tenant| tenant.tag == tag).ok_or_else(|| {
+            Failure::Refused(format!("no tenant {tag:?}; see `corridor tenants list`"))
+        })
     }
 
     /// The tenant as a caller of the wallet service.
@@ -78,7 +82,9 @@ impl Opened {
     pub fn payments(&self) -> Result<ForCommand<Payments>, Failure> {
         let world = world::for_commands(&self.config).map_err(Failure::refused)?;
         let environment = self.config.environment;
-        Ok(self.service(world, |store, engine, world| Payments::new(store, engine, world, environment)))
+        Ok(self.service(world, |store, engine, world| {
+            Payments::new(store, engine, world, environment)
+        }))
     }
 
     /// A wallet service that decides commands about orders.
@@ -90,11 +96,16 @@ impl Opened {
     /// A wallet service that also decides commands about deposits and has loaded the sanctions
     /// lists.
     pub async fn wallets_with_lists(&self) -> Result<ForCommand<Wallets>, Failure> {
-        let world = world::for_deposit_commands(&self.config, &self.store, self.data_dir.path()).await;
+        let world =
+            world::for_deposit_commands(&self.config, &self.store, self.data_dir.path()).await;
         Ok(self.service(world.map_err(Failure::unavailable)?, Wallets::new))
     }
 
-    fn service<S>(&self, world: World, make: impl FnOnce(Store, Engine, Arc<World>) -> S) -> ForCommand<S> {
+    fn service<S>(
+        &self,
+        world: World,
+        make: impl FnOnce(Store, Engine, Arc<World>) -> S,
+    ) -> ForCommand<S> {
         let world = Arc::new(world);
         let (engine, batcher) = Engine::new(self.store.clone(), world.clone());
         let service = make(self.store.clone(), engine, world);

@@ -54,7 +54,9 @@ pub struct StoreArgs {
 
 /// Options of `tenants create`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor tenants create --tag demobank --name 'Demo Bank' --settlement-coin USDT")]
+#[command(
+    after_help = "Example:\n  corridor tenants create --tag demobank --name 'Demo Bank' --settlement-coin USDT"
+)]
 pub struct CreateTenantArgs {
     /// Tag, the prefix of its access keys: a-z, 0-9, _
     #[arg(long)]
@@ -84,8 +86,10 @@ pub struct CreateTenantArgs {
 
 /// Options of `tenants top-up` and `tenants fund-controller`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  corridor tenants top-up --tenant demobank --coin USDT --amount 100000\n  \
-    corridor tenants fund-controller --tenant demobank --coin USDC --amount 250")]
+#[command(
+    after_help = "Examples:\n  corridor tenants top-up --tenant demobank --coin USDT --amount 100000\n  \
+    corridor tenants fund-controller --tenant demobank --coin USDC --amount 250"
+)]
 pub struct TopUpArgs {
     #[command(flatten)]
     tenant: TenantArgs,
@@ -139,7 +143,9 @@ pub fn tenants(command: &TenantsCommand, context: &Context) -> Result<(), Failur
     run_async(async {
         match command {
             TenantsCommand::Create(args) => create_tenant(args, context).await,
-            TenantsCommand::List(args) => list_tenants(&open(args, context).await?.store, context).await,
+            TenantsCommand::List(args) => {
+                list_tenants(&open(args, context).await?.store, context).await
+            }
             TenantsCommand::TopUp(args) => top_up(args, context).await,
             TenantsCommand::Policy(command) => policy::run(command, context).await,
             TenantsCommand::FundController(args) => fund_controller(args, context).await,
@@ -165,12 +171,18 @@ async fn create_tenant(args: &CreateTenantArgs, context: &Context) -> Result<(),
     policy.premium_bps = args.premium_bps;
     policy.margin_bps = args.margin_bps;
     policy.require_hmac = args.require_hmac;
-    policy.wallet.strict_roles = args.strict_roles.unwrap_or(tenancy::strict_roles(config.environment));
+    policy.wallet.strict_roles =
+        args.strict_roles.unwrap_or(tenancy::strict_roles(config.environment));
     let tenants = store.tenants().await.map_err(Failure::of_store)?;
     if let Some(taken) = tenants.iter().find(|tenant| tenant.tag == args.tag) {
-        return Err(Failure::Refused(format!("tenant {} already exists: {}", taken.tag, taken.name)));
+        return Err(Failure::Refused(format!(
+            "tenant {} already exists: {}",
+            taken.tag, taken.name
+        )));
     }
-    let tenant = tenancy::create_tenant(&store, &args.tag, &args.name, policy, &by).await.map_err(Failure::refused)?;
+    let tenant = tenancy::create_tenant(&store, &args.tag, &args.name, policy, &by)
+        .await
+        .map_err(Failure::refused)?;
     show_tenants(&[tenant], context)
 }
 
@@ -185,7 +197,14 @@ fn show_tenants(tenants: &[Tenant], context: &Context) -> Result<(), Failure> {
                 let policy = &tenant.policy;
                 let coin = policy.settlement_coin.currency().code().to_owned();
                 let bps = (policy.premium_bps.to_string(), policy.margin_bps.to_string());
-                vec![tenant.tag.clone(), tenant.name.clone(), tenant.id.to_string(), coin, bps.0, bps.1]
+                vec![
+                    tenant.tag.clone(),
+                    tenant.name.clone(),
+                    tenant.id.to_string(),
+                    coin,
+                    bps.0,
+                    bps.1,
+                ]
             };
             let head = ["tag", "name", "id", "coin", "premium bps", "margin bps"];
             output::rows(&head, tenants.iter().map(row).collect())
@@ -207,14 +226,19 @@ fn show_tenants(tenants: &[Tenant], context: &Context) -> Result<(), Failure> {
 
 impl TopUpArgs {
     fn minor(&self) -> Result<i64, Failure> {
-        let minor = self.amount.to_minor(self.coin.currency().minor_units()).filter(|minor| *minor > 0);
-        minor.ok_or_else(|| Failure::Usage("--amount: must be above 0 with at most 6 decimals".to_owned()))
+        let minor =
+            self.amount.to_minor(self.coin.currency().minor_units()).filter(|minor| *minor > 0);
+        minor.ok_or_else(|| {
+            Failure::Usage("--amount: must be above 0 with at most 6 decimals".to_owned())
+        })
     }
 
     fn booked(&self, tenant: &Tenant, what: &str, context: &Context) -> Result<(), Failure> {
         let coin = self.coin.currency().code();
         match context.output {
-            Output::Table => output::remark(&format!("{} {coin} {what} {}", self.amount, tenant.tag)),
+            Output::Table => {
+                output::remark(&format!("{} {coin} {what} {}", self.amount, tenant.tag))
+            }
             Output::Json => output::json(&json!({
                 "tenant": tenant.tag, "coin": coin, "amount": self.amount.to_string(),
             }))?,
@@ -228,7 +252,11 @@ async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let payments = opened.payments()?;
-    payments.service.top_up(tenant.id, args.coin, minor, &opened.by).await.map_err(Failure::refused)?;
+    payments
+        .service
+        .top_up(tenant.id, args.coin, minor, &opened.by)
+        .await
+        .map_err(Failure::refused)?;
     payments.finish().await;
     args.booked(&tenant, "paid into the prefund of", context)
 }
@@ -238,7 +266,11 @@ async fn fund_controller(args: &TopUpArgs, context: &Context) -> Result<(), Fail
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let payments = opened.payments()?;
-    payments.service.fund_controller(tenant.id, args.coin, minor, &opened.by).await.map_err(Failure::refused)?;
+    payments
+        .service
+        .fund_controller(tenant.id, args.coin, minor, &opened.by)
+        .await
+        .map_err(Failure::refused)?;
     payments.finish().await;
     args.booked(&tenant, "booked from the treasury to the controller of", context)
 }
@@ -246,7 +278,13 @@ async fn fund_controller(args: &TopUpArgs, context: &Context) -> Result<(), Fail
 async fn create_key(args: &CreateKeyArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
-    let issued = tenancy::create_key(&opened.store, &tenant, opened.config.environment, args.service, &opened.by);
+    let issued = tenancy::create_key(
+        &opened.store,
+        &tenant,
+        opened.config.environment,
+        args.service,
+        &opened.by,
+    );
     show_key(&issued.await.map_err(Failure::refused)?, context)
 }
 
@@ -256,7 +294,9 @@ async fn usable_key(store: &Store, access_key: &str) -> Result<(), Failure> {
         let keys = store.keys(tenant.id).await.map_err(Failure::of_store)?;
         let Some(key) = keys.iter().find(|key| key.access_key == access_key) else { continue };
         return match key.revoked_at {
-            Some(at) => Err(Failure::Refused(format!("access key {access_key} was revoked at {at}"))),
+            Some(at) => {
+                Err(Failure::Refused(format!("access key {access_key} was revoked at {at}")))
+            }
             None => Ok(()),
         };
     }
@@ -290,11 +330,16 @@ async fn rotate(args: &KeyArgs, context: &Context) -> Result<(), Failure> {
 fn show_key(key: &IssuedKey, context: &Context) -> Result<(), Failure> {
     match context.output {
         Output::Table => {
-            output::members(&[("access key", key.access_key.clone()), ("secret key", key.secret_key.clone())])?;
+            output::members(&[
+                ("access key", key.access_key.clone()),
+                ("secret key", key.secret_key.clone()),
+            ])?;
             output::remark("The secret key is shown only once.");
             Ok(())
         }
-        Output::Json => output::json(&json!({ "access_key": key.access_key, "secret_key": key.secret_key })),
+        Output::Json => {
+            output::json(&json!({ "access_key": key.access_key, "secret_key": key.secret_key }))
+        }
     }
 }
 
@@ -310,9 +355,17 @@ async fn list_keys(args: &TenantArgs, context: &Context) -> Result<(), Failure> 
                     (None, true) => "suspended".to_owned(),
                     (None, false) => "active".to_owned(),
                 };
-                vec![key.access_key.clone(), state, key.secrets.len().to_string(), key.created_at.to_string()]
+                vec![
+                    key.access_key.clone(),
+                    state,
+                    key.secrets.len().to_string(),
+                    key.created_at.to_string(),
+                ]
             };
-            output::rows(&["access key", "state", "secrets", "created"], keys.iter().map(row).collect())
+            output::rows(
+                &["access key", "state", "secrets", "created"],
+                keys.iter().map(row).collect(),
+            )
         }
         Output::Json => keys.iter().try_for_each(|key| {
             output::json(&json!({

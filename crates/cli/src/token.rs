@@ -69,8 +69,9 @@ pub fn run(command: &TokenCommand, context: &Context) -> Result<(), Failure> {
 }
 
 fn read(path: &Option<PathBuf>) -> Result<Option<Vec<u8>>, Failure> {
-    let read =
-        |path: &PathBuf| std::fs::read(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())));
+    let read = |path: &PathBuf| {
+        std::fs::read(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+    };
     path.as_ref().map(read).transpose()
 }
 
@@ -80,15 +81,19 @@ fn mint(args: &MintArgs, context: &Context) -> Result<(), Failure> {
     let token = client::mint(&credentials, now, args.ttl.into(), read(&args.body)?.as_deref());
     match context.output {
         Output::Table => output::line(&token),
-        Output::Json => output::json(&json!({ "token": token, "expires_at": now + i64::from(args.ttl) })),
+        Output::Json => {
+            output::json(&json!({ "token": token, "expires_at": now + i64::from(args.ttl) }))
+        }
     }
 }
 
 fn inspect(args: &InspectArgs, context: &Context) -> Result<(), Failure> {
     let given = args.api.given()?;
     // The sandbox completes what was not given; without one, fewer checks run.
-    let found =
-        context.data_dir().ok().and_then(|dir| client::Credentials::find(Service::Pay, given.clone(), &dir).ok());
+    let found = context
+        .data_dir()
+        .ok()
+        .and_then(|dir| client::Credentials::find(Service::Pay, given.clone(), &dir).ok());
     let expected = Expected {
         now: jiff::Timestamp::now().as_second(),
         url: given.base_url.or_else(|| Some(found.as_ref()?.base_url.clone())),
@@ -97,15 +102,22 @@ fn inspect(args: &InspectArgs, context: &Context) -> Result<(), Failure> {
         max_age_s: args.max_age.map_or_else(|| client::usual_max_age_s(&args.token), i64::from),
     };
     let checks = client::inspect(&args.token, &expected);
-    let wrong: Vec<&str> = checks.iter().filter(|check| check.passed == Some(false)).map(|check| check.name).collect();
+    let wrong: Vec<&str> =
+        checks.iter().filter(|check| check.passed == Some(false)).map(|check| check.name).collect();
     match context.output {
-        Output::Table => output::rows(&["check", "result", "detail"], checks.iter().map(row).collect())?,
+        Output::Table => {
+            output::rows(&["check", "result", "detail"], checks.iter().map(row).collect())?
+        }
         Output::Json => output::json(&json!({
             "valid": wrong.is_empty(),
             "checks": checks.iter().map(|c| json!({ "name": c.name, "passed": c.passed, "detail": c.detail })).collect::<Vec<_>>(),
         }))?,
     }
-    if wrong.is_empty() { Ok(()) } else { Err(Failure::Refused(format!("token is invalid: {}", wrong.join(", ")))) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(Failure::Refused(format!("token is invalid: {}", wrong.join(", "))))
+    }
 }
 
 fn row(check: &Check) -> Vec<String> {

@@ -58,7 +58,9 @@ struct ScopeArgs {
 
 /// Options of `users create`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor users create ayesha --role operator --role compliance --tenant demobank")]
+#[command(
+    after_help = "Example:\n  corridor users create ayesha --role operator --role compliance --tenant demobank"
+)]
 pub struct CreateArgs {
     /// Login name
     #[arg(value_parser = login)]
@@ -131,7 +133,9 @@ pub struct LoginArgs {
 }
 
 fn login(text: &str) -> Result<String, String> {
-    login_name(text).ok_or_else(|| "must be 1 to 64 of a-z, 0-9 and . _ - @ +, first a letter or a digit".to_owned())
+    login_name(text).ok_or_else(|| {
+        "must be 1 to 64 of a-z, 0-9 and . _ - @ +, first a letter or a digit".to_owned()
+    })
 }
 
 fn role(text: &str) -> Result<Role, String> {
@@ -158,8 +162,12 @@ pub fn run(command: &UsersCommand, context: &Context) -> Result<(), Failure> {
             UsersCommand::Reset(args) => reset(args, context).await,
             UsersCommand::SignIn(args) => sign_in(args, context).await,
             UsersCommand::Unbind(args) => unbind(args, context).await,
-            UsersCommand::Disable(args) => change(args, &UserChange::Disable, "disabled and signed out", context).await,
-            UsersCommand::Enable(args) => change(args, &UserChange::Enable, "enabled", context).await,
+            UsersCommand::Disable(args) => {
+                change(args, &UserChange::Disable, "disabled and signed out", context).await
+            }
+            UsersCommand::Enable(args) => {
+                change(args, &UserChange::Enable, "enabled", context).await
+            }
         }
     })
 }
@@ -189,13 +197,21 @@ async fn provider_name(given: Option<&str>, opened: &Opened) -> Result<Option<St
     let Some(text) = given else { return Ok(None) };
     let oidc = &opened.config.console.oidc;
     if oidc.issuer.is_empty() {
-        return Err(Failure::Refused("--oidc: no identity provider is configured; set console.oidc.issuer".to_owned()));
+        return Err(Failure::Refused(
+            "--oidc: no identity provider is configured; set console.oidc.issuer".to_owned(),
+        ));
     }
-    let none =
-        || Failure::Refused(format!("--oidc: {text:?} is not a valid value of the claim {:?}", oidc.claim.name()));
+    let none = || {
+        Failure::Refused(format!(
+            "--oidc: {text:?} is not a valid value of the claim {:?}",
+            oidc.claim.name()
+        ))
+    };
     let name = oidc.claim.kept(text).ok_or_else(none)?;
     match opened.store.user_by_provider_name(&name).await.map_err(Failure::of_store)? {
-        Some(found) => Err(Failure::Refused(format!("--oidc: {name} is already used by {}", found.user.login))),
+        Some(found) => {
+            Err(Failure::Refused(format!("--oidc: {name} is already used by {}", found.user.login)))
+        }
         None => Ok(Some(name)),
     }
 }
@@ -208,10 +224,14 @@ async fn sign_in(args: &SignInArgs, context: &Context) -> Result<(), Failure> {
         let (text, hash) = password::first(&opened.store);
         let change = UserChange::FirstPassword { hash };
         if known.provider.is_none() {
-            let words = format!("{} already signs in with a password; see `corridor users reset`", args.login);
+            let words = format!(
+                "{} already signs in with a password; see `corridor users reset`",
+                args.login
+            );
             return Err(Failure::Refused(words));
         }
-        let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+        let done =
+            opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
         done.map_err(Failure::of_store)?;
         return show_password(&args.login, &text, context);
     };
@@ -225,9 +245,15 @@ async fn unbind(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let known = found(&opened, &args.login).await?;
     if known.provider.as_ref().is_none_or(|login| login.bound.is_none()) {
-        return Err(Failure::Refused(format!("{} is not bound to an identity at the identity provider", args.login)));
+        return Err(Failure::Refused(format!(
+            "{} is not bound to an identity at the identity provider",
+            args.login
+        )));
     }
-    let done = opened.store.change_user(&known.user, &UserChange::Unbind, WallClock.now(), &opened.by).await;
+    let done = opened
+        .store
+        .change_user(&known.user, &UserChange::Unbind, WallClock.now(), &opened.by)
+        .await;
     done.map_err(Failure::of_store)?;
     output::remark(&format!("{}: signed out; the next sign-in binds a new identity", args.login));
     Ok(())
@@ -237,7 +263,9 @@ fn show_provider(login: &str, name: &str, context: &Context) -> Result<(), Failu
     match context.output {
         Output::Table => {
             output::members(&[("name", login.to_owned()), ("at the provider", name.to_owned())])?;
-            output::remark("The first sign-in with this name at the identity provider binds the user to its subject.");
+            output::remark(
+                "The first sign-in with this name at the identity provider binds the user to its subject.",
+            );
             Ok(())
         }
         Output::Json => output::json(&json!({ "login": login, "provider_name": name })),
@@ -246,14 +274,20 @@ fn show_provider(login: &str, name: &str, context: &Context) -> Result<(), Failu
 
 async fn found(opened: &Opened, login: &str) -> Result<StoredUser, Failure> {
     let found = opened.store.user_by_login(login).await.map_err(Failure::of_store)?;
-    found.ok_or_else(|| Failure::Refused(format!("no user named {login:?}; see `corridor users list`")))
+    found.ok_or_else(|| {
+        Failure::Refused(format!("no user named {login:?}; see `corridor users list`"))
+    })
 }
 
 async fn set_roles(args: &RolesArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let known = found(&opened, &args.login).await?;
     let roles: BTreeSet<Role> = args.roles.iter().copied().collect();
-    let change = UserChange::Access { roles, scope: args.scope.scope(&opened).await?, version: known.version };
+    let change = UserChange::Access {
+        roles,
+        scope: args.scope.scope(&opened).await?,
+        version: known.version,
+    };
     let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
     done.map_err(Failure::of_store)?;
     output::remark("takes effect at the next page load");
@@ -275,13 +309,19 @@ async fn reset(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
     // The password first: if the command stops in between, the old one must not enrol another
     // device.
     for change in [UserChange::Password { hash, is_initial: true }, UserChange::ForgetTotp] {
-        let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
+        let done =
+            opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
         done.map_err(Failure::of_store)?;
     }
     show_password(&args.login, &text, context)
 }
 
-async fn change(args: &LoginArgs, change: &UserChange, words: &str, context: &Context) -> Result<(), Failure> {
+async fn change(
+    args: &LoginArgs,
+    change: &UserChange,
+    words: &str,
+    context: &Context,
+) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let known = found(&opened, &args.login).await?;
     let done = opened.store.change_user(&known.user, change, WallClock.now(), &opened.by).await;
@@ -293,8 +333,13 @@ async fn change(args: &LoginArgs, change: &UserChange, words: &str, context: &Co
 fn show_password(login: &str, password: &str, context: &Context) -> Result<(), Failure> {
     match context.output {
         Output::Table => {
-            output::members(&[("name", login.to_owned()), ("first password", password.to_owned())])?;
-            output::remark("The password is shown only once; the user must change it at the first sign-in.");
+            output::members(&[
+                ("name", login.to_owned()),
+                ("first password", password.to_owned()),
+            ])?;
+            output::remark(
+                "The password is shown only once; the user must change it at the first sign-in.",
+            );
             Ok(())
         }
         Output::Json => output::json(&json!({ "login": login, "password": password })),
@@ -306,11 +351,13 @@ async fn list(opened: &Opened, context: &Context) -> Result<(), Failure> {
     let tenants = opened.store.tenants().await.map_err(Failure::of_store)?;
     let scope = |user: &StoredUser| match user.user.scope {
         Scope::All => "all".to_owned(),
-        Scope::Tenant(id) => {
-            tenants.iter().find(|tenant| tenant.id == id).map_or_else(|| id.to_string(), |tenant| tenant.tag.clone())
-        }
+        Scope::Tenant(id) => tenants
+            .iter()
+            .find(|tenant| tenant.id == id)
+            .map_or_else(|| id.to_string(), |tenant| tenant.tag.clone()),
     };
-    let roles = |user: &StoredUser| user.user.roles.iter().map(|role| role.name()).collect::<Vec<_>>();
+    let roles =
+        |user: &StoredUser| user.user.roles.iter().map(|role| role.name()).collect::<Vec<_>>();
     match context.output {
         Output::Table => {
             let row = |user: &StoredUser| {
@@ -324,7 +371,10 @@ async fn list(opened: &Opened, context: &Context) -> Result<(), Failure> {
                 let login = user.user.login.clone();
                 vec![login, roles(user).join(", "), scope(user), way, state.to_owned()]
             };
-            output::rows(&["name", "roles", "scope", "signs in with", "state"], users.iter().map(row).collect())
+            output::rows(
+                &["name", "roles", "scope", "signs in with", "state"],
+                users.iter().map(row).collect(),
+            )
         }
         Output::Json => users.iter().try_for_each(|user| {
             output::json(&json!({

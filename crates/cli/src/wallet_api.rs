@@ -30,13 +30,16 @@ impl Wire {
 
     /// The named wallet, else the running sandbox's demo wallet.
     pub fn wallet(&self, named: Option<&str>) -> Result<String, Failure> {
-        let none = || Failure::Usage("wallet id required (only a running sandbox has a default)".to_owned());
+        let none = || {
+            Failure::Usage("wallet id required (only a running sandbox has a default)".to_owned())
+        };
         named.map(str::to_owned).or_else(|| self.sandbox_wallet()).ok_or_else(none)
     }
 
     fn sandbox_wallet(&self) -> Option<String> {
         let sandbox = self.data_dir.sandbox().ok().flatten()?;
-        let ours = self.client.credentials().base_url == sandbox.others.get("wallet_base_url")?.as_str()?;
+        let ours = self.client.credentials().base_url
+            == sandbox.others.get("wallet_base_url")?.as_str()?;
         sandbox.others.get("wallet_id").filter(|_| ours)?.as_str().map(str::to_owned)
     }
 
@@ -58,12 +61,18 @@ impl Wire {
             return output::line(body);
         }
         let thing: Value = document::read(body)?;
-        let shown: Vec<(&str, String)> = members.iter().map(|(name, path)| (*name, cell(&thing, path))).collect();
+        let shown: Vec<(&str, String)> =
+            members.iter().map(|(name, path)| (*name, cell(&thing, path))).collect();
         output::members(&shown)
     }
 
     /// Prints a page of objects: as received, or as rows. `columns` are headings and their members.
-    pub fn show_page(&self, body: &str, list: &str, columns: &[(&str, &str)]) -> Result<(), Failure> {
+    pub fn show_page(
+        &self,
+        body: &str,
+        list: &str,
+        columns: &[(&str, &str)],
+    ) -> Result<(), Failure> {
         let entries = entries(body, list)?;
         if self.output == Output::Json {
             return entries.iter().try_for_each(|entry| output::line(entry.get()));
@@ -89,7 +98,8 @@ pub fn entries(body: &str, list: &str) -> Result<Vec<Box<RawValue>>, Failure> {
 fn remark_pages(body: &str) -> Result<(), Failure> {
     let page: Value = document::read(body)?;
     let number = |name: &str| page.pointer(&format!("/pagination/{name}")).and_then(Value::as_u64);
-    if let (Some(at), Some(of), Some(count)) = (number("page"), number("total_pages"), number("total_count"))
+    if let (Some(at), Some(of), Some(count)) =
+        (number("page"), number("total_pages"), number("total_count"))
         && of > 1
     {
         output::remark(&format!("page {at} of 0 to {}, {count} in all", of.saturating_sub(1)));
@@ -133,14 +143,22 @@ impl PageArgs {
 pub fn amount(text: &str) -> Result<String, String> {
     let value = Decimal::parse(text).map_err(|error| error.to_string())?;
     let fits = value > Decimal::ZERO && value.to_minor(6).is_some();
-    if fits { Ok(value.to_string()) } else { Err("must be above 0 with at most 6 decimals".to_owned()) }
+    if fits {
+        Ok(value.to_string())
+    } else {
+        Err("must be above 0 with at most 6 decimals".to_owned())
+    }
 }
 
 /// Parses a code in upper or lower case.
 pub fn code(text: &str) -> Result<String, String> {
     let wrong = || "must be a code like USDC, PKR or SUSPICIOUS_ACTIVITY".to_owned();
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    if text.is_empty() || !text.chars().all(plain) { Err(wrong()) } else { Ok(text.to_ascii_uppercase()) }
+    if text.is_empty() || !text.chars().all(plain) {
+        Err(wrong())
+    } else {
+        Ok(text.to_ascii_uppercase())
+    }
 }
 
 #[cfg(test)]
@@ -154,7 +172,10 @@ mod tests {
         let thing = json!({ "amount": { "value": "25.50", "currency": "USDC" }, "paid_at": null, "tries": 3 });
         assert_eq!(cell(&thing, "amount.value amount.currency"), "25.50 USDC");
         assert_eq!(cell(&thing, "paid_at tries nothing.here"), "3");
-        assert_eq!(cell(&json!({ "amount": { "type": "flexible" } }), "amount.value amount.currency"), "");
+        assert_eq!(
+            cell(&json!({ "amount": { "type": "flexible" } }), "amount.value amount.currency"),
+            ""
+        );
     }
 
     #[test]

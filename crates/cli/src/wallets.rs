@@ -27,8 +27,10 @@ pub enum WalletsCommand {
 
 /// Options of `wallets provision`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor wallets provision --customer CUST-117 --email asha@example.com \\
-    --phone +923001234567 --kyc-level ENHANCED")]
+#[command(
+    after_help = "Example:\n  corridor wallets provision --customer CUST-117 --email asha@example.com \\
+    --phone +923001234567 --kyc-level ENHANCED"
+)]
 pub struct ProvisionArgs {
     /// The bank's customer id
     #[arg(long, value_name = "ID")]
@@ -84,7 +86,9 @@ pub struct BlockArgs {
 
 /// Options of `wallets unblock`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor wallets unblock --why 'the senders are relatives' 5d0c4a4e-…")]
+#[command(
+    after_help = "Example:\n  corridor wallets unblock --why 'the senders are relatives' 5d0c4a4e-…"
+)]
 pub struct UnblockArgs {
     /// Wallet id
     #[arg(value_name = "ID")]
@@ -98,8 +102,10 @@ pub struct UnblockArgs {
 
 /// Options of `wallets blacklist`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor wallets blacklist --authority 'Federal Investigation Agency' \\
-    --reference FIA-2026-0417 --reason 'court order' --effective-date 2026-11-21 5d0c4a4e-…")]
+#[command(
+    after_help = "Example:\n  corridor wallets blacklist --authority 'Federal Investigation Agency' \\
+    --reference FIA-2026-0417 --reason 'court order' --effective-date 2026-11-21 5d0c4a4e-…"
+)]
 pub struct BlacklistArgs {
     /// Wallet id
     #[arg(value_name = "ID")]
@@ -155,7 +161,8 @@ pub fn run(command: &WalletsCommand, context: &Context) -> Result<(), Failure> {
             control(&Wire::open(&args.api, context)?, &args.wallet, "block", &body)
         }
         WalletsCommand::Unblock(args) => {
-            let body = args.why.as_ref().map_or_else(|| json!({}), |why| json!({ "unblock_reason": why }));
+            let body =
+                args.why.as_ref().map_or_else(|| json!({}), |why| json!({ "unblock_reason": why }));
             control(&Wire::open(&args.api, context)?, &args.wallet, "unblock", &body)
         }
         WalletsCommand::Blacklist(args) => {
@@ -191,10 +198,14 @@ fn get(args: &WalletArgs, context: &Context) -> Result<(), Failure> {
         return Ok(());
     }
     let wallet: Value = document::read(&body)?;
-    let assets = wallet.pointer("/balance/assets").and_then(Value::as_array).cloned().unwrap_or_default();
+    let assets =
+        wallet.pointer("/balance/assets").and_then(Value::as_array).cloned().unwrap_or_default();
     let names = ["currency", "amount", "available", "value_usd", "value_pkr"];
-    let text = |asset: &Value, name: &str| asset.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    let rows = assets.iter().map(|asset| names.iter().map(|name| text(asset, name)).collect()).collect();
+    let text = |asset: &Value, name: &str| {
+        asset.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let rows =
+        assets.iter().map(|asset| names.iter().map(|name| text(asset, name)).collect()).collect();
     output::line("")?;
     output::rows(&["coin", "amount", "available", "in USD", "in PKR"], rows)
 }

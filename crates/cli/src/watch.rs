@@ -55,7 +55,11 @@ impl<'a> Watch<'a> {
     }
 
     /// Prints each state from `first` on until the payment settles; fails unless it succeeded.
-    pub async fn follow(mut self, first: &PaymentResponse, args: &WatchArgs) -> Result<(), Failure> {
+    pub async fn follow(
+        mut self,
+        first: &PaymentResponse,
+        args: &WatchArgs,
+    ) -> Result<(), Failure> {
         let deadline = Instant::now() + Duration::from_secs(args.timeout);
         self.see(Seen::from(first))?;
         loop {
@@ -67,7 +71,9 @@ impl<'a> Watch<'a> {
                 Err(_) => {
                     let status = self.last.map_or_else(String::new, |seen| seen.status);
                     let (id, timeout) = (self.id, args.timeout);
-                    return Err(Failure::NotSucceeded(format!("payment {id} is still {status} after {timeout} s")));
+                    return Err(Failure::NotSucceeded(format!(
+                        "payment {id} is still {status} after {timeout} s"
+                    )));
                 }
             }
         }
@@ -106,8 +112,10 @@ impl<'a> Watch<'a> {
     }
 
     fn see(&mut self, seen: Seen) -> Result<(), Failure> {
-        let is_news =
-            self.last.as_ref().is_none_or(|last| seen.status != last.status && seen.timestamp >= last.timestamp);
+        let is_news = self
+            .last
+            .as_ref()
+            .is_none_or(|last| seen.status != last.status && seen.timestamp >= last.timestamp);
         if !is_news {
             return Ok(());
         }
@@ -127,8 +135,13 @@ fn print(id: &str, seen: &Seen, output: Output) -> Result<(), Failure> {
             "bank_reference": seen.bank_reference,
         }));
     }
-    let reference = seen.bank_reference.as_ref().map(|reference| format!("  bank reference {reference}"));
-    let message = seen.message.as_ref().filter(|message| !message.is_empty()).map(|message| format!("  {message}"));
+    let reference =
+        seen.bank_reference.as_ref().map(|reference| format!("  bank reference {reference}"));
+    let message = seen
+        .message
+        .as_ref()
+        .filter(|message| !message.is_empty())
+        .map(|message| format!("  {message}"));
     let line = format!(
         "{}  {:<10}{}{}",
         seen.timestamp,
@@ -172,13 +185,18 @@ mod tests {
 
     #[test]
     fn only_events_of_the_payment_are_news() {
-        let data =
-            r#"{"id":"p","order":{},"response":{"id":"p","timestamp":"t","status":"succeeded","bank_reference":"B1"}}"#;
+        let data = r#"{"id":"p","order":{},"response":{"id":"p","timestamp":"t","status":"succeeded","bank_reference":"B1"}}"#;
         let seen = response_in(&event("payment.succeeded", data), "p").expect("news");
-        assert_eq!((seen.status.as_str(), seen.bank_reference.as_deref()), ("succeeded", Some("B1")));
+        assert_eq!(
+            (seen.status.as_str(), seen.bank_reference.as_deref()),
+            ("succeeded", Some("B1"))
+        );
         assert_eq!(response_in(&event("payment.succeeded", data), "q"), None);
         assert_eq!(response_in(&event("quote.used", data), "p"), None);
-        assert_eq!(response_in(&event("payment.queued", r#"{"id":"p","response":null}"#), "p"), None);
+        assert_eq!(
+            response_in(&event("payment.queued", r#"{"id":"p","response":null}"#), "p"),
+            None
+        );
     }
 
     #[test]
@@ -192,10 +210,18 @@ mod tests {
             ("reversed", true, 4),
             ("unknown", true, 4),
         ] {
-            let seen =
-                Seen { status: status.to_owned(), timestamp: String::new(), message: None, bank_reference: None };
+            let seen = Seen {
+                status: status.to_owned(),
+                timestamp: String::new(),
+                message: None,
+                bank_reference: None,
+            };
             assert_eq!(seen.is_settled(), settled, "{status}");
-            assert_eq!(verdict("p", &seen).map_or_else(|failure| failure.exit_code(), |()| 0), code, "{status}");
+            assert_eq!(
+                verdict("p", &seen).map_or_else(|failure| failure.exit_code(), |()| 0),
+                code,
+                "{status}"
+            );
         }
     }
 
@@ -223,8 +249,12 @@ mod tests {
                 "{{\"seq\":{second},\"type\":\"payment.{kind}\",\"data\":{{\"id\":\"p\",\"response\":{response}}}}}\n"
             )
         };
-        let lines =
-            [line("queued", "queued", 1), line("processing", "processing", 2), line("failed", "failed", 3)].concat();
+        let lines = [
+            line("queued", "queued", 1),
+            line("processing", "processing", 2),
+            line("failed", "failed", 3),
+        ]
+        .concat();
         let (outcome, asked) = watched(&[("/v2/events", &[(200, &lines)])]).await;
         assert_eq!(outcome.expect_err("failed").to_string(), "payment p is failed");
         assert_eq!(asked, ["/v2/events"], "the record need not be asked for");
@@ -241,7 +271,8 @@ mod tests {
             )
         };
         let (queued, succeeded) = (record("queued", 1), record("succeeded", 3));
-        let (outcome, asked) = watched(&[("/v2/payments/p", &[(200, &queued), (503, "{}"), (200, &succeeded)])]).await;
+        let (outcome, asked) =
+            watched(&[("/v2/payments/p", &[(200, &queued), (503, "{}"), (200, &succeeded)])]).await;
         assert!(outcome.is_ok(), "{outcome:?}");
         assert_eq!(asked, ["/v2/events", "/v2/payments/p", "/v2/payments/p", "/v2/payments/p"]);
     }

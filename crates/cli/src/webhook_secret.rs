@@ -18,7 +18,12 @@ pub struct SecretArgs {
     #[arg(long, env = "CORRIDOR_WEBHOOK_SECRET", value_name = "SECRET", hide_env_values = true)]
     secret: Vec<String>,
     /// File with one or more secrets, one per line
-    #[arg(long, env = "CORRIDOR_WEBHOOK_SECRET_FILE", value_name = "FILE", conflicts_with = "secret")]
+    #[arg(
+        long,
+        env = "CORRIDOR_WEBHOOK_SECRET_FILE",
+        value_name = "FILE",
+        conflicts_with = "secret"
+    )]
     secret_file: Option<PathBuf>,
 }
 
@@ -27,9 +32,8 @@ impl SecretArgs {
     pub fn given(&self) -> Result<Vec<WebhookSecret>, Failure> {
         let text = match &self.secret_file {
             None => self.secret.join(" "),
-            Some(path) => {
-                std::fs::read_to_string(path).map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?
-            }
+            Some(path) => std::fs::read_to_string(path)
+                .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?,
         };
         text.split_whitespace().map(parsed).collect()
     }
@@ -44,8 +48,7 @@ impl SecretArgs {
             secrets.push(parsed(text)?);
         }
         if secrets.is_empty() {
-            let message =
-                "no webhook secret: give --secret-file or CORRIDOR_WEBHOOK_SECRET, or start `corridor sandbox`";
+            let message = "no webhook secret: give --secret-file or CORRIDOR_WEBHOOK_SECRET, or start `corridor sandbox`";
             return Err(Failure::Usage(message.to_owned()));
         }
         Ok(secrets)
@@ -59,7 +62,8 @@ fn parsed(text: &str) -> Result<WebhookSecret, Failure> {
 /// A new secret, as text and as a signing key.
 pub fn fresh() -> Result<(String, WebhookSecret), Failure> {
     let mut random = [0; 32];
-    getrandom::fill(&mut random).map_err(|error| Failure::Usage(format!("random numbers: {error}")))?;
+    getrandom::fill(&mut random)
+        .map_err(|error| Failure::Usage(format!("random numbers: {error}")))?;
     let text = WebhookSecret::text_of(&random);
     let secret = parsed(&text)?;
     Ok((text, secret))

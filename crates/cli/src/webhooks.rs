@@ -72,19 +72,27 @@ pub struct SetArgs {
 /// Parses `--events`.
 fn subscriptions(text: &str) -> Result<Subscriptions, String> {
     Subscriptions::parse(text).map_err(|name| {
-        let names: Vec<&str> = WalletEventKind::OPTIONAL.into_iter().map(WalletEventKind::name).collect();
+        let names: Vec<&str> =
+            WalletEventKind::OPTIONAL.into_iter().map(WalletEventKind::name).collect();
         format!("{name:?} is not an optional event: use {}, all, or none", names.join(", "))
     })
 }
 
 /// The actor of a change: the machine's user, or the two named users where dual control applies.
-fn deed(by: Option<&str>, other: Option<&str>, user: &Deed, what_takes_two: Option<&str>) -> Result<Deed, Failure> {
+fn deed(
+    by: Option<&str>,
+    other: Option<&str>,
+    user: &Deed,
+    what_takes_two: Option<&str>,
+) -> Result<Deed, Failure> {
     match (by, other, what_takes_two) {
         (Some(by), Some(other), _) if is_same(by, other) => {
             Err(Failure::Refused("--approved-by: must be a different user than --by".to_owned()))
         }
         (Some(by), Some(other), _) => Ok(user.clone().on_behalf_of(by).together_with(other)),
-        (_, _, Some(what)) => Err(Failure::Usage(format!("--by, --approved-by: {what} requires two users"))),
+        (_, _, Some(what)) => {
+            Err(Failure::Usage(format!("--by, --approved-by: {what} requires two users")))
+        }
         (_, _, None) => Ok(user.clone()),
     }
 }
@@ -155,7 +163,9 @@ pub struct RotateArgs {
 
 /// Options of `webhooks disable`.
 #[derive(Args, Debug)]
-#[command(after_help = "Example:\n  corridor webhooks disable --tenant demobank --why 'maintenance at the bank'")]
+#[command(
+    after_help = "Example:\n  corridor webhooks disable --tenant demobank --why 'maintenance at the bank'"
+)]
 pub struct DisableArgs {
     #[command(flatten)]
     tenant: TenantArgs,
@@ -176,8 +186,10 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
             WebhooksCommand::Disable(args) => {
                 let opened = open(&args.tenant.store, context).await?;
                 let tenant = opened.tenant(&args.tenant.tenant).await?;
-                let done =
-                    opened.store.disable_webhook(tenant.id, &args.why, opened.by.clone().because(&args.why)).await;
+                let done = opened
+                    .store
+                    .disable_webhook(tenant.id, &args.why, opened.by.clone().because(&args.why))
+                    .await;
                 done.map_err(Failure::of_store)?;
                 output::remark("disabled; to undo, run `corridor webhooks enable`");
                 Ok(())
@@ -185,7 +197,11 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
             WebhooksCommand::Enable(args) => {
                 let opened = open(&args.store, context).await?;
                 let tenant = opened.tenant(&args.tenant).await?;
-                opened.store.enable_webhook(tenant.id, &opened.by).await.map_err(Failure::of_store)?;
+                opened
+                    .store
+                    .enable_webhook(tenant.id, &opened.by)
+                    .await
+                    .map_err(Failure::of_store)?;
                 output::remark("enabled; to resend missed events, run `corridor events recover`");
                 Ok(())
             }
@@ -203,9 +219,16 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
         return Err(Failure::Usage("--url: required; no endpoint is configured yet".to_owned()));
     }
     if let Some(events) = &args.events {
-        opened.store.subscribe_webhook(tenant.id, events, &opened.by).await.map_err(Failure::of_store)?;
-        let names =
-            if events.kinds().next().is_none() { Subscriptions::NOTHING.to_owned() } else { events.to_string() };
+        opened
+            .store
+            .subscribe_webhook(tenant.id, events, &opened.by)
+            .await
+            .map_err(Failure::of_store)?;
+        let names = if events.kinds().next().is_none() {
+            Subscriptions::NOTHING.to_owned()
+        } else {
+            events.to_string()
+        };
         output::remark(&format!("optional events subscribed: {names}"));
     }
     Ok(())
@@ -218,7 +241,11 @@ async fn set_url(
     (opened, tenant): (&Opened, TenantId),
     context: &Context,
 ) -> Result<(), Failure> {
-    opened.config.receivers().url(url, "").map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
+    opened
+        .config
+        .receivers()
+        .url(url, "")
+        .map_err(|fault| Failure::Usage(format!("--url: {fault}")))?;
     // A sandbox's tenant starts with a secret but without an endpoint.
     let is_change = known.is_some_and(|known| !known.url.is_empty() && known.url != url);
     let takes_two = is_change.then_some("changing the endpoint");
@@ -243,7 +270,9 @@ async fn payments(args: &PaymentsArgs, context: &Context) -> Result<(), Failure>
     let by = deed(args.by.as_deref(), args.approved_by.as_deref(), &opened.by, takes_two)?;
     opened.store.set_payment_webhooks(tenant.id, on, &by).await.map_err(Failure::of_store)?;
     output::remark(match args.to {
-        Switch::On => "payment events are on; to resend earlier ones, run `corridor webhooks recover`",
+        Switch::On => {
+            "payment events are on; to resend earlier ones, run `corridor webhooks recover`"
+        }
         Switch::Off => "payment events are off",
     });
     Ok(())
@@ -260,7 +289,8 @@ async fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
         wallets.service.recover(&caller, &lost, &opened.by).await.map_err(denied)?;
     }
     wallets.finish().await;
-    let again = lost.deliveries.iter().map(|it| (it.event.at(), it.delivery.event, it.event.kind_name()));
+    let again =
+        lost.deliveries.iter().map(|it| (it.event.at(), it.delivery.event, it.event.kind_name()));
     let late = lost.untold.iter().map(|it| (it.at, it.id, it.kind.name()));
     let all: Vec<_> = again.chain(late).collect();
     match context.output {
@@ -311,10 +341,16 @@ fn show_secret(url: &str, secret: &str, context: &Context) -> Result<(), Failure
 async fn show(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
-    let none = || Failure::Refused(format!("{} has no endpoint yet; run `corridor webhooks set`", args.tenant));
+    let none = || {
+        Failure::Refused(format!(
+            "{} has no endpoint yet; run `corridor webhooks set`",
+            args.tenant
+        ))
+    };
     let webhook = found(&opened, tenant.id).await?.ok_or_else(none)?;
     let now = WallClock.now();
-    let signing = webhook.secrets.iter().filter(|it| it.valid_until.is_none_or(|until| until > now)).count();
+    let signing =
+        webhook.secrets.iter().filter(|it| it.valid_until.is_none_or(|until| until > now)).count();
     let (since, why) = webhook.disabled.clone().unzip();
     match context.output {
         Output::Table => output::members(&[

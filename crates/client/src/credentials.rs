@@ -36,12 +36,18 @@ pub struct GivenCredentials {
 
 impl Credentials {
     /// The given values, completed from the running sandbox unless another URL was given.
-    pub fn find(service: Service, given: GivenCredentials, data_dir: &DataDir) -> Result<Credentials, ClientError> {
+    pub fn find(
+        service: Service,
+        given: GivenCredentials,
+        data_dir: &DataDir,
+    ) -> Result<Credentials, ClientError> {
         let address = given.base_url.map(|url| url.trim_end_matches('/').to_owned());
-        let complete = address.is_some() && given.access_key.is_some() && given.secret_key.is_some();
+        let complete =
+            address.is_some() && given.access_key.is_some() && given.secret_key.is_some();
         let sandbox = if complete { None } else { data_dir.sandbox()? };
         let sandbox = sandbox.and_then(|sandbox| sandbox.credentials(service));
-        let sandbox = sandbox.filter(|sandbox| address.as_ref().is_none_or(|url| *url == sandbox.base_url));
+        let sandbox =
+            sandbox.filter(|sandbox| address.as_ref().is_none_or(|url| *url == sandbox.base_url));
         let (flag, variable) = match service {
             Service::Pay => ("--", "CORRIDOR_"),
             Service::Wallet => ("--wallet-", "CORRIDOR_WALLET_"),
@@ -80,7 +86,10 @@ impl Credentials {
 
     /// Whether the access key's use marks a test environment (`demobank-test_pay-…`).
     pub fn is_test(&self) -> bool {
-        self.access_key.split('-').nth(1).is_some_and(|usage| usage.starts_with("test_") || usage.starts_with("mock_"))
+        self.access_key
+            .split('-')
+            .nth(1)
+            .is_some_and(|usage| usage.starts_with("test_") || usage.starts_with("mock_"))
     }
 }
 
@@ -93,7 +102,11 @@ pub fn sandbox_base_url(data_dir: &DataDir) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn given(base_url: Option<&str>, access_key: Option<&str>, secret: Option<&str>) -> GivenCredentials {
+    fn given(
+        base_url: Option<&str>,
+        access_key: Option<&str>,
+        secret: Option<&str>,
+    ) -> GivenCredentials {
         GivenCredentials {
             base_url: base_url.map(str::to_owned),
             access_key: access_key.map(str::to_owned),
@@ -105,27 +118,53 @@ mod tests {
     fn the_sandbox_completes_missing_values_for_its_own_url_only() {
         let dir = tempfile::tempdir().expect("a directory");
         let data_dir = DataDir::at(dir.path());
-        let none =
-            Credentials::find(Service::Pay, given(None, None, None), &data_dir).expect_err("no source of credentials");
+        let none = Credentials::find(Service::Pay, given(None, None, None), &data_dir)
+            .expect_err("no source of credentials");
         assert!(none.to_string().contains("CORRIDOR_BASE_URL"), "{none}");
         let text = r#"{"base_url":"http://127.0.0.1:8480/","payment_access_key":"demo-test_pay-a",
                        "payment_secret_key":"s","wallet_base_url":"http://127.0.0.1:8481/",
                        "wallet_access_key":"demo-test_wallet-b","wallet_secret_key":"w","pid":1}"#;
         std::fs::write(dir.path().join("sandbox.json"), text).expect("written");
-        let found = Credentials::find(Service::Pay, given(None, None, None), &data_dir).expect("from the sandbox");
-        assert_eq!((found.base_url.as_str(), found.secret_key.expose()), ("http://127.0.0.1:8480", "s"));
+        let found = Credentials::find(Service::Pay, given(None, None, None), &data_dir)
+            .expect("from the sandbox");
+        assert_eq!(
+            (found.base_url.as_str(), found.secret_key.expose()),
+            ("http://127.0.0.1:8480", "s")
+        );
         assert!(found.is_test());
-        let mixed =
-            Credentials::find(Service::Pay, given(None, Some("a-live_pay-b"), Some("t")), &data_dir).expect("mixed");
+        let mixed = Credentials::find(
+            Service::Pay,
+            given(None, Some("a-live_pay-b"), Some("t")),
+            &data_dir,
+        )
+        .expect("mixed");
         assert!(!mixed.is_test());
-        let other = Credentials::find(Service::Pay, given(Some("https://pay.example"), None, None), &data_dir);
+        let other = Credentials::find(
+            Service::Pay,
+            given(Some("https://pay.example"), None, None),
+            &data_dir,
+        );
         assert!(other.expect_err("another address").to_string().contains("CORRIDOR_ACCESS_KEY"));
-        let wallet = Credentials::find(Service::Wallet, given(None, None, None), &data_dir).expect("from the sandbox");
-        assert_eq!((wallet.base_url.as_str(), wallet.secret_key.expose()), ("http://127.0.0.1:8481", "w"));
-        assert_eq!((wallet.access_key.as_str(), wallet.roles()), ("demo-test_wallet-b", WALLET_ROLES));
+        let wallet = Credentials::find(Service::Wallet, given(None, None, None), &data_dir)
+            .expect("from the sandbox");
+        assert_eq!(
+            (wallet.base_url.as_str(), wallet.secret_key.expose()),
+            ("http://127.0.0.1:8481", "w")
+        );
+        assert_eq!(
+            (wallet.access_key.as_str(), wallet.roles()),
+            ("demo-test_wallet-b", WALLET_ROLES)
+        );
         assert!(wallet.is_test());
-        let other = Credentials::find(Service::Wallet, given(Some("https://w.example"), None, None), &data_dir);
+        let other = Credentials::find(
+            Service::Wallet,
+            given(Some("https://w.example"), None, None),
+            &data_dir,
+        );
         let told = other.expect_err("another address").to_string();
-        assert!(told.contains("CORRIDOR_WALLET_ACCESS_KEY") && told.contains("--wallet-access-key"), "{told}");
+        assert!(
+            told.contains("CORRIDOR_WALLET_ACCESS_KEY") && told.contains("--wallet-access-key"),
+            "{told}"
+        );
     }
 }

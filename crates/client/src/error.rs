@@ -73,15 +73,23 @@ impl ClientError {
         if status >= 500 {
             return ClientError::Unavailable { message, repeat: status == 503 };
         }
-        ClientError::Refused { status, code: detail.as_ref().and_then(code_of), message, retry_after: None }
+        ClientError::Refused {
+            status,
+            code: detail.as_ref().and_then(code_of),
+            message,
+            retry_after: None,
+        }
     }
 
     /// The same, with the value of its `Retry-After` header, in seconds.
     pub fn after(self, seconds: Option<u64>) -> ClientError {
         match self {
-            ClientError::Refused { status: 429, code, message, .. } => {
-                ClientError::Refused { status: 429, code, message, retry_after: seconds.map(Duration::from_secs) }
-            }
+            ClientError::Refused { status: 429, code, message, .. } => ClientError::Refused {
+                status: 429,
+                code,
+                message,
+                retry_after: seconds.map(Duration::from_secs),
+            },
             other => other,
         }
     }
@@ -100,10 +108,14 @@ impl ClientError {
         while let Some(inner) = cause.source() {
             cause = inner;
         }
-        let what = if error.is_timeout() { "no answer in time".to_owned() } else { cause.to_string() };
+        let what =
+            if error.is_timeout() { "no answer in time".to_owned() } else { cause.to_string() };
         let address = address.split('?').next().unwrap_or(address);
         let hint = if error.is_connect() { " (is the service running?)" } else { "" };
-        ClientError::Unavailable { message: format!("{address}: {what}{hint}"), repeat: !error.is_connect() }
+        ClientError::Unavailable {
+            message: format!("{address}: {what}{hint}"),
+            repeat: !error.is_connect(),
+        }
     }
 }
 
@@ -127,8 +139,10 @@ fn code_of(detail: &Value) -> Option<String> {
 
 /// `body.amount: must be 37912.05 (amount_mismatch; expected 37912.05)`
 fn fault_line(fault: &Value) -> String {
-    let place =
-        fault.get("loc").and_then(Value::as_array).map(|loc| loc.iter().map(plain).collect::<Vec<_>>().join("."));
+    let place = fault
+        .get("loc")
+        .and_then(Value::as_array)
+        .map(|loc| loc.iter().map(plain).collect::<Vec<_>>().join("."));
     let text = |name: &str| fault.get(name).map(plain).unwrap_or_default();
     let message = text("msg");
     let context: String = fault
@@ -136,7 +150,9 @@ fn fault_line(fault: &Value) -> String {
         .and_then(Value::as_object)
         // Skips what the message already contains.
         .map(|ctx| ctx.iter().filter(|(_, value)| !message.contains(&plain(value))))
-        .map(|news| news.map(|(name, value)| format!("; {} {}", printable(name), plain(value))).collect())
+        .map(|news| {
+            news.map(|(name, value)| format!("; {} {}", printable(name), plain(value))).collect()
+        })
         .unwrap_or_default();
     format!("{}: {message} ({}{context})", place.unwrap_or_default(), text("type"))
 }
@@ -149,7 +165,8 @@ fn problem_line(problem: &Map<String, Value>) -> String {
     let details = problem.get("details").and_then(Value::as_object);
     let faults = details.and_then(|details| details.get("faults")).and_then(Value::as_array);
     // Field and message are those of the first fault.
-    let is_said = |name: &str| matches!(name, "message" | "details") || name == "field" && faults.is_some();
+    let is_said =
+        |name: &str| matches!(name, "message" | "details") || name == "field" && faults.is_some();
     let rest = problem.iter().filter(|(name, _)| !is_said(name));
     let details = details.into_iter().flatten().filter(|(name, _)| *name != "faults");
     let rest: Vec<String> = rest
@@ -163,8 +180,16 @@ fn problem_line(problem: &Map<String, Value>) -> String {
         Some(_) => "some fields are invalid".to_owned(),
         None => problem.get("message").map(plain).unwrap_or_default(),
     };
-    let lines: String = faults.into_iter().flatten().map(|fault| format!("\n  {}", wallet_fault_line(fault))).collect();
-    if rest.is_empty() { format!("{message}{lines}") } else { format!("{message} ({}){lines}", rest.join(", ")) }
+    let lines: String = faults
+        .into_iter()
+        .flatten()
+        .map(|fault| format!("\n  {}", wallet_fault_line(fault)))
+        .collect();
+    if rest.is_empty() {
+        format!("{message}{lines}")
+    } else {
+        format!("{message} ({}){lines}", rest.join(", "))
+    }
 }
 
 /// `customer_phone: must be an E.164 number (invalid_phone)`

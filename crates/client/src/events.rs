@@ -53,7 +53,9 @@ impl EventStream {
                     return parse(&line).map(Some);
                 }
             }
-            let chunk = tokio::time::timeout(SILENCE, self.response.chunk()).await.map_err(|_| lost("fell silent"))?;
+            let chunk = tokio::time::timeout(SILENCE, self.response.chunk())
+                .await
+                .map_err(|_| lost("fell silent"))?;
             match chunk {
                 Ok(Some(bytes)) => self.lines.push(&bytes)?,
                 Ok(None) => return Ok(None),
@@ -68,8 +70,8 @@ fn lost(why: &str) -> ClientError {
 }
 
 fn parse(line: &str) -> Result<Event, ClientError> {
-    let envelope: Envelope =
-        serde_json::from_str(line).map_err(|error| lost(&format!("a line that is not an event: {error}")))?;
+    let envelope: Envelope = serde_json::from_str(line)
+        .map_err(|error| lost(&format!("a line that is not an event: {error}")))?;
     Ok(Event {
         seq: envelope.seq,
         kind: envelope.kind,
@@ -121,7 +123,11 @@ mod tests {
                     lines.push(line);
                 }
             }
-            assert_eq!(lines, ["{\"seq\":1}\n", "\n", "{\"name\":\"বাংলা\"}\n"], "cut every {cut} bytes");
+            assert_eq!(
+                lines,
+                ["{\"seq\":1}\n", "\n", "{\"name\":\"বাংলা\"}\n"],
+                "cut every {cut} bytes"
+            );
         }
     }
 
@@ -133,7 +139,9 @@ mod tests {
 
     #[test]
     fn events_keep_their_data_exactly() {
-        let event = parse(r#"{"id":"e","seq":7,"type":"quote.created","version":"1","data":{"rate":1.100000000001}}"#);
+        let event = parse(
+            r#"{"id":"e","seq":7,"type":"quote.created","version":"1","data":{"rate":1.100000000001}}"#,
+        );
         let event = event.expect("an event");
         assert_eq!((event.seq, event.kind.as_str()), (7, "quote.created"));
         assert_eq!(event.data, r#"{"rate":1.100000000001}"#);

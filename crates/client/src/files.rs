@@ -93,13 +93,19 @@ impl DataDir {
 
     /// The given one, else `$XDG_DATA_HOME/corridor`, else `~/.local/share/corridor`.
     pub fn find(given: Option<PathBuf>) -> Result<DataDir, ClientError> {
-        let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let variable = |name: &str| {
+            std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from)
+        };
         given
             .filter(|path| !path.as_os_str().is_empty())
             .or_else(|| variable("XDG_DATA_HOME").map(|home| home.join("corridor")))
             .or_else(|| variable("HOME").map(|home| home.join(".local/share/corridor")))
             .map(DataDir)
-            .ok_or_else(|| ClientError::Usage("no data directory: give --data-dir or CORRIDOR_DATA_DIR".to_owned()))
+            .ok_or_else(|| {
+                ClientError::Usage(
+                    "no data directory: give --data-dir or CORRIDOR_DATA_DIR".to_owned(),
+                )
+            })
     }
 
     /// Its path.
@@ -141,7 +147,9 @@ impl DataDir {
         let path = self.0.join(name);
         let failed = |why: String| ClientError::Usage(format!("{}: {why}", path.display()));
         match std::fs::read_to_string(&path) {
-            Ok(text) => serde_json::from_str(&text).map(Some).map_err(|error| failed(error.to_string())),
+            Ok(text) => {
+                serde_json::from_str(&text).map(Some).map_err(|error| failed(error.to_string()))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(failed(error.to_string())),
         }
@@ -184,16 +192,23 @@ mod tests {
         let data_dir = DataDir::at(dir.path().join("new/corridor"));
         assert!(data_dir.last_quote().expect("reads").is_none());
         let quote = RawValue::from_string(r#"{"rate":75.824100000001}"#.to_owned()).expect("JSON");
-        let last = LastQuote { base_url: "http://x".to_owned(), quote, account: None, branch: None };
+        let last =
+            LastQuote { base_url: "http://x".to_owned(), quote, account: None, branch: None };
         data_dir.remember_quote(&last).expect("written");
         data_dir.remember_quote(&last).expect("written again");
         let read = data_dir.last_quote().expect("reads").expect("there");
         assert_eq!(read.quote.get(), r#"{"rate":75.824100000001}"#);
         #[cfg(unix)]
         {
-            let mode = std::fs::metadata(data_dir.path().join(LAST_QUOTE_FILE)).expect("there").permissions();
+            let mode = std::fs::metadata(data_dir.path().join(LAST_QUOTE_FILE))
+                .expect("there")
+                .permissions();
             assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode) & 0o777, 0o600);
         }
-        assert_eq!(std::fs::read_dir(data_dir.path()).expect("a directory").count(), 1, "no part is left behind");
+        assert_eq!(
+            std::fs::read_dir(data_dir.path()).expect("a directory").count(),
+            1,
+            "no part is left behind"
+        );
     }
 }

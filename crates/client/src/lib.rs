@@ -98,7 +98,8 @@ impl Client {
 
     /// Opens `GET /v2/events`: from now on, or after the event of that `seq`.
     pub async fn events(&self, after: Option<u64>) -> Result<EventStream, ClientError> {
-        let query: Vec<(&str, String)> = after.iter().map(|seq| ("after", seq.to_string())).collect();
+        let query: Vec<(&str, String)> =
+            after.iter().map(|seq| ("after", seq.to_string())).collect();
         let request = self.request(Method::GET, "/v2/events", &query, None)?;
         let response = self.send(request.header(header::ACCEPT, "application/json")).await?;
         if response.status().is_success() {
@@ -114,17 +115,30 @@ impl Client {
         query: &[(&str, String)],
         body: Option<&str>,
     ) -> Result<reqwest::RequestBuilder, ClientError> {
-        let mut url = Url::parse(&format!("{}{path}", self.credentials.base_url))
-            .map_err(|error| ClientError::Usage(format!("base URL {:?}: {error}", self.credentials.base_url)))?;
+        let mut url =
+            Url::parse(&format!("{}{path}", self.credentials.base_url)).map_err(|error| {
+                ClientError::Usage(format!("base URL {:?}: {error}", self.credentials.base_url))
+            })?;
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
         }
-        let token = mint(&self.credentials, Timestamp::now().as_second(), TOKEN_TTL_S, body.map(str::as_bytes));
+        let token = mint(
+            &self.credentials,
+            Timestamp::now().as_second(),
+            TOKEN_TTL_S,
+            body.map(str::as_bytes),
+        );
         Ok(self.http.request(method, url).bearer_auth(token))
     }
 
-    async fn send(&self, request: reqwest::RequestBuilder) -> Result<reqwest::Response, ClientError> {
-        request.send().await.map_err(|error| ClientError::of_transport(&self.credentials.base_url, &error))
+    async fn send(
+        &self,
+        request: reqwest::RequestBuilder,
+    ) -> Result<reqwest::Response, ClientError> {
+        request
+            .send()
+            .await
+            .map_err(|error| ClientError::of_transport(&self.credentials.base_url, &error))
     }
 }
 
@@ -142,7 +156,11 @@ async fn answer(response: reqwest::Response) -> Result<Answer, ClientError> {
     if !response.status().is_success() {
         return Err(refusal(response).await);
     }
-    let date = response.headers().get(header::DATE).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let date = response
+        .headers()
+        .get(header::DATE)
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned);
     let url = response.url().to_string();
     let body = response.text().await.map_err(|error| ClientError::of_transport(&url, &error))?;
     Ok(Answer { body, date })
@@ -151,7 +169,10 @@ async fn answer(response: reqwest::Response) -> Result<Answer, ClientError> {
 async fn refusal(response: reqwest::Response) -> ClientError {
     let status: StatusCode = response.status();
     let url = response.url().to_string();
-    let after = response.headers().get(header::RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    let after = response
+        .headers()
+        .get(header::RETRY_AFTER)
+        .and_then(|value| value.to_str().ok()?.parse().ok());
     match response.text().await {
         Ok(body) => ClientError::of_answer(status.as_u16(), &body).after(after),
         Err(error) => ClientError::of_transport(&url, &error),

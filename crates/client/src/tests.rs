@@ -19,20 +19,30 @@ fn assert_signed(server: &Scripted) {
         };
         let checks = inspect(asked.header("authorization"), &expected);
         assert!(checks.iter().all(|check| check.passed != Some(false)), "{checks:?}");
-        let attested = checks.iter().any(|check| check.name == "claims.hmac" && check.passed == Some(true));
+        let attested =
+            checks.iter().any(|check| check.name == "claims.hmac" && check.passed == Some(true));
         assert_eq!(attested, !asked.body.is_empty(), "{checks:?}");
     }
 }
 
 #[tokio::test]
 async fn a_lost_post_is_repeated_under_the_same_key() {
-    let server = Scripted::start(&[("/v2/payment", &[(503, "{}"), (503, "{}"), (200, r#"{"id":"p"}"#)])]).await;
-    let answer = client(&server).post("/v2/payment", r#"{"amount":37912.05}"#).await.expect("the third time");
+    let server =
+        Scripted::start(&[("/v2/payment", &[(503, "{}"), (503, "{}"), (200, r#"{"id":"p"}"#)])])
+            .await;
+    let answer = client(&server)
+        .post("/v2/payment", r#"{"amount":37912.05}"#)
+        .await
+        .expect("the third time");
     assert_eq!(answer.body, r#"{"id":"p"}"#);
     let asked = server.asked();
     assert_eq!(asked.len(), 3);
-    assert!(asked.iter().all(|one| one.header("idempotency-key") == asked[0].header("idempotency-key")));
-    assert!(asked.iter().all(|one| one.body == br#"{"amount":37912.05}"# && one.path == "/v2/payment"));
+    assert!(
+        asked.iter().all(|one| one.header("idempotency-key") == asked[0].header("idempotency-key"))
+    );
+    assert!(
+        asked.iter().all(|one| one.body == br#"{"amount":37912.05}"# && one.path == "/v2/payment")
+    );
     assert!(!asked[0].header("idempotency-key").is_empty());
     assert_signed(&server);
 }
@@ -40,8 +50,11 @@ async fn a_lost_post_is_repeated_under_the_same_key() {
 #[tokio::test]
 async fn refusals_and_failures_are_never_repeated() {
     for (status, refused) in [(400, true), (422, true), (302, true), (500, false)] {
-        let server =
-            Scripted::start(&[("/v2/payment", &[(status, r#"{"detail":{"code":"x","message":"no"}}"#)])]).await;
+        let server = Scripted::start(&[(
+            "/v2/payment",
+            &[(status, r#"{"detail":{"code":"x","message":"no"}}"#)],
+        )])
+        .await;
         let error = client(&server).post("/v2/payment", "{}").await.expect_err("refused");
         assert_eq!(matches!(error, ClientError::Refused { .. }), refused, "{status}: {error:?}");
         assert_eq!(server.asked().len(), 1, "{status}");
@@ -54,8 +67,15 @@ async fn a_closed_port_is_reported_at_once() {
     let unused = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = unused.local_addr().expect("bound");
     drop(unused);
-    let credentials = Credentials { base_url: format!("http://{address}"), ..crate::scripted::credentials(&server) };
-    let error = Client::new(credentials).expect("a client").post("/v2/quote", "{}").await.expect_err("a closed port");
+    let credentials = Credentials {
+        base_url: format!("http://{address}"),
+        ..crate::scripted::credentials(&server)
+    };
+    let error = Client::new(credentials)
+        .expect("a client")
+        .post("/v2/quote", "{}")
+        .await
+        .expect_err("a closed port");
     assert!(matches!(error, ClientError::Unavailable { repeat: false, .. }), "{error:?}");
     assert!(error.to_string().contains(&address.to_string()), "{error}");
 }

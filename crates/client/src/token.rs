@@ -81,8 +81,12 @@ impl Report {
 /// service and environment (`<tag>-<use>-<random>`). For an unreadable key it is the shortest.
 pub fn usual_max_age_s(token: &str) -> i64 {
     let token = token.trim();
-    let header = token.strip_prefix("Bearer ").unwrap_or(token).split('.').next().unwrap_or_default();
-    let header = URL_SAFE_NO_PAD.decode(header).ok().and_then(|json| serde_json::from_slice::<Value>(&json).ok());
+    let header =
+        token.strip_prefix("Bearer ").unwrap_or(token).split('.').next().unwrap_or_default();
+    let header = URL_SAFE_NO_PAD
+        .decode(header)
+        .ok()
+        .and_then(|json| serde_json::from_slice::<Value>(&json).ok());
     let kid = header.as_ref().and_then(|header| header.get("kid")?.as_str()).unwrap_or_default();
     match kid.split('-').nth(1) {
         Some("test_pay" | "live_wallet") => 3_600,
@@ -98,7 +102,11 @@ pub fn inspect(token: &str, expected: &Expected) -> Vec<Check> {
     let token = token.strip_prefix("Bearer ").unwrap_or(token);
     let parts: Vec<&str> = token.split('.').collect();
     let [header, claims, signature] = parts[..] else {
-        report.say("form", false, format!("{} parts, a signed JWT has 3 (header.claims.signature)", parts.len()));
+        report.say(
+            "form",
+            false,
+            format!("{} parts, a signed JWT has 3 (header.claims.signature)", parts.len()),
+        );
         return report.0;
     };
     let (Some(header_members), Some(claim_members)) =
@@ -140,24 +148,37 @@ fn check_header(header: &Map<String, Value>, report: &mut Report) {
         if alg { "HS256".to_owned() } else { format!("{}, must be \"HS256\"", shown("alg")) },
     );
     let typ = header.get("typ").and_then(Value::as_str) == Some("JWT");
-    report.say("header.typ", typ, if typ { "JWT".to_owned() } else { format!("{}, must be \"JWT\"", shown("typ")) });
+    report.say(
+        "header.typ",
+        typ,
+        if typ { "JWT".to_owned() } else { format!("{}, must be \"JWT\"", shown("typ")) },
+    );
     match header.get("kid").and_then(Value::as_str) {
         Some(kid) => {
             let form = kid.splitn(3, '-').filter(|part| !part.is_empty()).count() == 3;
             let rule = if form { "" } else { ", must be <tag>-<use>-<random>" };
             report.say("header.kid", form, format!("{kid}{rule}"));
         }
-        None => report.say("header.kid", false, format!("{}, must be the access key", shown("kid"))),
+        None => {
+            report.say("header.kid", false, format!("{}, must be the access key", shown("kid")))
+        }
     }
-    let refused: Vec<&str> = REFUSED_MEMBERS.into_iter().filter(|name| header.contains_key(*name)).collect();
+    let refused: Vec<&str> =
+        REFUSED_MEMBERS.into_iter().filter(|name| header.contains_key(*name)).collect();
     if !refused.is_empty() {
         report.say("header", false, format!("unsupported members: {}", refused.join(", ")));
     }
 }
 
-fn check_claims(header: &Map<String, Value>, claims: &Map<String, Value>, expected: &Expected, report: &mut Report) {
+fn check_claims(
+    header: &Map<String, Value>,
+    claims: &Map<String, Value>,
+    expected: &Expected,
+    report: &mut Report,
+) {
     let shown = |name: &str| claims.get(name).map_or("missing".to_owned(), Value::to_string);
-    let same = claims.get("sub").is_some_and(|sub| sub.is_string() && Some(sub) == header.get("kid"));
+    let same =
+        claims.get("sub").is_some_and(|sub| sub.is_string() && Some(sub) == header.get("kid"));
     report.say(
         "claims.sub",
         same,
@@ -166,32 +187,57 @@ fn check_claims(header: &Map<String, Value>, claims: &Map<String, Value>, expect
     let number = |name: &str| claims.get(name).and_then(Value::as_i64);
     match number("exp") {
         Some(exp) if exp.saturating_add(LEEWAY_S) <= expected.now => {
-            report.say("claims.exp", false, format!("expired {} s ago", expected.now.saturating_sub(exp)));
+            report.say(
+                "claims.exp",
+                false,
+                format!("expired {} s ago", expected.now.saturating_sub(exp)),
+            );
         }
-        Some(exp) => report.say("claims.exp", true, format!("{} s from now", exp.saturating_sub(expected.now))),
+        Some(exp) => report.say(
+            "claims.exp",
+            true,
+            format!("{} s from now", exp.saturating_sub(expected.now)),
+        ),
         None => report.say("claims.exp", false, format!("{}, must be UNIX seconds", shown("exp"))),
     }
     match number("iat") {
         Some(iat) if iat > expected.now.saturating_add(LEEWAY_S) => {
             let ahead = iat.saturating_sub(expected.now);
-            report.say("claims.iat", false, format!("{ahead} s in the future: check this machine's clock"));
+            report.say(
+                "claims.iat",
+                false,
+                format!("{ahead} s in the future: check this machine's clock"),
+            );
         }
-        Some(iat) => report.say("claims.iat", true, format!("{} s ago", expected.now.saturating_sub(iat))),
+        Some(iat) => {
+            report.say("claims.iat", true, format!("{} s ago", expected.now.saturating_sub(iat)))
+        }
         None => report.say("claims.iat", false, format!("{}, must be UNIX seconds", shown("iat"))),
     }
     if let (Some(exp), Some(iat)) = (number("exp"), number("iat")) {
         let life = exp.saturating_sub(iat);
         let allowed = life > 0 && life <= expected.max_age_s;
-        report.say("life", allowed, format!("exp - iat is {life} s, allowed are 1 to {} s", expected.max_age_s));
+        report.say(
+            "life",
+            allowed,
+            format!("exp - iat is {life} s, allowed are 1 to {} s", expected.max_age_s),
+        );
     }
     for name in ["aud", "iss"] {
-        check_url(if name == "aud" { "claims.aud" } else { "claims.iss" }, claims.get(name), expected, report);
+        check_url(
+            if name == "aud" { "claims.aud" } else { "claims.iss" },
+            claims.get(name),
+            expected,
+            report,
+        );
     }
 }
 
 fn check_url(name: &'static str, claim: Option<&Value>, expected: &Expected, report: &mut Report) {
     let Some(claim) = claim else { return report.say(name, false, "missing, must be the API URL") };
-    let Some(url) = &expected.url else { return report.skip(name, format!("{claim} (give --base-url to check it)")) };
+    let Some(url) = &expected.url else {
+        return report.skip(name, format!("{claim} (give --base-url to check it)"));
+    };
     let trimmed = |text: &str| text.trim_end_matches('/').to_owned();
     let is_url = |value: &Value| value.as_str().is_some_and(|text| trimmed(text) == trimmed(url));
     let fits = match claim {
@@ -210,7 +256,11 @@ fn check_signature(token: &str, signature: &str, expected: &Expected, report: &m
     };
     let signed = token.rsplit_once('.').map_or("", |(signed, _)| signed);
     let right = keyed(secret).verifies(signed.as_bytes(), &bytes);
-    report.say("signature", right, if right { "made with this secret key" } else { "not made with this secret key" });
+    report.say(
+        "signature",
+        right,
+        if right { "made with this secret key" } else { "not made with this secret key" },
+    );
 }
 
 fn check_body(claims: &Map<String, Value>, expected: &Expected, report: &mut Report) {
@@ -221,15 +271,25 @@ fn check_body(claims: &Map<String, Value>, expected: &Expected, report: &mut Rep
         return report.say("claims.hmac", false, format!("{claim}, must be a text"));
     };
     let (Some(secret), Some(body)) = (&expected.secret, &expected.body) else {
-        return report.skip("claims.hmac", format!("{text} (give the secret key and --body to check it)"));
+        return report
+            .skip("claims.hmac", format!("{text} (give the secret key and --body to check it)"));
     };
-    let forms = [hex(text), STANDARD.decode(text).ok(), URL_SAFE.decode(text).ok(), URL_SAFE_NO_PAD.decode(text).ok()];
+    let forms = [
+        hex(text),
+        STANDARD.decode(text).ok(),
+        URL_SAFE.decode(text).ok(),
+        URL_SAFE_NO_PAD.decode(text).ok(),
+    ];
     let verifies = |bytes: &Vec<u8>| keyed(secret).verifies(body, bytes);
     let right = forms.iter().flatten().any(verifies);
     let detail = if right {
         "fits the body".to_owned()
     } else {
-        format!("does not fit the body of {} bytes, must be {}", body.len(), body_hmac(secret, body))
+        format!(
+            "does not fit the body of {} bytes, must be {}",
+            body.len(),
+            body_hmac(secret, body)
+        )
     };
     report.say("claims.hmac", right, detail);
 }

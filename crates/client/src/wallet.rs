@@ -66,14 +66,21 @@ struct DeliveryPage {
 
 /// An id or a caller's own id as one path segment.
 pub fn segment(id: &str) -> Result<String, ClientError> {
-    let mut url = reqwest::Url::parse("http://x").map_err(|error| ClientError::Usage(error.to_string()))?;
+    let mut url =
+        reqwest::Url::parse("http://x").map_err(|error| ClientError::Usage(error.to_string()))?;
     match url.path_segments_mut() {
         Ok(mut segments) => drop(segments.push(id)),
-        Err(()) => return Err(ClientError::Usage("the base URL cannot have path segments".to_owned())),
+        Err(()) => {
+            return Err(ClientError::Usage("the base URL cannot have path segments".to_owned()));
+        }
     }
     // URLs resolve `.` and `..` away.
     let path = url.path().trim_start_matches('/').to_owned();
-    if path.is_empty() { Err(ClientError::Usage(format!("{id:?} is not a valid id"))) } else { Ok(path) }
+    if path.is_empty() {
+        Err(ClientError::Usage(format!("{id:?} is not a valid id")))
+    } else {
+        Ok(path)
+    }
 }
 
 impl Client {
@@ -97,13 +104,18 @@ impl Client {
         self.wallet_events_page(after, EVENTS_PAGE).await
     }
 
-    async fn wallet_events_page(&self, after: u64, limit: usize) -> Result<(Vec<WalletEvent>, u64), ClientError> {
+    async fn wallet_events_page(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<(Vec<WalletEvent>, u64), ClientError> {
         let query = [("after", after.to_string()), ("limit", limit.to_string())];
         let answer = self.get("/v1/sdk/events", &query).await?;
         let page: EventPage = read(&answer)?;
         let next = page.next.parse().map_err(|_| strange("next is not a position"))?;
         let events = page.events.into_iter().map(|envelope| {
-            let json = serde_json::to_string(&envelope).map_err(|error| strange(&error.to_string()))?;
+            let json =
+                serde_json::to_string(&envelope).map_err(|error| strange(&error.to_string()))?;
             Ok(WalletEvent { id: envelope.event_id, kind: envelope.event_type, json })
         });
         Ok((events.collect::<Result<_, ClientError>>()?, next))
@@ -119,7 +131,9 @@ impl Client {
         let is_behind = async |after| match self.wallet_events_page(after, 1).await {
             Ok((events, _)) => Ok(!events.is_empty()),
             // A position beyond the end is rejected.
-            Err(ClientError::Refused { message, .. }) if message.contains(CURSOR_AHEAD) => Ok(false),
+            Err(ClientError::Refused { message, .. }) if message.contains(CURSOR_AHEAD) => {
+                Ok(false)
+            }
             Err(error) => Err(error),
         };
         end_of_log(next, is_behind).await
@@ -139,7 +153,8 @@ impl Client {
         let answer = self.get("/v1/sdk/webhooks/deliveries", &query).await?;
         let page: DeliveryPage = read(&answer)?;
         let entries = page.deliveries.into_iter().map(|entry| {
-            let delivery = serde_json::from_str(entry.get()).map_err(|error| strange(&error.to_string()))?;
+            let delivery =
+                serde_json::from_str(entry.get()).map_err(|error| strange(&error.to_string()))?;
             Ok((delivery, entry.get().to_owned()))
         });
         entries.collect()
@@ -148,7 +163,10 @@ impl Client {
 
 /// The end of a log without gaps, at `from` or later, by binary search: `is_behind(n)` states
 /// whether an entry follows position n.
-async fn end_of_log<E>(mut from: u64, is_behind: impl AsyncFn(u64) -> Result<bool, E>) -> Result<u64, E> {
+async fn end_of_log<E>(
+    mut from: u64,
+    is_behind: impl AsyncFn(u64) -> Result<bool, E>,
+) -> Result<u64, E> {
     let mut step = 1;
     while is_behind(from + step).await? {
         from += step;
@@ -172,7 +190,10 @@ fn read<'a, T: Deserialize<'a>>(answer: &'a Answer) -> Result<T, ClientError> {
 }
 
 fn strange(why: &str) -> ClientError {
-    ClientError::Unavailable { message: format!("an answer of an unknown shape: {why}"), repeat: false }
+    ClientError::Unavailable {
+        message: format!("an answer of an unknown shape: {why}"),
+        repeat: false,
+    }
 }
 
 #[cfg(test)]
@@ -184,7 +205,9 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_of_a_log_is_found_in_few_steps() {
-        for (kept, newest) in (0..70).map(|newest| (0, newest)).chain([(0, 1_000_000), (7, 7), (7, 8), (900, 12_345)]) {
+        for (kept, newest) in
+            (0..70).map(|newest| (0, newest)).chain([(0, 1_000_000), (7, 7), (7, 8), (900, 12_345)])
+        {
             let asked = std::cell::Cell::new(0);
             let is_behind = async |after: u64| {
                 assert!(after >= kept, "{after} is no longer kept");
@@ -192,7 +215,11 @@ mod tests {
                 Ok::<_, Infallible>(after < newest)
             };
             assert_eq!(end_of_log(kept, is_behind).await, Ok(newest));
-            assert!(asked.get() <= 2 + 2 * (64 - newest.leading_zeros()), "{newest}: {} questions", asked.get());
+            assert!(
+                asked.get() <= 2 + 2 * (64 - newest.leading_zeros()),
+                "{newest}: {} questions",
+                asked.get()
+            );
         }
     }
 
@@ -207,8 +234,11 @@ mod tests {
         ])
         .await;
         let client = Client::new(crate::scripted::credentials(&server)).expect("a client");
-        for answer in [client.payment_request("r-1").await, client.order("o-1").await, client.transaction("t/1").await]
-        {
+        for answer in [
+            client.payment_request("r-1").await,
+            client.order("o-1").await,
+            client.transaction("t/1").await,
+        ] {
             assert_eq!(answer.expect("found").body, thing);
         }
         assert!(matches!(client.order("..").await, Err(ClientError::Usage(_))), "no other path");
@@ -216,7 +246,8 @@ mod tests {
 
     #[tokio::test]
     async fn an_empty_log_ends_where_it_begins() {
-        let server = Scripted::start(&[("/v1/sdk/events", &[(200, r#"{"events":[],"next":"0"}"#)])]).await;
+        let server =
+            Scripted::start(&[("/v1/sdk/events", &[(200, r#"{"events":[],"next":"0"}"#)])]).await;
         let client = Client::new(crate::scripted::credentials(&server)).expect("a client");
         assert_eq!(client.wallet_events_end().await.expect("an end"), 0);
         assert_eq!(server.asked().len(), 1);
@@ -237,10 +268,16 @@ mod tests {
         .await;
         let client = Client::new(crate::scripted::credentials(&server)).expect("a client");
         let (events, next) = client.wallet_events(6).await.expect("events");
-        assert_eq!((events[0].id.as_str(), events[0].kind.as_str(), next), ("e-1", "wallet.blocked", 7));
+        assert_eq!(
+            (events[0].id.as_str(), events[0].kind.as_str(), next),
+            ("e-1", "wallet.blocked", 7)
+        );
         assert_eq!(events[0].json, event);
         let found = client.deliveries("payment", Some("dead"), 2).await.expect("deliveries");
-        assert_eq!((found[0].0.attempts, found[0].0.last_status, found[0].1.as_str()), (12, Some(500), entry));
+        assert_eq!(
+            (found[0].0.attempts, found[0].0.last_status, found[0].1.as_str()),
+            (12, Some(500), entry)
+        );
         let asked: Vec<String> = server.asked().into_iter().map(|asked| asked.query).collect();
         assert_eq!(asked, ["after=6&limit=1000", "page=2&limit=100&status=dead&service=payment"]);
     }

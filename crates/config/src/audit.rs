@@ -48,5 +48,9 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     let usable = audit.signing_key.is_empty() || audit.secret().is_some();
     faults.check("audit.signing_key", usable, "must be 32 bytes in base64");
     let readable = audit.former().len() == audit.former_public_keys.len();
-    faults.check("audit.former_public_keys", readable, "must be public keys in the format of `corridor audit key`");
+    faults.check(
+        "audit.former_public_keys",
+        readable,
+        "must be public keys in the format of `corridor audit key`",
+    );
 }

@@ -168,10 +168,13 @@ impl Config {
     pub fn chain_config(&self, tokens: &[Token], explorer_tx_url: String) -> ChainConfig {
         let chain = &self.chain;
         let named = [(StableCoin::Usdc, &chain.usdc), (StableCoin::Usdt, &chain.usdt)];
-        let named: Vec<Token> =
-            named.into_iter().filter_map(|(coin, text)| Some(Token { coin, address: Address::parse(text)? })).collect();
+        let named: Vec<Token> = named
+            .into_iter()
+            .filter_map(|(coin, text)| Some(Token { coin, address: Address::parse(text)? }))
+            .collect();
         // Blocks of the built-in chain are final at once.
-        let depth = |text: &str| if self.chain_is_embedded() { Depth::Blocks(1) } else { depth(text) };
+        let depth =
+            |text: &str| if self.chain_is_embedded() { Depth::Blocks(1) } else { depth(text) };
         let every = Span::secs(chain.sweep_every_s.into());
         ChainConfig {
             name: chain.name.clone(),
@@ -227,7 +230,10 @@ fn parse_depth(text: &str) -> Option<Depth> {
     match text {
         "safe" => Some(Depth::Safe),
         "finalized" => Some(Depth::Finalized),
-        blocks => u64::from_str(blocks).ok().filter(|blocks| (1..=10_000).contains(blocks)).map(Depth::Blocks),
+        blocks => u64::from_str(blocks)
+            .ok()
+            .filter(|blocks| (1..=10_000).contains(blocks))
+            .map(Depth::Blocks),
     }
 }
 
@@ -243,15 +249,30 @@ fn exact_minor(amount: &Exact) -> Option<i64> {
 pub(super) fn faults(config: &Config, faults: &mut Faults) {
     let chain = &config.chain;
     faults.within("wallets.token_max_age_s", config.wallets.token_max_age_s, 30, 3_600);
-    faults.within("wallets.simulated_sender_after_s", config.wallets.simulated_sender_after_s, 0, 86_400);
+    faults.within(
+        "wallets.simulated_sender_after_s",
+        config.wallets.simulated_sender_after_s,
+        0,
+        86_400,
+    );
     faults.check("chain.name", !chain.name.trim().is_empty(), "must not be blank");
     faults.within("chain.chain_id", chain.chain_id, 1, u64::from(u32::MAX));
-    for (key, url) in [("chain.node_url", &chain.node_url), ("chain.second_node_url", &chain.second_node_url)] {
-        faults.check(key, url.is_empty() || is_http_url(url.expose()), "must be an http or https URL, or \"\"");
+    for (key, url) in
+        [("chain.node_url", &chain.node_url), ("chain.second_node_url", &chain.second_node_url)]
+    {
+        faults.check(
+            key,
+            url.is_empty() || is_http_url(url.expose()),
+            "must be an http or https URL, or \"\"",
+        );
     }
     let further: Vec<&str> = chain.further_node_urls.expose().split_whitespace().collect();
     let key = "chain.further_node_urls";
-    faults.check(key, further.iter().all(|url| is_http_url(url)), "must be http or https URLs separated by spaces");
+    faults.check(
+        key,
+        further.iter().all(|url| is_http_url(url)),
+        "must be http or https URLs separated by spaces",
+    );
     faults.check(key, further.len() <= FURTHER_NODES_MAX, "must be at most 6");
     let all = config.node_urls();
     let apart = all.iter().enumerate().all(|(at, url)| !all[..at].contains(url));
@@ -265,7 +286,11 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     for (key, text) in [("chain.usdc", &chain.usdc), ("chain.usdt", &chain.usdt)] {
         let fits = text.is_empty() || Address::parse(text).is_some();
         faults.check(key, fits, "must be an address (0x and 40 hexadecimal digits), or \"\"");
-        faults.check(key, text.is_empty() || !no_node, "the built-in chain has its own tokens: leave it \"\"");
+        faults.check(
+            key,
+            text.is_empty() || !no_node,
+            "the built-in chain has its own tokens: leave it \"\"",
+        );
     }
     let depths = [
         ("chain.small_depth", &chain.small_depth),
@@ -282,7 +307,11 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     }
     let (small, medium) = (exact_minor(&chain.small_below), exact_minor(&chain.medium_below));
     faults.check("chain.small_below", small.is_some(), "must be an amount with at most 6 decimals");
-    faults.check("chain.medium_below", medium.is_some() && medium >= small, "must be an amount, not below small_below");
+    faults.check(
+        "chain.medium_below",
+        medium.is_some() && medium >= small,
+        "must be an amount, not below small_below",
+    );
     faults.within("chain.batch_max", chain.batch_max, 1, 16);
     faults.within("chain.replace_after_s", chain.replace_after_s, 5, 3_600);
     faults.within("chain.max_fee_gwei", chain.max_fee_gwei, 1, 100_000);
@@ -297,7 +326,11 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
         "must be an amount with at most 6 decimals",
     );
     faults.within("chain.max_tip_gwei", chain.max_tip_gwei, 1, 1_000);
-    faults.check("chain.sweep_at", exact_minor(&chain.sweep_at).is_some(), "must be an amount with at most 6 decimals");
+    faults.check(
+        "chain.sweep_at",
+        exact_minor(&chain.sweep_at).is_some(),
+        "must be an amount with at most 6 decimals",
+    );
     faults.within("chain.sweep_every_s", chain.sweep_every_s, 1, 2_592_000);
     keys(&chain.keys, faults);
     for tenant in &chain.tenants {
@@ -306,7 +339,8 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
 }
 
 fn keys(keys: &Keys, faults: &mut Faults) {
-    let mut need = |key: &str, holds: bool| faults.check(format!("chain.keys.{key}"), holds, "is missing");
+    let mut need =
+        |key: &str, holds: bool| faults.check(format!("chain.keys.{key}"), holds, "is missing");
     match keys.source {
         KeySource::Seed => {}
         KeySource::Keystore => need("keystore_password", !keys.keystore_password.is_empty()),
@@ -325,18 +359,25 @@ fn keys(keys: &Keys, faults: &mut Faults) {
 pub(super) fn kms(keys: &Keys, faults: &mut Faults) {
     faults.check("chain.keys.kms_region", !keys.kms_region.is_empty(), "is missing");
     faults.check("chain.keys.kms_access_key_id", !keys.kms_access_key_id.is_empty(), "is missing");
-    faults.check("chain.keys.kms_secret_access_key", !keys.kms_secret_access_key.is_empty(), "is missing");
+    faults.check(
+        "chain.keys.kms_secret_access_key",
+        !keys.kms_secret_access_key.is_empty(),
+        "is missing",
+    );
 }
 
 fn tenant_faults(tenant: &TenantEntry, faults: &mut Faults) {
     let key = |name: &str| format!("chain.tenants.{}.{name}", tenant.tag);
-    for (name, text) in
-        [("operator", &tenant.operator), ("compliance", &tenant.compliance), ("approver", &tenant.approver)]
-    {
+    for (name, text) in [
+        ("operator", &tenant.operator),
+        ("compliance", &tenant.compliance),
+        ("approver", &tenant.approver),
+    ] {
         faults.check(key(name), !text.is_empty(), "is missing");
     }
     let named = [&tenant.operator, &tenant.compliance, &tenant.approver, &tenant.blacklister];
-    let mut named: Vec<&str> = named.into_iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    let mut named: Vec<&str> =
+        named.into_iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
     let further = &tenant.further_operators;
     named.extend(further.iter().map(String::as_str));
     let all = named.len();
@@ -351,7 +392,11 @@ fn tenant_faults(tenant: &TenantEntry, faults: &mut Faults) {
     let deployed = [&tenant.controller, &tenant.implementation];
     let all = deployed.iter().all(|text| Address::parse(text).is_some()) && tenant.version > 0;
     let none = deployed.iter().all(|text| text.is_empty());
-    faults.check(key("controller"), all || none, "controller, implementation and version must be set together");
+    faults.check(
+        key("controller"),
+        all || none,
+        "controller, implementation and version must be set together",
+    );
 }
 
 /// Reasons against using the sections with real money.
@@ -370,8 +415,14 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
         config.chain_is_embedded(),
         "chain.node_url: the built-in chain holds no real money: configure a node, or set wallets.enabled = false",
     );
-    refuse(config.node_urls().len() < 2, "chain.second_node_url: is missing: deposits need the agreement of two nodes");
-    refuse(chain.usdc.is_empty() && chain.usdt.is_empty(), "chain.usdc, chain.usdt: configure at least one token");
+    refuse(
+        config.node_urls().len() < 2,
+        "chain.second_node_url: is missing: deposits need the agreement of two nodes",
+    );
+    refuse(
+        chain.usdc.is_empty() && chain.usdt.is_empty(),
+        "chain.usdc, chain.usdt: configure at least one token",
+    );
     refuse(
         chain.keys.source == KeySource::Seed,
         "chain.keys.source: \"seed\" stores keys in plain text: use keystore, pkcs11 or aws_kms",

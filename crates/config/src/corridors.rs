@@ -6,7 +6,9 @@ use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::money::Money;
-use domain::policy::{CorridorConfig, Corridors, Environment, Hours, Need as DomainNeed, RailConfig, RailKind};
+use domain::policy::{
+    CorridorConfig, Corridors, Environment, Hours, Need as DomainNeed, RailConfig, RailKind,
+};
 use domain::rail::{NameForm, RailId};
 use domain::rail_text::CharacterSet;
 use domain::sender_limit::SenderLimits;
@@ -17,7 +19,8 @@ use jiff::tz::TimeZone;
 use super::ConfigError;
 use super::read::{self, Exact};
 use super::sections::{
-    Characters, Config, Corridor, FamilyName, HoursEntry, Kind, Need, RailEntry, SplitNames, Transport,
+    Characters, Config, Corridor, FamilyName, HoursEntry, Kind, Need, RailEntry, SplitNames,
+    Transport,
 };
 use super::validate::{ConfigFault, Faults};
 
@@ -32,7 +35,9 @@ impl Config {
     /// Corridors and rails in domain types. A loaded configuration always converts.
     pub fn to_corridors(&self) -> Result<Corridors, ConfigError> {
         let told = |faults: Vec<ConfigFault>| {
-            ConfigError(faults.into_iter().map(|fault| format!("{}: {}", fault.key, fault.rule)).collect())
+            ConfigError(
+                faults.into_iter().map(|fault| format!("{}: {}", fault.key, fault.rule)).collect(),
+            )
         };
         self.corridor_policy().map_err(told)
     }
@@ -41,9 +46,14 @@ impl Config {
         let mut faults = Faults::default();
         let mut corridors = BTreeMap::new();
         for (code, entry) in &self.corridors {
-            match Country::parse(code).and_then(|country| Some((country, self.corridor(country, entry)?))) {
+            match Country::parse(code)
+                .and_then(|country| Some((country, self.corridor(country, entry)?)))
+            {
                 Some((country, corridor)) => drop(corridors.insert(country, corridor)),
-                None => faults.add(format!("corridors.{code}"), "unknown country, or its step is not an amount"),
+                None => faults.add(
+                    format!("corridors.{code}"),
+                    "unknown country, or its step is not an amount",
+                ),
             }
         }
         let mut rails = Vec::with_capacity(self.rails.len());
@@ -57,7 +67,11 @@ impl Config {
         Ok(Corridors {
             corridors,
             rails,
-            relations: payments.sender_relations.iter().map(|name| name.trim().to_lowercase()).collect(),
+            relations: payments
+                .sender_relations
+                .iter()
+                .map(|name| name.trim().to_lowercase())
+                .collect(),
             submit_deadline: Span::secs(payments.submit_deadline_s.into()),
             return_window: Span::days(payments.return_window_days.into()),
         })
@@ -73,7 +87,8 @@ impl Config {
             max_rate_age: Span::secs(entry.max_rate_age_s.into()),
             open_quote_cap: capped.then_some(entry.open_quote_cap),
             purpose: entry.purpose.clone(),
-            source_of_funds: Some(entry.source_of_funds.trim().to_owned()).filter(|text| !text.is_empty()),
+            source_of_funds: Some(entry.source_of_funds.trim().to_owned())
+                .filter(|text| !text.is_empty()),
             names: match entry.split_names {
                 SplitNames::No => NameForm::Whole,
                 SplitNames::FamilyFirst => NameForm::FamilyFirst,
@@ -134,7 +149,11 @@ impl Config {
             duplicate_detection: entry.duplicate_detection.unwrap_or(simulated),
             window: Span::secs(entry.window_s.unwrap_or(default_window_s).into()),
             retryable_reasons: entry.retryable_reasons.iter().cloned().collect(),
-            duplicate_reasons: entry.duplicate_reasons.iter().map(|code| code.trim().to_uppercase()).collect(),
+            duplicate_reasons: entry
+                .duplicate_reasons
+                .iter()
+                .map(|code| code.trim().to_uppercase())
+                .collect(),
             max_batch: entry.max_batch,
             character_set: entry.character_set.to_domain(),
         })
@@ -167,7 +186,8 @@ fn amount_of(value: Decimal, currency: Currency, key: String, faults: &mut Fault
     let money = Money::exact(value, currency).filter(|money| money.minor > 0);
     if money.is_none() {
         let (code, decimals) = (currency.code(), currency.minor_units());
-        faults.add(key, format!("must be greater than 0 with at most {decimals} decimals ({code})"));
+        faults
+            .add(key, format!("must be greater than 0 with at most {decimals} decimals ({code})"));
     }
     money.unwrap_or(Money::new(0, currency))
 }
@@ -193,12 +213,18 @@ fn sender_limits(
         faults.add(key("time_zone"), format!("{name:?} must be a name such as \"Africa/Cairo\""));
         return None;
     };
-    (daily_max.is_some() || monthly_max.is_some()).then_some(SenderLimits { daily_max, monthly_max, zone })
+    (daily_max.is_some() || monthly_max.is_some()).then_some(SenderLimits {
+        daily_max,
+        monthly_max,
+        zone,
+    })
 }
 
 fn banks_of(entry: &RailEntry, key: &str, faults: &mut Faults) -> BTreeSet<String> {
     for bank in &entry.banks {
-        if bank.len() != 4 || !bank.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit()) {
+        if bank.len() != 4
+            || !bank.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit())
+        {
             faults.add(key, format!("{bank:?} must be the first four characters of a BIC"));
         }
     }
@@ -209,7 +235,8 @@ fn hours_of(entry: &HoursEntry, key: &str, faults: &mut Faults) -> Option<Hours>
     let mut time = |name: &str, text: &str| {
         let minute = read::minute_of_day(text);
         if minute.is_none() {
-            faults.add(format!("{key}.{name}"), format!("{text:?} must be a time such as \"04:00\""));
+            faults
+                .add(format!("{key}.{name}"), format!("{text:?} must be a time such as \"04:00\""));
         }
         minute
     };
@@ -222,7 +249,10 @@ fn hours_of(entry: &HoursEntry, key: &str, faults: &mut Faults) -> Option<Hours>
     for text in &entry.holidays {
         match text.parse::<Date>() {
             Ok(date) => drop(holidays.insert(date)),
-            Err(_) => faults.add(format!("{key}.holidays"), format!("{text:?} must be a date such as \"2026-12-25\"")),
+            Err(_) => faults.add(
+                format!("{key}.holidays"),
+                format!("{text:?} must be a date such as \"2026-12-25\""),
+            ),
         }
     }
     let (open_minute, close_minute) = (open?, close?);

@@ -44,7 +44,8 @@ pub fn kek_path(data_dir: &Path) -> PathBuf {
 pub fn key_encryption_key(config: &Config, data_dir: &Path) -> Result<[u8; KEK_BYTES], KeyError> {
     let given = &config.security.key_encryption_key;
     if !given.is_empty() {
-        return decode(given.expose()).ok_or_else(|| KeyError::Malformed("security.key_encryption_key".to_owned()));
+        return decode(given.expose())
+            .ok_or_else(|| KeyError::Malformed("security.key_encryption_key".to_owned()));
     }
     if config.environment == Environment::Production {
         return Err(KeyError::Missing);
@@ -55,7 +56,9 @@ pub fn key_encryption_key(config: &Config, data_dir: &Path) -> Result<[u8; KEK_B
 /// Reads a file of 32 random bytes that only its owner can read, or creates it.
 pub fn create_key_file(path: &Path) -> Result<[u8; KEK_BYTES], KeyError> {
     match std::fs::read_to_string(path) {
-        Ok(text) => decode(text.trim()).ok_or_else(|| KeyError::Malformed(path.display().to_string())),
+        Ok(text) => {
+            decode(text.trim()).ok_or_else(|| KeyError::Malformed(path.display().to_string()))
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => create(path),
         Err(source) => Err(KeyError::File { path: path.display().to_string(), source }),
     }
@@ -63,7 +66,13 @@ pub fn create_key_file(path: &Path) -> Result<[u8; KEK_BYTES], KeyError> {
 
 /// Older keys, used only for decryption.
 pub fn previous_keys(config: &Config) -> Vec<[u8; KEK_BYTES]> {
-    config.security.previous_key_encryption_keys.expose().split_whitespace().filter_map(decode).collect()
+    config
+        .security
+        .previous_key_encryption_keys
+        .expose()
+        .split_whitespace()
+        .filter_map(decode)
+        .collect()
 }
 
 /// Decodes a key from base64.
@@ -83,6 +92,8 @@ fn create(path: &Path) -> Result<[u8; KEK_BYTES], KeyError> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let mut file = options.open(path).map_err(failed)?;
-    file.write_all(STANDARD.encode(key).as_bytes()).and_then(|()| file.sync_all()).map_err(failed)?;
+    file.write_all(STANDARD.encode(key).as_bytes())
+        .and_then(|()| file.sync_all())
+        .map_err(failed)?;
     Ok(key)
 }

@@ -77,13 +77,17 @@ pub struct Merged {
 impl Merged {
     /// Merges all layers.
     pub fn read(sources: &Sources) -> Result<Merged, ConfigError> {
-        let table = REFERENCE.parse().map_err(|error| ConfigError::one(format!("embedded reference: {error}")))?;
+        let table = REFERENCE
+            .parse()
+            .map_err(|error| ConfigError::one(format!("embedded reference: {error}")))?;
         let mut merged = Merged { table, origins: BTreeMap::new() };
         if let Some(path) = &sources.file {
-            let text = std::fs::read_to_string(path)
-                .map_err(|error| ConfigError::one(format!("{}: cannot be read: {error}", path.display())))?;
-            let layer: Table =
-                text.parse().map_err(|error| ConfigError::one(format!("{}: {error}", path.display())))?;
+            let text = std::fs::read_to_string(path).map_err(|error| {
+                ConfigError::one(format!("{}: cannot be read: {error}", path.display()))
+            })?;
+            let layer: Table = text
+                .parse()
+                .map_err(|error| ConfigError::one(format!("{}: {error}", path.display())))?;
             merged.lay_over(layer, &Origin::File(path.display().to_string()));
         }
         merged.lay_environment(&with_secret_files(&sources.env)?)?;
@@ -119,7 +123,9 @@ impl Merged {
                 None => (path, text.clone(), Origin::Env(name.clone())),
             };
             if let Some(other) = given.insert(path.clone(), name) {
-                return Err(ConfigError::one(format!("{other} and {name} set the same key: remove one of them")));
+                return Err(ConfigError::one(format!(
+                    "{other} and {name} set the same key: remove one of them"
+                )));
             }
             self.set(path, &text, origin)?;
         }
@@ -138,16 +144,23 @@ impl Merged {
             dotted.push('.');
             if name == "rails" && matches!(table.get("rails"), Some(Value::Array(_))) {
                 let id = rest.next().unwrap_or(last);
-                table = rail_table(table, id)
-                    .ok_or_else(|| ConfigError::one(format!("rails.{id} ({origin}): unknown rail")))?;
+                table = rail_table(table, id).ok_or_else(|| {
+                    ConfigError::one(format!("rails.{id} ({origin}): unknown rail"))
+                })?;
                 dotted.push_str(table.get("id").and_then(Value::as_str).unwrap_or(id));
                 dotted.push('.');
                 in_rails = true;
                 continue;
             }
-            table =
-                table.entry(name).or_insert_with(|| Value::Table(Table::new())).as_table_mut().ok_or_else(|| {
-                    ConfigError::one(format!("{} ({origin}): is not a section", dotted.trim_end_matches('.')))
+            table = table
+                .entry(name)
+                .or_insert_with(|| Value::Table(Table::new()))
+                .as_table_mut()
+                .ok_or_else(|| {
+                    ConfigError::one(format!(
+                        "{} ({origin}): is not a section",
+                        dotted.trim_end_matches('.')
+                    ))
                 })?;
         }
         let name = existing_name(table, last);
@@ -167,7 +180,8 @@ fn path_of_variable(name: &str) -> Option<Vec<String>> {
     if rest == "ENVIRONMENT" {
         return Some(vec!["environment".to_owned()]);
     }
-    rest.contains(ENV_SEPARATOR).then(|| rest.split(ENV_SEPARATOR).map(str::to_ascii_lowercase).collect())
+    rest.contains(ENV_SEPARATOR)
+        .then(|| rest.split(ENV_SEPARATOR).map(str::to_ascii_lowercase).collect())
 }
 
 /// The environment, with a `…_FILE` variable for every file in the secrets directory. The files are
@@ -177,7 +191,9 @@ fn with_secret_files(env: &[(String, String)]) -> Result<Vec<(String, String)>, 
     let mut all = env.to_vec();
     let given = env.iter().find(|(name, dir)| name == ENV_SECRETS_DIR && !dir.is_empty());
     let Some((_, dir)) = given else { return Ok(all) };
-    let failed = |error: std::io::Error| ConfigError::one(format!("{ENV_SECRETS_DIR}: {dir}: cannot be read: {error}"));
+    let failed = |error: std::io::Error| {
+        ConfigError::one(format!("{ENV_SECRETS_DIR}: {dir}: cannot be read: {error}"))
+    };
     for entry in std::fs::read_dir(dir).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -214,7 +230,8 @@ fn read_secret(name: &str, path: &str) -> Result<String, ConfigError> {
 
 /// The table's name for `name`: environment variables have no case, hyphens or slashes.
 fn existing_name(table: &Table, name: &str) -> String {
-    let flat = |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric(), "_").to_ascii_lowercase();
+    let flat =
+        |text: &str| text.replace(|c: char| !c.is_ascii_alphanumeric(), "_").to_ascii_lowercase();
     if table.contains_key(name) {
         return name.to_owned();
     }
@@ -228,10 +245,9 @@ fn first_rail(table: &Table) -> Option<Table> {
 fn rail_table<'t>(table: &'t mut Table, id: &str) -> Option<&'t mut Table> {
     let flat = |text: &str| text.replace('-', "_").to_ascii_lowercase();
     let rails = table.get_mut("rails")?.as_array_mut()?;
-    rails
-        .iter_mut()
-        .filter_map(Value::as_table_mut)
-        .find(|rail| rail.get("id").and_then(Value::as_str).is_some_and(|known| flat(known) == flat(id)))
+    rails.iter_mut().filter_map(Value::as_table_mut).find(|rail| {
+        rail.get("id").and_then(Value::as_str).is_some_and(|known| flat(known) == flat(id))
+    })
 }
 
 fn typed(text: &str, known: Option<&Value>) -> Value {
@@ -239,17 +255,29 @@ fn typed(text: &str, known: Option<&Value>) -> Value {
         return Value::String(text.to_owned());
     }
     match format!("value = {text}").parse::<Table>() {
-        Ok(mut table) if table.len() == 1 => table.remove("value").unwrap_or_else(|| Value::String(text.to_owned())),
+        Ok(mut table) if table.len() == 1 => {
+            table.remove("value").unwrap_or_else(|| Value::String(text.to_owned()))
+        }
         _ => Value::String(text.to_owned()),
     }
 }
 
-fn merge(base: &mut Table, layer: Table, prefix: &str, origin: &Origin, origins: &mut BTreeMap<String, Origin>) {
+fn merge(
+    base: &mut Table,
+    layer: Table,
+    prefix: &str,
+    origin: &Origin,
+    origins: &mut BTreeMap<String, Origin>,
+) {
     for (key, value) in layer {
         let path = format!("{prefix}{key}");
         match (base.get_mut(&key), value) {
-            (Some(Value::Table(old)), Value::Table(new)) => merge(old, new, &format!("{path}."), origin, origins),
-            (Some(Value::Array(old)), Value::Array(new)) if path == "rails" => merge_rails(old, new, origin, origins),
+            (Some(Value::Table(old)), Value::Table(new)) => {
+                merge(old, new, &format!("{path}."), origin, origins)
+            }
+            (Some(Value::Array(old)), Value::Array(new)) if path == "rails" => {
+                merge_rails(old, new, origin, origins)
+            }
             (_, value) => {
                 origins.insert(path, origin.clone());
                 base.insert(key, value);
@@ -258,12 +286,20 @@ fn merge(base: &mut Table, layer: Table, prefix: &str, origin: &Origin, origins:
     }
 }
 
-fn merge_rails(base: &mut Vec<Value>, layer: Vec<Value>, origin: &Origin, origins: &mut BTreeMap<String, Origin>) {
+fn merge_rails(
+    base: &mut Vec<Value>,
+    layer: Vec<Value>,
+    origin: &Origin,
+    origins: &mut BTreeMap<String, Origin>,
+) {
     for rail in layer {
         let id = rail.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-        let known = base.iter_mut().find(|old| old.get("id").and_then(Value::as_str) == Some(id.as_str()));
+        let known =
+            base.iter_mut().find(|old| old.get("id").and_then(Value::as_str) == Some(id.as_str()));
         match (known.and_then(Value::as_table_mut), rail) {
-            (Some(old), Value::Table(new)) => merge(old, new, &format!("rails.{id}."), origin, origins),
+            (Some(old), Value::Table(new)) => {
+                merge(old, new, &format!("rails.{id}."), origin, origins)
+            }
             (_, rail) => {
                 origins.insert(format!("rails.{id}"), origin.clone());
                 base.push(rail);

@@ -36,8 +36,9 @@ pub use production::refuse_in_production;
 pub use provider::Oidc;
 pub use secret::Secret;
 pub use sections::{
-    Banks, Config, Corridor, Engine, HoursEntry, Http, Kind, Limits, ListEntry, LogFormat, Need, Payments, RailEntry,
-    RateEntry, RateSource, Rates, Screening, Security, Store, Telemetry, Transport,
+    Banks, Config, Corridor, Engine, HoursEntry, Http, Kind, Limits, ListEntry, LogFormat, Need,
+    Payments, RailEntry, RateEntry, RateSource, Rates, Screening, Security, Store, Telemetry,
+    Transport,
 };
 
 /// Maximum lifetime of a payment token outside production, in seconds (`decisions.md`, "JWT").
@@ -72,17 +73,21 @@ impl Config {
     /// Converts and validates merged layers.
     pub fn from_merged(merged: &Merged) -> Result<Config, ConfigError> {
         let table = toml::Value::Table(merged.table.clone());
-        let mut config: Config = serde_path_to_error::deserialize(table).map_err(|error| merged.explain(&error))?;
+        let mut config: Config =
+            serde_path_to_error::deserialize(table).map_err(|error| merged.explain(&error))?;
         let in_file = |(path, origin): (&String, &Origin)| {
             let parts: Vec<String> = path.split('.').map(str::to_owned).collect();
             (matches!(origin, Origin::File(_)) && secret::is_secret(&parts)).then(|| path.clone())
         };
         config.plain_text_secrets = merged.origins.iter().filter_map(in_file).collect();
-        let own_rails = merged.origins.iter().filter(|(_, origin)| matches!(origin, Origin::File(_)));
+        let own_rails =
+            merged.origins.iter().filter(|(_, origin)| matches!(origin, Origin::File(_)));
         for (path, _) in own_rails {
             // A rail that only the file defines has one origin; its token is nevertheless in plain
             // text there.
-            let rail = path.strip_prefix("rails.").and_then(|id| config.rails.iter().find(|rail| rail.id == id));
+            let rail = path
+                .strip_prefix("rails.")
+                .and_then(|id| config.rails.iter().find(|rail| rail.id == id));
             if rail.is_some_and(|rail| !rail.token.is_empty()) {
                 config.plain_text_secrets.push(format!("{path}.token"));
             }
@@ -91,7 +96,9 @@ impl Config {
         if faults.is_empty() {
             return Ok(config);
         }
-        Err(ConfigError(faults.into_iter().map(|fault| merged.locate(&fault.key, &fault.rule)).collect()))
+        Err(ConfigError(
+            faults.into_iter().map(|fault| merged.locate(&fault.key, &fault.rule)).collect(),
+        ))
     }
 
     /// The API URL required in tokens, without a trailing slash.
@@ -138,17 +145,25 @@ impl Merged {
         if let Some((field, _)) = unknown
             && key.rsplit('.').next() != Some(field)
         {
-            key = if key.is_empty() || key == "." { field.to_owned() } else { format!("{key}.{field}") };
+            key = if key.is_empty() || key == "." {
+                field.to_owned()
+            } else {
+                format!("{key}.{field}")
+            };
         }
         ConfigError::one(self.locate(&key, &message.replace("unknown field", "unknown key")))
     }
 
     /// `rails[3].min` as `rails.<id>.min`.
     fn named(&self, path: &str) -> String {
-        let Some((index, rest)) = path.strip_prefix("rails[").and_then(|rest| rest.split_once(']')) else {
+        let Some((index, rest)) = path.strip_prefix("rails[").and_then(|rest| rest.split_once(']'))
+        else {
             return path.to_owned();
         };
-        let rail = index.parse::<usize>().ok().and_then(|index| self.table.get("rails")?.as_array()?.get(index));
+        let rail = index
+            .parse::<usize>()
+            .ok()
+            .and_then(|index| self.table.get("rails")?.as_array()?.get(index));
         let id = rail.and_then(|rail| rail.get("id")?.as_str()).unwrap_or(index);
         format!("rails.{id}{rest}")
     }

@@ -54,7 +54,11 @@ impl Config {
         let lists = self.screening.lists.iter().flat_map(|list| &list.locations);
         let analysis = std::iter::once(&self.screening.chain_analysis.url);
         let provider = std::iter::once(&self.console.oidc.issuer);
-        rates.chain(lists).chain(analysis).chain(provider).any(|location| location.starts_with("https://"))
+        rates
+            .chain(lists)
+            .chain(analysis)
+            .chain(provider)
+            .any(|location| location.starts_with("https://"))
     }
 
     /// Path of the bank directory; `None` means the shipped sample.
@@ -71,7 +75,8 @@ impl RailEntry {
             initiating_party: self.debtor_name.clone(),
             debtor_account: self.debtor_account.clone(),
             debtor_agent: self.debtor_agent.clone(),
-            local_instrument: (!self.local_instrument.is_empty()).then(|| self.local_instrument.clone()),
+            local_instrument: (!self.local_instrument.is_empty())
+                .then(|| self.local_instrument.clone()),
             character_set: self.character_set.to_domain(),
         };
         let report_wait = Duration::from_secs(self.report_wait_s);
@@ -152,15 +157,22 @@ mod tests {
         assert_eq!(setups.len(), config.rails.len() - 1);
         let https: Vec<&HttpsConfig> = setups
             .iter()
-            .filter_map(|setup| if let RailSetup::Https(https) = setup { Some(https) } else { None })
+            .filter_map(
+                |setup| if let RailSetup::Https(https) = setup { Some(https) } else { None },
+            )
             .collect();
         assert_eq!((https.len(), https[0].rail.to_string().as_str()), (1, "pak-raast"));
         assert!(https[0].bearer.is_some() && https[0].ours.local_instrument.is_none());
         let shape = JsonShape { fixed_base: Some("USD".to_owned()), ..JsonShape::default() };
-        let expected =
-            [AdapterSource::Http { url: "https://r.example".to_owned(), shape }, AdapterSource::File("r.toml".into())];
+        let expected = [
+            AdapterSource::Http { url: "https://r.example".to_owned(), shape },
+            AdapterSource::File("r.toml".into()),
+        ];
         assert_eq!(config.rate_sources(), expected);
-        let locations = vec![Location::Http("https://l.example/sdn.csv".to_owned()), Location::File("/alt.csv".into())];
+        let locations = vec![
+            Location::Http("https://l.example/sdn.csv".to_owned()),
+            Location::File("/alt.csv".into()),
+        ];
         assert_eq!(config.list_sources(), [ListSource { locations }]);
         assert_eq!(config.bank_directory(), None);
         assert!(config.fetches_over_tls());

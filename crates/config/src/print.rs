@@ -10,7 +10,8 @@ use super::secret::{is_secret, masked};
 pub fn print(merged: &Merged) -> String {
     let mut table = merged.table.clone();
     mask(&mut table, &mut Vec::new());
-    let mut text = toml::to_string_pretty(&table).unwrap_or_else(|error| format!("# printing failed: {error}\n"));
+    let mut text = toml::to_string_pretty(&table)
+        .unwrap_or_else(|error| format!("# printing failed: {error}\n"));
     if !merged.origins.is_empty() {
         text.push_str("\n# Values that are not embedded defaults:\n");
         for (key, origin) in &merged.origins {
@@ -34,7 +35,9 @@ fn mask(table: &mut Table, path: &mut Vec<String>) {
             Value::Table(inner) => mask(inner, path),
             Value::Array(items) => {
                 for item in items.iter_mut().filter_map(Value::as_table_mut) {
-                    path.push(item.get("id").and_then(Value::as_str).unwrap_or_default().to_owned());
+                    path.push(
+                        item.get("id").and_then(Value::as_str).unwrap_or_default().to_owned(),
+                    );
                     mask(item, path);
                     path.pop();
                 }

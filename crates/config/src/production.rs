@@ -45,7 +45,10 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
         config.screening.sample_list,
         "screening.sample_list: the sample contains invented names: set false".to_owned(),
     );
-    refuse(config.screening.lists.is_empty(), "screening.lists: is empty: no names would be screened".to_owned());
+    refuse(
+        config.screening.lists.is_empty(),
+        "screening.lists: is empty: no names would be screened".to_owned(),
+    );
     let key = &config.security.key_encryption_key;
     refuse(
         key.is_empty() && config.security.key_encryption_key_by_kms.is_empty(),
@@ -53,9 +56,15 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
          their key"
             .to_owned(),
     );
-    refuse(!key.is_empty() && is_weak_key(key), "security.key_encryption_key: is weak: use 32 random bytes".to_owned());
+    refuse(
+        !key.is_empty() && is_weak_key(key),
+        "security.key_encryption_key: is weak: use 32 random bytes".to_owned(),
+    );
     for path in &config.plain_text_secrets {
-        let variable = format!("CORRIDOR_{}_FILE", path.replace('.', "__").replace('-', "_").to_ascii_uppercase());
+        let variable = format!(
+            "CORRIDOR_{}_FILE",
+            path.replace('.', "__").replace('-', "_").to_ascii_uppercase()
+        );
         refuse(
             !path.starts_with("store.") || config.store.url.expose().contains('@'),
             format!("{path}: is in plain text in the configuration file: use {variable}"),

@@ -28,7 +28,8 @@ pub struct Oidc {
 fn claim<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NameClaim, D::Error> {
     let text = String::deserialize(deserializer)?;
     let known = || NameClaim::ALL.map(|claim| format!("{:?}", claim.name())).join(", ");
-    NameClaim::parse(&text).ok_or_else(|| serde::de::Error::custom(format!("must be one of {}", known())))
+    NameClaim::parse(&text)
+        .ok_or_else(|| serde::de::Error::custom(format!("must be one of {}", known())))
 }
 
 impl Oidc {
@@ -37,7 +38,8 @@ impl Oidc {
         (!self.issuer.is_empty()).then(|| oidc::Settings {
             issuer: self.issuer.clone(),
             client_id: self.client_id.clone(),
-            client_secret: (!self.client_secret.is_empty()).then(|| SecretString::from(self.client_secret.expose())),
+            client_secret: (!self.client_secret.is_empty())
+                .then(|| SecretString::from(self.client_secret.expose())),
             claim: self.claim,
         })
     }
@@ -51,22 +53,42 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     // Exactly as the provider writes it (OpenID Connect Core 1.0, section 2): no query, no
     // fragment.
     let plain = is_http_url(&oidc.issuer) && !oidc.issuer.contains(['?', '#']);
-    faults.check("console.oidc.issuer", plain, "must be the provider's issuer, a URL without query and fragment");
+    faults.check(
+        "console.oidc.issuer",
+        plain,
+        "must be the provider's issuer, a URL without query and fragment",
+    );
     let here = ["http://127.0.0.1", "http://[::1]", "http://localhost"];
     let near = here.iter().any(|start| {
-        oidc.issuer.strip_prefix(start).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
+        oidc.issuer
+            .strip_prefix(start)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
     });
     let fine = near || !oidc.issuer.starts_with("http://");
-    faults.check("console.oidc.issuer", fine, "must be https (plain http is permitted on this host)");
+    faults.check(
+        "console.oidc.issuer",
+        fine,
+        "must be https (plain http is permitted on this host)",
+    );
     faults.check(
         "console.oidc.client_id",
         !oidc.client_id.trim().is_empty(),
         "is missing: the provider has to identify this installation",
     );
     let label = oidc.label.trim();
-    let sayable = !label.is_empty() && label.chars().count() <= LABEL_MAX_CHARS && !label.chars().any(char::is_control);
-    faults.check("console.oidc.label", sayable, &format!("must have 1 to {LABEL_MAX_CHARS} characters"));
-    faults.check("console.oidc.issuer", config.console.enabled, "has no effect while console.enabled is false");
+    let sayable = !label.is_empty()
+        && label.chars().count() <= LABEL_MAX_CHARS
+        && !label.chars().any(char::is_control);
+    faults.check(
+        "console.oidc.label",
+        sayable,
+        &format!("must have 1 to {LABEL_MAX_CHARS} characters"),
+    );
+    faults.check(
+        "console.oidc.issuer",
+        config.console.enabled,
+        "has no effect while console.enabled is false",
+    );
 }
 
 /// Reason against starting in production.
@@ -81,8 +103,10 @@ mod tests {
     use super::*;
 
     fn load(given: &[(&str, &str)]) -> Result<Config, String> {
-        let overrides = given.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
-        Config::load(&Sources { overrides, ..Sources::default() }).map_err(|error| error.to_string())
+        let overrides =
+            given.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+        Config::load(&Sources { overrides, ..Sources::default() })
+            .map_err(|error| error.to_string())
     }
 
     #[test]
@@ -104,14 +128,17 @@ mod tests {
         assert_eq!((settings.claim, settings.client_secret.is_some()), (NameClaim::Upn, true));
         assert!(config.fetches_over_tls());
         assert!(!format!("{:?}", config.console).contains("s3cret"));
-        let public = load(&[&whole[..2], &[("console.oidc.client_secret", "")]].concat()).expect("valid");
+        let public =
+            load(&[&whole[..2], &[("console.oidc.client_secret", "")]].concat()).expect("valid");
         assert!(public.console.oidc.settings().expect("a provider").client_secret.is_none());
     }
 
     #[test]
     fn faults_name_their_key() {
         let issuer = |url| [("console.oidc.issuer", url), ("console.oidc.client_id", "corridor")];
-        for fine in ["https://id.example", "http://127.0.0.1:9000/x", "http://localhost", "http://[::1]:1"] {
+        for fine in
+            ["https://id.example", "http://127.0.0.1:9000/x", "http://localhost", "http://[::1]:1"]
+        {
             assert!(load(&issuer(fine)).is_ok(), "{fine}");
         }
         for wrong in [
@@ -126,10 +153,14 @@ mod tests {
             let message = load(&issuer(wrong)).expect_err(wrong);
             assert!(message.contains("console.oidc.issuer"), "{message}");
         }
-        let message = load(&[("console.oidc.issuer", "https://id.example")]).expect_err("no client_id");
+        let message =
+            load(&[("console.oidc.issuer", "https://id.example")]).expect_err("no client_id");
         assert!(message.contains("console.oidc.client_id: is missing"), "{message}");
         let message = load(&[("console.oidc.claim", "name")]).expect_err("an ambiguous claim");
-        assert!(message.contains("must be one of \"email\", \"preferred_username\", \"upn\", \"sub\""), "{message}");
+        assert!(
+            message.contains("must be one of \"email\", \"preferred_username\", \"upn\", \"sub\""),
+            "{message}"
+        );
         let blank = [&issuer("https://id.example")[..], &[("console.oidc.label", " ")]].concat();
         assert!(load(&blank).expect_err("nothing to click").contains("console.oidc.label"));
         let off = [&issuer("https://id.example")[..], &[("console.enabled", "false")]].concat();
@@ -143,6 +174,9 @@ mod tests {
             ("console.oidc.issuer", "http://localhost:9000"),
             ("console.oidc.client_id", "corridor"),
         ]);
-        assert_eq!(refusals(&config.expect("valid")), Some("console.oidc.issuer: must be https".to_owned()));
+        assert_eq!(
+            refusals(&config.expect("valid")),
+            Some("console.oidc.issuer: must be https".to_owned())
+        );
     }
 }

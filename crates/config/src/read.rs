@@ -54,7 +54,11 @@ impl Visitor<'_> for OptionalVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Option<Exact>, E> {
-        if text.is_empty() { Ok(None) } else { ExactVisitor.visit_str(text).map(|value| Some(Exact(value))) }
+        if text.is_empty() {
+            Ok(None)
+        } else {
+            ExactVisitor.visit_str(text).map(|value| Some(Exact(value)))
+        }
     }
 
     fn visit_i64<E: Error>(self, value: i64) -> Result<Option<Exact>, E> {
@@ -65,7 +69,8 @@ impl Visitor<'_> for OptionalVisitor {
 /// Parses `environment`.
 pub fn environment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Environment, D::Error> {
     let name = String::deserialize(deserializer)?;
-    Environment::parse(&name).ok_or_else(|| D::Error::unknown_variant(&name, &["production", "test", "mock"]))
+    Environment::parse(&name)
+        .ok_or_else(|| D::Error::unknown_variant(&name, &["production", "test", "mock"]))
 }
 
 /// Parses a minute of the day from `"HH:MM"`; `"24:00"` is 1440.
@@ -82,7 +87,10 @@ pub fn minute_of_day(text: &str) -> Option<u16> {
 
 /// Parses a weekday from its first three letters, Monday = 0.
 pub fn weekday(text: &str) -> Option<u8> {
-    (0u8..).zip(["mon", "tue", "wed", "thu", "fri", "sat", "sun"]).find(|(_, name)| *name == text).map(|(day, _)| day)
+    (0u8..)
+        .zip(["mon", "tue", "wed", "thu", "fri", "sat", "sun"])
+        .find(|(_, name)| *name == text)
+        .map(|(day, _)| day)
 }
 
 #[cfg(test)]

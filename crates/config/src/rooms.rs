@@ -43,7 +43,9 @@ impl Config {
     pub fn wallet_token_rules(&self) -> Rules {
         let rules = Rules::new(self.environment, Service::Wallet, self.public_url());
         match self.environment {
-            Environment::Production => Rules { max_lifetime_s: self.wallets.token_max_age_s.into(), ..rules },
+            Environment::Production => {
+                Rules { max_lifetime_s: self.wallets.token_max_age_s.into(), ..rules }
+            }
             Environment::Test | Environment::Mock => rules,
         }
     }
@@ -62,7 +64,10 @@ impl Config {
 
     /// Limits of request bodies.
     pub fn body_limits(&self) -> BodyLimits {
-        BodyLimits { max_bytes: self.http.max_body_bytes, read_timeout: Duration::from_secs(self.http.body_timeout_s) }
+        BodyLimits {
+            max_bytes: self.http.max_body_bytes,
+            read_timeout: Duration::from_secs(self.http.body_timeout_s),
+        }
     }
 
     /// Permitted destinations of webhooks.
@@ -73,8 +78,10 @@ impl Config {
 
     /// The proxies in front of the service; `None` if there are none.
     pub fn trusted_proxies(&self) -> Option<TrustedProxies> {
-        let networks: Vec<_> = self.http.trusted_proxies.iter().filter_map(|network| network.parse().ok()).collect();
-        let header = ProxyHeader::ALL.into_iter().find(|header| header.name() == self.http.proxy_header)?;
+        let networks: Vec<_> =
+            self.http.trusted_proxies.iter().filter_map(|network| network.parse().ok()).collect();
+        let header =
+            ProxyHeader::ALL.into_iter().find(|header| header.name() == self.http.proxy_header)?;
         (!networks.is_empty()).then_some(TrustedProxies { networks, header })
     }
 
@@ -110,17 +117,25 @@ mod tests {
         let (ours, usual) = (config.server_settings(), server::Settings::default());
         assert_eq!(
             (ours.connections_max, ours.head_read_timeout, ours.idle_timeout, ours.drain_timeout),
-            (usual.connections_max, usual.head_read_timeout, usual.idle_timeout, usual.drain_timeout)
+            (
+                usual.connections_max,
+                usual.head_read_timeout,
+                usual.idle_timeout,
+                usual.drain_timeout
+            )
         );
     }
 
     #[test]
     fn only_configured_proxies_are_trusted() {
         assert!(Config::load(&Sources::default()).expect("valid").trusted_proxies().is_none());
-        let named = config("http.trusted_proxies", "[\"10.0.0.0/8\", \"192.0.2.7\"]").trusted_proxies();
+        let named =
+            config("http.trusted_proxies", "[\"10.0.0.0/8\", \"192.0.2.7\"]").trusted_proxies();
         let named = named.expect("proxies");
         assert_eq!((named.networks.len(), named.header), (2, ProxyHeader::XForwardedFor));
-        for (key, value) in [("http.trusted_proxies", "[\"10.0.0.0/33\"]"), ("http.proxy_header", "x-real-ip")] {
+        for (key, value) in
+            [("http.trusted_proxies", "[\"10.0.0.0/33\"]"), ("http.proxy_header", "x-real-ip")]
+        {
             let overrides = vec![(key.to_owned(), value.to_owned())];
             let refused = Config::load(&Sources { overrides, ..Sources::default() });
             assert!(refused.is_err_and(|error| error.to_string().contains(key)), "{key}");
@@ -136,6 +151,9 @@ mod tests {
             assert_eq!(config.token_rules().max_lifetime_s, max_lifetime_s, "{environment}");
             assert_eq!(config.request_rates().off, off, "{environment}");
         }
-        assert_eq!(config("http.public_url", "https://pay.example/").token_rules().api_url, "https://pay.example");
+        assert_eq!(
+            config("http.public_url", "https://pay.example/").token_rules().api_url,
+            "https://pay.example"
+        );
     }
 }

@@ -61,7 +61,8 @@ pub const SECRET_KEYS: [&str; 15] = [
 pub fn is_secret(path: &[String]) -> bool {
     SECRET_KEYS.iter().any(|key| {
         let parts: Vec<&str> = key.split('.').collect();
-        parts.len() == path.len() && parts.iter().zip(path).all(|(part, name)| *part == "*" || part == name)
+        parts.len() == path.len()
+            && parts.iter().zip(path).all(|(part, name)| *part == "*" || part == name)
     })
 }
 

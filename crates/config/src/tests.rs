@@ -10,14 +10,24 @@ use super::*;
 mod secret_files;
 mod shipped;
 
-fn sources(file: &str, env: &[(&str, &str)], flags: &[(&str, &str)]) -> (Option<tempfile::TempPath>, Sources) {
+fn sources(
+    file: &str,
+    env: &[(&str, &str)],
+    flags: &[(&str, &str)],
+) -> (Option<tempfile::TempPath>, Sources) {
     let path = (!file.is_empty()).then(|| {
         let mut out = tempfile::NamedTempFile::new().expect("a file");
         std::io::Write::write_all(&mut out, file.as_bytes()).expect("written");
         out.into_temp_path()
     });
-    let owned = |pairs: &[(&str, &str)]| pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
-    let sources = Sources { file: path.as_ref().map(|p| p.to_path_buf()), env: owned(env), overrides: owned(flags) };
+    let owned = |pairs: &[(&str, &str)]| {
+        pairs.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect()
+    };
+    let sources = Sources {
+        file: path.as_ref().map(|p| p.to_path_buf()),
+        env: owned(env),
+        overrides: owned(flags),
+    };
     (path, sources)
 }
 
@@ -39,7 +49,10 @@ fn the_embedded_reference_is_a_complete_valid_configuration() {
     assert_eq!(policy.corridors.len(), 7);
     for country in Country::ALL {
         assert_eq!(policy.corridors[&country].quote_ttl, Span::secs(300));
-        assert!(policy.rails_of(country).any(|rail| rail.hours.is_none()), "{country:?} has a rail at any hour");
+        assert!(
+            policy.rails_of(country).any(|rail| rail.hours.is_none()),
+            "{country:?} has a rail at any hour"
+        );
         assert!(policy.rails_of(country).count() >= 2, "{country:?}");
     }
     assert_eq!(policy.corridors[&Country::Vnm].step_minor, 1);
@@ -102,7 +115,10 @@ fn the_environment_reaches_corridors_rails_and_rates() {
     let raast = policy.rails_of(Country::Pak).next().expect("a rail");
     assert!(!raast.enabled);
     assert_eq!(raast.max.minor, 30_000_000);
-    assert!(policy.rails.iter().all(|rail| rail.hours.is_none()), "simulated rails of mock are always open");
+    assert!(
+        policy.rails.iter().all(|rail| rail.hours.is_none()),
+        "simulated rails of mock are always open"
+    );
     let ibft = config.rails.iter().find(|rail| rail.id == "pak-ibft").expect("known");
     assert_eq!(ibft.token.expose(), "12345");
     assert_eq!(config.rates.sources[0].location, "rates.toml");
@@ -133,7 +149,10 @@ fn a_file_changes_single_keys_of_known_rails_and_adds_new_ones() {
     let rails: Vec<_> = policy.rails_of(Country::Pak).collect();
     assert_eq!(rails.len(), 4);
     assert_eq!(rails[0].max.minor, 20_000_000, "the other keys keep their seeds");
-    assert!(!rails[0].duplicate_detection, "a real rail recognises duplicates only where the operator says so");
+    assert!(
+        !rails[0].duplicate_detection,
+        "a real rail recognises duplicates only where the operator says so"
+    );
     assert!(rails[1].duplicate_detection);
     assert_eq!((rails[3].window, rails[3].max_batch), (Span::days(2), 1));
 }
@@ -143,10 +162,18 @@ fn an_unknown_key_is_an_error_that_names_it() {
     for (file, env, parts) in [
         ("[http]\nlisen = \"x\"", vec![], vec!["http.lisen", "unknown key"]),
         ("[htp]\nlisten = \"x\"", vec![], vec!["htp", "unknown key"]),
-        ("", vec![("CORRIDOR_HTTP__LISEN", "x")], vec!["http.lisen", "CORRIDOR_HTTP__LISEN", "unknown key"]),
+        (
+            "",
+            vec![("CORRIDOR_HTTP__LISEN", "x")],
+            vec!["http.lisen", "CORRIDOR_HTTP__LISEN", "unknown key"],
+        ),
         ("", vec![("CORRIDOR_RAILS__NONE__ENABLED", "true")], vec!["rails.none", "unknown rail"]),
         ("[corridors.USA]\nopen = true", vec![], vec!["corridors.USA"]),
-        ("[[rails]]\nid = \"pak-raast\"\nspeed = 1", vec![], vec!["rails.pak-raast.speed", "unknown key"]),
+        (
+            "[[rails]]\nid = \"pak-raast\"\nspeed = 1",
+            vec![],
+            vec!["rails.pak-raast.speed", "unknown key"],
+        ),
     ] {
         let message = refused(file, &env);
         for part in parts {
@@ -158,32 +185,72 @@ fn an_unknown_key_is_an_error_that_names_it() {
 #[test]
 fn wrong_values_name_key_origin_and_rule() {
     for (file, parts) in [
-        ("[corridors.PAK]\nquote_ttl_s = 29", vec!["corridors.PAK.quote_ttl_s", "30 to 1800", ".tmp"]),
+        (
+            "[corridors.PAK]\nquote_ttl_s = 29",
+            vec!["corridors.PAK.quote_ttl_s", "30 to 1800", ".tmp"],
+        ),
         ("[corridors.PAK]\nstep = \"0.001\"", vec!["corridors.PAK.step", "PKR"]),
         ("[corridors.PAK]\nstep = 0.01", vec!["corridors.PAK.step", "in quotes"]),
-        ("[[rails]]\nid = \"pak-raast\"\nmax = \"0.5\"", vec!["rails.pak-raast.max", "less than min"]),
-        ("[[rails]]\nid = \"vnm-napas247\"\nmin = \"0.5\"", vec!["rails.vnm-napas247.min", "0 decimals"]),
-        ("[[rails]]\nid = \"pak-raast\"\ntransport = \"https\"", vec!["rails.pak-raast.url", "debtor_name"]),
-        ("[[rails]]\nid = \"pak-raast\"\nbanks = [\"scb\"]", vec!["rails.pak-raast.banks", "\"scb\""]),
-        ("[[rails]]\nid = \"pak-rtgs\"\nhours.open = \"25:00\"", vec!["rails.pak-rtgs.hours.open", "25:00"]),
-        ("[[rails]]\nid = \"pak-rtgs\"\nhours.close = \"03:00\"", vec!["rails.pak-rtgs.hours.close", "later"]),
-        ("[[rails]]\nid = \"pak-raast\"\nsource = \" \"", vec!["rails.pak-raast.source", "where the limits come from"]),
-        ("[[rails]]\nid = \"pak-raast\"\nas_of = \"last year\"", vec!["rails.pak-raast.as_of", "must be a date"]),
+        (
+            "[[rails]]\nid = \"pak-raast\"\nmax = \"0.5\"",
+            vec!["rails.pak-raast.max", "less than min"],
+        ),
+        (
+            "[[rails]]\nid = \"vnm-napas247\"\nmin = \"0.5\"",
+            vec!["rails.vnm-napas247.min", "0 decimals"],
+        ),
+        (
+            "[[rails]]\nid = \"pak-raast\"\ntransport = \"https\"",
+            vec!["rails.pak-raast.url", "debtor_name"],
+        ),
+        (
+            "[[rails]]\nid = \"pak-raast\"\nbanks = [\"scb\"]",
+            vec!["rails.pak-raast.banks", "\"scb\""],
+        ),
+        (
+            "[[rails]]\nid = \"pak-rtgs\"\nhours.open = \"25:00\"",
+            vec!["rails.pak-rtgs.hours.open", "25:00"],
+        ),
+        (
+            "[[rails]]\nid = \"pak-rtgs\"\nhours.close = \"03:00\"",
+            vec!["rails.pak-rtgs.hours.close", "later"],
+        ),
+        (
+            "[[rails]]\nid = \"pak-raast\"\nsource = \" \"",
+            vec!["rails.pak-raast.source", "where the limits come from"],
+        ),
+        (
+            "[[rails]]\nid = \"pak-raast\"\nas_of = \"last year\"",
+            vec!["rails.pak-raast.as_of", "must be a date"],
+        ),
         ("environment = \"live\"", vec!["environment", "`live`", "production"]),
         ("[http]\nlisten = 80", vec!["http.listen"]),
         ("[store]\nurl = \"mysql://x\"", vec!["store.url", "sqlite:PATH"]),
-        ("[security]\nkey_encryption_key = \"c2hvcnQ=\"", vec!["security.key_encryption_key", "32 bytes"]),
+        (
+            "[security]\nkey_encryption_key = \"c2hvcnQ=\"",
+            vec!["security.key_encryption_key", "32 bytes"],
+        ),
         (
             "[security]\nkey_encryption_key_by_kms = \"AQID\"",
-            vec!["chain.keys.kms_region", "chain.keys.kms_access_key_id", "chain.keys.kms_secret_access_key"],
+            vec![
+                "chain.keys.kms_region",
+                "chain.keys.kms_access_key_id",
+                "chain.keys.kms_secret_access_key",
+            ],
         ),
-        ("[security]\nkey_encryption_key_by_kms = \"?\"", vec!["security.key_encryption_key_by_kms", "base64"]),
+        (
+            "[security]\nkey_encryption_key_by_kms = \"?\"",
+            vec!["security.key_encryption_key_by_kms", "base64"],
+        ),
         ("[audit]\nsigning_key = \"c2hvcnQ=\"", vec!["audit.signing_key", "32 bytes"]),
         ("[audit]\nformer_public_keys = [\"x\"]", vec!["audit.former_public_keys", "audit key"]),
         ("[audit]\ncheckpoint_every_s = 5", vec!["audit.checkpoint_every_s", "60 to"]),
         ("[rates]\nsource = \"live\"", vec!["rates.sources", "live"]),
         ("[rates]\nsources = [{ location = \"http://x/r\" }]", vec!["rates.sources", "https"]),
-        ("[rates]\nsources = [{ location = \"r.csv\", base = \"/b\" }]", vec!["rates.sources", "https address"]),
+        (
+            "[rates]\nsources = [{ location = \"r.csv\", base = \"/b\" }]",
+            vec!["rates.sources", "https address"],
+        ),
         ("[screening]\nlists = [{ locations = [] }]", vec!["screening.lists", "location"]),
         ("[limits]\nquote_burst = 1", vec!["limits.quote_burst", "20 to"]),
         ("http = ", vec!["TOML"]),
@@ -197,7 +264,8 @@ fn wrong_values_name_key_origin_and_rule() {
 
 #[test]
 fn all_faults_are_reported_at_once() {
-    let error = load("[store]\nreaders = 0\n[engine]\nlease_max = 0", &[], &[]).expect_err("two faults");
+    let error =
+        load("[store]\nreaders = 0\n[engine]\nlease_max = 0", &[], &[]).expect_err("two faults");
     assert_eq!(error.0.len(), 2, "{error}");
 }
 
@@ -206,7 +274,9 @@ fn deposits_count_12_blocks_deep_below_1_000_dollars_then_safe_and_from_100_000_
     const USD: i64 = 1_000_000;
     let amounts = [USD, 1_000 * USD - 1, 1_000 * USD, 100_000 * USD - 1, 100_000 * USD];
     let depths = |node: &str| {
-        let config = load("", &[], &[("chain.node_url", node)]).expect("valid").chain_config(&[], String::new());
+        let config = load("", &[], &[("chain.node_url", node)])
+            .expect("valid")
+            .chain_config(&[], String::new());
         amounts.map(|minor| config.deposit_depth(minor))
     };
     let (small, medium) = (Depth::Blocks(12), Depth::Safe);
@@ -217,22 +287,40 @@ fn deposits_count_12_blocks_deep_below_1_000_dollars_then_safe_and_from_100_000_
 #[test]
 fn the_release_minimum_is_a_cost_or_an_amount() {
     const GWEI: u128 = 1_000_000_000;
-    let terms = |more: &[(&str, &str)]| load("", &[], more).map(|it| it.chain_config(&[], String::new()).release_min);
+    let terms = |more: &[(&str, &str)]| {
+        load("", &[], more).map(|it| it.chain_config(&[], String::new()).release_min)
+    };
     let node = ("chain.node_url", "https://node.example");
     let cost = terms(&[node]).expect("valid");
     let at = |gwei: u128| cost.minor(Some(&Fees { max_fee: 2 * gwei * GWEI, max_priority_fee: 0 }));
     // 162,333 gas at 5 gwei and 3,000 dollars.
     assert_eq!((at(5), at(0), at(1_000)), (2_434_995, ReleaseMin::LEAST, ReleaseMin::MOST));
     assert_eq!(cost.minor(None), ReleaseMin::LEAST, "a node that does not answer");
-    assert_eq!(terms(&[]).expect("valid"), ReleaseMin::Fixed(1_000), "gas costs nothing on the built-in chain");
+    assert_eq!(
+        terms(&[]).expect("valid"),
+        ReleaseMin::Fixed(1_000),
+        "gas costs nothing on the built-in chain"
+    );
     for (text, minor) in [("0", 0), ("0.50", 500_000), ("1000", 1_000_000_000)] {
-        assert_eq!(terms(&[node, ("chain.release_min", text)]).expect("valid"), ReleaseMin::Fixed(minor), "{text}");
+        assert_eq!(
+            terms(&[node, ("chain.release_min", text)]).expect("valid"),
+            ReleaseMin::Fixed(minor),
+            "{text}"
+        );
     }
     for wrong in ["", "-1", "0.0000001", "1000.01", "free"] {
         let faults = terms(&[("chain.release_min", wrong)]).expect_err("wrong").to_string();
-        assert!(faults.contains("chain.release_min") && faults.contains("from 0 to 1000"), "{wrong}: {faults}");
+        assert!(
+            faults.contains("chain.release_min") && faults.contains("from 0 to 1000"),
+            "{wrong}: {faults}"
+        );
     }
-    assert!(terms(&[("chain.gas_coin_usd", "0")]).expect_err("wrong").to_string().contains("chain.gas_coin_usd"));
+    assert!(
+        terms(&[("chain.gas_coin_usd", "0")])
+            .expect_err("wrong")
+            .to_string()
+            .contains("chain.gas_coin_usd")
+    );
 }
 
 #[test]
@@ -240,14 +328,18 @@ fn a_sandbox_has_a_block_per_second_and_its_sender_pays_after_5() {
     let sandbox = |more: &[(&str, &str)]| load("", &[("CORRIDOR_ENVIRONMENT", "mock")], more);
     let config = sandbox(&[]).expect("valid");
     assert_eq!((config.chain.block_time_ms, config.wallets.simulated_sender_after_s), (1_000, 5));
-    for (key, least, most, above) in
-        [("chain.block_time_ms", 10, 60_000, "60001"), ("wallets.simulated_sender_after_s", 0, 86_400, "86401")]
-    {
+    for (key, least, most, above) in [
+        ("chain.block_time_ms", 10, 60_000, "60001"),
+        ("wallets.simulated_sender_after_s", 0, 86_400, "86401"),
+    ] {
         for good in [least, most] {
             assert!(sandbox(&[(key, &good.to_string())]).is_ok(), "{key} = {good}");
         }
         let message = sandbox(&[(key, above)]).expect_err("out of bounds").to_string();
-        assert!(message.contains(key) && message.contains(&format!("must be {least} to {most}")), "{message}");
+        assert!(
+            message.contains(key) && message.contains(&format!("must be {least} to {most}")),
+            "{message}"
+        );
     }
     assert!(sandbox(&[("chain.block_time_ms", "9")]).is_err());
 }
@@ -266,13 +358,20 @@ fn secrets_are_read_from_files_and_never_shown() {
     assert!(shown.contains("postgres://***@db/corridor"));
     let twice = [("CORRIDOR_STORE__URL_FILE", path), ("CORRIDOR_STORE__URL", "sqlite:x")];
     assert!(refused("", &twice).contains("same key"));
-    assert!(refused("", &[("CORRIDOR_STORE__URL_FILE", "/nowhere/at/all")]).contains("CORRIDOR_STORE__URL_FILE"));
+    assert!(
+        refused("", &[("CORRIDOR_STORE__URL_FILE", "/nowhere/at/all")])
+            .contains("CORRIDOR_STORE__URL_FILE")
+    );
     assert!(refused("", &[("CORRIDOR_STORE__READERS_FILE", path)]).contains("store.readers_file"));
 }
 
 #[test]
 fn a_relative_store_is_in_the_data_directory() {
-    let at = |url: &str| load("", &[("CORRIDOR_STORE__URL", url)], &[]).expect("valid").store_location(Path::new("/d"));
+    let at = |url: &str| {
+        load("", &[("CORRIDOR_STORE__URL", url)], &[])
+            .expect("valid")
+            .store_location(Path::new("/d"))
+    };
     assert_eq!(at("sqlite:c.db"), StoreLocation::Sqlite("/d/c.db".into()));
     assert_eq!(at("sqlite:/x/c.db"), StoreLocation::Sqlite("/x/c.db".into()));
     assert_eq!(at("postgres://db/c"), StoreLocation::Postgres("postgres://db/c".to_owned()));
@@ -341,7 +440,10 @@ fn production_refuses_simulators_samples_and_unprotected_secrets() {
         let reasons = check(PRODUCTION, &[change]);
         assert_eq!(reasons.len(), 1, "{change:?}: {reasons:?}");
         assert!(reasons[0].starts_with(key), "{reasons:?}");
-        assert!(check(PRODUCTION, &[change, ("CORRIDOR_ENVIRONMENT", "test")]).is_empty(), "{change:?}");
+        assert!(
+            check(PRODUCTION, &[change, ("CORRIDOR_ENVIRONMENT", "test")]).is_empty(),
+            "{change:?}"
+        );
     }
 }
 
@@ -351,17 +453,26 @@ fn production_refuses_the_built_in_chain_and_keys_in_plain_text() {
     env.retain(|(name, _)| name != "CORRIDOR_WALLETS__ENABLED");
     let env: Vec<(&str, &str)> = env.iter().map(|(a, b)| (a.as_str(), b.as_str())).collect();
     let reasons = refuse_in_production(&load(PRODUCTION, &env, &[]).expect("valid"));
-    let keys: Vec<&str> = reasons.iter().map(|reason| reason.split(": ").next().unwrap_or_default()).collect();
-    let missing =
-        ["chain.node_url", "chain.second_node_url", "chain.usdc, chain.usdt", "chain.keys.source", "chain.tenants"];
+    let keys: Vec<&str> =
+        reasons.iter().map(|reason| reason.split(": ").next().unwrap_or_default()).collect();
+    let missing = [
+        "chain.node_url",
+        "chain.second_node_url",
+        "chain.usdc, chain.usdt",
+        "chain.keys.source",
+        "chain.tenants",
+    ];
     assert_eq!(keys, missing, "{reasons:?}");
 }
 
 #[test]
 fn production_refuses_secrets_in_the_configuration_file() {
-    let file = format!("{PRODUCTION}token = \"bank-token\"\n[security]\nkey_encryption_key = \"{GOOD_KEY}\"");
+    let file = format!(
+        "{PRODUCTION}token = \"bank-token\"\n[security]\nkey_encryption_key = \"{GOOD_KEY}\""
+    );
     let env = production_env();
-    let env: Vec<(&str, &str)> = env.iter().skip(2).map(|(a, b)| (a.as_str(), b.as_str())).collect();
+    let env: Vec<(&str, &str)> =
+        env.iter().skip(2).map(|(a, b)| (a.as_str(), b.as_str())).collect();
     let reasons = refuse_in_production(&load(&file, &env, &[]).expect("valid"));
     assert_eq!(reasons.len(), 2, "{reasons:?}");
     assert!(reasons[0].contains("CORRIDOR_RAILS__PAK_RAAST__TOKEN_FILE"), "{reasons:?}");

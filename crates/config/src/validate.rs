@@ -30,7 +30,13 @@ impl Faults {
         self.0.push(ConfigFault { key: key.into(), rule: rule.into() });
     }
 
-    pub fn within<T: TryInto<u64>>(&mut self, key: impl Into<String>, value: T, min: u64, max: u64) {
+    pub fn within<T: TryInto<u64>>(
+        &mut self,
+        key: impl Into<String>,
+        value: T,
+        min: u64,
+        max: u64,
+    ) {
         if !value.try_into().is_ok_and(|value| (min..=max).contains(&value)) {
             self.add(key, format!("must be {min} to {max}"));
         }
@@ -73,11 +79,19 @@ fn http_and_store(config: &Config, faults: &mut Faults) {
     faults.within("http.drain_timeout_s", http.drain_timeout_s, 0, 600);
     faults.within("http.heartbeat_s", http.heartbeat_s, 1, 15);
     let networks = http.trusted_proxies.iter().all(|network| network.parse::<Network>().is_ok());
-    faults.check("http.trusted_proxies", networks, "must be addresses or ranges such as \"10.0.0.0/8\"");
+    faults.check(
+        "http.trusted_proxies",
+        networks,
+        "must be addresses or ranges such as \"10.0.0.0/8\"",
+    );
     let known = ProxyHeader::ALL.iter().any(|header| header.name() == http.proxy_header);
     faults.check("http.proxy_header", known, "must be \"x-forwarded-for\" or \"forwarded\"");
     let url = &http.public_url;
-    faults.check("http.public_url", url.is_empty() || is_http_url(url), "must be an http or https URL, or \"\"");
+    faults.check(
+        "http.public_url",
+        url.is_empty() || is_http_url(url),
+        "must be an http or https URL, or \"\"",
+    );
     let store = config.store.url.expose();
     let known = store.strip_prefix("sqlite:").is_some_and(|path| !path.is_empty())
         || store.starts_with("postgres://")
@@ -96,7 +110,11 @@ fn key_by_kms(config: &Config, faults: &mut Faults) {
     let readable = STANDARD.decode(encrypted).is_ok_and(|bytes| !bytes.is_empty());
     faults.check("security.key_encryption_key_by_kms", readable, "must be base64");
     let alone = config.security.key_encryption_key.is_empty();
-    faults.check("security.key_encryption_key_by_kms", alone, "must be set without security.key_encryption_key");
+    faults.check(
+        "security.key_encryption_key_by_kms",
+        alone,
+        "must be set without security.key_encryption_key",
+    );
     if config.chain.keys.source != chain::KeySource::AwsKms {
         chain::kms(&config.chain.keys, faults);
     }
@@ -104,7 +122,9 @@ fn key_by_kms(config: &Config, faults: &mut Faults) {
 
 fn security_and_payments(config: &Config, faults: &mut Faults) {
     let security = &config.security;
-    if !security.key_encryption_key.is_empty() && keys::decode(security.key_encryption_key.expose()).is_none() {
+    if !security.key_encryption_key.is_empty()
+        && keys::decode(security.key_encryption_key.expose()).is_none()
+    {
         faults.add("security.key_encryption_key", "must be 32 bytes in base64");
     }
     key_by_kms(config, faults);
@@ -119,7 +139,11 @@ fn security_and_payments(config: &Config, faults: &mut Faults) {
     let payments = &config.payments;
     let blank = payments.sender_relations.iter().any(|relation| relation.trim().is_empty());
     let usable = !payments.sender_relations.is_empty() && !blank;
-    faults.check("payments.sender_relations", usable, "must contain at least one relation, none of them blank");
+    faults.check(
+        "payments.sender_relations",
+        usable,
+        "must contain at least one relation, none of them blank",
+    );
     faults.within("payments.submit_deadline_s", payments.submit_deadline_s, 60, 86_400);
     faults.within("payments.return_window_days", payments.return_window_days, 1, 400);
     faults.within("payments.statement_grace_s", payments.statement_grace_s, 0, 2_592_000);
@@ -130,12 +154,20 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
     faults.within("rates.refresh_s", rates.refresh_s, 1, 3_600);
     faults.within("rates.max_move_bps", rates.max_move_bps, 1, 10_000);
     let live = rates.source == RateSource::Live;
-    faults.check("rates.sources", !live || !rates.sources.is_empty(), "must contain a source while source is \"live\"");
+    faults.check(
+        "rates.sources",
+        !live || !rates.sources.is_empty(),
+        "must contain a source while source is \"live\"",
+    );
     for source in &rates.sources {
         location("rates.sources", &source.location, faults);
         let members = [&source.base, &source.fixed_base, &source.as_of, &source.rates];
         let plain = is_address(&source.location) || members.iter().all(|member| member.is_none());
-        faults.check("rates.sources", plain, "base, fixed_base, as_of and rates require an https address");
+        faults.check(
+            "rates.sources",
+            plain,
+            "base, fixed_base, as_of and rates require an https address",
+        );
     }
     let screening = &config.screening;
     faults.within("screening.refresh_s", screening.refresh_s, 60, 43_200);
@@ -147,7 +179,11 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
     }
     let analysis = &screening.chain_analysis;
     if !analysis.url.is_empty() {
-        faults.check("screening.chain_analysis.url", is_address(&analysis.url), "must be an https address");
+        faults.check(
+            "screening.chain_analysis.url",
+            is_address(&analysis.url),
+            "must be an https address",
+        );
         location("screening.chain_analysis.url", &analysis.url, faults);
     }
     // A round of jobs has to end before its leases expire.
@@ -158,7 +194,9 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
 
 /// Checks a path, or a URL: https, or plain http on this host.
 fn location(key: &str, text: &str, faults: &mut Faults) {
-    let here = ["http://127.0.0.1", "http://[::1]", "http://localhost"].iter().any(|start| text.starts_with(start));
+    let here = ["http://127.0.0.1", "http://[::1]", "http://localhost"]
+        .iter()
+        .any(|start| text.starts_with(start));
     faults.check(key, !text.trim().is_empty(), "a location must not be blank");
     faults.check(key, here || !text.starts_with("http://"), &format!("{text:?} must be https"));
 }
@@ -205,7 +243,10 @@ fn corridors(config: &Config, faults: &mut Faults) {
         let key = |name: &str| format!("corridors.{code}.{name}");
         let Some(country) = Country::parse(code) else {
             let known = Country::ALL.map(Country::alpha3).join(", ");
-            faults.add(format!("corridors.{code}"), format!("unknown key: the corridors are {known}"));
+            faults.add(
+                format!("corridors.{code}"),
+                format!("unknown key: the corridors are {known}"),
+            );
             continue;
         };
         faults.within(key("quote_ttl_s"), corridor.quote_ttl_s, 30, 1_800);
@@ -214,12 +255,20 @@ fn corridors(config: &Config, faults: &mut Faults) {
         let rule = format!("must be a positive amount that {} can pay", country.currency().code());
         faults.check(key("step"), minor.is_some_and(|minor| minor > 0), &rule);
         let purpose = &corridor.purpose;
-        let code_form =
-            (1..=4).contains(&purpose.len()) && purpose.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
-        faults.check(key("purpose"), code_form, "must be an ISO 20022 code of 1 to 4 capitals and digits");
+        let code_form = (1..=4).contains(&purpose.len())
+            && purpose.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
+        faults.check(
+            key("purpose"),
+            code_form,
+            "must be an ISO 20022 code of 1 to 4 capitals and digits",
+        );
         let source = corridor.source_of_funds.trim();
         let sayable = source.len() <= 35 && CharacterSet::SwiftX.spell(source, 35) == source;
-        faults.check(key("source_of_funds"), sayable, "must be at most 35 letters, digits, spaces and /-?:().,'+");
+        faults.check(
+            key("source_of_funds"),
+            sayable,
+            "must be at most 35 letters, digits, spaces and /-?:().,'+",
+        );
     }
 }
 
@@ -240,13 +289,20 @@ fn rails(config: &Config, faults: &mut Faults) {
         if rail.report_files.iter().any(|pattern| pattern.trim().is_empty()) {
             faults.add(key("report_files"), "must not contain an empty pattern");
         }
-        let duplicates =
-            |code: &&String| domain::rail::is_duplicate(code, None) || rail.duplicate_reasons.contains(*code);
+        let duplicates = |code: &&String| {
+            domain::rail::is_duplicate(code, None) || rail.duplicate_reasons.contains(*code)
+        };
         if let Some(code) = rail.retryable_reasons.iter().find(duplicates) {
-            let rule = format!("{code} proves that the bank has the instruction: another rail must not be tried");
+            let rule = format!(
+                "{code} proves that the bank has the instruction: another rail must not be tried"
+            );
             faults.add(key("retryable_reasons"), &rule);
         }
-        faults.check(key("source"), !rail.source.trim().is_empty(), "must state where the limits come from");
+        faults.check(
+            key("source"),
+            !rail.source.trim().is_empty(),
+            "must state where the limits come from",
+        );
         let dated = rail.as_of.parse::<jiff::civil::Date>().is_ok();
         faults.check(key("as_of"), dated, "must be a date such as \"2026-11-01\"");
         transport(rail, faults);
@@ -257,12 +313,18 @@ fn transport(rail: &RailEntry, faults: &mut Faults) {
     let key = |name: &str| format!("rails.{}.{name}", rail.id);
     match rail.transport {
         Transport::Simulated => return,
-        Transport::Https => {
-            faults.check(key("url"), is_http_url(&rail.url), "must be a URL while transport is \"https\"")
-        }
+        Transport::Https => faults.check(
+            key("url"),
+            is_http_url(&rail.url),
+            "must be a URL while transport is \"https\"",
+        ),
         Transport::Directory => {
             let given = !rail.directory.as_os_str().is_empty();
-            faults.check(key("directory"), given, "must be a path while transport is \"directory\"");
+            faults.check(
+                key("directory"),
+                given,
+                "must be a path while transport is \"directory\"",
+            );
         }
     }
     for (name, text) in [
@@ -270,12 +332,17 @@ fn transport(rail: &RailEntry, faults: &mut Faults) {
         ("debtor_account", &rail.debtor_account),
         ("debtor_agent", &rail.debtor_agent),
     ] {
-        faults.check(key(name), !text.trim().is_empty(), "is required: the bank has to know the payer");
+        faults.check(
+            key(name),
+            !text.trim().is_empty(),
+            "is required: the bank has to know the payer",
+        );
     }
 }
 
 pub(super) fn is_http_url(text: &str) -> bool {
-    reqwest::Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
+    reqwest::Url::parse(text)
+        .is_ok_and(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
 }
 
 /// Whether a key-encryption key is trivially weak: fewer than eight different bytes.

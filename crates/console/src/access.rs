@@ -41,7 +41,8 @@ pub(super) const fn all_tenants(row: AccessRow) -> AccessRow {
 }
 
 /// Roles that may view a tenant's business.
-pub(super) const LOOK: Who = Who::Roles(&[Viewer, Operator, Approver, Compliance, Treasury, Admin, Auditor]);
+pub(super) const LOOK: Who =
+    Who::Roles(&[Viewer, Operator, Approver, Compliance, Treasury, Admin, Auditor]);
 /// Roles that work with payments and wallets.
 pub(super) const WORK: Who = Who::Roles(&[Operator, Compliance]);
 

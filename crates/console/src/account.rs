@@ -58,16 +58,24 @@ async fn page(visit: &Visit, fault: &str, status: StatusCode) -> Answer {
         ("Scope", Cell::text(console.desk.scope_words(user.scope).await?)),
         ("Signs in", Cell::text(way_in(&signed.row.user))),
         ("Signed in since", Cell::When(signed.row.created_at)),
-        ("Active sessions", Cell::text(console.store().open_sessions(user.id, used).await?.to_string())),
+        (
+            "Active sessions",
+            Cell::text(console.store().open_sessions(user.id, used).await?.to_string()),
+        ),
     ];
     let has_password = signed.row.user.provider.is_none();
-    page_with(status, &AccountPage { frame: visit.frame("Your account"), facts, fault, has_password })
+    page_with(
+        status,
+        &AccountPage { frame: visit.frame("Your account"), facts, fault, has_password },
+    )
 }
 
 /// The user's sign-in method as text.
 pub(super) fn way_in(user: &StoredUser) -> String {
     match &user.provider {
-        Some(login) if login.bound.is_some() => format!("through the identity provider as {}", login.name),
+        Some(login) if login.bound.is_some() => {
+            format!("through the identity provider as {}", login.name)
+        }
         Some(login) => format!("through the identity provider as {}, not yet used", login.name),
         None if user.totp.is_some() => "with a password and one-time codes".to_owned(),
         None => "with a password, without one-time codes".to_owned(),
@@ -82,14 +90,20 @@ async fn change_password(visit: Visit) -> Answer {
     let (console, signed) = (visit.console(), signed(&visit)?);
     let user = &signed.user;
     if signed.row.user.provider.is_some() {
-        return Err(Stop::Refused("You sign in through the identity provider and have no password here.".to_owned()));
+        return Err(Stop::Refused(
+            "You sign in through the identity provider and have no password here.".to_owned(),
+        ));
     }
     if let Some(wait) = tries::count_code(console, user).await? {
         return page(&visit, &wait, StatusCode::TOO_MANY_REQUESTS).await;
     }
     let hash = signed.row.user.password.clone();
-    if !console.is_right_password(visit.form().verbatim("current").to_owned(), Some(hash.clone())).await? {
-        return page(&visit, "Your current password is wrong.", StatusCode::UNPROCESSABLE_ENTITY).await;
+    if !console
+        .is_right_password(visit.form().verbatim("current").to_owned(), Some(hash.clone()))
+        .await?
+    {
+        return page(&visit, "Your current password is wrong.", StatusCode::UNPROCESSABLE_ENTITY)
+            .await;
     }
     tries::forget_code(console, user).await?;
     if let Err(fault) = console.set_password(&visit, user, hash).await? {
@@ -97,8 +111,10 @@ async fn change_password(visit: Visit) -> Answer {
     }
     // The change ends all sessions; this browser continues with a new one.
     let token = console.begin(user, Stage::Open, None, visit.origin(&user.login), None).await?;
-    let mut response =
-        visit.done("/console/account", "Your password was changed. You are signed out in all other browsers.");
+    let mut response = visit.done(
+        "/console/account",
+        "Your password was changed. You are signed out in all other browsers.",
+    );
     Cookie::Session.set(response.headers_mut(), &token.text(), &console.settings);
     Ok(response)
 }
@@ -123,7 +139,11 @@ async fn sign_out_everywhere(visit: Visit) -> Answer {
 
 impl Console {
     /// Verifies a password outside the serving threads; takes as long without a hash.
-    pub(super) async fn is_right_password(&self, given: String, hash: Option<String>) -> Result<bool, Stop> {
+    pub(super) async fn is_right_password(
+        &self,
+        given: String,
+        hash: Option<String>,
+    ) -> Result<bool, Stop> {
         // A limited number at a time, to bound memory.
         let _turn = self.hashing.acquire().await.map_err(|error| Stop::failed(&error))?;
         let check = move || match hash {
@@ -141,7 +161,8 @@ impl Console {
         user: &User,
         old: String,
     ) -> Result<Result<(), String>, Stop> {
-        let (new, again) = (visit.form().verbatim("new").to_owned(), visit.form().verbatim("again"));
+        let (new, again) =
+            (visit.form().verbatim("new").to_owned(), visit.form().verbatim("again"));
         if new != again {
             return Ok(Err("The new passwords do not match.".to_owned()));
         }

@@ -65,9 +65,9 @@ impl From<StoreError> for Stop {
     fn from(error: StoreError) -> Stop {
         match error {
             StoreError::NotFound(_) => Stop::NotFound,
-            StoreError::Conflict(_) => {
-                Stop::Refused("Another user changed this in the meantime. Please reload the page.".to_owned())
-            }
+            StoreError::Conflict(_) => Stop::Refused(
+                "Another user changed this in the meantime. Please reload the page.".to_owned(),
+            ),
             error => Stop::failed(&error),
         }
     }
@@ -97,7 +97,9 @@ impl From<engine::wallets::Denied> for Stop {
         use engine::command::Refused;
         use engine::wallets::Denied;
         match denied {
-            Denied::NotFound(_) | Denied::NotOffered | Denied::Refused(Refused::NotFound) => Stop::NotFound,
+            Denied::NotFound(_) | Denied::NotOffered | Denied::Refused(Refused::NotFound) => {
+                Stop::NotFound
+            }
             Denied::Store(error) => error.into(),
             Denied::Engine(error) => Stop::failed(&error),
             Denied::Keys(error) => Stop::failed(&error),
@@ -123,7 +125,9 @@ impl From<engine::console::Denied> for Stop {
 /// Formats a refusal's message as a sentence.
 pub(super) fn sentence(words: &str) -> String {
     let mut letters = words.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).chain(['.']).collect())
+    letters.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(letters).chain(['.']).collect()
+    })
 }
 
 /// Carries the reason to the guard, which renders the page.
@@ -187,7 +191,12 @@ fn plain(status: StatusCode, text: &str) -> Response {
 }
 
 /// A response with the headers that every console response carries.
-pub(super) fn answer(status: StatusCode, content_type: &'static str, body: Body, caching: &'static str) -> Response {
+pub(super) fn answer(
+    status: StatusCode,
+    content_type: &'static str,
+    body: Body,
+    caching: &'static str,
+) -> Response {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();

@@ -93,11 +93,14 @@ fn row(approval: &Approval, visit: &Visit) -> Row {
     ]
 }
 
-const HEAD: [&str; 7] = ["Action", "Subject", "Tenant", "Proposed by", "Proposed", "State", "Decided by"];
+const HEAD: [&str; 7] =
+    ["Action", "Subject", "Tenant", "Proposed by", "Proposed", "State", "Decided by"];
 
 async fn list(visit: Visit) -> Answer {
     let (console, user) = (visit.console(), visit.user()?);
-    let rows = |approvals: &[Approval]| -> Vec<Row> { approvals.iter().map(|it| row(it, &visit)).collect() };
+    let rows = |approvals: &[Approval]| -> Vec<Row> {
+        approvals.iter().map(|it| row(it, &visit)).collect()
+    };
     let open = rows(&console.desk.list(user.scope, true, LIST_MAX).await?);
     let mut decided = console.desk.list(user.scope, false, LIST_MAX).await?;
     decided.retain(|approval| !approval.is_open(console.desk.now()));
@@ -115,7 +118,8 @@ fn may_see(user: &User, approval: &Approval) -> bool {
 
 /// The proposal of the path, if the user may see it.
 async fn found(visit: &Visit) -> Result<Approval, Stop> {
-    let approval = visit.console().desk.find(visit.id(ApprovalId::parse)?).await?.ok_or(Stop::NotFound)?;
+    let approval =
+        visit.console().desk.find(visit.id(ApprovalId::parse)?).await?.ok_or(Stop::NotFound)?;
     if may_see(visit.user()?, &approval) { Ok(approval) } else { Err(Stop::NotFound) }
 }
 
@@ -130,7 +134,9 @@ fn may(approval: &Approval, user: &User, visit: &Visit) -> May {
         why_not: match () {
             () if !open => "",
             () if own => "You proposed this. Another user has to decide.",
-            () if approval.deed.is_about_user(user.id) => "This concerns your own account. Another user has to decide.",
+            () if approval.deed.is_about_user(user.id) => {
+                "This concerns your own account. Another user has to decide."
+            }
             () if !role => "Your roles do not allow you to decide on this.",
             () => "",
         },
@@ -163,7 +169,13 @@ async fn show(visit: Visit) -> Answer {
     }
     let may = may(&approval, user, &visit);
     let is_moving = approval.state == ApprovalState::Approved;
-    html(&ApprovalPage { frame: visit.frame(approval.deed.title()), facts, may, is_moving, approval })
+    html(&ApprovalPage {
+        frame: visit.frame(approval.deed.title()),
+        facts,
+        may,
+        is_moving,
+        approval,
+    })
 }
 
 async fn approve(visit: Visit) -> Answer {
@@ -183,7 +195,8 @@ async fn decide(visit: &Visit, approve: bool) -> Answer {
     if !approve && note.is_empty() {
         return Err(Stop::Invalid("Please enter the reason for the rejection.".to_owned()));
     }
-    let decided = visit.console().desk.decide(approval.id, approve, visit.user()?, visit.deed(note)).await?;
+    let decided =
+        visit.console().desk.decide(approval.id, approve, visit.user()?, visit.deed(note)).await?;
     let words = match decided.state {
         ApprovalState::Done => "Approved and executed.",
         ApprovalState::Failed => "Approved, but the execution failed.",

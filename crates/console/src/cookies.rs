@@ -49,9 +49,14 @@ impl Cookie {
     /// The value in a request's headers.
     pub(super) fn read(self, headers: &HeaderMap, settings: &Settings) -> Option<String> {
         let name = format!("{}{}", prefix(settings), self.name());
-        let mut values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-        let pairs = values.by_ref().flat_map(|text| text.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let mut found = pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned());
+        let mut values =
+            headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
+        let pairs = values
+            .by_ref()
+            .flat_map(|text| text.split(';'))
+            .filter_map(|pair| pair.trim().split_once('='));
+        let mut found =
+            pairs.filter(|(known, _)| *known == name).map(|(_, value)| value.to_owned());
         // A duplicate cookie may be an attack.
         match (found.next(), found.next()) {
             (Some(value), None) => Some(value),
@@ -72,7 +77,8 @@ impl Cookie {
     fn write(self, headers: &mut HeaderMap, value: &str, life: &str, settings: &Settings) {
         let secure = if is_trusted(&settings.base_url) { "; Secure" } else { "" };
         let (prefix, name, same_site) = (prefix(settings), self.name(), self.same_site());
-        let text = format!("{prefix}{name}={value}; Path=/; HttpOnly; SameSite={same_site}{secure}{life}");
+        let text =
+            format!("{prefix}{name}={value}; Path=/; HttpOnly; SameSite={same_site}{secure}{life}");
         if let Ok(value) = HeaderValue::from_str(&text) {
             headers.append(header::SET_COOKIE, value);
         }
@@ -85,10 +91,13 @@ fn prefix(settings: &Settings) -> &'static str {
 
 /// Whether browsers trust this address: HTTPS or loopback.
 pub(super) fn is_trusted(base_url: &str) -> bool {
-    let Some(rest) = base_url.strip_prefix("http://") else { return base_url.starts_with("https://") };
+    let Some(rest) = base_url.strip_prefix("http://") else {
+        return base_url.starts_with("https://");
+    };
     let host = rest.split('/').next().unwrap_or_default();
     let host = host.rsplit_once(':').map_or(host, |(host, _)| host).trim_matches(['[', ']']);
-    host == "localhost" || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
+    host == "localhost"
+        || host.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
 /// Shows a confirmation on the next page.
@@ -126,10 +135,17 @@ mod tests {
 
     #[test]
     fn loopback_is_trusted_and_other_plain_addresses_are_not() {
-        for trusted in ["https://bank.example", "http://127.0.0.1:8480", "http://localhost:1", "http://[::1]:80/x"] {
+        for trusted in [
+            "https://bank.example",
+            "http://127.0.0.1:8480",
+            "http://localhost:1",
+            "http://[::1]:80/x",
+        ] {
             assert!(is_trusted(trusted), "{trusted}");
         }
-        for other in ["http://bank.example", "http://10.0.0.1:80", "ftp://x", "", "http://localhost.example"] {
+        for other in
+            ["http://bank.example", "http://10.0.0.1:80", "ftp://x", "", "http://localhost.example"]
+        {
             assert!(!is_trusted(other), "{other}");
         }
     }
@@ -142,7 +158,10 @@ mod tests {
         assert_eq!(headers[header::SET_COOKIE], text);
         let mut headers = HeaderMap::new();
         Cookie::SignIn.clear(&mut headers, &settings("http://10.0.0.1"));
-        assert_eq!(headers[header::SET_COOKIE], "corridor-sign-in=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0");
+        assert_eq!(
+            headers[header::SET_COOKIE],
+            "corridor-sign-in=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"
+        );
     }
 
     #[test]

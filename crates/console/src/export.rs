@@ -17,7 +17,10 @@ pub struct Csv {
 impl Csv {
     /// A file with these columns.
     pub fn new(head: &[&str]) -> Csv {
-        let writer = WriterBuilder::new().flexible(true).terminator(Terminator::CRLF).from_writer(Vec::new());
+        let writer = WriterBuilder::new()
+            .flexible(true)
+            .terminator(Terminator::CRLF)
+            .from_writer(Vec::new());
         // The header does not count as a row.
         let mut csv = Csv { writer, rows: -1 };
         csv.row(head.iter().map(|name| (*name).to_owned()));
@@ -56,8 +59,7 @@ mod tests {
         csv.row(["+971".to_owned(), "-1".to_owned()]);
         csv.row(["@x".to_owned(), "\tx".to_owned()]);
         csv.row(["plain".to_owned(), String::new()]);
-        let expected =
-            "a,b\r\n\"'=HYPERLINK(\"\"x\"\")\",\"Ali, \"\"Jr\"\"\nKhan\"\r\n'+971,'-1\r\n'@x,'\tx\r\nplain,\r\n";
+        let expected = "a,b\r\n\"'=HYPERLINK(\"\"x\"\")\",\"Ali, \"\"Jr\"\"\nKhan\"\r\n'+971,'-1\r\n'@x,'\tx\r\nplain,\r\n";
         assert_eq!(String::from_utf8(csv.into_bytes()).expect("text"), expected);
     }
 }

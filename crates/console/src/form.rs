@@ -5,7 +5,8 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use http_api::decode::query::Query;
 
 /// Everything except RFC 3986's unreserved characters.
-pub const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+pub const RESERVED: &AsciiSet =
+    &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Names and values of a form or a query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -65,7 +66,10 @@ mod tests {
     #[test]
     fn a_field_has_one_value_or_none() {
         let form = Form::of("a=+x%20&b=1&b=2&c=&d=%FF&e=%C3%A9");
-        assert_eq!((form.text("a"), form.text("b"), form.text("c"), form.text("z")), ("x", "", "", ""));
+        assert_eq!(
+            (form.text("a"), form.text("b"), form.text("c"), form.text("z")),
+            ("x", "", "", "")
+        );
         assert_eq!(form.all("b").collect::<Vec<_>>(), ["1", "2"]);
         assert_eq!((form.verbatim("a"), form.verbatim("b")), (" x ", ""));
         assert_eq!((form.given("c"), form.given("d"), form.given("e")), (None, None, Some("é")));

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use askama::Template;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, FromRequestParts as _, MatchedPath, RawPathParams, Request, State};
+use axum::extract::{
+    ConnectInfo, FromRequestParts as _, MatchedPath, RawPathParams, Request, State,
+};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use domain::user::{Scope, User};
@@ -58,7 +60,11 @@ struct StoppedPage<'a> {
 }
 
 /// The middleware of all pages.
-pub(super) async fn layer(State(console): State<Arc<Console>>, request: Request, next: Next) -> Response {
+pub(super) async fn layer(
+    State(console): State<Arc<Console>>,
+    request: Request,
+    next: Next,
+) -> Response {
     let settings = console.settings.clone();
     match enter(&console, request).await {
         Ok((visit, request)) => {
@@ -95,11 +101,15 @@ impl From<Stop> for Turned {
 
 async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Request), Turned> {
     let (mut parts, body) = request.into_parts();
-    let route = parts.extensions.get::<MatchedPath>().map_or_else(String::new, |path| path.as_str().to_owned());
+    let route = parts
+        .extensions
+        .get::<MatchedPath>()
+        .map_or_else(String::new, |path| path.as_str().to_owned());
     let method = if parts.method == Method::HEAD { &Method::GET } else { &parts.method };
     let row = access::row(method.as_str(), &route).ok_or(Stop::Forbidden)?;
     let session = console.session_of(&parts.headers).await.map_err(Stop::from)?;
-    let sign_in = Cookie::SignIn.read(&parts.headers, &console.settings).as_deref().and_then(Token::parse);
+    let sign_in =
+        Cookie::SignIn.read(&parts.headers, &console.settings).as_deref().and_then(Token::parse);
     let (csrf, signed, step) = match session {
         Some((token, signed)) if signed.stage == Stage::Open => (token.csrf(), Some(signed), None),
         Some((token, step)) => (token.csrf(), None, Some(step)),
@@ -112,13 +122,15 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
         return Err(Turned::ToLogin(to, step.is_some()));
     }
     let posted = parts.method == Method::POST;
-    let form = if posted { Some(posted_form(console, &parts.headers, body, &csrf).await) } else { None };
+    let form =
+        if posted { Some(posted_form(console, &parts.headers, body, &csrf).await) } else { None };
     let (form, refused) = match form {
         None => (Form::default(), None),
         Some(Ok(form)) => (form, None),
         Some(Err(stop)) => (Form::default(), Some(stop)),
     };
-    let params = RawPathParams::from_request_parts(&mut parts, &()).await.map_err(|_| Stop::NotFound)?;
+    let params =
+        RawPathParams::from_request_parts(&mut parts, &()).await.map_err(|_| Stop::NotFound)?;
     let params: Vec<(String, String)> =
         params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     let tenants = tenants_of(console, signed.as_ref()).await?;
@@ -154,7 +166,14 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
 impl Inner {
     /// The request's own data, before a user is known.
     fn of(console: &Arc<Console>, parts: &Parts) -> Inner {
-        let text = |name| parts.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        let text = |name| {
+            parts
+                .headers
+                .get(name)
+                .and_then(|value| value.to_str().ok())
+                .unwrap_or_default()
+                .to_owned()
+        };
         Inner {
             console: Arc::clone(console),
             signed: None,
@@ -169,8 +188,14 @@ impl Inner {
             path: String::new(),
             peer: parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip()),
             user_agent: text(header::USER_AGENT),
-            departure: Cookie::Departure.read(&parts.headers, &console.settings).as_deref().and_then(Token::parse),
-            request_id: parts.extensions.get::<RequestId>().map_or_else(String::new, ToString::to_string),
+            departure: Cookie::Departure
+                .read(&parts.headers, &console.settings)
+                .as_deref()
+                .and_then(Token::parse),
+            request_id: parts
+                .extensions
+                .get::<RequestId>()
+                .map_or_else(String::new, ToString::to_string),
             done: None,
         }
     }
@@ -217,21 +242,32 @@ async fn tenants_of(console: &Console, signed: Option<&Signed>) -> Result<Vec<Ar
 }
 
 /// The form of a POST, if a page of the console sent it.
-async fn posted_form(console: &Console, headers: &HeaderMap, body: Body, csrf: &str) -> Result<Form, Stop> {
+async fn posted_form(
+    console: &Console,
+    headers: &HeaderMap,
+    body: Body,
+    csrf: &str,
+) -> Result<Form, Stop> {
     if !is_own_page(headers, &console.settings) {
         return Err(Stop::Forbidden);
     }
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind =
+        headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     if is_encoded(headers) || !kind.starts_with("application/x-www-form-urlencoded") {
-        return Err(Stop::Invalid("The form could not be read. Please go back and try again.".to_owned()));
+        return Err(Stop::Invalid(
+            "The form could not be read. Please go back and try again.".to_owned(),
+        ));
     }
     let body = collect(body, console.settings.body).await;
-    let body =
-        body.map_err(|_| Stop::Invalid("The form could not be read. Please go back and try again.".to_owned()))?;
+    let body = body.map_err(|_| {
+        Stop::Invalid("The form could not be read. Please go back and try again.".to_owned())
+    })?;
     let form = Form::of(std::str::from_utf8(&body).unwrap_or_default());
     let given = form.text(CSRF_FIELD);
     if csrf.is_empty() || !bool::from(given.as_bytes().ct_eq(csrf.as_bytes())) {
-        return Err(Stop::Refused("This form has expired. Please go back, reload the page and try again.".to_owned()));
+        return Err(Stop::Refused(
+            "This form has expired. Please go back, reload the page and try again.".to_owned(),
+        ));
     }
     Ok(form)
 }
@@ -254,8 +290,10 @@ fn finish(visit: &Visit, response: Response, settings: &Settings) -> Response {
         Some(stop) => stopped(visit, &stop),
         None => response,
     };
-    let is_page =
-        response.headers().get(header::CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    let is_page = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
     if is_page && visit.inner().done.is_some() {
         Cookie::Done.clear(response.headers_mut(), settings);
     }

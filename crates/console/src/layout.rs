@@ -171,7 +171,8 @@ fn nav(visit: &Visit) -> Vec<NavGroup> {
             (true, Some(tag)) => to.replace("{tenant}", tag),
             (false, _) => (*to).to_owned(),
         };
-        let below = route.strip_prefix(to).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let below =
+            route.strip_prefix(to).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         // Sandbox tools exist only in a sandbox.
         let is_there = !to.ends_with("/sandbox") || visit.console().outside.sandbox().is_some();
         (is_there && visit.may_use("GET", to)).then_some(NavLink { title, href, is_here: below })

@@ -76,8 +76,13 @@ struct PasswordPage<'a> {
 
 /// The page to open after sign-in: only a page of the console.
 pub(super) fn next_of(text: &str) -> &str {
-    let inside = text == "/console" || text.starts_with("/console/") || text.starts_with("/console?");
-    if inside && !text.starts_with(LOGIN) && !text.contains(char::is_control) { text } else { "/console" }
+    let inside =
+        text == "/console" || text.starts_with("/console/") || text.starts_with("/console?");
+    if inside && !text.starts_with(LOGIN) && !text.contains(char::is_control) {
+        text
+    } else {
+        "/console"
+    }
 }
 
 async fn show(visit: Visit) -> Answer {
@@ -90,13 +95,25 @@ fn step_page(visit: &Visit, next: &str, fault: &str, status: StatusCode) -> Answ
     let Some(signed) = visit.step() else { return login_page(visit, "", next, fault, status) };
     match signed.stage {
         Stage::Open => Ok(see_other(next)),
-        Stage::Code => page_with(status, &CodePage { frame: visit.frame("One-time code"), next, fault }),
-        Stage::Password => page_with(status, &PasswordPage { frame: visit.frame("Choose a password"), next, fault }),
+        Stage::Code => {
+            page_with(status, &CodePage { frame: visit.frame("One-time code"), next, fault })
+        }
+        Stage::Password => page_with(
+            status,
+            &PasswordPage { frame: visit.frame("Choose a password"), next, fault },
+        ),
         Stage::Enrol => {
             let secret = signed.row.totp.as_ref().ok_or(Stop::Unavailable)?.expose_secret();
             let uri = totp::uri(secret, &signed.user.login, &visit.issuer());
             let frame = visit.frame("Set up one-time codes");
-            let page = EnrolPage { frame, next, fault, secret: totp::text(secret), code: qr::code(&uri), uri };
+            let page = EnrolPage {
+                frame,
+                next,
+                fault,
+                secret: totp::text(secret),
+                code: qr::code(&uri),
+                uri,
+            };
             page_with(status, &page)
         }
     }
@@ -104,7 +121,13 @@ fn step_page(visit: &Visit, next: &str, fault: &str, status: StatusCode) -> Answ
 
 /// The form for name and password. It carries its own token, so that no other site can sign a user
 /// in.
-pub(super) fn login_page(visit: &Visit, login: &str, next: &str, fault: &str, status: StatusCode) -> Answer {
+pub(super) fn login_page(
+    visit: &Visit,
+    login: &str,
+    next: &str,
+    fault: &str,
+    status: StatusCode,
+) -> Answer {
     let provider = visit.console().provider.as_ref();
     let provider = provider.map(|provider| (provider_path(next), provider.label.as_str()));
     let mut frame = visit.frame("Sign in");
@@ -160,14 +183,21 @@ const fn last_stage(user: &StoredUser) -> Stage {
 }
 
 /// Starts the session of the next step and ends the previous one.
-async fn go_on(visit: &Visit, user: &StoredUser, stage: Stage, old: Option<[u8; 32]>, next: &str) -> Answer {
+async fn go_on(
+    visit: &Visit,
+    user: &StoredUser,
+    stage: Stage,
+    old: Option<[u8; 32]>,
+    next: &str,
+) -> Answer {
     let console = visit.console();
     let secret: Option<TotpSecret> =
         (stage == Stage::Enrol).then(|| SecretBox::new(Box::new(console.store().random())));
     if stage == Stage::Open {
         tries::forget(console, &user.user.login, visit.peer()).await?;
     }
-    let token = console.begin(&user.user, stage, secret, visit.origin(&user.user.login), old).await?;
+    let token =
+        console.begin(&user.user, stage, secret, visit.origin(&user.user.login), old).await?;
     let to = if stage == Stage::Open { next.to_owned() } else { with_next(next) };
     let mut response = see_other(&to);
     Cookie::Session.set(response.headers_mut(), &token.text(), &console.settings);
@@ -198,7 +228,9 @@ async fn take_code(visit: Visit) -> Answer {
     }
     let stored = &signed.row.user;
     let secret = stored.totp.as_ref().map(ExposeSecret::expose_secret);
-    let step = secret.and_then(|secret| totp::matching_step(secret, visit.form().text("code"), console.wall_now()));
+    let step = secret.and_then(|secret| {
+        totp::matching_step(secret, visit.form().text("code"), console.wall_now())
+    });
     let taken = match step {
         Some(step) => console.store().take_totp_step(signed.user.id, step).await?,
         None => false,
@@ -220,7 +252,8 @@ async fn enrol(visit: Visit) -> Answer {
         return step_page(&visit, &next, &wait, StatusCode::TOO_MANY_REQUESTS);
     }
     let secret = signed.row.totp.as_ref().ok_or(Stop::Unavailable)?;
-    let step = totp::matching_step(secret.expose_secret(), visit.form().text("code"), console.wall_now());
+    let step =
+        totp::matching_step(secret.expose_secret(), visit.form().text("code"), console.wall_now());
     let Some(step) = step else {
         return step_page(&visit, &next, WRONG_CODE, StatusCode::UNPROCESSABLE_ENTITY);
     };
@@ -286,8 +319,15 @@ mod tests {
         for fine in ["/console", "/console/t/demobank/payments?state=x", "/console?x"] {
             assert_eq!(next_of(fine), fine);
         }
-        for other in ["", "https://evil.example", "//evil.example", "/pay/x", "/consolex", "/console/login", "/\\evil"]
-        {
+        for other in [
+            "",
+            "https://evil.example",
+            "//evil.example",
+            "/pay/x",
+            "/consolex",
+            "/console/login",
+            "/\\evil",
+        ] {
             assert_eq!(next_of(other), "/console", "{other}");
         }
     }

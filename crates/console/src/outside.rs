@@ -77,12 +77,21 @@ pub trait Outside: Send + Sync {
     ///
     /// # Errors
     /// Storing it fails.
-    fn create_key<'a>(&'a self, tenant: &'a Tenant, usage: KeyUse, by: Deed) -> Answer<'a, Result<ShownKey, String>>;
+    fn create_key<'a>(
+        &'a self,
+        tenant: &'a Tenant,
+        usage: KeyUse,
+        by: Deed,
+    ) -> Answer<'a, Result<ShownKey, String>>;
     /// Rotates a key's secret; returns how long the old one stays valid.
     ///
     /// # Errors
     /// Storing it fails.
-    fn rotate_key<'a>(&'a self, access_key: &'a str, by: Deed) -> Answer<'a, Result<(ShownKey, Span), String>>;
+    fn rotate_key<'a>(
+        &'a self,
+        access_key: &'a str,
+        by: Deed,
+    ) -> Answer<'a, Result<(ShownKey, Span), String>>;
     /// The sanctions lists in force.
     fn lists(&self) -> ListStanding;
     /// The evidence for verifying the audit log: keys and external checkpoints.
@@ -126,7 +135,8 @@ pub trait SandboxTools: Send + Sync {
     ///
     /// # Errors
     /// The tokens are not the sandbox's, or the chain does not answer.
-    fn give(&self, coin: StableCoin, to: Address, minor: i64) -> Answer<'_, Result<TxHash, String>>;
+    fn give(&self, coin: StableCoin, to: Address, minor: i64)
+    -> Answer<'_, Result<TxHash, String>>;
     /// Lets the simulated sender pay a request: the requested or the given amount.
     ///
     /// # Errors

@@ -182,7 +182,13 @@ pub struct Table {
 impl Table {
     /// A table.
     pub fn new(caption: impl Into<String>, head: &[&'static str], rows: Vec<Row>) -> Table {
-        Table { caption: caption.into(), head: head.to_vec(), rows, empty: "No entries.", pager: Pager::default() }
+        Table {
+            caption: caption.into(),
+            head: head.to_vec(),
+            rows,
+            empty: "No entries.",
+            pager: Pager::default(),
+        }
     }
 
     /// Sets the text of an empty table.
@@ -199,7 +205,8 @@ impl Table {
 
     /// The column headings, and whether each column is numeric and so right-aligned.
     pub fn columns(&self) -> Vec<(&'static str, bool)> {
-        let is_number = |column| self.rows.first().and_then(|row| row.get(column)).is_some_and(Cell::is_number);
+        let is_number =
+            |column| self.rows.first().and_then(|row| row.get(column)).is_some_and(Cell::is_number);
         self.head.iter().enumerate().map(|(column, word)| (*word, is_number(column))).collect()
     }
 }
@@ -218,12 +225,18 @@ pub struct Pager {
 impl Pager {
     /// The pager of a numbered list, from 1 on. `path` includes the rest of the query.
     pub fn by_number(path: &str, page: u32, limit: u32, total: u64) -> Pager {
-        let link = |page: u32| format!("{path}{}page={page}", if path.contains('?') { '&' } else { '?' });
-        let (from, to) = (u64::from(page - page.min(1)) * u64::from(limit), u64::from(page) * u64::from(limit));
+        let link =
+            |page: u32| format!("{path}{}page={page}", if path.contains('?') { '&' } else { '?' });
+        let (from, to) =
+            (u64::from(page - page.min(1)) * u64::from(limit), u64::from(page) * u64::from(limit));
         Pager {
             previous: (page > 1).then(|| link(page - 1)),
             next: (to < total).then(|| link(page + 1)),
-            shown: if total == 0 { String::new() } else { format!("{}–{} of {total}", from + 1, to.min(total)) },
+            shown: if total == 0 {
+                String::new()
+            } else {
+                format!("{}–{} of {total}", from + 1, to.min(total))
+            },
         }
     }
 
@@ -267,10 +280,17 @@ mod tests {
 
     #[test]
     fn ids_with_a_distinctive_beginning_are_abbreviated() {
-        for id in ["6f0c0000-0000-4000-8000-000000000000", "0xD9BfDA523E0F89dccFCF15f02119C02912d8687c"] {
+        for id in
+            ["6f0c0000-0000-4000-8000-000000000000", "0xD9BfDA523E0F89dccFCF15f02119C02912d8687c"]
+        {
             assert!(is_long(id), "{id}");
         }
-        for id in ["nostro:npl-connectips:NPR", "demobank-test_pay-dcdVhMWb6i5JyZkpsc72DusmB3DwmOnh", "6f0c0000", ""] {
+        for id in [
+            "nostro:npl-connectips:NPR",
+            "demobank-test_pay-dcdVhMWb6i5JyZkpsc72DusmB3DwmOnh",
+            "6f0c0000",
+            "",
+        ] {
             assert!(!is_long(id), "{id}");
         }
     }

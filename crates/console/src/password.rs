@@ -22,14 +22,16 @@ pub const INITIAL_BYTES: usize = 15;
 const FALLBACK: &str = "no user has this password";
 
 fn hasher() -> Argon2<'static> {
-    let params = Params::new(MEMORY_KIB, PASSES, LANES, None).expect("parameters within Argon2's bounds");
+    let params =
+        Params::new(MEMORY_KIB, PASSES, LANES, None).expect("parameters within Argon2's bounds");
     Argon2::new(Algorithm::Argon2id, Version::V0x13, params)
 }
 
 /// The hash of a password in PHC string format. Slow on purpose: keep it off the serving threads.
 pub fn hash(password: &str, salt: [u8; SALT_BYTES]) -> String {
-    let hash: PasswordHash =
-        hasher().hash_password_with_salt(password.as_bytes(), &salt).expect("a salt and a password of allowed lengths");
+    let hash: PasswordHash = hasher()
+        .hash_password_with_salt(password.as_bytes(), &salt)
+        .expect("a salt and a password of allowed lengths");
     hash.to_string()
 }
 
@@ -66,10 +68,14 @@ pub fn nobody(password: &str) -> bool {
 pub fn fault(password: &str, login: &str) -> Option<String> {
     let letters = password.chars().count();
     if letters < PASSWORD_MIN_CHARS {
-        return Some(format!("The new password must have at least {PASSWORD_MIN_CHARS} characters."));
+        return Some(format!(
+            "The new password must have at least {PASSWORD_MIN_CHARS} characters."
+        ));
     }
     if letters > PASSWORD_MAX_CHARS {
-        return Some(format!("The new password must have at most {PASSWORD_MAX_CHARS} characters."));
+        return Some(format!(
+            "The new password must have at most {PASSWORD_MAX_CHARS} characters."
+        ));
     }
     let lower = password.to_lowercase();
     let mut distinct: Vec<char> = lower.chars().collect();
@@ -85,7 +91,8 @@ pub fn fault(password: &str, login: &str) -> Option<String> {
 pub fn initial(random: [u8; INITIAL_BYTES]) -> String {
     // 32 letters: five bits of each byte.
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-    let letters = random.iter().map(|byte| char::from(LETTERS[usize::from(byte & 31)])).collect::<Vec<_>>();
+    let letters =
+        random.iter().map(|byte| char::from(LETTERS[usize::from(byte & 31)])).collect::<Vec<_>>();
     letters.chunks(5).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join("-")
 }
 
@@ -98,7 +105,12 @@ mod tests {
         let hash = hash("correct horse battery", [7; SALT_BYTES]);
         assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
         assert!(is_right("correct horse battery", &hash));
-        for wrong in ["", "correct horse batter", "Correct horse battery", &"x".repeat(PASSWORD_MAX_CHARS + 1)] {
+        for wrong in [
+            "",
+            "correct horse batter",
+            "Correct horse battery",
+            &"x".repeat(PASSWORD_MAX_CHARS + 1),
+        ] {
             assert!(!is_right(wrong, &hash), "{wrong}");
         }
         assert!(!is_right("x", "no hash") && !nobody("") && !nobody("x"));
@@ -107,7 +119,13 @@ mod tests {
     #[test]
     fn easy_passwords_are_refused() {
         assert_eq!(fault("a fine long password", "ayesha"), None);
-        for wrong in ["short", "aaaaaaaaaaaaaaaa", "abababababababab", "xx-ayesha-2026-x", &"x1y2z3".repeat(30)] {
+        for wrong in [
+            "short",
+            "aaaaaaaaaaaaaaaa",
+            "abababababababab",
+            "xx-ayesha-2026-x",
+            &"x1y2z3".repeat(30),
+        ] {
             assert!(fault(wrong, "ayesha").is_some(), "{wrong}");
         }
     }

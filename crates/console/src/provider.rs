@@ -29,9 +29,11 @@ pub(super) const COME_BACK: &str = "/console/login/oidc/callback";
 
 const STALE: &str = "This sign-in started in another browser or has expired. Please try again.";
 const NOT_DONE: &str = "The identity provider did not sign you in. Please try again.";
-const AWAY: &str = "The identity provider is not available right now. Please try again in a moment.";
+const AWAY: &str =
+    "The identity provider is not available right now. Please try again in a moment.";
 /// The same message for every refusal.
-const STRANGER: &str = "This account has no access to the console. Please contact your administrator.";
+const STRANGER: &str =
+    "This account has no access to the console. Please contact your administrator.";
 /// Maximum length of a provider's text in the log.
 const TOLD_MAX_CHARS: usize = 200;
 
@@ -102,7 +104,9 @@ async fn leave(visit: Visit) -> Answer {
 /// An answer with a different state belongs to another window, whose sign-in may still complete.
 async fn come_back(visit: Visit) -> Answer {
     let provider = provider_of(&visit)?;
-    let Some(token) = &visit.inner().departure else { return stale(&visit, "the browser has no sign-in in progress") };
+    let Some(token) = &visit.inner().departure else {
+        return stale(&visit, "the browser has no sign-in in progress");
+    };
     let question = Question::of(token);
     if !bool::from(visit.query().verbatim("state").as_bytes().ct_eq(question.state.as_bytes())) {
         return stale(&visit, "its state belongs to another sign-in");
@@ -134,8 +138,13 @@ async fn arrived(visit: &Visit, provider: &Provider, token: &Token, question: Qu
     };
     let next = next_of(&departure.next);
     if let Some(error) = query.given("error") {
-        let told: String = error.chars().filter(|letter| !letter.is_control()).take(TOLD_MAX_CHARS).collect();
-        return failed(visit, next, &IdentityFault::Refused(format!("the identity provider answered {told:?}")));
+        let told: String =
+            error.chars().filter(|letter| !letter.is_control()).take(TOLD_MAX_CHARS).collect();
+        return failed(
+            visit,
+            next,
+            &IdentityFault::Refused(format!("the identity provider answered {told:?}")),
+        );
     }
     let given = SignInAnswer {
         redirect_uri: redirect_uri(visit),
@@ -152,7 +161,13 @@ async fn arrived(visit: &Visit, provider: &Provider, token: &Token, question: Qu
         Ok(user) => enter(visit, &user, identity.subject, next).await,
         Err(why) => {
             let Subject { issuer, subject } = &identity.subject;
-            tracing::warn!(request_id = visit.request_id(), issuer, subject, why, "identity provider sign-in refused");
+            tracing::warn!(
+                request_id = visit.request_id(),
+                issuer,
+                subject,
+                why,
+                "identity provider sign-in refused"
+            );
             login_page(visit, "", next, STRANGER, StatusCode::FORBIDDEN)
         }
     }
@@ -195,7 +210,9 @@ async fn operator(visit: &Visit, identity: &Identity) -> Result<Result<StoredUse
     match store.bind_user(&known.user, name, subject, by).await {
         // Possibly the same user in two browsers at once.
         Err(StoreError::Conflict(_)) => match store.user_by_subject(subject).await? {
-            Some(bound) if bound.user.id == known.user.id && bound.disabled_at.is_none() => Ok(Ok(bound)),
+            Some(bound) if bound.user.id == known.user.id && bound.disabled_at.is_none() => {
+                Ok(Ok(bound))
+            }
             _ => Ok(Err("the user was changed concurrently".to_owned())),
         },
         bound => Ok(Ok(bound.map(|()| known)?)),
@@ -203,18 +220,29 @@ async fn operator(visit: &Visit, identity: &Identity) -> Result<Result<StoredUse
 }
 
 /// Records in the audit log that an account of the provider claimed a user's name and was refused.
-async fn turned_away(visit: &Visit, person: &StoredUser, subject: &Subject, why: &str) -> Result<String, Stop> {
+async fn turned_away(
+    visit: &Visit,
+    person: &StoredUser,
+    subject: &Subject,
+    why: &str,
+) -> Result<String, Stop> {
     let login = &person.user.login;
     let facts = Facts::new().text("issuer", &subject.issuer).text("subject", &subject.subject);
     let note = Note::new("session.refuse", "user", login).after(facts);
     // Not the user's own action: the account may belong to a different person.
-    let by = Deed::new(Via::Program, "identity provider").because(why).of_request(visit.request_id());
+    let by =
+        Deed::new(Via::Program, "identity provider").because(why).of_request(visit.request_id());
     visit.console().store().note_deed(INSTALLATION, by, note).await?;
     Ok(format!("{login}: {why}"))
 }
 
 /// Starts the session: the provider is responsible for the second factor too.
-async fn enter(visit: &Visit, user: &StoredUser, subject: Subject, next: &str) -> Result<Response, Stop> {
+async fn enter(
+    visit: &Visit,
+    user: &StoredUser,
+    subject: Subject,
+    next: &str,
+) -> Result<Response, Stop> {
     let console = visit.console();
     let old = visit.step().map(|signed| signed.digest);
     let origin = visit.origin(&user.user.login).through(subject);

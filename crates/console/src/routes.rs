@@ -44,7 +44,12 @@ impl Routes {
         self.with("POST", path, post(handler))
     }
 
-    fn with(mut self, method: &'static str, path: &'static str, handler: MethodRouter<Arc<Console>>) -> Routes {
+    fn with(
+        mut self,
+        method: &'static str,
+        path: &'static str,
+        handler: MethodRouter<Arc<Console>>,
+    ) -> Routes {
         self.router = self.router.route(path, handler);
         self.listed.push((method, path));
         self
@@ -62,7 +67,8 @@ impl Routes {
 /// Every page of the console.
 fn pages() -> Routes {
     let signing_in = login::routes().merge(provider::routes());
-    let foundation = [signing_in, account::routes(), approvals::routes(), users::routes(), audit::routes()];
+    let foundation =
+        [signing_in, account::routes(), approvals::routes(), users::routes(), audit::routes()];
     let pages = [super::wallets::routes(), super::payments::routes()];
     foundation.into_iter().chain(pages).fold(Routes::new(), Routes::merge)
 }
@@ -70,7 +76,9 @@ fn pages() -> Routes {
 /// The routes of the console. All are guarded except the style sheets and the script. Unknown paths
 /// below `/console` get the console's own error page.
 pub fn router(console: Arc<Console>) -> Router {
-    let gated = pages().router.route_layer(axum::middleware::from_fn_with_state(Arc::clone(&console), gate::layer));
+    let gated = pages()
+        .router
+        .route_layer(axum::middleware::from_fn_with_state(Arc::clone(&console), gate::layer));
     let lost = Router::new().route("/console/", get(|| async { see_other("/console") }));
     let lost = lost.route("/console/{*rest}", any(gate::lost));
     let all = gated.merge(lost).method_not_allowed_fallback(gate::lost);
@@ -87,7 +95,8 @@ mod tests {
     #[test]
     fn every_route_has_a_row_in_the_table_and_every_row_a_route() {
         let routes: BTreeSet<(&str, &str)> = pages().listed.into_iter().collect();
-        let rows: BTreeSet<(&str, &str)> = access::rows().map(|row| (row.method, row.path)).collect();
+        let rows: BTreeSet<(&str, &str)> =
+            access::rows().map(|row| (row.method, row.path)).collect();
         let missing: Vec<_> = routes.symmetric_difference(&rows).collect();
         assert!(missing.is_empty(), "only in one of routes and table: {missing:?}");
     }

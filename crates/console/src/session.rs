@@ -109,7 +109,10 @@ impl Origin {
 
 impl Console {
     /// The session of a request, if still valid.
-    pub(super) async fn session_of(&self, headers: &HeaderMap) -> Result<Option<(Token, Signed)>, StoreError> {
+    pub(super) async fn session_of(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<Option<(Token, Signed)>, StoreError> {
         let text = Cookie::Session.read(headers, &self.settings);
         let Some(token) = text.as_deref().and_then(Token::parse) else { return Ok(None) };
         let digest = token.digest();
@@ -151,7 +154,9 @@ impl Console {
             now,
             by: from.by,
         };
-        self.store().end_old_sessions(now - self.settings.absolute, now - self.settings.idle).await?;
+        self.store()
+            .end_old_sessions(now - self.settings.absolute, now - self.settings.idle)
+            .await?;
         self.store().begin_session(&new, old).await?;
         Ok(token)
     }
@@ -170,8 +175,8 @@ mod tests {
         assert_ne!(token.csrf(), text);
         assert_ne!(URL_SAFE_NO_PAD.encode(token.digest()), token.csrf());
         assert!(Token::parse("short").is_none() && Token::parse(&format!("{text}A")).is_none());
-        let derived =
-            [b"corridor console form".as_slice(), b"corridor console provider state"].map(|way| token.derived(way));
+        let derived = [b"corridor console form".as_slice(), b"corridor console provider state"]
+            .map(|way| token.derived(way));
         assert!(derived[0] == token.csrf() && derived[0] != derived[1]);
         assert_eq!(derived[1].len(), 43, "as RFC 7636 wants a verifier");
     }

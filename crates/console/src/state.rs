@@ -58,11 +58,25 @@ const HASHING_MAX: usize = 4;
 
 impl Console {
     /// A console over these services.
-    pub fn new(payments: Payments, wallets: Wallets, outside: Arc<dyn Outside>, settings: Settings) -> Arc<Console> {
+    pub fn new(
+        payments: Payments,
+        wallets: Wallets,
+        outside: Arc<dyn Outside>,
+        settings: Settings,
+    ) -> Arc<Console> {
         let desk = Desk::new(payments.clone(), wallets.clone());
         let (addresses, hashing) = (AddressWindows::default(), Semaphore::new(HASHING_MAX));
         let provider = outside.identity_provider();
-        Arc::new(Console { payments, wallets, desk, outside, provider, settings, addresses, hashing })
+        Arc::new(Console {
+            payments,
+            wallets,
+            desk,
+            outside,
+            provider,
+            settings,
+            addresses,
+            hashing,
+        })
     }
 
     /// The store, for reads without business rules.

@@ -23,7 +23,12 @@ fn hotp(secret: &[u8], counter: u64, digits: u32) -> u32 {
     mac.update(&counter.to_be_bytes());
     let digest = mac.finalize().into_bytes();
     let offset = usize::from(digest[19] & 0x0f);
-    let word = u32::from_be_bytes([digest[offset], digest[offset + 1], digest[offset + 2], digest[offset + 3]]);
+    let word = u32::from_be_bytes([
+        digest[offset],
+        digest[offset + 1],
+        digest[offset + 2],
+        digest[offset + 3],
+    ]);
     (word & 0x7fff_ffff) % 10_u32.pow(digits)
 }
 
@@ -103,7 +108,10 @@ mod tests {
             assert_eq!(hotp(SECRET, seconds / 30, 8), expected, "{seconds}");
         }
         let codes: Vec<u32> = (0..10).map(|counter| hotp(SECRET, counter, 6)).collect();
-        assert_eq!(codes, [755224, 287082, 359152, 969429, 338314, 254676, 287922, 162583, 399871, 520489]);
+        assert_eq!(
+            codes,
+            [755224, 287082, 359152, 969429, 338314, 254676, 287922, 162583, 399871, 520489]
+        );
     }
 
     #[test]
@@ -112,7 +120,11 @@ mod tests {
         let present = step_of(now);
         for (ahead, taken) in [(-2, false), (-1, true), (0, true), (1, true), (2, false)] {
             let given = code(SECRET, present + ahead);
-            assert_eq!(matching_step(SECRET, &given, now), taken.then_some(present + ahead), "{ahead}");
+            assert_eq!(
+                matching_step(SECRET, &given, now),
+                taken.then_some(present + ahead),
+                "{ahead}"
+            );
         }
         assert_eq!(matching_step(SECRET, " 050 471 ", now), Some(present), "as people type it");
         for wrong in ["", "050472", "50471", "0504711", "٠٥٠٤٧١"] {
@@ -122,9 +134,14 @@ mod tests {
 
     #[test]
     fn the_vectors_of_rfc_4648() {
-        for (bytes, expected) in
-            [("", ""), ("f", "MY"), ("fo", "MZXQ"), ("foo", "MZXW6"), ("foob", "MZXW6YQ"), ("foobar", "MZXW6YTBOI")]
-        {
+        for (bytes, expected) in [
+            ("", ""),
+            ("f", "MY"),
+            ("fo", "MZXQ"),
+            ("foo", "MZXW6"),
+            ("foob", "MZXW6YQ"),
+            ("foobar", "MZXW6YTBOI"),
+        ] {
             assert_eq!(base32(bytes.as_bytes()), expected);
         }
         assert_eq!(text(b"foobar"), "MZXW 6YTB OI");

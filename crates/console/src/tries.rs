@@ -24,7 +24,10 @@ const OF_ADDRESS: Backoff = Backoff { free: 100, wait: WAIT, forget: FORGET };
 const OF_CODE: Backoff = Backoff { free: 5, wait: WAIT, forget: FORGET };
 
 fn address(peer: Option<IpAddr>) -> String {
-    peer.map_or_else(|| "unknown".to_owned(), |peer| http_api::address_windows::network(peer).to_string())
+    peer.map_or_else(
+        || "unknown".to_owned(),
+        |peer| http_api::address_windows::network(peer).to_string(),
+    )
 }
 
 /// Counts a password attempt for a name; returns a message if it is too early.
@@ -48,9 +51,15 @@ pub(super) async fn count(
 }
 
 /// Resets the counters after a successful sign-in.
-pub(super) async fn forget(console: &Console, login: &str, peer: Option<IpAddr>) -> Result<(), Stop> {
+pub(super) async fn forget(
+    console: &Console,
+    login: &str,
+    peer: Option<IpAddr>,
+) -> Result<(), Stop> {
     let address = address(peer);
-    for what in [format!("name {login}"), format!("both {login} {address}"), format!("address {address}")] {
+    for what in
+        [format!("name {login}"), format!("both {login} {address}"), format!("address {address}")]
+    {
         console.store().forget_tries(&what).await?;
     }
     Ok(())
@@ -72,7 +81,10 @@ fn words(until: Timestamp, now: Timestamp) -> String {
     let seconds = (until - now).0.div_euclid(1_000_000).max(0) + 1;
     match seconds {
         0..=90 => format!("Too many attempts. Please try again in {seconds} seconds."),
-        _ => format!("Too many attempts. Please try again in {} minutes.", seconds.div_euclid(60) + 1),
+        _ => format!(
+            "Too many attempts. Please try again in {} minutes.",
+            seconds.div_euclid(60) + 1
+        ),
     }
 }
 
@@ -83,7 +95,13 @@ mod tests {
     #[test]
     fn a_delay_is_shown_in_round_units() {
         let now = Timestamp(0);
-        assert_eq!(words(Timestamp(14_200_000), now), "Too many attempts. Please try again in 15 seconds.");
-        assert_eq!(words(now + Span::mins(16), now), "Too many attempts. Please try again in 17 minutes.");
+        assert_eq!(
+            words(Timestamp(14_200_000), now),
+            "Too many attempts. Please try again in 15 seconds."
+        );
+        assert_eq!(
+            words(now + Span::mins(16), now),
+            "Too many attempts. Please try again in 17 minutes."
+        );
     }
 }

@@ -127,7 +127,8 @@ async fn create(visit: Visit) -> Answer {
         Some(_) => String::new(),
         None => unknown_password(&visit).await?,
     };
-    let (roles, scope, password_is_initial) = (BTreeSet::new(), Scope::All, provider_name.is_none());
+    let (roles, scope, password_is_initial) =
+        (BTreeSet::new(), Scope::All, provider_name.is_none());
     let new = NewUser { login, roles, scope, password, password_is_initial, provider_name };
     console.store().create_user(&new, console.wall_now(), visit.deed("")).await?;
     list_page(&visit, Some(new), StatusCode::CREATED).await
@@ -145,14 +146,20 @@ async fn unknown_password(visit: &Visit) -> Result<String, Stop> {
 /// The form's name at the identity provider, if no other user has it.
 async fn provider_name(visit: &Visit) -> Result<Option<String>, Stop> {
     let console = visit.console();
-    let (Some(provider), Some(given)) = (&console.provider, visit.form().given("provider_name")) else {
+    let (Some(provider), Some(given)) = (&console.provider, visit.form().given("provider_name"))
+    else {
         return Ok(None);
     };
     let name = provider.claim.kept(given).ok_or_else(|| {
-        Stop::Invalid("A name at the identity provider must have at most 255 characters and no spaces.".to_owned())
+        Stop::Invalid(
+            "A name at the identity provider must have at most 255 characters and no spaces."
+                .to_owned(),
+        )
     })?;
     match console.store().user_by_provider_name(&name).await? {
-        Some(_) => Err(Stop::Refused("Another user already has this name at the identity provider.".to_owned())),
+        Some(_) => Err(Stop::Refused(
+            "Another user already has this name at the identity provider.".to_owned(),
+        )),
         None => Ok(Some(name)),
     }
 }
@@ -177,8 +184,12 @@ async fn show(visit: Visit) -> Answer {
         None => facts.push(("Password since", Cell::When(found.password_at))),
         Some(login) => {
             let bound = login.bound.as_ref();
-            facts.push(("Identity provider", Cell::maybe(bound.map(|subject| subject.issuer.clone()))));
-            facts.push(("Bound subject", Cell::maybe(bound.map(|subject| subject.subject.clone()))));
+            facts.push((
+                "Identity provider",
+                Cell::maybe(bound.map(|subject| subject.issuer.clone())),
+            ));
+            facts
+                .push(("Bound subject", Cell::maybe(bound.map(|subject| subject.subject.clone()))));
         }
     }
     let waiting = console.desk.waiting_about(None, &found.user.id.to_string()).await?;
@@ -196,7 +207,10 @@ async fn show(visit: Visit) -> Answer {
         may_change: visit.may_use("POST", "/console/users/{id}/access"),
         is_disabled: found.disabled_at.is_some(),
         is_bound: found.provider.as_ref().is_some_and(|login| login.bound.is_some()),
-        roles: Role::ALL.into_iter().map(|role| (role.name(), found.user.roles.contains(&role))).collect(),
+        roles: Role::ALL
+            .into_iter()
+            .map(|role| (role.name(), found.user.roles.contains(&role)))
+            .collect(),
         scopes,
     })
 }
@@ -205,13 +219,16 @@ async fn propose_access(visit: Visit) -> Answer {
     let found = found(&visit).await?;
     let (form, why) = (visit.form(), visit.why()?);
     let unknown = || Stop::Invalid("Please choose roles and a scope.".to_owned());
-    let roles: BTreeSet<Role> =
-        form.all("role").map(|name| Role::parse(name).ok_or_else(unknown)).collect::<Result<_, _>>()?;
+    let roles: BTreeSet<Role> = form
+        .all("role")
+        .map(|name| Role::parse(name).ok_or_else(unknown))
+        .collect::<Result<_, _>>()?;
     let scope = match form.text("scope") {
         "all" => Scope::All,
         text => Scope::Tenant(TenantId::parse(text).ok_or_else(unknown)?),
     };
-    let deed = Deed::SetUserAccess { user: found.user.id, roles: roles.into_iter().collect(), scope };
+    let deed =
+        Deed::SetUserAccess { user: found.user.id, roles: roles.into_iter().collect(), scope };
     let (maker, by) = (visit.user()?.clone(), visit.deed(why));
     let proposal = Proposal { tenant: None, deed, maker, why: why.to_owned(), by };
     let id = visit.console().desk.propose(proposal).await?;

@@ -102,7 +102,8 @@ impl Visit {
     /// Whether the user may use a route such as `("POST",
     /// "/console/t/{tenant}/wallets/{id}/block")`: for showing only buttons that work.
     pub fn may_use(&self, method: &str, route: &str) -> bool {
-        access::row(method, route).is_some_and(|row| row.admits(self.0.signed.as_ref().map(|signed| &signed.user)))
+        access::row(method, route)
+            .is_some_and(|row| row.admits(self.0.signed.as_ref().map(|signed| &signed.user)))
     }
 
     /// The tenant in the path; the user may access it.
@@ -145,7 +146,11 @@ impl Visit {
 
     /// A path parameter, percent-decoded; empty if the route has none with this name.
     pub fn param(&self, name: &str) -> &str {
-        self.0.params.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str())
+        self.0
+            .params
+            .iter()
+            .find(|(known, _)| known == name)
+            .map_or("", |(_, value)| value.as_str())
     }
 
     /// A path parameter that is an id: `visit.id(PaymentId::parse)`.
@@ -173,7 +178,9 @@ impl Visit {
     pub fn why(&self) -> Result<&str, Stop> {
         const WHY_MAX_CHARS: usize = 500;
         let why = self.0.form.text("why");
-        let fine = !why.is_empty() && why.chars().count() <= WHY_MAX_CHARS && !why.chars().any(char::is_control);
+        let fine = !why.is_empty()
+            && why.chars().count() <= WHY_MAX_CHARS
+            && !why.chars().any(char::is_control);
         if fine {
             Ok(why)
         } else {
@@ -202,7 +209,8 @@ impl Visit {
         let maker = self.user()?.clone();
         let proposal = Proposal { tenant, deed, maker, why: why.to_owned(), by: self.deed(why) };
         let id = self.0.console.desk.propose(proposal).await?;
-        Ok(self.done(&format!("/console/approvals/{id}"), "Proposed. Another user has to approve it."))
+        Ok(self
+            .done(&format!("/console/approvals/{id}"), "Proposed. Another user has to approve it."))
     }
 
     /// The actor of this request with the reason, for the audit log.
@@ -210,7 +218,10 @@ impl Visit {
         let roles = self.0.signed.as_ref().map(|signed| &signed.user.roles);
         let roles: Vec<&str> = roles.into_iter().flatten().map(|role| role.name()).collect();
         let who = self.step().map_or("", |signed| signed.user.login.as_str());
-        audit::Deed::new(Via::Console, who).with_role(roles.join(",")).because(why).of_request(self.request_id())
+        audit::Deed::new(Via::Console, who)
+            .with_role(roles.join(","))
+            .because(why)
+            .of_request(self.request_id())
     }
 
     /// Records an action in the audit log, for actions without an entry of their own.

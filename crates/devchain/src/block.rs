@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use alloy_consensus::constants::{EMPTY_OMMER_ROOT_HASH, EMPTY_ROOT_HASH, EMPTY_WITHDRAWALS};
 use alloy_consensus::proofs::{calculate_receipt_root, calculate_transaction_root};
-use alloy_consensus::{Header, Receipt as ConsensusReceipt, ReceiptEnvelope, TxReceipt as _, Typed2718 as _};
+use alloy_consensus::{
+    Header, Receipt as ConsensusReceipt, ReceiptEnvelope, TxReceipt as _, Typed2718 as _,
+};
 use alloy_eips::eip1559::{BaseFeeParams, calc_next_block_base_fee};
 use alloy_eips::eip7685::EMPTY_REQUESTS_HASH;
 use alloy_primitives::{Address, B256, Bloom, Bytes, Log, U256, keccak256};
@@ -125,14 +127,20 @@ pub(crate) fn empty_header(parent: &Header, parent_hash: B256, setting: Setting)
 }
 
 /// Completes a block with these transactions, given its header without them.
-pub(crate) fn complete(mut header: Header, body: Body, changes: &Changes, grants: &[Grant]) -> Block {
+pub(crate) fn complete(
+    mut header: Header,
+    body: Body,
+    changes: &Changes,
+    grants: &[Grant],
+) -> Block {
     header.state_root = state_root(header.state_root, changes, grants);
     if !body.txs.is_empty() {
         let envelopes: Vec<_> = body.txs.iter().map(Tx::envelope).collect();
         let receipts = envelope_receipts(&body);
         header.transactions_root = calculate_transaction_root(&envelopes);
         header.receipts_root = calculate_receipt_root(&receipts);
-        header.logs_bloom = receipts.iter().fold(Bloom::ZERO, |bloom, receipt| bloom | receipt.bloom());
+        header.logs_bloom =
+            receipts.iter().fold(Bloom::ZERO, |bloom, receipt| bloom | receipt.bloom());
         header.gas_used = body.receipts.iter().map(|receipt| receipt.gas_used).sum();
     }
     Block::seal(header, Arc::new(body))

@@ -76,7 +76,12 @@ pub(crate) fn build(
     Built { block: complete(header, body, &changes, grants), changes, outputs, left_out }
 }
 
-fn execute(world: &mut World<'_>, header: &Header, chain_id: u64, tx: &Tx) -> Result<(Receipt, Bytes), LeftOut> {
+fn execute(
+    world: &mut World<'_>,
+    header: &Header,
+    chain_id: u64,
+    tx: &Tx,
+) -> Result<(Receipt, Bytes), LeftOut> {
     let checks = if tx.is_unsigned() { Checks::Unsigned } else { Checks::Full };
     let ran = run(world, header, chain_id, tx.env(), checks).map_err(|fault| match fault {
         EVMError::Transaction(refusal) => LeftOut::Refused(refusal),
@@ -88,7 +93,11 @@ fn execute(world: &mut World<'_>, header: &Header, chain_id: u64, tx: &Tx) -> Re
         ExecutionResult::Success { logs, output, .. } => {
             (Receipt { succeeded: true, gas_used, logs }, output.into_data())
         }
-        ExecutionResult::Revert { output, .. } => (Receipt { succeeded: false, gas_used, logs: Vec::new() }, output),
-        ExecutionResult::Halt { .. } => (Receipt { succeeded: false, gas_used, logs: Vec::new() }, Bytes::new()),
+        ExecutionResult::Revert { output, .. } => {
+            (Receipt { succeeded: false, gas_used, logs: Vec::new() }, output)
+        }
+        ExecutionResult::Halt { .. } => {
+            (Receipt { succeeded: false, gas_used, logs: Vec::new() }, Bytes::new())
+        }
     })
 }

@@ -98,11 +98,18 @@ impl Chain {
     }
 
     pub(crate) fn code(&self, address: &Address) -> Bytes {
-        self.state.code(&self.account(address).code_hash).map(|code| code.original_bytes()).unwrap_or_default()
+        self.state
+            .code(&self.account(address).code_hash)
+            .map(|code| code.original_bytes())
+            .unwrap_or_default()
     }
 
     /// State after a block; `None` if it is too old.
-    pub(crate) fn world_at<'a>(&'a self, number: u64, ancestors: Ancestors<'a>) -> Option<World<'a>> {
+    pub(crate) fn world_at<'a>(
+        &'a self,
+        number: u64,
+        ancestors: Ancestors<'a>,
+    ) -> Option<World<'a>> {
         let back = usize::try_from(self.head().number().checked_sub(number)?).ok()?;
         if back > self.undos.len() {
             return None;
@@ -122,7 +129,12 @@ impl Chain {
         let head = &self.head().header;
         let timestamp = now.max(self.not_before).max(head.timestamp + 1);
         let base_fee = self.faults.least_base_fee.filter(|least| *least > next_base_fee(head));
-        Setting { timestamp, gas_limit: self.gas_limit, base_fee, extra_data: extra_data(self.fork) }
+        Setting {
+            timestamp,
+            gas_limit: self.gas_limit,
+            base_fee,
+            extra_data: extra_data(self.fork),
+        }
     }
 
     pub(crate) fn next_base_fee(&self) -> u64 {
@@ -140,7 +152,8 @@ impl Chain {
 
     /// Builds the block that would be mined now.
     pub(crate) fn build_pending(&self, now: u64) -> Built {
-        let candidates = self.pool.executable(self.next_base_fee(), |sender| self.account(sender).nonce);
+        let candidates =
+            self.pool.executable(self.next_base_fee(), |sender| self.account(sender).nonce);
         self.build(candidates, now)
     }
 
@@ -235,7 +248,8 @@ impl Chain {
     /// Whether the blocks above a height can be removed.
     pub(crate) fn can_rewind(&self, to: u64) -> bool {
         let back = self.head().number().checked_sub(to);
-        back.and_then(|back| usize::try_from(back).ok()).is_some_and(|back| back <= self.undos.len())
+        back.and_then(|back| usize::try_from(back).ok())
+            .is_some_and(|back| back <= self.undos.len())
     }
 
     /// Call [`Chain::can_rewind`] first.

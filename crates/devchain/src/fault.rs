@@ -56,7 +56,9 @@ impl Chain {
             Fault::None => self.faults = Faults::default(),
             Fault::DropTxs(count) => self.faults.drop_txs = count,
             Fault::Error { method, count } => set(&mut self.faults.errors, method, count),
-            Fault::LoseAnswer { method, count } => set(&mut self.faults.lost_answers, method, count),
+            Fault::LoseAnswer { method, count } => {
+                set(&mut self.faults.lost_answers, method, count)
+            }
             Fault::LatencyMs(millis) => self.faults.latency_ms = millis,
             Fault::FeeMultiplier(factor) => {
                 let base_fee = self.head().base_fee();

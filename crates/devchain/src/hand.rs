@@ -67,7 +67,13 @@ impl Unsigned {
 
     /// `from` deploys the contract of `init_code`.
     pub fn deploy(from: Address, init_code: impl Into<Bytes>) -> Unsigned {
-        Unsigned { from, to: None, data: init_code.into(), value: U256::ZERO, gas_limit: TX_GAS_MAX }
+        Unsigned {
+            from,
+            to: None,
+            data: init_code.into(),
+            value: U256::ZERO,
+            gas_limit: TX_GAS_MAX,
+        }
     }
 }
 
@@ -125,7 +131,12 @@ impl DevChain {
     ///
     /// # Errors
     /// [`HandFault`]
-    pub fn ask(&self, from: Address, to: Address, data: impl Into<Bytes>) -> Result<Bytes, HandFault> {
+    pub fn ask(
+        &self,
+        from: Address,
+        to: Address,
+        data: impl Into<Bytes>,
+    ) -> Result<Bytes, HandFault> {
         let tx = TxEnv {
             caller: from,
             kind: TxKind::Call(to),
@@ -218,7 +229,9 @@ impl DevChain {
 
     /// Advances the next block's time by at least this many seconds; at most [`LET_PASS_MAX_S`].
     pub fn let_pass(&self, seconds: u64) {
-        self.change(|chain| chain.not_before = chain.head().header.timestamp + seconds.min(LET_PASS_MAX_S));
+        self.change(|chain| {
+            chain.not_before = chain.head().header.timestamp + seconds.min(LET_PASS_MAX_S)
+        });
     }
 }
 

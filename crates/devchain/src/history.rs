@@ -39,7 +39,14 @@ impl History {
     /// Starts with block 0, without the pruned transactions of blocks below `complete_from`.
     pub(crate) fn new(first: Block, complete_from: u64) -> History {
         let numbers = HashMap::from([(first.hash, 0)]);
-        History { first, blocks: BTreeMap::new(), numbers, txs: HashMap::new(), empties_from: 1, complete_from }
+        History {
+            first,
+            blocks: BTreeMap::new(),
+            numbers,
+            txs: HashMap::new(),
+            empties_from: 1,
+            complete_from,
+        }
     }
 
     /// Transactions and logs below this block may be pruned.
@@ -158,7 +165,10 @@ mod tests {
         let mut history = History::new(first.clone(), 0);
         history.push(second.clone());
         assert_eq!(history.pop().map(|block| block.hash), Some(second.hash));
-        assert!(history.tx(&second.body.txs[0].hash()).is_none() && history.by_hash(&second.hash).is_none());
+        assert!(
+            history.tx(&second.body.txs[0].hash()).is_none()
+                && history.by_hash(&second.hash).is_none()
+        );
         assert_eq!(history.head().hash, first.hash);
         assert!(history.pop().is_none() && history.get(0).is_some());
     }

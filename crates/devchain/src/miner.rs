@@ -56,7 +56,9 @@ impl DevChain {
 
     fn interval(&self) -> Option<Span> {
         match self.look(|chain| chain.mining) {
-            Mining::Every(interval) => Some(Span(i64::try_from(interval.as_micros()).unwrap_or(i64::MAX))),
+            Mining::Every(interval) => {
+                Some(Span(i64::try_from(interval.as_micros()).unwrap_or(i64::MAX)))
+            }
             Mining::Instant | Mining::ByHand => None,
         }
     }
@@ -64,6 +66,8 @@ impl DevChain {
     /// Keeps the interval; restarts it after falling more than one block behind.
     fn next_due(&self, last: Option<Timestamp>, interval: Span) -> Timestamp {
         let now = self.shared.clock.now();
-        last.map(|last| last + interval).filter(|next| *next + interval >= now).unwrap_or(now + interval)
+        last.map(|last| last + interval)
+            .filter(|next| *next + interval >= now)
+            .unwrap_or(now + interval)
     }
 }

@@ -72,7 +72,10 @@ impl Options {
 
     /// For tests: the same with a stopped clock, so that blocks are exactly one second apart.
     pub fn for_tests() -> Options {
-        Options { genesis_time: STOPPED_AT_S, ..Options::new(TEST_CHAIN_ID, Arc::new(StoppedClock)) }
+        Options {
+            genesis_time: STOPPED_AT_S,
+            ..Options::new(TEST_CHAIN_ID, Arc::new(StoppedClock))
+        }
     }
 }
 
@@ -90,6 +93,10 @@ impl Clock for StoppedClock {
     }
 
     fn sleep_until(&self, until: Timestamp) -> Answer<'static, ()> {
-        if until <= self.now() { Box::pin(std::future::ready(())) } else { Box::pin(std::future::pending()) }
+        if until <= self.now() {
+            Box::pin(std::future::ready(()))
+        } else {
+            Box::pin(std::future::pending())
+        }
     }
 }

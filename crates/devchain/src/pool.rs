@@ -72,7 +72,12 @@ pub(crate) struct Pool {
 
 impl Pool {
     /// Adds a transaction of the given account, with the chain's block gas limit.
-    pub(crate) fn add(&mut self, tx: Tx, account: Account, gas_limit: u64) -> Result<(), PoolFault> {
+    pub(crate) fn add(
+        &mut self,
+        tx: Tx,
+        account: Account,
+        gas_limit: u64,
+    ) -> Result<(), PoolFault> {
         if self.hashes.contains_key(&tx.hash()) {
             return Err(PoolFault::AlreadyKnown);
         }
@@ -125,7 +130,8 @@ impl Pool {
 
     /// Removes transactions whose nonce the sender has passed.
     pub(crate) fn forget_below(&mut self, sender: Address, next_nonce: u64) {
-        while let Some((&nonce, _)) = self.senders.get(&sender).and_then(|theirs| theirs.first_key_value())
+        while let Some((&nonce, _)) =
+            self.senders.get(&sender).and_then(|theirs| theirs.first_key_value())
             && nonce < next_nonce
         {
             self.remove_at(sender, nonce);
@@ -145,15 +151,25 @@ impl Pool {
 
     /// Executable transactions at this base fee: highest tip first, then by arrival, and each
     /// sender's by nonce.
-    pub(crate) fn executable(&self, base_fee: u64, next_nonce: impl Fn(&Address) -> u64) -> Vec<Tx> {
+    pub(crate) fn executable(
+        &self,
+        base_fee: u64,
+        next_nonce: impl Fn(&Address) -> u64,
+    ) -> Vec<Tx> {
         let candidate = |sender: Address, nonce: u64| {
             let waiting = self.senders.get(&sender)?.get(&nonce)?;
-            let pays = waiting.tx.is_unsigned() || waiting.tx.envelope().max_fee_per_gas() >= u128::from(base_fee);
+            let pays = waiting.tx.is_unsigned()
+                || waiting.tx.envelope().max_fee_per_gas() >= u128::from(base_fee);
             // The heap returns its greatest first: the highest tip, then the lowest arrival.
-            pays.then(|| (waiting.tx.tip(base_fee), std::cmp::Reverse(waiting.arrival), sender, nonce))
+            pays.then(|| {
+                (waiting.tx.tip(base_fee), std::cmp::Reverse(waiting.arrival), sender, nonce)
+            })
         };
-        let mut heads: BinaryHeap<_> =
-            self.senders.keys().filter_map(|sender| candidate(*sender, next_nonce(sender))).collect();
+        let mut heads: BinaryHeap<_> = self
+            .senders
+            .keys()
+            .filter_map(|sender| candidate(*sender, next_nonce(sender)))
+            .collect();
         let mut chosen = Vec::new();
         while let Some((_, _, sender, nonce)) = heads.pop() {
             chosen.extend(self.at(sender, nonce).cloned());
@@ -172,8 +188,14 @@ impl Pool {
         if cost > balance {
             return Err(PoolFault::Funds { balance, cost });
         }
-        let others = self.senders.get(&tx.sender()).into_iter().flatten().filter(|(nonce, _)| **nonce != tx.nonce());
-        let queued = others.fold(U256::ZERO, |sum, (_, waiting)| sum.saturating_add(waiting.tx.cost()));
+        let others = self
+            .senders
+            .get(&tx.sender())
+            .into_iter()
+            .flatten()
+            .filter(|(nonce, _)| **nonce != tx.nonce());
+        let queued =
+            others.fold(U256::ZERO, |sum, (_, waiting)| sum.saturating_add(waiting.tx.cost()));
         if queued.saturating_add(cost) > balance {
             return Err(PoolFault::QueuedFunds { balance, queued, cost });
         }

@@ -107,7 +107,8 @@ fn arrange(txs: &mut [Tx], order: Order) {
 fn shuffle(txs: &mut [Tx], seed: u64) {
     let mut state = seed;
     for last in (1..txs.len()).rev() {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let bound = last as u64 + 1;
         let at = usize::try_from((state >> 33) % bound).unwrap_or(last);
         txs.swap(at, last);

@@ -52,7 +52,12 @@ impl<'a> Sight<'a> {
 
     pub(crate) fn by_hash(&self, hash: &B256) -> Option<&'a Block> {
         let same = self.chain.history.by_hash(hash).filter(|block| !self.is_other(block.number()));
-        let other = || self.chain.history.by_hash(&disguised(*hash)).filter(|block| self.is_other(block.number()));
+        let other = || {
+            self.chain
+                .history
+                .by_hash(&disguised(*hash))
+                .filter(|block| self.is_other(block.number()))
+        };
         same.or_else(other).filter(|block| block.number() <= self.head_number())
     }
 
@@ -63,7 +68,8 @@ impl<'a> Sight<'a> {
 
     /// A known transaction without a visible block.
     pub(crate) fn waiting(&self, hash: &B256) -> Option<&'a Tx> {
-        let unseen = || self.chain.history.tx(hash).and_then(|(block, index)| block.body.txs.get(index));
+        let unseen =
+            || self.chain.history.tx(hash).and_then(|(block, index)| block.body.txs.get(index));
         self.chain.pool.get(hash).or_else(unseen)
     }
 
@@ -75,7 +81,11 @@ impl<'a> Sight<'a> {
     /// Parent hash of a block in this view.
     pub(crate) fn parent_hash(&self, block: &Block) -> B256 {
         let real = block.header.parent_hash;
-        if block.number().checked_sub(1).is_some_and(|parent| self.is_other(parent)) { disguised(real) } else { real }
+        if block.number().checked_sub(1).is_some_and(|parent| self.is_other(parent)) {
+            disguised(real)
+        } else {
+            real
+        }
     }
 
     fn is_other(&self, number: u64) -> bool {
@@ -83,7 +93,11 @@ impl<'a> Sight<'a> {
     }
 
     /// Queries the state after a block; `None` if it is too old.
-    pub(crate) fn ask<T>(&self, number: u64, question: impl FnOnce(&mut World<'_>) -> T) -> Option<T> {
+    pub(crate) fn ask<T>(
+        &self,
+        number: u64,
+        question: impl FnOnce(&mut World<'_>) -> T,
+    ) -> Option<T> {
         let ancestors = |number| self.block(number).map_or(B256::ZERO, |block| self.hash(block));
         self.chain.world_at(number, &ancestors).map(|mut world| question(&mut world))
     }

@@ -17,7 +17,8 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    pub(crate) const NONE: Account = Account { nonce: 0, balance: U256::ZERO, code_hash: KECCAK256_EMPTY };
+    pub(crate) const NONE: Account =
+        Account { nonce: 0, balance: U256::ZERO, code_hash: KECCAK256_EMPTY };
 
     /// `None` if it is empty.
     pub(crate) fn if_any(self) -> Option<Account> {
@@ -94,8 +95,16 @@ impl Decodable for Changes {
     fn decode(bytes: &mut &[u8]) -> alloy_rlp::Result<Changes> {
         let rows = ChangesRows::decode(bytes)?;
         Ok(Changes {
-            accounts: rows.accounts.into_iter().map(|row| (row.address, row.account.first().copied())).collect(),
-            slots: rows.slots.into_iter().map(|row| ((row.address, row.index), row.value)).collect(),
+            accounts: rows
+                .accounts
+                .into_iter()
+                .map(|row| (row.address, row.account.first().copied()))
+                .collect(),
+            slots: rows
+                .slots
+                .into_iter()
+                .map(|row| ((row.address, row.index), row.value))
+                .collect(),
             codes: rows.codes.into_iter().map(|code| (keccak256(&code), code)).collect(),
         })
     }
@@ -133,7 +142,11 @@ impl State {
             undo.accounts.insert(*address, old);
         }
         for (slot, value) in &changes.slots {
-            let old = if value.is_zero() { self.slots.remove(slot) } else { self.slots.insert(*slot, *value) };
+            let old = if value.is_zero() {
+                self.slots.remove(slot)
+            } else {
+                self.slots.insert(*slot, *value)
+            };
             undo.slots.insert(*slot, old.unwrap_or_default());
         }
         for (hash, code) in &changes.codes {
@@ -145,7 +158,11 @@ impl State {
     /// The whole state as one change of an empty state.
     pub(crate) fn dump(&self) -> Changes {
         Changes {
-            accounts: self.accounts.iter().map(|(address, account)| (*address, Some(*account))).collect(),
+            accounts: self
+                .accounts
+                .iter()
+                .map(|(address, account)| (*address, Some(*account)))
+                .collect(),
             slots: self.slots.iter().map(|(slot, value)| (*slot, *value)).collect(),
             codes: self.codes.iter().map(|(hash, code)| (*hash, code.original_bytes())).collect(),
         }

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 
 use alloy_consensus::transaction::SignerRecoverable as _;
-use alloy_consensus::{SignableTransaction as _, Transaction as _, TxEip1559, TxEnvelope, Typed2718 as _};
+use alloy_consensus::{
+    SignableTransaction as _, Transaction as _, TxEip1559, TxEnvelope, Typed2718 as _,
+};
 use alloy_eips::eip2718::{Decodable2718 as _, Encodable2718 as _};
 use alloy_primitives::{Address, B256, Bytes, Signature, TxKind, U256};
 use revm::context::TxEnv;
@@ -56,22 +58,27 @@ pub struct Unsigned {
 impl Tx {
     /// Parses EIP-2718 bytes and recovers the sender.
     pub(crate) fn decode(raw: &[u8], chain_id: u64) -> Result<Tx, TxFault> {
-        let envelope = TxEnvelope::decode_2718_exact(raw).map_err(|fault| TxFault::Undecodable(fault.to_string()))?;
+        let envelope = TxEnvelope::decode_2718_exact(raw)
+            .map_err(|fault| TxFault::Undecodable(fault.to_string()))?;
         if matches!(envelope, TxEnvelope::Eip4844(_)) {
             return Err(TxFault::Type);
         }
         match envelope.chain_id() {
             None => return Err(TxFault::Unprotected),
-            Some(have) if have != chain_id => return Err(TxFault::ChainId { have, want: chain_id }),
+            Some(have) if have != chain_id => {
+                return Err(TxFault::ChainId { have, want: chain_id });
+            }
             Some(_) => {}
         }
-        let sender = envelope.recover_signer().map_err(|fault| TxFault::Signature(fault.to_string()))?;
+        let sender =
+            envelope.recover_signer().map_err(|fault| TxFault::Signature(fault.to_string()))?;
         Ok(Tx(Arc::new(Parts { envelope, sender, unsigned: false })))
     }
 
     /// Parses the output of [`Tx::encoded`] with the stored sender.
     pub(crate) fn restore(raw: &[u8], sender: Address, unsigned: bool) -> Result<Tx, TxFault> {
-        let envelope = TxEnvelope::decode_2718_exact(raw).map_err(|fault| TxFault::Undecodable(fault.to_string()))?;
+        let envelope = TxEnvelope::decode_2718_exact(raw)
+            .map_err(|fault| TxFault::Undecodable(fault.to_string()))?;
         Ok(Tx(Arc::new(Parts { envelope, sender, unsigned })))
     }
 
@@ -89,7 +96,11 @@ impl Tx {
             access_list: Default::default(),
             input: call.data,
         };
-        Tx(Arc::new(Parts { envelope: tx.into_signed(signature).into(), sender: call.from, unsigned: true }))
+        Tx(Arc::new(Parts {
+            envelope: tx.into_signed(signature).into(),
+            sender: call.from,
+            unsigned: true,
+        }))
     }
 
     pub(crate) fn envelope(&self) -> &TxEnvelope {
@@ -124,7 +135,8 @@ impl Tx {
 
     /// Maximum cost for the sender in wei.
     pub(crate) fn cost(&self) -> U256 {
-        let gas = U256::from(self.0.envelope.gas_limit()) * U256::from(self.0.envelope.max_fee_per_gas());
+        let gas =
+            U256::from(self.0.envelope.gas_limit()) * U256::from(self.0.envelope.max_fee_per_gas());
         gas.saturating_add(self.0.envelope.value())
     }
 

@@ -50,8 +50,11 @@ impl<'a> World<'a> {
             // Only an account created in the same transaction can be destroyed (EIP-6780): there is
             // no older storage to clear.
             let is_gone = account.is_selfdestructed();
-            let now =
-                Account { nonce: account.info.nonce, balance: account.info.balance, code_hash: account.info.code_hash };
+            let now = Account {
+                nonce: account.info.nonce,
+                balance: account.info.balance,
+                code_hash: account.info.code_hash,
+            };
             let now = if is_gone { None } else { now.if_any() };
             if now != self.account(&address) {
                 self.over.accounts.insert(address, now);

@@ -142,8 +142,12 @@ impl Deed {
     /// proposal of a kind is open per subject.
     pub fn subject(&self) -> String {
         match self {
-            Deed::UnblockWallet { wallet, .. } | Deed::BlacklistWallet { wallet, .. } => wallet.to_string(),
-            Deed::ReleaseDeposit { deposit, .. } | Deed::LiftHold { deposit, .. } => deposit.to_string(),
+            Deed::UnblockWallet { wallet, .. } | Deed::BlacklistWallet { wallet, .. } => {
+                wallet.to_string()
+            }
+            Deed::ReleaseDeposit { deposit, .. } | Deed::LiftHold { deposit, .. } => {
+                deposit.to_string()
+            }
             Deed::ResolvePayment { payment, .. } => payment.to_string(),
             Deed::ResolveOrder { order, .. } => order.to_string(),
             Deed::SetPricing(_) => "pricing".to_owned(),

@@ -99,7 +99,9 @@ pub enum Outcome {
 impl AttemptState {
     /// The matrix attempt state × rail status.
     pub fn on(self, status: &RailStatus) -> Outcome {
-        use AttemptState::{Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled};
+        use AttemptState::{
+            Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled,
+        };
         use Outcome::{Contradicts, Known, Moves};
         match (self, status) {
             (_, RailStatus::Unrecognised(_)) => Contradicts,
@@ -109,7 +111,9 @@ impl AttemptState {
             (Accepted | Settled | Returned | Cancelled, RailStatus::Accepted) => Known,
             (Refused | Failed, RailStatus::Accepted) => Contradicts,
 
-            (Sending | Indeterminate | Accepted, RailStatus::Settled) => Moves(Settled, Trigger::Settled),
+            (Sending | Indeterminate | Accepted, RailStatus::Settled) => {
+                Moves(Settled, Trigger::Settled)
+            }
             (Settled | Returned, RailStatus::Settled) => Known,
             (Refused | Failed | Cancelled, RailStatus::Settled) => Contradicts,
 
@@ -118,15 +122,21 @@ impl AttemptState {
             (Refused | Failed, RailStatus::Rejected) => Known,
             (Settled | Returned | Cancelled, RailStatus::Rejected) => Contradicts,
 
-            (Sending | Indeterminate | Accepted, RailStatus::Cancelled) => Moves(Cancelled, Trigger::Cancelled),
+            (Sending | Indeterminate | Accepted, RailStatus::Cancelled) => {
+                Moves(Cancelled, Trigger::Cancelled)
+            }
             (Cancelled, RailStatus::Cancelled) => Known,
             (Refused | Settled | Failed | Returned, RailStatus::Cancelled) => Contradicts,
 
-            (Sending | Indeterminate | Accepted | Settled, RailStatus::Returned) => Moves(Returned, Trigger::Returned),
+            (Sending | Indeterminate | Accepted | Settled, RailStatus::Returned) => {
+                Moves(Returned, Trigger::Returned)
+            }
             (Returned, RailStatus::Returned) => Known,
             (Refused | Failed | Cancelled, RailStatus::Returned) => Contradicts,
 
-            (Sending | Indeterminate | Accepted, RailStatus::Unknown) => Moves(Indeterminate, Trigger::RailUnknown),
+            (Sending | Indeterminate | Accepted, RailStatus::Unknown) => {
+                Moves(Indeterminate, Trigger::RailUnknown)
+            }
             (Refused | Settled | Failed | Returned | Cancelled, RailStatus::Unknown) => Contradicts,
         }
     }
@@ -134,9 +144,13 @@ impl AttemptState {
     /// Effect of a refusal as a duplicate: the bank has the instruction, but its outcome is
     /// unknown.
     pub const fn on_duplicate(self) -> Outcome {
-        use AttemptState::{Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled};
+        use AttemptState::{
+            Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled,
+        };
         match self {
-            Sending | Indeterminate | Accepted => Outcome::Moves(Indeterminate, Trigger::RailUnknown),
+            Sending | Indeterminate | Accepted => {
+                Outcome::Moves(Indeterminate, Trigger::RailUnknown)
+            }
             Settled | Returned | Cancelled => Outcome::Known,
             Refused | Failed => Outcome::Contradicts,
         }
@@ -204,7 +218,8 @@ impl Attempt {
             Err(what) => return Heard::Contradicts(what),
         };
         let repeats = report.status == RailStatus::Rejected && report.proves_possession(rail);
-        let outcome = if repeats { self.state.on_duplicate() } else { self.state.on(&report.status) };
+        let outcome =
+            if repeats { self.state.on_duplicate() } else { self.state.on(&report.status) };
         match outcome {
             Outcome::Moves(state, trigger) => Heard::Moves(state, trigger, charge),
             Outcome::Known => {
@@ -214,9 +229,12 @@ impl Attempt {
             }
             Outcome::Contradicts => {
                 let code = report.reason.as_ref().filter(|_| repeats);
-                let code = code.map_or_else(String::new, |code| format!(" ({code}: the bank already has it)"));
+                let code = code
+                    .map_or_else(String::new, |code| format!(" ({code}: the bank already has it)"));
                 let (source, status, state) = (&report.source, &report.status, self.state);
-                Heard::Contradicts(format!("{source} reports {status:?}{code} for an attempt in state {state:?}"))
+                Heard::Contradicts(format!(
+                    "{source} reports {status:?}{code} for an attempt in state {state:?}"
+                ))
             }
         }
     }
@@ -224,9 +242,14 @@ impl Attempt {
     /// Fee that the bank added to a payout or deducted from a return: the difference between the
     /// reported amount and the attempt's, if it equals the reported charges.
     fn charge(&self, report: &RailReport) -> Result<Option<Money>, String> {
-        let Some(amount) = report.amount.filter(|amount| *amount != self.amount) else { return Ok(None) };
+        let Some(amount) = report.amount.filter(|amount| *amount != self.amount) else {
+            return Ok(None);
+        };
         let wrong = |why: &str| {
-            Err(format!("{} reports {amount}, the attempt's amount is {}{why}", report.source, self.amount))
+            Err(format!(
+                "{} reports {amount}, the attempt's amount is {}{why}",
+                report.source, self.amount
+            ))
         };
         if amount.currency != self.amount.currency {
             return wrong("");
@@ -237,8 +260,12 @@ impl Attempt {
             _ => None,
         };
         match (difference.filter(|minor| *minor > 0), report.charges) {
-            (Some(minor), Some(charges)) if charges == Money::new(minor, amount.currency) => Ok(Some(charges)),
-            (_, Some(charges)) => wrong(&format!("; its charges of {charges} do not explain the difference")),
+            (Some(minor), Some(charges)) if charges == Money::new(minor, amount.currency) => {
+                Ok(Some(charges))
+            }
+            (_, Some(charges)) => {
+                wrong(&format!("; its charges of {charges} do not explain the difference"))
+            }
             (_, None) => wrong(""),
         }
     }
@@ -247,7 +274,11 @@ impl Attempt {
     /// nothing of the amount are ignored.
     pub fn report_of(&self, finding: &Finding, evidence: &str) -> RailReport {
         let charges = Money::new(finding.charges, self.amount.currency);
-        let came_back = self.amount.minor.checked_sub(charges.minor).filter(|minor| *minor > 0 && charges.minor > 0);
+        let came_back = self
+            .amount
+            .minor
+            .checked_sub(charges.minor)
+            .filter(|minor| *minor > 0 && charges.minor > 0);
         RailReport {
             attempt: self.id,
             status: finding.status.clone(),
@@ -330,7 +361,11 @@ impl Attempt {
     /// An inquiry brought no news: from now on the message may have been sent. Returns the start of
     /// the unknown outcome: the first unanswered inquiry if the rail had accepted, else the
     /// attempt's creation.
-    pub fn asked_in_vain(&mut self, unclear_since: &mut Option<Timestamp>, now: Timestamp) -> Timestamp {
+    pub fn asked_in_vain(
+        &mut self,
+        unclear_since: &mut Option<Timestamp>,
+        now: Timestamp,
+    ) -> Timestamp {
         let silent_since = if self.state == AttemptState::Accepted { now } else { self.created_at };
         if self.state == AttemptState::Sending {
             self.state = AttemptState::Indeterminate;
@@ -341,7 +376,8 @@ impl Attempt {
 
     /// Whether the reason of the refusal permits another rail.
     pub fn is_retryable(&self, rail: Option<&RailConfig>) -> bool {
-        let allows = |reason: &str| rail.is_some_and(|rail| rail.retryable_reasons.contains(reason));
+        let allows =
+            |reason: &str| rail.is_some_and(|rail| rail.retryable_reasons.contains(reason));
         self.reason.as_deref().is_some_and(|reason| reason == NOT_SENT || allows(reason))
     }
 

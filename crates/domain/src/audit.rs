@@ -237,8 +237,14 @@ impl Head {
     /// Appends an entry and advances the head. Zero characters are replaced, because not every
     /// database can store them.
     pub fn append(&mut self, tenant: TenantId, at: Timestamp, deed: Deed, note: Note) -> Entry {
-        let mut entry =
-            Entry { tenant, seq: self.seq + 1, at, deed: plain(deed), note: plain_note(note), hash: [0; 32] };
+        let mut entry = Entry {
+            tenant,
+            seq: self.seq + 1,
+            at,
+            deed: plain(deed),
+            note: plain_note(note),
+            hash: [0; 32],
+        };
         entry.hash = entry.hash_after(&self.hash);
         *self = Head { seq: entry.seq, hash: entry.hash };
         entry
@@ -251,14 +257,21 @@ fn without_zeros(text: String) -> String {
 
 fn plain(deed: Deed) -> Deed {
     let Deed { via, who, role, behalf, second, why, request_id } = deed;
-    let [role, behalf, second, request_id] = [role, behalf, second, request_id].map(|it| it.map(without_zeros));
+    let [role, behalf, second, request_id] =
+        [role, behalf, second, request_id].map(|it| it.map(without_zeros));
     Deed { via, who: without_zeros(who), role, behalf, second, why: without_zeros(why), request_id }
 }
 
 fn plain_note(note: Note) -> Note {
     let Note { action, kind, subject, before, after } = note;
     let [before, after] = [before, after].map(|it| it.map(without_zeros));
-    Note { action: without_zeros(action), kind: without_zeros(kind), subject: without_zeros(subject), before, after }
+    Note {
+        action: without_zeros(action),
+        kind: without_zeros(kind),
+        subject: without_zeros(subject),
+        before,
+        after,
+    }
 }
 
 #[cfg(test)]

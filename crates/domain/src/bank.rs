@@ -65,7 +65,9 @@ pub struct BankDirectory {
 
 impl BankDirectory {
     /// Builds a directory of these branches, in this order.
-    pub fn from_branches(branches: impl IntoIterator<Item = Branch>) -> Result<BankDirectory, BranchError> {
+    pub fn from_branches(
+        branches: impl IntoIterator<Item = Branch>,
+    ) -> Result<BankDirectory, BranchError> {
         let mut directory = BankDirectory::default();
         for branch in branches {
             directory.add(branch)?;
@@ -78,7 +80,9 @@ impl BankDirectory {
         if branch.bank_name.is_empty() {
             return Err(BranchError::NoBankName);
         }
-        if let Some(bic) = branch.bic.as_ref().filter(|bic| bic.country() != branch.country.alpha2()) {
+        if let Some(bic) =
+            branch.bic.as_ref().filter(|bic| bic.country() != branch.country.alpha2())
+        {
             return Err(BranchError::ForeignBic { bic: bic.clone(), country: branch.country });
         }
         let bic_key = branch.bic.as_ref().map(Bic::key);
@@ -89,7 +93,10 @@ impl BankDirectory {
         let at = self.branches.len();
         if !self.pairs.insert(pair) {
             let bic = branch.bic.map(|bic| bic.to_string()).unwrap_or_default();
-            return Err(BranchError::Twice { bic, local_code: branch.local_code.unwrap_or_default() });
+            return Err(BranchError::Twice {
+                bic,
+                local_code: branch.local_code.unwrap_or_default(),
+            });
         }
         if let Some(key) = bic_key {
             self.by_bic.entry(key).or_insert(at);
@@ -154,12 +161,17 @@ mod tests {
         let one = branch(Country::Ind, "HDFCINBB", "HDFC0000001", "");
         let same = branch(Country::Ind, "HDFCINBBXXX", "HDFC0000001", "Again");
         let twice = BankDirectory::from_branches([one, same]).expect_err("the same pair");
-        assert_eq!(twice.to_string(), r#"bic "HDFCINBBXXX" with local_code "HDFC0000001" is listed twice"#);
+        assert_eq!(
+            twice.to_string(),
+            r#"bic "HDFCINBBXXX" with local_code "HDFC0000001" is listed twice"#
+        );
         let mut directory = BankDirectory::default();
         assert_eq!(directory.add(branch(Country::Ind, "", "", "")), Err(BranchError::NoCode));
-        let foreign = directory.add(branch(Country::Pak, "HDFCINBB", "", "")).expect_err("an Indian BIC");
+        let foreign =
+            directory.add(branch(Country::Pak, "HDFCINBB", "", "")).expect_err("an Indian BIC");
         assert_eq!(foreign.to_string(), "bic HDFCINBB is not one of PK");
-        let nameless = Branch { bank_name: String::new(), ..branch(Country::Ind, "HDFCINBB", "", "") };
+        let nameless =
+            Branch { bank_name: String::new(), ..branch(Country::Ind, "HDFCINBB", "", "") };
         assert_eq!(directory.add(nameless), Err(BranchError::NoBankName));
         assert!(directory.branches().is_empty());
     }

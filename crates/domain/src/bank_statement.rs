@@ -128,7 +128,9 @@ impl Booking {
     /// them. `known` is the part of the charges that is in our books.
     fn of_payout(&self, payout: Money, known: i64) -> Booking {
         let sign = if self.is_credit { 1 } else { -1 };
-        let without = |charges: i64| Money::new(self.amount.minor.saturating_add(sign * charges), self.amount.currency);
+        let without = |charges: i64| {
+            Money::new(self.amount.minor.saturating_add(sign * charges), self.amount.currency)
+        };
         let explains = |charges: &i64| self.amount != payout && without(*charges) == payout;
         match [self.charges, known].into_iter().find(explains) {
             Some(charges) => Booking { amount: payout, charges, ..*self },
@@ -163,10 +165,15 @@ fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
     let bookings: Vec<Booking> = bookings.iter().map(|it| it.of_payout(amount, known)).collect();
     let charges: i64 = bookings.iter().map(|it| it.charges).sum();
     if charges > known {
-        let (charges, known) = (Money::new(charges, amount.currency), Money::new(known, amount.currency));
-        return Net::Wrong(BreakKind::Amount, format!("charges of {charges} are booked, our books have {known}"));
+        let (charges, known) =
+            (Money::new(charges, amount.currency), Money::new(known, amount.currency));
+        return Net::Wrong(
+            BreakKind::Amount,
+            format!("charges of {charges} are booked, our books have {known}"),
+        );
     }
-    let (credits, mut debits): (Vec<Booking>, Vec<Booking>) = bookings.into_iter().partition(|it| it.is_credit);
+    let (credits, mut debits): (Vec<Booking>, Vec<Booking>) =
+        bookings.into_iter().partition(|it| it.is_credit);
     let mut loose = Vec::new();
     let mut came_back = false;
     for credit in credits {
@@ -177,8 +184,9 @@ fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
             None => loose.push(credit.amount),
         }
     }
-    let other =
-        |booked: Money| Net::Wrong(BreakKind::Amount, format!("{booked} is booked, the payout amount is {amount}"));
+    let other = |booked: Money| {
+        Net::Wrong(BreakKind::Amount, format!("{booked} is booked, the payout amount is {amount}"))
+    };
     let debits: Vec<Money> = debits.into_iter().map(|debit| debit.amount).collect();
     match (debits.as_slice(), loose.as_slice()) {
         ([], []) if came_back => Net::Returned,
@@ -190,9 +198,10 @@ fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
         ([], [back]) if *back == amount => {
             Net::Wrong(BreakKind::Twice, format!("{amount} was returned more than once"))
         }
-        ([], [back, ..]) => {
-            Net::Wrong(BreakKind::Amount, format!("{back} was returned, the payout amount is {amount}"))
-        }
+        ([], [back, ..]) => Net::Wrong(
+            BreakKind::Amount,
+            format!("{back} was returned, the payout amount is {amount}"),
+        ),
         (paid, []) if paid.contains(&amount) => {
             Net::Wrong(BreakKind::Twice, format!("{amount} is booked {} times", paid.len()))
         }
@@ -203,30 +212,45 @@ fn net(amount: Money, known: i64, bookings: &[Booking]) -> Net {
 /// Compares an attempt (its amount, charges and state in our books) with its bookings, of which
 /// there is at least one. `waited` states whether the time allowed for the rail's reports has
 /// passed.
-pub fn judge(state: AttemptState, (amount, charges): (Money, i64), bookings: &[Booking], waited: bool) -> Verdict {
+pub fn judge(
+    state: AttemptState,
+    (amount, charges): (Money, i64),
+    bookings: &[Booking],
+    waited: bool,
+) -> Verdict {
     let found = net(amount, charges, bookings);
     let (kind, what) = match (state, found) {
         (_, Net::Wrong(kind, what)) => return Verdict::Differs(kind, what),
-        (AttemptState::Settled, Net::Paid) | (AttemptState::Returned, Net::Returned | Net::Nothing) => {
+        (AttemptState::Settled, Net::Paid)
+        | (AttemptState::Returned, Net::Returned | Net::Nothing) => {
             return Verdict::Agrees;
         }
         // Booked and reversed: nothing was paid.
-        (AttemptState::Refused | AttemptState::Failed | AttemptState::Cancelled, Net::Returned | Net::Nothing) => {
+        (
+            AttemptState::Refused | AttemptState::Failed | AttemptState::Cancelled,
+            Net::Returned | Net::Nothing,
+        ) => {
             return Verdict::Agrees;
         }
-        (AttemptState::Sending | AttemptState::Indeterminate | AttemptState::Accepted, Net::Nothing) => {
+        (
+            AttemptState::Sending | AttemptState::Indeterminate | AttemptState::Accepted,
+            Net::Nothing,
+        ) => {
             return Verdict::Agrees;
         }
         (AttemptState::Settled, Net::Nothing) => (BreakKind::Missing, missing(amount)),
         (AttemptState::Returned, Net::Paid) => (BreakKind::NotReturned, not_returned(amount)),
-        (_, Net::Returned) => (BreakKind::Returned, format!("{amount} was returned, but not in our books")),
+        (_, Net::Returned) => {
+            (BreakKind::Returned, format!("{amount} was returned, but not in our books"))
+        }
         (AttemptState::Refused | AttemptState::Failed | AttemptState::Cancelled, Net::Paid) => {
             // Our state is final: no later report can resolve this.
             return Verdict::Differs(BreakKind::NotPaidHere, not_paid(amount, state));
         }
-        (AttemptState::Sending | AttemptState::Indeterminate | AttemptState::Accepted, Net::Paid) => {
-            (BreakKind::NotPaidHere, not_paid(amount, state))
-        }
+        (
+            AttemptState::Sending | AttemptState::Indeterminate | AttemptState::Accepted,
+            Net::Paid,
+        ) => (BreakKind::NotPaidHere, not_paid(amount, state)),
     };
     if waited { Verdict::Differs(kind, what) } else { Verdict::Waits }
 }
@@ -281,7 +305,12 @@ impl StatementSheet {
 
     /// Arithmetic discrepancies within the statement, and against the previous closing balance
     /// `before`. `None` means that pages are still missing.
-    pub fn judge(&self, before: Option<i64>, grace: Span, now: Timestamp) -> Option<Vec<(BreakKind, String)>> {
+    pub fn judge(
+        &self,
+        before: Option<i64>,
+        grace: Span,
+        now: Timestamp,
+    ) -> Option<Vec<(BreakKind, String)>> {
         let money = |minor| Money::new(minor, self.currency);
         if !self.is_whole() {
             let waited = now - self.read_at >= grace;
@@ -290,13 +319,15 @@ impl StatementSheet {
         }
         let mut found = Vec::new();
         if self.opening.is_none() {
-            let what = format!("statement {}: no opening balance, gaps cannot be detected", self.id);
+            let what =
+                format!("statement {}: no opening balance, gaps cannot be detected", self.id);
             found.push((BreakKind::Gap, what));
         }
         if let (Some(opening), Some(closing)) = (self.opening, self.closing)
             && opening.checked_add(self.turnover) != Some(closing)
         {
-            let (opening, turnover, closing) = (money(opening), money(self.turnover), money(closing));
+            let (opening, turnover, closing) =
+                (money(opening), money(self.turnover), money(closing));
             let what = format!(
                 "statement {}: opening balance {opening} plus entries {turnover} does not equal closing balance {closing}",
                 self.id

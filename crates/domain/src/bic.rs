@@ -69,7 +69,16 @@ mod tests {
         let bic = Bic::parse("habbpkka007").expect("well-formed");
         assert_eq!((bic.as_str(), bic.institution(), bic.country()), ("HABBPKKA007", "HABB", "PK"));
         assert_eq!(bic.head_office().as_str(), "HABBPKKA");
-        for wrong in ["", "SCBL", "SCBLPKK", "SCBLPKKX1", "SCB1PKKX", "SCBL1KKX", "SCBLPKKX-XX", "SCBLPKK\u{e9}"] {
+        for wrong in [
+            "",
+            "SCBL",
+            "SCBLPKK",
+            "SCBLPKKX1",
+            "SCB1PKKX",
+            "SCBL1KKX",
+            "SCBLPKKX-XX",
+            "SCBLPKK\u{e9}",
+        ] {
             assert_eq!(Bic::parse(wrong), None, "{wrong}");
         }
     }

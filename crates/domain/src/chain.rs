@@ -13,9 +13,12 @@ pub mod vault;
 
 pub use names::{Address, BlockHash, TxHash, Word};
 pub use seen::{
-    Block, BlockAt, ChainLog, Depth, Heads, LogEvent, NodeReport, NonceReports, Receipt, Sighting, TransferAt,
+    Block, BlockAt, ChainLog, Depth, Heads, LogEvent, NodeReport, NonceReports, Receipt, Sighting,
+    TransferAt,
 };
-pub use sent::{Broadcast, Call, Fees, KeyRole, Movement, Signed, Simulated, Unsigned, intent_word};
+pub use sent::{
+    Broadcast, Call, Fees, KeyRole, Movement, Signed, Simulated, Unsigned, intent_word,
+};
 
 /// Failure of a query to a chain node.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,8 +130,11 @@ impl ReleaseMin {
             (ReleaseMin::Cost { .. }, None) => ReleaseMin::LEAST,
             (ReleaseMin::Cost { gas_coin_micros }, Some(fees)) => {
                 let cost = ReleaseMin::RELEASE_GAS.saturating_mul(fees.now());
-                let cost = cost.saturating_mul(u128::from(gas_coin_micros.unsigned_abs())).div_ceil(WEI);
-                i64::try_from(cost).unwrap_or(ReleaseMin::MOST).clamp(ReleaseMin::LEAST, ReleaseMin::MOST)
+                let cost =
+                    cost.saturating_mul(u128::from(gas_coin_micros.unsigned_abs())).div_ceil(WEI);
+                i64::try_from(cost)
+                    .unwrap_or(ReleaseMin::MOST)
+                    .clamp(ReleaseMin::LEAST, ReleaseMin::MOST)
             }
         }
     }
@@ -163,7 +169,9 @@ impl ChainConfig {
     pub fn newest_at(&self, heads: &Heads, depth: Depth) -> Option<u64> {
         let newest = heads.newest_at(depth)?;
         match (depth, self.small_depth) {
-            (Depth::Safe | Depth::Finalized, Depth::Blocks(_)) => Some(newest.min(heads.newest_at(self.small_depth)?)),
+            (Depth::Safe | Depth::Finalized, Depth::Blocks(_)) => {
+                Some(newest.min(heads.newest_at(self.small_depth)?))
+            }
             _ => Some(newest),
         }
     }

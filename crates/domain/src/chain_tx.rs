@@ -92,7 +92,9 @@ impl IntentKind {
             | IntentKind::ReturnDebit
             | IntentKind::Sweep
             | IntentKind::Deploy => KeyRole::Operator,
-            IntentKind::ProposeRefund | IntentKind::SetFrozen | IntentKind::SetLegalHold => KeyRole::Compliance,
+            IntentKind::ProposeRefund | IntentKind::SetFrozen | IntentKind::SetLegalHold => {
+                KeyRole::Compliance
+            }
             IntentKind::ExecuteRefund => KeyRole::Approver,
             IntentKind::Blacklist(_) => KeyRole::Blacklister,
         }
@@ -179,11 +181,17 @@ impl Plan {
     /// to an address without a contract succeeds. `None` means that the controller is not involved.
     pub const fn evidence(&self) -> Option<LogEvent> {
         match *self {
-            Plan::Move(movement) | Plan::ProposeRefund { movement, .. } => Some(LogEvent::IntentDone(movement.intent)),
-            Plan::ReturnDebit { intent, .. } | Plan::ExecuteRefund { intent } => Some(LogEvent::IntentDone(intent)),
+            Plan::Move(movement) | Plan::ProposeRefund { movement, .. } => {
+                Some(LogEvent::IntentDone(movement.intent))
+            }
+            Plan::ReturnDebit { intent, .. } | Plan::ExecuteRefund { intent } => {
+                Some(LogEvent::IntentDone(intent))
+            }
             Plan::Sweep { token, amount } => Some(LogEvent::Swept { token, value: amount }),
             Plan::CancelRefund { intent } => Some(LogEvent::RefundCancelled(intent)),
-            Plan::SetFrozen { account, frozen, .. } => Some(LogEvent::FrozenSet { account, frozen }),
+            Plan::SetFrozen { account, frozen, .. } => {
+                Some(LogEvent::FrozenSet { account, frozen })
+            }
             Plan::SetLegalHold { vault, held, .. } => Some(LogEvent::LegalHoldSet { vault, held }),
             Plan::Blacklist { .. } | Plan::Deploy => None,
         }

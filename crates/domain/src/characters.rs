@@ -1,7 +1,9 @@
 //! Which characters of a text are visible, and which must not occur in names, addresses and ids.
 //! Decided by Unicode properties, never by a list of characters seen so far.
 
-use icu_properties::props::{BidiControl, DefaultIgnorableCodePoint, GeneralCategory, NoncharacterCodePoint};
+use icu_properties::props::{
+    BidiControl, DefaultIgnorableCodePoint, GeneralCategory, NoncharacterCodePoint,
+};
 use icu_properties::{CodePointMapData, CodePointSetData};
 
 /// The blank Braille pattern: a symbol without visible dots.
@@ -14,7 +16,8 @@ const ANNOTATION: std::ops::RangeInclusive<char> = '\u{FFF9}'..='\u{FFFB}';
 /// Whether a character is invisible and separates nothing (Unicode `Default_Ignorable_Code_Point`):
 /// joiners, fillers, variation selectors, direction marks.
 pub fn is_ignorable(character: char) -> bool {
-    !character.is_ascii() && CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
+    !character.is_ascii()
+        && CodePointSetData::new::<DefaultIgnorableCodePoint>().contains(character)
 }
 
 /// Whether a character is displayed as a gap between words.
@@ -30,7 +33,8 @@ pub fn is_blank(text: &str) -> bool {
 
 fn is_seen(character: char) -> bool {
     if character.is_ascii() {
-        return character.is_ascii_graphic() || (character.is_ascii_control() && !character.is_ascii_whitespace());
+        return character.is_ascii_graphic()
+            || (character.is_ascii_control() && !character.is_ascii_whitespace());
     }
     let category = CodePointMapData::<GeneralCategory>::new().get(character);
     let shows = matches!(
@@ -61,7 +65,8 @@ fn is_seen(character: char) -> bool {
 }
 
 /// The characters that [`is_forbidden`] refuses, worded for error messages.
-pub const FORBIDDEN: &str = "bidirectional controls, line separators, private-use characters, tags or noncharacters";
+pub const FORBIDDEN: &str =
+    "bidirectional controls, line separators, private-use characters, tags or noncharacters";
 
 /// Whether a character must not occur in a name, an address or an id: it changes the text
 /// direction, ends the line, has a private meaning, or is a noncharacter.
@@ -74,7 +79,9 @@ pub fn is_forbidden(character: char) -> bool {
         || CodePointSetData::new::<NoncharacterCodePoint>().contains(character)
         || matches!(
             category,
-            GeneralCategory::PrivateUse | GeneralCategory::LineSeparator | GeneralCategory::ParagraphSeparator
+            GeneralCategory::PrivateUse
+                | GeneralCategory::LineSeparator
+                | GeneralCategory::ParagraphSeparator
         )
         || TAGS.contains(&character)
         || ANNOTATION.contains(&character)
@@ -90,7 +97,9 @@ mod tests {
         for text in ["", " ", "\u{A0}\u{2003}", unseen] {
             assert!(is_blank(text), "{text:?}");
         }
-        for text in ["a", "-", "ش", "中", "\u{200B}.", "№", "😀", "\0", "\u{7}", "\u{9F}", "\u{E000}"] {
+        for text in
+            ["a", "-", "ش", "中", "\u{200B}.", "№", "😀", "\0", "\u{7}", "\u{9F}", "\u{E000}"]
+        {
             assert!(!is_blank(text), "{text:?}");
         }
         assert!(unseen.chars().all(|it| is_blank(&it.to_string())));
@@ -99,9 +108,19 @@ mod tests {
     #[test]
     fn misleading_characters_are_forbidden_and_those_of_languages_are_not() {
         let marks = ['\u{61C}', '\u{200E}', '\u{200F}'];
-        let ranges = ('\u{202A}'..='\u{202E}').chain('\u{2066}'..='\u{2069}').chain('\u{E0000}'..='\u{E007F}');
-        let plain =
-            ['\u{E000}', '\u{F8FF}', '\u{F0000}', '\u{10FFFD}', '\u{FDD0}', '\u{FFFE}', '\u{FFFF}', '\u{1FFFF}'];
+        let ranges = ('\u{202A}'..='\u{202E}')
+            .chain('\u{2066}'..='\u{2069}')
+            .chain('\u{E0000}'..='\u{E007F}');
+        let plain = [
+            '\u{E000}',
+            '\u{F8FF}',
+            '\u{F0000}',
+            '\u{10FFFD}',
+            '\u{FDD0}',
+            '\u{FFFE}',
+            '\u{FFFF}',
+            '\u{1FFFF}',
+        ];
         let others = ['\u{10FFFF}', '\u{2028}', '\u{2029}', '\u{FFF9}'];
         for character in marks.into_iter().chain(ranges).chain(plain).chain(others) {
             assert!(is_forbidden(character), "{character:?}");

@@ -23,8 +23,15 @@ pub enum Country {
 
 impl Country {
     /// All destinations, in alphabetical order of their codes.
-    pub const ALL: [Country; 7] =
-        [Country::Bgd, Country::Egy, Country::Ind, Country::Npl, Country::Pak, Country::Phl, Country::Vnm];
+    pub const ALL: [Country; 7] = [
+        Country::Bgd,
+        Country::Egy,
+        Country::Ind,
+        Country::Npl,
+        Country::Pak,
+        Country::Phl,
+        Country::Vnm,
+    ];
 
     /// ISO 3166-1 alpha-3 code, as in the API.
     pub const fn alpha3(self) -> &'static str {

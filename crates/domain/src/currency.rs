@@ -148,7 +148,11 @@ mod tests {
     #[test]
     fn minor_units_are_those_of_corridors_md() {
         let with = |units: u32| -> Vec<&str> {
-            Currency::ALL.into_iter().filter(|c| c.minor_units() == units).map(Currency::code).collect()
+            Currency::ALL
+                .into_iter()
+                .filter(|c| c.minor_units() == units)
+                .map(Currency::code)
+                .collect()
         };
         assert_eq!(with(0), ["VND"]);
         assert_eq!(with(3), ["BHD", "KWD", "OMR"]);

@@ -85,7 +85,8 @@ impl Decimal {
     /// Parses a JSON number (or the same text from elsewhere) within the API's bounds: at most 20
     /// significant digits, 12 decimals and an exponent of ±20 (`decisions.md`, "Body").
     pub fn parse(text: &str) -> Result<Decimal, DecimalError> {
-        let Notation { negative, whole, fraction, exponent } = Notation::of(text, DecimalError::OutOfRange)?;
+        let Notation { negative, whole, fraction, exponent } =
+            Notation::of(text, DecimalError::OutOfRange)?;
         Self::assemble(negative, whole, fraction, exponent)
     }
 
@@ -94,9 +95,13 @@ impl Decimal {
     /// any notation: a client may send the product of a rate and an amount exactly as its own
     /// arithmetic prints it.
     pub fn parse_rounded(text: &str, decimals: u32) -> Result<Decimal, DecimalError> {
-        let Notation { negative, whole, fraction, exponent } = Notation::of(text, DecimalError::OutOfRoundedRange)?;
-        let all: Vec<u8> = whole.bytes().chain(fraction.bytes()).map(|digit| digit - b'0').collect();
-        let Some(first) = all.iter().position(|digit| *digit != 0) else { return Ok(Decimal::ZERO) };
+        let Notation { negative, whole, fraction, exponent } =
+            Notation::of(text, DecimalError::OutOfRoundedRange)?;
+        let all: Vec<u8> =
+            whole.bytes().chain(fraction.bytes()).map(|digit| digit - b'0').collect();
+        let Some(first) = all.iter().position(|digit| *digit != 0) else {
+            return Ok(Decimal::ZERO);
+        };
         let last = all.iter().rposition(|digit| *digit != 0).unwrap_or(first);
         let digits = &all[first..=last];
         // The value is 0.DIGITS × 10^point.
@@ -112,10 +117,17 @@ impl Decimal {
         Ok(Decimal::new(if negative { -mantissa } else { mantissa }, decimals))
     }
 
-    fn assemble(negative: bool, whole: &str, fraction: &str, exponent: i32) -> Result<Decimal, DecimalError> {
+    fn assemble(
+        negative: bool,
+        whole: &str,
+        fraction: &str,
+        exponent: i32,
+    ) -> Result<Decimal, DecimalError> {
         let significant = whole.len() + fraction.len();
         let leading = whole.bytes().chain(fraction.bytes()).take_while(|b| *b == b'0').count();
-        if significant - leading.min(significant) > Self::MAX_DIGITS || exponent.abs() > Self::MAX_EXPONENT {
+        if significant - leading.min(significant) > Self::MAX_DIGITS
+            || exponent.abs() > Self::MAX_EXPONENT
+        {
             return Err(DecimalError::OutOfRange);
         }
         let mut mantissa: i128 = 0;
@@ -181,7 +193,12 @@ impl Decimal {
 
     /// The quotient to `decimals` digits after the point, or `None` beyond 128 bits or for a
     /// divisor of zero.
-    pub fn checked_div(self, divisor: Decimal, decimals: u32, rounding: Rounding) -> Option<Decimal> {
+    pub fn checked_div(
+        self,
+        divisor: Decimal,
+        decimals: u32,
+        rounding: Rounding,
+    ) -> Option<Decimal> {
         if decimals > MAX_SCALE {
             return None;
         }
@@ -438,7 +455,11 @@ mod tests {
             "12345678901234567890123456789012345678901",
             "0.1234567890123456789012345678901",
         ] {
-            assert_eq!(Decimal::parse_rounded(text, 4), Err(DecimalError::OutOfRoundedRange), "{text}");
+            assert_eq!(
+                Decimal::parse_rounded(text, 4),
+                Err(DecimalError::OutOfRoundedRange),
+                "{text}"
+            );
         }
         for text in ["", "-", ".5", "5.", "01", "+1", "1e", "NaN", "1_000"] {
             assert_eq!(Decimal::parse_rounded(text, 4), Err(DecimalError::Malformed), "{text}");

@@ -11,7 +11,9 @@ use crate::wallet_event::Aggregate;
 mod change;
 pub mod states;
 
-pub use change::{JITTER_PERMILLE, Jitter, RETRY_AFTER_MAX, ReceiverState, SCHEDULE, Tried, announce};
+pub use change::{
+    JITTER_PERMILLE, Jitter, RETRY_AFTER_MAX, ReceiverState, SCHEDULE, Tried, announce,
+};
 pub use states::{DeliveryStep, DeliveryTrigger};
 
 names! {

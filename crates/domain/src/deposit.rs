@@ -262,7 +262,12 @@ impl Deposit {
     /// Id of the log at `ordinal` of a transaction. Derived, so that the same log is the same
     /// deposit in every block. Has the form of a version 4 UUID.
     pub fn id_of(chain_id: u64, tx: TxHash, ordinal: u32) -> DepositId {
-        let word = vault::hash(&[b"corridor.deposit", &chain_id.to_be_bytes(), &tx.0, &ordinal.to_be_bytes()]);
+        let word = vault::hash(&[
+            b"corridor.deposit",
+            &chain_id.to_be_bytes(),
+            &tx.0,
+            &ordinal.to_be_bytes(),
+        ]);
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&word.0[..16]);
         DepositId(uuid::Builder::from_random_bytes(bytes).into_uuid())
@@ -273,7 +278,10 @@ impl Deposit {
     pub fn status(&self) -> Option<DepositStatus> {
         let state = match (self.state, self.back_to) {
             (DepositState::Suspended, Some(DepositState::Completed)) => DepositState::Suspended,
-            (DepositState::Suspended | DepositState::Refunding | DepositState::Refunded, Some(before)) => before,
+            (
+                DepositState::Suspended | DepositState::Refunding | DepositState::Refunded,
+                Some(before),
+            ) => before,
             (state, _) => state,
         };
         Some(match state {
@@ -286,9 +294,10 @@ impl Deposit {
             | DepositState::Approved
             | DepositState::Suspended => DepositStatus::ReceivedInEscrow,
             DepositState::Completed => DepositStatus::Completed,
-            DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding | DepositState::Refunded => {
-                DepositStatus::Rejected
-            }
+            DepositState::Rejected
+            | DepositState::LegalHold
+            | DepositState::Refunding
+            | DepositState::Refunded => DepositStatus::Rejected,
             DepositState::Failed => DepositStatus::Failed,
         })
     }

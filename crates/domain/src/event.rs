@@ -70,7 +70,11 @@ impl EventKind {
 
     /// The aggregate of an event of this kind, by the id of the quote or payment.
     pub const fn aggregate(self, subject: Uuid) -> Aggregate {
-        if self.is_of_quote() { Aggregate::Quote(QuoteId(subject)) } else { Aggregate::Payment(PaymentId(subject)) }
+        if self.is_of_quote() {
+            Aggregate::Quote(QuoteId(subject))
+        } else {
+            Aggregate::Payment(PaymentId(subject))
+        }
     }
 
     /// Whether the subject is a quote (else a payment).

@@ -53,9 +53,10 @@ impl ExchangeState {
         match self {
             ExchangeState::Pending => OrderStatus::Pending,
             // From the moment at which it can no longer be cancelled.
-            ExchangeState::Debiting | ExchangeState::Debited | ExchangeState::Paying | ExchangeState::Returning => {
-                OrderStatus::Processing
-            }
+            ExchangeState::Debiting
+            | ExchangeState::Debited
+            | ExchangeState::Paying
+            | ExchangeState::Returning => OrderStatus::Processing,
             ExchangeState::Settled => OrderStatus::Settled,
             ExchangeState::Failed => OrderStatus::Failed,
             ExchangeState::Cancelled => OrderStatus::Cancelled,
@@ -69,7 +70,10 @@ impl ExchangeState {
             ExchangeState::Debited => Some("its tokens have been moved"),
             ExchangeState::Paying => Some("its payout is in progress"),
             ExchangeState::Returning => Some("its tokens are being returned to the wallet"),
-            ExchangeState::Pending | ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled => None,
+            ExchangeState::Pending
+            | ExchangeState::Settled
+            | ExchangeState::Failed
+            | ExchangeState::Cancelled => None,
         }
     }
 
@@ -125,7 +129,9 @@ impl OrderFailure {
         match self {
             OrderFailure::RateMoved => "the exchange rate moved by more than the order allows",
             OrderFailure::OnChainRevert => "the tokens could not be moved on the chain",
-            OrderFailure::TokenPaused => "the token's issuer has paused transfers or changed its contract's code",
+            OrderFailure::TokenPaused => {
+                "the token's issuer has paused transfers or changed its contract's code"
+            }
             OrderFailure::PayoutFailed => "the amount could not be paid out to the bank account",
             OrderFailure::CancelledByUser => "cancelled on request",
             OrderFailure::WalletBlocked => "the wallet was blocked",

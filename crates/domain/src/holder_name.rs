@@ -11,14 +11,17 @@ use crate::rail_text::CharacterSet;
 /// Minimum number of letters.
 const LETTERS_MIN: usize = 2;
 /// Punctuation in names of persons and companies, with typographic variants.
-const SIGNS: &str = "-/().,'+&\u{2018}\u{2019}\u{2BC}\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{B7}";
+const SIGNS: &str =
+    "-/().,'+&\u{2018}\u{2019}\u{2BC}\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{B7}";
 
 /// Whether a rail with this character set can pay an account of this holder: the name has letters
 /// and only punctuation that names have, each of its words survives in the rail's spelling, and its
 /// letters are Latin unless the rail accepts all.
 pub fn can_be_paid(set: CharacterSet, name: &str) -> bool {
     let letters = || name.chars().filter(|c| c.is_alphabetic() && !SIGNS.contains(*c));
-    let is_of_names = |c: char| c.is_alphanumeric() || c.is_whitespace() || is_combining_mark(c) || SIGNS.contains(c);
+    let is_of_names = |c: char| {
+        c.is_alphanumeric() || c.is_whitespace() || is_combining_mark(c) || SIGNS.contains(c)
+    };
     letters().count() >= LETTERS_MIN
         && name.chars().all(is_of_names)
         && (set == CharacterSet::Unicode || letters().all(is_latin))
@@ -64,7 +67,12 @@ mod tests {
             "Ａｓｈａ Khan",
             "Ayesha  bint\u{A0}Ali",
         ] {
-            for set in [CharacterSet::SwiftX, CharacterSet::Ascii, CharacterSet::Latin1, CharacterSet::Unicode] {
+            for set in [
+                CharacterSet::SwiftX,
+                CharacterSet::Ascii,
+                CharacterSet::Latin1,
+                CharacterSet::Unicode,
+            ] {
                 assert!(can_be_paid(set, name), "{set:?}: {name}");
             }
         }
@@ -100,7 +108,8 @@ mod tests {
     /// tokens have moved.
     #[test]
     fn another_script_needs_a_rail_that_accepts_it() {
-        for name in ["عائشہ خان", "李小龙", "আবদুল করিম", "राम कुमार", "Иван Щербаков", "김철수", "Asha خان"]
+        for name in
+            ["عائشہ خان", "李小龙", "আবদুল করিম", "राम कुमार", "Иван Щербаков", "김철수", "Asha خان"]
         {
             for set in [CharacterSet::SwiftX, CharacterSet::Ascii, CharacterSet::Latin1] {
                 assert!(!can_be_paid(set, name), "{set:?}: {name}");

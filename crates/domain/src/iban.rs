@@ -36,9 +36,11 @@ pub struct IbanShape {
 }
 
 /// Pakistan: `PK`, 2 check digits, 4 letters of the bank, 16 letters or digits of the account.
-pub const PAKISTAN: IbanShape = IbanShape { country: "PK", len: 24, bank_len: 4, branch_len: 4, lettered: true };
+pub const PAKISTAN: IbanShape =
+    IbanShape { country: "PK", len: 24, bank_len: 4, branch_len: 4, lettered: true };
 /// Egypt: `EG`, 2 check digits, bank 4, branch 4, account 17 digits.
-pub const EGYPT: IbanShape = IbanShape { country: "EG", len: 29, bank_len: 4, branch_len: 8, lettered: false };
+pub const EGYPT: IbanShape =
+    IbanShape { country: "EG", len: 29, bank_len: 4, branch_len: 8, lettered: false };
 
 /// Reason why a text is not an IBAN of the expected country.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -71,7 +73,8 @@ impl Iban {
     pub fn parse(country: Country, text: &str) -> Result<Iban, IbanError> {
         let shape = shape_of(country).ok_or(IbanError::NoIbans)?;
         let text = normalised(text);
-        let numbered = text.get(2..HEAD_LEN).is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
+        let numbered =
+            text.get(2..HEAD_LEN).is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()));
         if !text.starts_with(shape.country) || !numbered {
             return Err(IbanError::Country { expected: shape.country });
         }
@@ -172,11 +175,19 @@ mod tests {
 
     #[test]
     fn published_examples_are_split_into_parts() {
-        let pk = Iban::parse(Country::Pak, "pk36 scbl 0000 0011 2345 6702").expect("the registry's example");
-        assert_eq!((pk.as_str(), pk.bank(), pk.branch()), ("PK36SCBL0000001123456702", "SCBL", "SCBL"));
+        let pk = Iban::parse(Country::Pak, "pk36 scbl 0000 0011 2345 6702")
+            .expect("the registry's example");
+        assert_eq!(
+            (pk.as_str(), pk.bank(), pk.branch()),
+            ("PK36SCBL0000001123456702", "SCBL", "SCBL")
+        );
         assert_eq!(pk.account(), "0000001123456702");
-        let eg = Iban::parse(Country::Egy, "EG380019000500000000263180002").expect("the registry's example");
-        assert_eq!((eg.bank(), eg.branch(), eg.account()), ("0019", "00190005", "00000000263180002"));
+        let eg = Iban::parse(Country::Egy, "EG380019000500000000263180002")
+            .expect("the registry's example");
+        assert_eq!(
+            (eg.bank(), eg.branch(), eg.account()),
+            ("0019", "00190005", "00000000263180002")
+        );
     }
 
     #[test]

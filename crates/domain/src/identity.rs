@@ -40,7 +40,9 @@ impl NameClaim {
             && !text.chars().any(|letter| letter.is_control() || letter.is_whitespace());
         let kept = match self {
             NameClaim::Subject => text.to_owned(),
-            NameClaim::Email | NameClaim::PreferredUsername | NameClaim::Upn => text.to_ascii_lowercase(),
+            NameClaim::Email | NameClaim::PreferredUsername | NameClaim::Upn => {
+                text.to_ascii_lowercase()
+            }
         };
         fine.then_some(kept)
     }
@@ -115,7 +117,10 @@ mod tests {
                 assert_eq!(claim.kept(wrong), None, "{wrong:?}");
             }
         }
-        assert_eq!(NameClaim::Email.kept(" Ayesha@Bank.Example "), Some("ayesha@bank.example".to_owned()));
+        assert_eq!(
+            NameClaim::Email.kept(" Ayesha@Bank.Example "),
+            Some("ayesha@bank.example".to_owned())
+        );
         assert_eq!(NameClaim::Subject.kept("auth0|aB"), Some("auth0|aB".to_owned()));
         // The Kelvin sign is not a k: only ASCII case is ignored.
         assert_eq!(NameClaim::Email.kept("\u{212a}ahn@x"), Some("\u{212a}ahn@x".to_owned()));

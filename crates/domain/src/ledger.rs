@@ -122,9 +122,15 @@ impl AccountCode {
 impl fmt::Display for AccountCode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, currency) = match self {
-            AccountCode::Nostro(rail, currency) => return write!(out, "nostro:{rail}:{}", currency.code()),
-            AccountCode::Escrow(request, coin) => return write!(out, "escrow:{request}:{}", coin.currency().code()),
-            AccountCode::Wallet(wallet, coin) => return write!(out, "wallet:{wallet}:{}", coin.currency().code()),
+            AccountCode::Nostro(rail, currency) => {
+                return write!(out, "nostro:{rail}:{}", currency.code());
+            }
+            AccountCode::Escrow(request, coin) => {
+                return write!(out, "escrow:{request}:{}", coin.currency().code());
+            }
+            AccountCode::Wallet(wallet, coin) => {
+                return write!(out, "wallet:{wallet}:{}", coin.currency().code());
+            }
             AccountCode::Unswept(coin) => ("unswept", coin.currency()),
             AccountCode::Treasury(coin) => ("treasury", coin.currency()),
             AccountCode::Exchanged(coin) => ("exchanged", coin.currency()),
@@ -163,7 +169,14 @@ pub struct Account {
 impl Account {
     /// An account without transfers.
     pub const fn empty(tenant: TenantId, code: AccountCode) -> Account {
-        Account { tenant, code, debits_pending: 0, debits_posted: 0, credits_pending: 0, credits_posted: 0 }
+        Account {
+            tenant,
+            code,
+            debits_pending: 0,
+            debits_posted: 0,
+            credits_pending: 0,
+            credits_posted: 0,
+        }
     }
 
     /// Balance of the account.
@@ -239,7 +252,11 @@ pub enum LedgerRefusal {
 }
 
 /// Books one transfer on its two accounts. A refusal leaves both unchanged.
-pub fn book(debit: &mut Account, credit: &mut Account, transfer: &Transfer) -> Result<(), LedgerRefusal> {
+pub fn book(
+    debit: &mut Account,
+    credit: &mut Account,
+    transfer: &Transfer,
+) -> Result<(), LedgerRefusal> {
     let impossible = |why| Err(LedgerRefusal::Impossible(transfer.id, why));
     let amount = transfer.amount.minor;
     if amount <= 0 {
@@ -270,7 +287,9 @@ pub fn book(debit: &mut Account, credit: &mut Account, transfer: &Transfer) -> R
         credit.credits_pending.checked_add(pending),
         credit.credits_posted.checked_add(posted),
     );
-    let (Some(debits_pending), Some(debits_posted), Some(credits_pending), Some(credits_posted)) = sums else {
+    let (Some(debits_pending), Some(debits_posted), Some(credits_pending), Some(credits_posted)) =
+        sums
+    else {
         return impossible("a sum would exceed 64 bits");
     };
     if debits_pending < 0 || credits_pending < 0 {

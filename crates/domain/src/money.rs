@@ -78,7 +78,10 @@ mod tests {
     fn a_value_with_too_many_decimals_is_not_an_amount() {
         let value = |text: &str| text.parse::<Decimal>().expect("a number");
         assert_eq!(Money::exact(value("1.001"), Currency::Aed), None);
-        assert_eq!(Money::exact(value("1.001"), Currency::Kwd), Some(Money::new(1001, Currency::Kwd)));
+        assert_eq!(
+            Money::exact(value("1.001"), Currency::Kwd),
+            Some(Money::new(1001, Currency::Kwd))
+        );
         assert_eq!(Money::exact(value("0.5"), Currency::Vnd), None);
     }
 

@@ -163,7 +163,13 @@ pub struct Effects {
 impl Payment {
     /// Moves the payment one step and records it: transfers, event, version. The caller sets the
     /// job.
-    fn arrive(&mut self, to: PaymentState, settled_by: Option<&Attempt>, effects: &mut Effects, cx: &mut Cx<'_>) {
+    fn arrive(
+        &mut self,
+        to: PaymentState,
+        settled_by: Option<&Attempt>,
+        effects: &mut Effects,
+        cx: &mut Cx<'_>,
+    ) {
         effects.transfers.extend(booking::transfers(self, to, settled_by, cx));
         self.standing.state = to;
         self.standing.state_at = cx.now;
@@ -186,7 +192,8 @@ impl Payment {
     /// to the payment now. A succeeded payment may be found returned, which the bank's reports may
     /// fail to state in full.
     pub fn open_to(&self, finding: &Finding) -> Option<Doubt> {
-        let came_back = self.standing.state == PaymentState::Succeeded && finding.status == RailStatus::Returned;
+        let came_back = self.standing.state == PaymentState::Succeeded
+            && finding.status == RailStatus::Returned;
         let attempt = self.attempt.filter(|_| came_back);
         self.doubt().or(attempt.map(|attempt| Doubt { attempt, since: self.standing.state_at }))
     }

@@ -7,8 +7,9 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::chain::{
-    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads, KeyRole, LogEvent,
-    NodeReport, NonceReports, Receipt, Sighting, SignFault, Signed, Simulated, TransferAt, TxHash, Unsigned,
+    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads,
+    KeyRole, LogEvent, NodeReport, NonceReports, Receipt, Sighting, SignFault, Signed, Simulated,
+    TransferAt, TxHash, Unsigned,
 };
 use crate::currency::Currency;
 use crate::decimal::Decimal;
@@ -113,11 +114,17 @@ pub trait Chain: Send + Sync {
         self.logs_in(from, to, controllers)
     }
     /// The blocks of a range in which any node knows a transfer of our tokens to this account.
-    fn blocks_paying(&self, account: Address, from: u64, to: u64) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
+    fn blocks_paying(
+        &self,
+        account: Address,
+        from: u64,
+        to: u64,
+    ) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
         Box::pin(async move {
             let logs = self.logs_in(from, to, &[]).await?;
             let pays = |log: &ChainLog| matches!(log.event, LogEvent::Transfer { to, .. } if to == account);
-            let mut blocks: Vec<u64> = logs.iter().filter(|log| pays(log)).map(|log| log.block_number).collect();
+            let mut blocks: Vec<u64> =
+                logs.iter().filter(|log| pays(log)).map(|log| log.block_number).collect();
             blocks.dedup();
             Ok(blocks)
         })
@@ -158,20 +165,29 @@ pub trait Chain: Send + Sync {
     }
     /// Receipt of a transaction; `None` if no node has it in the chain. Its logs are read as by
     /// [`Chain::logs`].
-    fn receipt<'a>(&'a self, tx: TxHash, controllers: &'a [Address])
-    -> Answer<'a, Result<Option<Receipt>, ChainFault>>;
+    fn receipt<'a>(
+        &'a self,
+        tx: TxHash,
+        controllers: &'a [Address],
+    ) -> Answer<'a, Result<Option<Receipt>, ChainFault>>;
     /// Number of an account's transactions in the chain: its next nonce.
     fn nonce(&self, account: Address) -> Answer<'_, Result<u64, ChainFault>>;
     /// The same from every node.
     fn nonces(&self, account: Address) -> Answer<'_, Result<NonceReports, ChainFault>> {
-        Box::pin(async move { Ok(NonceReports { answered: vec![self.nonce(account).await?], silent: 0 }) })
+        Box::pin(async move {
+            Ok(NonceReports { answered: vec![self.nonce(account).await?], silent: 0 })
+        })
     }
     /// Current fee suggestion for a transaction.
     fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>>;
     /// Balance of an account in wei.
     fn gas_balance(&self, account: Address) -> Answer<'_, Result<u128, ChainFault>>;
     /// Token balance of an account in minor units.
-    fn token_balance(&self, token: Address, account: Address) -> Answer<'_, Result<u64, ChainFault>>;
+    fn token_balance(
+        &self,
+        token: Address,
+        account: Address,
+    ) -> Answer<'_, Result<u64, ChainFault>>;
     /// The same for many accounts, in their order, with few queries.
     fn token_balances<'a>(
         &'a self,
@@ -196,11 +212,19 @@ pub trait Chain: Send + Sync {
         block: &'a Block,
     ) -> Answer<'a, Result<Option<u64>, ChainFault>>;
     /// Whether the token contract has blacklisted the account.
-    fn is_blacklisted(&self, token: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>>;
+    fn is_blacklisted(
+        &self,
+        token: Address,
+        account: Address,
+    ) -> Answer<'_, Result<bool, ChainFault>>;
     /// Whether the token contract's transfers are paused.
     fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>>;
     /// Whether a controller accepts an account as its tenant's operator (`hasRole`).
-    fn is_operator(&self, controller: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>>;
+    fn is_operator(
+        &self,
+        controller: Address,
+        account: Address,
+    ) -> Answer<'_, Result<bool, ChainFault>>;
     /// Whether the address has contract code.
     fn is_deployed(&self, contract: Address) -> Answer<'_, Result<bool, ChainFault>>;
     /// Simulates a call of the tenant's key `from` on the newest block.
@@ -272,7 +296,10 @@ pub trait AddressScreen: Send + Sync {
 pub trait ChainAnalysis: Send + Sync {
     /// Proximity of a payer's address to a listed one. Asked once, within the adapter's timeout; an
     /// unparsable answer counts as none.
-    fn proximity<'a>(&'a self, question: &'a ProximityQuestion) -> Answer<'a, Result<ProximityAnswer, AnalysisFault>>;
+    fn proximity<'a>(
+        &'a self,
+        question: &'a ProximityQuestion,
+    ) -> Answer<'a, Result<ProximityAnswer, AnalysisFault>>;
 }
 
 /// Reason why a provider of chain analysis did not answer, for the bank's own staff.
@@ -290,7 +317,11 @@ pub enum AnalysisFault {
 pub trait Receiver: Send + Sync {
     /// Makes one attempt to deliver a signed message. Never repeats it, never follows a redirect,
     /// never exceeds the transport's timeout.
-    fn deliver<'a>(&'a self, endpoint: &'a Endpoint, message: &'a Message) -> Answer<'a, DeliveryAnswer>;
+    fn deliver<'a>(
+        &'a self,
+        endpoint: &'a Endpoint,
+        message: &'a Message,
+    ) -> Answer<'a, DeliveryAnswer>;
 }
 
 /// An identity provider for users of the operator console (OpenID Connect, authorization code
@@ -303,5 +334,9 @@ pub trait IdentityProvider: Send + Sync {
         now: Timestamp,
     ) -> Answer<'a, Result<String, IdentityFault>>;
     /// The user who signed in, by the code that the browser returned. A code is redeemed once.
-    fn redeem<'a>(&'a self, answer: &'a SignInAnswer, now: Timestamp) -> Answer<'a, Result<Identity, IdentityFault>>;
+    fn redeem<'a>(
+        &'a self,
+        answer: &'a SignInAnswer,
+        now: Timestamp,
+    ) -> Answer<'a, Result<Identity, IdentityFault>>;
 }

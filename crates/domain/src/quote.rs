@@ -67,10 +67,14 @@ impl QuoteState {
             (None, QuoteTrigger::Used) => QuoteStep::Refused("quote_not_found"),
             (None, QuoteTrigger::TimeRanOut) | (Some(_), QuoteTrigger::Created) => QuoteStep::Stays,
             (Some(QuoteState::Active), QuoteTrigger::Used) => QuoteStep::To(QuoteState::Used),
-            (Some(QuoteState::Active), QuoteTrigger::TimeRanOut) => QuoteStep::To(QuoteState::Expired),
+            (Some(QuoteState::Active), QuoteTrigger::TimeRanOut) => {
+                QuoteStep::To(QuoteState::Expired)
+            }
             (Some(QuoteState::Used), QuoteTrigger::Used) => QuoteStep::Refused("quote_used"),
             (Some(QuoteState::Expired), QuoteTrigger::Used) => QuoteStep::Refused("quote_expired"),
-            (Some(QuoteState::Used | QuoteState::Expired), QuoteTrigger::TimeRanOut) => QuoteStep::Stays,
+            (Some(QuoteState::Used | QuoteState::Expired), QuoteTrigger::TimeRanOut) => {
+                QuoteStep::Stays
+            }
         }
     }
 }
@@ -185,7 +189,9 @@ impl Pricing {
         let amount = self.base_amount()?;
         let (destination, remainder) = self.payable(amount)?;
         self.check_limits(destination)?;
-        let too_large = || Fault::new(AMOUNT, "amount_above_max", "The amount is too large to be priced exactly");
+        let too_large = || {
+            Fault::new(AMOUNT, "amount_above_max", "The amount is too large to be priced exactly")
+        };
         let rate = destination
             .decimal()
             .checked_div(amount.decimal(), RATE_DECIMALS, Rounding::HalfEven)
@@ -211,7 +217,9 @@ impl Pricing {
         let units = self.currency.minor_units();
         if self.amount.decimals() > units {
             let message = format!("{} has at most {units} decimals", self.currency.code());
-            return Err(Fault::new(AMOUNT, "decimal_max_places", message).with("decimal_places", units));
+            return Err(
+                Fault::new(AMOUNT, "decimal_max_places", message).with("decimal_places", units)
+            );
         }
         Money::exact(self.amount, self.currency)
             .filter(|money| money.decimal() < Decimal::from_int(BASE_AMOUNT_LIMIT))
@@ -224,11 +232,18 @@ impl Pricing {
     /// price × amount, rounded down to the payable step; and the minor units cut off by that.
     fn payable(&self, amount: Money) -> Result<(Money, Money), Fault> {
         let currency = self.country.currency();
-        let exact = less_margin(self.mid, self.margin_bps).and_then(|price| price.checked_mul(amount.decimal()));
+        let exact = less_margin(self.mid, self.margin_bps)
+            .and_then(|price| price.checked_mul(amount.decimal()));
         let minor = exact
             .map(|exact| exact.round(currency.minor_units(), Rounding::Floor))
             .and_then(|floored| Money::exact(floored, currency))
-            .ok_or_else(|| Fault::new(AMOUNT, "amount_above_max", "The amount is too large to be priced exactly"))?;
+            .ok_or_else(|| {
+                Fault::new(
+                    AMOUNT,
+                    "amount_above_max",
+                    "The amount is too large to be priced exactly",
+                )
+            })?;
         let cut = minor.minor % self.step_minor.max(1);
         Ok((Money::new(minor.minor - cut, currency), Money::new(cut, currency)))
     }
@@ -239,7 +254,9 @@ impl Pricing {
             let message = format!("{destination} would be paid out; the minimum is {min}");
             return Err(Fault::new(AMOUNT, "amount_below_min", message).with("min", min.decimal()));
         }
-        if destination.minor > max.minor || destination.decimal() >= Decimal::from_int(DESTINATION_AMOUNT_LIMIT) {
+        if destination.minor > max.minor
+            || destination.decimal() >= Decimal::from_int(DESTINATION_AMOUNT_LIMIT)
+        {
             let message = format!("{destination} would be paid out; the maximum is {max}");
             return Err(Fault::new(AMOUNT, "amount_above_max", message).with("max", max.decimal()));
         }
@@ -250,7 +267,9 @@ impl Pricing {
         let coin = self.coin.currency();
         let units = coin.minor_units();
         let amount = destination.decimal().checked_div(self.wallet_mid, units, Rounding::Ceil)?;
-        let premium = amount.checked_mul(Decimal::new(self.premium_bps.into(), 4))?.round(units, Rounding::Ceil);
+        let premium = amount
+            .checked_mul(Decimal::new(self.premium_bps.into(), 4))?
+            .round(units, Rounding::Ceil);
         let charge = Charge {
             amount: Money::exact(amount, coin)?,
             premium: Money::exact(premium, coin)?,
@@ -266,10 +285,10 @@ impl Quote {
     pub fn expected_amount(&self) -> Decimal {
         // An offer is made only if this product fits; the fallback is the same number by
         // construction.
-        self.offer
-            .rate
-            .checked_mul(self.offer.amount.decimal())
-            .map_or_else(|| self.offer.amount_destination.decimal(), |it| it.round(MATCH_DECIMALS, Rounding::HalfEven))
+        self.offer.rate.checked_mul(self.offer.amount.decimal()).map_or_else(
+            || self.offer.amount_destination.decimal(),
+            |it| it.round(MATCH_DECIMALS, Rounding::HalfEven),
+        )
     }
 
     /// Whether `amount` is rate × quote amount, compared to 4 decimals (specification, POST /v2/payment rule 2).

@@ -61,7 +61,8 @@ impl SplitName {
     /// word.
     pub fn of(name: &str, family_first: bool) -> Option<SplitName> {
         let mut words: Vec<&str> = name.split_whitespace().collect();
-        let family = if family_first && !words.is_empty() { words.remove(0) } else { words.pop()? };
+        let family =
+            if family_first && !words.is_empty() { words.remove(0) } else { words.pop()? };
         Some(SplitName { given: words.join(" "), family: family.to_owned() })
     }
 }
@@ -159,7 +160,8 @@ pub const DUPLICATE_REASONS: [&str; 7] = ["AM05", "DUPL", "DU01", "DU02", "DU03"
 /// Whether a reason code means that the bank already has the instruction.
 pub fn is_duplicate(code: &str, rail: Option<&RailConfig>) -> bool {
     let code = code.trim().to_ascii_uppercase();
-    DUPLICATE_REASONS.contains(&code.as_str()) || rail.is_some_and(|rail| rail.duplicate_reasons.contains(&code))
+    DUPLICATE_REASONS.contains(&code.as_str())
+        || rail.is_some_and(|rail| rail.duplicate_reasons.contains(&code))
 }
 
 /// One report about one attempt.
@@ -293,7 +295,10 @@ impl BankReport {
     ///
     /// # Errors
     /// It matches none of our attempts, or contradicts the matched ones.
-    pub fn of_attempts<'a>(&self, candidates: &'a Candidates) -> Result<Vec<(&'a Candidate, RailReport)>, Unmatched> {
+    pub fn of_attempts<'a>(
+        &self,
+        candidates: &'a Candidates,
+    ) -> Result<Vec<(&'a Candidate, RailReport)>, Unmatched> {
         let found = match &self.about {
             About::One(ids) => vec![candidates.find(ids, self.said.amount)?],
             About::Rest { of, listed } => candidates.rest_of(of, listed)?,
@@ -316,8 +321,17 @@ impl BankReport {
 
 impl From<RailReport> for BankReport {
     fn from(report: RailReport) -> BankReport {
-        let RailReport { attempt, status, reason, further_reasons, info, bank_reference, amount, charges, source } =
-            report;
+        let RailReport {
+            attempt,
+            status,
+            reason,
+            further_reasons,
+            info,
+            bank_reference,
+            amount,
+            charges,
+            source,
+        } = report;
         let reasons = reason.into_iter().chain(further_reasons).collect();
         let said = Said { status, reasons, info, bank_reference, amount, charges, source };
         BankReport { about: About::One(ReportIds::of_attempt(attempt)), said }
@@ -399,7 +413,8 @@ mod tests {
             (" ", true, None),
             ("", false, None),
         ] {
-            let expected = expected.map(|(given, family)| SplitName { given: given.into(), family: family.into() });
+            let expected = expected
+                .map(|(given, family)| SplitName { given: given.into(), family: family.into() });
             assert_eq!(SplitName::of(name, first), expected, "{name}");
         }
     }

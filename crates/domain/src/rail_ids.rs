@@ -125,13 +125,16 @@ fn plain(id: &str) -> String {
 /// Whether an id of a report equals `ours`, possibly truncated.
 fn is_same(given: &str, ours: &str) -> bool {
     let (given_plain, ours) = (plain(given), plain(ours));
-    given_plain == ours || (given.trim().chars().count() >= CUT_MIN_CHARS && ours.starts_with(&given_plain))
+    given_plain == ours
+        || (given.trim().chars().count() >= CUT_MIN_CHARS && ours.starts_with(&given_plain))
 }
 
 /// Lookup key of a possibly truncated id; `None` if it cannot be ours.
 pub fn head(id: &str) -> Option<i64> {
     let plain = plain(id);
-    let digits = plain.get(..HEAD_DIGITS).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+    let digits = plain
+        .get(..HEAD_DIGITS)
+        .filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
     i64::from_str_radix(digits, 16).ok()
 }
 
@@ -152,7 +155,9 @@ impl ReportIds {
 
     /// The ids that may be an attempt's or a payment's.
     pub fn strong(&self) -> impl Iterator<Item = &str> {
-        [&self.uetr, &self.instruction, &self.end_to_end].into_iter().filter_map(|id| provided(id.as_ref()))
+        [&self.uetr, &self.instruction, &self.end_to_end]
+            .into_iter()
+            .filter_map(|id| provided(id.as_ref()))
     }
 
     /// The message or the block that it is about: each of our messages has one block, with the same
@@ -183,7 +188,9 @@ impl ReportIds {
         ];
         let given: Vec<String> = named
             .into_iter()
-            .filter_map(|(name, id)| provided(id.as_ref()).map(|id| format!("{name} {}", shown(id))))
+            .filter_map(|(name, id)| {
+                provided(id.as_ref()).map(|id| format!("{name} {}", shown(id)))
+            })
             .collect();
         if given.is_empty() { "without any id".to_owned() } else { given.join(", ") }
     }
@@ -211,7 +218,8 @@ impl Candidates {
         for (at, it) in all.iter().enumerate() {
             let own = [it.attempt.instruction_id(), it.payment.end_to_end_id()];
             let messages = it.sent.iter().map(|sent| sent.message.clone());
-            let named: BTreeSet<i64> = own.into_iter().chain(messages).filter_map(|id| head(&id)).collect();
+            let named: BTreeSet<i64> =
+                own.into_iter().chain(messages).filter_map(|id| head(&id)).collect();
             for head in named {
                 heads.entry(head).or_default().push(at);
             }
@@ -225,7 +233,12 @@ impl Candidates {
     /// The matching attempts among those that an id leads to.
     fn fitting(&self, id: &str, fits: impl Fn(&Candidate) -> bool) -> BTreeSet<usize> {
         let found = head(id).and_then(|head| self.heads.get(&head));
-        found.into_iter().flatten().copied().filter(|at| self.all.get(*at).is_some_and(&fits)).collect()
+        found
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(|at| self.all.get(*at).is_some_and(&fits))
+            .collect()
     }
 
     /// The attempts that one id of a transaction names: the attempt with that id, else all attempts
@@ -246,8 +259,10 @@ impl Candidates {
     /// Its ids are not ours, contradict each other, or are ambiguous.
     pub fn find(&self, ids: &ReportIds, amount: Option<Money>) -> Result<&Candidate, Unmatched> {
         let end_to_end = provided(ids.end_to_end.as_ref());
-        let other = [&ids.uetr, &ids.instruction].into_iter().filter_map(|id| provided(id.as_ref()));
-        let named = other.map(|id| self.named(id, false)).chain(end_to_end.map(|id| self.named(id, true)));
+        let other =
+            [&ids.uetr, &ids.instruction].into_iter().filter_map(|id| provided(id.as_ref()));
+        let named =
+            other.map(|id| self.named(id, false)).chain(end_to_end.map(|id| self.named(id, true)));
         let mut sets = named.filter(|set| !set.is_empty());
         let Some(first) = sets.next() else { return self.by_message(ids, amount) };
         let mut left = sets.fold(first, |left, set| left.intersection(&set).copied().collect());
@@ -274,7 +289,9 @@ impl Candidates {
         for message in ids.messages().filter(|_| !is_anothers) {
             let members = self.members(message);
             let mut fitting = members.iter().filter_map(|at| self.all.get(*at));
-            if let ([_], Some(only)) = (members.iter().collect::<Vec<_>>().as_slice(), fitting.next()) {
+            if let ([_], Some(only)) =
+                (members.iter().collect::<Vec<_>>().as_slice(), fitting.next())
+            {
                 return Ok(only);
             }
             if members.is_empty() {
@@ -288,7 +305,8 @@ impl Candidates {
             let there = fitting.find(|it| it.place_in(message) == Some(place));
             return there.filter(|it| amount == Some(it.amount)).ok_or(Unmatched::Ambiguous(of));
         }
-        let told = ids.reference().filter(|_| !is_anothers).and_then(|id| self.references.get(&plain(id)));
+        let told =
+            ids.reference().filter(|_| !is_anothers).and_then(|id| self.references.get(&plain(id)));
         match told.map(Vec::as_slice) {
             Some([only]) => self.all.get(*only).ok_or(Unmatched::Nothing),
             Some(several) => Err(Unmatched::Ambiguous(several.len())),
@@ -300,15 +318,23 @@ impl Candidates {
     ///
     /// # Errors
     /// The message is not ours.
-    pub fn rest_of(&self, ids: &ReportIds, listed: &[ReportIds]) -> Result<Vec<&Candidate>, Unmatched> {
-        let members = ids.messages().map(|message| self.members(message)).filter(|set| !set.is_empty());
+    pub fn rest_of(
+        &self,
+        ids: &ReportIds,
+        listed: &[ReportIds],
+    ) -> Result<Vec<&Candidate>, Unmatched> {
+        let members =
+            ids.messages().map(|message| self.members(message)).filter(|set| !set.is_empty());
         let members = members.reduce(|left, set| left.intersection(&set).copied().collect());
         let mut members = members.ok_or(Unmatched::Nothing)?;
         if members.is_empty() {
             return Err(Unmatched::Contradiction);
         }
-        let listed: BTreeSet<AttemptId> =
-            listed.iter().filter_map(|ids| self.find(ids, None).ok()).map(|it| it.attempt).collect();
+        let listed: BTreeSet<AttemptId> = listed
+            .iter()
+            .filter_map(|ids| self.find(ids, None).ok())
+            .map(|it| it.attempt)
+            .collect();
         members.retain(|at| self.all.get(*at).is_some_and(|it| !listed.contains(&it.attempt)));
         Ok(members.iter().filter_map(|at| self.all.get(*at)).collect())
     }
@@ -318,15 +344,26 @@ impl Candidates {
     ///
     /// # Errors
     /// The message is not ours, or the booking is not their sum.
-    pub fn booked(&self, ids: &ReportIds, booked: Money, count: Option<usize>) -> Result<Vec<&Candidate>, Unmatched> {
+    pub fn booked(
+        &self,
+        ids: &ReportIds,
+        booked: Money,
+        count: Option<usize>,
+    ) -> Result<Vec<&Candidate>, Unmatched> {
         let all = self.rest_of(ids, &[])?;
-        let is_open = |it: &&Candidate| !matches!(it.state, AttemptState::Refused | AttemptState::Failed);
+        let is_open =
+            |it: &&Candidate| !matches!(it.state, AttemptState::Refused | AttemptState::Failed);
         let open: Vec<&Candidate> = all.iter().copied().filter(is_open).collect();
-        let is_it = |some: &[&Candidate]| sum(some) == Some(booked) && count.is_none_or(|count| count == some.len());
+        let is_it = |some: &[&Candidate]| {
+            sum(some) == Some(booked) && count.is_none_or(|count| count == some.len())
+        };
         match (is_it(&all), is_it(&open)) {
             (true, _) => Ok(all),
             (_, true) => Ok(open),
-            _ => Err(Unmatched::Sum { booked, ours: sum(&all).unwrap_or(Money::new(0, booked.currency)) }),
+            _ => Err(Unmatched::Sum {
+                booked,
+                ours: sum(&all).unwrap_or(Money::new(0, booked.currency)),
+            }),
         }
     }
 }

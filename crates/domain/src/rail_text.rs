@@ -50,7 +50,10 @@ impl CharacterSet {
 
     /// Whether a name can be transmitted: every word of it keeps a letter or a digit.
     pub fn can_name(self, name: &str) -> bool {
-        let mut words = name.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).peekable();
+        let mut words = name
+            .split_whitespace()
+            .filter(|word| word.chars().any(char::is_alphanumeric))
+            .peekable();
         words.peek().is_some() && words.all(|word| !self.spell(word, usize::MAX).is_empty())
     }
 
@@ -59,8 +62,11 @@ impl CharacterSet {
     /// name with its records and refuses after the tokens have moved.
     pub fn name_loss(self, name: &str) -> Option<NameLoss> {
         let scripts = CodePointMapData::<Script>::new();
-        let seen = || name.chars().filter(|character| !is_ignorable(*character) && !is_gap(*character));
-        let of_name = |sign: char| sign.is_alphanumeric() || is_combining_mark(sign) || NAME_SIGNS.contains(sign);
+        let seen =
+            || name.chars().filter(|character| !is_ignorable(*character) && !is_gap(*character));
+        let of_name = |sign: char| {
+            sign.is_alphanumeric() || is_combining_mark(sign) || NAME_SIGNS.contains(sign)
+        };
         if let Some(sign) = seen().find(|sign| !of_name(*sign)) {
             return Some(NameLoss::Sign(sign));
         }
@@ -79,7 +85,9 @@ impl CharacterSet {
 
     fn takes(self, character: char) -> bool {
         match self {
-            CharacterSet::SwiftX => character.is_ascii_alphanumeric() || "/-?:().,'+ ".contains(character),
+            CharacterSet::SwiftX => {
+                character.is_ascii_alphanumeric() || "/-?:().,'+ ".contains(character)
+            }
             CharacterSet::Ascii => matches!(character, ' '..='~'),
             CharacterSet::Latin1 => matches!(character, ' '..='~' | '\u{A1}'..='\u{FF}'),
             CharacterSet::Unicode => true,
@@ -215,7 +223,9 @@ mod tests {
     #[test]
     fn a_name_that_loses_a_word_cannot_be_transmitted() {
         let lost = "\u{E000}\u{E001}";
-        for (name, can) in [("Asha Khan", true), ("Asha - Khan", true), ("7", true), ("", false), ("- .", false)] {
+        for (name, can) in
+            [("Asha Khan", true), ("Asha - Khan", true), ("7", true), ("", false), ("- .", false)]
+        {
             assert_eq!(SwiftX.can_name(name), can, "{name}");
         }
         // A rare ideograph without a reading.

@@ -66,7 +66,10 @@ impl Wanted<'_> {
     /// The field of a name that the rail's character set cannot represent.
     fn unspoken(&self, set: CharacterSet) -> Option<&'static str> {
         let of_order = self.order.map(|order| {
-            [("beneficiary_name", order.beneficiary_name.as_str()), ("sender_name", order.sender_name.as_str())]
+            [
+                ("beneficiary_name", order.beneficiary_name.as_str()),
+                ("sender_name", order.sender_name.as_str()),
+            ]
         });
         let mut names = of_order.into_iter().flatten();
         let of_order = names.find(|(_, name)| !set.can_name(name)).map(|(field, _)| field);
@@ -92,7 +95,9 @@ impl RailConfig {
         if let Some(field) = wanted.unspoken(self.character_set) {
             return Some(Unfit::Name(field));
         }
-        self.lacking(wanted).map(Unfit::Needs).or_else(|| self.exceeded(wanted).map(Unfit::SenderLimit))
+        self.lacking(wanted)
+            .map(Unfit::Needs)
+            .or_else(|| self.exceeded(wanted).map(Unfit::SenderLimit))
     }
 
     /// Data that the rail requires and the order lacks.
@@ -123,7 +128,9 @@ impl RailConfig {
 impl Hours {
     fn contain(&self, now: Timestamp) -> bool {
         let minute = now.minute_of_day();
-        self.works_on(now.date()) && minute >= self.open_minute.into() && minute < self.close_minute.into()
+        self.works_on(now.date())
+            && minute >= self.open_minute.into()
+            && minute < self.close_minute.into()
     }
 
     fn works_on(&self, day: Date) -> bool {
@@ -167,8 +174,10 @@ pub fn choose<'a>(
     unhealthy: &BTreeSet<RailId>,
     now: Timestamp,
 ) -> Choice<'a> {
-    let left: Vec<&RailConfig> =
-        candidates(corridors, wanted).into_iter().filter(|rail| !refused.contains(&rail.id)).collect();
+    let left: Vec<&RailConfig> = candidates(corridors, wanted)
+        .into_iter()
+        .filter(|rail| !refused.contains(&rail.id))
+        .collect();
     if left.is_empty() {
         return Choice::Never;
     }
@@ -192,7 +201,8 @@ pub fn explain<'a>(
         None if unhealthy.contains(&rail.id) => Some(Unfit::Unhealthy),
         None => None,
     };
-    let mut rails: Vec<_> = corridors.rails_of(wanted.country).map(|rail| (rail, against(rail))).collect();
+    let mut rails: Vec<_> =
+        corridors.rails_of(wanted.country).map(|rail| (rail, against(rail))).collect();
     rails.sort_by_key(|(rail, _)| rail.cost_minor);
     rails
 }
@@ -212,7 +222,10 @@ pub fn lacking(corridors: &Corridors, wanted: &Wanted<'_>) -> Option<Unfit> {
 }
 
 /// The cheapest rail that is unsuitable only because of a sender limit, with that limit.
-pub fn exhausted<'a>(corridors: &'a Corridors, wanted: &Wanted<'_>) -> Option<(&'a RailConfig, Exceeded)> {
+pub fn exhausted<'a>(
+    corridors: &'a Corridors,
+    wanted: &Wanted<'_>,
+) -> Option<(&'a RailConfig, Exceeded)> {
     let of = |rail: &'a RailConfig| match rail.unfit(wanted) {
         Some(Unfit::SenderLimit(exceeded)) => Some((rail, exceeded)),
         _ => None,
@@ -225,7 +238,8 @@ pub fn window_end(rail: &RailConfig, since: Timestamp) -> Timestamp {
     match rail.kind {
         RailKind::Instant => since + rail.window,
         RailKind::Batch => {
-            let works = |at: Timestamp| rail.hours.as_ref().is_none_or(|hours| hours.works_on(at.date()));
+            let works =
+                |at: Timestamp| rail.hours.as_ref().is_none_or(|hours| hours.works_on(at.date()));
             let (mut at, mut left) = (since, BATCH_WINDOW_BUSINESS_DAYS);
             for _ in 0..MAX_REST_DAYS {
                 at = at + Span::days(1);

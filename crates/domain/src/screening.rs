@@ -72,7 +72,11 @@ impl Screened {
         if self.is_match() {
             return self;
         }
-        Screened { score: SCORE_MAX, evidence: Some(format!("blacklist of the {token} contract")), ..self }
+        Screened {
+            score: SCORE_MAX,
+            evidence: Some(format!("blacklist of the {token} contract")),
+            ..self
+        }
     }
 }
 

@@ -118,21 +118,27 @@ impl SenderLimits {
     /// The rail's day and month at an instant.
     pub fn window(&self, now: Timestamp) -> Window {
         // No calendar covers this clock: everything counts.
-        let always = Window { day: Timestamp(i64::MIN), month: Timestamp(i64::MIN), end: Timestamp(i64::MAX) };
+        let always = Window {
+            day: Timestamp(i64::MIN),
+            month: Timestamp(i64::MIN),
+            end: Timestamp(i64::MAX),
+        };
         self.calendar(now).unwrap_or(always)
     }
 
     fn calendar(&self, now: Timestamp) -> Result<Window, jiff::Error> {
         let here = jiff::Timestamp::from_microsecond(now.0)?.to_zoned(self.zone.clone());
-        let begin = |at: Zoned| at.start_of_day().map(|at| Timestamp(at.timestamp().as_microsecond()));
+        let begin =
+            |at: Zoned| at.start_of_day().map(|at| Timestamp(at.timestamp().as_microsecond()));
         let (month, end) = (begin(here.first_of_month()?)?, begin(here.tomorrow()?)?);
         Ok(Window { day: begin(here)?, month, end })
     }
 
     /// The limit that an additional `amount` would exceed, the daily one first.
     pub fn exceeded_by(&self, spent: Spent, amount: Money) -> Option<Exceeded> {
-        let above =
-            |most: Option<Money>, spent: i64| most.filter(|most| spent.saturating_add(amount.minor) > most.minor);
+        let above = |most: Option<Money>, spent: i64| {
+            most.filter(|most| spent.saturating_add(amount.minor) > most.minor)
+        };
         let daily = above(self.daily_max, spent.day).map(Exceeded::Daily);
         daily.or_else(|| above(self.monthly_max, spent.month).map(Exceeded::Monthly))
     }
@@ -157,8 +163,12 @@ impl Corridors {
 impl Tally {
     /// An attempt's part of the usage.
     pub fn share(&self, attempt: &Attempt) -> Spent {
-        let counts = attempt.sender == Some(self.sender) && attempt.rail == self.rail && attempt.state.may_have_paid();
-        let since = |begin: Timestamp| if counts && attempt.created_at >= begin { attempt.amount.minor } else { 0 };
+        let counts = attempt.sender == Some(self.sender)
+            && attempt.rail == self.rail
+            && attempt.state.may_have_paid();
+        let since = |begin: Timestamp| {
+            if counts && attempt.created_at >= begin { attempt.amount.minor } else { 0 }
+        };
         Spent { day: since(self.window.day), month: since(self.window.month) }
     }
 }
@@ -169,7 +179,10 @@ impl AttemptState {
     pub const fn may_have_paid(self) -> bool {
         matches!(
             self,
-            AttemptState::Sending | AttemptState::Indeterminate | AttemptState::Accepted | AttemptState::Settled
+            AttemptState::Sending
+                | AttemptState::Indeterminate
+                | AttemptState::Accepted
+                | AttemptState::Settled
         )
     }
 }
@@ -177,14 +190,20 @@ impl AttemptState {
 impl Add for Spent {
     type Output = Spent;
     fn add(self, more: Spent) -> Spent {
-        Spent { day: self.day.saturating_add(more.day), month: self.month.saturating_add(more.month) }
+        Spent {
+            day: self.day.saturating_add(more.day),
+            month: self.month.saturating_add(more.month),
+        }
     }
 }
 
 impl Sub for Spent {
     type Output = Spent;
     fn sub(self, less: Spent) -> Spent {
-        Spent { day: self.day.saturating_sub(less.day), month: self.month.saturating_sub(less.month) }
+        Spent {
+            day: self.day.saturating_sub(less.day),
+            month: self.month.saturating_sub(less.month),
+        }
     }
 }
 

@@ -96,7 +96,9 @@ const fn words(status: &RailStatus) -> &'static str {
 
 fn payment_cell(state: PaymentState, trigger: Trigger) -> String {
     match state.on(trigger) {
-        Step::Through(states) => states.iter().map(|state| state.name()).collect::<Vec<_>>().join(" → "),
+        Step::Through(states) => {
+            states.iter().map(|state| state.name()).collect::<Vec<_>>().join(" → ")
+        }
         Step::Stays => ".".to_owned(),
         Step::Contradicts => "**review**".to_owned(),
     }
@@ -184,8 +186,18 @@ fn docs_states_md_matches_the_code() {
 fn every_matrix_is_complete() {
     let page = render().expect("writing to a string");
     let rows = |heading: &str| {
-        let section = page.split(heading).nth(1).unwrap_or_default().split("\n## ").next().unwrap_or_default();
-        section.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect::<Vec<_>>()
+        let section = page
+            .split(heading)
+            .nth(1)
+            .unwrap_or_default()
+            .split("\n## ")
+            .next()
+            .unwrap_or_default();
+        section
+            .lines()
+            .filter(|line| line.starts_with('|'))
+            .map(|line| line.matches('|').count())
+            .collect::<Vec<_>>()
     };
     assert_eq!(rows("\n## Payment\n"), [PaymentState::ALL.len() + 2; Trigger::ALL.len() + 2]);
     assert_eq!(rows("\n## Attempt\n"), [AttemptState::ALL.len() + 2; 8 + 2]);

@@ -39,8 +39,10 @@ impl SweepState {
             (SweepState::Sending, SweepTrigger::Done) => Move::To(SweepState::Done),
             (SweepState::Sending, SweepTrigger::GivenUp) => Move::Alarming(SweepState::Failed),
             // Executed again after a reorganisation, or reported twice.
-            (SweepState::Done, SweepTrigger::Done) | (SweepState::Failed, SweepTrigger::GivenUp) => Move::Stays,
-            (SweepState::Done, SweepTrigger::GivenUp) | (SweepState::Failed, SweepTrigger::Done) => Move::Person,
+            (SweepState::Done, SweepTrigger::Done)
+            | (SweepState::Failed, SweepTrigger::GivenUp) => Move::Stays,
+            (SweepState::Done, SweepTrigger::GivenUp)
+            | (SweepState::Failed, SweepTrigger::Done) => Move::Person,
         }
     }
 }
@@ -147,7 +149,8 @@ impl Pools {
 /// Subject of the job that begins sweeps of a tenant's stablecoin: derived, so that there is only
 /// one. Has the form of a version 4 UUID.
 pub fn lane(tenant: TenantId, coin: StableCoin) -> uuid::Uuid {
-    let word = vault::hash(&[b"corridor.sweep", tenant.0.as_bytes(), coin.currency().code().as_bytes()]);
+    let word =
+        vault::hash(&[b"corridor.sweep", tenant.0.as_bytes(), coin.currency().code().as_bytes()]);
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&word.0[..16]);
     uuid::Builder::from_random_bytes(bytes).into_uuid()
@@ -189,7 +192,11 @@ pub struct NewSweep {
 
 /// Begins a sweep of the whole sweepable amount, unless one is in progress. If the chain has less
 /// than the books, the owed amount stays first.
-pub fn begin(new: NewSweep, pools: &Pools, cx: &mut Cx<'_>) -> Option<(Sweep, Intent, WalletEffects)> {
+pub fn begin(
+    new: NewSweep,
+    pools: &Pools,
+    cx: &mut Cx<'_>,
+) -> Option<(Sweep, Intent, WalletEffects)> {
     let there = new.held.saturating_sub(pools.owed());
     let minor = pools.sweepable().min(there);
     if minor <= 0 || pools.is_sweeping() {
@@ -210,8 +217,10 @@ pub fn begin(new: NewSweep, pools: &Pools, cx: &mut Cx<'_>) -> Option<(Sweep, In
         version: 1,
     };
     let plan = Plan::Sweep { token: new.token, amount: minor.unsigned_abs() };
-    let wanted =
-        Intent { coin: Some(new.coin), ..Intent::new(intent, new.tenant, IntentKind::Sweep, new.id.0, plan, cx.now) };
+    let wanted = Intent {
+        coin: Some(new.coin),
+        ..Intent::new(intent, new.tenant, IntentKind::Sweep, new.id.0, plan, cx.now)
+    };
     let effects = WalletEffects {
         transfers: vec![sweep.reserve()],
         jobs: vec![
@@ -248,7 +257,15 @@ impl Sweep {
         (self.state, self.state_at) = (state, cx.now);
         self.version += 1;
         let id = cx.transfer_id();
-        Transfer { id, kind, pending: Some(self.hold), set: id, reason, at: cx.now, ..self.reserve() }
+        Transfer {
+            id,
+            kind,
+            pending: Some(self.hold),
+            set: id,
+            reason,
+            at: cx.now,
+            ..self.reserve()
+        }
     }
 
     fn alert(&self, kind: AlertKind, what: String) -> Alert {
@@ -269,7 +286,11 @@ impl Sweep {
             }
             Move::Stays | Move::Refused => {}
             Move::Person => {
-                let what = format!("the sweep {} took effect although it was {}", self.id, self.state.name());
+                let what = format!(
+                    "the sweep {} took effect although it was {}",
+                    self.id,
+                    self.state.name()
+                );
                 effects.alerts.push(self.alert(AlertKind::ChainMismatch, what));
             }
         }

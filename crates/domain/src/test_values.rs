@@ -46,7 +46,11 @@ pub fn new_wallet(id: WalletId) -> Provision {
         phone: "+923001234567".to_owned(),
         blockchain: "ethereum".to_owned(),
         kyc_level: None,
-        controller: Controller { address: Address([1; 20]), implementation: Address([2; 20]), version: 1 },
+        controller: Controller {
+            address: Address([1; 20]),
+            implementation: Address([2; 20]),
+            version: 1,
+        },
         deployed: true,
     }
 }
@@ -128,7 +132,8 @@ pub fn order() -> Order {
 
 pub fn submission(score: u8) -> Submission {
     let evidence = (score > 0).then(|| "OFAC 1 JOHN DOE".to_owned());
-    let screened = Screened { score, evidence, list_version: "2026-11-23".to_owned(), stale: false };
+    let screened =
+        Screened { score, evidence, list_version: "2026-11-23".to_owned(), stale: false };
     Submission { order: order(), screened, payment: PAYMENT, hold: HOLD }
 }
 
@@ -205,7 +210,8 @@ impl Books {
     /// Books the transfers in order; stops at the first that the ledger refuses.
     pub fn book(&mut self, transfers: &[Transfer]) -> Result<(), LedgerRefusal> {
         for transfer in transfers {
-            let (mut debit, mut credit) = (self.account(&transfer.debit), self.account(&transfer.credit));
+            let (mut debit, mut credit) =
+                (self.account(&transfer.debit), self.account(&transfer.credit));
             book(&mut debit, &mut credit, transfer)?;
             self.0.insert(debit.code.clone(), debit);
             self.0.insert(credit.code.clone(), credit);
@@ -219,11 +225,19 @@ impl Books {
 
     /// Every account with a balance, `code: balance (available …)`, sorted by code.
     pub fn show(&self) -> Vec<String> {
-        let used = self.0.values().filter(|account| account.balance().minor != 0 || account.debits_pending != 0);
+        let used = self
+            .0
+            .values()
+            .filter(|account| account.balance().minor != 0 || account.debits_pending != 0);
         let mut lines: Vec<String> = used
             .map(|account| match account.debits_pending {
                 0 => format!("{}: {}", account.code, account.balance()),
-                _ => format!("{}: {}, {} available", account.code, account.balance(), account.available()),
+                _ => format!(
+                    "{}: {}, {} available",
+                    account.code,
+                    account.balance(),
+                    account.available()
+                ),
             })
             .collect();
         lines.sort();
@@ -247,7 +261,8 @@ pub fn accepted(score: u8) -> (Payment, Effects, Quote) {
     let mut ids = Ids::new();
     let mut cx = Cx { now: monday(), ids: &mut ids };
     let (payment, effects) =
-        accept(Some(&mut quote), &submission(score), None, &[], &prefund, &mut cx).expect("acceptable");
+        accept(Some(&mut quote), &submission(score), None, &[], &prefund, &mut cx)
+            .expect("acceptable");
     (payment, effects, quote)
 }
 
@@ -271,7 +286,8 @@ impl Case {
         let (mut payment, _, _) = accepted(0);
         let (mut ids, rail) = (Ids(0x2000), rail("pak-raast"));
         let mut cx = Cx { now: monday(), ids: &mut ids };
-        let attempt = report::begin_attempt(&mut payment, None, (&rail.id, None), &mut cx).expect("may begin");
+        let attempt = report::begin_attempt(&mut payment, None, (&rail.id, None), &mut cx)
+            .expect("may begin");
         Case { payment, attempt, rail, now: monday(), ids }
     }
 
@@ -286,7 +302,14 @@ impl Case {
 
     pub fn hear(&mut self, said: &RailReport) -> Effects {
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
-        report::apply(&mut self.payment, &mut self.attempt, said, Some(&self.rail), RETURN_WINDOW, &mut cx)
+        report::apply(
+            &mut self.payment,
+            &mut self.attempt,
+            said,
+            Some(&self.rail),
+            RETURN_WINDOW,
+            &mut cx,
+        )
     }
 
     /// Inquiry number `tries`, from 0, without news.
@@ -296,7 +319,10 @@ impl Case {
     }
 
     /// Runs another action on it.
-    pub fn run<T>(&mut self, action: impl FnOnce(&mut Payment, &mut Attempt, &mut Cx<'_>) -> T) -> T {
+    pub fn run<T>(
+        &mut self,
+        action: impl FnOnce(&mut Payment, &mut Attempt, &mut Cx<'_>) -> T,
+    ) -> T {
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
         action(&mut self.payment, &mut self.attempt, &mut cx)
     }

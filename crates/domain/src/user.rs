@@ -82,8 +82,8 @@ pub const LOGIN_MAX_CHARS: usize = 64;
 pub fn login_name(text: &str) -> Option<String> {
     let name = text.trim().to_ascii_lowercase();
     let word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    let right =
-        name.bytes().all(|byte| word(byte) || b"._-@+".contains(&byte)) && name.bytes().next().is_some_and(word);
+    let right = name.bytes().all(|byte| word(byte) || b"._-@+".contains(&byte))
+        && name.bytes().next().is_some_and(word);
     (right && name.len() <= LOGIN_MAX_CHARS).then_some(name)
 }
 
@@ -104,14 +104,26 @@ mod tests {
     #[test]
     fn a_scope_covers_its_own_tenant_and_no_other() {
         let (one, other) = (TenantId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)));
-        assert!(Scope::All.covers(one) && Scope::Tenant(one).covers(one) && !Scope::Tenant(one).covers(other));
-        assert!(Scope::All.covers_all_of(Scope::Tenant(one)) && !Scope::Tenant(one).covers_all_of(Scope::All));
+        assert!(
+            Scope::All.covers(one)
+                && Scope::Tenant(one).covers(one)
+                && !Scope::Tenant(one).covers(other)
+        );
+        assert!(
+            Scope::All.covers_all_of(Scope::Tenant(one))
+                && !Scope::Tenant(one).covers_all_of(Scope::All)
+        );
     }
 
     #[test]
     fn a_login_name_has_one_spelling() {
-        assert_eq!(login_name(" Ayesha.Khan@bank.example "), Some("ayesha.khan@bank.example".to_owned()));
-        for wrong in ["", " ", "-a", "a b", "é", "аyesha", &"a".repeat(LOGIN_MAX_CHARS + 1), "a\u{200b}"] {
+        assert_eq!(
+            login_name(" Ayesha.Khan@bank.example "),
+            Some("ayesha.khan@bank.example".to_owned())
+        );
+        for wrong in
+            ["", " ", "-a", "a b", "é", "аyesha", &"a".repeat(LOGIN_MAX_CHARS + 1), "a\u{200b}"]
+        {
             assert_eq!(login_name(wrong), None, "{wrong:?}");
         }
     }

@@ -16,7 +16,8 @@ mod on_chain;
 pub mod states;
 
 pub use change::{
-    AUTO_UNBLOCK_HOURS, BlacklistOrder, BlockOrder, CHAIN_POLL, ORDER_DETAILS, Provision, WalletRefusal, provision,
+    AUTO_UNBLOCK_HOURS, BlacklistOrder, BlockOrder, CHAIN_POLL, ORDER_DETAILS, Provision,
+    WalletRefusal, provision,
 };
 pub use on_chain::{BlacklistTokens, case_of};
 pub use states::{WalletStep, WalletTrigger};
@@ -49,7 +50,8 @@ pub const CUSTOMER_ID_MAX_CHARS: usize = 128;
 /// Validates the bank's customer id: 1 to 128 characters without control characters, trimmed.
 pub fn customer_id(text: &str) -> Option<String> {
     let id = text.trim();
-    let fits = (1..=CUSTOMER_ID_MAX_CHARS).contains(&id.chars().count()) && !id.chars().any(char::is_control);
+    let fits = (1..=CUSTOMER_ID_MAX_CHARS).contains(&id.chars().count())
+        && !id.chars().any(char::is_control);
     fits.then(|| id.to_owned())
 }
 

@@ -15,7 +15,9 @@ use crate::chain::{Address, TxHash};
 use crate::currency::StableCoin;
 use crate::decimal::Decimal;
 use crate::exchange::OrderFailure;
-use crate::ids::{DepositId, EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
+use crate::ids::{
+    DepositId, EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId,
+};
 use crate::money::Money;
 use crate::payment_request::SenderDetails;
 use crate::risk::{Check, NextAction, ReasonCode, RiskLevel, RiskResult};
@@ -111,7 +113,9 @@ impl Subscriptions {
     pub fn parse(text: &str) -> Result<Subscriptions, String> {
         let text = text.trim();
         match text {
-            Subscriptions::EVERYTHING => return Ok(WalletEventKind::OPTIONAL.into_iter().collect()),
+            Subscriptions::EVERYTHING => {
+                return Ok(WalletEventKind::OPTIONAL.into_iter().collect());
+            }
             "" | Subscriptions::NOTHING => return Ok(Subscriptions::default()),
             _ => {}
         }
@@ -226,7 +230,12 @@ impl Aggregate {
     /// Id of its event number `version`. Derived, so that the event after a delivered one needs no
     /// search. Has the form of a version 4 UUID.
     pub fn event_id(self, tenant: TenantId, version: i64) -> EventId {
-        let word = vault::hash(&[b"corridor.event", tenant.0.as_bytes(), self.id().as_bytes(), &version.to_be_bytes()]);
+        let word = vault::hash(&[
+            b"corridor.event",
+            tenant.0.as_bytes(),
+            self.id().as_bytes(),
+            &version.to_be_bytes(),
+        ]);
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&word.0[..16]);
         EventId(uuid::Builder::from_random_bytes(bytes).into_uuid())
@@ -491,20 +500,33 @@ mod tests {
         let both = Subscriptions::parse(" order.failed, wallet.unblocked").expect("two names");
         assert_eq!(both.to_string(), "order.failed,wallet.unblocked");
         assert_eq!(Subscriptions::parse(&both.to_string()), Ok(both.clone()));
-        assert!(both.wants(WalletEventKind::OrderFailed) && !both.wants(WalletEventKind::OrderCancelled));
-        assert_eq!(Subscriptions::parse("all").map(|all| all.kinds().count()), Ok(WalletEventKind::OPTIONAL.len()));
+        assert!(
+            both.wants(WalletEventKind::OrderFailed)
+                && !both.wants(WalletEventKind::OrderCancelled)
+        );
+        assert_eq!(
+            Subscriptions::parse("all").map(|all| all.kinds().count()),
+            Ok(WalletEventKind::OPTIONAL.len())
+        );
         for nothing in ["", "none", " "] {
             assert_eq!(Subscriptions::parse(nothing), Ok(Subscriptions::default()), "{nothing:?}");
         }
-        for (text, name) in [("order.failed,", ""), ("wallet.blocked", "wallet.blocked"), ("ALL", "ALL"), ("x", "x")] {
+        for (text, name) in [
+            ("order.failed,", ""),
+            ("wallet.blocked", "wallet.blocked"),
+            ("ALL", "ALL"),
+            ("x", "x"),
+        ] {
             assert_eq!(Subscriptions::parse(text), Err(name.to_owned()));
         }
     }
 
     #[test]
     fn the_events_of_the_specification_need_no_subscription() {
-        let without: Vec<_> =
-            WalletEventKind::ALL.into_iter().filter(|kind| Subscriptions::default().wants(*kind)).collect();
+        let without: Vec<_> = WalletEventKind::ALL
+            .into_iter()
+            .filter(|kind| Subscriptions::default().wants(*kind))
+            .collect();
         assert_eq!(without, WalletEventKind::SPECIFIED);
         assert!(
             WalletEventKind::ALL

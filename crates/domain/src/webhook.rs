@@ -27,7 +27,10 @@ pub struct Endpoint {
 
 impl fmt::Debug for Endpoint {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("Endpoint").field("url", &shown_url(&self.url)).field("secrets", &self.secrets).finish()
+        out.debug_struct("Endpoint")
+            .field("url", &shown_url(&self.url))
+            .field("secrets", &self.secrets)
+            .finish()
     }
 }
 
@@ -35,7 +38,8 @@ impl fmt::Debug for Endpoint {
 /// of its query, which are gateway keys.
 pub fn shown_url(url: &str) -> String {
     let url = url.split('#').next().unwrap_or_default();
-    let (plain, query) = url.split_once('?').map_or((url, None), |(plain, query)| (plain, Some(query)));
+    let (plain, query) =
+        url.split_once('?').map_or((url, None), |(plain, query)| (plain, Some(query)));
     let plain = match plain.split_once("://") {
         None => plain.to_owned(),
         Some((scheme, rest)) => {
@@ -44,8 +48,9 @@ pub fn shown_url(url: &str) -> String {
         }
     };
     let Some(query) = query else { return plain };
-    let masked =
-        query.split('&').map(|pair| pair.split_once('=').map_or("…".to_owned(), |(name, _)| format!("{name}=…")));
+    let masked = query
+        .split('&')
+        .map(|pair| pair.split_once('=').map_or("…".to_owned(), |(name, _)| format!("{name}=…")));
     format!("{plain}?{}", masked.collect::<Vec<_>>().join("&"))
 }
 
@@ -113,7 +118,8 @@ mod tests {
         ] {
             assert_eq!(shown_url(url), shown);
         }
-        let endpoint = Endpoint { url: "https://fn.example?code=abc".to_owned(), secrets: Vec::new() };
+        let endpoint =
+            Endpoint { url: "https://fn.example?code=abc".to_owned(), secrets: Vec::new() };
         assert!(!format!("{endpoint:?}").contains("abc"));
     }
 }

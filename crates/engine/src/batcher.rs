@@ -154,7 +154,8 @@ impl Batches {
                 }));
             }
             let (waiting, work) = self.commands.waiting();
-            metrics::gauge!("corridor_queue_commands").set(u32::try_from(waiting).unwrap_or(u32::MAX));
+            metrics::gauge!("corridor_queue_commands")
+                .set(u32::try_from(waiting).unwrap_or(u32::MAX));
             let held_back = turn.callers_until.filter(|_| work > 0);
             if self.commands.is_left() && in_flight.is_empty() && held_back.is_none() {
                 return;
@@ -211,7 +212,8 @@ struct Runner {
 
 impl Runner {
     async fn run(&self, batch: Vec<Waiting>) {
-        metrics::histogram!("corridor_batch_commands").record(u32::try_from(batch.len()).unwrap_or(u32::MAX));
+        metrics::histogram!("corridor_batch_commands")
+            .record(u32::try_from(batch.len()).unwrap_or(u32::MAX));
         let commands: Vec<&Command> = batch.iter().map(|waiting| &*waiting.command).collect();
         let span = tracing::info_span!("batch", commands = commands.len());
         let outcomes = match self.commit(&commands).instrument(span).await {
@@ -220,7 +222,10 @@ impl Runner {
         };
         self.feed.announce();
         // Nothing receives replies during shutdown; callers then get `CommitUnknown`.
-        let _gone = self.answers.send(batch.into_iter().map(|waiting| waiting.reply).zip(outcomes).collect()).await;
+        let _gone = self
+            .answers
+            .send(batch.into_iter().map(|waiting| waiting.reply).zip(outcomes).collect())
+            .await;
     }
 
     async fn one_by_one(&self, commands: &[&Command]) -> Vec<Result<Outcome, EngineError>> {
@@ -238,7 +243,8 @@ impl Runner {
             let (need, asked) = self.listeners.need(commands);
             let mut ids = self.store.ids();
             let batch = BatchId(ids.next());
-            let mut trial = Trial { runner: self, commands, asked, ids, decided: Decided::default() };
+            let mut trial =
+                Trial { runner: self, commands, asked, ids, decided: Decided::default() };
             failpoint::reach(Failpoint::BeforeCommit);
             let executed = self.execute(batch, &need, &mut trial).await;
             let Decided { outcomes, seen, served, held_back, .. } = trial.decided;
@@ -272,7 +278,12 @@ impl Runner {
     }
 
     /// Decides and commits, on cached rows if they suffice and on loaded rows otherwise.
-    async fn execute(&self, batch: BatchId, need: &Need, trial: &mut Trial<'_>) -> Result<(), ExecuteError> {
+    async fn execute(
+        &self,
+        batch: BatchId,
+        need: &Need,
+        trial: &mut Trial<'_>,
+    ) -> Result<(), ExecuteError> {
         match self.execute_remembering(batch, need, trial).await {
             // Nothing was written. If an idle connection had died, loading starts with a fresh one.
             Err(ExecuteError::Contended | ExecuteError::Unavailable(_)) => {}
@@ -300,12 +311,17 @@ impl Runner {
     ) -> Result<(), ExecuteError> {
         let (world, contended) = (&self.world, ExecuteError::Contended);
         let is_new = trial.commands.iter().all(|command| command.is_about_new_payments());
-        let recalled = is_new.then(|| self.memory.recall(need, world.clock.now(), world.tuning.recall_after));
+        let recalled =
+            is_new.then(|| self.memory.recall(need, world.clock.now(), world.tuning.recall_after));
         let mut rows = recalled.flatten().ok_or(contended.clone())?;
         trial.decide(&mut rows);
         // A refusal writes nothing that a guard could reject.
         if !trial.decided.served
-            || !trial.decided.outcomes.iter().all(|it| matches!(it, Outcome::Quoted(_) | Outcome::Accepted(_)))
+            || !trial
+                .decided
+                .outcomes
+                .iter()
+                .all(|it| matches!(it, Outcome::Quoted(_) | Outcome::Accepted(_)))
         {
             return Err(contended);
         }
@@ -377,8 +393,13 @@ impl Trial<'_> {
         if !served {
             return;
         }
-        let rules = Rules { corridors: &world.corridors, directory: &world.directory, wallet: world.wallet.as_ref() };
-        let outcomes = self.commands.iter().map(|command| decide(rows, command, rules, self.ids.as_mut()));
+        let rules = Rules {
+            corridors: &world.corridors,
+            directory: &world.directory,
+            wallet: world.wallet.as_ref(),
+        };
+        let outcomes =
+            self.commands.iter().map(|command| decide(rows, command, rules, self.ids.as_mut()));
         self.decided.outcomes = outcomes.collect();
         self.decided.seen = Seen::of(rows);
         if planted::is(Planted::EventOutsideCommit) {
@@ -407,11 +428,16 @@ impl Trouble {
     }
 }
 
-fn answers(result: Result<Vec<Outcome>, Trouble>, count: usize) -> Vec<Result<Outcome, EngineError>> {
+fn answers(
+    result: Result<Vec<Outcome>, Trouble>,
+    count: usize,
+) -> Vec<Result<Outcome, EngineError>> {
     match result {
         Ok(outcomes) => outcomes.into_iter().map(settled).collect(),
         Err(Trouble::Unknown) => vec![Err(EngineError::CommitUnknown); count],
-        Err(Trouble::Unavailable | Trouble::Contended) => vec![Err(EngineError::Unavailable); count],
+        Err(Trouble::Unavailable | Trouble::Contended) => {
+            vec![Err(EngineError::Unavailable); count]
+        }
     }
 }
 

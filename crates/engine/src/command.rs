@@ -339,9 +339,8 @@ impl Action {
             Action::Payment(payment, action) => {
                 need.payments.insert((tenant, *payment));
                 let attempt = match action {
-                    PaymentAction::Submitted { attempt, .. } | PaymentAction::Inquired { attempt, .. } => {
-                        Some(*attempt)
-                    }
+                    PaymentAction::Submitted { attempt, .. }
+                    | PaymentAction::Inquired { attempt, .. } => Some(*attempt),
                     PaymentAction::Report(report) => Some(report.attempt),
                     PaymentAction::BeginAttempt { tally, .. } => {
                         need.spendings.extend(tally.iter().map(|tally| (tenant, tally.clone())));

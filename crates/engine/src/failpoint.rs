@@ -114,7 +114,8 @@ static ARMED: OnceLock<Armed> = OnceLock::new();
 /// a point is armed already.
 pub fn arm(text: &str) -> bool {
     let (name, count) = text.split_once(':').unwrap_or((text, "1"));
-    let at = Failpoint::ALL.into_iter().chain(Failpoint::OF_WALLETS).find(|point| point.name() == name);
+    let at =
+        Failpoint::ALL.into_iter().chain(Failpoint::OF_WALLETS).find(|point| point.name() == name);
     let (Some(at), Ok(count @ 1..)) = (at, count.parse::<u32>()) else { return false };
     ARMED.set(Armed { at, passes: AtomicU32::new(count - 1) }).is_ok()
 }
@@ -125,7 +126,8 @@ pub(crate) fn reach(point: Failpoint) {
         return;
     }
     let Some(armed) = ARMED.get().filter(|armed| armed.at == point) else { return };
-    let passed = armed.passes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
+    let passed =
+        armed.passes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
     if passed.is_err() {
         std::process::abort();
     }

@@ -45,7 +45,11 @@ impl RailHealth {
     pub fn unhealthy(&self, now: Timestamp) -> BTreeSet<RailId> {
         self.with(|rails| {
             let resting = |record: &Record| record.rests_until.is_some_and(|until| now < until);
-            rails.iter().filter(|(_, record)| resting(record)).map(|(rail, _)| rail.clone()).collect()
+            rails
+                .iter()
+                .filter(|(_, record)| resting(record))
+                .map(|(rail, _)| rail.clone())
+                .collect()
         })
     }
 

@@ -78,13 +78,18 @@ impl Sender {
         &self.0.0
     }
 
-    fn bring(&self, waiting: Waiting, queue: fn(&mut Queues) -> &mut VecDeque<Waiting>) -> Result<(), EngineError> {
+    fn bring(
+        &self,
+        waiting: Waiting,
+        queue: fn(&mut Queues) -> &mut VecDeque<Waiting>,
+    ) -> Result<(), EngineError> {
         let Inbox { tuning, news, .. } = self.inbox();
         let mut state = self.inbox().state();
         if state.gone {
             return Err(EngineError::Unavailable);
         }
-        let begins = state.in_flight < tuning.batches_in_flight && !state.busy.contains(&waiting.command.tenant);
+        let begins = state.in_flight < tuning.batches_in_flight
+            && !state.busy.contains(&waiting.command.tenant);
         let queue = queue(&mut state.queues);
         if queue.len() >= tuning.queue_max {
             return Err(EngineError::Busy);
@@ -239,7 +244,11 @@ mod tests {
         assert_eq!(receiver.waiting(), (4, 2));
         assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(2), "the calls");
         receiver.done(&FxHashSet::from_iter([TENANT]));
-        assert_eq!(receiver.next_batch(EARLY).map(|batch| batch.len()), Some(2), "workers' commands");
+        assert_eq!(
+            receiver.next_batch(EARLY).map(|batch| batch.len()),
+            Some(2),
+            "workers' commands"
+        );
         let _more = brought(&sender, work(OTHER));
         assert_eq!(receiver.waiting(), (1, 1));
     }
@@ -255,7 +264,11 @@ mod tests {
         assert!(receiver.is_left() && is_woken(&receiver));
         drop(receiver);
         for told in &mut told {
-            assert_eq!(told.try_recv().ok().and_then(Result::err), Some(EngineError::Unavailable), "nothing was begun");
+            assert_eq!(
+                told.try_recv().ok().and_then(Result::err),
+                Some(EngineError::Unavailable),
+                "nothing was begun"
+            );
         }
         let (sender, receiver) = inbox(tuning(1, 10));
         drop(receiver);

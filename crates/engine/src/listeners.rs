@@ -32,7 +32,12 @@ impl Listeners {
 
     /// Whether the delivery rows that the batch's tenants need were loaded. Updates itself from the
     /// rows that the batch locked.
-    pub(crate) fn are_served(&self, ws: &WorkingSet, commands: &[&Command], asked: &BTreeSet<TenantId>) -> bool {
+    pub(crate) fn are_served(
+        &self,
+        ws: &WorkingSet,
+        commands: &[&Command],
+        asked: &BTreeSet<TenantId>,
+    ) -> bool {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut served = true;
         for command in commands {
@@ -78,17 +83,30 @@ mod tests {
         let nobody = BTreeSet::new();
         assert_eq!(listeners.need(&[&command]), (command.need(), nobody.clone()));
         assert!(listeners.are_served(&locked(false), &[&command, &other], &nobody));
-        assert_eq!(listeners.need(&[&command]), (command.need(), nobody.clone()), "off: nothing more");
+        assert_eq!(
+            listeners.need(&[&command]),
+            (command.need(), nobody.clone()),
+            "off: nothing more"
+        );
         for _ in 0..2 {
             let served = listeners.are_served(&locked(true), &[&command, &command], &nobody);
-            assert!(!served, "switched on: load again, however often the same rows are decided about");
+            assert!(
+                !served,
+                "switched on: load again, however often the same rows are decided about"
+            );
         }
         let (need, asked) = listeners.need(&[&command, &other]);
-        assert!(need.streams.contains(&(TENANT, Uuid::from_u128(3))) && need.receivers.contains(&(TENANT, ())));
+        assert!(
+            need.streams.contains(&(TENANT, Uuid::from_u128(3)))
+                && need.receivers.contains(&(TENANT, ()))
+        );
         assert!(!need.receivers.contains(&(OTHER, ())));
         assert_eq!(asked, BTreeSet::from([TENANT]));
         assert!(listeners.are_served(&locked(true), &[&command, &other], &asked));
-        assert!(listeners.are_served(&locked(false), &[&command], &asked), "switched off: what is loaded is enough");
+        assert!(
+            listeners.are_served(&locked(false), &[&command], &asked),
+            "switched off: what is loaded is enough"
+        );
         assert_eq!(listeners.need(&[&command]), (command.need(), nobody));
     }
 }

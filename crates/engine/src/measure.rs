@@ -55,7 +55,8 @@ impl Seen {
             if before.is_none_or(|before| before.standing.state != state) {
                 seen.payments.push((payment.country, state));
                 if state == PaymentState::Succeeded {
-                    seen.settled.push((payment.country, payment.standing.state_at - payment.accepted_at));
+                    seen.settled
+                        .push((payment.country, payment.standing.state_at - payment.accepted_at));
                 }
             }
         }
@@ -65,7 +66,11 @@ impl Seen {
                 seen.paid.push((attempt.rail.clone(), attempt.state_at - attempt.created_at));
             }
         }
-        let due = ws.jobs.changes().filter_map(|(_, _, job)| job.as_ref()).filter(|job| job.run_at <= ws.now);
+        let due = ws
+            .jobs
+            .changes()
+            .filter_map(|(_, _, job)| job.as_ref())
+            .filter(|job| job.run_at <= ws.now);
         seen.due.extend(due.map(|job| job.kind));
         seen
     }
@@ -80,11 +85,13 @@ impl Seen {
         }
         for (country, state) in &self.payments {
             let (country, status) = (country.alpha3(), state.name());
-            metrics::counter!("corridor_payments_total", "country" => country, "status" => status).increment(1);
+            metrics::counter!("corridor_payments_total", "country" => country, "status" => status)
+                .increment(1);
         }
         for (country, span) in &self.settled {
             let took = span.to_duration();
-            metrics::histogram!("corridor_payment_settle_seconds", "country" => country.alpha3()).record(took);
+            metrics::histogram!("corridor_payment_settle_seconds", "country" => country.alpha3())
+                .record(took);
         }
     }
 }

@@ -80,10 +80,14 @@ impl Memory {
             let known = state.tenants.get(tenant).filter(|known| known.alone >= alone)?;
             rows.now = not_before(known.at, rows.now)?;
             rows.heads.load(*tenant, known.head);
-            known.accounts.iter().for_each(|it| rows.accounts.load((*tenant, it.code.clone()), it.clone()));
+            known
+                .accounts
+                .iter()
+                .for_each(|it| rows.accounts.load((*tenant, it.code.clone()), it.clone()));
         }
         for (tenant, country) in &need.open_quotes {
-            rows.open_quotes.load((*tenant, *country), *state.tenants.get(tenant)?.open_quotes.get(country)?);
+            rows.open_quotes
+                .load((*tenant, *country), *state.tenants.get(tenant)?.open_quotes.get(country)?);
         }
         for key in &need.quotes {
             rows.quotes.load(*key, state.quotes.get(key)?.clone());
@@ -98,7 +102,12 @@ impl Memory {
         let mut state = self.state();
         let looked = Looked { store: rows.now, own: own.end };
         state.clock = is_believed(own.end - own.start).then_some(looked);
-        let before = rows.heads.all().filter_map(|(tenant, _)| state.tenants.get(tenant)).map(|known| known.at).max();
+        let before = rows
+            .heads
+            .all()
+            .filter_map(|(tenant, _)| state.tenants.get(tenant))
+            .map(|known| known.at)
+            .max();
         rows.now = before.and_then(|before| not_before(before, rows.now)).unwrap_or(rows.now);
     }
 
@@ -112,7 +121,8 @@ impl Memory {
     /// Caches the rows of a committed batch that was decided on loaded rows.
     pub(crate) fn learn_loaded(&self, need: &Need, rows: &WorkingSet) {
         let mut state = self.state();
-        let unknown = need.tenants.iter().filter(|tenant| !state.tenants.contains_key(tenant)).count();
+        let unknown =
+            need.tenants.iter().filter(|tenant| !state.tenants.contains_key(tenant)).count();
         if state.tenants.len() + unknown > TENANTS_MAX {
             state.tenants.clear();
         }
@@ -160,7 +170,10 @@ impl State {
 
     fn learn_rest(&mut self, rows: &WorkingSet) {
         for ((tenant, _), account) in rows.accounts.all() {
-            self.tenants.get_mut(tenant).into_iter().for_each(|known| known.accounts.push(account.clone()));
+            self.tenants
+                .get_mut(tenant)
+                .into_iter()
+                .for_each(|known| known.accounts.push(account.clone()));
         }
         for ((tenant, country), count) in rows.open_quotes.all() {
             let known = self.tenants.get_mut(tenant);

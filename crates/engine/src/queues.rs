@@ -56,7 +56,12 @@ pub struct Queues {
 
 impl Queues {
     /// The next commands of tenants without a batch in flight, in order of arrival.
-    pub fn next_batch(&mut self, tuning: &Tuning, turn: Turn, busy: &FxHashSet<TenantId>) -> Vec<Waiting> {
+    pub fn next_batch(
+        &mut self,
+        tuning: &Tuning,
+        turn: Turn,
+        busy: &FxHashSet<TenantId>,
+    ) -> Vec<Waiting> {
         let half = tuning.batch_max / 2;
         let kept = self.share(tuning, turn, half).min(half).min(self.background.len());
         let mut batch = Vec::new();
@@ -65,7 +70,8 @@ impl Queues {
         let most = tuning.batch_max.min(foreground + self.share(tuning, turn, foreground));
         // A tenant with a batch in flight does not lose its workers' turn: others may go, and its
         // own commands join its next batch.
-        let oldest_may_go = self.background.front().is_some_and(|oldest| !busy.contains(&oldest.command.tenant));
+        let oldest_may_go =
+            self.background.front().is_some_and(|oldest| !busy.contains(&oldest.command.tenant));
         draw(&mut self.background, busy, most, &mut batch);
         if foreground > 0 {
             let ride_along = oldest_may_go && batch.len() > foreground;
@@ -86,7 +92,12 @@ impl Queues {
     }
 }
 
-fn draw(queue: &mut VecDeque<Waiting>, busy: &FxHashSet<TenantId>, most: usize, batch: &mut Vec<Waiting>) {
+fn draw(
+    queue: &mut VecDeque<Waiting>,
+    busy: &FxHashSet<TenantId>,
+    most: usize,
+    batch: &mut Vec<Waiting>,
+) {
     // Hundreds of a large tenant's commands may wait while its batch is in flight: they are not
     // moved.
     let is_free = |waiting: &Waiting| !busy.contains(&waiting.command.tenant);
@@ -198,7 +209,11 @@ mod tests {
         let mut table = Table::new(256, 4);
         table.wait(TENANT, 0, 300);
         let answered = Turn { callers_until: Some(Timestamp(1)), late: false };
-        assert_eq!(table.next(answered, &[]), (0, 0), "callers were just answered and may call again");
+        assert_eq!(
+            table.next(answered, &[]),
+            (0, 0),
+            "callers were just answered and may call again"
+        );
         assert_eq!(table.next(EARLY, &[]), (0, 256));
     }
 
@@ -216,7 +231,10 @@ mod tests {
         let mut table = Table::new(100, 4);
         table.wait(TENANT, 0, 300);
         let mut most = vec![(100, 0); WORKERS_EVERY - 1];
-        assert_eq!(table.burst(TENANT, 1_000, WORKERS_EVERY), [most.as_slice(), &[(50, 50)]].concat());
+        assert_eq!(
+            table.burst(TENANT, 1_000, WORKERS_EVERY),
+            [most.as_slice(), &[(50, 50)]].concat()
+        );
         assert_eq!(table.next(LATE, &[]), (50, 50));
         let mut small = Table::new(2, 1_000);
         small.wait(TENANT, 0, 5);

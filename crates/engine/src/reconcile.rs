@@ -95,10 +95,14 @@ impl Report {
     /// One line of numbers, then one per discrepancy.
     fn to_text(&self) -> String {
         let wanted = self.wanted.unwrap_or_default();
-        let mut text = format!("{} {wanted} {} {} {}", self.at.0, self.vaults, self.rails, self.found);
+        let mut text =
+            format!("{} {wanted} {} {} {}", self.at.0, self.vaults, self.rails, self.found);
         for it in &self.breaks {
             let (tenant, side) = (it.tenant.0, it.side.name());
-            text.push_str(&format!("\n{tenant} {} {side} {} {} {}", it.account, it.said, it.least, it.most));
+            text.push_str(&format!(
+                "\n{tenant} {} {side} {} {} {}",
+                it.account, it.said, it.least, it.most
+            ));
         }
         text
     }
@@ -150,7 +154,8 @@ pub async fn last(store: &Store) -> Result<Option<Report>, StoreError> {
 /// The store cannot be reached.
 pub async fn want(store: &Store) -> Result<Uuid, StoreError> {
     let random = Uuid::from_bytes(store.random()).as_u128() & RANDOM_MASK;
-    let number = wanted(store).await?.map_or(0, |wish| wish.as_u128() >> RANDOM_BITS).wrapping_add(1);
+    let number =
+        wanted(store).await?.map_or(0, |wish| wish.as_u128() >> RANDOM_BITS).wrapping_add(1);
     let wish = Uuid::from_u128((number << RANDOM_BITS) | random);
     store.set_meta(WANTED, &wish.to_string()).await?;
     Ok(wish)
@@ -188,7 +193,14 @@ mod tests {
     fn report() -> Report {
         let account = AccountCode::Wallet(WalletId(Uuid::from_u128(7)), StableCoin::Usdc);
         let tenant = TenantId(Uuid::from_u128(3));
-        let at = Break { tenant, account, side: Side::Chain, said: 5_000_000, least: 4_000_000, most: 4_000_000 };
+        let at = Break {
+            tenant,
+            account,
+            side: Side::Chain,
+            said: 5_000_000,
+            least: 4_000_000,
+            most: 4_000_000,
+        };
         Report { at: Timestamp(9), wanted: None, vaults: 2, rails: 1, found: 1, breaks: vec![at] }
     }
 
@@ -208,12 +220,17 @@ mod tests {
     fn a_discrepancy_names_both_sides() {
         let mut at = report().breaks.remove(0);
         let account = &at.account;
-        assert_eq!(at.to_string(), format!("{account}: the chain reports 5.000000 USDC, the ledger 4.000000 USDC"));
+        assert_eq!(
+            at.to_string(),
+            format!("{account}: the chain reports 5.000000 USDC, the ledger 4.000000 USDC")
+        );
         at.most = 4_500_000;
         let account = &at.account;
         assert_eq!(
             at.to_string(),
-            format!("{account}: the chain reports 5.000000 USDC, the ledger 4.000000 USDC to 4.500000 USDC")
+            format!(
+                "{account}: the chain reports 5.000000 USDC, the ledger 4.000000 USDC to 4.500000 USDC"
+            )
         );
     }
 }

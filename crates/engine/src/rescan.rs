@@ -52,7 +52,8 @@ pub fn parse_tx(text: &str) -> Result<TxHash, &'static str> {
 /// # Errors
 /// What it must be.
 pub fn parse_vault(text: &str) -> Result<Address, &'static str> {
-    Address::parse_checked(text).ok_or("must be 0x and 40 hexadecimal digits, with a valid checksum")
+    Address::parse_checked(text)
+        .ok_or("must be 0x and 40 hexadecimal digits, with a valid checksum")
 }
 
 impl Target {
@@ -100,7 +101,10 @@ pub struct Report {
 impl Report {
     fn to_line(&self) -> String {
         let trouble = self.trouble.replace(['\n', '\t'], " ");
-        format!("{} {} {} {} {}\t{trouble}", self.wish, self.at.0, self.blocks, self.found, self.target)
+        format!(
+            "{} {} {} {} {}\t{trouble}",
+            self.wish, self.at.0, self.blocks, self.found, self.target
+        )
     }
 
     fn parse(line: &str) -> Option<Report> {
@@ -189,7 +193,9 @@ pub async fn reports(store: &Store) -> Result<Vec<Report>, StoreError> {
 /// can request something else, and one whose request is lost in between requests again.
 pub(crate) async fn fulfil(store: &Store, report: &Report) -> Result<(), StoreError> {
     let id = report.wish.to_string();
-    let without = |known: &str| known.lines().filter(|line| !line.starts_with(&id)).collect::<Vec<_>>().join("\n");
+    let without = |known: &str| {
+        known.lines().filter(|line| !line.starts_with(&id)).collect::<Vec<_>>().join("\n")
+    };
     store.change_meta(WANTED, without).await?;
     let line = report.to_line();
     let with = |known: &str| {
@@ -211,13 +217,18 @@ mod tests {
             wanted = wanted_with(&wanted, "two tx");
         }
         assert_eq!(wanted, "one tx\ntwo tx");
-        wanted = (0..=KEPT_MAX).fold(wanted, |wanted, at| wanted_with(&wanted, &format!("{at} tx")));
+        wanted =
+            (0..=KEPT_MAX).fold(wanted, |wanted, at| wanted_with(&wanted, &format!("{at} tx")));
         assert_eq!(wanted.lines().count(), KEPT_MAX);
     }
 
     #[test]
     fn requests_and_reports_round_trip() {
-        for target in [Target::Tx(TxHash([7; 32])), Target::Vault(Address([9; 20])), Target::Blocks(3, 4_000_000_000)] {
+        for target in [
+            Target::Tx(TxHash([7; 32])),
+            Target::Vault(Address([9; 20])),
+            Target::Blocks(3, 4_000_000_000),
+        ] {
             assert_eq!(Target::parse(&target.to_string()), Some(target));
         }
         for wrong in ["", "tx", "tx 0x12", "blocks 1", "blocks 1 x", "address 0x"] {
@@ -247,6 +258,9 @@ mod tests {
         let vault = "0x8ba1f109551bD432803012645Ac136ddd64DBA72";
         assert_eq!(parse_vault(vault).map(|address| address.to_string()), Ok(vault.to_owned()));
         assert!(parse_vault(&vault.replace('D', "d")).is_err(), "a wrong checksum");
-        assert_eq!((Target::blocks(3, 3), Target::blocks(4, 3)), (Some(Target::Blocks(3, 3)), None));
+        assert_eq!(
+            (Target::blocks(3, 3), Target::blocks(4, 3)),
+            (Some(Target::Blocks(3, 3)), None)
+        );
     }
 }

@@ -112,9 +112,9 @@ impl Subject {
     /// Its id.
     pub const fn id(self) -> Option<Uuid> {
         match self {
-            Subject::Payment(PaymentId(id)) | Subject::Order(ExchangeId(id)) | Subject::Deposit(DepositId(id)) => {
-                Some(id)
-            }
+            Subject::Payment(PaymentId(id))
+            | Subject::Order(ExchangeId(id))
+            | Subject::Deposit(DepositId(id)) => Some(id),
             Subject::Nothing => None,
         }
     }
@@ -191,7 +191,9 @@ pub enum StatementError {
         to: Timestamp,
     },
     /// The period has not ended.
-    #[error("the period ends at {to}, which is after the current time {now}: choose a period that has ended")]
+    #[error(
+        "the period ends at {to}, which is after the current time {now}: choose a period that has ended"
+    )]
     NotOver {
         /// End.
         to: Timestamp,
@@ -212,7 +214,9 @@ pub enum StatementError {
         limit: usize,
     },
     /// The books are inconsistent.
-    #[error("cannot make a statement of {account}: {what}. Run `corridor ledger verify` for details")]
+    #[error(
+        "cannot make a statement of {account}: {what}. Run `corridor ledger verify` for details"
+    )]
     Disagrees {
         /// The account.
         account: AccountCode,
@@ -250,12 +254,14 @@ async fn read(store: &Store, wanted: &Wanted) -> Result<Statement, StatementErro
     let limit = wanted.limit.min(MOVEMENTS_MAX);
     let period = store.account_period(tenant, account, (from, to), limit).await?;
     let period = period.ok_or_else(|| StatementError::Unknown(account.clone()))?;
-    let moved = period.during.debits.booked_count.saturating_add(period.during.credits.booked_count);
+    let moved =
+        period.during.debits.booked_count.saturating_add(period.during.credits.booked_count);
     within("movements", moved, limit)?;
     let (debits, credits) = assemble::open_counts(account, &period)?;
     within("open reservations", debits.saturating_add(credits), limit)?;
     let count = |open: i64| usize::try_from(open).unwrap_or(limit);
-    let open = store.open_reservations(tenant, account, to, (count(debits), count(credits))).await?;
+    let open =
+        store.open_reservations(tenant, account, to, (count(debits), count(credits))).await?;
     let references = references(store, tenant, &period, &open).await?;
     assemble::statement(wanted, &period, &open, &references)
 }
@@ -273,7 +279,8 @@ async fn references(
     period: &AccountPeriod,
     open: &[StoredTransfer],
 ) -> Result<std::collections::HashMap<Uuid, References>, StoreError> {
-    let (mut payments, mut orders, mut deposits) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut payments, mut orders, mut deposits) =
+        (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for transfer in period.movements.iter().chain(open) {
         match Subject::of(transfer) {
             Subject::Payment(id) => payments.insert(id.0),

@@ -37,7 +37,9 @@ impl Switch {
     pub fn parse(name: &str) -> Option<Switch> {
         match name.strip_prefix(CORRIDOR) {
             Some(country) => Country::parse(country).map(Switch::Corridor),
-            None => Some(Switch::Rail(RailId::new(name.strip_prefix(RAIL).filter(|rail| !rail.is_empty())?))),
+            None => Some(Switch::Rail(RailId::new(
+                name.strip_prefix(RAIL).filter(|rail| !rail.is_empty())?,
+            ))),
         }
     }
 }
@@ -85,7 +87,13 @@ impl Switches {
     ///
     /// # Errors
     /// The store cannot be reached.
-    pub async fn set(&self, store: &Store, switch: &Switch, on: bool, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn set(
+        &self,
+        store: &Store,
+        switch: &Switch,
+        on: bool,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
         store.set_switch(&switch.name(), on, by).await?;
         self.refresh(store).await
     }

@@ -8,7 +8,8 @@ use domain::bank::BankDirectory;
 use domain::chain::ChainConfig;
 use domain::policy::Corridors;
 use domain::ports::{
-    AddressScreen, Chain, ChainAnalysis, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook, Receiver,
+    AddressScreen, Chain, ChainAnalysis, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook,
+    Receiver,
 };
 use domain::rail::RailId;
 use domain::risk::proximity::ProximityTerms;

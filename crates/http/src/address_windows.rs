@@ -57,7 +57,13 @@ pub fn used_up(limit: u32, now: Timestamp) -> Allowance {
 
 impl AddressWindows {
     /// Counts one request of `address` in `group`; a window allows `limit` of them.
-    pub fn take(&self, address: Option<IpAddr>, group: &'static str, limit: u32, now: Timestamp) -> Allowance {
+    pub fn take(
+        &self,
+        address: Option<IpAddr>,
+        group: &'static str,
+        limit: u32,
+        now: Timestamp,
+    ) -> Allowance {
         // Counts are single numbers, so a thread that panicked while holding the lock left none
         // half written.
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
@@ -103,10 +109,16 @@ mod tests {
             assert_eq!(windows.take(from("192.0.2.1"), "a", 3, T0), shown(3, left, T0));
         }
         let refused = windows.take(from("192.0.2.1"), "a", 3, T0);
-        assert_eq!(refused, Allowance { limit: 3, remaining: 0, reset_s: 40, retry_after_s: Some(40) });
+        assert_eq!(
+            refused,
+            Allowance { limit: 3, remaining: 0, reset_s: 40, retry_after_s: Some(40) }
+        );
         assert!(windows.take(from("192.0.2.2"), "a", 3, T0).is_granted());
         assert!(windows.take(from("192.0.2.1"), "b", 3, T0).is_granted());
-        assert!(windows.take(from("::ffff:192.0.2.1"), "a", 3, T0 + Span::secs(39)).retry_after_s == Some(1));
+        assert!(
+            windows.take(from("::ffff:192.0.2.1"), "a", 3, T0 + Span::secs(39)).retry_after_s
+                == Some(1)
+        );
         assert!(windows.take(from("192.0.2.1"), "a", 3, T0 + Span::secs(40)).is_granted());
     }
 

@@ -59,8 +59,10 @@ mod tests {
             .route("/small", get(|| page(false, 100)))
             .route("/stream", get(|| page(true, 5_000)))
             .layer(layer());
-        let request =
-            Request::get(path).header(header::ACCEPT_ENCODING, accepted).body(Body::empty()).expect("a request");
+        let request = Request::get(path)
+            .header(header::ACCEPT_ENCODING, accepted)
+            .body(Body::empty())
+            .expect("a request");
         app.oneshot(request).await.expect("an answer")
     }
 
@@ -70,7 +72,8 @@ mod tests {
         assert_eq!(compressed.headers()[header::CONTENT_ENCODING], "gzip");
         assert_eq!(compressed.headers()[header::VARY], "accept-encoding");
         assert!(to_bytes(compressed.into_body(), 5_000).await.expect("a body").len() < 500);
-        for (path, accepted) in [("/page", "identity"), ("/page", "gzip;q=0"), ("/small", "gzip"), ("/stream", "gzip")]
+        for (path, accepted) in
+            [("/page", "identity"), ("/page", "gzip;q=0"), ("/small", "gzip"), ("/stream", "gzip")]
         {
             let plain = answer(path, accepted).await;
             assert!(!plain.headers().contains_key(header::CONTENT_ENCODING), "{path} {accepted}");

@@ -32,9 +32,14 @@ pub(crate) fn of(parts: &Parts, body: &[u8]) -> Result<Option<Idempotency>, Malf
     }
     let Some(value) = parts.headers.get(&IDEMPOTENCY_KEY) else { return Ok(None) };
     let printable = |text: &&str| {
-        (1..=KEY_MAX_CHARS).contains(&text.len()) && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+        (1..=KEY_MAX_CHARS).contains(&text.len())
+            && text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
     };
-    let key = value.to_str().ok().filter(printable).ok_or(Malformed("Must be 1 to 255 printable characters"))?;
+    let key = value
+        .to_str()
+        .ok()
+        .filter(printable)
+        .ok_or(Malformed("Must be 1 to 255 printable characters"))?;
     let scope = format!("{} {}", parts.method, parts.uri.path());
     let body_hash = Sha256::digest(body).into();
     Ok(Some(Idempotency { key: IdempotencyKey { scope, key: key.to_owned() }, body_hash }))
@@ -119,14 +124,20 @@ mod tests {
 
     fn read(method: Method, key: &[u8], body: &[u8]) -> Result<Option<Idempotency>, Malformed> {
         let value = http::HeaderValue::from_bytes(key).expect("a header value");
-        let request = Request::builder().method(method).uri("/v1/sdk/orders?x=1").header(&IDEMPOTENCY_KEY, value);
+        let request = Request::builder()
+            .method(method)
+            .uri("/v1/sdk/orders?x=1")
+            .header(&IDEMPOTENCY_KEY, value);
         of(&request.body(()).expect("a request").into_parts().0, body)
     }
 
     #[test]
     fn a_key_is_known_by_method_path_and_body() {
         let one = read(Method::POST, b"key 1", b"{}").expect("valid").expect("a key");
-        assert_eq!((one.key.scope.as_str(), one.key.key.as_str()), ("POST /v1/sdk/orders", "key 1"));
+        assert_eq!(
+            (one.key.scope.as_str(), one.key.key.as_str()),
+            ("POST /v1/sdk/orders", "key 1")
+        );
         let other = read(Method::POST, b"key 1", b"{ }").expect("valid").expect("a key");
         assert!(one.key == other.key && one.body_hash != other.body_hash);
         assert_eq!(read(Method::GET, b"key 1", b""), Ok(None));
@@ -135,17 +146,26 @@ mod tests {
     #[tokio::test]
     async fn requests_with_one_key_take_turns_and_none_waits_forever() {
         let under_way = UnderWay::new(Duration::from_millis(20));
-        let key = |key: &str| IdempotencyKey { scope: "POST /v1/sdk/orders".to_owned(), key: key.to_owned() };
+        let key = |key: &str| IdempotencyKey {
+            scope: "POST /v1/sdk/orders".to_owned(),
+            key: key.to_owned(),
+        };
         let (bank, other) = (TenantId(Uuid::from_u128(1)), TenantId(Uuid::from_u128(2)));
         let same = key("k");
         let first = under_way.turn(bank, &same).await.expect("no earlier request");
         assert_eq!(under_way.turn(bank, &same).await.map(drop), Err(StillUnderWay));
-        assert!(under_way.turn(bank, &key("l")).await.is_ok() && under_way.turn(other, &same).await.is_ok());
+        assert!(
+            under_way.turn(bank, &key("l")).await.is_ok()
+                && under_way.turn(other, &same).await.is_ok()
+        );
         let (waits, ends) = tokio::join!(under_way.turn(bank, &same), async { drop(first) });
         let ((), second) = (ends, waits.expect("the first has ended"));
         assert_eq!(under_way.turns.lock().expect("a lock").len(), 1);
         drop(second);
-        assert!(under_way.turns.lock().expect("a lock").is_empty(), "nothing is kept of those that are over");
+        assert!(
+            under_way.turns.lock().expect("a lock").is_empty(),
+            "nothing is kept of those that are over"
+        );
     }
 
     #[test]

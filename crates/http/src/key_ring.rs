@@ -38,8 +38,15 @@ impl KeyRing for StoreKeys {
             let Some(row) = row.filter(|row| row.revoked_at.is_none()) else { return Ok(None) };
             let tenant = self.store.tenant(row.tenant).await.map_err(|error| unreadable(&error))?;
             let require_hmac = tenant.is_some_and(|tenant| tenant.policy.require_hmac);
-            let lifetime = self.store.meta(&token_lifetime(access_key)).await.map_err(|error| unreadable(&error))?;
-            let max_lifetime_s = lifetime.map(|text| text.parse()).transpose().map_err(|error| unreadable(&error))?;
+            let lifetime = self
+                .store
+                .meta(&token_lifetime(access_key))
+                .await
+                .map_err(|error| unreadable(&error))?;
+            let max_lifetime_s = lifetime
+                .map(|text| text.parse())
+                .transpose()
+                .map_err(|error| unreadable(&error))?;
             let key = verified(row, require_hmac, self.clock.now())?;
             Ok(Some(Arc::new(VerifiedKey { max_lifetime_s, ..key })))
         })
@@ -47,11 +54,13 @@ impl KeyRing for StoreKeys {
 }
 
 fn verified(row: KeyRow, require_hmac: bool, now: Timestamp) -> Result<VerifiedKey, KeyRingError> {
-    let mut secrets = row.valid_secrets(now).map(|secret| SigningKey::new(secret.expose_secret().as_bytes()));
+    let mut secrets =
+        row.valid_secrets(now).map(|secret| SigningKey::new(secret.expose_secret().as_bytes()));
     let secret = secrets.next().ok_or_else(|| KeyRingError("a key without a secret".to_owned()))?;
     let other_secret = secrets.next();
     drop(secrets);
-    let networks: Result<Vec<Network>, _> = row.allowed_ips.iter().map(|text| text.parse()).collect();
+    let networks: Result<Vec<Network>, _> =
+        row.allowed_ips.iter().map(|text| text.parse()).collect();
     Ok(VerifiedKey {
         tenant: row.tenant,
         secret,
@@ -90,7 +99,8 @@ impl Tenants {
 
     /// The policy of a tenant; `None` if the tenant does not exist.
     pub async fn policy(&self, tenant: TenantId) -> Result<Option<Arc<TenantPolicy>>, StoreError> {
-        if let Some((policy, since)) = self.known.read().unwrap_or_else(PoisonError::into_inner).get(&tenant)
+        if let Some((policy, since)) =
+            self.known.read().unwrap_or_else(PoisonError::into_inner).get(&tenant)
             && since.elapsed() < BELIEVED_FOR
         {
             return Ok(Some(policy.clone()));

@@ -152,7 +152,12 @@ impl Limits {
     /// Buckets with these rates, all full.
     pub fn new(rates: Rates) -> Limits {
         let shards = std::array::from_fn(|_| Mutex::new(HashMap::new()));
-        Limits { rates, hasher: RandomState::new(), shards, buckets_per_shard_max: BUCKETS_PER_SHARD_MAX }
+        Limits {
+            rates,
+            hasher: RandomState::new(),
+            shards,
+            buckets_per_shard_max: BUCKETS_PER_SHARD_MAX,
+        }
     }
 
     /// Takes one request from a key's bucket.
@@ -170,7 +175,10 @@ impl Limits {
         let after = full_at + rate.cost_us();
         let beyond = after - now.0 - rate.capacity_us();
         if beyond > 0 {
-            return Allowance { retry_after_s: Some(ceil_seconds(beyond).max(1)), ..shown(rate, full_at - now.0) };
+            return Allowance {
+                retry_after_s: Some(ceil_seconds(beyond).max(1)),
+                ..shown(rate, full_at - now.0)
+            };
         }
         if buckets.len() >= self.buckets_per_shard_max && !buckets.contains_key(&key) {
             make_room(&mut buckets, now.0);
@@ -228,10 +236,16 @@ mod tests {
             let allowance = limits.take("k", Operation::CreatePayment, T0);
             assert!(allowance.is_granted());
             assert_eq!((allowance.limit, allowance.remaining), (50, 50 - taken));
-            assert_eq!(allowance.reset_s, i64::from(taken).div_euclid(10) + i64::from(taken % 10 > 0));
+            assert_eq!(
+                allowance.reset_s,
+                i64::from(taken).div_euclid(10) + i64::from(taken % 10 > 0)
+            );
         }
         let refused = limits.take("k", Operation::CreatePayment, T0);
-        assert_eq!(refused, Allowance { limit: 50, remaining: 0, reset_s: 5, retry_after_s: Some(1) });
+        assert_eq!(
+            refused,
+            Allowance { limit: 50, remaining: 0, reset_s: 5, retry_after_s: Some(1) }
+        );
         assert!(!limits.take("k", Operation::CreatePayment, T0 + Span::millis(99)).is_granted());
         assert!(limits.take("k", Operation::CreatePayment, T0 + Span::millis(100)).is_granted());
         assert!(!limits.take("k", Operation::CreatePayment, T0 + Span::millis(100)).is_granted());
@@ -277,15 +291,20 @@ mod tests {
         let limits = Limits::new(Rates { off: true, ..Rates::default() });
         for _ in 0..100 {
             let allowance = limits.take("k", Operation::List, T0);
-            assert_eq!((allowance.is_granted(), allowance.remaining, allowance.reset_s), (true, 5, 0));
+            assert_eq!(
+                (allowance.is_granted(), allowance.remaining, allowance.reset_s),
+                (true, 5, 0)
+            );
         }
     }
 
     #[test]
     fn the_headers_match_the_bucket() {
         let mut headers = HeaderMap::new();
-        Allowance { limit: 5, remaining: 0, reset_s: 2, retry_after_s: Some(1) }.write(&mut headers);
-        let shown: Vec<(&str, &[u8])> = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
+        Allowance { limit: 5, remaining: 0, reset_s: 2, retry_after_s: Some(1) }
+            .write(&mut headers);
+        let shown: Vec<(&str, &[u8])> =
+            headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())).collect();
         assert_eq!(
             shown,
             [

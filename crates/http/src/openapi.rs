@@ -25,8 +25,16 @@ pub const WALLET: &str = include_str!("../../../docs/openapi/wallet.json");
 
 /// Both services, with the paths of their documents and pages.
 const SERVICES: [Described; 2] = [
-    Described { document: PAYMENT, document_path: "/openapi/payment.json", page_path: "/docs/payment" },
-    Described { document: WALLET, document_path: "/openapi/wallet.json", page_path: "/docs/wallet" },
+    Described {
+        document: PAYMENT,
+        document_path: "/openapi/payment.json",
+        page_path: "/docs/payment",
+    },
+    Described {
+        document: WALLET,
+        document_path: "/openapi/wallet.json",
+        page_path: "/docs/wallet",
+    },
 ];
 
 /// `connect-src` is explicit because it keeps the signing helper's keys on its page.
@@ -40,14 +48,21 @@ static ASSETS: LazyLock<BTreeMap<&'static str, (&'static str, Bytes)>> = LazyLoc
         ("/docs", (HTML, Bytes::from(docs::index(&SERVICES).expect(readable)))),
         (docs::SIGNING_PATH, (HTML, Bytes::from(docs::signing()))),
         (docs::STYLE_PATH, ("text/css; charset=utf-8", Bytes::from_static(docs::STYLE.as_bytes()))),
-        (docs::SCRIPT_PATH, ("text/javascript; charset=utf-8", Bytes::from_static(docs::SCRIPT.as_bytes()))),
+        (
+            docs::SCRIPT_PATH,
+            ("text/javascript; charset=utf-8", Bytes::from_static(docs::SCRIPT.as_bytes())),
+        ),
     ]);
     for guide in guides() {
         assets.insert(guide.page_path, (HTML, Bytes::from(docs::guide(guide))));
     }
     for service in SERVICES {
-        assets.insert(service.document_path, ("application/json", Bytes::from_static(service.document.as_bytes())));
-        assets.insert(service.page_path, (HTML, Bytes::from(docs::page(&service).expect(readable))));
+        assets.insert(
+            service.document_path,
+            ("application/json", Bytes::from_static(service.document.as_bytes())),
+        );
+        assets
+            .insert(service.page_path, (HTML, Bytes::from(docs::page(&service).expect(readable))));
     }
     assets
 });
@@ -59,16 +74,20 @@ fn guides() -> impl Iterator<Item = &'static docs::Guide> {
 /// Routes: `GET /openapi/payment.json`, `GET /openapi/wallet.json`, and the pages from `GET /docs`
 /// on: one per service, the guides and the reference.
 pub fn router() -> Router {
-    let of_services = SERVICES.into_iter().flat_map(|service| [service.document_path, service.page_path]);
+    let of_services =
+        SERVICES.into_iter().flat_map(|service| [service.document_path, service.page_path]);
     let of_docs = ["/docs", docs::SIGNING_PATH, docs::STYLE_PATH, docs::SCRIPT_PATH];
     let paths = of_docs.into_iter().chain(guides().map(|guide| guide.page_path)).chain(of_services);
-    paths.fold(Router::new(), |router, path| router.route(path, get(move || async move { asset(path) })))
+    paths.fold(Router::new(), |router, path| {
+        router.route(path, get(move || async move { asset(path) }))
+    })
 }
 
 /// `GET /` outside production: redirects browsers to the documentation.
 pub async fn root(id: RequestId, headers: HeaderMap) -> Response {
     if Accepted::of(&headers).named("text/html") > 0 {
-        return (StatusCode::SEE_OTHER, [(header::LOCATION, "/docs"), (header::VARY, "accept")]).into_response();
+        return (StatusCode::SEE_OTHER, [(header::LOCATION, "/docs"), (header::VARY, "accept")])
+            .into_response();
     }
     Problem::no_such_route().respond(&id)
 }
@@ -76,7 +95,9 @@ pub async fn root(id: RequestId, headers: HeaderMap) -> Response {
 const HTML: &str = "text/html; charset=utf-8";
 
 fn asset(path: &str) -> Response {
-    let Some((content_type, body)) = ASSETS.get(path) else { return StatusCode::NOT_FOUND.into_response() };
+    let Some((content_type, body)) = ASSETS.get(path) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
     let headers = [
         (header::CONTENT_TYPE, *content_type),
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),

@@ -49,7 +49,9 @@ impl ProxyHeader {
             ProxyHeader::XForwardedFor => address(element.trim()),
             ProxyHeader::Forwarded => element.split(';').find_map(|pair| {
                 let (name, value) = pair.split_once('=')?;
-                name.trim().eq_ignore_ascii_case("for").then(|| address(value.trim().trim_matches('"')))?
+                name.trim()
+                    .eq_ignore_ascii_case("for")
+                    .then(|| address(value.trim().trim_matches('"')))?
             }),
         }
     }
@@ -82,7 +84,8 @@ impl TrustedProxies {
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let mut client = peer;
         let values = headers.get_all(self.header.header());
-        let elements = values.iter().flat_map(|value| value.to_str().unwrap_or_default().split(','));
+        let elements =
+            values.iter().flat_map(|value| value.to_str().unwrap_or_default().split(','));
         let elements: Vec<&str> = elements.collect();
         for element in elements.into_iter().rev().take(HOPS_MAX) {
             if !self.is_trusted(client) {
@@ -96,8 +99,13 @@ impl TrustedProxies {
 }
 
 /// Middleware that replaces the peer's address with the client's.
-pub async fn layer(State(proxies): State<Arc<TrustedProxies>>, mut request: Request, next: Next) -> Response {
-    if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied() {
+pub async fn layer(
+    State(proxies): State<Arc<TrustedProxies>>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    if let Some(ConnectInfo(peer)) = request.extensions().get::<ConnectInfo<SocketAddr>>().copied()
+    {
         let client = proxies.client(peer.ip(), request.headers());
         request.extensions_mut().insert(ConnectInfo(SocketAddr::new(client, peer.port())));
     }
@@ -114,7 +122,8 @@ mod tests {
 
     /// The client of a request, with trusted proxies in 10.0.0.0/8 and fd00::/8.
     fn client(header: ProxyHeader, peer: &str, values: &[&str]) -> String {
-        let networks = ["10.0.0.0/8", "fd00::/8"].map(|text| text.parse().expect("a range")).to_vec();
+        let networks =
+            ["10.0.0.0/8", "fd00::/8"].map(|text| text.parse().expect("a range")).to_vec();
         let mut headers = HeaderMap::new();
         for value in values {
             headers.append(header.header(), value.parse().expect("a value"));
@@ -144,7 +153,10 @@ mod tests {
             assert_eq!(client(XForwardedFor, peer, values), expected, "{peer} {values:?}");
         }
         let endless = vec!["10.0.0.2"; HOPS_MAX].join(", ");
-        assert_eq!(client(XForwardedFor, "10.0.0.1", &[&format!("198.51.100.1, {endless}")]), "10.0.0.2");
+        assert_eq!(
+            client(XForwardedFor, "10.0.0.1", &[&format!("198.51.100.1, {endless}")]),
+            "10.0.0.2"
+        );
     }
 
     #[test]

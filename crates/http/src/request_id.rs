@@ -68,7 +68,11 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestId {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<RequestId, Infallible> {
-        Ok(parts.extensions.get::<RequestId>().cloned().unwrap_or_else(|| RequestId::of(&parts.headers)))
+        Ok(parts
+            .extensions
+            .get::<RequestId>()
+            .cloned()
+            .unwrap_or_else(|| RequestId::of(&parts.headers)))
     }
 }
 
@@ -119,7 +123,10 @@ mod tests {
             .route("/", get(|id: RequestId| async move { id.to_string() }))
             .layer(axum::middleware::from_fn(layer));
         for (uri, status) in [("/", 200), ("/none", 404)] {
-            let request = Request::get(uri).header(X_REQUEST_ID, "mine-1").body(Body::empty()).expect("a request");
+            let request = Request::get(uri)
+                .header(X_REQUEST_ID, "mine-1")
+                .body(Body::empty())
+                .expect("a request");
             let response = app.clone().oneshot(request).await.expect("an answer");
             assert_eq!(
                 (response.status().as_u16(), &response.headers()[X_REQUEST_ID]),

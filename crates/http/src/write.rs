@@ -326,7 +326,10 @@ mod tests {
     #[test]
     fn the_widest_numbers_are_written_whole() {
         assert_eq!(number_of(Decimal::new(i128::MIN, 0)), i128::MIN.to_string());
-        assert_eq!(number_of(Decimal::new(i128::MAX, 37)), "17.0141183460469231731687303715884105727");
+        assert_eq!(
+            number_of(Decimal::new(i128::MAX, 37)),
+            "17.0141183460469231731687303715884105727"
+        );
         assert_eq!(number_of(Decimal::new(-1, 37)), format!("-0.{}1", "0".repeat(36)));
         assert_eq!(number_of(Decimal::ZERO), "0");
     }

@@ -64,7 +64,9 @@ async fn outcome(verifier: &Verifier, vector: &Vector, party: &Party) -> String 
         headers.append(header::AUTHORIZATION, value);
     }
     let verdict = verifier.verify(&headers, None, Timestamp(NOW_S * 1_000_000)).await;
-    match verdict.and_then(|caller| caller.vouches_for(party.body.as_bytes()).map_err(Refused::from)) {
+    match verdict
+        .and_then(|caller| caller.vouches_for(party.body.as_bytes()).map_err(Refused::from))
+    {
         Ok(()) => "ok".to_owned(),
         Err(Refused::Unauthorized(fault)) => fault.name().to_owned(),
         Err(other) => other.to_string(),
@@ -74,7 +76,8 @@ async fn outcome(verifier: &Verifier, vector: &Vector, party: &Party) -> String 
 async fn run(service: Service) {
     let rules = Rules::new(Environment::Mock, service, "https://api.example.com/");
     let party = party(service, rules.max_lifetime_s);
-    let ring = Ring(vec![key(&party.kid, &party.secret), key(&party.other_kid, &party.other_secret)]);
+    let ring =
+        Ring(vec![key(&party.kid, &party.secret), key(&party.other_kid, &party.other_secret)]);
     let verifier = Verifier::new(Arc::new(ring), rules);
     let vectors = recipe::vectors(&party);
     let mut wrong = Vec::new();
@@ -86,7 +89,11 @@ async fn run(service: Service) {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     let names: BTreeSet<&str> = vectors.iter().map(|vector| vector.name.as_str()).collect();
-    assert!(names.len() == vectors.len() && names.len() >= VECTORS_MIN, "{} distinct names", names.len());
+    assert!(
+        names.len() == vectors.len() && names.len() >= VECTORS_MIN,
+        "{} distinct names",
+        names.len()
+    );
 }
 
 #[tokio::test]

@@ -53,7 +53,10 @@ struct Running {
 async fn start(settings: Settings) -> Running {
     let (arrived, release) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let app = Router::new()
-        .route("/peer", get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.ip().to_string() }))
+        .route(
+            "/peer",
+            get(|ConnectInfo(peer): ConnectInfo<SocketAddr>| async move { peer.ip().to_string() }),
+        )
         .route("/body", post(read_body))
         .route("/held", get(held))
         .route("/endless", get(endless))
@@ -62,7 +65,8 @@ async fn start(settings: Settings) -> Running {
     let address = listener.local_addr().expect("an address");
     let (stop, stopped) = oneshot::channel::<()>();
     let refusals = Refusals::new(Arc::new(Standing));
-    let ended = tokio::spawn(serve(listener, app, settings, refusals, async move { drop(stopped.await) }));
+    let ended =
+        tokio::spawn(serve(listener, app, settings, refusals, async move { drop(stopped.await) }));
     Running { address, stop, ended, arrived, release }
 }
 
@@ -167,12 +171,16 @@ async fn requests_on_one_connection_are_answered_and_know_their_peer() {
 
 /// Checks a response against the format of the service that its path belongs to.
 fn assert_own(answer: &str, status: &str, code: &str) {
-    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer}"));
+    let (head, body) =
+        answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer}"));
     assert!(head.starts_with(&format!("HTTP/1.1 {status}\r\n")), "{answer}");
-    for header in ["connection: close", "cache-control: no-store", "date: Wed, 25 Nov 2026 12:00:00 GMT"] {
+    for header in
+        ["connection: close", "cache-control: no-store", "date: Wed, 25 Nov 2026 12:00:00 GMT"]
+    {
         assert!(head.contains(header), "{header}: {answer}");
     }
-    let body: serde_json::Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
+    let body: serde_json::Value =
+        serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
     let told = body.get("detail").map_or(&body["error"], |detail| &detail["code"]);
     let id = body.get("detail").unwrap_or(&body)["request_id"].as_str().expect("an id");
     assert_eq!(told, code, "{answer}");
@@ -189,8 +197,16 @@ async fn a_head_that_dribbles_in_is_cut() {
     // The next head has its own timeout.
     let mut stream = connect(&server).await;
     stream.write_all(b"GET /peer HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
-    assert!(read_until(&mut stream, |seen| seen.ends_with("127.0.0.1")).await.starts_with("HTTP/1.1 200"));
-    assert_own(&drip(stream, b"GET /v1/sdk/x HTTP/1.1\r\n").await, "408 Request Timeout", "INVALID_REQUEST");
+    assert!(
+        read_until(&mut stream, |seen| seen.ends_with("127.0.0.1"))
+            .await
+            .starts_with("HTTP/1.1 200")
+    );
+    assert_own(
+        &drip(stream, b"GET /v1/sdk/x HTTP/1.1\r\n").await,
+        "408 Request Timeout",
+        "INVALID_REQUEST",
+    );
 }
 
 #[tokio::test]
@@ -227,7 +243,9 @@ async fn a_client_that_takes_nothing_of_its_answer_is_cut() {
     let mut stalled = connect(&server).await;
     stalled.write_all(b"GET /endless HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
     // It reads nothing and stays connected.
-    tokio::time::timeout(PATIENCE, server.arrived.notified()).await.expect("the answer was given up");
+    tokio::time::timeout(PATIENCE, server.arrived.notified())
+        .await
+        .expect("the answer was given up");
     drop(stalled);
 }
 
@@ -236,7 +254,10 @@ async fn a_head_beyond_the_limit_is_refused() {
     let server = start(Settings::default()).await;
     let line = "x".repeat(HEAD_MAX_BYTES);
     let many = (0..200).map(|n| format!("x-{n}: 1\r\n")).collect::<String>();
-    for head in [format!("GET /peer HTTP/1.1\r\nx: {line}\r\n\r\n"), format!("GET /peer HTTP/1.1\r\n{many}\r\n")] {
+    for head in [
+        format!("GET /peer HTTP/1.1\r\nx: {line}\r\n\r\n"),
+        format!("GET /peer HTTP/1.1\r\n{many}\r\n"),
+    ] {
         let mut stream = connect(&server).await;
         // The server may close before it has read everything.
         drop(stream.write_all(head.as_bytes()).await);
@@ -245,8 +266,15 @@ async fn a_head_beyond_the_limit_is_refused() {
     }
     let fits = "x".repeat(HEAD_MAX_BYTES - 100);
     let mut stream = connect(&server).await;
-    stream.write_all(format!("GET /peer HTTP/1.1\r\nhost: x\r\nx: {fits}\r\n\r\n").as_bytes()).await.expect("a write");
-    assert!(read_until(&mut stream, |seen| seen.ends_with("127.0.0.1")).await.starts_with("HTTP/1.1 200"));
+    stream
+        .write_all(format!("GET /peer HTTP/1.1\r\nhost: x\r\nx: {fits}\r\n\r\n").as_bytes())
+        .await
+        .expect("a write");
+    assert!(
+        read_until(&mut stream, |seen| seen.ends_with("127.0.0.1"))
+            .await
+            .starts_with("HTTP/1.1 200")
+    );
 }
 
 /// The status line of the response to `request`, after which the client sends nothing if `end` is
@@ -264,23 +292,64 @@ async fn status_of(server: &Running, request: &[u8], end: bool) -> String {
 #[tokio::test]
 async fn bodies_are_taken_whole_or_refused_for_a_reason() {
     let server = start(Settings::default()).await;
-    let post =
-        |headers: &str, body: &str| format!("POST /body HTTP/1.1\r\nhost: x\r\n{headers}\r\n\r\n{body}").into_bytes();
+    let post = |headers: &str, body: &str| {
+        format!("POST /body HTTP/1.1\r\nhost: x\r\n{headers}\r\n\r\n{body}").into_bytes()
+    };
     let kilobyte = "x".repeat(1_000);
     let chunked = |size: usize| format!("{size:x}\r\n{}\r\n0\r\n\r\n", "x".repeat(size));
     for (case, request, end, status) in [
         ("fits", post("content-length: 1000", &kilobyte), false, "200 OK"),
         ("chunks that fit", post("transfer-encoding: chunked", &chunked(1_000)), false, "200 OK"),
-        ("announces too much and sends nothing", post("content-length: 1001", ""), false, "413 Payload Too Large"),
-        ("announces the impossible", post("content-length: 9223372036854775807", ""), false, "413 Payload Too Large"),
-        ("chunks too much", post("transfer-encoding: chunked", &chunked(1_001)), false, "413 Payload Too Large"),
-        ("announces more than it sends, and waits", post("content-length: 9", "x"), false, "408 Request Timeout"),
-        ("announces more than it sends, and ends", post("content-length: 9", "x"), true, "400 Bad Request"),
-        ("a chunk of no size", post("transfer-encoding: chunked", "z\r\n"), false, "400 Bad Request"),
-        ("two lengths", post("content-length: 1\r\ncontent-length: 2", "xx"), false, "400 Bad Request"),
+        (
+            "announces too much and sends nothing",
+            post("content-length: 1001", ""),
+            false,
+            "413 Payload Too Large",
+        ),
+        (
+            "announces the impossible",
+            post("content-length: 9223372036854775807", ""),
+            false,
+            "413 Payload Too Large",
+        ),
+        (
+            "chunks too much",
+            post("transfer-encoding: chunked", &chunked(1_001)),
+            false,
+            "413 Payload Too Large",
+        ),
+        (
+            "announces more than it sends, and waits",
+            post("content-length: 9", "x"),
+            false,
+            "408 Request Timeout",
+        ),
+        (
+            "announces more than it sends, and ends",
+            post("content-length: 9", "x"),
+            true,
+            "400 Bad Request",
+        ),
+        (
+            "a chunk of no size",
+            post("transfer-encoding: chunked", "z\r\n"),
+            false,
+            "400 Bad Request",
+        ),
+        (
+            "two lengths",
+            post("content-length: 1\r\ncontent-length: 2", "xx"),
+            false,
+            "400 Bad Request",
+        ),
         ("a negative length", post("content-length: -1", ""), false, "400 Bad Request"),
         ("a length with a sign", post("content-length: +1", "x"), false, "400 Bad Request"),
-        ("an unknown framing", post("transfer-encoding: chunked, gzip", "x"), false, "400 Bad Request"),
+        (
+            "an unknown framing",
+            post("transfer-encoding: chunked, gzip", "x"),
+            false,
+            "400 Bad Request",
+        ),
         ("a space before the colon", post("content-length : 1", "x"), false, "400 Bad Request"),
         ("a folded header", post("x: a\r\n b\r\ncontent-length: 1", "x"), false, "400 Bad Request"),
     ] {
@@ -295,7 +364,10 @@ async fn what_stands_behind_a_body_is_never_part_of_it() {
     let lying = b"POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\n\r\nabcdef\r\n\r\n";
     stream.write_all(lying).await.expect("a write");
     let answers = until_closed_or(&mut stream, "HTTP/1.1 400").await;
-    assert!(answers.starts_with("HTTP/1.1 200 OK\r\n") && answers.contains("\r\n\r\nabc"), "{answers}");
+    assert!(
+        answers.starts_with("HTTP/1.1 200 OK\r\n") && answers.contains("\r\n\r\nabc"),
+        "{answers}"
+    );
     assert!(!answers.contains("abcd"), "{answers}");
 }
 
@@ -309,15 +381,21 @@ async fn malformed_requests_are_answered_in_our_own_words() {
         ("a host that is none", "GET /peer HTTP/1.1\r\nhost: a b\r\n\r\n".to_owned()),
         (
             "a length and chunks",
-            format!("POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 40\r\ntransfer-encoding: chunked\r\n\r\n{body}"),
+            format!(
+                "POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: 40\r\ntransfer-encoding: chunked\r\n\r\n{body}"
+            ),
         ),
         (
             "chunks and a length",
-            format!("POST /body HTTP/1.1\r\nhost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n{body}"),
+            format!(
+                "POST /body HTTP/1.1\r\nhost: x\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n\r\n{body}"
+            ),
         ),
         (
             "chunks of chunks",
-            format!("POST /body HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked, chunked\r\n\r\n{body}"),
+            format!(
+                "POST /body HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked, chunked\r\n\r\n{body}"
+            ),
         ),
         (
             "chunks twice",
@@ -327,7 +405,10 @@ async fn malformed_requests_are_answered_in_our_own_words() {
         ),
         ("no request line", "what is this\r\n\r\n".to_owned()),
         ("a header without a name", "GET /peer HTTP/1.1\r\nhost: x\r\n: y\r\n\r\n".to_owned()),
-        ("a length that is none", "POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: many\r\n\r\n".to_owned()),
+        (
+            "a length that is none",
+            "POST /body HTTP/1.1\r\nhost: x\r\ncontent-length: many\r\n\r\n".to_owned(),
+        ),
         ("an old version", "GET /peer HTTP/3.7\r\nhost: x\r\n\r\n".to_owned()),
     ] {
         let mut stream = connect(&server).await;
@@ -354,7 +435,8 @@ async fn until_closed_or(stream: &mut TcpStream, end: &str) -> String {
 #[tokio::test]
 async fn a_body_that_dribbles_in_is_cut() {
     let server = start(Settings::default()).await;
-    let head = b"POST /body HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 900\r\n\r\n";
+    let head =
+        b"POST /body HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: 900\r\n\r\n";
     let answer = drip(connect(&server).await, head).await;
     assert!(answer.starts_with("HTTP/1.1 408 Request Timeout\r\n"), "{answer}");
 }
@@ -363,7 +445,10 @@ async fn a_body_that_dribbles_in_is_cut() {
 async fn beyond_the_cap_a_connection_waits_for_a_slot() {
     let server = start(Settings { connections_max: 1, ..Settings::default() }).await;
     let mut first = connect(&server).await;
-    first.write_all(b"GET /held HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.expect("a write");
+    first
+        .write_all(b"GET /held HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        .await
+        .expect("a write");
     server.arrived.notified().await;
     let mut second = connect(&server).await;
     second.write_all(b"GET /peer HTTP/1.0\r\n\r\n").await.expect("a write");
@@ -394,7 +479,10 @@ async fn a_request_that_never_ends_is_cut_when_the_drain_is_over() {
     stream.write_all(b"GET /held HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("a write");
     server.arrived.notified().await;
     server.stop.send(()).expect("the server runs");
-    assert_eq!(tokio::time::timeout(PATIENCE, server.ended).await.expect("in time").expect("no panic"), Drained::Cut);
+    assert_eq!(
+        tokio::time::timeout(PATIENCE, server.ended).await.expect("in time").expect("no panic"),
+        Drained::Cut
+    );
     assert_eq!(until_closed(&mut stream).await, "");
 }
 
@@ -402,7 +490,8 @@ async fn get_over_http2<S>(stream: S) -> String
 where
     S: tokio::io::AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let handshake = hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
+    let handshake =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream));
     let (mut sender, connection) = handshake.await.expect("HTTP/2");
     let connection = tokio::spawn(connection);
     let request = Request::get("http://x/peer").body(Empty::<Bytes>::new()).expect("a request");
@@ -440,7 +529,10 @@ async fn http_2_is_spoken_without_and_with_tls() {
 
     let mut silent = connect(&secure).await;
     assert_eq!(until_closed(&mut silent).await, "", "a handshake that never starts is cut");
-    assert!(tls_config(b"", key.as_bytes()).is_err() && tls_config(certificate.as_bytes(), b"").is_err());
+    assert!(
+        tls_config(b"", key.as_bytes()).is_err()
+            && tls_config(certificate.as_bytes(), b"").is_err()
+    );
 }
 
 /// A frame of HTTP/2 (RFC 9113, 4.1).
@@ -466,7 +558,8 @@ async fn who_keeps_taking_requests_back_is_cut_off() {
             return;
         }
         for stream in (0..STREAMS).map(|number| number * 2 + 1) {
-            let pair = [frame(1, 5, stream, &request), frame(3, 0, stream, &8_u32.to_be_bytes())].concat();
+            let pair =
+                [frame(1, 5, stream, &request), frame(3, 0, stream, &8_u32.to_be_bytes())].concat();
             if to.write_all(&pair).await.is_err() {
                 return;
             }

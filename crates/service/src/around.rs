@@ -30,7 +30,8 @@ pub(super) async fn layer(mut request: Request, next: Next) -> Response {
     );
     continue_trace(&span, request.headers());
     // A panic leaves no shared state half-done: commands are decided elsewhere.
-    let answered = AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await;
+    let answered =
+        AssertUnwindSafe(next.run(request)).catch_unwind().instrument(span.clone()).await;
     let mut response = answered.unwrap_or_else(|_| {
         span.in_scope(|| tracing::error!("a request panicked"));
         Problem::internal().respond(&id)
@@ -60,7 +61,10 @@ mod tests {
     #[tokio::test]
     async fn a_request_whose_handler_panics_is_answered_under_its_id() {
         let app = Router::new().route("/", get(panics)).layer(axum::middleware::from_fn(layer));
-        let request = Request::get("/").header(X_REQUEST_ID, "mine-1").body(Body::empty()).expect("a request");
+        let request = Request::get("/")
+            .header(X_REQUEST_ID, "mine-1")
+            .body(Body::empty())
+            .expect("a request");
         let response = app.oneshot(request).await.expect("an answer");
         assert_eq!(
             (response.status().as_u16(), &response.headers()[X_REQUEST_ID]),

@@ -45,7 +45,10 @@ pub struct Notary {
 impl Notary {
     /// The notary of this installation. Creates a missing key.
     pub async fn of(store: &Store, config: &Config, data_dir: &Path) -> anyhow::Result<Notary> {
-        let signer = store.audit_signer(config.audit.secret().as_ref()).await.context("the audit log's signing key")?;
+        let signer = store
+            .audit_signer(config.audit.secret().as_ref())
+            .await
+            .context("the audit log's signing key")?;
         let mut trusted = vec![signer.public_key()];
         trusted.extend(config.audit.former());
         let file = config.audit.directory(data_dir).join(FILE);
@@ -92,7 +95,8 @@ fn append(path: &Path, line: &str) -> anyhow::Result<()> {
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir).with_context(failed)?;
     }
-    let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).with_context(failed)?;
+    let mut file =
+        std::fs::OpenOptions::new().create(true).append(true).open(path).with_context(failed)?;
     file.write_all(line.as_bytes()).and_then(|()| file.sync_all()).with_context(failed)
 }
 
@@ -138,7 +142,9 @@ pub(super) async fn keep_signing(
                     tracing::error!(%tenant, %fault, "the audit log was tampered with; see `corridor audit verify`");
                 }
             }
-            Err(error) => tracing::error!(error = format!("{error:#}"), "signing the audit log failed"),
+            Err(error) => {
+                tracing::error!(error = format!("{error:#}"), "signing the audit log failed")
+            }
         }
     }
 }

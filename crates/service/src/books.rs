@@ -40,14 +40,18 @@ pub async fn verify_some(store: &Store, tenants: &[Tenant]) -> Result<Report, St
         let accounts = store.accounts(tenant.id).await?;
         report.tenants += 1;
         report.accounts += accounts.len();
-        report.findings.extend(imbalances(&accounts).into_iter().map(|what| format!("{}: {what}", tenant.tag)));
+        report.findings.extend(
+            imbalances(&accounts).into_iter().map(|what| format!("{}: {what}", tenant.tag)),
+        );
         // Sums are read one after another: while payments continue, a difference must persist in a
         // second read.
         let first = store.verify_books(tenant.id).await?;
         if !first.is_empty() {
             let second = store.verify_books(tenant.id).await?;
             let standing = second.iter().filter(|fault| first.contains(fault));
-            report.findings.extend(standing.map(|fault| format!("{}: {}", tenant.tag, told(fault))));
+            report
+                .findings
+                .extend(standing.map(|fault| format!("{}: {}", tenant.tag, told(fault))));
         }
     }
     for (_, payment) in store.payments_without_job(NAMED_MAX).await? {
@@ -69,7 +73,10 @@ fn sums(accounts: &[Account]) -> BTreeMap<Currency, i64> {
 /// The currencies whose balances do not sum to zero.
 fn imbalances(accounts: &[Account]) -> Vec<String> {
     let off = sums(accounts).into_iter().filter(|(_, sum)| *sum != 0);
-    off.map(|(currency, sum)| format!("balances sum to {} instead of zero", Money::new(sum, currency))).collect()
+    off.map(|(currency, sum)| {
+        format!("balances sum to {} instead of zero", Money::new(sum, currency))
+    })
+    .collect()
 }
 
 fn told(fault: &BookFault) -> String {
@@ -86,6 +93,8 @@ fn told(fault: &BookFault) -> String {
             recomputed.credits_posted,
             recomputed.credits_pending,
         ),
-        BookFault::LooseEnds(count) => format!("{count} transfers end a reservation that does not exist"),
+        BookFault::LooseEnds(count) => {
+            format!("{count} transfers end a reservation that does not exist")
+        }
     }
 }

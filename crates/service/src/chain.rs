@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use adapters::evm::deploy::{Minter, Script};
 use adapters::evm::signers::{LocalKey, TenantKeys};
-use adapters::evm::{EvmChain, EvmContracts, EvmSigner, HttpSettings, HttpTransport, Transport, TransportFault};
+use adapters::evm::{
+    EvmChain, EvmContracts, EvmSigner, HttpSettings, HttpTransport, Transport, TransportFault,
+};
 use anyhow::Context as _;
 use domain::chain::{Address, Broadcast, ChainConfig, Fees, KeyRole, TxHash};
 use domain::currency::StableCoin;
@@ -92,7 +94,11 @@ pub async fn build(
         .transpose()?;
     let nodes: Vec<Arc<dyn Transport>> = match &embedded {
         Some(chain) => vec![Arc::new(Embedded(chain.clone()))],
-        None => config.node_urls().into_iter().map(|url| node(config, url)).collect::<anyhow::Result<_>>()?,
+        None => config
+            .node_urls()
+            .into_iter()
+            .map(|url| node(config, url))
+            .collect::<anyhow::Result<_>>()?,
     };
     let first = nodes.first().cloned().context("chain.node_url: no node is named")?;
     let seed = match config.chain.keys.source {
@@ -100,7 +106,9 @@ pub async fn build(
         _ => None,
     };
     let minter = match (&seed, config.environment) {
-        (Some(seed), Environment::Mock | Environment::Test) => Some(Minter::new(seed, config.chain.chain_id)?),
+        (Some(seed), Environment::Mock | Environment::Test) => {
+            Some(Minter::new(seed, config.chain.chain_id)?)
+        }
         _ => None,
     };
     let explorer = match config.chain.explorer_tx_url.as_str() {
@@ -120,13 +128,15 @@ pub async fn build(
     let contracts = Arc::new(contracts);
     // Nodes rest by the wall clock, whatever the business clock is.
     let wall: Arc<dyn Clock> = Arc::new(WallClock);
-    let chain: Arc<dyn Chain> = Arc::new(EvmChain::new(&chain_config, contracts.clone(), nodes, &wall));
+    let chain: Arc<dyn Chain> =
+        Arc::new(EvmChain::new(&chain_config, contracts.clone(), nodes, &wall));
     let signer = Arc::new(EvmSigner::new(&chain_config, keys, contracts.clone()));
     let ours = chain_config.tokens == tokens;
     let admin = seed.as_ref().map(EvmContracts::sandbox_admin).transpose()?;
     let faucet = minter.zip(admin).filter(|_| ours).map(|(minter, admin)| {
         let gas = embedded.clone().map_or_else(|| Gas::Node(first), Gas::Embedded);
-        let admin = Admin { key: admin, contracts: contracts.clone(), chain_id: chain_config.chain_id };
+        let admin =
+            Admin { key: admin, contracts: contracts.clone(), chain_id: chain_config.chain_id };
         Arc::new(Faucet { chain: chain.clone(), minter, admin, gas, turn: Mutex::new(()) })
     });
     Ok(ChainSide { config: chain_config, chain, signer, contracts, embedded, faucet })
@@ -142,7 +152,10 @@ impl ChainSide {
                 None => faucet.sender(),
             };
             faucet.open(blacklister).await.context("the sandbox's tokens")?;
-            faucet.fuel_keys(self.signer.as_ref(), &ids(tenants)).await.context("gas for the tenants' keys")?;
+            faucet
+                .fuel_keys(self.signer.as_ref(), &ids(tenants))
+                .await
+                .context("gas for the tenants' keys")?;
         }
         self.set_pace(config, Pace::Steady);
         Ok(())
@@ -161,7 +174,10 @@ impl ChainSide {
             let deployed = self.chain.is_deployed(controller).await?;
             for operator in operators {
                 if self.chain.gas_balance(operator).await? == 0 {
-                    missing.push(format!("{}: operator {operator} has no ETH to pay for gas", tenant.tag));
+                    missing.push(format!(
+                        "{}: operator {operator} has no ETH to pay for gas",
+                        tenant.tag
+                    ));
                 }
                 if deployed && !self.chain.is_operator(controller, operator).await? {
                     missing.push(format!(
@@ -186,22 +202,36 @@ impl ChainSide {
 
     /// The URL of the chain's JSON-RPC; the server's root for the built-in one.
     pub fn rpc_url(&self, config: &Config, public_url: &str) -> String {
-        if self.embedded.is_some() { public_url.to_owned() } else { config.chain.node_url.expose().to_owned() }
+        if self.embedded.is_some() {
+            public_url.to_owned()
+        } else {
+            config.chain.node_url.expose().to_owned()
+        }
     }
 
     /// The tasks to run while the service is up.
-    pub fn tasks(&self, store: &Store, stop: &watch::Receiver<bool>) -> Vec<(String, Answer<'static, ()>)> {
+    pub fn tasks(
+        &self,
+        store: &Store,
+        stop: &watch::Receiver<bool>,
+    ) -> Vec<(String, Answer<'static, ()>)> {
         let mut tasks: Vec<(String, Answer<'static, ()>)> = Vec::new();
         if let Some(chain) = self.embedded.clone() {
             let mut stop = stop.clone();
             let stopped = async move {
                 let _closed = stop.wait_for(|stop| *stop).await;
             };
-            tasks.push(("built-in chain".to_owned(), Box::pin(async move { chain.mine_forever(stopped).await })));
+            tasks.push((
+                "built-in chain".to_owned(),
+                Box::pin(async move { chain.mine_forever(stopped).await }),
+            ));
         }
         if let Some(faucet) = self.faucet.clone() {
             let (store, signer) = (store.clone(), self.signer.clone());
-            tasks.push(("gas".to_owned(), Box::pin(keep_fuelled(faucet, signer, store, stop.clone()))));
+            tasks.push((
+                "gas".to_owned(),
+                Box::pin(keep_fuelled(faucet, signer, store, stop.clone())),
+            ));
         }
         tasks
     }
@@ -301,13 +331,18 @@ impl Faucet {
             return Ok(());
         }
         self.fuel(self.minter.address()).await?;
-        let mut script = self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
+        let mut script =
+            self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
         self.minter.deploy(&mut script, blacklister)?;
         self.send(script.finish()).await.map(drop)
     }
 
     /// Ensures that every key of these tenants can pay for gas.
-    pub async fn fuel_keys(&self, signer: &dyn ChainSigner, tenants: &[TenantId]) -> anyhow::Result<()> {
+    pub async fn fuel_keys(
+        &self,
+        signer: &dyn ChainSigner,
+        tenants: &[TenantId],
+    ) -> anyhow::Result<()> {
         for tenant in tenants {
             for role in KeyRole::ALL {
                 self.fuel(signer.address(*tenant, role)?).await?;
@@ -320,7 +355,8 @@ impl Faucet {
     /// Ensures that further operators can pay for gas and have their role at the controller, once
     /// it is deployed.
     async fn appoint(&self, tenant: TenantId, operators: &[Address]) -> anyhow::Result<()> {
-        let Some((_, further)) = operators.split_first().filter(|(_, further)| !further.is_empty()) else {
+        let Some((_, further)) = operators.split_first().filter(|(_, further)| !further.is_empty())
+        else {
             return Ok(());
         };
         for operator in further {
@@ -342,7 +378,8 @@ impl Faucet {
             return Ok(());
         }
         self.fuel(key.address()).await?;
-        let mut script = Script::new(key, *chain_id, self.chain.nonce(key.address()).await?, FAUCET_FEES);
+        let mut script =
+            Script::new(key, *chain_id, self.chain.nonce(key.address()).await?, FAUCET_FEES);
         for operator in missing {
             script.grant_operator(controller, operator)?;
         }
@@ -350,11 +387,22 @@ impl Faucet {
     }
 
     /// Pays tokens to an account; returns the hash of the transaction, which is already mined.
-    pub async fn pay(&self, coin: StableCoin, to: Address, minor_units: u64) -> anyhow::Result<TxHash> {
+    pub async fn pay(
+        &self,
+        coin: StableCoin,
+        to: Address,
+        minor_units: u64,
+    ) -> anyhow::Result<TxHash> {
         let _turn = self.turn.lock().await;
         self.fuel(self.minter.address()).await?;
-        let token = self.minter.tokens().into_iter().find(|token| token.coin == coin).context("unknown token")?;
-        let mut script = self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
+        let token = self
+            .minter
+            .tokens()
+            .into_iter()
+            .find(|token| token.coin == coin)
+            .context("unknown token")?;
+        let mut script =
+            self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
         script.transfer(token.address, to, minor_units)?;
         let hashes = self.send(script.finish()).await?;
         hashes.last().copied().context("nothing was sent")
@@ -368,8 +416,14 @@ impl Faucet {
     ) -> anyhow::Result<Vec<domain::chain::Signed>> {
         let _turn = self.turn.lock().await;
         self.fuel(self.minter.address()).await?;
-        let token = self.minter.tokens().into_iter().find(|token| token.coin == coin).context("unknown token")?;
-        let mut script = self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
+        let token = self
+            .minter
+            .tokens()
+            .into_iter()
+            .find(|token| token.coin == coin)
+            .context("unknown token")?;
+        let mut script =
+            self.minter.script(self.chain.nonce(self.minter.address()).await?, FAUCET_FEES);
         for (to, minor_units) in payments {
             script.transfer(token.address, *to, *minor_units)?;
         }
@@ -377,7 +431,12 @@ impl Faucet {
     }
 
     /// Pays tokens, and funds the account with gas to spend them.
-    pub async fn give(&self, coin: StableCoin, to: Address, minor_units: u64) -> anyhow::Result<TxHash> {
+    pub async fn give(
+        &self,
+        coin: StableCoin,
+        to: Address,
+        minor_units: u64,
+    ) -> anyhow::Result<TxHash> {
         self.fuel(to).await?;
         self.pay(coin, to, minor_units).await
     }
@@ -395,9 +454,13 @@ impl Faucet {
             Gas::Node(node) => {
                 let ask = json!({"jsonrpc": "2.0", "id": 1, "method": "anvil_setBalance", "params": [account, wei]});
                 let answer = node.send(ask.to_string().into_bytes()).await?;
-                let answer: serde_json::Value = serde_json::from_slice(&answer).context("the node's answer")?;
+                let answer: serde_json::Value =
+                    serde_json::from_slice(&answer).context("the node's answer")?;
                 let refused = answer.get("error").filter(|error| !error.is_null());
-                anyhow::ensure!(refused.is_none(), "{account} has no gas, and only anvil can fund it: {answer}");
+                anyhow::ensure!(
+                    refused.is_none(),
+                    "{account} has no gas, and only anvil can fund it: {answer}"
+                );
             }
         }
         Ok(())
@@ -406,7 +469,11 @@ impl Faucet {
     async fn send(&self, signed: Vec<domain::chain::Signed>) -> anyhow::Result<Vec<TxHash>> {
         for tx in &signed {
             let told = self.chain.broadcast(&tx.raw).await;
-            anyhow::ensure!(matches!(told, Broadcast::Accepted | Broadcast::AlreadyKnown), "{}: {told:?}", tx.hash);
+            anyhow::ensure!(
+                matches!(told, Broadcast::Accepted | Broadcast::AlreadyKnown),
+                "{}: {told:?}",
+                tx.hash
+            );
         }
         let until = WallClock.now() + MINED_WITHIN;
         for tx in &signed {

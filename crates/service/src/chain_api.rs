@@ -41,16 +41,23 @@ pub(super) fn router(chain: BuiltInChain) -> Router {
         .with_state(chain)
 }
 
-async fn rpc(State(chain): State<BuiltInChain>, id: RequestId, body: Result<Bytes, BytesRejection>) -> Response {
+async fn rpc(
+    State(chain): State<BuiltInChain>,
+    id: RequestId,
+    body: Result<Bytes, BytesRejection>,
+) -> Response {
     let body = match body {
         Ok(body) => body,
         Err(rejection) => {
             let status = rejection.status();
-            return Problem::new(status, "unreadable_body", "The body is too large or incomplete").respond(&id);
+            return Problem::new(status, "unreadable_body", "The body is too large or incomplete")
+                .respond(&id);
         }
     };
     let mut response = chain.serve_bytes(&body).await.into_response();
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     with_cors(response)
 }
 
@@ -65,12 +72,17 @@ fn with_cors(mut response: Response) -> Response {
     response
 }
 
-async fn transaction(State(chain): State<BuiltInChain>, hash: Result<Path<String>, PathRejection>) -> Response {
+async fn transaction(
+    State(chain): State<BuiltInChain>,
+    hash: Result<Path<String>, PathRejection>,
+) -> Response {
     let Some(hash) = hash.ok().and_then(|Path(hash)| TxHash::parse(&hash)) else {
         return page(StatusCode::NOT_FOUND, "This is not a transaction hash.", None);
     };
     match chain.call("eth_getTransactionReceipt", json!([hash.to_string()])) {
-        Ok(Value::Null) => page(StatusCode::NOT_FOUND, "The transaction is not in the chain.", None),
+        Ok(Value::Null) => {
+            page(StatusCode::NOT_FOUND, "The transaction is not in the chain.", None)
+        }
         Ok(receipt) => page(StatusCode::OK, &hash.to_string(), Some(&receipt)),
         Err(fault) => {
             tracing::warn!(%fault, "the built-in chain does not answer");
@@ -94,13 +106,18 @@ fn page(status: StatusCode, title: &str, receipt: Option<&Value>) -> Response {
                 ("status", _) => "reverted",
                 (_, value) => value,
             };
-            body.push_str(&format!("<tr><th scope=\"row\">{name}</th><td><code>{value}</code></td></tr>"));
+            body.push_str(&format!(
+                "<tr><th scope=\"row\">{name}</th><td><code>{value}</code></td></tr>"
+            ));
         }
         body.push_str("</table>");
     }
     let headers = [
         (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_SECURITY_POLICY, "default-src 'none'; frame-ancestors 'none'; base-uri 'none'"),
+        (
+            header::CONTENT_SECURITY_POLICY,
+            "default-src 'none'; frame-ancestors 'none'; base-uri 'none'",
+        ),
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ];

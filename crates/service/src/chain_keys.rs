@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adapters::evm::signers::{
-    AwsCredentials, DigestSigner, Kms, KmsSettings, LocalKey, Pkcs11Settings, Pkcs11Token, TenantKeys,
+    AwsCredentials, DigestSigner, Kms, KmsSettings, LocalKey, Pkcs11Settings, Pkcs11Token,
+    TenantKeys,
 };
 use adapters::evm::{ControllerSource, EvmContracts, Owners};
 use anyhow::Context as _;
@@ -27,7 +28,10 @@ const KMS_ANSWER: Duration = Duration::from_secs(10);
 
 /// The seed of all keys of a test installation, created at the first start.
 pub(super) fn seed(config: &Config, data_dir: &Path) -> anyhow::Result<SecretString> {
-    anyhow::ensure!(config.environment != Environment::Production, "chain.keys.source: \"seed\" in production");
+    anyhow::ensure!(
+        config.environment != Environment::Production,
+        "chain.keys.source: \"seed\" in production"
+    );
     let key = create_key_file(&seed_path(data_dir))?;
     Ok(SecretString::from(STANDARD.encode(key)))
 }
@@ -35,7 +39,11 @@ pub(super) fn seed(config: &Config, data_dir: &Path) -> anyhow::Result<SecretStr
 /// The same for commands, which create none: another seed means other tokens.
 pub(super) fn kept_seed(config: &Config, data_dir: &Path) -> anyhow::Result<SecretString> {
     let path = seed_path(data_dir);
-    anyhow::ensure!(path.exists(), "{} is missing: is --data-dir the service's data directory?", path.display());
+    anyhow::ensure!(
+        path.exists(),
+        "{} is missing: is --data-dir the service's data directory?",
+        path.display()
+    );
     seed(config, data_dir)
 }
 
@@ -51,22 +59,29 @@ enum KeyStore {
 }
 
 /// Keys and controllers of every tenant in the configuration.
-pub(super) async fn configured(config: &Config, tenants: &[Tenant]) -> anyhow::Result<(Arc<TenantKeys>, EvmContracts)> {
+pub(super) async fn configured(
+    config: &Config,
+    tenants: &[Tenant],
+) -> anyhow::Result<(Arc<TenantKeys>, EvmContracts)> {
     let known = by_tag(tenants);
     let key_store = open(config).await?;
     let (mut keys, mut operators) = (Vec::new(), Vec::new());
     let mut controllers = HashMap::new();
     for entry in &config.chain.tenants {
-        let tenant =
-            *known.get(entry.tag.as_str()).with_context(|| format!("chain.tenants.{}: tenant not found", entry.tag))?;
+        let tenant = *known
+            .get(entry.tag.as_str())
+            .with_context(|| format!("chain.tenants.{}: tenant not found", entry.tag))?;
         for (role, name) in named_keys(entry) {
             let key = key_store.key(name).await;
-            let key = key.with_context(|| format!("chain.tenants.{}.{}", entry.tag, role.name()))?;
+            let key =
+                key.with_context(|| format!("chain.tenants.{}.{}", entry.tag, role.name()))?;
             keys.push((tenant, role, key));
         }
         for name in &entry.further_operators {
             let key = key_store.key(name).await;
-            let key = key.with_context(|| format!("chain.tenants.{}.further_operators: {name}", entry.tag))?;
+            let key = key.with_context(|| {
+                format!("chain.tenants.{}.further_operators: {name}", entry.tag)
+            })?;
             operators.push((tenant, key));
         }
         controllers.insert(tenant, controller(entry)?);
@@ -88,10 +103,14 @@ fn named_keys(entry: &TenantEntry) -> impl Iterator<Item = (KeyRole, &str)> {
 
 fn controller(entry: &TenantEntry) -> anyhow::Result<ControllerSource> {
     let address = |name: &str, text: &str| {
-        Address::parse(text).with_context(|| format!("chain.tenants.{}.{name}: no address", entry.tag))
+        Address::parse(text)
+            .with_context(|| format!("chain.tenants.{}.{name}: no address", entry.tag))
     };
     if entry.controller.is_empty() {
-        let owners = Owners { admin: address("admin", &entry.admin)?, treasury: address("treasury", &entry.treasury)? };
+        let owners = Owners {
+            admin: address("admin", &entry.admin)?,
+            treasury: address("treasury", &entry.treasury)?,
+        };
         return Ok(ControllerSource::Computed(owners));
     }
     Ok(ControllerSource::Deployed(Controller {
@@ -132,7 +151,8 @@ fn kms(config: &Config) -> anyhow::Result<Arc<Kms>> {
         credentials: AwsCredentials {
             access_key_id: keys.kms_access_key_id.clone(),
             secret_access_key: secret(&keys.kms_secret_access_key),
-            session_token: (!keys.kms_session_token.is_empty()).then(|| secret(&keys.kms_session_token)),
+            session_token: (!keys.kms_session_token.is_empty())
+                .then(|| secret(&keys.kms_session_token)),
         },
         connect_timeout: KMS_CONNECT,
         request_timeout: KMS_ANSWER,
@@ -141,7 +161,10 @@ fn kms(config: &Config) -> anyhow::Result<Arc<Kms>> {
 }
 
 /// The key-encryption key, which KMS decrypts if it is configured in encrypted form.
-pub(super) async fn key_encryption_key(config: &Config, data_dir: &Path) -> anyhow::Result<SecretBox<[u8; KEK_BYTES]>> {
+pub(super) async fn key_encryption_key(
+    config: &Config,
+    data_dir: &Path,
+) -> anyhow::Result<SecretBox<[u8; KEK_BYTES]>> {
     const NAME: &str = "security.key_encryption_key_by_kms";
     let encrypted = &config.security.key_encryption_key_by_kms;
     if encrypted.is_empty() {
@@ -150,7 +173,9 @@ pub(super) async fn key_encryption_key(config: &Config, data_dir: &Path) -> anyh
     }
     let plain = kms(config)?.decrypt(&STANDARD.decode(encrypted)?).await.context(NAME)?;
     let key = <[u8; KEK_BYTES]>::try_from(plain.expose_secret());
-    Ok(SecretBox::new(Box::new(key.with_context(|| format!("{NAME}: not a key of {KEK_BYTES} bytes"))?)))
+    Ok(SecretBox::new(Box::new(
+        key.with_context(|| format!("{NAME}: not a key of {KEK_BYTES} bytes"))?,
+    )))
 }
 
 impl KeyStore {
@@ -161,7 +186,8 @@ impl KeyStore {
                 let (path, password) = (name.to_owned(), password.clone());
                 // Deriving the file's key takes about a second of computation.
                 let opened = tokio::task::spawn_blocking(move || -> anyhow::Result<LocalKey> {
-                    let json = std::fs::read(&path).with_context(|| format!("cannot read {path}"))?;
+                    let json =
+                        std::fs::read(&path).with_context(|| format!("cannot read {path}"))?;
                     Ok(LocalKey::from_keystore(&json, &password)?)
                 });
                 Arc::new(opened.await??)

@@ -20,7 +20,9 @@ use domain::time::Span;
 use domain::wallet_event::{Aggregate, WalletEvent, WalletEventKind};
 use engine::payments::{Payments, Store};
 use http_api::auth::Service;
-use operator_console::outside::{AuditProofs, BookEntry, KeyUse, ListStanding, Outside, SandboxTools, ShownKey};
+use operator_console::outside::{
+    AuditProofs, BookEntry, KeyUse, ListStanding, Outside, SandboxTools, ShownKey,
+};
 use operator_console::provider::Provider;
 use secrecy::{ExposeSecret as _, SecretString};
 use store::{KeyRow, Tenant};
@@ -62,13 +64,23 @@ pub(super) struct Server {
 
 impl Server {
     /// `sandbox` are the tools behind the sandbox's own calls; `None` in production.
-    pub(super) fn of(parts: &Parts<'_>, sandbox: Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)>) -> Arc<Server> {
+    pub(super) fn of(
+        parts: &Parts<'_>,
+        sandbox: Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)>,
+    ) -> Arc<Server> {
         let payments = parts.payments.clone();
         let environment = parts.config.environment;
         let base_url = parts.public_url.to_owned();
         let scenarios = parts.scenarios.clone();
         let tools = |(bank, chain)| {
-            Arc::new(Tools { payments: parts.payments.clone(), bank, chain, environment, base_url, scenarios })
+            Arc::new(Tools {
+                payments: parts.payments.clone(),
+                bank,
+                chain,
+                environment,
+                base_url,
+                scenarios,
+            })
         };
         Arc::new(Server {
             payments,
@@ -92,7 +104,10 @@ fn shown(key: IssuedKey) -> ShownKey {
 
 impl Outside for Server {
     fn check_receiver(&self, url: &str) -> Result<(), String> {
-        self.receivers.url(url, "").map(drop).map_err(|fault| format!("This URL cannot receive webhooks: {fault}."))
+        self.receivers
+            .url(url, "")
+            .map(drop)
+            .map_err(|fault| format!("This URL cannot receive webhooks: {fault}."))
     }
 
     fn webhook_secret(&self) -> Result<SecretString, String> {
@@ -110,18 +125,29 @@ impl Outside for Server {
         (Aggregate::Wallet(whom.wallet), samples::happened(kind, &whom, now))
     }
 
-    fn create_key<'a>(&'a self, tenant: &'a Tenant, usage: KeyUse, by: Deed) -> Answer<'a, Result<ShownKey, String>> {
+    fn create_key<'a>(
+        &'a self,
+        tenant: &'a Tenant,
+        usage: KeyUse,
+        by: Deed,
+    ) -> Answer<'a, Result<ShownKey, String>> {
         let service = match usage {
             KeyUse::Pay => KeyService::Pay,
             KeyUse::Wallet => KeyService::Wallet,
         };
         Box::pin(async move {
-            let made = tenancy::create_key(self.store(), tenant, self.config.environment, service, by).await;
+            let made =
+                tenancy::create_key(self.store(), tenant, self.config.environment, service, by)
+                    .await;
             made.map(shown).map_err(|error| format!("{error:#}"))
         })
     }
 
-    fn rotate_key<'a>(&'a self, access_key: &'a str, by: Deed) -> Answer<'a, Result<(ShownKey, Span), String>> {
+    fn rotate_key<'a>(
+        &'a self,
+        access_key: &'a str,
+        by: Deed,
+    ) -> Answer<'a, Result<(ShownKey, Span), String>> {
         Box::pin(async move {
             let secret_key = tenancy::fresh_secret().map_err(|error| format!("{error:#}"))?;
             let overlap = tenancy::ROTATION_OVERLAP;
@@ -151,10 +177,16 @@ impl Outside for Server {
             if !file.exists() {
                 return Ok(AuditProofs { trusted, ..AuditProofs::default() });
             }
-            let read = spawn_blocking(move || read_checkpoints(&file)).await.map_err(|error| error.to_string())?;
+            let read = spawn_blocking(move || read_checkpoints(&file))
+                .await
+                .map_err(|error| error.to_string())?;
             Ok(match read {
                 Ok(checkpoints) => AuditProofs { trusted, checkpoints, unread: None },
-                Err(error) => AuditProofs { trusted, unread: Some(format!("{error:#}")), ..AuditProofs::default() },
+                Err(error) => AuditProofs {
+                    trusted,
+                    unread: Some(format!("{error:#}")),
+                    ..AuditProofs::default()
+                },
             })
         })
     }
@@ -188,8 +220,13 @@ impl Tools {
         let usage = tenancy::usage(self.environment, usage);
         let now = self.payments.world().wall_clock.now();
         let keys = self.payments.store().keys(tenant).await.map_err(|error| error.to_string())?;
-        let usable = |key: &&KeyRow| key.use_name == usage && key.revoked_at.is_none() && !key.suspended;
-        let found = keys.iter().rev().filter(usable).find_map(|key| Some((key, key.valid_secrets(now).next()?)));
+        let usable =
+            |key: &&KeyRow| key.use_name == usage && key.revoked_at.is_none() && !key.suspended;
+        let found = keys
+            .iter()
+            .rev()
+            .filter(usable)
+            .find_map(|key| Some((key, key.valid_secrets(now).next()?)));
         let (key, secret) = found.ok_or_else(|| format!("No key is active for {words}."))?;
         Ok(Credentials {
             service,
@@ -219,8 +256,15 @@ impl SandboxTools for Tools {
         Box::pin(async move { self.bank.advance(span).await.map_err(|error| failed(&error)) })
     }
 
-    fn give(&self, coin: StableCoin, to: Address, minor: i64) -> Answer<'_, Result<TxHash, String>> {
-        Box::pin(async move { self.chain()?.give(coin, to, minor).await.map_err(|error| failed(&error)) })
+    fn give(
+        &self,
+        coin: StableCoin,
+        to: Address,
+        minor: i64,
+    ) -> Answer<'_, Result<TxHash, String>> {
+        Box::pin(async move {
+            self.chain()?.give(coin, to, minor).await.map_err(|error| failed(&error))
+        })
     }
 
     fn pay(
@@ -231,7 +275,12 @@ impl SandboxTools for Tools {
     ) -> Answer<'_, Result<Vec<TxHash>, String>> {
         Box::pin(async move {
             let chain = self.chain()?;
-            let found = self.payments.store().request(tenant, request).await.map_err(|error| failed(&error))?;
+            let found = self
+                .payments
+                .store()
+                .request(tenant, request)
+                .await
+                .map_err(|error| failed(&error))?;
             let request = found.ok_or("Payment request not found.")?;
             if request.state == RequestState::Cancelled {
                 return Err("A cancelled request cannot be paid.".to_owned());

@@ -12,7 +12,11 @@ pub(super) struct EngineRoom {
 
 impl EngineRoom {
     pub(super) fn open() -> std::io::Result<EngineRoom> {
-        let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("engine").enable_all().build()?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("engine")
+            .enable_all()
+            .build()?;
         Ok(EngineRoom { handle: runtime.handle().clone(), runtime: Some(runtime) })
     }
 

@@ -45,7 +45,9 @@ pub enum WrongDatabase {
 /// [`WrongDatabase::OtherEnvironment`]
 pub async fn check(store: &Store, here: Environment) -> Result<(), WrongDatabase> {
     match store.environment().await? {
-        Some(made_by) if made_by.is_real() != here.is_real() => Err(WrongDatabase::OtherEnvironment { made_by, here }),
+        Some(made_by) if made_by.is_real() != here.is_real() => {
+            Err(WrongDatabase::OtherEnvironment { made_by, here })
+        }
         _ => Ok(()),
     }
 }
@@ -95,11 +97,19 @@ mod tests {
             for here in [Production, Test, Mock] {
                 if (here == Production) == (made_by == Production) {
                     migrate(&store, here).await.expect("on the same side of real money");
-                    assert_eq!(store.environment().await, Ok(Some(made_by)), "the creator stays recorded");
+                    assert_eq!(
+                        store.environment().await,
+                        Ok(Some(made_by)),
+                        "the creator stays recorded"
+                    );
                     continue;
                 }
                 let refused = migrate(&store, here).await.expect_err("another one's").to_string();
-                let told = format!("created by a {} service, but this service is {}", made_by.name(), here.name());
+                let told = format!(
+                    "created by a {} service, but this service is {}",
+                    made_by.name(),
+                    here.name()
+                );
                 assert!(refused.contains(&told), "{refused}");
                 assert!(check(&store, here).await.is_err());
             }
@@ -112,10 +122,19 @@ mod tests {
         let store = opened(dir.path()).await;
         store.migrate().await.expect("a database of an older program");
         let policy = tenancy::default_policy(StableCoin::Usdt);
-        let tenant = tenancy::create_tenant(&store, "bank", "Bank", policy, "test").await.expect("created");
-        let made = tenancy::create_key(&store, &tenant, Environment::Mock, tenancy::KeyService::Pay, "test").await;
+        let tenant =
+            tenancy::create_tenant(&store, "bank", "Bank", policy, "test").await.expect("created");
+        let made = tenancy::create_key(
+            &store,
+            &tenant,
+            Environment::Mock,
+            tenancy::KeyService::Pay,
+            "test",
+        )
+        .await;
         let key = made.expect("a key").access_key;
-        let refused = migrate(&store, Environment::Production).await.expect_err("a sandbox's").to_string();
+        let refused =
+            migrate(&store, Environment::Production).await.expect_err("a sandbox's").to_string();
         assert!(refused.contains("holds 1 access key(s) of another environment"), "{refused}");
         assert_eq!(store.environment().await, Ok(None), "nothing is recorded");
         store.revoke_key(&key, "test").await.expect("revoked");

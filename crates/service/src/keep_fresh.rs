@@ -30,7 +30,11 @@ pub(super) struct Fresh {
     pub clock: BusinessClock,
 }
 
-pub(super) fn spawn(fresh: Fresh, config: &Config, stop: &watch::Receiver<bool>) -> Vec<(String, JoinHandle<()>)> {
+pub(super) fn spawn(
+    fresh: Fresh,
+    config: &Config,
+    stop: &watch::Receiver<bool>,
+) -> Vec<(String, JoinHandle<()>)> {
     let rates_every = Duration::from_secs(config.rates.refresh_s.into());
     let lists_every = Duration::from_secs(config.screening.refresh_s.into());
     let Fresh { rates, lists, rates_http, http, clock } = fresh;
@@ -52,7 +56,10 @@ pub(super) fn spawn(fresh: Fresh, config: &Config, stop: &watch::Receiver<bool>)
         })
         .await;
     };
-    vec![("rates".to_owned(), tokio::spawn(rates_task)), ("lists".to_owned(), tokio::spawn(lists_task))]
+    vec![
+        ("rates".to_owned(), tokio::spawn(rates_task)),
+        ("lists".to_owned(), tokio::spawn(lists_task)),
+    ]
 }
 
 /// Polls what operators have switched off on other nodes.
@@ -73,7 +80,10 @@ pub(super) fn follow_switches(
 }
 
 /// Executes actions that two users have approved and that could not be executed at once.
-pub(super) fn carry_out_approvals(desk: Console, stop: &watch::Receiver<bool>) -> (String, JoinHandle<()>) {
+pub(super) fn carry_out_approvals(
+    desk: Console,
+    stop: &watch::Receiver<bool>,
+) -> (String, JoinHandle<()>) {
     let task = every(APPROVALS_EVERY, stop.clone(), move || {
         let desk = desk.clone();
         async move {
@@ -85,7 +95,11 @@ pub(super) fn carry_out_approvals(desk: Console, stop: &watch::Receiver<bool>) -
     ("approvals".to_owned(), tokio::spawn(task))
 }
 
-async fn every<F: Future<Output = ()>>(period: Duration, mut stop: watch::Receiver<bool>, mut act: impl FnMut() -> F) {
+async fn every<F: Future<Output = ()>>(
+    period: Duration,
+    mut stop: watch::Receiver<bool>,
+    mut act: impl FnMut() -> F,
+) {
     loop {
         let stopped = tokio::time::timeout(period, stop.wait_for(|stop| *stop)).await.is_ok();
         if stopped {
@@ -122,7 +136,11 @@ async fn refresh_lists(lists: &ListBook, http: &reqwest::Client, clock: &Busines
 fn say_unreadable(lists: &ListBook) {
     for state in lists.states() {
         for entry in &state.unreadable {
-            tracing::error!(list = state.name, entry, "sanction list entry unreadable, skipped in screening");
+            tracing::error!(
+                list = state.name,
+                entry,
+                "sanction list entry unreadable, skipped in screening"
+            );
         }
     }
 }

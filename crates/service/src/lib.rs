@@ -87,11 +87,37 @@ pub struct Service {
     /// The chain of the wallets, if they are enabled.
     pub chain: Option<ChainSide>,
     stop: watch::Sender<bool>,
-    tasks: Vec<(String, JoinHandle<()>)>,
+    tasks: Vec<Task>,
     serving: JoinHandle<()>,
     /// Dropped last.
     _engine_room: EngineRoom,
     _only_worker: Option<OnlyWorker>,
+}
+
+/// A task that ends when the service stops, with its name.
+type Task = (String, JoinHandle<()>);
+
+fn spawned((name, task): (String, domain::ports::Answer<'static, ()>)) -> Task {
+    (name, tokio::spawn(task))
+}
+
+fn public_url(config: &Config, address: SocketAddr) -> String {
+    match config.http.public_url.is_empty() {
+        true => format!("http://{address}"),
+        false => config.public_url(),
+    }
+}
+
+fn sign_audit_log(
+    notary: audit::Notary,
+    config: &Config,
+    store: &Store,
+    clock: &BusinessClock,
+    stopping: &watch::Receiver<bool>,
+) -> Task {
+    let (config, clock, stopping) = (config.clone(), clock.clone(), stopping.clone());
+    let signing = audit::keep_signing(notary, config, node_name(store), clock, stopping);
+    ("audit log".to_owned(), tokio::spawn(signing))
 }
 
 /// How to start a service.
@@ -123,9 +149,12 @@ pub(crate) async fn open_store_at(
     clock: Arc<dyn domain::ports::Clock>,
     connections: Option<Handle>,
 ) -> anyhow::Result<Store> {
-    let mut options = store::Options::new(clock, chain_keys::key_encryption_key(config, data_dir).await?);
-    options.previous_keys =
-        config::previous_keys(config).into_iter().map(|key| secrecy::SecretBox::new(Box::new(key))).collect();
+    let mut options =
+        store::Options::new(clock, chain_keys::key_encryption_key(config, data_dir).await?);
+    options.previous_keys = config::previous_keys(config)
+        .into_iter()
+        .map(|key| secrecy::SecretBox::new(Box::new(key)))
+        .collect();
     options.writers = config.store.writers;
     options.readers = config.store.readers;
     options.connections = connections;
@@ -148,19 +177,26 @@ impl Service {
         let store = open_store_at(config, data_dir, Arc::new(clock.clone()), connections).await?;
         environment::migrate(&store, config.environment).await?;
         restore_clock(&store, &clock).await?;
-        let public_url =
-            if config.http.public_url.is_empty() { format!("http://{address}") } else { config.public_url() };
+        let public_url = public_url(config, address);
         let tenants = store.tenants().await.context("reading the tenants")?;
-        let ground =
-            Ground { data_dir, clock, behaviour, store: Some(&store), tenants: &tenants, public_url: &public_url };
-        let Surroundings { world, clock, bank, rates, lists, http, chain } = world::build(config, ground).await?;
+        let ground = Ground {
+            data_dir,
+            clock,
+            behaviour,
+            store: Some(&store),
+            tenants: &tenants,
+            public_url: &public_url,
+        };
+        let Surroundings { world, clock, bank, rates, lists, http, chain } =
+            world::build(config, ground).await?;
         world.switches.refresh(&store).await.context("reading the switches")?;
         let bank = bank.map(Arc::new);
         let (stop, stopping) = watch::channel(false);
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
         let (batches, answers) = batcher.in_two();
         let batches = engine_room.handle().spawn(batches);
-        let mut tasks = vec![("answers".to_owned(), tokio::spawn(answers)), ("batcher".to_owned(), batches)];
+        let mut tasks =
+            vec![("answers".to_owned(), tokio::spawn(answers)), ("batcher".to_owned(), batches)];
         let rates_http = world::rates_client(config)?;
         let refreshing = keep_fresh::Fresh {
             rates: rates.clone(),
@@ -172,28 +208,23 @@ impl Service {
         tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
         tasks.push(keep_fresh::follow_switches(store.clone(), world.clone(), &stopping));
         if let Some(chain) = &chain {
-            for (name, task) in chain.tasks(&store, &stopping) {
-                tasks.push((name, tokio::spawn(task)));
-            }
+            tasks.extend(chain.tasks(&store, &stopping).into_iter().map(spawned));
             chain.set_up(config, &tenants).await?;
         }
         let mut only_worker = None;
         if role != Role::Api {
             only_worker = only_worker::take_over(config, data_dir, &store).await?;
             let notary = audit::Notary::of(&store, config, data_dir).await?;
-            let signing =
-                audit::keep_signing(notary, config.clone(), node_name(&store), clock.clone(), stopping.clone());
-            tasks.push(("audit log".to_owned(), tokio::spawn(signing)));
-            let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node_name(&store));
-            for (name, task) in workers.tasks(&stopping) {
-                tasks.push((name, tokio::spawn(task)));
-            }
+            tasks.push(sign_audit_log(notary, config, &store, &clock, &stopping));
+            let name = node_name(&store);
+            let workers = Workers::new(store.clone(), engine.clone(), world.clone(), name);
+            tasks.extend(workers.tasks(&stopping).into_iter().map(spawned));
         }
         let wallets = Wallets::new(store.clone(), engine.clone(), world.clone());
-        if let (Environment::Mock, Some(sender)) =
-            (config.environment, chain.as_ref().and_then(|chain| Sender::of(&wallets, chain)))
-        {
-            let paying = sender.pay_links(Span::secs(config.wallets.simulated_sender_after_s.into()), stopping.clone());
+        let sender = chain.as_ref().and_then(|chain| Sender::of(&wallets, chain));
+        if let (Environment::Mock, Some(sender)) = (config.environment, sender) {
+            let after = Span::secs(config.wallets.simulated_sender_after_s.into());
+            let paying = sender.pay_links(after, stopping.clone());
             tasks.push(("simulated sender".to_owned(), tokio::spawn(paying)));
         }
         let payments = Payments::new(store, engine, world, config.environment);
@@ -219,7 +250,8 @@ impl Service {
             scenarios,
         });
         let refusals = Refusals::new(payments.world().wall_clock.clone());
-        let serving = tokio::spawn(serve(listener, router, config.server_settings(), refusals, stopping));
+        let serving =
+            tokio::spawn(serve(listener, router, config.server_settings(), refusals, stopping));
         Ok(Service {
             address,
             public_url,
@@ -267,7 +299,8 @@ async fn serve(
     let stopped = async move {
         let _closed = stopping.wait_for(|stop| *stop).await;
     };
-    if http_api::server::serve(listener, router, settings, refusals, stopped).await == Drained::Cut {
+    if http_api::server::serve(listener, router, settings, refusals, stopped).await == Drained::Cut
+    {
         tracing::warn!("drain timeout reached, open requests were aborted");
     }
 }
@@ -286,7 +319,8 @@ async fn finish(name: &str, mut task: JoinHandle<()>, deadline: tokio::time::Ins
 /// A business clock that was advanced stays ahead.
 async fn restore_clock(store: &Store, clock: &BusinessClock) -> anyhow::Result<()> {
     if let Some(text) = store.meta(CLOCK_OFFSET).await? {
-        let ahead: i64 = text.parse().with_context(|| format!("{CLOCK_OFFSET} in the store is not a number"))?;
+        let ahead: i64 =
+            text.parse().with_context(|| format!("{CLOCK_OFFSET} in the store is not a number"))?;
         clock.advance(Span(ahead));
     }
     Ok(())

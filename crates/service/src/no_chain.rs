@@ -20,7 +20,8 @@ struct NoNode;
 
 impl Transport for NoNode {
     fn send(&self, _body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
-        let refused: Result<Vec<u8>, TransportFault> = Err(TransportFault::Failed("commands ask no node".to_owned()));
+        let refused: Result<Vec<u8>, TransportFault> =
+            Err(TransportFault::Failed("commands ask no node".to_owned()));
         Box::pin(std::future::ready(refused))
     }
 }
@@ -38,7 +39,8 @@ pub(super) fn chain_side(config: &Config, data_dir: &Path) -> anyhow::Result<Cha
     let keys = Arc::new(TenantKeys::new([])?);
     let contracts = Arc::new(EvmContracts::new(keys.clone(), HashMap::new())?);
     let clock: Arc<dyn Clock> = Arc::new(WallClock);
-    let chain = Arc::new(EvmChain::new(&chain_config, contracts.clone(), vec![Arc::new(NoNode)], &clock));
+    let chain =
+        Arc::new(EvmChain::new(&chain_config, contracts.clone(), vec![Arc::new(NoNode)], &clock));
     let signer = Arc::new(EvmSigner::new(&chain_config, keys, contracts.clone()));
     Ok(ChainSide { config: chain_config, chain, signer, contracts, embedded: None, faucet: None })
 }

@@ -17,7 +17,11 @@ pub(super) struct OnlyWorker {
 }
 
 /// Releases the leases of a dead predecessor; `None` if other processes may be at work.
-pub(super) async fn take_over(config: &Config, data_dir: &Path, store: &Store) -> anyhow::Result<Option<OnlyWorker>> {
+pub(super) async fn take_over(
+    config: &Config,
+    data_dir: &Path,
+    store: &Store,
+) -> anyhow::Result<Option<OnlyWorker>> {
     let StoreLocation::Sqlite(path) = config.store_location(data_dir) else { return Ok(None) };
     let Some(worker) = lock(&lock_path(&path))? else {
         tracing::warn!("another process uses this database: leases of a dead worker expire");

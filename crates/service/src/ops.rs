@@ -44,7 +44,10 @@ pub fn router(ops: Arc<Ops>) -> Router {
 async fn ready(State(ops): State<Arc<Ops>>) -> Response {
     let checks = [
         ("store", ops.payments.store().ready().await.map_err(|error| error.to_string())),
-        ("draining", if *ops.stopping.borrow() { Err("the service is stopping".to_owned()) } else { Ok(()) }),
+        (
+            "draining",
+            if *ops.stopping.borrow() { Err("the service is stopping".to_owned()) } else { Ok(()) },
+        ),
     ];
     let now = ops.payments.world().clock.now();
     let healthy = checks.iter().all(|(_, check)| check.is_ok());
@@ -79,7 +82,9 @@ fn list_ages(lists: &ListBook, now: Timestamp) -> BTreeMap<String, i64> {
 }
 
 fn age(list: &ListState, now: Timestamp) -> String {
-    let age = list.read_at.map_or_else(|| "never ages".to_owned(), |at| format!("{} s old", seconds(now - at)));
+    let age = list
+        .read_at
+        .map_or_else(|| "never ages".to_owned(), |at| format!("{} s old", seconds(now - at)));
     match list.unreadable.len() {
         0 => age,
         _ => format!("{age}, with unreadable entries"),
@@ -102,19 +107,24 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
     for kind in JobKind::ALL {
         let count = counts.iter().find(|count| count.kind == kind);
         let age = count.map_or(Span(0), |count| now - count.oldest);
-        metrics::gauge!("corridor_jobs", "kind" => kind.name()).set(gauge(count.map_or(0, |count| count.count)));
-        metrics::gauge!("corridor_job_oldest_seconds", "kind" => kind.name()).set(gauge(seconds(age)));
+        metrics::gauge!("corridor_jobs", "kind" => kind.name())
+            .set(gauge(count.map_or(0, |count| count.count)));
+        metrics::gauge!("corridor_job_oldest_seconds", "kind" => kind.name())
+            .set(gauge(seconds(age)));
         if matches!(kind, JobKind::Review | JobKind::ReviewDeposit) {
             in_review += count.map_or(0, |count| count.count);
         }
     }
     metrics::gauge!("corridor_review_queue_items").set(gauge(in_review));
-    let waiting = payments.store().oldest_pending_delivery().await?.map_or(0, |since| seconds(now - since));
+    let waiting =
+        payments.store().oldest_pending_delivery().await?.map_or(0, |since| seconds(now - since));
     metrics::gauge!("corridor_webhook_oldest_pending_seconds").set(gauge(waiting));
     for (list, age) in list_ages(&ops.lists, now) {
         metrics::gauge!("corridor_screening_list_age_seconds", "list" => list).set(gauge(age));
     }
-    let ages = Country::ALL.iter().filter_map(|country| world.rates.mid(Currency::Usdt, country.currency()));
+    let ages = Country::ALL
+        .iter()
+        .filter_map(|country| world.rates.mid(Currency::Usdt, country.currency()));
     let oldest = ages.map(|mid| seconds(now - mid.as_of)).max().unwrap_or(0);
     metrics::gauge!("corridor_rate_age_seconds").set(gauge(oldest));
     metrics::gauge!("corridor_ledger_imbalance").set(gauge(imbalance(payments).await?));

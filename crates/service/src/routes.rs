@@ -66,7 +66,10 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
     };
     let mut router = ops::router(Arc::new(ops));
     if parts.role != Role::Worker {
-        let api = Api::new(parts.payments.clone(), settings(parts.config, parts.public_url, parts.stopping.clone()));
+        let api = Api::new(
+            parts.payments.clone(),
+            settings(parts.config, parts.public_url, parts.stopping.clone()),
+        );
         let sandbox = sandbox(parts, &api);
         if let Some((bank, chain)) = sandbox.clone() {
             router = router.merge(sandbox_api::router(bank, chain));
@@ -88,11 +91,15 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
     }
     let router = router
         .fallback(|id: RequestId| async move { Problem::no_such_route().respond(&id) })
-        .method_not_allowed_fallback(|id: RequestId| async move { Problem::method_not_allowed().respond(&id) })
+        .method_not_allowed_fallback(|id: RequestId| async move {
+            Problem::method_not_allowed().respond(&id)
+        })
         .layer(axum::middleware::from_fn(around::layer))
         .layer(http_api::compressed::layer());
     match parts.config.trusted_proxies() {
-        Some(proxies) => router.layer(axum::middleware::from_fn_with_state(Arc::new(proxies), proxies::layer)),
+        Some(proxies) => {
+            router.layer(axum::middleware::from_fn_with_state(Arc::new(proxies), proxies::layer))
+        }
         None => router,
     }
 }
@@ -108,7 +115,10 @@ fn sandbox(parts: &Parts<'_>, api: &Arc<Api>) -> Option<(Arc<SandboxApi>, Option
 }
 
 /// The operator console.
-fn console_routes(parts: &Parts<'_>, sandbox: Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)>) -> Router {
+fn console_routes(
+    parts: &Parts<'_>,
+    sandbox: Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)>,
+) -> Router {
     let settings = operator_console::Settings {
         base_url: parts.public_url.to_owned(),
         environment: parts.config.environment,
@@ -120,14 +130,20 @@ fn console_routes(parts: &Parts<'_>, sandbox: Option<(Arc<SandboxApi>, Option<Ar
         sign_ins_per_minute: parts.config.console.sign_ins_per_minute,
     };
     let outside = console_outside::Server::of(parts, sandbox);
-    operator_console::router(Console::new(parts.payments.clone(), parts.wallets.clone(), outside, settings))
+    operator_console::router(Console::new(
+        parts.payments.clone(),
+        parts.wallets.clone(),
+        outside,
+        settings,
+    ))
 }
 
 /// Wallet Service v1 and the pages behind its payment links.
 fn wallet_routes(parts: &Parts<'_>) -> Router {
     let (config, world) = (parts.config, parts.wallets.world());
     let store = parts.wallets.store();
-    let sources = wallet_v1::Sources::of_store(store, world.clock.clone(), world.wall_clock.clone());
+    let sources =
+        wallet_v1::Sources::of_store(store, world.clock.clone(), world.wall_clock.clone());
     let settings = wallet_v1::Settings {
         rules: Rules { api_url: parts.public_url.to_owned(), ..config.wallet_token_rules() },
         limits: wallet_v1::limits::GroupLimits::default(),
@@ -149,7 +165,11 @@ fn wallet_routes(parts: &Parts<'_>) -> Router {
     wallet_v1::router(api).merge(pay_page::router(parts.wallets.clone(), pages))
 }
 
-fn settings(config: &Config, public_url: &str, stopping: watch::Receiver<bool>) -> payments_v2::Settings {
+fn settings(
+    config: &Config,
+    public_url: &str,
+    stopping: watch::Receiver<bool>,
+) -> payments_v2::Settings {
     payments_v2::Settings {
         // The system may have chosen the port: the URL is known only now.
         rules: Rules { api_url: public_url.to_owned(), ..config.token_rules() },

@@ -86,7 +86,12 @@ fn path(segment: &str) -> String {
 /// Names are not ASCII: this exposes a receiver that verifies the signature over a re-encoded body.
 pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEvent {
     let deposit = Some(AboutDeposit { id: DepositId(Uuid::new_v4()), tx: TxHash([0xaa; 32]) });
-    let about = About { request: Some(whom.request), wallet: whom.wallet, customer: whom.customer.clone(), deposit };
+    let about = About {
+        request: Some(whom.request),
+        wallet: whom.wallet,
+        customer: whom.customer.clone(),
+        deposit,
+    };
     let (wallet, customer, coin) = (whom.wallet, whom.customer.clone(), StableCoin::Usdc);
     let text = |text: &str| Some(text.to_owned());
     match kind {
@@ -116,9 +121,13 @@ pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEve
             reason: ReasonCode::ChecksPassed,
             next: RiskResult::Approved.next_action(),
         },
-        WalletEventKind::TransferComplete => {
-            WalletEvent::TransferComplete { about, minor: PAID_MINOR, coin, tx: TxHash([0xdd; 32]), at: now }
-        }
+        WalletEventKind::TransferComplete => WalletEvent::TransferComplete {
+            about,
+            minor: PAID_MINOR,
+            coin,
+            tx: TxHash([0xdd; 32]),
+            at: now,
+        },
         WalletEventKind::ExchangeComplete => WalletEvent::ExchangeComplete {
             order: ExchangeId(Uuid::new_v4()),
             wallet,
@@ -156,9 +165,11 @@ pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEve
 fn optional_event(kind: WalletEventKind, about: About, now: Timestamp) -> WalletEvent {
     let (wallet, customer) = (about.wallet, about.customer.clone());
     match kind {
-        WalletEventKind::PaymentRequestExpired => {
-            WalletEvent::RequestExpired { about: About { deposit: None, ..about }, expires_at: now, at: now }
-        }
+        WalletEventKind::PaymentRequestExpired => WalletEvent::RequestExpired {
+            about: About { deposit: None, ..about },
+            expires_at: now,
+            at: now,
+        },
         WalletEventKind::WalletUnblocked => WalletEvent::WalletUnblocked {
             wallet,
             customer,

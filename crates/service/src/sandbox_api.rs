@@ -67,8 +67,9 @@ impl SandboxApi {
     }
 
     fn bank(&self) -> Result<&SimulatedBank, Problem> {
-        self.simulated_bank()
-            .ok_or_else(|| Problem::bad_request("no_simulated_bank", "No rail of this installation is simulated"))
+        self.simulated_bank().ok_or_else(|| {
+            Problem::bad_request("no_simulated_bank", "No rail of this installation is simulated")
+        })
     }
 
     /// The simulated bank, if there is one.
@@ -123,11 +124,17 @@ pub(super) fn router(api: Arc<SandboxApi>, chain: Option<Arc<ChainApi>>) -> Rout
     all.route_layer(from_fn_with_state(api, admit))
 }
 
-async fn admit(State(api): State<Arc<SandboxApi>>, id: RequestId, mut request: Request, next: Next) -> Response {
+async fn admit(
+    State(api): State<Arc<SandboxApi>>,
+    id: RequestId,
+    mut request: Request,
+    next: Next,
+) -> Response {
     let reach = match &api.gate {
         None => Reach(None),
         Some(gate) => {
-            let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
+            let peer =
+                request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
             match gate.authenticate(request.headers(), peer).await {
                 Ok(tenant) => Reach(Some(tenant)),
                 Err(problem) => return problem.respond(&id),
@@ -158,7 +165,9 @@ async fn book(
     match book_lines(&api, reach, query).await {
         Ok(lines) => {
             let body = write::object(|out| {
-                out.array("lines", |out| lines.iter().for_each(|line| out.object(|out| write_line(out, line))));
+                out.array("lines", |out| {
+                    lines.iter().for_each(|line| out.object(|out| write_line(out, line)))
+                });
             });
             json(StatusCode::OK, body)
         }
@@ -174,9 +183,13 @@ async fn book_lines(
     let Query(query) = query.map_err(|rejection| unreadable_query(&rejection))?;
     let bank = api.bank()?;
     let payments = match (&query.external_id, &query.payment_id) {
-        (Some(external), _) => by_external_id(&api.payments, reach, external).await.map_err(|error| failed(&error))?,
+        (Some(external), _) => {
+            by_external_id(&api.payments, reach, external).await.map_err(|error| failed(&error))?
+        }
         (None, Some(id)) => vec![reachable(&api.payments, reach, id).await?],
-        (None, None) => return Err(Problem::bad_request("missing_query", "Give external_id or payment_id")),
+        (None, None) => {
+            return Err(Problem::bad_request("missing_query", "Give external_id or payment_id"));
+        }
     };
     let mut lines = Vec::new();
     for payment in payments {
@@ -186,7 +199,11 @@ async fn book_lines(
 }
 
 /// The bank does not know tenants; a sandbox has few.
-async fn by_external_id(payments: &Payments, reach: Reach, external_id: &str) -> Result<Vec<PaymentId>, StoreError> {
+async fn by_external_id(
+    payments: &Payments,
+    reach: Reach,
+    external_id: &str,
+) -> Result<Vec<PaymentId>, StoreError> {
     let tenants = match reach.0 {
         Some(tenant) => vec![tenant],
         None => payments.store().tenants().await?.into_iter().map(|tenant| tenant.id).collect(),
@@ -202,7 +219,8 @@ async fn by_external_id(payments: &Payments, reach: Reach, external_id: &str) ->
 async fn reachable(payments: &Payments, reach: Reach, id: &str) -> Result<PaymentId, Problem> {
     let id = PaymentId::parse(id).ok_or_else(unknown_payment)?;
     let Some(tenant) = reach.0 else { return Ok(id) };
-    let record = payments.store().payment_record(tenant, id).await.map_err(|error| failed(&error))?;
+    let record =
+        payments.store().payment_record(tenant, id).await.map_err(|error| failed(&error))?;
     record.map(|record| record.payment.id).ok_or_else(unknown_payment)
 }
 
@@ -235,7 +253,12 @@ async fn steer(
     }
 }
 
-async fn steered(api: &SandboxApi, reach: Reach, payment: &str, state: &str) -> Result<String, Problem> {
+async fn steered(
+    api: &SandboxApi,
+    reach: Reach,
+    payment: &str,
+    state: &str,
+) -> Result<String, Problem> {
     let known = ENDINGS.iter().find(|(name, ..)| *name == state);
     let outcome = known.map(|(.., outcome)| *outcome).ok_or_else(|| {
         let legal = ENDINGS.map(|(name, ..)| name).join(", ");
@@ -244,9 +267,11 @@ async fn steered(api: &SandboxApi, reach: Reach, payment: &str, state: &str) -> 
     let payment = reachable(&api.payments, reach, payment).await?;
     match api.bank()?.steer(&payment.end_to_end_id(), outcome) {
         Ok(standing) => Ok(format!("{:?}", standing.status)),
-        Err(SteerFault::NotFound) => {
-            Err(Problem::conflict("not_at_the_bank", "The bank has no order of this payment yet", 1))
-        }
+        Err(SteerFault::NotFound) => Err(Problem::conflict(
+            "not_at_the_bank",
+            "The bank has no order of this payment yet",
+            1,
+        )),
         Err(fault @ SteerFault::Illegal { .. }) => {
             Err(Problem::new(StatusCode::CONFLICT, "illegal_move", fault.to_string()))
         }

@@ -59,7 +59,12 @@ impl ChainApi {
     }
 
     /// Gives tokens to an address.
-    pub(super) async fn give(&self, coin: StableCoin, to: Address, minor: i64) -> anyhow::Result<TxHash> {
+    pub(super) async fn give(
+        &self,
+        coin: StableCoin,
+        to: Address,
+        minor: i64,
+    ) -> anyhow::Result<TxHash> {
         self.faucet.give(coin, to, u64::try_from(minor)?).await
     }
 }
@@ -98,11 +103,14 @@ async fn paid(
     request: &str,
     query: Result<Query<PayQuery>, QueryRejection>,
 ) -> Result<Vec<TxHash>, WalletProblem> {
-    let Query(query) = query.map_err(|rejection| WalletProblem::invalid_request(rejection.body_text()))?;
+    let Query(query) =
+        query.map_err(|rejection| WalletProblem::invalid_request(rejection.body_text()))?;
     let amount = match (&query.currency, &query.amount) {
         (None, None) => None,
         (coin, Some(amount)) => Some((coin_of(coin.as_deref())?, minor_of(amount)?)),
-        (Some(_), None) => return Err(WalletProblem::invalid_request("amount is missing").of_field("amount")),
+        (Some(_), None) => {
+            return Err(WalletProblem::invalid_request("amount is missing").of_field("amount"));
+        }
     };
     let request = find(api, reach, request).await?;
     if request.state == RequestState::Cancelled {
@@ -113,12 +121,19 @@ async fn paid(
 }
 
 async fn find(api: &ChainApi, reach: Reach, id: &str) -> Result<PaymentRequest, WalletProblem> {
-    let unknown = || WalletProblem::not_found("Payment request not found").of_field("payment_request_id");
+    let unknown =
+        || WalletProblem::not_found("Payment request not found").of_field("payment_request_id");
     let id = PaymentRequestId::parse(id).ok_or_else(unknown)?;
     let store = api.wallets.store();
     let tenants = match reach.0 {
         Some(tenant) => vec![tenant],
-        None => store.tenants().await.map_err(|error| failed(&error))?.into_iter().map(|tenant| tenant.id).collect(),
+        None => store
+            .tenants()
+            .await
+            .map_err(|error| failed(&error))?
+            .into_iter()
+            .map(|tenant| tenant.id)
+            .collect(),
     };
     for tenant in tenants {
         if let Some(request) = store.request(tenant, id).await.map_err(|error| failed(&error))? {
@@ -149,8 +164,11 @@ async fn given(
     api: &ChainApi,
     query: Result<Query<FaucetQuery>, QueryRejection>,
 ) -> Result<Vec<TxHash>, WalletProblem> {
-    let Query(query) = query.map_err(|rejection| WalletProblem::invalid_request(rejection.body_text()))?;
-    let wrong = || WalletProblem::invalid_request("must be 0x and 40 hexadecimal digits").of_field("address");
+    let Query(query) =
+        query.map_err(|rejection| WalletProblem::invalid_request(rejection.body_text()))?;
+    let wrong = || {
+        WalletProblem::invalid_request("must be 0x and 40 hexadecimal digits").of_field("address")
+    };
     let to = Address::parse(&query.address).ok_or_else(wrong)?;
     let (coin, minor) = (coin_of(query.currency.as_deref())?, minor_of(&query.amount)?);
     api.give(coin, to, minor).await.map(|hash| vec![hash]).map_err(|error| failed(&error))
@@ -162,7 +180,10 @@ fn coin_of(text: Option<&str>) -> Result<StableCoin, WalletProblem> {
 }
 
 fn minor_of(text: &str) -> Result<i64, WalletProblem> {
-    let wrong = || WalletProblem::invalid_request("must be an amount up to 1000000, like \"10.00\"").of_field("amount");
+    let wrong = || {
+        WalletProblem::invalid_request("must be an amount up to 1000000, like \"10.00\"")
+            .of_field("amount")
+    };
     let amount = domain::decimal::Decimal::parse(text).map_err(|_| wrong())?;
     let money = Money::exact(amount, StableCoin::Usdc.currency()).ok_or_else(wrong)?;
     if (1..=FAUCET_MAX_MINOR).contains(&money.minor) { Ok(money.minor) } else { Err(wrong()) }
@@ -176,7 +197,10 @@ fn answer(api: &ChainApi, id: &RequestId, done: Result<Vec<TxHash>, WalletProble
                     for hash in &hashes {
                         out.object(|out| {
                             out.text("tx_hash", &hash.to_string());
-                            out.text("blockchain_explorer_url", &format!("{}{hash}", api.config.explorer_tx_url));
+                            out.text(
+                                "blockchain_explorer_url",
+                                &format!("{}{hash}", api.config.explorer_tx_url),
+                            );
                         });
                     }
                 });

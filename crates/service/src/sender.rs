@@ -104,19 +104,23 @@ impl Sender {
 
     async fn pay_new(&self, after: Span) -> anyhow::Result<()> {
         let store = self.wallets.store();
-        let paid_up_to = store.meta(PAID_UP_TO).await?.map_or(Ok(0), |text| text.parse()).context(PAID_UP_TO)?;
+        let paid_up_to =
+            store.meta(PAID_UP_TO).await?.map_or(Ok(0), |text| text.parse()).context(PAID_UP_TO)?;
         for request in store.new_requests(Timestamp(paid_up_to), AT_ONCE).await? {
             if self.clock.now() < request.created_at + after {
                 break;
             }
             let late = Manner::of(&request.asked) == Manner::Late;
             // The request may have expired without an event yet.
-            let open = request.state == RequestState::Active && self.clock.now() < request.expires_at;
+            let open =
+                request.state == RequestState::Active && self.clock.now() < request.expires_at;
             if !self.is_left_alone(&request).await? {
                 if late {
                     self.intend_late(&request).await?;
                 } else if open {
-                    self.pay(&request, None).await.with_context(|| format!("payment request {}", request.id))?;
+                    self.pay(&request, None)
+                        .await
+                        .with_context(|| format!("payment request {}", request.id))?;
                 }
             }
             store.set_meta(PAID_UP_TO, &request.created_at.0.to_string()).await?;
@@ -128,7 +132,9 @@ impl Sender {
         let store = self.wallets.store();
         let intended = store.meta(PAYS_LATE).await?.unwrap_or_default();
         let from = request.expires_at + LATE_BY;
-        Ok(store.set_meta(PAYS_LATE, format!("{intended} {}:{}", from.0, request.token).trim_start()).await?)
+        Ok(store
+            .set_meta(PAYS_LATE, format!("{intended} {}:{}", from.0, request.token).trim_start())
+            .await?)
     }
 
     /// Makes late payments whose request has expired. Requests paid or cancelled in the meantime
@@ -146,13 +152,16 @@ impl Sender {
                     // The expiry is processed in a moment.
                     RequestState::Active => continue,
                     RequestState::Expired if !self.is_left_alone(&request).await? => {
-                        self.pay(&request, None).await.with_context(|| format!("payment request {}", request.id))?;
+                        self.pay(&request, None)
+                            .await
+                            .with_context(|| format!("payment request {}", request.id))?;
                     }
                     RequestState::Expired | RequestState::Paid | RequestState::Cancelled => {}
                 }
             }
             let now = store.meta(PAYS_LATE).await?.unwrap_or_default();
-            let rest: Vec<&str> = now.split_ascii_whitespace().filter(|other| *other != entry).collect();
+            let rest: Vec<&str> =
+                now.split_ascii_whitespace().filter(|other| *other != entry).collect();
             store.set_meta(PAYS_LATE, &rest.join(" ")).await?;
         }
         Ok(())
@@ -233,7 +242,12 @@ mod tests {
         ] {
             assert_eq!(manner(minor), expected, "{minor}");
         }
-        let fiat = Asked::Fiat { currency: domain::currency::Currency::Pkr, micros: 1, usdc: 50_000, usdt: 50_000 };
+        let fiat = Asked::Fiat {
+            currency: domain::currency::Currency::Pkr,
+            micros: 1,
+            usdc: 50_000,
+            usdt: 50_000,
+        };
         assert_eq!(Manner::of(&fiat), Manner::Exactly, "only token amounts encode a behaviour");
         assert_eq!(wanted(&Asked::Flexible), (StableCoin::Usdc, 10_000_000));
     }

@@ -49,7 +49,11 @@ impl ServiceManager {
         let Some(name) = variable(ENV_SOCKET) else { return ServiceManager::default() };
         match open(&name) {
             Ok(socket) => {
-                let alive_every = interval(variable(ENV_WATCHDOG_US), variable(ENV_WATCHDOG_PID), std::process::id());
+                let alive_every = interval(
+                    variable(ENV_WATCHDOG_US),
+                    variable(ENV_WATCHDOG_PID),
+                    std::process::id(),
+                );
                 ServiceManager { socket: Some(socket), alive_every }
             }
             Err(error) => {
@@ -123,7 +127,9 @@ mod tests {
         let listener = UnixDatagram::bind(&path).expect("a socket");
         let socket = open(path.to_str().expect("UTF-8")).expect("opens");
         let manager = ServiceManager { socket: Some(socket), alive_every: None };
-        for (news, text) in [(News::Ready, "READY=1"), (News::Alive, "WATCHDOG=1"), (News::Stopping, "STOPPING=1")] {
+        for (news, text) in
+            [(News::Ready, "READY=1"), (News::Alive, "WATCHDOG=1"), (News::Stopping, "STOPPING=1")]
+        {
             manager.tell(news);
             assert_eq!(heard(&listener).lines().next(), Some(text));
         }
@@ -133,8 +139,12 @@ mod tests {
     #[test]
     fn names_in_the_abstract_namespace_are_reached() {
         let name = format!("corridor-test-{}", uuid::Uuid::new_v4());
-        let listener = UnixDatagram::bind_addr(&address(&format!("@{name}")).expect("a name")).expect("a socket");
-        let manager = ServiceManager { socket: Some(open(&format!("@{name}")).expect("opens")), alive_every: None };
+        let listener = UnixDatagram::bind_addr(&address(&format!("@{name}")).expect("a name"))
+            .expect("a socket");
+        let manager = ServiceManager {
+            socket: Some(open(&format!("@{name}")).expect("opens")),
+            alive_every: None,
+        };
         manager.tell(News::Ready);
         assert!(heard(&listener).starts_with("READY=1\n"));
     }
@@ -152,7 +162,9 @@ mod tests {
         let half = Some(Duration::from_secs(15));
         assert_eq!(interval(text("30000000"), None, 7), half);
         assert_eq!(interval(text("30000000"), text("7"), 7), half);
-        for (allowed, pid) in [(text("30000000"), text("8")), (None, None), (text("0"), None), (text("x"), None)] {
+        for (allowed, pid) in
+            [(text("30000000"), text("8")), (None, None), (text("0"), None), (text("x"), None)]
+        {
             assert_eq!(interval(allowed, pid, 7), None);
         }
     }
@@ -163,7 +175,8 @@ mod tests {
         let path = dir.path().join("notify");
         let listener = tokio::net::UnixDatagram::bind(&path).expect("a socket");
         let socket = open(path.to_str().expect("UTF-8")).expect("opens");
-        let manager = ServiceManager { socket: Some(socket), alive_every: Some(Duration::from_millis(1)) };
+        let manager =
+            ServiceManager { socket: Some(socket), alive_every: Some(Duration::from_millis(1)) };
         let listening = async {
             let mut buffer = [0; 64];
             for _ in 0..3 {

@@ -31,13 +31,16 @@ impl KeptLists for StoredLists {
     }
 
     fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>> {
-        Box::pin(async move { self.store.kept_list_digest(key).await.map_err(|error| error.to_string()) })
+        Box::pin(async move {
+            self.store.kept_list_digest(key).await.map_err(|error| error.to_string())
+        })
     }
 
     fn keep<'a>(&'a self, key: &'a str, copy: KeptCopy) -> Answer<'a, Result<(), String>> {
         Box::pin(async move {
             let documents = copy.documents.into_iter().map(of_document).collect();
-            let list = KeptList { name: copy.name, digest: copy.digest, read_at: copy.read_at, documents };
+            let list =
+                KeptList { name: copy.name, digest: copy.digest, read_at: copy.read_at, documents };
             self.store.keep_list(key, list).await.map_err(|error| error.to_string())
         })
     }

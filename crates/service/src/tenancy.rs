@@ -142,8 +142,8 @@ mod tests {
 
     #[test]
     fn keys_and_secrets_are_random_and_long_enough() {
-        let drawn =
-            [random::<ACCESS_KEY_RANDOM_BYTES>(), fresh_secret(), fresh_secret()].map(|it| it.expect("random numbers"));
+        let drawn = [random::<ACCESS_KEY_RANDOM_BYTES>(), fresh_secret(), fresh_secret()]
+            .map(|it| it.expect("random numbers"));
         let bytes = drawn.each_ref().map(|text| STANDARD.decode(text).expect("base64").len());
         assert_eq!(bytes, [24, 32, 32]);
         assert_ne!(drawn[1], drawn[2]);

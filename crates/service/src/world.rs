@@ -87,7 +87,10 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let corridors = Arc::new(config.to_corridors()?);
     // Exclusive resources first: the error for a second process explains what to do.
     let chain = match config.wallets.enabled {
-        true => Some(super::chain::build(config, data_dir, tenants, Arc::new(clock.clone()), public_url).await?),
+        true => Some(
+            super::chain::build(config, data_dir, tenants, Arc::new(clock.clone()), public_url)
+                .await?,
+        ),
         false => None,
     };
     let bank = simulated_bank(config, data_dir, &clock, behaviour).await?;
@@ -97,7 +100,9 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let screen: Arc<dyn NameScreen> = lists.clone();
     let sender = webhook_sender(config)?;
     let analysis = chain_analysis(config, &http);
-    let wallet = chain.as_ref().map(|chain| wallet_world(config, chain, lists.clone(), analysis, sender.clone()));
+    let wallet = chain
+        .as_ref()
+        .map(|chain| wallet_world(config, chain, lists.clone(), analysis, sender.clone()));
     let world = Arc::new(World {
         corridors,
         directory: Arc::new(directory(config)?),
@@ -168,7 +173,8 @@ fn webhook_roots(config: &Config) -> anyhow::Result<Vec<reqwest::Certificate>> {
     if path.as_os_str().is_empty() {
         return Ok(Vec::new());
     }
-    let pem = std::fs::read(path).with_context(|| format!("webhooks.authority_file {}", path.display()))?;
+    let pem = std::fs::read(path)
+        .with_context(|| format!("webhooks.authority_file {}", path.display()))?;
     reqwest::Certificate::from_pem_bundle(&pem).context("webhooks.authority_file")
 }
 
@@ -195,7 +201,11 @@ pub fn for_commands(config: &Config) -> anyhow::Result<World> {
 
 /// The same for decisions on deposits: with the chain's tokens and screening against the configured
 /// lists.
-pub async fn for_deposit_commands(config: &Config, store: &Store, data_dir: &Path) -> anyhow::Result<World> {
+pub async fn for_deposit_commands(
+    config: &Config,
+    store: &Store,
+    data_dir: &Path,
+) -> anyhow::Result<World> {
     let world = for_commands(config)?;
     if !config.wallets.enabled {
         return Ok(world);
@@ -226,16 +236,18 @@ pub fn client(config: &Config, headers: HeaderMap) -> anyhow::Result<reqwest::Cl
     let client = reqwest::Client::builder();
     // Loading the system's certificates takes time: only if something is fetched.
     let client = if config.fetches_over_tls() { client } else { client.tls_certs_only([]) };
-    let client = client.timeout(FETCH_TIMEOUT).default_headers(headers).redirect(reqwest::redirect::Policy::none());
+    let client = client
+        .timeout(FETCH_TIMEOUT)
+        .default_headers(headers)
+        .redirect(reqwest::redirect::Policy::none());
     client.build().context("HTTP client")
 }
 
 fn directory(config: &Config) -> anyhow::Result<BankDirectory> {
     match config.bank_directory() {
         None => adapters::bank_directory::sample().context("bank directory sample"),
-        Some(path) => {
-            adapters::bank_directory::load(&path).with_context(|| format!("banks.directory {}", path.display()))
-        }
+        Some(path) => adapters::bank_directory::load(&path)
+            .with_context(|| format!("banks.directory {}", path.display())),
     }
 }
 
@@ -251,8 +263,11 @@ async fn simulated_bank(
     clock: &BusinessClock,
     behaviour: Behaviour,
 ) -> anyhow::Result<Option<SimulatedBank>> {
-    let simulated: Vec<&RailEntry> =
-        config.rails.iter().filter(|entry| entry.enabled && entry.transport == Transport::Simulated).collect();
+    let simulated: Vec<&RailEntry> = config
+        .rails
+        .iter()
+        .filter(|entry| entry.enabled && entry.transport == Transport::Simulated)
+        .collect();
     if simulated.is_empty() {
         return Ok(None);
     }
@@ -288,7 +303,11 @@ fn connect_all(
             RailSetup::Https(setup) => (setup.rail.clone(), IsoRail::https(setup)),
             RailSetup::Directory(setup) => (setup.rail.clone(), IsoRail::directory(setup)),
             RailSetup::Simulated(id) => {
-                let entry = config.rails.iter().find(|entry| entry.id == *id.0).context("a rail without its entry")?;
+                let entry = config
+                    .rails
+                    .iter()
+                    .find(|entry| entry.id == *id.0)
+                    .context("a rail without its entry")?;
                 let bank = bank.context("no simulated bank runs")?;
                 (id.clone(), connect_simulated(id, entry, data_dir, bank)?)
             }
@@ -315,7 +334,13 @@ fn connect_simulated(
     let report_wait = Duration::from_secs(entry.report_wait_s);
     if let Some(dir) = exchange_directory(entry, data_dir) {
         let report_files = entry.report_files.clone();
-        return Ok(IsoRail::directory(DirectoryConfig { rail, dir, ours, report_files, report_wait }));
+        return Ok(IsoRail::directory(DirectoryConfig {
+            rail,
+            dir,
+            ours,
+            report_files,
+            report_wait,
+        }));
     }
     let url = bank.url(&entry.id).context("the simulated bank does not listen")?;
     Ok(IsoRail::https(HttpsConfig {
@@ -339,7 +364,11 @@ async fn rate_book(
             let live = Arc::new(LiveRates::new(config.rate_sources(), config.rates.max_move_bps));
             let first = live.refresh(http, now).await;
             // One source of several may be down; with none there is nothing to quote from.
-            anyhow::ensure!(first.updated > 0, "rates.sources: none could be read: {:?}", first.failed);
+            anyhow::ensure!(
+                first.updated > 0,
+                "rates.sources: none could be read: {:?}",
+                first.failed
+            );
             return Ok((FreshRates::Live(live.clone()), live));
         }
         RateSource::Frozen => true,
@@ -356,7 +385,10 @@ async fn sanction_lists(
     now: Timestamp,
 ) -> anyhow::Result<ListBook> {
     if config.screening.lists.is_empty() {
-        anyhow::ensure!(config.screening.sample_list, "screening.lists: name at least one sanction list");
+        anyhow::ensure!(
+            config.screening.sample_list,
+            "screening.lists: name at least one sanction list"
+        );
         return ListBook::sample().context("sample sanction list");
     }
     let kept = store.map(|store| Arc::new(StoredLists::new(store.clone())) as Arc<dyn KeptLists>);

@@ -53,7 +53,8 @@ impl Entropy for Lender {
     fn fill(&self, bytes: &mut [u8]) {
         let lent = self.lent();
         for chunk in bytes.chunks_mut(8) {
-            let drawn = lent.ids.as_ref().map_or(0x5eed, |ids| ids.with(crate::random::Random::next));
+            let drawn =
+                lent.ids.as_ref().map_or(0x5eed, |ids| ids.with(crate::random::Random::next));
             chunk.iter_mut().zip(drawn.to_le_bytes()).for_each(|(byte, drawn)| *byte = drawn);
         }
     }

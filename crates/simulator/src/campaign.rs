@@ -120,7 +120,8 @@ impl Shared {
                 return None;
             }
             let old = self.old.len() as u64;
-            if let Some(seed) = usize::try_from(number).ok().and_then(|number| self.old.get(number)) {
+            if let Some(seed) = usize::try_from(number).ok().and_then(|number| self.old.get(number))
+            {
                 return Some(*seed);
             }
             if Instant::now() >= self.deadline {
@@ -155,7 +156,8 @@ pub fn run(plan: Plan) -> anyhow::Result<Findings> {
         findings: Mutex::default(),
     };
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..plan.threads.max(1)).map(|_| scope.spawn(|| work(&shared))).collect();
+        let threads: Vec<_> =
+            (0..plan.threads.max(1)).map(|_| scope.spawn(|| work(&shared))).collect();
         let ended = threads.into_iter().map(|thread| match thread.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),

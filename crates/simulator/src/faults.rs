@@ -290,7 +290,8 @@ pub fn draw(seed: u64) -> Vec<Fault> {
 }
 
 fn draw_one(random: &mut Random) -> Fault {
-    let nth = |random: &mut Random, limit: i64| u32::try_from(random.between(0, limit)).unwrap_or(0);
+    let nth =
+        |random: &mut Random, limit: i64| u32::try_from(random.between(0, limit)).unwrap_or(0);
     match random.below(20) {
         0..=6 => {
             use CommitFault::{CrashAfter, CrashBefore, FailBefore, LoseAck, LoseCommit};
@@ -301,19 +302,36 @@ fn draw_one(random: &mut Random) -> Fault {
         }
         7..=10 => Fault::Message { nth: nth(random, 11), how: draw_call(random) },
         11 => Fault::Inquiry { nth: nth(random, 8), how: draw_call(random) },
-        12 | 13 => Fault::Page { nth: nth(random, 14), how: random.pick(&[PageFault::Lose, PageFault::Crash]) },
+        12 | 13 => Fault::Page {
+            nth: nth(random, 14),
+            how: random.pick(&[PageFault::Lose, PageFault::Crash]),
+        },
         14 => Fault::Reply { nth: nth(random, 24) },
         15 | 16 => {
             let (after, limit) = random.pick(&[(Write::Worker, 16), (Write::Batcher, 90)]);
-            Fault::Freeze { after, nth: nth(random, limit), span: Span::secs(random.between(1, 150)) }
+            Fault::Freeze {
+                after,
+                nth: nth(random, limit),
+                span: Span::secs(random.between(1, 150)),
+            }
         }
         17 => {
             let (node, after) = (random.below(NODES), Span::millis(random.between(0, 40_000)));
-            if random.chance(500) { Fault::Kill { node, after } } else { Fault::Stop { node, after } }
+            if random.chance(500) {
+                Fault::Kill { node, after }
+            } else {
+                Fault::Stop { node, after }
+            }
         }
         18 => match random.below(2) {
-            0 => Fault::Skew { node: random.below(NODES), span: Span::millis(random.between(-1_500, 1_500)) },
-            _ => Fault::Reports { late_per_mille: 250, twice_per_mille: random.pick(&[0, 300, 1_000]) },
+            0 => Fault::Skew {
+                node: random.below(NODES),
+                span: Span::millis(random.between(-1_500, 1_500)),
+            },
+            _ => Fault::Reports {
+                late_per_mille: 250,
+                twice_per_mille: random.pick(&[0, 300, 1_000]),
+            },
         },
         _ => Fault::Down {
             rail: random.below(RAILS),
@@ -427,7 +445,11 @@ impl Injector {
         if healed {
             return None;
         }
-        let met = self.faults.iter().enumerate().find_map(|(number, fault)| Some((number, wanted(fault, nth)?)));
+        let met = self
+            .faults
+            .iter()
+            .enumerate()
+            .find_map(|(number, fault)| Some((number, wanted(fault, nth)?)));
         met.filter(|(number, _)| self.fire(*number)).map(|(_, how)| how)
     }
 
@@ -457,7 +479,8 @@ impl Injector {
 
     /// Whether a client's answer is lost.
     pub fn reply_is_lost(&self) -> bool {
-        let lost = |fault: &Fault, now| matches!(fault, Fault::Reply { nth } if *nth == now).then_some(());
+        let lost =
+            |fault: &Fault, now| matches!(fault, Fault::Reply { nth } if *nth == now).then_some(());
         self.meet(Count::Reply, lost).is_some()
     }
 

@@ -57,7 +57,10 @@ pub fn corridors(random: &mut Random) -> Corridors {
     };
     Corridors {
         corridors: COUNTRIES.into_iter().map(|country| (country, corridor.clone())).collect(),
-        rails: RAILS.iter().map(|(name, country, detects)| rail(name, *country, *detects, random)).collect(),
+        rails: RAILS
+            .iter()
+            .map(|(name, country, detects)| rail(name, *country, *detects, random))
+            .collect(),
         relations: ["brother".to_owned()].into(),
         submit_deadline: Span::mins(random.pick(&[2, 30, 30])),
         // In a few seeds, shorter than any return takes: then operators resolve returns.
@@ -135,7 +138,10 @@ pub fn directory() -> BankDirectory {
         bank_name: "Example Bank".to_owned(),
         branch_name: None,
     };
-    let branches = [branch(Country::Pak, "SCBLPKKX", None), branch(Country::Ind, "HDFCINBB", Some("HDFC0000001"))];
+    let branches = [
+        branch(Country::Pak, "SCBLPKKX", None),
+        branch(Country::Ind, "HDFCINBB", Some("HDFC0000001")),
+    ];
     // Two well-formed rows cannot clash; without them the orders would be refused and the campaign would say so.
     BankDirectory::from_branches(branches).unwrap_or_default()
 }

@@ -62,7 +62,9 @@ fn main() -> anyhow::Result<ExitCode> {
     if let (Some(seed), None, false) = (arguments.seed, arguments.seconds, arguments.planted_bugs) {
         return one_seed(seed, arguments.output);
     }
-    let threads = arguments.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let threads = arguments
+        .threads
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let first = arguments.seed.unwrap_or(1);
     let time = Duration::from_secs(arguments.seconds.unwrap_or(60));
     if arguments.planted_bugs {
@@ -127,7 +129,8 @@ fn one_seed(seed: u64, output: Output) -> anyhow::Result<ExitCode> {
 fn say_findings(findings: &Findings, output: Output) {
     if output == Output::Json {
         let mut said = serde_json::to_value(findings).unwrap_or(Value::Null);
-        let failures = findings.failures.iter().map(|(seed, found)| json!({ "seed": seed, "found": found }));
+        let failures =
+            findings.failures.iter().map(|(seed, found)| json!({ "seed": seed, "found": found }));
         said["failures"] = failures.collect();
         println!("{said}");
         return;
@@ -168,11 +171,15 @@ fn say_hunts(hunts: &[Hunt], output: Output) {
         println!("{said}");
         return;
     }
-    println!("{:<28} {:<6} {:>10} {:>9} {:<6} by", "planted bug", "found", "schedules", "seed", "clean");
+    println!(
+        "{:<28} {:<6} {:>10} {:>9} {:<6} by",
+        "planted bug", "found", "schedules", "seed", "clean"
+    );
     for hunt in hunts {
         let seed = hunt.seed.map_or_else(|| "-".to_owned(), |seed| seed.to_string());
         let yes = |is| if is { "yes" } else { "NO" };
-        let (found, clean, by) = (yes(hunt.found), yes(hunt.clean_without), hunt.violation.as_deref().unwrap_or("-"));
+        let (found, clean, by) =
+            (yes(hunt.found), yes(hunt.clean_without), hunt.violation.as_deref().unwrap_or("-"));
         println!("{:<28} {found:<6} {:>10} {seed:>9} {clean:<6} {by}", hunt.bug, hunt.schedules);
     }
 }

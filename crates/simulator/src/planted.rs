@@ -53,7 +53,8 @@ pub fn hunt_all(first: u64, time: Duration, threads: usize) -> anyhow::Result<Ve
 /// The bench does not work.
 pub fn hunt(bug: Planted, first: u64, time: Duration, threads: usize) -> anyhow::Result<Hunt> {
     let about = About::default();
-    let findings = campaign::run(Plan { first, time, schedules_max: SCHEDULES_MAX, about, threads, bug })?;
+    let findings =
+        campaign::run(Plan { first, time, schedules_max: SCHEDULES_MAX, about, threads, bug })?;
     let failure = findings.failures.first();
     let clean_without = match failure {
         Some((seed, _)) => {

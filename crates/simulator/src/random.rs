@@ -10,7 +10,9 @@ pub struct Random(u64);
 impl Random {
     /// The stream `name` of a seed.
     pub fn stream(seed: u64, name: &str) -> Random {
-        let salt = name.bytes().fold(FNV_OFFSET, |state, byte| (state ^ u64::from(byte)).wrapping_mul(FNV_PRIME));
+        let salt = name
+            .bytes()
+            .fold(FNV_OFFSET, |state, byte| (state ^ u64::from(byte)).wrapping_mul(FNV_PRIME));
         let mut random = Random(seed ^ salt);
         // Neighbouring seeds begin far apart.
         random.0 = random.next();
@@ -85,7 +87,8 @@ mod tests {
     #[test]
     fn draws_stay_within_their_bounds_and_reach_them() {
         let mut random = Random::stream(1, "test");
-        let drawn: std::collections::BTreeSet<i64> = (0..1_000).map(|_| random.between(-2, 2)).collect();
+        let drawn: std::collections::BTreeSet<i64> =
+            (0..1_000).map(|_| random.between(-2, 2)).collect();
         assert_eq!(drawn.into_iter().collect::<Vec<_>>(), [-2, -1, 0, 1, 2]);
         assert_eq!((random.below(0), random.below(1)), (0, 0));
         assert!((0..100).all(|_| random.chance(1_000)) && !(0..100).any(|_| random.chance(0)));

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use domain::time::{Span, Timestamp};
 
-use crate::actors::{self, Bank, Banks, ChainWorld, Cluster, ListWorld, Network, Truth, WalletSide, Wishes, Workload};
+use crate::actors::{
+    self, Bank, Banks, ChainWorld, Cluster, ListWorld, Network, Truth, WalletSide, Wishes, Workload,
+};
 use crate::audit::{Auditor, Outside};
 use crate::bench::Bench;
 use crate::faults::{Fault, Injector, Write};
@@ -53,7 +55,8 @@ impl Played {
 
 impl fmt::Display for Played {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Played { payments, deposits, refused, orders, sweeps, webhooks, reorganisations } = self;
+        let Played { payments, deposits, refused, orders, sweeps, webhooks, reorganisations } =
+            self;
         write!(
             f,
             "{payments} payments, {deposits} deposits ({refused} refused), {orders} orders, {sweeps} sweeps, \
@@ -99,7 +102,12 @@ struct Schedule {
 ///
 /// # Errors
 /// The bench does not work. What the service does wrong is no error but a violation in the report.
-pub fn run(bench: &Bench, seed: u64, faults: Vec<Fault>, keep_trace: bool) -> anyhow::Result<Report> {
+pub fn run(
+    bench: &Bench,
+    seed: u64,
+    faults: Vec<Fault>,
+    keep_trace: bool,
+) -> anyhow::Result<Report> {
     let mut schedule = Schedule::prepare(bench, seed, faults, keep_trace)?;
     schedule.run();
     let report = schedule.report();
@@ -129,12 +137,18 @@ fn wallet_side(
 }
 
 impl Schedule {
-    fn prepare(bench: &Bench, seed: u64, faults: Vec<Fault>, keep_trace: bool) -> anyhow::Result<Schedule> {
+    fn prepare(
+        bench: &Bench,
+        seed: u64,
+        faults: Vec<Fault>,
+        keep_trace: bool,
+    ) -> anyhow::Result<Schedule> {
         let sim = Sim::new(START, Trace::new(keep_trace));
         let injector = Arc::new(Injector::new(sim.clone(), faults));
         let store = bench.lend(&sim, &injector, seed)?;
         let truth = Arc::new(Truth::default());
-        let servers = || ListWorld::new(sim.clone(), store.clone(), injector.clone(), truth.clone(), seed);
+        let servers =
+            || ListWorld::new(sim.clone(), store.clone(), injector.clone(), truth.clone(), seed);
         let lists = loads_lists(seed).then(servers);
         let bank = Arc::new(Bank::new(seed, injector.all(), START));
         let network = Arc::new(Network {
@@ -144,21 +158,37 @@ impl Schedule {
             start: START,
         });
         let mut random = Random::stream(seed, "installation");
-        let (corridors, tuning) = (installation::corridors(&mut random), installation::tuning(&mut random));
+        let (corridors, tuning) =
+            (installation::corridors(&mut random), installation::tuning(&mut random));
         let services = Services::of(seed);
         let wishes = services.wallets.then(|| Wishes::draw(seed).with_crowds(seed));
-        let wishes = wishes.map(|wishes| if lists.is_some() { wishes.with_further_names() } else { wishes });
-        let side = wishes.as_ref().map(|wishes| wallet_side(&sim, &injector, &store, wishes, seed)).transpose()?;
+        let wishes =
+            wishes.map(|wishes| if lists.is_some() { wishes.with_further_names() } else { wishes });
+        let side = wishes
+            .as_ref()
+            .map(|wishes| wallet_side(&sim, &injector, &store, wishes, seed))
+            .transpose()?;
         let outside = side.as_ref().map(|side| Outside {
             chain: side.chain.clone(),
             banks: side.banks.clone(),
             config: side.config.clone(),
             blacklists: side.blacklists,
         });
-        let cluster =
-            Arc::new(Cluster::new(sim.clone(), store.clone(), network, corridors, tuning, (side, lists.clone()), seed));
-        let auditor =
-            Arc::new(Auditor::new(sim.clone(), store.clone(), (bank.clone(), lists.clone()), outside.clone()));
+        let cluster = Arc::new(Cluster::new(
+            sim.clone(),
+            store.clone(),
+            network,
+            corridors,
+            tuning,
+            (side, lists.clone()),
+            seed,
+        ));
+        let auditor = Arc::new(Auditor::new(
+            sim.clone(),
+            store.clone(),
+            (bank.clone(), lists.clone()),
+            outside.clone(),
+        ));
         let workload = if services.payments { Workload::draw(seed) } else { Workload::default() };
         let workload = if lists.is_some() { workload.with_further_names() } else { workload };
         let executor = Executor::new(sim.clone(), Random::stream(seed, "schedule"));
@@ -179,7 +209,17 @@ impl Schedule {
             sim.spawn(Owner::World, "officers", officers);
         }
         let lingers = Span::millis(random.between(0, 240_000));
-        Ok(Schedule { sim, executor, injector, cluster, auditor, truth, lingers, served_at: None, healed_at: None })
+        Ok(Schedule {
+            sim,
+            executor,
+            injector,
+            cluster,
+            auditor,
+            truth,
+            lingers,
+            served_at: None,
+            healed_at: None,
+        })
     }
 
     fn run(&mut self) {
@@ -256,7 +296,8 @@ impl Schedule {
         let Some(first) = first else { return false };
         let mut to = first;
         if exact != Some(first) {
-            let heals = self.served_at.filter(|_| self.healed_at.is_none()).map(|at| at + self.lingers);
+            let heals =
+                self.served_at.filter(|_| self.healed_at.is_none()).map(|at| at + self.lingers);
             let wanted = [exact, self.auditor.next_due(), heals].into_iter().flatten().min();
             let most = self.sim.now() + SKIP_MAX;
             to = wanted.unwrap_or(most).clamp(first, most.max(first));
@@ -266,12 +307,14 @@ impl Schedule {
     }
 
     fn report(self) -> Report {
-        let accepted: Vec<_> = self.truth.accepted().into_iter().map(|it| (it.tenant, it.id)).collect();
+        let accepted: Vec<_> =
+            self.truth.accepted().into_iter().map(|it| (it.tenant, it.id)).collect();
         let mut played = Played { payments: accepted.len(), ..Played::default() };
         if !self.auditor.has_found() {
             played = self.auditor.finish(&accepted);
         }
-        (played.reorganisations, played.refused) = (self.injector.reorganisations(), self.truth.refused());
+        (played.reorganisations, played.refused) =
+            (self.injector.reorganisations(), self.truth.refused());
         if !self.truth.is_done() && !self.auditor.has_found() {
             self.auditor.violation("a client still waits".to_owned());
         }

@@ -37,7 +37,9 @@ impl About {
         match self {
             About::Payments => !has_wallets,
             About::Wallets => has_wallets,
-            About::Everything => !has_wallets || Random::stream(seed, "campaign").below(WALLETS_ONE_IN) == 0,
+            About::Everything => {
+                !has_wallets || Random::stream(seed, "campaign").below(WALLETS_ONE_IN) == 0
+            }
         }
     }
 }
@@ -54,7 +56,11 @@ pub struct Services {
 impl Services {
     /// Whether schedules about these services can find a bug.
     pub fn may_show(self, bug: Planted) -> bool {
-        if Planted::OF_WALLETS.contains(&bug) { self.wallets } else { self.payments || bug == Planted::Nothing }
+        if Planted::OF_WALLETS.contains(&bug) {
+            self.wallets
+        } else {
+            self.payments || bug == Planted::Nothing
+        }
     }
 
     /// Those of a seed.
@@ -73,13 +79,18 @@ mod tests {
 
     #[test]
     fn campaigns_play_what_they_are_about() {
-        let played = |about: About| (0..10_000).filter(|seed| about.plays(*seed)).collect::<Vec<_>>();
+        let played =
+            |about: About| (0..10_000).filter(|seed| about.plays(*seed)).collect::<Vec<_>>();
         let (payments, wallets) = (played(About::Payments), played(About::Wallets));
         assert_eq!(payments.len() + wallets.len(), 10_000);
         let everything = played(About::Everything);
         assert!(payments.iter().all(|seed| everything.contains(seed)));
         let some = everything.len() - payments.len();
-        assert!(some > wallets.len() / 25 && some < wallets.len() / 15, "{some} of {}", wallets.len());
+        assert!(
+            some > wallets.len() / 25 && some < wallets.len() / 15,
+            "{some} of {}",
+            wallets.len()
+        );
     }
 
     #[test]

@@ -72,13 +72,19 @@ pub fn chain(wishes: &Wishes, seed: u64) -> Blocks {
     Keys::enact(&mut law, &wishes.tenants, wishes.blacklists);
     let mut genesis = State::default();
     if wishes.deployed {
-        genesis.controllers.extend(law.offices.keys().map(|address| (*address, Default::default())));
+        genesis
+            .controllers
+            .extend(law.offices.keys().map(|address| (*address, Default::default())));
     }
     Blocks::new(law, genesis, START, seed)
 }
 
 fn wallet_policy() -> WalletPolicy {
-    WalletPolicy { accept_late: Some(Span::mins(30)), spread_bps: SPREAD_BPS, ..WalletPolicy::default() }
+    WalletPolicy {
+        accept_late: Some(Span::mins(30)),
+        spread_bps: SPREAD_BPS,
+        ..WalletPolicy::default()
+    }
 }
 
 /// What a tenant of the wallet service has agreed.
@@ -108,16 +114,23 @@ pub fn enrol(store: &Store, wishes: &Wishes) -> anyhow::Result<()> {
     for (number, id) in wishes.tenants.iter().enumerate() {
         let tag = format!("bank{number}");
         let tenant = Tenant { id: *id, tag: tag.clone(), name: tag.clone(), policy: policy() };
-        let made = store.create_tenant(&tenant, "installation").now_or_never().ok_or_else(at_once)?;
+        let made =
+            store.create_tenant(&tenant, "installation").now_or_never().ok_or_else(at_once)?;
         made.context("making a tenant")?;
         let secret = "whsec_c2ltdWxhdGVkLXNlY3JldC1vZi1hLWJhbms=".to_owned().into();
         let url = format!("https://{tag}.example");
-        let added = store.add_webhook(*id, &url, secret, "installation").now_or_never().ok_or_else(at_once)?;
+        let added = store
+            .add_webhook(*id, &url, secret, "installation")
+            .now_or_never()
+            .ok_or_else(at_once)?;
         added.context("adding a receiver")?;
         // Every other bank wants all that there is.
         if number % 2 == 0 {
             let all: Subscriptions = WalletEventKind::OPTIONAL.into_iter().collect();
-            let done = store.subscribe_webhook(*id, &all, "installation").now_or_never().ok_or_else(at_once)?;
+            let done = store
+                .subscribe_webhook(*id, &all, "installation")
+                .now_or_never()
+                .ok_or_else(at_once)?;
             done.context("subscribing to events")?;
         }
     }

@@ -29,7 +29,8 @@ static HEADERS: Stmt = Stmt::written(
     "chain.headers",
     "SELECT b.number, b.hash, b.parent, b.at FROM chain_block b ORDER BY b.number DESC LIMIT $1",
 );
-static FIRST_WALLET: Stmt = Stmt::written("chain.first_wallet", "SELECT MIN(w.created_at) FROM wallet w");
+static FIRST_WALLET: Stmt =
+    Stmt::written("chain.first_wallet", "SELECT MIN(w.created_at) FROM wallet w");
 // Locked until the transaction ends, so that no other node takes the role during it.
 static HOLDS_ROLE: Stmt = Stmt::written(
     "chain.holds_role",
@@ -43,21 +44,27 @@ static PUT_HEADER: Stmt = Stmt::written(
      ON CONFLICT (number) DO UPDATE SET at = excluded.at WHERE chain_block.hash = excluded.hash",
 );
 static PUT_LOGS: Stmt = Stmt::insert_if_absent("chain.put_logs", &wallet_tables::CHAIN_LOG);
-static FORGET_HEADERS: Stmt = Stmt::written("chain.forget_headers", "DELETE FROM chain_block WHERE number <= $1");
-static REWIND_HEADERS: Stmt = Stmt::written("chain.rewind_headers", "DELETE FROM chain_block WHERE number > $1");
-static REWIND_LOGS: Stmt = Stmt::written("chain.rewind_logs", "DELETE FROM chain_log WHERE block_number > $1");
+static FORGET_HEADERS: Stmt =
+    Stmt::written("chain.forget_headers", "DELETE FROM chain_block WHERE number <= $1");
+static REWIND_HEADERS: Stmt =
+    Stmt::written("chain.rewind_headers", "DELETE FROM chain_block WHERE number > $1");
+static REWIND_LOGS: Stmt =
+    Stmt::written("chain.rewind_logs", "DELETE FROM chain_log WHERE block_number > $1");
 static LOGS_BETWEEN: Stmt = Stmt::written(
     "chain.logs_between",
     "SELECT {{chain_log l}} FROM chain_log l WHERE l.block_number >= $1 AND l.block_number <= $2 \
      ORDER BY l.block_number, l.log_index",
 );
-static DROP_LOGS: Stmt = Stmt::written("chain.drop_logs", "DELETE FROM chain_log WHERE block_hash = $1");
+static DROP_LOGS: Stmt =
+    Stmt::written("chain.drop_logs", "DELETE FROM chain_log WHERE block_hash = $1");
 static VAULTS: Stmt = Stmt::written(
     "chain.vaults",
     "SELECT {{watched_address w}} FROM watched_address w WHERE w.address > $1 ORDER BY w.address LIMIT $2",
 );
-static NEXT_NONCE: Stmt =
-    Stmt::written("chain.next_nonce", "SELECT s.next_nonce FROM chain_signer s WHERE s.tenant = $1 AND s.signer = $2");
+static NEXT_NONCE: Stmt = Stmt::written(
+    "chain.next_nonce",
+    "SELECT s.next_nonce FROM chain_signer s WHERE s.tenant = $1 AND s.signer = $2",
+);
 static NONCES: Stmt = Stmt::written(
     "chain.nonces",
     "SELECT t.nonce FROM chain_tx t WHERE t.signer = $1 AND t.nonce >= $2 AND t.nonce < $3 ORDER BY t.nonce",
@@ -120,7 +127,10 @@ pub struct HeldRole {
 
 impl HeldRole {
     fn step(&self) -> Step {
-        Step::one(&HOLDS_ROLE, vec![self.name.as_str().into(), self.owner.as_str().into(), self.fence.into()])
+        Step::one(
+            &HOLDS_ROLE,
+            vec![self.name.as_str().into(), self.owner.as_str().into(), self.fence.into()],
+        )
     }
 }
 
@@ -175,14 +185,23 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if another node holds the role, or a different block of that height is stored.
-    pub async fn take_block_in(&self, role: &HeldRole, block: &Block, logs: &[VaultLog]) -> Result<(), StoreError> {
+    pub async fn take_block_in(
+        &self,
+        role: &HeldRole,
+        block: &Block,
+        logs: &[VaultLog],
+    ) -> Result<(), StoreError> {
         let mut columns = Columns::new(wallet_tables::CHAIN_LOG.row_columns(), logs.len());
         for log in logs {
             rows::chain::write_log(log, &mut columns)?;
         }
         let number = wide(block.number, "block height")?;
-        let header =
-            vec![number.into(), block.hash.0.to_vec().into(), block.parent.0.to_vec().into(), block.at.0.into()];
+        let header = vec![
+            number.into(),
+            block.hash.0.to_vec().into(),
+            block.parent.0.to_vec().into(),
+            block.at.0.into(),
+        ];
         let oldest = number.saturating_sub(wide(HEADERS_KEPT, "number of headers")?);
         let mut steps = vec![role.step(), Step::one(&PUT_HEADER, header)];
         if !logs.is_empty() {
@@ -210,7 +229,12 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if another node holds the role.
-    pub async fn amend_block(&self, role: &HeldRole, block: BlockHash, logs: &[VaultLog]) -> Result<(), StoreError> {
+    pub async fn amend_block(
+        &self,
+        role: &HeldRole,
+        block: BlockHash,
+        logs: &[VaultLog],
+    ) -> Result<(), StoreError> {
         let mut columns = Columns::new(wallet_tables::CHAIN_LOG.row_columns(), logs.len());
         for log in logs {
             rows::chain::write_log(log, &mut columns)?;
@@ -226,7 +250,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::watched`].
-    pub async fn vault_logs_between(&self, from: u64, to: u64) -> Result<Vec<VaultLog>, StoreError> {
+    pub async fn vault_logs_between(
+        &self,
+        from: u64,
+        to: u64,
+    ) -> Result<Vec<VaultLog>, StoreError> {
         let params = vec![wide(from, "block height")?.into(), wide(to, "block height")?.into()];
         let rows = self.query(&LOGS_BETWEEN, params).await?;
         rows.iter().map(|row| rows::chain::read_log(&mut row.fields())).collect()
@@ -236,7 +264,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::watched`].
-    pub async fn vaults_after(&self, after: Option<Address>, limit: usize) -> Result<Vec<Watched>, StoreError> {
+    pub async fn vaults_after(
+        &self,
+        after: Option<Address>,
+        limit: usize,
+    ) -> Result<Vec<Watched>, StoreError> {
         let keys = self.id_keys().await?;
         let after = after.map_or_else(Vec::new, |address| address.0.to_vec());
         let rows = self.query(&VAULTS, vec![after.into(), most(limit)]).await?;
@@ -247,7 +279,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::watched`].
-    pub async fn next_nonce(&self, tenant: TenantId, signer: Address) -> Result<Option<u64>, StoreError> {
+    pub async fn next_nonce(
+        &self,
+        tenant: TenantId,
+        signer: Address,
+    ) -> Result<Option<u64>, StoreError> {
         let rows = self.query(&NEXT_NONCE, vec![tenant.0.into(), signer.0.to_vec().into()]).await?;
         rows.first().map(|row| narrow(row.fields().int()?, "nonce")).transpose()
     }
@@ -256,8 +292,14 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::watched`].
-    pub async fn taken_nonces(&self, signer: Address, from: u64, to: u64) -> Result<Vec<u64>, StoreError> {
-        let params = vec![signer.0.to_vec().into(), wide(from, "nonce")?.into(), wide(to, "nonce")?.into()];
+    pub async fn taken_nonces(
+        &self,
+        signer: Address,
+        from: u64,
+        to: u64,
+    ) -> Result<Vec<u64>, StoreError> {
+        let params =
+            vec![signer.0.to_vec().into(), wide(from, "nonce")?.into(), wide(to, "nonce")?.into()];
         let rows = self.query(&NONCES, params).await?;
         rows.iter().map(|row| narrow(row.fields().int()?, "nonce")).collect()
     }
@@ -276,7 +318,9 @@ impl Store {
     /// # Errors
     /// As [`Store::watched`].
     pub async fn vault_sum(&self, vault: Address, coin: StableCoin) -> Result<i64, StoreError> {
-        let rows = self.query(&VAULT_SUM, vec![vault.0.to_vec().into(), coin.currency().code().into()]).await?;
+        let rows = self
+            .query(&VAULT_SUM, vec![vault.0.to_vec().into(), coin.currency().code().into()])
+            .await?;
         rows.first().map_or(Ok(0), |row| row.fields().int())
     }
 
@@ -302,7 +346,11 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if another node holds the role.
-    pub async fn set_token_state(&self, role: &HeldRole, state: &TokenState) -> Result<(), StoreError> {
+    pub async fn set_token_state(
+        &self,
+        role: &HeldRole,
+        state: &TokenState,
+    ) -> Result<(), StoreError> {
         let params = vec![
             state.coin.currency().code().into(),
             i64::from(state.paused).into(),
@@ -316,11 +364,18 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if its code has not changed, or its state has changed since the review.
-    pub async fn accept_token_code(&self, seen: &TokenState, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn accept_token_code(
+        &self,
+        seen: &TokenState,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
         let code = seen.coin.currency().code();
         let params = vec![code.into(), wide(seen.at_block, "block height")?.into()];
-        let changed = |changed| Facts::new().flag("code_changed", changed).text("at_block", seen.at_block);
-        let note = Note::new("token.accept_code", "token", code).before(changed(true)).after(changed(false));
+        let changed =
+            |changed| Facts::new().flag("code_changed", changed).text("at_block", seen.at_block);
+        let note = Note::new("token.accept_code", "token", code)
+            .before(changed(true))
+            .after(changed(false));
         self.noted(INSTALLATION, by.into(), note, vec![Step::one(&ACCEPT_CODE, params)]).await
     }
 }

@@ -258,7 +258,11 @@ mod tests {
         let first = codec().first_at(at);
         assert_eq!((first.get_version_num(), codec().made_at(first)), (7, at));
         let some = Uuid::from_u128(first.as_u128() | 0x1234);
-        assert!(codec().made_at(some) == at && some > first && some < codec().first_at(Timestamp(at.0 + 1_000)));
+        assert!(
+            codec().made_at(some) == at
+                && some > first
+                && some < codec().first_at(Timestamp(at.0 + 1_000))
+        );
     }
 
     #[test]

@@ -39,11 +39,13 @@ pub use admin::roles::{JobHolder, RoleLease};
 pub use admin::secrets::{KeySecret, SECRETS_MAX};
 pub use admin::sessions::{Backoff, NewSession, SessionRow, Stage};
 pub use admin::tenants::Tenant;
-pub use admin::users::{NewUser, ProviderLogin, StoredUser, TOTP_SECRET_BYTES, TotpSecret, UserChange};
+pub use admin::users::{
+    NewUser, ProviderLogin, StoredUser, TOTP_SECRET_BYTES, TotpSecret, UserChange,
+};
 pub use admin::webhooks::Webhook;
 pub use audit::{
-    AUDIT_LIST_MAX, AUDIT_SEARCHED_MAX, AuditChain, AuditFilter, AuditPart, AuditPlace, AuditReport, AuditSigner,
-    AuditVerdict, Checkpoint, CheckpointFault,
+    AUDIT_LIST_MAX, AUDIT_SEARCHED_MAX, AuditChain, AuditFilter, AuditPart, AuditPlace,
+    AuditReport, AuditSigner, AuditVerdict, Checkpoint, CheckpointFault,
 };
 pub use chain_view::{HEADERS_KEPT, HeldRole};
 pub use error::{ExecuteError, StoreError};
@@ -53,10 +55,14 @@ pub use rails::breaks::{RailFindings, RailNoted};
 pub use rails::entries::{AttemptBookings, Covered, EntryPlace, Lacking, RailEntry};
 pub use rails::intake::PageTaken;
 pub use rails::strays::Stray;
-pub use reads::console::books::{AccountPage, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine};
+pub use reads::console::books::{
+    AccountPage, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
+};
 pub use reads::console::find::Found;
 pub use reads::console::overview::{COUNTED_MAX, CorridorVolume, StateVolume, Unreleased};
-pub use reads::console::payments::{Backlog, LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted};
+pub use reads::console::payments::{
+    Backlog, LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted,
+};
 pub use reads::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf};
 pub use reads::events::{EventRecord, EventSubject};
 pub use reads::jobs::JobCount;

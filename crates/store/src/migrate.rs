@@ -21,28 +21,76 @@ struct Migration {
 const MIGRATIONS: [Migration; 20] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
-    Migration { version: 3, name: "kept answers", text: include_str!("../migrations/0003_kept_answers.sql") },
+    Migration {
+        version: 3,
+        name: "kept answers",
+        text: include_str!("../migrations/0003_kept_answers.sql"),
+    },
     Migration { version: 4, name: "audit", text: include_str!("../migrations/0004_audit.sql") },
     Migration { version: 5, name: "console", text: include_str!("../migrations/0005_console.sql") },
-    Migration { version: 6, name: "statements", text: include_str!("../migrations/0006_statements.sql") },
+    Migration {
+        version: 6,
+        name: "statements",
+        text: include_str!("../migrations/0006_statements.sql"),
+    },
     Migration { version: 7, name: "refunds", text: include_str!("../migrations/0007_refunds.sql") },
     Migration { version: 8, name: "policy", text: include_str!("../migrations/0008_policy.sql") },
-    Migration { version: 9, name: "bank statements", text: include_str!("../migrations/0009_bank_statements.sql") },
+    Migration {
+        version: 9,
+        name: "bank statements",
+        text: include_str!("../migrations/0009_bank_statements.sql"),
+    },
     Migration { version: 10, name: "sweeps", text: include_str!("../migrations/0010_sweeps.sql") },
-    Migration { version: 11, name: "sender limits", text: include_str!("../migrations/0011_sender_limits.sql") },
-    Migration { version: 12, name: "legal hold", text: include_str!("../migrations/0012_legal_hold.sql") },
-    Migration { version: 13, name: "payment webhooks", text: include_str!("../migrations/0013_payment_webhooks.sql") },
-    Migration { version: 14, name: "refund addresses", text: include_str!("../migrations/0014_refund_addresses.sql") },
-    Migration { version: 15, name: "console provider", text: include_str!("../migrations/0015_console_provider.sql") },
-    Migration { version: 16, name: "lifted holds", text: include_str!("../migrations/0016_lifted_holds.sql") },
-    Migration { version: 17, name: "list copies", text: include_str!("../migrations/0017_list_copies.sql") },
-    Migration { version: 18, name: "rail ids", text: include_str!("../migrations/0018_rail_ids.sql") },
+    Migration {
+        version: 11,
+        name: "sender limits",
+        text: include_str!("../migrations/0011_sender_limits.sql"),
+    },
+    Migration {
+        version: 12,
+        name: "legal hold",
+        text: include_str!("../migrations/0012_legal_hold.sql"),
+    },
+    Migration {
+        version: 13,
+        name: "payment webhooks",
+        text: include_str!("../migrations/0013_payment_webhooks.sql"),
+    },
+    Migration {
+        version: 14,
+        name: "refund addresses",
+        text: include_str!("../migrations/0014_refund_addresses.sql"),
+    },
+    Migration {
+        version: 15,
+        name: "console provider",
+        text: include_str!("../migrations/0015_console_provider.sql"),
+    },
+    Migration {
+        version: 16,
+        name: "lifted holds",
+        text: include_str!("../migrations/0016_lifted_holds.sql"),
+    },
+    Migration {
+        version: 17,
+        name: "list copies",
+        text: include_str!("../migrations/0017_list_copies.sql"),
+    },
+    Migration {
+        version: 18,
+        name: "rail ids",
+        text: include_str!("../migrations/0018_rail_ids.sql"),
+    },
     Migration {
         version: 19,
         name: "event subscriptions",
         text: include_str!("../migrations/0019_event_subscriptions.sql"),
     },
-    Migration { version: 20, name: "submissions", text: include_str!("../migrations/0020_submissions.sql") },
+    Migration {
+        version: 20,
+        name: "submissions",
+        text: include_str!("../migrations/0020_submissions.sql"),
+    },
 ];
 
 /// Records applied migrations. Created before the first one; the lock row serializes concurrent
@@ -61,8 +109,10 @@ const APPLIED: &str = "SELECT version, checksum FROM schema_version ORDER BY ver
 /// Two processes may create the tables above concurrently: one of them fails and retries.
 const NOTES_TRIES_MAX: u32 = 5;
 
-pub(crate) static VERSIONS: Stmt =
-    Stmt::written("migrate.versions", "SELECT version, checksum FROM schema_version ORDER BY version");
+pub(crate) static VERSIONS: Stmt = Stmt::written(
+    "migrate.versions",
+    "SELECT version, checksum FROM schema_version ORDER BY version",
+);
 
 /// The result of a migration run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +124,10 @@ pub struct MigrationReport {
 }
 
 /// Applies all missing migrations.
-pub(crate) fn migrate(driver: &Driver, now: Timestamp) -> Running<'_, Result<MigrationReport, StoreError>> {
+pub(crate) fn migrate(
+    driver: &Driver,
+    now: Timestamp,
+) -> Running<'_, Result<MigrationReport, StoreError>> {
     Box::pin(async move {
         let applied = match driver {
             Driver::Sqlite(database) => on_sqlite(database, now).await?,
@@ -96,7 +149,9 @@ pub(crate) fn nothing() -> MigrationReport {
 /// Checks that the schema is exactly the one that this program creates.
 pub(crate) async fn check(driver: &Driver) -> Result<(), StoreError> {
     let rows = match driver.query(&VERSIONS, Vec::new()).await {
-        Err(DbError::Refused(_)) => return Err(StoreError::Schema("the database has not been migrated".to_owned())),
+        Err(DbError::Refused(_)) => {
+            return Err(StoreError::Schema("the database has not been migrated".to_owned()));
+        }
         other => other?,
     };
     let mut applied = Vec::with_capacity(rows.len());
@@ -107,7 +162,10 @@ pub(crate) async fn check(driver: &Driver) -> Result<(), StoreError> {
     let missing = pending(&applied)?;
     match missing.first() {
         None => Ok(()),
-        Some(next) => Err(StoreError::Schema(format!("migration {} ({}) is not applied", next.version, next.name))),
+        Some(next) => Err(StoreError::Schema(format!(
+            "migration {} ({}) is not applied",
+            next.version, next.name
+        ))),
     }
 }
 
@@ -115,12 +173,16 @@ pub(crate) async fn check(driver: &Driver) -> Result<(), StoreError> {
 fn pending(applied: &[(i64, String)]) -> Result<&'static [Migration], StoreError> {
     if applied.len() > MIGRATIONS.len() {
         let newest = applied.len();
-        return Err(StoreError::Schema(format!("the database is at version {newest}, newer than this program")));
+        return Err(StoreError::Schema(format!(
+            "the database is at version {newest}, newer than this program"
+        )));
     }
     for ((version, checksum), migration) in applied.iter().zip(&MIGRATIONS) {
         if *version != migration.version || *checksum != migration.checksum() {
             let (version, name) = (migration.version, migration.name);
-            return Err(StoreError::Schema(format!("migration {version} ({name}) was applied with a different text")));
+            return Err(StoreError::Schema(format!(
+                "migration {version} ({name}) was applied with a different text"
+            )));
         }
     }
     Ok(&MIGRATIONS[applied.len()..])
@@ -181,9 +243,11 @@ fn compare_one_by_one(script: &str) -> String {
         rest = condition;
         let Some((column, list)) = condition.split_once(" IN (") else { continue };
         let Some((values, behind)) = list.split_once(')') else { continue };
-        let is_all = column.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') && behind.starts_with(')');
+        let is_all = column.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+            && behind.starts_with(')');
         if is_all {
-            let terms: Vec<String> = values.split(',').map(|value| format!("{column} = {}", value.trim())).collect();
+            let terms: Vec<String> =
+                values.split(',').map(|value| format!("{column} = {}", value.trim())).collect();
             out.push_str(&terms.join(" OR "));
             rest = behind;
         }
@@ -199,7 +263,9 @@ fn meaning(word: &str, dialect: Dialect) -> String {
         (Dialect::Postgres, "uuid") => "UUID",
         (Dialect::Postgres, "bytes") => "BYTEA",
         (Dialect::Postgres, "key") => "TEXT COLLATE \"C\"",
-        (Dialect::Postgres, "clustered" | "heap") => return format!("WITH (fillfactor = {number})"),
+        (Dialect::Postgres, "clustered" | "heap") => {
+            return format!("WITH (fillfactor = {number})");
+        }
         (Dialect::Sqlite, "int") => "INTEGER",
         (Dialect::Sqlite, "uuid" | "bytes") => "BLOB",
         (Dialect::Sqlite, "key") => "TEXT",
@@ -231,7 +297,10 @@ async fn on_sqlite(database: &sqlite::Sqlite, now: Timestamp) -> Result<Vec<Stri
     Ok(database.on_writer(work).await?)
 }
 
-async fn on_postgres(database: &postgres::Postgres, now: Timestamp) -> Result<Vec<String>, StoreError> {
+async fn on_postgres(
+    database: &postgres::Postgres,
+    now: Timestamp,
+) -> Result<Vec<String>, StoreError> {
     let mut lease = database.writer().await?;
     lease.is_dirty();
     let failed = |error: &tokio_postgres::Error| StoreError::from(postgres::meaning(error));
@@ -293,18 +362,25 @@ mod tests {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         database.execute_batch(&schema(Dialect::Sqlite)).expect("made");
         let fills_a_list = |stmt: &&Stmt| {
-            let mut explained = database.prepare(&format!("EXPLAIN {}", stmt.sql(Dialect::Sqlite))).expect("prepared");
-            let params = rusqlite::params_from_iter((0..explained.parameter_count()).map(|_| rusqlite::types::Null));
-            let mut steps = explained.query_map(params, |row| row.get::<_, String>(1)).expect("explained");
+            let mut explained = database
+                .prepare(&format!("EXPLAIN {}", stmt.sql(Dialect::Sqlite)))
+                .expect("prepared");
+            let params = rusqlite::params_from_iter(
+                (0..explained.parameter_count()).map(|_| rusqlite::types::Null),
+            );
+            let mut steps =
+                explained.query_map(params, |row| row.get::<_, String>(1)).expect("explained");
             steps.any(|step| step.expect("a text") == "OpenEphemeral")
         };
-        let slow: Vec<&str> = crate::save::ALL.iter().copied().filter(fills_a_list).map(|stmt| stmt.name).collect();
+        let slow: Vec<&str> =
+            crate::save::ALL.iter().copied().filter(fills_a_list).map(|stmt| stmt.name).collect();
         assert_eq!(slow, [""; 0]);
     }
 
     #[test]
     fn an_edited_or_newer_schema_is_refused() {
-        let right: Vec<(i64, String)> = MIGRATIONS.iter().map(|it| (it.version, it.checksum())).collect();
+        let right: Vec<(i64, String)> =
+            MIGRATIONS.iter().map(|it| (it.version, it.checksum())).collect();
         assert!(pending(&[]).is_ok_and(|missing| missing.len() == MIGRATIONS.len()));
         assert!(pending(&right[..1]).is_ok_and(|missing| missing.len() == MIGRATIONS.len() - 1));
         assert!(pending(&right).is_ok_and(<[Migration]>::is_empty));
@@ -320,12 +396,18 @@ mod tests {
         apply(&spell(NOTES, Dialect::Sqlite));
         apply(&MIGRATIONS[0].script(Dialect::Sqlite, Timestamp(0)));
         apply("INSERT INTO tenant_head (tenant, payment_seq) VALUES (x'01', 7)");
-        apply("INSERT INTO idempotency VALUES (x'01', 'POST /v2/quote', 'k', x'02', 'quote', x'03', 9)");
+        apply(
+            "INSERT INTO idempotency VALUES (x'01', 'POST /v2/quote', 'k', x'02', 'quote', x'03', 9)",
+        );
         apply(&MIGRATIONS[1].script(Dialect::Sqlite, Timestamp(0)));
-        let count = |text: &str| database.query_row(text, [], |row| row.get::<_, i64>(0)).expect("counted");
+        let count =
+            |text: &str| database.query_row(text, [], |row| row.get::<_, i64>(0)).expect("counted");
         let kept = "SELECT COUNT(*) FROM idempotency WHERE scope = 'POST /v2/quote' AND made = x'03' AND at = 9";
         assert_eq!(count(kept), 1);
-        assert_eq!(count("SELECT COUNT(*) FROM tenant_head WHERE payment_seq = 7 AND wallet_seq = 0"), 1);
+        assert_eq!(
+            count("SELECT COUNT(*) FROM tenant_head WHERE payment_seq = 7 AND wallet_seq = 0"),
+            1
+        );
     }
 
     #[test]
@@ -333,20 +415,29 @@ mod tests {
         let database = rusqlite::Connection::open_in_memory().expect("opened");
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
-        let widened = MIGRATIONS.iter().position(|it| it.name == "payment webhooks").expect("there");
-        MIGRATIONS[..widened].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
+        let widened =
+            MIGRATIONS.iter().position(|it| it.name == "payment webhooks").expect("there");
+        MIGRATIONS[..widened]
+            .iter()
+            .for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
         apply("INSERT INTO tenant_head (tenant, payment_seq) VALUES (x'01', 7)");
         apply(
             "INSERT INTO delivery VALUES (x'01', x'02', 'order', x'03', 4, 5, 'dead', 12, 13, NULL, NULL, 500, 'f', 14)",
         );
         apply("INSERT INTO delivery_stream VALUES (x'01', x'03', 'order', 5, 4)");
         apply(&MIGRATIONS[widened].script(Dialect::Sqlite, Timestamp(0)));
-        let count = |text: &str| database.query_row(text, [], |row| row.get::<_, i64>(0)).expect("counted");
+        let count =
+            |text: &str| database.query_row(text, [], |row| row.get::<_, i64>(0)).expect("counted");
         let kept = "SELECT COUNT(*) FROM delivery WHERE event = x'02' AND aggregate = x'03' AND version = 4 \
                     AND created_at = 5 AND state = 'dead' AND tries = 12 AND attempts = 13 AND last_status = 500 \
                     AND last_fault = 'f' AND revision = 14";
         assert_eq!(count(kept), 1);
-        assert_eq!(count("SELECT COUNT(*) FROM delivery_stream WHERE open_version = 5 AND newest_version = 4"), 1);
+        assert_eq!(
+            count(
+                "SELECT COUNT(*) FROM delivery_stream WHERE open_version = 5 AND newest_version = 4"
+            ),
+            1
+        );
         assert_eq!(count("SELECT COUNT(*) FROM tenant_head WHERE payment_webhooks <> 0"), 0);
         apply("INSERT INTO delivery_stream VALUES (x'01', x'04', 'payment', 1, 1)");
     }
@@ -357,13 +448,16 @@ mod tests {
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
         let numbered = MIGRATIONS.iter().position(|it| it.name == "policy").expect("there");
-        MIGRATIONS[..numbered].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
+        MIGRATIONS[..numbered]
+            .iter()
+            .for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
         let before = r#"{"premium_bps":25,"wallet":{"version":"default-1","spread_bps":50}}"#;
         apply(&format!(
             "INSERT INTO tenant (id, tag, name, policy, created_at) VALUES (x'01', 'a', 'A', '{before}', 0)"
         ));
         apply(&MIGRATIONS[numbered].script(Dialect::Sqlite, Timestamp(0)));
-        let after: String = database.query_row("SELECT policy FROM tenant", [], |row| row.get(0)).expect("read");
+        let after: String =
+            database.query_row("SELECT policy FROM tenant", [], |row| row.get(0)).expect("read");
         assert_eq!(after, before.replace("\"default-1\"", "1"));
     }
 
@@ -414,21 +508,31 @@ mod tests {
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
         let numbered = MIGRATIONS.iter().position(|it| it.name == "legal hold").expect("there");
-        MIGRATIONS[..numbered].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
-        for (id, request, state) in [(1, "x'0a'", "legal_hold"), (2, "NULL", "legal_hold"), (3, "x'0a'", "rejected")] {
+        MIGRATIONS[..numbered]
+            .iter()
+            .for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
+        for (id, request, state) in
+            [(1, "x'0a'", "legal_hold"), (2, "NULL", "legal_hold"), (3, "x'0a'", "rejected")]
+        {
             apply(&format!(
                 "INSERT INTO deposit VALUES (x'01', x'0{id}', x'0b', {request}, 'USDC', 5, x'{id:064x}', 0, 0, 7, '{state}', \
                  'RECEIVED', 'escrow', 0, 1, x'00')"
             ));
         }
-        apply("INSERT INTO chain_intent VALUES (x'01', x'0c', 'set_frozen', x'0c', x'0b', 0, 'done', NULL, 1, x'00')");
+        apply(
+            "INSERT INTO chain_intent VALUES (x'01', x'0c', 'set_frozen', x'0c', x'0b', 0, 'done', NULL, 1, x'00')",
+        );
         apply(&MIGRATIONS[numbered].script(Dialect::Sqlite, Timestamp(0)));
         let owed: Vec<(Vec<u8>, String)> = {
             let mut read = database.prepare("SELECT subject, kind FROM job").expect("read");
             let rows = read.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("read");
             rows.collect::<Result<_, _>>().expect("read")
         };
-        assert_eq!(owed, [(vec![1], "screen".to_owned())], "wallets have no escrow, and a rejection is not a hold");
+        assert_eq!(
+            owed,
+            [(vec![1], "screen".to_owned())],
+            "wallets have no escrow, and a rejection is not a hold"
+        );
         let kept = "SELECT COUNT(*) FROM chain_intent WHERE kind = 'set_frozen' AND state = 'done'";
         assert_eq!(database.query_row(kept, [], |row| row.get::<_, i64>(0)), Ok(1));
         apply(
@@ -442,9 +546,17 @@ mod tests {
         let apply = |text: &str| database.execute_batch(text).expect("applied");
         apply(&spell(NOTES, Dialect::Sqlite));
         let sweeps = MIGRATIONS.iter().position(|it| it.name == "sweeps").expect("there");
-        MIGRATIONS[..sweeps].iter().for_each(|migration| apply(&migration.script(Dialect::Sqlite, Timestamp(0))));
-        for (number, (debit, credit, amount, kind, reason, order)) in BOOKED_BEFORE.iter().enumerate() {
-            let pending = if *kind == "post_pending" { format!("x'{:02x}'", number - 1) } else { "NULL".to_owned() };
+        MIGRATIONS[..sweeps]
+            .iter()
+            .for_each(|migration| apply(&migration.script(Dialect::Sqlite, Timestamp(0))));
+        for (number, (debit, credit, amount, kind, reason, order)) in
+            BOOKED_BEFORE.iter().enumerate()
+        {
+            let pending = if *kind == "post_pending" {
+                format!("x'{:02x}'", number - 1)
+            } else {
+                "NULL".to_owned()
+            };
             apply(&format!(
                 "INSERT INTO transfer VALUES (x'01', x'{number:02x}', '{debit}:USDC', '{credit}:USDC', {amount}, 'USDC', \
                  '{kind}', {pending}, x'{number:02x}', '{reason}', x'{order:02x}', 0)"
@@ -453,19 +565,25 @@ mod tests {
         apply("INSERT INTO account VALUES (x'01', 'shared', 'treasury:USDC', 700, 0, 0, 730)");
         apply(&MIGRATIONS[sweeps].script(Dialect::Sqlite, Timestamp(0)));
         let account = |code: &str| {
-            let sql =
-                "SELECT debits_pending, debits_posted, credits_pending, credits_posted FROM account WHERE code = ?1";
-            let read = |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
+            let sql = "SELECT debits_pending, debits_posted, credits_pending, credits_posted FROM account WHERE code = ?1";
+            let read =
+                |row: &rusqlite::Row<'_>| Ok([row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?]);
             database.query_row(sql, [format!("{code}:USDC")], read).unwrap_or([-1; 4])
         };
-        assert_eq!(account("unswept"), [0, 400, 50, 730], "330 with the controller, 50 on their way there");
+        assert_eq!(
+            account("unswept"),
+            [0, 400, 50, 730],
+            "330 with the controller, 50 on their way there"
+        );
         assert_eq!(account("exchanged"), [0, 700, 0, 396]);
         assert_eq!(account("payout_suspense"), [0, 0, 0, 204]);
         assert_eq!((account("suspense"), account("fee_income")), ([0, 0, 0, 7], [0, 0, 0, 1]));
         assert_eq!(account("treasury"), [-1; 4], "nothing was swept");
         // 330 - 304 + 204: the order in progress, and the one whose coins are still to be returned.
-        let owed: i64 =
-            ["unswept", "exchanged", "payout_suspense"].map(|code| account(code)[3] - account(code)[1]).iter().sum();
+        let owed: i64 = ["unswept", "exchanged", "payout_suspense"]
+            .map(|code| account(code)[3] - account(code)[1])
+            .iter()
+            .sum();
         assert_eq!(owed, 30 + 200);
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use domain::chain::Address;
 use domain::country::Country;
 use domain::ids::{
-    AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, SweepId,
-    TenantId, WalletId,
+    AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId,
+    QuoteId, SweepId, TenantId, WalletId,
 };
 use domain::ledger::AccountCode;
 use domain::sender_limit::Tally;

@@ -78,7 +78,8 @@ impl Store {
         }
         for stmt in &all {
             let checked = self.driver().prepare(stmt).await;
-            checked.map_err(|error| StoreError::Schema(format!("statement {}: {error}", stmt.name)))?;
+            checked
+                .map_err(|error| StoreError::Schema(format!("statement {}: {error}", stmt.name)))?;
         }
         Ok(all.len())
     }
@@ -86,7 +87,10 @@ impl Store {
 
 /// The statements with many keys in PostgreSQL's dialect, with their names. For tests.
 pub fn keyed_statements_of_postgres() -> impl Iterator<Item = (&'static str, &'static str)> {
-    shared().into_iter().filter(|stmt| stmt.is_by_keys()).map(|stmt| (stmt.name, stmt.sql(Dialect::Postgres)))
+    shared()
+        .into_iter()
+        .filter(|stmt| stmt.is_by_keys())
+        .map(|stmt| (stmt.name, stmt.sql(Dialect::Postgres)))
 }
 
 #[cfg(test)]
@@ -95,7 +99,8 @@ mod tests {
 
     #[test]
     fn statement_names_are_unique() {
-        let mut names: Vec<&str> = shared().iter().chain(&of_postgres()).map(|stmt| stmt.name).collect();
+        let mut names: Vec<&str> =
+            shared().iter().chain(&of_postgres()).map(|stmt| stmt.name).collect();
         let count = names.len();
         names.sort_unstable();
         names.dedup();

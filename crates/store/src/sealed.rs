@@ -66,7 +66,8 @@ pub(crate) struct Vault {
 
 fn mac(key: &SecretBox<[u8; 32]>, parts: &[&[u8]]) -> Zeroizing<[u8; 32]> {
     // HMAC takes keys of any length.
-    let mut mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key.expose_secret()).expect("a key of 32 bytes");
+    let mut mac =
+        <Hmac<Sha256> as KeyInit>::new_from_slice(key.expose_secret()).expect("a key of 32 bytes");
     for part in parts {
         mac.update(part);
     }
@@ -86,7 +87,8 @@ impl Vault {
     /// Creates the vault of the options' keys.
     pub(crate) fn new(options: &Options) -> Vault {
         let all = std::iter::once(&options.key_encryption_key).chain(&options.previous_keys);
-        let keys = all.map(|key| Kek::new(SecretBox::new(Box::new(*key.expose_secret())))).collect();
+        let keys =
+            all.map(|key| Kek::new(SecretBox::new(Box::new(*key.expose_secret())))).collect();
         Vault { keys, entropy: Arc::clone(&options.entropy), ciphers: RwLock::default() }
     }
 
@@ -97,7 +99,10 @@ impl Vault {
         self.entropy.fill(&mut nonce);
         let payload = Payload { msg: plain, aad: &place.bytes() };
         // It fails only beyond 64 GiB.
-        let sealed = self.cipher(kek, place.tenant).encrypt(&Nonce::from(nonce), payload).expect("a short plain text");
+        let sealed = self
+            .cipher(kek, place.tenant)
+            .encrypt(&Nonce::from(nonce), payload)
+            .expect("a short plain text");
         let mut out = Vec::with_capacity(HEAD_BYTES + sealed.len());
         out.push(VERSION);
         out.extend_from_slice(&kek.id);
@@ -107,26 +112,35 @@ impl Vault {
     }
 
     /// Opens a value sealed for `place`.
-    pub(crate) fn open(&self, place: Place<'_>, sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, StoreError> {
+    pub(crate) fn open(
+        &self,
+        place: Place<'_>,
+        sealed: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>, StoreError> {
         let corrupt = |why: &str| StoreError::Corrupt(format!("{}: {why}", place.column));
-        let (head, body) = sealed.split_at_checked(HEAD_BYTES).ok_or_else(|| corrupt("too short to be sealed"))?;
+        let (head, body) =
+            sealed.split_at_checked(HEAD_BYTES).ok_or_else(|| corrupt("too short to be sealed"))?;
         if head[0] != VERSION {
             return Err(corrupt("sealed in an unknown format"));
         }
         let kek = self.keys.iter().find(|kek| kek.id == head[1..=KEY_ID_BYTES]);
-        let kek = kek.ok_or_else(|| corrupt("sealed with a key-encryption key that is not configured"))?;
+        let kek =
+            kek.ok_or_else(|| corrupt("sealed with a key-encryption key that is not configured"))?;
         let mut nonce = [0_u8; NONCE_BYTES];
         nonce.copy_from_slice(&head[1 + KEY_ID_BYTES..]);
         let payload = Payload { msg: body, aad: &place.bytes() };
         self.cipher(kek, place.tenant)
             .decrypt(&Nonce::from(nonce), payload)
             .map(Zeroizing::new)
-            .map_err(|_| corrupt("decryption failed: the value was changed or copied from elsewhere"))
+            .map_err(|_| {
+                corrupt("decryption failed: the value was changed or copied from elsewhere")
+            })
     }
 
     fn cipher(&self, kek: &Kek, tenant: TenantId) -> Arc<Aes256GcmSiv> {
         let name = (kek.id, tenant);
-        if let Some(cipher) = self.ciphers.read().unwrap_or_else(PoisonError::into_inner).get(&name) {
+        if let Some(cipher) = self.ciphers.read().unwrap_or_else(PoisonError::into_inner).get(&name)
+        {
             return Arc::clone(cipher);
         }
         let key = mac(&kek.secret, &[b"corridor tenant key", tenant.0.as_bytes()]);

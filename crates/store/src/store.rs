@@ -31,8 +31,10 @@ pub const TRIES_MAX: u32 = 3;
 const SQLITE: &str = "sqlite:";
 const POSTGRES: [&str; 2] = ["postgres://", "postgresql://"];
 
-static SEAL_BATCH: Stmt =
-    Stmt::written("batch.seal", "INSERT INTO batch (id, at, landed) VALUES ($2, {{now}}, 0) ON CONFLICT DO NOTHING");
+static SEAL_BATCH: Stmt = Stmt::written(
+    "batch.seal",
+    "INSERT INTO batch (id, at, landed) VALUES ($2, {{now}}, 0) ON CONFLICT DO NOTHING",
+);
 static BATCH_LANDED: Stmt = Stmt::written("batch.landed", "SELECT landed FROM batch WHERE id = $1");
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&SEAL_BATCH, &BATCH_LANDED];
@@ -134,7 +136,8 @@ impl Store {
     /// instead.
     pub fn ids(&self) -> Box<dyn IdSource + Send> {
         let codec = self.inner.keys.get().map(|keys| keys.ids.clone());
-        let (clock, entropy) = (Arc::clone(&self.inner.options.clock), Arc::clone(&self.inner.options.entropy));
+        let (clock, entropy) =
+            (Arc::clone(&self.inner.options.clock), Arc::clone(&self.inner.options.entropy));
         Box::new(KeyedIds::new(codec, clock, entropy, Arc::clone(&self.inner.last_id)))
     }
 
@@ -160,13 +163,17 @@ impl Store {
         decide: &mut (dyn FnMut(&mut WorkingSet) + Send),
     ) -> Result<Committed, ExecuteError> {
         if !need.covers_its_tenants() {
-            return Err(ExecuteError::Corrupt("a batch names rows of a tenant that it does not lock".to_owned()));
+            return Err(ExecuteError::Corrupt(
+                "a batch names rows of a tenant that it does not lock".to_owned(),
+            ));
         }
         let keys = self.id_keys().await?;
         for _ in 0..TRIES_MAX {
             match self.driver().attempt(batch, load::loads(need, &keys), &keys, decide).await? {
                 Attempted::Done(rows) => return Ok(Committed { at: rows.now, rows: *rows }),
-                Attempted::Again(why) => tracing::debug!(%batch, why, "batch conflicted, will be decided again"),
+                Attempted::Again(why) => {
+                    tracing::debug!(%batch, why, "batch conflicted, will be decided again")
+                }
             }
         }
         Err(ExecuteError::Contended)
@@ -197,8 +204,10 @@ impl Store {
     /// The database cannot be reached; retry.
     pub async fn was_committed(&self, batch: BatchId) -> Result<bool, StoreError> {
         let id = self.id_keys().await?.stored(batch.0);
-        let steps =
-            vec![Step::any(&SEAL_BATCH, vec![self.now_param(), id.into()]), Step::any(&BATCH_LANDED, vec![id.into()])];
+        let steps = vec![
+            Step::any(&SEAL_BATCH, vec![self.now_param(), id.into()]),
+            Step::any(&BATCH_LANDED, vec![id.into()]),
+        ];
         let answers = self.write(steps).await?;
         let row = answers.get(1).and_then(|answer| answer.first());
         row.ok_or_else(|| StoreError::Corrupt("a batch row is missing".to_owned()))?.fields().flag()
@@ -241,15 +250,24 @@ impl Store {
             return Ok(Arc::clone(keys));
         }
         let id_key = admin::keys::id_key(self).await?;
-        let made = Arc::new(Keys { ids: IdCodec::new(&id_key), vault: Arc::clone(&self.inner.vault) });
+        let made =
+            Arc::new(Keys { ids: IdCodec::new(&id_key), vault: Arc::clone(&self.inner.vault) });
         Ok(Arc::clone(self.inner.keys.get_or_init(|| made)))
     }
 
-    pub(crate) async fn query(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Row>, StoreError> {
+    pub(crate) async fn query(
+        &self,
+        stmt: &'static Stmt,
+        params: Vec<Value>,
+    ) -> Result<Vec<Row>, StoreError> {
         Ok(self.driver().query(stmt, params).await?)
     }
 
-    pub(crate) async fn query_keys(&self, stmt: &'static Stmt, keys: Columns<'static>) -> Result<Vec<Row>, StoreError> {
+    pub(crate) async fn query_keys(
+        &self,
+        stmt: &'static Stmt,
+        keys: Columns<'static>,
+    ) -> Result<Vec<Row>, StoreError> {
         Ok(self.driver().query_keys(stmt, keys).await?)
     }
 
@@ -260,8 +278,18 @@ impl Store {
 
     /// As [`Store::write`], if the question returns a row; otherwise no rows. The writes must be
     /// correct on their own: the question only saves a transaction that would change nothing.
-    pub(crate) async fn write_if(&self, question: Step, steps: Vec<Step>) -> Result<Vec<Vec<Row>>, StoreError> {
-        Ok(self.driver().write_if(question, steps).await?.into_iter().map(|answer| answer.rows).collect())
+    pub(crate) async fn write_if(
+        &self,
+        question: Step,
+        steps: Vec<Step>,
+    ) -> Result<Vec<Vec<Row>>, StoreError> {
+        Ok(self
+            .driver()
+            .write_if(question, steps)
+            .await?
+            .into_iter()
+            .map(|answer| answer.rows)
+            .collect())
     }
 
     /// Writes in a separate transaction; returns the number of rows affected by each statement.

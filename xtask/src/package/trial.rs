@@ -49,12 +49,20 @@ pub fn run(installed: &Path) -> anyhow::Result<String> {
     let healthy = tool(&mut installation.command(&["healthcheck", "--url", &url]))?;
     ensure!(healthy.trim() == "ready", "healthcheck: {healthy}");
     let key = installation.state.join("keys/kek");
-    ensure!(!key.exists(), "the key in the directory of secrets was not used: {} was created", key.display());
+    ensure!(
+        !key.exists(),
+        "the key in the directory of secrets was not used: {} was created",
+        key.display()
+    );
     tool(Command::new("kill").args(["-TERM", &service.0.id().to_string()]))?;
     hear(&heard, "STOPPING=1").with_context(|| said(&log))?;
     let ended = service.0.wait()?;
     ensure!(ended.success(), "the service ended with {ended}: {}", said(&log));
-    let user = if installation.as_root { "unprivileged user, no capabilities, no new privileges" } else { "this user" };
+    let user = if installation.as_root {
+        "unprivileged user, no capabilities, no new privileges"
+    } else {
+        "this user"
+    };
     Ok(format!("{}; ready, watched, healthy, ended in order ({user})", migrated.trim()))
 }
 

@@ -38,7 +38,10 @@ const ALLOWED: [(&str, &[&str]); 17] = [
             "devchain",
         ],
     ),
-    ("bench", &["domain", "store", "engine", "adapters", "http-api", "config", "service", "testkit"]),
+    (
+        "bench",
+        &["domain", "store", "engine", "adapters", "http-api", "config", "service", "testkit"],
+    ),
     (
         "cli",
         &[
@@ -65,23 +68,31 @@ const ALLOWED: [(&str, &[&str]); 17] = [
 ];
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
-    let manifests: Vec<_> = tree.manifests().filter_map(|(path, text)| Some((path, Manifest::parse(text)?))).collect();
+    let manifests: Vec<_> =
+        tree.manifests().filter_map(|(path, text)| Some((path, Manifest::parse(text)?))).collect();
     let ours: Vec<&str> = manifests.iter().map(|(_, manifest)| manifest.name.as_str()).collect();
     let mut findings = Vec::new();
     for (path, manifest) in &manifests {
         let Some(allowed) = allowed_for(&manifest.name) else {
-            let message =
-                format!("{} has no row in the table of allowed imports (xtask/src/tidy/arrows.rs)", manifest.name);
+            let message = format!(
+                "{} has no row in the table of allowed imports (xtask/src/tidy/arrows.rs)",
+                manifest.name
+            );
             findings.push(Finding::new(path, 0, RULE, message));
             continue;
         };
-        for dependency in manifest.dependencies.iter().filter(|dependency| ours.contains(&dependency.name.as_str())) {
+        for dependency in manifest
+            .dependencies
+            .iter()
+            .filter(|dependency| ours.contains(&dependency.name.as_str()))
+        {
             let name = dependency.name.as_str();
             let for_tests = dependency.purpose == Purpose::Dev
                 && (TEST_SUPPORT.contains(&name) && manifest.name != "domain"
                     || TESTS_EVERYTHING.contains(&manifest.name.as_str()));
             if !allowed.contains(&name) && !for_tests {
-                let message = format!("{} must not import {name}; it may import {allowed:?}", manifest.name);
+                let message =
+                    format!("{} must not import {name}; it may import {allowed:?}", manifest.name);
                 findings.push(Finding::new(path, dependency.line, RULE, message));
             }
         }
@@ -101,7 +112,8 @@ mod tests {
         let manifest = |name: &str, rest: &str| format!("[package]\nname = \"{name}\"\n{rest}");
         let rest = format!("[{section}]\n{dependency}.workspace = true\nserde.workspace = true\n");
         let (one, other) = (manifest(package, &rest), manifest(dependency, ""));
-        check(&Tree::of(&[("crates/one/Cargo.toml", &one), ("crates/other/Cargo.toml", &other)])).len()
+        check(&Tree::of(&[("crates/one/Cargo.toml", &one), ("crates/other/Cargo.toml", &other)]))
+            .len()
     }
 
     #[test]
@@ -125,7 +137,11 @@ mod tests {
             ("simulator", "dependencies", "engine", 0),
             ("xtask", "dependencies", "domain", 1),
         ] {
-            assert_eq!(findings(package, section, dependency), expected, "{package} {section} {dependency}");
+            assert_eq!(
+                findings(package, section, dependency),
+                expected,
+                "{package} {section} {dependency}"
+            );
         }
     }
 

@@ -32,8 +32,16 @@ const BANS: [Ban; 15] = [
     Ban { call: "print!", instead: PRINT, applies: in_libraries },
     Ban { call: "eprintln!", instead: PRINT, applies: in_libraries },
     Ban { call: "eprint!", instead: PRINT, applies: in_libraries },
-    Ban { call: ".unwrap()", instead: "answer an error that names what was wrong", applies: outside_tests },
-    Ban { call: ".savepoint(", instead: "one transaction per batch; savepoints are not portable", applies: everywhere },
+    Ban {
+        call: ".unwrap()",
+        instead: "answer an error that names what was wrong",
+        applies: outside_tests,
+    },
+    Ban {
+        call: ".savepoint(",
+        instead: "one transaction per batch; savepoints are not portable",
+        applies: everywhere,
+    },
     Ban {
         call: "#[allow(",
         instead: "#[expect(…, reason = \"…\")], which reports itself when it is not needed",
@@ -55,7 +63,12 @@ fn check_file(source: &RustSource) -> Vec<Finding> {
     for (line, code) in source.numbered_code() {
         for ban in BANS.iter().filter(|ban| (ban.applies)(source, line) && calls(code, ban.call)) {
             let name = ban.call.trim_end_matches('(');
-            findings.push(Finding::new(&source.path, line, RULE, format!("{name}: instead, {}", ban.instead)));
+            findings.push(Finding::new(
+                &source.path,
+                line,
+                RULE,
+                format!("{name}: instead, {}", ban.instead),
+            ));
         }
     }
     findings
@@ -68,7 +81,9 @@ fn calls(code: &str, call: &str) -> bool {
     code.match_indices(call).any(|(at, _)| {
         let before = code[..at].chars().next_back();
         let is_definition = code[..at].ends_with("fn ");
-        !begins_name || !is_definition && !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.')
+        !begins_name
+            || !is_definition
+                && !before.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '.')
     })
 }
 
@@ -88,7 +103,16 @@ fn outside_tests(source: &RustSource, line: usize) -> bool {
 fn away_from_clocks(source: &RustSource, line: usize) -> bool {
     let has_clock = matches!(
         source.room(),
-        "adapters" | "bench" | "cli" | "client" | "config" | "server" | "service" | "testkit" | "simulator" | "xtask"
+        "adapters"
+            | "bench"
+            | "cli"
+            | "client"
+            | "config"
+            | "server"
+            | "service"
+            | "testkit"
+            | "simulator"
+            | "xtask"
     );
     let server_loop = source.path.starts_with("crates/http/src/serve");
     outside_tests(source, line) && !has_clock && !server_loop
@@ -106,7 +130,10 @@ mod tests {
 
     fn found(path: &str, code: &str) -> Vec<String> {
         let tree = Tree::of(&[(path, code)]);
-        check(&tree).iter().map(|finding| finding.message.split(':').next().unwrap().to_owned() + "…").collect()
+        check(&tree)
+            .iter()
+            .map(|finding| finding.message.split(':').next().unwrap().to_owned() + "…")
+            .collect()
     }
 
     #[test]

@@ -13,7 +13,8 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     for source in tree.rust() {
         for (line, code) in source.numbered_code().filter(|(line, _)| !source.is_test_line(*line)) {
             if let Some(float) = words(code).find(|word| TYPES.contains(word)) {
-                let message = format!("{float}: use integers of minor units or domain::decimal::Decimal");
+                let message =
+                    format!("{float}: use integers of minor units or domain::decimal::Decimal");
                 findings.push(Finding::new(&source.path, line, RULE, message));
             }
         }
@@ -34,7 +35,11 @@ mod tests {
             ("// f64 is wrong here", 0),
             ("#[cfg(test)]\nfn a(x: f64) {}", 0),
         ] {
-            assert_eq!(check(&Tree::of(&[("crates/a/src/lib.rs", code)])).len(), expected, "{code}");
+            assert_eq!(
+                check(&Tree::of(&[("crates/a/src/lib.rs", code)])).len(),
+                expected,
+                "{code}"
+            );
         }
     }
 }

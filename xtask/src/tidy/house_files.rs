@@ -5,7 +5,8 @@ use super::Finding;
 use super::tree::Tree;
 
 const RULE: &str = "house-files";
-const EXPECTED: [&str; 5] = ["CHANGELOG.md", "LICENSE", "CONTRIBUTING.md", "SECURITY.md", "deny.toml"];
+const EXPECTED: [&str; 5] =
+    ["CHANGELOG.md", "LICENSE", "CONTRIBUTING.md", "SECURITY.md", "deny.toml"];
 const UNRELEASED: &str = "## [Unreleased]";
 /// Rendered by a test of `domain`, which also compares it.
 const STATES: &str = "docs/states.md";
@@ -14,12 +15,19 @@ const STATES_NAME: &str = "states.md";
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let is_empty = |path: &str| tree.text(path).is_none_or(|text| text.trim().is_empty());
     let missing = EXPECTED.iter().filter(|path| is_empty(path));
-    let mut findings: Vec<_> = missing.map(|path| Finding::new(path, 0, RULE, "is missing or empty")).collect();
+    let mut findings: Vec<_> =
+        missing.map(|path| Finding::new(path, 0, RULE, "is missing or empty")).collect();
     if tree.text("CHANGELOG.md").is_some_and(|text| !text.contains(UNRELEASED)) {
-        findings.push(Finding::new("CHANGELOG.md", 0, RULE, format!("has no section `{UNRELEASED}`")));
+        findings.push(Finding::new(
+            "CHANGELOG.md",
+            0,
+            RULE,
+            format!("has no section `{UNRELEASED}`"),
+        ));
     }
     let emitted = tree.rust().iter().any(|source| {
-        source.room() == "domain" && source.strings.iter().any(|literal| literal.text.ends_with(STATES_NAME))
+        source.room() == "domain"
+            && source.strings.iter().any(|literal| literal.text.ends_with(STATES_NAME))
     });
     if emitted && is_empty(STATES) {
         findings.push(Finding::new(STATES, 0, RULE, "is missing: the tests of domain write it"));

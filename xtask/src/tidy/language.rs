@@ -17,8 +17,12 @@ const ENTRIES_PATH: &str = "xtask/src/tidy/words.txt";
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let banned = Banned::new(ENTRIES);
-    let mut findings: Vec<Finding> = tree.rust().iter().flat_map(|source| banned.check_rust(source)).collect();
-    let others = tree.files().iter().filter(|(path, _)| !path.ends_with(".rs") && path.as_str() != ENTRIES_PATH);
+    let mut findings: Vec<Finding> =
+        tree.rust().iter().flat_map(|source| banned.check_rust(source)).collect();
+    let others = tree
+        .files()
+        .iter()
+        .filter(|(path, _)| !path.ends_with(".rs") && path.as_str() != ENTRIES_PATH);
     for (path, text) in others {
         let text = if path.ends_with(".md") { without_code_spans(text) } else { text.clone() };
         findings.extend(banned.check_text(path, 1, &text));
@@ -34,7 +38,10 @@ impl<'a> Banned<'a> {
         let mut by_first: HashMap<_, Vec<_>> = HashMap::new();
         for (phrase, instead) in entries.lines().filter_map(|line| line.split_once('\t')) {
             let mut words = phrase.split(' ');
-            by_first.entry(words.next().unwrap_or_default()).or_default().push((words.collect(), instead));
+            by_first
+                .entry(words.next().unwrap_or_default())
+                .or_default()
+                .push((words.collect(), instead));
         }
         Banned(by_first)
     }
@@ -42,10 +49,18 @@ impl<'a> Banned<'a> {
     fn check_rust(&self, source: &RustSource) -> Vec<Finding> {
         let mut findings = Vec::new();
         for block in comment_blocks(&source.comments) {
-            findings.extend(self.check_text(&source.path, block.line, &without_code_spans(&block.text)));
+            findings.extend(self.check_text(
+                &source.path,
+                block.line,
+                &without_code_spans(&block.text),
+            ));
         }
         for string in &source.strings {
-            findings.extend(self.check_text(&source.path, string.line, &without_placeholders(&string.text)));
+            findings.extend(self.check_text(
+                &source.path,
+                string.line,
+                &without_placeholders(&string.text),
+            ));
         }
         findings
     }
@@ -73,7 +88,11 @@ fn words(text: &str) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     for (line, text) in text.lines().enumerate() {
         let mut word = String::new();
-        for c in text.trim_start_matches(|c: char| c.is_whitespace() || "/!*#>-".contains(c)).chars().chain([' ']) {
+        for c in text
+            .trim_start_matches(|c: char| c.is_whitespace() || "/!*#>-".contains(c))
+            .chars()
+            .chain([' '])
+        {
             if c.is_alphanumeric() || c == '_' {
                 word.extend(c.to_lowercase());
                 continue;
@@ -126,7 +145,8 @@ fn without_placeholders(text: &str) -> String {
         kept.push_str(&rest[..at]);
         let tail = &rest[at + 1..];
         let skipped = if rest[at..].starts_with('{') {
-            let name = tail.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(tail.len());
+            let name =
+                tail.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(tail.len());
             kept.push('{');
             if tail[name..].starts_with(['}', ':']) { name } else { 0 }
         } else {
@@ -156,13 +176,25 @@ mod tests {
     #[test]
     fn comments_strings_and_documents_are_checked_and_identifiers_are_not() {
         for (path, text, expected) in [
-            ("crates/a/src/lib.rs", format!("// {WORD}\nfn a() {{}}\n/// For {WORD}?\n"), vec![1, 3]),
+            (
+                "crates/a/src/lib.rs",
+                format!("// {WORD}\nfn a() {{}}\n/// For {WORD}?\n"),
+                vec![1, 3],
+            ),
             ("crates/a/src/lib.rs", format!("f(\"ask\n{WORD}\");"), vec![2]),
             ("crates/a/src/lib.rs", format!("f(r\"{}\")", WORD.to_uppercase()), vec![1]),
-            ("crates/a/src/lib.rs", format!("fn {WORD}() {{ f(\"{{{WORD}}} {{{WORD}:?}}\") }}"), vec![]),
+            (
+                "crates/a/src/lib.rs",
+                format!("fn {WORD}() {{ f(\"{{{WORD}}} {{{WORD}:?}}\") }}"),
+                vec![],
+            ),
             ("crates/a/src/lib.rs", format!("// `{WORD}` and `{WORD}`"), vec![]),
             ("crates/a/src/lib.rs", format!("f(\"a\\n{WORD}\")"), vec![1]),
-            ("docs/guide.md", format!("Ask {WORD}.\n```\n{WORD}\n```\n`{WORD}`, the_{WORD}, {WORD}ever_x"), vec![1, 3]),
+            (
+                "docs/guide.md",
+                format!("Ask {WORD}.\n```\n{WORD}\n```\n`{WORD}`, the_{WORD}, {WORD}ever_x"),
+                vec![1, 3],
+            ),
             ("docs/api.json", format!("{{ \"description\": \"For {WORD}.\" }}"), vec![1]),
             (ENTRIES_PATH, WORD.to_owned(), vec![]),
         ] {
@@ -196,12 +228,16 @@ mod tests {
 
     #[test]
     fn entries_are_complete_sorted_and_in_lower_case() {
-        let phrases: Vec<&str> = ENTRIES.lines().map(|line| line.split_once('\t').expect("a tab").0).collect();
+        let phrases: Vec<&str> =
+            ENTRIES.lines().map(|line| line.split_once('\t').expect("a tab").0).collect();
         assert!(phrases.is_sorted_by(|a, b| a < b), "{phrases:?}");
         for line in ENTRIES.lines() {
             let (phrase, instead) = line.split_once('\t').expect("a tab");
             assert!(!instead.trim().is_empty(), "{line}");
-            assert_eq!(words(phrase).into_iter().map(|(_, word)| word).collect::<Vec<_>>().join(" "), phrase);
+            assert_eq!(
+                words(phrase).into_iter().map(|(_, word)| word).collect::<Vec<_>>().join(" "),
+                phrase
+            );
         }
     }
 }

@@ -23,8 +23,10 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 /// One line about the current lengths of files and functions.
 pub fn summary(tree: &Tree) -> String {
     let files: Vec<usize> = files(tree).iter().map(|(_, lines)| *lines).collect();
-    let functions: Vec<usize> = functions(tree).iter().map(|(_, function)| function.lines()).collect();
-    let test_lines: usize = tree.rust().iter().map(|source| source.lines.len() - source.own_lines()).sum();
+    let functions: Vec<usize> =
+        functions(tree).iter().map(|(_, function)| function.lines()).collect();
+    let test_lines: usize =
+        tree.rust().iter().map(|source| source.lines.len() - source.own_lines()).sum();
     format!(
         "tidy: {} lines in {} files (median {}, p95 {}), functions p95 {}, longest {}; {test_lines} lines of tests",
         files.iter().sum::<usize>(),
@@ -52,7 +54,9 @@ fn check_files(tree: &Tree) -> Vec<Finding> {
     }
     if p95 > FILE_P95_MAX_LINES {
         for (source, lines) in files.iter().filter(|(_, lines)| *lines > FILE_P95_MAX_LINES) {
-            let message = format!("{lines} lines; split it by topic (p95 is {p95}, over {FILE_P95_MAX_LINES})");
+            let message = format!(
+                "{lines} lines; split it by topic (p95 is {p95}, over {FILE_P95_MAX_LINES})"
+            );
             findings.push(weighed(&source.path, 0, FILE_RULE, message, *lines));
         }
     }
@@ -68,9 +72,18 @@ fn check_functions(tree: &Tree) -> Vec<Finding> {
         let message = format!("functions: p95 {p95} lines, over {FUNCTION_P95_MAX_LINES}");
         findings.push(weighed(ALL, 0, FUNCTION_RULE, message, p95));
     }
-    for (source, function) in functions.iter().filter(|(_, function)| function.lines() > FUNCTION_MAX_LINES) {
-        let message = format!("{}: {} lines, over {FUNCTION_MAX_LINES}", function.name, function.lines());
-        findings.push(weighed(&source.path, function.first, FUNCTION_RULE, message, function.lines()));
+    for (source, function) in
+        functions.iter().filter(|(_, function)| function.lines() > FUNCTION_MAX_LINES)
+    {
+        let message =
+            format!("{}: {} lines, over {FUNCTION_MAX_LINES}", function.name, function.lines());
+        findings.push(weighed(
+            &source.path,
+            function.first,
+            FUNCTION_RULE,
+            message,
+            function.lines(),
+        ));
     }
     findings
 }
@@ -81,11 +94,18 @@ fn weighed(path: &str, line: usize, rule: &'static str, message: String, weight:
 
 /// Files with code besides tests, with the number of those lines.
 fn files(tree: &Tree) -> Vec<(&RustSource, usize)> {
-    tree.rust().iter().map(|source| (source, source.own_lines())).filter(|(_, lines)| *lines > 0).collect()
+    tree.rust()
+        .iter()
+        .map(|source| (source, source.own_lines()))
+        .filter(|(_, lines)| *lines > 0)
+        .collect()
 }
 
 fn functions(tree: &Tree) -> Vec<(&RustSource, &Function)> {
-    let all = tree.rust().iter().flat_map(|source| source.functions.iter().map(move |function| (source, function)));
+    let all = tree
+        .rust()
+        .iter()
+        .flat_map(|source| source.functions.iter().map(move |function| (source, function)));
     all.filter(|(source, function)| !source.is_test_line(function.first)).collect()
 }
 
@@ -126,7 +146,10 @@ mod tests {
     fn the_limit_of_a_function_is_its_last_good_length() {
         let small = "fn a() {}\n".repeat(40);
         for (lines, expected) in [(100, 0), (101, 1)] {
-            let found = check(&tree(&[("crates/a/src/lib.rs", function(lines)), ("crates/a/src/b.rs", small.clone())]));
+            let found = check(&tree(&[
+                ("crates/a/src/lib.rs", function(lines)),
+                ("crates/a/src/b.rs", small.clone()),
+            ]));
             assert_eq!(found.len(), expected, "{found:?}");
         }
     }
@@ -134,7 +157,10 @@ mod tests {
     #[test]
     fn many_long_functions_break_the_percentile() {
         let found = check(&tree(&[("crates/a/src/lib.rs", function(61))]));
-        assert_eq!(found[0].to_string(), "crates:1: function-length: functions: p95 61 lines, over 60");
+        assert_eq!(
+            found[0].to_string(),
+            "crates:1: function-length: functions: p95 61 lines, over 60"
+        );
     }
 
     #[test]
@@ -142,7 +168,8 @@ mod tests {
         let comment = |lines: usize| "// a\n".repeat(lines);
         assert_eq!(check(&tree(&[("a.rs", comment(150))])).len(), 0);
         assert_eq!(check(&tree(&[("a.rs", comment(151))])).len(), 1);
-        let long = check(&tree(&[("a.rs", comment(501)), ("b.rs", comment(1)), ("c.rs", comment(1))]));
+        let long =
+            check(&tree(&[("a.rs", comment(501)), ("b.rs", comment(1)), ("c.rs", comment(1))]));
         assert_eq!(
             long.iter().map(|finding| (finding.path.as_str(), finding.weight)).collect::<Vec<_>>(),
             [("a.rs", 501)]
@@ -152,9 +179,15 @@ mod tests {
     #[test]
     fn tests_are_apart() {
         let test = format!("#[cfg(test)]\nmod tests {{\n{}}}\n", function(300));
-        let tree =
-            tree(&[("crates/a/src/lib.rs", format!("fn a() {{}}\n{test}")), ("crates/a/tests/it.rs", function(900))]);
+        let tree = tree(&[
+            ("crates/a/src/lib.rs", format!("fn a() {{}}\n{test}")),
+            ("crates/a/tests/it.rs", function(900)),
+        ]);
         assert_eq!(check(&tree), []);
-        assert!(summary(&tree).starts_with("tidy: 1 lines in 1 files (median 1, p95 1), functions p95 1, longest 1"));
+        assert!(
+            summary(&tree).starts_with(
+                "tidy: 1 lines in 1 files (median 1, p95 1), functions p95 1, longest 1"
+            )
+        );
     }
 }

@@ -12,7 +12,8 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
     for (path, text) in tree.files() {
         for (index, line) in text.lines().enumerate() {
             if let Some(found) = FORBIDDEN.iter().find(|forbidden| is_absolute(line, forbidden)) {
-                let message = format!("`{found}` is a path of one machine: write it from the project's root");
+                let message =
+                    format!("`{found}` is a path of one machine: write it from the project's root");
                 findings.push(Finding::new(path, index + 1, RULE, message));
             }
         }

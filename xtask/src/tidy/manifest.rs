@@ -10,8 +10,11 @@ pub enum Purpose {
     Build,
 }
 
-const SECTIONS: [(&str, Purpose); 3] =
-    [("dependencies", Purpose::Normal), ("dev-dependencies", Purpose::Dev), ("build-dependencies", Purpose::Build)];
+const SECTIONS: [(&str, Purpose); 3] = [
+    ("dependencies", Purpose::Normal),
+    ("dev-dependencies", Purpose::Dev),
+    ("build-dependencies", Purpose::Build),
+];
 
 /// One line of a dependency table.
 #[derive(Debug)]
@@ -77,8 +80,11 @@ mod tests {
         let text = "[package]\nname = \"a\"\n[dependencies]\nb.workspace = true\nc = { package = \"real\", version = \"1\" }\n\
                     [dev-dependencies]\nd = \"1\"\n[target.'cfg(unix)'.build-dependencies.e]\nworkspace = true\n";
         let manifest = Manifest::parse(text).unwrap();
-        let found: Vec<_> =
-            manifest.dependencies.iter().map(|d| (d.name.as_str(), d.purpose, d.from_workspace, d.line)).collect();
+        let found: Vec<_> = manifest
+            .dependencies
+            .iter()
+            .map(|d| (d.name.as_str(), d.purpose, d.from_workspace, d.line))
+            .collect();
         let expected = [
             ("b", Purpose::Normal, true, 4),
             ("real", Purpose::Normal, false, 5),

@@ -14,7 +14,10 @@ const MESSAGE: &str = "begin with `//!`: what the module is for and what it neve
 
 /// The first line is a doc comment with text.
 fn begins_with_docs(lines: &[String]) -> bool {
-    lines.first().and_then(|line| line.strip_prefix("//!")).is_some_and(|text| text.split_whitespace().count() >= 2)
+    lines
+        .first()
+        .and_then(|line| line.strip_prefix("//!"))
+        .is_some_and(|text| text.split_whitespace().count() >= 2)
 }
 
 #[cfg(test)]
@@ -31,7 +34,11 @@ mod tests {
             ("use std::fmt;\n//! Too late.\n", 1),
             ("", 1),
         ] {
-            assert_eq!(check(&Tree::of(&[("crates/a/src/lib.rs", text)])).len(), expected, "{text:?}");
+            assert_eq!(
+                check(&Tree::of(&[("crates/a/src/lib.rs", text)])).len(),
+                expected,
+                "{text:?}"
+            );
         }
     }
 }

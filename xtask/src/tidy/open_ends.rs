@@ -10,8 +10,9 @@ const MARKS: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 /// Only with its colon: three of these letters are also the branch code of a head office in a BIC.
 const MARK_WITH_COLON: &str = concat!("XX", "X:");
 /// Code files besides Rust; prose may mention the marks.
-const CODE_ENDINGS: [&str; 12] =
-    [".sql", ".toml", ".sh", ".js", ".mjs", ".css", ".html", ".sol", ".yml", ".yaml", ".py", ".ftl"];
+const CODE_ENDINGS: [&str; 12] = [
+    ".sql", ".toml", ".sh", ".js", ".mjs", ".css", ".html", ".sol", ".yml", ".yaml", ".py", ".ftl",
+];
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -22,7 +23,9 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
             }
         }
     }
-    for (path, text) in tree.files().iter().filter(|(path, _)| CODE_ENDINGS.iter().any(|end| path.ends_with(end))) {
+    for (path, text) in
+        tree.files().iter().filter(|(path, _)| CODE_ENDINGS.iter().any(|end| path.ends_with(end)))
+    {
         for (index, line) in text.lines().enumerate() {
             findings.extend(check_line(path, index + 1, line));
         }
@@ -40,7 +43,8 @@ fn check_line(path: &str, line: usize, text: &str) -> Option<Finding> {
 fn names_record(text: &str) -> bool {
     let after = text.match_indices("ADR").map(|(at, found)| &text[at + found.len()..]);
     after.into_iter().any(|rest| {
-        rest.strip_prefix(['-', ' ']).is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
+        rest.strip_prefix(['-', ' '])
+            .is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
     })
 }
 

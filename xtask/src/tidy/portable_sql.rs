@@ -48,12 +48,18 @@ const NO_ARRAY_COLUMN: &str = "array columns: a table of its own (array paramete
 
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (path, text) in tree.files().iter().filter(|(path, _)| path.starts_with(STORE) && path.ends_with(".sql")) {
+    for (path, text) in
+        tree.files().iter().filter(|(path, _)| path.starts_with(STORE) && path.ends_with(".sql"))
+    {
         findings.extend(check_sql(path, 1, text));
     }
     for source in tree.rust().iter().filter(|source| source.path.starts_with(STORE)) {
-        let own = source.strings.iter().filter(|literal| !source.is_test_line(literal.line) && is_sql(&literal.text));
-        findings.extend(own.flat_map(|literal| check_sql(&source.path, literal.line, &literal.text)));
+        let own = source
+            .strings
+            .iter()
+            .filter(|literal| !source.is_test_line(literal.line) && is_sql(&literal.text));
+        findings
+            .extend(own.flat_map(|literal| check_sql(&source.path, literal.line, &literal.text)));
     }
     findings
 }
@@ -63,14 +69,18 @@ fn check_sql(path: &str, first_line: usize, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for at in 0..words.len() {
         let matches = |pattern: &[&str]| {
-            pattern
-                .iter()
-                .enumerate()
-                .all(|(ahead, want)| words.get(at + ahead).is_some_and(|(_, word)| *want == "*" || word == want))
+            pattern.iter().enumerate().all(|(ahead, want)| {
+                words.get(at + ahead).is_some_and(|(_, word)| *want == "*" || word == want)
+            })
         };
         let line = first_line + words[at].0 - 1;
         for (pattern, instead) in NOT_PORTABLE.iter().filter(|(pattern, _)| matches(pattern)) {
-            findings.push(Finding::new(path, line, RULE, format!("{}: {instead}", pattern.join(" "))));
+            findings.push(Finding::new(
+                path,
+                line,
+                RULE,
+                format!("{}: {instead}", pattern.join(" ")),
+            ));
         }
         if matches(&["*", "[", "]"]) && in_table_definition(&words[..at]) {
             findings.push(Finding::new(path, line, RULE, NO_ARRAY_COLUMN));

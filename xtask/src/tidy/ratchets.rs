@@ -61,8 +61,13 @@ impl Ratchets {
     pub fn parse(text: &str) -> anyhow::Result<Ratchets> {
         let ratchets: Ratchets = toml::from_str(text).context(FILE)?;
         let allowed = ratchets.allow.iter().map(|entry| (&entry.path, &entry.reason));
-        for (path, reason) in allowed.chain(ratchets.exception.iter().map(|entry| (&entry.path, &entry.reason))) {
-            ensure!(reason.chars().count() >= REASON_MIN_CHARS, "{FILE}: the entry for {path} needs a reason");
+        for (path, reason) in
+            allowed.chain(ratchets.exception.iter().map(|entry| (&entry.path, &entry.reason)))
+        {
+            ensure!(
+                reason.chars().count() >= REASON_MIN_CHARS,
+                "{FILE}: the entry for {path} needs a reason"
+            );
         }
         Ok(ratchets)
     }
@@ -83,8 +88,11 @@ impl Ratchets {
             }
         }
         for entry in &self.exception {
-            let found: usize =
-                findings.iter().filter(|finding| entry.covers(finding)).map(|finding| finding.weight).sum();
+            let found: usize = findings
+                .iter()
+                .filter(|finding| entry.covers(finding))
+                .map(|finding| finding.weight)
+                .sum();
             let label = format!("{} for {}", entry.rule, entry.path);
             if found <= entry.budget {
                 findings.retain(|finding| !entry.covers(finding));
@@ -92,7 +100,12 @@ impl Ratchets {
             if found == 0 {
                 own.push(Finding::new(FILE, 0, RULE, format!("{label} covers nothing: remove it")));
             } else if found < entry.budget {
-                own.push(Finding::new(FILE, 0, RULE, format!("{label} has shrunk: lower its budget to {found}")));
+                own.push(Finding::new(
+                    FILE,
+                    0,
+                    RULE,
+                    format!("{label} has shrunk: lower its budget to {found}"),
+                ));
             } else if found > entry.budget {
                 own.push(Finding::new(
                     FILE,
@@ -124,7 +137,8 @@ reason = "goes when the parser is split"
 "#;
 
     fn apply(found: &[(&str, &'static str)]) -> Vec<String> {
-        let findings = found.iter().map(|(path, rule)| Finding::new(path, 1, rule, "found")).collect();
+        let findings =
+            found.iter().map(|(path, rule)| Finding::new(path, 1, rule, "found")).collect();
         let left = Ratchets::parse(TEXT).unwrap().apply(findings);
         left.iter().map(|finding| format!("{}: {}", finding.rule, finding.message)).collect()
     }
@@ -140,7 +154,10 @@ reason = "goes when the parser is split"
     #[test]
     fn growing_shrinking_and_useless_entries_are_reported() {
         let grown = "ratchets: unwrap for crates/a/src/lib.rs grew to 3, over its budget of 2";
-        assert_eq!(apply(&[BENCH, LIB, LIB, LIB]), ["unwrap: found", "unwrap: found", "unwrap: found", grown]);
+        assert_eq!(
+            apply(&[BENCH, LIB, LIB, LIB]),
+            ["unwrap: found", "unwrap: found", "unwrap: found", grown]
+        );
         assert_eq!(
             apply(&[BENCH, LIB]),
             ["ratchets: unwrap for crates/a/src/lib.rs has shrunk: lower its budget to 1"]
@@ -161,19 +178,34 @@ reason = "goes when the parser is split"
             .map(|path| Finding::new(path, 1, "unwrap", "found"));
         let left = Ratchets::parse(&text).unwrap().apply(findings.to_vec());
         let found: Vec<&str> = left.iter().map(|finding| finding.path.as_str()).collect();
-        assert_eq!(found, ["crates/ab/src/lib.rs", FILE], "the second is the allowance that covers nothing");
+        assert_eq!(
+            found,
+            ["crates/ab/src/lib.rs", FILE],
+            "the second is the allowance that covers nothing"
+        );
     }
 
     #[test]
     fn another_rule_or_path_is_not_covered() {
-        let other = [BENCH, LIB, LIB, ("crates/server/src/bench.rs", "floats"), ("crates/a/src/lib.rs", "floats")];
+        let other = [
+            BENCH,
+            LIB,
+            LIB,
+            ("crates/server/src/bench.rs", "floats"),
+            ("crates/a/src/lib.rs", "floats"),
+        ];
         assert_eq!(apply(&other), ["floats: found", "floats: found"]);
     }
 
     #[test]
     fn an_entry_without_a_reason_or_with_an_unknown_field_is_refused() {
-        assert!(Ratchets::parse(&TEXT.replace("latency percentiles are floats by nature", "because")).is_err());
-        assert!(Ratchets::parse("[[allow]]\nrule = \"a\"\npaths = \"b\"\nreason = \"c\"\n").is_err());
+        assert!(
+            Ratchets::parse(&TEXT.replace("latency percentiles are floats by nature", "because"))
+                .is_err()
+        );
+        assert!(
+            Ratchets::parse("[[allow]]\nrule = \"a\"\npaths = \"b\"\nreason = \"c\"\n").is_err()
+        );
         assert!(Ratchets::parse("").is_ok());
     }
 }

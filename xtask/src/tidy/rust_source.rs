@@ -114,13 +114,17 @@ impl RustSource {
 fn is_test_path(path: &str) -> bool {
     let mut parts = path.split('/').rev();
     let file = parts.next().unwrap_or_default().trim_end_matches(".rs");
-    file == "tests" || file.ends_with("_tests") || file == "conformance" || parts.any(|dir| TEST_DIRS.contains(&dir))
+    file == "tests"
+        || file.ends_with("_tests")
+        || file == "conformance"
+        || parts.any(|dir| TEST_DIRS.contains(&dir))
 }
 
 fn is_test_attribute(attribute: &str) -> bool {
     let compact: String = attribute.chars().filter(|c| !c.is_whitespace()).collect();
     let condition = compact.strip_prefix("#[cfg(");
-    condition.is_some_and(|rest| words(rest).any(|word| word == "test") && !rest.contains("not(test)"))
+    condition
+        .is_some_and(|rest| words(rest).any(|word| word == "test") && !rest.contains("not(test)"))
         || compact == "#[test]"
         || compact.starts_with("#[tokio::test")
 }
@@ -143,7 +147,8 @@ fn line_of(code: &[char], at: usize) -> usize {
 
 /// Start and end of the next outer attribute `#[…]`.
 fn next_attribute(code: &[char], from: usize) -> Option<(usize, usize)> {
-    let start = (from..code.len().saturating_sub(1)).find(|at| code[*at] == '#' && code[at + 1] == '[')?;
+    let start =
+        (from..code.len().saturating_sub(1)).find(|at| code[*at] == '#' && code[at + 1] == '[')?;
     Some((start, matching(code, start + 1)? + 1))
 }
 
@@ -187,8 +192,11 @@ fn functions(code: &[char]) -> Vec<Function> {
         if !(starts && code[at] == 'f' && code[at + 1] == 'n' && code[at + 2].is_whitespace()) {
             continue;
         }
-        let name: String =
-            code[at + 3..].iter().skip_while(|c| c.is_whitespace()).take_while(|c| is_word(**c)).collect();
+        let name: String = code[at + 3..]
+            .iter()
+            .skip_while(|c| c.is_whitespace())
+            .take_while(|c| is_word(**c))
+            .collect();
         let end = end_of_item(code, at);
         if !name.is_empty() && code.get(end) == Some(&'}') {
             found.push(Function { name, first: line_of(code, at), last: line_of(code, end) });
@@ -205,7 +213,8 @@ mod tests {
     fn functions_have_an_extent() {
         let text = "fn a() {\n  let x = [0; { 3 }];\n}\ntrait T {\n  fn only();\n  fn given(x: fn(u8)) -> [u8; 2]\n  {\n  }\n}\n";
         let source = RustSource::new("crates/a/src/lib.rs", text);
-        let found: Vec<_> = source.functions.iter().map(|f| (f.name.as_str(), f.first, f.lines())).collect();
+        let found: Vec<_> =
+            source.functions.iter().map(|f| (f.name.as_str(), f.first, f.lines())).collect();
         assert_eq!(found, [("a", 1, 3), ("given", 6, 3)]);
     }
 
@@ -220,7 +229,8 @@ mod tests {
             ("#[derive(Debug)]\nstruct A;\n", vec![]),
         ] {
             let source = RustSource::new("crates/a/src/lib.rs", text);
-            let found: Vec<usize> = (1..=source.lines.len()).filter(|line| source.is_test_line(*line)).collect();
+            let found: Vec<usize> =
+                (1..=source.lines.len()).filter(|line| source.is_test_line(*line)).collect();
             assert_eq!(found, tests, "{text}");
         }
     }

@@ -12,13 +12,18 @@ const HOME: &str = "crates/store/";
 pub fn check(tree: &Tree) -> Vec<Finding> {
     let message = "SQL belongs in crates/store: add a function there";
     let mut findings = Vec::new();
-    for source in
-        tree.rust().iter().filter(|source| !source.path.starts_with(HOME) && !source.path.starts_with(NOT_SEARCHED))
+    for source in tree
+        .rust()
+        .iter()
+        .filter(|source| !source.path.starts_with(HOME) && !source.path.starts_with(NOT_SEARCHED))
     {
         let statements = source.strings.iter().filter(|literal| is_sql(&literal.text));
-        findings.extend(statements.map(|literal| Finding::new(&source.path, literal.line, RULE, message)));
+        findings.extend(
+            statements.map(|literal| Finding::new(&source.path, literal.line, RULE, message)),
+        );
     }
-    let files = tree.files().keys().filter(|path| path.ends_with(".sql") && !path.starts_with(HOME));
+    let files =
+        tree.files().keys().filter(|path| path.ends_with(".sql") && !path.starts_with(HOME));
     findings.extend(files.map(|path| Finding::new(path, 0, RULE, message)));
     findings
 }

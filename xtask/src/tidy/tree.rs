@@ -44,10 +44,12 @@ impl Tree {
             .filter(|(path, _)| path.ends_with(".rs"))
             .map(|(path, text)| RustSource::new(path, text))
             .collect();
-        let test_modules: Vec<String> = rust.iter().flat_map(RustSource::test_module_paths).collect();
+        let test_modules: Vec<String> =
+            rust.iter().flat_map(RustSource::test_module_paths).collect();
         for source in &mut rust {
             let declared = |module: &String| {
-                source.path == format!("{module}.rs") || source.path.starts_with(&format!("{module}/"))
+                source.path == format!("{module}.rs")
+                    || source.path.starts_with(&format!("{module}/"))
             };
             if test_modules.iter().any(declared) {
                 source.mark_as_test();
@@ -59,7 +61,9 @@ impl Tree {
     /// A tree for a rule's tests.
     #[cfg(test)]
     pub fn of(files: &[(&str, &str)]) -> Tree {
-        Tree::new(files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect())
+        Tree::new(
+            files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect(),
+        )
     }
 
     /// Every text file: path and content.
@@ -86,7 +90,9 @@ impl Tree {
 
 fn git_files(root: &Path) -> anyhow::Result<Vec<String>> {
     let mut command = Command::new("git");
-    command.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
+    command
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .current_dir(root);
     let answer = command.output().context("running git ls-files")?;
     ensure!(answer.status.success(), "git ls-files: {}", String::from_utf8_lossy(&answer.stderr));
     let list = String::from_utf8(answer.stdout).context("file names are UTF-8")?;
@@ -97,8 +103,10 @@ fn walk(root: &Path, under: &str, paths: &mut Vec<String>) -> anyhow::Result<()>
     let dir = root.join(under);
     for entry in std::fs::read_dir(&dir).with_context(|| format!("listing {}", dir.display()))? {
         let entry = entry?;
-        let name =
-            entry.file_name().into_string().map_err(|name| anyhow::anyhow!("{} is not UTF-8", name.display()))?;
+        let name = entry
+            .file_name()
+            .into_string()
+            .map_err(|name| anyhow::anyhow!("{} is not UTF-8", name.display()))?;
         let path = if under.is_empty() { name.clone() } else { format!("{under}/{name}") };
         if entry.file_type()?.is_dir() {
             if !NOT_OURS.contains(&name.as_str()) {
@@ -124,7 +132,11 @@ mod tests {
             ("crates/a/src/real.rs", "#[cfg(test)] mod more;\n"),
             ("crates/a/src/real/more.rs", "fn a() {}\n"),
         ]);
-        let is_test: Vec<_> = tree.rust().iter().map(|source| (source.path.as_str(), source.is_test_line(1))).collect();
+        let is_test: Vec<_> = tree
+            .rust()
+            .iter()
+            .map(|source| (source.path.as_str(), source.is_test_line(1)))
+            .collect();
         assert_eq!(
             is_test,
             [

@@ -7,8 +7,13 @@ use super::*;
 
 fn signatures(json: &str) -> Vec<(String, Vec<String>)> {
     let artifact = Artifact::parse(json).expect("artifact");
-    let outputs = |entry: &artifact::Entry| entry.outputs.iter().map(|output| output.kind.clone()).collect();
-    artifact.entries("function").into_iter().map(|entry| (entry.signature(), outputs(entry))).collect()
+    let outputs =
+        |entry: &artifact::Entry| entry.outputs.iter().map(|output| output.kind.clone()).collect();
+    artifact
+        .entries("function")
+        .into_iter()
+        .map(|entry| (entry.signature(), outputs(entry)))
+        .collect()
 }
 
 #[test]
@@ -30,11 +35,21 @@ fn every_function_is_in_the_contracts() {
         ),
         (
             artifact::SANDBOX_USDC,
-            &[(BLACKLIST_USDC, &[]), (BALANCE_OF, &["uint256"]), (IS_BLACKLISTED_USDC, &["bool"]), (PAUSED, &["bool"])],
+            &[
+                (BLACKLIST_USDC, &[]),
+                (BALANCE_OF, &["uint256"]),
+                (IS_BLACKLISTED_USDC, &["bool"]),
+                (PAUSED, &["bool"]),
+            ],
         ),
         (
             artifact::SANDBOX_USDT,
-            &[(BLACKLIST_USDT, &[]), (BALANCE_OF, &["uint256"]), (IS_BLACKLISTED_USDT, &["bool"]), (PAUSED, &["bool"])],
+            &[
+                (BLACKLIST_USDT, &[]),
+                (BALANCE_OF, &["uint256"]),
+                (IS_BLACKLISTED_USDT, &["bool"]),
+                (PAUSED, &["bool"]),
+            ],
         ),
     ] {
         let known = signatures(artifact);
@@ -91,7 +106,8 @@ fn word(number: u128) -> Vec<u8> {
 
 #[test]
 fn bools_are_0_or_1_and_arrays_as_long_as_asked() {
-    let answer = |numbers: &[u128]| numbers.iter().flat_map(|number| word(*number)).collect::<Vec<u8>>();
+    let answer =
+        |numbers: &[u128]| numbers.iter().flat_map(|number| word(*number)).collect::<Vec<u8>>();
     assert_eq!(flags(&answer(&[32, 2, 1, 0]), 2), Some(vec![true, false]));
     assert_eq!(flags(&answer(&[32, 0]), 0), Some(vec![]));
     for wrong in [

@@ -8,10 +8,13 @@ use serde::Deserialize;
 use super::abi::{self, Selector};
 use super::hex::Hex;
 
-pub(super) const CONTROLLER: &str = include_str!("../../../../contracts/artifacts/CorridorController.json");
+pub(super) const CONTROLLER: &str =
+    include_str!("../../../../contracts/artifacts/CorridorController.json");
 pub(super) const VAULT: &str = include_str!("../../../../contracts/artifacts/Vault.json");
-pub(super) const SANDBOX_USDC: &str = include_str!("../../../../contracts/artifacts/SandboxUsdc.json");
-pub(super) const SANDBOX_USDT: &str = include_str!("../../../../contracts/artifacts/SandboxUsdt.json");
+pub(super) const SANDBOX_USDC: &str =
+    include_str!("../../../../contracts/artifacts/SandboxUsdc.json");
+pub(super) const SANDBOX_USDT: &str =
+    include_str!("../../../../contracts/artifacts/SandboxUsdt.json");
 
 /// Why an artifact is invalid.
 #[derive(Debug, thiserror::Error)]
@@ -72,8 +75,13 @@ fn list(parameters: &[Parameter]) -> String {
 impl Artifact {
     /// Parses a build artifact.
     pub(super) fn parse(json: &str) -> Result<Artifact, ArtifactError> {
-        let artifact: Artifact = serde_json::from_str(json).map_err(|error| ArtifactError(error.to_string()))?;
-        if artifact.bytecode.0.is_empty() { Err(ArtifactError("it has no bytecode".to_owned())) } else { Ok(artifact) }
+        let artifact: Artifact =
+            serde_json::from_str(json).map_err(|error| ArtifactError(error.to_string()))?;
+        if artifact.bytecode.0.is_empty() {
+            Err(ArtifactError("it has no bytecode".to_owned()))
+        } else {
+            Ok(artifact)
+        }
     }
 
     /// Creation code followed by the constructor's arguments.

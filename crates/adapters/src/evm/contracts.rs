@@ -21,8 +21,8 @@ pub const CONTROLLER_VERSION: u32 = 1;
 /// The deterministic deployer, at the same address on every chain: its call data is a salt and
 /// creation code.
 pub const CREATE2_DEPLOYER: Address = Address([
-    0x4e, 0x59, 0xb4, 0x48, 0x47, 0xb3, 0x79, 0x57, 0x85, 0x88, 0x92, 0x0c, 0xa7, 0x8f, 0xbf, 0x26, 0xc0, 0xb4, 0x95,
-    0x6c,
+    0x4e, 0x59, 0xb4, 0x48, 0x47, 0xb3, 0x79, 0x57, 0x85, 0x88, 0x92, 0x0c, 0xa7, 0x8f, 0xbf, 0x26,
+    0xc0, 0xb4, 0x95, 0x6c,
 ]);
 
 /// Derivation label of a sandbox's owner keys.
@@ -95,7 +95,10 @@ impl EvmContracts {
     ///
     /// # Errors
     /// [`ContractsError`]
-    pub fn sandbox(keys: Arc<TenantKeys>, seed: &SecretString) -> Result<EvmContracts, ContractsError> {
+    pub fn sandbox(
+        keys: Arc<TenantKeys>,
+        seed: &SecretString,
+    ) -> Result<EvmContracts, ContractsError> {
         let admin = EvmContracts::sandbox_admin(seed)?.address();
         let treasury = derive(seed, &[OWNER, b"treasury"])?.address();
         EvmContracts::with(keys, Sources::Sandbox(Owners { admin, treasury }))
@@ -111,27 +114,39 @@ impl EvmContracts {
 
     fn with(keys: Arc<TenantKeys>, sources: Sources) -> Result<EvmContracts, ContractsError> {
         let controller = Artifact::parse(artifact::CONTROLLER)?;
-        Ok(EvmContracts { keys, sources, controller, computed: Mutex::default(), reverts: Reverts::new()? })
+        Ok(EvmContracts {
+            keys,
+            sources,
+            controller,
+            computed: Mutex::default(),
+            reverts: Reverts::new()?,
+        })
     }
 
     fn source(&self, tenant: TenantId) -> Result<ControllerSource, SignFault> {
         match &self.sources {
             Sources::Sandbox(owners) => Ok(ControllerSource::Computed(*owners)),
-            Sources::Configured(known) => known
-                .get(&tenant)
-                .cloned()
-                .ok_or_else(|| SignFault::Failed(format!("no controller is configured for tenant {tenant}"))),
+            Sources::Configured(known) => known.get(&tenant).cloned().ok_or_else(|| {
+                SignFault::Failed(format!("no controller is configured for tenant {tenant}"))
+            }),
         }
     }
 
     /// Creation code of the tenant's controller, and its deployment salt.
     fn creation(&self, tenant: TenantId, owners: Owners) -> Result<(Word, Vec<u8>), SignFault> {
         let of = |role| self.keys.address(tenant, role);
-        let people =
-            [owners.admin, of(KeyRole::Operator)?, of(KeyRole::Compliance)?, of(KeyRole::Approver)?, owners.treasury];
+        let people = [
+            owners.admin,
+            of(KeyRole::Operator)?,
+            of(KeyRole::Compliance)?,
+            of(KeyRole::Approver)?,
+            owners.treasury,
+        ];
         if people[1..4].contains(&owners.admin) {
             // The constructor would revert.
-            return Err(SignFault::Failed(format!("the admin of tenant {tenant} is one of its keys")));
+            return Err(SignFault::Failed(format!(
+                "the admin of tenant {tenant} is one of its keys"
+            )));
         }
         let arguments = people.iter().fold(Input::default(), Input::address).finish();
         let salt = vault::hash(&[b"corridor.controller", tenant.0.as_bytes()]);
@@ -154,8 +169,12 @@ impl EvmContracts {
             Call::ProposeRefund { movement, to } => (controller, abi::propose_refund(movement, to)),
             Call::CancelRefund { intent } => (controller, abi::cancel_refund(intent)),
             Call::ExecuteRefund { intent } => (controller, abi::execute_refund(intent)),
-            Call::SetFrozen { account, frozen, case } => (controller, abi::set_frozen(account, *frozen, case)),
-            Call::SetLegalHold { vault, held, case } => (controller, abi::set_legal_hold(vault, *held, case)),
+            Call::SetFrozen { account, frozen, case } => {
+                (controller, abi::set_frozen(account, *frozen, case))
+            }
+            Call::SetLegalHold { vault, held, case } => {
+                (controller, abi::set_legal_hold(vault, *held, case))
+            }
             Call::Blacklist { token, coin, account } => (*token, abi::blacklist(*coin, account)),
             Call::DeployController => return self.deployment(tenant, controller),
             Call::Cancel => (from, Vec::new()),
@@ -165,12 +184,16 @@ impl EvmContracts {
 
     fn deployment(&self, tenant: TenantId, controller: Address) -> Result<Target, SignFault> {
         let ControllerSource::Computed(owners) = self.source(tenant)? else {
-            return Err(SignFault::Failed(format!("the controller of tenant {tenant} is configured as deployed")));
+            return Err(SignFault::Failed(format!(
+                "the controller of tenant {tenant} is configured as deployed"
+            )));
         };
         let (salt, code) = self.creation(tenant, owners)?;
         let address = vault::create2(&CREATE2_DEPLOYER, &salt, &vault::hash(&[&code]));
         if address != controller {
-            return Err(SignFault::Failed(format!("deploying would make {address}, not {controller}")));
+            return Err(SignFault::Failed(format!(
+                "deploying would make {address}, not {controller}"
+            )));
         }
         Ok(Target { to: CREATE2_DEPLOYER, data: [&salt.0[..], &code].concat() })
     }
@@ -188,7 +211,8 @@ impl Contracts for EvmContracts {
                 let (salt, code) = self.creation(tenant, owners)?;
                 let address = vault::create2(&CREATE2_DEPLOYER, &salt, &vault::hash(&[&code]));
                 let implementation = vault::first_created(&address);
-                let controller = Controller { address, implementation, version: CONTROLLER_VERSION };
+                let controller =
+                    Controller { address, implementation, version: CONTROLLER_VERSION };
                 computed.insert(tenant, controller.clone());
                 Ok(controller)
             }

@@ -8,7 +8,8 @@ use super::*;
 
 /// Keccak-256 of the controller's creation code. A change of it requires a new
 /// [`CONTROLLER_VERSION`]: tenants keep their existing addresses.
-const CODE_OF_VERSION: (u32, &str) = (1, "0xe917023a648ae3bd5af56c84eb97bca1c89c28a541b48085d16dc870d407402f");
+const CODE_OF_VERSION: (u32, &str) =
+    (1, "0xe917023a648ae3bd5af56c84eb97bca1c89c28a541b48085d16dc870d407402f");
 
 fn tenant(number: u128) -> TenantId {
     TenantId(uuid::Uuid::from_u128(number))
@@ -19,7 +20,8 @@ fn owners(admin: u8, treasury: u8) -> Owners {
 }
 
 fn contracts(sources: &[(u128, ControllerSource)]) -> EvmContracts {
-    let sources = sources.iter().map(|(number, source)| (tenant(*number), source.clone())).collect();
+    let sources =
+        sources.iter().map(|(number, source)| (tenant(*number), source.clone())).collect();
     EvmContracts::new(Arc::new(TenantKeys::sandbox("seed".into())), sources).expect("contracts")
 }
 
@@ -27,15 +29,25 @@ fn contracts(sources: &[(u128, ControllerSource)]) -> EvmContracts {
 fn a_code_change_requires_a_new_version() {
     let code = Artifact::parse(artifact::CONTROLLER).expect("artifact").creation_code(&[]);
     let hash = TxHash(vault::hash(&[&code]).0).to_string();
-    assert_eq!((CONTROLLER_VERSION, hash.as_str()), CODE_OF_VERSION, "raise the version when the code changes");
+    assert_eq!(
+        (CONTROLLER_VERSION, hash.as_str()),
+        CODE_OF_VERSION,
+        "raise the version when the code changes"
+    );
 }
 
 #[test]
 fn a_controllers_address_depends_on_tenant_and_owners() {
     let computed = |admin, treasury| ControllerSource::Computed(owners(admin, treasury));
-    let known = contracts(&[(1, computed(1, 2)), (2, computed(1, 2)), (3, computed(1, 3)), (4, computed(2, 2))]);
-    let mut addresses: Vec<_> =
-        (1..=4).map(|number| known.controller(tenant(number)).expect("controller").address).collect();
+    let known = contracts(&[
+        (1, computed(1, 2)),
+        (2, computed(1, 2)),
+        (3, computed(1, 3)),
+        (4, computed(2, 2)),
+    ]);
+    let mut addresses: Vec<_> = (1..=4)
+        .map(|number| known.controller(tenant(number)).expect("controller").address)
+        .collect();
     let one = known.controller(tenant(1)).expect("controller");
     assert_eq!(one.implementation, vault::first_created(&one.address));
     assert_eq!(one.version, CONTROLLER_VERSION);
@@ -46,7 +58,8 @@ fn a_controllers_address_depends_on_tenant_and_owners() {
 
 #[test]
 fn a_deployed_controller_is_kept_and_not_redeployed() {
-    let there = Controller { address: Address([7; 20]), implementation: Address([8; 20]), version: 1 };
+    let there =
+        Controller { address: Address([7; 20]), implementation: Address([8; 20]), version: 1 };
     let known = contracts(&[(1, ControllerSource::Deployed(there.clone()))]);
     assert_eq!(known.controller(tenant(1)), Ok(there.clone()));
     let again = known.target(tenant(1), Address([1; 20]), there.address, &Call::DeployController);
@@ -55,12 +68,15 @@ fn a_deployed_controller_is_kept_and_not_redeployed() {
 
 #[test]
 fn calls_that_would_revert_are_rejected_before_signing() {
-    let key = TenantKeys::sandbox("seed".into()).address(tenant(1), KeyRole::Approver).expect("key");
-    let admin_is_approver = ControllerSource::Computed(Owners { admin: key, treasury: Address([1; 20]) });
+    let key =
+        TenantKeys::sandbox("seed".into()).address(tenant(1), KeyRole::Approver).expect("key");
+    let admin_is_approver =
+        ControllerSource::Computed(Owners { admin: key, treasury: Address([1; 20]) });
     let known = contracts(&[(1, admin_is_approver), (2, ControllerSource::Computed(owners(1, 2)))]);
     assert!(matches!(known.controller(tenant(1)), Err(SignFault::Failed(_))));
     assert!(matches!(known.controller(tenant(9)), Err(SignFault::Failed(_))));
-    let elsewhere = known.target(tenant(2), Address([1; 20]), Address([2; 20]), &Call::DeployController);
+    let elsewhere =
+        known.target(tenant(2), Address([1; 20]), Address([2; 20]), &Call::DeployController);
     assert!(elsewhere.is_err(), "the keys were replaced since");
     let some_keys = [(
         tenant(2),
@@ -99,9 +115,17 @@ fn calls_have_the_right_target() {
             controller,
             function("releaseBatch((bytes32,bytes32,address,address,uint256)[])"),
         ),
-        (Call::Debit(vec![movement]), controller, function("debitBatch((bytes32,bytes32,address,address,uint256)[])")),
+        (
+            Call::Debit(vec![movement]),
+            controller,
+            function("debitBatch((bytes32,bytes32,address,address,uint256)[])"),
+        ),
         (Call::Sweep { token: from, amount: 7 }, controller, function("sweep(address,uint256)")),
-        (Call::ReturnDebit { debit: word, intent: word }, controller, function("returnDebit(bytes32,bytes32)")),
+        (
+            Call::ReturnDebit { debit: word, intent: word },
+            controller,
+            function("returnDebit(bytes32,bytes32)"),
+        ),
         (
             Call::ProposeRefund { movement, to: from },
             controller,

@@ -72,7 +72,9 @@ pub(super) struct Hex<T>(pub(super) T);
 impl<'de, T: FromHex> Deserialize<'de> for Hex<T> {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Hex<T>, D::Error> {
         let text = Cow::<'de, str>::deserialize(input)?;
-        T::from_hex(&text).map(Hex).ok_or_else(|| D::Error::custom(format_args!("expected {}", T::EXPECTED)))
+        T::from_hex(&text)
+            .map(Hex)
+            .ok_or_else(|| D::Error::custom(format_args!("expected {}", T::EXPECTED)))
     }
 }
 

@@ -63,8 +63,9 @@ const SIGNATURES: [(Event, &str); 20] = [
     (Event::LegalHoldSet, "LegalHoldSet(address,bool,bytes32)"),
 ];
 
-static TOPICS: LazyLock<HashMap<Word, Event>> =
-    LazyLock::new(|| SIGNATURES.iter().map(|(event, signature)| (abi::topic(signature), *event)).collect());
+static TOPICS: LazyLock<HashMap<Word, Event>> = LazyLock::new(|| {
+    SIGNATURES.iter().map(|(event, signature)| (abi::topic(signature), *event)).collect()
+});
 
 /// The first topics of all events that are read. Transfers are requested for every contract: this
 /// counts them within their transaction, and shows payments in unsupported tokens.
@@ -117,7 +118,11 @@ impl Ours<'_> {
     }
 
     /// The relevant logs, in chain order. `belongs` states whether a log matches the request.
-    pub(super) fn read(&self, mut logs: Vec<Log>, belongs: impl Fn(&Log) -> bool) -> Result<Vec<ChainLog>, RpcFault> {
+    pub(super) fn read(
+        &self,
+        mut logs: Vec<Log>,
+        belongs: impl Fn(&Log) -> bool,
+    ) -> Result<Vec<ChainLog>, RpcFault> {
         let malformed = |what: &str| Err(RpcFault::Malformed(what.to_owned()));
         logs.sort_by_key(|log| (log.block_number.0, log.log_index.0));
         let mut transfers: HashMap<TxHash, u32> = HashMap::new();
@@ -135,7 +140,9 @@ impl Ours<'_> {
                 transfers.clear();
             }
             before = Some(log);
-            let Some(kind) = log.topics.first().and_then(|topic| TOPICS.get(&topic.0)) else { continue };
+            let Some(kind) = log.topics.first().and_then(|topic| TOPICS.get(&topic.0)) else {
+                continue;
+            };
             let count = transfers.entry(log.transaction_hash.0).or_default();
             let ordinal = *count;
             *count += u32::from(*kind == Event::Transfer);
@@ -156,10 +163,15 @@ impl Ours<'_> {
 
     /// Failure reasons of a batch's intents, as `describe` words them: from their `IntentFailed`
     /// events.
-    pub(super) fn refusals(&self, logs: &[Log], describe: impl Fn(&[u8]) -> String) -> Vec<(Word, String)> {
+    pub(super) fn refusals(
+        &self,
+        logs: &[Log],
+        describe: impl Fn(&[u8]) -> String,
+    ) -> Vec<(Word, String)> {
         let failed = abi::topic("IntentFailed(bytes32,bytes)");
         let by_controller = logs.iter().filter(|log| self.controllers.contains(&log.address.0));
-        let of_batch = by_controller.filter(|log| log.topics.first().is_some_and(|topic| topic.0 == failed));
+        let of_batch =
+            by_controller.filter(|log| log.topics.first().is_some_and(|topic| topic.0 == failed));
         let refusal = |log: &Log| {
             let reason = abi::only_bytes(&log.data.0).unwrap_or_default();
             Some((log.topics.get(1)?.0, describe(reason)))
@@ -171,13 +183,19 @@ impl Ours<'_> {
         let event = match self.author(&log.address.0) {
             Author::Stranger if kind == Event::Transfer => {
                 let transfer = transfer(log);
-                return Ok(transfer.map(|(from, to, value)| LogEvent::UnsupportedTransfer { from, to, value }));
+                return Ok(transfer.map(|(from, to, value)| LogEvent::UnsupportedTransfer {
+                    from,
+                    to,
+                    value,
+                }));
             }
             Author::Stranger => return Ok(None),
             Author::Token => token_event(kind, log),
             Author::Controller => controller_event(kind, log),
         };
-        event.ok_or_else(|| RpcFault::Malformed(format!("a {kind:?} of {} that does not decode", log.address.0)))
+        event.ok_or_else(|| {
+            RpcFault::Malformed(format!("a {kind:?} of {} that does not decode", log.address.0))
+        })
     }
 }
 
@@ -206,9 +224,11 @@ fn token_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
 /// that name.
 fn controller_event(kind: Event, log: &Log) -> Option<Option<LogEvent>> {
     Some(Some(match kind {
-        Event::Released | Event::Debited | Event::DebitReturned | Event::RefundProposed | Event::Refunded => {
-            LogEvent::IntentDone(log.topics.get(1)?.0)
-        }
+        Event::Released
+        | Event::Debited
+        | Event::DebitReturned
+        | Event::RefundProposed
+        | Event::Refunded => LogEvent::IntentDone(log.topics.get(1)?.0),
         Event::RefundCancelled => LogEvent::RefundCancelled(log.topics.get(1)?.0),
         Event::IntentFailed => LogEvent::IntentFailed(log.topics.get(1)?.0),
         Event::Swept => {

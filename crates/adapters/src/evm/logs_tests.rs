@@ -36,7 +36,8 @@ fn read(logs: &[Value]) -> Result<Vec<ChainLog>, RpcFault> {
         Token { coin: StableCoin::Usdt, address: address(USDT) },
     ];
     let controllers = [address(CONTROLLER)];
-    let logs: Vec<Log> = logs.iter().map(|log| serde_json::from_value(log.clone()).expect("log")).collect();
+    let logs: Vec<Log> =
+        logs.iter().map(|log| serde_json::from_value(log.clone()).expect("log")).collect();
     Ours { tokens: &tokens, controllers: &controllers }.read(logs, |log| log.block_number.0 == 7)
 }
 
@@ -50,12 +51,17 @@ fn every_event_is_in_the_contracts() {
         let artifact = Artifact::parse(json).expect("artifact");
         artifact.entries("event").into_iter().map(artifact::Entry::signature).collect()
     };
-    let known =
-        [artifact::CONTROLLER, artifact::SANDBOX_USDC, artifact::SANDBOX_USDT].map(events).into_iter().flatten();
+    let known = [artifact::CONTROLLER, artifact::SANDBOX_USDC, artifact::SANDBOX_USDT]
+        .map(events)
+        .into_iter()
+        .flatten();
     let known: Vec<String> = known.collect();
     for (event, signature) in SIGNATURES {
         // The sandbox's USDC has no proxy.
-        assert!(event == Event::Upgraded || known.iter().any(|known| known == signature), "{signature}");
+        assert!(
+            event == Event::Upgraded || known.iter().any(|known| known == signature),
+            "{signature}"
+        );
     }
     assert_eq!(
         topic("Transfer(address,address,uint256)"),
@@ -68,7 +74,8 @@ fn transfers_are_counted_within_their_transaction_for_any_contract() {
     let transfer = topic("Transfer(address,address,uint256)");
     let approval = topic("Approval(address,address,uint256)");
     let erc20 = |index, tx, contract| log(index, tx, contract, &[&transfer, ALICE, BOB], FIVE);
-    let erc721 = |index, tx, contract| log(index, tx, contract, &[&transfer, ALICE, BOB, FIVE], "0x");
+    let erc721 =
+        |index, tx, contract| log(index, tx, contract, &[&transfer, ALICE, BOB, FIVE], "0x");
     let found = read(&[
         erc20(9, 2, USDT),
         log(1, 1, STRANGER, &[&approval, ALICE, BOB], FIVE),
@@ -145,9 +152,21 @@ fn events_are_read_as_their_contract_means_them() {
             "0x",
             LogEvent::IntentDone(word),
         ),
-        (CONTROLLER, "RefundCancelled(bytes32,address)", &[BOB], "0x", LogEvent::RefundCancelled(word)),
+        (
+            CONTROLLER,
+            "RefundCancelled(bytes32,address)",
+            &[BOB],
+            "0x",
+            LogEvent::RefundCancelled(word),
+        ),
         (CONTROLLER, "IntentFailed(bytes32,bytes)", &[BOB], "0x", LogEvent::IntentFailed(word)),
-        (CONTROLLER, "Swept(address,address,uint256)", &[ALICE, BOB], FIVE, LogEvent::Swept { token: alice, value: 5 }),
+        (
+            CONTROLLER,
+            "Swept(address,address,uint256)",
+            &[ALICE, BOB],
+            FIVE,
+            LogEvent::Swept { token: alice, value: 5 },
+        ),
         (
             CONTROLLER,
             "FrozenSet(address,bool,bytes32)",
@@ -166,7 +185,11 @@ fn events_are_read_as_their_contract_means_them() {
         let first = topic(signature);
         let topics = [&[first.as_str()][..], topics].concat();
         let events = |contract| -> Vec<LogEvent> {
-            read(&[log(0, 1, contract, &topics, data)]).expect("logs").into_iter().map(|log| log.event).collect()
+            read(&[log(0, 1, contract, &topics, data)])
+                .expect("logs")
+                .into_iter()
+                .map(|log| log.event)
+                .collect()
         };
         assert_eq!(events(contract), [expected], "{signature}");
         assert_eq!(events(STRANGER), [], "any contract can emit {signature}");
@@ -178,7 +201,9 @@ fn events_are_read_as_their_contract_means_them() {
 #[test]
 fn values_beyond_64_bits_are_cut() {
     let transfer = topic("Transfer(address,address,uint256)");
-    let found = read(&[log(0, 1, USDC, &[&transfer, ALICE, BOB], &format!("0x{}", "f".repeat(64)))]).expect("logs");
+    let found =
+        read(&[log(0, 1, USDC, &[&transfer, ALICE, BOB], &format!("0x{}", "f".repeat(64)))])
+            .expect("logs");
     assert!(matches!(found[0].event, LogEvent::Transfer { value: u64::MAX, .. }));
 }
 
@@ -226,6 +251,9 @@ fn inconsistent_logs_are_rejected() {
         with("blockHash", json!(hash(8))),
         with("logIndex", json!("0x0")),
     ] {
-        assert!(matches!(read(&[good.clone(), other.clone()]), Err(RpcFault::Malformed(_))), "{other}");
+        assert!(
+            matches!(read(&[good.clone(), other.clone()]), Err(RpcFault::Malformed(_))),
+            "{other}"
+        );
     }
 }

@@ -22,7 +22,9 @@ mod wire;
 
 pub use artifact::ArtifactError;
 pub use chain::EvmChain;
-pub use contracts::{CONTROLLER_VERSION, CREATE2_DEPLOYER, ContractsError, ControllerSource, EvmContracts, Owners};
+pub use contracts::{
+    CONTROLLER_VERSION, CREATE2_DEPLOYER, ContractsError, ControllerSource, EvmContracts, Owners,
+};
 pub use rpc::{HttpSettings, HttpTransport, HttpTransportError, Transport, TransportFault};
 pub use signer::EvmSigner;
 pub use transaction::{Transaction, hash_of};

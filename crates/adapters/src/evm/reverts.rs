@@ -29,7 +29,9 @@ impl Reverts {
         };
         let text = match *selector {
             ERROR => abi::only_bytes(arguments).map(|text| clean(&String::from_utf8_lossy(text))),
-            PANIC => abi::word_at(arguments, 0).map(|code| format!("panic {:#04x}", abi::capped(code))),
+            PANIC => {
+                abi::word_at(arguments, 0).map(|code| format!("panic {:#04x}", abi::capped(code)))
+            }
             _ => self.0.get(selector).map(|entry| named(entry, arguments)),
         };
         text.unwrap_or_else(|| format!("unknown error {}", super::hex::data(selector)))
@@ -74,7 +76,11 @@ mod tests {
                 "AccountFrozen(0x1111111111111111111111111111111111111111)",
             ),
             (
-                Input::call("HoldsLess(address,uint256,uint256)").address(&account).number(1).number(2).finish(),
+                Input::call("HoldsLess(address,uint256,uint256)")
+                    .address(&account)
+                    .number(1)
+                    .number(2)
+                    .finish(),
                 "HoldsLess(0x1111111111111111111111111111111111111111, 1, 2)",
             ),
             (Input::call("EnforcedPause()").finish(), "EnforcedPause()"),

@@ -22,7 +22,11 @@ pub struct EvmSigner {
 
 impl EvmSigner {
     /// Signs with these keys, for this chain only.
-    pub const fn new(config: &ChainConfig, keys: Arc<TenantKeys>, contracts: Arc<EvmContracts>) -> EvmSigner {
+    pub const fn new(
+        config: &ChainConfig,
+        keys: Arc<TenantKeys>,
+        contracts: Arc<EvmContracts>,
+    ) -> EvmSigner {
         EvmSigner { chain_id: config.chain_id, keys, contracts }
     }
 

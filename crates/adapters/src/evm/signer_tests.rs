@@ -38,7 +38,8 @@ struct Fixture {
 
 fn fixture() -> Fixture {
     let keys = Arc::new(TenantKeys::sandbox("seed".into()));
-    let contracts = Arc::new(EvmContracts::sandbox(Arc::clone(&keys), &"seed".into()).expect("contracts"));
+    let contracts =
+        Arc::new(EvmContracts::sandbox(Arc::clone(&keys), &"seed".into()).expect("contracts"));
     let controller = contracts.controller(tenant(1)).expect("controller").address;
     let operator = keys.address(tenant(1), KeyRole::Operator).expect("key");
     let unsigned = Unsigned {

@@ -50,7 +50,8 @@ impl Transaction {
 
     /// The bytes to broadcast.
     pub fn signed(&self, signature: &Signature) -> Signed {
-        let fields = self.fields().number(u128::from(signature.odd_y)).word(&signature.r).word(&signature.s);
+        let fields =
+            self.fields().number(u128::from(signature.odd_y)).word(&signature.r).word(&signature.s);
         let mut raw = vec![TYPE];
         raw.extend(fields.finish());
         Signed { hash: hash_of(&raw), raw }

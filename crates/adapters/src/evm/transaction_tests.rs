@@ -11,7 +11,8 @@ const KEY: &str = "7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514f
 
 fn sign(nonce: u64, to: Option<Address>, value: u128, data: Vec<u8>) -> Result<Signed, SignFault> {
     let fees = Fees { max_fee: 30_000_000_000, max_priority_fee: 1_500_000_000 };
-    let transaction = Transaction { chain_id: 31337, nonce, fees, gas_limit: 21_000, to, value, data };
+    let transaction =
+        Transaction { chain_id: 31337, nonce, fees, gas_limit: 21_000, to, value, data };
     let key = LocalKey::from_hex(&KEY.into(), true).expect("key");
     Ok(transaction.signed(&key.sign_now(&transaction.digest())?))
 }

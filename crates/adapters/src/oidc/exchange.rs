@@ -66,30 +66,41 @@ pub(super) async fn redeem(
             request = request.header("authorization", basic(&settings.client_id, secret));
         }
         (Some(secret), Some(ClientAuthentication::Post)) => {
-            fields.extend([("client_id", settings.client_id.as_str()), ("client_secret", secret.expose_secret())]);
+            fields.extend([
+                ("client_id", settings.client_id.as_str()),
+                ("client_secret", secret.expose_secret()),
+            ]);
         }
         (Some(_), None) => {
-            return Err(away("its token endpoint takes neither client_secret_basic nor client_secret_post"));
+            return Err(away(
+                "its token endpoint takes neither client_secret_basic nor client_secret_post",
+            ));
         }
     }
-    let pairs: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
-    let request = request.header("content-type", "application/x-www-form-urlencoded").body(pairs.join("&"));
+    let pairs: Vec<String> =
+        fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+    let request =
+        request.header("content-type", "application/x-www-form-urlencoded").body(pairs.join("&"));
     let (status, body) = answer(request, url).await?;
     if (400..500).contains(&status) && status != TOO_MANY {
-        let error =
-            serde_json::from_slice::<Refusal>(&body).map_or_else(|_| "without a reason".to_owned(), |no| no.error);
+        let error = serde_json::from_slice::<Refusal>(&body)
+            .map_or_else(|_| "without a reason".to_owned(), |no| no.error);
         return Err(refused(format!("{url}: refused the code with {status}, {:?}", told(&error))));
     }
     if status != 200 {
         return Err(away(format!("{url}: answered {status}")));
     }
-    let tokens: Tokens =
-        serde_json::from_slice(&body).map_err(|_| away(format!("{url}: its answer contains no ID token")))?;
+    let tokens: Tokens = serde_json::from_slice(&body)
+        .map_err(|_| away(format!("{url}: its answer contains no ID token")))?;
     Ok(tokens.id_token)
 }
 
-async fn answer(request: reqwest::RequestBuilder, url: &str) -> Result<(u16, Vec<u8>), IdentityFault> {
-    let silent = |error: reqwest::Error| away(format!("{url}: {}", fetch::causes(&error.without_url())));
+async fn answer(
+    request: reqwest::RequestBuilder,
+    url: &str,
+) -> Result<(u16, Vec<u8>), IdentityFault> {
+    let silent =
+        |error: reqwest::Error| away(format!("{url}: {}", fetch::causes(&error.without_url())));
     let response = request.timeout(EXCHANGE_MAX).send().await.map_err(silent)?;
     let status = response.status().as_u16();
     let mut bytes = Vec::new();
@@ -107,7 +118,10 @@ async fn answer(request: reqwest::RequestBuilder, url: &str) -> Result<(u16, Vec
 /// Both parts are form-encoded first (RFC 6749, section 2.3.1), so a colon in either one is
 /// unambiguous.
 fn basic(client_id: &str, secret: &SecretString) -> String {
-    format!("Basic {}", STANDARD.encode(format!("{}:{}", encoded(client_id), encoded(secret.expose_secret()))))
+    format!(
+        "Basic {}",
+        STANDARD.encode(format!("{}:{}", encoded(client_id), encoded(secret.expose_secret())))
+    )
 }
 
 fn encoded(text: &str) -> String {

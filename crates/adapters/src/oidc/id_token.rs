@@ -94,7 +94,10 @@ impl<'a> IdToken<'a> {
             return Err(refused("the ID token requires unsupported extensions"));
         }
         let algorithm = Algorithm::parse(&read.alg).ok_or_else(|| {
-            refused(format!("the ID token is signed with {:?}, which is not accepted", told(&read.alg)))
+            refused(format!(
+                "the ID token is signed with {:?}, which is not accepted",
+                told(&read.alg)
+            ))
         })?;
         Ok(IdToken {
             algorithm,
@@ -108,7 +111,11 @@ impl<'a> IdToken<'a> {
     /// The user who has signed in, by a token whose signature is verified.
     pub(super) fn identity(&self, expected: &Expected<'_>) -> Result<Identity, IdentityFault> {
         let claims: Claims = serde_json::from_slice(&self.claims).map_err(|error| {
-            refused(format!("the ID token's claims cannot be read (line {} column {})", error.line(), error.column()))
+            refused(format!(
+                "the ID token's claims cannot be read (line {} column {})",
+                error.line(),
+                error.column()
+            ))
         })?;
         claims.judge(expected)?;
         let claim = expected.settings.claim;
@@ -134,7 +141,10 @@ impl Claims {
         let verdicts = [
             (self.iss == settings.issuer, "has an unexpected issuer"),
             (for_us, "has an unexpected audience"),
-            (!several || self.azp.is_some(), "is for several audiences and names no authorized party"),
+            (
+                !several || self.azp.is_some(),
+                "is for several audiences and names no authorized party",
+            ),
             (self.azp.as_ref().is_none_or(is_us), "has an unexpected authorized party"),
             (now < self.exp.saturating_add(LEEWAY_S), "has expired"),
             (self.iat <= now + LEEWAY_S, "was issued in the future"),
@@ -158,7 +168,10 @@ impl Claims {
                     None => false,
                 };
                 if self.email.is_some() && !verified {
-                    return Err("the provider does not vouch for the e-mail address (email_verified)".to_owned());
+                    return Err(
+                        "the provider does not vouch for the e-mail address (email_verified)"
+                            .to_owned(),
+                    );
                 }
                 self.email.as_deref()
             }

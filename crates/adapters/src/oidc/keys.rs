@@ -6,8 +6,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::identity::IdentityFault;
 use ring::signature::{
-    ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RSA_PSS_2048_8192_SHA256, RsaPublicKeyComponents,
-    UnparsedPublicKey,
+    ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RSA_PSS_2048_8192_SHA256,
+    RsaPublicKeyComponents, UnparsedPublicKey,
 };
 use serde::Deserialize;
 
@@ -35,7 +35,8 @@ pub(super) enum Algorithm {
 }
 
 impl Algorithm {
-    const ALL: [Algorithm; 4] = [Algorithm::Rs256, Algorithm::Ps256, Algorithm::Es256, Algorithm::EdDsa];
+    const ALL: [Algorithm; 4] =
+        [Algorithm::Rs256, Algorithm::Ps256, Algorithm::Es256, Algorithm::EdDsa];
 
     const fn name(self) -> &'static str {
         match self {
@@ -111,13 +112,20 @@ impl KeySet {
     /// section 5).
     pub(super) fn read(body: &[u8]) -> Result<KeySet, IdentityFault> {
         let unread = |error: serde_json::Error| {
-            away(format!("its keys cannot be read (line {} column {})", error.line(), error.column()))
+            away(format!(
+                "its keys cannot be read (line {} column {})",
+                error.line(),
+                error.column()
+            ))
         };
         let written: WrittenSet = serde_json::from_slice(body).map_err(unread)?;
         if written.keys.len() > KEYS_MAX {
             return Err(away(format!("it has more than {KEYS_MAX} keys")));
         }
-        let keys = written.keys.into_iter().filter_map(|key| serde_json::from_value::<Written>(key).ok()?.key());
+        let keys = written
+            .keys
+            .into_iter()
+            .filter_map(|key| serde_json::from_value::<Written>(key).ok()?.key());
         Ok(KeySet(keys.collect()))
     }
 
@@ -130,7 +138,8 @@ impl KeySet {
         let fitting = |key: &&Key| key.fits(token.algorithm);
         let fits: Vec<&Key> = match &token.key_id {
             Some(id) => {
-                let named: Vec<&Key> = self.0.iter().filter(|key| key.id.as_ref() == Some(id)).collect();
+                let named: Vec<&Key> =
+                    self.0.iter().filter(|key| key.id.as_ref() == Some(id)).collect();
                 if named.is_empty() {
                     return Err(KeyFault::Unknown);
                 }
@@ -146,7 +155,8 @@ impl KeySet {
         if fits.is_empty() {
             return Err(KeyFault::Unfit);
         }
-        let signed = fits.iter().any(|key| key.has_signed(token.algorithm, token.signed, &token.signature));
+        let signed =
+            fits.iter().any(|key| key.has_signed(token.algorithm, token.signed, &token.signature));
         if signed { Ok(()) } else { Err(KeyFault::Wrong) }
     }
 }
@@ -185,19 +195,28 @@ impl Key {
                 | (Material::Ed25519(_), Algorithm::EdDsa)
         );
         // RFC 9864 names the curve where RFC 8037 names the family.
-        let own = |name: &String| name == algorithm.name() || (name == "Ed25519" && algorithm == Algorithm::EdDsa);
+        let own = |name: &String| {
+            name == algorithm.name() || (name == "Ed25519" && algorithm == Algorithm::EdDsa)
+        };
         kind && self.algorithm.as_ref().is_none_or(own)
     }
 
     fn has_signed(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
         let verified = match &self.material {
             Material::Rsa { n, e } => {
-                let parameters =
-                    if algorithm == Algorithm::Ps256 { &RSA_PSS_2048_8192_SHA256 } else { &RSA_PKCS1_2048_8192_SHA256 };
+                let parameters = if algorithm == Algorithm::Ps256 {
+                    &RSA_PSS_2048_8192_SHA256
+                } else {
+                    &RSA_PKCS1_2048_8192_SHA256
+                };
                 RsaPublicKeyComponents { n, e }.verify(parameters, message, signature)
             }
-            Material::P256(point) => UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).verify(message, signature),
-            Material::Ed25519(bytes) => UnparsedPublicKey::new(&ED25519, bytes).verify(message, signature),
+            Material::P256(point) => {
+                UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point).verify(message, signature)
+            }
+            Material::Ed25519(bytes) => {
+                UnparsedPublicKey::new(&ED25519, bytes).verify(message, signature)
+            }
         };
         verified.is_ok()
     }

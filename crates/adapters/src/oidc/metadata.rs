@@ -51,12 +51,21 @@ pub(super) fn url_of(issuer: &str) -> String {
 impl Metadata {
     pub(super) fn read(body: &[u8], issuer: &str) -> Result<Metadata, IdentityFault> {
         let written: Written = serde_json::from_slice(body).map_err(|error| {
-            away(format!("its discovery document cannot be read (line {} column {})", error.line(), error.column()))
+            away(format!(
+                "its discovery document cannot be read (line {} column {})",
+                error.line(),
+                error.column()
+            ))
         })?;
         if written.issuer != issuer {
-            return Err(away(format!("its discovery document names another issuer, {:?}", told(&written.issuer))));
+            return Err(away(format!(
+                "its discovery document names another issuer, {:?}",
+                told(&written.issuer)
+            )));
         }
-        for endpoint in [&written.authorization_endpoint, &written.token_endpoint, &written.jwks_uri] {
+        for endpoint in
+            [&written.authorization_endpoint, &written.token_endpoint, &written.jwks_uri]
+        {
             let downgraded = issuer.starts_with("https://") && !endpoint.starts_with("https://");
             if downgraded || fetch::check_scheme(endpoint).is_err() {
                 return Err(away(format!("{:?} must be https", told(endpoint))));
@@ -64,16 +73,23 @@ impl Metadata {
         }
         let endpoint = reqwest::Url::parse(&written.authorization_endpoint);
         Ok(Metadata {
-            authorization_endpoint: endpoint.map_err(|error| away(format!("authorization_endpoint: {error}")))?,
+            authorization_endpoint: endpoint
+                .map_err(|error| away(format!("authorization_endpoint: {error}")))?,
             token_endpoint: written.token_endpoint,
             jwks_uri: written.jwks_uri,
-            authentication: authentication(written.token_endpoint_auth_methods_supported.as_deref()),
+            authentication: authentication(
+                written.token_endpoint_auth_methods_supported.as_deref(),
+            ),
             names_itself: written.authorization_response_iss_parameter_supported,
         })
     }
 
     /// The URL to which the browser is redirected.
-    pub(super) fn sign_in_url(&self, settings: &Settings, asked: &SignInQuestion) -> Result<String, IdentityFault> {
+    pub(super) fn sign_in_url(
+        &self,
+        settings: &Settings,
+        asked: &SignInQuestion,
+    ) -> Result<String, IdentityFault> {
         let mut url = self.authorization_endpoint.clone();
         url.query_pairs_mut()
             .append_pair("response_type", "code")
@@ -123,10 +139,15 @@ mod tests {
     #[test]
     fn metadata_must_be_the_issuers_own_and_use_https() {
         let issuer = "https://id.example/realm";
-        let read = |body: Vec<u8>| Metadata::read(&body, issuer).map(drop).map_err(|fault| fault.to_string());
+        let read = |body: Vec<u8>| {
+            Metadata::read(&body, issuer).map(drop).map_err(|fault| fault.to_string())
+        };
         assert_eq!(read(description(issuer, "https://id.example/token", "")), Ok(()));
         for (body, why) in [
-            (description("https://id.example/realm/", "https://id.example/token", ""), "another issuer"),
+            (
+                description("https://id.example/realm/", "https://id.example/token", ""),
+                "another issuer",
+            ),
             (description("https://evil.example", "https://id.example/token", ""), "another issuer"),
             (description(issuer, "http://id.example/token", ""), "must be https"),
             (description(issuer, "http://127.0.0.1/token", ""), "must be https"),
@@ -138,7 +159,10 @@ mod tests {
             assert!(fault.contains(why), "{fault}");
         }
         assert_eq!(url_of(issuer), "https://id.example/realm/.well-known/openid-configuration");
-        assert_eq!(url_of("https://id.example/"), "https://id.example/.well-known/openid-configuration");
+        assert_eq!(
+            url_of("https://id.example/"),
+            "https://id.example/.well-known/openid-configuration"
+        );
     }
 
     #[test]
@@ -147,7 +171,8 @@ mod tests {
             let body = description("https://id.example", "https://id.example/token", more);
             Metadata::read(&body, "https://id.example").expect("read").authentication
         };
-        let supported = |ways: &str| format!(r#","token_endpoint_auth_methods_supported":[{ways}]"#);
+        let supported =
+            |ways: &str| format!(r#","token_endpoint_auth_methods_supported":[{ways}]"#);
         assert_eq!(way(""), Some(ClientAuthentication::Basic));
         let both = supported(r#""client_secret_post","client_secret_basic""#);
         assert_eq!(way(&both), Some(ClientAuthentication::Basic));

@@ -101,7 +101,8 @@ impl Provider {
         {
             return Ok(metadata.clone());
         }
-        let body = self.fetched(&mut known, &metadata::url_of(&self.settings.issuer), before).await?;
+        let body =
+            self.fetched(&mut known, &metadata::url_of(&self.settings.issuer), before).await?;
         let metadata = Arc::new(Metadata::read(&body, &self.settings.issuer)?);
         known.metadata = Some((metadata.clone(), now));
         Ok(metadata)
@@ -109,7 +110,12 @@ impl Provider {
 
     /// A document of the provider, one fetch at a time. Callers that waited for a fetch that failed
     /// (the count was `before` when they arrived) do not start another one each.
-    async fn fetched(&self, known: &mut Known, url: &str, before: u64) -> Result<Vec<u8>, IdentityFault> {
+    async fn fetched(
+        &self,
+        known: &mut Known,
+        url: &str,
+        before: u64,
+    ) -> Result<Vec<u8>, IdentityFault> {
         if self.failures.load(Ordering::Acquire) > before
             && let Some(fault) = &known.fault
         {
@@ -151,7 +157,9 @@ impl Provider {
             return Ok(keys.clone());
         }
         if not.is_some() && !known.may_refetch(now) {
-            return Err(refused("the ID token names an unknown key, and the refetch limit is reached"));
+            return Err(refused(
+                "the ID token names an unknown key, and the refetch limit is reached",
+            ));
         }
         let body = self.fetched(&mut known, &metadata.jwks_uri, before).await?;
         let keys = Arc::new(KeySet::read(&body)?);
@@ -159,7 +167,12 @@ impl Provider {
         Ok(keys)
     }
 
-    async fn verify(&self, metadata: &Metadata, token: &IdToken<'_>, now: Timestamp) -> Result<(), IdentityFault> {
+    async fn verify(
+        &self,
+        metadata: &Metadata,
+        token: &IdToken<'_>,
+        now: Timestamp,
+    ) -> Result<(), IdentityFault> {
         let keys = self.keys(metadata, None, now).await?;
         match keys.verify(token) {
             Err(KeyFault::Unknown) => self.keys(metadata, Some(&keys), now).await?.verify(token),
@@ -168,18 +181,31 @@ impl Provider {
         .map_err(|fault| refused(format!("the ID token: {fault}")))
     }
 
-    async fn question_url(&self, question: &SignInQuestion, now: Timestamp) -> Result<String, IdentityFault> {
+    async fn question_url(
+        &self,
+        question: &SignInQuestion,
+        now: Timestamp,
+    ) -> Result<String, IdentityFault> {
         let metadata = self.metadata(now).await?;
         metadata.sign_in_url(&self.settings, question)
     }
 
-    async fn redeemed(&self, answer: &SignInAnswer, now: Timestamp) -> Result<Identity, IdentityFault> {
+    async fn redeemed(
+        &self,
+        answer: &SignInAnswer,
+        now: Timestamp,
+    ) -> Result<Identity, IdentityFault> {
         let metadata = self.metadata(now).await?;
         match &answer.issuer {
             Some(issuer) if *issuer != self.settings.issuer => {
-                return Err(refused(format!("the answer names another issuer, {:?}", told(issuer))));
+                return Err(refused(format!(
+                    "the answer names another issuer, {:?}",
+                    told(issuer)
+                )));
             }
-            None if metadata.names_itself => return Err(refused("the answer does not name its issuer")),
+            None if metadata.names_itself => {
+                return Err(refused("the answer does not name its issuer"));
+            }
             _ => {}
         }
         if answer.code.is_empty() || answer.code.len() > CODE_MAX_BYTES {
@@ -213,7 +239,11 @@ impl IdentityProvider for Provider {
         Box::pin(self.question_url(question, now))
     }
 
-    fn redeem<'a>(&'a self, answer: &'a SignInAnswer, now: Timestamp) -> Answer<'a, Result<Identity, IdentityFault>> {
+    fn redeem<'a>(
+        &'a self,
+        answer: &'a SignInAnswer,
+        now: Timestamp,
+    ) -> Answer<'a, Result<Identity, IdentityFault>> {
         Box::pin(self.redeemed(answer, now))
     }
 }

@@ -30,7 +30,9 @@ fn settings(issuer: &str, claim: NameClaim) -> Settings {
 }
 
 async fn world(claim: NameClaim) -> (SimulatedProvider, Provider) {
-    let simulated = SimulatedProvider::start(Account::new("00u1", "Ayesha@Bank.Example")).await.expect("a provider");
+    let simulated = SimulatedProvider::start(Account::new("00u1", "Ayesha@Bank.Example"))
+        .await
+        .expect("a provider");
     let provider = Provider::new(client(), settings(simulated.issuer(), claim));
     (simulated, provider)
 }
@@ -49,7 +51,9 @@ async fn asked(provider: &Provider, now: Timestamp) -> Result<SignInAnswer, Iden
     let back = answer.headers()["location"].to_str().expect("text").to_owned();
     assert!(back.starts_with(REDIRECT_URI), "{back}");
     let back = reqwest::Url::parse(&back).expect("a URL");
-    let said = |name: &str| back.query_pairs().find(|(known, _)| known == name).map(|(_, value)| value.into_owned());
+    let said = |name: &str| {
+        back.query_pairs().find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+    };
     assert_eq!(said("state").as_deref(), Some("state"));
     Ok(SignInAnswer {
         redirect_uri: REDIRECT_URI.to_owned(),
@@ -74,9 +78,15 @@ async fn a_user_signs_in_with_every_signature_algorithm() {
     for signing in Signing::ALL {
         simulated.set_signing(signing);
         let answer = asked(&provider, now).await.expect("a description");
-        let identity = provider.redeem(&answer, now).await.unwrap_or_else(|fault| panic!("{signing:?}: {fault}"));
+        let identity = provider
+            .redeem(&answer, now)
+            .await
+            .unwrap_or_else(|fault| panic!("{signing:?}: {fault}"));
         assert_eq!(identity.subject.issuer, simulated.issuer());
-        assert_eq!((identity.subject.subject.as_str(), identity.name), ("00u1", Ok("ayesha@bank.example".to_owned())));
+        assert_eq!(
+            (identity.subject.subject.as_str(), identity.name),
+            ("00u1", Ok("ayesha@bank.example".to_owned()))
+        );
         let twice = provider.redeem(&answer, now).await.expect_err("a code is redeemed once");
         assert!(words(&twice).contains("refused the code with 400, \"invalid_grant\""), "{twice}");
     }
@@ -97,8 +107,14 @@ async fn invalid_provider_answers_are_rejected() {
         (Fault::Old, "refused: the ID token was issued long ago"),
         (Fault::Future, "refused: the ID token was issued in the future"),
         (Fault::Unsigned, "refused: the ID token is signed with \"none\", which is not accepted"),
-        (Fault::SharedSecret, "refused: the ID token is signed with \"HS256\", which is not accepted"),
-        (Fault::ForeignKey, "refused: the ID token: it is signed by a key that the provider does not have"),
+        (
+            Fault::SharedSecret,
+            "refused: the ID token is signed with \"HS256\", which is not accepted",
+        ),
+        (
+            Fault::ForeignKey,
+            "refused: the ID token: it is signed by a key that the provider does not have",
+        ),
         (Fault::Signature, "refused: the ID token: its signature is wrong"),
         (Fault::AnswerIssuer, "refused: the answer names another issuer, \"https://id.example\""),
         (Fault::Denied, "refused: the answer has no code, or one that is too long"),
@@ -108,9 +124,10 @@ async fn invalid_provider_answers_are_rejected() {
         let refused = provider.redeem(&answer, now).await.expect_err("not believed");
         assert_eq!(words(&refused), expected, "{fault:?}");
     }
-    for (fault, expected) in
-        [(Fault::NoToken, "its answer contains no ID token"), (Fault::TokenEndpoint, "answered 503")]
-    {
+    for (fault, expected) in [
+        (Fault::NoToken, "its answer contains no ID token"),
+        (Fault::TokenEndpoint, "answered 503"),
+    ] {
         simulated.set_fault(Some(fault));
         let answer = asked(&provider, now).await.expect("a description");
         let away = provider.redeem(&answer, now).await.expect_err("not understood");
@@ -119,7 +136,11 @@ async fn invalid_provider_answers_are_rejected() {
     simulated.set_fault(Some(Fault::Description));
     let fresh = Provider::new(client(), settings(simulated.issuer(), NameClaim::Email));
     let away = asked(&fresh, now).await.expect_err("of another provider");
-    assert!(words(&away).contains("its discovery document names another issuer, \"https://id.example\""), "{away}");
+    assert!(
+        words(&away)
+            .contains("its discovery document names another issuer, \"https://id.example\""),
+        "{away}"
+    );
     simulated.set_fault(None);
     let answer = asked(&fresh, now).await.expect("a description");
     assert!(fresh.redeem(&answer, now).await.is_ok(), "a fault is not kept");
@@ -154,7 +175,8 @@ async fn the_configured_claim_identifies_users_and_emails_must_be_verified() {
         let answer = asked(&provider, now).await.expect("a description");
         (provider.redeem(&answer, now).await.expect("signed in").name, simulated.scope())
     };
-    let whole = Account { username: "AKhan".to_owned(), ..Account::new("00U1", "ayesha@bank.example") };
+    let whole =
+        Account { username: "AKhan".to_owned(), ..Account::new("00U1", "ayesha@bank.example") };
     let (name, scope) = named(NameClaim::PreferredUsername, whole.clone()).await;
     assert_eq!((name.as_deref(), scope.as_str()), (Ok("akhan"), "openid profile"));
     let (name, scope) = named(NameClaim::Subject, whole.clone()).await;
@@ -211,7 +233,10 @@ async fn a_provider_that_is_down_is_asked_again() {
     let away = provider.redeem(&answer, now).await.expect_err("down");
     assert!(matches!(&away, IdentityFault::Away(_)), "{away}");
     simulated.set_down(false);
-    assert!(wait::until_async(BACK_UP_WITHIN, async || provider.redeem(&answer, now).await.is_ok()).await);
+    assert!(
+        wait::until_async(BACK_UP_WITHIN, async || provider.redeem(&answer, now).await.is_ok())
+            .await
+    );
 }
 
 /// Whether one of the keys has signed a token.
@@ -224,7 +249,8 @@ const RSA_KEY: &str = r#"{"kty":"RSA","n":"ofgWCuLjybRlzo0tZWJjNiuSfb4p4fAkd_wWJ
 const RSA_TOKEN: &str = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.cC4hiUPoj9Eetdgtv3hF80EGrhuB__dzERat0XF9g2VtQgr9PJbu3XOiZj5RZmh7AAuHIm4Bh-0Qc_lF5YKt_O8W2Fp5jujGbds9uJdbF9CUAr7t1dnZcAcQjbKBYNX4BAynRFdiuB--f_nZLgrnbyTyWzO75vRK5h6xBArLIARNPvkSjtQBMHlb1L07Qe7K0GarZRmB_eSN9383LcOLn6_dO--xi12jzDwusC-eOkHWEsqtFZESc6BfI7noOPqvhJ1phCnvWh6IeYI2w9QOYEUipUTI8np6LbgGY9Fs98rqVt5AXLIhWkWywlVmtVrBp0igcN_IoypGlUPQGe77Rw";
 const EC_KEY: &str = r#"{"kty":"EC","crv":"P-256","x":"f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU","y":"x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0"}"#;
 const EC_TOKEN: &str = "eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ.DtEhU3ljbEg8L38VWAfUAqOyKAM6-Xx-F4GawxaepmXFCgfTjDxw5djxLa8ISlSApmWQxfKTUJqPP3-Kg6NU1Q";
-const ED_KEY: &str = r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
+const ED_KEY: &str =
+    r#"{"kty":"OKP","crv":"Ed25519","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}"#;
 const ED_TOKEN: &str = "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc.hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KAg";
 
 #[test]
@@ -235,13 +261,18 @@ fn the_vectors_of_rfc_7515_and_rfc_8037() {
         assert_eq!(verified(&all, token), Ok(()), "one of them fits");
         let (body, signature) = token.rsplit_once('.').expect("parts");
         let other = if signature.starts_with('d') { 'e' } else { 'd' };
-        assert_eq!(verified(key, &format!("{body}.{other}{}", &signature[1..])), Err(KeyFault::Wrong), "{key}");
+        assert_eq!(
+            verified(key, &format!("{body}.{other}{}", &signature[1..])),
+            Err(KeyFault::Wrong),
+            "{key}"
+        );
     }
 }
 
 #[test]
 fn a_key_is_valid_for_its_own_type_and_use_only() {
-    let with = |key: &str, more: &str| format!("{}{more}}}", key.strip_suffix('}').expect("an object"));
+    let with =
+        |key: &str, more: &str| format!("{}{more}}}", key.strip_suffix('}').expect("an object"));
     for (keys, token, expected) in [
         (EC_KEY.to_owned(), RSA_TOKEN, Err(KeyFault::Unknown)),
         (with(RSA_KEY, r#","use":"enc""#), RSA_TOKEN, Err(KeyFault::Unknown)),

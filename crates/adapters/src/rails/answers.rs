@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use domain::attempt::AttemptState;
 use domain::ids::{AttemptId, TenantId};
 use domain::money::Money;
-use domain::rail::{About, BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, Submission};
+use domain::rail::{
+    About, BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, Submission,
+};
 use domain::rail_ids::{Candidate, Candidates, SentIn};
 
 use super::kinds::Kind;
@@ -26,7 +28,12 @@ pub(super) enum Delivery {
 }
 
 /// One answer for each instruction of the batch sent in `message`, in order.
-pub(super) fn submissions(rail: &RailId, message: &str, batch: &[Instruction], delivery: Delivery) -> Vec<Submission> {
+pub(super) fn submissions(
+    rail: &RailId,
+    message: &str,
+    batch: &[Instruction],
+    delivery: Delivery,
+) -> Vec<Submission> {
     let said = match delivery {
         Delivery::Taken => return vec![Submission::Taken; batch.len()],
         Delivery::NotSent(reason) => return vec![Submission::NotSent(reason); batch.len()],
@@ -55,7 +62,11 @@ pub(super) fn submissions(rail: &RailId, message: &str, batch: &[Instruction], d
 }
 
 /// One answer for each inquiry, in order. An attempt that the bank does not mention is `NotFound`.
-pub(super) fn inquiries(rail: &RailId, asked: &[Inquiry], delivery: Delivery) -> Vec<InquiryAnswer> {
+pub(super) fn inquiries(
+    rail: &RailId,
+    asked: &[Inquiry],
+    delivery: Delivery,
+) -> Vec<InquiryAnswer> {
     let said = match delivery {
         Delivery::Taken => return vec![InquiryAnswer::Asked; asked.len()],
         Delivery::NotSent(reason) | Delivery::Unclear(reason) => {
@@ -84,9 +95,23 @@ pub(super) fn inquiries(rail: &RailId, asked: &[Inquiry], delivery: Delivery) ->
         .collect()
 }
 
-fn candidate(tenant: TenantId, payment: domain::ids::PaymentId, attempt: AttemptId, amount: Money) -> Candidate {
+fn candidate(
+    tenant: TenantId,
+    payment: domain::ids::PaymentId,
+    attempt: AttemptId,
+    amount: Money,
+) -> Candidate {
     let state = AttemptState::Sending;
-    Candidate { tenant, payment, attempt, number: 1, state, amount, reference: None, sent: Vec::new() }
+    Candidate {
+        tenant,
+        payment,
+        attempt,
+        number: 1,
+        state,
+        amount,
+        reference: None,
+        sent: Vec::new(),
+    }
 }
 
 /// A document's reports on the attempts in question.
@@ -99,13 +124,21 @@ struct Answered {
 impl Answered {
     /// `message`: the answer refers to this message even if it does not repeat its id. The answer
     /// to an inquiry may refer to the inquiry as a whole, which reveals nothing about the payments.
-    fn read(rail: &RailId, bytes: &[u8], sent: Vec<Candidate>, message: Option<&str>) -> Result<Answered, String> {
+    fn read(
+        rail: &RailId,
+        bytes: &[u8],
+        sent: Vec<Candidate>,
+        message: Option<&str>,
+    ) -> Result<Answered, String> {
         let statement = reports::read(bytes).map_err(|error| error.to_string())?;
-        if let Some(kind) = statement.kinds.iter().find(|kind| !matches!(kind, Kind::Pain002 | Kind::Pacs002)) {
+        if let Some(kind) =
+            statement.kinds.iter().find(|kind| !matches!(kind, Kind::Pain002 | Kind::Pacs002))
+        {
             return Err(format!("the answer is a {}, not a {}", kind.name(), Kind::Pain002.name()));
         }
         let candidates = Candidates::new(sent);
-        let mut said = Answered { about: HashMap::new(), doubt: statement.complaints.first().cloned() };
+        let mut said =
+            Answered { about: HashMap::new(), doubt: statement.complaints.first().cloned() };
         for complaint in &statement.complaints {
             tracing::warn!(%rail, complaint, "an entry of the rail's answer is unreadable");
         }
@@ -124,7 +157,10 @@ impl Answered {
         match entry.of_attempts(candidates) {
             Ok(found) => found.into_iter().for_each(|(_, report)| self.keep(report)),
             Err(why) => {
-                let (source, ids) = (&entry.said.source, entry.ids().next().map(|ids| ids.told()).unwrap_or_default());
+                let (source, ids) = (
+                    &entry.said.source,
+                    entry.ids().next().map(|ids| ids.told()).unwrap_or_default(),
+                );
                 tracing::warn!(%rail, source, ids, %why, "the rail reported on a transaction that was not asked about");
                 let doubt = format!("{source}: it refers to {ids}: {why}");
                 self.doubt.get_or_insert(doubt);
@@ -136,7 +172,9 @@ impl Answered {
         let attempt = report.attempt;
         let outcome = match self.about.get(&attempt) {
             Some(Ok(earlier)) if earlier.status == report.status => return,
-            Some(_) => Err(format!("{}: it contradicts itself about attempt {attempt}", report.source)),
+            Some(_) => {
+                Err(format!("{}: it contradicts itself about attempt {attempt}", report.source))
+            }
             None => Ok(report),
         };
         self.about.insert(attempt, outcome);

@@ -78,14 +78,19 @@ fn currency(stmt: &Element) -> Result<Currency, String> {
 }
 
 fn account(stmt: &Element) -> String {
-    let id = stmt.text_at(&["Acct", "Id", "IBAN"]).or_else(|| stmt.text_at(&["Acct", "Id", "Othr", "Id"]));
+    let id = stmt
+        .text_at(&["Acct", "Id", "IBAN"])
+        .or_else(|| stmt.text_at(&["Acct", "Id", "Othr", "Id"]));
     id.map_or_else(String::new, |id| iso::reference(id).chars().take(MAX_ID_CHARS).collect())
 }
 
 /// The page number and whether it is the last; a statement without either has one page.
 fn page(stmt: &Element) -> Result<(i64, bool), String> {
     let Some(page) = stmt.child("StmtPgntn") else { return Ok((1, true)) };
-    let number = page.text_at(&["PgNb"]).and_then(|text| text.parse::<u32>().ok()).filter(|number| *number > 0);
+    let number = page
+        .text_at(&["PgNb"])
+        .and_then(|text| text.parse::<u32>().ok())
+        .filter(|number| *number > 0);
     let is_last = match page.text_at(&["LastPgInd"]) {
         Some("true" | "1") => true,
         Some("false" | "0") => false,
@@ -99,8 +104,14 @@ fn page(stmt: &Element) -> Result<(i64, bool), String> {
 /// A bank that omits the opening balance gives the previous day's closing one (`PRCD`). With
 /// interim balances only (`ITBD`, as in a camt.052), the earlier one comes first. A page in the
 /// middle of a statement has interim balances in both positions, which are ignored here.
-fn balances(stmt: &Element, page: i64, currency: Currency) -> Result<(Option<i64>, Option<i64>), String> {
-    let of = |code: &'static str| move |it: &&Element| it.text_at(&["Tp", "CdOrPrtry", "Cd"]) == Some(code);
+fn balances(
+    stmt: &Element,
+    page: i64,
+    currency: Currency,
+) -> Result<(Option<i64>, Option<i64>), String> {
+    let of = |code: &'static str| {
+        move |it: &&Element| it.text_at(&["Tp", "CdOrPrtry", "Cd"]) == Some(code)
+    };
     let read = |code: &str, found: Option<&Element>| -> Result<Option<i64>, String> {
         let Some(found) = found else { return Ok(None) };
         let amount = of_account(found, currency).map_err(|why| format!("balance {code}: {why}"))?;
@@ -113,7 +124,9 @@ fn balances(stmt: &Element, page: i64, currency: Currency) -> Result<(Option<i64
     let closing = read("CLBD", stmt.all("Bal").find(of("CLBD")))?;
     let interim: Vec<&Element> = stmt.all("Bal").filter(of("ITBD")).collect();
     match (opening, closing, interim.as_slice()) {
-        (None, None, [first, last]) if page == 1 => Ok((read("ITBD", Some(first))?, read("ITBD", Some(last))?)),
+        (None, None, [first, last]) if page == 1 => {
+            Ok((read("ITBD", Some(first))?, read("ITBD", Some(last))?))
+        }
         _ => Ok((opening, closing)),
     }
 }
@@ -144,7 +157,8 @@ fn entries(booking: &Element, statement: &mut BankStatement) -> Result<(), Strin
     let booked = of_account(booking, statement.currency)?;
     let credit = is_credit(booking)?;
     let moved = if credit { booked.minor } else { -booked.minor };
-    statement.turnover = statement.turnover.checked_add(moved).ok_or("the turnover exceeds 64 bits")?;
+    statement.turnover =
+        statement.turnover.checked_add(moved).ok_or("the turnover exceeds 64 bits")?;
     let parts = refs::parts(booking);
     if parts.is_empty() {
         let known = (booked, credit, iso::charges(booking.all("Chrgs"))?);
@@ -155,7 +169,8 @@ fn entries(booking: &Element, statement: &mut BankStatement) -> Result<(), Strin
     for part in parts {
         let own = if is_alone { Some(booked) } else { part.amount(booking)? };
         let amount = own.ok_or("a transaction of a batch booking has no amount")?;
-        let credit = part.details.child("CdtDbtInd").map_or(Ok(credit), |_| is_credit(part.details))?;
+        let credit =
+            part.details.child("CdtDbtInd").map_or(Ok(credit), |_| is_credit(part.details))?;
         let charges = part.charges(booking)?;
         read.push(((part.details, part.ids, part.batch), (amount, credit, charges)));
     }
@@ -174,10 +189,13 @@ fn push(
     (amount, is_credit, charges): (Money, bool, Option<Money>),
     statement: &mut BankStatement,
 ) {
-    let domain = details.text_at(&["BkTxCd", "Domn", "Cd"]).or_else(|| booking.text_at(&["BkTxCd", "Domn", "Cd"]));
+    let domain = details
+        .text_at(&["BkTxCd", "Domn", "Cd"])
+        .or_else(|| booking.text_at(&["BkTxCd", "Domn", "Cd"]));
     let is_own = !ids.may_be_ours() && domain.is_some_and(|code| OWN_DOMAINS.contains(&code));
     let reference = ids.reference.clone().or_else(|| iso::id(booking, &["AcctSvcrRef"]));
-    let date = booking.text_at(&["BookgDt", "DtTm"]).or_else(|| booking.text_at(&["BookgDt", "Dt"]));
+    let date =
+        booking.text_at(&["BookgDt", "DtTm"]).or_else(|| booking.text_at(&["BookgDt", "Dt"]));
     let number = i64::try_from(statement.entries.len() + 1).unwrap_or(i64::MAX);
     statement.entries.push(StatementEntry {
         number,
@@ -188,7 +206,9 @@ fn push(
         ids,
         batch,
         reference,
-        booked: date.map_or_else(String::new, |date| iso::reference(date).chars().take(MAX_DATE_CHARS).collect()),
+        booked: date.map_or_else(String::new, |date| {
+            iso::reference(date).chars().take(MAX_DATE_CHARS).collect()
+        }),
     });
 }
 
@@ -196,7 +216,9 @@ fn push(
 fn first_instant(stmt: &Element, places: &[&[&str]]) -> Result<Option<Timestamp>, String> {
     let found = places.iter().find_map(|place| Some((place.last()?, stmt.text_at(place)?)));
     let Some((name, text)) = found else { return Ok(None) };
-    iso::instant(text).map(Some).ok_or_else(|| format!("{name} {} is not a valid instant", iso::quoted(text)))
+    iso::instant(text)
+        .map(Some)
+        .ok_or_else(|| format!("{name} {} is not a valid instant", iso::quoted(text)))
 }
 
 /// The end of the period, exclusive: a date covers its whole day. Without one, the creation time of
@@ -212,8 +234,19 @@ fn end(stmt: &Element) -> Result<Option<Timestamp>, String> {
 /// A digest of the page's content, independent of the message that carried it.
 fn digest(statement: &BankStatement) -> Uuid {
     let mut digest = Sha256::new();
-    let BankStatement { account, currency, from, to, opening, closing, turnover, entries, .. } = statement;
-    let head = (account, currency, from, to, opening, closing, turnover, statement.page, statement.is_last);
+    let BankStatement { account, currency, from, to, opening, closing, turnover, entries, .. } =
+        statement;
+    let head = (
+        account,
+        currency,
+        from,
+        to,
+        opening,
+        closing,
+        turnover,
+        statement.page,
+        statement.is_last,
+    );
     digest.update(format!("{head:?}"));
     for entry in entries {
         digest.update(format!("{entry:?}"));

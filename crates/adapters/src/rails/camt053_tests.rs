@@ -41,7 +41,9 @@ fn entry(amount: &str, indicator: &str, refs: &str, code: &str) -> String {
 }
 
 fn code(domain: &str) -> String {
-    format!("<BkTxCd><Domn><Cd>{domain}</Cd><Fmly><Cd>X</Cd><SubFmlyCd>Y</SubFmlyCd></Fmly></Domn></BkTxCd>")
+    format!(
+        "<BkTxCd><Domn><Cd>{domain}</Cd><Fmly><Cd>X</Cd><SubFmlyCd>Y</SubFmlyCd></Fmly></Domn></BkTxCd>"
+    )
 }
 
 fn read(text: &str) -> reports::Statement {
@@ -50,20 +52,34 @@ fn read(text: &str) -> reports::Statement {
 
 fn one(text: &str) -> BankStatement {
     let mut message = read(text);
-    assert_eq!((message.statements.len(), message.complaints.as_slice()), (1, [].as_slice()), "{text}");
+    assert_eq!(
+        (message.statements.len(), message.complaints.as_slice()),
+        (1, [].as_slice()),
+        "{text}"
+    );
     assert!(message.entries.is_empty(), "a statement is not a report");
     message.statements.remove(0)
 }
 
 #[test]
 fn a_statement_is_read_whole() {
-    let refs = format!("<InstrId>{SIMPLE}</InstrId><EndToEndId>{SIMPLE}</EndToEndId><UETR>{UETR}</UETR>");
-    let text = message(&stmt("", &(entry("1250.00", "DBIT", &refs, "") + &entry("0.00", "CRDT", "", &code("CAMT")))));
+    let refs =
+        format!("<InstrId>{SIMPLE}</InstrId><EndToEndId>{SIMPLE}</EndToEndId><UETR>{UETR}</UETR>");
+    let text = message(&stmt(
+        "",
+        &(entry("1250.00", "DBIT", &refs, "") + &entry("0.00", "CRDT", "", &code("CAMT"))),
+    ));
     let statement = one(&text);
     assert_eq!((statement.id.as_str(), statement.page, statement.is_last), ("S-1", 1, true));
-    assert_eq!((statement.account.as_str(), statement.currency), ("PK36SCBL0000001123456702", Currency::Pkr));
+    assert_eq!(
+        (statement.account.as_str(), statement.currency),
+        ("PK36SCBL0000001123456702", Currency::Pkr)
+    );
     let [from, to] = [statement.from.expect("a start"), statement.to].map(|at| at.to_string());
-    assert_eq!((from.as_str(), to.as_str()), ("2026-11-22T00:00:00.000Z", "2026-11-23T00:00:00.000Z"));
+    assert_eq!(
+        (from.as_str(), to.as_str()),
+        ("2026-11-22T00:00:00.000Z", "2026-11-23T00:00:00.000Z")
+    );
     assert_eq!(
         (statement.opening, statement.closing),
         (Some(100_000), Some(-25_000)),
@@ -114,21 +130,26 @@ fn unmatched_entries_may_be_about_the_account_itself() {
         "<InstrId>THEIRS-1</InstrId>",
         "<UETR>none</UETR>",
     ] {
-        let is_own =
-            |domain| one(&message(&stmt("", &entry("1250.00", "DBIT", refs, &code(domain))))).entries[0].is_own;
+        let is_own = |domain| {
+            one(&message(&stmt("", &entry("1250.00", "DBIT", refs, &code(domain))))).entries[0]
+                .is_own
+        };
         assert_eq!((is_own("PMNT"), is_own("CAMT")), (false, true), "{refs}");
     }
     let refs = format!("<EndToEndId>{SIMPLE}</EndToEndId>");
-    let entry = one(&message(&stmt("", &entry("1250.00", "DBIT", &refs, &code("CAMT"))))).entries.remove(0);
+    let entry =
+        one(&message(&stmt("", &entry("1250.00", "DBIT", &refs, &code("CAMT"))))).entries.remove(0);
     assert!(!entry.is_own, "one of our payouts, whatever its code");
 }
 
 #[test]
 fn a_batch_booking_has_an_entry_for_each_transaction() {
-    let part =
-        |amount: &str| format!("<TxDtls><Refs><UETR>{UETR}</UETR></Refs><Amt Ccy=\"PKR\">{amount}</Amt></TxDtls>");
+    let part = |amount: &str| {
+        format!("<TxDtls><Refs><UETR>{UETR}</UETR></Refs><Amt Ccy=\"PKR\">{amount}</Amt></TxDtls>")
+    };
     let booking = |parts: &str| {
-        let head = "<Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>";
+        let head =
+            "<Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>";
         message(&stmt("", &format!("<Ntry>{head}<NtryDtls>{parts}</NtryDtls></Ntry>")))
     };
     let statement = one(&booking(&(part("1000.00") + &part("250.00"))));
@@ -136,12 +157,17 @@ fn a_batch_booking_has_an_entry_for_each_transaction() {
     assert_eq!((amounts, statement.turnover), (vec![100_000, 25_000], -125_000));
     let torn = read(&booking(&(part("1000.00") + "<TxDtls/>")));
     assert_eq!(torn.statements[0].entries, [], "no entry of a booking that cannot be split");
-    assert!(torn.complaints[0].contains("a transaction of a batch booking has no amount"), "{:?}", torn.complaints);
+    assert!(
+        torn.complaints[0].contains("a transaction of a batch booking has no amount"),
+        "{:?}",
+        torn.complaints
+    );
 }
 
 #[test]
 fn a_booking_without_details_is_one_entry() {
-    let booking = "<Ntry><Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts></Ntry>";
+    let booking =
+        "<Ntry><Amt Ccy=\"PKR\">1250.00</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts></Ntry>";
     let statement = one(&message(&stmt("", booking)));
     assert_eq!((statement.entries.len(), statement.turnover), (1, -125_000));
     assert!(!statement.entries[0].is_own);
@@ -150,7 +176,8 @@ fn a_booking_without_details_is_one_entry() {
 #[test]
 fn pages_are_numbered() {
     let paged = |number: &str, last: &str| {
-        let head = format!("<StmtPgntn><PgNb>{number}</PgNb><LastPgInd>{last}</LastPgInd></StmtPgntn>");
+        let head =
+            format!("<StmtPgntn><PgNb>{number}</PgNb><LastPgInd>{last}</LastPgInd></StmtPgntn>");
         message(&stmt(&head, ""))
     };
     let statement = one(&paged("2", "false"));
@@ -169,19 +196,29 @@ fn uncountable_entries_are_reported() {
         (entry("1e2", "DBIT", &refs, ""), "cannot be read exactly"),
         (entry("-1.00", "DBIT", &refs, ""), "cannot be read exactly"),
         (entry("1.00", "BOTH", &refs, ""), "CdtDbtInd \"BOTH\" is not known"),
-        (entry("1.00", "DBIT", &refs, "").replace("PKR", "INR"), "is not in the account's currency"),
+        (
+            entry("1.00", "DBIT", &refs, "").replace("PKR", "INR"),
+            "is not in the account's currency",
+        ),
         (entry("1.00", "DBIT", &refs, "").replace("BOOK", "PDNG"), "\"PDNG\" is not booked"),
         ("<Ntry><CdtDbtInd>DBIT</CdtDbtInd></Ntry>".to_owned(), "it has no Amt"),
     ] {
         let read = read(&message(&stmt("", &(wrong + &good))));
         assert_eq!((read.statements.len(), read.complaints.len()), (1, 1), "{reason}");
-        assert!(read.complaints[0].contains(reason), "{:?} does not contain {reason}", read.complaints);
+        assert!(
+            read.complaints[0].contains(reason),
+            "{:?} does not contain {reason}",
+            read.complaints
+        );
         assert_eq!(read.statements[0].entries.len(), 1, "the others are still read");
     }
     for (text, reason) in [
         (message(""), "it has no entries"),
         (message("<Stmt/>"), "it has no Id"),
-        (message(&format!("<Stmt><Id>{}</Id></Stmt>", "x".repeat(36))), "is not 1 to 35 characters"),
+        (
+            message(&format!("<Stmt><Id>{}</Id></Stmt>", "x".repeat(36))),
+            "is not 1 to 35 characters",
+        ),
         (message("<Stmt><Id>S</Id></Stmt>"), "it has no currency"),
         (message(&stmt("", "").replace(">PKR<", ">XXX<")), "currency \"XXX\" is not known"),
         (message(&stmt("", "").replace("2026-11-22T", "yesterday")), "is not a valid instant"),
@@ -189,7 +226,11 @@ fn uncountable_entries_are_reported() {
     ] {
         let read = read(&text);
         assert_eq!((read.statements.len(), read.complaints.len()), (0, 1), "{reason}");
-        assert!(read.complaints[0].contains(reason), "{:?} does not contain {reason}", read.complaints);
+        assert!(
+            read.complaints[0].contains(reason),
+            "{:?} does not contain {reason}",
+            read.complaints
+        );
     }
 }
 
@@ -197,7 +238,8 @@ fn uncountable_entries_are_reported() {
 fn foreign_namespaces_and_entities_are_rejected() {
     let foreign = stmt("", "<x:Ntry xmlns:x=\"urn:x\"><x:Amt Ccy=\"PKR\">1.00</x:Amt></x:Ntry>");
     assert_eq!(one(&message(&foreign)).entries, []);
-    let entity = message(&stmt("", "")).replace("<?xml version=\"1.0\"?>", "<!DOCTYPE x [<!ENTITY a \"b\">]>");
+    let entity = message(&stmt("", ""))
+        .replace("<?xml version=\"1.0\"?>", "<!DOCTYPE x [<!ENTITY a \"b\">]>");
     assert!(reports::read(entity.as_bytes()).is_err());
 }
 
@@ -244,8 +286,9 @@ proptest! {
 #[test]
 fn another_banks_style_gives_the_same_result() {
     let style = |version: &str, balance_code: &str, to: &str, amounts: [&str; 2]| {
-        let [first, second] =
-            amounts.map(|details| format!("<TxDtls><Refs><EndToEndId>{SIMPLE}</EndToEndId></Refs>{details}</TxDtls>"));
+        let [first, second] = amounts.map(|details| {
+            format!("<TxDtls><Refs><EndToEndId>{SIMPLE}</EndToEndId></Refs>{details}</TxDtls>")
+        });
         let text = message(&format!(
             "<Stmt><Id>S-1</Id><CreDtTm>2026-11-25T23:30:00.000+05:00</CreDtTm><FrToDt><FrDtTm>2026-11-25</FrDtTm>\
              <ToDtTm>{to}</ToDtTm></FrToDt><Acct><Id><Othr><Id>1</Id></Othr></Id><Ccy>PKR</Ccy></Acct>{}{}\
@@ -265,7 +308,11 @@ fn another_banks_style_gives_the_same_result() {
         ("camt.053.001.04", "PRCD", "2026-11-26T05:00:00+05:00"),
     ] {
         let statement = style(version, code, to, [tx, instructed]);
-        assert_eq!((statement.opening, statement.closing), (Some(200_000), Some(75_000)), "{version} {code}");
+        assert_eq!(
+            (statement.opening, statement.closing),
+            (Some(200_000), Some(75_000)),
+            "{version} {code}"
+        );
         assert_eq!(statement.to.to_string(), "2026-11-26T00:00:00.000Z", "{to}");
         let amounts: Vec<i64> = statement.entries.iter().map(|it| it.amount.minor).collect();
         assert_eq!((amounts, statement.turnover), (vec![100_000, 25_000], -125_000), "{version}");
@@ -293,5 +340,8 @@ fn a_batch_without_a_list_becomes_one_entry_for_the_message() {
     let statement = one(&message(&stmt("", booking)));
     let [entry] = &statement.entries[..] else { panic!("{statement:?}") };
     assert_eq!((entry.batch, entry.amount.minor), (Some(Some(2)), 125_000));
-    assert_eq!((entry.ids.message.as_deref(), entry.ids.block.as_deref()), (Some("M-1"), Some("M-1")));
+    assert_eq!(
+        (entry.ids.message.as_deref(), entry.ids.block.as_deref()),
+        (Some("M-1"), Some("M-1"))
+    );
 }

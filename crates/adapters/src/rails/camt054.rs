@@ -23,10 +23,17 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
 
 /// Parses a camt.052. Bookings that match no payout are left to the statement.
 pub(super) fn read_interim(body: &Element, statement: &mut Statement) {
-    bookings(body, "Rpt", statement, |report| report.ids().any(domain::rail_ids::ReportIds::may_be_ours));
+    bookings(body, "Rpt", statement, |report| {
+        report.ids().any(domain::rail_ids::ReportIds::may_be_ours)
+    });
 }
 
-fn bookings(body: &Element, parent: &str, statement: &mut Statement, wanted: impl Fn(&BankReport) -> bool) {
+fn bookings(
+    body: &Element,
+    parent: &str,
+    statement: &mut Statement,
+    wanted: impl Fn(&BankReport) -> bool,
+) {
     let mut number = 0;
     for booking in body.all(parent).flat_map(|notice| notice.all("Ntry")) {
         number += 1;
@@ -68,16 +75,26 @@ fn report(booking: &Element, part: refs::Part<'_>, source: &str) -> Result<BankR
     Ok(BankReport { about, said })
 }
 
-fn status(booking: &Element, details: &Element, amount: Option<Money>) -> Result<RailStatus, String> {
+fn status(
+    booking: &Element,
+    details: &Element,
+    amount: Option<Money>,
+) -> Result<RailStatus, String> {
     let is_reversal = iso::flag(booking, "RvslInd")? || iso::flag(details, "RvslInd")?;
-    let code = |element: &Element| element.text_at(&["BkTxCd", "Domn", "Fmly", "SubFmlyCd"]) == Some(RETURNED);
+    let code = |element: &Element| {
+        element.text_at(&["BkTxCd", "Domn", "Fmly", "SubFmlyCd"]) == Some(RETURNED)
+    };
     let is_return = details.child("RtrInf").is_some() || code(details) || code(booking);
     let direction = details.text_at(&["CdtDbtInd"]).or_else(|| booking.text_at(&["CdtDbtInd"]));
     let done = match (direction, is_reversal || is_return) {
         (Some("CRDT"), true) => RailStatus::Returned,
         (Some("DBIT"), false) => RailStatus::Settled,
-        (Some("DBIT"), true) => RailStatus::Unrecognised("a debit that reverses a credit".to_owned()),
-        (Some("CRDT"), false) => return Err("a credit that is not a return of a payment".to_owned()),
+        (Some("DBIT"), true) => {
+            RailStatus::Unrecognised("a debit that reverses a credit".to_owned())
+        }
+        (Some("CRDT"), false) => {
+            return Err("a credit that is not a return of a payment".to_owned());
+        }
         (Some(other), _) => return Err(format!("CdtDbtInd {} is not known", iso::quoted(other))),
         (None, _) => return Err("it has no CdtDbtInd".to_owned()),
     };

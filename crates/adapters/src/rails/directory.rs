@@ -39,7 +39,11 @@ impl DirectoryTransport {
                 source,
             })?;
         }
-        Ok(DirectoryTransport { outbox: Arc::new(outbox), inbox: Arc::new(inbox), report_wait: config.report_wait })
+        Ok(DirectoryTransport {
+            outbox: Arc::new(outbox),
+            inbox: Arc::new(inbox),
+            report_wait: config.report_wait,
+        })
     }
 
     /// Writes a pain.001: one result, which holds for all its instructions.

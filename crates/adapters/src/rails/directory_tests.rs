@@ -20,8 +20,13 @@ fn rail(dir: &Path, wait: Duration) -> DirectoryTransport {
         character_set: CharacterSet::SwiftX,
     };
     let report_files = ["*.xml", "*.gz", "*.zip"].map(str::to_owned).to_vec();
-    let config =
-        DirectoryConfig { rail: RailId::new("npl-ips"), dir: dir.to_owned(), ours, report_files, report_wait: wait };
+    let config = DirectoryConfig {
+        rail: RailId::new("npl-ips"),
+        dir: dir.to_owned(),
+        ours,
+        report_files,
+        report_wait: wait,
+    };
     DirectoryTransport::new(&config).expect("the directory can be made")
 }
 
@@ -35,7 +40,8 @@ fn report(number: u128) -> String {
 }
 
 fn drop_file(dir: &TempDir, name: &str, content: &str) {
-    let (hidden, target) = (dir.path().join("in").join(format!(".{name}")), dir.path().join("in").join(name));
+    let (hidden, target) =
+        (dir.path().join("in").join(format!(".{name}")), dir.path().join("in").join(name));
     fs::write(&hidden, content).expect("written");
     fs::rename(hidden, target).expect("renamed");
 }
@@ -51,8 +57,13 @@ fn names(dir: &Path) -> Vec<String> {
 
 fn attempts(reports: &Reports) -> Vec<u128> {
     assert!(reports.reports.iter().all(|report| report.said.status == RailStatus::Settled));
-    let uetr = |report: &BankReport| report.ids().next().and_then(|ids| ids.uetr.clone()).expect("a UETR");
-    reports.reports.iter().map(|report| Uuid::parse_str(&uetr(report)).expect("a UUID").as_u128()).collect()
+    let uetr =
+        |report: &BankReport| report.ids().next().and_then(|ids| ids.uetr.clone()).expect("a UETR");
+    reports
+        .reports
+        .iter()
+        .map(|report| Uuid::parse_str(&uetr(report)).expect("a UUID").as_u128())
+        .collect()
 }
 
 fn message(id: &str) -> Message {
@@ -114,7 +125,10 @@ async fn a_late_file_is_read_before_it_is_archived() {
     let page = first.collect(None).await.expect("readable");
     drop_file(&dir, "0003.xml", &report(3));
     let late = first.collect(page.cursor.as_deref()).await.expect("readable");
-    assert_eq!((attempts(&late), late.cursor.as_deref()), (vec![3], Some("0005.xml~late000001~0003.xml")));
+    assert_eq!(
+        (attempts(&late), late.cursor.as_deref()),
+        (vec![3], Some("0005.xml~late000001~0003.xml"))
+    );
     // The process dies before the page is stored, and again afterwards: the file is handed out once
     // more, none is lost.
     let second = rail(dir.path(), Duration::ZERO);
@@ -122,7 +136,10 @@ async fn a_late_file_is_read_before_it_is_archived() {
     assert_eq!(again, late);
     let third = rail(dir.path(), Duration::ZERO);
     let again = third.collect(late.cursor.as_deref()).await.expect("readable");
-    assert_eq!((attempts(&again), again.cursor.as_deref()), (vec![3], Some("0005.xml~late000002~0003.xml")));
+    assert_eq!(
+        (attempts(&again), again.cursor.as_deref()),
+        (vec![3], Some("0005.xml~late000002~0003.xml"))
+    );
     drop_file(&dir, "0006.xml", &report(6));
     let next = third.collect(again.cursor.as_deref()).await.expect("readable");
     assert_eq!((attempts(&next), next.cursor.as_deref()), (vec![6], Some("0006.xml")));
@@ -164,7 +181,8 @@ async fn pages_are_bounded() {
 async fn collecting_waits_for_a_file() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::from_secs(60));
-    let (page, ()) = tokio::join!(rail.collect(None), async { drop_file(&dir, "1.xml", &report(1)) });
+    let (page, ()) =
+        tokio::join!(rail.collect(None), async { drop_file(&dir, "1.xml", &report(1)) });
     assert_eq!(attempts(&page.expect("readable")), [1]);
 }
 
@@ -194,12 +212,20 @@ async fn files_are_read_whatever_their_case_and_packing() {
     fs::write(dir.path().join("in/2.xml.GZ"), packed.finish().expect("packed")).expect("written");
     let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for number in [3, 4] {
-        archive.start_file(format!("{number}.xml"), zip::write::SimpleFileOptions::default()).expect("begun");
+        archive
+            .start_file(format!("{number}.xml"), zip::write::SimpleFileOptions::default())
+            .expect("begun");
         archive.write_all(report(number).as_bytes()).expect("written");
     }
-    fs::write(dir.path().join("in/3.Zip"), archive.finish().expect("packed").into_inner()).expect("written");
+    fs::write(dir.path().join("in/3.Zip"), archive.finish().expect("packed").into_inner())
+        .expect("written");
     let page = rail.collect(None).await.expect("readable");
-    assert_eq!((attempts(&page), page.unreadable.len()), (vec![1, 2, 3, 4], 0), "{:?}", page.unreadable);
+    assert_eq!(
+        (attempts(&page), page.unreadable.len()),
+        (vec![1, 2, 3, 4], 0),
+        "{:?}",
+        page.unreadable
+    );
     rail.collect(page.cursor.as_deref()).await.expect("readable");
     assert_eq!(names(&dir.path().join("in/archive")), ["1.XML", "2.xml.GZ", "3.Zip"]);
 }
@@ -226,5 +252,8 @@ async fn an_unmatched_file_is_reported_and_moved_aside_after_a_minute() {
     assert_eq!(rail.collect(None).await.expect("readable").unreadable.len(), 2);
     assert_eq!(rail.collect(None).await, Ok(Reports::default()));
     assert_eq!(names(&dir.path().join("in/unreadable")), [".0001.xml.part", "camt.053.txt"]);
-    assert_eq!(names(&dir.path().join("in")), [".nfs0000001", "archive", "new.txt", "other", "unreadable"]);
+    assert_eq!(
+        names(&dir.path().join("in")),
+        [".nfs0000001", "archive", "new.txt", "other", "unreadable"]
+    );
 }

@@ -36,8 +36,10 @@ impl HttpsTransport {
     pub(super) fn new(config: &HttpsConfig) -> Result<HttpsTransport, SetupError> {
         let rail = &config.rail;
         let base = config.url.trim_end_matches('/');
-        let at = |path: &str| endpoint(base, path).ok_or_else(|| SetupError::Url { rail: rail.clone() });
-        let (payments, inquiries, mut reports) = (at("/payments")?, at("/inquiries")?, at("/reports")?);
+        let at =
+            |path: &str| endpoint(base, path).ok_or_else(|| SetupError::Url { rail: rail.clone() });
+        let (payments, inquiries, mut reports) =
+            (at("/payments")?, at("/inquiries")?, at("/reports")?);
         reports.query_pairs_mut().append_pair("wait", &config.report_wait.as_secs().to_string());
         let mut headers = HeaderMap::new();
         if let Some(bearer) = &config.bearer {
@@ -49,7 +51,8 @@ impl HttpsTransport {
         let builder = Client::builder();
         // Without TLS (a simulated bank on this machine) no certificate is checked, so the system's
         // are not loaded.
-        let builder = if payments.scheme() == "https" { builder } else { builder.tls_certs_only([]) };
+        let builder =
+            if payments.scheme() == "https" { builder } else { builder.tls_certs_only([]) };
         let client = builder
             .default_headers(headers)
             .connect_timeout(config.connect_timeout)
@@ -66,7 +69,8 @@ impl HttpsTransport {
 
     /// Sends a pain.001.
     pub(super) async fn pay(&self, message: Message) -> Delivery {
-        let request = self.client.post(self.payments.clone()).header(IDEMPOTENCY_HEADER, &message.id);
+        let request =
+            self.client.post(self.payments.clone()).header(IDEMPOTENCY_HEADER, &message.id);
         let response = match request.header(CONTENT_TYPE, XML).body(message.xml).send().await {
             Ok(response) => response,
             Err(error) if error.is_connect() => return Delivery::NotSent(describe(error)),
@@ -78,7 +82,9 @@ impl HttpsTransport {
             StatusCode::OK => answered(response).await,
             _ if status.is_client_error() => match answered(response).await {
                 // An HTTP error status alone does not determine the outcome of the instructions.
-                Delivery::Answered(body) if reports::read(&body).is_ok() => Delivery::Answered(body),
+                Delivery::Answered(body) if reports::read(&body).is_ok() => {
+                    Delivery::Answered(body)
+                }
                 _ => Delivery::Unclear(format!("HTTP {status}")),
             },
             _ => Delivery::Unclear(format!("HTTP {status}")),
@@ -87,7 +93,8 @@ impl HttpsTransport {
 
     /// Sends a pacs.028.
     pub(super) async fn inquire(&self, message: Message) -> Delivery {
-        let request = self.client.post(self.inquiries.clone()).header(CONTENT_TYPE, XML).body(message.xml);
+        let request =
+            self.client.post(self.inquiries.clone()).header(CONTENT_TYPE, XML).body(message.xml);
         match request.send().await {
             Ok(response) if response.status() == StatusCode::OK => answered(response).await,
             Ok(response) => Delivery::Unclear(format!("HTTP {}", response.status())),
@@ -101,7 +108,8 @@ impl HttpsTransport {
         if let Some(cursor) = cursor {
             url.query_pairs_mut().append_pair("after", cursor);
         }
-        let response = self.client.get(url).timeout(self.report_timeout).send().await.map_err(describe)?;
+        let response =
+            self.client.get(url).timeout(self.report_timeout).send().await.map_err(describe)?;
         match response.status() {
             StatusCode::NO_CONTENT => return Ok(Reports::default()),
             StatusCode::OK => {}
@@ -130,14 +138,21 @@ impl HttpsTransport {
 fn endpoint(base: &str, path: &str) -> Option<Url> {
     let url = Url::parse(&format!("{base}{path}")).ok()?;
     let plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
-    (plain && url.password().is_none() && matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
+    (plain
+        && url.password().is_none()
+        && matches!(url.scheme(), "http" | "https")
+        && url.has_host())
+    .then_some(url)
 }
 
 fn next_cursor(headers: &HeaderMap) -> Result<String, String> {
-    let value = headers.get(CURSOR_HEADER).ok_or_else(|| format!("HTTP 200 without {CURSOR_HEADER}"))?;
+    let value =
+        headers.get(CURSOR_HEADER).ok_or_else(|| format!("HTTP 200 without {CURSOR_HEADER}"))?;
     match value.to_str() {
         Ok(text) if !text.is_empty() && text.len() <= MAX_CURSOR_BYTES => Ok(text.to_owned()),
-        _ => Err(format!("{CURSOR_HEADER} is not 1 to {MAX_CURSOR_BYTES} visible ASCII characters")),
+        _ => {
+            Err(format!("{CURSOR_HEADER} is not 1 to {MAX_CURSOR_BYTES} visible ASCII characters"))
+        }
     }
 }
 
@@ -158,7 +173,9 @@ enum BodyError {
 
 async fn body(mut response: Response) -> Result<Vec<u8>, BodyError> {
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| BodyError::Broken(describe(error)))? {
+    while let Some(chunk) =
+        response.chunk().await.map_err(|error| BodyError::Broken(describe(error)))?
+    {
         if bytes.len() + chunk.len() > MAX_MESSAGE_BYTES {
             return Err(BodyError::TooLarge);
         }

@@ -6,7 +6,9 @@ use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::ports::Rail as _;
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus, Submission};
+use domain::rail::{
+    Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus, Submission,
+};
 use domain::rail_text::CharacterSet;
 use domain::time::Timestamp;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -57,8 +59,9 @@ async fn read_request(stream: &mut TcpStream) -> String {
     loop {
         let text = String::from_utf8_lossy(&bytes).into_owned();
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
-            let length =
-                head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+            let length = head.lines().find_map(|line| {
+                line.to_lowercase().strip_prefix("content-length: ")?.parse().ok()
+            });
             if body.len() >= length.unwrap_or(0) {
                 return text;
             }
@@ -102,7 +105,11 @@ fn rail(url: &str) -> IsoRail {
 fn impatient(url: &str) -> IsoRail {
     let mut rail = rail(url);
     if let crate::rails::Transport::Https(https) = &mut rail.transport {
-        https.client = Client::builder().no_proxy().timeout(Duration::from_millis(150)).build().expect("a client");
+        https.client = Client::builder()
+            .no_proxy()
+            .timeout(Duration::from_millis(150))
+            .build()
+            .expect("a client");
         https.report_timeout = Duration::from_millis(150);
     }
     rail
@@ -188,12 +195,18 @@ async fn instructions_are_answered_one_by_one() {
     let foreign = transaction(77, "ACSC");
     let wrong_payment = transaction(1, "ACSC").replace("065<", "066<");
     for (answer, said) in [
-        (http("200 OK", "", &pain002(&[rejected.clone(), settled.clone()])), ["Settled", "Rejected"]),
+        (
+            http("200 OK", "", &pain002(&[rejected.clone(), settled.clone()])),
+            ["Settled", "Rejected"],
+        ),
         (http("200 OK", "", &pain002(std::slice::from_ref(&rejected))), ["taken", "Rejected"]),
         (http("200 OK", "", &pain002(&[])), ["taken", "taken"]),
         // The unknown id may refer to either instruction.
         (http("200 OK", "", &pain002(&[foreign])), ["?", "?"]),
-        (http("200 OK", "", &pain002(&[settled.clone(), "<TxInfAndSts/>".into()])), ["Settled", "?"]),
+        (
+            http("200 OK", "", &pain002(&[settled.clone(), "<TxInfAndSts/>".into()])),
+            ["Settled", "?"],
+        ),
         (http("200 OK", "", &pain002(&[settled.clone(), transaction(1, "RJCT")])), ["?", "taken"]),
         (http("200 OK", "", &pain002(&[settled.clone(), settled.clone()])), ["Settled", "taken"]),
         (http("200 OK", "", &pain002(&[wrong_payment])), ["?", "?"]),
@@ -201,7 +214,10 @@ async fn instructions_are_answered_one_by_one() {
         (http("400 Bad Request", "", &group("", "RJCT")), ["Rejected", "Rejected"]),
         (http("200 OK", "", &group("", "ACTC")), ["Accepted", "Accepted"]),
         (http("200 OK", "", &group("<OrgnlMsgId>OTHER</OrgnlMsgId>", "RJCT")), ["?", "?"]),
-        (http("409 Conflict", "content-type: application/json\r\n", "{\"code\":\"DUPL\"}"), ["?", "?"]),
+        (
+            http("409 Conflict", "content-type: application/json\r\n", "{\"code\":\"DUPL\"}"),
+            ["?", "?"],
+        ),
         (http("202 Accepted", "", "whatever"), ["taken", "taken"]),
         (http("422 Unprocessable", "", &pain002(&[rejected])), ["taken", "Rejected"]),
         (http("400 Bad Request", "", "no"), ["?", "?"]),
@@ -215,7 +231,10 @@ async fn instructions_are_answered_one_by_one() {
         (Some(b"\x16\x03\x01 garbage".to_vec()), ["?", "?"]),
         (Some(Vec::new()), ["?", "?"]),
     ] {
-        let shown: String = String::from_utf8_lossy(answer.as_deref().unwrap_or_default()).chars().take(300).collect();
+        let shown: String = String::from_utf8_lossy(answer.as_deref().unwrap_or_default())
+            .chars()
+            .take(300)
+            .collect();
         assert_eq!(submitted(answer).await, said, "{shown}");
     }
 }
@@ -225,13 +244,20 @@ async fn the_request_is_as_agreed_and_is_sent_once() {
     let bank = Bank::answering(http("500 Oops", "", "")).await;
     let batch = [instruction(1)];
     let rail = rail(&bank.url);
-    assert!(matches!(rail.submit(&batch).await.as_slice(), [Submission::Indeterminate(why)] if why.contains("500")));
+    assert!(
+        matches!(rail.submit(&batch).await.as_slice(), [Submission::Indeterminate(why)] if why.contains("500"))
+    );
     let requests = bank.requests();
     let [request] = requests.as_slice() else { panic!("{requests:?}") };
     let (head, body) = request.split_once("\r\n\r\n").expect("a whole request");
-    let id = body.split_once("<MsgId>").and_then(|(_, rest)| rest.split_once('<')).expect("a MsgId").0;
+    let id =
+        body.split_once("<MsgId>").and_then(|(_, rest)| rest.split_once('<')).expect("a MsgId").0;
     assert!(head.starts_with("POST /api/payments HTTP/1.1\r\n"), "{head}");
-    for line in ["content-type: application/xml", "authorization: Bearer s3cret", &format!("idempotency-key: {id}")] {
+    for line in [
+        "content-type: application/xml",
+        "authorization: Bearer s3cret",
+        &format!("idempotency-key: {id}"),
+    ] {
         assert!(head.lines().any(|one| one == line), "{line} is missing in {head}");
     }
     assert!(rail.submit(&[]).await.is_empty() && rail.inquire(&[]).await.is_empty());
@@ -245,7 +271,10 @@ async fn only_a_refused_connection_counts_as_not_sent() {
     drop(listener);
     let batch = [instruction(1), instruction(2)];
     assert_eq!(short(rail(&url).submit(&batch).await), ["not sent", "not sent"]);
-    assert!(matches!(rail(&url).inquire(&[inquiry(1)]).await.as_slice(), [InquiryAnswer::NoAnswer(_)]));
+    assert!(matches!(
+        rail(&url).inquire(&[inquiry(1)]).await.as_slice(),
+        [InquiryAnswer::NoAnswer(_)]
+    ));
     assert!(rail(&url).collect(None).await.is_err());
 }
 
@@ -254,7 +283,10 @@ async fn a_timeout_leaves_every_outcome_open() {
     let bank = Bank::answering(None).await;
     let batch = [instruction(1), instruction(2)];
     assert_eq!(short(impatient(&bank.url).submit(&batch).await), ["?", "?"]);
-    assert!(matches!(impatient(&bank.url).inquire(&[inquiry(1)]).await.as_slice(), [InquiryAnswer::NoAnswer(_)]));
+    assert!(matches!(
+        impatient(&bank.url).inquire(&[inquiry(1)]).await.as_slice(),
+        [InquiryAnswer::NoAnswer(_)]
+    ));
     assert!(impatient(&bank.url).collect(None).await.is_err());
 }
 
@@ -285,17 +317,27 @@ async fn inquiries_are_answered_one_by_one() {
 
 #[tokio::test]
 async fn reports_are_fetched_after_the_cursor() {
-    let answer =
-        http("200 OK", "x-report-cursor: 18\r\n", &pain002(&[transaction(1, "ACSC"), "<TxInfAndSts/>".into()]));
+    let answer = http(
+        "200 OK",
+        "x-report-cursor: 18\r\n",
+        &pain002(&[transaction(1, "ACSC"), "<TxInfAndSts/>".into()]),
+    );
     let bank = Bank::answering(answer).await;
     let rail = rail(&bank.url);
     let page = rail.collect(Some("1 7&x=")).await.expect("a page");
     assert_eq!(page.cursor.as_deref(), Some("18"));
-    assert_eq!(page.reports.iter().map(|r| &r.said.status).collect::<Vec<_>>(), [&RailStatus::Settled]);
+    assert_eq!(
+        page.reports.iter().map(|r| &r.said.status).collect::<Vec<_>>(),
+        [&RailStatus::Settled]
+    );
     assert_eq!(page.unreadable.len(), 1);
     rail.collect(None).await.expect("a page");
     let requests = bank.requests();
-    assert!(requests[0].starts_with("GET /api/reports?wait=7&after=1+7%26x%3D HTTP/1.1\r\n"), "{}", requests[0]);
+    assert!(
+        requests[0].starts_with("GET /api/reports?wait=7&after=1+7%26x%3D HTTP/1.1\r\n"),
+        "{}",
+        requests[0]
+    );
     assert!(requests[1].starts_with("GET /api/reports?wait=7 HTTP/1.1\r\n"), "{}", requests[1]);
 }
 
@@ -304,7 +346,10 @@ async fn an_unreadable_page_is_reported_and_skipped() {
     for body in ["<html>", &"x".repeat(MAX_MESSAGE_BYTES + 1)] {
         let bank = Bank::answering(http("200 OK", "x-report-cursor: 18\r\n", body)).await;
         let page = rail(&bank.url).collect(Some("17")).await.expect("a page");
-        assert_eq!((page.cursor.as_deref(), page.reports.len(), page.unreadable.len()), (Some("18"), 0, 1));
+        assert_eq!(
+            (page.cursor.as_deref(), page.reports.len(), page.unreadable.len()),
+            (Some("18"), 0, 1)
+        );
     }
     let bank = Bank::answering(http("204 No Content", "", "")).await;
     assert_eq!(rail(&bank.url).collect(Some("17")).await, Ok(Reports::default()));
@@ -312,7 +357,8 @@ async fn an_unreadable_page_is_reported_and_skipped() {
 
 #[tokio::test]
 async fn a_truncated_page_is_fetched_again() {
-    let cut = b"HTTP/1.1 200 OK\r\nx-report-cursor: 18\r\ncontent-length: 1000\r\n\r\n<Document".to_vec();
+    let cut =
+        b"HTTP/1.1 200 OK\r\nx-report-cursor: 18\r\ncontent-length: 1000\r\n\r\n<Document".to_vec();
     for answer in [
         Some(cut),
         http("200 OK", "", &pain002(&[])),
@@ -343,9 +389,13 @@ fn urls_and_tokens_are_checked_at_the_start() {
         request_timeout: Duration::from_secs(1),
         report_wait: Duration::from_secs(1),
     };
-    for url in ["", "bank", "ftp://bank", "https://u:p@bank", "https://bank?x=1", "https://bank#x"] {
+    for url in ["", "bank", "ftp://bank", "https://u:p@bank", "https://bank?x=1", "https://bank#x"]
+    {
         assert!(matches!(IsoRail::https(config(url, "t")), Err(SetupError::Url { .. })), "{url}");
     }
-    assert!(matches!(IsoRail::https(config("https://bank", "a\nb")), Err(SetupError::Bearer { .. })));
+    assert!(matches!(
+        IsoRail::https(config("https://bank", "a\nb")),
+        Err(SetupError::Bearer { .. })
+    ));
     assert!(!format!("{:?}", config("https://bank", "s3cret")).contains("s3cret"));
 }

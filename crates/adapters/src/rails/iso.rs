@@ -32,9 +32,8 @@ pub(super) const NOT_PROVIDED: &str = "NOTPROVIDED";
 pub(super) fn status(code: &str) -> RailStatus {
     match code {
         "RCVD" => RailStatus::Received,
-        "ACTC" | "ACCP" | "ACSP" | "ACWC" | "ACFC" | "ACWP" | "ACPD" | "ACIS" | "PATC" | "PRES" | "PDNG" => {
-            RailStatus::Accepted
-        }
+        "ACTC" | "ACCP" | "ACSP" | "ACWC" | "ACFC" | "ACWP" | "ACPD" | "ACIS" | "PATC" | "PRES"
+        | "PDNG" => RailStatus::Accepted,
         "ACSC" | "ACCC" | "CPUC" => RailStatus::Settled,
         "RJCT" => RailStatus::Rejected,
         "CANC" => RailStatus::Cancelled,
@@ -54,7 +53,8 @@ pub(super) fn amount(element: Option<&Element>) -> Result<Option<Money>, String>
         return Ok(None);
     };
     let code = element.currency.as_deref().ok_or_else(|| format!("{} has no Ccy", element.name))?;
-    let currency = Currency::parse(code).ok_or_else(|| format!("currency {} is not known", quoted(code)))?;
+    let currency =
+        Currency::parse(code).ok_or_else(|| format!("currency {} is not known", quoted(code)))?;
     let wrong = || format!("amount {} {code} cannot be read exactly", quoted(&element.text));
     let value = decimal(&element.text).ok_or_else(wrong)?;
     Money::exact(value, currency).map(Some).ok_or_else(wrong)
@@ -66,7 +66,11 @@ fn decimal(text: &str) -> Option<Decimal> {
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
     let digits = whole.len() + fraction.len();
     let all_digits = whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit());
-    if !all_digits || digits == 0 || digits > MAX_AMOUNT_DIGITS || fraction.len() > MAX_AMOUNT_DECIMALS {
+    if !all_digits
+        || digits == 0
+        || digits > MAX_AMOUNT_DIGITS
+        || fraction.len() > MAX_AMOUNT_DECIMALS
+    {
         return None;
     }
     let mantissa = format!("{whole}{fraction}").parse::<i128>().ok()?;
@@ -84,7 +88,9 @@ pub(super) fn reference(text: &str) -> String {
 }
 
 /// All codes and texts of reason elements (`StsRsnInf`, `RtrRsnInf`, `RtrInf`).
-pub(super) fn reasons<'a>(elements: impl Iterator<Item = &'a Element>) -> (Vec<String>, Option<String>) {
+pub(super) fn reasons<'a>(
+    elements: impl Iterator<Item = &'a Element>,
+) -> (Vec<String>, Option<String>) {
     let (mut codes, mut words) = (Vec::new(), String::new());
     for element in elements {
         let said = element.text_at(&["Rsn", "Cd"]).or_else(|| element.text_at(&["Rsn", "Prtry"]));
@@ -101,15 +107,19 @@ pub(super) fn reasons<'a>(elements: impl Iterator<Item = &'a Element>) -> (Vec<S
 
 /// The sum of charge elements: `ChrgsInf` of a report, `Chrgs` of a booking in each of its
 /// versions. `Ok(None)` if there are none.
-pub(super) fn charges<'a>(elements: impl Iterator<Item = &'a Element>) -> Result<Option<Money>, String> {
+pub(super) fn charges<'a>(
+    elements: impl Iterator<Item = &'a Element>,
+) -> Result<Option<Money>, String> {
     let mut sum: Option<Money> = None;
     for element in elements {
         let total = element.child("TtlChrgsAndTaxAmt");
         let records: Vec<&Element> = match total {
             Some(total) => vec![total],
-            None => {
-                element.child("Amt").into_iter().chain(element.all("Rcrd").filter_map(|it| it.child("Amt"))).collect()
-            }
+            None => element
+                .child("Amt")
+                .into_iter()
+                .chain(element.all("Rcrd").filter_map(|it| it.child("Amt")))
+                .collect(),
         };
         for record in records {
             let Some(amount) = amount(Some(record))? else { continue };
@@ -129,14 +139,16 @@ pub(super) fn charges<'a>(elements: impl Iterator<Item = &'a Element>) -> Result
 
 /// The amount of a booked transaction, from the first element that has one.
 pub(super) fn transaction_amount(details: &Element) -> Result<Option<Money>, String> {
-    let places = [["Amt"].as_slice(), &["AmtDtls", "TxAmt", "Amt"], &["AmtDtls", "InstdAmt", "Amt"]];
+    let places =
+        [["Amt"].as_slice(), &["AmtDtls", "TxAmt", "Amt"], &["AmtDtls", "InstdAmt", "Amt"]];
     amount(places.into_iter().find_map(|place| details.at(place)))
 }
 
 /// An `xs:dateTime` in any of its forms, in UTC if it has no offset. An `xs:date` is its midnight.
 pub(super) fn instant(text: &str) -> Option<Timestamp> {
     let (date, rest) = text.split_once('T').unwrap_or((text.get(..10)?, ""));
-    let (is_date_only, rest) = (!text.contains('T'), if text.contains('T') { rest } else { text.get(10..)? });
+    let (is_date_only, rest) =
+        (!text.contains('T'), if text.contains('T') { rest } else { text.get(10..)? });
     let date: jiff::civil::Date = date.parse().ok()?;
     let zone_at = rest.find(['Z', '+', '-']).unwrap_or(rest.len());
     let (time, zone) = rest.split_at(zone_at);
@@ -145,9 +157,11 @@ pub(super) fn instant(text: &str) -> Option<Timestamp> {
         zone => {
             let (hours, minutes) = zone.get(1..)?.split_once(':')?;
             let digits = |text: &str| (text.len() == 2).then(|| text.parse::<i32>().ok()).flatten();
-            let (hours, minutes) = (digits(hours)?, digits(minutes).filter(|minutes| *minutes < 60)?);
+            let (hours, minutes) =
+                (digits(hours)?, digits(minutes).filter(|minutes| *minutes < 60)?);
             let seconds = (hours * 60 + minutes) * 60;
-            jiff::tz::Offset::from_seconds(if zone.starts_with('-') { -seconds } else { seconds }).ok()?
+            jiff::tz::Offset::from_seconds(if zone.starts_with('-') { -seconds } else { seconds })
+                .ok()?
         }
     };
     let at = if is_date_only && time.is_empty() { date.at(0, 0, 0, 0) } else { civil(date, time)? };
@@ -167,14 +181,24 @@ fn civil(date: jiff::civil::Date, time: &str) -> Option<jiff::civil::DateTime> {
             .then(|| date.tomorrow().ok())?
             .map(|next| next.at(0, 0, 0, 0));
     }
-    let mut parts = whole.split(':').map(|part| (part.len() == 2).then(|| part.parse::<i8>().ok()).flatten());
+    let mut parts =
+        whole.split(':').map(|part| (part.len() == 2).then(|| part.parse::<i8>().ok()).flatten());
     let (hour, minute, second) = (parts.next()??, parts.next()??, parts.next()??);
     if parts.next().is_some() {
         return None;
     }
     let nanos: i32 = format!("{:0<9}", fraction.get(..fraction.len().min(9))?).parse().ok()?;
     // A leap second counts as the last second of its minute.
-    jiff::civil::DateTime::new(date.year(), date.month(), date.day(), hour, minute, second.min(59), nanos).ok()
+    jiff::civil::DateTime::new(
+        date.year(),
+        date.month(),
+        date.day(),
+        hour,
+        minute,
+        second.min(59),
+        nanos,
+    )
+    .ok()
 }
 
 /// `true` or `false` as XML Schema writes them; `Ok(false)` where the element is missing.
@@ -201,8 +225,12 @@ mod tests {
     use super::*;
 
     fn read(currency: Option<&str>, text: &str) -> Result<Option<Money>, String> {
-        let element =
-            Element { name: "Amt".into(), text: text.into(), currency: currency.map(str::to_owned), children: vec![] };
+        let element = Element {
+            name: "Amt".into(),
+            text: text.into(),
+            currency: currency.map(str::to_owned),
+            children: vec![],
+        };
         amount(Some(&element))
     }
 
@@ -283,7 +311,11 @@ mod tests {
             ("2026-11-25Z", "2026-11-25T00:00:00.000Z"),
             ("2026-11-25+05:00", "2026-11-24T19:00:00.000Z"),
         ] {
-            assert_eq!(super::instant(text).map(|at| at.to_string()).as_deref(), Some(instant), "{text}");
+            assert_eq!(
+                super::instant(text).map(|at| at.to_string()).as_deref(),
+                Some(instant),
+                "{text}"
+            );
         }
         for wrong in [
             "",

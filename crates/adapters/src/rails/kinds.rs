@@ -60,12 +60,10 @@ impl MessageName {
             return None;
         }
         match named(namespace) {
-            Some(name) => Some(
-                KINDS
-                    .iter()
-                    .find(|(_, kind, _)| name == *kind)
-                    .map_or_else(|| MessageName::Other(namespace.to_owned()), |(kind, ..)| MessageName::Known(*kind)),
-            ),
+            Some(name) => Some(KINDS.iter().find(|(_, kind, _)| name == *kind).map_or_else(
+                || MessageName::Other(namespace.to_owned()),
+                |(kind, ..)| MessageName::Known(*kind),
+            )),
             None if namespace.is_empty() => by_element.map(MessageName::Known),
             None => None,
         }
@@ -76,7 +74,9 @@ impl MessageName {
 /// name.
 fn named(namespace: &str) -> Option<String> {
     let parts: Vec<&str> = namespace.split(|c: char| !c.is_ascii_alphanumeric()).collect();
-    let digits = |text: &str, count: usize| text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
+    let digits = |text: &str, count: usize| {
+        text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit())
+    };
     parts.windows(4).find_map(|name| match name {
         [area, number, variant, version]
             if area.len() == 4 && digits(number, 3) && digits(variant, 3) && digits(version, 2) =>
@@ -98,11 +98,19 @@ mod tests {
             ("urn:iso:std:iso:20022:tech:xsd:pain.002.001.99", "Document", Kind::Pain002),
             ("urn:iso:std:iso:20022:tech:xsd:pain.002.003.03", "Document", Kind::Pain002),
             ("urn:swift:xsd:$pain.002.001.02", "Document", Kind::Pain002),
-            ("http://www.six-interbank-clearing.com/de/pain.002.001.03.ch.02.xsd", "Document", Kind::Pain002),
+            (
+                "http://www.six-interbank-clearing.com/de/pain.002.001.03.ch.02.xsd",
+                "Document",
+                Kind::Pain002,
+            ),
             ("urn:iso:std:iso:20022:tech:xsd:camt.053.001.02", "BkToCstmrStmt", Kind::Camt053),
             ("", "BkToCstmrStmt", Kind::Camt053),
         ] {
-            assert_eq!(MessageName::of(namespace, element), Some(MessageName::Known(kind)), "{namespace} {element}");
+            assert_eq!(
+                MessageName::of(namespace, element),
+                Some(MessageName::Known(kind)),
+                "{namespace} {element}"
+            );
         }
         let other = "urn:iso:std:iso:20022:tech:xsd:pain.001.001.09";
         assert_eq!(MessageName::of(other, "Document"), Some(MessageName::Other(other.to_owned())));

@@ -154,7 +154,9 @@ impl IsoRail {
         let message = pain001::write(&self.id, &self.ours, batch);
         let id = message.id.clone();
         match &self.transport {
-            Transport::Https(https) => answers::submissions(&self.id, &id, batch, https.pay(message).await),
+            Transport::Https(https) => {
+                answers::submissions(&self.id, &id, batch, https.pay(message).await)
+            }
             Transport::Directory(directory) => vec![directory.pay(message).await; batch.len()],
         }
     }
@@ -165,8 +167,12 @@ impl IsoRail {
         }
         let message = pacs028::write(attempts);
         match &self.transport {
-            Transport::Https(https) => answers::inquiries(&self.id, attempts, https.inquire(message).await),
-            Transport::Directory(directory) => vec![directory.inquire(message).await; attempts.len()],
+            Transport::Https(https) => {
+                answers::inquiries(&self.id, attempts, https.inquire(message).await)
+            }
+            Transport::Directory(directory) => {
+                vec![directory.inquire(message).await; attempts.len()]
+            }
         }
     }
 

@@ -16,7 +16,11 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
     }
 }
 
-fn report(transaction: &Element, message: Option<&str>, source: &str) -> Result<BankReport, String> {
+fn report(
+    transaction: &Element,
+    message: Option<&str>,
+    source: &str,
+) -> Result<BankReport, String> {
     let (reasons, info) = iso::reasons(transaction.all("RtrRsnInf"));
     let of_transaction = iso::id(transaction, &["OrgnlGrpInf", "OrgnlMsgId"]);
     let ids = ReportIds {
@@ -27,7 +31,10 @@ fn report(transaction: &Element, message: Option<&str>, source: &str) -> Result<
         ..ReportIds::default()
     };
     let amount = iso::amount(transaction.child("RtrdIntrBkSttlmAmt"))?;
-    let amount = amount.map_or_else(|| iso::amount(transaction.child("RtrdInstdAmt")), |amount| Ok(Some(amount)))?;
+    let amount = amount.map_or_else(
+        || iso::amount(transaction.child("RtrdInstdAmt")),
+        |amount| Ok(Some(amount)),
+    )?;
     let said = Said {
         // A return without an amount is never assumed to be a full one.
         status: match amount {

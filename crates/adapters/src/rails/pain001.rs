@@ -87,7 +87,9 @@ fn group_header(out: &mut XmlWriter, head: &Head<'_>, ours: &OurSide) {
     out.leaf("MsgId", head.id);
     out.leaf("CreDtTm", &head.created_at.to_string());
     totals(out, head);
-    out.nest("InitgPty", |party| party.leaf("Nm", &name(ours.character_set, &ours.initiating_party)));
+    out.nest("InitgPty", |party| {
+        party.leaf("Nm", &name(ours.character_set, &ours.initiating_party))
+    });
 }
 
 fn totals(out: &mut XmlWriter, head: &Head<'_>) {
@@ -100,7 +102,10 @@ fn payment_header(out: &mut XmlWriter, head: &Head<'_>, ours: &OurSide) {
     out.leaf("PmtMtd", "TRF");
     totals(out, head);
     if let Some(instrument) = &ours.local_instrument {
-        out.chain(&["PmtTpInf", "LclInstrm", "Prtry"], &ours.character_set.spell(instrument, MAX_ID_CHARS));
+        out.chain(
+            &["PmtTpInf", "LclInstrm", "Prtry"],
+            &ours.character_set.spell(instrument, MAX_ID_CHARS),
+        );
     }
     out.chain(&["ReqdExctnDt", "Dt"], &head.created_at.date().to_string());
     out.chain(&["Dbtr", "Nm"], &name(ours.character_set, &ours.initiating_party));
@@ -122,7 +127,9 @@ fn transaction(out: &mut XmlWriter, set: CharacterSet, instruction: &Instruction
         private_id(party, set, &instruction.debtor);
         contact(party, &instruction.debtor);
     });
-    out.nest("CdtrAgt", |agent| agent.nest("FinInstnId", |id| creditor_agent(id, set, instruction)));
+    out.nest("CdtrAgt", |agent| {
+        agent.nest("FinInstnId", |id| creditor_agent(id, set, instruction))
+    });
     out.nest("Cdtr", |party| {
         name_and_address(party, set, instruction.names, &instruction.creditor);
         private_id(party, set, &instruction.creditor);
@@ -166,7 +173,9 @@ fn names_apart(out: &mut XmlWriter, set: CharacterSet, instruction: &Instruction
     out.nest("SplmtryData", |data| {
         data.nest("Envlp", |envelope| {
             envelope.nest_in("PrtyNms", PARTY_NAMES, |names| {
-                for (side, party) in [("UltmtDbtr", &instruction.debtor), ("Cdtr", &instruction.creditor)] {
+                for (side, party) in
+                    [("UltmtDbtr", &instruction.debtor), ("Cdtr", &instruction.creditor)]
+                {
                     let Some(split) = &party.split else { continue };
                     names.nest(side, |name| {
                         name.leaf_if("FrstNm", Some(&set.spell(&split.given, MAX_NAME_CHARS)));
@@ -185,13 +194,25 @@ fn plain(amount: Money) -> String {
 }
 
 fn name(set: CharacterSet, text: &str) -> String {
-    Some(set.spell(text, MAX_NAME_CHARS)).filter(|name| !name.is_empty()).unwrap_or_else(|| NOT_PROVIDED.to_owned())
+    Some(set.spell(text, MAX_NAME_CHARS))
+        .filter(|name| !name.is_empty())
+        .unwrap_or_else(|| NOT_PROVIDED.to_owned())
 }
 
-fn name_and_address(out: &mut XmlWriter, set: CharacterSet, form: NameForm, party: &InstructionParty) {
-    let split = party.split.as_ref().filter(|split| form == NameForm::FamilyFirst && !split.given.is_empty());
+fn name_and_address(
+    out: &mut XmlWriter,
+    set: CharacterSet,
+    form: NameForm,
+    party: &InstructionParty,
+) {
+    let split = party
+        .split
+        .as_ref()
+        .filter(|split| form == NameForm::FamilyFirst && !split.given.is_empty());
     match split {
-        Some(SplitName { given, family }) => out.leaf("Nm", &name(set, &format!("{family}, {given}"))),
+        Some(SplitName { given, family }) => {
+            out.leaf("Nm", &name(set, &format!("{family}, {given}")))
+        }
         None => out.leaf("Nm", &name(set, &party.name)),
     }
     let street = set.spell(&party.address, MAX_STREET_CHARS);
@@ -208,8 +229,10 @@ fn name_and_address(out: &mut XmlWriter, set: CharacterSet, form: NameForm, part
 }
 
 fn private_id(out: &mut XmlWriter, set: CharacterSet, party: &InstructionParty) {
-    let document =
-        party.document.as_ref().map(|(kind, number, country)| (kind, set.spell(number, MAX_ID_CHARS), country));
+    let document = party
+        .document
+        .as_ref()
+        .map(|(kind, number, country)| (kind, set.spell(number, MAX_ID_CHARS), country));
     let document = document.filter(|(_, number, _)| !number.is_empty());
     if party.birthdate.is_none() && document.is_none() {
         return;
@@ -228,7 +251,10 @@ fn private_id(out: &mut XmlWriter, set: CharacterSet, party: &InstructionParty) 
                     other.leaf("Id", number);
                     scheme(other, set, kind);
                     let issuer = country.as_deref().map(|code| alpha2(code).unwrap_or(code));
-                    other.leaf_if("Issr", issuer.map(|code| set.spell(code, MAX_ID_CHARS)).as_deref());
+                    other.leaf_if(
+                        "Issr",
+                        issuer.map(|code| set.spell(code, MAX_ID_CHARS)).as_deref(),
+                    );
                 });
             }
         });

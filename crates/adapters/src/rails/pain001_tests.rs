@@ -62,8 +62,15 @@ fn local(number: u128) -> Instruction {
     Instruction {
         amount: Money::new(1_000, Currency::Vnd),
         created_at: Timestamp(0),
-        debtor: InstructionParty { document: Some(("other".into(), "77".into(), None)), ..InstructionParty::default() },
-        creditor: InstructionParty { name: "আ".into(), country: "XXX".into(), ..InstructionParty::default() },
+        debtor: InstructionParty {
+            document: Some(("other".into(), "77".into(), None)),
+            ..InstructionParty::default()
+        },
+        creditor: InstructionParty {
+            name: "আ".into(),
+            country: "XXX".into(),
+            ..InstructionParty::default()
+        },
         creditor_account: "000123456".into(),
         creditor_account_is_iban: false,
         creditor_account_type: "CACC",
@@ -92,7 +99,8 @@ fn a_repetition_is_identical_and_another_batch_is_not() {
     let (one, two, three) = (instruction(1), instruction(2), instruction(3));
     let batch = [one.clone(), two.clone()];
     assert_eq!(write(&rail, &ours(), &batch).xml, write(&rail, &ours(), &batch.clone()).xml);
-    let others = [id(&batch), id(std::slice::from_ref(&one)), id(&[one.clone(), three]), id(&[two, one])];
+    let others =
+        [id(&batch), id(std::slice::from_ref(&one)), id(&[one.clone(), three]), id(&[two, one])];
     for (at, id) in others.iter().enumerate() {
         assert!(id.len() <= MAX_ID_CHARS && !others[..at].contains(id), "{id}");
     }
@@ -113,12 +121,14 @@ fn the_control_sum_is_exact() {
 /// pain.001.001.09.
 #[test]
 fn source_of_funds_and_split_names_are_in_their_elements() {
-    let split = |given: &str, family: &str| Some(SplitName { given: given.into(), family: family.into() });
+    let split =
+        |given: &str, family: &str| Some(SplitName { given: given.into(), family: family.into() });
     let mut told = instruction(1);
     told.source_of_funds = Some("Salary".into());
     told.debtor.split = split("Asha Bibi", "Khan");
     told.creditor.split = split("", "Sukarno");
-    let write = |names| write(&RailId::new("r"), &ours(), &[Instruction { names, ..told.clone() }]).xml;
+    let write =
+        |names| write(&RailId::new("r"), &ours(), &[Instruction { names, ..told.clone() }]).xml;
     let source = "<RgltryRptg><Dtls><Tp>SOURCE OF FUNDS</Tp><Inf>Salary</Inf></Dtls></RgltryRptg>";
     let apart = write(NameForm::Apart);
     let end = format!(
@@ -128,10 +138,22 @@ fn source_of_funds_and_split_names_are_in_their_elements() {
          <Cdtr><LastNm>Sukarno</LastNm></Cdtr></PrtyNms></Envlp></SplmtryData></CdtTrfTxInf>"
     );
     assert!(apart.contains(&end), "{apart}");
-    assert!(apart.contains("<UltmtDbtr><Nm>Dang Thi Muller .x.</Nm>"), "the name stays whole: {apart}");
+    assert!(
+        apart.contains("<UltmtDbtr><Nm>Dang Thi Muller .x.</Nm>"),
+        "the name stays whole: {apart}"
+    );
     let first = write(NameForm::FamilyFirst);
-    assert!(first.contains("<UltmtDbtr><Nm>Khan, Asha Bibi</Nm>") && !first.contains("SplmtryData"), "{first}");
-    assert!(first.contains(&format!("<Cdtr><Nm>{}</Nm>", "A".repeat(140))), "one word is the whole name: {first}");
+    assert!(
+        first.contains("<UltmtDbtr><Nm>Khan, Asha Bibi</Nm>") && !first.contains("SplmtryData"),
+        "{first}"
+    );
+    assert!(
+        first.contains(&format!("<Cdtr><Nm>{}</Nm>", "A".repeat(140))),
+        "one word is the whole name: {first}"
+    );
     let whole = write(NameForm::Whole);
-    assert!(whole.contains("<Nm>Dang Thi Muller .x.</Nm>") && !whole.contains("SplmtryData"), "{whole}");
+    assert!(
+        whole.contains("<Nm>Dang Thi Muller .x.</Nm>") && !whole.contains("SplmtryData"),
+        "{whole}"
+    );
 }

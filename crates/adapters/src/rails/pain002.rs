@@ -23,8 +23,11 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
     let mut blocks_speak = false;
     for block in body.all("OrgnlPmtInfAndSts") {
         let of_block = Status::of(Some(block), "PmtInfSts");
-        let whole =
-            ReportIds { message: message.clone(), block: iso::id(block, &["OrgnlPmtInfId"]), ..ReportIds::default() };
+        let whole = ReportIds {
+            message: message.clone(),
+            block: iso::id(block, &["OrgnlPmtInfId"]),
+            ..ReportIds::default()
+        };
         let inherited = if of_block.code.is_some() { &of_block } else { &of_group };
         let ids = transactions(block, &whole, inherited, statement);
         if of_block.code.is_some() {
@@ -84,7 +87,8 @@ struct Status {
 impl Status {
     fn of(element: Option<&Element>, name: &str) -> Status {
         let code = element.and_then(|element| element.text_at(&[name])).map(str::to_owned);
-        let (reasons, info) = iso::reasons(element.into_iter().flat_map(|element| element.all("StsRsnInf")));
+        let (reasons, info) =
+            iso::reasons(element.into_iter().flat_map(|element| element.all("StsRsnInf")));
         Status { code, reasons, info }
     }
 
@@ -92,12 +96,20 @@ impl Status {
     fn rest(self, of: ReportIds, listed: Vec<ReportIds>, name: &str, statement: &mut Statement) {
         let Some(code) = self.code.filter(|code| !QUIET.contains(&code.as_str())) else { return };
         if code == PARTLY && !listed.is_empty() {
-            tracing::info!(source = statement.source, listed = listed.len(), "a message is accepted in part");
+            tracing::info!(
+                source = statement.source,
+                listed = listed.len(),
+                "a message is accepted in part"
+            );
             return;
         }
         let status = iso::status(&code);
         if matches!(status, RailStatus::Unrecognised(_)) {
-            let reason = format!("{name} {} of {}, which lists no transaction", iso::quoted(&code), of.told());
+            let reason = format!(
+                "{name} {} of {}, which lists no transaction",
+                iso::quoted(&code),
+                of.told()
+            );
             statement.take("group", 1, Err(reason));
             return;
         }
@@ -115,7 +127,12 @@ impl Status {
 }
 
 /// Parses the transactions below an element; returns their ids.
-fn transactions(parent: &Element, whole: &ReportIds, inherited: &Status, statement: &mut Statement) -> Vec<ReportIds> {
+fn transactions(
+    parent: &Element,
+    whole: &ReportIds,
+    inherited: &Status,
+    statement: &mut Statement,
+) -> Vec<ReportIds> {
     let all: Vec<&Element> = parent.all("TxInfAndSts").collect();
     let mut listed = Vec::with_capacity(all.len());
     for (index, transaction) in all.iter().enumerate() {
@@ -140,7 +157,12 @@ fn ids(transaction: &Element, whole: &ReportIds, place: Option<(usize, usize)>) 
     }
 }
 
-fn report(transaction: &Element, ids: ReportIds, inherited: &Status, source: &str) -> Result<BankReport, String> {
+fn report(
+    transaction: &Element,
+    ids: ReportIds,
+    inherited: &Status,
+    source: &str,
+) -> Result<BankReport, String> {
     let (mut reasons, mut info) = iso::reasons(transaction.all("StsRsnInf"));
     let code = match (transaction.text_at(&["TxSts"]), &inherited.code) {
         (Some(code), _) => code,

@@ -36,14 +36,20 @@ impl Part<'_> {
         };
         let charges = self.charges(booking)?;
         let booked = iso::amount(Some(booked)).ok().flatten();
-        Ok(Some(booked.filter(|booked| charges.is_some_and(|it| with_charges(booked, it))).unwrap_or(own)))
+        Ok(Some(
+            booked
+                .filter(|booked| charges.is_some_and(|it| with_charges(booked, it)))
+                .unwrap_or(own),
+        ))
     }
 
     /// The charges included in its amount.
     pub(super) fn charges(&self, booking: &Element) -> Result<Option<Money>, String> {
         let own = iso::charges(self.details.all("Chrgs"))?;
         match own {
-            None if self.is_alone && !std::ptr::eq(self.details, booking) => iso::charges(booking.all("Chrgs")),
+            None if self.is_alone && !std::ptr::eq(self.details, booking) => {
+                iso::charges(booking.all("Chrgs"))
+            }
             own => Ok(own),
         }
     }
@@ -65,10 +71,18 @@ pub(super) fn parts(booking: &Element) -> Vec<Part<'_>> {
         let listed: Vec<&Element> = group.all("TxDtls").collect();
         let is_named = whole.message.is_some() || whole.block.is_some();
         if let (Some(batch), true, true) = (batch, listed.is_empty(), is_named) {
-            let total = batch.child("TtlAmt").or_else(|| booking.child("Amt").filter(|_| groups.len() == 1));
+            let total = batch
+                .child("TtlAmt")
+                .or_else(|| booking.child("Amt").filter(|_| groups.len() == 1));
             let counted = batch.text_at(&["NbOfTxs"]).and_then(|text| text.parse().ok());
             let ids = ReportIds { reference: reference.clone(), ..whole };
-            parts.push(Part { details: booking, ids, is_alone: false, batch: Some(counted), total });
+            parts.push(Part {
+                details: booking,
+                ids,
+                is_alone: false,
+                batch: Some(counted),
+                total,
+            });
             continue;
         }
         for (index, details) in listed.iter().enumerate() {

@@ -49,15 +49,21 @@ impl Statement {
         let kind = match &document.name {
             MessageName::Known(kind) => *kind,
             MessageName::Other(namespace) => {
-                return self.complain(format!("a message is {}, which is not supported", iso::quoted(namespace)));
+                return self.complain(format!(
+                    "a message is {}, which is not supported",
+                    iso::quoted(namespace)
+                ));
             }
         };
         let (root, element) = (&document.root, kind.element());
-        let Some(body) = root.child(element).or_else(|| Some(root).filter(|root| root.name == element)) else {
+        let Some(body) =
+            root.child(element).or_else(|| Some(root).filter(|root| root.name == element))
+        else {
             return self.complain(format!("the message is a {} without {element}", kind.name()));
         };
         let header = ["GrpHdr", "Assgnmt"].into_iter().find_map(|name| body.child(name));
-        let id = header.and_then(|header| header.text_at(&["MsgId"]).or_else(|| header.text_at(&["Id"])));
+        let id = header
+            .and_then(|header| header.text_at(&["MsgId"]).or_else(|| header.text_at(&["Id"])));
         let id = id.map_or_else(|| "without MsgId".to_owned(), iso::reference);
         self.kinds.push(kind);
         self.source = format!("{} {id}", kind.name());
@@ -73,8 +79,11 @@ impl Statement {
         }
         // A status report may list no transaction, and a day may have no booking; other messages
         // need entries.
-        let may_be_empty = matches!(kind, Kind::Pain002 | Kind::Pacs002 | Kind::Camt029 | Kind::Camt052);
-        if before == (self.entries.len(), self.statements.len(), self.complaints.len()) && !may_be_empty {
+        let may_be_empty =
+            matches!(kind, Kind::Pain002 | Kind::Pacs002 | Kind::Camt029 | Kind::Camt052);
+        if before == (self.entries.len(), self.statements.len(), self.complaints.len())
+            && !may_be_empty
+        {
             self.complain(format!("{}: it has no entries", self.source));
         }
     }
@@ -87,7 +96,9 @@ pub(super) enum Unreadable {
     #[error("the message {0}")]
     Xml(#[from] XmlError),
     /// XML of another kind.
-    #[error("the message is {0}, not pain.002, camt.052, camt.053, camt.054, pacs.002, pacs.004 or camt.029")]
+    #[error(
+        "the message is {0}, not pain.002, camt.052, camt.053, camt.054, pacs.002, pacs.004 or camt.029"
+    )]
     Kind(String),
 }
 
@@ -110,7 +121,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Statement, Unreadable> {
         statement.complain(format!("what follows {} {error}", statement.source));
     }
     if statement.complaints_left_out > 0 {
-        let more = format!("{}: {} more entries like these", statement.source, statement.complaints_left_out);
+        let more = format!(
+            "{}: {} more entries like these",
+            statement.source, statement.complaints_left_out
+        );
         statement.complaints.push(more);
     }
     Ok(statement)

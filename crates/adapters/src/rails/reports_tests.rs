@@ -24,17 +24,28 @@ fn message(name: &str, root: &str, body: &str) -> String {
 }
 
 fn pain002(transaction: &str) -> String {
-    let body = format!("<OrgnlPmtInfAndSts><TxInfAndSts>{transaction}</TxInfAndSts></OrgnlPmtInfAndSts>");
+    let body =
+        format!("<OrgnlPmtInfAndSts><TxInfAndSts>{transaction}</TxInfAndSts></OrgnlPmtInfAndSts>");
     message("pain.002.001.10", "CstmrPmtStsRpt", &body)
 }
 
 fn notice(version: &str, entries: &str) -> String {
-    message(&format!("camt.054.001.{version}"), "BkToCstmrDbtCdtNtfctn", &format!("<Ntfctn>{entries}</Ntfctn>"))
+    message(
+        &format!("camt.054.001.{version}"),
+        "BkToCstmrDbtCdtNtfctn",
+        &format!("<Ntfctn>{entries}</Ntfctn>"),
+    )
 }
 
 fn camt054(entry: &str, details: &str) -> String {
-    let refs = format!("<Refs><InstrId>{SIMPLE}</InstrId><EndToEndId>e2e</EndToEndId><UETR>{UETR}</UETR></Refs>");
-    let amount = if entry.contains("<Amt") || details.contains("<Amt") { "" } else { "<Amt Ccy=\"PKR\">5.00</Amt>" };
+    let refs = format!(
+        "<Refs><InstrId>{SIMPLE}</InstrId><EndToEndId>e2e</EndToEndId><UETR>{UETR}</UETR></Refs>"
+    );
+    let amount = if entry.contains("<Amt") || details.contains("<Amt") {
+        ""
+    } else {
+        "<Amt Ccy=\"PKR\">5.00</Amt>"
+    };
     let details = format!("<NtryDtls><TxDtls>{refs}{details}</TxDtls></NtryDtls>");
     notice("08", &format!("<Ntry>{amount}{entry}{details}</Ntry>"))
 }
@@ -45,7 +56,11 @@ fn pacs004(version: &str, transaction: &str) -> String {
 
 fn one(text: &str) -> BankReport {
     let mut statement = read(text.as_bytes()).expect(text);
-    assert_eq!((statement.entries.len(), statement.complaints.as_slice()), (1, [].as_slice()), "{text}");
+    assert_eq!(
+        (statement.entries.len(), statement.complaints.as_slice()),
+        (1, [].as_slice()),
+        "{text}"
+    );
     statement.entries.remove(0)
 }
 
@@ -72,7 +87,10 @@ fn ours() -> Candidates {
             sent: vec![SentIn { message: MESSAGE.to_owned(), position }],
         }
     };
-    Candidates::new(vec![candidate(UETR, 1, 37_912), candidate("ff112233-4455-6677-8899-aabbccddeeff", 2, 1_000)])
+    Candidates::new(vec![
+        candidate(UETR, 1, 37_912),
+        candidate("ff112233-4455-6677-8899-aabbccddeeff", 2, 1_000),
+    ])
 }
 
 /// A message's reports on these attempts, in order.
@@ -89,7 +107,10 @@ fn heard(text: &str) -> Vec<Result<RailReport, Unmatched>> {
 
 fn statuses(text: &str) -> Vec<(bool, RailStatus)> {
     let first = AttemptId(Uuid::parse_str(UETR).expect("a UUID"));
-    heard(text).into_iter().map(|it| it.map(|it| (it.attempt == first, it.status)).expect("matched")).collect()
+    heard(text)
+        .into_iter()
+        .map(|it| it.map(|it| (it.attempt == first, it.status)).expect("matched"))
+        .collect()
 }
 
 #[test]
@@ -109,7 +130,10 @@ fn a_status_report_is_read_whole() {
         (&said.status, said.reasons.as_slice()),
         (&RailStatus::Rejected, ["AC01".into(), "X9".into()].as_slice())
     );
-    assert_eq!((said.info.as_deref(), said.bank_reference.as_deref()), (Some("no such account <b>"), Some("REF-1")));
+    assert_eq!(
+        (said.info.as_deref(), said.bank_reference.as_deref()),
+        (Some("no such account <b>"), Some("REF-1"))
+    );
     assert_eq!((said.amount, said.source.as_str()), (Some(pkr(3_791_205)), "pain.002 B-17"));
 }
 
@@ -130,32 +154,54 @@ fn a_status_of_the_whole_is_one_of_each_that_is_not_listed() {
         )
     };
     let block = |status: &str, transactions: &str| {
-        let status = if status.is_empty() { String::new() } else { format!("<PmtInfSts>{status}</PmtInfSts>") };
-        format!("<OrgnlPmtInfAndSts><OrgnlPmtInfId>{MESSAGE}</OrgnlPmtInfId>{status}{transactions}</OrgnlPmtInfAndSts>")
+        let status = if status.is_empty() {
+            String::new()
+        } else {
+            format!("<PmtInfSts>{status}</PmtInfSts>")
+        };
+        format!(
+            "<OrgnlPmtInfAndSts><OrgnlPmtInfId>{MESSAGE}</OrgnlPmtInfId>{status}{transactions}</OrgnlPmtInfAndSts>"
+        )
     };
     let listed = |status: &str| {
-        format!("<TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxSts>{status}</TxSts></TxInfAndSts>")
+        format!(
+            "<TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxSts>{status}</TxSts></TxInfAndSts>"
+        )
     };
-    let without_status = format!("<TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId></TxInfAndSts>");
+    let without_status =
+        format!("<TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId></TxInfAndSts>");
     let (yes, no) = (RailStatus::Accepted, RailStatus::Rejected);
     let both = |status: &RailStatus| vec![(true, status.clone()), (false, status.clone())];
     for version in ["03", "10", "14"] {
-        let said = |body: &str| statuses(&message(&format!("pain.002.001.{version}"), "CstmrPmtStsRpt", body));
+        let said = |body: &str| {
+            statuses(&message(&format!("pain.002.001.{version}"), "CstmrPmtStsRpt", body))
+        };
         assert_eq!(said(&group("RJCT", "FF01")), both(&no), "the group");
         assert_eq!(said(&(group("", "") + &block("RJCT", ""))), both(&no), "the block");
-        assert_eq!(said(&(group("RJCT", "") + &block("RJCT", ""))), both(&no), "both report it, once each");
+        assert_eq!(
+            said(&(group("RJCT", "") + &block("RJCT", ""))),
+            both(&no),
+            "both report it, once each"
+        );
         for code in ["ACTC", "ACCP", "ACSP", "ACWC"] {
             assert_eq!(said(&group(code, "")), both(&yes), "{code}");
             assert_eq!(said(&(group("", "") + &block(code, ""))), both(&yes), "{code}");
         }
         let mixed = said(&(group("RJCT", "") + &block("", &listed("ACSP"))));
-        assert_eq!(mixed, [(true, yes.clone()), (false, no.clone())], "the listed one has its own status");
+        assert_eq!(
+            mixed,
+            [(true, yes.clone()), (false, no.clone())],
+            "the listed one has its own status"
+        );
         assert_eq!(
             said(&(group("PART", "") + &block("", &listed("RJCT")))),
             [(true, no.clone())],
             "the others are unchanged"
         );
-        assert_eq!(said(&(group("PART", "") + &block("PART", &listed("RJCT")))), [(true, no.clone())]);
+        assert_eq!(
+            said(&(group("PART", "") + &block("PART", &listed("RJCT")))),
+            [(true, no.clone())]
+        );
         assert_eq!(
             said(&(group("ACSP", "") + &block("", &without_status))),
             both(&yes),
@@ -165,10 +211,15 @@ fn a_status_of_the_whole_is_one_of_each_that_is_not_listed() {
             assert_eq!(said(&group(quiet, "")), [], "{quiet}");
         }
     }
-    let reason = heard(&message("pain.002.001.10", "CstmrPmtStsRpt", &group("RJCT", "FF01"))).remove(0).expect("ours");
+    let reason = heard(&message("pain.002.001.10", "CstmrPmtStsRpt", &group("RJCT", "FF01")))
+        .remove(0)
+        .expect("ours");
     assert_eq!(reason.reason.as_deref(), Some("FF01"));
     let foreign = group("RJCT", "").replace(MESSAGE, "BANK-9");
-    assert_eq!(heard(&message("pain.002.001.10", "CstmrPmtStsRpt", &foreign)), [Err(Unmatched::Nothing)]);
+    assert_eq!(
+        heard(&message("pain.002.001.10", "CstmrPmtStsRpt", &foreign)),
+        [Err(Unmatched::Nothing)]
+    );
 }
 
 #[test]
@@ -183,7 +234,11 @@ fn bookings_are_distinguished() {
         ("<CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts>", "", RailStatus::Settled),
         ("<CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts>", "", RailStatus::Settled),
         ("<CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>PDNG</Cd></Sts>", "", RailStatus::Accepted),
-        ("<CdtDbtInd>DBIT</CdtDbtInd><Sts>INFO</Sts>", "", RailStatus::Unrecognised("INFO entry".into())),
+        (
+            "<CdtDbtInd>DBIT</CdtDbtInd><Sts>INFO</Sts>",
+            "",
+            RailStatus::Unrecognised("INFO entry".into()),
+        ),
         ("<CdtDbtInd>CRDT</CdtDbtInd><RvslInd>true</RvslInd>", "", RailStatus::Returned),
         ("<CdtDbtInd>CRDT</CdtDbtInd><RvslInd>1</RvslInd>", "", RailStatus::Returned),
         ("<CdtDbtInd>CRDT</CdtDbtInd>", returned, RailStatus::Returned),
@@ -200,7 +255,8 @@ fn bookings_are_distinguished() {
         ("<CdtDbtInd>CRDT</CdtDbtInd><RvslInd>true</RvslInd>", debit, undone()),
     ] {
         for version in ["02", "08", "13"] {
-            let text = camt054(entry, details).replace("camt.054.001.08", &format!("camt.054.001.{version}"));
+            let text = camt054(entry, details)
+                .replace("camt.054.001.08", &format!("camt.054.001.{version}"));
             assert_eq!(one(&text).said.status, status, "{version} {entry} {details}");
         }
     }
@@ -212,7 +268,10 @@ fn bookings_are_distinguished() {
         (report.said.reasons.as_slice(), report.said.info.as_deref()),
         (["AC04".into()].as_slice(), Some("closed"))
     );
-    assert_eq!((report.said.amount, report.said.bank_reference.as_deref()), (Some(pkr(500)), Some("N-1")));
+    assert_eq!(
+        (report.said.amount, report.said.bank_reference.as_deref()),
+        (Some(pkr(500)), Some("N-1"))
+    );
 }
 
 /// Amounts are in TxDtls/Amt, else AmtDtls/TxAmt, else AmtDtls/InstdAmt, else, for one transaction,
@@ -222,22 +281,33 @@ fn amounts_are_found_in_each_of_their_places() {
     let entry = |amount: &str, details: &[&str]| {
         let all: String = details
             .iter()
-            .map(|it| format!("<TxDtls><Refs><EndToEndId>{SIMPLE}</EndToEndId></Refs>{it}</TxDtls>"))
+            .map(|it| {
+                format!("<TxDtls><Refs><EndToEndId>{SIMPLE}</EndToEndId></Refs>{it}</TxDtls>")
+            })
             .collect();
-        format!("<Ntry><Amt Ccy=\"PKR\">{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><NtryDtls>{all}</NtryDtls></Ntry>")
+        format!(
+            "<Ntry><Amt Ccy=\"PKR\">{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><NtryDtls>{all}</NtryDtls></Ntry>"
+        )
     };
     let own = "<Amt Ccy=\"PKR\">1.00</Amt>";
-    let tx =
-        "<AmtDtls><InstdAmt><Amt Ccy=\"PKR\">3.00</Amt></InstdAmt><TxAmt><Amt Ccy=\"PKR\">2.00</Amt></TxAmt></AmtDtls>";
+    let tx = "<AmtDtls><InstdAmt><Amt Ccy=\"PKR\">3.00</Amt></InstdAmt><TxAmt><Amt Ccy=\"PKR\">2.00</Amt></TxAmt></AmtDtls>";
     let instructed = "<AmtDtls><InstdAmt><Amt Ccy=\"PKR\">3.00</Amt></InstdAmt></AmtDtls>";
     for version in ["02", "08"] {
-        for (details, minor) in [(format!("{own}{tx}"), 100), (tx.to_owned(), 200), (instructed.to_owned(), 300)] {
+        for (details, minor) in
+            [(format!("{own}{tx}"), 100), (tx.to_owned(), 200), (instructed.to_owned(), 300)]
+        {
             let report = one(&notice(version, &entry("9.00", &[&details])));
             assert_eq!(report.said.amount, Some(pkr(minor)), "{version} {details}");
         }
-        assert_eq!(one(&notice(version, &entry("9.00", &[""]))).said.amount, Some(pkr(900)), "the entry's");
-        let batch = read(notice(version, &entry("9.00", &[instructed, ""])).as_bytes()).expect("readable");
-        let said: Vec<_> = batch.entries.iter().map(|it| (it.said.amount, it.said.status.clone())).collect();
+        assert_eq!(
+            one(&notice(version, &entry("9.00", &[""]))).said.amount,
+            Some(pkr(900)),
+            "the entry's"
+        );
+        let batch =
+            read(notice(version, &entry("9.00", &[instructed, ""])).as_bytes()).expect("readable");
+        let said: Vec<_> =
+            batch.entries.iter().map(|it| (it.said.amount, it.said.status.clone())).collect();
         let nameless = RailStatus::Unrecognised("a booking without an amount".into());
         assert_eq!(
             said,
@@ -257,7 +327,8 @@ fn charges_are_found_in_each_version() {
     };
     let total = "<Chrgs><TtlChrgsAndTaxAmt Ccy=\"PKR\">10.00</TtlChrgsAndTaxAmt></Chrgs>";
     let records = "<Chrgs><Rcrd><Amt Ccy=\"PKR\">4.00</Amt></Rcrd><Rcrd><Amt Ccy=\"PKR\">6.00</Amt></Rcrd></Chrgs>";
-    let old = "<Chrgs><Amt Ccy=\"PKR\">4.00</Amt></Chrgs><Chrgs><Amt Ccy=\"PKR\">6.00</Amt></Chrgs>";
+    let old =
+        "<Chrgs><Amt Ccy=\"PKR\">4.00</Amt></Chrgs><Chrgs><Amt Ccy=\"PKR\">6.00</Amt></Chrgs>";
     let own = "<Amt Ccy=\"PKR\">379.12</Amt>";
     for (version, amounts, charges, of_entry) in [
         ("08", "", total, ""),
@@ -269,7 +340,11 @@ fn charges_are_found_in_each_version() {
     ] {
         let said = booking(version, amounts, charges, of_entry);
         let expected = (Some(pkr(38_912)), Some(pkr(1_000)));
-        assert_eq!((said.amount, said.charges), expected, "{version} {amounts} {charges} {of_entry}");
+        assert_eq!(
+            (said.amount, said.charges),
+            expected,
+            "{version} {amounts} {charges} {of_entry}"
+        );
     }
     for version in ["02", "09", "13"] {
         let said = one(&pacs004(
@@ -296,11 +371,14 @@ fn a_batch_booked_in_one_sum_covers_each_of_its_transactions() {
         )
     };
     let by_message = format!("<MsgId>{MESSAGE}</MsgId>");
-    let by_block = format!("<PmtInfId>{MESSAGE}</PmtInfId><NbOfTxs>2</NbOfTxs><TtlAmt Ccy=\"PKR\">389.12</TtlAmt>");
+    let by_block = format!(
+        "<PmtInfId>{MESSAGE}</PmtInfId><NbOfTxs>2</NbOfTxs><TtlAmt Ccy=\"PKR\">389.12</TtlAmt>"
+    );
     for version in ["02", "08"] {
         for batch in [&by_message, &by_block] {
             let reports = heard(&notice(version, &booking("389.12", batch)));
-            let amounts: Vec<_> = reports.into_iter().map(|it| it.map(|it| (it.status, it.amount))).collect();
+            let amounts: Vec<_> =
+                reports.into_iter().map(|it| it.map(|it| (it.status, it.amount))).collect();
             let paid = |minor| Ok((RailStatus::Settled, Some(pkr(minor))));
             assert_eq!(amounts, [paid(37_912), paid(1_000)], "{version} {batch}");
         }
@@ -319,13 +397,17 @@ fn a_return_is_read_whole() {
              <RtrRsnInf><Rsn><Cd>AC04</Cd></Rsn></RtrRsnInf>"
         ),
     ));
-    assert_eq!((ids(&report).uetr.as_deref(), &report.said.status), (Some(UETR), &RailStatus::Returned));
+    assert_eq!(
+        (ids(&report).uetr.as_deref(), &report.said.status),
+        (Some(UETR), &RailStatus::Returned)
+    );
     assert_eq!(report.said.amount, Some(Money::new(1000, Currency::Vnd)));
     assert_eq!(
         (report.said.reasons.as_slice(), report.said.source.as_str()),
         (["AC04".into()].as_slice(), "pacs.004 B-17")
     );
-    let nameless = one(&pacs004("02", &format!("<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>"))).said.status;
+    let nameless =
+        one(&pacs004("02", &format!("<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>"))).said.status;
     assert_eq!(nameless, RailStatus::Unrecognised("a return without an amount".into()));
 }
 
@@ -342,7 +424,10 @@ fn other_messages_of_banks_are_read_too() {
          <TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxCxlSts>ACCR</TxCxlSts></TxInfAndSts></CxlDtls>\
          </RsltnOfInvstgtn></Document>"
     );
-    assert_eq!(statuses(&resolution), [(true, RailStatus::Unrecognised("cancellation ACCR".into()))]);
+    assert_eq!(
+        statuses(&resolution),
+        [(true, RailStatus::Unrecognised("cancellation ACCR".into()))]
+    );
     let entry = |refs: &str| {
         format!(
             "<Ntry><Amt Ccy=\"PKR\">379.12</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts><Cd>BOOK</Cd></Sts><NtryDtls><TxDtls>\
@@ -358,7 +443,11 @@ fn other_messages_of_banks_are_read_too() {
             entry("<EndToEndId>X</EndToEndId>")
         ),
     );
-    assert_eq!(statuses(&interim), [(true, RailStatus::Settled)], "an unmatched booking is left to the statement");
+    assert_eq!(
+        statuses(&interim),
+        [(true, RailStatus::Settled)],
+        "an unmatched booking is left to the statement"
+    );
 }
 
 #[test]
@@ -370,22 +459,33 @@ fn several_messages_of_one_file_are_all_read() {
     for text in [both, enveloped] {
         let statement = read(text.as_bytes()).expect(&text);
         let sources: Vec<_> = statement.entries.iter().map(|it| it.said.source.as_str()).collect();
-        assert_eq!((sources, statement.complaints.len()), (vec!["pain.002 B-17", "camt.054 B-17"], 0));
+        assert_eq!(
+            (sources, statement.complaints.len()),
+            (vec!["pain.002 B-17", "camt.054 B-17"], 0)
+        );
     }
     let cut = format!("{first}{}", &second[..second.len() - 3]);
     let statement = read(cut.as_bytes()).expect("the first message is whole");
-    assert_eq!((statement.entries.len(), statement.complaints.len()), (1, 1), "{:?}", statement.complaints);
+    assert_eq!(
+        (statement.entries.len(), statement.complaints.len()),
+        (1, 1),
+        "{:?}",
+        statement.complaints
+    );
 }
 
 #[test]
 fn unparsable_entries_are_reported() {
     let id = format!("<OrgnlInstrId>{SIMPLE}</OrgnlInstrId>");
     let amount = |ccy: &str, text: &str| {
-        pain002(&format!("{id}<TxSts>ACSC</TxSts><OrgnlTxRef><Amt><InstdAmt{ccy}>{text}</InstdAmt></Amt></OrgnlTxRef>"))
+        pain002(&format!(
+            "{id}<TxSts>ACSC</TxSts><OrgnlTxRef><Amt><InstdAmt{ccy}>{text}</InstdAmt></Amt></OrgnlTxRef>"
+        ))
     };
     let group = |status: &str| {
-        let body =
-            format!("<OrgnlGrpInfAndSts><OrgnlMsgId>M</OrgnlMsgId><GrpSts>{status}</GrpSts></OrgnlGrpInfAndSts>");
+        let body = format!(
+            "<OrgnlGrpInfAndSts><OrgnlMsgId>M</OrgnlMsgId><GrpSts>{status}</GrpSts></OrgnlGrpInfAndSts>"
+        );
         message("pain.002.001.10", "CstmrPmtStsRpt", &body)
     };
     for (text, reason) in [
@@ -398,7 +498,10 @@ fn unparsable_entries_are_reported() {
         (camt054("<CdtDbtInd>CRDT</CdtDbtInd>", ""), "a credit that is not a return"),
         (camt054("<CdtDbtInd>BOTH</CdtDbtInd>", ""), "CdtDbtInd \"BOTH\" is not known"),
         (camt054("", ""), "it has no CdtDbtInd"),
-        (camt054("<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>maybe</RvslInd>", ""), "neither true nor false"),
+        (
+            camt054("<CdtDbtInd>DBIT</CdtDbtInd><RvslInd>maybe</RvslInd>", ""),
+            "neither true nor false",
+        ),
         (notice("08", "<Ntry/>"), "it has no TxDtls"),
         (message("camt.054.001.08", "BkToCstmrDbtCdtNtfctn", ""), "it has no entries"),
         (group("ZZZZ"), "GrpSts \"ZZZZ\" of MsgId M"),
@@ -406,7 +509,11 @@ fn unparsable_entries_are_reported() {
     ] {
         let statement = read(text.as_bytes()).expect("well-formed");
         assert_eq!((statement.entries.len(), statement.complaints.len()), (0, 1), "{reason}");
-        assert!(statement.complaints[0].contains(reason), "{:?} does not contain {reason}", statement.complaints);
+        assert!(
+            statement.complaints[0].contains(reason),
+            "{:?} does not contain {reason}",
+            statement.complaints
+        );
         assert!(statement.complaints[0].len() < 300, "a complaint is bounded");
     }
 }
@@ -418,7 +525,10 @@ fn placeholders_count_as_missing() {
          <OrgnlUETR>{UETR}</OrgnlUETR><TxSts>ACSC</TxSts><AcctSvcrRef>NOTPROVIDED</AcctSvcrRef>"
     )));
     let named = ids(&report);
-    assert_eq!((&named.instruction, &named.end_to_end, &report.said.bank_reference), (&None, &None, &None));
+    assert_eq!(
+        (&named.instruction, &named.end_to_end, &report.said.bank_reference),
+        (&None, &None, &None)
+    );
 }
 
 #[test]
@@ -434,9 +544,11 @@ fn unknown_codes_are_kept_and_foreign_amounts_are_reported() {
 
 #[test]
 fn a_bad_entry_does_not_hide_the_good_ones() {
-    let good = format!("<TxInfAndSts><OrgnlUETR>{UETR}</OrgnlUETR><TxSts>ACSP</TxSts></TxInfAndSts>");
+    let good =
+        format!("<TxInfAndSts><OrgnlUETR>{UETR}</OrgnlUETR><TxSts>ACSP</TxSts></TxInfAndSts>");
     let body = format!("<OrgnlPmtInfAndSts>{good}<TxInfAndSts/>{good}</OrgnlPmtInfAndSts>");
-    let statement = read(message("pain.002.001.10", "CstmrPmtStsRpt", &body).as_bytes()).expect("readable");
+    let statement =
+        read(message("pain.002.001.10", "CstmrPmtStsRpt", &body).as_bytes()).expect("readable");
     assert_eq!(statement.entries.len(), 2);
     assert_eq!(statement.complaints, ["pain.002 B-17, TxInfAndSts 2: it has no TxSts"]);
 }
@@ -444,7 +556,8 @@ fn a_bad_entry_does_not_hide_the_good_ones() {
 #[test]
 fn complaints_are_bounded() {
     let body = format!("<OrgnlPmtInfAndSts>{}</OrgnlPmtInfAndSts>", "<TxInfAndSts/>".repeat(1_500));
-    let statement = read(message("pain.002.001.10", "CstmrPmtStsRpt", &body).as_bytes()).expect("readable");
+    let statement =
+        read(message("pain.002.001.10", "CstmrPmtStsRpt", &body).as_bytes()).expect("readable");
     assert_eq!(statement.complaints.len(), MAX_COMPLAINTS + 1);
     assert!(statement.complaints[MAX_COMPLAINTS].contains("500 more"));
 }
@@ -475,7 +588,8 @@ fn a_cut_or_scrambled_message_never_panics() {
             scrambled[at] = byte;
             // Any result is fine as long as its ids come from the text.
             if let Ok(statement) = read(&scrambled) {
-                let all = statement.entries.iter().flat_map(BankReport::ids).flat_map(ReportIds::strong);
+                let all =
+                    statement.entries.iter().flat_map(BankReport::ids).flat_map(ReportIds::strong);
                 assert!(all.into_iter().all(|id| id.len() <= 40), "byte {at}");
             }
         }

@@ -5,9 +5,9 @@
 
 /// Telephone country codes of two digits (ITU-T E.164 Annex D); `1` and `7` have one, all others three.
 const TWO_DIGIT_ZONES: [&str; 43] = [
-    "20", "27", "30", "31", "32", "33", "34", "36", "39", "40", "41", "43", "44", "45", "46", "47", "48", "49", "51",
-    "52", "53", "54", "55", "56", "57", "58", "60", "61", "62", "63", "64", "65", "66", "81", "82", "84", "86", "90",
-    "91", "92", "93", "94", "95",
+    "20", "27", "30", "31", "32", "33", "34", "36", "39", "40", "41", "43", "44", "45", "46", "47",
+    "48", "49", "51", "52", "53", "54", "55", "56", "57", "58", "60", "61", "62", "63", "64", "65",
+    "66", "81", "82", "84", "86", "90", "91", "92", "93", "94", "95",
 ];
 
 /// ISO 3166-1: every alpha-3 code followed by its alpha-2 code (as of 2026-02).
@@ -63,7 +63,8 @@ pub(super) fn phone(number: &str) -> Option<String> {
 
 /// An e-mail address, if it is pure ASCII and no longer than RFC 5321 allows.
 pub(super) fn email(address: &str) -> Option<&str> {
-    (address.len() <= 254 && address.contains('@') && address.bytes().all(|b| b.is_ascii_graphic())).then_some(address)
+    (address.len() <= 254 && address.contains('@') && address.bytes().all(|b| b.is_ascii_graphic()))
+        .then_some(address)
 }
 
 #[cfg(test)]

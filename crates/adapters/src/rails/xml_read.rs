@@ -176,7 +176,8 @@ fn decode(bytes: &[u8]) -> Result<Cow<'_, str>, XmlError> {
 fn declared(bytes: &[u8]) -> Option<String> {
     let start = bytes.get(..bytes.len().min(MAX_DECLARATION_BYTES))?.trim_ascii_start();
     let end = start.windows(2).position(|two| two == b"?>")?;
-    let declaration = std::str::from_utf8(start.get(..end)?).ok().filter(|text| text.starts_with("<?xml"))?;
+    let declaration =
+        std::str::from_utf8(start.get(..end)?).ok().filter(|text| text.starts_with("<?xml"))?;
     let (_, value) = declaration.split_once("encoding")?;
     let value = value.trim_start().strip_prefix('=')?.trim_start();
     let quote = value.chars().next().filter(|quote| matches!(quote, '"' | '\''))?;
@@ -185,9 +186,13 @@ fn declared(bytes: &[u8]) -> Option<String> {
 
 fn resolve(reference: &BytesRef<'_>) -> Result<String, XmlError> {
     match reference.resolve_char_ref().map_err(|_| XmlError::Entity)? {
-        Some(character) if character.is_control() && !character.is_whitespace() => Err(XmlError::Entity),
+        Some(character) if character.is_control() && !character.is_whitespace() => {
+            Err(XmlError::Entity)
+        }
         Some(character) => Ok(character.to_string()),
-        None => resolve_predefined_entity(&reference.xml10_content()).map(str::to_owned).ok_or(XmlError::Entity),
+        None => resolve_predefined_entity(&reference.xml10_content())
+            .map(str::to_owned)
+            .ok_or(XmlError::Entity),
     }
 }
 
@@ -210,7 +215,11 @@ struct Open {
 }
 
 impl Builder {
-    fn open(&mut self, namespace: &ResolveResult<'_>, start: &BytesStart<'_>) -> Result<(), XmlError> {
+    fn open(
+        &mut self,
+        namespace: &ResolveResult<'_>,
+        start: &BytesStart<'_>,
+    ) -> Result<(), XmlError> {
         self.elements += 1;
         if self.depth == MAX_DEPTH_ELEMENTS {
             return Err(XmlError::TooDeep);
@@ -233,7 +242,8 @@ impl Builder {
         let element = Element { name, currency, ..Element::default() };
         match &mut self.open {
             Some(open) => {
-                let foreign = namespace != open.namespace || matches!(open.stack.last(), Some(None));
+                let foreign =
+                    namespace != open.namespace || matches!(open.stack.last(), Some(None));
                 open.stack.push((!foreign).then_some(element));
             }
             None => {
@@ -247,11 +257,18 @@ impl Builder {
     }
 
     fn close(&mut self) -> Result<(), XmlError> {
-        self.depth = self.depth.checked_sub(1).ok_or_else(|| XmlError::malformed("an end without a start"))?;
+        self.depth = self
+            .depth
+            .checked_sub(1)
+            .ok_or_else(|| XmlError::malformed("an end without a start"))?;
         let Some(mut open) = self.open.take() else { return Ok(()) };
         let closed = open.stack.pop().flatten().map(|mut element| {
             // Text between elements is only layout.
-            let text = if element.children.is_empty() { element.text.trim().to_owned() } else { String::new() };
+            let text = if element.children.is_empty() {
+                element.text.trim().to_owned()
+            } else {
+                String::new()
+            };
             element.text = text;
             element
         });
@@ -275,7 +292,9 @@ impl Builder {
                 }
             }
             None if self.depth == 0
-                && !text.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}').is_empty() =>
+                && !text
+                    .trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
+                    .is_empty() =>
             {
                 return Err(XmlError::malformed("text outside the root element"));
             }
@@ -302,7 +321,8 @@ fn currency(start: &BytesStart<'_>) -> Result<Option<String>, XmlError> {
         if attribute.key.0 != "Ccy" {
             continue;
         }
-        let value = attribute.normalized_value(XmlVersion::Explicit1_0).map_err(|_| XmlError::Entity)?;
+        let value =
+            attribute.normalized_value(XmlVersion::Explicit1_0).map_err(|_| XmlError::Entity)?;
         if currency.replace(value.into_owned()).is_some() {
             return Err(XmlError::malformed("a duplicate attribute"));
         }

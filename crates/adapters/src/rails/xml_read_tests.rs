@@ -30,9 +30,13 @@ fn a_document_reads_into_its_tree() {
 #[test]
 fn prefixes_may_change_from_element_to_element() {
     for text in [
-        format!("<ns2:Document xmlns:ns2='{PAIN_002}'><A xmlns='{PAIN_002}'><B>1</B></A></ns2:Document>"),
+        format!(
+            "<ns2:Document xmlns:ns2='{PAIN_002}'><A xmlns='{PAIN_002}'><B>1</B></A></ns2:Document>"
+        ),
         format!("<Document xmlns='{PAIN_002}'><x:A xmlns:x='{PAIN_002}'><B>1</B></x:A></Document>"),
-        format!("<a:Document xmlns:a='{PAIN_002}' xmlns:b='{PAIN_002}'><b:A><a:B>1</a:B></b:A></a:Document>"),
+        format!(
+            "<a:Document xmlns:a='{PAIN_002}' xmlns:b='{PAIN_002}'><b:A><a:B>1</a:B></b:A></a:Document>"
+        ),
     ] {
         assert_eq!(one(text.as_bytes()).text_at(&["A", "B"]), Some("1"), "{text}");
     }
@@ -52,12 +56,16 @@ fn messages_are_found_in_envelopes_and_one_after_the_other() {
             ),
             vec!["1", "2"],
         ),
-        (format!("<?xml version='1.0'?>{}\n<?xml version='1.0'?>{}", message(1), message(2)), vec!["1", "2"]),
+        (
+            format!("<?xml version='1.0'?>{}\n<?xml version='1.0'?>{}", message(1), message(2)),
+            vec!["1", "2"],
+        ),
         (format!("<CstmrPmtStsRpt xmlns='{PAIN_002}'><A>1</A></CstmrPmtStsRpt>"), vec!["1"]),
         ("<Document><CstmrPmtStsRpt><A>1</A></CstmrPmtStsRpt></Document>".to_owned(), vec!["1"]),
     ] {
         let documents = read(text.as_bytes()).expect(&text);
-        let found: Vec<&str> = documents.all.iter().filter_map(|it| it.root.text_at(&["A"])).collect();
+        let found: Vec<&str> =
+            documents.all.iter().filter_map(|it| it.root.text_at(&["A"])).collect();
         assert_eq!((found, documents.broken), (expected, None), "{text}");
         assert!(documents.all.iter().all(|it| it.name == MessageName::Known(Kind::Pain002)));
     }
@@ -74,7 +82,9 @@ fn encodings_follow_the_mark_then_the_declaration() {
             "<?xml version='1.0' encoding=\"{encoding}\"?><Document xmlns='{PAIN_002}'><A>ausgeführt, Größe</A></Document>"
         )
     };
-    let single = |encoding: &str| text(encoding).chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')).collect();
+    let single = |encoding: &str| {
+        text(encoding).chars().map(|c| u8::try_from(u32::from(c)).unwrap_or(b'?')).collect()
+    };
     let wide = |order: fn(u16) -> [u8; 2], mark: bool| -> Vec<u8> {
         let marked = if mark { "\u{FEFF}" } else { "" };
         format!("{marked}{}", text("UTF-16")).encode_utf16().flat_map(order).collect()
@@ -84,7 +94,10 @@ fn encodings_follow_the_mark_then_the_declaration() {
         (single("windows-1252"), "windows-1252"),
         (single("iso-8859-15"), "ISO-8859-15"),
         (text("UTF-8").into_bytes(), "UTF-8"),
-        (format!("\u{FEFF}{}", text("ISO-8859-1")).into_bytes(), "a mark takes precedence over a declaration"),
+        (
+            format!("\u{FEFF}{}", text("ISO-8859-1")).into_bytes(),
+            "a mark takes precedence over a declaration",
+        ),
         (text("UTF-16").into_bytes(), "a declaration that cannot be true"),
         (wide(u16::to_le_bytes, true), "UTF-16LE"),
         (wide(u16::to_be_bytes, true), "UTF-16BE"),
@@ -102,7 +115,10 @@ fn an_invalid_byte_invalidates_its_text() {
     bytes.push(0xFC);
     bytes.extend_from_slice(b"hrt</A><B>ours</B></Document>");
     let root = one(&bytes);
-    assert_eq!((root.text_at(&["A"]), root.text_at(&["B"])), (Some("ausgef\u{FFFD}hrt"), Some("ours")));
+    assert_eq!(
+        (root.text_at(&["A"]), root.text_at(&["B"])),
+        (Some("ausgef\u{FFFD}hrt"), Some("ours"))
+    );
 }
 
 #[test]
@@ -125,7 +141,12 @@ fn hostile_documents_are_refused() {
         let start: String = text.chars().take(60).collect();
         assert_eq!(read(text.as_bytes()), Err(error), "{start}");
     }
-    for text in ["", "x", "<a>", "<a><b></a>", "</a>", "<a/>x", "<a Ccy='1' Ccy='2'/>", "<a", "{}"] {
-        assert!(matches!(read(text.as_bytes()), Err(XmlError::Malformed(_))), "{text}: {:?}", read(text.as_bytes()));
+    for text in ["", "x", "<a>", "<a><b></a>", "</a>", "<a/>x", "<a Ccy='1' Ccy='2'/>", "<a", "{}"]
+    {
+        assert!(
+            matches!(read(text.as_bytes()), Err(XmlError::Malformed(_))),
+            "{text}: {:?}",
+            read(text.as_bytes())
+        );
     }
 }

@@ -7,7 +7,11 @@ pub(super) struct XmlWriter {
 
 impl XmlWriter {
     /// Writes a whole document whose root is `Document` in `namespace`.
-    pub(super) fn document(namespace: &str, capacity_bytes: usize, body: impl FnOnce(&mut XmlWriter)) -> String {
+    pub(super) fn document(
+        namespace: &str,
+        capacity_bytes: usize,
+        body: impl FnOnce(&mut XmlWriter),
+    ) -> String {
         let mut writer = XmlWriter { out: String::with_capacity(capacity_bytes) };
         writer.out.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\"");
         writer.escape(namespace);
@@ -25,7 +29,12 @@ impl XmlWriter {
     }
 
     /// An element of another namespace, which its content inherits.
-    pub(super) fn nest_in(&mut self, name: &str, namespace: &str, body: impl FnOnce(&mut XmlWriter)) {
+    pub(super) fn nest_in(
+        &mut self,
+        name: &str,
+        namespace: &str,
+        body: impl FnOnce(&mut XmlWriter),
+    ) {
         self.out.push('<');
         self.out.push_str(name);
         self.out.push_str(" xmlns=\"");

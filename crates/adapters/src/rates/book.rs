@@ -134,7 +134,10 @@ impl LiveRates {
             match read(source, client, now).await {
                 Ok(rates) => {
                     for rate in rates {
-                        if stated.iter().all(|known| (known.base, known.quote) != (rate.base, rate.quote)) {
+                        if stated
+                            .iter()
+                            .all(|known| (known.base, known.quote) != (rate.base, rate.quote))
+                        {
                             stated.push(rate);
                         }
                     }
@@ -159,7 +162,10 @@ impl LiveRates {
     /// the pair.
     pub fn accept(&self, base: Currency, quote: Currency) -> Option<Mid> {
         self.change(|in_force| {
-            let at = in_force.held_back.iter().position(|held| (held.new.base, held.new.quote) == (base, quote))?;
+            let at = in_force
+                .held_back
+                .iter()
+                .position(|held| (held.new.base, held.new.quote) == (base, quote))?;
             let held = in_force.held_back.remove(at);
             in_force.table.set(base, quote, held.new.mid);
             Some(held.new.mid)
@@ -223,17 +229,23 @@ fn moved_beyond(old: Decimal, new: Decimal, bps: u32) -> bool {
     }
 }
 
-async fn read(source: &RateSource, client: &reqwest::Client, now: Timestamp) -> Result<Vec<DirectRate>, RateError> {
+async fn read(
+    source: &RateSource,
+    client: &reqwest::Client,
+    now: Timestamp,
+) -> Result<Vec<DirectRate>, RateError> {
     let (origin, rates) = match source {
         RateSource::File(path) => {
             let origin = path.display().to_string();
             let text = read_file(path, &origin).await?;
-            let is_toml = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
+            let is_toml =
+                path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
             (origin, if is_toml { sheet::from_toml(&text) } else { sheet::from_csv(&text) })
         }
         RateSource::Http { url, shape } => {
             let fetched = fetch::get(client, url, MAX_SHEET_BYTES).await?;
-            let text = String::from_utf8(fetched.bytes).map_err(|_| SheetError::Form("is not UTF-8".to_owned()));
+            let text = String::from_utf8(fetched.bytes)
+                .map_err(|_| SheetError::Form("is not UTF-8".to_owned()));
             (url.clone(), text.and_then(|text| sheet::from_json(&text, shape)))
         }
     };

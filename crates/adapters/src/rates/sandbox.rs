@@ -156,7 +156,9 @@ fn table(offsets_ppm: &[i64; Currency::ALL.len()], as_of: Timestamp) -> RateTabl
         let ppm = offsets_ppm[quote as usize] - offsets_ppm[base as usize];
         // The factor has six decimals, the mids at most four: the product is exact.
         let factor = Decimal::new(i128::from(1_000_000 + ppm), 6);
-        let walked = mid.checked_mul(factor).map_or(mid, |rate| rate.round(WALKED_DECIMALS, Rounding::HalfEven));
+        let walked = mid
+            .checked_mul(factor)
+            .map_or(mid, |rate| rate.round(WALKED_DECIMALS, Rounding::HalfEven));
         table.set(base, quote, Mid { rate: walked, as_of });
     }
     table

@@ -74,7 +74,12 @@ pub struct JsonShape {
 
 impl Default for JsonShape {
     fn default() -> JsonShape {
-        JsonShape { base: "/base".into(), fixed_base: None, as_of: "/as_of".into(), rates: "/rates".into() }
+        JsonShape {
+            base: "/base".into(),
+            fixed_base: None,
+            as_of: "/as_of".into(),
+            rates: "/rates".into(),
+        }
     }
 }
 
@@ -105,7 +110,8 @@ struct TomlSheet {
 /// Parses TOML: `as_of = "…"`, then tables `[rates.<BASE>]` with `<QUOTE> = "<number>"`. Rates are
 /// strings, because a TOML number with a decimal point is a binary float.
 pub fn from_toml(text: &str) -> Result<Vec<DirectRate>, SheetError> {
-    let sheet: TomlSheet = toml::from_str(text).map_err(|error| SheetError::Form(error.to_string()))?;
+    let sheet: TomlSheet =
+        toml::from_str(text).map_err(|error| SheetError::Form(error.to_string()))?;
     let as_of = time(&sheet.as_of)?;
     let mut rates = Vec::new();
     for (base, quotes) in &sheet.rates {
@@ -120,7 +126,10 @@ pub fn from_toml(text: &str) -> Result<Vec<DirectRate>, SheetError> {
 /// Parses CSV with the header `base,quote,rate,as_of`.
 pub fn from_csv(text: &str) -> Result<Vec<DirectRate>, SheetError> {
     let form = |error: csv::Error| SheetError::Form(error.to_string());
-    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).trim(csv::Trim::All).from_reader(text.as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .comment(Some(b'#'))
+        .trim(csv::Trim::All)
+        .from_reader(text.as_bytes());
     if reader.headers().map_err(form)?.iter().ne(["base", "quote", "rate", "as_of"]) {
         return Err(SheetError::Form("the heading is not base,quote,rate,as_of".to_owned()));
     }
@@ -137,7 +146,12 @@ pub fn from_csv(text: &str) -> Result<Vec<DirectRate>, SheetError> {
     Ok(rates)
 }
 
-fn rate(base: Currency, quote: Currency, text: &str, as_of: Timestamp) -> Result<DirectRate, SheetError> {
+fn rate(
+    base: Currency,
+    quote: Currency,
+    text: &str,
+    as_of: Timestamp,
+) -> Result<DirectRate, SheetError> {
     let rate = Decimal::parse(text).map_err(|error| {
         let text = text.chars().take(60).collect();
         SheetError::Number { pair: pair(base, quote), text, error }
@@ -168,7 +182,10 @@ fn time(text: &str) -> Result<Timestamp, SheetError> {
     } else if let Ok(instant) = text.parse::<jiff::Timestamp>() {
         Some(instant.as_microsecond())
     } else if let Ok(day) = text.parse::<jiff::civil::Date>() {
-        format!("{day}T00:00:00Z").parse::<jiff::Timestamp>().ok().map(jiff::Timestamp::as_microsecond)
+        format!("{day}T00:00:00Z")
+            .parse::<jiff::Timestamp>()
+            .ok()
+            .map(jiff::Timestamp::as_microsecond)
     } else {
         None
     };
@@ -183,7 +200,10 @@ fn plain(raw: &str) -> Result<String, SheetError> {
     if raw.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
         return Ok(raw.to_owned());
     }
-    Err(SheetError::Form(format!("{} is neither a number nor a string", raw.chars().take(60).collect::<String>())))
+    Err(SheetError::Form(format!(
+        "{} is neither a number nor a string",
+        raw.chars().take(60).collect::<String>()
+    )))
 }
 
 fn find<'a>(text: &'a str, pointer: &str) -> Result<&'a str, SheetError> {

@@ -55,8 +55,13 @@ impl RateTable {
 
     /// Every stated pair, by base and quote in alphabetical order.
     pub fn snapshot(&self) -> Vec<DirectRate> {
-        let pairs = Currency::ALL.into_iter().flat_map(|base| Currency::ALL.map(|quote| (base, quote)));
-        pairs.filter_map(|(base, quote)| Some(DirectRate { base, quote, mid: self.direct(base, quote)? })).collect()
+        let pairs =
+            Currency::ALL.into_iter().flat_map(|base| Currency::ALL.map(|quote| (base, quote)));
+        pairs
+            .filter_map(|(base, quote)| {
+                Some(DirectRate { base, quote, mid: self.direct(base, quote)? })
+            })
+            .collect()
     }
 
     /// The time of the newest stated pair.
@@ -81,21 +86,34 @@ impl RateTable {
             Some(leg) => leg,
             None => self.leg(base, Currency::Usd)?.then(self.leg(Currency::Usd, quote)?)?,
         };
-        let rate = leg.numerator.checked_div(leg.denominator, DERIVED_DECIMALS, Rounding::HalfEven)?;
+        let rate =
+            leg.numerator.checked_div(leg.denominator, DERIVED_DECIMALS, Rounding::HalfEven)?;
         let as_of = leg.as_of.or_else(|| self.newest())?;
         rate.is_positive().then_some(Mid { rate, as_of })
     }
 
     fn leg(&self, base: Currency, quote: Currency) -> Option<Leg> {
         if let Some(mid) = self.direct(base, quote) {
-            return Some(Leg { numerator: mid.rate, denominator: Decimal::ONE, as_of: Some(mid.as_of) });
+            return Some(Leg {
+                numerator: mid.rate,
+                denominator: Decimal::ONE,
+                as_of: Some(mid.as_of),
+            });
         }
         if let Some(mid) = self.direct(quote, base) {
-            return Some(Leg { numerator: Decimal::ONE, denominator: mid.rate, as_of: Some(mid.as_of) });
+            return Some(Leg {
+                numerator: Decimal::ONE,
+                denominator: mid.rate,
+                as_of: Some(mid.as_of),
+            });
         }
-        let is_usd_or_coin =
-            |currency| currency == Currency::Usd || StableCoin::ALL.map(StableCoin::currency).contains(&currency);
-        let at_par = (base == Currency::Usd || quote == Currency::Usd) && is_usd_or_coin(base) && is_usd_or_coin(quote);
+        let is_usd_or_coin = |currency| {
+            currency == Currency::Usd
+                || StableCoin::ALL.map(StableCoin::currency).contains(&currency)
+        };
+        let at_par = (base == Currency::Usd || quote == Currency::Usd)
+            && is_usd_or_coin(base)
+            && is_usd_or_coin(quote);
         at_par.then_some(Leg { numerator: Decimal::ONE, denominator: Decimal::ONE, as_of: None })
     }
 }

@@ -57,7 +57,11 @@ fn rates_are_stated_inverted_or_crossed_over_usd_with_one_rounding() {
         assert_eq!(mid.as_of, Timestamp(as_of), "{base}/{quote}");
     }
     assert_eq!(table.mid(Currency::Inr, Currency::Pkr), None, "no path between them");
-    assert_eq!(RateTable::default().mid(Currency::Usdt, Currency::Usd), None, "an empty book has no rates");
+    assert_eq!(
+        RateTable::default().mid(Currency::Usdt, Currency::Usd),
+        None,
+        "an empty book has no rates"
+    );
 }
 
 #[test]
@@ -70,7 +74,11 @@ fn ties_round_to_even_and_a_zero_result_is_not_a_rate() {
         ("16000000000", Some("0.000000000062")),
     ] {
         let table = table(&[("USD", "AED", stated, 1)]);
-        assert_eq!(table.mid(Currency::Aed, Currency::Usd).map(|mid| mid.rate), inverse.map(dec), "{stated}");
+        assert_eq!(
+            table.mid(Currency::Aed, Currency::Usd).map(|mid| mid.rate),
+            inverse.map(dec),
+            "{stated}"
+        );
     }
 }
 
@@ -87,14 +95,18 @@ fn numbers_beyond_binary_floats_are_kept_digit_for_digit() {
     let json = r#"{"base":"USD","as_of":"2026-11-21T06:57:48Z",
         "rates":{"PKR":9007199254740993.5,"AED":"3.672500000001","XAU":1e-400,"USD":1,"VND":2.635e4}}"#;
     let rates = from_json(json, &JsonShape::default()).expect("sheet");
-    let of = |quote| rates.iter().find(|rate| rate.quote == quote).expect("stated").mid.rate.to_string();
+    let of =
+        |quote| rates.iter().find(|rate| rate.quote == quote).expect("stated").mid.rate.to_string();
     assert_eq!(of(Currency::Pkr), "9007199254740993.5");
     assert_eq!(of(Currency::Aed), "3.672500000001");
     assert_eq!(of(Currency::Vnd), "26350");
     assert_eq!(rates.len(), 3, "unknown currencies and the base itself are skipped");
     let mut table = RateTable::default();
     rates.iter().for_each(|rate| table.set(rate.base, rate.quote, rate.mid));
-    assert_eq!(table.mid(Currency::Usdt, Currency::Pkr).expect("crossed").rate.to_string(), "9007199254740993.5");
+    assert_eq!(
+        table.mid(Currency::Usdt, Currency::Pkr).expect("crossed").rate.to_string(),
+        "9007199254740993.5"
+    );
 }
 
 #[test]
@@ -119,18 +131,42 @@ fn broken_sheets_are_refused_with_the_reason() {
             r#"{"base":"USD","as_of":"soon","rates":{}}"#,
             "as_of: \"soon\" is neither RFC 3339, a date, nor seconds since 1970",
         ),
-        (r#"{"base":"XXX","as_of":1,"rates":{}}"#, "base: \"XXX\" is not a currency of this service"),
-        (r#"{"base":"USD","as_of":1,"rates":{"PKR":0}}"#, "USD/PKR: a rate must be greater than zero"),
-        (r#"{"base":"USD","as_of":1,"rates":{"PKR":"-1"}}"#, "USD/PKR: a rate must be greater than zero"),
-        (r#"{"base":"USD","as_of":1,"rates":{"PKR":"1,5"}}"#, "USD/PKR: 1,5 is not a decimal number"),
-        (r#"{"base":"USD","as_of":1,"rates":{"PKR":null}}"#, "null is neither a number nor a string"),
+        (
+            r#"{"base":"XXX","as_of":1,"rates":{}}"#,
+            "base: \"XXX\" is not a currency of this service",
+        ),
+        (
+            r#"{"base":"USD","as_of":1,"rates":{"PKR":0}}"#,
+            "USD/PKR: a rate must be greater than zero",
+        ),
+        (
+            r#"{"base":"USD","as_of":1,"rates":{"PKR":"-1"}}"#,
+            "USD/PKR: a rate must be greater than zero",
+        ),
+        (
+            r#"{"base":"USD","as_of":1,"rates":{"PKR":"1,5"}}"#,
+            "USD/PKR: 1,5 is not a decimal number",
+        ),
+        (
+            r#"{"base":"USD","as_of":1,"rates":{"PKR":null}}"#,
+            "null is neither a number nor a string",
+        ),
         (r#"{"base":"USD","as_of":1,"rates":{"PKR":1,"PKR":2}}"#, "PKR is named twice"),
     ] {
         assert_eq!(json(text), expected);
     }
     assert!(json("[1]").starts_with("/as_of: invalid type"), "{}", json("[1]"));
-    assert!(from_json(r#"{"base":"USD","as_of":1,"rates":{"PKR":0.0000000000001}}"#, &JsonShape::default()).is_err());
-    assert!(from_toml("as_of = \"2026-11-20\"\n[rates.USD]\nPKR = 278.75\n").is_err(), "a TOML float is binary");
+    assert!(
+        from_json(
+            r#"{"base":"USD","as_of":1,"rates":{"PKR":0.0000000000001}}"#,
+            &JsonShape::default()
+        )
+        .is_err()
+    );
+    assert!(
+        from_toml("as_of = \"2026-11-20\"\n[rates.USD]\nPKR = 278.75\n").is_err(),
+        "a TOML float is binary"
+    );
     assert!(from_toml("as_of = \"2026-11-20\"\n[rates.USD]\nPKK = \"278.75\"\n").is_err());
     let twice = from_csv("base,quote,rate,as_of\nUSD,PKR,1,2026-11-20\nUSD,PKR,2,2026-11-20\n");
     assert_eq!(twice, Err(SheetError::Twice { pair: "USD/PKR".to_owned() }));
@@ -139,13 +175,16 @@ fn broken_sheets_are_refused_with_the_reason() {
 
 #[test]
 fn toml_and_csv_give_the_same_rates() {
-    let toml = from_toml("as_of = \"2026-11-20T00:00:00Z\"\n[rates.USD]\nPKR = \"278.75\"\n").expect("toml");
-    let csv = from_csv("base,quote,rate,as_of\n# a comment\nUSD, PKR, 278.75, 2026-11-20\n").expect("csv");
+    let toml = from_toml("as_of = \"2026-11-20T00:00:00Z\"\n[rates.USD]\nPKR = \"278.75\"\n")
+        .expect("toml");
+    let csv = from_csv("base,quote,rate,as_of\n# a comment\nUSD, PKR, 278.75, 2026-11-20\n")
+        .expect("csv");
     assert_eq!(toml, csv);
 }
 
 fn write(path: &std::path::Path, rate: &str, as_of: Timestamp) {
-    std::fs::write(path, format!("base,quote,rate,as_of\nUSD,PKR,{rate},{as_of}\n")).expect("write");
+    std::fs::write(path, format!("base,quote,rate,as_of\nUSD,PKR,{rate},{as_of}\n"))
+        .expect("write");
 }
 
 #[tokio::test]
@@ -208,13 +247,21 @@ async fn a_failing_source_keeps_its_rates_and_another_fills_the_gap() {
 
 #[tokio::test]
 async fn rates_come_over_http() {
-    let body = br#"{"base":"USD","as_of":"2026-11-21T06:57:48Z","rates":{"PKR":"278.75","AED":3.6725}}"#;
+    let body =
+        br#"{"base":"USD","as_of":"2026-11-21T06:57:48Z","rates":{"PKR":"278.75","AED":3.6725}}"#;
     let url = serve_once("content-type: application/json", body.to_vec()).await;
-    let rates = LiveRates::new(vec![RateSource::Http { url, shape: JsonShape::default() }], DEFAULT_MAX_MOVE_BPS);
+    let rates = LiveRates::new(
+        vec![RateSource::Http { url, shape: JsonShape::default() }],
+        DEFAULT_MAX_MOVE_BPS,
+    );
     let refreshed = rates.refresh(&client(), NOW).await;
     assert_eq!((refreshed.updated, refreshed.failed.len()), (2, 0), "{refreshed:?}");
-    let stated: Vec<_> = rates.snapshot().into_iter().map(|rate| (rate.quote, rate.mid.rate.to_string())).collect();
-    assert_eq!(stated, [(Currency::Aed, "3.6725".to_owned()), (Currency::Pkr, "278.75".to_owned())]);
+    let stated: Vec<_> =
+        rates.snapshot().into_iter().map(|rate| (rate.quote, rate.mid.rate.to_string())).collect();
+    assert_eq!(
+        stated,
+        [(Currency::Aed, "3.6725".to_owned()), (Currency::Pkr, "278.75".to_owned())]
+    );
     let gone = rates.refresh(&client(), NOW).await;
     assert_eq!(gone.failed.len(), 1, "the server is gone");
     assert_eq!(rates.snapshot().len(), 2);
@@ -237,8 +284,14 @@ fn every_corridor_of_the_sandbox_has_a_rate() {
     let coins = StableCoin::ALL.map(StableCoin::currency);
     for base in Currency::SOURCES.into_iter().chain(coins) {
         for country in Country::ALL {
-            let mid = rates.mid(base, country.currency()).unwrap_or_else(|| panic!("{base:?} {country:?}"));
-            assert!(mid.rate > dec("0.5") && mid.rate < dec("100000"), "{base:?} {country:?} {}", mid.rate);
+            let mid = rates
+                .mid(base, country.currency())
+                .unwrap_or_else(|| panic!("{base:?} {country:?}"));
+            assert!(
+                mid.rate > dec("0.5") && mid.rate < dec("100000"),
+                "{base:?} {country:?} {}",
+                mid.rate
+            );
         }
     }
     assert_eq!(rates.snapshot().len(), 20);
@@ -246,8 +299,11 @@ fn every_corridor_of_the_sandbox_has_a_rate() {
 
 #[test]
 fn the_walk_is_small_and_the_same_for_the_same_seed() {
-    let (a, b, other) =
-        (SandboxRates::new(7, false, NOW), SandboxRates::new(7, false, NOW), SandboxRates::new(8, false, NOW));
+    let (a, b, other) = (
+        SandboxRates::new(7, false, NOW),
+        SandboxRates::new(7, false, NOW),
+        SandboxRates::new(8, false, NOW),
+    );
     let start = a.snapshot();
     for step in 1..=2_000 {
         let now = NOW + Span(step * STEP.0);
@@ -274,6 +330,9 @@ fn frozen_rates_stay_and_never_age() {
     let rates = SandboxRates::new(7, true, NOW);
     let later = NOW + Span::days(30);
     rates.tick(later);
-    assert_eq!(rates.mid(Currency::Aed, Currency::Pkr), Some(Mid { rate: dec("75.90"), as_of: later }));
+    assert_eq!(
+        rates.mid(Currency::Aed, Currency::Pkr),
+        Some(Mid { rate: dec("75.90"), as_of: later })
+    );
     assert!(rates.snapshot().iter().all(|rate| rate.mid.as_of == later));
 }

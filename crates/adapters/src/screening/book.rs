@@ -218,8 +218,11 @@ pub struct ListBook {
 impl ListBook {
     /// The shipped sample of invented names, for the sandbox. Never stale; [`SanctionLists::is_sample`] is true.
     pub fn sample() -> Result<ListBook, LoadError> {
-        let document =
-            Document { origin: "sanctions_sample.csv".to_owned(), bytes: SAMPLE.as_bytes().to_vec(), modified: None };
+        let document = Document {
+            origin: "sanctions_sample.csv".to_owned(),
+            bytes: SAMPLE.as_bytes().to_vec(),
+            modified: None,
+        };
         let list = Arc::new(load::load(&[document])?);
         Ok(ListBook::holding(vec![list], Timestamp(0)))
     }
@@ -231,8 +234,10 @@ impl ListBook {
     }
 
     fn holding(lists: Vec<Arc<List>>, read_at: Timestamp) -> ListBook {
-        let loaded = lists.into_iter().map(|list| Some(Loaded { list, read_at, is_copy: false })).collect();
-        let (settings, in_force) = (ListSettings::default(), RwLock::new(Arc::new(InForce::of(loaded))));
+        let loaded =
+            lists.into_iter().map(|list| Some(Loaded { list, read_at, is_copy: false })).collect();
+        let (settings, in_force) =
+            (ListSettings::default(), RwLock::new(Arc::new(InForce::of(loaded))));
         ListBook { sources: Vec::new(), settings, in_force }
     }
 
@@ -248,8 +253,10 @@ impl ListBook {
         client: &dyn Transport,
         now: Timestamp,
     ) -> Result<ListBook, RefreshError> {
-        let firsts = join_all(sources.iter().map(|source| first(source, &settings, client, now))).await;
-        let loaded = firsts.into_iter().map(|first| first.map(Some)).collect::<Result<Vec<_>, _>>()?;
+        let firsts =
+            join_all(sources.iter().map(|source| first(source, &settings, client, now))).await;
+        let loaded =
+            firsts.into_iter().map(|first| first.map(Some)).collect::<Result<Vec<_>, _>>()?;
         let in_force = index(loaded).await?;
         Ok(ListBook { sources, settings, in_force: RwLock::new(Arc::new(in_force)) })
     }
@@ -257,11 +264,9 @@ impl ListBook {
     /// Reads every source again. A failed source keeps its old list and its old load time.
     pub async fn refresh(&self, client: &dyn Transport, now: Timestamp) -> ListRefresh {
         let mut loaded = self.in_force().loaded.clone();
-        let reading = self
-            .sources
-            .iter()
-            .zip(&loaded)
-            .map(|(source, slot)| read_and_keep(source, &self.settings, client, slot.as_ref(), now));
+        let reading = self.sources.iter().zip(&loaded).map(|(source, slot)| {
+            read_and_keep(source, &self.settings, client, slot.as_ref(), now)
+        });
         let mut outcomes = Vec::with_capacity(self.sources.len());
         for (outcome, slot) in join_all(reading).await.into_iter().zip(&mut loaded) {
             outcomes.push(outcome.map(|list| {
@@ -272,7 +277,9 @@ impl ListBook {
         }
         if outcomes.iter().any(Result::is_ok) {
             match index(loaded).await {
-                Ok(next) => *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next),
+                Ok(next) => {
+                    *self.in_force.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(next)
+                }
                 Err(error) => outcomes.push(Err(error)),
             }
         }
@@ -308,7 +315,12 @@ impl ListBook {
     /// When the oldest list was last read; `None` for the sample.
     pub fn oldest_load(&self) -> Option<Timestamp> {
         let in_force = self.in_force();
-        let times = in_force.loaded.iter().flatten().filter(|slot| !slot.list.sample).map(|slot| slot.read_at);
+        let times = in_force
+            .loaded
+            .iter()
+            .flatten()
+            .filter(|slot| !slot.list.sample)
+            .map(|slot| slot.read_at);
         times.min()
     }
 
@@ -345,8 +357,11 @@ impl NameScreen for ListBook {
 /// Why a name needs manual review, independent of the lists: a word with letters of two scripts is
 /// a disguise or a typing error; words beyond the compared ones were not screened.
 fn odd(name: &str) -> Option<String> {
-    let scripts = letters::mixed_scripts(name).map(|scripts| format!("a word of {scripts} letters mixed"));
-    scripts.or_else(|| forms::is_too_long(name).then(|| format!("a name of more than {MAX_NAME_WORDS} words")))
+    let scripts =
+        letters::mixed_scripts(name).map(|scripts| format!("a word of {scripts} letters mixed"));
+    scripts.or_else(|| {
+        forms::is_too_long(name).then(|| format!("a name of more than {MAX_NAME_WORDS} words"))
+    })
 }
 
 impl AddressScreen for ListBook {
@@ -356,7 +371,9 @@ impl AddressScreen for ListBook {
         let found = in_force.lists.listed_address(&address.to_string());
         Screened {
             score: if found.is_some() { CERTAIN } else { 0 },
-            evidence: found.map(|(list, entry)| format!("{} {} {}", list.name, entry.uid, entry.primary_name())),
+            evidence: found.map(|(list, entry)| {
+                format!("{} {} {}", list.name, entry.uid, entry.primary_name())
+            }),
             list_version: in_force.lists.version().to_owned(),
             stale: in_force.is_stale(now),
         }
@@ -394,7 +411,9 @@ async fn first(
     let copy = kept(source, settings).await;
     let of_copy = |(list, read_at)| Loaded { list: Arc::new(list), read_at, is_copy: true };
     let copy = match copy {
-        Some(copy) if source.is_remote() && now - copy.1 <= STALE_AFTER => return Ok(of_copy(copy)),
+        Some(copy) if source.is_remote() && now - copy.1 <= STALE_AFTER => {
+            return Ok(of_copy(copy));
+        }
         copy => copy,
     };
     let copy = copy.map(of_copy);
@@ -450,7 +469,9 @@ async fn read_and_keep(
     }
     if source.is_remote() {
         let stored = stored_instead(source, settings, &list, before).await;
-        let known = before.and_then(|before| before.list.published).max(stored.and_then(|stored| stored.published));
+        let known = before
+            .and_then(|before| before.list.published)
+            .max(stored.and_then(|stored| stored.published));
         if let (Some(now), Some(before)) = (list.published, known)
             && now < before
         {
@@ -458,7 +479,12 @@ async fn read_and_keep(
         }
     }
     if let Some((copies, documents)) = copy {
-        let copy = KeptCopy { name: list.name.clone(), digest: hex(&list.sha256), read_at: now, documents };
+        let copy = KeptCopy {
+            name: list.name.clone(),
+            digest: hex(&list.sha256),
+            read_at: now,
+            documents,
+        };
         if let Err(error) = copies.keep(&source.key(), copy).await {
             tracing::warn!(error, list = list.name, "storing a copy of a sanction list failed");
         }
@@ -477,7 +503,11 @@ async fn stored_instead(
     let digest = match settings.kept.as_ref()?.digest(&source.key()).await {
         Ok(digest) => digest?,
         Err(error) => {
-            tracing::warn!(error, list = list.name, "the digest of a sanction list's copy cannot be read");
+            tracing::warn!(
+                error,
+                list = list.name,
+                "the digest of a sanction list's copy cannot be read"
+            );
             return None;
         }
     };
@@ -498,9 +528,12 @@ async fn read_documents(
         documents.push(match location {
             Location::File(path) => read_file(path).await?,
             Location::Http(url) => {
-                let fetched = fetch::get_following(client, url, &settings.user_agent, MAX_DOCUMENT_BYTES).await?;
+                let fetched =
+                    fetch::get_following(client, url, &settings.user_agent, MAX_DOCUMENT_BYTES)
+                        .await?;
                 let modified = fetched.last_modified.as_deref().and_then(http_date);
-                let origin = reqwest::Url::parse(url).map_or_else(|_| url.clone(), |url| fetch::shown(&url));
+                let origin =
+                    reqwest::Url::parse(url).map_or_else(|_| url.clone(), |url| fetch::shown(&url));
                 Document { origin, bytes: fetched.bytes, modified }
             }
         });
@@ -514,7 +547,9 @@ async fn parse(documents: Vec<Document>) -> Result<List, RefreshError> {
 
 /// Runs long work off the threads that serve requests; without a runtime, as in the simulator, in
 /// place.
-async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, RefreshError> {
+async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, RefreshError> {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return Ok(work()) };
     runtime.spawn_blocking(work).await.map_err(|error| RefreshError::Interrupted(error.to_string()))
 }
@@ -525,14 +560,20 @@ fn hex(bytes: &[u8]) -> String {
 
 async fn read_file(path: &std::path::Path) -> Result<Document, RefreshError> {
     let origin = path.display().to_string();
-    let failed = |error: std::io::Error| RefreshError::File { file: origin.clone(), detail: error.to_string() };
+    let failed = |error: std::io::Error| RefreshError::File {
+        file: origin.clone(),
+        detail: error.to_string(),
+    };
     let about = tokio::fs::metadata(path).await.map_err(failed)?;
     if about.len() > MAX_DOCUMENT_BYTES as u64 {
         return Err(LoadError::TooLarge { origin }.into());
     }
     let bytes = tokio::fs::read(path).await.map_err(failed)?;
-    let modified = about.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-    let modified = modified.and_then(|since| i64::try_from(since.as_micros()).ok()).map(|us| Timestamp(us).date());
+    let modified =
+        about.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+    let modified = modified
+        .and_then(|since| i64::try_from(since.as_micros()).ok())
+        .map(|us| Timestamp(us).date());
     Ok(Document { origin, bytes, modified })
 }
 

@@ -172,7 +172,9 @@ impl Keys {
     fn push(&mut self, classes: &[&str]) {
         let room = self.0.len() * classes.len() <= MAX_KEYS;
         let classes = if room { classes } else { &classes[..1] };
-        let longer = |key: &String| classes.iter().map(move |class| format!("{key}{class}")).collect::<Vec<_>>();
+        let longer = |key: &String| {
+            classes.iter().map(move |class| format!("{key}{class}")).collect::<Vec<_>>()
+        };
         self.0 = self.0.iter().flat_map(longer).collect();
     }
 

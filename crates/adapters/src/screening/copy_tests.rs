@@ -69,26 +69,42 @@ async fn redirecting_server() -> String {
 async fn case_18_redirecting_list_server_py() {
     let url = redirecting_server().await;
     let source = at(format!("{url}/api/exports/SDN.XML"));
-    let book = ListBook::load(vec![source.clone()], ListSettings::default(), &client(), NOW).await.expect("loaded");
-    assert!(book.current().version().starts_with("OFAC-SDN 2026-11-20 "), "{}", book.current().version());
+    let book = ListBook::load(vec![source.clone()], ListSettings::default(), &client(), NOW)
+        .await
+        .expect("loaded");
+    assert!(
+        book.current().version().starts_with("OFAC-SDN 2026-11-20 "),
+        "{}",
+        book.current().version()
+    );
     assert_eq!(verdict(&book, "Zorblax Quibbleton", NOW), Verdict::Hit);
     let unknown = ListSettings { user_agent: "curl".to_owned(), kept: None };
-    let refused = ListBook::load(vec![source], unknown, &client(), NOW).await.expect_err("unknown").to_string();
+    let refused = ListBook::load(vec![source], unknown, &client(), NOW)
+        .await
+        .expect_err("unknown")
+        .to_string();
     assert!(refused.contains("403"), "{refused}");
 }
 
 #[tokio::test]
 async fn redirects_are_followed_to_allowed_urls_up_to_a_limit() {
     for (location, why) in [
-        ("http://lists.example/sdn.xml?secret=1", "http://lists.example/sdn.xml: only https is allowed"),
+        (
+            "http://lists.example/sdn.xml?secret=1",
+            "http://lists.example/sdn.xml: only https is allowed",
+        ),
         ("file:///etc/passwd", "only https is allowed"),
         ("/again?secret=1", "more than 5 redirects"),
         ("http://[", "not a URL"),
     ] {
-        let url =
-            serve(move |_| format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")).await;
+        let url = serve(move |_| {
+            format!("HTTP/1.1 302 Found\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")
+        })
+        .await;
         let source = at(format!("{url}/list?secret=1"));
-        let refused = ListBook::load(vec![source], ListSettings::default(), &client(), NOW).await.expect_err("refused");
+        let refused = ListBook::load(vec![source], ListSettings::default(), &client(), NOW)
+            .await
+            .expect_err("refused");
         let refused = refused.to_string();
         assert!(refused.contains(why) && !refused.contains("secret"), "{refused}");
     }
@@ -99,10 +115,14 @@ async fn redirects_are_followed_to_allowed_urls_up_to_a_limit() {
 async fn case_19_list_server_down_toml() {
     let copies = Arc::new(Copies::default());
     let own: PathBuf = [env!("CARGO_MANIFEST_DIR"), "data", "test", "17-list.csv"].iter().collect();
-    let sources = |url: &str| vec![ListSource { locations: vec![Location::File(own.clone())] }, at(url.to_owned())];
+    let sources = |url: &str| {
+        vec![ListSource { locations: vec![Location::File(own.clone())] }, at(url.to_owned())]
+    };
     let url = redirecting_server().await;
     let address = format!("{url}/consolidated.xml");
-    ListBook::load(sources(&address), kept(&copies), &client(), NOW).await.expect("the first start");
+    ListBook::load(sources(&address), kept(&copies), &client(), NOW)
+        .await
+        .expect("the first start");
 
     // Nothing listens there any more; the stored copy is kept under the URL.
     let away = "http://127.0.0.1:9/consolidated.xml";
@@ -121,7 +141,8 @@ async fn case_19_list_server_down_toml() {
     // which clears no party.
     for (age, clears) in [(Span::hours(1), true), (Span::hours(30), false)] {
         let now = NOW + age;
-        let book = ListBook::load(sources(away), kept(&moved), &client(), now).await.expect("starts");
+        let book =
+            ListBook::load(sources(away), kept(&moved), &client(), now).await.expect("starts");
         assert!(book.wants_refresh());
         assert_eq!(verdict(&book, "Zorblax Quibbleton", now), Verdict::Hit);
         let ordinary = if clears { Verdict::Clean } else { Verdict::Review };
@@ -131,9 +152,13 @@ async fn case_19_list_server_down_toml() {
             book.states().into_iter().map(|state| (state.name, state.read_at)).collect();
         assert_eq!(names, [("OWN".to_owned(), Some(now)), ("OFAC-CONS".to_owned(), Some(NOW))]);
         let refreshed = book.refresh(&client(), now).await;
-        assert!(refreshed.outcomes[0].is_ok() && refreshed.outcomes[1].is_err(), "the failed source is reported");
+        assert!(
+            refreshed.outcomes[0].is_ok() && refreshed.outcomes[1].is_err(),
+            "the failed source is reported"
+        );
     }
-    let old = ListBook::load(sources(away), kept(&moved), &client(), NOW + KEPT_FOR + Span(1)).await;
+    let old =
+        ListBook::load(sources(away), kept(&moved), &client(), NOW + KEPT_FOR + Span(1)).await;
     assert!(matches!(old, Err(RefreshError::KeptTooOld { read_at: NOW, .. })), "{old:?}");
 }
 
@@ -156,15 +181,20 @@ async fn an_older_list_is_not_taken() {
     assert!(first.refresh(&client(), NOW).await.is_complete());
     for older in ["11/19/2026", "11/20/2026"] {
         *day.lock().expect("lock") = older;
-        for (book, version) in [(&first, "OFAC-SDN 2026-11-21 "), (&second, "OFAC-SDN 2026-11-20 ")] {
+        for (book, version) in [(&first, "OFAC-SDN 2026-11-21 "), (&second, "OFAC-SDN 2026-11-20 ")]
+        {
             let refused = book.refresh(&client(), NOW + Span::hours(1)).await;
-            assert!(matches!(refused.outcomes[..], [Err(RefreshError::Older { .. })]), "{refused:?}");
+            assert!(
+                matches!(refused.outcomes[..], [Err(RefreshError::Older { .. })]),
+                "{refused:?}"
+            );
             assert!(book.current().version().starts_with(version), "{}", book.current().version());
             assert_eq!(book.oldest_load(), Some(NOW));
         }
         for age in [Span::hours(1), Span::hours(30)] {
             let now = NOW + age;
-            let started = ListBook::load(sources(), kept(&copies), &client(), now).await.expect("starts");
+            let started =
+                ListBook::load(sources(), kept(&copies), &client(), now).await.expect("starts");
             assert!(started.refresh(&client(), now).await.outcomes[0].is_err());
             assert!(started.current().version().starts_with("OFAC-SDN 2026-11-21 "));
             assert_eq!(started.is_stale(now), age > Span::hours(24));

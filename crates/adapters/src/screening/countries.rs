@@ -11,7 +11,9 @@ pub(super) fn alpha3(name: &str) -> Option<&'static str> {
     static TABLE: OnceLock<HashMap<String, &'static str>> = OnceLock::new();
     let table = TABLE.get_or_init(|| {
         let lines = NAMES.lines().filter_map(|line| line.split_once(' '));
-        lines.flat_map(|(code, names)| names.split(';').map(move |name| (plain(name), code))).collect()
+        lines
+            .flat_map(|(code, names)| names.split(';').map(move |name| (plain(name), code)))
+            .collect()
     });
     table.get(&plain(name)).copied()
 }

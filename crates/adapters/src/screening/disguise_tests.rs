@@ -13,7 +13,8 @@ const OWN: &str = include_str!("../../data/test/17-list.csv");
 const SAMPLE: &str = include_str!("../../data/sanctions_sample.csv");
 
 fn list(origin: &str, text: &str) -> Arc<List> {
-    let document = Document { origin: origin.to_owned(), bytes: text.as_bytes().to_vec(), modified: None };
+    let document =
+        Document { origin: origin.to_owned(), bytes: text.as_bytes().to_vec(), modified: None };
     Arc::new(load(&[document]).expect(origin))
 }
 
@@ -34,8 +35,11 @@ fn case_17_names_tsv() {
     let book = ListBook::of(vec![list("17-list.csv", OWN)], Timestamp(0));
     let rows = include_str!("../../data/test/17-names.tsv").lines().skip(1);
     for row in rows {
-        let [expected, country, _, name] = row.split('\t').collect::<Vec<_>>()[..] else { panic!("{row}") };
-        let found = book.screen(&[Party { name, birthdate: None, country: Some(country) }], Timestamp(0));
+        let [expected, country, _, name] = row.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{row}")
+        };
+        let found =
+            book.screen(&[Party { name, birthdate: None, country: Some(country) }], Timestamp(0));
         let right = match expected {
             "paid" => found.verdict() == Verdict::Clean,
             "rejected" => found.verdict() == Verdict::Hit,
@@ -59,8 +63,9 @@ const UNSEEN: &str = "\u{200B}\u{200C}\u{200D}\u{2060}\u{FEFF}\u{AD}\u{61C}\u{18
 const GAPS: &str = " \u{A0}\u{2003}\u{2800}\u{3000}.-_·*/";
 
 fn between_all(name: &str, what: &str) -> String {
-    let letters =
-        name.split(' ').map(|word| word.chars().map(|letter| letter.to_string()).collect::<Vec<_>>().join(what));
+    let letters = name
+        .split(' ')
+        .map(|word| word.chars().map(|letter| letter.to_string()).collect::<Vec<_>>().join(what));
     letters.collect::<Vec<_>>().join(" ")
 }
 
@@ -78,7 +83,10 @@ fn disguises(name: &str) -> Vec<(&'static str, String)> {
     }
     for gap in GAPS.chars() {
         out.push(("spaced letters", between_all(name, &gap.to_string())));
-        out.push(("spaced letters, words parted", between_all(name, &gap.to_string()).replace(' ', "   ")));
+        out.push((
+            "spaced letters, words parted",
+            between_all(name, &gap.to_string()).replace(' ', "   "),
+        ));
     }
     let words: Vec<&str> = name.split(' ').collect();
     let turned = || words.iter().rev().copied().collect::<Vec<_>>().join(" ");
@@ -138,7 +146,8 @@ fn look_alikes() -> Vec<(char, Vec<char>)> {
     let of = |letter: char| skeleton(&letter.to_string()).collect::<String>();
     let letters: Vec<char> = ('a'..='z').chain('A'..='Z').collect();
     let prototypes: Vec<String> = letters.iter().map(|letter| of(*letter)).collect();
-    let mut found: Vec<(char, Vec<char>)> = letters.iter().map(|letter| (*letter, Vec::new())).collect();
+    let mut found: Vec<(char, Vec<char>)> =
+        letters.iter().map(|letter| (*letter, Vec::new())).collect();
     for letter in ('\u{80}'..=char::MAX).filter(|letter| letter.is_alphanumeric()) {
         let looks = of(letter);
         for (at, _) in prototypes.iter().enumerate().filter(|(_, prototype)| **prototype == looks) {
@@ -152,7 +161,9 @@ fn look_alikes() -> Vec<(char, Vec<char>)> {
 fn look_alikes_hide_no_listed_name_in_any_position() {
     let (lists, book) = both();
     let table = look_alikes();
-    let alike = |letter: char| table.iter().find(|(known, _)| *known == letter).map_or(&[][..], |(_, alike)| alike);
+    let alike = |letter: char| {
+        table.iter().find(|(known, _)| *known == letter).map_or(&[][..], |(_, alike)| alike)
+    };
     let mut paid = Vec::new();
     let mut tried = 0;
     for name in listed_names(&lists) {
@@ -174,7 +185,8 @@ fn look_alikes_hide_no_listed_name_in_any_position() {
             }
         }
         for way in (0..most).step_by(3) {
-            let other = |letter: &char| alike(*letter).get(way % alike(*letter).len().max(1)).copied();
+            let other =
+                |letter: &char| alike(*letter).get(way % alike(*letter).len().max(1)).copied();
             try_one(letters.iter().map(|letter| other(letter).unwrap_or(*letter)).collect());
         }
     }
@@ -225,7 +237,8 @@ fn other_scripts_hide_no_listed_name() {
         "Ζόρμπλαξ Κουίμπλετον",
         "სერგეი ივანჩუკოვსკი",
     ] {
-        let found = book.screen(&[Party { name, birthdate: None, country: Some("PAK") }], Timestamp(0));
+        let found =
+            book.screen(&[Party { name, birthdate: None, country: Some("PAK") }], Timestamp(0));
         assert_ne!(found.verdict(), Verdict::Clean, "{name}: {found:?}");
     }
 }
@@ -236,12 +249,17 @@ const REVIEWED_AT_MOST: usize = 50;
 /// Ten thousand distinct names in the style of each country, always the same ones.
 fn ordinary_names() -> Vec<String> {
     let text = include_str!("../../data/test/ordinary_names.txt");
-    let rows: Vec<Vec<&str>> =
-        text.lines().filter(|row| !row.starts_with('#')).map(|row| row.split(' ').collect()).collect();
-    let countries: Vec<(&[&str], &[&str])> = rows.chunks(2).map(|pair| (&pair[0][2..], &pair[1][2..])).collect();
+    let rows: Vec<Vec<&str>> = text
+        .lines()
+        .filter(|row| !row.starts_with('#'))
+        .map(|row| row.split(' ').collect())
+        .collect();
+    let countries: Vec<(&[&str], &[&str])> =
+        rows.chunks(2).map(|pair| (&pair[0][2..], &pair[1][2..])).collect();
     let mut state = 20_u64;
     let mut draw = move |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(state >> 33).expect("31 bits") % below
     };
     let mut names = std::collections::BTreeSet::new();
@@ -265,7 +283,8 @@ fn ordinary_names() -> Vec<String> {
 fn ordinary_names_are_paid() {
     let (_, book) = both();
     let names = ordinary_names();
-    let held: Vec<&String> = names.iter().filter(|name| verdict(&book, name) != Verdict::Clean).collect();
+    let held: Vec<&String> =
+        names.iter().filter(|name| verdict(&book, name) != Verdict::Clean).collect();
     println!("{} of {} ordinary names in review: {held:?}", held.len(), names.len());
     assert!(held.len() <= REVIEWED_AT_MOST, "{} of {}: {held:?}", held.len(), names.len());
 }

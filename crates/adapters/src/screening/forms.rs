@@ -72,7 +72,8 @@ impl Form {
         let most = self.words.iter().map(|word| word.spellings.len()).max().unwrap_or(0);
         let text = |way: usize| {
             let words = self.words.iter().filter(|word| !bare || word.class() != Class::Particle);
-            let letters = words.filter_map(|word| word.spellings.get(way).or_else(|| word.spellings.last()));
+            let letters =
+                words.filter_map(|word| word.spellings.get(way).or_else(|| word.spellings.last()));
             letters.flat_map(|spoken| spoken.word.letters.iter().copied()).collect::<Vec<_>>()
         };
         let mut texts: Vec<Vec<char>> = (0..most).map(text).collect();
@@ -116,7 +117,10 @@ impl Form {
                 own => own.to_vec(),
             };
             let own = if keys.len() * own.len() <= MOST { &own[..] } else { &own[..1] };
-            keys = keys.iter().flat_map(|key| own.iter().map(move |part| format!("{key}{part}"))).collect();
+            keys = keys
+                .iter()
+                .flat_map(|key| own.iter().map(move |part| format!("{key}{part}")))
+                .collect();
         }
         keys
     }
@@ -130,7 +134,9 @@ pub(super) fn of(written: &str) -> Vec<Form> {
     // The bank's spelling: a name may go over any rail. For ASCII text a rail changes symbols only,
     // which separate words in any case.
     if !written.is_ascii() {
-        for set in [CharacterSet::SwiftX, CharacterSet::Ascii, CharacterSet::Latin1, CharacterSet::Unicode] {
+        for set in
+            [CharacterSet::SwiftX, CharacterSet::Ascii, CharacterSet::Latin1, CharacterSet::Unicode]
+        {
             texts.push(letters::seen(&set.spell(written, usize::MAX)));
         }
     }
@@ -205,8 +211,10 @@ fn joined(tokens: &[Token], gaps_count: bool) -> Vec<Token> {
 }
 
 fn form(tokens: &[Token], spaced: bool) -> Form {
-    let heard: Vec<Vec<Heard>> = tokens.iter().map(|token| hear(&token.word)).filter(|it| !it.is_empty()).collect();
-    let is_title = |words: &Vec<Heard>| words.iter().all(|word| word.spellings.iter().any(is_honorific));
+    let heard: Vec<Vec<Heard>> =
+        tokens.iter().map(|token| hear(&token.word)).filter(|it| !it.is_empty()).collect();
+    let is_title =
+        |words: &Vec<Heard>| words.iter().all(|word| word.spellings.iter().any(is_honorific));
     let titles_alone = heard.iter().all(is_title);
     let kept = heard.into_iter().filter(|words| titles_alone || !is_title(words));
     let mut words: Vec<Heard> = kept.flatten().take(MAX_NAME_WORDS).collect();
@@ -263,7 +271,8 @@ fn hear(written: &str) -> Vec<Heard> {
         spellings.push(plain.clone());
     }
     spellings.extend(letters::look_alikes(written));
-    let digits: Vec<String> = spellings.iter().filter_map(|it| letters::digits_as_letters(it)).collect();
+    let digits: Vec<String> =
+        spellings.iter().filter_map(|it| letters::digits_as_letters(it)).collect();
     spellings.extend(digits);
     spellings.retain(|spelling| !spelling.is_empty());
     spellings.dedup();
@@ -280,7 +289,10 @@ mod tests {
 
     fn read(written: &str) -> Vec<String> {
         let word = |word: &Heard| word.letters().iter().collect::<String>();
-        of(written).iter().map(|form| form.words.iter().map(word).collect::<Vec<_>>().join(" ")).collect()
+        of(written)
+            .iter()
+            .map(|form| form.words.iter().map(word).collect::<Vec<_>>().join(" "))
+            .collect()
     }
 
     #[test]
@@ -305,9 +317,15 @@ mod tests {
             "Z.o.r.b.l.a.x  Q.u.i.b.b.l.e.t.o.n",
             "Z\u{2800}o\u{2800}r b l a x  Q u i b b l e t o n",
         ] {
-            assert!(read(written).contains(&"zorblax quibbleton".to_owned()), "{written}: {:?}", read(written));
+            assert!(
+                read(written).contains(&"zorblax quibbleton".to_owned()),
+                "{written}: {:?}",
+                read(written)
+            );
         }
-        assert!(read("Z o r b l a x Q u i b b l e t o n").contains(&"zorblaxquibbleton".to_owned()));
+        assert!(
+            read("Z o r b l a x Q u i b b l e t o n").contains(&"zorblaxquibbleton".to_owned())
+        );
         assert!(read("Zorbl@x Qu1bbl€ton").contains(&"zorblax quibbleton".to_owned()));
     }
 }

@@ -195,13 +195,18 @@ impl SanctionLists {
     /// A name with the same letters but other gaps.
     fn score_joined(&self, found: Joined, party: &Party<'_>) -> u32 {
         let Joined { name, score, within } = found;
-        let words = || self.words_of(name).iter().map(|word| &self.vocabulary.words[*word as usize].spoken.word);
+        let words = || {
+            self.words_of(name)
+                .iter()
+                .map(|word| &self.vocabulary.words[*word as usize].spoken.word)
+        };
         let classes: Vec<Class> = words().map(|word| word.class).collect();
         let common_only = classes.iter().all(|class| *class != Class::Plain);
         let significant = classes.iter().filter(|class| class.is_significant()).count();
         // With its particles ("The", "Al") a name of one other word is distinctive enough.
         let of_one_word = || {
-            let letters = words().filter(|word| word.class.is_significant()).map(|word| word.letters.len());
+            let letters =
+                words().filter(|word| word.class.is_significant()).map(|word| word.letters.len());
             significant < 2 && within <= letters.sum()
         };
         if within > 0 && (common_only || of_one_word()) {
@@ -286,7 +291,8 @@ impl SanctionLists {
     /// The best score by comparing with every name, for tests of the index.
     pub(super) fn best_by_brute_force(&self, party: &Party<'_>) -> u8 {
         let best = forms::of(party.name).into_iter().flat_map(|form| {
-            let by_words = (0..count(self.names.len())).map(|name| self.score(&form.words, name, party)).max();
+            let by_words =
+                (0..count(self.names.len())).map(|name| self.score(&form.words, name, party)).max();
             let joined = self.joined_candidates(&form).into_iter();
             by_words.into_iter().chain(joined.map(|found| self.score_joined(found, party))).max()
         });

@@ -60,7 +60,9 @@ impl JoinedNames {
             let parts = (0..words).map(|at| &name.words[(start + at) % words].letters);
             let keys = parts.fold(vec![String::new()], |keys, letters| {
                 let own = consonants::of_latin(letters);
-                let longer = |key: &String| own.iter().map(|part| consonants::joined(key, part)).collect::<Vec<_>>();
+                let longer = |key: &String| {
+                    own.iter().map(|part| consonants::joined(key, part)).collect::<Vec<_>>()
+                };
                 // Only the first readings of a name with many ambiguous words are indexed.
                 keys.iter().flat_map(longer).take(8).collect()
             });
@@ -106,7 +108,9 @@ impl JoinedNames {
                 self.resembling(letters, &mut found);
             }
         }
-        for key in form.joined_consonants().iter().filter(|key| key.chars().count() >= MIN_CONSONANTS) {
+        for key in
+            form.joined_consonants().iter().filter(|key| key.chars().count() >= MIN_CONSONANTS)
+        {
             let alike = self.by_consonants.get(key).into_iter().flatten();
             found.extend(alike.map(|name| (*name, SAME_KEY)));
         }

@@ -38,7 +38,9 @@ pub(super) fn is_of_word(letter: char) -> bool {
 /// normalised.
 pub(super) fn plain(word: &str) -> String {
     let mut out = String::with_capacity(word.len());
-    for letter in word.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase) {
+    for letter in
+        word.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase)
+    {
         match letter {
             'ß' => out.push_str("ss"),
             'æ' => out.push_str("ae"),
@@ -65,7 +67,9 @@ pub(super) fn plain(word: &str) -> String {
 /// The word in Latin letters by the shapes of its letters, once as written and once in lower case:
 /// `В` looks like B, `в` does not.
 pub(super) fn look_alikes(word: &str) -> [String; 2] {
-    let of = |word: &str| plain(&word.nfkd().filter(|it| !is_combining_mark(*it)).map(latin).collect::<String>());
+    let of = |word: &str| {
+        plain(&word.nfkd().filter(|it| !is_combining_mark(*it)).map(latin).collect::<String>())
+    };
     [of(word), of(&word.to_lowercase())]
 }
 
@@ -74,7 +78,8 @@ fn latin(letter: char) -> String {
     if letter.is_ascii() {
         return letter.to_string();
     }
-    let looks: String = skeleton(letter.encode_utf8(&mut [0; 4])).filter(|it| !is_combining_mark(*it)).collect();
+    let looks: String =
+        skeleton(letter.encode_utf8(&mut [0; 4])).filter(|it| !is_combining_mark(*it)).collect();
     match prototypes().get(&looks) {
         Some(plain) => plain.to_string(),
         None => looks.chars().map(any_ascii_char).collect(),
@@ -87,7 +92,9 @@ fn prototypes() -> &'static HashMap<String, char> {
     TABLE.get_or_init(|| {
         let letters = ('0'..='9').chain('A'..='Z').chain('a'..='z');
         letters
-            .map(|letter| (skeleton(letter.encode_utf8(&mut [0; 4])).collect(), letter.to_ascii_lowercase()))
+            .map(|letter| {
+                (skeleton(letter.encode_utf8(&mut [0; 4])).collect(), letter.to_ascii_lowercase())
+            })
             .collect()
     })
 }
@@ -115,7 +122,8 @@ const fn letter_of(sign: char) -> Option<char> {
 /// A word of letters and digits with the digits replaced by letters; `None` for a word without that
 /// mix.
 pub(super) fn digits_as_letters(word: &str) -> Option<String> {
-    let mixed = word.chars().any(char::is_alphabetic) && word.chars().any(|letter| letter.is_ascii_digit());
+    let mixed =
+        word.chars().any(char::is_alphabetic) && word.chars().any(|letter| letter.is_ascii_digit());
     mixed.then(|| word.chars().map(|letter| letter_of(letter).unwrap_or(letter)).collect())
 }
 
@@ -192,14 +200,17 @@ fn mix(word: &str) -> Option<String> {
         return None;
     }
     let names = icu_properties::PropertyNamesLong::<Script>::new();
-    let names: Vec<&str> = found.iter().map(|script| names.get(*script).unwrap_or("other")).collect();
+    let names: Vec<&str> =
+        found.iter().map(|script| names.get(*script).unwrap_or("other")).collect();
     Some(names.join(" and "))
 }
 
 /// Whether the letters of a word are all Latin.
 pub(super) fn is_latin(word: &str) -> bool {
     let scripts = CodePointMapData::<Script>::new();
-    word.chars().all(|letter| matches!(scripts.get(letter), Script::Latin | Script::Common | Script::Inherited))
+    word.chars().all(|letter| {
+        matches!(scripts.get(letter), Script::Latin | Script::Common | Script::Inherited)
+    })
 }
 
 #[cfg(test)]
@@ -216,7 +227,11 @@ mod tests {
             ("ʐᴏʀʙʟᴀx", "zorblax"),
             ("ƶørƀłɑx", "zorblax"),
         ] {
-            assert!(look_alikes(word).iter().any(|it| it == read), "{word}: {:?}", look_alikes(word));
+            assert!(
+                look_alikes(word).iter().any(|it| it == read),
+                "{word}: {:?}",
+                look_alikes(word)
+            );
         }
     }
 

@@ -15,7 +15,8 @@ fn read(origin: &str, text: &str) -> List {
 /// All facts about a list's first person, in one line.
 fn said(list: &List) -> String {
     let entry = &list.entries[0];
-    let names = entry.names.iter().map(|name| format!("{}{}", name.text, if name.weak { "~" } else { "" }));
+    let names =
+        entry.names.iter().map(|name| format!("{}{}", name.text, if name.weak { "~" } else { "" }));
     let births = entry.births.iter().map(|born| format!("{}..{}", born.from, born.to));
     let addresses = entry.addresses.iter().map(|it| format!("{}:{}", it.asset, it.address));
     format!(
@@ -99,7 +100,9 @@ const ENHANCED: &str = r#"<?xml version="1.0" encoding="utf-8"?>
 
 #[test]
 fn ofacs_advanced_and_enhanced_xml_are_read() {
-    for (origin, name) in [("SDN_ADVANCED.XML", "OFAC-SDN"), ("https://o.example/CONS_ADVANCED.XML", "OFAC-CONS")] {
+    for (origin, name) in
+        [("SDN_ADVANCED.XML", "OFAC-SDN"), ("https://o.example/CONS_ADVANCED.XML", "OFAC-CONS")]
+    {
         let list = read(origin, ADVANCED);
         assert_eq!((list.name.as_str(), list.published), (name, Some(date(2026, 11, 20))));
         assert_eq!(
@@ -122,7 +125,8 @@ fn ofacs_csv_is_joined_with_its_aliases_addresses_and_the_rest_of_its_remarks() 
                 102,\"INVENTED HOLDINGS\",-0- ,\"X\",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- \n\u{1a}\n";
     let rest = "101,\"70; nationality Iran; a.k.a. 'ZORB'; Digital Currency Address - XBT 1BadAddress.\"\n\u{1a}";
     let aliases = "101,1,\"aka\",\"KWIBBLETON, Zorblaks\",-0- \n";
-    let addresses = "101,7,\"1 Nowhere Street\",\"Karachi\",\"Pakistan\",-0- \n102,8,-0- ,-0- ,\"Iran\",-0- \n";
+    let addresses =
+        "101,7,\"1 Nowhere Street\",\"Karachi\",\"Pakistan\",-0- \n102,8,-0- ,-0- ,\"Iran\",-0- \n";
     let documents = [
         document("cons_comments.csv", rest),
         document("cons_add.csv", addresses),
@@ -204,7 +208,10 @@ fn opensanctions_is_read_as_simple_csv_and_as_json_lines() {
         {\"id\":\"w\",\"caption\":\"0xbad\",\"schema\":\"CryptoWallet\",\"target\":true,\"properties\":{\"publicKey\":[\"0xbad\"],\"currency\":[\"ETH\"]}}\n";
     for text in [csv, json] {
         let list = read("targets", text);
-        assert_eq!((list.name.as_str(), list.published), ("OPENSANCTIONS", Some(date(2026, 11, 20))));
+        assert_eq!(
+            (list.name.as_str(), list.published),
+            ("OPENSANCTIONS", Some(date(2026, 11, 20)))
+        );
         assert_eq!(
             said(&list),
             "Q1 Person [Zorblax Quibbleton | Zorblaks Kwibbleton | A; B] \
@@ -218,7 +225,9 @@ fn opensanctions_is_read_as_simple_csv_and_as_json_lines() {
 /// Unreadable entries are reported one by one; a list with too many is rejected.
 #[test]
 fn an_unreadable_entry_is_counted_and_named() {
-    let entry = |uid: usize| format!("<sdnEntry><uid>{uid}</uid><lastName>NAME {uid}</lastName></sdnEntry>\n");
+    let entry = |uid: usize| {
+        format!("<sdnEntry><uid>{uid}</uid><lastName>NAME {uid}</lastName></sdnEntry>\n")
+    };
     let many: String = (0..40).map(entry).collect();
     let one_bad = format!("<sdnList>\n{many}<sdnEntry><uid>41</uid></sdnEntry>\n</sdnList>");
     let list = read("x", &one_bad);
@@ -226,13 +235,17 @@ fn an_unreadable_entry_is_counted_and_named() {
     assert_eq!(list.unreadable, ["x, line 42: <sdnEntry> without <uid> or <lastName>"]);
 
     let bad = "<sdnEntry><uid>41</uid></sdnEntry>\n".repeat(3);
-    let refused = load(&[document("x", &format!("<sdnList>\n{many}{bad}</sdnList>"))]).expect_err("too many");
+    let refused =
+        load(&[document("x", &format!("<sdnList>\n{many}{bad}</sdnList>"))]).expect_err("too many");
     assert_eq!(refused.to_string(), "x, line 42: <sdnEntry> without <uid> or <lastName>");
 
-    let rows: String = (0..40).map(|uid| format!("{uid},NAME {uid},individual,,,,,,,,,\n")).collect();
-    let orphan = load(&[document("sdn", &rows), document("alt", "999,1,aka,NEMO,-0-")]).expect("a list");
+    let rows: String =
+        (0..40).map(|uid| format!("{uid},NAME {uid},individual,,,,,,,,,\n")).collect();
+    let orphan =
+        load(&[document("sdn", &rows), document("alt", "999,1,aka,NEMO,-0-")]).expect("a list");
     assert_eq!(orphan.unreadable, ["alt, line 1: ent_num 999 is not in SDN.CSV"]);
     // OFAC's other documents belong to its CSV alone.
-    let strange = load(&[document("x", &one_bad), document("alt", "1,1,aka,NEMO,-0-")]).expect_err("strange");
+    let strange =
+        load(&[document("x", &one_bad), document("alt", "1,1,aka,NEMO,-0-")]).expect_err("strange");
     assert!(matches!(strange, LoadError::Mismatch { .. }), "{strange}");
 }

@@ -33,8 +33,8 @@ mod load_tests;
 mod tests;
 
 pub use book::{
-    KEPT_FOR, KeptCopy, KeptLists, ListBook, ListRefresh, ListSettings, ListSource, ListState, Location, RefreshError,
-    STALE_AFTER, user_agent,
+    KEPT_FOR, KeptCopy, KeptLists, ListBook, ListRefresh, ListSettings, ListSource, ListState,
+    Location, RefreshError, STALE_AFTER, user_agent,
 };
 pub use entry::{BirthSpan, Kind, List, ListEntry, ListedAddress, ListedName};
 pub use index::{Match, REPORT_FROM, SanctionLists};

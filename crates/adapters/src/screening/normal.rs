@@ -186,7 +186,11 @@ mod tests {
 
     fn words(written: &str) -> String {
         let words = name(written).words;
-        words.iter().map(|word| word.letters.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
+        words
+            .iter()
+            .map(|word| word.letters.iter().collect::<String>())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
@@ -226,7 +230,9 @@ mod tests {
         ] {
             assert_eq!(key(a), key(b), "{a} {b}");
         }
-        for (a, b) in [("rahim", "rahman"), ("bilal", "bashir"), ("kamal", "jamal"), ("mahmud", "muhammad")] {
+        for (a, b) in
+            [("rahim", "rahman"), ("bilal", "bashir"), ("kamal", "jamal"), ("mahmud", "muhammad")]
+        {
             assert_ne!(key(a), key(b), "{a} {b}");
         }
     }

@@ -76,15 +76,18 @@ impl HttpChainAnalysis {
     async fn ask(&self, question: &ProximityQuestion) -> Result<ProximityAnswer, AnalysisFault> {
         let turn = self.turns.acquire().await;
         let _turn = turn.map_err(|_| AnalysisFault::Silent("shutting down".to_owned()))?;
-        fetch::check_scheme(&self.settings.url).map_err(|error| AnalysisFault::Silent(error.to_string()))?;
+        fetch::check_scheme(&self.settings.url)
+            .map_err(|error| AnalysisFault::Silent(error.to_string()))?;
         let body = self.exchange(question).await?;
         read(&body, question.payer)
     }
 
     async fn exchange(&self, question: &ProximityQuestion) -> Result<Vec<u8>, AnalysisFault> {
-        let silent = |error: reqwest::Error| AnalysisFault::Silent(fetch::causes(&error.without_url()));
+        let silent =
+            |error: reqwest::Error| AnalysisFault::Silent(fetch::causes(&error.without_url()));
         let mut request = self.client.post(&self.settings.url).timeout(self.settings.timeout);
-        request = request.header("content-type", "application/json").header("accept", "application/json");
+        request =
+            request.header("content-type", "application/json").header("accept", "application/json");
         if let Some(key) = &self.settings.api_key {
             request = request.bearer_auth(key.expose_secret());
         }
@@ -106,7 +109,10 @@ impl HttpChainAnalysis {
 }
 
 impl ChainAnalysis for HttpChainAnalysis {
-    fn proximity<'a>(&'a self, question: &'a ProximityQuestion) -> Answer<'a, Result<ProximityAnswer, AnalysisFault>> {
+    fn proximity<'a>(
+        &'a self,
+        question: &'a ProximityQuestion,
+    ) -> Answer<'a, Result<ProximityAnswer, AnalysisFault>> {
         Box::pin(self.ask(question))
     }
 }
@@ -131,8 +137,9 @@ fn plain(address: &Address) -> String {
 
 fn read(body: &[u8], payer: Address) -> Result<ProximityAnswer, AnalysisFault> {
     let nonsense = |why: &str| AnalysisFault::Nonsense(why.to_owned());
-    let said: Written = serde_json::from_slice(body)
-        .map_err(|error| AnalysisFault::Nonsense(format!("line {} column {}", error.line(), error.column())))?;
+    let said: Written = serde_json::from_slice(body).map_err(|error| {
+        AnalysisFault::Nonsense(format!("line {} column {}", error.line(), error.column()))
+    })?;
     if said.version != VERSION {
         return Err(nonsense("another version of the contract"));
     }
@@ -158,9 +165,13 @@ fn read(body: &[u8], payer: Address) -> Result<ProximityAnswer, AnalysisFault> {
 /// A non-empty text of one line.
 fn text(name: &str, given: Option<String>) -> Result<String, AnalysisFault> {
     let fits = |text: &String| {
-        !text.trim().is_empty() && text.chars().count() <= TEXT_MAX_CHARS && !text.chars().any(char::is_control)
+        !text.trim().is_empty()
+            && text.chars().count() <= TEXT_MAX_CHARS
+            && !text.chars().any(char::is_control)
     };
-    given.filter(fits).ok_or_else(|| AnalysisFault::Nonsense(format!("{name} is missing, too long or not text")))
+    given
+        .filter(fits)
+        .ok_or_else(|| AnalysisFault::Nonsense(format!("{name} is missing, too long or not text")))
 }
 
 #[cfg(test)]
@@ -173,7 +184,12 @@ mod tests {
     const PAYER: Address = Address([0xab; 20]);
 
     fn question() -> ProximityQuestion {
-        ProximityQuestion { chain_id: 1, token: Address([7; 20]), payer: PAYER, tx: TxHash([9; 32]) }
+        ProximityQuestion {
+            chain_id: 1,
+            token: Address([7; 20]),
+            payer: PAYER,
+            tx: TxHash([9; 32]),
+        }
     }
 
     fn provider(url: &str, timeout: Duration) -> HttpChainAnalysis {
@@ -182,7 +198,10 @@ mod tests {
     }
 
     fn answer(members: &str) -> String {
-        format!(r#"{{"version":"1","provider_version":"acme 9","address":"0x{}",{members}}}"#, "AB".repeat(20))
+        format!(
+            r#"{{"version":"1","provider_version":"acme 9","address":"0x{}",{members}}}"#,
+            "AB".repeat(20)
+        )
     }
 
     async fn told(body: &str) -> Result<ProximityAnswer, AnalysisFault> {
@@ -212,10 +231,17 @@ mod tests {
             source: "acme".to_owned(),
             reference: "case 7".to_owned(),
         };
-        let expected =
-            ProximityAnswer { provider_version: "acme 9".to_owned(), nearest: Some(nearest), risk_score: Some(61) };
+        let expected = ProximityAnswer {
+            provider_version: "acme 9".to_owned(),
+            nearest: Some(nearest),
+            risk_score: Some(61),
+        };
         assert_eq!(told(&near).await, Ok(expected));
-        let clean = ProximityAnswer { provider_version: "acme 9".to_owned(), nearest: None, risk_score: None };
+        let clean = ProximityAnswer {
+            provider_version: "acme 9".to_owned(),
+            nearest: None,
+            risk_score: None,
+        };
         assert_eq!(told(&answer(r#""hops":null"#)).await, Ok(clean));
         let long = "x".repeat(201);
         for nonsense in [
@@ -231,7 +257,9 @@ mod tests {
             answer(r#""hops":1,"category":"c","source":"s""#),
             answer(r#""hops":1,"category":"c","source":"s","evidence_reference":" ""#),
             answer(r#""hops":1,"category":"c\n","source":"s","evidence_reference":"e""#),
-            answer(&format!(r#""hops":1,"category":"{long}","source":"s","evidence_reference":"e""#)),
+            answer(&format!(
+                r#""hops":1,"category":"{long}","source":"s","evidence_reference":"e""#
+            )),
             answer(r#""hops":null,"risk_score":101"#),
             answer(r#""hops":null,"hops":3"#),
             answer(r#""hops":null"#).replace("\"1\"", "\"2\""),
@@ -263,7 +291,8 @@ mod tests {
 
     #[tokio::test]
     async fn a_silent_slow_or_redirecting_provider_counts_as_no_answer() {
-        let redirect = "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
+        let redirect =
+            "HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n";
         let busy = "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\n\r\n";
         let drip = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n{";
         for (head, said) in [(redirect, "HTTP 302"), (busy, "HTTP 503"), (drip, "")] {

@@ -28,7 +28,8 @@ pub(super) fn read(word: &str) -> Romanised {
     let sent = plain(&any_ascii(word));
     let lower = word.to_lowercase();
     let native = plain(word);
-    let mut spellings: Vec<String> = NATIVE.iter().filter(|(known, _)| plain(known) == native).map(known).collect();
+    let mut spellings: Vec<String> =
+        NATIVE.iter().filter(|(known, _)| plain(known) == native).map(known).collect();
     let consonants = match script(word) {
         Script::Cyrillic => {
             spellings.extend([cyrillic(&lower, 0), cyrillic(&lower, 1), cyrillic(&lower, 2)]);
@@ -46,7 +47,8 @@ pub(super) fn read(word: &str) -> Romanised {
         Script::Hebrew => consonants::of_hebrew(&lower),
         script => match indic_block(script) {
             Some(block) => {
-                let letters: Vec<u32> = lower.nfd().map(|letter| u32::from(letter).wrapping_sub(block)).collect();
+                let letters: Vec<u32> =
+                    lower.nfd().map(|letter| u32::from(letter).wrapping_sub(block)).collect();
                 spellings.push(indic(&letters));
                 consonants::of_indic(&letters, script == Script::Bengali)
             }
@@ -98,8 +100,17 @@ const fn indic_block(script: Script) -> Option<u32> {
 
 /// Greek by its sounds, which two letters may write together.
 fn greek(word: &str) -> String {
-    let pairs = [("μπ", "b"), ("ντ", "d"), ("γκ", "g"), ("τζ", "j"), ("ου", "u"), ("ευ", "ev"), ("αυ", "av")];
-    let read = pairs.into_iter().fold(word.to_owned(), |word, (pair, sound)| word.replace(pair, sound));
+    let pairs = [
+        ("μπ", "b"),
+        ("ντ", "d"),
+        ("γκ", "g"),
+        ("τζ", "j"),
+        ("ου", "u"),
+        ("ευ", "ev"),
+        ("αυ", "av"),
+    ];
+    let read =
+        pairs.into_iter().fold(word.to_owned(), |word, (pair, sound)| word.replace(pair, sound));
     plain(&any_ascii(&read))
 }
 

@@ -86,7 +86,11 @@ pub(super) fn word_likeness(a: &Spoken, b: &Spoken) -> u32 {
 
 /// Score of two words that share a consonant key, by the key's length.
 pub(super) fn consonants_likeness(key: &str) -> u32 {
-    key.chars().count().min(SAME_CONSONANTS.len()).checked_sub(1).map_or(0, |at| SAME_CONSONANTS[at])
+    key.chars()
+        .count()
+        .min(SAME_CONSONANTS.len())
+        .checked_sub(1)
+        .map_or(0, |at| SAME_CONSONANTS[at])
 }
 
 /// A word with its precomputed comparison data.
@@ -120,7 +124,8 @@ impl Listed {
 
 fn pair_likeness(a: &Heard, b: &Listed) -> u32 {
     let listed = &b.spoken;
-    let best = a.spellings.iter().map(|spelling| spelling_likeness(spelling, listed)).max().unwrap_or(0);
+    let best =
+        a.spellings.iter().map(|spelling| spelling_likeness(spelling, listed)).max().unwrap_or(0);
     let is_read = a.class().is_significant() && listed.word.class.is_significant();
     let shared = b.consonants.iter().filter(|key| is_read && a.consonants.contains(key));
     best.max(shared.map(|key| consonants_likeness(key)).max().unwrap_or(0))
@@ -130,11 +135,15 @@ fn spelling_likeness(a: &Spoken, b: &Spoken) -> u32 {
     let (x, y) = (&*a.word.letters, &*b.word.letters);
     match (a.word.class, b.word.class) {
         (Class::Initial, Class::Initial) if x == y => 1000,
-        (Class::Initial, other) | (other, Class::Initial) if other.is_significant() && x.first() == y.first() => {
+        (Class::Initial, other) | (other, Class::Initial)
+            if other.is_significant() && x.first() == y.first() =>
+        {
             INITIAL
         }
         (Class::Particle, Class::Particle) if x == y => 1000,
-        (a_class, b_class) if a_class.is_significant() && b_class.is_significant() => word_likeness(a, b),
+        (a_class, b_class) if a_class.is_significant() && b_class.is_significant() => {
+            word_likeness(a, b)
+        }
         _ => 0,
     }
 }
@@ -165,8 +174,10 @@ pub(super) fn compare(screened: &[Heard], listed: &[&Listed]) -> Likeness {
     for (likeness, i, j) in pairs {
         tally.pair(likeness, (i, &screened[i]), (j, &listed[j].spoken.word));
     }
-    let (here, there): (Vec<Class>, Vec<Class>) =
-        (screened.iter().map(Heard::class).collect(), listed.iter().map(|it| it.spoken.word.class).collect());
+    let (here, there): (Vec<Class>, Vec<Class>) = (
+        screened.iter().map(Heard::class).collect(),
+        listed.iter().map(|it| it.spoken.word.class).collect(),
+    );
     let (a, b) = (weight(here.iter().copied()), weight(there.iter().copied()));
     // Paired weights are doubled (their mean is used), the scale is in tenths, the result in per
     // cent.
@@ -210,29 +221,40 @@ impl Tally {
         self.doubled += likeness * (a.class().weight() + b.class.weight());
         self.weakest = Some(self.weakest.map_or(likeness, |known| known.min(likeness)));
         self.initial |= a.class() == Class::Initial || b.class == Class::Initial;
-        self.short_slip |= likeness < 1000 && a.letters().len().min(b.letters.len()) <= SHORT_WORD_LETTERS;
+        self.short_slip |=
+            likeness < 1000 && a.letters().len().min(b.letters.len()) <= SHORT_WORD_LETTERS;
     }
 
     /// Whether one name contains the other: all its words are paired closely, except very common
     /// ones beside two that are not. Very common words alone count only if no word is left over.
     fn is_near(&self, screened: &[Class], listed: &[Class]) -> bool {
         let paired = |near: u64, classes: &[Class], class: Class| {
-            classes.iter().enumerate().filter(|(at, it)| **it == class && near >> at & 1 == 1).count()
+            classes
+                .iter()
+                .enumerate()
+                .filter(|(at, it)| **it == class && near >> at & 1 == 1)
+                .count()
         };
-        let of = |classes: &[Class], class: Class| classes.iter().filter(|it| **it == class).count();
-        let plain =
-            paired(self.near_listed, listed, Class::Plain).min(paired(self.near_screened, screened, Class::Plain));
+        let of =
+            |classes: &[Class], class: Class| classes.iter().filter(|it| **it == class).count();
+        let plain = paired(self.near_listed, listed, Class::Plain).min(paired(
+            self.near_screened,
+            screened,
+            Class::Plain,
+        ));
         let whole = |near: u64, classes: &[Class]| {
             let is_whole = |class| paired(near, classes, class) == of(classes, class);
             is_whole(Class::Plain) && (is_whole(Class::Common) || plain >= 2)
         };
-        let significant = |classes: &[Class]| classes.iter().filter(|class| class.is_significant()).count();
-        let near_words =
-            paired(self.near_listed, listed, Class::Plain) + paired(self.near_listed, listed, Class::Common);
+        let significant =
+            |classes: &[Class]| classes.iter().filter(|class| class.is_significant()).count();
+        let near_words = paired(self.near_listed, listed, Class::Plain)
+            + paired(self.near_listed, listed, Class::Common);
         let (here, there) = (whole(self.near_screened, screened), whole(self.near_listed, listed));
         let both = here && there && significant(screened) == significant(listed);
         // A long name of one word that goes with an article ("The …") is distinctive enough.
-        let long = there && listed.contains(&Class::Particle) && self.longest_equal >= LONG_WORD_LETTERS;
+        let long =
+            there && listed.contains(&Class::Particle) && self.longest_equal >= LONG_WORD_LETTERS;
         match (plain, near_words) {
             (_, 0) => false,
             (0, _) => both,
@@ -244,13 +266,19 @@ impl Tally {
 
     fn cap(&self, screened: &[Heard], listed: &[&Listed]) -> (u32, bool) {
         let review = u32::from(HIT_FROM) - 1;
-        let unpaired = |used: u64, (at, class): (usize, Class)| class != Class::Particle && used >> at & 1 == 0;
-        let here: Vec<(Class, usize)> = screened.iter().map(|it| (it.class(), it.letters().len())).collect();
+        let unpaired = |used: u64, (at, class): (usize, Class)| {
+            class != Class::Particle && used >> at & 1 == 0
+        };
+        let here: Vec<(Class, usize)> =
+            screened.iter().map(|it| (it.class(), it.letters().len())).collect();
         let words = listed.iter().map(|it| &it.spoken.word);
-        let there: Vec<(Class, usize)> = words.map(|word| (word.class, word.letters.len())).collect();
-        let left_out = here.iter().enumerate().any(|(at, it)| unpaired(self.used_screened, (at, it.0)))
-            || there.iter().enumerate().any(|(at, it)| unpaired(self.used_listed, (at, it.0)));
-        let significant = |words: &[(Class, usize)]| words.iter().filter(|it| it.0.is_significant()).count();
+        let there: Vec<(Class, usize)> =
+            words.map(|word| (word.class, word.letters.len())).collect();
+        let left_out =
+            here.iter().enumerate().any(|(at, it)| unpaired(self.used_screened, (at, it.0)))
+                || there.iter().enumerate().any(|(at, it)| unpaired(self.used_listed, (at, it.0)));
+        let significant =
+            |words: &[(Class, usize)]| words.iter().filter(|it| it.0.is_significant()).count();
         let weakest = self.weakest.unwrap_or(0);
         if significant(&here).min(significant(&there)) <= 1 {
             let shortest = longest_word(&here).min(longest_word(&there));

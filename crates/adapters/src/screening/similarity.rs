@@ -32,7 +32,8 @@ fn jaro(a: &[char], b: &[char]) -> u32 {
     let (mut matches, mut used_b) = (0, 0_u64);
     for (at, letter) in a.iter().enumerate() {
         let window_end = (at + window + 1).min(b.len());
-        let free = (at.saturating_sub(window)..window_end).find(|i| b[*i] == *letter && used_b >> i & 1 == 0);
+        let free = (at.saturating_sub(window)..window_end)
+            .find(|i| b[*i] == *letter && used_b >> i & 1 == 0);
         if let Some(found) = free {
             used_b |= 1 << found;
             matched_a[matches] = *letter;
@@ -42,7 +43,8 @@ fn jaro(a: &[char], b: &[char]) -> u32 {
     if matches == 0 {
         return 0;
     }
-    let matched_b = b.iter().enumerate().filter(|(i, _)| used_b >> i & 1 == 1).map(|(_, letter)| letter);
+    let matched_b =
+        b.iter().enumerate().filter(|(i, _)| used_b >> i & 1 == 1).map(|(_, letter)| letter);
     let out_of_order = matched_a.iter().zip(matched_b).filter(|(x, y)| x != y).count();
     // Three ratios with a common denominator, so that only one division rounds.
     let (m, la, lb) = (small(matches), small(a.len()), small(b.len()));

@@ -95,9 +95,16 @@ fn names_of_the_sample_lead_to_the_right_verdicts() {
 #[test]
 fn the_evidence_names_list_entry_and_listed_name() {
     let book = ListBook::sample().expect("sample");
-    let parties = ["Maria Santos", "Kwibbleton Zorblaks"].map(|name| Party { name, birthdate: None, country: None });
+    let parties = ["Maria Santos", "Kwibbleton Zorblaks"].map(|name| Party {
+        name,
+        birthdate: None,
+        country: None,
+    });
     let found = book.screen(&parties, NOW);
-    assert_eq!((found.score, found.evidence.as_deref()), (100, Some("SAMPLE S-1 Zorblaks Kwibbleton")));
+    assert_eq!(
+        (found.score, found.evidence.as_deref()),
+        (100, Some("SAMPLE S-1 Zorblaks Kwibbleton"))
+    );
     assert!(found.list_version.starts_with("SAMPLE 2026-11-01 "), "{}", found.list_version);
     assert_eq!(found.list_version.len(), "SAMPLE 2026-11-01 ".len() + 12);
 }
@@ -121,7 +128,11 @@ fn birth_date_and_country_break_ties() {
         // nor a hit of an initial
         ("Z. Quibbleton", Some(date(1970, 1, 12)), Some("PAK"), 94),
     ] {
-        assert_eq!(screen_one(&book, name, born, country).score, expected, "{name} {born:?} {country:?}");
+        assert_eq!(
+            screen_one(&book, name, born, country).score,
+            expected,
+            "{name} {born:?} {country:?}"
+        );
     }
 }
 
@@ -146,8 +157,13 @@ fn a_name_of_very_common_words_goes_to_review_unless_the_birth_date_matches() {
 #[test]
 fn listed_addresses_are_found_exactly_whatever_their_case() {
     let book = ListBook::sample().expect("sample");
-    let screen =
-        |text: &str| domain::ports::AddressScreen::screen(&book, &Address::parse(text).expect("address"), Timestamp(0));
+    let screen = |text: &str| {
+        domain::ports::AddressScreen::screen(
+            &book,
+            &Address::parse(text).expect("address"),
+            Timestamp(0),
+        )
+    };
     let hit = screen("0xBAD0000000000000000000000000000000000001");
     assert_eq!((hit.score, hit.evidence.as_deref()), (100, Some("SAMPLE S-1 Zorblax Quibbleton")));
     assert!(hit.list_version.starts_with("SAMPLE"));
@@ -183,7 +199,8 @@ fn the_un_list_is_read() {
     let list = load(&[golden_document("un.xml")]).expect("un");
     assert_eq!((list.name.as_str(), list.published), ("UN-SC", Some(date(2026, 11, 19))));
     let [grimwald, phantom, front] = &list.entries[..] else { panic!("{list:?}") };
-    let names: Vec<(&str, bool)> = grimwald.names.iter().map(|name| (name.text.as_str(), name.weak)).collect();
+    let names: Vec<(&str, bool)> =
+        grimwald.names.iter().map(|name| (name.text.as_str(), name.weak)).collect();
     assert_eq!(
         names,
         [
@@ -196,7 +213,10 @@ fn the_un_list_is_read() {
     assert_eq!(grimwald.countries, ["IRN", "AFG"]);
     assert_eq!(grimwald.births.len(), 2);
     assert_eq!(phantom.births[0], BirthSpan { from: date(1947, 1, 1), to: date(1949, 12, 31) });
-    assert_eq!((front.kind, front.countries.as_slice()), (Kind::Organisation, &["SYR".to_owned()][..]));
+    assert_eq!(
+        (front.kind, front.countries.as_slice()),
+        (Kind::Organisation, &["SYR".to_owned()][..])
+    );
     let lists = SanctionLists::build(vec![Arc::new(list)]);
     let arabic = Party { name: "فانتوم الله", birthdate: None, country: None };
     assert_eq!(lists.best_match(&arabic).map(|found| found.score), Some(100));
@@ -206,17 +226,25 @@ fn the_un_list_is_read() {
 fn craft_are_not_matched_by_name() {
     let list = load(&[golden_document("sdn.xml")]).expect("xml");
     let lists = SanctionLists::build(vec![Arc::new(list)]);
-    assert!(lists.best_match(&Party { name: "SS Neverfloats", birthdate: None, country: None }).is_none());
+    assert!(
+        lists
+            .best_match(&Party { name: "SS Neverfloats", birthdate: None, country: None })
+            .is_none()
+    );
 }
 
 #[test]
 fn hostile_and_broken_documents_are_refused_with_the_place_of_the_fault() {
     let deep = format!("<sdnList>\n<sdnEntry>{}", "<a>".repeat(50));
     let long = format!("<sdnList><sdnEntry><uid>{}</uid></sdnEntry></sdnList>", "9".repeat(70_000));
-    let laughs = "<?xml version=\"1.0\"?>\n<!DOCTYPE sdnList [<!ENTITY a \"b\">]>\n<sdnList>&a;</sdnList>";
+    let laughs =
+        "<?xml version=\"1.0\"?>\n<!DOCTYPE sdnList [<!ENTITY a \"b\">]>\n<sdnList>&a;</sdnList>";
     for (text, expected) in [
         (laughs, "x, line 2: a document type declaration is not allowed"),
-        ("<sdnList>\n<sdnEntry><uid>&boo;</uid></sdnEntry></sdnList>", "x, line 2: the entity &boo; is not allowed"),
+        (
+            "<sdnList>\n<sdnEntry><uid>&boo;</uid></sdnEntry></sdnList>",
+            "x, line 2: the entity &boo; is not allowed",
+        ),
         (&deep, "x, line 2: <a> is nested deeper than 16"),
         (&long, "x, line 1: <uid> has more than 65536 bytes of text"),
         (
@@ -226,7 +254,10 @@ fn hostile_and_broken_documents_are_refused_with_the_place_of_the_fault() {
         ("<sdnList>\n", "x, line 2: ends before </sdnList>"),
         ("<sdnList></sdnList>", "x: the list has no entries"),
         ("1,A,individual,,,,,,,,,\n2,B,individual", "x, line 2: has 3 columns instead of 12"),
-        ("1,A,individual,,,,,,,,,\nx,B,individual,,,,,,,,,", "x, line 2: ent_num \"x\" is not a number"),
+        (
+            "1,A,individual,,,,,,,,,\nx,B,individual,,,,,,,,,",
+            "x, line 2: ent_num \"x\" is not a number",
+        ),
         ("#corridor-sanctions name=X", "x, line 1: the first line lacks name= or published="),
         (
             "#corridor-sanctions name=X published=2026-11-01\nuid,name\n1,2",
@@ -235,14 +266,21 @@ fn hostile_and_broken_documents_are_refused_with_the_place_of_the_fault() {
     ] {
         assert_eq!(load(&[document("x", text)]).expect_err(text).to_string(), expected);
     }
-    let broken = load(&[document("x", "<sdnList>\n<sdnEntry></uid>")]).expect_err("broken").to_string();
+    let broken =
+        load(&[document("x", "<sdnList>\n<sdnEntry></uid>")]).expect_err("broken").to_string();
     assert!(broken.starts_with("x, line 2: is not well-formed XML"), "{broken}");
-    let latin = load(&[document("x", b"<sdnList>\n\xff</sdnList>".to_vec())]).expect_err("latin").to_string();
+    let latin = load(&[document("x", b"<sdnList>\n\xff</sdnList>".to_vec())])
+        .expect_err("latin")
+        .to_string();
     assert_eq!(latin, "x, line 2: is not UTF-8");
     for text in ["", "<html/>", "<html><sdnList></sdnList></html>", "hello", "1,2,3"] {
-        assert_eq!(load(&[document("x", text)]).expect_err(text), LoadError::UnknownForm { origin: "x".into() });
+        assert_eq!(
+            load(&[document("x", text)]).expect_err(text),
+            LoadError::UnknownForm { origin: "x".into() }
+        );
     }
-    let orphan = load(&[golden_document("sdn.csv"), document("alt", "999,1,aka,NEMO,-0-")]).expect_err("orphan");
+    let orphan = load(&[golden_document("sdn.csv"), document("alt", "999,1,aka,NEMO,-0-")])
+        .expect_err("orphan");
     assert_eq!(orphan.to_string(), "alt, line 1: ent_num 999 is not in SDN.CSV");
     assert!(load(&[golden_document("alt.csv")]).is_err());
     assert!(load(&[golden_document("sdn.csv"), golden_document("sdn.xml")]).is_err());
@@ -258,9 +296,14 @@ async fn a_failed_refresh_keeps_the_old_list_which_grows_stale() {
     let file = dir.path().join("list.xml");
     std::fs::copy(golden("sdn.xml"), &file).expect("copy");
     let (client, un) = (client(), file_source(&golden("un.xml")));
-    let book = ListBook::load(vec![file_source(&file), un], ListSettings::default(), &client, NOW).await.expect("load");
+    let book = ListBook::load(vec![file_source(&file), un], ListSettings::default(), &client, NOW)
+        .await
+        .expect("load");
     let version = book.current().version().to_owned();
-    assert!(version.starts_with("OFAC-SDN 2026-11-20 ") && version.contains("; UN-SC 2026-11-19 "), "{version}");
+    assert!(
+        version.starts_with("OFAC-SDN 2026-11-20 ") && version.contains("; UN-SC 2026-11-19 "),
+        "{version}"
+    );
     assert!(!book.current().is_sample());
     assert!(!book.is_stale(NOW + STALE_AFTER));
     assert!(book.is_stale(NOW + STALE_AFTER + Span(1)));
@@ -285,11 +328,19 @@ async fn a_list_that_lost_most_of_its_entries_is_not_taken() {
     let dir = tempfile::tempdir().expect("dir");
     let file = dir.path().join("list.xml");
     std::fs::copy(golden("sdn.xml"), &file).expect("copy");
-    let book = ListBook::load(vec![file_source(&file)], ListSettings::default(), &client(), NOW).await.expect("load");
-    std::fs::write(&file, "<sdnList><sdnEntry><uid>1</uid><lastName>Zed</lastName></sdnEntry></sdnList>")
-        .expect("write");
+    let book = ListBook::load(vec![file_source(&file)], ListSettings::default(), &client(), NOW)
+        .await
+        .expect("load");
+    std::fs::write(
+        &file,
+        "<sdnList><sdnEntry><uid>1</uid><lastName>Zed</lastName></sdnEntry></sdnList>",
+    )
+    .expect("write");
     let refreshed = book.refresh(&client(), NOW).await;
-    assert!(matches!(refreshed.outcomes[0], Err(RefreshError::Shrunk { before: 3, now: 1, .. })), "{refreshed:?}");
+    assert!(
+        matches!(refreshed.outcomes[0], Err(RefreshError::Shrunk { before: 3, now: 1, .. })),
+        "{refreshed:?}"
+    );
     assert_eq!(book.current().entries(), 3);
 }
 
@@ -297,13 +348,22 @@ async fn a_list_that_lost_most_of_its_entries_is_not_taken() {
 async fn lists_come_over_http_from_this_machine_and_otherwise_only_over_https() {
     let body = std::fs::read(golden("sdn.csv")).expect("golden");
     let url = serve_once("last-modified: Fri, 20 Nov 2026 08:00:00 GMT", body).await;
-    let source = ListSource { locations: vec![Location::Http(url), Location::File(golden("alt.csv"))] };
-    let book = ListBook::load(vec![source], ListSettings::default(), &client(), NOW).await.expect("load");
-    assert!(book.current().version().starts_with("OFAC-SDN 2026-11-20 "), "{}", book.current().version());
+    let source =
+        ListSource { locations: vec![Location::Http(url), Location::File(golden("alt.csv"))] };
+    let book =
+        ListBook::load(vec![source], ListSettings::default(), &client(), NOW).await.expect("load");
+    assert!(
+        book.current().version().starts_with("OFAC-SDN 2026-11-20 "),
+        "{}",
+        book.current().version()
+    );
 
-    let plain = ListSource { locations: vec![Location::Http("http://lists.example/sdn.xml".to_owned())] };
-    let refused =
-        ListBook::load(vec![plain], ListSettings::default(), &client(), NOW).await.expect_err("plain http").to_string();
+    let plain =
+        ListSource { locations: vec![Location::Http("http://lists.example/sdn.xml".to_owned())] };
+    let refused = ListBook::load(vec![plain], ListSettings::default(), &client(), NOW)
+        .await
+        .expect_err("plain http")
+        .to_string();
     assert!(refused.contains("only https is allowed"), "{refused}");
 }
 
@@ -324,7 +384,12 @@ fn the_index_finds_what_comparing_with_everything_finds() {
     let probes = generated(2_000);
     for entry in probes.entries.iter().step_by(37) {
         let name = entry.primary_name();
-        for changed in [name.to_owned(), name.replacen('a', "e", 1), format!("{name} extra"), name[1..].to_owned()] {
+        for changed in [
+            name.to_owned(),
+            name.replacen('a', "e", 1),
+            format!("{name} extra"),
+            name[1..].to_owned(),
+        ] {
             let party = Party { name: &changed, birthdate: None, country: None };
             let quick = lists.best_match(&party).map_or(0, |found| found.score);
             assert_eq!(quick, lists.best_by_brute_force(&party), "{changed}");
@@ -335,11 +400,17 @@ fn the_index_finds_what_comparing_with_everything_finds() {
 /// Invented names with the frequencies of real ones: a third of the words are very common, the
 /// others pronounceable.
 fn generated(entries: u64) -> List {
-    let common = ["muhammad", "ahmad", "ali", "khan", "abdul", "rahman", "hasan", "husayn", "singh", "kumar"];
-    let syllables = ["ba", "ra", "zo", "kim", "tu", "lan", "qui", "dor", "mes", "ha", "fir", "ny", "gal", "su", "vet"];
+    let common = [
+        "muhammad", "ahmad", "ali", "khan", "abdul", "rahman", "hasan", "husayn", "singh", "kumar",
+    ];
+    let syllables = [
+        "ba", "ra", "zo", "kim", "tu", "lan", "qui", "dor", "mes", "ha", "fir", "ny", "gal", "su",
+        "vet",
+    ];
     let mut state = 7_u64;
     let mut draw = move |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(state >> 33).expect("31 bits") % below
     };
     let mut list = load(&[golden_document("un.xml")]).expect("un");

@@ -47,7 +47,8 @@ fn birth(party: Option<Date>, listed: &[BirthSpan]) -> Tie {
         return Tie::Same;
     }
     let exchanged = Date::new(day.year(), day.day(), day.month()).ok();
-    let possible = |span: &BirthSpan| span.contains(day) || exchanged.is_some_and(|day| span.contains(day));
+    let possible =
+        |span: &BirthSpan| span.contains(day) || exchanged.is_some_and(|day| span.contains(day));
     if listed.iter().any(possible) { Tie::Unknown } else { Tie::Other }
 }
 

@@ -27,7 +27,11 @@ pub(super) struct Vocabulary {
 
 impl Vocabulary {
     /// Sorts `words` and renumbers `name_words` accordingly.
-    pub(super) fn build(words: Vec<Word>, names: &[Range<u32>], name_words: &mut [u32]) -> Vocabulary {
+    pub(super) fn build(
+        words: Vec<Word>,
+        names: &[Range<u32>],
+        name_words: &mut [u32],
+    ) -> Vocabulary {
         let mut order: Vec<u32> = (0..count(words.len())).collect();
         order.sort_by_key(|id| words[*id as usize].letters.len());
         let mut place = vec![0; words.len()];
@@ -37,8 +41,10 @@ impl Vocabulary {
         for word in name_words.iter_mut() {
             *word = place[*word as usize];
         }
-        let words: Vec<Listed> = order.iter().map(|old| Listed::of(words[*old as usize].clone())).collect();
-        let sketches: Vec<Sketch> = words.iter().map(|listed| Sketch::of(&listed.spoken.word.letters)).collect();
+        let words: Vec<Listed> =
+            order.iter().map(|old| Listed::of(words[*old as usize].clone())).collect();
+        let sketches: Vec<Sketch> =
+            words.iter().map(|listed| Sketch::of(&listed.spoken.word.letters)).collect();
         let by_length = (0..=MAX_WORD_LETTERS + 1)
             .map(|letters| count(sketches.partition_point(|sketch| sketch.len() < letters)))
             .collect();
@@ -90,13 +96,16 @@ impl Vocabulary {
     fn alike_spelling(&self, spoken: &Spoken, found: &mut impl FnMut(u32, u32)) {
         let letters = &*spoken.word.letters;
         let likeness = |id: u32| score::word_likeness(spoken, &self.words[id as usize].spoken);
-        let keyed = |map: &HashMap<String, Vec<u32>>, key: &str| map.get(key).cloned().unwrap_or_default();
+        let keyed =
+            |map: &HashMap<String, Vec<u32>>, key: &str| map.get(key).cloned().unwrap_or_default();
         let same_sound = keyed(&self.by_sound, &spoken.sound);
         let same_looks = keyed(&self.by_looks, &spoken.looks);
         for id in &same_sound {
             found(*id, likeness(*id));
         }
-        for id in same_looks.iter().filter(|id| self.words[**id as usize].spoken.sound != spoken.sound) {
+        for id in
+            same_looks.iter().filter(|id| self.words[**id as usize].spoken.sound != spoken.sound)
+        {
             found(*id, likeness(*id));
         }
         let shortest = letters.len().saturating_sub(score::LENGTH_SLACK_LETTERS).max(1);
@@ -127,6 +136,8 @@ fn postings(words: &[Listed], names: &[Range<u32>], name_words: &[u32]) -> (Vec<
     }
     pairs.sort_unstable();
     pairs.dedup();
-    let from = (0..=count(words.len())).map(|word| count(pairs.partition_point(|(known, _)| *known < word))).collect();
+    let from = (0..=count(words.len()))
+        .map(|word| count(pairs.partition_point(|(known, _)| *known < word)))
+        .collect();
     (from, pairs.into_iter().map(|(_, name)| name).collect())
 }

@@ -184,10 +184,11 @@ pub(super) const PARTICLES: &[&str] = &[
 
 /// Very common names in the corridors' countries.
 pub(super) const COMMON: &[&str] = &[
-    "abdul", "abdullah", "ahmad", "akhtar", "ali", "amin", "anwar", "bahadur", "begum", "bibi", "cruz", "das", "devi",
-    "fatima", "garcia", "gurung", "haque", "hasan", "husayn", "ibrahim", "iqbal", "islam", "ismail", "jose", "kaur",
-    "khalid", "khan", "khatun", "kumar", "le", "mahmud", "malik", "maria", "mustafa", "muhammad", "nguyen", "pham",
-    "rahman", "rai", "ram", "reyes", "said", "salim", "santos", "shah", "sharma", "singh", "tamang", "thapa", "tran",
+    "abdul", "abdullah", "ahmad", "akhtar", "ali", "amin", "anwar", "bahadur", "begum", "bibi",
+    "cruz", "das", "devi", "fatima", "garcia", "gurung", "haque", "hasan", "husayn", "ibrahim",
+    "iqbal", "islam", "ismail", "jose", "kaur", "khalid", "khan", "khatun", "kumar", "le",
+    "mahmud", "malik", "maria", "mustafa", "muhammad", "nguyen", "pham", "rahman", "rai", "ram",
+    "reyes", "said", "salim", "santos", "shah", "sharma", "singh", "tamang", "thapa", "tran",
     "umar", "usman", "yusuf",
 ];
 
@@ -195,8 +196,8 @@ pub(super) const COMMON: &[&str] = &[
 /// kept.
 pub(super) const VARIANTS: &[&[&str]] = &[
     &[
-        "md", "mhd", "mohamad", "mohamed", "mohammad", "mohammed", "mohd", "muhamad", "muhamed", "muhammed", "muhd",
-        "muhammad",
+        "md", "mhd", "mohamad", "mohamed", "mohammad", "mohammed", "mohd", "muhamad", "muhamed",
+        "muhammed", "muhd", "muhammad",
     ],
     &["achmed", "ahmed", "ahmet", "ahmad"],
     &["omar", "omer", "umer", "umar"],

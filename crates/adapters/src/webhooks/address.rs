@@ -86,7 +86,9 @@ const V4: [(Ipv4Addr, u32, Inward); 17] = [
 
 fn inward_v4(address: Ipv4Addr) -> Option<Inward> {
     let bits = address.to_bits();
-    V4.into_iter().find(|(network, length, _)| (bits ^ network.to_bits()) >> (32 - length) == 0).map(|(_, _, why)| why)
+    V4.into_iter()
+        .find(|(network, length, _)| (bits ^ network.to_bits()) >> (32 - length) == 0)
+        .map(|(_, _, why)| why)
 }
 
 const V6: [(Ipv6Addr, u32, Inward); 16] = [
@@ -113,7 +115,10 @@ const GLOBAL_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 
 fn inward_v6(address: Ipv6Addr) -> Option<Inward> {
     let bits = address.to_bits();
     let within = |network: Ipv6Addr, length: u32| (bits ^ network.to_bits()) >> (128 - length) == 0;
-    let special = V6.into_iter().find(|(network, length, _)| within(*network, *length)).map(|(_, _, why)| why);
+    let special = V6
+        .into_iter()
+        .find(|(network, length, _)| within(*network, *length))
+        .map(|(_, _, why)| why);
     special.or_else(|| (!within(GLOBAL_V6.0, GLOBAL_V6.1)).then_some(Inward::Reserved))
 }
 

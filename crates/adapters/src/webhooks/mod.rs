@@ -12,6 +12,6 @@ pub use address::Inward;
 pub use reach::{Reach, UrlFault};
 pub use sender::{Post, Sender, Settings, SetupError};
 pub use signature::{
-    Arrived, ID_HEADER, SIGNATURE_HEADER, SecretFault, TIMESTAMP_HEADER, TOLERANCE_S, Unbelievable, WebhookSecret,
-    sign, verify,
+    Arrived, ID_HEADER, SIGNATURE_HEADER, SecretFault, TIMESTAMP_HEADER, TOLERANCE_S, Unbelievable,
+    WebhookSecret, sign, verify,
 };

@@ -38,7 +38,9 @@ pub enum UrlFault {
     #[error("must be https://host[:port][/path][?query] and nothing else")]
     NotPlain,
     /// A user name or a password.
-    #[error("must not hold a user name or password: webhooks are signed; a gateway's key may be in the query")]
+    #[error(
+        "must not hold a user name or password: webhooks are signed; a gateway's key may be in the query"
+    )]
     Credentials,
     /// An address that is not public.
     #[error("{address} is {why}: webhooks go to the internet only")]
@@ -106,8 +108,11 @@ impl Reach {
 }
 
 /// Resolves a name.
-pub(super) type Lookup =
-    Arc<dyn Fn(String) -> Pin<Box<dyn Future<Output = std::io::Result<Vec<IpAddr>>> + Send>> + Send + Sync>;
+pub(super) type Lookup = Arc<
+    dyn Fn(String) -> Pin<Box<dyn Future<Output = std::io::Result<Vec<IpAddr>>> + Send>>
+        + Send
+        + Sync,
+>;
 
 /// Resolves by the system.
 pub(super) fn system_lookup() -> Lookup {
@@ -146,7 +151,8 @@ impl Resolve for Guard {
         Box::pin(async move {
             let allowed = reach.allowed(&name, looking.await?)?;
             // Port 0: the connector uses the URL's.
-            let addresses: Addrs = Box::new(allowed.into_iter().map(|address| SocketAddr::new(address, 0)));
+            let addresses: Addrs =
+                Box::new(allowed.into_iter().map(|address| SocketAddr::new(address, 0)));
             Ok(addresses)
         })
     }
@@ -162,16 +168,29 @@ mod tests {
 
     #[test]
     fn only_plain_https_addresses_are_receivers() {
-        let url = Reach::Internet.url("https://bank.example:8443/in/", "/webhooks/wallet/wallet-blocked");
-        assert_eq!(url.expect("allowed").as_str(), "https://bank.example:8443/in/webhooks/wallet/wallet-blocked");
-        for base in ["http://bank.example", "ftp://bank.example", "file:///etc/passwd", "gopher://bank.example"] {
+        let url =
+            Reach::Internet.url("https://bank.example:8443/in/", "/webhooks/wallet/wallet-blocked");
+        assert_eq!(
+            url.expect("allowed").as_str(),
+            "https://bank.example:8443/in/webhooks/wallet/wallet-blocked"
+        );
+        for base in [
+            "http://bank.example",
+            "ftp://bank.example",
+            "file:///etc/passwd",
+            "gopher://bank.example",
+        ] {
             assert_eq!(refusal(Reach::Internet, base), UrlFault::NotHttps, "{base}");
         }
-        for base in ["https://user@bank.example", "https://u:p@bank.example", "https://:p@bank.example?x=1"] {
+        for base in
+            ["https://user@bank.example", "https://u:p@bank.example", "https://:p@bank.example?x=1"]
+        {
             assert_eq!(refusal(Reach::Internet, base), UrlFault::Credentials, "{base}");
         }
         assert_eq!(refusal(Reach::Internet, "https://b#f"), UrlFault::NotPlain);
-        for base in ["", "bank.example", "https://", "https://[::1", "https://a b", "https://256.0.0.1"] {
+        for base in
+            ["", "bank.example", "https://", "https://[::1", "https://a b", "https://256.0.0.1"]
+        {
             assert!(matches!(refusal(Reach::Internet, base), UrlFault::Unreadable(_)), "{base}");
         }
     }
@@ -188,7 +207,10 @@ mod tests {
                 "https://fn.example.net?sig=a+b&sv=1.0",
                 "https://fn.example.net/webhooks/wallet/wallet-blocked?sig=a+b&sv=1.0",
             ),
-            ("https://fn.example.net/in/?", "https://fn.example.net/in/webhooks/wallet/wallet-blocked?"),
+            (
+                "https://fn.example.net/in/?",
+                "https://fn.example.net/in/webhooks/wallet/wallet-blocked?",
+            ),
         ] {
             let reached = Reach::Internet.url(base, "/webhooks/wallet/wallet-blocked").expect(base);
             assert_eq!(reached.as_str(), url);
@@ -229,28 +251,44 @@ mod tests {
             ("[fd00:ec2::254]", Inward::Private),
         ] {
             let fault = refusal(Reach::Internet, &format!("https://{host}"));
-            assert!(matches!(&fault, UrlFault::Inward { why: found, .. } if *found == why), "{host}: {fault:?}");
+            assert!(
+                matches!(&fault, UrlFault::Inward { why: found, .. } if *found == why),
+                "{host}: {fault:?}"
+            );
         }
     }
 
     #[test]
     fn a_sandbox_reaches_its_own_machine_and_network_only() {
-        for base in
-            ["http://127.0.0.1:9000", "http://localhost:9000", "https://[::1]", "http://10.0.0.7", "http://b.example"]
-        {
+        for base in [
+            "http://127.0.0.1:9000",
+            "http://localhost:9000",
+            "https://[::1]",
+            "http://10.0.0.7",
+            "http://b.example",
+        ] {
             assert!(Reach::Sandbox.url(base, "/x").is_ok(), "{base}");
         }
-        for base in ["http://169.254.169.254", "http://0.0.0.0", "http://[::ffff:127.0.0.1]", "ftp://127.0.0.1"] {
+        for base in [
+            "http://169.254.169.254",
+            "http://0.0.0.0",
+            "http://[::ffff:127.0.0.1]",
+            "ftp://127.0.0.1",
+        ] {
             assert!(Reach::Sandbox.url(base, "/x").is_err(), "{base}");
         }
     }
 
     #[test]
     fn of_a_name_s_addresses_only_those_of_the_internet_are_connected_to() {
-        let addresses = |texts: &[&str]| texts.iter().map(|text| text.parse().expect("an address")).collect();
+        let addresses =
+            |texts: &[&str]| texts.iter().map(|text| text.parse().expect("an address")).collect();
         let allowed = |texts: &[&str]| Reach::Internet.allowed("bank.example", addresses(texts));
         assert_eq!(allowed(&["10.0.0.1", "1.1.1.1", "::1"]), Ok(addresses(&["1.1.1.1"])));
-        let inward = UrlFault::Inward { address: "fd00::1".parse().expect("an address"), why: Inward::Private };
+        let inward = UrlFault::Inward {
+            address: "fd00::1".parse().expect("an address"),
+            why: Inward::Private,
+        };
         assert_eq!(allowed(&["127.0.0.1", "fd00::1"]), Err(inward));
         assert_eq!(allowed(&[]), Err(UrlFault::NoAddress("bank.example".to_owned())));
         let many = vec!["1.1.1.1"; 100];

@@ -14,7 +14,9 @@ use crate::fetch::causes;
 
 use super::reach::{Guard, Lookup, Reach, UrlFault, system_lookup};
 use super::retry_after;
-use super::signature::{self, ID_HEADER, SIGNATURE_HEADER, SecretFault, TIMESTAMP_HEADER, WebhookSecret};
+use super::signature::{
+    self, ID_HEADER, SIGNATURE_HEADER, SecretFault, TIMESTAMP_HEADER, WebhookSecret,
+};
 
 /// Timeout for one attempt, from name resolution to the end of the answer.
 const TRY_LIMIT: Duration = Duration::from_secs(15);
@@ -157,14 +159,21 @@ impl Sender {
             signature: signature::sign(&secrets, &id, timestamp, &message.body),
             timestamp: timestamp.to_string(),
             id,
-            traceparent: message.traceparent.clone().or_else(|| self.trace.and_then(|current| current())),
+            traceparent: message
+                .traceparent
+                .clone()
+                .or_else(|| self.trace.and_then(|current| current())),
             body: message.body.clone(),
         })
     }
 }
 
 impl Receiver for Sender {
-    fn deliver<'a>(&'a self, endpoint: &'a Endpoint, message: &'a Message) -> Answer<'a, DeliveryAnswer> {
+    fn deliver<'a>(
+        &'a self,
+        endpoint: &'a Endpoint,
+        message: &'a Message,
+    ) -> Answer<'a, DeliveryAnswer> {
         Box::pin(async move {
             match self.signed(endpoint, message) {
                 Ok(post) => self.post(&endpoint.url, &message.path, post, message.at).await,
@@ -196,13 +205,20 @@ async fn heard(mut response: Response, now: Timestamp) -> DeliveryAnswer {
     let body = beginning(&mut response).await;
     let result = match &body {
         _ if status == StatusCode::GONE => DeliveryResult::Gone,
-        _ if status.is_redirection() => {
-            DeliveryResult::NotReceived(format!("HTTP {}: redirects are not followed", status.as_u16()))
+        _ if status.is_redirection() => DeliveryResult::NotReceived(format!(
+            "HTTP {}: redirects are not followed",
+            status.as_u16()
+        )),
+        _ if !status.is_success() => {
+            DeliveryResult::NotReceived(format!("HTTP {}", status.as_u16()))
         }
-        _ if !status.is_success() => DeliveryResult::NotReceived(format!("HTTP {}", status.as_u16())),
         // The rest is unknown: it may state that the message was not received.
-        Err(broken) => DeliveryResult::NotReceived(format!("HTTP {}, then {broken}", status.as_u16())),
-        Ok(body) if denies(body) => DeliveryResult::NotReceived("the answer has \"received\": false".to_owned()),
+        Err(broken) => {
+            DeliveryResult::NotReceived(format!("HTTP {}, then {broken}", status.as_u16()))
+        }
+        Ok(body) if denies(body) => {
+            DeliveryResult::NotReceived("the answer has \"received\": false".to_owned())
+        }
         Ok(_) => DeliveryResult::Received,
     };
     let body = String::from_utf8_lossy(&body.unwrap_or_default()).into_owned();

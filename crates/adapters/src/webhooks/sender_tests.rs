@@ -18,7 +18,8 @@ use super::*;
 const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const OTHER: &str = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
 const PATH: &str = "/webhooks/wallet/wallet-blocked";
-const BODY: &str = r#"{"event_id":"e","event_type":"wallet.blocked","timestamp":"t","data":{"wallet_id":"w"}}"#;
+const BODY: &str =
+    r#"{"event_id":"e","event_type":"wallet.blocked","timestamp":"t","data":{"wallet_id":"w"}}"#;
 const TRACE: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
 fn settings(reach: Reach) -> Settings {
@@ -31,7 +32,10 @@ fn sender() -> Sender {
 }
 
 /// A sender for which every name resolves to these addresses, one result after another.
-fn sender_that_finds(reach: Reach, answers: &'static [&'static [IpAddr]]) -> (Sender, Arc<AtomicUsize>) {
+fn sender_that_finds(
+    reach: Reach,
+    answers: &'static [&'static [IpAddr]],
+) -> (Sender, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
     let lookup: Lookup = Arc::new(move |_| {
@@ -42,7 +46,10 @@ fn sender_that_finds(reach: Reach, answers: &'static [&'static [IpAddr]]) -> (Se
 }
 
 fn endpoint(url: &str, secrets: &[&str]) -> Endpoint {
-    Endpoint { url: url.to_owned(), secrets: secrets.iter().map(|text| SecretText((*text).to_owned())).collect() }
+    Endpoint {
+        url: url.to_owned(),
+        secrets: secrets.iter().map(|text| SecretText((*text).to_owned())).collect(),
+    }
 }
 
 fn message(number: u128) -> Message {
@@ -93,18 +100,23 @@ async fn a_message_without_a_trace_gets_the_attempts() {
     traced.deliver(&endpoint, &untraced).await;
     traced.deliver(&endpoint, &message(2)).await;
     let book = receiver.book();
-    let traces: Vec<Option<&str>> = book.entries().iter().map(|entry| entry.arrival.traceparent.as_deref()).collect();
+    let traces: Vec<Option<&str>> =
+        book.entries().iter().map(|entry| entry.arrival.traceparent.as_deref()).collect();
     assert_eq!(traces, [None, Some(OF_THE_TRY), Some(TRACE)]);
 }
 
 #[tokio::test]
 async fn answers_are_judged_as_the_decisions_say() {
     let receiver = receiver().await;
-    let refuse =
-        |status, retry_after: Option<&str>| Reaction::Refuse { status, retry_after: retry_after.map(str::to_owned) };
+    let refuse = |status, retry_after: Option<&str>| Reaction::Refuse {
+        status,
+        retry_after: retry_after.map(str::to_owned),
+    };
     let now = message(1).at;
     let date = jiff::Timestamp::from_microsecond((now + Span::secs(90)).0).expect("an instant");
-    let date = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&date).expect("a date");
+    let date = jiff::fmt::rfc2822::DateTimePrinter::new()
+        .timestamp_to_rfc9110_string(&date)
+        .expect("a date");
     let sender = sender();
     for (reaction, status, received, retry_after) in [
         (Reaction::Take, 200, Some(true), None),
@@ -119,14 +131,18 @@ async fn answers_are_judged_as_the_decisions_say() {
         (Reaction::Redirect("http://127.0.0.1:1/".to_owned()), 302, Some(false), None),
     ] {
         receiver.script([reaction.clone()]);
-        let answer = sender.deliver(&endpoint(&receiver.url(), &[SECRET]), &Message { at: now, ..message(1) }).await;
+        let answer = sender
+            .deliver(&endpoint(&receiver.url(), &[SECRET]), &Message { at: now, ..message(1) })
+            .await;
         assert_eq!(answer.status, Some(status), "{answer:?}");
         match received {
             Some(true) => assert_eq!(answer.result, DeliveryResult::Received, "{reaction:?}"),
             Some(false) => assert!(!reason(&answer).is_empty(), "{reaction:?}"),
             None => assert_eq!(answer.result, DeliveryResult::Gone, "{reaction:?}"),
         }
-        let near = |wait: Span| answer.retry_after.is_some_and(|found| (found.0 - wait.0).abs() <= 1_000_000);
+        let near = |wait: Span| {
+            answer.retry_after.is_some_and(|found| (found.0 - wait.0).abs() <= 1_000_000)
+        };
         assert!(retry_after.map_or(answer.retry_after.is_none(), near), "{reaction:?}: {answer:?}");
     }
 }
@@ -156,8 +172,10 @@ async fn a_broken_connection_or_a_closed_port_is_not_a_delivery() {
     let answer = sender.deliver(&endpoint(&receiver.url(), &[SECRET]), &message(1)).await;
     assert_eq!(answer.status, None);
     assert!(!reason(&answer).is_empty());
-    let unused = TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("bound");
-    let answer = sender.deliver(&endpoint(&format!("http://{unused}"), &[SECRET]), &message(1)).await;
+    let unused =
+        TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("bound");
+    let answer =
+        sender.deliver(&endpoint(&format!("http://{unused}"), &[SECRET]), &message(1)).await;
     assert!(reason(&answer).to_lowercase().contains("refused"), "{answer:?}");
 }
 
@@ -169,8 +187,12 @@ async fn a_slow_or_trickling_receiver_times_out() {
     let sender = Sender::with(settings(Reach::Sandbox), system_lookup(), limit).expect("a sender");
     let endpoint = endpoint(&receiver.url(), &[SECRET]);
     let (first, second) = (message(1), message(2));
-    let tries = futures_util::future::join(sender.deliver(&endpoint, &first), sender.deliver(&endpoint, &second));
-    let (dripped, late) = tokio::time::timeout(Duration::from_secs(20), tries).await.expect("in time");
+    let tries = futures_util::future::join(
+        sender.deliver(&endpoint, &first),
+        sender.deliver(&endpoint, &second),
+    );
+    let (dripped, late) =
+        tokio::time::timeout(Duration::from_secs(20), tries).await.expect("in time");
     for answer in [&dripped, &late] {
         assert!(reason(answer).contains("no complete answer in time"), "{answer:?}");
         assert!(answer.took >= Span::millis(400), "{answer:?}");
@@ -181,9 +203,11 @@ async fn a_slow_or_trickling_receiver_times_out() {
 async fn without_a_readable_secret_nothing_is_sent() {
     let receiver = receiver().await;
     let sender = sender();
-    for (secrets, why) in
-        [(&[][..], "no signing secret"), (&["whsec_!"], "unreadable"), (&[SECRET, "whsec_"], "unreadable")]
-    {
+    for (secrets, why) in [
+        (&[][..], "no signing secret"),
+        (&["whsec_!"], "unreadable"),
+        (&[SECRET, "whsec_"], "unreadable"),
+    ] {
         let answer = sender.deliver(&endpoint(&receiver.url(), secrets), &message(1)).await;
         assert!(reason(&answer).contains(why), "{answer:?}");
         assert!(!reason(&answer).contains("whsec_!"), "{answer:?}");
@@ -226,7 +250,9 @@ async fn a_name_that_changes_its_address_gains_nothing() {
     assert_eq!(asked.load(Ordering::SeqCst), 2);
     assert!(receiver.book().entries().is_empty());
     let (sender, _) = sender_that_finds(Reach::Sandbox, &[&[HERE]]);
-    let answer = sender.deliver(&endpoint(&format!("http://bank.example:{port}"), &[SECRET]), &message(1)).await;
+    let answer = sender
+        .deliver(&endpoint(&format!("http://bank.example:{port}"), &[SECRET]), &message(1))
+        .await;
     assert_eq!(answer.result, DeliveryResult::Received, "a sandbox may");
 }
 
@@ -246,13 +272,19 @@ async fn connections_are_kept_for_the_next_event() {
     });
     let (sender, endpoint) = (sender(), endpoint(&format!("http://{address}"), &[SECRET]));
     for number in 0..20 {
-        assert_eq!(sender.deliver(&endpoint, &message(number)).await.result, DeliveryResult::Received);
+        assert_eq!(
+            sender.deliver(&endpoint, &message(number)).await.result,
+            DeliveryResult::Received
+        );
     }
     assert_eq!(connections.load(Ordering::SeqCst), 1);
     assert_eq!(receiver.book().taken().len(), 20);
 }
 
-async fn relay<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin>(mut stream: S, to: SocketAddr) {
+async fn relay<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin>(
+    mut stream: S,
+    to: SocketAddr,
+) {
     let mut behind = TcpStream::connect(to).await.expect("a connection");
     // Either side may close, which ends it.
     let _ = tokio::io::copy_bidirectional(&mut stream, &mut behind).await;
@@ -260,7 +292,8 @@ async fn relay<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin>(mut stre
 
 /// An endpoint with TLS in front: its address, and its certification authority.
 async fn tls(behind: SocketAddr) -> (SocketAddr, Certificate) {
-    let issued = rcgen::generate_simple_self_signed(["bank.example".to_owned()]).expect("a certificate");
+    let issued =
+        rcgen::generate_simple_self_signed(["bank.example".to_owned()]).expect("a certificate");
     let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(issued.signing_key.serialize_der()));
     let config = ServerConfig::builder()
         .with_no_client_auth()
@@ -291,11 +324,15 @@ async fn over_https_only_a_trusted_receiver_gets_webhooks() {
         Sender::with(settings, lookup.clone(), TRY_LIMIT).expect("a sender")
     };
     let url = |name: &str| format!("https://{name}:{}", address.port());
-    let answer = of(vec![root.clone()]).deliver(&endpoint(&url("bank.example"), &[SECRET]), &message(1)).await;
+    let answer = of(vec![root.clone()])
+        .deliver(&endpoint(&url("bank.example"), &[SECRET]), &message(1))
+        .await;
     assert_eq!(answer.result, DeliveryResult::Received);
-    let stranger = of(Vec::new()).deliver(&endpoint(&url("bank.example"), &[SECRET]), &message(2)).await;
+    let stranger =
+        of(Vec::new()).deliver(&endpoint(&url("bank.example"), &[SECRET]), &message(2)).await;
     assert!(reason(&stranger).to_lowercase().contains("certificate"), "{stranger:?}");
-    let misnamed = of(vec![root]).deliver(&endpoint(&url("other.example"), &[SECRET]), &message(3)).await;
+    let misnamed =
+        of(vec![root]).deliver(&endpoint(&url("other.example"), &[SECRET]), &message(3)).await;
     assert!(reason(&misnamed).to_lowercase().contains("certificate"), "{misnamed:?}");
     assert_eq!(receiver.book().taken().len(), 1);
 }

@@ -77,7 +77,9 @@ impl WebhookSecret {
 /// The value of `webhook-signature`: one signature for each secret.
 pub fn sign(secrets: &[WebhookSecret], id: &str, timestamp_s: i64, body: &[u8]) -> String {
     let timestamp = timestamp_s.to_string();
-    let one = |secret: &WebhookSecret| format!("{VERSION},{}", LENIENT.encode(secret.mac(id, &timestamp, body)));
+    let one = |secret: &WebhookSecret| {
+        format!("{VERSION},{}", LENIENT.encode(secret.mac(id, &timestamp, body)))
+    };
     secrets.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
@@ -104,13 +106,17 @@ pub enum Unbelievable {
     #[error("webhook-timestamp is not UNIX seconds")]
     Timestamp,
     /// The timestamp is too old.
-    #[error("webhook-timestamp is more than {TOLERANCE_S} s old: an old or replayed message, or a clock that is wrong")]
+    #[error(
+        "webhook-timestamp is more than {TOLERANCE_S} s old: an old or replayed message, or a clock that is wrong"
+    )]
     TooOld,
     /// The timestamp is in the future.
     #[error("webhook-timestamp is more than {TOLERANCE_S} s in the future: a clock is wrong")]
     TooNew,
     /// None of the secrets made any of the signatures.
-    #[error("no signature of webhook-signature was made with this secret over this id, timestamp and body")]
+    #[error(
+        "no signature of webhook-signature was made with this secret over this id, timestamp and body"
+    )]
     Signature,
 }
 
@@ -119,16 +125,23 @@ pub enum Unbelievable {
 ///
 /// # Errors
 /// Why it is rejected.
-pub fn verify(secrets: &[WebhookSecret], arrived: &Arrived<'_>, now_s: i64) -> Result<(), Unbelievable> {
-    for (name, value) in
-        [(ID_HEADER, arrived.id), (TIMESTAMP_HEADER, arrived.timestamp), (SIGNATURE_HEADER, arrived.signature)]
-    {
+pub fn verify(
+    secrets: &[WebhookSecret],
+    arrived: &Arrived<'_>,
+    now_s: i64,
+) -> Result<(), Unbelievable> {
+    for (name, value) in [
+        (ID_HEADER, arrived.id),
+        (TIMESTAMP_HEADER, arrived.timestamp),
+        (SIGNATURE_HEADER, arrived.signature),
+    ] {
         if value.is_empty() {
             return Err(Unbelievable::Missing(name));
         }
     }
     let digits = arrived.timestamp.bytes().all(|byte| byte.is_ascii_digit());
-    let sent_s: i64 = arrived.timestamp.parse().ok().filter(|_| digits).ok_or(Unbelievable::Timestamp)?;
+    let sent_s: i64 =
+        arrived.timestamp.parse().ok().filter(|_| digits).ok_or(Unbelievable::Timestamp)?;
     if sent_s < now_s.saturating_sub(TOLERANCE_S) {
         return Err(Unbelievable::TooOld);
     }
@@ -183,7 +196,10 @@ mod tests {
         let bare = secret("MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
         assert_eq!(sign(&[bare], ID, AT, BODY), SIGNATURE);
         let of = |text: &str| sign(&[secret(text)], ID, AT, BODY);
-        assert_eq!(of("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLw"), of("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLw=="));
+        assert_eq!(
+            of("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLw"),
+            of("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLw==")
+        );
     }
 
     #[test]
@@ -211,7 +227,11 @@ mod tests {
             "v1",
             "v1, g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=",
         ] {
-            assert_eq!(verify(&[secret(SECRET)], &arrived(wrong), AT), Err(Unbelievable::Signature), "{wrong}");
+            assert_eq!(
+                verify(&[secret(SECRET)], &arrived(wrong), AT),
+                Err(Unbelievable::Signature),
+                "{wrong}"
+            );
         }
     }
 

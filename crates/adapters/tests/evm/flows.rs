@@ -1,7 +1,9 @@
 //! Flows of money: into escrow, to the wallet, to the treasury and back, refunds to senders; and
 //! what blocks them.
 
-use domain::chain::{Address, Call, ChainLog, KeyRole, LogEvent, Movement, Receipt, Simulated, Word};
+use domain::chain::{
+    Address, Call, ChainLog, KeyRole, LogEvent, Movement, Receipt, Simulated, Word,
+};
 use domain::currency::StableCoin;
 use domain::ports::Chain as _;
 use testkit::circle;
@@ -20,7 +22,9 @@ async fn money_goes_only_where_it_belongs() {
 
 #[tokio::test]
 async fn the_same_with_circles_own_usdc() {
-    let Some(code) = circle::for_tests("flows of money").expect("Circle's artifacts") else { return };
+    let Some(code) = circle::for_tests("flows of money").expect("Circle's artifacts") else {
+        return;
+    };
     for ground in grounds("flows of money with Circle's USDC") {
         every_flow(&World::new(ground, Some(&code)).await).await;
     }
@@ -102,10 +106,14 @@ async fn released(world: &World, customer: &Customer) {
     let ordinals: Vec<u32> = receipt.logs.iter().map(|log| log.ordinal).collect();
     assert_eq!(ordinals, [0, 1, 1, 1, 2]);
     assert_eq!((world.balance(usdc, to).await, world.balance(usdc, from).await), (5 * COIN, 0));
-    assert_eq!((world.balance(usdt, to).await, world.balance(usdt, from).await), (2 * COIN, 7 * COIN));
+    assert_eq!(
+        (world.balance(usdt, to).await, world.balance(usdt, from).await),
+        (2 * COIN, 7 * COIN)
+    );
     assert_eq!(world.chain.is_deployed(from).await, Ok(true));
     // The failed one may be retried, executed ones never.
-    let again = Call::Release(vec![customer.release(2, usdt, COIN), customer.release(3, usdt, COIN)]);
+    let again =
+        Call::Release(vec![customer.release(2, usdt, COIN), customer.release(3, usdt, COIN)]);
     assert_eq!(each(world, &again).await, [true, false]);
     let not_operator = refusal(world, KeyRole::Compliance, &again).await;
     assert!(not_operator.starts_with("AccessControlUnauthorizedAccount("), "{not_operator}");
@@ -123,15 +131,22 @@ async fn debited_and_returned(world: &World, customer: &Customer) {
     let receipt = world.send(KeyRole::Operator, give_back(12)).await;
     assert_eq!(events(&receipt), [moved(controller, wallet), LogEvent::IntentDone(intent(12))]);
     assert_eq!(world.balance(world.usdc, wallet).await, 5 * COIN);
-    assert_eq!(refusal(world, KeyRole::Operator, &give_back(13)).await, format!("NotDebited({})", intent(11)));
+    assert_eq!(
+        refusal(world, KeyRole::Operator, &give_back(13)).await,
+        format!("NotDebited({})", intent(11))
+    );
 }
 
 /// One key proposes, another executes; the proposer cannot.
 async fn refunded(world: &World, customer: &Customer) {
     let sender = Address([0x5e; 20]);
-    let propose = Call::ProposeRefund { movement: customer.release(21, world.usdt, 3 * COIN), to: sender };
+    let propose =
+        Call::ProposeRefund { movement: customer.release(21, world.usdt, 3 * COIN), to: sender };
     let receipt = world.send(KeyRole::Compliance, propose).await;
-    assert_eq!((receipt.succeeded, events(&receipt)), (true, vec![LogEvent::IntentDone(intent(21))]));
+    assert_eq!(
+        (receipt.succeeded, events(&receipt)),
+        (true, vec![LogEvent::IntentDone(intent(21))])
+    );
     let execute = Call::ExecuteRefund { intent: intent(21) };
     let alone = refusal(world, KeyRole::Compliance, &execute).await;
     assert!(alone.starts_with("AccessControlUnauthorizedAccount("), "{alone}");
@@ -155,12 +170,16 @@ async fn frozen(world: &World, customer: &Customer) {
 /// Each token has its own blacklist; balances of listed accounts are not moved.
 async fn blacklisted(world: &World, customer: &Customer) {
     let escrow = customer.escrow.1;
-    for (coin, token, number) in [(StableCoin::Usdc, world.usdc, 41), (StableCoin::Usdt, world.usdt, 42)] {
+    for (coin, token, number) in
+        [(StableCoin::Usdc, world.usdc, 41), (StableCoin::Usdt, world.usdt, 42)]
+    {
         world.pay(token, escrow, 4 * COIN).await;
         let release = Call::Release(vec![customer.release(number, token, COIN)]);
         assert_eq!(each(world, &release).await, [true]);
         assert_eq!(world.chain.is_blacklisted(token, escrow).await, Ok(false));
-        let receipt = world.send(KeyRole::Blacklister, Call::Blacklist { token, coin, account: escrow }).await;
+        let receipt = world
+            .send(KeyRole::Blacklister, Call::Blacklist { token, coin, account: escrow })
+            .await;
         assert_eq!(events(&receipt), [LogEvent::Blacklisted(escrow)]);
         assert_eq!(world.chain.is_blacklisted(token, escrow).await, Ok(true));
         assert_eq!(each(world, &release).await, [false]);

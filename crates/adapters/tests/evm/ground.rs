@@ -72,7 +72,9 @@ impl Ground {
     pub async fn mine(&self, blocks: u64) {
         match self {
             Ground::Embedded(_) => self.control("dev_mine", json!([blocks])).await,
-            Ground::Anvil { .. } => self.control("anvil_mine", json!([format!("{blocks:#x}")])).await,
+            Ground::Anvil { .. } => {
+                self.control("anvil_mine", json!([format!("{blocks:#x}")])).await
+            }
         }
     }
 

@@ -29,16 +29,28 @@ fn money_moves_with_keys_inside_an_hsm() {
     let dir = tempfile::tempdir().expect("directory");
     let keys = [31, 32, 33, 34].map(|byte| [byte; 32]);
     let named: Vec<_> = KeyRole::ALL.map(KeyRole::name).into_iter().zip(keys).collect();
-    let Some(token) = softhsm::for_tests("flows of money", dir.path(), &named).expect("SoftHSM2") else { return };
+    let Some(token) = softhsm::for_tests("flows of money", dir.path(), &named).expect("SoftHSM2")
+    else {
+        return;
+    };
     let mut child = Command::new(std::env::current_exe().expect("this program"));
     child.args(["--exact", NAME, "--nocapture"]);
-    let output = child.env(softhsm::ENV_CONFIG, &token.config).env(ENV_MODULE, &token.module).output().expect("child");
+    let output = child
+        .env(softhsm::ENV_CONFIG, &token.config)
+        .env(ENV_MODULE, &token.module)
+        .output()
+        .expect("child");
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 fn with_token(module: PathBuf) {
-    let settings = Pkcs11Settings { module, token: TOKEN.to_owned(), pin: PIN.into(), max_sessions: 2 };
+    let settings =
+        Pkcs11Settings { module, token: TOKEN.to_owned(), pin: PIN.into(), max_sessions: 2 };
     let token = Pkcs11Token::open(&settings).expect("token");
     let key = |role: KeyRole| {
         let key: Arc<dyn DigestSigner> = Arc::new(token.key(role.name(), None).expect("key"));
@@ -48,7 +60,8 @@ fn with_token(module: PathBuf) {
     let owners = Owners { admin: Address([0xad; 20]), treasury: Address([0x7e; 20]) };
     let sources = HashMap::from([(tenant(), ControllerSource::Computed(owners))]);
     let contracts = Arc::new(EvmContracts::new(Arc::clone(&keys), sources).expect("contracts"));
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("runtime");
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("runtime");
     runtime.block_on(async {
         let world = World::of(Ground::Embedded(embedded()), None, Staff { keys, contracts }).await;
         every_flow(&world).await;

@@ -13,7 +13,10 @@ use crate::world::{World, intent, movement};
 
 fn raised(unsigned: &Unsigned, thousandths: u128) -> Unsigned {
     let raise = |fee: u128| fee + fee * thousandths / 1_000;
-    let fees = Fees { max_fee: raise(unsigned.fees.max_fee), max_priority_fee: raise(unsigned.fees.max_priority_fee) };
+    let fees = Fees {
+        max_fee: raise(unsigned.fees.max_fee),
+        max_priority_fee: raise(unsigned.fees.max_priority_fee),
+    };
     Unsigned { fees, ..unsigned.clone() }
 }
 
@@ -43,7 +46,8 @@ async fn a_stuck_transaction_is_replaced_by_one_that_pays_more() {
         let replacement = world.sign(&raised(&first, 125)).await;
         assert_eq!(world.chain.broadcast(&replacement.raw).await, Broadcast::Accepted);
         world.ground.mine(1).await;
-        let receipt = world.chain.receipt(replacement.hash, &[]).await.expect("answer").expect("mined");
+        let receipt =
+            world.chain.receipt(replacement.hash, &[]).await.expect("answer").expect("mined");
         assert!(receipt.succeeded && receipt.gas_used <= first.gas_limit);
         assert_eq!(world.chain.receipt(stuck.hash, &[]).await, Ok(None));
         assert_eq!(world.chain.broadcast(&stuck.raw).await, Broadcast::NonceTooLow);
@@ -63,7 +67,8 @@ async fn an_obsolete_nonce_is_filled_with_an_empty_transaction() {
         assert_eq!(world.chain.broadcast(&cancel.raw).await, Broadcast::Accepted);
         world.ground.mine(1).await;
         let controllers = [world.controller.address];
-        let receipt = world.chain.receipt(cancel.hash, &controllers).await.expect("answer").expect("mined");
+        let receipt =
+            world.chain.receipt(cancel.hash, &controllers).await.expect("answer").expect("mined");
         assert_eq!((receipt.succeeded, receipt.gas_used, receipt.logs), (true, 21_000, vec![]));
         assert_eq!(world.chain.receipt(stuck.hash, &controllers).await, Ok(None));
     }
@@ -74,7 +79,9 @@ async fn a_nonce_waits_for_the_gap_before_it() {
     for ground in grounds("gaps of nonces") {
         let world = World::new(ground, None).await;
         let first = world.unsigned(KeyRole::Compliance, freeze(&world)).await;
-        let later = world.sign(&Unsigned { nonce: first.nonce + 1, call: Call::Cancel, ..first.clone() }).await;
+        let later = world
+            .sign(&Unsigned { nonce: first.nonce + 1, call: Call::Cancel, ..first.clone() })
+            .await;
         assert_eq!(world.chain.broadcast(&later.raw).await, Broadcast::Accepted);
         world.ground.mine(1).await;
         assert_eq!(world.chain.receipt(later.hash, &[]).await, Ok(None));
@@ -95,7 +102,15 @@ async fn a_sender_without_ether_or_key_sends_nothing() {
         let signer = world.signer.address(tenant, KeyRole::Operator).expect("key");
         let fees = world.chain.fees().await.expect("fees");
         let controller = world.controller.address;
-        let poor = Unsigned { tenant, controller, signer, nonce: 0, call: Call::Cancel, gas_limit: 21_000, fees };
+        let poor = Unsigned {
+            tenant,
+            controller,
+            signer,
+            nonce: 0,
+            call: Call::Cancel,
+            gas_limit: 21_000,
+            fees,
+        };
         assert_eq!(world.chain.gas_balance(signer).await, Ok(0));
         let signed = world.sign(&poor).await;
         assert_eq!(world.chain.broadcast(&signed.raw).await, Broadcast::InsufficientFunds);
@@ -118,7 +133,8 @@ async fn a_reverted_transaction_is_reported() {
         let signed = world.sign(&Unsigned { call: refused, gas_limit: 200_000, ..fine }).await;
         assert_eq!(world.chain.broadcast(&signed.raw).await, Broadcast::Accepted);
         world.ground.mine(1).await;
-        let receipt = world.chain.receipt(signed.hash, &controller).await.expect("answer").expect("mined");
+        let receipt =
+            world.chain.receipt(signed.hash, &controller).await.expect("answer").expect("mined");
         assert_eq!((receipt.succeeded, receipt.logs), (false, vec![]));
     }
 }

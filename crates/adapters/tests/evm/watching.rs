@@ -41,7 +41,8 @@ async fn the_logs_of_a_block_a_range_and_a_receipt_are_the_same() {
         for (token, amount) in [(world.usdc, 1), (world.usdt, 2), (world.usdc, 3)] {
             receipts.push(world.pay(token, account, amount).await);
         }
-        let of_receipts: Vec<ChainLog> = receipts.iter().flat_map(|receipt| receipt.logs.clone()).collect();
+        let of_receipts: Vec<ChainLog> =
+            receipts.iter().flat_map(|receipt| receipt.logs.clone()).collect();
         let values: Vec<_> = of_receipts
             .iter()
             .map(|log| match log.event {
@@ -54,7 +55,9 @@ async fn the_logs_of_a_block_a_range_and_a_receipt_are_the_same() {
         assert_eq!(world.chain.logs_in(begun, ended, &[]).await, Ok(of_receipts.clone()));
         let mut of_blocks = Vec::new();
         for number in begun..=ended {
-            of_blocks.extend(world.chain.logs(block(&world, number).await.hash, &[]).await.expect("logs"));
+            of_blocks.extend(
+                world.chain.logs(block(&world, number).await.hash, &[]).await.expect("logs"),
+            );
         }
         assert_eq!(of_blocks, of_receipts);
     }
@@ -73,7 +76,8 @@ async fn an_unsupported_token_is_reported_and_never_credited() {
         script.transfer(fake.address, account, 5).expect("script");
         let receipts = world.run(&script.finish()).await;
         let paid = receipts.last().expect("receipts");
-        let expected = LogEvent::UnsupportedTransfer { from: other.address(), to: account, value: 5 };
+        let expected =
+            LogEvent::UnsupportedTransfer { from: other.address(), to: account, value: 5 };
         assert_eq!(
             paid.logs.iter().map(|log| (log.contract, log.event)).collect::<Vec<_>>(),
             [(fake.address, expected)]
@@ -120,7 +124,10 @@ async fn reorganised(world: &World, depth: u64) {
     let back = world.chain.receipt(paid.tx, &[]).await.expect("answer").expect("mined again");
     assert_ne!(back.block, paid.block);
     let names = |log: &ChainLog| (log.tx, log.ordinal, log.contract, log.event);
-    assert_eq!(back.logs.iter().map(names).collect::<Vec<_>>(), paid.logs.iter().map(names).collect::<Vec<_>>());
+    assert_eq!(
+        back.logs.iter().map(names).collect::<Vec<_>>(),
+        paid.logs.iter().map(names).collect::<Vec<_>>()
+    );
     assert_eq!(world.balance(world.usdc, account).await, 5);
 }
 
@@ -142,7 +149,8 @@ async fn the_second_node_must_have_the_same_block() {
     let dev = embedded();
     let world = World::new(Ground::Embedded(dev.clone()), None).await;
     let Block { number, hash, .. } = heads(&world).await.latest;
-    let with = |second: &DevChain| world.chain_over(vec![], in_process(&dev), Some(in_process(second)));
+    let with =
+        |second: &DevChain| world.chain_over(vec![], in_process(&dev), Some(in_process(second)));
     assert_eq!(with(&dev).agrees(number, hash).await, Ok(true));
     let late = with(&dev.lagging_view(2));
     assert_eq!(late.agrees(number, hash).await, Ok(false));
@@ -170,7 +178,10 @@ async fn too_many_logs_are_requested_in_parts_down_to_one_block() {
     }
     world.ground.mine(1).await;
     let latest = heads(&world).await.latest;
-    assert_eq!(world.chain.logs_in(latest.number - 1, latest.number, &[]).await, Err(ChainFault::TooMuch));
+    assert_eq!(
+        world.chain.logs_in(latest.number - 1, latest.number, &[]).await,
+        Err(ChainFault::TooMuch)
+    );
     let whole = world.chain.logs(latest.hash, &[]).await.expect("logs");
     assert_eq!(whole.len(), 5);
     assert_eq!(world.chain.logs_in(latest.number, latest.number, &[]).await, Ok(whole));

@@ -7,8 +7,8 @@ use adapters::evm::signers::{LocalKey, TenantKeys};
 use adapters::evm::{EvmChain, EvmContracts, EvmSigner, Transport};
 use domain::chain::vault::{self, VaultKind};
 use domain::chain::{
-    Address, Broadcast, Call, ChainConfig, Depth, Fees, KeyRole, Movement, Receipt, Signed, Simulated, Token, Unsigned,
-    Word,
+    Address, Broadcast, Call, ChainConfig, Depth, Fees, KeyRole, Movement, Receipt, Signed,
+    Simulated, Token, Unsigned, Word,
 };
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
@@ -151,7 +151,8 @@ impl World {
         for signed in transactions {
             assert_eq!(self.chain.broadcast(&signed.raw).await, Broadcast::Accepted);
             self.ground.mine(1).await;
-            let receipt = self.chain.receipt(signed.hash, &[self.controller.address]).await.expect("answer");
+            let receipt =
+                self.chain.receipt(signed.hash, &[self.controller.address]).await.expect("answer");
             let receipt = receipt.expect("mined");
             assert!(receipt.succeeded, "transaction {} of {}", receipts.len(), transactions.len());
             receipts.push(receipt);
@@ -179,7 +180,8 @@ impl World {
             implementation: &implementation,
             proxy: code.proxy.clone(),
         };
-        let (deployer, admin) = (Deployer { key: &deployer, nonce: 0 }, Deployer { key: &admin, nonce: 0 });
+        let (deployer, admin) =
+            (Deployer { key: &deployer, nonce: 0 }, Deployer { key: &admin, nonce: 0 });
         let (usdc, transactions) =
             circle_usdc(deployer, admin, (CHAIN_ID, PLENTY), &code, &roles).expect("transactions");
         self.run(&transactions).await;
@@ -213,7 +215,8 @@ impl World {
     }
 
     pub async fn simulate(&self, role: KeyRole, call: &Call) -> Simulated {
-        let simulated = self.chain.simulate(self.tenant, self.key(role), self.controller.address, call);
+        let simulated =
+            self.chain.simulate(self.tenant, self.key(role), self.controller.address, call);
         simulated.await.expect("simulation")
     }
 
@@ -244,7 +247,8 @@ impl World {
         let signed = self.sign(&self.unsigned(role, call).await).await;
         assert_eq!(self.chain.broadcast(&signed.raw).await, Broadcast::Accepted);
         self.ground.mine(1).await;
-        let receipt = self.chain.receipt(signed.hash, &[self.controller.address]).await.expect("answer");
+        let receipt =
+            self.chain.receipt(signed.hash, &[self.controller.address]).await.expect("answer");
         receipt.expect("mined")
     }
 
@@ -273,6 +277,12 @@ pub fn intent(number: u8) -> Word {
     Word([number; 32])
 }
 
-pub const fn movement(intent: Word, reference: Word, recipient: Address, token: Address, amount: u64) -> Movement {
+pub const fn movement(
+    intent: Word,
+    reference: Word,
+    recipient: Address,
+    token: Address,
+    amount: u64,
+) -> Movement {
     Movement { intent, reference, recipient, token, amount }
 }

@@ -41,7 +41,8 @@ impl Checks {
         compared: &reconcile::Report,
     ) -> anyhow::Result<Checks> {
         let store = &installation.store;
-        let owner = &installation.tenants.first().context("an installation without a tenant")?.tenant;
+        let owner =
+            &installation.tenants.first().context("an installation without a tenant")?.tenant;
         let mut checks = Checks {
             links: links.len() as u64,
             wrong: watched.strange.iter().take(NAMED_MAX).cloned().collect(),
@@ -57,7 +58,9 @@ impl Checks {
                 Some(_) => {}
             }
         }
-        let report = books::verify_some(store, std::slice::from_ref(owner)).await.context("verifying the books")?;
+        let report = books::verify_some(store, std::slice::from_ref(owner))
+            .await
+            .context("verifying the books")?;
         checks.book_faults = report.findings;
         Ok(checks)
     }
@@ -85,24 +88,32 @@ impl Checks {
         }
         if !self.is_chain() {
             let (broken, vaults, named) = (self.broken, self.vaults, self.breaks.join("; "));
-            return Some(format!("ledger and chain differ in {broken} of {vaults} balances: {named}"));
+            return Some(format!(
+                "ledger and chain differ in {broken} of {vaults} balances: {named}"
+            ));
         }
-        (!self.balanced()).then(|| format!("the ledger does not balance: {}", self.book_faults.join("; ")))
+        (!self.balanced())
+            .then(|| format!("the ledger does not balance: {}", self.book_faults.join("; ")))
     }
 }
 
 /// The fault of a link's deposit, if any.
 async fn fault(store: &Store, owner: &Tenant, link: &Link) -> anyhow::Result<Option<String>> {
     let page = Page { page: 0, limit: 2 };
-    let listed = store.transactions(owner.id, link.wallet, None, page).await.context("reading a wallet")?;
+    let listed =
+        store.transactions(owner.id, link.wallet, None, page).await.context("reading a wallet")?;
     let [Transaction::Deposit(deposit)] = listed.rows.as_slice() else {
         return Ok(Some(format!("wallet {} has {} transactions", link.wallet, listed.total)));
     };
     let state = deposit.state;
-    if deposit.request != Some(link.request) || deposit.minor != AMOUNT_MINOR || state != DepositState::Completed {
+    if deposit.request != Some(link.request)
+        || deposit.minor != AMOUNT_MINOR
+        || state != DepositState::Completed
+    {
         return Ok(Some(format!("deposit {} is {}", deposit.id, state.name())));
     }
-    let accounts = store.wallet_accounts(owner.id, link.wallet).await.context("reading a balance")?;
+    let accounts =
+        store.wallet_accounts(owner.id, link.wallet).await.context("reading a balance")?;
     let held = StableCoin::ALL.into_iter().zip(&accounts).find(|(coin, _)| *coin == COIN);
     let held = held.map_or(0, |(_, account)| account.balance().minor);
     Ok((held != AMOUNT_MINOR).then(|| format!("wallet {} holds {held} minor units", link.wallet)))

@@ -57,9 +57,13 @@ pub struct DepositsSettings {
 /// # Errors
 /// The installation cannot be created or is not empty, the server does not start or dies, or the
 /// store cannot be read.
-pub async fn run(settings: &DepositsSettings, tell: &dyn Fn(&str)) -> anyhow::Result<DepositsReport> {
+pub async fn run(
+    settings: &DepositsSettings,
+    tell: &dyn Fn(&str),
+) -> anyhow::Result<DepositsReport> {
     tell("creating an installation");
-    let installation = Installation::of_wallets(settings.database_url.as_deref(), settings.block_ms).await?;
+    let installation =
+        Installation::of_wallets(settings.database_url.as_deref(), settings.block_ms).await?;
     tell(&format!("creating {} wallets and payment links", settings.count));
     let inside = Inside::open(&installation).await?;
     let links = inside.links(settings.count).await?;
@@ -73,7 +77,8 @@ pub async fn run(settings: &DepositsSettings, tell: &dyn Fn(&str)) -> anyhow::Re
     tell("stopping the server");
     let stopped = server.stop().await;
     let measured = measured.context("interrupted")?;
-    let (watched, compared) = measured.map_err(|error| anyhow::anyhow!("{error:#}{}", server.last_words()))?;
+    let (watched, compared) =
+        measured.map_err(|error| anyhow::anyhow!("{error:#}{}", server.last_words()))?;
     stopped?;
     tell("checking rows and books");
     let checks = Checks::make(&installation, &links, &watched, &compared).await?;
@@ -104,9 +109,11 @@ async fn measure(
     links: &[Link],
     tell: &dyn Fn(&str),
 ) -> anyhow::Result<(Watched, reconcile::Report)> {
-    let tenant = installation.tenants.first().context("an installation without a tenant")?.tenant.id;
+    let tenant =
+        installation.tenants.first().context("an installation without a tenant")?.tenant.id;
     tell("signing the deposits");
-    let payer = Payer::prepare(&connect(installation, server).await?, links, settings.per_block).await?;
+    let payer =
+        Payer::prepare(&connect(installation, server).await?, links, settings.per_block).await?;
     let mut watched = Watched::default();
     for (nth, link) in links.iter().enumerate() {
         watched.block_of.insert(link.request, nth / settings.per_block.max(1));
@@ -114,7 +121,8 @@ async fn measure(
     tell(&format!("measuring {} deposits in blocks of {}", settings.count, settings.per_block));
     let before = batches(server).await?;
     let deadline = Instant::now() + Duration::from_secs(settings.within_s);
-    let (mined, followed) = tokio::join!(payer.pay(), follow(&installation.store, tenant, &mut watched, deadline));
+    let (mined, followed) =
+        tokio::join!(payer.pay(), follow(&installation.store, tenant, &mut watched, deadline));
     followed?;
     watched.mined = mined?;
     watched.batches = batches(server).await?.since(&before);
@@ -129,7 +137,8 @@ async fn connect(installation: &Installation, server: &ServerProcess) -> anyhow:
     let mut config: Config = installation.config.clone();
     config.chain.node_url = Secret::new(url.clone());
     let tenants: Vec<_> = installation.tenants.iter().map(|funded| funded.tenant.clone()).collect();
-    chain::build(&config, installation.data_dir(), &tenants, std::sync::Arc::new(WallClock), &url).await
+    chain::build(&config, installation.data_dir(), &tenants, std::sync::Arc::new(WallClock), &url)
+        .await
 }
 
 async fn batches(server: &ServerProcess) -> anyhow::Result<Sizes> {
@@ -137,7 +146,12 @@ async fn batches(server: &ServerProcess) -> anyhow::Result<Sizes> {
 }
 
 /// Reads the log until every deposit is completed, or time is up.
-async fn follow(store: &Store, tenant: TenantId, watched: &mut Watched, deadline: Instant) -> anyhow::Result<()> {
+async fn follow(
+    store: &Store,
+    tenant: TenantId,
+    watched: &mut Watched,
+    deadline: Instant,
+) -> anyhow::Result<()> {
     let mut after = store.wallet_event_head(tenant).await?;
     while watched.completed.len() < watched.block_of.len() && Instant::now() < deadline {
         let page = store.wallet_events_after(tenant, after, PAGE).await?;
@@ -157,7 +171,9 @@ impl Watched {
     fn take(&mut self, aggregate: Aggregate, event: &WalletEvent, now: Instant) {
         let request = match aggregate {
             Aggregate::Request(request) if self.block_of.contains_key(&request) => request,
-            other => return self.strange.push(format!("{} of {}", event.kind().name(), other.id())),
+            other => {
+                return self.strange.push(format!("{} of {}", event.kind().name(), other.id()));
+            }
         };
         let twice = match event {
             WalletEvent::PaymentReceived { .. } => self.credited.insert(request, now).is_some(),
@@ -174,10 +190,15 @@ impl Watched {
 async fn compared(store: &Store, wish: Uuid) -> anyhow::Result<reconcile::Report> {
     let until = Instant::now() + COMPARED_WITHIN;
     loop {
-        if let Some(report) = reconcile::last(store).await?.filter(|report| report.wanted == Some(wish)) {
+        if let Some(report) =
+            reconcile::last(store).await?.filter(|report| report.wanted == Some(wish))
+        {
             return Ok(report);
         }
-        anyhow::ensure!(Instant::now() < until, "the service did not compare the ledger with the chain in time");
+        anyhow::ensure!(
+            Instant::now() < until,
+            "the service did not compare the ledger with the chain in time"
+        );
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }

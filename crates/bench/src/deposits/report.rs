@@ -42,7 +42,9 @@ impl DepositsReport {
         let first = watched.mined.first().copied();
         let span = |ends: &HashMap<PaymentRequestId, Instant>| {
             let last = ends.values().max().copied();
-            first.zip(last).map_or(Duration::ZERO, |(first, last)| last.saturating_duration_since(first))
+            first
+                .zip(last)
+                .map_or(Duration::ZERO, |(first, last)| last.saturating_duration_since(first))
         };
         DepositsReport {
             store,
@@ -78,14 +80,19 @@ impl DepositsReport {
             whole(out, "block_ms", self.block_ms);
             out.number("deposits_per_s", per_second(self.completed, self.span));
             out.number("credited_per_s", per_second(self.credited, self.credited_span));
-            for (name, quantiles) in [("credited", &self.credited_us), ("completed", &self.completed_us)] {
+            for (name, quantiles) in
+                [("credited", &self.credited_us), ("completed", &self.completed_us)]
+            {
                 out.number(&format!("{name}_p50_ms"), ms(quantiles.p50));
                 out.number(&format!("{name}_p99_ms"), ms(quantiles.p99));
                 out.number(&format!("{name}_max_ms"), ms(quantiles.max));
             }
             whole(out, "credited", self.credited);
             whole(out, "completed", self.completed);
-            out.number_or_null("batch_p50", self.batch_p50.map(|size| Decimal::new(size.into(), 0)));
+            out.number_or_null(
+                "batch_p50",
+                self.batch_p50.map(|size| Decimal::new(size.into(), 0)),
+            );
             whole(out, "batches", self.batches);
             whole(out, "vaults_compared", self.checks.vaults);
             out.flag("completed_once", self.checks.once());
@@ -99,14 +106,26 @@ impl DepositsReport {
         let vaults = self.checks.vaults;
         vec![
             ("store", self.store.to_owned()),
-            ("load", format!("{} deposits in {} blocks, one every {} ms", self.deposits, self.blocks, self.block_ms)),
+            (
+                "load",
+                format!(
+                    "{} deposits in {} blocks, one every {} ms",
+                    self.deposits, self.blocks, self.block_ms
+                ),
+            ),
             ("deposits/s", per_second(self.completed, self.span).to_string()),
             ("credited/s", per_second(self.credited, self.credited_span).to_string()),
             ("credited", format!("{}, {}", self.credited, self.credited_us.told())),
             ("completed", format!("{}, {}", self.completed, self.completed_us.told())),
-            ("batch", format!("p50 {} commands, {} batches", self.batch_p50.unwrap_or(0), self.batches)),
+            (
+                "batch",
+                format!("p50 {} commands, {} batches", self.batch_p50.unwrap_or(0), self.batches),
+            ),
             ("completed once", yes(self.checks.once()).to_owned()),
-            ("ledger = chain", format!("{}, {vaults} balances compared", yes(self.checks.is_chain()))),
+            (
+                "ledger = chain",
+                format!("{}, {vaults} balances compared", yes(self.checks.is_chain())),
+            ),
             ("ledger balances", yes(self.checks.balanced()).to_owned()),
         ]
     }

@@ -50,14 +50,18 @@ impl Checks {
         let mut log: HashMap<String, WalletEventEntry> = HashMap::new();
         let mut after = 0;
         loop {
-            let page = store.wallet_events_after(tenant, after, PAGE).await.context("reading the log")?;
+            let page =
+                store.wallet_events_after(tenant, after, PAGE).await.context("reading the log")?;
             let Some(last) = page.last() else { break };
             after = last.seq;
             log.extend(page.into_iter().map(|entry| (entry.id.to_string(), entry)));
         }
         let counts = store.undelivered_counts(tenant).await.context("counting deliveries")?;
         let one = Page { page: 0, limit: 1 };
-        let listed = store.deliveries(tenant, &DeliveryFilter::default(), one).await.context("counting deliveries")?;
+        let listed = store
+            .deliveries(tenant, &DeliveryFilter::default(), one)
+            .await
+            .context("counting deliveries")?;
         let mut checks = Checks {
             events: log.len() as u64,
             wanted: (requests * EVENTS_PER_DEPOSIT) as u64,
@@ -74,7 +78,8 @@ impl Checks {
         let mut had: HashSet<&str> = HashSet::new();
         let mut newest: HashMap<_, i64> = HashMap::new();
         for request in &received.requests {
-            let Some(entry) = log.get(&request.id).filter(|entry| says(&request.body, entry)) else {
+            let Some(entry) = log.get(&request.id).filter(|entry| says(&request.body, entry))
+            else {
                 self.differing += 1;
                 continue;
             };
@@ -103,7 +108,8 @@ impl Checks {
                 self.refused, self.differing
             ));
         }
-        (self.out_of_order > 0).then(|| format!("{} webhooks arrived out of order", self.out_of_order))
+        (self.out_of_order > 0)
+            .then(|| format!("{} webhooks arrived out of order", self.out_of_order))
     }
 }
 

@@ -54,12 +54,16 @@ pub struct WebhooksSettings {
 /// # Errors
 /// The installation cannot be created or is not empty, the server does not start or dies, or the
 /// store cannot be read.
-pub async fn run(settings: &WebhooksSettings, tell: &dyn Fn(&str)) -> anyhow::Result<WebhooksReport> {
+pub async fn run(
+    settings: &WebhooksSettings,
+    tell: &dyn Fn(&str),
+) -> anyhow::Result<WebhooksReport> {
     tell("creating an installation");
     let installation = Installation::of_wallets(settings.database_url.as_deref(), BLOCK_MS).await?;
     let secret = WebhookSecret::text_of(&installation.store.random::<32>());
     let receiver = Receiver::start(WebhookSecret::parse(&secret)?).await?;
-    let tenant = installation.tenants.first().context("an installation without a tenant")?.tenant.id;
+    let tenant =
+        installation.tenants.first().context("an installation without a tenant")?.tenant.id;
     installation.store.add_webhook(tenant, &receiver.url, SecretString::from(secret), WHO).await?;
     tell(&format!("creating the events of {} deposits", settings.requests));
     make_events(&installation, settings.requests).await?;
@@ -90,7 +94,8 @@ async fn make_events(installation: &Installation, requests: usize) -> anyhow::Re
     payer.pay().await?;
     drop(payer);
     let wanted = i64::try_from(requests * EVENTS_PER_DEPOSIT)?;
-    let tenant = installation.tenants.first().context("an installation without a tenant")?.tenant.id;
+    let tenant =
+        installation.tenants.first().context("an installation without a tenant")?.tenant.id;
     let until = Instant::now() + MADE_WITHIN + MADE_WITHIN_EACH * u32::try_from(requests)?;
     while installation.store.wallet_event_head(tenant).await? < wanted {
         anyhow::ensure!(Instant::now() < until, "the deposits were not released in time");

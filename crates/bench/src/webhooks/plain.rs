@@ -23,10 +23,15 @@ pub(super) struct Plain {
 
 /// Sends all requests again.
 pub(super) async fn send(receiver: &Receiver, received: &Received) -> anyhow::Result<Plain> {
-    let client = Client::builder().no_proxy().tls_certs_only([]).pool_max_idle_per_host(AT_ONCE).build()?;
+    let client =
+        Client::builder().no_proxy().tls_certs_only([]).pool_max_idle_per_host(AT_ONCE).build()?;
     let began = Instant::now();
     let each = |request| send_one(&client, &receiver.url, request);
-    stream::iter(&received.requests).map(each).buffer_unordered(AT_ONCE).try_collect::<()>().await?;
+    stream::iter(&received.requests)
+        .map(each)
+        .buffer_unordered(AT_ONCE)
+        .try_collect::<()>()
+        .await?;
     Ok(Plain { sent: received.requests.len() as u64, took: began.elapsed() })
 }
 
@@ -39,7 +44,11 @@ async fn send_one(client: &Client, url: &str, request: &Request) -> anyhow::Resu
         .header(SIGNATURE_HEADER, &request.signature)
         .body(request.body.clone());
     let answer = post.send().await.context("the plain client")?;
-    anyhow::ensure!(answer.status().is_success(), "the receiver answered the plain client {}", answer.status());
+    anyhow::ensure!(
+        answer.status().is_success(),
+        "the receiver answered the plain client {}",
+        answer.status()
+    );
     answer.bytes().await.context("the plain client")?;
     Ok(())
 }

@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use adapters::webhooks::{Arrived, ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, WebhookSecret, verify};
+use adapters::webhooks::{
+    Arrived, ID_HEADER, SIGNATURE_HEADER, TIMESTAMP_HEADER, WebhookSecret, verify,
+};
 use anyhow::Context as _;
 use axum::Router;
 use axum::body::Bytes;
@@ -56,7 +58,8 @@ pub(super) struct Receiver {
 impl Receiver {
     /// Starts it on a free port.
     pub(super) async fn start(secret: WebhookSecret) -> anyhow::Result<Receiver> {
-        let listener = TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.context("a port")?;
+        let listener =
+            TcpListener::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await.context("a port")?;
         let url = format!("http://{}", listener.local_addr()?);
         let shared = Arc::new(Shared { secrets: [secret], received: Mutex::default() });
         let router = Router::new().fallback(take).with_state(shared.clone());
@@ -85,8 +88,14 @@ impl Drop for Receiver {
     }
 }
 
-async fn take(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> Response {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
+async fn take(
+    State(shared): State<Arc<Shared>>,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let text =
+        |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let arrived = Arrived {
         id: text(ID_HEADER),
         timestamp: text(TIMESTAMP_HEADER),

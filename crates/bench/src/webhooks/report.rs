@@ -35,7 +35,14 @@ impl WebhooksReport {
         checks: Checks,
     ) -> WebhooksReport {
         let deliveries = received.requests.len() as u64;
-        WebhooksReport { store, requests: settings.requests as u64, deliveries, span: span(received), plain, checks }
+        WebhooksReport {
+            store,
+            requests: settings.requests as u64,
+            deliveries,
+            span: span(received),
+            plain,
+            checks,
+        }
     }
 
     /// Why the run is invalid, if it is.
@@ -81,7 +88,10 @@ impl WebhooksReport {
         let ratio = self.ratio().map_or_else(String::new, |ratio| format!(": {ratio} of it"));
         vec![
             ("store", self.store.to_owned()),
-            ("load", format!("{} events of {} payment requests", self.checks.wanted, self.requests)),
+            (
+                "load",
+                format!("{} events of {} payment requests", self.checks.wanted, self.requests),
+            ),
             ("deliveries/s", self.per_s().to_string()),
             ("plain client", format!("{} requests/s{ratio}", self.plain_per_s())),
             ("received", format!("{}, {} repeated", self.checks.received, self.checks.repeated)),

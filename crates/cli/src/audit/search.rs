@@ -52,7 +52,8 @@ pub struct SearchArgs {
 
 /// Parses an instant.
 fn instant(text: &str) -> Result<Timestamp, String> {
-    let at = jiff::Timestamp::from_str(text).map_err(|_| "must be an instant (2026-11-21T00:00:00Z)".to_owned())?;
+    let at = jiff::Timestamp::from_str(text)
+        .map_err(|_| "must be an instant (2026-11-21T00:00:00Z)".to_owned())?;
     Ok(Timestamp(at.as_microsecond()))
 }
 
@@ -65,11 +66,16 @@ pub async fn run(args: &SearchArgs, context: &Context) -> Result<(), Failure> {
     };
     let (who, action, subject) = (args.who.clone(), args.action.clone(), args.subject.clone());
     let (from, to) = (args.from, args.to);
-    let mut filter = AuditFilter { tenant, who, action, subject, from, to, ..AuditFilter::default() };
+    let mut filter =
+        AuditFilter { tenant, who, action, subject, from, to, ..AuditFilter::default() };
     let mut left = usize::try_from(args.limit).unwrap_or(usize::MAX);
     let mut found = Vec::new();
     while left > 0 {
-        let page = opened.store.audit_entries(&filter, left.min(AUDIT_LIST_MAX)).await.map_err(Failure::of_store)?;
+        let page = opened
+            .store
+            .audit_entries(&filter, left.min(AUDIT_LIST_MAX))
+            .await
+            .map_err(Failure::of_store)?;
         let Some(last) = page.last() else { break };
         filter.after = Some(AuditPlace::of(last));
         left -= page.len();

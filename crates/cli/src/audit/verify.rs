@@ -81,13 +81,15 @@ pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
         None => None,
     };
     let trusted = if args.public_key.is_empty() { notary.trusted() } else { &args.public_key[..] };
-    let report = opened.store.verify_audit(tenant, &outside, trusted).await.map_err(Failure::of_store)?;
+    let report =
+        opened.store.verify_audit(tenant, &outside, trusted).await.map_err(Failure::of_store)?;
     let names = names(&opened).await?;
     show(&report.chains, &names, context.output)?;
     match report.chains.iter().find_map(|chain| chain.fault.map(|fault| (chain.tenant, fault))) {
         None => Ok(()),
         Some((tenant, fault)) => {
-            let message = format!("the audit log was altered: the chain of {}: {fault}", names.of(tenant));
+            let message =
+                format!("the audit log was altered: the chain of {}: {fault}", names.of(tenant));
             Err(Failure::Refused(message))
         }
     }
@@ -97,11 +99,20 @@ fn show(chains: &[AuditVerdict], names: &Names, output: Output) -> Result<(), Fa
     match output {
         Output::Table => {
             let row = |chain: &AuditVerdict| {
-                let found = chain.fault.map_or_else(|| "intact".to_owned(), |fault| format!("WRONG: {fault}"));
-                let proven = if chain.proven == 0 { String::new() } else { format!("up to {}", chain.proven) };
+                let found = chain
+                    .fault
+                    .map_or_else(|| "intact".to_owned(), |fault| format!("WRONG: {fault}"));
+                let proven = if chain.proven == 0 {
+                    String::new()
+                } else {
+                    format!("up to {}", chain.proven)
+                };
                 vec![names.of(chain.tenant), chain.entries.to_string(), proven, found]
             };
-            output::rows(&["chain", "entries", "signed", "result"], chains.iter().map(row).collect())
+            output::rows(
+                &["chain", "entries", "signed", "result"],
+                chains.iter().map(row).collect(),
+            )
         }
         Output::Json => chains.iter().try_for_each(|chain| {
             output::json(&json!({

@@ -58,7 +58,8 @@ pub enum Check {
 impl Check {
     /// Every check, in order: later ones build on earlier ones.
     pub fn all() -> Vec<Check> {
-        let mut all: Vec<Check> = WalletEventKind::SPECIFIED.into_iter().map(Check::Event).collect();
+        let mut all: Vec<Check> =
+            WalletEventKind::SPECIFIED.into_iter().map(Check::Event).collect();
         all.extend([
             Check::AnswerShape,
             Check::SignatureForged,
@@ -205,19 +206,30 @@ impl Probe {
             Check::Retried => self.retried().await,
             Check::Burst => self.burst().await,
             Check::Disorder => self.disorder().await,
-            Check::UnknownType => {
-                self.taken(&samples::event_of_later(&self.whom, (self.now)()), Twist::default()).await.map(drop)
-            }
+            Check::UnknownType => self
+                .taken(&samples::event_of_later(&self.whom, (self.now)()), Twist::default())
+                .await
+                .map(drop),
             Check::UnknownMember => self.unknown_member().await,
             Check::Speed => return self.speed(),
             Check::SignatureRotation => self.taken_with(Beside::Stranger).await,
             Check::SignatureOtherKind => self.taken_with(Beside::OtherKind).await,
-            Check::SignatureForged => self.refused(Twist { forged: true, ..Twist::default() }).await,
-            Check::SignatureMissing => self.refused(Twist { unsigned: true, ..Twist::default() }).await,
-            Check::TimestampOld => self.refused(Twist { timestamp_s: -STALE_S, ..Twist::default() }).await,
-            Check::TimestampFuture => self.refused(Twist { timestamp_s: STALE_S, ..Twist::default() }).await,
+            Check::SignatureForged => {
+                self.refused(Twist { forged: true, ..Twist::default() }).await
+            }
+            Check::SignatureMissing => {
+                self.refused(Twist { unsigned: true, ..Twist::default() }).await
+            }
+            Check::TimestampOld => {
+                self.refused(Twist { timestamp_s: -STALE_S, ..Twist::default() }).await
+            }
+            Check::TimestampFuture => {
+                self.refused(Twist { timestamp_s: STALE_S, ..Twist::default() }).await
+            }
             Check::SignatureOfOtherBody => self.refused_after(|post| post.body.push(b' ')).await,
-            Check::SignatureOfOtherId => self.refused_after(|post| post.id = Uuid::new_v4().to_string()).await,
+            Check::SignatureOfOtherId => {
+                self.refused_after(|post| post.id = Uuid::new_v4().to_string()).await
+            }
         };
         judged.map_or_else(|outcome| outcome, |()| Outcome::Passed)
     }
@@ -229,14 +241,17 @@ impl Probe {
 
     fn post(&self, sample: &Sample, twist: Twist) -> Post {
         let timestamp = (self.now)().unix_seconds() + twist.timestamp_s;
-        let sign =
-            |secret: &WebhookSecret| webhooks::sign(std::slice::from_ref(secret), &sample.id, timestamp, &sample.body);
+        let sign = |secret: &WebhookSecret| {
+            webhooks::sign(std::slice::from_ref(secret), &sample.id, timestamp, &sample.body)
+        };
         let own = if twist.forged { sign(&self.stranger) } else { sign(&self.secret) };
         let signature = match twist.also {
             _ if twist.unsigned => String::new(),
             None => own,
             Some(Beside::Stranger) => format!("{} {own}", sign(&self.stranger)),
-            Some(Beside::OtherKind) => format!("{} {own}", sign(&self.stranger).replacen("v1,", "v1a,", 1)),
+            Some(Beside::OtherKind) => {
+                format!("{} {own}", sign(&self.stranger).replacen("v1,", "v1a,", 1))
+            }
         };
         Post {
             id: sample.id.clone(),
@@ -318,7 +333,8 @@ impl Probe {
 
     async fn burst(&mut self) -> Result<(), Outcome> {
         let sample = self.sample(WalletEventKind::WalletBlocked);
-        let tries = (0..BURST).map(|_| self.send(&sample.path, self.post(&sample, Twist::default())));
+        let tries =
+            (0..BURST).map(|_| self.send(&sample.path, self.post(&sample, Twist::default())));
         for answer in join_all(tries).await {
             is_taken(&answer).map_err(Outcome::Failed)?;
         }
@@ -327,9 +343,11 @@ impl Probe {
 
     async fn disorder(&mut self) -> Result<(), Outcome> {
         let whom = self.whom.elsewhere();
-        for kind in
-            [WalletEventKind::TransferComplete, WalletEventKind::RiskCheckComplete, WalletEventKind::PaymentReceived]
-        {
+        for kind in [
+            WalletEventKind::TransferComplete,
+            WalletEventKind::RiskCheckComplete,
+            WalletEventKind::PaymentReceived,
+        ] {
             let sample = samples::event(kind, &whom, (self.now)());
             let taken = self.taken(&sample, Twist::default()).await;
             taken.map_err(|outcome| match outcome {
@@ -341,7 +359,8 @@ impl Probe {
     }
 
     async fn unknown_member(&mut self) -> Result<(), Outcome> {
-        let sample = samples::event(WalletEventKind::PaymentReceived, &self.whom.elsewhere(), (self.now)());
+        let sample =
+            samples::event(WalletEventKind::PaymentReceived, &self.whom.elsewhere(), (self.now)());
         self.taken(&samples::with_member_of_later(sample), Twist::default()).await.map(drop)
     }
 
@@ -366,11 +385,13 @@ fn is_taken(answer: &DeliveryAnswer) -> Result<(), String> {
 fn is_refused(answer: &DeliveryAnswer) -> Result<(), Outcome> {
     match (&answer.result, answer.status) {
         (DeliveryResult::Received, _) => Err(Outcome::Failed("it was accepted".to_owned())),
-        (DeliveryResult::Gone, _) => Err(Outcome::Failed("HTTP 410 ends all deliveries; return 401 or 400".to_owned())),
-        (DeliveryResult::NotReceived(_), Some(200..=299 | 400..=499)) => Ok(()),
-        (DeliveryResult::NotReceived(_), Some(status @ 500..=599)) => {
-            Err(Outcome::Warned(format!("HTTP {status} means that the endpoint failed; return 401 or 400")))
+        (DeliveryResult::Gone, _) => {
+            Err(Outcome::Failed("HTTP 410 ends all deliveries; return 401 or 400".to_owned()))
         }
+        (DeliveryResult::NotReceived(_), Some(200..=299 | 400..=499)) => Ok(()),
+        (DeliveryResult::NotReceived(_), Some(status @ 500..=599)) => Err(Outcome::Warned(
+            format!("HTTP {status} means that the endpoint failed; return 401 or 400"),
+        )),
         (DeliveryResult::NotReceived(why), _) => Err(Outcome::Failed(why.clone())),
     }
 }

@@ -53,7 +53,9 @@ pub struct CertifyArgs {
 pub fn run(args: &CertifyArgs, context: &Context) -> Result<(), Failure> {
     let mut secrets = args.secret.secrets(&context.data_dir()?)?;
     if secrets.len() > 1 {
-        return Err(Failure::Usage("certify takes exactly one secret, which the endpoint must know".to_owned()));
+        return Err(Failure::Usage(
+            "certify takes exactly one secret, which the endpoint must know".to_owned(),
+        ));
     }
     // Private addresses are allowed: the operator tests endpoints on their own network.
     let settings = Settings { reach: Reach::Sandbox, roots: Vec::new() };
@@ -71,7 +73,9 @@ pub fn run(args: &CertifyArgs, context: &Context) -> Result<(), Failure> {
         written.map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
     }
     match context.output {
-        Output::Table => output::rows(&["check", "result", "rule"], found.iter().map(Found::row).collect())?,
+        Output::Table => {
+            output::rows(&["check", "result", "rule"], found.iter().map(Found::row).collect())?
+        }
         Output::Json => output::json(&report::json(&args.receiver, &found))?,
     }
     verdict(&found)

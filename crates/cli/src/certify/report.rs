@@ -30,7 +30,11 @@ impl Found {
     /// A table row.
     pub fn row(&self) -> Vec<String> {
         let (result, why) = self.told();
-        let told = if why.is_empty() { self.check.rule().to_owned() } else { format!("{}: {why}", self.check.rule()) };
+        let told = if why.is_empty() {
+            self.check.rule().to_owned()
+        } else {
+            format!("{}: {why}", self.check.rule())
+        };
         vec![self.check.name().to_owned(), result.to_owned(), told]
     }
 }
@@ -85,11 +89,17 @@ pub fn junit(receiver: &str, found: &[Found]) -> String {
     );
     for found in found {
         let (name, rule) = (found.check.name(), found.check.rule());
-        let head = format!("    <testcase classname=\"{name}\" name=\"{rule}\" time=\"{}\"", seconds(found.took));
+        let head = format!(
+            "    <testcase classname=\"{name}\" name=\"{rule}\" time=\"{}\"",
+            seconds(found.took)
+        );
         match &found.outcome {
             Outcome::Passed => xml.push_str(&format!("{head}/>\n")),
             Outcome::Warned(why) => {
-                xml.push_str(&format!("{head}><system-out>warning: {}</system-out></testcase>\n", clean(why)));
+                xml.push_str(&format!(
+                    "{head}><system-out>warning: {}</system-out></testcase>\n",
+                    clean(why)
+                ));
             }
             Outcome::Failed(why) => {
                 xml.push_str(&format!("{head}><failure message=\"{}\"/></testcase>\n", clean(why)));
@@ -102,5 +112,6 @@ pub fn junit(receiver: &str, found: &[Found]) -> String {
 
 /// Escaped, without characters that XML cannot carry: endpoints may send anything.
 fn clean(text: &str) -> String {
-    escape(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>()).into_owned()
+    escape(text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>())
+        .into_owned()
 }

@@ -13,7 +13,8 @@ async fn receiver() -> SimulatedReceiver {
 }
 
 async fn found(url: &str) -> Result<Vec<Found>, Failure> {
-    let sender = Sender::new(Settings { reach: Reach::Sandbox, roots: Vec::new() }).expect("a sender");
+    let sender =
+        Sender::new(Settings { reach: Reach::Sandbox, roots: Vec::new() }).expect("a sender");
     let (request, wallet) = (PaymentRequestId(Uuid::new_v4()), WalletId(Uuid::new_v4()));
     let whom = Whom { request, wallet, customer: "c".to_owned() };
     let known = adapters::webhooks::WebhookSecret::parse(SECRET).expect("a secret");
@@ -41,10 +42,17 @@ async fn a_careful_receiver_is_certified() {
     assert_eq!(found.len(), Check::all().len());
     assert!(found.iter().all(|found| found.outcome == checks::Outcome::Passed), "{found:?}");
     let json = report::json("http://x", &found);
-    assert_eq!((&json["certified"], &json["failed"], &json["warnings"]), (&true.into(), &0.into(), &0.into()));
+    assert_eq!(
+        (&json["certified"], &json["failed"], &json["warnings"]),
+        (&true.into(), &0.into(), &0.into())
+    );
     let book = receiver.book();
-    let kinds: std::collections::BTreeSet<&str> =
-        book.entries().iter().filter(|entry| entry.taken).map(|entry| entry.event_type.as_str()).collect();
+    let kinds: std::collections::BTreeSet<&str> = book
+        .entries()
+        .iter()
+        .filter(|entry| entry.taken)
+        .map(|entry| entry.event_type.as_str())
+        .collect();
     for kind in domain::wallet_event::WalletEventKind::SPECIFIED {
         assert!(kinds.contains(kind.name()), "{} was not sent", kind.name());
     }
@@ -59,7 +67,12 @@ async fn each_fault_of_a_receiver_is_found_and_no_other() {
     for (temper, expected) in [
         (
             Temper { checks_signatures: false, ..careful },
-            &["signature.forged", "signature.missing", "signature.other_body", "signature.other_id"][..],
+            &[
+                "signature.forged",
+                "signature.missing",
+                "signature.other_body",
+                "signature.other_id",
+            ][..],
         ),
         (Temper { checks_age: false, ..careful }, &["timestamp.old", "timestamp.future"]),
         (Temper { takes_repeats: false, ..careful }, &["repeat.retried", "repeat.at_once"]),
@@ -97,7 +110,11 @@ async fn receivers_that_do_not_work_fail_wherever_events_should_be_taken() {
 #[tokio::test]
 async fn a_receiver_that_is_not_there_is_no_result() {
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let unused = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("bound");
+    let unused = tokio::net::TcpListener::bind("127.0.0.1:0")
+        .await
+        .expect("a port")
+        .local_addr()
+        .expect("bound");
     let failure = found(&format!("http://{unused}")).await.expect_err("nothing listens there");
     assert_eq!(failure.exit_code(), 3, "{failure}");
     assert_eq!(found("ftp://127.0.0.1").await.expect_err("no receiver").exit_code(), 3);
@@ -118,7 +135,8 @@ async fn test_servers_can_read_the_result() {
                 "testcase" => cases += 1,
                 "failure" => failures += 1,
                 "testsuite" => {
-                    let attribute = tag.try_get_attribute("failures").expect("attributes").expect("failures");
+                    let attribute =
+                        tag.try_get_attribute("failures").expect("attributes").expect("failures");
                     counted = Some(attribute.value.into_owned());
                 }
                 _ => {}

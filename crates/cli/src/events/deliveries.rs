@@ -113,7 +113,8 @@ pub fn since(text: &str) -> Result<Timestamp, String> {
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(at);
     }
-    let wrong = || "must be an instant (2026-11-21T00:00:00Z) or a number with s, m, h or d".to_owned();
+    let wrong =
+        || "must be an instant (2026-11-21T00:00:00Z) or a number with s, m, h or d".to_owned();
     let ago = i64::from(super::super::seconds(text).map_err(|_| wrong())?);
     Timestamp::from_second(Timestamp::now().as_second().saturating_sub(ago)).map_err(|_| wrong())
 }
@@ -126,7 +127,9 @@ pub fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
         let mut found = Vec::new();
         for page in 0.. {
             let status = args.status.map(Status::name);
-            let entries = api::patiently(async || client.deliveries(args.service.name(), status, page).await).await?;
+            let entries =
+                api::patiently(async || client.deliveries(args.service.name(), status, page).await)
+                    .await?;
             let last = entries.is_empty();
             found.extend(entries);
             if last || found.len() >= most {
@@ -139,7 +142,8 @@ pub fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
     match context.output {
         Output::Json => found.iter().try_for_each(|(_, json)| output::line(json)),
         Output::Table => {
-            let head = ["delivery", "event", "status", "attempts", "created", "next attempt", "answer"];
+            let head =
+                ["delivery", "event", "status", "attempts", "created", "next attempt", "answer"];
             output::rows(&head, found.iter().map(|(delivery, _)| row(delivery)).collect())
         }
     }
@@ -195,7 +199,10 @@ pub fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {
         })),
         Output::Table => {
             for delivery in &lost {
-                output::line(&format!("{} {} {}", delivery.created_at, delivery.delivery_id, delivery.event_type))?;
+                output::line(&format!(
+                    "{} {} {}",
+                    delivery.created_at, delivery.delivery_id, delivery.event_type
+                ))?;
             }
             let what = if args.dry_run { "would be resent" } else { "queued for redelivery" };
             output::remark(&format!("{} deliveries {what}", lost.len()));
@@ -223,24 +230,27 @@ async fn recovered(
 /// Dead and disabled deliveries since the given time, oldest first. The API lists newest first.
 async fn lost_since(client: &Client, since: Timestamp) -> Result<Vec<Delivery>, Failure> {
     let mut lost = Vec::new();
-    let wanted =
-        [Service::Wallet, Service::Payment].map(|of| [Status::Dead, Status::Disabled].map(|status| (of, status)));
+    let wanted = [Service::Wallet, Service::Payment]
+        .map(|of| [Status::Dead, Status::Disabled].map(|status| (of, status)));
     for (of, status) in wanted.into_iter().flatten() {
         for page in 0.. {
-            let entries =
-                api::patiently(async || client.deliveries(of.name(), Some(status.name()), page).await).await?;
+            let entries = api::patiently(async || {
+                client.deliveries(of.name(), Some(status.name()), page).await
+            })
+            .await?;
             let before = lost.len();
             for (delivery, _) in entries {
-                let made: Timestamp = delivery
-                    .created_at
-                    .parse()
-                    .map_err(|error| Failure::Unavailable(format!("created_at of a delivery: {error}")))?;
+                let made: Timestamp = delivery.created_at.parse().map_err(|error| {
+                    Failure::Unavailable(format!("created_at of a delivery: {error}"))
+                })?;
                 if made >= since {
                     lost.push((made, delivery));
                 }
             }
             if lost.len() > RECOVERED_MAX {
-                let why = format!("more than {RECOVERED_MAX} deliveries failed since then; start with a later time");
+                let why = format!(
+                    "more than {RECOVERED_MAX} deliveries failed since then; start with a later time"
+                );
                 return Err(Failure::Refused(why));
             }
             // No more pages, or only older ones.
@@ -274,41 +284,69 @@ mod tests {
     #[tokio::test]
     async fn what_was_lost_since_then_is_sent_again_oldest_first() {
         let (dead, more) = (
-            page(&[("d-3", "dead", "2026-11-21T03:00:00.000Z"), ("d-2", "dead", "2026-11-21T02:00:00.000Z")]),
+            page(&[
+                ("d-3", "dead", "2026-11-21T03:00:00.000Z"),
+                ("d-2", "dead", "2026-11-21T02:00:00.000Z"),
+            ]),
             page(&[("d-0", "dead", "2026-11-20T23:59:59.999Z")]),
         );
         let disabled = page(&[("d-1", "disabled", "2026-11-21T00:00:00.000Z")]);
         let none = page(&[]);
-        let list = [(200, &*dead), (200, &*more), (200, &*disabled), (200, &*none), (200, &*none), (200, &*none)];
+        let list = [
+            (200, &*dead),
+            (200, &*more),
+            (200, &*disabled),
+            (200, &*none),
+            (200, &*none),
+            (200, &*none),
+        ];
         let again = |id: &str| format!("/v1/sdk/webhooks/deliveries/{id}/redeliver");
         let (one, two, three) = (again("d-1"), again("d-2"), again("d-3"));
         let busy = r#"{"error":"RATE_LIMIT_EXCEEDED","message":"Too many"}"#;
         let taken: &[(u16, &str)] = &[(200, "{}")];
         let late = &[(429, busy), (200, "{}")];
-        let server =
-            Scripted::start(&[("/v1/sdk/webhooks/deliveries", &list), (&one, taken), (&two, late), (&three, taken)])
-                .await;
+        let server = Scripted::start(&[
+            ("/v1/sdk/webhooks/deliveries", &list),
+            (&one, taken),
+            (&two, late),
+            (&three, taken),
+        ])
+        .await;
         let client = Client::new(crate::scripted::credentials(&server)).expect("a client");
         let since: Timestamp = "2026-11-21T00:00:00Z".parse().expect("an instant");
-        let lost = recovered(&client, since, false, &ProgressBar::hidden()).await.expect("recovered");
-        assert_eq!(lost.iter().map(|lost| lost.delivery_id.as_str()).collect::<Vec<_>>(), ["d-1", "d-2", "d-3"]);
+        let lost =
+            recovered(&client, since, false, &ProgressBar::hidden()).await.expect("recovered");
+        assert_eq!(
+            lost.iter().map(|lost| lost.delivery_id.as_str()).collect::<Vec<_>>(),
+            ["d-1", "d-2", "d-3"]
+        );
         let posted = server.asked().into_iter().filter(|asked| !asked.body.is_empty());
-        assert_eq!(posted.map(|asked| asked.path).collect::<Vec<_>>(), [one, two.clone(), two, three]);
+        assert_eq!(
+            posted.map(|asked| asked.path).collect::<Vec<_>>(),
+            [one, two.clone(), two, three]
+        );
     }
 
     #[tokio::test]
     async fn a_dry_run_sends_nothing() {
         let (dead, none) = (page(&[("d-1", "dead", "2026-11-21T00:00:00.000Z")]), page(&[]));
-        let server = Scripted::start(&[("/v1/sdk/webhooks/deliveries", &[(200, &dead), (200, &none)])]).await;
+        let server =
+            Scripted::start(&[("/v1/sdk/webhooks/deliveries", &[(200, &dead), (200, &none)])])
+                .await;
         let client = Client::new(crate::scripted::credentials(&server)).expect("a client");
-        let lost = recovered(&client, Timestamp::UNIX_EPOCH, true, &ProgressBar::hidden()).await.expect("found");
+        let lost = recovered(&client, Timestamp::UNIX_EPOCH, true, &ProgressBar::hidden())
+            .await
+            .expect("found");
         assert_eq!(lost.len(), 1);
         assert!(server.asked().iter().all(|asked| asked.body.is_empty()));
     }
 
     #[test]
     fn times_are_instants_or_ago() {
-        assert_eq!(since("2026-11-21T00:00:00Z"), Ok("2026-11-21T00:00:00Z".parse().expect("an instant")));
+        assert_eq!(
+            since("2026-11-21T00:00:00Z"),
+            Ok("2026-11-21T00:00:00Z".parse().expect("an instant"))
+        );
         let ago = Timestamp::now().as_second() - since("90m").expect("ago").as_second();
         assert!((5_400..5_410).contains(&ago), "{ago}");
         for text in ["", "h", "1", "-1h", "1.5h", "99999999999d", "1y", "ه"] {

@@ -67,9 +67,11 @@ struct Envelope {
 pub fn sign(args: &SignArgs, context: &Context) -> Result<(), Failure> {
     let secrets = args.secret.secrets(&context.data_dir()?)?;
     let body = read(&args.body)?;
-    let of_body = || serde_json::from_slice::<Envelope>(&body).ok().map(|envelope| envelope.event_id);
+    let of_body =
+        || serde_json::from_slice::<Envelope>(&body).ok().map(|envelope| envelope.event_id);
     let id = args.id.clone().or_else(of_body);
-    let id = id.ok_or_else(|| Failure::Usage("--id is needed: the body has no event_id".to_owned()))?;
+    let id =
+        id.ok_or_else(|| Failure::Usage("--id is needed: the body has no event_id".to_owned()))?;
     let timestamp = args.timestamp.unwrap_or_else(now);
     let signature = webhooks::sign(&secrets, &id, timestamp, &body);
     match context.output {
@@ -86,7 +88,12 @@ pub fn sign(args: &SignArgs, context: &Context) -> Result<(), Failure> {
 pub fn verify(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
     let secrets = args.secret.secrets(&context.data_dir()?)?;
     let body = read(&args.body)?;
-    let arrived = Arrived { id: &args.id, timestamp: &args.timestamp, signature: &args.signature, body: &body };
+    let arrived = Arrived {
+        id: &args.id,
+        timestamp: &args.timestamp,
+        signature: &args.signature,
+        body: &body,
+    };
     let verdict = webhooks::verify(&secrets, &arrived, args.at.unwrap_or_else(now));
     if context.output == Output::Json {
         let reason = verdict.err().map(|why| why.to_string());

@@ -47,7 +47,9 @@ pub struct ReconcileArgs {
 pub async fn run(args: &ReconcileArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let report = if args.last {
-        let none = || Failure::Unavailable("no reconciliation report yet; is a service running?".to_owned());
+        let none = || {
+            Failure::Unavailable("no reconciliation report yet; is a service running?".to_owned())
+        };
         reconcile::last(&opened.store).await.map_err(Failure::of_store)?.ok_or_else(none)?
     } else {
         let wish = reconcile::want(&opened.store).await.map_err(Failure::of_store)?;
@@ -94,7 +96,8 @@ impl Statements {
             let found = opened.store.rail_breaks(tenant.id, NAMED_MAX).await?;
             breaks.extend(found.into_iter().map(|(since, it)| (tenant.tag.clone(), since, it)));
         }
-        let (covered, found) = (opened.store.covered().await?, opened.store.rail_break_count().await?);
+        let (covered, found) =
+            (opened.store.covered().await?, opened.store.rail_break_count().await?);
         Ok(Statements { tenants, covered, found, breaks })
     }
 
@@ -121,13 +124,23 @@ fn show_lines(report: &Report, statements: &Statements) -> Result<(), Failure> {
         report.found + statements.found
     ))?;
     for it in &statements.covered {
-        output::line(&format!("statements of {} in {}: {} to {}", it.rail, it.currency.code(), it.from, it.to))?;
+        output::line(&format!(
+            "statements of {} in {}: {} to {}",
+            it.rail,
+            it.currency.code(),
+            it.from,
+            it.to
+        ))?;
     }
     for it in &report.breaks {
         output::line(&format!("DISCREPANCY: {}: {it}", statements.tag(it)))?;
     }
     for (tag, since, it) in &statements.breaks {
-        output::line(&format!("DISCREPANCY: {tag}: {} since {since}: {}", it.kind.name(), it.what))?;
+        output::line(&format!(
+            "DISCREPANCY: {tag}: {} since {since}: {}",
+            it.kind.name(),
+            it.what
+        ))?;
     }
     Ok(())
 }

@@ -69,17 +69,22 @@ pub struct StatementArgs {
 
 fn instant(text: &str) -> Result<Timestamp, String> {
     let at = match text.parse::<jiff::civil::Date>() {
-        Ok(day) if text.len() == "2026-11-01".len() => day.to_zoned(jiff::tz::TimeZone::UTC).map(|day| day.timestamp()),
+        Ok(day) if text.len() == "2026-11-01".len() => {
+            day.to_zoned(jiff::tz::TimeZone::UTC).map(|day| day.timestamp())
+        }
         _ => text.parse::<jiff::Timestamp>(),
     };
-    let at = at.map_err(|_| "must be a day (2026-11-01) or an instant (2026-11-01T00:00:00Z)".to_owned())?;
+    let at = at.map_err(|_| {
+        "must be a day (2026-11-01) or an instant (2026-11-01T00:00:00Z)".to_owned()
+    })?;
     Ok(Timestamp(at.as_microsecond()))
 }
 
 /// Creates a statement and prints it.
 pub async fn run(args: &StatementArgs, context: &Context) -> Result<(), Failure> {
-    let account = AccountCode::parse(&args.account)
-        .ok_or_else(|| Failure::Usage(format!("--account: {:?} is not an account code", args.account)))?;
+    let account = AccountCode::parse(&args.account).ok_or_else(|| {
+        Failure::Usage(format!("--account: {:?} is not an account code", args.account))
+    })?;
     let default = if context.output == Output::Json { Format::Json } else { Format::Table };
     let format = match args.format.unwrap_or(default) {
         Format::Table => None,
@@ -94,7 +99,15 @@ pub async fn run(args: &StatementArgs, context: &Context) -> Result<(), Failure>
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let now = now(&opened.store).await?;
     let (from, to) = (args.from.unwrap_or_else(|| month(now)), args.to.unwrap_or(now));
-    let wanted = Wanted { tenant: tenant.id, account, from, to, now, limit: MOVEMENTS_MAX, sequence: args.sequence };
+    let wanted = Wanted {
+        tenant: tenant.id,
+        account,
+        from,
+        to,
+        now,
+        limit: MOVEMENTS_MAX,
+        sequence: args.sequence,
+    };
     let made = statement::make(&opened.store, &wanted).await.map_err(failure)?;
     match (format, &args.output_file) {
         (None, _) => show(&made),
@@ -111,7 +124,9 @@ pub async fn run(args: &StatementArgs, context: &Context) -> Result<(), Failure>
 async fn now(store: &Store) -> Result<Timestamp, Failure> {
     let ahead = store.meta(store::CLOCK_OFFSET).await.map_err(Failure::of_store)?;
     let ahead = ahead.map_or(Ok(0), |text| text.parse());
-    let ahead = ahead.map_err(|_| Failure::Unavailable("the clock offset in the store is not a number".to_owned()))?;
+    let ahead = ahead.map_err(|_| {
+        Failure::Unavailable("the clock offset in the store is not a number".to_owned())
+    })?;
     Ok(WallClock.now() + Span(ahead))
 }
 
@@ -130,7 +145,12 @@ fn failure(error: StatementError) -> Failure {
 }
 
 /// Writes to a temporary file and renames it when it is complete.
-fn save(made: &Statement, bank: &str, format: statements::Format, path: &Path) -> Result<(), Failure> {
+fn save(
+    made: &Statement,
+    bank: &str,
+    format: statements::Format,
+    path: &Path,
+) -> Result<(), Failure> {
     let at = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
     let mut partial = path.as_os_str().to_owned();
     partial.push(".part");
@@ -185,7 +205,10 @@ fn show(made: &Statement) -> Result<(), Failure> {
         "bank reference",
     ];
     output::line("")?;
-    output::rows(&head, made.entries.iter().map(|(entry, balance)| line(entry, Some(balance))).collect())?;
+    output::rows(
+        &head,
+        made.entries.iter().map(|(entry, balance)| line(entry, Some(balance))).collect(),
+    )?;
     if made.reservations.is_empty() {
         return Ok(());
     }
@@ -199,13 +222,20 @@ mod tests {
 
     #[test]
     fn a_day_is_its_first_instant_and_a_month_begins_on_its_first_day() {
-        assert_eq!(instant("2026-11-22").map(|at| at.to_string()), Ok("2026-11-22T00:00:00.000Z".to_owned()));
+        assert_eq!(
+            instant("2026-11-22").map(|at| at.to_string()),
+            Ok("2026-11-22T00:00:00.000Z".to_owned())
+        );
         assert_eq!(instant("2026-11-22T05:00:00+05:00"), instant("2026-11-22"));
         for wrong in ["", "yesterday", "2026-13-01", "2026-11-22T05:00:00"] {
             assert!(instant(wrong).is_err(), "{wrong}");
         }
         for within in ["2026-11-01", "2026-11-22T16:44:59Z", "2026-11-30T23:59:59Z"] {
-            assert_eq!(Ok(month(instant(within).expect("an instant"))), instant("2026-11-01"), "{within}");
+            assert_eq!(
+                Ok(month(instant(within).expect("an instant"))),
+                instant("2026-11-01"),
+                "{within}"
+            );
         }
     }
 }

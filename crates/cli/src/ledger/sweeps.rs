@@ -22,7 +22,12 @@ pub(super) async fn run(args: &TenantArgs, context: &Context) -> Result<(), Fail
     let sweeps = opened.store.sweeps(tenant.id, LISTED_MAX).await.map_err(Failure::of_store)?;
     let pools = StableCoin::ALL.map(|coin| {
         let known = |code: &_| accounts.iter().find(|account| account.code == *code).cloned();
-        (coin, Pools::of(coin, |code| known(code).unwrap_or_else(|| Account::empty(tenant.id, code.clone()))))
+        (
+            coin,
+            Pools::of(coin, |code| {
+                known(code).unwrap_or_else(|| Account::empty(tenant.id, code.clone()))
+            }),
+        )
     });
     match context.output {
         Output::Table => {

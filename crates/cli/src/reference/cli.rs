@@ -14,17 +14,22 @@ prints shell completions. *Global options* and options common to groups of comma
 
 /// Removes the values of this run's environment.
 fn without_values(command: Command) -> Command {
-    command.term_width(100).mut_args(|arg: Arg| arg.hide_env_values(true)).mut_subcommands(without_values)
+    command
+        .term_width(100)
+        .mut_args(|arg: Arg| arg.hide_env_values(true))
+        .mut_subcommands(without_values)
 }
 
 fn write(out: &mut String, command: &Command, path: &str) {
     for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
         let path = format!("{path} {}", inner.get_name());
         let mut leaf = inner.clone().disable_version_flag(true);
-        let help: Vec<String> = leaf.render_help().to_string().lines().map(|line| line.trim_end().to_owned()).collect();
+        let help: Vec<String> =
+            leaf.render_help().to_string().lines().map(|line| line.trim_end().to_owned()).collect();
         let help = help.join("\n");
         let level = if path.matches(' ').count() == 1 { "##" } else { "###" };
-        write!(out, "\n{level} {path}\n\n```text\n{}\n```\n", help.trim_end()).expect("writing to a string");
+        write!(out, "\n{level} {path}\n\n```text\n{}\n```\n", help.trim_end())
+            .expect("writing to a string");
         write(out, inner, &path);
     }
 }

@@ -49,12 +49,20 @@ limited request returns 429 with `Retry-After`; every response has `X-RateLimit-
 ";
 
 fn requests() -> Vec<(&'static str, String)> {
-    let of = |key: &str, unit: &str| format!("{} {unit} (default, `{key}`)", default(key)).replace("  ", " ");
+    let of = |key: &str, unit: &str| {
+        format!("{} {unit} (default, `{key}`)", default(key)).replace("  ", " ")
+    };
     vec![
         ("Body", of("http.max_body_bytes", "bytes")),
-        ("Request head", format!("{} bytes, {} headers", server::HEAD_MAX_BYTES, server::HEADERS_MAX)),
+        (
+            "Request head",
+            format!("{} bytes, {} headers", server::HEAD_MAX_BYTES, server::HEADERS_MAX),
+        ),
         ("`authorization`", format!("{} bytes", auth::AUTHORIZATION_MAX_BYTES)),
-        ("Accepted length of `X-Request-Id`", format!("{} characters", request_id::REQUEST_ID_MAX_CHARS)),
+        (
+            "Accepted length of `X-Request-Id`",
+            format!("{} characters", request_id::REQUEST_ID_MAX_CHARS),
+        ),
         ("JSON nesting depth", json::DEPTH_MAX.to_string()),
         ("Time to send the head", of("http.header_timeout_s", "s")),
         ("Idle time of a connection", of("http.idle_timeout_s", "s")),
@@ -71,7 +79,11 @@ fn requests() -> Vec<(&'static str, String)> {
 fn payments() -> Vec<(&'static str, String)> {
     let rate = |name: &str| {
         let (steady, burst) = (format!("limits.{name}_per_s"), format!("limits.{name}_burst"));
-        format!("{} a second, {} at once (default, `{steady}`, `{burst}`)", default(&steady), default(&burst))
+        format!(
+            "{} a second, {} at once (default, `{steady}`, `{burst}`)",
+            default(&steady),
+            default(&burst)
+        )
     };
     let streams = default("limits.streams_per_key");
     vec![
@@ -79,12 +91,18 @@ fn payments() -> Vec<(&'static str, String)> {
         ("POST /v2/payment, per access key", rate("payment")),
         ("GET /v2/quote/{id}, GET /v2/payments/{id}, per access key", rate("get")),
         ("GET /v2/payments, GET /v2/events, per access key", rate("list")),
-        ("Open event streams, per access key", format!("{streams} (default, `limits.streams_per_key`)")),
+        (
+            "Open event streams, per access key",
+            format!("{streams} (default, `limits.streams_per_key`)"),
+        ),
         ("Maximum duration of an event stream", words(Span::secs(payments_v2::STREAM_MAX_S))),
         ("Retention of events", words(store::EVENTS_KEPT)),
         (
             "Open quotes, per tenant and corridor",
-            format!("{} (default, `corridors.*.open_quote_cap`)", default("corridors.PAK.open_quote_cap")),
+            format!(
+                "{} (default, `corridors.*.open_quote_cap`)",
+                default("corridors.PAK.open_quote_cap")
+            ),
         ),
     ]
 }
@@ -92,7 +110,8 @@ fn payments() -> Vec<(&'static str, String)> {
 /// Payout limits of the rails, as shipped: per payout and per sender.
 fn rails() -> Vec<(&'static str, String)> {
     let table: toml::Table = REFERENCE.parse().expect("TOML");
-    let entries = table["rails"].as_array().expect("rails").iter().filter_map(toml::Value::as_table);
+    let entries =
+        table["rails"].as_array().expect("rails").iter().filter_map(toml::Value::as_table);
     let of = |key: &str| {
         let given = |rail: &toml::Table| {
             let most = rail.get(key)?.as_str().filter(|most| !most.is_empty())?;
@@ -102,7 +121,10 @@ fn rails() -> Vec<(&'static str, String)> {
         format!("{} (default, `rails.*.{key}`)", known.join(", "))
     };
     vec![
-        ("One payout, minimum and maximum", "of each rail (default, `rails.*.min`, `rails.*.max`)".to_owned()),
+        (
+            "One payout, minimum and maximum",
+            "of each rail (default, `rails.*.min`, `rails.*.max`)".to_owned(),
+        ),
         ("Payouts per sender and calendar day", of("daily_max")),
         ("Payouts per sender and calendar month", of("monthly_max")),
     ]
@@ -135,8 +157,10 @@ fn limits_md_matches_the_code() {
     table(&mut out, "Wallet Service v1", &wallets());
     out.push_str("\nThese apply in every environment. Unauthenticated calls count against the client's address.\n");
     let pauses: Vec<String> = SCHEDULE.iter().skip(1).map(|pause| words(*pause)).collect();
-    let rows =
-        [("Attempts per event", SCHEDULE.len().to_string()), ("Pauses between attempts, ± 20 %", pauses.join(", "))];
+    let rows = [
+        ("Attempts per event", SCHEDULE.len().to_string()),
+        ("Pauses between attempts, ± 20 %", pauses.join(", ")),
+    ];
     table(&mut out, "Webhooks", &rows);
     check("limits.md", &out);
 }

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use super::{check, head};
-use service::telemetry::catalogue::{Kind, METRICS, Metric, SECONDS_BUCKETS, SIZES_BUCKETS, Values};
+use service::telemetry::catalogue::{
+    Kind, METRICS, Metric, SECONDS_BUCKETS, SIZES_BUCKETS, Values,
+};
 
 const WORDS: &str = "
 `GET /metrics` returns the Prometheus text format. Each series exists from the start, at 0. Histograms have
@@ -44,10 +46,12 @@ fn metrics_md_is_the_catalogue() {
         let (name, kind, help) = (metric.name, kind(metric), metric.help);
         write!(out, "\n## {name}\n\n{help}. A {kind}").expect("writing to a string");
         let labels = labels(metric);
-        let end = if labels.is_empty() { ".\n".to_owned() } else { format!(". Labels: {labels}.\n") };
+        let end =
+            if labels.is_empty() { ".\n".to_owned() } else { format!(". Labels: {labels}.\n") };
         out.push_str(&end);
     }
     let (seconds, sizes) = (bounds(SECONDS_BUCKETS), bounds(SIZES_BUCKETS));
-    write!(out, "\n## Buckets\n\nSeconds: {seconds}.\n\nSizes: {sizes}.\n").expect("writing to a string");
+    write!(out, "\n## Buckets\n\nSeconds: {seconds}.\n\nSizes: {sizes}.\n")
+        .expect("writing to a string");
     check("metrics.md", &out);
 }

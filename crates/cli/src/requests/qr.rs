@@ -55,14 +55,20 @@ pub fn run(args: &QrArgs, context: &Context) -> Result<(), Failure> {
 fn find(args: &QrArgs, wire: &Wire) -> Result<String, Failure> {
     let wallet = wire.wallet(args.wallet.as_deref())?;
     for page in 0..PAGES_MAX {
-        let query = [("wallet_id", wallet.clone()), ("page", page.to_string()), ("limit", PAGE.to_string())];
+        let query = [
+            ("wallet_id", wallet.clone()),
+            ("page", page.to_string()),
+            ("limit", PAGE.to_string()),
+        ];
         let found = entries(&wire.get("/payment-requests", &query)?, "payment_requests")?;
         if found.is_empty() {
             break;
         }
         for entry in found {
             let request: Value = document::read(entry.get())?;
-            let text = |name: &str| request.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let text = |name: &str| {
+                request.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+            };
             if args.request == "last" || args.request == text("payment_request_id") {
                 return Ok(text("payment_link"));
             }
@@ -116,7 +122,8 @@ mod tests {
             };
             if drawn { writing } else { u8::MAX - writing }
         };
-        let mut image = rqrr::PreparedImage::prepare_from_greyscale(width * SCALE, height * SCALE, pixel);
+        let mut image =
+            rqrr::PreparedImage::prepare_from_greyscale(width * SCALE, height * SCALE, pixel);
         let grids = image.detect_grids();
         assert_eq!(grids.len(), 1, "one code");
         grids[0].decode().expect("readable").1
@@ -124,7 +131,9 @@ mod tests {
 
     #[test]
     fn a_camera_reads_the_link_on_dark_and_on_light_terminals() {
-        for link in ["https://pay.example.com/pay/kR3vZ0c9SxG2mT5u8wYb1Q", "http://127.0.0.1:8480/pay/x"] {
+        for link in
+            ["https://pay.example.com/pay/kR3vZ0c9SxG2mT5u8wYb1Q", "http://127.0.0.1:8480/pay/x"]
+        {
             assert_eq!(read_back(&draw(link, false).expect("drawn"), u8::MAX), link);
             assert_eq!(read_back(&draw(link, true).expect("drawn"), 0), link);
         }

@@ -65,11 +65,18 @@ pub async fn run(args: &AlertsArgs, context: &Context) -> Result<(), Failure> {
 async fn list(args: &AlertsArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(args.tenant.as_deref().unwrap_or_default()).await?;
-    show(&opened.store.alerts(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?, context.output)
+    show(
+        &opened.store.alerts(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?,
+        context.output,
+    )
 }
 
 async fn close(args: &CloseArgs, context: &Context) -> Result<(), Failure> {
-    let ids = args.alerts.iter().map(|text| alert_id(text)).collect::<Result<BTreeSet<Uuid>, Failure>>()?;
+    let ids = args
+        .alerts
+        .iter()
+        .map(|text| alert_id(text))
+        .collect::<Result<BTreeSet<Uuid>, Failure>>()?;
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let mut alerts = opened.store.alerts(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?;
@@ -92,7 +99,10 @@ fn show(alerts: &[(Timestamp, Alert)], output: Output) -> Result<(), Failure> {
                 let (kind, about) = (alert.kind.name().to_owned(), alert.subject.to_string());
                 vec![alert.id().to_string(), at.to_string(), kind, about, alert.what.clone()]
             };
-            output::rows(&["alert", "since", "kind", "about", "what"], alerts.iter().map(row).collect())
+            output::rows(
+                &["alert", "since", "kind", "about", "what"],
+                alerts.iter().map(row).collect(),
+            )
         }
         Output::Json => alerts.iter().try_for_each(|(at, alert)| {
             output::json(&json!({

@@ -62,9 +62,16 @@ async fn accept(args: &AcceptArgs, context: &Context) -> Result<(), Failure> {
     if !seen.code_changed {
         return Err(Failure::Refused(format!("{code}: no code change is pending")));
     }
-    output::remark(&format!("accepting the current code of {code}; last changed in block {}", seen.at_block));
+    output::remark(&format!(
+        "accepting the current code of {code}; last changed in block {}",
+        seen.at_block
+    ));
     // Refused if the contract changes again before the decision is recorded.
-    opened.store.accept_token_code(&seen, args.people.deed(&opened.by)).await.map_err(Failure::of_store)?;
+    opened
+        .store
+        .accept_token_code(&seen, args.people.deed(&opened.by))
+        .await
+        .map_err(Failure::of_store)?;
     output::remark(match seen.paused {
         true => "accepted; the token stays suspended because its issuer paused it",
         false => "accepted; the running service resumes it within a minute",
@@ -94,9 +101,17 @@ fn show(opened: &Opened, states: &[TokenState], output: Output) -> Result<(), Fa
                 };
                 let block = changed_in(state).map(|block| block.to_string());
                 let coin = state.coin.currency().code();
-                vec![coin.to_owned(), moves.to_owned(), block.unwrap_or_default(), contract(state).unwrap_or_default()]
+                vec![
+                    coin.to_owned(),
+                    moves.to_owned(),
+                    block.unwrap_or_default(),
+                    contract(state).unwrap_or_default(),
+                ]
             };
-            output::rows(&["coin", "active", "last changed in block", "contract"], states.iter().map(row).collect())
+            output::rows(
+                &["coin", "active", "last changed in block", "contract"],
+                states.iter().map(row).collect(),
+            )
         }
         Output::Json => states.iter().try_for_each(|state| {
             output::json(&json!({

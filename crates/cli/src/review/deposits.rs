@@ -70,11 +70,16 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
     let page = Page { page: 0, limit: LIST_MAX };
-    let listed = opened.store.deposits_in_review(tenant.id, page).await.map_err(Failure::of_store)?;
+    let listed =
+        opened.store.deposits_in_review(tenant.id, page).await.map_err(Failure::of_store)?;
     show(&listed.rows, context.output)
 }
 
-async fn decide(args: &DecideArgs, verdict: ReviewVerdict, context: &Context) -> Result<(), Failure> {
+async fn decide(
+    args: &DecideArgs,
+    verdict: ReviewVerdict,
+    context: &Context,
+) -> Result<(), Failure> {
     if args.checker.as_deref().is_some_and(|checker| is_same(checker, &args.person.by)) {
         return Err(Failure::Refused("--checker: must be a different user than --by".to_owned()));
     }
@@ -85,10 +90,15 @@ async fn decide(args: &DecideArgs, verdict: ReviewVerdict, context: &Context) ->
     let limit = caller.policy.wallet.second_person_above;
     if verdict == ReviewVerdict::Approve && deposit.minor > limit && args.checker.is_none() {
         let limit = coin_amount::show(limit);
-        return Err(Failure::Refused(format!("--checker: required; releasing more than {limit} needs a second user")));
+        return Err(Failure::Refused(format!(
+            "--checker: required; releasing more than {limit} needs a second user"
+        )));
     }
     let deed = args.person.deed(&opened.by);
-    let by = args.checker.as_ref().map_or_else(|| deed.clone(), |checker| deed.clone().together_with(checker));
+    let by = args
+        .checker
+        .as_ref()
+        .map_or_else(|| deed.clone(), |checker| deed.clone().together_with(checker));
     let asked = ReviewAsked { deposit: id, seen: Some(deposit.state_at), verdict, by };
     let wallets = opened.wallets_with_lists().await?;
     let decided = wallets.service.decide_review(&caller, asked, None).await;
@@ -118,7 +128,10 @@ fn show(deposits: &[Deposit], output: Output) -> Result<(), Failure> {
                     it.wallet.to_string(),
                 ]
             };
-            output::rows(&["transaction", "state", "amount", "since", "wallet"], deposits.iter().map(row).collect())
+            output::rows(
+                &["transaction", "state", "amount", "since", "wallet"],
+                deposits.iter().map(row).collect(),
+            )
         }
         Output::Json => deposits.iter().try_for_each(|it| {
             let (minor, coin) = amount(it);

@@ -19,15 +19,22 @@ const LIST_MAX: usize = 1_000;
 pub async fn run(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
-    let contradictions = opened.store.discrepancies(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?;
+    let contradictions =
+        opened.store.discrepancies(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?;
     let strays = opened.store.strays(LIST_MAX).await.map_err(Failure::of_store)?;
     match context.output {
         Output::Table => {
-            let mut found: Vec<(Timestamp, [String; 3])> = contradictions.iter().map(contradiction).collect();
+            let mut found: Vec<(Timestamp, [String; 3])> =
+                contradictions.iter().map(contradiction).collect();
             found.extend(strays.iter().map(stray));
             found.sort_by_key(|(at, _)| std::cmp::Reverse(*at));
-            let row = |(at, [sort, about, what]): (Timestamp, [String; 3])| vec![at.to_string(), sort, about, what];
-            output::rows(&["first reported", "kind", "subject", "report"], found.into_iter().map(row).collect())
+            let row = |(at, [sort, about, what]): (Timestamp, [String; 3])| {
+                vec![at.to_string(), sort, about, what]
+            };
+            output::rows(
+                &["first reported", "kind", "subject", "report"],
+                found.into_iter().map(row).collect(),
+            )
         }
         Output::Json => {
             for (at, it) in &contradictions {
@@ -41,7 +48,9 @@ pub async fn run(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
             }
             strays.iter().try_for_each(|it| {
                 let at = it.at.to_string();
-                output::json(&json!({ "at": at, "sort": "stray", "rail": &*it.rail.0, "what": it.what }))
+                output::json(
+                    &json!({ "at": at, "sort": "stray", "rail": &*it.rail.0, "what": it.what }),
+                )
             })
         }
     }

@@ -102,7 +102,9 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let wallets = opened.wallets()?;
     let orders = wallets.service.orders_in_review(&caller).await.map_err(Failure::refused)?;
     wallets.finish().await;
-    let question = |order: &ExchangeOrder| if order.is_withheld() { "held by screening" } else { "outcome unknown" };
+    let question = |order: &ExchangeOrder| {
+        if order.is_withheld() { "held by screening" } else { "outcome unknown" }
+    };
     match context.output {
         Output::Table => {
             let row = |order: &ExchangeOrder| {
@@ -148,10 +150,15 @@ async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let wallets = opened.wallets_with_lists().await?;
-    let decided = wallets.service.review_order(&caller, id, approve, args.person.deed(&opened.by)).await;
+    let decided =
+        wallets.service.review_order(&caller, id, approve, args.person.deed(&opened.by)).await;
     let decided = decided.map_err(Failure::refused)?.made;
     wallets.finish().await;
-    output::remark(if approve { "approved; the order continues" } else { "rejected; the tokens stay in the wallet" });
+    output::remark(if approve {
+        "approved; the order continues"
+    } else {
+        "rejected; the tokens stay in the wallet"
+    });
     show(&decided, context.output)
 }
 
@@ -164,7 +171,9 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let by = args.people.deed(&opened.by);
     let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
     let finding = args.outcome.finding(order.payout)?;
-    let seen = order.open_to(&finding).ok_or_else(|| Failure::refused(OrderRefusal::Conflict(order.state)))?;
+    let seen = order
+        .open_to(&finding)
+        .ok_or_else(|| Failure::refused(OrderRefusal::Conflict(order.state)))?;
     let resolved = wallets.service.resolve_order(&caller, id, seen, finding, evidence, by).await;
     let resolved = resolved.map_err(Failure::refused)?.made;
     wallets.finish().await;

@@ -87,7 +87,9 @@ async fn lift(args: &LiftArgs, context: &Context) -> Result<(), Failure> {
 
 async fn show(opened: &Opened, deposit: &Deposit, output: Output) -> Result<(), Failure> {
     let request = match deposit.request {
-        Some(request) => opened.store.request(deposit.tenant, request).await.map_err(Failure::of_store)?,
+        Some(request) => {
+            opened.store.request(deposit.tenant, request).await.map_err(Failure::of_store)?
+        }
         None => None,
     };
     let hold = request.as_ref().map(|request| request.hold_of(&deposit.to));

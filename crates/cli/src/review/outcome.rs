@@ -60,9 +60,14 @@ impl OutcomeArgs {
                 return Err(Failure::Usage("--charges: only with --to returned".to_owned()));
             }
             Some(text) => {
-                let charges = Decimal::parse(text).ok().and_then(|value| Money::exact(value, amount.currency));
-                let charges = charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
-                let rule = || Failure::Usage(format!("--charges: must be more than 0 and less than {amount}"));
+                let charges = Decimal::parse(text)
+                    .ok()
+                    .and_then(|value| Money::exact(value, amount.currency));
+                let charges =
+                    charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
+                let rule = || {
+                    Failure::Usage(format!("--charges: must be more than 0 and less than {amount}"))
+                };
                 charges.ok_or_else(rule)?.minor
             }
         };

@@ -130,7 +130,8 @@ async fn propose(args: &ProposeArgs, context: &Context) -> Result<(), Failure> {
     let to = if args.to_senders_address { None } else { args.to };
     let to = to.map_or_else(|| wanted.only(), Ok)?;
     let wallets = opened.wallets_with_lists().await?;
-    let proposed = wallets.service.propose_refund(&caller, id, to, args.person.deed(&opened.by)).await;
+    let proposed =
+        wallets.service.propose_refund(&caller, id, to, args.person.deed(&opened.by)).await;
     let proposed = proposed.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("proposed; another user approves it with `corridor review refund approve`");
@@ -146,7 +147,10 @@ async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
     if let Some(refund) = found(&opened, caller.tenant, id).await?.refund {
         by = by.together_with(&refund.proposed_by);
         if is_same(&refund.proposed_by, &args.person.by) {
-            let message = format!("--by: must be a different user than {}, who proposed it", refund.proposed_by);
+            let message = format!(
+                "--by: must be a different user than {}, who proposed it",
+                refund.proposed_by
+            );
             return Err(Failure::Refused(message));
         }
     }
@@ -164,14 +168,19 @@ async fn withdraw(args: &WithdrawArgs, context: &Context) -> Result<(), Failure>
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let wallets = opened.wallets_with_lists().await?;
-    let withdrawn = wallets.service.withdraw_refund(&caller, id, args.person.deed(&opened.by)).await;
+    let withdrawn =
+        wallets.service.withdraw_refund(&caller, id, args.person.deed(&opened.by)).await;
     let withdrawn = withdrawn.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark("withdrawn; nothing is refunded");
     show(&withdrawn, &wanted(&opened, &withdrawn).await?, context.output)
 }
 
-pub(super) async fn found(opened: &Opened, tenant: TenantId, id: DepositId) -> Result<Deposit, Failure> {
+pub(super) async fn found(
+    opened: &Opened,
+    tenant: TenantId,
+    id: DepositId,
+) -> Result<Deposit, Failure> {
     let deposit = opened.store.deposit(tenant, id).await.map_err(Failure::of_store)?;
     deposit.ok_or_else(|| Failure::Refused(format!("no incoming transaction {id}")))
 }
@@ -184,7 +193,9 @@ struct Wanted {
 }
 
 async fn wanted(opened: &Opened, deposit: &Deposit) -> Result<Wanted, Failure> {
-    let Some(request) = deposit.request else { return Ok(Wanted { named: Named::Nothing, somebody_silent: false }) };
+    let Some(request) = deposit.request else {
+        return Ok(Wanted { named: Named::Nothing, somebody_silent: false });
+    };
     let (store, tenant) = (&opened.store, deposit.tenant);
     let given = store.refund_addresses(tenant, request).await.map_err(Failure::of_store)?;
     let senders = store.sender_infos(tenant, request).await.map_err(Failure::of_store)?;
@@ -203,10 +214,18 @@ impl Wanted {
             )),
             (_, Some(to)) => Ok(to),
             (Named::Several(answers), None) => {
-                let addresses = answers.iter().map(|answer| answer.to.to_string()).collect::<Vec<_>>().join(", ");
-                refused(format!("senders entered different addresses ({addresses}); confirm with them and use --to"))
+                let addresses = answers
+                    .iter()
+                    .map(|answer| answer.to.to_string())
+                    .collect::<Vec<_>>()
+                    .join(", ");
+                refused(format!(
+                    "senders entered different addresses ({addresses}); confirm with them and use --to"
+                ))
             }
-            (_, None) => refused("the sender entered no address on the payment page; use --to".to_owned()),
+            (_, None) => {
+                refused("the sender entered no address on the payment page; use --to".to_owned())
+            }
         }
     }
 }
@@ -246,9 +265,15 @@ fn show(deposit: &Deposit, wanted: &Wanted, output: Output) -> Result<(), Failur
                 ("transaction", deposit.id.to_string()),
                 ("state", deposit.state.name().to_owned()),
                 ("amount", format!("{amount} {coin}")),
-                ("sender's address", named.answers().iter().map(told).collect::<Vec<_>>().join("; ")),
+                (
+                    "sender's address",
+                    named.answers().iter().map(told).collect::<Vec<_>>().join("; "),
+                ),
                 ("refund address", refund.map_or_else(String::new, |refund| refund.to.to_string())),
-                ("proposed by", refund.map_or_else(String::new, |refund| refund.proposed_by.clone())),
+                (
+                    "proposed by",
+                    refund.map_or_else(String::new, |refund| refund.proposed_by.clone()),
+                ),
                 ("on chain", if is_on_chain { "yes".to_owned() } else { String::new() }),
                 ("approved by", approved_by.unwrap_or_default()),
                 ("refund transaction", tx.unwrap_or_default()),
@@ -280,18 +305,21 @@ fn show(deposit: &Deposit, wanted: &Wanted, output: Output) -> Result<(), Failur
 }
 
 pub(super) fn transaction_id(text: &str) -> Result<DepositId, Failure> {
-    DepositId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is not a transaction id")))
+    DepositId::parse(text)
+        .ok_or_else(|| Failure::Usage(format!("{text:?} is not a transaction id")))
 }
 
 /// Parses an address. Funds are sent to it, so a checksum (EIP-55) that it carries must be valid.
 fn address(text: &str) -> Result<Address, String> {
     Address::parse(text).ok_or("must be an address: 0x and 40 hexadecimal digits")?;
-    Address::parse_checked(text).ok_or_else(|| "invalid checksum; check for a mistyped digit".to_owned())
+    Address::parse_checked(text)
+        .ok_or_else(|| "invalid checksum; check for a mistyped digit".to_owned())
 }
 
 /// Parses an amount of tokens as minor units.
 fn amount(text: &str) -> Result<i64, String> {
-    coin_amount::parse(text).ok_or_else(|| "must be an amount with at most six decimals, for example 25.01".to_owned())
+    coin_amount::parse(text)
+        .ok_or_else(|| "must be an amount with at most six decimals, for example 25.01".to_owned())
 }
 
 #[cfg(test)]

@@ -58,11 +58,13 @@ pub fn run(args: &TriggerArgs, context: &Context) -> Result<(), Failure> {
     };
     if !client.credentials().is_test() {
         return Err(Failure::Usage(
-            "trigger works with test keys only: it creates fictitious customers and payments".to_owned(),
+            "trigger works with test keys only: it creates fictitious customers and payments"
+                .to_owned(),
         ));
     }
     let funded = args.wallet_id.clone().or_else(|| funded_wallet(&data_dir));
-    let stage = Stage { client, funded, scenario: scenario.name, told: Told::Printed(context.output) };
+    let stage =
+        Stage { client, funded, scenario: scenario.name, told: Told::Printed(context.output) };
     api::wait_for(stage.play(scenario))
 }
 
@@ -95,7 +97,12 @@ impl Scenarios for Triggers {
         let played = async move {
             let scenario = scenario(name).map_err(Failure::Usage)?;
             let client = Client::new(credentials)?;
-            let stage = Stage { client, funded, scenario: scenario.name, told: Told::Kept(Mutex::default()) };
+            let stage = Stage {
+                client,
+                funded,
+                scenario: scenario.name,
+                told: Told::Kept(Mutex::default()),
+            };
             stage.play(scenario).await?;
             match stage.told {
                 Told::Kept(made) => Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner)),
@@ -109,12 +116,13 @@ impl Scenarios for Triggers {
 fn list(output: Output) -> Result<(), Failure> {
     match output {
         Output::Table => {
-            let row = |scenario: &Scenario| vec![scenario.name.to_owned(), scenario.what.to_owned()];
+            let row =
+                |scenario: &Scenario| vec![scenario.name.to_owned(), scenario.what.to_owned()];
             output::rows(&["scenario", "what happens"], SCENARIOS.iter().map(row).collect())
         }
-        Output::Json => SCENARIOS
-            .iter()
-            .try_for_each(|scenario| output::json(&json!({ "scenario": scenario.name, "what": scenario.what }))),
+        Output::Json => SCENARIOS.iter().try_for_each(|scenario| {
+            output::json(&json!({ "scenario": scenario.name, "what": scenario.what }))
+        }),
     }
 }
 
@@ -166,7 +174,9 @@ impl Stage {
     fn told(&self, what: &str, id: &str) -> Result<(), Failure> {
         match &self.told {
             Told::Printed(Output::Table) => output::line(&format!("{what} {id}")),
-            Told::Printed(Output::Json) => output::json(&json!({ "scenario": self.scenario, "what": what, "id": id })),
+            Told::Printed(Output::Json) => {
+                output::json(&json!({ "scenario": self.scenario, "what": what, "id": id }))
+            }
             Told::Kept(made) => {
                 let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
                 made.push((what.to_owned(), id.to_owned()));
@@ -190,7 +200,12 @@ mod tests {
     async fn stage(server: &Scripted, service: KeyService) -> Stage {
         let credentials = client::Credentials { service, ..crate::scripted::credentials(server) };
         let client = Client::new(credentials).expect("a client");
-        Stage { client, funded: Some("funded".to_owned()), scenario: "x", told: Told::Printed(Output::Table) }
+        Stage {
+            client,
+            funded: Some("funded".to_owned()),
+            scenario: "x",
+            told: Told::Printed(Output::Table),
+        }
     }
 
     const QUOTE: &str = r#"{"id":"q-1","country":"PAK","currency":"AED","amount":500,"amount_destination":37912.05,
@@ -200,7 +215,8 @@ mod tests {
     async fn asked(name: &str) -> Vec<(String, Value)> {
         let scenario = Scenario::find(name).expect("a scenario");
         let wallet: &[(u16, &str)] = &[(200, r#"{"wallet_id":"w-1"}"#)];
-        let request: &[(u16, &str)] = &[(200, r#"{"payment_request_id":"r-1","escrow_address":"0xe"}"#)];
+        let request: &[(u16, &str)] =
+            &[(200, r#"{"payment_request_id":"r-1","escrow_address":"0xe"}"#)];
         let order: &[(u16, &str)] = &[(200, r#"{"order_id":"o-1"}"#)];
         let done: &[(u16, &str)] = &[(200, "{}")];
         let server = Scripted::start(&[
@@ -220,12 +236,18 @@ mod tests {
         ])
         .await;
         match scenario.service() {
-            Service::Payments => payments::play(&stage(&server, KeyService::Pay).await, scenario.way).await,
-            Service::Wallets => wallets::play(&stage(&server, KeyService::Wallet).await, scenario.way).await,
+            Service::Payments => {
+                payments::play(&stage(&server, KeyService::Pay).await, scenario.way).await
+            }
+            Service::Wallets => {
+                wallets::play(&stage(&server, KeyService::Wallet).await, scenario.way).await
+            }
         }
         .expect(name);
         let asked = server.asked().into_iter();
-        asked.map(|asked| (asked.path, serde_json::from_slice(&asked.body).expect("JSON"))).collect()
+        asked
+            .map(|asked| (asked.path, serde_json::from_slice(&asked.body).expect("JSON")))
+            .collect()
     }
 
     #[tokio::test]
@@ -238,16 +260,26 @@ mod tests {
     #[tokio::test]
     async fn endings_and_cents_choose_what_happens() {
         let payment = asked("payment.failed").await;
-        let account = payment[1].1["beneficiary_account_number"].as_str().expect("an account").to_owned();
+        let account =
+            payment[1].1["beneficiary_account_number"].as_str().expect("an account").to_owned();
         assert!(account.ends_with("0001") && payment[1].1["quote"] == "q-1", "{payment:?}");
         let deposit = asked("risk_check.blocked").await;
         let paths: Vec<&str> = deposit.iter().map(|(path, _)| path.as_str()).collect();
         assert_eq!(paths, ["/v1/sdk/wallets/provision", "/v1/sdk/payment-requests"]);
-        assert_eq!(deposit[1].1["amount"], json!({ "type": "crypto", "value": "25.03", "currency": "USDC" }));
+        assert_eq!(
+            deposit[1].1["amount"],
+            json!({ "type": "crypto", "value": "25.03", "currency": "USDC" })
+        );
         let order = asked("order.failed").await;
-        assert_eq!((&order[0].1["wallet_id"], &order[0].1["amount"]), (&"funded".into(), &"1.01".into()));
+        assert_eq!(
+            (&order[0].1["wallet_id"], &order[0].1["amount"]),
+            (&"funded".into(), &"1.01".into())
+        );
         let late = asked("request.late").await;
-        assert_eq!((late[1].1["amount"]["value"].as_str(), late[2].0.as_str()), (Some("25.07"), "/sandbox/clock"));
+        assert_eq!(
+            (late[1].1["amount"]["value"].as_str(), late[2].0.as_str()),
+            (Some("25.07"), "/sandbox/clock")
+        );
         assert_eq!(late[3].0, "/sandbox/payment-requests/r-1/pay");
         assert_eq!(asked("request.expired").await.len(), 3);
     }

@@ -77,13 +77,18 @@ impl Scenario {
 
     /// Whether it moves the sandbox's clock, which all users share.
     pub const fn moves_clock(&self) -> bool {
-        matches!(self.way, Way::QuoteExpires | Way::RequestExpires | Way::DepositLate | Way::WalletUnblocksItself)
+        matches!(
+            self.way,
+            Way::QuoteExpires | Way::RequestExpires | Way::DepositLate | Way::WalletUnblocksItself
+        )
     }
 
     /// The service whose log has its events.
     pub const fn service(&self) -> Service {
         match self.way {
-            Way::Quote | Way::QuoteExpires | Way::Payment { .. } | Way::PaymentHeld => Service::Payments,
+            Way::Quote | Way::QuoteExpires | Way::Payment { .. } | Way::PaymentHeld => {
+                Service::Payments
+            }
             _ => Service::Wallets,
         }
     }
@@ -106,34 +111,106 @@ pub const SCENARIOS: [Scenario; 40] = [
     scenario("payment.reversed", Way::Payment { ending: "0003" }, "a payment is returned"),
     scenario("payment.unknown", Way::Payment { ending: "0004" }, "a payment's outcome is unknown"),
     scenario("payment.updated", Way::PaymentHeld, "a payment is held for review"),
-    scenario("payment.timed_out", Way::Payment { ending: "0006" }, "the rail pays but does not answer"),
-    scenario("payment.reported_twice", Way::Payment { ending: "0007" }, "the rail reports everything twice"),
-    scenario("payment.contradicted", Way::Payment { ending: "0008" }, "the rail contradicts itself"),
-    scenario("payment.received", Way::Deposit { amount: "25.00" }, "a deposit arrives for a payment request"),
-    scenario("risk_check.complete", Way::Deposit { amount: "25.00" }, "a deposit is screened and approved"),
-    scenario("transfer.complete", Way::Deposit { amount: "25.00" }, "a deposit reaches the recipient's wallet"),
-    scenario("risk_check.rejected", Way::Deposit { amount: "25.01" }, "a deposit is rejected and stays in escrow"),
-    scenario("risk_check.manual_review", Way::Deposit { amount: "25.02" }, "a deposit is held for review"),
-    scenario("risk_check.blocked", Way::Deposit { amount: "25.03" }, "a deposit causes its wallet to be blocked"),
-    scenario("transaction.failed", Way::Deposit { amount: "25.04" }, "the release fails on the chain"),
-    scenario("transaction.blacklisted", Way::DepositBlacklisted, "a deposit arrives for a blacklisted wallet"),
+    scenario(
+        "payment.timed_out",
+        Way::Payment { ending: "0006" },
+        "the rail pays but does not answer",
+    ),
+    scenario(
+        "payment.reported_twice",
+        Way::Payment { ending: "0007" },
+        "the rail reports everything twice",
+    ),
+    scenario(
+        "payment.contradicted",
+        Way::Payment { ending: "0008" },
+        "the rail contradicts itself",
+    ),
+    scenario(
+        "payment.received",
+        Way::Deposit { amount: "25.00" },
+        "a deposit arrives for a payment request",
+    ),
+    scenario(
+        "risk_check.complete",
+        Way::Deposit { amount: "25.00" },
+        "a deposit is screened and approved",
+    ),
+    scenario(
+        "transfer.complete",
+        Way::Deposit { amount: "25.00" },
+        "a deposit reaches the recipient's wallet",
+    ),
+    scenario(
+        "risk_check.rejected",
+        Way::Deposit { amount: "25.01" },
+        "a deposit is rejected and stays in escrow",
+    ),
+    scenario(
+        "risk_check.manual_review",
+        Way::Deposit { amount: "25.02" },
+        "a deposit is held for review",
+    ),
+    scenario(
+        "risk_check.blocked",
+        Way::Deposit { amount: "25.03" },
+        "a deposit causes its wallet to be blocked",
+    ),
+    scenario(
+        "transaction.failed",
+        Way::Deposit { amount: "25.04" },
+        "the release fails on the chain",
+    ),
+    scenario(
+        "transaction.blacklisted",
+        Way::DepositBlacklisted,
+        "a deposit arrives for a blacklisted wallet",
+    ),
     scenario("transaction.held", Way::DepositHeld, "a deposit arrives for a blocked wallet"),
     scenario("request.partial", Way::Deposit { amount: "25.05" }, "the sender pays half"),
-    scenario("request.overpaid", Way::Deposit { amount: "25.06" }, "the sender pays twice the amount"),
-    scenario("payment_request.expired", Way::RequestExpires, "a payment request expires (moves the clock)"),
-    scenario("request.expired", Way::RequestExpires, "the same, under its former name (moves the clock)"),
+    scenario(
+        "request.overpaid",
+        Way::Deposit { amount: "25.06" },
+        "the sender pays twice the amount",
+    ),
+    scenario(
+        "payment_request.expired",
+        Way::RequestExpires,
+        "a payment request expires (moves the clock)",
+    ),
+    scenario(
+        "request.expired",
+        Way::RequestExpires,
+        "the same, under its former name (moves the clock)",
+    ),
     scenario("request.late", Way::DepositLate, "the sender pays after expiry (moves the clock)"),
-    scenario("request.reorganised", Way::Deposit { amount: "25.08" }, "the payment's block is reorganised"),
+    scenario(
+        "request.reorganised",
+        Way::Deposit { amount: "25.08" },
+        "the payment's block is reorganised",
+    ),
     scenario("request.paid", Way::Deposit { amount: "25.00" }, "a payment request is paid"),
     scenario("request.cancelled", Way::RequestCancelled, "a payment request is cancelled"),
     scenario("exchange.complete", Way::Order { amount: "1.00" }, "USDC is exchanged and paid out"),
-    scenario("order.failed", Way::Order { amount: "1.01" }, "an exchange fails and the tokens are returned"),
-    scenario("order.timed_out", Way::Order { amount: "1.02" }, "an exchange times out and is cancelled"),
+    scenario(
+        "order.failed",
+        Way::Order { amount: "1.01" },
+        "an exchange fails and the tokens are returned",
+    ),
+    scenario(
+        "order.timed_out",
+        Way::Order { amount: "1.02" },
+        "an exchange times out and is cancelled",
+    ),
     scenario("order.cancelled", Way::OrderCancelled, "an exchange is cancelled"),
     scenario("wallet.provisioned", Way::Wallet, "a wallet is provisioned"),
     scenario("wallet.blocked", Way::WalletBlocked, "a wallet is blocked"),
     scenario("wallet.unblocked", Way::WalletUnblocked, "a wallet is blocked and unblocked"),
-    scenario("wallet.unblocked_by_time", Way::WalletUnblocksItself, "a block expires (moves the clock)"),
+    scenario(
+        "wallet.unblocked_by_time",
+        Way::WalletUnblocksItself,
+        "a block expires (moves the clock)",
+    ),
     scenario("wallet.blacklisted", Way::WalletBlacklisted, "a wallet is blacklisted"),
 ];
 
@@ -149,7 +226,12 @@ mod tests {
     #[test]
     fn scenarios_that_move_the_clock_state_it() {
         for scenario in SCENARIOS {
-            assert_eq!(scenario.moves_clock(), scenario.what.ends_with("(moves the clock)"), "{}", scenario.name);
+            assert_eq!(
+                scenario.moves_clock(),
+                scenario.what.ends_with("(moves the clock)"),
+                "{}",
+                scenario.name
+            );
         }
     }
 
@@ -158,11 +240,13 @@ mod tests {
         let names: BTreeSet<&str> = SCENARIOS.iter().map(|scenario| scenario.name).collect();
         assert_eq!(names.len(), SCENARIOS.len(), "a name stands twice");
         for kind in EventKind::ALL {
-            let scenario = Scenario::find(kind.name()).unwrap_or_else(|| panic!("{} has no scenario", kind.name()));
+            let scenario = Scenario::find(kind.name())
+                .unwrap_or_else(|| panic!("{} has no scenario", kind.name()));
             assert_eq!(scenario.service(), Service::Payments, "{}", kind.name());
         }
         for kind in WalletEventKind::ALL {
-            let scenario = Scenario::find(kind.name()).unwrap_or_else(|| panic!("{} has no scenario", kind.name()));
+            let scenario = Scenario::find(kind.name())
+                .unwrap_or_else(|| panic!("{} has no scenario", kind.name()));
             assert_eq!(scenario.service(), Service::Wallets, "{}", kind.name());
         }
     }

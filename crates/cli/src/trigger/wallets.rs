@@ -48,7 +48,12 @@ pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
             let (_, escrow) = request(stage, &wallet, USUAL).await?;
             blacklist(stage, &wallet).await?;
             // Blacklisting cancels the request, so the payment goes straight to its address.
-            stage.post(&format!("/sandbox/faucet?address={escrow}&amount={USUAL}&currency=USDC"), &json!({})).await?;
+            stage
+                .post(
+                    &format!("/sandbox/faucet?address={escrow}&amount={USUAL}&currency=USDC"),
+                    &json!({}),
+                )
+                .await?;
             stage.told("paid", &escrow)
         }
         Way::Order { amount } => order(stage, amount).await.map(drop),
@@ -122,7 +127,11 @@ async fn paid(stage: &Stage, request: &str) -> Result<(), Failure> {
     stage.told("paid", request)
 }
 
-async fn block(stage: &Stage, wallet: &str, auto_unblock_hours: Option<u32>) -> Result<(), Failure> {
+async fn block(
+    stage: &Stage,
+    wallet: &str,
+    auto_unblock_hours: Option<u32>,
+) -> Result<(), Failure> {
     let mut body = json!({ "reason": "PENDING_INVESTIGATION", "details": "corridor trigger" });
     if let Some(hours) = auto_unblock_hours {
         body["auto_unblock_hours"] = Value::from(hours);
@@ -141,7 +150,11 @@ async fn blacklist(stage: &Stage, wallet: &str) -> Result<(), Failure> {
 }
 
 async fn order(stage: &Stage, amount: &str) -> Result<String, Failure> {
-    let none = || Failure::Usage("--wallet-id required: a wallet with USDC (a running sandbox has one)".to_owned());
+    let none = || {
+        Failure::Usage(
+            "--wallet-id required: a wallet with USDC (a running sandbox has one)".to_owned(),
+        )
+    };
     let wallet = stage.funded.as_deref().ok_or_else(none)?;
     let body = json!({
         "order_type": "EXCHANGE", "wallet_id": wallet, "amount": amount, "from_currency": "USDC", "to_currency": "PKR",

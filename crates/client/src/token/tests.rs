@@ -18,11 +18,21 @@ fn credentials() -> Credentials {
 }
 
 fn expected() -> Expected {
-    Expected { now: NOW, url: Some(URL.to_owned()), secret: Some(Secret::new("c2VjcmV0")), body: None, max_age_s: 300 }
+    Expected {
+        now: NOW,
+        url: Some(URL.to_owned()),
+        secret: Some(Secret::new("c2VjcmV0")),
+        body: None,
+        max_age_s: 300,
+    }
 }
 
 fn failures(token: &str, expected: &Expected) -> Vec<&'static str> {
-    inspect(token, expected).into_iter().filter(|check| check.passed == Some(false)).map(|check| check.name).collect()
+    inspect(token, expected)
+        .into_iter()
+        .filter(|check| check.passed == Some(false))
+        .map(|check| check.name)
+        .collect()
 }
 
 fn encode(value: &Value) -> String {
@@ -59,7 +69,8 @@ fn the_hmac_of_a_body_is_that_of_rfc_4231() {
 #[test]
 fn every_defect_is_named() {
     let header = json!({ "alg": "HS256", "typ": "JWT", "kid": "demo-test_pay-Q1T9" });
-    let claims = json!({ "sub": "demo-test_pay-Q1T9", "iat": NOW, "exp": NOW + 60, "aud": URL, "iss": URL });
+    let claims =
+        json!({ "sub": "demo-test_pay-Q1T9", "iat": NOW, "exp": NOW + 60, "aud": URL, "iss": URL });
     assert_eq!(failures(&token(&header, &claims), &expected()), Vec::<&str>::new());
     for (member, value, name) in [
         ("alg", json!("none"), "header.alg"),
@@ -100,7 +111,11 @@ fn every_defect_is_named() {
     ] {
         let mut fine = claims.clone();
         fine[claim] = value.clone();
-        assert_eq!(failures(&token(&header, &fine), &expected()), Vec::<&str>::new(), "{claim} = {value}");
+        assert_eq!(
+            failures(&token(&header, &fine), &expected()),
+            Vec::<&str>::new(),
+            "{claim} = {value}"
+        );
     }
 }
 
@@ -136,7 +151,11 @@ fn signature_and_body_are_checked_when_they_can_be() {
     for form in [STANDARD.encode(sign(b"{}")), URL_SAFE_NO_PAD.encode(sign(b"{}"))] {
         let claims = json!({ "hmac": form });
         let mut report = Report::default();
-        check_body(claims.as_object().expect("an object"), &with(Some("c2VjcmV0"), Some(b"{}")), &mut report);
+        check_body(
+            claims.as_object().expect("an object"),
+            &with(Some("c2VjcmV0"), Some(b"{}")),
+            &mut report,
+        );
         assert_eq!(report.0[0].passed, Some(true));
     }
 }

@@ -42,7 +42,8 @@ fn unknown_and_duplicate_secrets_are_reported() {
         assert!(message.contains("CORRIDOR_SECRETS_DIR") && message.contains(name), "{message}");
     }
     let dir = directory(&[("STORE__URL", "sqlite:a.db")]);
-    let message = load_with(&dir, &[("CORRIDOR_STORE__URL", "sqlite:b.db")]).expect_err("twice").to_string();
+    let message =
+        load_with(&dir, &[("CORRIDOR_STORE__URL", "sqlite:b.db")]).expect_err("twice").to_string();
     assert!(message.contains("set the same key"), "{message}");
 }
 

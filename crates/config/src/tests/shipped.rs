@@ -52,7 +52,8 @@ fn limits_are_those_of_the_table_of_rails() {
 fn only_egypts_ipn_limits_a_sender() {
     let policy = shipped();
     for rail in &policy.rails {
-        let limits = rail.sender_limits.as_ref().map(|limits| (limits.daily_max, limits.monthly_max));
+        let limits =
+            rail.sender_limits.as_ref().map(|limits| (limits.daily_max, limits.monthly_max));
         let egp = |text| Some(amount(text, Country::Egy));
         let expected = (&*rail.id.0 == "egy-ipn").then(|| (egp("120000"), egp("400000")));
         assert_eq!(limits, expected, "{}", rail.id);
@@ -72,7 +73,10 @@ fn a_rails_day_follows_its_country_or_its_own_time_zone() {
     ] {
         let config = load("", &[], &[("rails.egy-ipn.time_zone", zone)]).expect("valid");
         let policy = config.to_corridors().expect("converts");
-        let limits = policy.rail(&RailId::new("egy-ipn")).and_then(|rail| rail.sender_limits.clone()).expect("limits");
+        let limits = policy
+            .rail(&RailId::new("egy-ipn"))
+            .and_then(|rail| rail.sender_limits.clone())
+            .expect("limits");
         let window = limits.window(at(now));
         assert_eq!((window.day, window.month), (at(day), at(month)), "{zone} {now}");
     }
@@ -89,10 +93,17 @@ fn sender_limits_are_set_and_removed_like_others() {
         policy.rail(&RailId::new("pak-raast")).expect("there").sender_limits.clone()
     };
     assert!(raast(&[]).is_none());
-    let both = raast(&[("rails.pak-raast.daily_max", "200000.00"), ("rails.pak-raast.monthly_max", "200000")]);
+    let both = raast(&[
+        ("rails.pak-raast.daily_max", "200000.00"),
+        ("rails.pak-raast.monthly_max", "200000"),
+    ]);
     let both = both.map(|limits| (limits.daily_max, limits.monthly_max));
-    assert_eq!(both, Some((Some(amount("200000", Country::Pak)), Some(amount("200000", Country::Pak)))));
-    let env = [("CORRIDOR_RAILS__EGY_IPN__DAILY_MAX", ""), ("CORRIDOR_RAILS__EGY_IPN__MONTHLY_MAX", "")];
+    assert_eq!(
+        both,
+        Some((Some(amount("200000", Country::Pak)), Some(amount("200000", Country::Pak))))
+    );
+    let env =
+        [("CORRIDOR_RAILS__EGY_IPN__DAILY_MAX", ""), ("CORRIDOR_RAILS__EGY_IPN__MONTHLY_MAX", "")];
     let policy = load("", &env, &[]).expect("valid").to_corridors().expect("converts");
     assert!(policy.rails.iter().all(|rail| rail.sender_limits.is_none()));
     for (key, value, rule) in [
@@ -108,7 +119,12 @@ fn sender_limits_are_set_and_removed_like_others() {
         assert!(fault.contains(&key) && fault.contains(rule), "{fault}");
     }
     let less = [("rails.pak-raast.daily_max", "300000"), ("rails.pak-raast.monthly_max", "299999")];
-    assert!(set(&less).expect_err("a month is longer").to_string().contains("rails.pak-raast.monthly_max"));
+    assert!(
+        set(&less)
+            .expect_err("a month is longer")
+            .to_string()
+            .contains("rails.pak-raast.monthly_max")
+    );
 }
 
 #[test]
@@ -125,8 +141,15 @@ fn an_amount_above_a_rails_limit_uses_the_next() {
         (Country::Vnm, "500000000", Some("vnm-citad")),
     ] {
         let amount = amount(text, country);
-        let wanted =
-            Wanted { country, amount, bank: None, order: None, default_local_code: false, holder: None, spent: None };
+        let wanted = Wanted {
+            country,
+            amount,
+            bank: None,
+            order: None,
+            default_local_code: false,
+            holder: None,
+            spent: None,
+        };
         let first = route::candidates(&policy, &wanted).first().map(|rail| rail.id.to_string());
         assert_eq!(first.as_deref(), rail, "{amount}");
     }
@@ -142,8 +165,10 @@ fn rails_with_hours_rest_on_their_countrys_weekend() {
             Country::Npl => [6, 0, 1, 2, 3, 4].into(),
             Country::Ind | Country::Pak | Country::Phl | Country::Vnm => [0, 1, 2, 3, 4].into(),
         };
-        let timed: Vec<_> =
-            policy.rails_of(country).filter_map(|rail| Some((&rail.id, rail.hours.as_ref()?))).collect();
+        let timed: Vec<_> = policy
+            .rails_of(country)
+            .filter_map(|rail| Some((&rail.id, rail.hours.as_ref()?)))
+            .collect();
         // India's rails work all year.
         assert_eq!(timed.is_empty(), country == Country::Ind, "{country:?}");
         for (id, hours) in timed {
@@ -163,10 +188,14 @@ fn no_rail_needs_a_birth_date_or_a_documents_expiry() {
 
 #[test]
 fn payments_have_the_defaults_of_the_decisions() {
-    for (environment, cap) in [("production", Some(10_000)), ("test", Some(10_000)), ("mock", None)] {
+    for (environment, cap) in [("production", Some(10_000)), ("test", Some(10_000)), ("mock", None)]
+    {
         let config = load("", &[("CORRIDOR_ENVIRONMENT", environment)], &[]).expect("valid");
         let policy = config.to_corridors().expect("converts");
-        assert_eq!((policy.submit_deadline, policy.return_window), (Span::mins(30), Span::days(90)));
+        assert_eq!(
+            (policy.submit_deadline, policy.return_window),
+            (Span::mins(30), Span::days(90))
+        );
         for country in Country::ALL {
             let corridor = &policy.corridors[&country];
             let shown = (corridor.quote_ttl, corridor.open_quote_cap, corridor.step_minor);
@@ -219,9 +248,15 @@ fn each_group_of_requests_has_its_burst_and_its_rate() {
             (Operation::GetOne, 50, 50),
             (Operation::List, 5, 5),
         ] {
-            let granted = |now| (0..100).take_while(|_| buckets.take("key", operation, now).is_granted()).count();
+            let granted = |now| {
+                (0..100).take_while(|_| buckets.take("key", operation, now).is_granted()).count()
+            };
             assert_eq!(granted(T0), burst, "{environment}, {operation:?}");
-            assert_eq!(granted(T0 + Span::secs(1)), per_second, "{environment}, {operation:?}, a second later");
+            assert_eq!(
+                granted(T0 + Span::secs(1)),
+                per_second,
+                "{environment}, {operation:?}, a second later"
+            );
         }
     }
 }

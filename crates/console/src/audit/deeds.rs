@@ -11,7 +11,9 @@ const ENTRY: &str = "/console/audit/entries/{chain}/{seq}";
 /// The number of an entry, linked for users who may read the log.
 pub fn entry_cell(visit: &Visit, entry: &Entry) -> Cell {
     match visit.may_use("GET", ENTRY) {
-        true => Cell::link(format!("/console/audit/entries/{}/{}", entry.tenant, entry.seq), entry.seq),
+        true => {
+            Cell::link(format!("/console/audit/entries/{}/{}", entry.tenant, entry.seq), entry.seq)
+        }
         false => Cell::text(entry.seq.to_string()),
     }
 }
@@ -61,7 +63,8 @@ pub async fn about(visit: &Visit, subjects: &[String]) -> Result<Vec<Entry>, Sto
 /// # Errors
 /// The store.
 pub async fn section(visit: &Visit, subject: &str) -> Result<Section, Stop> {
-    let proposals = visit.console().store().approvals_about(Some(visit.tenant_id()?), subject).await?;
+    let proposals =
+        visit.console().store().approvals_about(Some(visit.tenant_id()?), subject).await?;
     let mut subjects = vec![subject.to_owned()];
     subjects.extend(proposals.iter().map(|proposal| proposal.id.to_string()));
     let row = |entry: &Entry| {

@@ -23,12 +23,18 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let near = [(before.as_ref(), "Previous entry"), (after.as_ref(), "Next entry")];
     let mut links: Vec<_> = near
         .into_iter()
-        .filter_map(|(near, words)| Some((format!("/console/audit/entries/{chain}/{}", near?.seq), words.to_owned())))
+        .filter_map(|(near, words)| {
+            Some((format!("/console/audit/entries/{chain}/{}", near?.seq), words.to_owned()))
+        })
         .collect();
     links.push((format!("/console/audit/verify?chain={chain}"), "Verify this chain".to_owned()));
     let mut sections = vec![
         Section { links, facts: facts(&entry, &visit), ..Section::default() },
-        Section { title: "Hashes".to_owned(), facts: hashes(&entry, before.as_ref()), ..Section::default() },
+        Section {
+            title: "Hashes".to_owned(),
+            facts: hashes(&entry, before.as_ref()),
+            ..Section::default()
+        },
     ];
     sections.extend(changes(&entry));
     page(&visit, &format!("Audit entry {seq} of {}", whose(chain, &visit)), sections)
@@ -36,12 +42,19 @@ pub(super) async fn show(visit: Visit) -> Answer {
 
 fn facts(entry: &Entry, visit: &Visit) -> Vec<(&'static str, Cell)> {
     let (deed, note) = (&entry.deed, &entry.note);
-    let tag = visit.tenants().iter().find(|tenant| tenant.id == entry.tenant).map(|tenant| tenant.tag.as_str());
+    let tag = visit
+        .tenants()
+        .iter()
+        .find(|tenant| tenant.id == entry.tenant)
+        .map(|tenant| tenant.tag.as_str());
     let subject = match tag.and_then(|tag| place(tag, &note.kind, &note.subject)) {
         Some(href) => Cell::id_link(href, &note.subject),
         None => Cell::id(&note.subject),
     };
-    let request = deed.request_id.as_ref().map(|id| Cell::id_link(format!("/console/audit?request={id}"), id));
+    let request = deed
+        .request_id
+        .as_ref()
+        .map(|id| Cell::id_link(format!("/console/audit?request={id}"), id));
     vec![
         ("When", Cell::When(entry.at)),
         ("Microseconds", Cell::text(entry.at.0.to_string())),
@@ -63,7 +76,9 @@ fn hashes(entry: &Entry, before: Option<&Entry>) -> Vec<(&'static str, Cell)> {
     // The first entry follows thirty-two zero bytes.
     let previous = if entry.seq == 1 { Some([0; 32]) } else { before.map(|before| before.hash) };
     let follows = match previous {
-        Some(previous) if entry.hash_after(&previous) == entry.hash => Cell::state("follows", Tone::Good),
+        Some(previous) if entry.hash_after(&previous) == entry.hash => {
+            Cell::state("follows", Tone::Good)
+        }
         Some(_) => Cell::state("does not match: the entry was altered", Tone::Bad),
         None => Cell::state("the previous entry is missing", Tone::Bad),
     };
@@ -83,14 +98,20 @@ fn changes(entry: &Entry) -> Option<Section> {
     let title = "Changes".to_owned();
     let (Some(old), Some(new)) = (object(before), object(after)) else {
         let as_stored = [("Before", before), ("After", after)];
-        let exact = as_stored.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text.clone()?)));
+        let exact =
+            as_stored.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text.clone()?)));
         return Some(Section { title, exact: exact.collect(), ..Section::default() });
     };
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
     let row = |name: &String| {
-        vec![Cell::text(name.as_str()), Cell::maybe(old.get(name).map(shown)), Cell::maybe(new.get(name).map(shown))]
+        vec![
+            Cell::text(name.as_str()),
+            Cell::maybe(old.get(name).map(shown)),
+            Cell::maybe(new.get(name).map(shown)),
+        ]
     };
-    let table = Table::new("Changes", &["Field", "Before", "After"], names.into_iter().map(row).collect());
+    let table =
+        Table::new("Changes", &["Field", "Before", "After"], names.into_iter().map(row).collect());
     Some(Section { title, table: Some(table), ..Section::default() })
 }
 
@@ -111,21 +132,34 @@ mod tests {
 
     #[test]
     fn an_entry_shows_whether_its_hash_matches() {
-        let note = Note::new("key.rotate", "access_key", "k").after(Facts::new().text("name", "a").number("count", 2));
+        let note = Note::new("key.rotate", "access_key", "k")
+            .after(Facts::new().text("name", "a").number("count", 2));
         let mut head = Head::default();
-        let mut next =
-            || head.append(TenantId(uuid::Uuid::nil()), Timestamp(1), Deed::new(Via::Cli, "op"), note.clone());
+        let mut next = || {
+            head.append(
+                TenantId(uuid::Uuid::nil()),
+                Timestamp(1),
+                Deed::new(Via::Cli, "op"),
+                note.clone(),
+            )
+        };
         let (first, mut second) = (next(), next());
         let said = |entry: &Entry, before: Option<&Entry>| match &hashes(entry, before)[2].1 {
             Cell::State { tone, .. } => *tone,
             other => panic!("{other:?}"),
         };
         assert_eq!((said(&first, None), said(&second, Some(&first))), (Tone::Good, Tone::Good));
-        assert_eq!((said(&second, None), said(&second, Some(&second.clone()))), (Tone::Bad, Tone::Bad));
+        assert_eq!(
+            (said(&second, None), said(&second, Some(&second.clone()))),
+            (Tone::Bad, Tone::Bad)
+        );
         let table = changes(&first).and_then(|section| section.table).expect("a table");
         assert_eq!(table.rows.len(), 2);
         assert_eq!(table.rows[0], [Cell::text("count"), Cell::Empty, Cell::text("2")]);
         second.note.after = Some("no object".to_owned());
-        assert_eq!(changes(&second).expect("changes").exact, [("After".to_owned(), "no object".to_owned())]);
+        assert_eq!(
+            changes(&second).expect("changes").exact,
+            [("After".to_owned(), "no object".to_owned())]
+        );
     }
 }

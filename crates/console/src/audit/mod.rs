@@ -53,12 +53,17 @@ fn only(visit: &Visit) -> Result<Option<TenantId>, Stop> {
 fn mark(text: &str) -> Option<AuditPlace> {
     let (at, rest) = text.split_once('.')?;
     let (tenant, seq) = rest.split_once('.')?;
-    Some(AuditPlace { at: Timestamp(at.parse().ok()?), tenant: TenantId::parse(tenant)?, seq: seq.parse().ok()? })
+    Some(AuditPlace {
+        at: Timestamp(at.parse().ok()?),
+        tenant: TenantId::parse(tenant)?,
+        seq: seq.parse().ok()?,
+    })
 }
 
 fn wanted(visit: &Visit) -> Result<AuditFilter, Stop> {
     let given = |name| visit.query().given(name).map(str::to_owned);
-    let after = visit.query().given("after").map(|text| mark(text).ok_or(Stop::NotFound)).transpose()?;
+    let after =
+        visit.query().given("after").map(|text| mark(text).ok_or(Stop::NotFound)).transpose()?;
     Ok(AuditFilter {
         tenant: only(visit)?,
         who: given("who"),
@@ -110,17 +115,19 @@ async fn list(visit: Visit) -> Answer {
     });
     let rows: Vec<_> = found.iter().map(|entry| row(entry, &visit)).collect();
     let shown = if rows.is_empty() { String::new() } else { format!("{} entries", rows.len()) };
-    let head = ["Entry", "Time", "User", "Action", "Subject", "Tenant", "Reason", "Before", "After", "Channel"];
-    let table = Table::new("Entries of the audit log", &head, rows).or("No entries match.").paged(Pager {
-        previous: None,
-        next,
-        shown,
-    });
+    let head = [
+        "Entry", "Time", "User", "Action", "Subject", "Tenant", "Reason", "Before", "After",
+        "Channel",
+    ];
+    let table = Table::new("Entries of the audit log", &head, rows)
+        .or("No entries match.")
+        .paged(Pager { previous: None, next, shown });
     let mut links = vec![("/console/audit/verify".to_owned(), "Verify the chains".to_owned())];
     if visit.query().given("after").is_some() {
         links.push((format!("{LIST}?{asked}"), "Back to the latest".to_owned()));
     }
-    let section = Section { links, filters: Some(filters(&visit)), table: Some(table), ..Section::default() };
+    let section =
+        Section { links, filters: Some(filters(&visit)), table: Some(table), ..Section::default() };
     page(&visit, "Audit log", vec![section])
 }
 
@@ -131,8 +138,13 @@ mod tests {
     #[test]
     fn a_mark_reads_back() {
         let tenant = TenantId(uuid::Uuid::from_u128(7));
-        assert_eq!(mark(&format!("17.{tenant}.3")), Some(AuditPlace { at: Timestamp(17), tenant, seq: 3 }));
-        for wrong in ["", "17", "17.x.3", "17.3", &format!("17.{tenant}."), &format!("x.{tenant}.3")] {
+        assert_eq!(
+            mark(&format!("17.{tenant}.3")),
+            Some(AuditPlace { at: Timestamp(17), tenant, seq: 3 })
+        );
+        for wrong in
+            ["", "17", "17.x.3", "17.3", &format!("17.{tenant}."), &format!("x.{tenant}.3")]
+        {
             assert_eq!(mark(wrong), None, "{wrong}");
         }
     }

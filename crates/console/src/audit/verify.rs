@@ -55,7 +55,8 @@ fn most(visit: &Visit) -> i64 {
 }
 
 pub(super) async fn show(visit: Visit) -> Answer {
-    let proofs = visit.console().outside.audit_proofs().await.map_err(|error| Stop::failed(&error))?;
+    let proofs =
+        visit.console().outside.audit_proofs().await.map_err(|error| Stop::failed(&error))?;
     let (title, sections) = match visit.query().given("chain") {
         Some(chain) => {
             let chain = TenantId::parse(chain).ok_or(Stop::NotFound)?;
@@ -66,8 +67,16 @@ pub(super) async fn show(visit: Visit) -> Answer {
     page(&visit, title, sections)
 }
 
-const HEAD: [&str; 8] =
-    ["Chain", "Result", "Verified entries", "All entries", "Signed up to", "Latest checkpoint", "Hash", "Continue"];
+const HEAD: [&str; 8] = [
+    "Chain",
+    "Result",
+    "Verified entries",
+    "All entries",
+    "Signed up to",
+    "Latest checkpoint",
+    "Hash",
+    "Continue",
+];
 
 /// A chain, from the query's position on.
 async fn one(visit: &Visit, chain: TenantId, proofs: &AuditProofs) -> Result<Section, Stop> {
@@ -80,9 +89,13 @@ async fn one(visit: &Visit, chain: TenantId, proofs: &AuditProofs) -> Result<Sec
     }
     let given = ["seq", "hash", "proof"].map(|name| visit.query().text(name));
     let behind = place_of(visit.csrf(), chain, given).ok_or_else(|| {
-        Stop::Refused("This link belongs to another session. Please restart the verification.".to_owned())
+        Stop::Refused(
+            "This link belongs to another session. Please restart the verification.".to_owned(),
+        )
     })?;
-    let part = store.verify_audit_part(chain, behind, &proofs.checkpoints, &proofs.trusted, most(visit)).await?;
+    let part = store
+        .verify_audit_part(chain, behind, &proofs.checkpoints, &proofs.trusted, most(visit))
+        .await?;
     let mut says = standing(proofs);
     if behind.seq > 0 {
         says.push(format!(
@@ -107,7 +120,8 @@ async fn all(visit: &Visit, proofs: &AuditProofs) -> Result<Section, Stop> {
     };
     let (sheet, total) = (sheet_number(visit), u64::try_from(chains.len()).unwrap_or(u64::MAX));
     let first = usize::try_from(u64::from(sheet - 1) * u64::from(CHAINS_MAX)).unwrap_or(usize::MAX);
-    let shown = chains.into_iter().skip(first).take(usize::try_from(CHAINS_MAX).unwrap_or(usize::MAX));
+    let shown =
+        chains.into_iter().skip(first).take(usize::try_from(CHAINS_MAX).unwrap_or(usize::MAX));
     let (mut left, mut rows) = (most(visit), Vec::new());
     for chain in shown {
         if left <= 0 {
@@ -115,12 +129,17 @@ async fn all(visit: &Visit, proofs: &AuditProofs) -> Result<Section, Stop> {
             continue;
         }
         let beginning = Mark::default();
-        let part = store.verify_audit_part(chain, beginning, &proofs.checkpoints, &proofs.trusted, left).await?;
+        let part = store
+            .verify_audit_part(chain, beginning, &proofs.checkpoints, &proofs.trusted, left)
+            .await?;
         left -= part.good.seq;
         rows.push(row(visit, chain, &part));
     }
     let mut says = standing(proofs);
-    says.push(format!("Each page recomputes at most {} entries. Use Continue for the rest.", most(visit)));
+    says.push(format!(
+        "Each page recomputes at most {} entries. Use Continue for the rest.",
+        most(visit)
+    ));
     let pager = Pager::by_number(HERE, sheet, CHAINS_MAX, total);
     let table = Table::new("Result", &HEAD, rows).or("No chains.").paged(pager);
     let links = vec![("/console/audit".to_owned(), "The audit log".to_owned())];
@@ -132,7 +151,9 @@ fn standing(proofs: &AuditProofs) -> Vec<String> {
     let unseen = "a chain that was rewritten together with the store's own checkpoints would not be detected";
     let outside = match &proofs.unread {
         Some(why) => format!("External checkpoints cannot be read, so {unseen}: {why}."),
-        None if proofs.checkpoints.is_empty() => format!("There are no external checkpoints: {unseen}."),
+        None if proofs.checkpoints.is_empty() => {
+            format!("There are no external checkpoints: {unseen}.")
+        }
         None => format!(
             "Verified against the chain heads, the store's checkpoints and {} external checkpoints. Entries since the \
              latest checkpoint are as safe as the database.",
@@ -150,12 +171,18 @@ fn row(visit: &Visit, chain: TenantId, part: &AuditPart) -> Row {
     };
     let on = match (part.fault, part.whole) {
         (None, false) => {
-            let to = format!("{HERE}?{}&entries={}", on_from(visit.csrf(), chain, &part.good), most(visit));
+            let to = format!(
+                "{HERE}?{}&entries={}",
+                on_from(visit.csrf(), chain, &part.good),
+                most(visit)
+            );
             Cell::link(to, format!("Continue after entry {}", part.good.seq))
         }
         (None, true) => Cell::Empty,
         (Some(fault), _) => match entry_of(fault) {
-            Some(seq) => Cell::link(format!("/console/audit/entries/{chain}/{seq}"), format!("Entry {seq}")),
+            Some(seq) => {
+                Cell::link(format!("/console/audit/entries/{chain}/{seq}"), format!("Entry {seq}"))
+            }
             None => Cell::Empty,
         },
     };
@@ -173,7 +200,8 @@ fn row(visit: &Visit, chain: TenantId, part: &AuditPart) -> Row {
 
 /// A chain that the request's limit did not reach.
 fn not_yet(visit: &Visit, chain: TenantId) -> Row {
-    let mut row = vec![Cell::text(whose(chain, visit)), Cell::state("not verified yet", Tone::Plain)];
+    let mut row =
+        vec![Cell::text(whose(chain, visit)), Cell::state("not verified yet", Tone::Plain)];
     row.extend([Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty, Cell::Empty]);
     row.push(Cell::link(format!("{HERE}?chain={chain}"), "Verify this chain"));
     row
@@ -182,7 +210,9 @@ fn not_yet(visit: &Visit, chain: TenantId) -> Row {
 /// The entry that an error names, if it exists.
 const fn entry_of(fault: ChainFault) -> Option<i64> {
     match fault {
-        ChainFault::Changed(seq) | ChainFault::Head(seq) | ChainFault::BeyondHead { entry: seq, .. } => Some(seq),
+        ChainFault::Changed(seq)
+        | ChainFault::Head(seq)
+        | ChainFault::BeyondHead { entry: seq, .. } => Some(seq),
         ChainFault::Rewritten { to, .. } => Some(to),
         ChainFault::Missing { .. } | ChainFault::Signature(_) | ChainFault::Gone => None,
     }
@@ -205,7 +235,11 @@ mod tests {
         assert_eq!(place_of("one", chain, [&seq, &hash, &proof]), Some(mark));
         assert_eq!(place_of("one", chain, ["", "", ""]), Some(Mark::default()));
         assert_eq!(place_of("two", chain, [&seq, &hash, &proof]), None, "another session");
-        assert_eq!(place_of("one", TenantId(uuid::Uuid::nil()), [&seq, &hash, &proof]), None, "another chain");
+        assert_eq!(
+            place_of("one", TenantId(uuid::Uuid::nil()), [&seq, &hash, &proof]),
+            None,
+            "another chain"
+        );
         assert_eq!(place_of("one", chain, ["42", &hash, &proof]), None, "another entry");
         assert_eq!(place_of("one", chain, [&seq, &hash, ""]), None, "no proof");
     }

@@ -42,7 +42,9 @@ impl Chart {
     pub fn new(id: &'static str, title: impl Into<String>, values: Vec<Value>) -> Chart {
         let longest = values.iter().map(|(_, _, length, _)| *length).max().unwrap_or(0);
         let scaled = |length: u64| {
-            let width = (u128::from(length) * u128::from(WIDTH)).checked_div(u128::from(longest)).unwrap_or(0);
+            let width = (u128::from(length) * u128::from(WIDTH))
+                .checked_div(u128::from(longest))
+                .unwrap_or(0);
             u64::try_from(width).unwrap_or(WIDTH)
         };
         let bar = |(at, (label, value, length, part)): (u64, Value)| Bar {
@@ -70,8 +72,11 @@ mod tests {
     #[test]
     fn the_longest_bar_fills_the_width_and_small_ones_are_visible() {
         let value = |length, part| (String::new(), String::new(), length, part);
-        let chart =
-            Chart::new("c", "", vec![value(u64::MAX, 0), value(1, 0), value(0, 0), value(u64::MAX / 2, u64::MAX)]);
+        let chart = Chart::new(
+            "c",
+            "",
+            vec![value(u64::MAX, 0), value(1, 0), value(0, 0), value(u64::MAX / 2, u64::MAX)],
+        );
         assert_eq!(chart.bars.iter().map(|bar| bar.width).collect::<Vec<_>>(), [320, 1, 0, 159]);
         assert_eq!((chart.bars[3].part, chart.height()), (159, 136));
         assert_eq!(Chart::new("c", "", vec![value(0, 0)]).bars[0].width, 0);

@@ -22,9 +22,15 @@ const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
 fn hours(hours: Option<&Hours>) -> String {
     let Some(hours) = hours else { return "always".to_owned() };
     let clock = |minute: u16| format!("{:02}:{:02}", minute / 60, minute % 60);
-    let days: Vec<&str> = hours.days.iter().filter_map(|day| DAYS.get(usize::from(*day)).copied()).collect();
+    let days: Vec<&str> =
+        hours.days.iter().filter_map(|day| DAYS.get(usize::from(*day)).copied()).collect();
     let holidays = if hours.holidays.is_empty() { "" } else { ", not on holidays" };
-    format!("{}–{} UTC, {}{holidays}", clock(hours.open_minute), clock(hours.close_minute), days.join(" "))
+    format!(
+        "{}–{} UTC, {}{holidays}",
+        clock(hours.open_minute),
+        clock(hours.close_minute),
+        days.join(" ")
+    )
 }
 
 fn need(need: Need) -> &'static str {
@@ -111,11 +117,20 @@ fn rail_row(visit: &Visit, rail: &RailConfig) -> Vec<Cell> {
 
 pub(super) async fn show(visit: Visit) -> Answer {
     let world = visit.console().payments.world();
-    let corridors = Country::ALL.into_iter().filter(|country| world.corridors.corridors.contains_key(country));
+    let corridors =
+        Country::ALL.into_iter().filter(|country| world.corridors.corridors.contains_key(country));
     let corridors: Vec<_> = corridors.map(|country| corridor_row(&visit, country)).collect();
     let rails: Vec<_> = world.corridors.rails.iter().map(|rail| rail_row(&visit, rail)).collect();
-    let corridor_head =
-        ["Country", "State", "Minimum", "Maximum", "Step", "Quote validity", "Maximum rate age", "Open quotes"];
+    let corridor_head = [
+        "Country",
+        "State",
+        "Minimum",
+        "Maximum",
+        "Step",
+        "Quote validity",
+        "Maximum rate age",
+        "Open quotes",
+    ];
     let rail_head = [
         "Rail",
         "State",
@@ -133,7 +148,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let sections = vec![
         Section {
             title: "Corridors".to_owned(),
-            table: Some(Table::new("Corridors", &corridor_head, corridors).or("No corridor is configured.")),
+            table: Some(
+                Table::new("Corridors", &corridor_head, corridors).or("No corridor is configured."),
+            ),
             ..Section::default()
         },
         Section {
@@ -155,7 +172,10 @@ fn reason(unfit: Option<&Unfit>, first: bool) -> Cell {
         Some(unfit) => {
             let words = match unfit {
                 Unfit::SenderLimit(exceeded) => {
-                    return Cell::state(format!("exceeds its limit of {exceeded} per sender"), Tone::Bad);
+                    return Cell::state(
+                        format!("exceeds its limit of {exceeded} per sender"),
+                        Tone::Bad,
+                    );
                 }
                 Unfit::Disabled => "turned off by configuration",
                 Unfit::Amount => "amount outside its limits",
@@ -172,7 +192,11 @@ fn reason(unfit: Option<&Unfit>, first: bool) -> Cell {
 }
 
 /// A sender's usage of the country's limited rails, from one of their payments.
-async fn spent_by_its_sender(visit: &Visit, country: Country, payment: &str) -> Result<Spendings, Stop> {
+async fn spent_by_its_sender(
+    visit: &Visit,
+    country: Country,
+    payment: &str,
+) -> Result<Spendings, Stop> {
     let unknown = || Stop::Invalid("Payment not found.".to_owned());
     let (tenant, id) = (visit.tenant_id()?, PaymentId::parse(payment).ok_or_else(unknown)?);
     let record = visit.console().store().payment_record(tenant, id).await?.ok_or_else(unknown)?;
@@ -185,7 +209,8 @@ async fn spent_by_its_sender(visit: &Visit, country: Country, payment: &str) -> 
 /// The route for an amount now, with every rail's reason.
 async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
     let asked = visit.query();
-    let countries: Vec<(&str, &str)> = Country::ALL.map(|country| (country.alpha3(), country.alpha3())).into();
+    let countries: Vec<(&str, &str)> =
+        Country::ALL.map(|country| (country.alpha3(), country.alpha3())).into();
     let filters = FormView {
         id: "route",
         button: "Find route",
@@ -207,14 +232,18 @@ async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
         ..Section::default()
     };
     let Some(amount) = asked.given("amount") else { return Ok(section) };
-    let country =
-        Country::parse(asked.text("country")).ok_or_else(|| Stop::Invalid("Please choose a country.".to_owned()))?;
-    let no_amount = || Stop::Invalid(format!("{amount} is not a valid amount in {}.", country.currency().code()));
-    let amount = Decimal::parse(amount).ok().and_then(|value| Money::exact(value, country.currency()));
+    let country = Country::parse(asked.text("country"))
+        .ok_or_else(|| Stop::Invalid("Please choose a country.".to_owned()))?;
+    let no_amount = || {
+        Stop::Invalid(format!("{amount} is not a valid amount in {}.", country.currency().code()))
+    };
+    let amount =
+        Decimal::parse(amount).ok().and_then(|value| Money::exact(value, country.currency()));
     let amount = amount.filter(|amount| amount.minor > 0).ok_or_else(no_amount)?;
     let bank = asked.given("bank").map(str::to_ascii_uppercase);
-    let bank =
-        bank.as_deref().map(|bic| bic.get(..4).ok_or_else(|| Stop::Invalid("A BIC has 8 or 11 letters.".to_owned())));
+    let bank = bank.as_deref().map(|bic| {
+        bic.get(..4).ok_or_else(|| Stop::Invalid("A BIC has 8 or 11 letters.".to_owned()))
+    });
     let spent = match asked.given("payment") {
         Some(payment) => Some(spent_by_its_sender(visit, country, payment).await?),
         None => None,
@@ -230,7 +259,8 @@ async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
     };
     let world = visit.console().payments.world();
     let now = world.clock.now();
-    let rails = route::explain(&world.corridors, &wanted, &BTreeSet::new(), &world.resting_rails(now), now);
+    let rails =
+        route::explain(&world.corridors, &wanted, &BTreeSet::new(), &world.resting_rails(now), now);
     let taken = rails.iter().position(|(_, unfit)| unfit.is_none());
     let row = |(at, (rail, unfit)): (usize, &(&RailConfig, Option<Unfit>))| {
         vec![
@@ -245,14 +275,20 @@ async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
         None => true,
     };
     let answer = match taken {
-        _ if closed => format!("{} is closed: it accepts no quotes and no payments.", country.alpha3()),
+        _ if closed => {
+            format!("{} is closed: it accepts no quotes and no payments.", country.alpha3())
+        }
         Some(at) => format!("{amount} would be sent through {}.", rails[at].0.id),
         None => format!("{amount} would wait or be rejected: no rail is available for it now."),
     };
     section.says.push(answer);
     section.table = Some(
-        Table::new("Rails of the country, cheapest first", &["Rail", "Result", "Cost (stablecoin)"], rows)
-            .or("The country has no rail."),
+        Table::new(
+            "Rails of the country, cheapest first",
+            &["Rail", "Result", "Cost (stablecoin)"],
+            rows,
+        )
+        .or("The country has no rail."),
     );
     Ok(section)
 }
@@ -265,7 +301,8 @@ fn switches(visit: &Visit) -> Section {
     let all = world.corridors.corridors.keys().map(|country| Switch::Corridor(*country));
     let all = all.chain(world.corridors.rails.iter().map(|rail| Switch::Rail(rail.id.clone())));
     let names: Vec<String> = all.map(|switch| switch.name()).collect();
-    let names: Vec<(&str, &str)> = names.iter().map(|name| (name.as_str(), name.as_str())).collect();
+    let names: Vec<(&str, &str)> =
+        names.iter().map(|name| (name.as_str(), name.as_str())).collect();
     let form = FormView::new("switch", "Turn off or on", visit.href("/corridors/switch"), "Apply")
         .says(
             "Applies to every tenant at once, until it is turned back. A closed corridor accepts no new quotes and \

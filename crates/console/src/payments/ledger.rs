@@ -7,7 +7,9 @@ use domain::ids::{PaymentId, TransferId};
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::time::Timestamp;
-use engine::office::{StoredTransfer, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine};
+use engine::office::{
+    StoredTransfer, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
+};
 
 use super::timeline::transfer_row;
 use crate::wallets::view::{Field, FormView, Section, page};
@@ -67,12 +69,21 @@ pub(super) async fn balance(visit: Visit) -> Answer {
     })?;
     lines.sort_by(|a, b| (a.currency, &a.name).cmp(&(b.currency, &b.name)));
     let sum = |(currency, minor): &(Currency, i64)| {
-        let (word, tone) = if *minor == 0 { ("sums to zero", Tone::Good) } else { ("does not sum to zero", Tone::Bad) };
-        vec![Cell::text(currency.code()), Cell::number(Money::new(*minor, *currency)), Cell::state(word, tone)]
+        let (word, tone) = if *minor == 0 {
+            ("sums to zero", Tone::Good)
+        } else {
+            ("does not sum to zero", Tone::Bad)
+        };
+        vec![
+            Cell::text(currency.code()),
+            Cell::number(Money::new(*minor, *currency)),
+            Cell::state(word, tone),
+        ]
     };
     let sums: Vec<_> = sums(&lines).iter().map(sum).collect();
     let sums =
-        Table::new("Sum of each currency", &["Currency", "Sum of all balances", "Check"], sums).or("No transfers yet.");
+        Table::new("Sum of each currency", &["Currency", "Sum of all balances", "Check"], sums)
+            .or("No transfers yet.");
     let rows = lines.iter().map(|it| line(&visit, it)).collect();
     let head = ["Account", "Balance", "Debits", "Credits", "Pending debits", "Pending credits"];
     let table = Table::new("Accounts", &head, rows).or("No transfers yet.");
@@ -94,7 +105,8 @@ pub(super) async fn balance(visit: Visit) -> Answer {
 
 /// A transfer from its account's point of view.
 fn moved(visit: &Visit, code: &AccountCode, transfer: &StoredTransfer) -> Vec<Cell> {
-    let (sign, other) = if transfer.debit == *code { ("-", &transfer.credit) } else { ("+", &transfer.debit) };
+    let (sign, other) =
+        if transfer.debit == *code { ("-", &transfer.credit) } else { ("+", &transfer.debit) };
     let other = other.to_string();
     vec![
         Cell::When(transfer.at),
@@ -125,12 +137,15 @@ pub(super) async fn account(visit: Visit) -> Answer {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     let account = store.account(tenant, &code).await?.ok_or(Stop::NotFound)?;
     let found = store.account_transfers(tenant, &code, after, ROWS).await?;
-    let rows: Vec<_> = found.transfers.iter().map(|transfer| moved(&visit, &code, transfer)).collect();
+    let rows: Vec<_> =
+        found.transfers.iter().map(|transfer| moved(&visit, &code, transfer)).collect();
     let here = visit.href(&format!("/ledger/account?code={}", encoded(&code.to_string())));
     let next = found.next.map(|last| format!("{here}&after={last}"));
     let mut says = Vec::new();
     if next.is_some() && rows.len() < ROWS {
-        says.push(format!("This page searched {TRANSFERS_LOOKED_AT_MAX} transfers. Next continues after them."));
+        says.push(format!(
+            "This page searched {TRANSFERS_LOOKED_AT_MAX} transfers. Next continues after them."
+        ));
     }
     let shown = if rows.is_empty() { String::new() } else { format!("{} transfers", rows.len()) };
     let head = ["Time", "Amount", "Kind", "Reason", "Counterparty", "For", "Transfer"];
@@ -162,7 +177,8 @@ pub(super) async fn account(visit: Visit) -> Answer {
 
 pub(super) async fn transfer(visit: Visit) -> Answer {
     let id = visit.id(TransferId::parse)?;
-    let found = visit.console().store().transfer(visit.tenant_id()?, id).await?.ok_or(Stop::NotFound)?;
+    let found =
+        visit.console().store().transfer(visit.tenant_id()?, id).await?.ok_or(Stop::NotFound)?;
     let facts = vec![
         ("Transfer", Cell::id(found.id)),
         ("For", belongs_to(&visit, &found)),

@@ -53,7 +53,10 @@ const fn payment_tone(state: PaymentState) -> Tone {
         PaymentState::Succeeded => Tone::Good,
         PaymentState::Queued | PaymentState::Pending | PaymentState::Processing => Tone::Busy,
         PaymentState::Unknown => Tone::Warn,
-        PaymentState::Rejected | PaymentState::Failed | PaymentState::Reversed | PaymentState::Canceled => Tone::Bad,
+        PaymentState::Rejected
+        | PaymentState::Failed
+        | PaymentState::Reversed
+        | PaymentState::Canceled => Tone::Bad,
     }
 }
 
@@ -76,7 +79,8 @@ fn took(span: Span) -> String {
 pub(super) fn day(visit: &Visit, name: &str) -> Result<Option<Timestamp>, Stop> {
     let Some(text) = visit.query().given(name) else { return Ok(None) };
     let read = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>().ok();
-    let day = read().ok_or_else(|| Stop::Invalid(format!("{name}: enter a day such as 2026-11-22.")))?;
+    let day =
+        read().ok_or_else(|| Stop::Invalid(format!("{name}: enter a day such as 2026-11-22.")))?;
     Ok(Some(Timestamp(day.as_microsecond())))
 }
 

@@ -57,10 +57,14 @@ pub(super) async fn show(visit: Visit) -> Answer {
     // Includes a payment accepted at this very instant.
     let volumes = store.corridor_volumes(tenant, now - window, now + Span::secs(1)).await?;
     let accounts = store.shared_accounts(tenant).await?;
-    let prefunds: Vec<&Account> = accounts.iter().filter(|it| matches!(it.code, AccountCode::Prefund(_))).collect();
+    let prefunds: Vec<&Account> =
+        accounts.iter().filter(|it| matches!(it.code, AccountCode::Prefund(_))).collect();
     let page = Overview {
         frame: visit.frame("Overview"),
-        windows: (0..).zip(WINDOWS).map(|(at, (name, words, _))| (name, words, at == chosen)).collect(),
+        windows: (0..)
+            .zip(WINDOWS)
+            .map(|(at, (name, words, _))| (name, words, at == chosen))
+            .collect(),
         cards: cards(&visit, &volumes, now).await?,
         volume: volume_chart(&volumes, WINDOWS[chosen].1),
         corridors: corridor_table(&volumes),
@@ -103,7 +107,10 @@ fn told(span: Option<Span>) -> Cell {
 
 fn counted(volume: &CorridorVolume) -> Option<String> {
     let since = volume.counted_since?;
-    Some(format!("{}: only the latest {COUNTED_MAX} payments are counted, since {since}.", volume.country.alpha3()))
+    Some(format!(
+        "{}: only the latest {COUNTED_MAX} payments are counted, since {since}.",
+        volume.country.alpha3()
+    ))
 }
 
 fn corridor_table(volumes: &[CorridorVolume]) -> Table {
@@ -114,7 +121,8 @@ fn corridor_table(volumes: &[CorridorVolume]) -> Table {
         }
         let ended = count(volume, PaymentState::is_terminal);
         let good = count(volume, succeeded);
-        let paid: i64 = volume.states.iter().filter(|it| succeeded(it.state)).map(|it| it.amount.minor).sum();
+        let paid: i64 =
+            volume.states.iter().filter(|it| succeeded(it.state)).map(|it| it.amount.minor).sum();
         Some(vec![
             Cell::text(volume.country.alpha3()),
             Cell::number(all),
@@ -140,7 +148,8 @@ fn corridor_table(volumes: &[CorridorVolume]) -> Table {
         "Paid out",
         "Volume (stablecoin)",
     ];
-    Table::new("Corridors", &head, volumes.iter().filter_map(row).collect()).or("No payments in this period.")
+    Table::new("Corridors", &head, volumes.iter().filter_map(row).collect())
+        .or("No payments in this period.")
 }
 
 fn volume_chart(volumes: &[CorridorVolume], window: &str) -> Chart {
@@ -160,9 +169,18 @@ fn prefund_chart(prefunds: &[&Account]) -> Chart {
     let value = |account: &&Account| {
         let length = |minor: i64| u64::try_from(minor).unwrap_or(0);
         let words = format!("{} available", account.available());
-        (account.code.to_string(), words, length(account.balance().minor), length(account.debits_pending))
+        (
+            account.code.to_string(),
+            words,
+            length(account.balance().minor),
+            length(account.debits_pending),
+        )
     };
-    Chart::new("prefund", "Prefund accounts: reserved amounts are darker", prefunds.iter().map(value).collect())
+    Chart::new(
+        "prefund",
+        "Prefund accounts: reserved amounts are darker",
+        prefunds.iter().map(value).collect(),
+    )
 }
 
 fn prefund_table(prefunds: &[&Account]) -> Table {
@@ -176,10 +194,15 @@ fn prefund_table(prefunds: &[&Account]) -> Table {
         ]
     };
     let rows = prefunds.iter().map(row).collect();
-    Table::new("Prefund accounts", &["Account", "Balance", "Reserved", "Available"], rows).or("No deposits yet.")
+    Table::new("Prefund accounts", &["Account", "Balance", "Reserved", "Available"], rows)
+        .or("No deposits yet.")
 }
 
-async fn cards(visit: &Visit, volumes: &[CorridorVolume], now: Timestamp) -> Result<Vec<Tile>, Stop> {
+async fn cards(
+    visit: &Visit,
+    volumes: &[CorridorVolume],
+    now: Timestamp,
+) -> Result<Vec<Tile>, Stop> {
     let store = visit.console().store();
     let tenant = visit.tenant_id()?;
     let payments = store.jobs_of_kind(tenant, JobKind::Review).await?;
@@ -213,8 +236,9 @@ fn pace(volumes: &[CorridorVolume]) -> Tile {
 }
 
 fn waits(visit: &Visit, title: &'static str, backlog: Backlog, now: Timestamp, path: &str) -> Tile {
-    let more =
-        backlog.oldest.map_or("none waiting".to_owned(), |oldest| format!("oldest waiting {}", age(oldest, now)));
+    let more = backlog
+        .oldest
+        .map_or("none waiting".to_owned(), |oldest| format!("oldest waiting {}", age(oldest, now)));
     let tone = if backlog.count == 0 { Tone::Good } else { Tone::Warn };
     let href = (backlog.count > 0).then(|| visit.href(path));
     Tile { title, value: backlog.count.to_string(), more, tone, href }
@@ -222,7 +246,9 @@ fn waits(visit: &Visit, title: &'static str, backlog: Backlog, now: Timestamp, p
 
 async fn webhooks(visit: &Visit) -> Result<Tile, Stop> {
     let counts = visit.console().store().undelivered_counts(visit.tenant_id()?).await?;
-    let of = |wanted| counts.iter().filter(|(state, _)| *state == wanted).map(|(_, count)| *count).sum::<u64>();
+    let of = |wanted| {
+        counts.iter().filter(|(state, _)| *state == wanted).map(|(_, count)| *count).sum::<u64>()
+    };
     let (dead, pending) = (of(DeliveryState::Dead), of(DeliveryState::Pending));
     Ok(Tile {
         title: "Failed webhooks",
@@ -240,8 +266,9 @@ async fn escrow(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
     Ok(Tile {
         title: "Escrow not released",
         value: found.iter().map(|it| it.count).sum::<u64>().to_string(),
-        more: oldest
-            .map_or("none waiting".to_owned(), |at| format!("{}, oldest waiting {}", sum.join(", "), age(at, now))),
+        more: oldest.map_or("none waiting".to_owned(), |at| {
+            format!("{}, oldest waiting {}", sum.join(", "), age(at, now))
+        }),
         tone: if found.is_empty() { Tone::Good } else { Tone::Busy },
         href: None,
     })
@@ -267,7 +294,13 @@ fn rates(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
         true => ("oldest rate used for quotes".to_owned(), Tone::Good),
         false => (format!("missing or too old for {}", missing.join(", ")), Tone::Bad),
     };
-    Ok(Tile { title: "Rate age", value: took(oldest), more, tone, href: Some(visit.href("/rates")) })
+    Ok(Tile {
+        title: "Rate age",
+        value: took(oldest),
+        more,
+        tone,
+        href: Some(visit.href("/rates")),
+    })
 }
 
 #[cfg(test)]
@@ -277,7 +310,10 @@ mod tests {
     #[test]
     fn percentiles_are_of_what_there_is() {
         let spans: Vec<Span> = (1..=100).map(Span::secs).collect();
-        assert_eq!((percentile(&spans, 50), percentile(&spans, 95)), (Some(Span::secs(50)), Some(Span::secs(95))));
+        assert_eq!(
+            (percentile(&spans, 50), percentile(&spans, 95)),
+            (Some(Span::secs(50)), Some(Span::secs(95)))
+        );
         assert_eq!((percentile(&spans[..1], 95), percentile(&[], 50)), (Some(Span::secs(1)), None));
     }
 }

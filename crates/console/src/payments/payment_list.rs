@@ -35,9 +35,16 @@ fn mark(text: &str) -> Option<PaymentMark> {
 fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
     let asked = visit.query();
     let no = |what: &str| Stop::Invalid(format!("Unknown {what}."));
-    let state = asked.given("status").map(|text| PaymentState::parse(text).ok_or_else(|| no("status"))).transpose()?;
-    let country = asked.given("country").map(|text| Country::parse(text).ok_or_else(|| no("country"))).transpose()?;
-    let after = asked.given("after").map(|text| mark(text).ok_or_else(|| no("place"))).transpose()?;
+    let state = asked
+        .given("status")
+        .map(|text| PaymentState::parse(text).ok_or_else(|| no("status")))
+        .transpose()?;
+    let country = asked
+        .given("country")
+        .map(|text| Country::parse(text).ok_or_else(|| no("country")))
+        .transpose()?;
+    let after =
+        asked.given("after").map(|text| mark(text).ok_or_else(|| no("place"))).transpose()?;
     Ok(PaymentsWanted {
         countries: country.into_iter().collect(),
         states: state.into_iter().collect(),
@@ -99,7 +106,9 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let found = found(&visit).await?;
     let asked = query(&visit, &FILTERS);
     let link = |more: &str| format!("{}?{asked}{more}", visit.href("/payments"));
-    let next = found.next.map(|mark| link(&format!("&after={}", encoded(&format!("{}.{}", mark.at.0, mark.payment)))));
+    let next = found.next.map(|mark| {
+        link(&format!("&after={}", encoded(&format!("{}.{}", mark.at.0, mark.payment))))
+    });
     let rows: Vec<_> = found.records.iter().map(|record| row(&visit, record)).collect();
     let mut says = Vec::new();
     if next.is_some() && rows.len() < ROWS {
@@ -119,19 +128,31 @@ pub(super) async fn list(visit: Visit) -> Answer {
         "Account",
         "External id",
     ];
-    let table =
-        Table::new("Payments", &head, rows).or("No payments match.").paged(Pager { previous: None, next, shown });
+    let table = Table::new("Payments", &head, rows).or("No payments match.").paged(Pager {
+        previous: None,
+        next,
+        shown,
+    });
     let mut links = Vec::new();
     if visit.query().given("after").is_some() {
         links.push((link(""), "Back to the latest".to_owned()));
     }
     if visit.may_use("GET", "/console/t/{tenant}/payments/export.csv") {
-        links.push((format!("{}?{asked}", visit.href("/payments/export.csv")), "Download as CSV".to_owned()));
+        links.push((
+            format!("{}?{asked}", visit.href("/payments/export.csv")),
+            "Download as CSV".to_owned(),
+        ));
     }
     page(
         &visit,
         "Payments",
-        vec![Section { says, links, filters: Some(filters(&visit)), table: Some(table), ..Section::default() }],
+        vec![Section {
+            says,
+            links,
+            filters: Some(filters(&visit)),
+            table: Some(table),
+            ..Section::default()
+        }],
     )
 }
 
@@ -179,7 +200,9 @@ pub(super) async fn export(visit: Visit) -> Result<Response, Stop> {
         count += page.records.len();
         page.records.iter().for_each(|record| csv.row(line(record).cells()));
         if count > EXPORT_MAX {
-            let words = format!("More than {EXPORT_MAX} payments match. Narrow the filter, or use the API.");
+            let words = format!(
+                "More than {EXPORT_MAX} payments match. Narrow the filter, or use the API."
+            );
             return Err(Stop::Refused(words));
         }
         wanted.after = page.next;

@@ -12,7 +12,9 @@ const ROWS: usize = 50;
 /// The current state: a quote that has just expired may not be marked yet.
 fn state(visit: &Visit, quote: &Quote) -> Cell {
     match quote.state {
-        QuoteState::Active if quote.is_past(visit.console().now()) => Cell::state("expired", Tone::Plain),
+        QuoteState::Active if quote.is_past(visit.console().now()) => {
+            Cell::state("expired", Tone::Plain)
+        }
         QuoteState::Active => Cell::state("active", Tone::Busy),
         QuoteState::Used => Cell::state("used", Tone::Good),
         QuoteState::Expired => Cell::state("expired", Tone::Plain),
@@ -37,21 +39,40 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let after = visit.query().given("after");
     let no_place = || Stop::Invalid("Unknown position in the list.".to_owned());
     let after = after.map(|text| QuoteId::parse(text).ok_or_else(no_place)).transpose()?;
-    let mut found = visit.console().store().quotes_before(visit.tenant_id()?, after, ROWS + 1).await?;
+    let mut found =
+        visit.console().store().quotes_before(visit.tenant_id()?, after, ROWS + 1).await?;
     let more = found.len() > ROWS;
     found.truncate(ROWS);
-    let next = found.last().filter(|_| more).map(|last| visit.href(&format!("/quotes?after={}", last.id)));
+    let next =
+        found.last().filter(|_| more).map(|last| visit.href(&format!("/quotes?after={}", last.id)));
     let rows: Vec<_> = found.iter().map(|quote| row(&visit, quote)).collect();
-    let head = ["Quote", "State", "Country", "Payer pays", "Beneficiary receives", "Rate", "Created", "Expires"];
+    let head = [
+        "Quote",
+        "State",
+        "Country",
+        "Payer pays",
+        "Beneficiary receives",
+        "Rate",
+        "Created",
+        "Expires",
+    ];
     let shown = if rows.is_empty() { String::new() } else { format!("{} quotes", rows.len()) };
-    let table = Table::new("Quotes", &head, rows).or("No quotes.").paged(Pager { previous: None, next, shown });
-    let links = after.map(|_| (visit.href("/quotes"), "Back to the latest".to_owned())).into_iter().collect();
+    let table = Table::new("Quotes", &head, rows).or("No quotes.").paged(Pager {
+        previous: None,
+        next,
+        shown,
+    });
+    let links = after
+        .map(|_| (visit.href("/quotes"), "Back to the latest".to_owned()))
+        .into_iter()
+        .collect();
     page(&visit, "Quotes", vec![Section { links, table: Some(table), ..Section::default() }])
 }
 
 pub(super) async fn show(visit: Visit) -> Answer {
     let id = visit.id(QuoteId::parse)?;
-    let quote = visit.console().payments.find_quote(&visit.caller()?, id).await?.ok_or(Stop::NotFound)?;
+    let quote =
+        visit.console().payments.find_quote(&visit.caller()?, id).await?.ok_or(Stop::NotFound)?;
     let offer = &quote.offer;
     let payment = quote.payment.map(|id| Cell::id_link(visit.href(&format!("/payments/{id}")), id));
     let facts = vec![
@@ -75,10 +96,16 @@ pub(super) async fn show(visit: Visit) -> Answer {
     ];
     let events = visit.console().store().events_of(visit.tenant_id()?, id.0).await?;
     let row = |event: &domain::event::Event| {
-        vec![Cell::text(event.kind.name()), Cell::When(event.at), Cell::number(event.seq), Cell::id(event.id)]
+        vec![
+            Cell::text(event.kind.name()),
+            Cell::When(event.at),
+            Cell::number(event.seq),
+            Cell::id(event.id),
+        ]
     };
     let rows: Vec<_> = events.iter().map(row).collect();
-    let table = Table::new("Events", &["Event", "Time", "Sequence", "Id"], rows).or("Its events have expired.");
+    let table = Table::new("Events", &["Event", "Time", "Sequence", "Id"], rows)
+        .or("Its events have expired.");
     let events = Section { title: "Events".to_owned(), table: Some(table), ..Section::default() };
     page(&visit, "Quote", vec![Section { facts, ..Section::default() }, events])
 }

@@ -57,7 +57,14 @@ fn row(visit: &Visit, base: Currency, country: Country, margin_bps: u32) -> Vec<
         None => Cell::state("no corridor", Tone::Plain),
     };
     let offered = after(mid.rate, margin_bps).map_or(Cell::Empty, Cell::number);
-    vec![pair, Cell::number(mid.rate), Cell::number(took(age)), state, Cell::number(margin_bps), offered]
+    vec![
+        pair,
+        Cell::number(mid.rate),
+        Cell::number(took(age)),
+        state,
+        Cell::number(margin_bps),
+        offered,
+    ]
 }
 
 const HEAD: [&str; 6] = ["Pair", "Mid", "Age", "State", "Margin (bps)", "Rate to the client"];
@@ -65,7 +72,11 @@ const HEAD: [&str; 6] = ["Pair", "Mid", "Age", "State", "Margin (bps)", "Rate to
 pub(super) async fn show(visit: Visit) -> Answer {
     let tenant = visit.tenant()?;
     let policy = &tenant.policy;
-    let asked = visit.query().given("country").map(|text| Country::parse(text).ok_or(Stop::NotFound)).transpose()?;
+    let asked = visit
+        .query()
+        .given("country")
+        .map(|text| Country::parse(text).ok_or(Stop::NotFound))
+        .transpose()?;
     let country = asked.or(policy.countries.iter().next().copied()).unwrap_or(Country::Pak);
     let coin = policy.settlement_coin.currency();
     let coins = policy.countries.iter().map(|country| row(&visit, coin, *country, 0)).collect();
@@ -80,14 +91,23 @@ pub(super) async fn show(visit: Visit) -> Answer {
         ("Settled in", Cell::text(coin.code())),
         ("Service fee on payments", Cell::number(format!("{} bps", policy.premium_bps))),
         ("Default margin", Cell::number(format!("{} bps", policy.margin_bps))),
-        ("Spread on stablecoin exchanges", Cell::number(format!("{} bps", policy.wallet.spread_bps))),
+        (
+            "Spread on stablecoin exchanges",
+            Cell::number(format!("{} bps", policy.wallet.spread_bps)),
+        ),
     ];
     let mut sections = vec![
         Section { facts, ..Section::default() },
         Section {
             title: "Settlement stablecoin".to_owned(),
-            says: vec!["Payments settle at the mid rate; the service fee is charged separately.".to_owned()],
-            table: Some(Table::new("Rates of the settlement stablecoin", &HEAD, coins).or("No countries agreed.")),
+            says: vec![
+                "Payments settle at the mid rate; the service fee is charged separately."
+                    .to_owned(),
+            ],
+            table: Some(
+                Table::new("Rates of the settlement stablecoin", &HEAD, coins)
+                    .or("No countries agreed."),
+            ),
             ..Section::default()
         },
         Section {
@@ -107,7 +127,12 @@ async fn change(visit: &Visit) -> Result<Section, Stop> {
     let waiting = visit.console().desk.waiting_about(Some(visit.tenant_id()?), "pricing").await?;
     let links: Vec<_> = waiting
         .iter()
-        .map(|it| (format!("/console/approvals/{}", it.id), format!("Proposed by {}: {}", it.maker.login, it.why)))
+        .map(|it| {
+            (
+                format!("/console/approvals/{}", it.id),
+                format!("Proposed by {}: {}", it.maker.login, it.why),
+            )
+        })
         .collect();
     let mut forms = Vec::new();
     if links.is_empty() && visit.may_use("POST", "/console/t/{tenant}/rates/pricing") {
@@ -118,7 +143,8 @@ async fn change(visit: &Visit) -> Result<Section, Stop> {
             .field(Field::whole("spread", "Spread on stablecoin exchanges").holding(policy.wallet.spread_bps));
         for country in Country::ALL {
             let (name, label) = margin_field(country);
-            let own = policy.margin_bps_by_country.get(&country).map(u32::to_string).unwrap_or_default();
+            let own =
+                policy.margin_bps_by_country.get(&country).map(u32::to_string).unwrap_or_default();
             form = form.field(Field::whole(name, label).optional().holding(own));
         }
         forms.push(form.why());
@@ -129,7 +155,9 @@ async fn change(visit: &Visit) -> Result<Section, Stop> {
 
 fn bps(visit: &Visit, name: &str) -> Result<u32, Stop> {
     let number = visit.form().text(name).parse::<u32>().ok().filter(|bps| *bps < WHOLE_BPS);
-    number.ok_or_else(|| Stop::Invalid(format!("{name}: enter basis points from 0 to {}.", WHOLE_BPS - 1)))
+    number.ok_or_else(|| {
+        Stop::Invalid(format!("{name}: enter basis points from 0 to {}.", WHOLE_BPS - 1))
+    })
 }
 
 pub(super) async fn propose(visit: Visit) -> Result<Response, Stop> {

@@ -62,8 +62,8 @@ async fn contradictions(visit: &Visit) -> Result<Section, Stop> {
     let rows: Vec<_> = found.iter().map(row).collect();
     let title = format!("Contradictory reports: {}", rows.len());
     let says = vec!["These reports changed nothing. Contact the bank.".to_owned()];
-    let table =
-        Table::new("Reports of rails", &["First reported", "Payment", "Report"], rows).or("No contradictory reports.");
+    let table = Table::new("Reports of rails", &["First reported", "Payment", "Report"], rows)
+        .or("No contradictory reports.");
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }
 
@@ -71,7 +71,12 @@ async fn contradictions(visit: &Visit) -> Result<Section, Stop> {
 async fn statements(visit: &Visit) -> Result<Section, Stop> {
     let covered = visit.console().store().covered().await?;
     let row = |it: &Covered| {
-        vec![Cell::text(it.rail.to_string()), Cell::text(it.currency.code()), Cell::When(it.from), Cell::When(it.to)]
+        vec![
+            Cell::text(it.rail.to_string()),
+            Cell::text(it.currency.code()),
+            Cell::When(it.from),
+            Cell::When(it.to),
+        ]
     };
     let head = ["Rail", "Currency", "From", "To"];
     let table = Table::new("Statements", &head, covered.iter().map(row).collect())
@@ -98,15 +103,21 @@ async fn statement_breaks(visit: &Visit) -> Result<Section, Stop> {
     };
     let rows: Vec<_> = found.iter().map(row).collect();
     let title = format!("Bank statement discrepancies: {}", rows.len());
-    let says = vec!["Each is an open alert. A later statement closes it, or an operator closes the alert.".to_owned()];
+    let says = vec![
+        "Each is an open alert. A later statement closes it, or an operator closes the alert."
+            .to_owned(),
+    ];
     let head = ["Since", "Kind", "Rail", "Subject", "Description"];
-    let table = Table::new("Bank statement discrepancies", &head, rows).or("The bank statements match the ledger.");
+    let table = Table::new("Bank statement discrepancies", &head, rows)
+        .or("The bank statements match the ledger.");
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }
 
 async fn strays(visit: &Visit) -> Result<Section, Stop> {
     let found = visit.console().store().strays(READ_MAX).await?;
-    let row = |it: &Stray| vec![Cell::When(it.at), Cell::text(it.rail.to_string()), Cell::text(it.what.as_str())];
+    let row = |it: &Stray| {
+        vec![Cell::When(it.at), Cell::text(it.rail.to_string()), Cell::text(it.what.as_str())]
+    };
     let rows: Vec<_> = found.iter().map(row).collect();
     let title = format!("Unmatched reports: {}", rows.len());
     let table = Table::new("Unmatched reports", &["First reported", "Rail", "Report"], rows)
@@ -132,7 +143,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
             Section { facts, forms, ..Section::default() }
         }
         None => {
-            let says = vec!["No reconciliation yet. A running service reconciles every ten minutes.".to_owned()];
+            let says = vec![
+                "No reconciliation yet. A running service reconciles every ten minutes.".to_owned(),
+            ];
             Section { says, forms, ..Section::default() }
         }
     };

@@ -80,7 +80,10 @@ fn place(found: &Found) -> (&'static str, Uuid, String) {
 pub(super) async fn show(visit: Visit) -> Answer {
     let text = visit.query().text("q");
     if text.is_empty() {
-        let says = vec!["Enter an id, a reference, an address or a transaction in the search box above.".to_owned()];
+        let says = vec![
+            "Enter an id, a reference, an address or a transaction in the search box above."
+                .to_owned(),
+        ];
         return page(&visit, "Search", vec![Section { says, ..Section::default() }]);
     }
     if text.chars().count() > TEXT_MAX_CHARS || text.chars().any(char::is_control) {
@@ -110,7 +113,8 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let says = match rows.len() {
         0 => vec![
             format!("No results for “{text}” in this tenant."),
-            "Enter complete ids, references and addresses. Payment events are kept for 30 days.".to_owned(),
+            "Enter complete ids, references and addresses. Payment events are kept for 30 days."
+                .to_owned(),
             format!(
                 "Request ids are stored with users' actions; the latest {AUDIT_SEARCHED_MAX} of these were searched."
             ),

@@ -18,12 +18,16 @@ use http_api::statements::{Format, file_name, write};
 /// line.
 const MOVEMENTS_MAX: usize = 50_000;
 /// The file formats: value and label.
-const FORMATS: [(&str, &str); Format::ALL.len()] =
-    [("csv", "CSV, for spreadsheets"), ("json", "JSON, for programs"), ("camt053", "camt.053, for banks' systems")];
+const FORMATS: [(&str, &str); Format::ALL.len()] = [
+    ("csv", "CSV, for spreadsheets"),
+    ("json", "JSON, for programs"),
+    ("camt053", "camt.053, for banks' systems"),
+];
 
 /// The account in the query, if it has statements here: a prefund account or a wallet.
 fn account(text: &str) -> Option<AccountCode> {
-    AccountCode::parse(text).filter(|code| matches!(code, AccountCode::Prefund(_) | AccountCode::Wallet(..)))
+    AccountCode::parse(text)
+        .filter(|code| matches!(code, AccountCode::Prefund(_) | AccountCode::Wallet(..)))
 }
 
 /// The selectable accounts: prefund accounts, and the wallet or account that linked to this page.
@@ -37,7 +41,9 @@ fn accounts(visit: &Visit) -> Vec<(String, String)> {
     let mut options: Vec<(String, String)> = Vec::new();
     for code in codes {
         let words = match &code {
-            AccountCode::Wallet(wallet, coin) => format!("wallet {wallet}, {}", coin.currency().code()),
+            AccountCode::Wallet(wallet, coin) => {
+                format!("wallet {wallet}, {}", coin.currency().code())
+            }
             other => format!("prefunded account, {}", other.currency().code()),
         };
         if !options.iter().any(|(known, _)| *known == code.to_string()) {
@@ -50,7 +56,8 @@ fn accounts(visit: &Visit) -> Vec<(String, String)> {
 pub(super) async fn show(visit: Visit) -> Answer {
     let now = visit.console().now();
     let chosen = visit.query().text("account").to_owned();
-    let account = Field { kind: FieldKind::OneOf(accounts(&visit)), ..Field::line("account", "Account") };
+    let account =
+        Field { kind: FieldKind::OneOf(accounts(&visit)), ..Field::line("account", "Account") };
     let fields = vec![
         account.holding(chosen),
         Field::day("from", "From (UTC)").holding(month(now).date()),
@@ -58,7 +65,8 @@ pub(super) async fn show(visit: Visit) -> Answer {
         Field::choice("format", "Format", &FORMATS),
     ];
     let action = visit.href("/statements/file");
-    let form = FormView { id: "statement", action, button: "Download", ..FormView::filters(fields) };
+    let form =
+        FormView { id: "statement", action, button: "Download", ..FormView::filters(fields) };
     let says = vec![
         "A statement lists the movements of an account in a period, with opening and closing balances. It is checked \
          against the ledger when it is created."
@@ -83,7 +91,9 @@ fn month(now: Timestamp) -> Timestamp {
 fn period(visit: &Visit, now: Timestamp) -> Result<(Timestamp, Timestamp), Stop> {
     let from = day(visit, "from")?.unwrap_or_else(|| month(now));
     let to = match day(visit, "to")? {
-        Some(last) if last > now => return Err(Stop::Invalid("The last day is in the future.".to_owned())),
+        Some(last) if last > now => {
+            return Err(Stop::Invalid("The last day is in the future.".to_owned()));
+        }
         Some(last) => (last + Span::days(1)).min(now),
         None => now,
     };
@@ -92,23 +102,30 @@ fn period(visit: &Visit, now: Timestamp) -> Result<(Timestamp, Timestamp), Stop>
 
 pub(super) async fn file(visit: Visit) -> Answer {
     let tenant = visit.tenant()?.clone();
-    let no_account = || Stop::Invalid("Statements are available for prefund accounts and wallets.".to_owned());
+    let no_account =
+        || Stop::Invalid("Statements are available for prefund accounts and wallets.".to_owned());
     let account = account(visit.query().text("account")).ok_or_else(no_account)?;
     let format = Format::parse(visit.query().given("format").unwrap_or("csv"));
     let format = format.ok_or_else(|| Stop::Invalid("Unknown statement format.".to_owned()))?;
     let now = visit.console().now();
     let (from, to) = period(&visit, now)?;
-    let wanted = Wanted { tenant: tenant.id, account, from, to, now, limit: MOVEMENTS_MAX, sequence: None };
+    let wanted =
+        Wanted { tenant: tenant.id, account, from, to, now, limit: MOVEMENTS_MAX, sequence: None };
     let made = visit.console().payments.statement(&wanted).await.map_err(refused)?;
     let name = file_name(&made, format);
-    let facts = Facts::new().text("from", made.from).text("to", made.to).text("format", format.name());
+    let facts =
+        Facts::new().text("from", made.from).text("to", made.to).text("format", format.name());
     let rows = i64::try_from(made.entries.len()).unwrap_or(i64::MAX);
-    let note = Note::new("export.statement", "account", &made.account).after(facts.number("movements", rows));
+    let note = Note::new("export.statement", "account", &made.account)
+        .after(facts.number("movements", rows));
     let written = spawn_blocking(move || {
         let mut out = Vec::new();
         write(&made, &tenant.name, format, &mut out).map(|()| out)
     });
-    let bytes = written.await.map_err(|error| Stop::failed(&error))?.map_err(|error| Stop::failed(&error))?;
+    let bytes = written
+        .await
+        .map_err(|error| Stop::failed(&error))?
+        .map_err(|error| Stop::failed(&error))?;
     visit.took(note).await?;
     Ok(download(&name, format.media_type(), bytes.into()))
 }
@@ -119,7 +136,9 @@ fn refused(error: StatementError) -> Stop {
         StatementError::Period { .. } | StatementError::NotOver { .. } => {
             Stop::Invalid("A period must end after its start and not in the future.".to_owned())
         }
-        StatementError::Unknown(account) => Stop::Refused(format!("There are no entries for {account}.")),
+        StatementError::Unknown(account) => {
+            Stop::Refused(format!("There are no entries for {account}."))
+        }
         StatementError::TooLong { what, found, limit } => Stop::Refused(format!(
             "{found} {what} exceed the limit of {limit} per file: choose a shorter period, or use corridor ledger \
              statement."

@@ -53,7 +53,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
         order(&case),
         Section {
             title: "Webhooks".to_owned(),
-            says: vec!["Payments have none. The client reads their events with GET /v2/events.".to_owned()],
+            says: vec![
+                "Payments have none. The client reads their events with GET /v2/events.".to_owned(),
+            ],
             ..Section::default()
         },
     ];
@@ -66,7 +68,8 @@ fn standing(visit: &Visit, case: &Case, proposals: &[Approval]) -> Section {
     let payment = &record.payment;
     let now = visit.console().now();
     let mut links = Vec::new();
-    let asks = payment.review == ReviewState::Waiting || payment.standing.state == PaymentState::Unknown;
+    let asks =
+        payment.review == ReviewState::Waiting || payment.standing.state == PaymentState::Unknown;
     if asks && visit.may_use("GET", REVIEW) {
         let words = match payment.standing.state {
             PaymentState::Unknown => "Record the outcome",
@@ -75,8 +78,11 @@ fn standing(visit: &Visit, case: &Case, proposals: &[Approval]) -> Section {
         links.push((visit.href(&format!("/review/payments/{}", payment.id)), words.to_owned()));
     }
     for proposal in proposals.iter().filter(|proposal| proposal.is_open(now)) {
-        let words =
-            format!("{} was proposed by {} and is waiting for approval", proposal.deed.title(), proposal.maker.login);
+        let words = format!(
+            "{} was proposed by {} and is waiting for approval",
+            proposal.deed.title(),
+            proposal.maker.login
+        );
         links.push((format!("/console/approvals/{}", proposal.id), words));
     }
     let quote = payment.quote;
@@ -97,7 +103,12 @@ fn standing(visit: &Visit, case: &Case, proposals: &[Approval]) -> Section {
         ("Accepted", Cell::When(payment.accepted_at)),
         ("Settled after", Cell::maybe(payment.settled_at.map(|at| took(at - payment.accepted_at)))),
         ("Screening", Cell::text(screening(case))),
-        ("Next", Cell::maybe(case.job.as_ref().map(|job| format!("{} at {}", job.kind.name(), job.run_at)))),
+        (
+            "Next",
+            Cell::maybe(
+                case.job.as_ref().map(|job| format!("{} at {}", job.kind.name(), job.run_at)),
+            ),
+        ),
     ];
     Section { says: vec![office::why(case, now)], links, facts, ..Section::default() }
 }
@@ -147,7 +158,10 @@ fn asked(case: &Case, steps: &mut Vec<Step>) {
         at: quote.created_at,
         order: 0,
         what: "Quote created".to_owned(),
-        detail: format!("{} → {} at {}", quote.offer.amount, quote.offer.amount_destination, quote.offer.rate),
+        detail: format!(
+            "{} → {} at {}",
+            quote.offer.amount, quote.offer.amount_destination, quote.offer.rate
+        ),
         who: by_client(),
         id: Some(quote.id.0),
         request: None,
@@ -179,7 +193,10 @@ fn tried(case: &Case, steps: &mut Vec<Step>) {
         if attempt.state == AttemptState::Sending {
             continue;
         }
-        let said = [attempt.reason.as_deref(), attempt.info.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+        let said = [attempt.reason.as_deref(), attempt.info.as_deref()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>();
         let source = attempt.source.as_deref().unwrap_or("Corridor");
         steps.push(Step {
             at: attempt.state_at,
@@ -237,7 +254,10 @@ fn booked(transfers: &[StoredTransfer], steps: &mut Vec<Step>) {
 fn told(case: &Case, steps: &mut Vec<Step>) {
     for event in &case.events {
         let standing = event.standing.as_ref();
-        let words = [standing.and_then(|it| it.msg.clone()), standing.and_then(|it| it.bank_reference.clone())];
+        let words = [
+            standing.and_then(|it| it.msg.clone()),
+            standing.and_then(|it| it.bank_reference.clone()),
+        ];
         steps.push(Step {
             at: event.at,
             order: 3,
@@ -255,8 +275,9 @@ fn decided(proposals: &[Approval], decisions: &[Entry], steps: &mut Vec<Step>) {
     for proposal in proposals {
         let name = proposal.id.to_string();
         let request = |proposed: bool| {
-            let of_it =
-                |entry: &&Entry| entry.note.subject == name && (entry.note.action == "approval.propose") == proposed;
+            let of_it = |entry: &&Entry| {
+                entry.note.subject == name && (entry.note.action == "approval.propose") == proposed
+            };
             decisions.iter().find(of_it)?.deed.request_id.clone()
         };
         steps.push(Step {
@@ -303,9 +324,10 @@ fn attempts(case: &Case) -> Section {
             AttemptState::Settled => Tone::Good,
             AttemptState::Sending | AttemptState::Accepted => Tone::Busy,
             AttemptState::Indeterminate => Tone::Warn,
-            AttemptState::Refused | AttemptState::Failed | AttemptState::Returned | AttemptState::Cancelled => {
-                Tone::Bad
-            }
+            AttemptState::Refused
+            | AttemptState::Failed
+            | AttemptState::Returned
+            | AttemptState::Cancelled => Tone::Bad,
         };
         vec![
             Cell::number(attempt.number),
@@ -319,7 +341,17 @@ fn attempts(case: &Case) -> Section {
             attempt.bank_reference.as_ref().map_or(Cell::Empty, Cell::id),
         ]
     };
-    let head = ["Number", "Rail", "State", "Amount", "Started", "Changed", "Reason", "UETR", "Bank reference"];
+    let head = [
+        "Number",
+        "Rail",
+        "State",
+        "Amount",
+        "Started",
+        "Changed",
+        "Reason",
+        "UETR",
+        "Bank reference",
+    ];
     let rows = case.attempts.iter().map(row).collect();
     let table = Table::new("Attempts", &head, rows).or("Not sent to a rail yet.");
     Section { title: "Attempts".to_owned(), table: Some(table), ..Section::default() }
@@ -330,7 +362,9 @@ pub(super) fn transfer_row(visit: &Visit, transfer: &StoredTransfer) -> Vec<Cell
     let account = |code: &domain::ledger::AccountCode| {
         let code = code.to_string();
         match visit.may_use("GET", "/console/t/{tenant}/ledger/account") {
-            true => Cell::id_link(visit.href(&format!("/ledger/account?code={}", encoded(&code))), code),
+            true => {
+                Cell::id_link(visit.href(&format!("/ledger/account?code={}", encoded(&code))), code)
+            }
             false => Cell::id(code),
         }
     };

@@ -58,14 +58,20 @@ pub(super) async fn list(visit: Visit) -> Answer {
     };
     let mut head = vec!["Kind", "Since", "Age", "Subject", "Description"];
     head.extend(may.then_some("Close"));
-    let table = Table::new("Open alerts", &head, alerts.iter().map(row).collect::<Result<Vec<_>, Stop>>()?)
-        .or("No open alerts.");
+    let table =
+        Table::new("Open alerts", &head, alerts.iter().map(row).collect::<Result<Vec<_>, Stop>>()?)
+            .or("No open alerts.");
     let mut sections = Vec::new();
     let chosen = visit.query().given("alert").and_then(|text| Uuid::parse_str(text).ok());
     if let Some((_, alert)) = alerts.iter().find(|(_, alert)| may && Some(alert.id()) == chosen) {
-        let form = FormView::new("close", "Close this alert", visit.href("/alerts/close"), "Close the alert")
-            .says(format!("{}: {}", words(alert.kind.name()), alert.what))
-            .field(Field::hidden("alert", alert.id()));
+        let form = FormView::new(
+            "close",
+            "Close this alert",
+            visit.href("/alerts/close"),
+            "Close the alert",
+        )
+        .says(format!("{}: {}", words(alert.kind.name()), alert.what))
+        .field(Field::hidden("alert", alert.id()));
         sections.push(Section { forms: vec![form.why()], ..Section::default() });
     }
     sections.push(Section { table: Some(table), ..Section::default() });

@@ -40,13 +40,18 @@ pub(super) async fn show(visit: Visit) -> Answer {
 fn facts(visit: &Visit, deposit: &Deposit) -> Result<Vec<(&'static str, Cell)>, Stop> {
     let explorer = &visit.console().wallets.offered()?.config.explorer_tx_url;
     let tx = |tx| Cell::id_link(format!("{explorer}{tx}"), tx);
-    let request = deposit.request.map(|request| Cell::id_link(visit.href(&format!("/requests/{request}")), request));
+    let request = deposit
+        .request
+        .map(|request| Cell::id_link(visit.href(&format!("/requests/{request}")), request));
     Ok(vec![
         ("State", Cell::state(words(deposit.state.name()), deposit_tone(deposit.state))),
         ("Status for the bank", Cell::maybe(deposit.status().map(|status| status.name()))),
         ("Amount", coins(deposit.minor, deposit.coin)),
         ("Deposit", Cell::id(deposit.id)),
-        ("Wallet", Cell::id_link(visit.href(&format!("/wallets/{}", deposit.wallet)), deposit.wallet)),
+        (
+            "Wallet",
+            Cell::id_link(visit.href(&format!("/wallets/{}", deposit.wallet)), deposit.wallet),
+        ),
         ("Request", request.unwrap_or(Cell::text("none; sent directly to the wallet's address"))),
         ("From", Cell::id(deposit.from)),
         ("To", Cell::id(deposit.to)),
@@ -72,16 +77,24 @@ async fn escrow(visit: &Visit, deposit: &Deposit) -> Result<Option<Section>, Sto
         (Some(_), Some(_)) => {
             "The hold is lifted and is being lifted on chain. Waiting deposits of the escrow continue afterwards."
         }
-        (Some(_), None) => "Funds in the escrow are on legal hold. Nothing in the escrow is released or refunded.",
+        (Some(_), None) => {
+            "Funds in the escrow are on legal hold. Nothing in the escrow is released or refunded."
+        }
         (None, Some(_)) => "The hold was lifted, here and on chain.",
     };
     let facts = vec![("On legal hold since", instant(hold.held_at))];
-    Ok(Some(Section { title: "Escrow".to_owned(), facts, says: vec![says.to_owned()], ..Section::default() }))
+    Ok(Some(Section {
+        title: "Escrow".to_owned(),
+        facts,
+        says: vec![says.to_owned()],
+        ..Section::default()
+    }))
 }
 
 /// The evidence of the assessment.
 fn found(deposit: &Deposit, assessed: &Assessment) -> Section {
-    let checks = assessed.checks.iter().map(|check| words(check.name())).collect::<Vec<_>>().join(", ");
+    let checks =
+        assessed.checks.iter().map(|check| words(check.name())).collect::<Vec<_>>().join(", ");
     let facts = vec![
         ("Score", Cell::number(format!("{} of 100, {}", assessed.score, assessed.level().name()))),
         ("Result", Cell::text(assessed.result.name())),
@@ -99,7 +112,9 @@ fn found(deposit: &Deposit, assessed: &Assessment) -> Section {
     let rows = assessed.evidence.iter().map(row).collect();
     let table = Table::new("Evidence", &["Finding", "Evidence"], rows).or("No findings.");
     let mut cards = vec![sender_card(deposit)];
-    cards.extend(assessed.evidence.iter().filter_map(|line| list_match(line, &assessed.list_version)));
+    cards.extend(
+        assessed.evidence.iter().filter_map(|line| list_match(line, &assessed.list_version)),
+    );
     Section { title: "Risk".to_owned(), facts, cards, table: Some(table), ..Section::default() }
 }
 
@@ -123,7 +138,10 @@ fn refund(deposit: &Deposit) -> Option<Section> {
         ("List version", Cell::text(refund.screened.list_version.as_str())),
         ("Proposal on chain", Cell::text(if refund.proposed { "yes" } else { "not yet" })),
         ("Approved by", Cell::maybe(refund.approved_by.clone())),
-        ("List version at approval", Cell::maybe(refund.screened_again.as_ref().map(|it| it.list_version.clone()))),
+        (
+            "List version at approval",
+            Cell::maybe(refund.screened_again.as_ref().map(|it| it.list_version.clone())),
+        ),
         ("Refund transaction", refund.tx.map_or(Cell::Empty, Cell::id)),
     ];
     Some(Section { title: "Refund".to_owned(), facts, ..Section::default() })
@@ -148,7 +166,9 @@ fn needs_second(visit: &Visit, deposit: &Deposit) -> Result<bool, Stop> {
 }
 
 fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, Stop> {
-    let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/deposits/{{id}}/{deed}"));
+    let may = |deed: &str| {
+        visit.may_use("POST", &format!("/console/t/{{tenant}}/deposits/{{id}}/{deed}"))
+    };
     let to = |deed: &str| visit.href(&format!("/deposits/{}/{deed}", deposit.id));
     let mut forms = Vec::new();
     let verdicts = verdicts(deposit.state);
@@ -178,10 +198,22 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
     }
     let open = deposit.refund.as_ref().filter(|refund| refund.waits_for_approval());
     if let Some(refund) = open.filter(|it| it.proposed && may("refund/approve")) {
-        let form = FormView::new("approve", "Approve the refund", to("refund/approve"), "Approve the refund");
+        let form = FormView::new(
+            "approve",
+            "Approve the refund",
+            to("refund/approve"),
+            "Approve the refund",
+        );
         let amount = coin_amount::show(deposit.minor);
-        let says = format!("{amount} {} will be refunded to {}.", deposit.coin.currency().code(), refund.to);
-        let form = form.says(says).field(Field::hidden(TO, refund.to)).field(Field::hidden(AMOUNT, deposit.minor));
+        let says = format!(
+            "{amount} {} will be refunded to {}.",
+            deposit.coin.currency().code(),
+            refund.to
+        );
+        let form = form
+            .says(says)
+            .field(Field::hidden(TO, refund.to))
+            .field(Field::hidden(AMOUNT, deposit.minor));
         forms.push(form.why().danger());
     }
     if open.is_some() && may("refund/withdraw") {
@@ -200,15 +232,24 @@ pub(super) async fn decide(visit: Visit) -> Answer {
     let wallets = &visit.console().wallets;
     let deposit = wallets.find_deposit(&caller, id).await?;
     if !verdicts(deposit.state).iter().any(|(name, _)| *name == verdict.name()) {
-        return Err(Stop::Refused(format!("The deposit is {}: no decision is pending.", words(deposit.state.name()))));
+        return Err(Stop::Refused(format!(
+            "The deposit is {}: no decision is pending.",
+            words(deposit.state.name())
+        )));
     }
     as_shown(&visit, deposit.state_at.0)?;
     if verdict == ReviewVerdict::Approve && needs_second(&visit, &deposit)? {
-        return visit.propose(Deed::ReleaseDeposit { deposit: id, waits_since: deposit.state_at }, &why).await;
+        return visit
+            .propose(Deed::ReleaseDeposit { deposit: id, waits_since: deposit.state_at }, &why)
+            .await;
     }
-    let asked = ReviewAsked { deposit: id, seen: Some(deposit.state_at), verdict, by: visit.deed(&why) };
+    let asked =
+        ReviewAsked { deposit: id, seen: Some(deposit.state_at), verdict, by: visit.deed(&why) };
     wallets.decide_review(&caller, asked, None).await?;
-    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), &format!("Decided: {}.", words(verdict.name()))))
+    Ok(visit.done(
+        &visit.href(&format!("/deposits/{id}")),
+        &format!("Decided: {}.", words(verdict.name())),
+    ))
 }
 
 pub(super) async fn lift_hold(visit: Visit) -> Answer {
@@ -220,27 +261,36 @@ pub(super) async fn lift_hold(visit: Visit) -> Answer {
 
 pub(super) async fn propose_refund(visit: Visit) -> Answer {
     let (id, why) = (visit.id(DepositId::parse)?, visit.why()?.to_owned());
-    let wrong = || Stop::Invalid("The address or its checksum is invalid. Check for a mistyped digit.".to_owned());
+    let wrong = || {
+        Stop::Invalid(
+            "The address or its checksum is invalid. Check for a mistyped digit.".to_owned(),
+        )
+    };
     let to = Address::parse_checked(visit.form().text("to")).ok_or_else(wrong)?;
     let by = visit.deed(&why);
     visit.console().wallets.propose_refund(&visit.caller()?, id, to, by).await?;
-    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Proposed. Another user has to approve it."))
+    Ok(visit
+        .done(&visit.href(&format!("/deposits/{id}")), "Proposed. Another user has to approve it."))
 }
 
 pub(super) async fn approve_refund(visit: Visit) -> Answer {
     let (id, why) = (visit.id(DepositId::parse)?, visit.why()?.to_owned());
-    let unseen = || Stop::Invalid("Open the deposit's page and approve the refund that it shows.".to_owned());
+    let unseen = || {
+        Stop::Invalid("Open the deposit's page and approve the refund that it shows.".to_owned())
+    };
     let to = Address::parse(visit.form().text(TO)).ok_or_else(unseen)?;
     let minor = visit.form().text(AMOUNT).parse().map_err(|_| unseen())?;
     let seen = SeenRefund { to, minor: Some(minor) };
     // Login names have a single spelling, so the engine's comparison distinguishes two users.
     let by = visit.deed(&why);
     visit.console().wallets.approve_refund(&visit.caller()?, id, seen, by).await?;
-    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Approved. The deposit is being refunded."))
+    Ok(visit
+        .done(&visit.href(&format!("/deposits/{id}")), "Approved. The deposit is being refunded."))
 }
 
 pub(super) async fn withdraw_refund(visit: Visit) -> Answer {
     let (id, why) = (visit.id(DepositId::parse)?, visit.why()?.to_owned());
     visit.console().wallets.withdraw_refund(&visit.caller()?, id, visit.deed(&why)).await?;
-    Ok(visit.done(&visit.href(&format!("/deposits/{id}")), "Withdrawn. The deposit stays rejected."))
+    Ok(visit
+        .done(&visit.href(&format!("/deposits/{id}")), "Withdrawn. The deposit stays rejected."))
 }

@@ -26,7 +26,11 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let filters = FormView::filters(vec![state.or_all().as_asked(visit.query())]);
     let file = format!("{}?{}", visit.href("/deposits/export.csv"), query(&visit, &FILTERS));
     let links = vec![(file, "Download as CSV".to_owned())];
-    page(&visit, "Deposits", vec![Section { links, filters: Some(filters), table: Some(table), ..Section::default() }])
+    page(
+        &visit,
+        "Deposits",
+        vec![Section { links, filters: Some(filters), table: Some(table), ..Section::default() }],
+    )
 }
 
 pub(super) async fn export(visit: Visit) -> Answer {

@@ -11,7 +11,10 @@ const OF_LISTS: [&str; 3] = ["SANCTIONED_ADDRESS", "SANCTIONED_NAME", "POSSIBLE_
 /// The sender's details, and the origin of the money.
 pub(super) fn sender_card(deposit: &Deposit) -> Card {
     let said = &deposit.sender;
-    let name = [said.first_name.as_deref(), said.last_name.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+    let name = [said.first_name.as_deref(), said.last_name.as_deref()]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>();
     let facts = vec![
         ("Name", Cell::maybe(Some(name.join(" ")).filter(|name| !name.is_empty()))),
         ("E-mail", Cell::maybe(said.email.clone())),
@@ -49,9 +52,13 @@ mod tests {
 
     #[test]
     fn an_entry_is_parsed() {
-        let card = list_match("POSSIBLE_MATCH: SAMPLE S-1 Zorblax Quibbleton", "2026-11-20 ab12").expect("a match");
+        let card = list_match("POSSIBLE_MATCH: SAMPLE S-1 Zorblax Quibbleton", "2026-11-20 ab12")
+            .expect("a match");
         assert_eq!(card.facts[0].1, Cell::text("Zorblax Quibbleton"));
-        assert_eq!((&card.facts[1].1, &card.facts[2].1), (&Cell::text("S-1"), &Cell::text("SAMPLE")));
+        assert_eq!(
+            (&card.facts[1].1, &card.facts[2].1),
+            (&Cell::text("S-1"), &Cell::text("SAMPLE"))
+        );
         assert!(list_match("VELOCITY_EXCEEDED: 21 deposits", "v").is_none());
         assert_eq!(entry_card("x", "", "v").facts[0].1, Cell::Empty, "an entry without a name");
     }

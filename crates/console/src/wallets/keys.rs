@@ -50,17 +50,27 @@ pub(super) async fn list(visit: Visit) -> Answer {
         }
         row
     };
-    let mut head = vec!["Access key", "Use", "State", "Secrets", "Allowed networks", "Created", "Revoked"];
+    let mut head =
+        vec!["Access key", "Use", "State", "Secrets", "Allowed networks", "Created", "Revoked"];
     head.extend(may.then_some("Change"));
-    let table = Table::new("Access keys", &head, keys.iter().map(row).collect()).or("No access keys yet.");
+    let table =
+        Table::new("Access keys", &head, keys.iter().map(row).collect()).or("No access keys yet.");
     let mut sections = Vec::new();
-    let chosen = visit.query().given("key").and_then(|name| keys.iter().find(|key| key.access_key == name));
-    sections.extend(chosen.filter(|key| may && key.revoked_at.is_none()).map(|key| change(&visit, key)));
+    let chosen =
+        visit.query().given("key").and_then(|name| keys.iter().find(|key| key.access_key == name));
+    sections.extend(
+        chosen.filter(|key| may && key.revoked_at.is_none()).map(|key| change(&visit, key)),
+    );
     sections.push(Section { table: Some(table), ..Section::default() });
     if visit.may_use("POST", "/console/t/{tenant}/keys/create") {
-        let form = FormView::new("create", "New access key", visit.href("/keys/create"), "Create key")
-            .says("The secret is shown only once.")
-            .field(Field::choice("use", "For", &[("pay", "Payment Service v2"), ("wallet", "Wallet Service v1")]));
+        let form =
+            FormView::new("create", "New access key", visit.href("/keys/create"), "Create key")
+                .says("The secret is shown only once.")
+                .field(Field::choice(
+                    "use",
+                    "For",
+                    &[("pay", "Payment Service v2"), ("wallet", "Wallet Service v1")],
+                ));
         sections.push(Section { forms: vec![form], ..Section::default() });
     }
     page(&visit, "Keys", sections)
@@ -71,7 +81,8 @@ fn change(visit: &Visit, key: &KeyRow) -> Section {
         let form = FormView::new(id, title, visit.href(&format!("/keys/{deed}")), button);
         form.field(Field::hidden("key", &key.access_key))
     };
-    let (suspend, words) = if key.suspended { ("resume", "Resume key") } else { ("suspend", "Suspend key") };
+    let (suspend, words) =
+        if key.suspended { ("resume", "Resume key") } else { ("suspend", "Suspend key") };
     let forms = vec![
         form("rotate", "Rotate secret", "rotate", "Rotate secret").says(
             "The new secret is shown only once. The old one stays valid for some days, so that the client can switch.",
@@ -93,9 +104,13 @@ fn change(visit: &Visit, key: &KeyRow) -> Section {
 
 /// Shows a key with its secret, once.
 fn shown_once(visit: &Visit, key: &ShownKey, more: &str) -> Answer {
-    let says = vec![format!("The secret key is shown only once. Share it through a secure channel.{more}")];
-    let facts =
-        vec![("Access key", Cell::id(&key.access_key)), ("Secret key", Cell::id(key.secret_key.expose_secret()))];
+    let says = vec![format!(
+        "The secret key is shown only once. Share it through a secure channel.{more}"
+    )];
+    let facts = vec![
+        ("Access key", Cell::id(&key.access_key)),
+        ("Secret key", Cell::id(key.secret_key.expose_secret())),
+    ];
     let links = vec![(visit.href("/keys"), "Back to the keys".to_owned())];
     page(visit, "New secret key", vec![Section { says, facts, links, ..Section::default() }])
 }
@@ -106,18 +121,30 @@ pub(super) async fn create(visit: Visit) -> Answer {
         "wallet" => KeyUse::Wallet,
         _ => return Err(Stop::Invalid("Please choose what the key is for.".to_owned())),
     };
-    let made = visit.console().outside.create_key(visit.tenant()?, usage, visit.deed(visit.form().text("why"))).await;
+    let made = visit
+        .console()
+        .outside
+        .create_key(visit.tenant()?, usage, visit.deed(visit.form().text("why")))
+        .await;
     shown_once(&visit, &made.map_err(|error| Stop::failed(&error))?, "")
 }
 
 async fn usable(visit: &Visit) -> Result<KeyRow, Stop> {
     let key = named(visit, visit.form().text("key")).await?;
-    if key.revoked_at.is_some() { Err(Stop::Refused("The key is revoked.".to_owned())) } else { Ok(key) }
+    if key.revoked_at.is_some() {
+        Err(Stop::Refused("The key is revoked.".to_owned()))
+    } else {
+        Ok(key)
+    }
 }
 
 pub(super) async fn rotate(visit: Visit) -> Answer {
     let key = usable(&visit).await?;
-    let made = visit.console().outside.rotate_key(&key.access_key, visit.deed(visit.form().text("why"))).await;
+    let made = visit
+        .console()
+        .outside
+        .rotate_key(&key.access_key, visit.deed(visit.form().text("why")))
+        .await;
     let (shown, overlap) = made.map_err(|error| Stop::failed(&error))?;
     let days = overlap.0 / 86_400_000_000;
     shown_once(&visit, &shown, &format!(" The old one stays valid for {days} days."))
@@ -125,31 +152,48 @@ pub(super) async fn rotate(visit: Visit) -> Answer {
 
 pub(super) async fn networks(visit: Visit) -> Answer {
     let key = usable(&visit).await?;
-    let networks: Vec<String> = visit.form().text("networks").split_whitespace().map(str::to_owned).collect();
+    let networks: Vec<String> =
+        visit.form().text("networks").split_whitespace().map(str::to_owned).collect();
     if networks.len() > NETWORKS_MAX {
         return Err(Stop::Invalid(format!("At most {NETWORKS_MAX} addresses and networks.")));
     }
     if let Some(wrong) = networks.iter().find(|text| text.parse::<Network>().is_err()) {
         return Err(Stop::Invalid(format!("{wrong} is neither an address nor a network.")));
     }
-    visit.console().store().set_key_ips(&key.access_key, &networks, visit.deed(visit.form().text("why"))).await?;
+    visit
+        .console()
+        .store()
+        .set_key_ips(&key.access_key, &networks, visit.deed(visit.form().text("why")))
+        .await?;
     Ok(visit.done(&visit.href("/keys"), "The allowed networks were saved."))
 }
 
 pub(super) async fn suspend(visit: Visit) -> Answer {
     let key = usable(&visit).await?;
-    visit.console().store().suspend_key(&key.access_key, true, visit.deed(visit.form().text("why"))).await?;
+    visit
+        .console()
+        .store()
+        .suspend_key(&key.access_key, true, visit.deed(visit.form().text("why")))
+        .await?;
     Ok(visit.done(&visit.href("/keys"), "The key is suspended."))
 }
 
 pub(super) async fn resume(visit: Visit) -> Answer {
     let key = usable(&visit).await?;
-    visit.console().store().suspend_key(&key.access_key, false, visit.deed(visit.form().text("why"))).await?;
+    visit
+        .console()
+        .store()
+        .suspend_key(&key.access_key, false, visit.deed(visit.form().text("why")))
+        .await?;
     Ok(visit.done(&visit.href("/keys"), "The key is active again."))
 }
 
 pub(super) async fn revoke(visit: Visit) -> Answer {
     let key = usable(&visit).await?;
-    visit.console().store().revoke_key(&key.access_key, visit.deed(visit.form().text("why"))).await?;
+    visit
+        .console()
+        .store()
+        .revoke_key(&key.access_key, visit.deed(visit.form().text("why")))
+        .await?;
     Ok(visit.done(&visit.href("/keys"), "The key is permanently revoked."))
 }

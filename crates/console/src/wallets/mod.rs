@@ -146,7 +146,9 @@ async fn every_page<'a, T>(
             break;
         }
         if count >= EXPORT_MAX {
-            return Err(Stop::Refused(format!("More than {EXPORT_MAX} rows match. Narrow the filter.")));
+            return Err(Stop::Refused(format!(
+                "More than {EXPORT_MAX} rows match. Narrow the filter."
+            )));
         }
     }
     Ok(())
@@ -162,9 +164,10 @@ const SEEN: &str = "seen";
 /// [`Stop::Refused`]: it has changed since.
 fn as_shown(visit: &Visit, now: impl ToString) -> Result<(), Stop> {
     match visit.form().given(SEEN) {
-        Some(seen) if seen != now.to_string() => {
-            Err(Stop::Refused("The record was modified after this page was loaded. Please review it again.".to_owned()))
-        }
+        Some(seen) if seen != now.to_string() => Err(Stop::Refused(
+            "The record was modified after this page was loaded. Please review it again."
+                .to_owned(),
+        )),
         _ => Ok(()),
     }
 }
@@ -183,7 +186,12 @@ async fn waiting(visit: &Visit, subject: Uuid) -> Result<Section, Stop> {
 async fn waiting_words(visit: &Visit, subject: &str) -> Result<Section, Stop> {
     let found = visit.console().desk.waiting_about(Some(visit.tenant_id()?), subject).await?;
     let link = |approval: engine::console::Approval| {
-        let words = format!("{}, proposed by {}: {}", approval.deed.title(), approval.maker.login, approval.why);
+        let words = format!(
+            "{}, proposed by {}: {}",
+            approval.deed.title(),
+            approval.maker.login,
+            approval.why
+        );
         (format!("/console/approvals/{}", approval.id), words)
     };
     let links: Vec<_> = found.into_iter().map(link).collect();
@@ -194,7 +202,10 @@ async fn waiting_words(visit: &Visit, subject: &str) -> Result<Section, Stop> {
 const fn deposit_tone(state: DepositState) -> Tone {
     match state {
         DepositState::Completed | DepositState::Refunded => Tone::Good,
-        DepositState::Seen | DepositState::Screening | DepositState::Approved | DepositState::Refunding => Tone::Busy,
+        DepositState::Seen
+        | DepositState::Screening
+        | DepositState::Approved
+        | DepositState::Refunding => Tone::Busy,
         DepositState::InReview | DepositState::Held | DepositState::Suspended => Tone::Warn,
         DepositState::Rejected | DepositState::LegalHold | DepositState::Failed => Tone::Bad,
         DepositState::Orphaned | DepositState::Dust => Tone::Plain,
@@ -204,7 +215,10 @@ const fn deposit_tone(state: DepositState) -> Tone {
 const fn order_tone(state: ExchangeState) -> Tone {
     match state {
         ExchangeState::Settled => Tone::Good,
-        ExchangeState::Pending | ExchangeState::Debiting | ExchangeState::Debited | ExchangeState::Paying => Tone::Busy,
+        ExchangeState::Pending
+        | ExchangeState::Debiting
+        | ExchangeState::Debited
+        | ExchangeState::Paying => Tone::Busy,
         ExchangeState::Returning => Tone::Warn,
         ExchangeState::Failed => Tone::Bad,
         ExchangeState::Cancelled => Tone::Plain,
@@ -270,7 +284,9 @@ fn both_coins(received: &Received) -> Cell {
     let came: Vec<String> = each
         .into_iter()
         .filter(|(minor, _)| *minor > 0)
-        .map(|(minor, coin)| format!("{} {}", domain::coin_amount::show(minor), coin.currency().code()))
+        .map(|(minor, coin)| {
+            format!("{} {}", domain::coin_amount::show(minor), coin.currency().code())
+        })
         .collect();
     Cell::number(if came.is_empty() { "0.00".to_owned() } else { came.join(", ") })
 }

@@ -24,17 +24,31 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let attempts = console.store().attempts(caller.tenant, PaymentId(id.0)).await?;
     let mut says = Vec::new();
     if order.is_withheld() {
-        says.push("Held by screening. Nothing is paid out unless a reviewer approves the order.".to_owned());
+        says.push(
+            "Held by screening. Nothing is paid out unless a reviewer approves the order."
+                .to_owned(),
+        );
     }
     if order.came_back {
-        says.push("The payout was returned after settlement. Return the tokens to the wallet.".to_owned());
+        says.push(
+            "The payout was returned after settlement. Return the tokens to the wallet.".to_owned(),
+        );
     }
     if order.unclear_beyond_window {
         says.push(
             "The outcome of the payout is unknown. Contact the bank; two users then record its answer.".to_owned(),
         );
     }
-    let head = ["Attempt", "Rail", "State", "Amount", "Started", "Last change", "Bank reference", "Reason"];
+    let head = [
+        "Attempt",
+        "Rail",
+        "State",
+        "Amount",
+        "Started",
+        "Last change",
+        "Bank reference",
+        "Reason",
+    ];
     let rows = attempts.iter().map(attempt_row).collect();
     let attempts = Table::new("Payout attempts", &head, rows).or("Not sent to a rail yet.");
     let sections = vec![
@@ -56,13 +70,19 @@ fn facts(visit: &Visit, order: &ExchangeOrder) -> Result<Vec<(&'static str, Cell
         ("Order", Cell::id(order.id)),
         ("Wallet", Cell::id_link(visit.href(&format!("/wallets/{}", order.wallet)), order.wallet)),
         ("Amount", coins(order.minor, order.coin)),
-        ("Pays out", Cell::number(format!("{} {}", money(order.payout), order.payout.currency.code()))),
+        (
+            "Pays out",
+            Cell::number(format!("{} {}", money(order.payout), order.payout.currency.code())),
+        ),
         ("Rate", Cell::number(order.rate)),
         ("Rate when quoted", Cell::number(order.quoted_rate)),
         ("Spread", Cell::number(order.spread)),
         ("Rate locked until", instant(order.locked_until)),
         ("Account", Cell::text(masked_account(&order.bank))),
-        ("Bank", Cell::maybe(order.bank.bank_name.clone().or_else(|| order.bank.bank_code.clone()))),
+        (
+            "Bank",
+            Cell::maybe(order.bank.bank_name.clone().or_else(|| order.bank.bank_code.clone())),
+        ),
         ("Created", Cell::When(order.created_at)),
         ("Last change", Cell::When(order.state_at)),
         ("Settled", instant(order.settled_at)),
@@ -88,8 +108,14 @@ fn screening(order: &ExchangeOrder) -> Section {
         ("Score", Cell::number(format!("{} of 100", screened.score))),
         ("List version", Cell::text(screened.list_version.as_str())),
     ];
-    let card = screened.evidence.as_deref().map(|entry| entry_card("name", entry, &screened.list_version));
-    Section { title: "Screening".to_owned(), facts, cards: card.into_iter().collect(), ..Section::default() }
+    let card =
+        screened.evidence.as_deref().map(|entry| entry_card("name", entry, &screened.list_version));
+    Section {
+        title: "Screening".to_owned(),
+        facts,
+        cards: card.into_iter().collect(),
+        ..Section::default()
+    }
 }
 
 fn attempt_row(attempt: &Attempt) -> Vec<Cell> {
@@ -97,9 +123,15 @@ fn attempt_row(attempt: &Attempt) -> Vec<Cell> {
         AttemptState::Settled => Tone::Good,
         AttemptState::Sending | AttemptState::Accepted => Tone::Busy,
         AttemptState::Indeterminate => Tone::Warn,
-        AttemptState::Refused | AttemptState::Failed | AttemptState::Returned | AttemptState::Cancelled => Tone::Bad,
+        AttemptState::Refused
+        | AttemptState::Failed
+        | AttemptState::Returned
+        | AttemptState::Cancelled => Tone::Bad,
     };
-    let why = [attempt.reason.as_deref(), attempt.info.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+    let why = [attempt.reason.as_deref(), attempt.info.as_deref()]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>();
     vec![
         Cell::id(attempt.id),
         Cell::text(attempt.rail.0.to_string()),
@@ -113,7 +145,8 @@ fn attempt_row(attempt: &Attempt) -> Vec<Cell> {
 }
 
 fn control(visit: &Visit, order: &ExchangeOrder) -> Section {
-    let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/orders/{{id}}/{deed}"));
+    let may =
+        |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/orders/{{id}}/{deed}"));
     let to = |deed: &str| visit.href(&format!("/orders/{}/{deed}", order.id));
     let mut forms = Vec::new();
     if order.is_withheld() && may("decide") {
@@ -122,11 +155,18 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Section {
     let open = order.open_to(&RailStatus::Returned.into());
     let is_paying = order.state == ExchangeState::Paying && order.attempt.is_some();
     if (is_paying || open.is_some()) && may("resolve") {
-        forms.push(outcome::form("Record the outcome of the payout", to("resolve"), is_paying, open));
+        forms.push(outcome::form(
+            "Record the outcome of the payout",
+            to("resolve"),
+            is_paying,
+            open,
+        ));
     }
     if order.came_back && may("recredit") {
         let form = FormView::new("recredit", "Return the tokens", to("recredit"), "Return tokens");
-        forms.push(form.says("The tokens go back to the wallet on chain; the order stays settled.").why());
+        forms.push(
+            form.says("The tokens go back to the wallet on chain; the order stays settled.").why(),
+        );
     }
     let title = if forms.is_empty() { String::new() } else { "Control".to_owned() };
     Section { title, forms, ..Section::default() }
@@ -150,7 +190,8 @@ pub(super) async fn resolve(visit: Visit) -> Answer {
     let became = outcome::finding(&visit, order.payout)?;
     let Some(doubt) = order.open_to(&became) else {
         let is_early = order.state == ExchangeState::Paying && order.attempt.is_some();
-        let known = || format!("The order is {}: its outcome is already known.", words(order.state.name()));
+        let known =
+            || format!("The order is {}: its outcome is already known.", words(order.state.name()));
         return Err(Stop::Refused(if is_early { sentence(EARLY) } else { known() }));
     };
     as_shown(&visit, doubt_shown(doubt))?;
@@ -160,5 +201,8 @@ pub(super) async fn resolve(visit: Visit) -> Answer {
 pub(super) async fn recredit(visit: Visit) -> Answer {
     let (id, why) = (visit.id(ExchangeId::parse)?, visit.why()?.to_owned());
     visit.console().wallets.recredit_order(&visit.caller()?, id, visit.deed(&why)).await?;
-    Ok(visit.done(&visit.href(&format!("/orders/{id}")), "The tokens are being returned; the order stays settled."))
+    Ok(visit.done(
+        &visit.href(&format!("/orders/{id}")),
+        "The tokens are being returned; the order stays settled.",
+    ))
 }

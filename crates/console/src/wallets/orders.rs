@@ -21,7 +21,10 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let found = visit.console().store().office_orders(tenant, &wanted, sheet(&visit)).await?;
     let row = |order| {
         let mut row = order_row(&visit, order);
-        row.insert(3, Cell::number(format!("{} {}", money(order.payout), order.payout.currency.code())));
+        row.insert(
+            3,
+            Cell::number(format!("{} {}", money(order.payout), order.payout.currency.code())),
+        );
         row
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();

@@ -27,9 +27,15 @@ const CHARGES: &str = "charges";
 const REFERENCE_MAX_CHARS: usize = 140;
 
 /// The form that proposes an outcome for the attempt that the page shows.
-pub(super) fn form(title: &'static str, action: String, is_unknown: bool, doubt: Option<Doubt>) -> FormView {
+pub(super) fn form(
+    title: &'static str,
+    action: String,
+    is_unknown: bool,
+    doubt: Option<Doubt>,
+) -> FormView {
     let fits = |it: &&(&str, &str, RailStatus)| is_unknown || it.0 == RETURNED;
-    let choices: Vec<(&str, &str)> = BECAME.iter().filter(fits).map(|(value, words, _)| (*value, *words)).collect();
+    let choices: Vec<(&str, &str)> =
+        BECAME.iter().filter(fits).map(|(value, words, _)| (*value, *words)).collect();
     let form = FormView::new("resolve", title, action, "Propose")
         .says("Only with evidence, such as the bank statement. Another user has to approve it.")
         .field(Field::choice("became", "Outcome", &choices))
@@ -45,7 +51,9 @@ pub(super) fn form(title: &'static str, action: String, is_unknown: bool, doubt:
 fn became(visit: &Visit) -> Result<RailStatus, Stop> {
     let wanted = visit.form().text("became");
     let found = BECAME.iter().find(|(value, ..)| *value == wanted);
-    found.map(|(.., status)| status.clone()).ok_or_else(|| Stop::Invalid("Please choose the outcome.".to_owned()))
+    found
+        .map(|(.., status)| status.clone())
+        .ok_or_else(|| Stop::Invalid("Please choose the outcome.".to_owned()))
 }
 
 /// The outcome in the form about a payment or a payout of this amount.
@@ -54,20 +62,30 @@ pub(super) fn finding(visit: &Visit, amount: Money) -> Result<Finding, Stop> {
     let text = |name: &str| Some(visit.form().text(name).trim()).filter(|text| !text.is_empty());
     let reference = text(REFERENCE).map(str::to_owned);
     if reference.is_some() && status != RailStatus::Settled {
-        return Err(Stop::Invalid("A bank reference requires the outcome that it was paid.".to_owned()));
+        return Err(Stop::Invalid(
+            "A bank reference requires the outcome that it was paid.".to_owned(),
+        ));
     }
     if reference.as_ref().is_some_and(|reference| reference.chars().count() > REFERENCE_MAX_CHARS) {
-        return Err(Stop::Invalid(format!("A bank reference has at most {REFERENCE_MAX_CHARS} characters.")));
+        return Err(Stop::Invalid(format!(
+            "A bank reference has at most {REFERENCE_MAX_CHARS} characters."
+        )));
     }
     let charges = match text(CHARGES) {
         None => 0,
         Some(_) if status != RailStatus::Returned => {
-            return Err(Stop::Invalid("Charges require the outcome that it was returned.".to_owned()));
+            return Err(Stop::Invalid(
+                "Charges require the outcome that it was returned.".to_owned(),
+            ));
         }
         Some(text) => {
-            let charges = Decimal::parse(text).ok().and_then(|value| Money::exact(value, amount.currency));
-            let charges = charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
-            let rule = || Stop::Invalid("Charges must be more than 0 and less than the amount.".to_owned());
+            let charges =
+                Decimal::parse(text).ok().and_then(|value| Money::exact(value, amount.currency));
+            let charges =
+                charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
+            let rule = || {
+                Stop::Invalid("Charges must be more than 0 and less than the amount.".to_owned())
+            };
             charges.ok_or_else(rule)?.minor
         }
     };

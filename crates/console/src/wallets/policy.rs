@@ -26,8 +26,12 @@ fn field(setting: Setting) -> Field {
         Setting::RequireHmac | Setting::StrictRoles => {
             Field::choice(name, label, &[("true", "true"), ("false", "false")])
         }
-        Setting::SettlementCoin => Field::choice(name, label, &[("USDT", "USDT"), ("USDC", "USDC")]),
-        Setting::MinimumKyc => Field::choice(name, label, &KycLevel::ALL.map(|level| (level.name(), level.name()))),
+        Setting::SettlementCoin => {
+            Field::choice(name, label, &[("USDT", "USDT"), ("USDC", "USDC")])
+        }
+        Setting::MinimumKyc => {
+            Field::choice(name, label, &KycLevel::ALL.map(|level| (level.name(), level.name())))
+        }
         _ => Field::line(name, label),
     }
 }
@@ -36,10 +40,10 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let policy = &visit.tenant()?.policy;
     let mut facts = vec![("Policy version", Cell::number(policy.wallet.version))];
     facts.extend(settings().map(|setting| (setting.words(), Cell::text(setting.shown(policy)))));
-    let says =
-        "Each change creates a new version of the policy. Decisions on deposits record the version that they applied.";
+    let says = "Each change creates a new version of the policy. Decisions on deposits record the version that they applied.";
     let prices = (visit.href("/rates"), "Fee, margins and spread are on the rates page".to_owned());
-    let links = if visit.may_use("GET", "/console/t/{tenant}/rates") { vec![prices] } else { Vec::new() };
+    let links =
+        if visit.may_use("GET", "/console/t/{tenant}/rates") { vec![prices] } else { Vec::new() };
     let first = Section { says: vec![says.to_owned()], facts, links, ..Section::default() };
     let mut proposed = waiting_words(&visit, SUBJECT).await?;
     if proposed.links.is_empty() && visit.may_use("POST", PROPOSE) {
@@ -61,7 +65,8 @@ pub(super) async fn propose(visit: Visit) -> Answer {
     let policy = &visit.tenant()?.policy;
     let version = policy.wallet.version;
     as_shown(&visit, version)?;
-    let given = settings().filter_map(|setting| Some((setting.name(), visit.form().given(setting.name())?)));
+    let given = settings()
+        .filter_map(|setting| Some((setting.name(), visit.form().given(setting.name())?)));
     let told = |faults: Vec<fields::FieldFault>| {
         Stop::Invalid(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     };

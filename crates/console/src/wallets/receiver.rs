@@ -24,11 +24,15 @@ async fn known(visit: &Visit) -> Result<Option<Webhook>, Stop> {
 pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
     let title = "Receiver".to_owned();
     let Some(webhook) = known(visit).await? else {
-        let says = vec!["No endpoint is configured. Events are kept and can be sent once there is one.".to_owned()];
+        let says = vec![
+            "No endpoint is configured. Events are kept and can be sent once there is one."
+                .to_owned(),
+        ];
         return Ok(Section { title, says, ..Section::default() });
     };
     let now = visit.console().wall_now();
-    let valid = webhook.secrets.iter().filter(|it| it.valid_until.is_none_or(|until| now < until)).count();
+    let valid =
+        webhook.secrets.iter().filter(|it| it.valid_until.is_none_or(|until| now < until)).count();
     let mut facts = vec![
         ("Address", Cell::maybe(Some(shown_url(&webhook.url)).filter(|url| !url.is_empty()))),
         ("Signing secrets", Cell::number(valid)),
@@ -42,7 +46,10 @@ pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
         ),
     ];
     let optional: Vec<&str> = webhook.subscriptions.kinds().map(WalletEventKind::name).collect();
-    facts.push(("Optional events", Cell::maybe(Some(optional.join(", ")).filter(|names| !names.is_empty()))));
+    facts.push((
+        "Optional events",
+        Cell::maybe(Some(optional.join(", ")).filter(|names| !names.is_empty())),
+    ));
     match webhook.disabled {
         None => facts.push(("Status", Cell::state("in use", Tone::Good))),
         Some((since, why)) => facts.extend([
@@ -80,8 +87,8 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
         return Ok(Section { title: "Control".to_owned(), forms, ..Section::default() });
     };
     if may("url") && webhook.url.is_empty() {
-        let form =
-            FormView::new("url", "Set the endpoint", to("url"), "Save endpoint").says("The secret stays the same.");
+        let form = FormView::new("url", "Set the endpoint", to("url"), "Save endpoint")
+            .says("The secret stays the same.");
         forms.push(form.field(Field::line("url", "Base URL (before /webhooks/…)")).why());
     } else if may("url") {
         let form = FormView::new("url", "Change the endpoint", to("url"), "Propose")
@@ -90,9 +97,13 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
         forms.push(form.why().danger());
     }
     if may("subscribe") {
-        let names: Vec<&str> = WalletEventKind::OPTIONAL.into_iter().map(WalletEventKind::name).collect();
+        let names: Vec<&str> =
+            WalletEventKind::OPTIONAL.into_iter().map(WalletEventKind::name).collect();
         let form = FormView::new("subscribe", "Optional events", to("subscribe"), "Subscribe")
-            .says(format!("Comma-separated list of {}; or all; or none. Applies to new events.", names.join(", ")))
+            .says(format!(
+                "Comma-separated list of {}; or all; or none. Applies to new events.",
+                names.join(", ")
+            ))
             .field(Field::line("events", "Events").holding(webhook.subscriptions.to_string()));
         forms.push(form.why());
     }
@@ -135,7 +146,9 @@ pub(super) async fn set_url(visit: Visit) -> Answer {
     let url = visit.form().text("url").to_owned();
     console.outside.check_receiver(&url).map_err(Stop::Invalid)?;
     match known(&visit).await? {
-        Some(known) if known.url == url => Err(Stop::Refused("The endpoint is already set to this URL.".to_owned())),
+        Some(known) if known.url == url => {
+            Err(Stop::Refused("The endpoint is already set to this URL.".to_owned()))
+        }
         // A sandbox's tenant starts with a secret but without an endpoint.
         Some(known) if known.url.is_empty() => {
             console.store().set_webhook_url(tenant, &url, visit.deed(&why)).await?;
@@ -168,18 +181,32 @@ pub(super) async fn set_payments(visit: Visit) -> Answer {
     if !webhook.payment_events {
         return visit.propose(Deed::SetPaymentWebhooks { on: true }, &why).await;
     }
-    visit.console().store().set_payment_webhooks(visit.tenant_id()?, false, visit.deed(&why)).await?;
+    visit
+        .console()
+        .store()
+        .set_payment_webhooks(visit.tenant_id()?, false, visit.deed(&why))
+        .await?;
     Ok(visit.done(&visit.href("/webhooks"), "Payment events are off."))
 }
 
 pub(super) async fn rotate(visit: Visit) -> Answer {
     let why = visit.why()?;
-    let hours = visit.form().text("hours").parse::<i64>().ok().filter(|hours| (0..=OVERLAP_MAX_H).contains(hours));
-    let hours = hours.ok_or_else(|| Stop::Invalid(format!("The hours must be a number from 0 to {OVERLAP_MAX_H}.")))?;
+    let hours = visit
+        .form()
+        .text("hours")
+        .parse::<i64>()
+        .ok()
+        .filter(|hours| (0..=OVERLAP_MAX_H).contains(hours));
+    let hours = hours.ok_or_else(|| {
+        Stop::Invalid(format!("The hours must be a number from 0 to {OVERLAP_MAX_H}."))
+    })?;
     let console = visit.console();
     let secret = console.outside.webhook_secret().map_err(|error| Stop::failed(&error))?;
     let overlap = Span::hours(hours);
-    console.store().rotate_webhook_secret(visit.tenant_id()?, secret.clone(), overlap, visit.deed(why)).await?;
+    console
+        .store()
+        .rotate_webhook_secret(visit.tenant_id()?, secret.clone(), overlap, visit.deed(why))
+        .await?;
     shown_once(&visit, &secret)
 }
 
@@ -190,6 +217,13 @@ pub(super) async fn disable(visit: Visit) -> Answer {
 }
 
 pub(super) async fn enable(visit: Visit) -> Answer {
-    visit.console().store().enable_webhook(visit.tenant_id()?, visit.deed(visit.form().text("why"))).await?;
-    Ok(visit.done(&visit.href("/webhooks"), "Webhooks are enabled. Replay the missed events if necessary."))
+    visit
+        .console()
+        .store()
+        .enable_webhook(visit.tenant_id()?, visit.deed(visit.form().text("why")))
+        .await?;
+    Ok(visit.done(
+        &visit.href("/webhooks"),
+        "Webhooks are enabled. Replay the missed events if necessary.",
+    ))
 }

@@ -24,13 +24,17 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let found = visit.console().store().office_requests(tenant, &wanted, sheet(&visit)).await?;
     let row = |request: &PaymentRequest| {
         let mut row = request_row(&visit, request);
-        row.push(Cell::id_link(visit.href(&format!("/wallets/{}", request.wallet)), request.wallet));
+        row.push(Cell::id_link(
+            visit.href(&format!("/wallets/{}", request.wallet)),
+            request.wallet,
+        ));
         row
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let head = ["Request", "Status", "Requested", "Received", "Created", "Expires", "Wallet"];
     let pager = pager(&visit, &visit.href("/requests"), &FILTERS, rows.len(), found.more);
-    let table = Table::new("Payment requests", &head, rows).or("No payment requests match.").paged(pager);
+    let table =
+        Table::new("Payment requests", &head, rows).or("No payment requests match.").paged(pager);
     let status = Field::one_of("status", "Status", RequestState::ALL.map(RequestState::name));
     let filters = FormView::filters(vec![status.or_all().as_asked(visit.query())]);
     let file = format!("{}?{}", visit.href("/requests/export.csv"), query(&visit, &FILTERS));
@@ -69,14 +73,22 @@ pub(super) async fn export(visit: Visit) -> Answer {
             Box::pin(async move {
                 let Sheet { rows, more } = store.office_requests(tenant, wanted, page).await?;
                 let money = store.money_of_requests(tenant, &rows).await?;
-                let known = |request: &PaymentRequest| money.get(&request.id).copied().unwrap_or_default();
-                Ok(Sheet { rows: rows.into_iter().map(|request| (known(&request), request)).collect(), more })
+                let known =
+                    |request: &PaymentRequest| money.get(&request.id).copied().unwrap_or_default();
+                Ok(Sheet {
+                    rows: rows.into_iter().map(|request| (known(&request), request)).collect(),
+                    more,
+                })
             })
         },
         |(money, request): (RequestMoney, PaymentRequest)| {
             let (kind, amount, currency) = match request.asked {
-                Asked::Crypto { coin, minor } => ("crypto", coin_amount::show(minor), coin.currency().code()),
-                Asked::Fiat { currency, micros, .. } => ("fiat", coin_amount::show(micros), currency.code()),
+                Asked::Crypto { coin, minor } => {
+                    ("crypto", coin_amount::show(minor), coin.currency().code())
+                }
+                Asked::Fiat { currency, micros, .. } => {
+                    ("fiat", coin_amount::show(micros), currency.code())
+                }
                 Asked::Flexible => ("flexible", String::new(), ""),
             };
             csv.row([
@@ -119,10 +131,14 @@ pub(super) async fn show(visit: Visit) -> Answer {
         row
     };
     let head = ["Deposit", "State", "Amount", "Last change", "First seen", "From"];
-    let deposits = Table::new("Deposits", &head, deposits.iter().map(row).collect()).or("No deposits yet.");
+    let deposits =
+        Table::new("Deposits", &head, deposits.iter().map(row).collect()).or("No deposits yet.");
     let row = |info: &SenderInfo| {
         let said = &info.details;
-        let name = [said.first_name.as_deref(), said.last_name.as_deref()].into_iter().flatten().collect::<Vec<_>>();
+        let name = [said.first_name.as_deref(), said.last_name.as_deref()]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>();
         vec![
             Cell::When(info.at),
             Cell::maybe(Some(name.join(" ")).filter(|name| !name.is_empty())),
@@ -133,30 +149,46 @@ pub(super) async fn show(visit: Visit) -> Answer {
         ]
     };
     let head = ["Submitted", "Name", "Email", "Phone", "Pays from", "Pays to"];
-    let senders = Table::new("Sender details", &head, senders.iter().map(row).collect()).or("No sender details yet.");
+    let senders = Table::new("Sender details", &head, senders.iter().map(row).collect())
+        .or("No sender details yet.");
     let mut sections = vec![
         Section { facts: facts(&visit, &request, &money), ..Section::default() },
         Section { title: "Deposits".to_owned(), table: Some(deposits), ..Section::default() },
         Section { title: "Senders".to_owned(), table: Some(senders), ..Section::default() },
     ];
     let title = "Refund addresses of senders".to_owned();
-    sections.extend(wanted.map(|table| Section { title, table: Some(table), ..Section::default() }));
+    sections.extend(wanted.map(|table| Section {
+        title,
+        table: Some(table),
+        ..Section::default()
+    }));
     sections.push(audit::section(&visit, &id.to_string()).await?);
     let may = visit.may_use("POST", "/console/t/{tenant}/requests/{id}/cancel");
     if may && request.state == RequestState::Active {
         let to = visit.href(&format!("/requests/{id}/cancel"));
         let form = FormView::new("cancel", "Cancel", to, "Cancel the request")
             .says("The link no longer shows an address. Payments to the address are still received and screened.");
-        sections.push(Section { title: "Control".to_owned(), forms: vec![form.why().danger()], ..Section::default() });
+        sections.push(Section {
+            title: "Control".to_owned(),
+            forms: vec![form.why().danger()],
+            ..Section::default()
+        });
     }
     page(&visit, "Payment request", sections)
 }
 
-fn facts(visit: &Visit, request: &PaymentRequest, money: &RequestMoney) -> Vec<(&'static str, Cell)> {
+fn facts(
+    visit: &Visit,
+    request: &PaymentRequest,
+    money: &RequestMoney,
+) -> Vec<(&'static str, Cell)> {
     vec![
         ("Status", Cell::state(request.state.name(), request_tone(request.state))),
         ("Request", Cell::id(request.id)),
-        ("Wallet", Cell::id_link(visit.href(&format!("/wallets/{}", request.wallet)), request.wallet)),
+        (
+            "Wallet",
+            Cell::id_link(visit.href(&format!("/wallets/{}", request.wallet)), request.wallet),
+        ),
         ("Requested", asked_for(request)),
         ("Received", both_coins(&request.received)),
         ("In the wallet", both_coins(&money.released)),

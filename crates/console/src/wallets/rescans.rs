@@ -21,21 +21,33 @@ struct Wrong {
 fn target(form: &Form) -> Result<Target, Wrong> {
     match form.text("by") {
         "tx" => {
-            let wrong = |what| Wrong { form: "tx", field: "tx", says: format!("The transaction hash {what}.") };
+            let wrong = |what| Wrong {
+                form: "tx",
+                field: "tx",
+                says: format!("The transaction hash {what}."),
+            };
             rescan::parse_tx(form.text("tx")).map(Target::Tx).map_err(wrong)
         }
         "address" => {
-            let wrong = |what| Wrong { form: "address", field: "address", says: format!("The address {what}.") };
+            let wrong = |what| Wrong {
+                form: "address",
+                field: "address",
+                says: format!("The address {what}."),
+            };
             rescan::parse_vault(form.text("address")).map(Target::Vault).map_err(wrong)
         }
         _ => {
             let wrong = |field, says: &str| Wrong { form: "blocks", field, says: says.to_owned() };
             let from = form.text("from").parse();
-            let from =
-                from.map_err(|_| wrong("from", "The first block must be a block number, for example 23480000."))?;
+            let from = from.map_err(|_| {
+                wrong("from", "The first block must be a block number, for example 23480000.")
+            })?;
             let to = form.text("to").parse();
-            let to = to.map_err(|_| wrong("to", "The last block must be a block number, for example 23481000."))?;
-            Target::blocks(from, to).ok_or_else(|| wrong("from", "The first block must not be above the last block."))
+            let to = to.map_err(|_| {
+                wrong("to", "The last block must be a block number, for example 23481000.")
+            })?;
+            Target::blocks(from, to)
+                .ok_or_else(|| wrong("from", "The first block must not be above the last block."))
         }
     }
 }
@@ -46,7 +58,10 @@ fn forms(given: &Form, wrong: Option<&Wrong>) -> Vec<FormView> {
         let wrong = wrong.filter(|wrong| wrong.form == id);
         let filled = |field: Field| if wrong.is_some() { field.as_asked(given) } else { field };
         let view = FormView::new(id, title, PATH.to_owned(), "Request a rescan").says(says);
-        let view = fields.into_iter().map(filled).fold(view.field(Field::hidden("by", id)), FormView::field);
+        let view = fields
+            .into_iter()
+            .map(filled)
+            .fold(view.field(Field::hidden("by", id)), FormView::field);
         FormView { fault: wrong.map(|wrong| (wrong.field, wrong.says.clone())), ..view }
     };
     let range = vec![Field::whole("from", "First block"), Field::whole("to", "Last block")];
@@ -63,7 +78,12 @@ fn forms(given: &Form, wrong: Option<&Wrong>) -> Vec<FormView> {
             "Rescans every block with a known payment to the escrow of a payment request, or to a wallet.",
             vec![Field::line("address", "Address")],
         ),
-        form("blocks", "By blocks", "Rescans a range of blocks, the first and the last included.", range),
+        form(
+            "blocks",
+            "By blocks",
+            "Rescans a range of blocks, the first and the last included.",
+            range,
+        ),
     ]
 }
 
@@ -80,9 +100,11 @@ async fn waiting(visit: &Visit) -> Result<Section, Stop> {
     let wishes = rescan::wishes(visit.console().store()).await?;
     let rows: Vec<_> = wishes.iter().map(|Wish { target, .. }| cells(target).into()).collect();
     let title = format!("Waiting: {}", rows.len());
-    let says =
-        vec![format!("Executed in this order. At most {KEPT_MAX} wait; a further request displaces the oldest.")];
-    let table = Table::new("Waiting requests", &["Kind", "Target"], rows).or("No request is waiting.");
+    let says = vec![format!(
+        "Executed in this order. At most {KEPT_MAX} wait; a further request displaces the oldest."
+    )];
+    let table =
+        Table::new("Waiting requests", &["Kind", "Target"], rows).or("No request is waiting.");
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }
 
@@ -107,7 +129,8 @@ async fn results(visit: &Visit) -> Result<Section, Stop> {
     };
     let rows: Vec<_> = reports.iter().rev().map(row).collect();
     let title = format!("Results: {}", rows.len());
-    let head = ["Time", "Kind", "Target", "State", "Blocks read", "Missing transfers found", "Failure"];
+    let head =
+        ["Time", "Kind", "Target", "State", "Blocks read", "Missing transfers found", "Failure"];
     let table = Table::new("Results", &head, rows).or("No results yet.");
     Ok(Section { title, table: Some(table), ..Section::default() })
 }
@@ -135,10 +158,13 @@ pub(super) async fn request(visit: Visit) -> Answer {
     visit.console().wallets.offered()?;
     let target = match target(visit.form()) {
         Ok(target) => target,
-        Err(wrong) => return page_of_wrong_form(&visit, TITLE, sections(&visit, Some(&wrong)).await?),
+        Err(wrong) => {
+            return page_of_wrong_form(&visit, TITLE, sections(&visit, Some(&wrong)).await?);
+        }
     };
     // Recorded first: no request is without its entry.
     visit.note("chain.rescan", &target.to_string(), "").await?;
     let is_new = rescan::want_if_new(visit.console().store(), target).await?;
-    Ok(visit.done(PATH, if is_new { "Rescan requested." } else { "This rescan is already waiting." }))
+    Ok(visit
+        .done(PATH, if is_new { "Rescan requested." } else { "This rescan is already waiting." }))
 }

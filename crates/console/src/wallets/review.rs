@@ -60,8 +60,13 @@ async fn deposits(visit: &Visit) -> Result<Section, Stop> {
     let behind = u64::from(sheet(visit).page + 1) * u64::from(sheet(visit).limit);
     let pager = pager(visit, &visit.href("/review"), &[], rows.len(), found.total > behind);
     let head = ["Deposit", "Waiting", "Amount", "Score", "Reason", "Wallet"];
-    let table = Table::new("Deposits to review", &head, rows).or("No deposits need a review.").paged(pager);
-    Ok(Section { title: format!("Deposits: {}", found.total), table: Some(table), ..Section::default() })
+    let table =
+        Table::new("Deposits to review", &head, rows).or("No deposits need a review.").paged(pager);
+    Ok(Section {
+        title: format!("Deposits: {}", found.total),
+        table: Some(table),
+        ..Section::default()
+    })
 }
 
 fn question(record: &Record) -> &'static str {
@@ -92,8 +97,13 @@ async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
 
 async fn refunds(visit: &Visit) -> Result<Section, Stop> {
     let wanted = Wanted { states: vec![DepositState::Refunding], ..Wanted::default() };
-    let found = visit.console().store().office_deposits(visit.tenant_id()?, &wanted, LOOKED_THROUGH).await?;
-    let asks = |deposit: &&Deposit| deposit.refund.as_ref().is_some_and(|it| it.approved_by.is_none());
+    let found = visit
+        .console()
+        .store()
+        .office_deposits(visit.tenant_id()?, &wanted, LOOKED_THROUGH)
+        .await?;
+    let asks =
+        |deposit: &&Deposit| deposit.refund.as_ref().is_some_and(|it| it.approved_by.is_none());
     let row = |deposit: &Deposit| {
         let mut row = deposit_row(visit, deposit);
         row.truncate(4);
@@ -125,7 +135,8 @@ async fn orders(visit: &Visit) -> Result<Section, Stop> {
     let title = format!("Exchange orders: {}", rows.len());
     let head = ["Order", "Reason", "Waiting", "Pays out", "Score", "List entry"];
     let table = Table::new("Orders to review", &head, rows).or("No orders need a review.");
-    let says = vec!["Payouts that were returned after settlement are listed under alerts.".to_owned()];
+    let says =
+        vec!["Payouts that were returned after settlement are listed under alerts.".to_owned()];
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }
 
@@ -144,7 +155,10 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     let facts = vec![
         ("Status", Cell::state(state.name(), tone)),
         ("Payment", Cell::id_link(visit.href(&format!("/payments/{id}")), id)),
-        ("Amount", Cell::number(format!("{} {}", money(payment.amount), payment.amount.currency.code()))),
+        (
+            "Amount",
+            Cell::number(format!("{} {}", money(payment.amount), payment.amount.currency.code())),
+        ),
         ("Country", Cell::text(payment.country.alpha3())),
         ("Accepted", Cell::When(payment.accepted_at)),
         ("Review", Cell::text(words(payment.review.name()))),
@@ -159,7 +173,9 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     let mut cards = vec![Card { title: "Parties".to_owned(), facts: people }];
     let entry = payment.screened.evidence.as_deref();
     cards.extend(entry.map(|entry| entry_card("name", entry, &payment.screened.list_version)));
-    let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/review/payments/{{id}}/{deed}"));
+    let may = |deed: &str| {
+        visit.may_use("POST", &format!("/console/t/{{tenant}}/review/payments/{{id}}/{deed}"))
+    };
     let to = |deed: &str| visit.href(&format!("/review/payments/{id}/{deed}"));
     let mut forms = Vec::new();
     if held && may("decide") {
@@ -179,10 +195,12 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
 }
 
 pub(super) async fn decide_payment(visit: Visit) -> Answer {
-    let (tenant, id, why) = (visit.tenant_id()?, visit.id(PaymentId::parse)?, visit.why()?.to_owned());
+    let (tenant, id, why) =
+        (visit.tenant_id()?, visit.id(PaymentId::parse)?, visit.why()?.to_owned());
     let approve = outcome::is_approved(&visit)?;
     visit.console().payments.review(tenant, id, approve, visit.deed(&why)).await?;
-    let words = if approve { "Approved. The payment continues." } else { "The payment is rejected." };
+    let words =
+        if approve { "Approved. The payment continues." } else { "The payment is rejected." };
     Ok(visit.done(&visit.href("/review"), words))
 }
 
@@ -192,7 +210,9 @@ pub(super) async fn resolve_payment(visit: Visit) -> Answer {
     let became = outcome::finding(&visit, record.payment.amount)?;
     let Some(doubt) = record.payment.open_to(&became) else {
         let state = record.payment.standing.state.name();
-        return Err(Stop::Refused(format!("The payment is {state}: its outcome is already known.")));
+        return Err(Stop::Refused(format!(
+            "The payment is {state}: its outcome is already known."
+        )));
     };
     as_shown(&visit, doubt_shown(doubt))?;
     visit.propose(Deed::ResolvePayment { payment: record.payment.id, doubt, became }, &why).await

@@ -45,7 +45,8 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let clock = FormView::new("clock", "Advance the clock", to("clock"), "Advance")
         .says("Quotes and requests expire, deadlines pass. The clock cannot be moved back.")
         .field(Field::whole("hours", "Hours ahead").holding(24));
-    let coin = || Field::choice("coin", "Token", &[("USDC", "USDC"), ("USDT", "USDT")]).holding("USDC");
+    let coin =
+        || Field::choice("coin", "Token", &[("USDC", "USDC"), ("USDT", "USDT")]).holding("USDC");
     let faucet = FormView::new("faucet", "Faucet", to("faucet"), "Send tokens")
         .says("Sends worthless test tokens to any address of the chain.")
         .field(Field::line("address", "Address"))
@@ -60,12 +61,17 @@ pub(super) async fn show(visit: Visit) -> Answer {
         .says("Sets the outcome of a payment's latest order at the bank.")
         .field(Field::line("payment", "Payment"))
         .field(Field::choice("ending", "Outcome", tools.endings()));
-    let rows = CENTS.iter().map(|[cents, what]| vec![Cell::text(*cents), Cell::text(*what)]).collect();
-    let cents = Table::new("Outcomes by the cents of a requested amount", &["Cents", "Outcome"], rows);
+    let rows =
+        CENTS.iter().map(|[cents, what]| vec![Cell::text(*cents), Cell::text(*what)]).collect();
+    let cents =
+        Table::new("Outcomes by the cents of a requested amount", &["Cents", "Outcome"], rows);
     let clock_is_his = moves_everybodys_clock(&visit);
-    let scenarios = tools.scenarios().into_iter().filter(|(name, _)| clock_is_his || !tools.moves_clock(name));
-    let scenarios: Vec<(&str, String)> = scenarios.map(|(name, what)| (name, format!("{name}: {what}"))).collect();
-    let scenarios: Vec<(&str, &str)> = scenarios.iter().map(|(name, words)| (*name, words.as_str())).collect();
+    let scenarios =
+        tools.scenarios().into_iter().filter(|(name, _)| clock_is_his || !tools.moves_clock(name));
+    let scenarios: Vec<(&str, String)> =
+        scenarios.map(|(name, what)| (name, format!("{name}: {what}"))).collect();
+    let scenarios: Vec<(&str, &str)> =
+        scenarios.iter().map(|(name, words)| (*name, words.as_str())).collect();
     let trigger = FormView::new("trigger", "Run a scenario", to("trigger"), "Run")
         .says("Runs as the bank's own system would, with its keys and fictitious customers. Some scenarios advance the clock.")
         .field(Field::choice("scenario", "Scenario", &scenarios))
@@ -78,7 +84,12 @@ pub(super) async fn show(visit: Visit) -> Answer {
             forms: clock_is_his.then_some(clock).into_iter().collect(),
             ..Section::default()
         },
-        Section { title: "Coins".to_owned(), forms: vec![faucet, sender], table: Some(cents), ..Section::default() },
+        Section {
+            title: "Coins".to_owned(),
+            forms: vec![faucet, sender],
+            table: Some(cents),
+            ..Section::default()
+        },
         book(&visit, tools.as_ref(), bank).await?,
     ];
     page(&visit, "Sandbox tools", sections)
@@ -123,21 +134,39 @@ async fn book(visit: &Visit, tools: &dyn SandboxTools, form: FormView) -> Result
     };
     let table = Table::new("The bank's ledger", &head, lines.iter().map(row).collect()).or(empty);
     let title = "Bank".to_owned();
-    Ok(Section { title, filters: Some(filters), table: Some(table), forms: vec![form], ..Section::default() })
+    Ok(Section {
+        title,
+        filters: Some(filters),
+        table: Some(table),
+        forms: vec![form],
+        ..Section::default()
+    })
 }
 
 fn coin(visit: &Visit) -> Result<StableCoin, Stop> {
-    StableCoin::parse(visit.form().text("coin")).ok_or_else(|| Stop::Invalid("Please choose a token.".to_owned()))
+    StableCoin::parse(visit.form().text("coin"))
+        .ok_or_else(|| Stop::Invalid("Please choose a token.".to_owned()))
 }
 
 fn amount(text: &str) -> Result<i64, Stop> {
     let minor = coin_amount::parse(text).filter(|minor| *minor <= GIVEN_MAX_MINOR);
-    minor.ok_or_else(|| Stop::Invalid("The amount must be above 0 and at most 1000000, for example 10.00.".to_owned()))
+    minor.ok_or_else(|| {
+        Stop::Invalid(
+            "The amount must be above 0 and at most 1000000, for example 10.00.".to_owned(),
+        )
+    })
 }
 
 pub(super) async fn clock(visit: Visit) -> Answer {
-    let hours = visit.form().text("hours").parse::<i64>().ok().filter(|hours| (1..=ADVANCE_MAX_H).contains(hours));
-    let hours = hours.ok_or_else(|| Stop::Invalid(format!("The hours must be a number from 1 to {ADVANCE_MAX_H}.")))?;
+    let hours = visit
+        .form()
+        .text("hours")
+        .parse::<i64>()
+        .ok()
+        .filter(|hours| (1..=ADVANCE_MAX_H).contains(hours));
+    let hours = hours.ok_or_else(|| {
+        Stop::Invalid(format!("The hours must be a number from 1 to {ADVANCE_MAX_H}."))
+    })?;
     tools(&visit)?.advance(Span::hours(hours)).await.map_err(Stop::Refused)?;
     visit.note("sandbox.clock", "clock", &format!("{hours} h ahead")).await?;
     Ok(visit.done(&visit.href("/sandbox"), "The clock was advanced."))
@@ -156,16 +185,19 @@ pub(super) async fn faucet(visit: Visit) -> Answer {
 pub(super) async fn pay(visit: Visit) -> Answer {
     let unknown = || Stop::Invalid("Payment request not found.".to_owned());
     let request = PaymentRequestId::parse(visit.form().text("request")).ok_or_else(unknown)?;
-    visit.console().wallets.find_request(&visit.caller()?, request).await.map_err(|denied| match denied {
-        engine::wallets::Denied::NotFound(_) => unknown(),
-        denied => denied.into(),
+    visit.console().wallets.find_request(&visit.caller()?, request).await.map_err(|denied| {
+        match denied {
+            engine::wallets::Denied::NotFound(_) => unknown(),
+            denied => denied.into(),
+        }
     })?;
     let other = visit.form().given("amount").map(amount).transpose()?;
     let other = match other {
         Some(minor) => Some((coin(&visit)?, minor)),
         None => None,
     };
-    let paid = tools(&visit)?.pay(visit.tenant_id()?, request, other).await.map_err(Stop::Refused)?;
+    let paid =
+        tools(&visit)?.pay(visit.tenant_id()?, request, other).await.map_err(Stop::Refused)?;
     visit.note("sandbox.pay", &request.to_string(), "").await?;
     let words = format!("Paid in {} transactions.", paid.len());
     Ok(visit.done(&visit.href(&format!("/requests/{request}")), &words))
@@ -204,8 +236,12 @@ pub(super) async fn trigger(visit: Visit) -> Answer {
     let made = tools.trigger(visit.tenant_id()?, &scenario, wallet).await.map_err(Stop::Refused)?;
     visit.note("sandbox.trigger", &scenario, "").await?;
     let row = |(what, id): &(String, String)| vec![Cell::text(what.as_str()), Cell::id(id)];
-    let table =
-        Table::new("Created objects", &["Kind", "Id"], made.iter().map(row).collect()).or("Nothing was created.");
+    let table = Table::new("Created objects", &["Kind", "Id"], made.iter().map(row).collect())
+        .or("Nothing was created.");
     let links = vec![(visit.href("/sandbox"), "Back to the sandbox tools".to_owned())];
-    page(&visit, "Scenario completed", vec![Section { links, table: Some(table), ..Section::default() }])
+    page(
+        &visit,
+        "Scenario completed",
+        vec![Section { links, table: Some(table), ..Section::default() }],
+    )
 }

@@ -54,7 +54,10 @@ async fn nodes(visit: &Visit) -> Result<Section, Stop> {
         let held = lease.leased_until > now;
         vec![
             Cell::text(lease.name.as_str()),
-            Cell::state(if held { "held" } else { "free" }, if held { Tone::Good } else { Tone::Plain }),
+            Cell::state(
+                if held { "held" } else { "free" },
+                if held { Tone::Good } else { Tone::Plain },
+            ),
             Cell::id(&lease.owner),
             Cell::number(lease.fence),
             Cell::When(lease.leased_until),
@@ -62,16 +65,23 @@ async fn nodes(visit: &Visit) -> Result<Section, Stop> {
     };
     let leases = store.role_leases().await?;
     let head = ["Role", "State", "Node", "Fence", "Valid until"];
-    let roles = Table::new("Roles held by one node at a time", &head, leases.iter().map(row).collect())
-        .or("No role is held yet.");
-    let row =
-        |holder: &JobHolder| vec![Cell::id(&holder.owner), Cell::number(holder.jobs), Cell::When(holder.leased_until)];
+    let roles =
+        Table::new("Roles held by one node at a time", &head, leases.iter().map(row).collect())
+            .or("No role is held yet.");
+    let row = |holder: &JobHolder| {
+        vec![Cell::id(&holder.owner), Cell::number(holder.jobs), Cell::When(holder.leased_until)]
+    };
     let holders: Vec<_> = store.job_holders().await?.iter().map(row).collect();
     let says = match holders.len() {
         0 => "No node is processing jobs right now.".to_owned(),
         count => format!("Nodes processing jobs right now: {count}."),
     };
-    Ok(Section { title: "Nodes".to_owned(), says: vec![says], table: Some(roles), ..Section::default() })
+    Ok(Section {
+        title: "Nodes".to_owned(),
+        says: vec![says],
+        table: Some(roles),
+        ..Section::default()
+    })
 }
 
 async fn jobs(visit: &Visit) -> Result<Section, Stop> {
@@ -92,7 +102,11 @@ async fn jobs(visit: &Visit) -> Result<Section, Stop> {
             state,
             Cell::number(count.count),
             Cell::number(count.due),
-            Cell::number(if overdue > 0 { age(count.oldest, now) } else { "not yet due".to_owned() }),
+            Cell::number(if overdue > 0 {
+                age(count.oldest, now)
+            } else {
+                "not yet due".to_owned()
+            }),
         ]
     };
     let head = ["Queue", "State", "Jobs", "Due", "Oldest overdue by"];
@@ -116,8 +130,10 @@ async fn chain(visit: &Visit) -> Result<Section, Stop> {
         Ok(Err(error)) => Err(error.to_string()),
         Err(_) => Err(format!("no answer within {} s", CHAIN_WAIT.as_secs())),
     };
-    let mut facts =
-        vec![("Chain", Cell::text(offered.config.name.as_str())), ("Chain id", Cell::number(offered.config.chain_id))];
+    let mut facts = vec![
+        ("Chain", Cell::text(offered.config.name.as_str())),
+        ("Chain id", Cell::number(offered.config.chain_id)),
+    ];
     match head {
         Ok(heads) => {
             let latest = heads.latest.number;
@@ -127,7 +143,10 @@ async fn chain(visit: &Visit) -> Result<Section, Stop> {
                 ("Safe block", heads.safe.map_or(Cell::Empty, Cell::number)),
                 ("Final block", heads.finalized.map_or(Cell::Empty, Cell::number)),
                 ("Processed up to", taken.map_or(Cell::Empty, Cell::number)),
-                ("Blocks behind", taken.map_or(Cell::Empty, |taken| Cell::number(latest.saturating_sub(taken)))),
+                (
+                    "Blocks behind",
+                    taken.map_or(Cell::Empty, |taken| Cell::number(latest.saturating_sub(taken))),
+                ),
             ]);
         }
         Err(why) => facts.extend([
@@ -149,10 +168,15 @@ async fn coins(visit: &Visit) -> Result<Section, Stop> {
             (false, true) => ("halted: paused by its issuer", Tone::Warn),
             (false, false) => ("moves", Tone::Good),
         };
-        vec![Cell::text(state.coin.currency().code()), Cell::state(word, tone), Cell::number(state.at_block)]
+        vec![
+            Cell::text(state.coin.currency().code()),
+            Cell::state(word, tone),
+            Cell::number(state.at_block),
+        ]
     };
     let head = ["Token", "State", "Last changed in block"];
-    let table = Table::new("Tokens", &head, states.iter().map(row).collect()).or("No token states recorded yet.");
+    let table = Table::new("Tokens", &head, states.iter().map(row).collect())
+        .or("No token states recorded yet.");
     let may = visit.may_use("POST", "/console/system/coins");
     let changed = states.iter().filter(|state| may && state.code_changed);
     let form = |state: &TokenState| {
@@ -186,18 +210,29 @@ fn sources(visit: &Visit) -> Section {
         ("Sanctions lists", lists_state),
         ("Version", Cell::text(lists.version)),
         ("Entries", Cell::number(lists.entries)),
-        ("Oldest load", lists.oldest_load.map_or(Cell::Empty, |at| Cell::number(format!("{} ago", age(at, now))))),
+        (
+            "Oldest load",
+            lists
+                .oldest_load
+                .map_or(Cell::Empty, |at| Cell::number(format!("{} ago", age(at, now)))),
+        ),
     ];
     let rates = &console.payments.world().rates;
     let row = |country: Country| {
         let mid = rates.mid(Currency::Usdt, country.currency());
         let (rate, old) = match mid {
-            Some(mid) => (Cell::number(mid.rate), Cell::number(format!("{} ago", age(mid.as_of, now)))),
+            Some(mid) => {
+                (Cell::number(mid.rate), Cell::number(format!("{} ago", age(mid.as_of, now))))
+            }
             None => (Cell::state("no rate", Tone::Bad), Cell::Empty),
         };
         vec![Cell::text(format!("USDT/{}", country.currency().code())), rate, old]
     };
-    let table = Table::new("Rates", &["Pair", "Mid", "Published"], Country::ALL.into_iter().map(row).collect());
+    let table = Table::new(
+        "Rates",
+        &["Pair", "Mid", "Published"],
+        Country::ALL.into_iter().map(row).collect(),
+    );
     Section { title: "Lists and rates".to_owned(), facts, table: Some(table), ..Section::default() }
 }
 
@@ -211,7 +246,8 @@ async fn books(visit: &Visit) -> Result<Section, Stop> {
             ("Reconciled", Cell::number(format!("{} ago", age(report.at, visit.console().now())))),
         ],
     };
-    let says = if facts.is_empty() { vec!["No reconciliation yet.".to_owned()] } else { Vec::new() };
+    let says =
+        if facts.is_empty() { vec!["No reconciliation yet.".to_owned()] } else { Vec::new() };
     Ok(Section { title: "Reconciliation".to_owned(), says, facts, ..Section::default() })
 }
 
@@ -221,7 +257,8 @@ pub(super) async fn accept_coin(visit: Visit) -> Answer {
     let coin = StableCoin::parse(visit.form().text("coin")).ok_or(Stop::NotFound)?;
     let at_block = visit.form().text("at_block").parse().map_err(|_| Stop::NotFound)?;
     let (maker, by) = (visit.user()?.clone(), visit.deed(&why));
-    let proposal = Proposal { tenant: None, deed: Deed::AcceptCoinCode { coin, at_block }, maker, why, by };
+    let proposal =
+        Proposal { tenant: None, deed: Deed::AcceptCoinCode { coin, at_block }, maker, why, by };
     let id = visit.console().desk.propose(proposal).await?;
     Ok(visit.done(&format!("/console/approvals/{id}"), "Proposed. Another user has to approve it."))
 }

@@ -31,7 +31,10 @@ pub fn page(visit: &Visit, title: &str, sections: Vec<Section>) -> Answer {
 
 /// Renders a page again whose form has a wrong value (422).
 pub fn page_of_wrong_form(visit: &Visit, title: &str, sections: Vec<Section>) -> Answer {
-    page_with(StatusCode::UNPROCESSABLE_ENTITY, &SectionsPage { frame: visit.frame(title), sections })
+    page_with(
+        StatusCode::UNPROCESSABLE_ENTITY,
+        &SectionsPage { frame: visit.frame(title), sections },
+    )
 }
 
 /// A section with its own title.
@@ -91,9 +94,24 @@ pub struct FormView {
 
 impl FormView {
     /// A form without fields that posts to `action`.
-    pub fn new(id: &'static str, title: impl Into<String>, action: String, button: &'static str) -> FormView {
+    pub fn new(
+        id: &'static str,
+        title: impl Into<String>,
+        action: String,
+        button: &'static str,
+    ) -> FormView {
         let (title, says) = (title.into(), String::new());
-        FormView { id, title, says, action, fields: Vec::new(), why: false, button, danger: false, fault: None }
+        FormView {
+            id,
+            title,
+            says,
+            action,
+            fields: Vec::new(),
+            why: false,
+            button,
+            danger: false,
+            fault: None,
+        }
     }
 
     /// The filters of a list.
@@ -180,14 +198,19 @@ impl Field {
     }
 
     /// A choice whose labels are the values in lower case.
-    pub fn one_of(name: &'static str, label: &'static str, names: impl IntoIterator<Item = &'static str>) -> Field {
+    pub fn one_of(
+        name: &'static str,
+        label: &'static str,
+        names: impl IntoIterator<Item = &'static str>,
+    ) -> Field {
         let options = names.into_iter().map(|name| (name.to_owned(), words(name)));
         Field::of(FieldKind::OneOf(options.collect()), name, label)
     }
 
     /// A choice: value and label.
     pub fn choice(name: &'static str, label: &'static str, options: &[(&str, &str)]) -> Field {
-        let options = options.iter().map(|(value, words)| ((*value).to_owned(), (*words).to_owned()));
+        let options =
+            options.iter().map(|(value, words)| ((*value).to_owned(), (*words).to_owned()));
         Field::of(FieldKind::OneOf(options.collect()), name, label)
     }
 
@@ -248,7 +271,11 @@ pub fn instant(at: Option<Timestamp>) -> Cell {
 ///
 /// # Errors
 /// [`Stop::Invalid`]: unknown name.
-pub fn asked<T>(visit: &Visit, name: &str, parse: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Stop> {
+pub fn asked<T>(
+    visit: &Visit,
+    name: &str,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<T>, Stop> {
     let read = |text: &str| parse(text).ok_or_else(|| Stop::Invalid(format!("Unknown {name}.")));
     Ok(visit.query().given(name).map(read).transpose()?.into_iter().collect())
 }
@@ -267,7 +294,8 @@ pub fn sheet(visit: &Visit) -> Page {
 pub fn pager(visit: &Visit, path: &str, names: &[&str], rows: usize, more: bool) -> Pager {
     let number = sheet_number(visit);
     let asked = query(visit, names);
-    let link = |page: u32| format!("{path}?{asked}{}page={page}", if asked.is_empty() { "" } else { "&" });
+    let link =
+        |page: u32| format!("{path}?{asked}{}page={page}", if asked.is_empty() { "" } else { "&" });
     let first = u64::from(number - 1) * u64::from(ROWS);
     let rows = u64::try_from(rows).unwrap_or(0);
     Pager {
@@ -279,7 +307,8 @@ pub fn pager(visit: &Visit, path: &str, names: &[&str], rows: usize, more: bool)
 
 /// The given fields of the query, as entered.
 pub fn query(visit: &Visit, names: &[&str]) -> String {
-    let pair = |name: &&str| visit.query().given(name).map(|value| format!("{name}={}", encoded(value)));
+    let pair =
+        |name: &&str| visit.query().given(name).map(|value| format!("{name}={}", encoded(value)));
     names.iter().filter_map(pair).collect::<Vec<_>>().join("&")
 }
 
@@ -294,8 +323,13 @@ mod tests {
 
     #[test]
     fn ages_have_two_units() {
-        for (seconds, told) in [(59, "0 min"), (61, "1 min"), (3_720, "1 h 2 min"), (180_000, "2 d 2 h"), (-5, "0 min")]
-        {
+        for (seconds, told) in [
+            (59, "0 min"),
+            (61, "1 min"),
+            (3_720, "1 h 2 min"),
+            (180_000, "2 d 2 h"),
+            (-5, "0 min"),
+        ] {
             assert_eq!(age(Timestamp(0), Timestamp(seconds * 1_000_000)), told);
         }
     }

@@ -2,7 +2,9 @@
 //! a regulator's order requires two (`decisions.md`, "Four eyes").
 
 use domain::ids::WalletId;
-use domain::wallet::{AUTO_UNBLOCK_HOURS, BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState};
+use domain::wallet::{
+    AUTO_UNBLOCK_HOURS, BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletState,
+};
 use engine::console::Deed;
 use engine::wallets::{Held, Page, Transaction};
 use jiff::civil::Date;
@@ -33,16 +35,29 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let history = Table::new("History", &head, rows).or("No transactions yet.").paged(pager);
     let head = ["Request", "Status", "Requested", "Received", "Created", "Expires"];
     let rows = requests.rows.iter().map(|it| request_row(&visit, it)).collect();
-    let requests = Table::new("Latest payment requests", &head, rows).or("No payment requests yet.");
+    let requests =
+        Table::new("Latest payment requests", &head, rows).or("No payment requests yet.");
     let mut links = Vec::new();
     if visit.may_use("GET", "/console/t/{tenant}/statements") {
-        links.push((visit.href(&format!("/statements?wallet={id}")), "Statements of this wallet".to_owned()));
+        links.push((
+            visit.href(&format!("/statements?wallet={id}")),
+            "Statements of this wallet".to_owned(),
+        ));
     }
     let sections = vec![
         Section { facts: facts(&wallet), ..Section::default() },
-        Section { title: "Balances".to_owned(), table: Some(balances(&held)), links, ..Section::default() },
+        Section {
+            title: "Balances".to_owned(),
+            table: Some(balances(&held)),
+            links,
+            ..Section::default()
+        },
         Section { title: "History".to_owned(), table: Some(history), ..Section::default() },
-        Section { title: "Payment requests".to_owned(), table: Some(requests), ..Section::default() },
+        Section {
+            title: "Payment requests".to_owned(),
+            table: Some(requests),
+            ..Section::default()
+        },
         audit::section(&visit, &id.to_string()).await?,
         super::waiting(&visit, id.0).await?,
         control(&visit, &wallet),
@@ -83,7 +98,10 @@ fn facts(wallet: &Wallet) -> Vec<(&'static str, Cell)> {
             ("Reason of the order", Cell::text(order.reason.as_str())),
             ("Effective date", Cell::text(order.effective_date.to_string())),
             ("In effect since", instant(order.at)),
-            ("On USDC's blacklist", Cell::text(if wallet.chain_blacklisted { "yes" } else { "no" })),
+            (
+                "On USDC's blacklist",
+                Cell::text(if wallet.chain_blacklisted { "yes" } else { "no" }),
+            ),
         ]);
     }
     facts.push(("Frozen on chain", Cell::text(if wallet.frozen_on_chain { "yes" } else { "no" })));
@@ -97,8 +115,10 @@ fn balances(held: &[Held]) -> Table {
             coins(line.minor, line.coin),
             coins(line.available_minor, line.coin),
             coins(line.minor - line.available_minor, line.coin),
-            line.value_usd.map_or(Cell::Empty, |value| Cell::number(format!("{} USD", money(value)))),
-            line.value_pkr.map_or(Cell::Empty, |value| Cell::number(format!("{} PKR", money(value)))),
+            line.value_usd
+                .map_or(Cell::Empty, |value| Cell::number(format!("{} USD", money(value)))),
+            line.value_pkr
+                .map_or(Cell::Empty, |value| Cell::number(format!("{} PKR", money(value)))),
         ]
     };
     let head = ["Coin", "Booked", "Available", "Reserved by orders", "In USD", "In PKR"];
@@ -117,7 +137,8 @@ fn history_row(visit: &Visit, entry: &Transaction) -> Vec<Cell> {
 
 /// The available actions, depending on its state and the user's roles.
 fn control(visit: &Visit, wallet: &Wallet) -> Section {
-    let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/wallets/{{id}}/{deed}"));
+    let may =
+        |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/wallets/{{id}}/{deed}"));
     let to = |deed: &str| visit.href(&format!("/wallets/{}/{deed}", wallet.id));
     let mut forms = Vec::new();
     if matches!(wallet.state, WalletState::Active | WalletState::Pending) && may("block") {
@@ -153,15 +174,24 @@ fn control(visit: &Visit, wallet: &Wallet) -> Section {
 pub(super) async fn block(visit: Visit) -> Answer {
     let (id, why) = (visit.id(WalletId::parse)?, visit.why()?.to_owned());
     let form = visit.form();
-    let reason = BlockReason::parse(form.text("reason")).ok_or_else(|| invalid("Please choose a reason."))?;
-    let hours = form.given("hours").map(|text| text.parse::<i64>().ok().filter(|it| AUTO_UNBLOCK_HOURS.contains(it)));
+    let reason = BlockReason::parse(form.text("reason"))
+        .ok_or_else(|| invalid("Please choose a reason."))?;
+    let hours = form
+        .given("hours")
+        .map(|text| text.parse::<i64>().ok().filter(|it| AUTO_UNBLOCK_HOURS.contains(it)));
     let (least, most) = (AUTO_UNBLOCK_HOURS.start(), AUTO_UNBLOCK_HOURS.end());
     let hours = match hours {
-        Some(None) => return Err(invalid(&format!("The hours must be a number from {least} to {most}."))),
+        Some(None) => {
+            return Err(invalid(&format!("The hours must be a number from {least} to {most}.")));
+        }
         hours => hours.flatten(),
     };
-    let order =
-        BlockOrder { reason, details: why.clone(), auto_unblock_hours: hours, triggered_by: TriggeredBy::Manual };
+    let order = BlockOrder {
+        reason,
+        details: why.clone(),
+        auto_unblock_hours: hours,
+        triggered_by: TriggeredBy::Manual,
+    };
     visit.console().wallets.block(&visit.caller()?, id, order, visit.deed(&why), None).await?;
     Ok(visit.done(&visit.href(&format!("/wallets/{id}")), "The wallet is blocked."))
 }
@@ -169,25 +199,39 @@ pub(super) async fn block(visit: Visit) -> Answer {
 pub(super) async fn unblock(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
     let wallet = own(&visit).await?;
-    let blocked_at = wallet.block.as_ref().filter(|_| wallet.state == WalletState::Blocked).map(|block| block.at);
+    let blocked_at = wallet
+        .block
+        .as_ref()
+        .filter(|_| wallet.state == WalletState::Blocked)
+        .map(|block| block.at);
     let Some(blocked_at) = blocked_at else {
         return Err(Stop::Refused(format!("The wallet is {}.", wallet.state.name())));
     };
     as_shown(&visit, blocked_at.0)?;
-    visit.propose(Deed::UnblockWallet { wallet: wallet.id, blocked_at, reason: Some(why.clone()) }, &why).await
+    visit
+        .propose(
+            Deed::UnblockWallet { wallet: wallet.id, blocked_at, reason: Some(why.clone()) },
+            &why,
+        )
+        .await
 }
 
 pub(super) async fn blacklist(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
     let line = |name: &str, words: &str| {
         let text = visit.form().text(name);
-        let fine = !text.is_empty() && text.chars().count() <= LINE_MAX_CHARS && !text.chars().any(char::is_control);
+        let fine = !text.is_empty()
+            && text.chars().count() <= LINE_MAX_CHARS
+            && !text.chars().any(char::is_control);
         if fine { Ok(text.to_owned()) } else { Err(invalid(words)) }
     };
     let authority = line("authority", "Please enter the authority.")?;
     let reference = line("reference", "Please enter the order number.")?;
-    let effective_date: Date =
-        visit.form().text("day").parse().map_err(|_| invalid("Please enter the effective date."))?;
+    let effective_date: Date = visit
+        .form()
+        .text("day")
+        .parse()
+        .map_err(|_| invalid("Please enter the effective date."))?;
     let wallet = own(&visit).await?;
     if wallet.state == WalletState::Blacklisted {
         return Err(Stop::Refused("The wallet is BLACKLISTED.".to_owned()));

@@ -44,18 +44,33 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let pager = pager(&visit, &visit.href("/wallets"), &FILTERS, rows.len(), found.more);
     let table = Table::new("Wallets", &head, rows).or("No wallets match.").paged(pager);
     let filters = FormView::filters(vec![
-        Field::one_of("status", "Status", WalletState::ALL.map(WalletState::name)).or_all().as_asked(visit.query()),
-        Field::one_of("level", "KYC level", KycLevel::ALL.map(KycLevel::name)).or_all().as_asked(visit.query()),
+        Field::one_of("status", "Status", WalletState::ALL.map(WalletState::name))
+            .or_all()
+            .as_asked(visit.query()),
+        Field::one_of("level", "KYC level", KycLevel::ALL.map(KycLevel::name))
+            .or_all()
+            .as_asked(visit.query()),
         Field::line("customer", "Customer id").optional().as_asked(visit.query()),
     ]);
     let file = format!("{}?{}", visit.href("/wallets/export.csv"), query(&visit, &FILTERS));
     let links = vec![(file, "Download as CSV".to_owned())];
-    page(&visit, "Wallets", vec![Section { links, filters: Some(filters), table: Some(table), ..Section::default() }])
+    page(
+        &visit,
+        "Wallets",
+        vec![Section { links, filters: Some(filters), table: Some(table), ..Section::default() }],
+    )
 }
 
 pub(super) async fn export(visit: Visit) -> Answer {
     let (tenant, filter) = (visit.tenant_id()?, filter(&visit)?);
-    let mut csv = Csv::new(&["wallet_id", "customer_id", "status", "kyc_level", "created_at", "last_activity_at"]);
+    let mut csv = Csv::new(&[
+        "wallet_id",
+        "customer_id",
+        "status",
+        "kyc_level",
+        "created_at",
+        "last_activity_at",
+    ]);
     let store = visit.console().store();
     super::every_page(
         |page| Box::pin(store.office_wallets(tenant, &filter, page)),

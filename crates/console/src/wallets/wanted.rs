@@ -10,9 +10,18 @@ use crate::{Cell, Stop, Table, Tone, Visit};
 const NOTHING: &str = "No sender has entered a refund address.";
 
 /// The refund addresses of a deposit's senders; no section for a deposit that cannot be refunded.
-pub(super) async fn section(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Option<Section>, Stop> {
-    let may_go_back = matches!(deposit.state, DepositState::Rejected | DepositState::LegalHold | DepositState::Failed);
-    let Some(request) = deposit.request.filter(|_| may_go_back || *named != Named::Nothing) else { return Ok(None) };
+pub(super) async fn section(
+    visit: &Visit,
+    deposit: &Deposit,
+    named: &Named,
+) -> Result<Option<Section>, Stop> {
+    let may_go_back = matches!(
+        deposit.state,
+        DepositState::Rejected | DepositState::LegalHold | DepositState::Failed
+    );
+    let Some(request) = deposit.request.filter(|_| may_go_back || *named != Named::Nothing) else {
+        return Ok(None);
+    };
     let senders = visit.console().store().sender_infos(visit.tenant_id()?, request).await?;
     let says = match named {
         Named::Nothing => String::new(),
@@ -30,14 +39,23 @@ pub(super) async fn section(visit: &Visit, deposit: &Deposit, named: &Named) -> 
     let others = (is_silent && *named != Named::Nothing).then(|| others.to_owned());
     let says = Some(says).filter(|says| !says.is_empty()).into_iter().chain(others).collect();
     let table = Some(table(named.answers(), &senders));
-    Ok(Some(Section { title: "Sender's refund address".to_owned(), says, table, ..Section::default() }))
+    Ok(Some(Section {
+        title: "Sender's refund address".to_owned(),
+        says,
+        table,
+        ..Section::default()
+    }))
 }
 
 /// The answers with their senders and screening results.
 pub(super) fn table(answers: &[RefundTo], senders: &[SenderInfo]) -> Table {
     let row = |answer: &RefundTo| {
-        let said = senders.iter().find(|sender| sender.id == answer.sender).map(|sender| &sender.details);
-        let names = said.map(|said| [said.first_name.as_deref(), said.last_name.as_deref()]).into_iter().flatten();
+        let said =
+            senders.iter().find(|sender| sender.id == answer.sender).map(|sender| &sender.details);
+        let names = said
+            .map(|said| [said.first_name.as_deref(), said.last_name.as_deref()])
+            .into_iter()
+            .flatten();
         let name = names.flatten().collect::<Vec<_>>().join(" ");
         let tone = if answer.screened.is_match() { Tone::Warn } else { Tone::Plain };
         vec![

@@ -12,7 +12,8 @@ use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
 const FILTERS: [&str; 5] = ["service", "status", "event", "from", "until"];
 /// The services of events, with labels.
-const EVENTS_OF: [(&str, &str); 2] = [("wallet", "the wallet service"), ("payment", "the payment service")];
+const EVENTS_OF: [(&str, &str); 2] =
+    [("wallet", "the wallet service"), ("payment", "the payment service")];
 
 pub(super) const fn tone(state: DeliveryState) -> Tone {
     match state {
@@ -50,9 +51,15 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let undelivered = console.store().undelivered_counts(caller.tenant).await?;
     let row = |record: &DeliveryRecord| {
         let delivery = &record.delivery;
-        let answer = delivery.last_fault.clone().or_else(|| delivery.last_status.map(|status| status.to_string()));
+        let answer = delivery
+            .last_fault
+            .clone()
+            .or_else(|| delivery.last_status.map(|status| status.to_string()));
         vec![
-            Cell::id_link(visit.href(&format!("/webhooks/deliveries/{}", delivery.event)), delivery.event),
+            Cell::id_link(
+                visit.href(&format!("/webhooks/deliveries/{}", delivery.event)),
+                delivery.event,
+            ),
             Cell::text(record.event.kind_name()),
             Cell::state(delivery.state.name(), tone(delivery.state)),
             Cell::number(delivery.attempts),
@@ -64,22 +71,27 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let behind = u64::from(sheet(&visit).page + 1) * u64::from(sheet(&visit).limit);
     let pager = pager(&visit, &visit.href("/webhooks"), &FILTERS, rows.len(), found.total > behind);
-    let head = ["Delivery", "Event", "Status", "Attempts", "Created", "Next attempt", "Last answer"];
+    let head =
+        ["Delivery", "Event", "Status", "Attempts", "Created", "Next attempt", "Last answer"];
     let table = Table::new("Deliveries", &head, rows).or("No deliveries match.").paged(pager);
     let query = visit.query();
     let kinds: Vec<_> = filter.of.kinds().into_iter().map(|kind| (kind, kind)).collect();
     let filters = FormView::filters(vec![
         Field::choice("service", "Events of", &EVENTS_OF).holding(filter.of.name()),
-        Field::one_of("status", "Status", DeliveryState::ALL.map(DeliveryState::name)).or_all().as_asked(query),
+        Field::one_of("status", "Status", DeliveryState::ALL.map(DeliveryState::name))
+            .or_all()
+            .as_asked(query),
         Field::choice("event", "Event", &kinds).or_all().as_asked(query),
         Field::day("from", "From (UTC)").optional().as_asked(query),
         Field::day("until", "Before (UTC)").optional().as_asked(query),
     ]);
-    let counts: Vec<String> = undelivered.iter().map(|(state, count)| format!("{count} {}", state.name())).collect();
+    let counts: Vec<String> =
+        undelivered.iter().map(|(state, count)| format!("{count} {}", state.name())).collect();
     let says = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     let says = vec![format!("Not delivered: {says}")];
     let title = "Deliveries".to_owned();
-    let deliveries = Section { title, says, filters: Some(filters), table: Some(table), ..Section::default() };
+    let deliveries =
+        Section { title, says, filters: Some(filters), table: Some(table), ..Section::default() };
     let sections = vec![
         super::receiver::section(&visit).await?,
         super::waiting_words(&visit, "webhook").await?,
@@ -92,7 +104,8 @@ pub(super) async fn list(visit: Visit) -> Answer {
 /// Resends missed events since a day, oldest first.
 pub(super) async fn recover(visit: Visit) -> Answer {
     let (caller, why) = (visit.caller()?, visit.why()?.to_owned());
-    let since = day(visit.form().given("since"))?.ok_or_else(|| Stop::Invalid("Please enter a day.".to_owned()))?;
+    let since = day(visit.form().given("since"))?
+        .ok_or_else(|| Stop::Invalid("Please enter a day.".to_owned()))?;
     let wallets = &visit.console().wallets;
     let lost = wallets.lost_since(&caller, since).await?;
     wallets.recover(&caller, &lost, &visit.deed(&why)).await?;
@@ -122,7 +135,9 @@ pub(super) async fn example(visit: Visit) -> Answer {
     let (word, tone) = match &answer.result {
         domain::webhook::DeliveryResult::Received => ("received".to_owned(), Tone::Good),
         domain::webhook::DeliveryResult::NotReceived(why) => (why.clone(), Tone::Bad),
-        domain::webhook::DeliveryResult::Gone => ("410: the endpoint is gone".to_owned(), Tone::Bad),
+        domain::webhook::DeliveryResult::Gone => {
+            ("410: the endpoint is gone".to_owned(), Tone::Bad)
+        }
     };
     let facts = vec![
         ("Event", Cell::text(kind.name())),
@@ -136,5 +151,9 @@ pub(super) async fn example(visit: Visit) -> Answer {
     let exact = vec![("Request body".to_owned(), body), ("Answer".to_owned(), answer.body)];
     let links = vec![(visit.href("/webhooks"), "Back to the webhooks".to_owned())];
     let says = vec!["The test event is not stored.".to_owned()];
-    page(&visit, "Test event sent", vec![Section { says, links, facts, exact, ..Section::default() }])
+    page(
+        &visit,
+        "Test event sent",
+        vec![Section { says, links, facts, exact, ..Section::default() }],
+    )
 }

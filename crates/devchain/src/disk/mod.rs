@@ -118,8 +118,14 @@ impl Disk {
     }
 
     /// Records a block on top of `parent`.
-    pub(crate) fn add_block(&mut self, parent: &Block, block: &Block, changes: &Changes) -> Result<(), DiskFault> {
-        let longer = block.is_plain(parent).then(|| self.run.extended(block.header.timestamp)).flatten();
+    pub(crate) fn add_block(
+        &mut self,
+        parent: &Block,
+        block: &Block,
+        changes: &Changes,
+    ) -> Result<(), DiskFault> {
+        let longer =
+            block.is_plain(parent).then(|| self.run.extended(block.header.timestamp)).flatten();
         if let Some(run) = longer {
             self.run_file.write(&run, self.tail.sequence(), self.tail.len())?;
             self.run = run;

@@ -59,8 +59,15 @@ impl StoredBlock {
     pub(crate) fn restore(self) -> Result<Block, String> {
         let mut body = Body::default();
         for tx in self.txs {
-            body.txs.push(Tx::restore(&tx.raw, tx.sender, tx.is_unsigned).map_err(|fault| fault.to_string())?);
-            body.receipts.push(Receipt { succeeded: tx.succeeded, gas_used: tx.gas_used, logs: tx.logs });
+            body.txs.push(
+                Tx::restore(&tx.raw, tx.sender, tx.is_unsigned)
+                    .map_err(|fault| fault.to_string())?,
+            );
+            body.receipts.push(Receipt {
+                succeeded: tx.succeeded,
+                gas_used: tx.gas_used,
+                logs: tx.logs,
+            });
         }
         Ok(Block { header: self.header, hash: self.hash, body: Arc::new(body) })
     }
@@ -77,7 +84,11 @@ impl Record {
             Record::Block(stored, changes) => {
                 let block = stored.restore()?;
                 if block.header.parent_hash != chain.head().hash {
-                    return Err(format!("block {} does not follow block {}", block.number(), chain.head().number()));
+                    return Err(format!(
+                        "block {} does not follow block {}",
+                        block.number(),
+                        chain.head().number()
+                    ));
                 }
                 chain.put(block, &changes);
             }

@@ -30,7 +30,8 @@ impl Run {
         match self.count {
             0 => Some(Run::begin(timestamp)),
             1 => Some(Run { step: timestamp.checked_sub(self.first)?, count: 2, ..self }),
-            _ => (timestamp == self.first + self.step * self.count).then_some(Run { count: self.count + 1, ..self }),
+            _ => (timestamp == self.first + self.step * self.count)
+                .then_some(Run { count: self.count + 1, ..self }),
         }
     }
 
@@ -76,8 +77,13 @@ impl RunFile {
     pub(crate) fn open(dir: &Path) -> Result<RunFile, DiskFault> {
         let path = dir.join("run");
         let mut options = OpenOptions::new();
-        let mut file =
-            options.read(true).write(true).create(true).truncate(false).open(&path).map_err(DiskFault::io(&path))?;
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(DiskFault::io(&path))?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(DiskFault::io(&path))?;
         let newest = slots(&bytes).max_by_key(|slot| slot.generation);
@@ -87,12 +93,19 @@ impl RunFile {
 
     /// The run after this tail when the process ended.
     pub(crate) fn newest(&self, sequence: u64, tail_bytes: u64) -> Option<Run> {
-        let slot = self.newest.filter(|slot| slot.sequence == sequence && slot.tail_bytes == tail_bytes)?;
+        let slot = self
+            .newest
+            .filter(|slot| slot.sequence == sequence && slot.tail_bytes == tail_bytes)?;
         Some(slot.run)
     }
 
     /// Overwrites the older slot.
-    pub(crate) fn write(&mut self, run: &Run, sequence: u64, tail_bytes: u64) -> Result<(), DiskFault> {
+    pub(crate) fn write(
+        &mut self,
+        run: &Run,
+        sequence: u64,
+        tail_bytes: u64,
+    ) -> Result<(), DiskFault> {
         let slot = Slot { generation: self.generation + 1, sequence, tail_bytes, run: *run };
         let content = alloy_rlp::encode(slot);
         let mut bytes = checksum(&content).to_vec();

@@ -52,7 +52,8 @@ struct Empty {
 
 /// Writes the snapshot with this number and returns the number.
 pub(crate) fn write(dir: &Path, chain: &Chain, sequence: u64) -> Result<u64, DiskFault> {
-    let undo = |undo: &Undo| StoredUndo { before: undo.before.clone(), grants: undo.grants.clone() };
+    let undo =
+        |undo: &Undo| StoredUndo { before: undo.before.clone(), grants: undo.grants.clone() };
     let content = alloy_rlp::encode(Stored {
         sequence,
         chain_id: chain.chain_id,
@@ -85,8 +86,10 @@ pub(crate) fn read(dir: &Path, chain: &mut Chain) -> Result<Option<u64>, DiskFau
         Err(fault) => return Err(DiskFault::io(&path)(fault)),
     };
     let damaged = |what: &str| DiskFault::damaged(&path, what);
-    let content = bytes.strip_prefix(MAGIC).ok_or_else(|| damaged("not a snapshot of this version"))?;
-    let (sum, mut content) = content.split_at_checked(CHECKSUM_BYTES).ok_or_else(|| damaged("too short"))?;
+    let content =
+        bytes.strip_prefix(MAGIC).ok_or_else(|| damaged("not a snapshot of this version"))?;
+    let (sum, mut content) =
+        content.split_at_checked(CHECKSUM_BYTES).ok_or_else(|| damaged("too short"))?;
     if checksum(content).as_slice() != sum {
         return Err(damaged("checksum"));
     }
@@ -110,14 +113,18 @@ fn restore(stored: Stored, chain: &mut Chain) -> Result<(), String> {
     for stretch in stored.blocks {
         let mut parent = stretch.first.restore()?;
         for empty in stretch.empty {
-            let header = empty_header(&parent.header, parent.hash, Setting::like(&parent, empty.timestamp));
+            let header =
+                empty_header(&parent.header, parent.hash, Setting::like(&parent, empty.timestamp));
             let block = Block { header, hash: empty.hash, body: Default::default() };
             blocks.push(std::mem::replace(&mut parent, block));
         }
         blocks.push(parent);
     }
     let mut blocks = blocks.into_iter();
-    let first = blocks.next().filter(|first| first.number() == 0).ok_or("it does not begin with block 0")?;
+    let first = blocks
+        .next()
+        .filter(|first| first.number() == 0)
+        .ok_or("it does not begin with block 0")?;
     chain.history = History::new(first, stored.complete_from);
     blocks.for_each(|block| chain.history.push(block));
     Ok(())
@@ -129,7 +136,9 @@ fn stretches(history: &History) -> Vec<Stretch> {
     for block in history.iter() {
         let is_plain = parent.is_some_and(|parent| block.is_plain(parent));
         match stretches.last_mut().filter(|_| is_plain) {
-            Some(stretch) => stretch.empty.push(Empty { timestamp: block.header.timestamp, hash: block.hash }),
+            Some(stretch) => {
+                stretch.empty.push(Empty { timestamp: block.header.timestamp, hash: block.hash })
+            }
             None => stretches.push(Stretch { first: StoredBlock::of(block), empty: Vec::new() }),
         }
         parent = Some(block);

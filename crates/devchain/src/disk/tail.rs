@@ -27,8 +27,13 @@ impl Tail {
     pub(crate) fn open(dir: &Path, sequence: u64) -> Result<(Tail, Vec<Record>), DiskFault> {
         let path = dir.join(format!("{NAME}{sequence}"));
         let mut options = OpenOptions::new();
-        let mut file =
-            options.read(true).write(true).create(true).truncate(false).open(&path).map_err(DiskFault::io(&path))?;
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(DiskFault::io(&path))?;
         let mut content = Vec::new();
         file.read_to_end(&mut content).map_err(DiskFault::io(&path))?;
         let (records, whole) = read_records(&content);
@@ -61,7 +66,8 @@ impl Tail {
         for record in records {
             let mut content = Vec::new();
             record.encode(&mut content);
-            let length = u32::try_from(content.len()).map_err(|_| DiskFault::damaged(&self.path, "block too large"))?;
+            let length = u32::try_from(content.len())
+                .map_err(|_| DiskFault::damaged(&self.path, "block too large"))?;
             bytes.extend(length.to_be_bytes());
             bytes.extend(&checksum(&content)[..CHECKSUM_BYTES]);
             bytes.extend(content);
@@ -76,7 +82,10 @@ impl Tail {
             }
             Err(fault) => {
                 // A partial write must not precede the next record.
-                let back = self.file.set_len(self.bytes).and_then(|()| self.file.seek(SeekFrom::Start(self.bytes)));
+                let back = self
+                    .file
+                    .set_len(self.bytes)
+                    .and_then(|()| self.file.seek(SeekFrom::Start(self.bytes)));
                 Err(DiskFault::io(&self.path)(back.err().unwrap_or(fault)))
             }
         }

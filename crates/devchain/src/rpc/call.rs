@@ -49,7 +49,9 @@ pub(crate) fn estimate(sight: &Sight<'_>, now: u64, params: Params<'_>) -> Resul
             block.header = empty_header(&head.header, head.hash, sight.chain.setting(now));
         }
         tx.gas_limit = highest(world, &tx, &block)?;
-        search(tx.gas_limit, &mut |gas| run_at(sight, world, &block, TxEnv { gas_limit: gas, ..tx.clone() }))
+        search(tx.gas_limit, &mut |gas| {
+            run_at(sight, world, &block, TxEnv { gas_limit: gas, ..tx.clone() })
+        })
     })?
     .map(quantity)
 }
@@ -61,8 +63,11 @@ fn highest(world: &World<'_>, tx: &TxEnv, block: &Block) -> Result<u64, RpcFault
         return Ok(highest);
     }
     let balance = world.account(&tx.caller).map(|account| account.balance).unwrap_or_default();
-    let left = balance.checked_sub(tx.value).ok_or_else(|| RpcFault::server("insufficient funds for transfer"))?;
-    Ok(u64::try_from(left / U256::from(tx.gas_price)).map_or(highest, |allowance| allowance.min(highest)))
+    let left = balance
+        .checked_sub(tx.value)
+        .ok_or_else(|| RpcFault::server("insufficient funds for transfer"))?;
+    Ok(u64::try_from(left / U256::from(tx.gas_price))
+        .map_or(highest, |allowance| allowance.min(highest)))
 }
 
 type Attempt<'a> = &'a mut dyn FnMut(u64) -> Result<Ran, RpcFault>;
@@ -102,7 +107,12 @@ fn suffices(attempt: Result<Ran, RpcFault>) -> bool {
     attempt.is_ok_and(|ran| ran.result.is_success())
 }
 
-fn run_at(sight: &Sight<'_>, world: &mut World<'_>, block: &Block, tx: TxEnv) -> Result<Ran, RpcFault> {
+fn run_at(
+    sight: &Sight<'_>,
+    world: &mut World<'_>,
+    block: &Block,
+    tx: TxEnv,
+) -> Result<Ran, RpcFault> {
     let caller = tx.caller;
     run(world, &block.header, sight.chain.chain_id, tx, Checks::Question).map_err(|fault| match fault {
         EVMError::Transaction(InvalidTransaction::LackOfFundForMaxFee { fee, balance }) => RpcFault::server(format!(
@@ -133,16 +143,24 @@ fn halt_text(reason: &HaltReason) -> String {
 
 /// Converts the call object to a transaction of the interpreter.
 fn transaction(params: Params<'_>) -> Result<TxEnv, RpcFault> {
-    let fields = params.get(0)?.as_object().ok_or_else(|| RpcFault::params("invalid argument 0: not an object"))?;
+    let fields = params
+        .get(0)?
+        .as_object()
+        .ok_or_else(|| RpcFault::params("invalid argument 0: not an object"))?;
     let field = |name: &str| fields.get(name).filter(|value| !value.is_null());
     let amount = |name: &str| field(name).map(params::quantity).transpose().map_err(at(0));
     let number = |name: &str| field(name).map(params::number).transpose().map_err(at(0));
     let address = |name: &str| field(name).map(params::address).transpose().map_err(at(0));
-    let fee = |name: &str| amount(name).map(|wei| wei.map(|wei| u128::try_from(wei).unwrap_or(u128::MAX)));
+    let fee = |name: &str| {
+        amount(name).map(|wei| wei.map(|wei| u128::try_from(wei).unwrap_or(u128::MAX)))
+    };
 
-    let (price, max_fee, tip) = (fee("gasPrice")?, fee("maxFeePerGas")?, fee("maxPriorityFeePerGas")?);
+    let (price, max_fee, tip) =
+        (fee("gasPrice")?, fee("maxFeePerGas")?, fee("maxPriorityFeePerGas")?);
     if price.is_some() && (max_fee.is_some() || tip.is_some()) {
-        return Err(RpcFault::server("both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified"));
+        return Err(RpcFault::server(
+            "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified",
+        ));
     }
     Ok(TxEnv {
         // EIP-1559 with a tip, or the form without tips.
@@ -154,7 +172,11 @@ fn transaction(params: Params<'_>) -> Result<TxEnv, RpcFault> {
         gas_priority_fee: tip,
         value: amount("value")?.unwrap_or_default(),
         data: input(field("input"), field("data"))?,
-        access_list: field("accessList").map(access_list).transpose().map_err(at(0))?.unwrap_or_default(),
+        access_list: field("accessList")
+            .map(access_list)
+            .transpose()
+            .map_err(at(0))?
+            .unwrap_or_default(),
         chain_id: None,
         ..TxEnv::default()
     })
@@ -164,8 +186,7 @@ fn input(input: Option<&Value>, data: Option<&Value>) -> Result<Bytes, RpcFault>
     let input = input.map(params::bytes).transpose().map_err(at(0))?;
     let data = data.map(params::bytes).transpose().map_err(at(0))?;
     if input.is_some() && data.is_some() && input != data {
-        let what =
-            "both \"data\" and \"input\" are set and not equal. Please use \"input\" to pass transaction call data";
+        let what = "both \"data\" and \"input\" are set and not equal. Please use \"input\" to pass transaction call data";
         return Err(RpcFault::params(what));
     }
     Ok(input.or(data).unwrap_or_default())

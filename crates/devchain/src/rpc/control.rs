@@ -32,7 +32,9 @@ impl DevChain {
         match method {
             "dev_mine" => self.mine_some(params)?,
             "dev_setBalance" => self.set_balance(params.address(0)?, params.quantity(1)?)?,
-            "dev_reorg" => self.reorg(&reorg(params)?).map_err(|fault| RpcFault::server(fault.to_string()))?,
+            "dev_reorg" => {
+                self.reorg(&reorg(params)?).map_err(|fault| RpcFault::server(fault.to_string()))?
+            }
             "dev_setIntervalMining" => self.set_mining(mining(params)?),
             "dev_letPass" => self.let_some_pass(params)?,
             "dev_fault" => faults(params)?.into_iter().for_each(|fault| self.fault(fault)),
@@ -56,7 +58,9 @@ impl DevChain {
     fn let_some_pass(&self, params: Params<'_>) -> Result<(), RpcFault> {
         let seconds = plain(params.get(0)?, 0)?;
         if seconds > LET_PASS_MAX_S {
-            return Err(RpcFault::params(format!("invalid argument 0: at most {LET_PASS_MAX_S} seconds")));
+            return Err(RpcFault::params(format!(
+                "invalid argument 0: at most {LET_PASS_MAX_S} seconds"
+            )));
         }
         self.let_pass(seconds);
         Ok(())
@@ -105,7 +109,8 @@ fn faults(params: Params<'_>) -> Result<Vec<Fault>, RpcFault> {
             "fee_multiplier" => faults.push(Fault::FeeMultiplier(plain(value, 0)?)),
             "lag_blocks" => faults.push(Fault::LagBlocks(plain(value, 0)?)),
             "rpc_error_next" | "rpc_lose_answer_next" => {
-                let methods = value.as_object().ok_or_else(|| at(0)(format!("{name}: not an object")))?;
+                let methods =
+                    value.as_object().ok_or_else(|| at(0)(format!("{name}: not an object")))?;
                 for (method, count) in methods {
                     let (method, count) = (method.clone(), plain(count, 0)?);
                     faults.push(match name.as_str() {

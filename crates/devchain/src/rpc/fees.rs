@@ -29,7 +29,8 @@ pub(crate) fn history(sight: &Sight<'_>, params: Params<'_>) -> Result<Value, Rp
     let newest = get(sight, params.block(1)?)?;
     let percentiles = percentiles(params)?;
     let oldest = (newest.number() + 1).saturating_sub(count);
-    let blocks: Vec<_> = (oldest..=newest.number()).rev().map_while(|number| sight.block(number)).collect();
+    let blocks: Vec<_> =
+        (oldest..=newest.number()).rev().map_while(|number| sight.block(number)).collect();
     if count == 0 || blocks.is_empty() {
         return Ok(json!({ "oldestBlock": "0x0", "gasUsedRatio": null }));
     }
@@ -42,7 +43,8 @@ pub(crate) fn history(sight: &Sight<'_>, params: Params<'_>) -> Result<Value, Rp
     };
     let mut base_fees: Vec<_> = in_order().map(|block| quantity(block.base_fee())).collect();
     base_fees.push(quantity(next));
-    let ratios: Vec<_> = in_order().map(|block| ratio(block.header.gas_used, block.header.gas_limit)).collect();
+    let ratios: Vec<_> =
+        in_order().map(|block| ratio(block.header.gas_used, block.header.gas_limit)).collect();
     let mut history = json!({
         "oldestBlock": quantity(oldest),
         "baseFeePerGas": base_fees,
@@ -65,14 +67,19 @@ fn count(params: Params<'_>) -> Result<u64, RpcFault> {
 /// In millionths of a hundredth; `None` if not requested.
 fn percentiles(params: Params<'_>) -> Result<Option<Vec<u64>>, RpcFault> {
     let Some(values) = params.optional(2) else { return Ok(None) };
-    let values = values.as_array().ok_or_else(|| RpcFault::params("invalid argument 2: a list is expected"))?;
+    let values = values
+        .as_array()
+        .ok_or_else(|| RpcFault::params("invalid argument 2: a list is expected"))?;
     let invalid = |what: String| RpcFault::server(format!("invalid reward percentile: {what}"));
     if values.len() > PERCENTILES_MAX {
         return Err(invalid(format!("over the query limit {PERCENTILES_MAX}")));
     }
-    let parse = |value: &Value| scaled(&value.to_string()).ok_or_else(|| invalid(value.to_string()));
+    let parse =
+        |value: &Value| scaled(&value.to_string()).ok_or_else(|| invalid(value.to_string()));
     let parsed = values.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-    match parsed.is_sorted() && parsed.iter().all(|percentile| *percentile <= 100 * PERCENTILE_SCALE) {
+    match parsed.is_sorted()
+        && parsed.iter().all(|percentile| *percentile <= 100 * PERCENTILE_SCALE)
+    {
         true => Ok(Some(parsed).filter(|parsed| !parsed.is_empty())),
         false => Err(invalid("they rise from 0 to 100".to_owned())),
     }
@@ -100,10 +107,12 @@ fn ratio(used: u64, limit: u64) -> Value {
 /// A block's tips at these percentiles of its gas.
 fn rewards(block: &Block, percentiles: &[u64]) -> Value {
     let txs = block.body.txs.iter().zip(&block.body.receipts);
-    let mut tips: Vec<_> = txs.map(|(tx, receipt)| (tx.tip(block.base_fee()), receipt.gas_used)).collect();
+    let mut tips: Vec<_> =
+        txs.map(|(tx, receipt)| (tx.tip(block.base_fee()), receipt.gas_used)).collect();
     tips.sort_unstable();
     let reward = |percentile: &u64| {
-        let wanted = u128::from(block.header.gas_used) * u128::from(*percentile) / u128::from(100 * PERCENTILE_SCALE);
+        let wanted = u128::from(block.header.gas_used) * u128::from(*percentile)
+            / u128::from(100 * PERCENTILE_SCALE);
         let mut sum = 0;
         let at = tips.iter().find(|(_, gas)| {
             sum += u128::from(*gas);

@@ -22,7 +22,10 @@ struct Filter {
 }
 
 pub(crate) fn logs(sight: &Sight<'_>, params: Params<'_>, most: usize) -> Result<Value, RpcFault> {
-    let fields = params.get(0)?.as_object().ok_or_else(|| RpcFault::params("invalid argument 0: not an object"))?;
+    let fields = params
+        .get(0)?
+        .as_object()
+        .ok_or_else(|| RpcFault::params("invalid argument 0: not an object"))?;
     let filter = Filter::read(fields)?;
     let mut found = Vec::new();
     for block in blocks(sight, fields)? {
@@ -45,7 +48,8 @@ fn blocks<'a>(sight: &Sight<'a>, fields: &Map<String, Value>) -> Result<Vec<&'a 
     let (from, to) = (field("fromBlock"), field("toBlock"));
     if let Some(hash) = field("blockHash") {
         if from.is_some() || to.is_some() {
-            let what = "cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other";
+            let what =
+                "cannot specify both BlockHash and FromBlock/ToBlock, choose one or the other";
             return Err(RpcFault::params(format!("invalid argument 0: {what}")));
         }
         let hash = params::hash(hash).map_err(at(0))?;
@@ -77,9 +81,10 @@ impl Filter {
         let contracts = choices(fields.get("address"), params::address)?;
         let topics = match fields.get("topics") {
             None | Some(Value::Null) => Vec::new(),
-            Some(Value::Array(places)) if places.len() <= TOPICS_MAX => {
-                places.iter().map(|place| choices(Some(place), params::hash)).collect::<Result<_, _>>()?
-            }
+            Some(Value::Array(places)) if places.len() <= TOPICS_MAX => places
+                .iter()
+                .map(|place| choices(Some(place), params::hash))
+                .collect::<Result<_, _>>()?,
             Some(Value::Array(_)) => return Err(RpcFault::params("exceed max topics")),
             Some(_) => return Err(at(0)("topics: a list is expected".to_owned())),
         };
@@ -89,27 +94,39 @@ impl Filter {
     /// Whether a block with this bloom can have a matching log.
     fn may_be_in(&self, bloom: &Bloom) -> bool {
         let contains = |bytes: &[u8]| bloom.contains_input(BloomInput::Raw(bytes));
-        let has_contract = self.contracts.is_empty() || self.contracts.iter().any(|one| contains(one.as_slice()));
+        let has_contract =
+            self.contracts.is_empty() || self.contracts.iter().any(|one| contains(one.as_slice()));
         has_contract
-            && self.topics.iter().all(|place| place.is_empty() || place.iter().any(|topic| contains(topic.as_slice())))
+            && self.topics.iter().all(|place| {
+                place.is_empty() || place.iter().any(|topic| contains(topic.as_slice()))
+            })
     }
 
     fn takes(&self, log: &Log) -> bool {
         let has_contract = self.contracts.is_empty() || self.contracts.contains(&log.address);
         has_contract
             && self.topics.len() <= log.topics().len()
-            && self.topics.iter().zip(log.topics()).all(|(place, topic)| place.is_empty() || place.contains(topic))
+            && self
+                .topics
+                .iter()
+                .zip(log.topics())
+                .all(|(place, topic)| place.is_empty() || place.contains(topic))
     }
 }
 
 /// One value, a list of them, or nothing.
-fn choices<T>(value: Option<&Value>, parse: fn(&Value) -> Result<T, String>) -> Result<Vec<T>, RpcFault> {
+fn choices<T>(
+    value: Option<&Value>,
+    parse: fn(&Value) -> Result<T, String>,
+) -> Result<Vec<T>, RpcFault> {
     match value {
         None | Some(Value::Null) => Ok(Vec::new()),
         Some(Value::Array(values)) if values.len() > CHOICES_MAX => {
             Err(RpcFault::params("exceed max addresses or topics"))
         }
-        Some(Value::Array(values)) => values.iter().map(parse).collect::<Result<_, _>>().map_err(at(0)),
+        Some(Value::Array(values)) => {
+            values.iter().map(parse).collect::<Result<_, _>>().map_err(at(0))
+        }
         Some(one) => Ok(vec![parse(one).map_err(at(0))?]),
     }
 }

@@ -77,7 +77,8 @@ impl DevChain {
         if batch.len() > BATCH_MAX {
             return Some(failure(&Value::Null, &RpcFault::request("batch too large")));
         }
-        let answers: Vec<_> = batch.iter().filter_map(|request| self.answer_one(request, origin)).collect();
+        let answers: Vec<_> =
+            batch.iter().filter_map(|request| self.answer_one(request, origin)).collect();
         (!answers.is_empty()).then_some(Value::Array(answers))
     }
 
@@ -104,7 +105,11 @@ impl DevChain {
         };
         if method.starts_with(CONTROL) {
             let allowed = origin == Origin::InProcess || self.shared.control_over_http;
-            return if allowed { self.control(method, params) } else { Err(RpcFault::no_method(method)) };
+            return if allowed {
+                self.control(method, params)
+            } else {
+                Err(RpcFault::no_method(method))
+            };
         }
         self.fail_before(method)?;
         let result = self.ethereum(method, params);

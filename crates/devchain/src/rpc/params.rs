@@ -27,7 +27,8 @@ impl<'a> Params<'a> {
     }
 
     pub(crate) fn get(self, index: usize) -> Result<&'a Value, RpcFault> {
-        self.optional(index).ok_or_else(|| RpcFault::params(format!("missing value for required argument {index}")))
+        self.optional(index)
+            .ok_or_else(|| RpcFault::params(format!("missing value for required argument {index}")))
     }
 
     pub(crate) fn address(self, index: usize) -> Result<Address, RpcFault> {
@@ -49,7 +50,9 @@ impl<'a> Params<'a> {
     pub(crate) fn flag(self, index: usize) -> Result<bool, RpcFault> {
         match self.optional(index) {
             None => Ok(false),
-            Some(value) => value.as_bool().ok_or_else(|| at(index)("true or false is expected".to_owned())),
+            Some(value) => {
+                value.as_bool().ok_or_else(|| at(index)("true or false is expected".to_owned()))
+            }
         }
     }
 

@@ -16,7 +16,12 @@ use crate::world::World;
 const CLIENT: &str = concat!("corridor-devchain/", env!("CARGO_PKG_VERSION"));
 
 /// Answers read-only methods. `now` is in seconds since 1970: the time of the pending block.
-pub(crate) fn read(sight: &Sight<'_>, now: u64, method: &str, params: Params<'_>) -> Result<Value, RpcFault> {
+pub(crate) fn read(
+    sight: &Sight<'_>,
+    now: u64,
+    method: &str,
+    params: Params<'_>,
+) -> Result<Value, RpcFault> {
     match method {
         "eth_chainId" => Ok(quantity(sight.chain.chain_id)),
         "net_version" => Ok(json!(sight.chain.chain_id.to_string())),
@@ -29,7 +34,9 @@ pub(crate) fn read(sight: &Sight<'_>, now: u64, method: &str, params: Params<'_>
             let (block, is_full) = (sight.by_hash(&params.hash(0)?), params.flag(1)?);
             Ok(block.map_or(Value::Null, |block| show::block(sight, block, is_full)))
         }
-        "eth_getBalance" | "eth_getCode" | "eth_getTransactionCount" => account(sight, now, method, params),
+        "eth_getBalance" | "eth_getCode" | "eth_getTransactionCount" => {
+            account(sight, now, method, params)
+        }
         "eth_getStorageAt" => storage(sight, now, params),
         "eth_getTransactionByHash" => transaction(sight, params),
         "eth_getTransactionReceipt" => receipt(sight, params),
@@ -78,7 +85,9 @@ pub(crate) fn ask<T>(
         return Ok(question(&mut world, &block));
     }
     let block = get(sight, id)?;
-    let gone = || RpcFault::server(format!("historical state {} is not available", block.header.state_root));
+    let gone = || {
+        RpcFault::server(format!("historical state {} is not available", block.header.state_root))
+    };
     sight.ask(block.number(), |world| question(world, block)).ok_or_else(gone)
 }
 
@@ -91,7 +100,12 @@ fn block_by_number(sight: &Sight<'_>, now: u64, params: Params<'_>) -> Result<Va
     Ok(find(sight, id)?.map_or(Value::Null, |block| show::block(sight, block, is_full)))
 }
 
-fn account(sight: &Sight<'_>, now: u64, method: &str, params: Params<'_>) -> Result<Value, RpcFault> {
+fn account(
+    sight: &Sight<'_>,
+    now: u64,
+    method: &str,
+    params: Params<'_>,
+) -> Result<Value, RpcFault> {
     let (address, id) = (params.address(0)?, params.block(1)?);
     if method == "eth_getTransactionCount" && id == BlockId::Pending {
         let next = sight.chain.account(&address).nonce;
@@ -126,7 +140,11 @@ fn receipt(sight: &Sight<'_>, params: Params<'_>) -> Result<Value, RpcFault> {
 }
 
 fn block_receipts(sight: &Sight<'_>, params: Params<'_>) -> Result<Value, RpcFault> {
-    let id = match params.get(0)?.as_str().filter(|text| text.len() == "0x".len() + 2 * B256::len_bytes()) {
+    let id = match params
+        .get(0)?
+        .as_str()
+        .filter(|text| text.len() == "0x".len() + 2 * B256::len_bytes())
+    {
         Some(_) => BlockId::Hash(params.hash(0)?),
         None => params.block(0)?,
     };

@@ -23,7 +23,9 @@ pub(crate) fn raw(handle: &DevChain, params: Params<'_>) -> Result<Value, RpcFau
                 return Ok(());
             }
             chain.submit(tx)?;
-            if chain.mining == Mining::Instant && !chain.build_pending(now).block.body.txs.is_empty() {
+            if chain.mining == Mining::Instant
+                && !chain.build_pending(now).block.body.txs.is_empty()
+            {
                 chain.mine(now)?;
             }
             Ok(())

@@ -90,7 +90,8 @@ pub(crate) fn tx(tx: &Tx, mined: Option<Mined<'_>>) -> Value {
     let envelope = tx.envelope();
     let signature = envelope.signature();
     let base_fee = mined.map(|(_, block, _)| block.base_fee());
-    let price = base_fee.map_or_else(|| envelope.max_fee_per_gas(), |base_fee| tx.gas_price(base_fee));
+    let price =
+        base_fee.map_or_else(|| envelope.max_fee_per_gas(), |base_fee| tx.gas_price(base_fee));
     let mut shown = json!({
         "blockHash": mined.map(|(sight, block, _)| data(sight.hash(block))),
         "blockNumber": mined.map(|(_, block, _)| quantity(block.number())),
@@ -151,7 +152,8 @@ fn authorization(signed: &alloy_eips::eip7702::SignedAuthorization) -> Value {
 pub(crate) fn receipt(sight: &Sight<'_>, block: &Block, index: usize) -> Option<Value> {
     let (tx, receipt) = (block.body.txs.get(index)?, block.body.receipts.get(index)?);
     let before = &block.body.receipts[..index];
-    let cumulative: u64 = before.iter().map(|receipt| receipt.gas_used).sum::<u64>() + receipt.gas_used;
+    let cumulative: u64 =
+        before.iter().map(|receipt| receipt.gas_used).sum::<u64>() + receipt.gas_used;
     let bloom: Bloom = receipt.logs.iter().collect();
     let logs: Vec<_> = logs(sight, block, index).map(|log| log.to_json()).collect();
     Some(json!({
@@ -189,10 +191,19 @@ pub(crate) fn logs<'a>(
     block: &'a Block,
     tx_index: usize,
 ) -> impl Iterator<Item = ShownLog<'a>> + use<'a> {
-    let before = block.body.receipts.iter().take(tx_index).map(|receipt| receipt.logs.len()).sum::<usize>();
-    let (block_hash, tx) = (sight.hash(block), block.body.txs.get(tx_index).map(Tx::hash).unwrap_or_default());
+    let before =
+        block.body.receipts.iter().take(tx_index).map(|receipt| receipt.logs.len()).sum::<usize>();
+    let (block_hash, tx) =
+        (sight.hash(block), block.body.txs.get(tx_index).map(Tx::hash).unwrap_or_default());
     let own = block.body.receipts.get(tx_index).map_or(&[][..], |receipt: &Receipt| &receipt.logs);
-    let shown = move |(place, log)| ShownLog { log, block, block_hash, tx, tx_index, index: before + place };
+    let shown = move |(place, log)| ShownLog {
+        log,
+        block,
+        block_hash,
+        tx,
+        tx_index,
+        index: before + place,
+    };
     own.iter().enumerate().map(shown)
 }
 

@@ -70,7 +70,10 @@ pub fn call(signature: &str, args: &[Arg]) -> Bytes {
 
 /// Arguments without a selector, for constructors.
 pub fn encode(args: &[Arg]) -> Vec<u8> {
-    let head: usize = args.iter().map(|arg| if let Arg::Words(words) = arg { 32 * words.len() } else { 32 }).sum();
+    let head: usize = args
+        .iter()
+        .map(|arg| if let Arg::Words(words) = arg { 32 * words.len() } else { 32 })
+        .sum();
     let (mut heads, mut tails) = (Vec::new(), Vec::new());
     for arg in args {
         match arg {

@@ -3,7 +3,8 @@
 use revm::primitives::{Address, U256};
 
 use crate::tenant::{
-    ADMIN, APPROVER, COMPLIANCE, Item, OPERATOR, PAYER, STRANGER, TREASURY, Tenant, intent, reference,
+    ADMIN, APPROVER, COMPLIANCE, Item, OPERATOR, PAYER, STRANGER, TREASURY, Tenant, intent,
+    reference,
 };
 
 const WALLET: Address = Address::new([0x33; 20]);
@@ -86,7 +87,10 @@ fn ether_is_rescued_from_deployed_and_future_vaults() {
     tenant.evm.give_ether(PAYER, 1_000);
     let escrow = tenant.vault(reference(1), WALLET);
     assert!(tenant.evm.pay(PAYER, escrow, 400).ok, "no contract exists that could refuse it");
-    assert_eq!(tenant.rescue_eth(ADMIN, reference(1), WALLET, Address::ZERO).refusal(), "ZeroAddress");
+    assert_eq!(
+        tenant.rescue_eth(ADMIN, reference(1), WALLET, Address::ZERO).refusal(),
+        "ZeroAddress"
+    );
     let outcome = tenant.rescue_eth(ADMIN, reference(1), WALLET, TREASURY).must();
     assert_eq!(outcome.events(), ["EthRescued"]);
     assert_eq!(tenant.evm.ether(TREASURY), U256::from(400));

@@ -13,12 +13,15 @@ const VAULT: &str = include_str!("../../../../contracts/artifacts/Vault.json");
 const USDC: &str = include_str!("../../../../contracts/artifacts/SandboxUsdc.json");
 const USDT: &str = include_str!("../../../../contracts/artifacts/SandboxUsdt.json");
 
-static ALL: LazyLock<[Value; 4]> =
-    LazyLock::new(|| [CONTROLLER, VAULT, USDC, USDT].map(|text| serde_json::from_str(text).unwrap()));
-static ERRORS: LazyLock<BTreeMap<[u8; 4], String>> =
-    LazyLock::new(|| entries("error").map(|(name, signature)| (abi::selector(&signature), name)).collect());
-static EVENTS: LazyLock<BTreeMap<B256, String>> =
-    LazyLock::new(|| entries("event").map(|(name, signature)| (keccak256(signature), name)).collect());
+static ALL: LazyLock<[Value; 4]> = LazyLock::new(|| {
+    [CONTROLLER, VAULT, USDC, USDT].map(|text| serde_json::from_str(text).unwrap())
+});
+static ERRORS: LazyLock<BTreeMap<[u8; 4], String>> = LazyLock::new(|| {
+    entries("error").map(|(name, signature)| (abi::selector(&signature), name)).collect()
+});
+static EVENTS: LazyLock<BTreeMap<B256, String>> = LazyLock::new(|| {
+    entries("event").map(|(name, signature)| (keccak256(signature), name)).collect()
+});
 
 /// Creation code of the controller; its constructor arguments follow.
 pub fn controller() -> Vec<u8> {
@@ -42,8 +45,12 @@ fn entries(kind: &str) -> impl Iterator<Item = (String, String)> {
     let all = ALL.iter().flat_map(|artifact| artifact["abi"].as_array().unwrap());
     all.filter(move |entry| entry["type"] == kind).map(|entry| {
         let name = entry["name"].as_str().unwrap();
-        let types: Vec<&str> =
-            entry["inputs"].as_array().unwrap().iter().map(|input| input["type"].as_str().unwrap()).collect();
+        let types: Vec<&str> = entry["inputs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|input| input["type"].as_str().unwrap())
+            .collect();
         (name.to_owned(), format!("{name}({})", types.join(",")))
     })
 }
@@ -52,7 +59,8 @@ fn entries(kind: &str) -> impl Iterator<Item = (String, String)> {
 pub fn controller_functions() -> Vec<&'static str> {
     let abi = ALL[0]["abi"].as_array().unwrap();
     let functions = abi.iter().filter(|entry| {
-        entry["type"] == "function" && !matches!(entry["stateMutability"].as_str(), Some("view" | "pure"))
+        entry["type"] == "function"
+            && !matches!(entry["stateMutability"].as_str(), Some("view" | "pure"))
     });
     functions.map(|entry| entry["name"].as_str().unwrap()).collect()
 }
@@ -66,7 +74,10 @@ pub fn refusal(output: &[u8]) -> String {
     if *selector == abi::selector("Panic(uint256)") {
         return "Panic".to_owned();
     }
-    ERRORS.get(selector).cloned().unwrap_or_else(|| format!("unknown error {}", hex::encode(selector)))
+    ERRORS
+        .get(selector)
+        .cloned()
+        .unwrap_or_else(|| format!("unknown error {}", hex::encode(selector)))
 }
 
 /// The name of an event by its first topic.

@@ -45,7 +45,8 @@ fn wallet(n: u64) -> Address {
 /// A tenant with releasable items of 100 each.
 fn funded(count: u64) -> (Tenant, Vec<Item>) {
     let mut tenant = Tenant::new();
-    let items: Vec<Item> = (0..count).map(|n| tenant.escrow_item(intent(n), reference(n), wallet(n), 100)).collect();
+    let items: Vec<Item> =
+        (0..count).map(|n| tenant.escrow_item(intent(n), reference(n), wallet(n), 100)).collect();
     for item in &items {
         let escrow = tenant.vault(item.reference, item.recipient);
         tenant.fund(tenant.usdc, escrow, 100);
@@ -99,7 +100,8 @@ fn a_token_that_burns_all_gas_burns_its_own_share_alone() {
     let data = batch_call(&items);
     let short = tenant.evm.send_with_gas(OPERATOR, tenant.controller, data.clone(), 6 * AMPLE);
     assert_eq!(short.refusal(), "NotEnoughGas");
-    let outcome = tenant.evm.send_with_gas(OPERATOR, tenant.controller, data, 6 * AMPLE + BESIDE).must();
+    let outcome =
+        tenant.evm.send_with_gas(OPERATOR, tenant.controller, data, 6 * AMPLE + BESIDE).must();
     assert_eq!(abi::bools(&outcome.output), [false, true, true, false, true, false]);
     assert_eq!(failures(&outcome).len(), 3);
 }
@@ -109,7 +111,8 @@ fn estimate(tenant: &Tenant, data: &Bytes) -> u64 {
     let (mut too_little, mut enough) = (21_000, GAS_MAX);
     while enough - too_little > 1 {
         let gas = too_little.midpoint(enough);
-        let outcome = tenant.clone().evm.send_with_gas(OPERATOR, tenant.controller, data.clone(), gas);
+        let outcome =
+            tenant.clone().evm.send_with_gas(OPERATOR, tenant.controller, data.clone(), gas);
         if outcome.ok { enough = gas } else { too_little = gas }
     }
     enough
@@ -122,7 +125,8 @@ fn the_estimated_gas_suffices_for_every_executable_item() {
     for count in [1, 2, 3, 7] {
         let data = batch_call(&items[..count]);
         let gas = estimate(&tenant, &data);
-        let outcome = tenant.clone().evm.send_with_gas(OPERATOR, tenant.controller, data, gas).must();
+        let outcome =
+            tenant.clone().evm.send_with_gas(OPERATOR, tenant.controller, data, gas).must();
         let expected: Vec<bool> = (0..count).map(|n| n != 2).collect();
         assert_eq!(abi::bools(&outcome.output), expected, "{count} items with {gas} gas");
         assert!(gas < outcome.gas * 3 / 2, "{gas} are estimated where {} are used", outcome.gas);
@@ -135,10 +139,15 @@ fn a_lack_of_gas_never_looks_like_failed_items() {
     tenant.blacklist(tenant.usdc, items[1].recipient);
     let data = batch_call(&items);
     for gas in (60_000..3_000_000).step_by(2_777) {
-        let outcome = tenant.clone().evm.send_with_gas(OPERATOR, tenant.controller, data.clone(), gas);
+        let outcome =
+            tenant.clone().evm.send_with_gas(OPERATOR, tenant.controller, data.clone(), gas);
         if outcome.ok {
             assert_eq!(abi::bools(&outcome.output), [true, false, true], "with {gas} gas");
-            assert_eq!(failures(&outcome)[0].1, "Blacklistable: account is blacklisted", "with {gas} gas");
+            assert_eq!(
+                failures(&outcome)[0].1,
+                "Blacklistable: account is blacklisted",
+                "with {gas} gas"
+            );
         } else {
             assert!(["NotEnoughGas", ""].contains(&outcome.refusal().as_str()), "with {gas} gas");
         }
@@ -199,7 +208,10 @@ fn reentrancy_is_impossible() {
         tenant.revoke(ADMIN, "OPERATOR", OPERATOR).must();
         tenant.grant(ADMIN, "OPERATOR", STRANGE).must();
         let outcome = tenant.release(STRANGE, &[Item { token: STRANGE, ..items[0] }]).must();
-        assert_eq!(failures(&outcome), [(items[0].intent, "ReentrancyGuardReentrantCall".to_owned())]);
+        assert_eq!(
+            failures(&outcome),
+            [(items[0].intent, "ReentrancyGuardReentrantCall".to_owned())]
+        );
     }
 }
 
@@ -207,7 +219,8 @@ fn reentrancy_is_impossible() {
 fn calls(to: Address, data: &[u8]) -> Vec<u8> {
     const LEN: usize = 58;
     const TRUE: [u8; 9] = [0x5b, 0x60, 0x01, 0x5f, 0x52, 0x60, 0x20, 0x5f, 0xf3];
-    let push = |number: usize| [&[0x61][..], &u16::try_from(number).unwrap().to_be_bytes()].concat();
+    let push =
+        |number: usize| [&[0x61][..], &u16::try_from(number).unwrap().to_be_bytes()].concat();
     let behind = token(&[0; LEN]).len();
     let code = [
         // codecopy(0, offset, len)
@@ -233,7 +246,8 @@ fn calls(to: Address, data: &[u8]) -> Vec<u8> {
 
 fn batch_call(items: &[Item]) -> Bytes {
     let words = items.iter().flat_map(|item| {
-        let args = [item.intent.into(), item.reference.into(), item.recipient.into(), item.token.into()];
+        let args =
+            [item.intent.into(), item.reference.into(), item.recipient.into(), item.token.into()];
         args.into_iter().chain([abi::Arg::from(item.amount)]).map(abi::word)
     });
     let array = abi::Arg::Array { count: items.len(), words: words.collect() };
@@ -248,8 +262,9 @@ fn a_debit_and_a_release_do_not_mix() {
     let debit = tenant.wallet_item(intent(50), reference(50), 100);
     let outcome = tenant.release(OPERATOR, &[items[0], debit]).must();
     assert_eq!(failures(&outcome), [(debit.intent, "NotAnEscrow".to_owned())]);
-    let outcome =
-        tenant.debit(OPERATOR, &[Item { intent: intent(51), amount: U256::from(1), ..items[0] }, debit]).must();
+    let outcome = tenant
+        .debit(OPERATOR, &[Item { intent: intent(51), amount: U256::from(1), ..items[0] }, debit])
+        .must();
     assert_eq!(failures(&outcome), [(intent(51), "NotAWallet".to_owned())]);
     assert_eq!(abi::bools(&outcome.output), [false, true]);
 }

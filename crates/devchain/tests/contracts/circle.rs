@@ -37,12 +37,16 @@ impl Roles {
 pub fn deploy(evm: &mut Evm, token: &FiatToken, roles: Roles) -> Address {
     let library = evm.deploy(CREATOR, token.signature_checker.clone());
     let implementation = evm.deploy(CREATOR, token.implementation(library.0.0).unwrap());
-    let proxy = evm.deploy(CREATOR, [token.proxy.clone(), abi::encode(&[implementation.into()])].concat());
+    let proxy =
+        evm.deploy(CREATOR, [token.proxy.clone(), abi::encode(&[implementation.into()])].concat());
     let names = ["USD Coin".into(), "USDC".into(), "USD".into(), Arg::from(6)];
     let first: Vec<Arg> = names.into_iter().chain(roles.args()).collect();
     let no_accounts = Arg::Array { count: 0, words: Vec::new() };
     for (signature, args) in [
-        ("initialize(string,string,string,uint8,address,address,address,address)", first.as_slice()),
+        (
+            "initialize(string,string,string,uint8,address,address,address,address)",
+            first.as_slice(),
+        ),
         ("initializeV2(string)", &["USD Coin".into()]),
         ("initializeV2_1(address)", &[roles.owner.into()]),
         ("initializeV2_2(address[],string)", &[no_accounts, "USDC".into()]),

@@ -20,7 +20,8 @@ const ROLES: Roles = Roles {
     owner: Address::new([0xa4; 20]),
 };
 const MINTER: Address = Address::new([0xb1; 20]);
-const HOLDERS: [Address; 3] = [Address::new([0xb2; 20]), Address::new([0xb3; 20]), Address::new([0xb4; 20])];
+const HOLDERS: [Address; 3] =
+    [Address::new([0xb2; 20]), Address::new([0xb3; 20]), Address::new([0xb4; 20])];
 /// Number of accounts, plus the zero address and the token itself.
 const ACCOUNTS: usize = 10;
 
@@ -67,8 +68,12 @@ const VIEWS: [&str; 11] = [
     "decimals()",
     "version()",
 ];
-const VIEWS_OF_ACCOUNTS: [&str; 4] =
-    ["balanceOf(address)", "isBlacklisted(address)", "isMinter(address)", "minterAllowance(address)"];
+const VIEWS_OF_ACCOUNTS: [&str; 4] = [
+    "balanceOf(address)",
+    "isBlacklisted(address)",
+    "isMinter(address)",
+    "minterAllowance(address)",
+];
 
 #[derive(Clone, Debug)]
 struct Call {
@@ -90,7 +95,8 @@ fn account(token: Address, index: usize) -> Address {
 
 fn any_call() -> impl Strategy<Value = Call> {
     prop::sample::select(&CHANGES[..]).prop_flat_map(|(signature, kinds, callers)| {
-        let entitled = (0..ACCOUNTS - 2).prop_filter("meant", move |n| callers.contains(&account(Address::ZERO, *n)));
+        let entitled = (0..ACCOUNTS - 2)
+            .prop_filter("meant", move |n| callers.contains(&account(Address::ZERO, *n)));
         let by = prop_oneof![9 => entitled, 1 => 0..ACCOUNTS - 2];
         let args: Vec<_> = kinds.iter().map(|kind| any_value(*kind)).collect();
         (by, args).prop_map(move |(by, args)| Call { signature, by, args })
@@ -116,13 +122,15 @@ fn any_value(kind: Kind) -> BoxedStrategy<Value> {
 
 /// All readable state of the token.
 fn state(evm: &mut Evm, token: Address) -> Vec<(String, Vec<u8>)> {
-    let mut state: Vec<_> = VIEWS.map(|view| (view.to_owned(), evm.look(token, view, &[]).to_vec())).to_vec();
+    let mut state: Vec<_> =
+        VIEWS.map(|view| (view.to_owned(), evm.look(token, view, &[]).to_vec())).to_vec();
     for one in (0..ACCOUNTS).map(|n| account(token, n)) {
         for view in VIEWS_OF_ACCOUNTS {
             state.push((format!("{view} {one}"), evm.look(token, view, &[one.into()]).to_vec()));
         }
         for other in (0..ACCOUNTS).map(|n| account(token, n)) {
-            let allowance = evm.look(token, "allowance(address,address)", &[one.into(), other.into()]);
+            let allowance =
+                evm.look(token, "allowance(address,address)", &[one.into(), other.into()]);
             state.push((format!("allowance {one} {other}"), allowance.to_vec()));
         }
     }
@@ -131,16 +139,19 @@ fn state(evm: &mut Evm, token: Address) -> Vec<(String, Vec<u8>)> {
 
 /// A minter with an allowance, and three holders.
 fn begin(evm: &mut Evm, token: Address) {
-    let configure = abi::call("configureMinter(address,uint256)", &[MINTER.into(), U256::MAX.into()]);
+    let configure =
+        abi::call("configureMinter(address,uint256)", &[MINTER.into(), U256::MAX.into()]);
     evm.send(ROLES.master_minter, token, configure).must();
     for to in HOLDERS.into_iter().chain([MINTER]) {
-        evm.send(MINTER, token, abi::call("mint(address,uint256)", &[to.into(), 2_000.into()])).must();
+        evm.send(MINTER, token, abi::call("mint(address,uint256)", &[to.into(), 2_000.into()]))
+            .must();
     }
 }
 
 #[test]
 fn the_sandboxs_usdc_behaves_like_circles() -> std::io::Result<()> {
-    let Some(circles) = testkit::circle::for_tests("the sandbox's USDC compared with Circle's")? else {
+    let Some(circles) = testkit::circle::for_tests("the sandbox's USDC compared with Circle's")?
+    else {
         return Ok(());
     };
     let (mut theirs, mut ours) = (Evm::new(), Evm::new());
@@ -183,7 +194,10 @@ fn the_compared_calls_mostly_work() -> std::io::Result<()> {
     let token = circle::deploy_ours(&mut evm, ROLES);
     begin(&mut evm, token);
     for (signature, kinds, callers) in CHANGES {
-        if matches!(signature, "transferFrom(address,address,uint256)" | "decreaseAllowance(address,uint256)") {
+        if matches!(
+            signature,
+            "transferFrom(address,address,uint256)" | "decreaseAllowance(address,uint256)"
+        ) {
             continue;
         }
         let args: Vec<Arg> = kinds

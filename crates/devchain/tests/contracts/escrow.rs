@@ -4,7 +4,8 @@ use revm::primitives::{Address, U256};
 
 use crate::abi;
 use crate::tenant::{
-    self, COMPLIANCE, ISSUER, Item, OPERATOR, STRANGER, Tenant, failures, intent, reference, transfers,
+    self, COMPLIANCE, ISSUER, Item, OPERATOR, STRANGER, Tenant, failures, intent, reference,
+    transfers,
 };
 
 /// A customer's wallet from an escrow's perspective.
@@ -133,7 +134,10 @@ fn a_usdt_fee_is_deducted_from_the_release() {
     let outcome = tenant.release(OPERATOR, &[item]).must();
     assert_eq!(
         transfers(&outcome.logs),
-        [(tenant.usdt, escrow, ISSUER, U256::from(100)), (tenant.usdt, escrow, WALLET, U256::from(99_900)),]
+        [
+            (tenant.usdt, escrow, ISSUER, U256::from(100)),
+            (tenant.usdt, escrow, WALLET, U256::from(99_900)),
+        ]
     );
 }
 

@@ -87,8 +87,15 @@ impl Evm {
     /// A call that must succeed and changes nothing.
     #[track_caller]
     pub fn look(&mut self, to: Address, signature: &str, args: &[abi::Arg]) -> Bytes {
-        let tx = self.tx(Address::ZERO, TxKind::Call(to), abi::call(signature, args), U256::ZERO, GAS_MAX);
-        let result = context(self.now).with_db(&mut self.db).build_mainnet().transact(tx).unwrap().result;
+        let tx = self.tx(
+            Address::ZERO,
+            TxKind::Call(to),
+            abi::call(signature, args),
+            U256::ZERO,
+            GAS_MAX,
+        );
+        let result =
+            context(self.now).with_db(&mut self.db).build_mainnet().transact(tx).unwrap().result;
         outcome(result).must().output
     }
 
@@ -118,9 +125,18 @@ impl Evm {
         self.db.basic_ref(at).unwrap().is_some_and(|account| !account.is_empty_code_hash())
     }
 
-    fn transact(&mut self, from: Address, kind: TxKind, data: Bytes, wei: U256, gas: u64) -> Outcome {
+    fn transact(
+        &mut self,
+        from: Address,
+        kind: TxKind,
+        data: Bytes,
+        wei: U256,
+        gas: u64,
+    ) -> Outcome {
         let tx = self.tx(from, kind, data, wei, gas);
-        outcome(context(self.now).with_db(&mut self.db).build_mainnet().transact_commit(tx).unwrap())
+        outcome(
+            context(self.now).with_db(&mut self.db).build_mainnet().transact_commit(tx).unwrap(),
+        )
     }
 
     fn tx(&self, caller: Address, kind: TxKind, data: Bytes, value: U256, gas_limit: u64) -> TxEnv {
@@ -134,7 +150,8 @@ fn context(now: u64) -> revm::handler::MainnetContext<EmptyDB> {
     // Contracts may send transactions here: some tests need one in a role.
     cfg.disable_eip3607 = true;
     cfg.disable_block_gas_limit = true;
-    let block = BlockEnv { number: U256::from(1), timestamp: U256::from(now), ..BlockEnv::default() };
+    let block =
+        BlockEnv { number: U256::from(1), timestamp: U256::from(now), ..BlockEnv::default() };
     Context::mainnet().with_cfg(cfg).with_block(block)
 }
 
@@ -145,7 +162,9 @@ fn outcome(result: ExecutionResult) -> Outcome {
             let created = if let Output::Create(_, address) = output { address } else { None };
             Outcome { ok: true, output: output.into_data(), logs, gas, created }
         }
-        ExecutionResult::Revert { output, .. } => Outcome { ok: false, output, logs: Vec::new(), gas, created: None },
+        ExecutionResult::Revert { output, .. } => {
+            Outcome { ok: false, output, logs: Vec::new(), gas, created: None }
+        }
         ExecutionResult::Halt { .. } => {
             Outcome { ok: false, output: Bytes::new(), logs: Vec::new(), gas, created: None }
         }

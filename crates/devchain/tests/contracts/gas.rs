@@ -7,7 +7,8 @@ use revm::primitives::{Address, U256};
 use crate::circle::{self, Roles};
 use crate::evm::Evm;
 use crate::tenant::{
-    self, ADMIN, APPROVER, COMPLIANCE, ISSUER, Item, OPERATOR, STRANGER, TREASURY, Tenant, intent, reference,
+    self, ADMIN, APPROVER, COMPLIANCE, ISSUER, Item, OPERATOR, STRANGER, TREASURY, Tenant, intent,
+    reference,
 };
 
 const README: &str = include_str!("../../../../contracts/README.md");
@@ -36,7 +37,10 @@ fn measure(mut tenant: Tenant, token: Address) -> Vec<(&'static str, u64)> {
     let first = escrow_item(&mut tenant, 1);
     rows.push(("release, one", tenant.release(OPERATOR, &[first]).must().gas));
     let again = Item { intent: intent(2), ..first };
-    rows.push(("release again from the same escrow", tenant.release(OPERATOR, &[again]).must().gas));
+    rows.push((
+        "release again from the same escrow",
+        tenant.release(OPERATOR, &[again]).must().gas,
+    ));
     let twenty: Vec<Item> = (100..100 + BATCH).map(|n| escrow_item(&mut tenant, n)).collect();
     rows.push(("release, each of 20", tenant.release(OPERATOR, &twenty).must().gas / BATCH));
 
@@ -44,11 +48,17 @@ fn measure(mut tenant: Tenant, token: Address) -> Vec<(&'static str, u64)> {
     rows.push(("debit, one", tenant.debit(OPERATOR, &[debit]).must().gas));
     let twenty: Vec<Item> = (200..200 + BATCH).map(|n| wallet_item(&mut tenant, n)).collect();
     rows.push(("debit, each of 20", tenant.debit(OPERATOR, &twenty).must().gas / BATCH));
-    rows.push(("return of a debit", tenant.return_debit(OPERATOR, debit.intent, intent(4)).must().gas));
+    rows.push((
+        "return of a debit",
+        tenant.return_debit(OPERATOR, debit.intent, intent(4)).must().gas,
+    ));
     rows.push(("sweep", tenant.sweep(OPERATOR, token, 100).must().gas));
 
     let refund = escrow_item(&mut tenant, 5);
-    rows.push(("refund, proposed", tenant.propose_refund(COMPLIANCE, &refund, STRANGER).must().gas));
+    rows.push((
+        "refund, proposed",
+        tenant.propose_refund(COMPLIANCE, &refund, STRANGER).must().gas,
+    ));
     rows.push(("refund, executed", tenant.execute_refund(APPROVER, refund.intent).must().gas));
     rows.push(("freeze", tenant.set_frozen(COMPLIANCE, wallet(9), true).must().gas));
     rows
@@ -74,23 +84,30 @@ fn the_readme_matches_the_measurements() -> std::io::Result<()> {
             Some(rows) => grouped(rows[at].1),
             None => cell(name, 4),
         };
-        writeln!(table, "| {name} | {} | {} | {circles} |", grouped(*gas), grouped(usdc[at].1)).unwrap();
+        writeln!(table, "| {name} | {} | {} | {circles} |", grouped(*gas), grouped(usdc[at].1))
+            .unwrap();
     }
-    writeln!(table, "| controller, deployed | {0} | {0} | {0} |", grouped(controller_gas())).unwrap();
+    writeln!(table, "| controller, deployed | {0} | {0} | {0} |", grouped(controller_gas()))
+        .unwrap();
     assert!(README.contains(&table), "contracts/README.md should have these rows:\n{table}");
     Ok(())
 }
 
 /// The README's cell in this row and column.
 fn cell(name: &str, column: usize) -> String {
-    let row = README.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap_or_default();
+    let row =
+        README.lines().find(|line| line.starts_with(&format!("| {name} |"))).unwrap_or_default();
     row.split('|').nth(column).unwrap_or_default().trim().to_owned()
 }
 
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap()).collect();
+    let groups: Vec<&str> = digits
+        .as_bytes()
+        .rchunks(3)
+        .rev()
+        .map(|group| std::str::from_utf8(group).unwrap())
+        .collect();
     groups.join(",")
 }
 

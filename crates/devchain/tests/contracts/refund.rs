@@ -3,7 +3,9 @@
 use revm::primitives::{Address, B256, U256};
 
 use crate::abi;
-use crate::tenant::{ADMIN, APPROVER, COMPLIANCE, ISSUER, Item, OPERATOR, PAYER, STRANGER, Tenant, intent, reference};
+use crate::tenant::{
+    ADMIN, APPROVER, COMPLIANCE, ISSUER, Item, OPERATOR, PAYER, STRANGER, Tenant, intent, reference,
+};
 
 const WALLET: Address = Address::new([0x33; 20]);
 /// The sender's refund address.

@@ -8,7 +8,8 @@ use crate::abi::Arg;
 use crate::artifacts;
 use crate::evm::{Evm, Outcome};
 use crate::tenant::{
-    ADMIN, APPROVER, COMPLIANCE, Item, OPERATOR, STRANGER, TREASURY, Tenant, controller_code, intent, reference, role,
+    ADMIN, APPROVER, COMPLIANCE, Item, OPERATOR, STRANGER, TREASURY, Tenant, controller_code,
+    intent, reference, role,
 };
 
 const EVERYBODY: [Address; 5] = [ADMIN, OPERATOR, COMPLIANCE, APPROVER, STRANGER];
@@ -47,9 +48,13 @@ const RULES: [Rule; 20] = [
         let item = t.wallet_item(intent(13), reference(2), 1);
         t.call(by, signature, &[item_arg(&item)])
     }),
-    rule("returnDebit", &[OPERATOR], WITHOUT_ROLE, |t, by| t.return_debit(by, intent(1), intent(14))),
+    rule("returnDebit", &[OPERATOR], WITHOUT_ROLE, |t, by| {
+        t.return_debit(by, intent(1), intent(14))
+    }),
     rule("sweep", &[OPERATOR], WITHOUT_ROLE, |t, by| t.sweep(by, t.usdc, 1)),
-    rule("proposeRefund", &[COMPLIANCE], WITHOUT_ROLE, |t, by| t.propose_refund(by, &escrow_item(t, 15), STRANGER)),
+    rule("proposeRefund", &[COMPLIANCE], WITHOUT_ROLE, |t, by| {
+        t.propose_refund(by, &escrow_item(t, 15), STRANGER)
+    }),
     rule("executeRefund", &[APPROVER], WITHOUT_ROLE, |t, by| t.execute_refund(by, intent(2))),
     rule("cancelRefund", &[COMPLIANCE, APPROVER], "NoRole", |t, by| t.cancel_refund(by, intent(2))),
     rule("setFrozen", &[COMPLIANCE], WITHOUT_ROLE, |t, by| t.set_frozen(by, STRANGER, true)),
@@ -61,7 +66,9 @@ const RULES: [Rule; 20] = [
     }),
     rule("proposeTreasury", &[ADMIN], WITHOUT_ROLE, |t, by| t.propose_treasury(by, STRANGER)),
     rule("applyTreasury", &[ADMIN], WITHOUT_ROLE, |t, by| t.apply_treasury(by)),
-    rule("rescueEth", &[ADMIN], WITHOUT_ROLE, |t, by| t.rescue_eth(by, reference(1), STRANGER, TREASURY)),
+    rule("rescueEth", &[ADMIN], WITHOUT_ROLE, |t, by| {
+        t.rescue_eth(by, reference(1), STRANGER, TREASURY)
+    }),
     rule("rescueControllerEth", &[ADMIN], WITHOUT_ROLE, |t, by| {
         t.call(by, "rescueControllerEth(address)", &[TREASURY.into()])
     }),
@@ -78,8 +85,13 @@ fn escrow_item(tenant: &Tenant, n: u64) -> Item {
 }
 
 fn item_arg(item: &Item) -> Arg {
-    let words =
-        [item.intent.into(), item.reference.into(), item.recipient.into(), item.token.into(), Arg::from(item.amount)];
+    let words = [
+        item.intent.into(),
+        item.reference.into(),
+        item.recipient.into(),
+        item.token.into(),
+        Arg::from(item.amount),
+    ];
     Arg::Words(words.into_iter().map(crate::abi::word).collect())
 }
 
@@ -124,14 +136,23 @@ fn every_function_is_covered() {
 #[test]
 fn one_account_holds_one_role() {
     let mut tenant = Tenant::new();
-    let holders = [("ADMIN", ADMIN), ("OPERATOR", OPERATOR), ("COMPLIANCE", COMPLIANCE), ("APPROVER", APPROVER)];
+    let holders = [
+        ("ADMIN", ADMIN),
+        ("OPERATOR", OPERATOR),
+        ("COMPLIANCE", COMPLIANCE),
+        ("APPROVER", APPROVER),
+    ];
     for (name, _) in holders {
         for (held, account) in holders {
             let granted = tenant.grant(ADMIN, name, account);
             if name == held {
                 assert!(granted.ok, "granting an existing role changes nothing");
             } else {
-                assert_eq!(granted.refusal(), "HoldsAnotherRole", "{name} for the holder of {held}");
+                assert_eq!(
+                    granted.refusal(),
+                    "HoldsAnotherRole",
+                    "{name} for the holder of {held}"
+                );
             }
         }
     }

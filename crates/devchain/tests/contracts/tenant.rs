@@ -39,7 +39,13 @@ pub struct Item {
 
 impl Item {
     fn words(&self) -> Vec<abi::Word> {
-        vec![self.intent.0, self.reference.0, abi::word(self.recipient), abi::word(self.token), abi::word(self.amount)]
+        vec![
+            self.intent.0,
+            self.reference.0,
+            abi::word(self.recipient),
+            abi::word(self.token),
+            abi::word(self.amount),
+        ]
     }
 }
 
@@ -88,7 +94,8 @@ impl Tenant {
         let mut evm = Evm::new();
         let usdc = deploy(&mut evm);
         let usdt = deploy_usdt(&mut evm);
-        let controller = evm.deploy(DEPLOYER, controller_code([ADMIN, OPERATOR, COMPLIANCE, APPROVER, TREASURY]));
+        let controller = evm
+            .deploy(DEPLOYER, controller_code([ADMIN, OPERATOR, COMPLIANCE, APPROVER, TREASURY]));
         let mut tenant = Tenant { evm, controller, usdc, usdt };
         tenant.issue();
         tenant
@@ -96,10 +103,17 @@ impl Tenant {
 
     fn issue(&mut self) {
         let (usdc, usdt) = (self.usdc, self.usdt);
-        self.on(usdc, ISSUER, "configureMinter(address,uint256)", &[ISSUER.into(), U256::MAX.into()]).must();
+        self.on(
+            usdc,
+            ISSUER,
+            "configureMinter(address,uint256)",
+            &[ISSUER.into(), U256::MAX.into()],
+        )
+        .must();
         self.on(usdc, ISSUER, "mint(address,uint256)", &[PAYER.into(), PAYERS_FUNDS.into()]).must();
         self.on(usdt, ISSUER, "issue(uint256)", &[PAYERS_FUNDS.into()]).must();
-        self.on(usdt, ISSUER, "transfer(address,uint256)", &[PAYER.into(), PAYERS_FUNDS.into()]).must();
+        self.on(usdt, ISSUER, "transfer(address,uint256)", &[PAYER.into(), PAYERS_FUNDS.into()])
+            .must();
     }
 
     /// A call of the controller.
@@ -132,7 +146,11 @@ impl Tenant {
     }
 
     pub fn propose_refund(&mut self, from: Address, item: &Item, to: Address) -> Outcome {
-        self.call(from, &format!("proposeRefund({ITEM},address)"), &[Arg::Words(item.words()), to.into()])
+        self.call(
+            from,
+            &format!("proposeRefund({ITEM},address)"),
+            &[Arg::Words(item.words()), to.into()],
+        )
     }
 
     pub fn execute_refund(&mut self, from: Address, intent: B256) -> Outcome {
@@ -144,11 +162,19 @@ impl Tenant {
     }
 
     pub fn set_frozen(&mut self, from: Address, account: Address, frozen: bool) -> Outcome {
-        self.call(from, "setFrozen(address,bool,bytes32)", &[account.into(), frozen.into(), reference(99).into()])
+        self.call(
+            from,
+            "setFrozen(address,bool,bytes32)",
+            &[account.into(), frozen.into(), reference(99).into()],
+        )
     }
 
     pub fn set_legal_hold(&mut self, from: Address, vault: Address, held: bool) -> Outcome {
-        self.call(from, "setLegalHold(address,bool,bytes32)", &[vault.into(), held.into(), reference(99).into()])
+        self.call(
+            from,
+            "setLegalHold(address,bool,bytes32)",
+            &[vault.into(), held.into(), reference(99).into()],
+        )
     }
 
     pub fn pause(&mut self, from: Address) -> Outcome {
@@ -167,7 +193,13 @@ impl Tenant {
         self.call(from, "applyTreasury()", &[])
     }
 
-    pub fn rescue_eth(&mut self, from: Address, reference: B256, recipient: Address, to: Address) -> Outcome {
+    pub fn rescue_eth(
+        &mut self,
+        from: Address,
+        reference: B256,
+        recipient: Address,
+        to: Address,
+    ) -> Outcome {
         let args = [reference.into(), recipient.into(), to.into()];
         self.call(from, "rescueEth(bytes32,address,address)", &args)
     }
@@ -184,7 +216,11 @@ impl Tenant {
 
     pub fn vault(&mut self, reference: B256, recipient: Address) -> Address {
         let controller = self.controller;
-        let answer = self.evm.look(controller, "vaultOf(bytes32,address)", &[reference.into(), recipient.into()]);
+        let answer = self.evm.look(
+            controller,
+            "vaultOf(bytes32,address)",
+            &[reference.into(), recipient.into()],
+        );
         abi::address(abi::nth(&answer, 0))
     }
 
@@ -221,18 +257,36 @@ impl Tenant {
 
     pub fn fee(&mut self, basis_points: u64, max_coins: u64) {
         let usdt = self.usdt;
-        self.on(usdt, ISSUER, "setParams(uint256,uint256)", &[basis_points.into(), max_coins.into()]).must();
+        self.on(
+            usdt,
+            ISSUER,
+            "setParams(uint256,uint256)",
+            &[basis_points.into(), max_coins.into()],
+        )
+        .must();
     }
 
     // --- movements ---
 
     /// A movement of USDC out of a wallet: its recipient is the controller.
     pub fn wallet_item(&self, intent: B256, reference: B256, amount: u64) -> Item {
-        Item { intent, reference, recipient: self.controller, token: self.usdc, amount: U256::from(amount) }
+        Item {
+            intent,
+            reference,
+            recipient: self.controller,
+            token: self.usdc,
+            amount: U256::from(amount),
+        }
     }
 
     /// A movement of USDC out of an escrow.
-    pub fn escrow_item(&self, intent: B256, reference: B256, recipient: Address, amount: u64) -> Item {
+    pub fn escrow_item(
+        &self,
+        intent: B256,
+        reference: B256,
+        recipient: Address,
+        amount: u64,
+    ) -> Item {
         Item { intent, reference, recipient, token: self.usdc, amount: U256::from(amount) }
     }
 }
@@ -243,7 +297,8 @@ fn array(items: &[Item]) -> Arg {
 
 /// Contents of `IntentFailed`: the intent and the name of the reason.
 pub fn failures(outcome: &Outcome) -> Vec<(B256, String)> {
-    let failed = outcome.logs.iter().filter(|log| artifacts::event(&log.topics()[0]) == "IntentFailed");
+    let failed =
+        outcome.logs.iter().filter(|log| artifacts::event(&log.topics()[0]) == "IntentFailed");
     failed.map(|log| (log.topics()[1], artifacts::refusal(abi::text(&log.data.data, 0)))).collect()
 }
 
@@ -251,5 +306,9 @@ pub fn failures(outcome: &Outcome) -> Vec<(B256, String)> {
 pub fn transfers(logs: &[Log]) -> Vec<(Address, Address, Address, U256)> {
     let transfers = logs.iter().filter(|log| artifacts::event(&log.topics()[0]) == "Transfer");
     let end = |log: &Log, n: usize| Address::from_word(log.topics()[n]);
-    transfers.map(|log| (log.address, end(log, 1), end(log, 2), abi::number(abi::nth(&log.data.data, 0)))).collect()
+    transfers
+        .map(|log| {
+            (log.address, end(log, 1), end(log, 2), abi::number(abi::nth(&log.data.data, 0)))
+        })
+        .collect()
 }

@@ -78,7 +78,8 @@ fn a_fee_is_a_separate_transfer_and_comes_first() {
     tenant.fee(19, 1);
     let token = tenant.usdt;
     let logs = transfer(&mut tenant, PAYER, HOME, 10_000).must().logs;
-    let expected = [(token, PAYER, ISSUER, U256::from(19)), (token, PAYER, HOME, U256::from(9_981))];
+    let expected =
+        [(token, PAYER, ISSUER, U256::from(19)), (token, PAYER, HOME, U256::from(9_981))];
     assert_eq!(transfers(&logs), expected);
     // At most one unit, however much is sent.
     let logs = transfer(&mut tenant, PAYER, HOME, 900_000_000_000).must().logs;
@@ -99,7 +100,8 @@ fn exceeding_the_balance_burns_all_gas() {
     let beyond_allowance = transfer_from(&mut tenant, HOME, HOME, 1);
     assert_eq!((beyond_allowance.refusal(), beyond_allowance.gas), (String::new(), GAS_MAX));
     tenant.fee(1, 1);
-    let overflow = usdt(&mut tenant, PAYER, "transfer(address,uint256)", &[HOME.into(), U256::MAX.into()]);
+    let overflow =
+        usdt(&mut tenant, PAYER, "transfer(address,uint256)", &[HOME.into(), U256::MAX.into()]);
     assert_eq!((overflow.refusal(), overflow.gas), (String::new(), GAS_MAX));
 }
 
@@ -113,7 +115,8 @@ fn money_appears_and_vanishes_without_a_transfer() {
     assert_eq!(tenant.balance(tenant.usdt, ISSUER), 5);
     assert_eq!(usdt(&mut tenant, ISSUER, "redeem(uint256)", &[6.into()]).refusal(), "");
     assert_eq!(usdt(&mut tenant, ISSUER, "issue(uint256)", &[U256::MAX.into()]).refusal(), "");
-    let destroy = |tenant: &mut Tenant| usdt(tenant, ISSUER, "destroyBlackFunds(address)", &[PAYER.into()]);
+    let destroy =
+        |tenant: &mut Tenant| usdt(tenant, ISSUER, "destroyBlackFunds(address)", &[PAYER.into()]);
     assert_eq!(destroy(&mut tenant).refusal(), "");
     tenant.blacklist(tenant.usdt, PAYER);
     assert_eq!(destroy(&mut tenant).must().events(), ["DestroyedBlackFunds"]);

@@ -44,7 +44,8 @@ fn the_implementation_is_the_controllers_first_contract() {
 #[test]
 fn vault_addresses_match_those_of_domain() {
     let mut tenant = Tenant::new();
-    let (controller, implementation) = (domain(tenant.controller), domain(implementation(&mut tenant)));
+    let (controller, implementation) =
+        (domain(tenant.controller), domain(implementation(&mut tenant)));
     proptest!(ProptestConfig::with_cases(64), |(reference: [u8; 32], recipient in random_address())| {
         let mut tenant = tenant.clone();
         let computed = vault::address(&controller, &implementation, &domain(recipient), &Word(reference));
@@ -62,7 +63,12 @@ fn references_and_addresses_never_change() {
     let lines: Vec<String> = [VaultKind::Escrow, VaultKind::Wallet]
         .map(|kind| {
             let reference = vault::reference(kind, tenant, subject);
-            let address = vault::address(&controller, &implementation, &DomainAddress([0x22; 20]), &reference);
+            let address = vault::address(
+                &controller,
+                &implementation,
+                &DomainAddress([0x22; 20]),
+                &reference,
+            );
             format!("{} {reference} {address}", kind.name())
         })
         .to_vec();
@@ -98,7 +104,11 @@ fn a_vault_that_was_paid_before_it_existed_is_deployed_at_that_address() {
     tenant.release(OPERATOR, &[item]).must();
     assert!(tenant.evm.has_code(escrow));
     let told = tenant.evm.look(escrow, "recipient()", &[]);
-    assert_eq!(abi::address(abi::nth(&told, 0)), STRANGER, "the clone's code ends with its recipient");
+    assert_eq!(
+        abi::address(abi::nth(&told, 0)),
+        STRANGER,
+        "the clone's code ends with its recipient"
+    );
 }
 
 #[test]

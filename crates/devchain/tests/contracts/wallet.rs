@@ -4,7 +4,8 @@ use revm::primitives::{Address, U256};
 
 use crate::abi;
 use crate::tenant::{
-    self, COMPLIANCE, ISSUER, Item, OPERATOR, STRANGER, TREASURY, Tenant, failures, intent, reference, transfers,
+    self, COMPLIANCE, ISSUER, Item, OPERATOR, STRANGER, TREASURY, Tenant, failures, intent,
+    reference, transfers,
 };
 
 /// A tenant with an executable debit of 500.
@@ -30,7 +31,8 @@ fn a_debit_moves_tokens_to_the_controller_and_emits_it() {
     assert_eq!(abi::bools(&outcome.output), [true]);
     assert_eq!(outcome.events(), ["Transfer", "Debited"]);
     assert_eq!(outcome.logs[1].topics()[1..], [item.intent, item.reference]);
-    let said = [abi::word(wallet), abi::word(tenant.usdc), abi::word(tenant.controller), abi::word(500)];
+    let said =
+        [abi::word(wallet), abi::word(tenant.usdc), abi::word(tenant.controller), abi::word(500)];
     assert_eq!(outcome.logs[1].data.data[..], said.concat());
     assert_eq!(tenant.balance(tenant.usdc, tenant.controller), 500);
     assert_eq!(tenant.state(item.intent), "Debited");
@@ -41,7 +43,11 @@ fn only_wallets_are_debited() {
     let (mut tenant, item, _) = funded();
     let escrow = tenant.vault(reference(2), STRANGER);
     tenant.fund(tenant.usdc, escrow, 500);
-    refused(&mut tenant, &Item { reference: reference(2), recipient: STRANGER, ..item }, "NotAWallet");
+    refused(
+        &mut tenant,
+        &Item { reference: reference(2), recipient: STRANGER, ..item },
+        "NotAWallet",
+    );
 }
 
 #[test]
@@ -155,7 +161,10 @@ fn with_a_fee_a_return_sends_the_debited_amount() {
     tenant.fee(0, 0);
     tenant.fund(tenant.usdt, tenant.controller, 100);
     let outcome = tenant.return_debit(OPERATOR, item.intent, intent(2)).must();
-    assert_eq!(transfers(&outcome.logs), [(tenant.usdt, tenant.controller, wallet, U256::from(100_000))]);
+    assert_eq!(
+        transfers(&outcome.logs),
+        [(tenant.usdt, tenant.controller, wallet, U256::from(100_000))]
+    );
 }
 
 #[test]
@@ -175,7 +184,11 @@ fn an_amount_beyond_the_stored_width_is_not_debited() {
     // A contract that claims to hold everything and to pay anything.
     let token = Address::new([0x99; 20]);
     tenant.evm.put_code(token, &crate::batch::agreeable());
-    refused(&mut tenant, &Item { token, amount: U256::from(1) << 96, ..item }, "SafeCastOverflowedUintDowncast");
+    refused(
+        &mut tenant,
+        &Item { token, amount: U256::from(1) << 96, ..item },
+        "SafeCastOverflowedUintDowncast",
+    );
     let most = Item { token, amount: (U256::from(1) << 96) - U256::from(1), ..item };
     let outcome = tenant.debit(OPERATOR, &[most]).must();
     assert_eq!(tenant::failures(&outcome), []);

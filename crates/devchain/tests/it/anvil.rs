@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 use testkit::anvil::{Anvil, for_tests};
 
 use crate::support::{
-    CHAIN_ID, FORTY_TWO, GWEI, LOGGER, OTHER, REFUSER, Wallet, ether, legacy, options, quantity, transfer,
-    with_access_list,
+    CHAIN_ID, FORTY_TWO, GWEI, LOGGER, OTHER, REFUSER, Wallet, ether, legacy, options, quantity,
+    transfer, with_access_list,
 };
 
 /// Both chains.
@@ -44,7 +44,8 @@ impl Pair {
     }
 
     fn theirs(&self, method: &str, params: &Value) -> Result<Value, Value> {
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let body =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let mut stream = TcpStream::connect(&self.theirs).expect("anvil");
         let head = "POST / HTTP/1.0\r\nContent-Type: application/json\r\nContent-Length:";
         write!(stream, "{head} {}\r\n\r\n{body}", body.len()).expect("sent");
@@ -100,7 +101,8 @@ fn compare(at: &str, ours: &Value, theirs: &Value, differences: &mut Vec<String>
                     Some(other) => compare(&format!("{at}.{name}"), value, other, differences),
                 }
             }
-            let new = |name: &&String| !ours.contains_key(*name) && !ONLY_THEIRS.contains(&name.as_str());
+            let new =
+                |name: &&String| !ours.contains_key(*name) && !ONLY_THEIRS.contains(&name.as_str());
             for name in theirs.keys().filter(new) {
                 differences.push(format!("{at}.{name}: only theirs: {}", theirs[name]));
             }
@@ -138,14 +140,19 @@ fn pair() -> Option<Pair> {
         finalized_lag: 64,
         ..options()
     };
-    let pair =
-        Pair { ours: DevChain::open(ours).expect("a chain"), theirs, differences: Vec::new(), _process: process };
+    let pair = Pair {
+        ours: DevChain::open(ours).expect("a chain"),
+        theirs,
+        differences: Vec::new(),
+        _process: process,
+    };
     for number in 1..=3 {
         let account = Wallet::new(number).address;
         pair.ours.set_balance(account, ether(1_000)).expect("set");
         pair.theirs("anvil_setBalance", &json!([account, ether(1_000)])).expect("set");
     }
-    pair.theirs("anvil_setNextBlockBaseFeePerGas", &json!([quantity(FIRST_BASE_FEE)])).expect("set");
+    pair.theirs("anvil_setNextBlockBaseFeePerGas", &json!([quantity(FIRST_BASE_FEE)]))
+        .expect("set");
     pair.mine();
     Some(pair)
 }
@@ -162,7 +169,11 @@ fn anvil_answers_alike() {
         two.sign(legacy(0, OTHER, 3 * GWEI)),
         two.sign(with_access_list(1, OTHER)),
         two.sign(transfer(2, OTHER, 5)),
-        one.sign(TxEip1559 { gas_limit: 100_000, input: vec![1; 32].into(), ..transfer(3, created[2], 1) }),
+        one.sign(TxEip1559 {
+            gas_limit: 100_000,
+            input: vec![1; 32].into(),
+            ..transfer(3, created[2], 1)
+        }),
         one.sign(TxEip1559 { gas_limit: 100_000, ..transfer(4, created[1], 1) }),
         one.sign(TxEip1559 { gas_limit: 21_001, ..transfer(5, created[2], 1) }),
         three.sign(transfer(7, OTHER, 1)),
@@ -178,7 +189,9 @@ fn anvil_answers_alike() {
 
 fn questions(pair: &mut Pair, created: &[Address]) {
     let (one, two) = (Wallet::new(1).address, Wallet::new(2).address);
-    for method in ["eth_chainId", "net_version", "eth_blockNumber", "eth_syncing", "eth_maxPriorityFeePerGas"] {
+    for method in
+        ["eth_chainId", "net_version", "eth_blockNumber", "eth_syncing", "eth_maxPriorityFeePerGas"]
+    {
         pair.same(method, json!([]));
     }
     for block in ["0x1", "0x2", "0x7", "latest", "safe", "finalized", "earliest"] {
@@ -198,7 +211,8 @@ fn questions(pair: &mut Pair, created: &[Address]) {
     }
     for block in 1..=11 {
         let of = json!([quantity(block), false]);
-        let hashes = pair.ours("eth_getBlockByNumber", &of).expect("a block")["transactions"].clone();
+        let hashes =
+            pair.ours("eth_getBlockByNumber", &of).expect("a block")["transactions"].clone();
         for hash in hashes.as_array().expect("a list").clone() {
             pair.same("eth_getTransactionByHash", json!([hash]));
             pair.same("eth_getTransactionReceipt", json!([hash]));
@@ -235,8 +249,14 @@ fn refusals(pair: &mut Pair, created: &[Address]) {
     for (raw, words) in [
         (one.pays(0, OTHER), "nonce too low"),
         (poor.pays(0, OTHER), "insufficient funds for gas * price + value"),
-        (one.sign(TxEip1559 { chain_id: 1, ..transfer(6, OTHER, 1) }), "invalid chain id for signer"),
-        (one.sign(TxEip1559 { gas_limit: 20_000, ..transfer(6, OTHER, 1) }), "intrinsic gas too low"),
+        (
+            one.sign(TxEip1559 { chain_id: 1, ..transfer(6, OTHER, 1) }),
+            "invalid chain id for signer",
+        ),
+        (
+            one.sign(TxEip1559 { gas_limit: 20_000, ..transfer(6, OTHER, 1) }),
+            "intrinsic gas too low",
+        ),
         (Wallet::new(3).pays(7, OTHER), "already "),
         (Wallet::new(3).sign(transfer(7, OTHER, 2)), "replacement transaction underpriced"),
         (Bytes::from_static(&[2, 0]), "failed to decode"),

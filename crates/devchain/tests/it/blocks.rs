@@ -39,8 +39,17 @@ fn hash_of(block: &Value) -> B256 {
         "requestsHash",
     ];
     let is_number = |name: &str| {
-        ["difficulty", "number", "gasLimit", "gasUsed", "timestamp", "baseFeePerGas", "blobGasUsed", "excessBlobGas"]
-            .contains(&name)
+        [
+            "difficulty",
+            "number",
+            "gasLimit",
+            "gasUsed",
+            "timestamp",
+            "baseFeePerGas",
+            "blobGasUsed",
+            "excessBlobGas",
+        ]
+        .contains(&name)
     };
     let mut content = Vec::new();
     for name in FIELDS {
@@ -80,7 +89,9 @@ fn hashes_are_those_of_the_headers_and_link_to_the_parents() {
 fn block_names_resolve() {
     let chain = chain();
     chain.mine(10).unwrap();
-    for (name, height) in [("earliest", 0), ("latest", 10), ("safe", 9), ("finalized", 8), ("pending", 11)] {
+    for (name, height) in
+        [("earliest", 0), ("latest", 10), ("safe", 9), ("finalized", 8), ("pending", 11)]
+    {
         assert_eq!(number(&block(&chain, json!(name))["number"]), height, "{name}");
     }
     assert_eq!(call(&chain, "eth_blockNumber", json!([])), json!("0xa"));
@@ -118,7 +129,10 @@ fn an_empty_block_has_the_well_known_roots() {
     chain.mine(1).unwrap();
     let empty = block(&chain, json!("latest"));
     let empty_trie = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421";
-    assert_eq!((&empty["transactionsRoot"], &empty["receiptsRoot"]), (&json!(empty_trie), &json!(empty_trie)));
+    assert_eq!(
+        (&empty["transactionsRoot"], &empty["receiptsRoot"]),
+        (&json!(empty_trie), &json!(empty_trie))
+    );
     assert_eq!(empty["logsBloom"], json!(Bloom::ZERO));
     assert_eq!(empty["stateRoot"], block(&chain, json!("0x0"))["stateRoot"]);
     assert_eq!(empty["extraData"], json!(Bytes::from_static(b"corridor/0")));

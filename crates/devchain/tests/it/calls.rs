@@ -4,7 +4,8 @@ use devchain::alloy_primitives::{B256, U256};
 use serde_json::json;
 
 use crate::support::{
-    FORTY_TWO, LOGGER, OTHER, REFUSER, SOMEBODY, Wallet, call, chain, ether, number, quantity, refused,
+    FORTY_TWO, LOGGER, OTHER, REFUSER, SOMEBODY, Wallet, call, chain, ether, number, quantity,
+    refused,
 };
 
 #[test]
@@ -68,7 +69,11 @@ fn an_estimate_is_sufficient_and_not_much_more() {
     let chain = chain();
     let contract = chain.deploy(SOMEBODY, LOGGER.to_vec()).unwrap();
     let data = json!("0x".to_owned() + &"01".repeat(32));
-    let estimate = number(&call(&chain, "eth_estimateGas", json!([{ "from": OTHER, "to": contract, "data": data }])));
+    let estimate = number(&call(
+        &chain,
+        "eth_estimateGas",
+        json!([{ "from": OTHER, "to": contract, "data": data }]),
+    ));
     let used = chain.transact_as(OTHER, Some(contract), vec![1; 32], U256::ZERO).unwrap().gas_used;
     assert!(used <= estimate && estimate <= used + used / 50, "used {used}, estimate {estimate}");
 }
@@ -97,9 +102,11 @@ fn contradictions_in_a_call_are_refused() {
 #[test]
 fn execution_failures_differ_from_reverts() {
     // INVALID; an invalid jump; an endless loop.
-    for (code, message) in
-        [("0xfe", "invalid opcode: INVALID"), ("0x600056", "invalid jump destination"), ("0x5b600056", "out of gas")]
-    {
+    for (code, message) in [
+        ("0xfe", "invalid opcode: INVALID"),
+        ("0x600056", "invalid jump destination"),
+        ("0x5b600056", "out of gas"),
+    ] {
         assert_eq!(
             refused(&chain(), "eth_call", json!([{ "data": code, "gas": "0x100000" }])),
             (-32_000, message.to_owned())

@@ -6,7 +6,9 @@ use devchain::alloy_primitives::{B256, U256};
 use devchain::{DevChain, Fault, Mining, Options};
 use serde_json::{Value, json};
 
-use crate::support::{HandClock, OTHER, SOMEBODY, Wallet, call, chain, number, options, quantity, refused, send};
+use crate::support::{
+    HandClock, OTHER, SOMEBODY, Wallet, call, chain, number, options, quantity, refused, send,
+};
 
 #[test]
 fn control_methods_work() {
@@ -36,7 +38,10 @@ fn control_methods_have_limits() {
     let chain = chain();
     assert_eq!(refused(&chain, "dev_mine", json!([10_001])).0, -32_602);
     assert_eq!(refused(&chain, "dev_letPass", json!([devchain::LET_PASS_MAX_S + 1])).0, -32_602);
-    assert_eq!(refused(&chain, "dev_reorg", json!([1])), (-32_000, "cannot undo 1 blocks, at most 0".to_owned()));
+    assert_eq!(
+        refused(&chain, "dev_reorg", json!([1])),
+        (-32_000, "cannot undo 1 blocks, at most 0".to_owned())
+    );
     assert_eq!(refused(&chain, "dev_fault", json!([{ "earthquake": 1 }])).0, -32_602);
     assert_eq!(refused(&chain, "dev_impersonate", json!([])).0, -32_601);
 }
@@ -46,8 +51,13 @@ async fn over_http_control_methods_need_an_option() {
     let body = json!({ "id": 1, "method": "dev_mine" }).to_string();
     for (control_over_http, height) in [(false, 0), (true, 1)] {
         let chain = DevChain::open(Options { control_over_http, ..options() }).unwrap();
-        let answer: Value = serde_json::from_slice(&chain.serve_bytes(body.as_bytes()).await).unwrap();
-        assert_eq!((answer.get("error").is_none(), chain.block_number()), (control_over_http, height), "{answer}");
+        let answer: Value =
+            serde_json::from_slice(&chain.serve_bytes(body.as_bytes()).await).unwrap();
+        assert_eq!(
+            (answer.get("error").is_none(), chain.block_number()),
+            (control_over_http, height),
+            "{answer}"
+        );
         chain.request(body.as_bytes()).await;
         assert_eq!(chain.block_number(), height + 1);
     }
@@ -91,7 +101,8 @@ fn fees_spike_and_fall_again() {
     call(&chain, "dev_fault", json!([{ "fee_multiplier": 100 }]));
     let hash = send(&chain, &Wallet::new(1).pays(0, OTHER)).unwrap();
     chain.mine(2).unwrap();
-    let fee = || number(&call(&chain, "eth_getBlockByNumber", json!(["latest", false]))["baseFeePerGas"]);
+    let fee =
+        || number(&call(&chain, "eth_getBlockByNumber", json!(["latest", false]))["baseFeePerGas"]);
     assert_eq!(fee(), 100_000_000_000);
     let history = call(&chain, "eth_feeHistory", json!(["0x1", "latest"]));
     assert_eq!(number(&history["baseFeePerGas"][1]), 100_000_000_000);
@@ -118,7 +129,8 @@ async fn latency_follows_the_clock() {
     let clock = HandClock::at(2_000_000_000);
     let chain = DevChain::open(Options { clock: Arc::new(clock.clone()), ..options() }).unwrap();
     chain.fault(Fault::LatencyMs(300));
-    let request = tokio::spawn(async move { chain.request(br#"{"id":1,"method":"eth_chainId"}"#).await });
+    let request =
+        tokio::spawn(async move { chain.request(br#"{"id":1,"method":"eth_chainId"}"#).await });
     for _ in 0..20 {
         tokio::task::yield_now().await;
     }

@@ -85,7 +85,10 @@ fn each_step_survives_a_crash_right_after_it() {
 }
 
 fn size(dir: &Path) -> u64 {
-    fs::read_dir(dir).expect("it works").map(|entry| entry.expect("it works").metadata().expect("it works").len()).sum()
+    fs::read_dir(dir)
+        .expect("it works")
+        .map(|entry| entry.expect("it works").metadata().expect("it works").len())
+        .sum()
 }
 
 #[test]
@@ -122,7 +125,9 @@ fn a_truncated_tail_is_an_earlier_chain() {
     let dir = tempfile::tempdir().unwrap();
     let chain = open(dir.path());
     let (payer, tail) = (Wallet::new(1), dir.path().join("tail.0"));
-    let head = |chain: &DevChain| call(chain, "eth_getBlockByNumber", json!(["latest", false]))["hash"].clone();
+    let head = |chain: &DevChain| {
+        call(chain, "eth_getBlockByNumber", json!(["latest", false]))["hash"].clone()
+    };
     let mut pasts: Vec<(u64, Value)> = vec![(0, head(&chain))];
     for nonce in 0..3 {
         send(&chain, &payer.pays(nonce, OTHER)).unwrap();
@@ -132,7 +137,8 @@ fn a_truncated_tail_is_an_earlier_chain() {
     let whole = fs::read(&tail).unwrap();
     for length in (0..=whole.len()).rev().step_by(97).chain([1, 5, 13]) {
         fs::write(&tail, &whole[..length]).unwrap();
-        let (bytes, expected) = pasts.iter().rev().find(|(bytes, _)| *bytes <= length as u64).unwrap();
+        let (bytes, expected) =
+            pasts.iter().rev().find(|(bytes, _)| *bytes <= length as u64).unwrap();
         let chain = open(dir.path());
         assert_eq!(head(&chain), *expected, "{length} bytes");
         assert_eq!(fs::metadata(&tail).unwrap().len(), *bytes, "the rest is gone");
@@ -220,5 +226,8 @@ fn the_chain_of_another_id_is_not_opened() {
     let dir = tempfile::tempdir().unwrap();
     drop(open(dir.path()));
     let other = Options { chain_id: 1, data_dir: Some(dir.path().to_owned()), ..options() };
-    assert!(matches!(DevChain::open(other), Err(DiskFault::OtherChain { found: 31_337, wanted: 1 })));
+    assert!(matches!(
+        DevChain::open(other),
+        Err(DiskFault::OtherChain { found: 31_337, wanted: 1 })
+    ));
 }

@@ -5,7 +5,9 @@ use devchain::alloy_primitives::{Address, U256};
 use devchain::{Options, Unsigned};
 use serde_json::{Value, json};
 
-use crate::support::{GWEI, OTHER, Wallet, call, chain, number, options, quantity, refused, send, transfer};
+use crate::support::{
+    GWEI, OTHER, Wallet, call, chain, number, options, quantity, refused, send, transfer,
+};
 
 fn base_fee(chain: &devchain::DevChain, block: u64) -> u64 {
     number(&call(chain, "eth_getBlockByNumber", json!([quantity(block), false]))["baseFeePerGas"])
@@ -79,7 +81,8 @@ fn percentiles_rise_from_0_to_100() {
 #[test]
 fn tips_go_to_the_miner_and_base_fees_are_burned() {
     let chain = chain();
-    let miner: Value = call(&chain, "eth_getBlockByNumber", json!(["latest", false]))["miner"].clone();
+    let miner: Value =
+        call(&chain, "eth_getBlockByNumber", json!(["latest", false]))["miner"].clone();
     let miner: Address = miner.as_str().unwrap().parse().unwrap();
     pay(&chain, 0, GWEI);
     assert_eq!(chain.balance(miner), U256::from(21_000 * GWEI));

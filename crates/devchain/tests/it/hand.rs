@@ -53,7 +53,9 @@ fn a_revert_is_an_outcome_and_an_error_of_a_query() {
     let outcome = chain.transact_as(OTHER, Some(contract), Bytes::new(), U256::ZERO).unwrap();
     assert!(!outcome.succeeded && outcome.logs.is_empty());
     assert_eq!(devchain::revert_reason(&outcome.output).as_deref(), Some("no"));
-    let Err(HandFault::Reverted(output)) = chain.ask(OTHER, contract, Bytes::new()) else { panic!() };
+    let Err(HandFault::Reverted(output)) = chain.ask(OTHER, contract, Bytes::new()) else {
+        panic!()
+    };
     assert_eq!(output, outcome.output);
     // Creation code that reverts creates no contract.
     assert!(matches!(chain.deploy(OTHER, REFUSER[12..].to_vec()), Err(HandFault::Reverted(_))));
@@ -63,7 +65,11 @@ fn a_revert_is_an_outcome_and_an_error_of_a_query() {
 fn a_block_of_calls_is_atomic() {
     let chain = chain();
     chain.set_balance(SOMEBODY, U256::from(2)).unwrap();
-    let pay = Unsigned { value: U256::from(1), gas_limit: 21_000, ..Unsigned::call(SOMEBODY, OTHER, vec![]) };
+    let pay = Unsigned {
+        value: U256::from(1),
+        gas_limit: 21_000,
+        ..Unsigned::call(SOMEBODY, OTHER, vec![])
+    };
     assert!(chain.transact_all(vec![pay.clone(); 3]).is_err());
     assert_eq!((chain.block_number(), chain.balance(OTHER)), (0, U256::ZERO));
     let outcomes = chain.transact_all(vec![pay.clone(); 2]).unwrap();
@@ -78,5 +84,8 @@ fn an_unsigned_transaction_is_a_normal_transaction() {
     let chain = chain();
     let outcome = chain.transact_as(SOMEBODY, Some(OTHER), Bytes::new(), U256::ZERO).unwrap();
     let receipt = call(&chain, "eth_getTransactionReceipt", json!([outcome.hash]));
-    assert_eq!((&receipt["from"], &receipt["effectiveGasPrice"]), (&json!(SOMEBODY), &json!("0x0")));
+    assert_eq!(
+        (&receipt["from"], &receipt["effectiveGasPrice"]),
+        (&json!(SOMEBODY), &json!("0x0"))
+    );
 }

@@ -54,8 +54,14 @@ fn a_block_is_selected_by_its_hash() {
     let block = call(&chain, "eth_getBlockByNumber", json!(["0x4", false]));
     let logs = call(&chain, "eth_getLogs", json!([{ "blockHash": block["hash"] }]));
     assert_eq!(blocks(&logs), [4]);
-    assert_eq!((&logs[0]["blockHash"], &logs[0]["transactionHash"]), (&block["hash"], &block["transactions"][0]));
-    assert_eq!((&logs[0]["removed"], &logs[0]["data"]), (&json!(false), &json!("0x".to_owned() + &"01".repeat(32))));
+    assert_eq!(
+        (&logs[0]["blockHash"], &logs[0]["transactionHash"]),
+        (&block["hash"], &block["transactions"][0])
+    );
+    assert_eq!(
+        (&logs[0]["removed"], &logs[0]["data"]),
+        (&json!(false), &json!("0x".to_owned() + &"01".repeat(32)))
+    );
 }
 
 #[test]

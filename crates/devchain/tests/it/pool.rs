@@ -5,7 +5,9 @@ use devchain::alloy_primitives::{B256, Bytes, TxKind, U256};
 use devchain::{DevChain, Mining, Options};
 use serde_json::{Value, json};
 
-use crate::support::{GWEI, OTHER, SOMEBODY, Wallet, call, ether, legacy, number, options, send, transfer};
+use crate::support::{
+    GWEI, OTHER, SOMEBODY, Wallet, call, ether, legacy, number, options, send, transfer,
+};
 
 /// Mined on request, so that transactions wait.
 fn chain() -> DevChain {
@@ -13,11 +15,16 @@ fn chain() -> DevChain {
 }
 
 fn with_fees(nonce: u64, max_fee: u128, tip: u128) -> TxEip1559 {
-    TxEip1559 { max_fee_per_gas: max_fee, max_priority_fee_per_gas: tip, ..transfer(nonce, OTHER, 1) }
+    TxEip1559 {
+        max_fee_per_gas: max_fee,
+        max_priority_fee_per_gas: tip,
+        ..transfer(nonce, OTHER, 1)
+    }
 }
 
 fn latest(chain: &DevChain) -> Vec<B256> {
-    let hashes = call(chain, "eth_getBlockByNumber", json!(["latest", false]))["transactions"].clone();
+    let hashes =
+        call(chain, "eth_getBlockByNumber", json!(["latest", false]))["transactions"].clone();
     hashes
         .as_array()
         .expect("a list")
@@ -42,7 +49,9 @@ fn unminable_transactions_are_refused_with_the_messages_of_nodes() {
     for (raw, expected) in [
         (
             poor.sign(base.clone()),
-            format!("insufficient funds for gas * price + value: balance 0, tx cost {cost}, overshot {cost}"),
+            format!(
+                "insufficient funds for gas * price + value: balance 0, tx cost {cost}, overshot {cost}"
+            ),
         ),
         (
             rich.sign(TxEip1559 { chain_id: 1, ..base.clone() }),
@@ -56,14 +65,24 @@ fn unminable_transactions_are_refused_with_the_messages_of_nodes() {
             rich.sign(TxEip1559 { gas_limit: 20_999, ..base.clone() }),
             "intrinsic gas too low: gas 20999, minimum needed 21000".to_owned(),
         ),
-        (rich.sign(TxEip1559 { gas_limit: 60_000_001, ..base.clone() }), "exceeds block gas limit".to_owned()),
+        (
+            rich.sign(TxEip1559 { gas_limit: 60_000_001, ..base.clone() }),
+            "exceeds block gas limit".to_owned(),
+        ),
         (
             rich.sign(TxEip1559 { gas_limit: 16_777_217, ..base.clone() }),
             "transaction gas limit too high (cap: 16777216, tx: 16777217)".to_owned(),
         ),
-        (rich.sign(with_fees(0, GWEI, 2 * GWEI)), "max priority fee per gas higher than max fee per gas".to_owned()),
         (
-            rich.sign(TxEip1559 { input: vec![0; 131_072].into(), gas_limit: 10_000_000, ..base.clone() }),
+            rich.sign(with_fees(0, GWEI, 2 * GWEI)),
+            "max priority fee per gas higher than max fee per gas".to_owned(),
+        ),
+        (
+            rich.sign(TxEip1559 {
+                input: vec![0; 131_072].into(),
+                gas_limit: 10_000_000,
+                ..base.clone()
+            }),
             "oversized data: transaction size 131190, limit 131072".to_owned(),
         ),
         (
@@ -98,7 +117,9 @@ fn bytes_that_are_not_a_transaction_are_refused() {
 fn a_blob_transaction_is_not_supported() {
     let signature = devchain::alloy_primitives::Signature::new(U256::from(1), U256::from(1), false);
     let tx = alloy_consensus::TxEip4844 { chain_id: 31_337, ..Default::default() };
-    let envelope = alloy_consensus::TxEnvelope::from(alloy_consensus::SignableTransaction::into_signed(tx, signature));
+    let envelope = alloy_consensus::TxEnvelope::from(
+        alloy_consensus::SignableTransaction::into_signed(tx, signature),
+    );
     let raw = alloy_eips::eip2718::Encodable2718::encoded_2718(&envelope);
     assert_eq!(message(&chain(), &raw.into()), "transaction type not supported");
 }
@@ -118,10 +139,13 @@ fn a_transaction_is_known_once_and_used_up_when_mined() {
 fn transactions_after_a_nonce_gap_wait() {
     let chain = chain();
     let payer = Wallet::new(1);
-    let late: Vec<_> = [1, 2, 4].map(|nonce| send(&chain, &payer.pays(nonce, OTHER)).unwrap()).to_vec();
+    let late: Vec<_> =
+        [1, 2, 4].map(|nonce| send(&chain, &payer.pays(nonce, OTHER)).unwrap()).to_vec();
     chain.mine(1).unwrap();
     assert!(latest(&chain).is_empty());
-    let count = |block: &str| number(&call(&chain, "eth_getTransactionCount", json!([payer.address, block])));
+    let count = |block: &str| {
+        number(&call(&chain, "eth_getTransactionCount", json!([payer.address, block])))
+    };
     assert_eq!((count("latest"), count("pending")), (0, 0));
     let first = send(&chain, &payer.pays(0, OTHER)).unwrap();
     assert_eq!((count("latest"), count("pending")), (0, 3));
@@ -170,7 +194,10 @@ fn a_legacy_transaction_is_replaced_by_its_gas_price() {
     let chain = chain();
     let payer = Wallet::new(1);
     send(&chain, &payer.sign(legacy(0, OTHER, 10 * GWEI))).unwrap();
-    assert_eq!(message(&chain, &payer.sign(legacy(0, SOMEBODY, 10 * GWEI + 1))), "replacement transaction underpriced");
+    assert_eq!(
+        message(&chain, &payer.sign(legacy(0, SOMEBODY, 10 * GWEI + 1))),
+        "replacement transaction underpriced"
+    );
     send(&chain, &payer.sign(legacy(0, SOMEBODY, 11 * GWEI))).unwrap();
     chain.mine(1).unwrap();
     assert_eq!((chain.balance(OTHER), chain.balance(SOMEBODY)), (U256::ZERO, U256::from(1)));
@@ -206,7 +233,10 @@ fn the_balance_must_cover_all_waiting_transactions() {
     let most = |nonce, value| payer.sign(TxEip1559 { value, ..transfer(nonce, OTHER, 0) });
     send(&chain, &most(0, ether(600))).unwrap();
     let refusal = message(&chain, &most(1, ether(600)));
-    assert!(refusal.starts_with("insufficient funds for gas * price + value: balance 1000"), "{refusal}");
+    assert!(
+        refusal.starts_with("insufficient funds for gas * price + value: balance 1000"),
+        "{refusal}"
+    );
     assert!(refusal.contains(", queued cost 600"), "{refusal}");
     send(&chain, &most(1, ether(300))).unwrap();
 }
@@ -216,7 +246,8 @@ fn a_block_is_limited_by_its_gas_limit_and_the_rest_waits() {
     let options = Options { gas_limit: 50_000, mining: Mining::ByHand, ..options() };
     let chain = DevChain::open(options).unwrap();
     let payer = Wallet::new(1);
-    let hashes: Vec<_> = (0..3).map(|nonce| send(&chain, &payer.pays(nonce, OTHER)).unwrap()).collect();
+    let hashes: Vec<_> =
+        (0..3).map(|nonce| send(&chain, &payer.pays(nonce, OTHER)).unwrap()).collect();
     chain.mine(1).unwrap();
     assert_eq!(latest(&chain), hashes[..2]);
     chain.mine(1).unwrap();
@@ -232,5 +263,8 @@ fn the_pending_block_is_what_would_be_mined() {
     assert_eq!(number(&call(&chain, "eth_getBalance", json!([OTHER, "pending"]))), 1);
     assert_eq!(number(&call(&chain, "eth_getBalance", json!([OTHER, "latest"]))), 0);
     let full = call(&chain, "eth_getBlockByNumber", json!(["pending", true]));
-    assert_eq!((&full["transactions"][0]["hash"], &full["transactions"][0]["blockHash"]), (&json!(hash), &Value::Null));
+    assert_eq!(
+        (&full["transactions"][0]["hash"], &full["transactions"][0]["blockHash"]),
+        (&json!(hash), &Value::Null)
+    );
 }

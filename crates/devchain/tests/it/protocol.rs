@@ -35,7 +35,11 @@ async fn invalid_requests_get_an_error() {
         ("1", -32_600, "invalid request"),
         (r#"{"id":1}"#, -32_600, "invalid request"),
         (r#"{"id":1,"method":"eth_chainId","params":{}}"#, -32_602, "non-array args"),
-        (r#"{"id":1,"method":"eth_mining"}"#, -32_601, "the method eth_mining does not exist/is not available"),
+        (
+            r#"{"id":1,"method":"eth_mining"}"#,
+            -32_601,
+            "the method eth_mining does not exist/is not available",
+        ),
         (r#"{"id":1,"method":"eth_getBalance"}"#, -32_602, "missing value for required argument 0"),
     ] {
         let error = answer(body).await["error"].clone();
@@ -45,7 +49,8 @@ async fn invalid_requests_get_an_error() {
 
 #[tokio::test]
 async fn a_batch_is_answered_in_order_without_its_notifications() {
-    let body = r#"[{"id":1,"method":"eth_chainId"},{"method":"eth_chainId"},{"id":2,"method":"nothing"}]"#;
+    let body =
+        r#"[{"id":1,"method":"eth_chainId"},{"method":"eth_chainId"},{"id":2,"method":"nothing"}]"#;
     let answers = answer(body).await;
     assert_eq!(answers.as_array().unwrap().len(), 2);
     assert_eq!((&answers[0]["id"], &answers[1]["id"]), (&json!(1), &json!(2)));
@@ -69,7 +74,12 @@ async fn a_batch_has_a_limit() {
 #[test]
 fn the_node_identifies_itself() {
     let chain = chain();
-    assert!(call(&chain, "web3_clientVersion", json!([])).as_str().unwrap().starts_with("corridor-devchain/"));
+    assert!(
+        call(&chain, "web3_clientVersion", json!([]))
+            .as_str()
+            .unwrap()
+            .starts_with("corridor-devchain/")
+    );
     assert_eq!(call(&chain, "eth_syncing", json!([])), json!(false));
     assert_eq!(call(&chain, "eth_accounts", json!([])), json!([]));
     assert_eq!(call(&chain, "net_version", json!([])), json!("31337"));
@@ -79,15 +89,35 @@ fn the_node_identifies_itself() {
 fn invalid_arguments_are_named() {
     let address = "0x1111111111111111111111111111111111111111";
     for (method, params, what) in [
-        ("eth_getBalance", json!(["0x11"]), "invalid argument 0: an address of 20 bytes is expected"),
-        ("eth_getBalance", json!([address, "newest"]), "invalid argument 1: hex string without 0x prefix"),
+        (
+            "eth_getBalance",
+            json!(["0x11"]),
+            "invalid argument 0: an address of 20 bytes is expected",
+        ),
+        (
+            "eth_getBalance",
+            json!([address, "newest"]),
+            "invalid argument 1: hex string without 0x prefix",
+        ),
         ("eth_getBalance", json!([address, "0x"]), "invalid argument 1: hex string \"0x\""),
         ("eth_getBalance", json!([address, 1]), "invalid argument 1: a string is expected"),
-        ("eth_getTransactionByHash", json!(["0x12"]), "invalid argument 0: 32 bytes in hexadecimal are expected"),
-        ("eth_sendRawTransaction", json!(["zz"]), "invalid argument 0: hex string without 0x prefix"),
+        (
+            "eth_getTransactionByHash",
+            json!(["0x12"]),
+            "invalid argument 0: 32 bytes in hexadecimal are expected",
+        ),
+        (
+            "eth_sendRawTransaction",
+            json!(["zz"]),
+            "invalid argument 0: hex string without 0x prefix",
+        ),
         ("eth_call", json!(["x"]), "invalid argument 0: not an object"),
     ] {
-        assert_eq!(refused(&chain(), method, params.clone()), (-32_602, what.to_owned()), "{method} {params}");
+        assert_eq!(
+            refused(&chain(), method, params.clone()),
+            (-32_602, what.to_owned()),
+            "{method} {params}"
+        );
     }
 }
 
@@ -148,7 +178,8 @@ fn value() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(3, 16, 4, move |inner| {
         prop_oneof![
             vec(inner.clone(), 0..4).prop_map(Value::from),
-            hash_map(names, inner, 0..6).prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            hash_map(names, inner, 0..6)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
         ]
     })
 }

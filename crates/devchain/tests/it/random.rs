@@ -21,8 +21,17 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let order = prop_oneof![Just(Order::Same), Just(Order::Reversed), any::<u64>().prop_map(Order::Shuffled)];
-    let reorg = (1..12_u64, order).prop_map(|(depth, order)| Reorg { depth, reinclude: true, order, drop: Vec::new() });
+    let order = prop_oneof![
+        Just(Order::Same),
+        Just(Order::Reversed),
+        any::<u64>().prop_map(Order::Shuffled)
+    ];
+    let reorg = (1..12_u64, order).prop_map(|(depth, order)| Reorg {
+        depth,
+        reinclude: true,
+        order,
+        drop: Vec::new(),
+    });
     prop_oneof![
         3 => (1..=3_u8).prop_map(Step::Pay),
         3 => any::<u8>().prop_map(Step::Log),

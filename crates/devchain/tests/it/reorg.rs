@@ -7,7 +7,9 @@ use serde_json::{Value, json};
 use crate::support::{LOGGER, OTHER, SOMEBODY, Wallet, call, chain, ether, number, quantity, send};
 
 fn hashes(chain: &DevChain) -> Vec<Value> {
-    let block = |number| call(chain, "eth_getBlockByNumber", json!([quantity(number), false]))["hash"].clone();
+    let block = |number| {
+        call(chain, "eth_getBlockByNumber", json!([quantity(number), false]))["hash"].clone()
+    };
     (0..=chain.block_number()).map(block).collect()
 }
 
@@ -47,8 +49,11 @@ fn balances_storage_logs_and_receipts_are_undone() {
         assert_eq!(same, 2 + kept, "depth {depth}: all others are other blocks");
         assert_eq!(chain.balance(logger), U256::from(kept));
         assert_eq!(chain.nonce(Wallet::new(1).address), kept);
-        let slot: U256 =
-            call(&chain, "eth_getStorageAt", json!([logger, "0x0", "latest"])).as_str().unwrap().parse().unwrap();
+        let slot: U256 = call(&chain, "eth_getStorageAt", json!([logger, "0x0", "latest"]))
+            .as_str()
+            .unwrap()
+            .parse()
+            .unwrap();
         assert_eq!(slot.byte(0), (kept - 1) as u8);
         assert_eq!(logs(&chain) as u64, kept);
         for (index, hash) in sent.iter().enumerate() {
@@ -84,7 +89,8 @@ fn transactions_come_back_in_other_blocks_of_the_same_height() {
     assert_ne!(after["blockHash"], before["blockHash"]);
     assert_eq!(after["logs"][0]["transactionHash"], before["logs"][0]["transactionHash"]);
     chain.reorg(&Reorg { depth: 7, reinclude: true, ..Reorg::default() }).unwrap();
-    let together: Vec<_> = sent[33..].iter().map(|hash| number(&place(hash)["blockNumber"])).collect();
+    let together: Vec<_> =
+        sent[33..].iter().map(|hash| number(&place(hash)["blockNumber"])).collect();
     assert_eq!(together, [35; 7]);
     assert_eq!(chain.balance(SOMEBODY.create(0)), U256::from(40));
 }
@@ -92,10 +98,15 @@ fn transactions_come_back_in_other_blocks_of_the_same_height() {
 #[test]
 fn a_dropped_transaction_is_never_seen_again() {
     let (chain, sent) = busy();
-    chain.reorg(&Reorg { depth: 2, drop: vec![sent[38]], reinclude: true, ..Reorg::default() }).unwrap();
+    chain
+        .reorg(&Reorg { depth: 2, drop: vec![sent[38]], reinclude: true, ..Reorg::default() })
+        .unwrap();
     assert_eq!(call(&chain, "eth_getTransactionByHash", json!([sent[38]])), Value::Null);
     // The nonce of the transaction after it is too high now: it waits.
-    assert_eq!(call(&chain, "eth_getTransactionByHash", json!([sent[39]]))["blockHash"], Value::Null);
+    assert_eq!(
+        call(&chain, "eth_getTransactionByHash", json!([sent[39]]))["blockHash"],
+        Value::Null
+    );
     chain.mine(1).unwrap();
     assert_eq!(logs(&chain), 38);
 }
@@ -114,7 +125,9 @@ fn the_order_can_change_except_within_a_sender() {
         chain.reorg(&Reorg { depth: 1, reinclude: true, order, ..Reorg::default() }).unwrap();
         let block = call(&chain, "eth_getBlockByNumber", json!(["latest", true]));
         let txs = block["transactions"].as_array().unwrap().clone();
-        txs.iter().map(|tx| (tx["from"].as_str().unwrap().to_owned(), number(&tx["nonce"]))).collect::<Vec<_>>()
+        txs.iter()
+            .map(|tx| (tx["from"].as_str().unwrap().to_owned(), number(&tx["nonce"])))
+            .collect::<Vec<_>>()
     };
     let same = order(Order::Same);
     let mut reversed = order(Order::Reversed);
@@ -122,14 +135,16 @@ fn the_order_can_change_except_within_a_sender() {
     assert_ne!(same, reversed);
     for txs in [&same, &reversed, &order(Order::Shuffled(5))] {
         for sender in txs.iter().map(|(sender, _)| sender) {
-            let nonces: Vec<_> = txs.iter().filter(|(from, _)| from == sender).map(|(_, nonce)| *nonce).collect();
+            let nonces: Vec<_> =
+                txs.iter().filter(|(from, _)| from == sender).map(|(_, nonce)| *nonce).collect();
             assert_eq!(nonces, [0, 1, 2]);
         }
     }
     assert_eq!(order(Order::Shuffled(5)), order(Order::Shuffled(5)));
     assert_ne!(order(Order::Shuffled(5)), order(Order::Shuffled(6)));
     reversed.reverse();
-    let senders = |txs: &[(String, u64)]| txs.iter().map(|(sender, _)| sender.clone()).collect::<Vec<_>>();
+    let senders =
+        |txs: &[(String, u64)]| txs.iter().map(|(sender, _)| sender.clone()).collect::<Vec<_>>();
     assert_eq!(senders(&reversed), senders(&same));
 }
 
@@ -166,7 +181,10 @@ fn the_first_block_stays() {
     let genesis = hashes(&chain)[0].clone();
     chain.reorg(&Reorg { depth: 2, ..Reorg::default() }).unwrap();
     assert_eq!(hashes(&chain)[0], genesis);
-    assert!(matches!(chain.reorg(&Reorg { depth: 3, ..Reorg::default() }), Err(ReorgFault::TooDeep { most: 2, .. })));
+    assert!(matches!(
+        chain.reorg(&Reorg { depth: 3, ..Reorg::default() }),
+        Err(ReorgFault::TooDeep { most: 2, .. })
+    ));
 }
 
 #[test]

@@ -26,7 +26,8 @@ pub const REFUSER: [u8; 46] = hex!(
     "62461bcd60e51b60005260206004526002602452616e6f60f01b60445260646000fd"
 );
 /// Stores the first word of its call data in slot 0, and logs all of it with the topic 7.
-pub const LOGGER: [u8; 31] = hex!("6013600c60003960136000f3" "6000356000553660006000376007366000a100");
+pub const LOGGER: [u8; 31] =
+    hex!("6013600c60003960136000f3" "6000356000553660006000376007366000a100");
 
 pub fn ether(count: u64) -> U256 {
     U256::from(count) * U256::from(10).pow(U256::from(18))
@@ -101,7 +102,11 @@ pub fn with_access_list(nonce: u64, to: Address) -> TxEip2930 {
         gas_limit: 30_000,
         to: TxKind::Call(to),
         value: U256::from(1),
-        access_list: vec![alloy_eips::eip2930::AccessListItem { address: to, storage_keys: vec![B256::ZERO] }].into(),
+        access_list: vec![alloy_eips::eip2930::AccessListItem {
+            address: to,
+            storage_keys: vec![B256::ZERO],
+        }]
+        .into(),
         input: Bytes::new(),
     }
 }
@@ -139,8 +144,11 @@ pub fn refused(chain: &DevChain, method: &str, params: Value) -> (i64, String) {
 /// Parses a quantity of an answer.
 #[track_caller]
 pub fn number(value: &Value) -> u64 {
-    let digits =
-        value.as_str().unwrap_or_else(|| panic!("not a quantity: {value}")).strip_prefix("0x").expect("it works");
+    let digits = value
+        .as_str()
+        .unwrap_or_else(|| panic!("not a quantity: {value}"))
+        .strip_prefix("0x")
+        .expect("it works");
     u64::from_str_radix(digits, 16).expect("it works")
 }
 

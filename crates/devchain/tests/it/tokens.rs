@@ -27,7 +27,11 @@ fn with_token(options: Options) -> (DevChain, Address) {
     let mut code = hex::decode(artifact["bytecode"].as_str().expect("a text")).expect("it works");
     (0..4).for_each(|_| code.extend(ADMIN.into_word()));
     let token = chain.deploy(ADMIN, code).expect("it works");
-    act(&chain, token, encode("configureMinter(address,uint256)", &[ADMIN.into_word(), units(u64::MAX)]));
+    act(
+        &chain,
+        token,
+        encode("configureMinter(address,uint256)", &[ADMIN.into_word(), units(u64::MAX)]),
+    );
     (chain, token)
 }
 
@@ -41,7 +45,11 @@ fn mint(chain: &DevChain, token: Address, to: Address, amount: u64) {
 }
 
 fn balance(chain: &DevChain, token: Address, of: Address) -> U256 {
-    U256::from_be_slice(&chain.ask(OTHER, token, encode("balanceOf(address)", &[of.into_word()])).expect("it works"))
+    U256::from_be_slice(
+        &chain
+            .ask(OTHER, token, encode("balanceOf(address)", &[of.into_word()]))
+            .expect("it works"),
+    )
 }
 
 fn token_transfer(nonce: u64, token: Address, to: Address, amount: u64) -> TxEip1559 {
@@ -59,8 +67,16 @@ fn a_signed_transfer_moves_tokens_and_emits_the_log() {
         (balance(&chain, token, payer.address), balance(&chain, token, OTHER)),
         (U256::from(40), U256::from(60))
     );
-    let topics = [keccak256("Transfer(address,address,uint256)"), payer.address.into_word(), OTHER.into_word()];
-    let logs = call(&chain, "eth_getLogs", json!([{ "address": token, "topics": [topics[0], null, topics[2]] }]));
+    let topics = [
+        keccak256("Transfer(address,address,uint256)"),
+        payer.address.into_word(),
+        OTHER.into_word(),
+    ];
+    let logs = call(
+        &chain,
+        "eth_getLogs",
+        json!([{ "address": token, "topics": [topics[0], null, topics[2]] }]),
+    );
     assert_eq!((&logs[0]["topics"], &logs[0]["data"]), (&json!(topics), &json!(units(60))));
     assert_eq!(logs[0]["transactionHash"], json!(hash));
 }
@@ -71,8 +87,12 @@ fn a_blacklisted_account_gets_the_reason() {
     mint(&chain, token, OTHER, 100);
     act(&chain, token, encode("blacklist(address)", &[OTHER.into_word()]));
     let data = encode("transfer(address,uint256)", &[SOMEBODY.into_word(), units(1)]);
-    let fault = chain.call("eth_call", json!([{ "from": OTHER, "to": token, "data": data }])).unwrap_err();
-    assert_eq!((fault.code, fault.message.as_str()), (3, "execution reverted: Blacklistable: account is blacklisted"));
+    let fault =
+        chain.call("eth_call", json!([{ "from": OTHER, "to": token, "data": data }])).unwrap_err();
+    assert_eq!(
+        (fault.code, fault.message.as_str()),
+        (3, "execution reverted: Blacklistable: account is blacklisted")
+    );
 }
 
 /// As many as in a minute of a busy day, in one block, without signatures, which are slow to create
@@ -84,14 +104,24 @@ fn a_thousand_transfers_fit_one_block() {
     let payee = |index: u64| Address::from_word(keccak256(index.to_be_bytes()));
     let pay = |index| Unsigned {
         gas_limit: 70_000,
-        ..Unsigned::call(SOMEBODY, token, encode("transfer(address,uint256)", &[payee(index).into_word(), units(1)]))
+        ..Unsigned::call(
+            SOMEBODY,
+            token,
+            encode("transfer(address,uint256)", &[payee(index).into_word(), units(1)]),
+        )
     };
     let outcomes = chain.transact_all((0..1_000).map(pay).collect()).unwrap();
     assert!(outcomes.iter().all(|outcome| outcome.succeeded));
-    assert_eq!((balance(&chain, token, SOMEBODY), balance(&chain, token, payee(999))), (U256::ZERO, U256::from(1)));
+    assert_eq!(
+        (balance(&chain, token, SOMEBODY), balance(&chain, token, payee(999))),
+        (U256::ZERO, U256::from(1))
+    );
     let block = call(&chain, "eth_getBlockByNumber", json!(["latest", false]));
     assert_eq!(block["transactions"].as_array().unwrap().len(), 1_000);
-    assert_eq!(number(&block["gasUsed"]), outcomes.iter().map(|outcome| outcome.gas_used).sum::<u64>());
+    assert_eq!(
+        number(&block["gasUsed"]),
+        outcomes.iter().map(|outcome| outcome.gas_used).sum::<u64>()
+    );
     let logs = call(&chain, "eth_getLogs", json!([{ "blockHash": block["hash"] }]));
     assert_eq!(number(&logs[999]["logIndex"]), 999);
 }

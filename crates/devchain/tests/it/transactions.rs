@@ -7,8 +7,8 @@ use devchain::{DevChain, Options, Unsigned};
 use serde_json::{Value, json};
 
 use crate::support::{
-    CHAIN_ID, FORTY_TWO, GWEI, LOGGER, OTHER, REFUSER, SOMEBODY, Wallet, call, chain, legacy, number, options, send,
-    transfer, with_access_list,
+    CHAIN_ID, FORTY_TWO, GWEI, LOGGER, OTHER, REFUSER, SOMEBODY, Wallet, call, chain, legacy,
+    number, options, send, transfer, with_access_list,
 };
 
 #[test]
@@ -49,10 +49,14 @@ fn a_receipt_shows_the_gas_paid() {
     let before = chain.balance(payer.address);
     let hash = send(&chain, &payer.sign(transfer(0, OTHER, 5))).unwrap();
     let receipt = call(&chain, "eth_getTransactionReceipt", json!([hash]));
-    let base_fee = number(&call(&chain, "eth_getBlockByNumber", json!(["latest", false]))["baseFeePerGas"]);
+    let base_fee =
+        number(&call(&chain, "eth_getBlockByNumber", json!(["latest", false]))["baseFeePerGas"]);
     let price = number(&receipt["effectiveGasPrice"]);
     assert_eq!(u128::from(price), u128::from(base_fee) + GWEI);
-    assert_eq!(before - chain.balance(payer.address), U256::from(5 + price * number(&receipt["gasUsed"])));
+    assert_eq!(
+        before - chain.balance(payer.address),
+        U256::from(5 + price * number(&receipt["gasUsed"]))
+    );
 }
 
 #[test]
@@ -60,7 +64,10 @@ fn a_failed_transaction_pays_and_changes_nothing() {
     let chain = chain();
     let refuser = chain.deploy(SOMEBODY, REFUSER.to_vec()).unwrap();
     let payer = Wallet::new(1);
-    let hash = send(&chain, &payer.sign(alloy_consensus::TxEip1559 { gas_limit: 100_000, ..transfer(0, refuser, 1) }));
+    let hash = send(
+        &chain,
+        &payer.sign(alloy_consensus::TxEip1559 { gas_limit: 100_000, ..transfer(0, refuser, 1) }),
+    );
     let receipt = call(&chain, "eth_getTransactionReceipt", json!([hash.unwrap()]));
     assert_eq!((number(&receipt["status"]), &receipt["logs"]), (0, &json!([])));
     assert_eq!((chain.balance(refuser), chain.nonce(payer.address)), (U256::ZERO, 1));
@@ -82,7 +89,10 @@ fn receipts_of_a_block_count_gas_and_logs_cumulatively() {
         let index = index as u64;
         assert_eq!((number(&log["logIndex"]), number(&log["transactionIndex"])), (index, index));
         assert_eq!(log["transactionHash"], receipt["transactionHash"]);
-        assert_eq!(*receipt, call(&chain, "eth_getTransactionReceipt", json!([receipt["transactionHash"]])));
+        assert_eq!(
+            *receipt,
+            call(&chain, "eth_getTransactionReceipt", json!([receipt["transactionHash"]]))
+        );
         let bloom: Bloom = receipt["logsBloom"].as_str().unwrap().parse().unwrap();
         assert!(bloom.contains_raw_log(logger, &[B256::from(U256::from(7))]));
     }
@@ -119,11 +129,13 @@ fn unsent_transactions_are_unknown() {
 #[test]
 fn an_account_can_be_given_code_and_keeps_it_through_a_restart() {
     let dir = tempfile::tempdir().unwrap();
-    let open = || DevChain::open(Options { data_dir: Some(dir.path().to_owned()), ..options() }).unwrap();
+    let open =
+        || DevChain::open(Options { data_dir: Some(dir.path().to_owned()), ..options() }).unwrap();
     let chain = open();
     let contract = chain.deploy(SOMEBODY, FORTY_TWO.to_vec()).unwrap();
     let (payer, owner) = (Wallet::new(1), Wallet::new(9));
-    let authorization = Authorization { chain_id: U256::from(CHAIN_ID), address: contract, nonce: 0 };
+    let authorization =
+        Authorization { chain_id: U256::from(CHAIN_ID), address: contract, nonce: 0 };
     let delegation = TxEip7702 {
         chain_id: CHAIN_ID,
         gas_limit: 100_000,

@@ -1,7 +1,9 @@
 //! The attempt matrix, checked against `corridors.md` ("ISO 20022 status → payment") and
 //! `decisions.md` ("Attempts").
 
-use super::AttemptState::{Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled};
+use super::AttemptState::{
+    Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled,
+};
 use super::*;
 use crate::states_doc::rail_statuses;
 
@@ -47,8 +49,11 @@ fn attempts_make_only_the_decided_transitions() {
             taken.push((from, to));
         }
     }
-    let missing: Vec<_> =
-        DECIDED.iter().filter(|(_, to)| *to != Indeterminate).filter(|it| !taken.contains(it)).collect();
+    let missing: Vec<_> = DECIDED
+        .iter()
+        .filter(|(_, to)| *to != Indeterminate)
+        .filter(|it| !taken.contains(it))
+        .collect();
     assert_eq!(missing, [] as [&(AttemptState, AttemptState); 0]);
 }
 
@@ -56,7 +61,9 @@ fn attempts_make_only_the_decided_transitions() {
 fn an_unknown_rail_status_makes_only_open_attempts_unresolved() {
     for state in AttemptState::ALL {
         let expected = match state {
-            Sending | Indeterminate | Accepted => Outcome::Moves(Indeterminate, Trigger::RailUnknown),
+            Sending | Indeterminate | Accepted => {
+                Outcome::Moves(Indeterminate, Trigger::RailUnknown)
+            }
             Refused | Settled | Failed | Returned | Cancelled => Outcome::Contradicts,
         };
         assert_eq!(state.on(&RailStatus::Unknown), expected, "{state:?}");
@@ -82,14 +89,21 @@ fn a_refusal_only_comes_before_acceptance_and_is_final() {
             assert_eq!((status, trigger), (RailStatus::Rejected, Trigger::Refused));
         }
     }
-    assert_eq!(AttemptState::ALL.into_iter().filter(|state| state.is_refused()).collect::<Vec<_>>(), [Refused]);
+    assert_eq!(
+        AttemptState::ALL.into_iter().filter(|state| state.is_refused()).collect::<Vec<_>>(),
+        [Refused]
+    );
 }
 
 #[test]
 fn a_receipt_changes_nothing_and_an_unknown_code_needs_review() {
     for state in AttemptState::ALL {
         assert_eq!(state.on(&RailStatus::Received), Outcome::Known, "{state:?}");
-        assert_eq!(state.on(&RailStatus::Unrecognised("ZZZZ".to_owned())), Outcome::Contradicts, "{state:?}");
+        assert_eq!(
+            state.on(&RailStatus::Unrecognised("ZZZZ".to_owned())),
+            Outcome::Contradicts,
+            "{state:?}"
+        );
     }
 }
 
@@ -121,7 +135,10 @@ fn a_duplicate_is_never_a_refusal() {
     use crate::test_values::{Case, say};
     let own = ["B017", "b017 ", "am05"];
     for code in DUPLICATE_REASONS.into_iter().chain(own) {
-        let rejected = |reason: &str| RailReport { reason: Some(reason.to_owned()), ..say(RailStatus::Rejected) };
+        let rejected = |reason: &str| RailReport {
+            reason: Some(reason.to_owned()),
+            ..say(RailStatus::Rejected)
+        };
         let further = || RailReport { further_reasons: vec![code.to_owned()], ..rejected("NARR") };
         for report in [rejected(code), further()] {
             for state in AttemptState::ALL {
@@ -130,10 +147,18 @@ fn a_duplicate_is_never_a_refusal() {
                 let heard = attempt.hear(&report, Some(&case.rail));
                 match state {
                     Sending | Indeterminate | Accepted => {
-                        assert_eq!(heard, Heard::Moves(Indeterminate, Trigger::RailUnknown, None), "{code} {state:?}");
+                        assert_eq!(
+                            heard,
+                            Heard::Moves(Indeterminate, Trigger::RailUnknown, None),
+                            "{code} {state:?}"
+                        );
                     }
-                    Settled | Returned | Cancelled => assert_eq!(heard, Heard::Known(None), "{code} {state:?}"),
-                    Refused | Failed => assert!(matches!(heard, Heard::Contradicts(_)), "{code} {state:?}"),
+                    Settled | Returned | Cancelled => {
+                        assert_eq!(heard, Heard::Known(None), "{code} {state:?}")
+                    }
+                    Refused | Failed => {
+                        assert!(matches!(heard, Heard::Contradicts(_)), "{code} {state:?}")
+                    }
                 }
             }
         }
@@ -141,7 +166,11 @@ fn a_duplicate_is_never_a_refusal() {
     let case = Case::sending();
     let other = RailReport { reason: Some("B017".to_owned()), ..say(RailStatus::Rejected) };
     let heard = case.attempt.hear(&other, None);
-    assert_eq!(heard, Heard::Moves(Refused, Trigger::Refused, None), "a code that no profile lists is a refusal");
+    assert_eq!(
+        heard,
+        Heard::Moves(Refused, Trigger::Refused, None),
+        "a code that no profile lists is a refusal"
+    );
 }
 
 #[test]
@@ -169,8 +198,9 @@ fn only_charges_explain_a_difference() {
     let pkr = |minor| Some(Money::new(minor, Currency::Pkr));
     let attempt = Case::sending().attempt;
     let own = attempt.amount.minor;
-    let heard =
-        |status: RailStatus, amount, charges| attempt.hear(&RailReport { amount, charges, ..say(status) }, None);
+    let heard = |status: RailStatus, amount, charges| {
+        attempt.hear(&RailReport { amount, charges, ..say(status) }, None)
+    };
     let moves = |heard| match heard {
         Heard::Moves(_, _, charge) => Some(charge),
         Heard::Known(_) | Heard::Contradicts(_) => None,
@@ -189,11 +219,16 @@ fn only_charges_explain_a_difference() {
         (RailStatus::Settled, Some(Money::new(own, Currency::Inr)), None, None),
         (RailStatus::Settled, pkr(own + 500), Some(Money::new(500, Currency::Inr)), None),
     ] {
-        assert_eq!(moves(heard(status.clone(), amount, charges)), expected, "{status:?} {amount:?} {charges:?}");
+        assert_eq!(
+            moves(heard(status.clone(), amount, charges)),
+            expected,
+            "{status:?} {amount:?} {charges:?}"
+        );
     }
     // The booking with the charges follows a status: the charges are booked then, once.
     let mut settled = Attempt { state: Settled, ..attempt };
-    let booking = RailReport { amount: pkr(own + 500), charges: pkr(500), ..say(RailStatus::Settled) };
+    let booking =
+        RailReport { amount: pkr(own + 500), charges: pkr(500), ..say(RailStatus::Settled) };
     assert_eq!(settled.hear(&booking, None), Heard::Known(pkr(500)));
     settled.charges = 500;
     assert_eq!(settled.hear(&booking, None), Heard::Known(None));

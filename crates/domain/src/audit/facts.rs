@@ -66,7 +66,9 @@ fn quote(out: &mut String, text: &str) {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             // Writing to a `String` never fails.
-            control if control < ' ' => write!(out, "\\u{:04x}", u32::from(control)).unwrap_or_default(),
+            control if control < ' ' => {
+                write!(out, "\\u{:04x}", u32::from(control)).unwrap_or_default()
+            }
             other => out.push(other),
         }
     }

@@ -6,7 +6,10 @@ const TENANT: TenantId = TenantId(Uuid::from_bytes([7; 16]));
 const AT: Timestamp = Timestamp(1_795_244_268_123_456);
 
 fn deed(seq: i64) -> (Deed, Note) {
-    (Deed::new(Via::Cli, "root").because(format!("reason {seq}")), Note::new("key.create", "key", seq))
+    (
+        Deed::new(Via::Cli, "root").because(format!("reason {seq}")),
+        Note::new("key.create", "key", seq),
+    )
 }
 
 /// A chain of eight entries and its head.
@@ -32,17 +35,22 @@ fn mark(entry: &Entry) -> Mark {
 /// Recomputes all hashes, as an attacker who knows the algorithm would.
 fn rehashed(entries: &[Entry]) -> (Vec<Entry>, Head) {
     let mut head = Head::default();
-    let entries = entries.iter().map(|it| head.append(it.tenant, it.at, it.deed.clone(), it.note.clone()));
+    let entries =
+        entries.iter().map(|it| head.append(it.tenant, it.at, it.deed.clone(), it.note.clone()));
     (entries.collect(), head)
 }
 
 #[test]
 fn hashes_can_be_recomputed_independently() {
     let mut head = Head::default();
-    let note = Note::new("tenant.create", "tenant", "demobank").after(Facts::new().text("name", "Demo Bank"));
+    let note = Note::new("tenant.create", "tenant", "demobank")
+        .after(Facts::new().text("name", "Demo Bank"));
     let first = head.append(TENANT, AT, Deed::new(Via::Cli, "root"), note);
     assert_eq!(first.bytes().len(), 135);
-    assert_eq!(hex(&first.hash), "b8649d4f327f75b7d122447612029eefa3bed09683b711965ff4fc8077ab18c3");
+    assert_eq!(
+        hex(&first.hash),
+        "b8649d4f327f75b7d122447612029eefa3bed09683b711965ff4fc8077ab18c3"
+    );
     let deed = Deed::new(Via::Api, "demobank-test_wallet-Q1T9sVb0")
         .with_role("compliance_officer")
         .because("other birth date")
@@ -51,7 +59,10 @@ fn hashes_can_be_recomputed_independently() {
         .before(Facts::new().text("state", "in_review"))
         .after(Facts::new().text("state", "approved"));
     let second = head.append(TENANT, Timestamp(AT.0 + 1), deed, note);
-    assert_eq!(hex(&second.hash), "50f716d6662e1745a9bfcaad718e8fc579d5684496698762eff3594f832ca22c");
+    assert_eq!(
+        hex(&second.hash),
+        "50f716d6662e1745a9bfcaad718e8fc579d5684496698762eff3594f832ca22c"
+    );
     assert_eq!(head, Head { seq: 2, hash: second.hash });
 }
 
@@ -69,7 +80,10 @@ fn no_two_entries_have_the_same_bytes() {
 fn an_untouched_chain_is_intact() {
     let (entries, head) = chain();
     assert_eq!(walk(&entries, head, &[]), Ok(0));
-    assert_eq!(walk(&entries, head, &[mark(&entries[6]), mark(&entries[2]), mark(&entries[2])]), Ok(7));
+    assert_eq!(
+        walk(&entries, head, &[mark(&entries[6]), mark(&entries[2]), mark(&entries[2])]),
+        Ok(7)
+    );
     assert_eq!(walk(&[], Head::default(), &[]), Ok(0));
 }
 
@@ -159,11 +173,18 @@ fn a_mismatched_head_is_found() {
 
 #[test]
 fn documents_are_json_without_zero_characters() {
-    let facts =
-        Facts::new().text("why", "a \"quote\"\\\n").number("count", -3).flag("on", true).opt_text("x", None::<&str>);
-    assert_eq!(facts.document().as_deref(), Some(r#"{"why":"a \"quote\"\\\u000a","count":-3,"on":true}"#));
+    let facts = Facts::new()
+        .text("why", "a \"quote\"\\\n")
+        .number("count", -3)
+        .flag("on", true)
+        .opt_text("x", None::<&str>);
+    assert_eq!(
+        facts.document().as_deref(),
+        Some(r#"{"why":"a \"quote\"\\\u000a","count":-3,"on":true}"#)
+    );
     assert_eq!(Facts::new().document(), None);
-    let entry = Head::default().append(TENANT, AT, Deed::new(Via::Cli, "a\0b"), Note::new("x", "y", "z\0"));
+    let entry =
+        Head::default().append(TENANT, AT, Deed::new(Via::Cli, "a\0b"), Note::new("x", "y", "z\0"));
     assert_eq!((entry.deed.who.as_str(), entry.note.subject.as_str()), ("a\u{fffd}b", "z\u{fffd}"));
     assert_eq!(entry.hash, entry.hash_after(&[0; 32]), "the stored text is hashed");
 }
@@ -178,7 +199,8 @@ fn bytes_are_read_as_they_are_written() {
 
 #[test]
 fn personal_values_show_at_most_their_end() {
-    for (value, shown) in [("PK36SCBL0000001123456702", "…6702"), ("12345678", "…"), ("", "…")] {
+    for (value, shown) in [("PK36SCBL0000001123456702", "…6702"), ("12345678", "…"), ("", "…")]
+    {
         assert_eq!(masked(value), shown);
     }
 }

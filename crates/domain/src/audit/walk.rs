@@ -71,7 +71,8 @@ impl Walk {
 
     /// Resumes after an entry that was verified before, with the checkpoints that follow.
     pub fn resumed(behind: Mark, marks: Vec<Mark>) -> Walk {
-        let (ahead, passed): (Vec<_>, Vec<_>) = marks.into_iter().partition(|mark| mark.seq > behind.seq);
+        let (ahead, passed): (Vec<_>, Vec<_>) =
+            marks.into_iter().partition(|mark| mark.seq > behind.seq);
         let proven = passed.into_iter().map(|mark| mark.seq).max().unwrap_or(0);
         Walk { head: Head { seq: behind.seq, hash: behind.hash }, proven, ..Walk::new(ahead) }
     }

@@ -53,7 +53,11 @@ fn bookings_are_judged_by_their_net_effect() {
         assert_eq!(kind(state, &bookings, true), expected, "{state:?} {bookings:?}");
     }
     let other = [Booking { is_credit: false, amount: Money::new(100, Currency::Inr), charges: 0 }];
-    assert_eq!(kind(AttemptState::Settled, &other, true), Some(BreakKind::Amount), "another currency");
+    assert_eq!(
+        kind(AttemptState::Settled, &other, true),
+        Some(BreakKind::Amount),
+        "another currency"
+    );
 }
 
 #[test]
@@ -101,7 +105,9 @@ fn sheet() -> StatementSheet {
 #[test]
 fn balances_add_up_and_are_continuous() {
     let found = |sheet: &StatementSheet, before| {
-        sheet.judge(before, Span::hours(1), Timestamp(0)).map(|all| all.into_iter().map(|it| it.0).collect::<Vec<_>>())
+        sheet
+            .judge(before, Span::hours(1), Timestamp(0))
+            .map(|all| all.into_iter().map(|it| it.0).collect::<Vec<_>>())
     };
     let sheet = sheet();
     assert_eq!(found(&sheet, None), Some(vec![]));
@@ -109,7 +115,8 @@ fn balances_add_up_and_are_continuous() {
     assert_eq!(found(&sheet, Some(999)), Some(vec![BreakKind::Gap]));
     let wrong = StatementSheet { closing: Some(901), ..sheet.clone() };
     assert_eq!(found(&wrong, Some(1)), Some(vec![BreakKind::Balance, BreakKind::Gap]));
-    let huge = StatementSheet { opening: Some(i64::MIN), closing: Some(0), turnover: -1, ..sheet.clone() };
+    let huge =
+        StatementSheet { opening: Some(i64::MIN), closing: Some(0), turnover: -1, ..sheet.clone() };
     assert_eq!(found(&huge, None), Some(vec![BreakKind::Balance]), "and no overflow");
     let silent = StatementSheet { opening: None, ..sheet };
     assert_eq!(found(&silent, Some(5)), Some(vec![BreakKind::Gap]), "a gap cannot be detected");
@@ -119,7 +126,9 @@ fn balances_add_up_and_are_continuous() {
 fn pages_are_waited_for() {
     let part = StatementSheet { pages: 2, last_page: None, ..sheet() };
     assert_eq!(part.judge(None, Span::hours(1), Timestamp(0)), None);
-    let found = part.judge(None, Span::hours(1), Timestamp(0) + Span::hours(1)).expect("the grace period is over");
+    let found = part
+        .judge(None, Span::hours(1), Timestamp(0) + Span::hours(1))
+        .expect("the grace period is over");
     assert!(matches!(&found[..], [(BreakKind::Gap, _)]), "{found:?}");
     let hole = StatementSheet { pages: 2, last_page: Some(3), ..sheet() };
     assert!(!hole.is_whole());
@@ -148,14 +157,22 @@ proptest! {
 #[test]
 fn known_charges_explain_a_booking_and_others_are_reported() {
     let booked = |minor, charges| Booking { charges, ..out(minor) };
-    let judged = |known, bookings: &[Booking]| judge(AttemptState::Settled, (pkr(100), known), bookings, true);
+    let judged = |known, bookings: &[Booking]| {
+        judge(AttemptState::Settled, (pkr(100), known), bookings, true)
+    };
     assert_eq!(judged(5, &[booked(105, 5)]), Verdict::Agrees);
     assert_eq!(judged(5, &[booked(105, 0)]), Verdict::Agrees, "the statement need not repeat them");
     assert_eq!(judged(5, &[booked(100, 5)]), Verdict::Agrees, "booked apart from the payout");
-    for (known, booking) in [(0, booked(105, 5)), (0, booked(105, 0)), (5, booked(106, 5)), (5, booked(95, 5))] {
-        assert!(matches!(judged(known, &[booking]), Verdict::Differs(BreakKind::Amount, _)), "{known} {booking:?}");
+    for (known, booking) in
+        [(0, booked(105, 5)), (0, booked(105, 0)), (5, booked(106, 5)), (5, booked(95, 5))]
+    {
+        assert!(
+            matches!(judged(known, &[booking]), Verdict::Differs(BreakKind::Amount, _)),
+            "{known} {booking:?}"
+        );
     }
-    let back_less = |charges| judge(AttemptState::Returned, (pkr(100), charges), &[out(100), back(95)], true);
+    let back_less =
+        |charges| judge(AttemptState::Returned, (pkr(100), charges), &[out(100), back(95)], true);
     assert_eq!(back_less(5), Verdict::Agrees);
     assert!(matches!(back_less(0), Verdict::Differs(..)));
 }

@@ -70,7 +70,8 @@ impl Address {
     pub fn parse_checked(text: &str) -> Option<Address> {
         let address = Address::parse(text)?;
         let letters = || text.bytes().skip(2).filter(u8::is_ascii_alphabetic);
-        let is_checked = letters().any(|it| it.is_ascii_uppercase()) && letters().any(|it| it.is_ascii_lowercase());
+        let is_checked = letters().any(|it| it.is_ascii_uppercase())
+            && letters().any(|it| it.is_ascii_lowercase());
         (!is_checked || address.to_string() == text).then_some(address)
     }
 }

@@ -195,7 +195,8 @@ impl TransferAt {
     pub fn is_in(&self, receipt: &Receipt) -> bool {
         let event = LogEvent::Transfer { from: self.from, to: self.to, value: self.value };
         let is_it = |log: &ChainLog| {
-            (log.contract, log.ordinal, log.event) == (self.token, self.ordinal, event) && log.tx == self.tx
+            (log.contract, log.ordinal, log.event) == (self.token, self.ordinal, event)
+                && log.tx == self.tx
         };
         receipt.succeeded
             && (receipt.block_number, receipt.block) == (self.block_number, self.block)
@@ -260,7 +261,8 @@ mod tests {
 
     #[test]
     fn only_nodes_that_could_be_contradicted_agree() {
-        let reports = |answered: &[u64], silent| NonceReports { answered: answered.to_vec(), silent };
+        let reports =
+            |answered: &[u64], silent| NonceReports { answered: answered.to_vec(), silent };
         for (reports, is_agreed, is_lone) in [
             (reports(&[7], 0), false, false),
             (reports(&[7], 1), false, true),
@@ -268,7 +270,11 @@ mod tests {
             (reports(&[7, 7], 1), true, false),
             (reports(&[7, 6], 0), false, false),
         ] {
-            assert_eq!((reports.is_agreed(), reports.is_lone()), (is_agreed, is_lone), "{reports:?}");
+            assert_eq!(
+                (reports.is_agreed(), reports.is_lone()),
+                (is_agreed, is_lone),
+                "{reports:?}"
+            );
         }
         let differ = reports(&[7, 6], 0);
         assert_eq!((differ.lowest(), differ.highest()), (6, 7));

@@ -48,7 +48,12 @@ pub fn submission_reference(tenant: TenantId, request: uuid::Uuid, number: u32) 
 ///
 /// Matches OpenZeppelin's `Clones.predictDeterministicAddressWithImmutableArgs` for the 20 bytes of
 /// `recipient`.
-pub fn address(controller: &Address, implementation: &Address, recipient: &Address, reference: &Word) -> Address {
+pub fn address(
+    controller: &Address,
+    implementation: &Address,
+    recipient: &Address,
+    reference: &Word,
+) -> Address {
     // 0x61 <runtime length, 2 bytes> 3d 81 600a 3d 39 f3, then the ERC-1167 runtime, then the
     // arguments.
     const RUNTIME_BYTES: u8 = 45 + 20;
@@ -105,7 +110,10 @@ mod tests {
             "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
             "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
         ] {
-            assert_eq!(Address::parse(text).map(|address| address.to_string()).as_deref(), Some(text));
+            assert_eq!(
+                Address::parse(text).map(|address| address.to_string()).as_deref(),
+                Some(text)
+            );
         }
     }
 
@@ -120,7 +128,8 @@ mod tests {
     #[test]
     fn another_recipient_yields_another_address() {
         let (controller, implementation) = (Address([1; 20]), Address([2; 20]));
-        let reference = reference(VaultKind::Escrow, TenantId(uuid::Uuid::nil()), uuid::Uuid::max());
+        let reference =
+            reference(VaultKind::Escrow, TenantId(uuid::Uuid::nil()), uuid::Uuid::max());
         let one = address(&controller, &implementation, &Address([3; 20]), &reference);
         let other = address(&controller, &implementation, &Address([4; 20]), &reference);
         assert_ne!(one, other);

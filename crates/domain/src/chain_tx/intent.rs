@@ -62,7 +62,12 @@ impl Intent {
     }
 
     /// An attempt failed. Returns `true` if it was the last one and the intent is given up.
-    pub fn failed(&mut self, why: &str, patience: Patience, now: Timestamp) -> (bool, WalletEffects) {
+    pub fn failed(
+        &mut self,
+        why: &str,
+        patience: Patience,
+        now: Timestamp,
+    ) -> (bool, WalletEffects) {
         let mut effects = WalletEffects::default();
         if self.state.is_terminal() {
             return (false, effects);
@@ -89,7 +94,11 @@ impl Intent {
             // The alert names the subject, which an operator can look up. A constant text keeps one
             // alert open however often it fails, and opens another once that one is closed.
             let what = format!("{} failed, will retry: {why}", self.kind.name());
-            effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: self.subject, what });
+            effects.alerts.push(Alert {
+                kind: AlertKind::Transaction,
+                subject: self.subject,
+                what,
+            });
         }
         self.wait_until(now + retry_delay(self.tries), &mut effects, now);
         (false, effects)
@@ -126,7 +135,9 @@ impl Intent {
     /// or it is final.
     pub fn withdraw(&mut self, now: Timestamp) -> (bool, WalletEffects) {
         let mut effects = WalletEffects::default();
-        let Move::To(state) = self.state.on(IntentTrigger::Unwanted) else { return (false, effects) };
+        let Move::To(state) = self.state.on(IntentTrigger::Unwanted) else {
+            return (false, effects);
+        };
         self.enter(state, now);
         effects.jobs.push((self.id.0, JobChange::Done));
         (true, effects)

@@ -60,7 +60,11 @@ mod tests {
             let mut used = vec![0; lanes];
             for vault in 0..=u8::MAX {
                 let lane = lane_of(&release(vault, 1), lanes, vault_of);
-                assert_eq!(lane, lane_of(&release(vault, 2), lanes, vault_of), "for every movement out of it");
+                assert_eq!(
+                    lane,
+                    lane_of(&release(vault, 2), lanes, vault_of),
+                    "for every movement out of it"
+                );
                 used[lane] += 1;
             }
             let fair = 256 / lanes;
@@ -75,8 +79,9 @@ mod tests {
             assert_eq!(lane_of(&other, 16, vault_of), 0);
         }
         let back = |debit| Plan::ReturnDebit { debit: Word([debit; 32]), intent: Word([9; 32]) };
-        let lanes: std::collections::BTreeSet<usize> =
-            (0..64).map(|debit| lane_of(&intent(IntentKind::ReturnDebit, back(debit)), 4, vault_of)).collect();
+        let lanes: std::collections::BTreeSet<usize> = (0..64)
+            .map(|debit| lane_of(&intent(IntentKind::ReturnDebit, back(debit)), 4, vault_of))
+            .collect();
         assert_eq!(lanes.len(), 4, "returns are spread like debits");
     }
 

@@ -112,7 +112,10 @@ fn begun(taking: Taking, nonce: u64, intents: Vec<IntentId>, now: Timestamp) -> 
 pub fn fill(taking: Taking, now: Timestamp) -> (ChainTx, WalletEffects) {
     let tx = ChainTx { cancel_wanted: true, ..begun(taking, taking.chain_nonce, Vec::new(), now) };
     let mut effects = tx.look_at(now);
-    let what = format!("nonce {} of {} has no transaction and is filled by an empty one", tx.nonce, tx.signer);
+    let what = format!(
+        "nonce {} of {} has no transaction and is filled by an empty one",
+        tx.nonce, tx.signer
+    );
     tx.alert(what, &mut effects);
     (tx, effects)
 }
@@ -134,16 +137,26 @@ pub fn call(intents: &[Intent]) -> Option<Call> {
         _ => {}
     }
     Some(match (first.kind, first.plan) {
-        (IntentKind::ReturnDebit, Plan::ReturnDebit { debit, intent }) => Call::ReturnDebit { debit, intent },
+        (IntentKind::ReturnDebit, Plan::ReturnDebit { debit, intent }) => {
+            Call::ReturnDebit { debit, intent }
+        }
         (IntentKind::Sweep, Plan::Sweep { token, amount }) => Call::Sweep { token, amount },
-        (IntentKind::ProposeRefund, Plan::ProposeRefund { movement, to }) => Call::ProposeRefund { movement, to },
+        (IntentKind::ProposeRefund, Plan::ProposeRefund { movement, to }) => {
+            Call::ProposeRefund { movement, to }
+        }
         (IntentKind::ProposeRefund, Plan::CancelRefund { intent }) => Call::CancelRefund { intent },
-        (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent }) => Call::ExecuteRefund { intent },
-        (IntentKind::SetFrozen, Plan::SetFrozen { account, frozen, case }) => Call::SetFrozen { account, frozen, case },
+        (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent }) => {
+            Call::ExecuteRefund { intent }
+        }
+        (IntentKind::SetFrozen, Plan::SetFrozen { account, frozen, case }) => {
+            Call::SetFrozen { account, frozen, case }
+        }
         (IntentKind::SetLegalHold, Plan::SetLegalHold { vault, held, case }) => {
             Call::SetLegalHold { vault, held, case }
         }
-        (IntentKind::Blacklist(coin), Plan::Blacklist { token, account }) => Call::Blacklist { token, coin, account },
+        (IntentKind::Blacklist(coin), Plan::Blacklist { token, account }) => {
+            Call::Blacklist { token, coin, account }
+        }
         (IntentKind::Deploy, Plan::Deploy) => Call::DeployController,
         _ => return None,
     })
@@ -197,7 +210,8 @@ impl ChainTx {
         match self.attempts.last() {
             Some(last) => {
                 let called_off = self.cancel_wanted && !last.cancels;
-                raised(last.fees, asked, config.most_fees()).or_else(|| called_off.then_some(last.fees))
+                raised(last.fees, asked, config.most_fees())
+                    .or_else(|| called_off.then_some(last.fees))
             }
             None => Some(capped(self.fees, config.most_fees())),
         }
@@ -222,12 +236,21 @@ impl ChainTx {
         cancels: bool,
         now: Timestamp,
     ) -> Result<WalletEffects, TxRefusal> {
-        let Move::To(state) = self.state.on(TxTrigger::Signed) else { return Err(TxRefusal::State(self.state)) };
+        let Move::To(state) = self.state.on(TxTrigger::Signed) else {
+            return Err(TxRefusal::State(self.state));
+        };
         if self.cancel_wanted && !cancels {
             return Err(TxRefusal::CancelWanted);
         }
         let number = self.attempts.last().map_or(1, |last| last.number + 1);
-        self.attempts.push(TxAttempt { number, cancels, hash: signed.hash, raw: signed.raw, fees, at: now });
+        self.attempts.push(TxAttempt {
+            number,
+            cancels,
+            hash: signed.hash,
+            raw: signed.raw,
+            fees,
+            at: now,
+        });
         self.enter(state, now);
         Ok(self.look_at(now + LOOK_FIRST))
     }
@@ -255,7 +278,10 @@ impl ChainTx {
                 self.enter(state, now);
             }
             Move::Alarming(state) => {
-                self.alert(format!("a {} transaction was reorganised away", self.state.name()), &mut effects);
+                self.alert(
+                    format!("a {} transaction was reorganised away", self.state.name()),
+                    &mut effects,
+                );
                 self.mined = None;
                 self.enter(state, now);
             }
@@ -279,7 +305,8 @@ impl ChainTx {
         let Move::To(state) = self.state.on(trigger) else { return (Vec::new(), effects) };
         self.enter(state, now);
         effects.jobs.push((self.id.0, JobChange::Done));
-        let ended: Vec<(IntentId, Ended)> = self.intents.iter().map(|id| (*id, self.ended(&mined, *id))).collect();
+        let ended: Vec<(IntentId, Ended)> =
+            self.intents.iter().map(|id| (*id, self.ended(&mined, *id))).collect();
         let Some(before) = self.settled.take() else {
             self.settled = Some(mined);
             return (ended, effects);
@@ -293,11 +320,15 @@ impl ChainTx {
         let news: Vec<_> = ended.into_iter().filter_map(news).collect();
         // Intents that failed or were undone have since been retried elsewhere or given up: not
         // reported again.
-        let given_away = self.intents.iter().filter(|id| !was_done(**id) && !mined.failed.contains(*id));
+        let given_away =
+            self.intents.iter().filter(|id| !was_done(**id) && !mined.failed.contains(*id));
         let failed: Vec<_> = mined.failed.iter().chain(given_away).copied().collect();
         self.settled = Some(Mined { failed, ..mined });
         if news.iter().any(|(_, ended)| matches!(ended, Ended::Undone)) {
-            self.alert("a transaction no longer takes effect after a reorganisation".to_owned(), &mut effects);
+            self.alert(
+                "a transaction no longer takes effect after a reorganisation".to_owned(),
+                &mut effects,
+            );
         }
         (news, effects)
     }
@@ -310,7 +341,9 @@ impl ChainTx {
     fn ended(&self, mined: &Mined, id: IntentId) -> Ended {
         match self.attempt(mined) {
             Some(attempt) if attempt.cancels => Ended::NotTried,
-            Some(attempt) if mined.succeeded && !mined.failed.contains(&id) => Ended::Done(attempt.hash),
+            Some(attempt) if mined.succeeded && !mined.failed.contains(&id) => {
+                Ended::Done(attempt.hash)
+            }
             Some(_) => Ended::Failed,
             None => Ended::NotTried,
         }
@@ -319,8 +352,13 @@ impl ChainTx {
     /// A foreign transaction used its nonce: it can never be mined.
     pub fn superseded(&mut self, now: Timestamp) -> (Vec<(IntentId, Ended)>, WalletEffects) {
         let mut effects = WalletEffects::default();
-        let Move::Alarming(state) = self.state.on(TxTrigger::Superseded) else { return (Vec::new(), effects) };
-        self.alert("the nonce of a transaction was used by a foreign transaction".to_owned(), &mut effects);
+        let Move::Alarming(state) = self.state.on(TxTrigger::Superseded) else {
+            return (Vec::new(), effects);
+        };
+        self.alert(
+            "the nonce of a transaction was used by a foreign transaction".to_owned(),
+            &mut effects,
+        );
         self.enter(state, now);
         effects.jobs.push((self.id.0, JobChange::Done));
         let open = if self.settled.is_none() { self.intents.clone() } else { Vec::new() };
@@ -348,7 +386,11 @@ impl ChainTx {
 
     /// Schedules the next check, unless it is final.
     pub fn go_on(&self, now: Timestamp) -> WalletEffects {
-        if self.state.is_final() { WalletEffects::default() } else { self.look_at(now + LOOK_EVERY) }
+        if self.state.is_final() {
+            WalletEffects::default()
+        } else {
+            self.look_at(now + LOOK_EVERY)
+        }
     }
 
     fn look_at(&self, at: Timestamp) -> WalletEffects {

@@ -30,7 +30,14 @@ fn movement(number: u128) -> Movement {
 
 fn intent(number: u128) -> Intent {
     let id = IntentId(Uuid::from_u128(number));
-    Intent::new(id, TENANT, IntentKind::Release, Uuid::from_u128(number), Plan::Move(movement(number)), monday())
+    Intent::new(
+        id,
+        TENANT,
+        IntentKind::Release,
+        Uuid::from_u128(number),
+        Plan::Move(movement(number)),
+        monday(),
+    )
 }
 
 fn taking() -> Taking {
@@ -89,9 +96,16 @@ fn intents_are_assigned_once_and_share_only_a_fitting_call() {
     let (_, mut intents) = taken();
     let refused = take(taking(), 0, &mut intents, monday());
     assert_eq!(refused.map(drop), Err(TxRefusal::Intent(IntentState::Assigned)));
-    let deploy =
-        Intent::new(IntentId(Uuid::from_u128(9)), TENANT, IntentKind::Deploy, TENANT.0, Plan::Deploy, monday());
-    for mut mixed in [vec![intent(1), deploy.clone()], vec![deploy.clone(), deploy.clone()], vec![]] {
+    let deploy = Intent::new(
+        IntentId(Uuid::from_u128(9)),
+        TENANT,
+        IntentKind::Deploy,
+        TENANT.0,
+        Plan::Deploy,
+        monday(),
+    );
+    for mut mixed in [vec![intent(1), deploy.clone()], vec![deploy.clone(), deploy.clone()], vec![]]
+    {
         assert_eq!(take(taking(), 0, &mut mixed, monday()).map(drop), Err(TxRefusal::Mixed));
     }
     assert_eq!(call(&[deploy]), Some(Call::DeployController));
@@ -104,7 +118,9 @@ fn each_kind_is_signed_by_its_own_key() {
         let role = match kind {
             IntentKind::Release | IntentKind::Debit | IntentKind::ReturnDebit => KeyRole::Operator,
             IntentKind::Sweep | IntentKind::Deploy => KeyRole::Operator,
-            IntentKind::ProposeRefund | IntentKind::SetFrozen | IntentKind::SetLegalHold => KeyRole::Compliance,
+            IntentKind::ProposeRefund | IntentKind::SetFrozen | IntentKind::SetLegalHold => {
+                KeyRole::Compliance
+            }
             IntentKind::ExecuteRefund => KeyRole::Approver,
             IntentKind::Blacklist(_) => KeyRole::Blacklister,
         };
@@ -132,7 +148,8 @@ fn a_stuck_transaction_is_replaced_at_an_eighth_more_up_to_the_cap() {
     assert_eq!(raised(FEES, market, most), Some(Fees { max_fee: 5_000, max_priority_fee: 113 }));
     assert_eq!(raised(Fees { max_fee: cap, ..FEES }, FEES, most), None);
     assert_eq!(
-        raised(FEES, Fees { max_fee: u128::MAX, max_priority_fee: u128::MAX }, most).map(|it| it.max_fee),
+        raised(FEES, Fees { max_fee: u128::MAX, max_priority_fee: u128::MAX }, most)
+            .map(|it| it.max_fee),
         Some(cap)
     );
     let (mut tx, _) = taken();
@@ -194,16 +211,20 @@ fn outcomes_are_reported_once_at_depth_per_intent() {
     let mined = in_block(&tx, 7, &[intents[1].id]);
     tx.mined(mined, monday());
     let (ended, effects) = tx.over(monday());
-    assert_eq!(ended, [(intents[0].id, Ended::Done(TxHash([1; 32]))), (intents[1].id, Ended::Failed)]);
+    assert_eq!(
+        ended,
+        [(intents[0].id, Ended::Done(TxHash([1; 32]))), (intents[1].id, Ended::Failed)]
+    );
     assert_eq!((tx.state, job(&effects, tx.id.0)), (TxState::Succeeded, None));
     assert!(tx.over(monday()).0.is_empty(), "reported once");
 }
 
 #[test]
 fn a_reverted_transaction_fails_all_and_a_cancellation_attempts_none() {
-    for (cancels, succeeded, expected, state) in
-        [(false, false, Ended::Failed, TxState::Reverted), (true, true, Ended::NotTried, TxState::Cancelled)]
-    {
+    for (cancels, succeeded, expected, state) in [
+        (false, false, Ended::Failed, TxState::Reverted),
+        (true, true, Ended::NotTried, TxState::Cancelled),
+    ] {
         let (mut tx, intents) = taken();
         sign(&mut tx, cancels).expect("taken");
         tx.mined(Mined { succeeded, ..in_block(&tx, 7, &[]) }, monday());
@@ -246,7 +267,10 @@ fn a_failed_transaction_that_takes_effect_after_a_reorganisation_is_reported() {
     sign(&mut tx, false).expect("taken");
     tx.mined(in_block(&tx, 7, &[intents[0].id]), monday());
     let (ended, _) = tx.over(monday());
-    assert_eq!(ended, [(intents[0].id, Ended::Failed), (intents[1].id, Ended::Done(TxHash([1; 32])))]);
+    assert_eq!(
+        ended,
+        [(intents[0].id, Ended::Failed), (intents[1].id, Ended::Done(TxHash([1; 32])))]
+    );
     tx.lost(monday());
     tx.mined(in_block(&tx, 8, &[]), monday());
     let (ended, effects) = tx.over(monday());
@@ -289,7 +313,8 @@ fn intents_that_must_complete_are_retried_until_they_succeed() {
         for _ in 0..TRIES_MAX * 3 {
             alerts += intent.failed("reverted", Patience::Some, monday()).1.alerts.len();
         }
-        let never = matches!(kind, IntentKind::ReturnDebit | IntentKind::Deploy | IntentKind::SetLegalHold);
+        let never =
+            matches!(kind, IntentKind::ReturnDebit | IntentKind::Deploy | IntentKind::SetLegalHold);
         assert_eq!(intent.state == IntentState::Waiting, never, "{kind:?}");
         assert!(!never || alerts == 3, "an alert recurs");
     }
@@ -300,12 +325,23 @@ fn a_fault_that_needs_an_operator_raises_an_alert_at_once() {
     let mut intent = Intent { kind: IntentKind::SetLegalHold, ..intent(1) };
     let why = "no compliance key is configured";
     let (given_up, effects) = intent.failed(why, Patience::Over, monday());
-    assert_eq!((given_up, intent.state), (false, IntentState::Waiting), "it is retried until there is one");
-    assert!(effects.alerts.iter().all(|alert| alert.what.contains(why)) && effects.alerts.len() == 1);
+    assert_eq!(
+        (given_up, intent.state),
+        (false, IntentState::Waiting),
+        "it is retried until there is one"
+    );
+    assert!(
+        effects.alerts.iter().all(|alert| alert.what.contains(why)) && effects.alerts.len() == 1
+    );
     for _ in 0..TRIES_MAX * 3 {
-        assert_eq!(intent.failed(why, Patience::Over, monday()).1.alerts, [], "the alert is already known");
+        assert_eq!(
+            intent.failed(why, Patience::Over, monday()).1.alerts,
+            [],
+            "the alert is already known"
+        );
     }
-    let other = intent.failed("the compliance key is another one", Patience::Over, monday()).1.alerts;
+    let other =
+        intent.failed("the compliance key is another one", Patience::Over, monday()).1.alerts;
     assert_eq!(other.len(), 1, "another cause");
 }
 
@@ -313,10 +349,14 @@ fn a_fault_that_needs_an_operator_raises_an_alert_at_once() {
 fn intents_reported_as_done_are_retried_until_they_succeed() {
     for kind in IntentKind::ALL {
         let mut intent = Intent { kind, unchecked: true, ..intent(1) };
-        let alerts: Vec<_> =
-            (0..TRIES_MAX * 3).flat_map(|_| intent.failed("frozen", Patience::Endless, monday()).1.alerts).collect();
+        let alerts: Vec<_> = (0..TRIES_MAX * 3)
+            .flat_map(|_| intent.failed("frozen", Patience::Endless, monday()).1.alerts)
+            .collect();
         assert_eq!((intent.state, alerts.len()), (IntentState::Waiting, 3), "{kind:?}");
-        assert!(intent.failed("frozen", Patience::Over, monday()).0 != intent.is_never_given_up(), "{kind:?}");
+        assert!(
+            intent.failed("frozen", Patience::Over, monday()).0 != intent.is_never_given_up(),
+            "{kind:?}"
+        );
     }
 }
 
@@ -325,10 +365,17 @@ fn a_failing_return_raises_one_alert_about_its_order() {
     let order = Uuid::from_u128(0x0d);
     let mut intent = Intent { kind: IntentKind::ReturnDebit, subject: order, ..intent(1) };
     let why = "Blacklistable: account is blacklisted";
-    let alerts: Vec<_> =
-        (0..TRIES_MAX * 3).flat_map(|_| intent.failed(why, Patience::Some, monday()).1.alerts).collect();
-    assert!(alerts.iter().all(|alert| alert.subject == order && alert.what.contains(why)), "{alerts:?}");
-    assert!(alerts.windows(2).all(|pair| pair[0] == pair[1]), "the same row, however often: {alerts:?}");
+    let alerts: Vec<_> = (0..TRIES_MAX * 3)
+        .flat_map(|_| intent.failed(why, Patience::Some, monday()).1.alerts)
+        .collect();
+    assert!(
+        alerts.iter().all(|alert| alert.subject == order && alert.what.contains(why)),
+        "{alerts:?}"
+    );
+    assert!(
+        alerts.windows(2).all(|pair| pair[0] == pair[1]),
+        "the same row, however often: {alerts:?}"
+    );
 }
 
 #[test]
@@ -346,7 +393,11 @@ fn only_reorganisations_leave_terminal_states() {
     for state in IntentState::ALL.into_iter().filter(|state| state.is_terminal()) {
         for trigger in IntentTrigger::ALL {
             let left = matches!(state.on(trigger), Move::To(_) | Move::Alarming(_));
-            assert_eq!(left, state == IntentState::Done && trigger == IntentTrigger::Undone, "{state:?} {trigger:?}");
+            assert_eq!(
+                left,
+                state == IntentState::Done && trigger == IntentTrigger::Undone,
+                "{state:?} {trigger:?}"
+            );
         }
     }
     for state in TxState::ALL.into_iter().filter(|state| state.is_final()) {
@@ -371,7 +422,11 @@ fn an_undone_intent_is_retried_elsewhere() {
     let both = |ended| intents.iter().map(|intent| (intent.id, ended)).collect::<Vec<_>>();
     assert_eq!(over(true), both(Ended::Done(TxHash([1; 32]))));
     assert_eq!(over(false), both(Ended::Undone));
-    assert_eq!(over(true), both(Ended::AfterAll), "another transaction retries them, or they are given up");
+    assert_eq!(
+        over(true),
+        both(Ended::AfterAll),
+        "another transaction retries them, or they are given up"
+    );
     assert_eq!(over(false), [], "nothing of that one is undone here");
 }
 

@@ -80,7 +80,8 @@ pub fn announce(
     now: Timestamp,
 ) -> (Delivery, DeliveryStream, WalletEffects) {
     let mut effects = WalletEffects::default();
-    let mut stream = stream.unwrap_or(DeliveryStream { tenant, aggregate, open: version, newest: version - 1 });
+    let mut stream =
+        stream.unwrap_or(DeliveryStream { tenant, aggregate, open: version, newest: version - 1 });
     if version > stream.newest + 1 {
         let waiting = (stream.open + 1)..=stream.newest;
         let ids = waiting.map(|version| aggregate.event_id(tenant, version).0);
@@ -172,14 +173,17 @@ impl Delivery {
             (DeliveryResult::NotReceived(_), None) => DeliveryTrigger::NotReceivedAtLast,
         };
         match self.state.on(trigger) {
-            DeliveryStep::Again => self.try_at(now + delay.unwrap_or(RETRY_AFTER_MAX), &mut effects),
+            DeliveryStep::Again => {
+                self.try_at(now + delay.unwrap_or(RETRY_AFTER_MAX), &mut effects)
+            }
             DeliveryStep::To(state) => self.end(state, stream, &mut effects, now),
             DeliveryStep::Never => {}
         }
         effects.alerts.extend(match trigger {
-            DeliveryTrigger::Gone => {
-                Some(self.alert(AlertKind::ReceiverGone, "the endpoint answered 410, deliveries are disabled"))
-            }
+            DeliveryTrigger::Gone => Some(self.alert(
+                AlertKind::ReceiverGone,
+                "the endpoint answered 410, deliveries are disabled",
+            )),
             DeliveryTrigger::NotReceivedAtLast => {
                 Some(self.alert(AlertKind::DeliveryDead, "webhook delivery failed, will not retry"))
             }
@@ -222,7 +226,9 @@ impl Delivery {
             tries: 0,
             attempts: last.map_or(0, |last| last.number),
             next_at: Some(at),
-            delivered_at: before().rfind(|attempt| attempt.fault.is_none()).map(|attempt| attempt.at),
+            delivered_at: before()
+                .rfind(|attempt| attempt.fault.is_none())
+                .map(|attempt| attempt.at),
             last_status: last.and_then(|last| last.status),
             last_fault: last.and_then(|last| last.fault.clone()),
             ..self
@@ -237,7 +243,13 @@ impl Delivery {
     }
 
     /// Finishes the delivery and starts the next one of its aggregate.
-    fn end(&mut self, state: DeliveryState, stream: &mut DeliveryStream, effects: &mut WalletEffects, now: Timestamp) {
+    fn end(
+        &mut self,
+        state: DeliveryState,
+        stream: &mut DeliveryStream,
+        effects: &mut WalletEffects,
+        now: Timestamp,
+    ) {
         self.state = state;
         self.next_at = None;
         if state == DeliveryState::Delivered {

@@ -25,7 +25,13 @@ fn answer(result: DeliveryResult) -> DeliveryAnswer {
         DeliveryResult::NotReceived(_) => 500,
         DeliveryResult::Gone => 410,
     };
-    DeliveryAnswer { result, status: Some(status), body: "{}".to_owned(), retry_after: None, took: Span::millis(3) }
+    DeliveryAnswer {
+        result,
+        status: Some(status),
+        body: "{}".to_owned(),
+        retry_after: None,
+        took: Span::millis(3),
+    }
 }
 
 fn received() -> DeliveryAnswer {
@@ -46,7 +52,12 @@ struct Books {
 
 impl Books {
     fn with(count: i64) -> Books {
-        let mut books = Books { stream: None, deliveries: BTreeMap::new(), jobs: BTreeMap::new(), now: monday() };
+        let mut books = Books {
+            stream: None,
+            deliveries: BTreeMap::new(),
+            jobs: BTreeMap::new(),
+            now: monday(),
+        };
         (0..count).for_each(|_| books.announce(ReceiverState::Open));
         books
     }
@@ -56,7 +67,8 @@ impl Books {
     }
 
     fn announce_number(&mut self, version: i64, receiver: ReceiverState) {
-        let (delivery, stream, effects) = announce(self.stream, (AGGREGATE, version), TENANT, receiver, self.now);
+        let (delivery, stream, effects) =
+            announce(self.stream, (AGGREGATE, version), TENANT, receiver, self.now);
         self.deliveries.insert(version, delivery);
         self.stream = Some(stream);
         self.apply(&effects);
@@ -100,7 +112,11 @@ impl Books {
     }
 
     fn due(&self) -> Vec<i64> {
-        self.deliveries.values().filter(|it| self.jobs.contains_key(&it.event.0)).map(|it| it.version).collect()
+        self.deliveries
+            .values()
+            .filter(|it| self.jobs.contains_key(&it.event.0))
+            .map(|it| it.version)
+            .collect()
     }
 }
 
@@ -118,7 +134,9 @@ fn attempts_follow_the_schedule_and_then_end() {
             books.now = *at;
         } else {
             assert_eq!(number, 12);
-            assert!(matches!(&tried.effects.alerts[..], [alert] if alert.kind == AlertKind::DeliveryDead));
+            assert!(
+                matches!(&tried.effects.alerts[..], [alert] if alert.kind == AlertKind::DeliveryDead)
+            );
         }
     }
     assert_eq!(delays, SCHEDULE);
@@ -134,7 +152,9 @@ fn jitter_is_at_most_a_fifth() {
     assert_eq!(Jitter::NONE.apply(Span::secs(100)), Span::secs(100));
     let mut seen = std::collections::BTreeSet::new();
     for seed in 0..5_000_u128 {
-        let jitter = Jitter::of(Uuid::from_u128(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835)));
+        let jitter = Jitter::of(Uuid::from_u128(
+            seed.wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835),
+        ));
         let delay = jitter.apply(Span::secs(100));
         assert!((Span::secs(80)..=Span::secs(120)).contains(&delay), "{delay:?}");
         seen.insert(delay);
@@ -161,9 +181,15 @@ fn a_received_delivery_ends_and_keeps_its_attempt() {
     let mut books = Books::with(1);
     let tried = books.try_it(1, &received());
     let attempt = tried.attempt;
-    assert_eq!((attempt.number, attempt.status, attempt.fault, &*attempt.body), (1, Some(200), None, "{}"));
+    assert_eq!(
+        (attempt.number, attempt.status, attempt.fault, &*attempt.body),
+        (1, Some(200), None, "{}")
+    );
     let delivery = &books.deliveries[&1];
-    assert_eq!((delivery.state, delivery.delivered_at, delivery.next_at), (Delivered, Some(monday()), None));
+    assert_eq!(
+        (delivery.state, delivery.delivered_at, delivery.next_at),
+        (Delivered, Some(monday()), None)
+    );
     assert_eq!(books.due(), Vec::<i64>::new());
 }
 
@@ -222,7 +248,10 @@ fn a_replay_restarts_the_schedule_and_releases_nothing_twice() {
     assert_eq!((books.states(), books.due()), (vec![Pending, Pending], vec![1, 2]));
     books.try_it(2, &failed());
     let tried = books.try_it(1, &failed());
-    assert_eq!((tried.attempt.number, books.jobs.get(&id(1))), (13, Some(&(monday() + Span::secs(5)))));
+    assert_eq!(
+        (tried.attempt.number, books.jobs.get(&id(1))),
+        (13, Some(&(monday() + Span::secs(5))))
+    );
     books.try_it(1, &received());
     assert_eq!((books.states(), books.due()), (vec![Delivered, Pending], vec![2]));
     books.replay(1);
@@ -278,7 +307,12 @@ fn backfilled_deliveries_are_attempted_at_once_and_in_order() {
 fn event_ids_are_stable_and_unique() {
     let other = Aggregate::Request(PaymentRequestId(Uuid::from_u128(0xd2)));
     assert_eq!(AGGREGATE.event_id(TENANT, 1), AGGREGATE.event_id(TENANT, 1));
-    let ids = [id(1), id(2), other.event_id(TENANT, 1).0, AGGREGATE.event_id(crate::ids::TenantId(Uuid::nil()), 1).0];
+    let ids = [
+        id(1),
+        id(2),
+        other.event_id(TENANT, 1).0,
+        AGGREGATE.event_id(crate::ids::TenantId(Uuid::nil()), 1).0,
+    ];
     let distinct: std::collections::BTreeSet<Uuid> = ids.into();
     assert_eq!(distinct.len(), 4);
     assert!(ids.iter().all(|id| id.get_version_num() == 4));

@@ -128,7 +128,13 @@ impl Case {
 
     /// Its `block` was reorganised away; the chain is `height` blocks high. `spendable` is the
     /// wallet's spendable balance.
-    pub fn lost(&mut self, block: Place, height: u64, spendable: Money, cx: &mut Cx<'_>) -> WalletEffects {
+    pub fn lost(
+        &mut self,
+        block: Place,
+        height: u64,
+        spendable: Money,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if self.deposit.place != Some(block) {
             return effects;
@@ -143,7 +149,10 @@ impl Case {
                 self.deposit.back_to = Some(from);
                 self.enter(DepositState::Suspended, &mut effects, cx);
                 self.withdraw_release(&mut effects, cx);
-                let what = format!("a {} deposit was reorganised away: its amount is in suspense", from.name());
+                let what = format!(
+                    "a {} deposit was reorganised away: its amount is in suspense",
+                    from.name()
+                );
                 self.alert(AlertKind::DeepReorg, what, &mut effects);
             }
             Step::To(state) if !gone => {
@@ -153,8 +162,10 @@ impl Case {
                 }
             }
             Step::To(_) | Step::Person => {
-                let what =
-                    format!("a {} deposit was reorganised away and its amount is no longer available", from.name());
+                let what = format!(
+                    "a {} deposit was reorganised away and its amount is no longer available",
+                    from.name()
+                );
                 self.alert(AlertKind::DeepReorg, what, &mut effects);
             }
             Step::Back | Step::Stays | Step::Refused => {}
@@ -163,7 +174,12 @@ impl Case {
     }
 
     /// It is deep enough to count.
-    pub fn counted(&mut self, confirmations: u64, terms: Terms<'_>, cx: &mut Cx<'_>) -> WalletEffects {
+    pub fn counted(
+        &mut self,
+        confirmations: u64,
+        terms: Terms<'_>,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if self.deposit.place.is_none() {
             return effects;
@@ -176,7 +192,13 @@ impl Case {
         effects
     }
 
-    fn credit(&mut self, confirmations: u64, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+    fn credit(
+        &mut self,
+        confirmations: u64,
+        terms: Terms<'_>,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) {
         if self.deposit.minor < terms.release_min {
             return self.credit_dust(confirmations, effects, cx);
         }
@@ -191,15 +213,20 @@ impl Case {
         self.wallet.touch(cx.now);
         self.enter(state, effects, cx);
         if let Some(request) = &mut self.request {
-            self.deposit.spoiled =
-                terms.sandbox && sandbox::fails_on_chain(sandbox::cents(Some(&request.asked), self.deposit.minor));
+            self.deposit.spoiled = terms.sandbox
+                && sandbox::fails_on_chain(sandbox::cents(
+                    Some(&request.asked),
+                    self.deposit.minor,
+                ));
             let deposit = &self.deposit;
             let paid = (deposit.coin, deposit.minor);
-            let (concern, more) = request.credited(paid, deposit.paid_at, terms.accept_late, cx.now);
+            let (concern, more) =
+                request.credited(paid, deposit.paid_at, terms.accept_late, cx.now);
             self.deposit.concern = concern;
             effects.merge(more);
         } else {
-            let what = "tokens were paid directly to a wallet's address: they are in suspense".to_owned();
+            let what =
+                "tokens were paid directly to a wallet's address: they are in suspense".to_owned();
             self.alert(AlertKind::DirectDeposit, what, effects);
         }
         if state == DepositState::Rejected {

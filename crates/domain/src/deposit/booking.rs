@@ -24,11 +24,17 @@ impl Deposit {
     }
 
     /// Moves its amount at once.
-    pub(super) fn move_to(&mut self, pot: Pot, reason: &'static str, cx: &mut Cx<'_>) -> Option<Transfer> {
+    pub(super) fn move_to(
+        &mut self,
+        pot: Pot,
+        reason: &'static str,
+        cx: &mut Cx<'_>,
+    ) -> Option<Transfer> {
         if self.pot == pot {
             return None;
         }
-        let transfer = self.transfer(cx.transfer_id(), (self.pot, pot), TransferKind::Posted, reason, cx);
+        let transfer =
+            self.transfer(cx.transfer_id(), (self.pot, pot), TransferKind::Posted, reason, cx);
         self.pot = pot;
         Some(transfer)
     }
@@ -59,9 +65,15 @@ impl Deposit {
         Transfer { amount: Money::new(minor, self.coin.currency()), ..whole }
     }
 
-    fn end_hold(&mut self, kind: TransferKind, reason: &'static str, cx: &mut Cx<'_>) -> Option<Transfer> {
+    fn end_hold(
+        &mut self,
+        kind: TransferKind,
+        reason: &'static str,
+        cx: &mut Cx<'_>,
+    ) -> Option<Transfer> {
         let hold = self.hold.take()?;
-        let mut transfer = self.transfer(cx.transfer_id(), (self.pot, Pot::Wallet), kind, reason, cx);
+        let mut transfer =
+            self.transfer(cx.transfer_id(), (self.pot, Pot::Wallet), kind, reason, cx);
         transfer.pending = Some(hold);
         Some(transfer)
     }

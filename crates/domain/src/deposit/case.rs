@@ -12,7 +12,9 @@ use crate::payment_request::PaymentRequest;
 use crate::time::Span;
 use crate::wallet::{Wallet, WalletState};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
-use crate::wallet_event::{About, AboutDeposit, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
+use crate::wallet_event::{
+    About, AboutDeposit, Aggregate, FailureReason, NewWalletEvent, WalletEvent,
+};
 
 /// A deposit with its related records, loaded for one decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,10 +114,15 @@ impl Case {
             // A refund is paid from the current book account, and a failure leaves the amount
             // there.
             DepositState::Failed | DepositState::Refunding => (deposit.pot, "deposit.stays"),
-            DepositState::Rejected if deposit.pot == Pot::Suspense && deposit.state == DepositState::Refunding => {
+            DepositState::Rejected
+                if deposit.pot == Pot::Suspense && deposit.state == DepositState::Refunding =>
+            {
                 (Pot::Suspense, "deposit.stays")
             }
-            _ => (deposit.waiting_pot(), if deposit.pot == Pot::Nowhere { "deposit.credit" } else { "deposit.resume" }),
+            _ => (
+                deposit.waiting_pot(),
+                if deposit.pot == Pot::Nowhere { "deposit.credit" } else { "deposit.resume" },
+            ),
         };
         effects.transfers.extend(deposit.move_to(pot, reason, cx));
         if to == DepositState::Approved && deposit.pot == Pot::Escrow && deposit.hold.is_none() {
@@ -123,7 +130,10 @@ impl Case {
         }
         let had_job = matches!(
             deposit.state,
-            DepositState::Dust | DepositState::Screening | DepositState::InReview | DepositState::Refunding
+            DepositState::Dust
+                | DepositState::Screening
+                | DepositState::InReview
+                | DepositState::Refunding
         );
         deposit.state = to;
         deposit.state_at = cx.now;
@@ -131,7 +141,9 @@ impl Case {
         let job = match to {
             DepositState::Screening => Some(JobChange::Set(JobKind::Screen, cx.now)),
             DepositState::InReview => Some(JobChange::Set(JobKind::ReviewDeposit, cx.now)),
-            DepositState::Dust if deposit.assessment.is_none() => Some(JobChange::Set(JobKind::Screen, cx.now)),
+            DepositState::Dust if deposit.assessment.is_none() => {
+                Some(JobChange::Set(JobKind::Screen, cx.now))
+            }
             _ => had_job.then_some(JobChange::Done),
         };
         effects.jobs.extend(job.map(|job| (deposit.id.0, job)));
@@ -181,7 +193,8 @@ impl Case {
     ) {
         self.deposit.failure = Some(reason);
         let message = message.to_owned();
-        let event = WalletEvent::TransactionFailed { about: self.about(), reason, message, at: cx.now };
+        let event =
+            WalletEvent::TransactionFailed { about: self.about(), reason, message, at: cx.now };
         self.tell(event, effects);
     }
 
@@ -195,7 +208,9 @@ impl Case {
 pub const fn message(reason: FailureReason) -> &'static str {
     match reason {
         FailureReason::OnChainRevert => "the transfer failed on the chain",
-        FailureReason::TransactionDropped => "the incoming transaction is no longer part of the chain",
+        FailureReason::TransactionDropped => {
+            "the incoming transaction is no longer part of the chain"
+        }
         FailureReason::TokenPaused => "the token's issuer has paused transfers",
         FailureReason::AddressBlacklisted => "the address cannot be paid",
         FailureReason::UnsupportedAsset => "the token is not supported",

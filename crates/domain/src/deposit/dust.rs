@@ -18,7 +18,12 @@ pub const RIDERS_MAX: usize = 32;
 
 impl Case {
     /// It is deep enough, but not worth a release.
-    pub(super) fn credit_dust(&mut self, confirmations: u64, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+    pub(super) fn credit_dust(
+        &mut self,
+        confirmations: u64,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) {
         let Some(state) = self.next(Trigger::CountedDust) else { return };
         self.deposit.credited_at = Some(cx.now);
         self.deposit.disputed = false;
@@ -33,9 +38,16 @@ impl Case {
 
     /// Records the assessment of dust. It has no further effect, unless clean dust is now worth a
     /// release.
-    pub(super) fn dust_screened(&mut self, assessment: Assessment, terms: Terms<'_>, cx: &mut Cx<'_>) -> WalletEffects {
-        let mut effects =
-            WalletEffects { jobs: vec![(self.deposit.id.0, JobChange::Done)], ..WalletEffects::default() };
+    pub(super) fn dust_screened(
+        &mut self,
+        assessment: Assessment,
+        terms: Terms<'_>,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
+        let mut effects = WalletEffects {
+            jobs: vec![(self.deposit.id.0, JobChange::Done)],
+            ..WalletEffects::default()
+        };
         self.keep_finding(&assessment, &mut effects);
         let is_stopped = self.wallet.state.is_frozen() || self.escrow_is_held();
         if assessment.result != RiskResult::Approved || is_stopped {
@@ -43,7 +55,8 @@ impl Case {
         }
         let sum = self.riders.iter().filter(|it| self.may_ride(it, terms)).map(|it| it.minor);
         let sum = sum.fold(self.deposit.minor, i64::saturating_add);
-        let completes = self.request.as_ref().is_some_and(|it| it.would_complete(self.deposit.coin, sum));
+        let completes =
+            self.request.as_ref().is_some_and(|it| it.would_complete(self.deposit.coin, sum));
         if sum < terms.release_min && !completes {
             return effects;
         }
@@ -65,7 +78,8 @@ impl Case {
     pub fn riders_screened(&mut self, assessments: &[(DepositId, Assessment)]) -> WalletEffects {
         let mut effects = WalletEffects::default();
         for (id, assessment) in assessments {
-            let at = self.riders.iter().position(|it| it.id == *id && it.state == DepositState::Dust);
+            let at =
+                self.riders.iter().position(|it| it.id == *id && it.state == DepositState::Dust);
             if let Some(at) = at {
                 self.with_rider(at, |case| case.keep_finding(assessment, &mut effects));
             }
@@ -76,12 +90,17 @@ impl Case {
     /// Raises one compliance alert per request or wallet, however many deposits arrive.
     fn keep_finding(&mut self, assessment: &Assessment, effects: &mut WalletEffects) {
         let deposit = &self.deposit;
-        let is_known = deposit.assessment.as_ref().is_some_and(|before| before.hold == Some(Hold::Legal));
+        let is_known =
+            deposit.assessment.as_ref().is_some_and(|before| before.hold == Some(Hold::Legal));
         if assessment.hold == Some(Hold::Legal) && !is_known {
             let subject = deposit.request.map_or(deposit.wallet.0, |request| request.0);
             let what = "a deposit that is too little to be judged is from, or in the name of, a listed party: it is \
                         recorded, and stays where it is";
-            effects.alerts.push(Alert { kind: AlertKind::ListedDust, subject, what: what.to_owned() });
+            effects.alerts.push(Alert {
+                kind: AlertKind::ListedDust,
+                subject,
+                what: what.to_owned(),
+            });
         }
         self.deposit.assessment = Some(assessment.clone());
         self.deposit.version += 1;
@@ -89,14 +108,20 @@ impl Case {
 
     /// From now on its amount counts towards its request. Returns the reason for a mandatory
     /// review, if any.
-    fn weigh_in(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &Cx<'_>) -> Option<ReasonCode> {
+    fn weigh_in(
+        &mut self,
+        terms: Terms<'_>,
+        effects: &mut WalletEffects,
+        cx: &Cx<'_>,
+    ) -> Option<ReasonCode> {
         if !std::mem::take(&mut self.deposit.is_dust) {
             return None;
         }
         self.wallet.touch(cx.now);
         let deposit = &self.deposit;
         let paid = (deposit.coin, deposit.minor);
-        let (concern, more) = self.request.as_mut()?.gathered(paid, deposit.paid_at, terms.accept_late, cx.now);
+        let (concern, more) =
+            self.request.as_mut()?.gathered(paid, deposit.paid_at, terms.accept_late, cx.now);
         effects.merge(more);
         self.deposit.concern = concern;
         concern
@@ -106,7 +131,9 @@ impl Case {
     fn may_ride(&self, dust: &Deposit, terms: Terms<'_>) -> bool {
         let of = &self.deposit;
         let is_good = dust.assessment.as_ref().is_some_and(|it| it.result == RiskResult::Approved);
-        let concern = |it: &PaymentRequest| it.concern_about(dust.coin, dust.paid_at, terms.accept_late).is_some();
+        let concern = |it: &PaymentRequest| {
+            it.concern_about(dust.coin, dust.paid_at, terms.accept_late).is_some()
+        };
         let is_there = dust.state == DepositState::Dust && dust.place.is_some();
         let is_beside = dust.id != of.id && (dust.to, dust.coin) == (of.to, of.coin);
         is_there && is_beside && is_good && !self.request.as_ref().is_some_and(concern)
@@ -143,7 +170,12 @@ impl Case {
     }
 
     /// Dust paid directly to the wallet needs no movement: it is credited with the deposit.
-    pub(super) fn complete_dust(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+    pub(super) fn complete_dust(
+        &mut self,
+        terms: Terms<'_>,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) {
         for at in 0..self.riders.len() {
             if !self.may_ride(&self.riders[at], terms) {
                 continue;
@@ -163,7 +195,9 @@ impl Case {
     pub(super) fn riders_are_there(&self) -> bool {
         self.deposit.riders.iter().all(|id| {
             let rider = self.riders.iter().find(|it| it.id == *id);
-            rider.is_some_and(|it| it.state == DepositState::Approved && it.release == self.deposit.release)
+            rider.is_some_and(|it| {
+                it.state == DepositState::Approved && it.release == self.deposit.release
+            })
         })
     }
 
@@ -171,7 +205,9 @@ impl Case {
     pub(super) fn leave_riders(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let release = self.deposit.release;
         for at in 0..self.riders.len() {
-            if !self.deposit.riders.contains(&self.riders[at].id) || self.riders[at].release != release {
+            if !self.deposit.riders.contains(&self.riders[at].id)
+                || self.riders[at].release != release
+            {
                 continue;
             }
             self.with_rider(at, |case| {
@@ -198,7 +234,9 @@ impl Case {
         let own = fee.min(self.deposit.minor);
         let mut left = fee - own;
         for at in 0..self.riders.len() {
-            if !self.deposit.riders.contains(&self.riders[at].id) || self.riders[at].release != release {
+            if !self.deposit.riders.contains(&self.riders[at].id)
+                || self.riders[at].release != release
+            {
                 continue;
             }
             let share = left.min(self.riders[at].minor);

@@ -45,7 +45,12 @@ impl Case {
     }
 
     /// Requests a change of its escrow's hold by the controller; `None` if it is in no escrow.
-    fn tell_hold(&mut self, held: bool, effects: &mut WalletEffects, cx: &mut Cx<'_>) -> Option<IntentId> {
+    fn tell_hold(
+        &mut self,
+        held: bool,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) -> Option<IntentId> {
         self.request.as_ref()?;
         let vault = self.deposit.to;
         let plan = Plan::SetLegalHold { vault, held, case: case_of(self.deposit.id) };
@@ -73,7 +78,11 @@ impl Case {
     ///
     /// # Errors
     /// [`DepositRefusal::State`]: it is not on hold.
-    pub fn lift_hold(&mut self, others_hold: bool, cx: &mut Cx<'_>) -> Result<WalletEffects, DepositRefusal> {
+    pub fn lift_hold(
+        &mut self,
+        others_hold: bool,
+        cx: &mut Cx<'_>,
+    ) -> Result<WalletEffects, DepositRefusal> {
         let mut effects = WalletEffects::default();
         // A deposit dropped from the chain for good while on hold has left its escrow on hold.
         if self.deposit.state == DepositState::Failed && self.deposit.legal_hold.is_some() {
@@ -112,10 +121,16 @@ impl Case {
     /// # Errors
     /// [`DepositRefusal::State`]: the job belongs to another deposit now.
     pub fn hold_followed(&self) -> Result<WalletEffects, DepositRefusal> {
-        if matches!(self.deposit.state, DepositState::Screening | DepositState::InReview | DepositState::Refunding) {
+        if matches!(
+            self.deposit.state,
+            DepositState::Screening | DepositState::InReview | DepositState::Refunding
+        ) {
             return Err(DepositRefusal::State(self.deposit.state));
         }
-        Ok(WalletEffects { jobs: vec![(self.deposit.id.0, JobChange::Done)], ..WalletEffects::default() })
+        Ok(WalletEffects {
+            jobs: vec![(self.deposit.id.0, JobChange::Done)],
+            ..WalletEffects::default()
+        })
     }
 }
 
@@ -132,15 +147,17 @@ impl Deposit {
 
     /// Whether it has a hold that two users can lift.
     pub fn has_hold_to_lift(&self) -> bool {
-        self.state == DepositState::LegalHold || (self.state == DepositState::Failed && self.legal_hold.is_some())
+        self.state == DepositState::LegalHold
+            || (self.state == DepositState::Failed && self.legal_hold.is_some())
     }
 
     /// Whether it is in review only because another deposit held its escrow: its own screening was
     /// clean.
     pub fn waits_for_escrow(&self) -> bool {
         let found = self.assessment.as_ref();
-        let found_good =
-            |it: &crate::risk::Assessment| it.reason == ReasonCode::EscrowHeld || it.result == RiskResult::Approved;
+        let found_good = |it: &crate::risk::Assessment| {
+            it.reason == ReasonCode::EscrowHeld || it.result == RiskResult::Approved
+        };
         self.state == DepositState::InReview && found.is_some_and(found_good)
     }
 }
@@ -155,7 +172,12 @@ impl PaymentRequest {
 
     /// The controller no longer holds an escrow. The worker that handles `lifted` resumes the
     /// deposits in it.
-    pub fn escrow_lifted(&mut self, intent: IntentId, lifted: DepositId, cx: &Cx<'_>) -> WalletEffects {
+    pub fn escrow_lifted(
+        &mut self,
+        intent: IntentId,
+        lifted: DepositId,
+        cx: &Cx<'_>,
+    ) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(escrow) = self.lifted_by(intent)
             && self.is_held(&escrow)

@@ -36,16 +36,20 @@ impl Case {
         }
         let assessment = match assessment.result {
             // It could not be released: a reviewer decides.
-            RiskResult::Approved if self.escrow_is_held() => {
-                Assessment { result: RiskResult::ManualReview, reason: ReasonCode::EscrowHeld, ..assessment }
-            }
+            RiskResult::Approved if self.escrow_is_held() => Assessment {
+                result: RiskResult::ManualReview,
+                reason: ReasonCode::EscrowHeld,
+                ..assessment
+            },
             _ => assessment,
         };
         let trigger = match (assessment.result, assessment.hold) {
             (RiskResult::Approved, _) => Trigger::RiskApproved,
             (RiskResult::ManualReview, _) => Trigger::RiskReview,
             (RiskResult::Rejected | RiskResult::Blocked, Some(Hold::Legal)) => Trigger::RiskLegal,
-            (RiskResult::Rejected, _) | (RiskResult::Blocked, Some(Hold::Refundable)) => Trigger::RiskRejected,
+            (RiskResult::Rejected, _) | (RiskResult::Blocked, Some(Hold::Refundable)) => {
+                Trigger::RiskRejected
+            }
             (RiskResult::Blocked, None) => Trigger::RiskHeld,
         };
         let state = self.allowed(trigger)?;
@@ -63,7 +67,9 @@ impl Case {
     pub(super) fn allowed(&self, trigger: Trigger) -> Result<DepositState, DepositRefusal> {
         match self.deposit.state.on(trigger) {
             Step::To(state) => Ok(state),
-            Step::Back | Step::Stays | Step::Refused | Step::Person => Err(DepositRefusal::State(self.deposit.state)),
+            Step::Back | Step::Stays | Step::Refused | Step::Person => {
+                Err(DepositRefusal::State(self.deposit.state))
+            }
         }
     }
 
@@ -105,7 +111,12 @@ impl Case {
         effects: &mut WalletEffects,
         cx: &Cx<'_>,
     ) {
-        let order = BlockOrder { reason, details: details.to_owned(), auto_unblock_hours: None, triggered_by };
+        let order = BlockOrder {
+            reason,
+            details: details.to_owned(),
+            auto_unblock_hours: None,
+            triggered_by,
+        };
         let cause = self.about().deposit;
         // A frozen wallet stays as it is: no further action is needed.
         if let Ok(blocked) = self.wallet.block_because_of(cause, order, cx.now) {
@@ -127,10 +138,18 @@ impl Case {
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, DepositRefusal> {
         let (trigger, result, reason) = match verdict {
-            ReviewVerdict::Approve => (Trigger::ReviewApproved, RiskResult::Approved, ReasonCode::ReviewApproved),
-            ReviewVerdict::Reject => (Trigger::ReviewRejected, RiskResult::Rejected, ReasonCode::ReviewRejected),
-            ReviewVerdict::LegalHold => (Trigger::ReviewLegal, RiskResult::Rejected, ReasonCode::ReviewRejected),
-            ReviewVerdict::Block => (Trigger::ReviewRejected, RiskResult::Blocked, ReasonCode::ReviewRejected),
+            ReviewVerdict::Approve => {
+                (Trigger::ReviewApproved, RiskResult::Approved, ReasonCode::ReviewApproved)
+            }
+            ReviewVerdict::Reject => {
+                (Trigger::ReviewRejected, RiskResult::Rejected, ReasonCode::ReviewRejected)
+            }
+            ReviewVerdict::LegalHold => {
+                (Trigger::ReviewLegal, RiskResult::Rejected, ReasonCode::ReviewRejected)
+            }
+            ReviewVerdict::Block => {
+                (Trigger::ReviewRejected, RiskResult::Blocked, ReasonCode::ReviewRejected)
+            }
         };
         let from = self.deposit.state;
         let state = self.allowed(trigger)?;
@@ -141,7 +160,8 @@ impl Case {
             return Err(DepositRefusal::EscrowHeld);
         }
         let mut effects = WalletEffects::default();
-        self.deposit.decision = Some(Decision { verdict, by: by.to_owned(), note: note.to_owned(), at: cx.now });
+        self.deposit.decision =
+            Some(Decision { verdict, by: by.to_owned(), note: note.to_owned(), at: cx.now });
         if from == DepositState::Rejected {
             // Already rejected and reported: only the kind of rejection changes.
             self.enter(state, &mut effects, cx);
@@ -149,8 +169,11 @@ impl Case {
         }
         let assessment = self.assessment_of(result, reason, state, by, cx);
         self.judged(state, assessment, terms, &mut effects, cx);
-        if let (ReviewVerdict::Approve, Some(ReasonCode::TooLate | ReasonCode::WrongAsset), Some(request)) =
-            (verdict, self.deposit.concern, &mut self.request)
+        if let (
+            ReviewVerdict::Approve,
+            Some(ReasonCode::TooLate | ReasonCode::WrongAsset),
+            Some(request),
+        ) = (verdict, self.deposit.concern, &mut self.request)
         {
             effects.merge(request.review_approved(self.deposit.coin, self.deposit.minor, cx.now));
         }

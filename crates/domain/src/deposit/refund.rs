@@ -34,7 +34,8 @@ impl Case {
         if self.escrow_is_held() {
             return Err(DepositRefusal::EscrowHeld);
         }
-        let watched = to == self.deposit.to || to == self.wallet.address || to == self.wallet.controller;
+        let watched =
+            to == self.deposit.to || to == self.wallet.address || to == self.wallet.controller;
         if screened.verdict() != Verdict::Clean || watched {
             return Err(DepositRefusal::AddressRefused);
         }
@@ -115,8 +116,10 @@ impl Case {
         refund.execute = Some(id);
         let plan = Plan::ExecuteRefund { intent: intent_word(tenant, refund.propose) };
         self.deposit.version += 1;
-        let mut effects =
-            WalletEffects { jobs: vec![(self.deposit.id.0, JobChange::Done)], ..WalletEffects::default() };
+        let mut effects = WalletEffects {
+            jobs: vec![(self.deposit.id.0, JobChange::Done)],
+            ..WalletEffects::default()
+        };
         let intent = self.new_intent(id, IntentKind::ExecuteRefund, plan, &mut effects, cx);
         self.intents.push(intent);
         Ok(effects)
@@ -128,7 +131,9 @@ impl Case {
     /// # Errors
     /// [`DepositRefusal::State`]: no refund awaits approval.
     pub fn refund_listed(&mut self, screened: &Screened) -> Result<WalletEffects, DepositRefusal> {
-        if !self.deposit.refund.as_ref().is_some_and(Refund::waits_for_approval) || !screened.is_match() {
+        if !self.deposit.refund.as_ref().is_some_and(Refund::waits_for_approval)
+            || !screened.is_match()
+        {
             return Err(DepositRefusal::State(self.deposit.state));
         }
         let mut effects = WalletEffects::default();

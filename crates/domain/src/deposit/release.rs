@@ -39,7 +39,12 @@ impl Case {
     }
 
     /// Requests a release, unless there is one.
-    pub(super) fn want_release(&mut self, terms: Terms<'_>, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+    pub(super) fn want_release(
+        &mut self,
+        terms: Terms<'_>,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) {
         let release = self.deposit.release;
         if self.intent(release).is_some_and(|intent| !intent.state.is_terminal()) {
             return;
@@ -54,7 +59,8 @@ impl Case {
         if self.deposit.spoiled {
             movement.amount = TOO_MUCH;
         }
-        let mut intent = self.new_intent(id, IntentKind::Release, Plan::Move(movement), effects, cx);
+        let mut intent =
+            self.new_intent(id, IntentKind::Release, Plan::Move(movement), effects, cx);
         intent.unchecked = self.deposit.spoiled;
         intent.riders.clone_from(&self.deposit.riders);
         self.intents.push(intent);
@@ -66,7 +72,10 @@ impl Case {
         let deposit = &self.deposit;
         let (reference, recipient) = match &self.request {
             Some(request) => (request.reference_of(deposit.submission), self.wallet.address),
-            None => (vault::reference(VaultKind::Wallet, deposit.tenant, deposit.wallet.0), self.wallet.controller),
+            None => (
+                vault::reference(VaultKind::Wallet, deposit.tenant, deposit.wallet.0),
+                self.wallet.controller,
+            ),
         };
         Some(Movement {
             intent: intent_word(deposit.tenant, intent),
@@ -121,9 +130,8 @@ impl Case {
         let refund = self.deposit.refund.as_ref();
         match self.deposit.state {
             DepositState::Completed => self.deposit.release == Some(intent),
-            DepositState::Refunded => {
-                refund.is_some_and(|refund| refund.propose == intent || refund.execute == Some(intent))
-            }
+            DepositState::Refunded => refund
+                .is_some_and(|refund| refund.propose == intent || refund.execute == Some(intent)),
             _ => false,
         }
     }
@@ -142,7 +150,8 @@ impl Case {
         let mut effects = WalletEffects::default();
         let Some(state) = self.next(Trigger::ReleaseDone) else {
             if self.deposit.state != DepositState::Completed {
-                let what = format!("a {} deposit was released on the chain", self.deposit.state.name());
+                let what =
+                    format!("a {} deposit was released on the chain", self.deposit.state.name());
                 self.alert(AlertKind::ChainMismatch, what, &mut effects);
             }
             return effects;
@@ -151,7 +160,8 @@ impl Case {
         if fee > 0 {
             effects.transfers.push(self.deposit.fee(fee, cx));
             let (kept, coin) = (coin_amount::show(fee), self.deposit.coin.currency().code());
-            let what = format!("the {coin} contract deducts a fee: {kept} of a release did not arrive");
+            let what =
+                format!("the {coin} contract deducts a fee: {kept} of a release did not arrive");
             self.alert(AlertKind::TokenChanged, what, &mut effects);
         }
         self.deposit.back_to = None;
@@ -182,7 +192,8 @@ impl Case {
         let mut effects = WalletEffects::default();
         self.withdraw_release(&mut effects, cx);
         effects.merge(self.released(tx, 0, cx));
-        let what = format!("released by {tx}, which belonged to another deposit before a reorganisation");
+        let what =
+            format!("released by {tx}, which belonged to another deposit before a reorganisation");
         self.alert(AlertKind::DeepReorg, what, &mut effects);
         Some(effects)
     }
@@ -197,7 +208,12 @@ impl Case {
         self.release_ends(FailureReason::TokenPaused, halt.message(), cx)
     }
 
-    fn release_ends(&mut self, reason: FailureReason, message: &str, cx: &mut Cx<'_>) -> WalletEffects {
+    fn release_ends(
+        &mut self,
+        reason: FailureReason,
+        message: &str,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
         let mut effects = WalletEffects::default();
         self.leave_riders(&mut effects, cx);
         if let Some(state) = self.next(Trigger::ReleaseFailed) {
@@ -215,7 +231,9 @@ impl Case {
         let mut effects = WalletEffects::default();
         self.leave_riders(&mut effects, cx);
         let trigger = match self.wallet.state {
-            WalletState::Active | WalletState::Pending if self.escrow_is_held() => Trigger::ReleaseStoppedHeld,
+            WalletState::Active | WalletState::Pending if self.escrow_is_held() => {
+                Trigger::ReleaseStoppedHeld
+            }
             WalletState::Active | WalletState::Pending => Trigger::ReleaseStopped,
             WalletState::Blocked => Trigger::ReleaseStoppedBlocked,
             WalletState::Blacklisted => Trigger::ReleaseStoppedBlacklisted,
@@ -227,7 +245,9 @@ impl Case {
                     self.fail(FailureReason::AddressBlacklisted, &mut effects, cx);
                 }
             }
-            None if self.deposit.state == DepositState::Approved => self.want_release(terms, &mut effects, cx),
+            None if self.deposit.state == DepositState::Approved => {
+                self.want_release(terms, &mut effects, cx)
+            }
             None => {}
         }
         effects

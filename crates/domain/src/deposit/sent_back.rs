@@ -19,7 +19,9 @@ impl Deposit {
     /// Whether it is held where the controller can refund it. The controller refunds nothing out of
     /// a wallet, where the owner's money is indistinguishable.
     pub const fn is_held_in_escrow(&self) -> bool {
-        matches!(self.pot, Pot::Escrow | Pot::Suspense) && self.place.is_some() && self.request.is_some()
+        matches!(self.pot, Pot::Escrow | Pot::Suspense)
+            && self.place.is_some()
+            && self.request.is_some()
     }
 
     /// Whether its sender is asked, given how the request's payments deviate. A deposit in review
@@ -30,7 +32,9 @@ impl Deposit {
             return Asking::No;
         }
         let is_unusual = match exception {
-            RequestException::Late | RequestException::WrongAsset | RequestException::Overpaid => true,
+            RequestException::Late | RequestException::WrongAsset | RequestException::Overpaid => {
+                true
+            }
             // The last three are never reported to a sender.
             RequestException::None
             | RequestException::Partial

@@ -124,7 +124,9 @@ impl DepositState {
             T::ReviewRejected if matches!(self, InReview) => Step::To(Rejected),
             T::ReviewLegal if matches!(self, InReview | Rejected) => Step::To(LegalHold),
             T::HoldLifted if matches!(self, LegalHold) => Step::To(Rejected),
-            T::RiskApproved | T::RiskReview | T::RiskRejected | T::RiskLegal | T::RiskHeld => Step::Refused,
+            T::RiskApproved | T::RiskReview | T::RiskRejected | T::RiskLegal | T::RiskHeld => {
+                Step::Refused
+            }
             T::ReviewApproved | T::ReviewRejected | T::ReviewLegal | T::HoldLifted => Step::Refused,
             // Only deposits that waited for that, see `Case::escrow_free`.
             T::EscrowFree if matches!(self, InReview) => Step::To(Screening),
@@ -137,7 +139,9 @@ impl DepositState {
 
             T::WalletBlocked if matches!(self, Screening) => Step::To(Held),
             T::WalletUnblocked if matches!(self, Held) => Step::To(Screening),
-            T::WalletBlacklisted if matches!(self, Held | Screening | InReview) => Step::To(Rejected),
+            T::WalletBlacklisted if matches!(self, Held | Screening | InReview) => {
+                Step::To(Rejected)
+            }
             // A seen deposit is decided when it counts, a suspended one when it is back, an
             // approved one when the outcome of its release is known.
             T::WalletBlocked | T::WalletUnblocked | T::WalletBlacklisted => Step::Stays,
@@ -146,8 +150,8 @@ impl DepositState {
 
     const fn on_chain(self, trigger: Trigger) -> Step {
         use DepositState::{
-            Approved, Completed, Dust, Failed, Held, InReview, LegalHold, Orphaned, Refunded, Refunding, Rejected,
-            Screening, Seen, Suspended,
+            Approved, Completed, Dust, Failed, Held, InReview, LegalHold, Orphaned, Refunded,
+            Refunding, Rejected, Screening, Seen, Suspended,
         };
         match (self, trigger) {
             (Orphaned, Trigger::Included) => Step::To(Seen),
@@ -155,9 +159,10 @@ impl DepositState {
             (_, Trigger::Included) => Step::Stays,
 
             (Seen, Trigger::Lost) => Step::To(Orphaned),
-            (Dust | Held | Screening | InReview | Approved | Completed | Rejected | LegalHold, Trigger::Lost) => {
-                Step::To(Suspended)
-            }
+            (
+                Dust | Held | Screening | InReview | Approved | Completed | Rejected | LegalHold,
+                Trigger::Lost,
+            ) => Step::To(Suspended),
             (Orphaned | Suspended, Trigger::Lost) => Step::Stays,
             (_, Trigger::Lost) => Step::Person,
 
@@ -169,13 +174,17 @@ impl DepositState {
             (Seen, Trigger::CountedDust) => Step::To(Dust),
             (Seen, Trigger::CountedBlocked) => Step::To(Held),
             (Seen, Trigger::CountedBlacklisted) => Step::To(Rejected),
-            (Orphaned | Dust | Held | Screening | InReview | Approved | Completed, _) => Step::Stays,
+            (Orphaned | Dust | Held | Screening | InReview | Approved | Completed, _) => {
+                Step::Stays
+            }
             (Rejected | LegalHold | Refunding | Refunded | Failed | Seen, _) => Step::Stays,
         }
     }
 
     const fn on_transfer(self, trigger: Trigger) -> Step {
-        use DepositState::{Approved, Completed, Failed, Held, InReview, Refunded, Refunding, Rejected, Suspended};
+        use DepositState::{
+            Approved, Completed, Failed, Held, InReview, Refunded, Refunding, Rejected, Suspended,
+        };
         match (self, trigger) {
             (Approved | Suspended, Trigger::ReleaseDone) => Step::To(Completed),
             (Completed, Trigger::ReleaseDone) => Step::Stays,

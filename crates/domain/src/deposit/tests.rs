@@ -13,7 +13,9 @@ use crate::payment_request::{Asked, NewRequest, create};
 use crate::risk::{Assessment, Check, Hold, ReasonCode, RiskResult};
 use crate::test_values::{Books, Ids, TENANT, monday, new_wallet};
 use crate::time::{Span, Timestamp};
-use crate::wallet::{BlockOrder, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState, provision};
+use crate::wallet::{
+    BlockOrder, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState, provision,
+};
 use crate::wallet_effects::WalletEffects;
 use crate::wallet_event::{WalletEvent, WalletEventKind};
 
@@ -92,7 +94,13 @@ impl World {
     }
 
     pub fn asked(asked: Asked) -> World {
-        let new = NewRequest { id: REQUEST, token: "t".to_owned(), asked, purpose: None, expires_in_hours: 24 };
+        let new = NewRequest {
+            id: REQUEST,
+            token: "t".to_owned(),
+            asked,
+            purpose: None,
+            expires_in_hours: 24,
+        };
         let request = create(new, &wallet(), monday()).expect("a request").0;
         let vault = Watched {
             address: request.escrow,
@@ -107,7 +115,13 @@ impl World {
     /// A payment directly to the wallet's address.
     pub fn direct() -> World {
         World::new(
-            Watched { address: wallet().address, tenant: TENANT, wallet: WALLET, request: None, submission: None },
+            Watched {
+                address: wallet().address,
+                tenant: TENANT,
+                wallet: WALLET,
+                request: None,
+                submission: None,
+            },
             None,
         )
     }
@@ -126,7 +140,13 @@ impl World {
         };
         let deposit = found.deposit(SenderDetails::default(), monday());
         World {
-            case: Case { deposit, wallet: wallet(), request, intents: Vec::new(), riders: Vec::new() },
+            case: Case {
+                deposit,
+                wallet: wallet(),
+                request,
+                intents: Vec::new(),
+                riders: Vec::new(),
+            },
             books: Books::empty(),
             told: Vec::new(),
             alerts: 0,
@@ -144,7 +164,10 @@ impl World {
     }
 
     /// Runs an act; books and keeps its effects.
-    pub fn run<T>(&mut self, act: impl FnOnce(&mut Case, Terms<'_>, &mut Cx<'_>) -> (WalletEffects, T)) -> T {
+    pub fn run<T>(
+        &mut self,
+        act: impl FnOnce(&mut Case, Terms<'_>, &mut Cx<'_>) -> (WalletEffects, T),
+    ) -> T {
         let (accept_late, release_min) = (Some(Span::days(7)), self.release_min);
         let terms = Terms { chain: &self.config, accept_late, release_min, sandbox: self.sandbox };
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
@@ -183,7 +206,8 @@ impl World {
     }
 
     pub fn screened(&mut self, result: RiskResult, hold: Option<Hold>) {
-        self.tries(|case, terms, cx| case.screened(assessment(result, hold), terms, cx)).expect("is being screened");
+        self.tries(|case, terms, cx| case.screened(assessment(result, hold), terms, cx))
+            .expect("is being screened");
     }
 
     /// Arrived, deep enough and screened clean: its release is in progress.

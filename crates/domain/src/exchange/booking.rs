@@ -22,7 +22,13 @@ impl Set<'_> {
         Set { order, set: cx.transfer_id(), at: cx.now, transfers: Vec::new() }
     }
 
-    fn add(&mut self, legs: (AccountCode, AccountCode), amount: Money, reason: &'static str, cx: &mut Cx<'_>) {
+    fn add(
+        &mut self,
+        legs: (AccountCode, AccountCode),
+        amount: Money,
+        reason: &'static str,
+        cx: &mut Cx<'_>,
+    ) {
         if amount.minor == 0 {
             return;
         }
@@ -82,9 +88,22 @@ impl ExchangeOrder {
     }
 
     /// Posts or voids the reservation.
-    pub(super) fn end_hold(&self, kind: TransferKind, reason: &'static str, cx: &mut Cx<'_>) -> Transfer {
+    pub(super) fn end_hold(
+        &self,
+        kind: TransferKind,
+        reason: &'static str,
+        cx: &mut Cx<'_>,
+    ) -> Transfer {
         let id = cx.transfer_id();
-        Transfer { id, kind, pending: Some(self.hold), set: id, reason, at: cx.now, ..self.reserve() }
+        Transfer {
+            id,
+            kind,
+            pending: Some(self.hold),
+            set: id,
+            reason,
+            at: cx.now,
+            ..self.reserve()
+        }
     }
 
     /// Paid: the tokens, less our fee, belong to the tenant and stay where they are; the rupees
@@ -95,7 +114,12 @@ impl ExchangeOrder {
         let local = self.payout.currency;
         let mut set = Set::begin(self, cx);
         set.add((self.exchanged(), position), self.coins(self.minor - fee), "exchange.fx", cx);
-        set.add((self.exchanged(), AccountCode::FeeIncome(self.coin)), self.coins(fee), "exchange.spread", cx);
+        set.add(
+            (self.exchanged(), AccountCode::FeeIncome(self.coin)),
+            self.coins(fee),
+            "exchange.spread",
+            cx,
+        );
         let nostro = AccountCode::Nostro(rail.clone(), local);
         set.add((nostro, AccountCode::FxPosition(local)), self.payout, "exchange.payout", cx);
         set.transfers
@@ -104,7 +128,12 @@ impl ExchangeOrder {
     /// The tokens are back in the wallet: before a payout, or after [`ExchangeOrder::recredit`].
     pub(super) fn give_coins_back(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let mut set = Set::begin(self, cx);
-        set.add((self.unswept(), self.wallet_account()), self.coins(self.minor), "exchange.return", cx);
+        set.add(
+            (self.unswept(), self.wallet_account()),
+            self.coins(self.minor),
+            "exchange.return",
+            cx,
+        );
         set.transfers
     }
 

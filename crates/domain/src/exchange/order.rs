@@ -86,7 +86,9 @@ pub enum OrderRefusal {
         available: Money,
     },
     /// The tokens were swept, and the controller holds too few to return them.
-    #[error("the controller is {missing} short: send them there from the treasury, then book the transfer")]
+    #[error(
+        "the controller is {missing} short: send them there from the treasury, then book the transfer"
+    )]
     Unfunded {
         /// Missing amount.
         missing: Money,
@@ -156,13 +158,17 @@ pub fn create(
         version: 1,
     };
     let mut case = OrderCase { order, wallet: wallet.clone(), intents: Vec::new() };
-    let mut effects = WalletEffects { transfers: vec![case.order.reserve()], ..WalletEffects::default() };
-    effects.jobs.push((case.order.id.0, JobChange::Set(JobKind::Exchange, case.order.times_out_at)));
+    let mut effects =
+        WalletEffects { transfers: vec![case.order.reserve()], ..WalletEffects::default() };
+    effects
+        .jobs
+        .push((case.order.id.0, JobChange::Set(JobKind::Exchange, case.order.times_out_at)));
     match (case.order.fate, &case.order.screened) {
         (Fate::Withheld, Some(Screened { score, evidence, list_version, .. })) => {
             let against = evidence.as_deref().unwrap_or("outdated lists");
-            let what =
-                format!("withheld: the account holder's name scored {score} against {against} (lists {list_version})");
+            let what = format!(
+                "withheld: the account holder's name scored {score} against {against} (lists {list_version})"
+            );
             effects.alerts.push(Alert { kind: AlertKind::Payout, subject: case.order.id.0, what });
         }
         (Fate::TimesOut | Fate::Withheld, _) => {}
@@ -203,12 +209,15 @@ impl OrderCase {
         let job = match to {
             ExchangeState::Pending => JobChange::Set(JobKind::Exchange, self.order.times_out_at),
             ExchangeState::Debited => JobChange::Set(JobKind::Payout, cx.now),
-            ExchangeState::Paying => {
-                JobChange::Set(JobKind::InquirePayout, cx.now + crate::payment::report::inquiry_delay(0))
-            }
+            ExchangeState::Paying => JobChange::Set(
+                JobKind::InquirePayout,
+                cx.now + crate::payment::report::inquiry_delay(0),
+            ),
             // The debit and the return of the tokens have their own jobs.
             ExchangeState::Debiting | ExchangeState::Returning => JobChange::Done,
-            ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled => JobChange::Done,
+            ExchangeState::Settled | ExchangeState::Failed | ExchangeState::Cancelled => {
+                JobChange::Done
+            }
         };
         effects.jobs.push((self.order.id.0, job));
         effects.optional.extend(self.ended(cx));
@@ -239,7 +248,12 @@ impl OrderCase {
         effects.alerts.push(Alert { kind, subject: self.order.id.0, what });
     }
 
-    pub(super) fn want_debit(&mut self, chain: &ChainConfig, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
+    pub(super) fn want_debit(
+        &mut self,
+        chain: &ChainConfig,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) {
         let id = IntentId(cx.ids.next());
         let order = &self.order;
         let Some(token) = chain.token(order.coin) else { return };
@@ -259,15 +273,17 @@ impl OrderCase {
     pub(super) fn want_coins_back(&mut self, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let Some(debit) = self.order.debit else { return };
         let give_back = self.order.give_back;
-        if self
-            .intent(give_back)
-            .is_some_and(|intent| !matches!(intent.state, IntentState::Failed | IntentState::Cancelled))
-        {
+        if self.intent(give_back).is_some_and(|intent| {
+            !matches!(intent.state, IntentState::Failed | IntentState::Cancelled)
+        }) {
             return;
         }
         let id = IntentId(cx.ids.next());
         let tenant = self.order.tenant;
-        let plan = Plan::ReturnDebit { debit: intent_word(tenant, debit), intent: intent_word(tenant, id) };
+        let plan = Plan::ReturnDebit {
+            debit: intent_word(tenant, debit),
+            intent: intent_word(tenant, id),
+        };
         let intent = self.new_intent(id, IntentKind::ReturnDebit, plan, effects, cx);
         self.intents.push(intent);
         self.order.give_back = Some(id);
@@ -324,7 +340,8 @@ impl OrderCase {
     pub fn debited(&mut self, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = WalletEffects::default();
         let called_off = self.order.failure.is_some();
-        let trigger = if called_off { OrderTrigger::DebitDoneTooLate } else { OrderTrigger::DebitDone };
+        let trigger =
+            if called_off { OrderTrigger::DebitDoneTooLate } else { OrderTrigger::DebitDone };
         let Some(state) = self.next(trigger) else {
             if self.order.state.on(trigger) == OrderStep::Person {
                 let what = format!("the debit of a {} order took effect", self.order.state.name());
@@ -333,7 +350,11 @@ impl OrderCase {
             return effects;
         };
         self.order.debit_tx = Some(tx);
-        effects.transfers.push(self.order.end_hold(TransferKind::PostPending, "exchange.debit", cx));
+        effects.transfers.push(self.order.end_hold(
+            TransferKind::PostPending,
+            "exchange.debit",
+            cx,
+        ));
         self.enter(state, &mut effects, cx);
         if state == ExchangeState::Returning {
             self.want_coins_back(&mut effects, cx);
@@ -360,13 +381,20 @@ impl OrderCase {
             OrderStep::To(state) => self.end_unpaid(state, failure, &mut effects, cx),
             OrderStep::Person => {
                 let now = self.order.state.name();
-                let what = format!("the debit of a {now} order was undone, and failed again: {}", reason.name());
+                let what = format!(
+                    "the debit of a {now} order was undone, and failed again: {}",
+                    reason.name()
+                );
                 self.alert(AlertKind::ChainMismatch, what, &mut effects);
                 return effects;
             }
             OrderStep::Stays | OrderStep::Conflict => return effects,
         }
-        self.alert(AlertKind::Transaction, format!("a debit failed: {}", reason.name()), &mut effects);
+        self.alert(
+            AlertKind::Transaction,
+            format!("a debit failed: {}", reason.name()),
+            &mut effects,
+        );
         effects
     }
 
@@ -399,7 +427,12 @@ impl OrderCase {
 
     /// Cancels it before its debit has begun. During a debit it keeps the reason: the transaction
     /// is cancelled at its next check, and the tokens return if the debit still happened.
-    fn call_off(&mut self, trigger: OrderTrigger, why: OrderFailure, cx: &mut Cx<'_>) -> WalletEffects {
+    fn call_off(
+        &mut self,
+        trigger: OrderTrigger,
+        why: OrderFailure,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
         let mut effects = WalletEffects::default();
         match self.next(trigger) {
             Some(ExchangeState::Cancelled) => {
@@ -414,7 +447,9 @@ impl OrderCase {
                 self.enter(state, &mut effects, cx);
                 self.want_coins_back(&mut effects, cx);
             }
-            None if self.order.state == ExchangeState::Debiting && trigger == OrderTrigger::WalletFrozen => {
+            None if self.order.state == ExchangeState::Debiting
+                && trigger == OrderTrigger::WalletFrozen =>
+            {
                 self.order.failure.get_or_insert(why);
                 self.order.version += 1;
             }
@@ -438,8 +473,12 @@ impl OrderCase {
     pub fn wallet_changed(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         match self.wallet.state {
             WalletState::Active | WalletState::Pending => WalletEffects::default(),
-            WalletState::Blocked => self.call_off(OrderTrigger::WalletFrozen, OrderFailure::WalletBlocked, cx),
-            WalletState::Blacklisted => self.call_off(OrderTrigger::WalletFrozen, OrderFailure::WalletBlacklisted, cx),
+            WalletState::Blocked => {
+                self.call_off(OrderTrigger::WalletFrozen, OrderFailure::WalletBlocked, cx)
+            }
+            WalletState::Blacklisted => {
+                self.call_off(OrderTrigger::WalletFrozen, OrderFailure::WalletBlacklisted, cx)
+            }
         }
     }
 
@@ -450,7 +489,10 @@ impl OrderCase {
         }
         if cx.now < self.order.times_out_at {
             let job = JobChange::Set(JobKind::Exchange, self.order.times_out_at);
-            return WalletEffects { jobs: vec![(self.order.id.0, job)], ..WalletEffects::default() };
+            return WalletEffects {
+                jobs: vec![(self.order.id.0, job)],
+                ..WalletEffects::default()
+            };
         }
         self.call_off(OrderTrigger::TimedOut, OrderFailure::Timeout, cx)
     }

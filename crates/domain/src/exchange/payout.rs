@@ -59,7 +59,12 @@ impl OrderCase {
     }
 
     /// It will not be paid: the tokens return.
-    fn give_up(&mut self, trigger: OrderTrigger, why: OrderFailure, cx: &mut Cx<'_>) -> WalletEffects {
+    fn give_up(
+        &mut self,
+        trigger: OrderTrigger,
+        why: OrderFailure,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(trigger) {
             self.order.failure = Some(why);
@@ -83,8 +88,10 @@ impl OrderCase {
     ) -> Result<(Attempt, WalletEffects), OrderRefusal> {
         let conflict = OrderRefusal::Conflict(self.order.state);
         let state = self.next(OrderTrigger::PayoutBegun).ok_or(conflict.clone())?;
-        let (tenant, payment, amount) = (self.order.tenant, PaymentId(self.order.id.0), self.order.payout);
-        let attempt = Attempt::begin(tenant, payment, amount, last, over, cx).map_err(|_| conflict)?;
+        let (tenant, payment, amount) =
+            (self.order.tenant, PaymentId(self.order.id.0), self.order.payout);
+        let attempt =
+            Attempt::begin(tenant, payment, amount, last, over, cx).map_err(|_| conflict)?;
         let mut effects = WalletEffects::default();
         self.order.attempt = Some(attempt.id);
         // The unknown outcome belonged to the previous attempt.
@@ -116,10 +123,14 @@ impl OrderCase {
             }
             Heard::Moves(state, trigger, charge) => {
                 let step = order_trigger(self.order.state, trigger);
-                let person = step.is_some_and(|step| self.order.state.on(step) == OrderStep::Person);
+                let person =
+                    step.is_some_and(|step| self.order.state.on(step) == OrderStep::Person);
                 if person && trigger != Trigger::Returned {
                     let now = self.order.state.name();
-                    let what = format!("{} reports {:?} for an order in state {now}", report.source, report.status);
+                    let what = format!(
+                        "{} reports {:?} for an order in state {now}",
+                        report.source, report.status
+                    );
                     self.alert(AlertKind::Payout, what, &mut effects);
                     return effects;
                 }
@@ -175,7 +186,9 @@ impl OrderCase {
                 }
             }
             Trigger::Settled => self.settled(attempt, &mut effects, cx),
-            Trigger::Returned | Trigger::ReturnedLate if self.order.state == ExchangeState::Settled => {
+            Trigger::Returned | Trigger::ReturnedLate
+                if self.order.state == ExchangeState::Settled =>
+            {
                 self.came_back(attempt, &mut effects, cx);
             }
             _ => effects.merge(self.no_route(cx)),
@@ -186,7 +199,8 @@ impl OrderCase {
     fn settled(&mut self, attempt: &Attempt, effects: &mut WalletEffects, cx: &mut Cx<'_>) {
         let Some(state) = self.next(OrderTrigger::PayoutSettled) else { return };
         effects.transfers.extend(self.order.settle(&attempt.rail, cx));
-        let reference = attempt.bank_reference.clone().unwrap_or_else(|| attempt.id.instruction_id());
+        let reference =
+            attempt.bank_reference.clone().unwrap_or_else(|| attempt.id.instruction_id());
         self.order.settlement_reference = Some(reference.clone());
         self.order.settled_at = Some(cx.now);
         self.order.unclear_since = None;
@@ -222,7 +236,8 @@ impl OrderCase {
         self.order.came_back = true;
         self.order.version += 1;
         effects.transfers.extend(self.order.take_payout_back(&attempt.rail, cx));
-        let what = "the payout of a settled order was returned: its amount is in suspense".to_owned();
+        let what =
+            "the payout of a settled order was returned: its amount is in suspense".to_owned();
         self.alert(AlertKind::Payout, what, effects);
     }
 
@@ -231,8 +246,15 @@ impl OrderCase {
     ///
     /// # Errors
     /// [`OrderRefusal::Conflict`], [`OrderRefusal::Unfunded`]
-    pub fn recredit(&mut self, pools: &Pools, cx: &mut Cx<'_>) -> Result<WalletEffects, OrderRefusal> {
-        if self.order.state != ExchangeState::Settled || !self.order.came_back || self.order.give_back.is_some() {
+    pub fn recredit(
+        &mut self,
+        pools: &Pools,
+        cx: &mut Cx<'_>,
+    ) -> Result<WalletEffects, OrderRefusal> {
+        if self.order.state != ExchangeState::Settled
+            || !self.order.came_back
+            || self.order.give_back.is_some()
+        {
             return Err(OrderRefusal::Conflict(self.order.state));
         }
         if let Some(missing) = pools.missing() {

@@ -63,7 +63,8 @@ impl Price {
 
     /// Whether `now` differs from the rate by more than an unlocked order permits.
     pub fn has_moved_to(&self, now: Decimal) -> bool {
-        let apart = now.checked_sub(self.rate).and_then(|apart| apart.checked_mul(Decimal::from_int(BPS)));
+        let apart =
+            now.checked_sub(self.rate).and_then(|apart| apart.checked_mul(Decimal::from_int(BPS)));
         let allowed = self.rate.checked_mul(Decimal::from_int(BAND_BPS.into()));
         match (apart, allowed) {
             (Some(apart), Some(allowed)) => {

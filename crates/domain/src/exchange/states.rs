@@ -58,7 +58,9 @@ pub enum OrderStep {
 impl ExchangeState {
     /// The matrix state × trigger. An order starts as `Pending`.
     pub const fn on(self, trigger: OrderTrigger) -> OrderStep {
-        use ExchangeState::{Cancelled, Debited, Debiting, Failed, Paying, Pending, Returning, Settled};
+        use ExchangeState::{
+            Cancelled, Debited, Debiting, Failed, Paying, Pending, Returning, Settled,
+        };
         use OrderStep::{Conflict, Person, Stays, To};
         match (self, trigger) {
             (Pending, OrderTrigger::DebitTaken) => To(Debiting),
@@ -68,14 +70,21 @@ impl ExchangeState {
             // `Debited` and later: a reorganisation undid the debit, and it then failed.
             (Pending | Debiting | Debited, OrderTrigger::DebitFailed) => To(Failed),
             (Paying | Returning | Settled, OrderTrigger::DebitFailed) => Person,
-            (Pending | Cancelled | Failed, OrderTrigger::DebitDone | OrderTrigger::DebitDoneTooLate) => Person,
+            (
+                Pending | Cancelled | Failed,
+                OrderTrigger::DebitDone | OrderTrigger::DebitDoneTooLate,
+            ) => Person,
 
-            (Pending, OrderTrigger::Cancel | OrderTrigger::WalletFrozen | OrderTrigger::TimedOut) => To(Cancelled),
+            (
+                Pending,
+                OrderTrigger::Cancel | OrderTrigger::WalletFrozen | OrderTrigger::TimedOut,
+            ) => To(Cancelled),
             (_, OrderTrigger::Cancel) => Conflict,
             (Pending, OrderTrigger::ReviewRejected) => To(Failed),
-            (Debited, OrderTrigger::WalletFrozen | OrderTrigger::RateMoved | OrderTrigger::PayoutFailed) => {
-                To(Returning)
-            }
+            (
+                Debited,
+                OrderTrigger::WalletFrozen | OrderTrigger::RateMoved | OrderTrigger::PayoutFailed,
+            ) => To(Returning),
 
             (Debited, OrderTrigger::PayoutBegun) => To(Paying),
             (Paying, OrderTrigger::PayoutRefused) => To(Debited),

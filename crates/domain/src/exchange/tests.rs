@@ -104,7 +104,8 @@ impl World {
         let mut books = funded(FUNDS);
         let account = books.account(&code());
         let mut cx = Cx { now: monday(), ids: &mut ids };
-        let (case, effects) = create(new, &wallet(), &account, &config(), &mut cx).expect("an order");
+        let (case, effects) =
+            create(new, &wallet(), &account, &config(), &mut cx).expect("an order");
         books.book(&effects.transfers).expect("the reservation");
         let mut world = World {
             case,
@@ -169,7 +170,11 @@ impl World {
     }
 
     /// Reviewers record the outcome of the newest attempt.
-    fn resolves(&mut self, finding: impl Into<Finding>, evidence: &str) -> Result<(), OrderRefusal> {
+    fn resolves(
+        &mut self,
+        finding: impl Into<Finding>,
+        evidence: &str,
+    ) -> Result<(), OrderRefusal> {
         let (mut attempt, finding) = (self.attempt.clone().expect("in progress"), finding.into());
         self.tries(|case, cx| case.resolve(&mut attempt, &finding, evidence, cx))?;
         self.attempt = Some(attempt);
@@ -253,7 +258,11 @@ fn to_amount_is_rounded_down_to_paisa_after_the_spread() {
         (1_000_000, "278.509999", 0, "278.50"),
     ] {
         let paid_out = Price::new(dec(mid), bps).payout(minor);
-        assert_eq!(paid_out, Money::exact(dec(paid), Currency::Pkr).filter(|money| money.minor > 0), "{minor} {mid}");
+        assert_eq!(
+            paid_out,
+            Money::exact(dec(paid), Currency::Pkr).filter(|money| money.minor > 0),
+            "{minor} {mid}"
+        );
     }
 }
 
@@ -262,7 +271,10 @@ fn a_quote_is_for_the_amount_or_one_token_and_valid_for_a_minute() {
     let price = Price::new(dec("278.50"), 50);
     let quote = price.quote(None, monday()).expect("a quote");
     assert_eq!((quote.estimated, quote.valid_until), (pkr(27_710), monday() + Span::secs(60)));
-    assert_eq!(price.quote(Some(MINOR), monday()).map(|quote| quote.estimated), Some(pkr(2_771_075)));
+    assert_eq!(
+        price.quote(Some(MINOR), monday()).map(|quote| quote.estimated),
+        Some(pkr(2_771_075))
+    );
 }
 
 #[test]
@@ -275,7 +287,8 @@ fn an_order_reserves_its_tokens_and_reports_insufficient_balance() {
     let mut cx = Cx { now: monday(), ids: &mut ids };
     let poor = funded(MINOR - 1).account(&code());
     let refused = create(new_order(), &wallet(), &poor, &config(), &mut cx).map(drop);
-    let (requested, available) = (Money::new(MINOR, Currency::Usdc), Money::new(MINOR - 1, Currency::Usdc));
+    let (requested, available) =
+        (Money::new(MINOR, Currency::Usdc), Money::new(MINOR - 1, Currency::Usdc));
     assert_eq!(refused, Err(OrderRefusal::InsufficientBalance { requested, available }));
 }
 
@@ -285,7 +298,8 @@ fn a_frozen_wallet_is_reported_before_its_balance() {
     block_wallet(&mut frozen);
     let mut ids = Ids::new();
     let mut cx = Cx { now: monday(), ids: &mut ids };
-    let refused = create(new_order(), &frozen, &funded(1).account(&code()), &config(), &mut cx).map(drop);
+    let refused =
+        create(new_order(), &frozen, &funded(1).account(&code()), &config(), &mut cx).map(drop);
     assert_eq!(refused, Err(OrderRefusal::Frozen(WalletState::Blocked)));
 }
 
@@ -308,7 +322,11 @@ fn an_order_settles_from_pending_with_its_bookings() {
     world.debited();
     assert_eq!(world.case.order.state.status(), OrderStatus::Processing);
     assert_eq!(world.job, Some(JobKind::Payout));
-    assert!(world.books.show().contains(&"unswept:USDC: 100.000000 USDC".to_owned()), "{:?}", world.books.show());
+    assert!(
+        world.books.show().contains(&"unswept:USDC: 100.000000 USDC".to_owned()),
+        "{:?}",
+        world.books.show()
+    );
     assert!(world.pay_at("278.50"));
     world.hears(RailStatus::Accepted, None);
     world.hears(RailStatus::Settled, None);
@@ -327,7 +345,8 @@ fn an_order_settles_from_pending_with_its_bookings() {
             "wallet:00000000-0000-0000-0000-0000000000c1:USDC: 900.000000 USDC",
         ]
     );
-    let [WalletEvent::ExchangeComplete { paid, rate, reference, .. }] = world.told.as_slice() else {
+    let [WalletEvent::ExchangeComplete { paid, rate, reference, .. }] = world.told.as_slice()
+    else {
         panic!("exchange.complete, once: {:?}", world.told)
     };
     assert_eq!((*paid, *rate, reference.as_str()), (pkr(2_771_075), dec("278.50"), "BANK-7"));
@@ -335,13 +354,20 @@ fn an_order_settles_from_pending_with_its_bookings() {
 
 #[test]
 fn a_failed_payout_returns_the_tokens_before_it_is_shown() {
-    for said in [&[RailStatus::Rejected][..], &[RailStatus::Accepted, RailStatus::Rejected], &[RailStatus::Cancelled]] {
+    for said in [
+        &[RailStatus::Rejected][..],
+        &[RailStatus::Accepted, RailStatus::Rejected],
+        &[RailStatus::Cancelled],
+    ] {
         let mut world = World::paying();
         for status in said {
             world.hears(status.clone(), Some("AC04"));
         }
         assert_eq!(world.case.order.state.status(), OrderStatus::Processing, "{said:?}");
-        assert_eq!(world.case.intents.last().map(|intent| intent.kind), Some(IntentKind::ReturnDebit));
+        assert_eq!(
+            world.case.intents.last().map(|intent| intent.kind),
+            Some(IntentKind::ReturnDebit)
+        );
         world.coins_come_back();
         assert_eq!(world.case.order.state.status(), OrderStatus::Failed);
         assert_eq!(world.case.order.failure, Some(OrderFailure::PayoutFailed));
@@ -391,7 +417,10 @@ fn tokens_return_once() {
     let mut world = World::paying();
     world.hears(RailStatus::Rejected, Some("AC04"));
     world.hears(RailStatus::Rejected, Some("AC04"));
-    assert_eq!(world.case.intents.iter().filter(|intent| intent.kind == IntentKind::ReturnDebit).count(), 1);
+    assert_eq!(
+        world.case.intents.iter().filter(|intent| intent.kind == IntentKind::ReturnDebit).count(),
+        1
+    );
     world.coins_come_back();
     world.does(|case, cx| case.coins_back(cx));
     assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
@@ -403,19 +432,30 @@ fn a_retryable_refusal_uses_another_rail() {
     world.hears(RailStatus::Rejected, Some("AB08"));
     assert_eq!((world.state(), world.job), (ExchangeState::Debited, Some(JobKind::Payout)));
     assert!(world.pay_at("300"), "its price is unchanged");
-    assert_eq!(world.attempt.as_ref().map(|attempt| (attempt.number, attempt.amount)), Some((2, pkr(2_771_075))));
+    assert_eq!(
+        world.attempt.as_ref().map(|attempt| (attempt.number, attempt.amount)),
+        Some((2, pkr(2_771_075)))
+    );
 }
 
 #[test]
 fn an_unlocked_order_uses_the_rate_of_its_processing_within_one_percent() {
-    for (mid, pays) in
-        [("278.50", true), ("281.285", true), ("275.715", true), ("281.286", false), ("275.714", false), ("1", false)]
-    {
+    for (mid, pays) in [
+        ("278.50", true),
+        ("281.285", true),
+        ("275.715", true),
+        ("281.286", false),
+        ("275.714", false),
+        ("1", false),
+    ] {
         let mut world = World::pending();
         world.debited();
         assert_eq!(world.pay_at(mid), pays, "{mid}");
         if pays {
-            assert_eq!((world.case.order.rate, world.case.order.quoted_rate), (dec(mid), dec("278.50")));
+            assert_eq!(
+                (world.case.order.rate, world.case.order.quoted_rate),
+                (dec(mid), dec("278.50"))
+            );
         } else {
             world.coins_come_back();
             assert_eq!(world.case.order.failure, Some(OrderFailure::RateMoved), "{mid}");
@@ -435,7 +475,10 @@ fn a_locked_rate_holds_for_fifteen_minutes_and_then_the_order_is_cancelled() {
     world.now = monday() + LOCK;
     assert!(!world.case.may_debit(world.now));
     world.does(|case, cx| case.time_passed(cx));
-    assert_eq!((world.state(), world.case.order.failure), (ExchangeState::Cancelled, Some(OrderFailure::Timeout)));
+    assert_eq!(
+        (world.state(), world.case.order.failure),
+        (ExchangeState::Cancelled, Some(OrderFailure::Timeout))
+    );
     let mut begun = World::with(NewOrder { lock: true, ..new_order() });
     begun.taken();
     begun.now = monday() + LOCK + Span::secs(5);
@@ -480,7 +523,8 @@ fn a_block_cancels_pending_orders_and_returns_mined_debits() {
     block_wallet(&mut under_way.case.wallet);
     under_way.does(|case, cx| case.wallet_changed(cx));
     assert!(!under_way.case.may_debit(under_way.now), "nothing is signed after the block");
-    let mut stopped = World { case: under_way.case.clone(), books: under_way.books.clone(), ..World::pending() };
+    let mut stopped =
+        World { case: under_way.case.clone(), books: under_way.books.clone(), ..World::pending() };
     stopped.does(|case, cx| case.debit_not_tried(cx));
     assert_eq!(stopped.case.order.state.status(), OrderStatus::Cancelled);
     assert_eq!(stopped.books.account(&code()).available().minor, FUNDS);
@@ -508,7 +552,10 @@ fn a_failed_debit_releases_the_tokens() {
         let mut world = World::pending();
         world.taken();
         world.does(|case, cx| case.debit_failed(reason, cx));
-        assert_eq!((world.state(), world.case.order.failure), (ExchangeState::Failed, Some(failure)));
+        assert_eq!(
+            (world.state(), world.case.order.failure),
+            (ExchangeState::Failed, Some(failure))
+        );
         assert_eq!(world.books.account(&code()).available().minor, FUNDS);
     }
 }
@@ -522,8 +569,16 @@ fn a_return_after_settlement_goes_to_suspense_and_is_re_credited_by_an_operator(
     world.hears(RailStatus::Returned, None);
     assert_eq!((world.case.order.state.status(), world.alerts), (OrderStatus::Settled, 1));
     let suspense = AccountCode::PayoutSuspense(StableCoin::Usdc);
-    assert_eq!(world.books.account(&suspense).balance().to_string(), "100.000000 USDC", "with our fee");
-    assert!(world.books.show().iter().all(|line| !line.contains("PKR")), "{:?}", world.books.show());
+    assert_eq!(
+        world.books.account(&suspense).balance().to_string(),
+        "100.000000 USDC",
+        "with our fee"
+    );
+    assert!(
+        world.books.show().iter().all(|line| !line.contains("PKR")),
+        "{:?}",
+        world.books.show()
+    );
     world.recredits().expect("it was returned");
     assert_eq!(world.recredits(), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
     world.coins_come_back();
@@ -545,7 +600,10 @@ fn an_unclear_payout_is_inquired_about_and_raises_one_alert_beyond_the_window() 
     let mut world = World::paying();
     let mut attempt = world.attempt.clone().expect("in progress");
     world.does(|case, cx| case.unclear(&mut attempt, "no answer", cx));
-    assert_eq!((attempt.state, world.job), (AttemptState::Indeterminate, Some(JobKind::InquirePayout)));
+    assert_eq!(
+        (attempt.state, world.job),
+        (AttemptState::Indeterminate, Some(JobKind::InquirePayout))
+    );
     let rail = world.rail.clone();
     for (minutes, alerts) in [(1, 0), (15, 1), (30, 1)] {
         world.now = monday() + Span::mins(minutes);
@@ -561,7 +619,11 @@ fn an_unclear_payout_is_inquired_about_and_raises_one_alert_beyond_the_window() 
 fn reviewers_resolve_an_unknown_payout() {
     let mut world = World::paying();
     let early = world.resolves(RailStatus::Rejected, "");
-    assert_eq!(early, Err(OrderRefusal::Conflict(ExchangeState::Paying)), "the rail may be paying it");
+    assert_eq!(
+        early,
+        Err(OrderRefusal::Conflict(ExchangeState::Paying)),
+        "the rail may be paying it"
+    );
     assert_eq!(world.case.order.doubt(), None);
     world.hears(RailStatus::Unknown, None);
     let attempt = world.attempt.clone().expect("in progress");
@@ -569,7 +631,10 @@ fn reviewers_resolve_an_unknown_payout() {
     assert_eq!((doubt.attempt, Some(doubt.since)), (attempt.id, world.case.order.unclear_since));
     let resolved = world.resolves(RailStatus::Settled, "statement 7");
     assert_eq!((resolved, world.state()), (Ok(()), ExchangeState::Settled));
-    assert_eq!(world.attempt.as_ref().and_then(|it| it.source.as_deref()), Some("operator: statement 7"));
+    assert_eq!(
+        world.attempt.as_ref().and_then(|it| it.source.as_deref()),
+        Some("operator: statement 7")
+    );
     assert_eq!(world.case.order.doubt(), None);
     let again = world.resolves(RailStatus::Rejected, "");
     assert_eq!(again, Err(OrderRefusal::Conflict(ExchangeState::Settled)));
@@ -586,13 +651,16 @@ fn unknown_payout() -> World {
 fn reviewers_record_the_banks_reference_of_an_unknown_payout() {
     let mut world = unknown_payout();
     let reference = Some("FT-7".to_owned());
-    let finding = Finding { status: RailStatus::Settled, never_accepted: false, reference, charges: 0 };
+    let finding =
+        Finding { status: RailStatus::Settled, never_accepted: false, reference, charges: 0 };
     world.resolves(finding, "statement 7").expect("it is unknown");
     let (order, attempt) = (&world.case.order, world.attempt.as_ref().expect("paid"));
     assert_eq!(order.state, ExchangeState::Settled);
     assert_eq!(order.settlement_reference.as_deref(), Some("FT-7"));
     assert_eq!((attempt.bank_reference.as_deref(), attempt.charges), (Some("FT-7"), 0));
-    let [WalletEvent::ExchangeComplete { reference, .. }] = world.told.as_slice() else { panic!("{:?}", world.told) };
+    let [WalletEvent::ExchangeComplete { reference, .. }] = world.told.as_slice() else {
+        panic!("{:?}", world.told)
+    };
     assert_eq!(reference, "FT-7");
 }
 
@@ -611,7 +679,11 @@ fn an_unknown_payout_that_was_not_made_returns_the_tokens() {
         world.coins_come_back();
         assert_eq!(world.case.order.state.status(), OrderStatus::Failed);
         assert_eq!(world.books.account(&code()).available().minor, FUNDS);
-        assert!(world.books.show().iter().all(|line| !line.contains("PKR")), "{:?}", world.books.show());
+        assert!(
+            world.books.show().iter().all(|line| !line.contains("PKR")),
+            "{:?}",
+            world.books.show()
+        );
     }
 }
 
@@ -630,11 +702,18 @@ fn charges_booked(world: &World) -> (i64, i64) {
 fn a_return_less_charges_is_recorded_by_reviewers_and_the_charges_are_rail_cost() {
     let mut world = unknown_payout();
     world.resolves(returned(25_000), "credit of 24 November").expect("it is unknown");
-    assert_eq!(world.attempt.as_ref().map(|it| (it.state, it.charges)), Some((AttemptState::Returned, 25_000)));
+    assert_eq!(
+        world.attempt.as_ref().map(|it| (it.state, it.charges)),
+        Some((AttemptState::Returned, 25_000))
+    );
     assert_eq!(charges_booked(&world), (-25_000, 25_000));
     world.coins_come_back();
     assert_eq!(world.case.order.state.status(), OrderStatus::Failed);
-    assert_eq!(world.books.account(&code()).available().minor, FUNDS, "the customer bears no charges");
+    assert_eq!(
+        world.books.account(&code()).available().minor,
+        FUNDS,
+        "the customer bears no charges"
+    );
     // The bank's own report arrives later and is no second return.
     world.hears(RailStatus::Returned, None);
     assert_eq!(charges_booked(&world), (-25_000, 25_000));
@@ -645,7 +724,11 @@ fn charges_that_leave_nothing_of_the_amount_are_not_booked() {
     for charges in [-1, 0, 2_771_075, i64::MAX, i64::MIN] {
         let mut world = unknown_payout();
         world.resolves(returned(charges), "letter").expect("it is unknown");
-        assert_eq!((world.state(), charges_booked(&world)), (ExchangeState::Returning, (0, 0)), "{charges}");
+        assert_eq!(
+            (world.state(), charges_booked(&world)),
+            (ExchangeState::Returning, (0, 0)),
+            "{charges}"
+        );
     }
 }
 
@@ -654,18 +737,30 @@ fn reviewers_record_the_return_of_a_settled_payout_once() {
     let mut world = World::paying();
     world.hears(RailStatus::Settled, None);
     let settled = world.case.order.clone();
-    for status in [RailStatus::Settled, RailStatus::Rejected, RailStatus::Cancelled, RailStatus::Accepted] {
+    for status in
+        [RailStatus::Settled, RailStatus::Rejected, RailStatus::Cancelled, RailStatus::Accepted]
+    {
         assert_eq!(settled.open_to(&status.clone().into()), None, "{status:?}");
         assert_eq!(world.resolves(status, ""), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
     }
     let open = settled.open_to(&returned(25_000)).expect("it can be returned");
     assert_eq!((Some(open.attempt), open.since), (settled.attempt, settled.state_at));
     world.resolves(returned(25_000), "credit of 24 November").expect("it was paid");
-    assert_eq!((world.state(), world.case.order.came_back, world.alerts), (ExchangeState::Settled, true, 1));
+    assert_eq!(
+        (world.state(), world.case.order.came_back, world.alerts),
+        (ExchangeState::Settled, true, 1)
+    );
     assert_eq!(charges_booked(&world), (-25_000, 25_000));
     let suspense = AccountCode::PayoutSuspense(StableCoin::Usdc);
-    assert_eq!(world.books.account(&suspense).balance().minor, MINOR, "until an operator re-credits them");
-    assert_eq!(world.resolves(returned(1), ""), Err(OrderRefusal::Conflict(ExchangeState::Settled)));
+    assert_eq!(
+        world.books.account(&suspense).balance().minor,
+        MINOR,
+        "until an operator re-credits them"
+    );
+    assert_eq!(
+        world.resolves(returned(1), ""),
+        Err(OrderRefusal::Conflict(ExchangeState::Settled))
+    );
     world.recredits().expect("it was returned");
     world.coins_come_back();
     assert_eq!(world.books.account(&code()).balance().minor, FUNDS);
@@ -695,7 +790,9 @@ fn a_contradicting_report_or_amount_needs_review() {
 
 #[test]
 fn sandbox_cents_fail_or_time_out() {
-    for (minor, fate) in [(25_010_000, Fate::Fails), (25_020_000, Fate::TimesOut), (25_000_000, Fate::Open)] {
+    for (minor, fate) in
+        [(25_010_000, Fate::Fails), (25_020_000, Fate::TimesOut), (25_000_000, Fate::Open)]
+    {
         assert_eq!(sandbox_fate(minor), fate);
     }
     let mut fails = World::with(NewOrder { fate: Fate::Fails, ..new_order() });
@@ -721,8 +818,16 @@ fn an_order_to_a_listed_holder_is_withheld_and_raises_an_alert() {
         let screened = Screened { stale, ..screened(score) };
         let mut world = World::with(NewOrder { screened, ..new_order() });
         assert_eq!((world.case.order.fate, world.alerts), (fate, alerts), "{score} {stale}");
-        assert_eq!(world.case.order.screened.is_some(), fate == Fate::Withheld, "only a match is evidence");
-        assert_eq!(world.case.order.state.status(), OrderStatus::Pending, "the customer is not tipped off");
+        assert_eq!(
+            world.case.order.screened.is_some(),
+            fate == Fate::Withheld,
+            "only a match is evidence"
+        );
+        assert_eq!(
+            world.case.order.state.status(),
+            OrderStatus::Pending,
+            "the customer is not tipped off"
+        );
         if fate == Fate::Withheld {
             assert!(world.case.intents.is_empty(), "nothing moves");
             world.now = monday() + TIMEOUT;
@@ -747,7 +852,10 @@ fn a_withheld_order_that_is_approved_is_paid() {
     world.now = monday() + Span::hours(23);
     world.reviews(true).expect("it is withheld");
     assert!(!world.case.order.is_withheld());
-    assert_eq!(world.case.intents.iter().map(|intent| intent.kind).collect::<Vec<_>>(), [IntentKind::Debit]);
+    assert_eq!(
+        world.case.intents.iter().map(|intent| intent.kind).collect::<Vec<_>>(),
+        [IntentKind::Debit]
+    );
     for approve in [true, false] {
         assert_eq!(world.reviews(approve), Err(OrderRefusal::NotWithheld), "decided once");
     }
@@ -873,9 +981,13 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
 
 fn act(world: &mut World, act: Act) {
     let (now, debit, give_back) = (world.now, world.case.order.debit, world.case.order.give_back);
-    let is = |world: &mut World, id, state| world.case.intent(id).is_some_and(|intent| intent.state == state);
+    let is = |world: &mut World, id, state| {
+        world.case.intent(id).is_some_and(|intent| intent.state == state)
+    };
     match act {
-        Act::Take if is(world, debit, IntentState::Waiting) && world.case.may_debit(now) => world.taken(),
+        Act::Take if is(world, debit, IntentState::Waiting) && world.case.may_debit(now) => {
+            world.taken()
+        }
         Act::DebitDone if is(world, debit, IntentState::Assigned) => {
             world.case.intent(debit).expect("there").done(now);
             world.does(|case, cx| case.debited(TX, cx));
@@ -897,7 +1009,9 @@ fn act(world: &mut World, act: Act) {
             world.does(|case, cx| case.time_passed(cx));
         }
         Act::Review(approve) => _ = world.reviews(approve),
-        Act::Pay(mid) if world.state() == ExchangeState::Debited => _ = world.pay_at(&mid.to_string()),
+        Act::Pay(mid) if world.state() == ExchangeState::Debited => {
+            _ = world.pay_at(&mid.to_string())
+        }
         Act::Hear(said, again) => world.hears(said, again.then_some("AB08")),
         Act::NotSent => {
             if let Some(mut attempt) = world.attempt.clone() {

@@ -70,8 +70,11 @@ fn account_codes_round_trip() {
 
 #[test]
 fn only_customer_accounts_are_limited_to_their_balance() {
-    let guarded: Vec<String> =
-        chart().into_iter().filter(AccountCode::never_below_zero).map(|code| code.to_string()).collect();
+    let guarded: Vec<String> = chart()
+        .into_iter()
+        .filter(AccountCode::never_below_zero)
+        .map(|code| code.to_string())
+        .collect();
     assert_eq!(
         guarded,
         [
@@ -84,10 +87,14 @@ fn only_customer_accounts_are_limited_to_their_balance() {
 
 #[test]
 fn refusals_change_nothing() {
-    let (prefund, transit) = (AccountCode::Prefund(StableCoin::Usdt), AccountCode::InTransit(StableCoin::Usdt));
+    let (prefund, transit) =
+        (AccountCode::Prefund(StableCoin::Usdt), AccountCode::InTransit(StableCoin::Usdt));
     let pkr = AccountCode::FxPosition(Currency::Pkr);
     for (case, bad) in [
-        ("more than available", transfer(prefund.clone(), transit.clone(), 1, TransferKind::Pending)),
+        (
+            "more than available",
+            transfer(prefund.clone(), transit.clone(), 1, TransferKind::Pending),
+        ),
         ("zero", transfer(transit.clone(), prefund.clone(), 0, TransferKind::Posted)),
         ("negative", transfer(transit.clone(), prefund.clone(), -5, TransferKind::Posted)),
         ("two currencies", transfer(transit.clone(), pkr, 5, TransferKind::Posted)),
@@ -103,13 +110,17 @@ fn refusals_change_nothing() {
 
 #[test]
 fn a_sum_beyond_64_bits_is_refused() {
-    let (external, prefund) = (AccountCode::External(StableCoin::Usdt), AccountCode::Prefund(StableCoin::Usdt));
+    let (external, prefund) =
+        (AccountCode::External(StableCoin::Usdt), AccountCode::Prefund(StableCoin::Usdt));
     let mut debit = Account::empty(TENANT, external.clone());
     let mut credit = Account::empty(TENANT, prefund.clone());
     let all = transfer(external.clone(), prefund.clone(), i64::MAX, TransferKind::Posted);
     assert_eq!(book(&mut debit, &mut credit, &all), Ok(()));
     let one_more = transfer(external, prefund, 1, TransferKind::Posted);
-    assert!(matches!(book(&mut debit, &mut credit, &one_more), Err(LedgerRefusal::Impossible(_, _))));
+    assert!(matches!(
+        book(&mut debit, &mut credit, &one_more),
+        Err(LedgerRefusal::Impossible(_, _))
+    ));
 }
 
 #[derive(Clone, Debug)]

@@ -16,9 +16,15 @@ pub(super) const RULES: Rules = Rules {
         form: "a routing number of 9 digits",
         bank_wide: false,
     }),
-    mobile: MobileRule { prefix: "+880", matches: is_mobile, form: "+880 and 10 digits starting with 13 to 19" },
+    mobile: MobileRule {
+        prefix: "+880",
+        matches: is_mobile,
+        form: "+880 and 10 digits starting with 13 to 19",
+    },
 };
 
 fn is_mobile(text: &str) -> bool {
-    digits(text, 10..=10) && text.starts_with('1') && text[1..].starts_with(|digit| ('3'..='9').contains(&digit))
+    digits(text, 10..=10)
+        && text.starts_with('1')
+        && text[1..].starts_with(|digit| ('3'..='9').contains(&digit))
 }

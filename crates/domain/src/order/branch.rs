@@ -40,7 +40,11 @@ impl BranchCode {
             Some(bic) => Err(Fault::new(
                 BANK_BRANCH_CODE,
                 "invalid_bic",
-                format!("bank_branch_code is a BIC of {}; it must be one of {}", bic.country(), country.alpha2()),
+                format!(
+                    "bank_branch_code is a BIC of {}; it must be one of {}",
+                    bic.country(),
+                    country.alpha2()
+                ),
             )
             .with("country", country.alpha2())),
             None => Err(malformed(country, &text)),
@@ -61,15 +65,21 @@ impl BranchCode {
             BranchCode::Local(code) => {
                 let found = directory.by_local_code(country, code);
                 let branch_name = found.and_then(|branch| branch.branch_name.clone());
-                Resolved { bic: found.and_then(bic_of), local_code: Some(code.clone()), branch_name }
+                Resolved {
+                    bic: found.and_then(bic_of),
+                    local_code: Some(code.clone()),
+                    branch_name,
+                }
             }
             BranchCode::Bic(bic) => {
                 let given = Some(bic.to_string());
                 if let Some(found) = directory.by_bic(bic) {
-                    let (local_code, branch_name) = (found.local_code.clone(), found.branch_name.clone());
+                    let (local_code, branch_name) =
+                        (found.local_code.clone(), found.branch_name.clone());
                     return Resolved { bic: given, local_code, branch_name };
                 }
-                let bank_wide = country.rules().local_code.as_ref().is_some_and(|local| local.bank_wide);
+                let bank_wide =
+                    country.rules().local_code.as_ref().is_some_and(|local| local.bank_wide);
                 let head_office = bank_wide.then(|| directory.by_bic(&bic.head_office())).flatten();
                 let local_code = head_office.and_then(|branch| branch.local_code.clone());
                 Resolved { bic: given, local_code, branch_name: None }
@@ -78,7 +88,12 @@ impl BranchCode {
     }
 
     /// Whether the IBAN belongs to another bank, or to another branch than the local code.
-    pub(super) fn contradicts(&self, iban: &Iban, country: Country, directory: &BankDirectory) -> bool {
+    pub(super) fn contradicts(
+        &self,
+        iban: &Iban,
+        country: Country,
+        directory: &BankDirectory,
+    ) -> bool {
         match self {
             BranchCode::Local(code) => code != iban.branch(),
             BranchCode::Bic(bic) => match self.resolve(country, directory).local_code {
@@ -94,7 +109,12 @@ impl BranchCode {
 
 impl Resolved {
     /// The branch with the details of an IBAN, which is more specific than a BIC.
-    pub(super) fn refined_by(self, iban: &Iban, country: Country, directory: &BankDirectory) -> Resolved {
+    pub(super) fn refined_by(
+        self,
+        iban: &Iban,
+        country: Country,
+        directory: &BankDirectory,
+    ) -> Resolved {
         if self.local_code.as_deref() == Some(iban.branch()) {
             return self;
         }
@@ -108,7 +128,12 @@ impl Resolved {
     }
 
     /// The branch with the operator's default if no local code is known.
-    pub(super) fn or_default(self, country: Country, directory: &BankDirectory, default: Option<&str>) -> Resolved {
+    pub(super) fn or_default(
+        self,
+        country: Country,
+        directory: &BankDirectory,
+        default: Option<&str>,
+    ) -> Resolved {
         let Some(code) = default.filter(|_| self.local_code.is_none()) else { return self };
         let found = directory.by_local_code(country, code);
         let branch_name = found.and_then(|branch| branch.branch_name.clone());
@@ -122,11 +147,14 @@ pub fn same_branch(country: Country, a: &str, b: &str, directory: &BankDirectory
     if a.eq_ignore_ascii_case(b) {
         return true;
     }
-    let (Ok(a), Ok(b)) = (BranchCode::read(country, a), BranchCode::read(country, b)) else { return false };
+    let (Ok(a), Ok(b)) = (BranchCode::read(country, a), BranchCode::read(country, b)) else {
+        return false;
+    };
     match (&a, &b) {
         (BranchCode::Bic(a), BranchCode::Bic(b)) => a.key() == b.key(),
         (BranchCode::Local(a), BranchCode::Local(b)) => a == b,
-        (BranchCode::Bic(_), BranchCode::Local(code)) | (BranchCode::Local(code), BranchCode::Bic(_)) => {
+        (BranchCode::Bic(_), BranchCode::Local(code))
+        | (BranchCode::Local(code), BranchCode::Bic(_)) => {
             let bic = if matches!(a, BranchCode::Bic(_)) { &a } else { &b };
             bic.resolve(country, directory).local_code.as_ref() == Some(code)
         }
@@ -140,20 +168,28 @@ pub fn is_local_branch_code(country: Country, code: &str) -> bool {
 
 /// The fault of a code and an IBAN that name different banks.
 pub(super) fn mismatch(iban: &Iban) -> Fault {
-    let message = "bank_branch_code names another bank or branch than the IBAN in beneficiary_account_number";
+    let message =
+        "bank_branch_code names another bank or branch than the IBAN in beneficiary_account_number";
     Fault::new(BANK_BRANCH_CODE, "branch_iban_mismatch", message).with("iban_branch", iban.branch())
 }
 
 fn malformed(country: Country, text: &str) -> Fault {
     // Six leading letters indicate a mistyped BIC; no local code begins with them.
-    let meant_as_bic = text.len() >= 6 && text.bytes().take(6).all(|byte| byte.is_ascii_uppercase());
+    let meant_as_bic =
+        text.len() >= 6 && text.bytes().take(6).all(|byte| byte.is_ascii_uppercase());
     let bic = format!("a BIC of {} (8 or 11 characters)", country.alpha2());
     match country.rules().local_code.as_ref() {
         Some(local) => {
             let rule = if meant_as_bic { "invalid_bic" } else { local.rule };
-            Fault::new(BANK_BRANCH_CODE, rule, format!("bank_branch_code must be {bic} or {}", local.form))
+            Fault::new(
+                BANK_BRANCH_CODE,
+                rule,
+                format!("bank_branch_code must be {bic} or {}", local.form),
+            )
         }
-        None => Fault::new(BANK_BRANCH_CODE, "invalid_bic", format!("bank_branch_code must be {bic}")),
+        None => {
+            Fault::new(BANK_BRANCH_CODE, "invalid_bic", format!("bank_branch_code must be {bic}"))
+        }
     }
 }
 

@@ -17,16 +17,22 @@ use crate::policy::Corridors;
 use super::branch::{BranchCode, Resolved};
 use super::hints::{find_mismatch, read_account};
 use super::party::{
-    check_beneficiary_mobile, check_birthdate, check_country, check_email, check_expiry, check_length,
-    check_sender_mobile, read_relation,
+    check_beneficiary_mobile, check_birthdate, check_country, check_email, check_expiry,
+    check_length, check_sender_mobile, read_relation,
 };
 use super::rules::Account;
-use super::{ADDRESS_MAX_CHARS, AccountType, BENEFICIARY_NAME_MAX_CHARS, DocumentType, EXTERNAL_ID_MAX_CHARS, Order};
+use super::{
+    ADDRESS_MAX_CHARS, AccountType, BENEFICIARY_NAME_MAX_CHARS, DocumentType,
+    EXTERNAL_ID_MAX_CHARS, Order,
+};
 
 /// An order as the client sent it: fields present, with correct type and length, rules not yet
 /// applied. Fields as in [`Order`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields are those of the specification's payment order, described at Order")]
+#[expect(
+    missing_docs,
+    reason = "the fields are those of the specification's payment order, described at Order"
+)]
 pub struct Draft {
     pub country: Country,
     pub currency: Currency,
@@ -61,14 +67,21 @@ impl Draft {
     ///
     /// # Errors
     /// All faults at once, in the order of the specification's field table.
-    pub fn check(self, directory: &BankDirectory, corridors: &Corridors, today: Date) -> Result<Order, Vec<Fault>> {
+    pub fn check(
+        self,
+        directory: &BankDirectory,
+        corridors: &Corridors,
+        today: Date,
+    ) -> Result<Order, Vec<Fault>> {
         let code = BranchCode::read(self.country, &self.bank_branch_code);
         let account = read_account(self.country, &self.beneficiary_account_number);
         let relation = read_relation(&self.sender_relation, &corridors.relations);
         let mut faults: Vec<Fault> = self.check_amount().into_iter().collect();
         match (&code, &account) {
             (Err(fault), _) => faults.push(fault.clone()),
-            (Ok(code), Ok(account)) => faults.extend(find_mismatch(account, code, self.country, directory)),
+            (Ok(code), Ok(account)) => {
+                faults.extend(find_mismatch(account, code, self.country, directory))
+            }
             (Ok(_), Err(_)) => {}
         }
         faults.extend(self.check_beneficiary(account.as_ref().err()));
@@ -84,7 +97,8 @@ impl Draft {
 
     fn check_amount(&self) -> Option<Fault> {
         let message = "amount must be greater than 0";
-        (!self.amount.is_positive()).then(|| Fault::new("amount", "greater_than", message).with("gt", 0))
+        (!self.amount.is_positive())
+            .then(|| Fault::new("amount", "greater_than", message).with("gt", 0))
     }
 
     fn check_beneficiary(&self, account: Option<&Fault>) -> Vec<Fault> {
@@ -130,11 +144,20 @@ impl Draft {
             Some(iban) => resolved.refined_by(iban, self.country, directory),
             None => resolved,
         };
-        let default = corridors.corridors.get(&self.country).and_then(|config| config.default_local_code.as_deref());
+        let default = corridors
+            .corridors
+            .get(&self.country)
+            .and_then(|config| config.default_local_code.as_deref());
         resolved.or_default(self.country, directory, default)
     }
 
-    fn into_order(self, code: &BranchCode, branch: Resolved, account: Account, sender_relation: String) -> Order {
+    fn into_order(
+        self,
+        code: &BranchCode,
+        branch: Resolved,
+        account: Account,
+        sender_relation: String,
+    ) -> Order {
         let (beneficiary_account_number, account_is_iban) = match account {
             Account::Iban(iban) => (iban.into_string(), true),
             Account::Local(number) => (number, false),

@@ -10,7 +10,11 @@ pub(super) const RULES: Rules = Rules {
         form: "the 8 digits of bank and branch in the IBAN",
         bank_wide: false,
     }),
-    mobile: MobileRule { prefix: "+20", matches: is_mobile, form: "+20 and 10 digits starting with 10, 11, 12 or 15" },
+    mobile: MobileRule {
+        prefix: "+20",
+        matches: is_mobile,
+        form: "+20 and 10 digits starting with 10, 11, 12 or 15",
+    },
 };
 
 fn is_mobile(text: &str) -> bool {

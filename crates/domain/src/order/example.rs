@@ -52,7 +52,9 @@ pub fn draft(country: Country, quote: QuoteId, currency: Currency, amount: Decim
 /// are computed.
 pub fn account_ending(country: Country, ending: &str) -> String {
     let national = format!("{}{ending}", beneficiary(country).account_stem);
-    match shape_of(country).and_then(|shape| Some((shape.country, check_digits(shape.country, &national)?))) {
+    match shape_of(country)
+        .and_then(|shape| Some((shape.country, check_digits(shape.country, &national)?)))
+    {
         Some((head, digits)) => format!("{head}{digits}{national}"),
         None => national,
     }

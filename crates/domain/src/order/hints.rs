@@ -39,7 +39,8 @@ pub fn same_account(a: &str, b: &str) -> bool {
 /// 16 characters) or Egypt (the last 17); the whole number otherwise.
 pub fn account_part(number: &str) -> &str {
     let part = |shape: &IbanShape| {
-        let iban = number.len() == shape.len && number.is_ascii() && number.starts_with(shape.country);
+        let iban =
+            number.len() == shape.len && number.is_ascii() && number.starts_with(shape.country);
         let numbered = iban && number[2..4].bytes().all(|byte| byte.is_ascii_digit());
         numbered.then(|| &number[4 + shape.branch_len..])
     };
@@ -51,7 +52,8 @@ pub(super) fn read_account(country: Country, text: &str) -> Result<Account, Faul
     let form = country.rules().account.form;
     Account::read(country, text).map_err(|fault| match fault {
         AccountFault::Iban(error) => {
-            let message = format!("beneficiary_account_number must be {form}: as an IBAN it {error}");
+            let message =
+                format!("beneficiary_account_number must be {form}: as an IBAN it {error}");
             Fault::new(BENEFICIARY_ACCOUNT_NUMBER, "invalid_iban", message)
         }
         AccountFault::Form => {

@@ -1,6 +1,8 @@
 //! India: plain account numbers, IFSC.
 
-use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, subscriber, upper_alphanumeric, upper_letters};
+use super::rules::{
+    AccountRule, LocalCodeRule, MobileRule, Rules, subscriber, upper_alphanumeric, upper_letters,
+};
 
 pub(super) const RULES: Rules = Rules {
     account: AccountRule {
@@ -23,6 +25,7 @@ pub(super) const RULES: Rules = Rules {
 
 /// Indian Financial System Code (Reserve Bank of India): bank 4 letters, 0, branch 6.
 fn is_ifsc(text: &str) -> bool {
-    text.split_at_checked(4)
-        .is_some_and(|(bank, rest)| upper_letters(bank, 4) && rest.starts_with('0') && upper_alphanumeric(rest, 7..=7))
+    text.split_at_checked(4).is_some_and(|(bank, rest)| {
+        upper_letters(bank, 4) && rest.starts_with('0') && upper_alphanumeric(rest, 7..=7)
+    })
 }

@@ -107,9 +107,13 @@ pub const FIELDS: [&str; 28] = [
 /// Merges an order's shape faults and rule faults in the order of [`FIELDS`]. A field with a shape
 /// fault has no rule faults: its value in the draft is only a placeholder.
 pub fn merge_faults(shape: Vec<Fault>, rules: Vec<Fault>) -> Vec<Fault> {
-    let place = |fault: &Fault| FIELDS.iter().position(|field| *field == fault.field).unwrap_or(FIELDS.len());
-    let kept: Vec<Fault> =
-        rules.into_iter().filter(|rule| shape.iter().all(|fault| fault.field != rule.field)).collect();
+    let place = |fault: &Fault| {
+        FIELDS.iter().position(|field| *field == fault.field).unwrap_or(FIELDS.len())
+    };
+    let kept: Vec<Fault> = rules
+        .into_iter()
+        .filter(|rule| shape.iter().all(|fault| fault.field != rule.field))
+        .collect();
     let mut all: Vec<Fault> = shape.into_iter().chain(kept).collect();
     all.sort_by_key(place);
     all

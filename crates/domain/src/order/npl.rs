@@ -14,7 +14,11 @@ pub(super) const RULES: Rules = Rules {
         form: "the clearing house's bank id of 3 or 4 digits, with '-' and a branch id of 1 to 4 digits where known",
         bank_wide: false,
     }),
-    mobile: MobileRule { prefix: "+977", matches: is_mobile, form: "+977 and 10 digits starting with 96, 97 or 98" },
+    mobile: MobileRule {
+        prefix: "+977",
+        matches: is_mobile,
+        form: "+977 and 10 digits starting with 96, 97 or 98",
+    },
 };
 
 /// `0401` or `0401-1`: the bank directory's notation for the two ids of the rail's map in one code.

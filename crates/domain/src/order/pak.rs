@@ -1,6 +1,8 @@
 //! Pakistan: IBANs, or a bank's own account numbers; four letters of the IBAN identify the bank.
 
-use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, subscriber, upper_letters};
+use super::rules::{
+    AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, subscriber, upper_letters,
+};
 
 pub(super) const RULES: Rules = Rules {
     account: AccountRule {

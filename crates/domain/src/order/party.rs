@@ -26,14 +26,19 @@ pub(super) fn check_beneficiary_mobile(country: Country, number: &str) -> Option
     let rule = &country.rules().mobile;
     let right = number.strip_prefix(rule.prefix).is_some_and(rule.matches);
     (!right).then(|| {
-        let message = format!("beneficiary_mobile must be a mobile number of {}: {}", country.alpha3(), rule.form);
+        let message = format!(
+            "beneficiary_mobile must be a mobile number of {}: {}",
+            country.alpha3(),
+            rule.form
+        );
         Fault::new("beneficiary_mobile", "invalid_mobile", message)
     })
 }
 
 /// Any E.164 number.
 pub(super) fn check_sender_mobile(number: &str) -> Option<Fault> {
-    let message = "sender_mobile must be in E.164 format: + and 7 to 15 digits with the country code";
+    let message =
+        "sender_mobile must be in E.164 format: + and 7 to 15 digits with the country code";
     (!is_e164(number)).then(|| Fault::new("sender_mobile", "invalid_mobile", message))
 }
 
@@ -47,9 +52,14 @@ pub(super) fn check_email(address: &str) -> Option<Fault> {
 pub(super) fn check_birthdate(date: Date, today: Date) -> Option<Fault> {
     if date < FIRST_BIRTHDATE {
         let message = format!("sender_birthdate must be {FIRST_BIRTHDATE} or later");
-        return Some(Fault::new("sender_birthdate", "greater_than_equal", message).with("ge", FIRST_BIRTHDATE));
+        return Some(
+            Fault::new("sender_birthdate", "greater_than_equal", message)
+                .with("ge", FIRST_BIRTHDATE),
+        );
     }
-    (date >= today).then(|| Fault::new("sender_birthdate", "date_past", "sender_birthdate must be in the past"))
+    (date >= today).then(|| {
+        Fault::new("sender_birthdate", "date_past", "sender_birthdate must be in the past")
+    })
 }
 
 /// A document is valid until the end of its expiry day.
@@ -62,7 +72,8 @@ pub(super) fn check_expiry(date: Date, today: Date) -> Option<Fault> {
 
 /// An ISO 3166-1 alpha-3 code.
 pub(super) fn check_country(field: &'static str, code: &str) -> Option<Fault> {
-    let message = || format!("{field} must be a country code of ISO 3166-1 alpha-3 in capital letters");
+    let message =
+        || format!("{field} must be a country code of ISO 3166-1 alpha-3 in capital letters");
     (!is_alpha3(code)).then(|| Fault::new(field, "invalid_country", message()))
 }
 

@@ -3,7 +3,11 @@
 use super::rules::{AccountRule, MobileRule, Rules, digits, subscriber};
 
 pub(super) const RULES: Rules = Rules {
-    account: AccountRule { iban: false, local: Some(|text| digits(text, 6..=17)), form: "6 to 17 digits" },
+    account: AccountRule {
+        iban: false,
+        local: Some(|text| digits(text, 6..=17)),
+        form: "6 to 17 digits",
+    },
     local_code: None,
     mobile: MobileRule {
         prefix: "+63",

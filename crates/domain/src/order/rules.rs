@@ -95,7 +95,9 @@ impl Account {
         match (iban, rule.local) {
             (iban, _) if headed => iban.map(Account::Iban).map_err(AccountFault::Iban),
             (_, Some(matches)) if matches(text) => Ok(Account::Local(text.to_owned())),
-            (Err(error), local) if rule.iban && (local.is_none() || is_meant(&normalised(text))) => {
+            (Err(error), local)
+                if rule.iban && (local.is_none() || is_meant(&normalised(text))) =>
+            {
                 Err(AccountFault::Iban(error))
             }
             _ => Err(AccountFault::Form),

@@ -74,7 +74,10 @@ fn faults_of(country: Country, change: impl FnOnce(&mut Draft)) -> Vec<String> {
     let mut draft = valid(country);
     change(&mut draft);
     let faults = draft.check(&directory(), &corridors(None), TODAY).err().unwrap_or_default();
-    assert!(faults.iter().all(|fault| fault.message.contains(fault.field)), "each message names its field: {faults:?}");
+    assert!(
+        faults.iter().all(|fault| fault.message.contains(fault.field)),
+        "each message names its field: {faults:?}"
+    );
     faults.iter().map(|fault| format!("{} {}", fault.field, fault.rule)).collect()
 }
 
@@ -88,7 +91,11 @@ fn check_field(
     wrong: &[&str],
 ) {
     for text in right {
-        assert_eq!(faults_of(country, |draft| set(draft, text)), [""; 0], "{country:?} {field} {text:?}");
+        assert_eq!(
+            faults_of(country, |draft| set(draft, text)),
+            [""; 0],
+            "{country:?} {field} {text:?}"
+        );
     }
     for text in wrong {
         let found = faults_of(country, |draft| set(draft, text));
@@ -117,13 +124,37 @@ fn examples_of_every_country_are_valid_with_the_requested_ending() {
 
 #[test]
 fn beneficiary_mobile_has_the_pattern_of_its_country_or_is_null() {
-    check_mobile(Country::Ind, &["+919812345678", "+916000000000"], &["+915812345678", "9812345678", "+923001234567"]);
-    check_mobile(Country::Pak, &["+923001234567"], &["+924001234567", "+92300123456", "+919812345678", ""]);
-    check_mobile(Country::Bgd, &["+8801312345678", "+8801912345678"], &["+8801212345678", "+880171234567"]);
-    check_mobile(Country::Npl, &["+9779612345678", "+9779812345678"], &["+9779512345678", "+977981234567"]);
+    check_mobile(
+        Country::Ind,
+        &["+919812345678", "+916000000000"],
+        &["+915812345678", "9812345678", "+923001234567"],
+    );
+    check_mobile(
+        Country::Pak,
+        &["+923001234567"],
+        &["+924001234567", "+92300123456", "+919812345678", ""],
+    );
+    check_mobile(
+        Country::Bgd,
+        &["+8801312345678", "+8801912345678"],
+        &["+8801212345678", "+880171234567"],
+    );
+    check_mobile(
+        Country::Npl,
+        &["+9779612345678", "+9779812345678"],
+        &["+9779512345678", "+977981234567"],
+    );
     check_mobile(Country::Phl, &["+639171234567"], &["+638171234567", "+6391712345678"]);
-    check_mobile(Country::Egy, &["+201001234567", "+201512345678"], &["+201301234567", "+20100123456"]);
-    check_mobile(Country::Vnm, &["+84312345678", "+84912345678"], &["+84412345678", "+849123456789", "+84 912345678"]);
+    check_mobile(
+        Country::Egy,
+        &["+201001234567", "+201512345678"],
+        &["+201301234567", "+20100123456"],
+    );
+    check_mobile(
+        Country::Vnm,
+        &["+84312345678", "+84912345678"],
+        &["+84412345678", "+849123456789", "+84 912345678"],
+    );
     for country in Country::ALL {
         assert_eq!(faults_of(country, |draft| draft.beneficiary_mobile = None), [""; 0]);
     }
@@ -133,7 +164,14 @@ fn beneficiary_mobile_has_the_pattern_of_its_country_or_is_null() {
 fn sender_mobile_is_any_e164_number() {
     let set = |draft: &mut Draft, text: &str| draft.sender_mobile = Some(text.to_owned());
     let right = ["+971501234567", "+12025550123", "+923001234567"];
-    check_field(Country::Pak, "sender_mobile", "invalid_mobile", set, &right, &["0501234567", "+0971501234567", "+9"]);
+    check_field(
+        Country::Pak,
+        "sender_mobile",
+        "invalid_mobile",
+        set,
+        &right,
+        &["0501234567", "+0971501234567", "+9"],
+    );
     assert_eq!(faults_of(Country::Pak, |draft| draft.sender_mobile = None), [""; 0]);
 }
 
@@ -145,7 +183,10 @@ fn sender_identity_doc_exp_in_the_past_is_refused() {
         (Some(date(2040, 1, 1)), vec![]),
         (None, vec![]),
     ] {
-        assert_eq!(faults_of(Country::Pak, |draft| draft.sender_identity_doc_exp = expiry), expected);
+        assert_eq!(
+            faults_of(Country::Pak, |draft| draft.sender_identity_doc_exp = expiry),
+            expected
+        );
     }
 }
 
@@ -164,9 +205,24 @@ fn sender_birthdate_is_in_the_past() {
 #[test]
 fn countries_of_sender_and_document_are_iso_3166_alpha_3() {
     let set = |draft: &mut Draft, text: &str| draft.sender_country = text.to_owned();
-    check_field(Country::Pak, "sender_country", "invalid_country", set, &["ARE", "MYS"], &["XXX", "are", "UAE"]);
-    let set = |draft: &mut Draft, text: &str| draft.sender_identity_doc_country = Some(text.to_owned());
-    check_field(Country::Pak, "sender_identity_doc_country", "invalid_country", set, &["PAK"], &["PKK", "ZZZ"]);
+    check_field(
+        Country::Pak,
+        "sender_country",
+        "invalid_country",
+        set,
+        &["ARE", "MYS"],
+        &["XXX", "are", "UAE"],
+    );
+    let set =
+        |draft: &mut Draft, text: &str| draft.sender_identity_doc_country = Some(text.to_owned());
+    check_field(
+        Country::Pak,
+        "sender_identity_doc_country",
+        "invalid_country",
+        set,
+        &["PAK"],
+        &["PKK", "ZZZ"],
+    );
 }
 
 #[test]
@@ -187,7 +243,8 @@ fn sender_relation_is_one_of_the_configured_in_any_case() {
 #[test]
 fn beneficiary_email_is_an_address() {
     let set = |draft: &mut Draft, text: &str| draft.beneficiary_email = Some(text.to_owned());
-    let right = ["a@b.co", "first.last+tag@sub.example.com", "o'neil@example.org", "नाम@उदाहरण.भारत"];
+    let right =
+        ["a@b.co", "first.last+tag@sub.example.com", "o'neil@example.org", "नाम@उदाहरण.भारत"];
     let wrong = [
         "a",
         "@b.co",
@@ -243,10 +300,20 @@ fn amount_is_above_zero() {
 
 #[test]
 fn faults_of_shape_hide_faults_of_rule_in_the_same_field() {
-    let shape = vec![Fault::new("sender_name", "missing", ""), Fault::new("bank_branch_code", "missing", "")];
-    let rules = vec![Fault::new("bank_branch_code", "invalid_ifsc", ""), Fault::new("sender_country", "x", "")];
-    let merged: Vec<(&str, &str)> = merge_faults(shape, rules).iter().map(|fault| (fault.field, fault.rule)).collect();
-    assert_eq!(merged, [("bank_branch_code", "missing"), ("sender_name", "missing"), ("sender_country", "x")]);
+    let shape = vec![
+        Fault::new("sender_name", "missing", ""),
+        Fault::new("bank_branch_code", "missing", ""),
+    ];
+    let rules = vec![
+        Fault::new("bank_branch_code", "invalid_ifsc", ""),
+        Fault::new("sender_country", "x", ""),
+    ];
+    let merged: Vec<(&str, &str)> =
+        merge_faults(shape, rules).iter().map(|fault| (fault.field, fault.rule)).collect();
+    assert_eq!(
+        merged,
+        [("bank_branch_code", "missing"), ("sender_name", "missing"), ("sender_country", "x")]
+    );
 }
 
 /// One violation per field with a rule, in no particular order.

@@ -1,6 +1,8 @@
 //! Vietnam: plain account numbers, NAPAS bank identification numbers.
 
-use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, digits, subscriber};
+use super::rules::{
+    AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, digits, subscriber,
+};
 
 pub(super) const RULES: Rules = Rules {
     account: AccountRule {

@@ -1,7 +1,9 @@
 //! Acceptance of an order: all conditions, in the order in which they are reported (`decisions.md`,
 //! "Precedence").
 
-use super::{Cx, Effects, JobChange, NewEvent, Payment, PaymentState, ReviewState, Standing, booking};
+use super::{
+    Cx, Effects, JobChange, NewEvent, Payment, PaymentState, ReviewState, Standing, booking,
+};
 use crate::event::EventKind;
 use crate::fault::Fault;
 use crate::ids::{PaymentId, TransferId};
@@ -83,7 +85,12 @@ pub fn accept(
     quote.state = QuoteState::Used;
     quote.payment = Some(payment.id);
     let mut effects = Effects { transfers: vec![hold], ..Effects::default() };
-    effects.events.push(NewEvent { kind: EventKind::QuoteUsed, subject: quote.id.0, version: 2, standing: None });
+    effects.events.push(NewEvent {
+        kind: EventKind::QuoteUsed,
+        subject: quote.id.0,
+        version: 2,
+        standing: None,
+    });
     Ok(start(payment, effects, cx))
 }
 
@@ -101,7 +108,10 @@ fn fits(quote: &Quote, order: &Order, bound: &[Fault]) -> Result<(), Refusal> {
     let mut faults = Vec::new();
     if order.country != offer.country {
         let message = format!("The quote is for {}", offer.country.alpha3());
-        faults.push(Fault::new("country", "country_mismatch", message).with("expected", offer.country.alpha3()));
+        faults.push(
+            Fault::new("country", "country_mismatch", message)
+                .with("expected", offer.country.alpha3()),
+        );
     }
     if order.currency != offer.amount.currency {
         let code = offer.amount.currency.code();
@@ -137,7 +147,12 @@ fn queued(quote: &Quote, submission: &Submission, cx: &Cx<'_>) -> Payment {
         remainder: quote.offer.remainder,
         hold: submission.hold,
         accepted_at: cx.now,
-        standing: Standing { state: PaymentState::Queued, state_at: cx.now, msg: None, bank_reference: None },
+        standing: Standing {
+            state: PaymentState::Queued,
+            state_at: cx.now,
+            msg: None,
+            bank_reference: None,
+        },
         version: 0,
         review,
         screened: submission.screened.clone(),

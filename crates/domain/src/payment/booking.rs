@@ -16,7 +16,13 @@ struct Set<'a> {
 }
 
 impl Set<'_> {
-    fn add(&mut self, id: TransferId, legs: (AccountCode, AccountCode), amount: Money, reason: &'static str) {
+    fn add(
+        &mut self,
+        id: TransferId,
+        legs: (AccountCode, AccountCode),
+        amount: Money,
+        reason: &'static str,
+    ) {
         if amount.minor == 0 {
             return;
         }
@@ -46,7 +52,10 @@ fn coin(payment: &Payment) -> StableCoin {
 
 fn total(payment: &Payment) -> Money {
     let charge = &payment.charge;
-    Money::new(charge.amount.minor + charge.premium.minor + charge.cost.minor, charge.amount.currency)
+    Money::new(
+        charge.amount.minor + charge.premium.minor + charge.cost.minor,
+        charge.amount.currency,
+    )
 }
 
 /// Reservation at acceptance: pending prefund → in_transit for the whole debit.
@@ -68,9 +77,16 @@ pub(super) fn reserve(payment: &Payment) -> Transfer {
 }
 
 /// The transfers of a payment's step to `to`; `by` is the attempt that settled it.
-pub(super) fn transfers(payment: &Payment, to: PaymentState, by: Option<&Attempt>, cx: &mut Cx<'_>) -> Vec<Transfer> {
+pub(super) fn transfers(
+    payment: &Payment,
+    to: PaymentState,
+    by: Option<&Attempt>,
+    cx: &mut Cx<'_>,
+) -> Vec<Transfer> {
     match (payment.standing.state, to, by) {
-        (PaymentState::Succeeded, PaymentState::Reversed, Some(attempt)) => give_back(payment, attempt, cx),
+        (PaymentState::Succeeded, PaymentState::Reversed, Some(attempt)) => {
+            give_back(payment, attempt, cx)
+        }
         (_, PaymentState::Succeeded, Some(attempt)) => settle(payment, attempt, cx),
         (_, PaymentState::Rejected | PaymentState::Failed | PaymentState::Reversed, _) => {
             vec![end_hold(payment, TransferKind::VoidPending, "payment.void", cx)]
@@ -79,9 +95,22 @@ pub(super) fn transfers(payment: &Payment, to: PaymentState, by: Option<&Attempt
     }
 }
 
-fn end_hold(payment: &Payment, kind: TransferKind, reason: &'static str, cx: &mut Cx<'_>) -> Transfer {
+fn end_hold(
+    payment: &Payment,
+    kind: TransferKind,
+    reason: &'static str,
+    cx: &mut Cx<'_>,
+) -> Transfer {
     let id = cx.transfer_id();
-    Transfer { id, kind, pending: Some(payment.hold), set: id, reason, at: cx.now, ..reserve(payment) }
+    Transfer {
+        id,
+        kind,
+        pending: Some(payment.hold),
+        set: id,
+        reason,
+        at: cx.now,
+        ..reserve(payment)
+    }
 }
 
 /// Paid: posts the hold; its parts leave in_transit for the exchange, the fee and the rail; the
@@ -99,11 +128,26 @@ fn settle(payment: &Payment, attempt: &Attempt, cx: &mut Cx<'_>) -> Vec<Transfer
         payment.charge.amount,
         "payment.fx",
     );
-    set.add(cx.transfer_id(), (transit(), AccountCode::FeeIncome(coin)), payment.charge.premium, "payment.premium");
-    set.add(cx.transfer_id(), (transit(), AccountCode::RailCost(coin)), payment.charge.cost, "payment.rail_cost");
+    set.add(
+        cx.transfer_id(),
+        (transit(), AccountCode::FeeIncome(coin)),
+        payment.charge.premium,
+        "payment.premium",
+    );
+    set.add(
+        cx.transfer_id(),
+        (transit(), AccountCode::RailCost(coin)),
+        payment.charge.cost,
+        "payment.rail_cost",
+    );
     let nostro = AccountCode::Nostro(attempt.rail.clone(), local);
     set.add(cx.transfer_id(), (nostro, position.clone()), payment.amount, "payment.fx");
-    set.add(cx.transfer_id(), (position, AccountCode::Rounding(local)), payment.remainder, "payment.rounding");
+    set.add(
+        cx.transfer_id(),
+        (position, AccountCode::Rounding(local)),
+        payment.remainder,
+        "payment.rounding",
+    );
     set.transfers
 }
 
@@ -123,6 +167,11 @@ fn give_back(payment: &Payment, attempt: &Attempt, cx: &mut Cx<'_>) -> Vec<Trans
     let nostro = AccountCode::Nostro(attempt.rail.clone(), local);
     let position = AccountCode::FxPosition(local);
     set.add(cx.transfer_id(), (position.clone(), nostro), payment.amount, "payment.return");
-    set.add(cx.transfer_id(), (AccountCode::Rounding(local), position), payment.remainder, "payment.return");
+    set.add(
+        cx.transfer_id(),
+        (AccountCode::Rounding(local), position),
+        payment.remainder,
+        "payment.return",
+    );
     set.transfers
 }

@@ -1,6 +1,8 @@
 //! Changes of an accepted payment: attempts, rail reports, reviewers' decisions, timeouts.
 
-use super::{Cx, Discrepancy, Effects, JobChange, Payment, PaymentState, ReviewState, Step, Trigger, accept};
+use super::{
+    Cx, Discrepancy, Effects, JobChange, Payment, PaymentState, ReviewState, Step, Trigger, accept,
+};
 use crate::attempt::{Attempt, AttemptState, Heard};
 use crate::event::EventKind;
 use crate::ids::AttemptId;
@@ -14,7 +16,8 @@ use crate::time::{Span, Timestamp};
 pub use crate::attempt::NOT_SENT;
 
 /// Delays between inquiries: 5 s, 15 s, 60 s, 5 min, then every 15 min.
-pub const INQUIRY_DELAYS: [Span; 5] = [Span::secs(5), Span::secs(15), Span::secs(60), Span::mins(5), Span::mins(15)];
+pub const INQUIRY_DELAYS: [Span; 5] =
+    [Span::secs(5), Span::secs(15), Span::secs(60), Span::mins(5), Span::mins(15)];
 
 /// Delay before inquiry number `tries`, counted from 0.
 pub fn inquiry_delay(tries: i32) -> Span {
@@ -84,7 +87,10 @@ pub fn apply(
             let trigger = in_time(payment, trigger, return_window, cx.now);
             if payment.standing.state.on(trigger) == Step::Contradicts {
                 let now = payment.standing.state;
-                let what = format!("{} reports {:?} for a payment in state {now:?}", report.source, report.status);
+                let what = format!(
+                    "{} reports {:?} for a payment in state {now:?}",
+                    report.source, report.status
+                );
                 return discrepancy(payment, attempt, what);
             }
             attempt.note(state, report, cx.now);
@@ -122,7 +128,9 @@ fn known(payment: &mut Payment, attempt: &mut Attempt, report: &RailReport) -> E
     if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
         payment.unclear_since = None;
     }
-    if let Some(reference) = report.bank_reference.as_ref().filter(|_| payment.standing.bank_reference.is_none()) {
+    if let Some(reference) =
+        report.bank_reference.as_ref().filter(|_| payment.standing.bank_reference.is_none())
+    {
         attempt.bank_reference = Some(reference.clone());
         payment.standing.bank_reference = Some(reference.clone());
         payment.record(EventKind::PaymentUpdated, &mut effects);
@@ -139,7 +147,10 @@ fn moved(
     rail: Option<&RailConfig>,
     cx: &mut Cx<'_>,
 ) -> Effects {
-    if trigger == Trigger::Refused && payment.standing.state == PaymentState::Queued && attempt.is_retryable(rail) {
+    if trigger == Trigger::Refused
+        && payment.standing.state == PaymentState::Queued
+        && attempt.is_retryable(rail)
+    {
         let job = Some(JobChange::Set(JobKind::Submit, cx.now));
         return Effects { job, ..Effects::default() };
     }
@@ -174,7 +185,12 @@ fn step(
 
 /// The answer to a submission is unclear: the attempt becomes `indeterminate`, and an inquiry
 /// follows.
-pub fn unclear(payment: &mut Payment, attempt: &mut Attempt, why: &str, cx: &mut Cx<'_>) -> Effects {
+pub fn unclear(
+    payment: &mut Payment,
+    attempt: &mut Attempt,
+    why: &str,
+    cx: &mut Cx<'_>,
+) -> Effects {
     let mut effects = Effects::default();
     if attempt.unclear(why, cx.now) {
         payment.unclear_since = Some(attempt.created_at);
@@ -194,7 +210,12 @@ pub fn taken(attempt: &Attempt, cx: &Cx<'_>) -> Effects {
 }
 
 /// The message certainly never left: the attempt is refused, and another may follow.
-pub fn not_sent(payment: &mut Payment, attempt: &mut Attempt, why: &str, cx: &mut Cx<'_>) -> Effects {
+pub fn not_sent(
+    payment: &mut Payment,
+    attempt: &mut Attempt,
+    why: &str,
+    cx: &mut Cx<'_>,
+) -> Effects {
     if !attempt.not_sent(why, cx.now) {
         return Effects::default();
     }
@@ -218,11 +239,16 @@ pub fn still_unclear(
         return Effects::default();
     }
     let since = attempt.asked_in_vain(&mut payment.unclear_since, cx.now);
-    if cx.now >= route::window_end(rail, since) && payment.standing.state.on(Trigger::WindowPassed) != Step::Stays {
+    if cx.now >= route::window_end(rail, since)
+        && payment.standing.state.on(Trigger::WindowPassed) != Step::Stays
+    {
         let msg = Some("no confirmation from the rail yet".to_owned());
         return step(payment, Trigger::WindowPassed, msg, Some(attempt), cx);
     }
-    Effects { job: Some(JobChange::Set(JobKind::Inquire, cx.now + inquiry_delay(tries))), ..Effects::default() }
+    Effects {
+        job: Some(JobChange::Set(JobKind::Inquire, cx.now + inquiry_delay(tries))),
+        ..Effects::default()
+    }
 }
 
 /// Refuses a queued payment for a reason of our own; never if an attempt may have paid, nor while a

@@ -93,10 +93,16 @@ impl PaymentState {
         use Step::{Contradicts, Stays, Through};
         match (self, trigger) {
             (Queued, Trigger::Accepted) => Through(&[Processing]),
-            (Queued, Trigger::Refused | Trigger::NoRoute | Trigger::ComplianceRefused | Trigger::DeadlinePassed) => {
-                Through(&[Rejected])
+            (
+                Queued,
+                Trigger::Refused
+                | Trigger::NoRoute
+                | Trigger::ComplianceRefused
+                | Trigger::DeadlinePassed,
+            ) => Through(&[Rejected]),
+            (Queued | Processing, Trigger::WindowPassed | Trigger::RailUnknown) => {
+                Through(&[Unknown])
             }
-            (Queued | Processing, Trigger::WindowPassed | Trigger::RailUnknown) => Through(&[Unknown]),
             (Queued, Trigger::Settled) => Through(&[Processing, Succeeded]),
             (Queued, Trigger::Failed) => Through(&[Processing, Failed]),
             (Queued, Trigger::Cancelled) => Through(&[Processing, Reversed]),
@@ -113,9 +119,13 @@ impl PaymentState {
 
             (Succeeded, Trigger::Returned) => Through(&[Reversed]),
             (Succeeded, Trigger::Settled | Trigger::Accepted) => Stays,
-            (Rejected, Trigger::Refused | Trigger::NoRoute | Trigger::ComplianceRefused | Trigger::DeadlinePassed) => {
-                Stays
-            }
+            (
+                Rejected,
+                Trigger::Refused
+                | Trigger::NoRoute
+                | Trigger::ComplianceRefused
+                | Trigger::DeadlinePassed,
+            ) => Stays,
             (Failed, Trigger::Failed | Trigger::Refused) => Stays,
             (Reversed, Trigger::Returned | Trigger::Cancelled | Trigger::Accepted) => Stays,
             _ => Contradicts,

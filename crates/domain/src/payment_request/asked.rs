@@ -51,10 +51,19 @@ impl Asked {
             // Rounded up: the due amount is never worth less than the currency's amount.
             let exact = Decimal::new(micros.into(), 6).checked_div(mid, 6, Rounding::Ceil);
             exact.and_then(|coins| coins.to_minor(6)).filter(|minor| *minor > 0).ok_or_else(|| {
-                AmountRefusal::Invalid(Fault::new("amount.value", "amount", "is too large to be paid in stablecoins"))
+                AmountRefusal::Invalid(Fault::new(
+                    "amount.value",
+                    "amount",
+                    "is too large to be paid in stablecoins",
+                ))
             })
         };
-        Ok(Asked::Fiat { currency, micros, usdc: coins(StableCoin::Usdc)?, usdt: coins(StableCoin::Usdt)? })
+        Ok(Asked::Fiat {
+            currency,
+            micros,
+            usdc: coins(StableCoin::Usdc)?,
+            usdt: coins(StableCoin::Usdt)?,
+        })
     }
 
     /// `amount.type`

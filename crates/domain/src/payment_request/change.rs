@@ -53,7 +53,12 @@ pub fn create(
         tenant: wallet.tenant,
         wallet: wallet.id,
         token: new.token,
-        escrow: vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference),
+        escrow: vault::address(
+            &wallet.controller,
+            &wallet.implementation,
+            &wallet.address,
+            &reference,
+        ),
         reference,
         submissions: 0,
         asked: new.asked,
@@ -222,7 +227,12 @@ impl PaymentRequest {
 
     /// A reviewer approved a payment that did not count by itself: it was too late, or in the other
     /// stablecoin, which is accepted one for one.
-    pub fn review_approved(&mut self, coin: StableCoin, minor: i64, now: Timestamp) -> WalletEffects {
+    pub fn review_approved(
+        &mut self,
+        coin: StableCoin,
+        minor: i64,
+        now: Timestamp,
+    ) -> WalletEffects {
         if !self.asked.takes(coin) {
             self.other_taken = Some(self.other_taken.unwrap_or(0).saturating_add(minor));
             self.version += 1;
@@ -242,12 +252,20 @@ impl PaymentRequest {
             return self.with_job(JobChange::Set(JobKind::ExpireRequest, self.expires_at));
         }
         let confirming = self.confirming > 0;
-        self.step(if confirming { RequestTrigger::TimeUpConfirming } else { RequestTrigger::TimeUp }, now)
+        self.step(
+            if confirming { RequestTrigger::TimeUpConfirming } else { RequestTrigger::TimeUp },
+            now,
+        )
     }
 
     /// Event for a request that has just expired, if the bank's endpoint subscribes to it.
     pub fn expired(&self, customer: &str, now: Timestamp) -> OptionalEvent {
-        let about = About { request: Some(self.id), wallet: self.wallet, customer: customer.to_owned(), deposit: None };
+        let about = About {
+            request: Some(self.id),
+            wallet: self.wallet,
+            customer: customer.to_owned(),
+            deposit: None,
+        };
         let event = WalletEvent::RequestExpired { about, expires_at: self.expires_at, at: now };
         OptionalEvent { aggregate: Aggregate::Request(self.id), event }
     }

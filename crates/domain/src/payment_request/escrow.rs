@@ -13,7 +13,9 @@ pub const SUBMISSIONS_MAX: u32 = 50;
 
 /// The request has reached its maximum number of submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the payment request has reached the limit of {SUBMISSIONS_MAX} submissions of sender details")]
+#[error(
+    "the payment request has reached the limit of {SUBMISSIONS_MAX} submissions of sender details"
+)]
 pub struct TooManySubmissions;
 
 /// Legal hold of an escrow.
@@ -57,7 +59,8 @@ impl PaymentRequest {
         self.version += 1;
         let number = self.submissions;
         let reference = self.reference_of(Some(number));
-        let escrow = vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference);
+        let escrow =
+            vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference);
         Ok(SenderInfo {
             id,
             tenant: self.tenant,
@@ -83,7 +86,10 @@ impl PaymentRequest {
             return EscrowHold { held_at: self.held_at, lift: self.lift };
         }
         let of = self.submission_holds.iter().find(|hold| hold.escrow == *escrow);
-        of.map_or_else(EscrowHold::default, |hold| EscrowHold { held_at: hold.held_at, lift: hold.lift })
+        of.map_or_else(EscrowHold::default, |hold| EscrowHold {
+            held_at: hold.held_at,
+            lift: hold.lift,
+        })
     }
 
     /// Whether one of its escrows is on legal hold now.
@@ -110,7 +116,11 @@ impl PaymentRequest {
 
     /// The escrow whose hold a call lifts.
     pub(crate) fn lifted_by(&self, intent: IntentId) -> Option<Address> {
-        let of = self.submission_holds.iter().find(|hold| hold.lift == Some(intent)).map(|hold| hold.escrow);
+        let of = self
+            .submission_holds
+            .iter()
+            .find(|hold| hold.lift == Some(intent))
+            .map(|hold| hold.escrow);
         if self.lift == Some(intent) { Some(self.escrow) } else { of }
     }
 }

@@ -32,10 +32,13 @@ impl RequestMoney {
             DepositState::Failed if pot == Pot::Nowhere => return,
             DepositState::Completed => &mut self.released,
             DepositState::Screening | DepositState::Approved => &mut self.under_way,
-            DepositState::Held | DepositState::InReview | DepositState::Failed | DepositState::Suspended => {
-                &mut self.held
+            DepositState::Held
+            | DepositState::InReview
+            | DepositState::Failed
+            | DepositState::Suspended => &mut self.held,
+            DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding => {
+                &mut self.rejected
             }
-            DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding => &mut self.rejected,
             DepositState::Refunded => &mut self.refunded,
         };
         // The total supply of both stablecoins is far below 64 bits.
@@ -50,7 +53,9 @@ impl Received {
     }
 
     fn plus(self, other: Received) -> Received {
-        StableCoin::ALL.into_iter().fold(self, |sum, coin| sum.checked_add(coin, other.of(coin)).unwrap_or(sum))
+        StableCoin::ALL
+            .into_iter()
+            .fold(self, |sum, coin| sum.checked_add(coin, other.of(coin)).unwrap_or(sum))
     }
 
     /// All amounts in the requested stablecoin, one for one, if one was requested.
@@ -80,7 +85,9 @@ impl PaymentRequest {
         }
         match usual {
             // These are the reasons of the review.
-            RequestException::WrongAsset | RequestException::Late if !money.held.is_nothing() => usual,
+            RequestException::WrongAsset | RequestException::Late if !money.held.is_nothing() => {
+                usual
+            }
             _ if !money.held.is_nothing() => RequestException::Held,
             _ if !money.rejected.is_nothing() => RequestException::Rejected,
             _ if !money.refunded.is_nothing() => RequestException::Refunded,
@@ -138,13 +145,20 @@ mod tests {
     fn rejected_money_counts_only_if_the_rest_does_not_cover_the_request() {
         let mut request = of_25_usdc();
         request.received.usdc = 25_000_001;
-        let dust =
-            |state| money(&[(state, StableCoin::Usdc, 1), (DepositState::Completed, StableCoin::Usdc, 25_000_000)]);
+        let dust = |state| {
+            money(&[
+                (state, StableCoin::Usdc, 1),
+                (DepositState::Completed, StableCoin::Usdc, 25_000_000),
+            ])
+        };
         for (state, _) in STATES {
             assert_eq!(request.exception_for_bank(&dust(state)), Is::Overpaid, "{state:?}");
         }
         let half = |state| {
-            money(&[(state, StableCoin::Usdc, 12_500_000), (DepositState::Completed, StableCoin::Usdc, 12_500_001)])
+            money(&[
+                (state, StableCoin::Usdc, 12_500_000),
+                (DepositState::Completed, StableCoin::Usdc, 12_500_001),
+            ])
         };
         assert_eq!(request.exception_for_bank(&half(DepositState::Rejected)), Is::Rejected);
         assert_eq!(request.exception_for_bank(&half(DepositState::InReview)), Is::Held);

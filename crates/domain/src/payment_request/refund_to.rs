@@ -49,7 +49,8 @@ impl Named {
     /// submitted their details before the deposit was seen count.
     pub fn of(deposit: &Deposit, senders: &[SenderInfo], given: &[RefundTo]) -> Named {
         let is_of = |sender: &&SenderInfo| may_have_paid(sender, deposit);
-        let newest = |sender: &SenderInfo| given.iter().rev().find(|it| it.sender == sender.id).cloned();
+        let newest =
+            |sender: &SenderInfo| given.iter().rev().find(|it| it.sender == sender.id).cloned();
         let mut answers: Vec<RefundTo> = senders.iter().filter(is_of).filter_map(newest).collect();
         answers.sort_by_key(|answer| answer.at);
         match answers.pop() {
@@ -64,7 +65,11 @@ impl Named {
 
     /// Whether a possible sender of the deposit has not answered: the others' address may not be
     /// the sender's.
-    pub fn is_somebody_silent(deposit: &Deposit, senders: &[SenderInfo], given: &[RefundTo]) -> bool {
+    pub fn is_somebody_silent(
+        deposit: &Deposit,
+        senders: &[SenderInfo],
+        given: &[RefundTo],
+    ) -> bool {
         let answered = |sender: &SenderInfo| given.iter().any(|answer| answer.sender == sender.id);
         senders.iter().any(|sender| may_have_paid(sender, deposit) && !answered(sender))
     }
@@ -123,7 +128,8 @@ mod tests {
     }
 
     fn answer(sender: &SenderInfo, byte: u8, seconds: i64) -> RefundTo {
-        let screened = Screened { score: 0, evidence: None, list_version: "1".to_owned(), stale: false };
+        let screened =
+            Screened { score: 0, evidence: None, list_version: "1".to_owned(), stale: false };
         RefundTo {
             id: RefundToId(Uuid::from_u128(u128::try_from(seconds).expect("after"))),
             tenant: TENANT,

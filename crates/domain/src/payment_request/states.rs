@@ -47,7 +47,9 @@ impl RequestState {
         use RequestStep::{Conflict, Stays, To};
         match (trigger, self) {
             (
-                RequestTrigger::PaidInTime | RequestTrigger::PaidLate | RequestTrigger::ReviewApproved,
+                RequestTrigger::PaidInTime
+                | RequestTrigger::PaidLate
+                | RequestTrigger::ReviewApproved,
                 Active | Expired,
             ) => To(Paid),
             (RequestTrigger::TimeUp, Active) => To(Expired),

@@ -21,7 +21,9 @@ const USDC: StableCoin = StableCoin::Usdc;
 const USDT: StableCoin = StableCoin::Usdt;
 
 fn wallet() -> Wallet {
-    wallet::provision(new_wallet(WalletId(Uuid::from_u128(0xc2))), KycLevel::Basic, None, monday()).expect("a wallet").0
+    wallet::provision(new_wallet(WalletId(Uuid::from_u128(0xc2))), KycLevel::Basic, None, monday())
+        .expect("a wallet")
+        .0
 }
 
 fn new(asked: Asked) -> NewRequest {
@@ -92,7 +94,8 @@ fn a_request_has_an_escrow_for_its_wallet_only_and_24_hours() {
     assert_eq!((request.state, request.expires_at), (Active, end()));
     let reference = vault::reference(VaultKind::Escrow, TENANT, REQUEST.0);
     let wallet = wallet();
-    let escrow = vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference);
+    let escrow =
+        vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference);
     assert_eq!((request.escrow, request.reference), (escrow, reference));
     assert_ne!(request.escrow, wallet.address);
     assert_eq!(effects.jobs, [(REQUEST.0, JobChange::Set(JobKind::ExpireRequest, end()))]);
@@ -103,7 +106,10 @@ fn a_request_has_an_escrow_for_its_wallet_only_and_24_hours() {
 fn a_frozen_wallet_gets_no_request() {
     for state in [WalletState::Blocked, WalletState::Blacklisted] {
         let wallet = Wallet { state, ..wallet() };
-        assert_eq!(create(new(Asked::Flexible), &wallet, monday()).map(drop), Err(WalletRefusal::Frozen(state)));
+        assert_eq!(
+            create(new(Asked::Flexible), &wallet, monday()).map(drop),
+            Err(WalletRefusal::Frozen(state))
+        );
     }
     let pending = Wallet { state: WalletState::Pending, ..wallet() };
     assert!(create(new(Asked::Flexible), &pending, monday()).is_ok(), "its address is known");
@@ -113,21 +119,35 @@ fn a_frozen_wallet_gets_no_request() {
 fn fiat_amounts_become_both_stablecoins_at_creation() {
     // 1000 / 278.75 and 1000 / 279, rounded up: the due amount is never worth less than the
     // requested one.
-    let due = Asked::Fiat { currency: Currency::Pkr, micros: 1_000_000_000, usdc: 3_587_444, usdt: 3_584_230 };
+    let due = Asked::Fiat {
+        currency: Currency::Pkr,
+        micros: 1_000_000_000,
+        usdc: 3_587_444,
+        usdt: 3_584_230,
+    };
     assert_eq!(fiat(Currency::Pkr, 1_000_000_000), Ok(due));
     assert_eq!(fiat(Currency::Aed, 1), Err(AmountRefusal::NoRate(USDC, Currency::Aed)));
     let no_rate = |_, _| Some(Decimal::ZERO);
     let refused = Asked::of(AmountAsked::Fiat(Currency::Usd, 1), no_rate);
-    assert_eq!(refused, Err(AmountRefusal::NoRate(USDC, Currency::Usd)), "a zero rate is not a rate");
+    assert_eq!(
+        refused,
+        Err(AmountRefusal::NoRate(USDC, Currency::Usd)),
+        "a zero rate is not a rate"
+    );
     let tiny = |_, _| Some(dec("0.000001"));
     let too_large = Asked::of(AmountAsked::Fiat(Currency::Usd, 999_999_999_999_999_999), tiny);
-    assert!(matches!(too_large, Err(AmountRefusal::Invalid(fault)) if fault.field == "amount.value"));
+    assert!(
+        matches!(too_large, Err(AmountRefusal::Invalid(fault)) if fault.field == "amount.value")
+    );
 }
 
 #[test]
 fn crypto_and_flexible_amounts_need_no_rate() {
     let none = |_, _| None;
-    assert_eq!(Asked::of(AmountAsked::Crypto(USDC, 5), none), Ok(Asked::Crypto { coin: USDC, minor: 5 }));
+    assert_eq!(
+        Asked::of(AmountAsked::Crypto(USDC, 5), none),
+        Ok(Asked::Crypto { coin: USDC, minor: 5 })
+    );
     assert_eq!(Asked::of(AmountAsked::Flexible, none), Ok(Asked::Flexible));
     assert_eq!(FIAT.map(Currency::code), ["PKR", "USD", "AED", "SAR"]);
 }
@@ -136,14 +156,23 @@ fn crypto_and_flexible_amounts_need_no_rate() {
 fn paid_when_the_confirmed_value_reaches_the_due_amount() {
     let mut request = request();
     let (review, effects) = pay(&mut request, USDC, 12_500_000, monday());
-    assert_eq!((request.state, request.exception(), review), (Active, RequestException::Partial, None));
+    assert_eq!(
+        (request.state, request.exception(), review),
+        (Active, RequestException::Partial, None)
+    );
     assert_eq!(
         (effects, request.asked.outstanding(&request.received, USDC)),
         (WalletEffects::default(), Some(12_500_000))
     );
     let (review, effects) = pay(&mut request, USDC, 12_500_000, monday() + Span::hours(1));
-    assert_eq!((request.state, request.exception(), review), (PaidState, RequestException::None, None));
-    assert_eq!((request.paid_at, effects.jobs), (Some(monday() + Span::hours(1)), vec![(REQUEST.0, JobChange::Done)]));
+    assert_eq!(
+        (request.state, request.exception(), review),
+        (PaidState, RequestException::None, None)
+    );
+    assert_eq!(
+        (request.paid_at, effects.jobs),
+        (Some(monday() + Span::hours(1)), vec![(REQUEST.0, JobChange::Done)])
+    );
     pay(&mut request, USDC, 1, monday() + Span::hours(2));
     assert_eq!((request.state, request.exception()), (PaidState, RequestException::Overpaid));
 }
@@ -153,7 +182,10 @@ fn flexible_is_paid_by_the_first_confirmed_payment() {
     for coin in StableCoin::ALL {
         let mut request = request_for(Asked::Flexible);
         let (review, _) = pay(&mut request, coin, 1, monday());
-        assert_eq!((request.state, request.exception(), review), (PaidState, RequestException::None, None));
+        assert_eq!(
+            (request.state, request.exception(), review),
+            (PaidState, RequestException::None, None)
+        );
         assert_eq!(request.asked.outstanding(&request.received, coin), None);
     }
 }
@@ -194,9 +226,15 @@ fn a_payment_in_a_block_before_the_expiry_that_is_still_confirming_keeps_it_acti
     request.seen(before_end());
     let effects = request.time_passed(end());
     assert_eq!(request.state, Active);
-    assert!(matches!(effects.jobs[..], [(_, JobChange::Set(JobKind::ExpireRequest, at))] if at > end()));
-    let (review, _) = request.credited((USDC, 25_000_000), before_end(), WEEK, end() + Span::mins(3));
-    assert_eq!((request.state, request.exception(), review), (PaidState, RequestException::None, None));
+    assert!(
+        matches!(effects.jobs[..], [(_, JobChange::Set(JobKind::ExpireRequest, at))] if at > end())
+    );
+    let (review, _) =
+        request.credited((USDC, 25_000_000), before_end(), WEEK, end() + Span::mins(3));
+    assert_eq!(
+        (request.state, request.exception(), review),
+        (PaidState, RequestException::None, None)
+    );
 }
 
 #[test]
@@ -205,21 +243,30 @@ fn it_expires_once_the_confirming_payment_is_lost_or_insufficient() {
     lost.seen(before_end());
     lost.time_passed(end());
     let effects = lost.lost(before_end(), end() + Span::secs(5));
-    assert_eq!(effects.jobs, [(REQUEST.0, JobChange::Set(JobKind::ExpireRequest, end() + Span::secs(5)))]);
+    assert_eq!(
+        effects.jobs,
+        [(REQUEST.0, JobChange::Set(JobKind::ExpireRequest, end() + Span::secs(5)))]
+    );
     lost.time_passed(end() + Span::secs(5));
     assert_eq!(lost.state, Expired);
 
     let mut part = request();
     part.seen(before_end());
     let (_, effects) = part.credited((USDC, 1), before_end(), WEEK, end() + Span::secs(5));
-    assert_eq!(effects.jobs, [(REQUEST.0, JobChange::Set(JobKind::ExpireRequest, end() + Span::secs(5)))]);
+    assert_eq!(
+        effects.jobs,
+        [(REQUEST.0, JobChange::Set(JobKind::ExpireRequest, end() + Span::secs(5)))]
+    );
 }
 
 #[test]
 fn a_payment_from_before_the_expiry_still_pays_when_found_later() {
     let mut request = in_state(Expired);
     let (review, _) = pay(&mut request, USDC, 25_000_000, before_end());
-    assert_eq!((request.state, request.exception(), review), (PaidState, RequestException::None, None));
+    assert_eq!(
+        (request.state, request.exception(), review),
+        (PaidState, RequestException::None, None)
+    );
 }
 
 #[test]
@@ -268,7 +315,10 @@ fn the_other_stablecoin_counts_once_a_reviewer_accepts_it() {
 fn an_approved_late_part_does_not_complete_a_request() {
     let mut request = in_state(Expired);
     request.credited((USDC, 1), end(), None, end());
-    assert_eq!((request.review_approved(USDC, 1, end()), request.state), (WalletEffects::default(), Expired));
+    assert_eq!(
+        (request.review_approved(USDC, 1, end()), request.state),
+        (WalletEffects::default(), Expired)
+    );
 }
 
 #[test]
@@ -309,7 +359,10 @@ fn only_known_names_parse() {
     }
     assert_eq!(RequestState::parse("active"), None);
     let names = RequestException::ALL.map(RequestException::name);
-    assert_eq!(names, ["NONE", "PARTIAL", "OVERPAID", "LATE", "WRONG_ASSET", "HELD", "REJECTED", "REFUNDED"]);
+    assert_eq!(
+        names,
+        ["NONE", "PARTIAL", "OVERPAID", "LATE", "WRONG_ASSET", "HELD", "REJECTED", "REFUNDED"]
+    );
 }
 
 #[derive(Clone, Debug)]
@@ -337,8 +390,10 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 fn asked() -> impl Strategy<Value = Asked> {
     prop_oneof![
         Just(Asked::Flexible),
-        (any::<bool>(), 1_i64..60_000_000)
-            .prop_map(|(usdc, minor)| Asked::Crypto { coin: if usdc { USDC } else { USDT }, minor }),
+        (any::<bool>(), 1_i64..60_000_000).prop_map(|(usdc, minor)| Asked::Crypto {
+            coin: if usdc { USDC } else { USDT },
+            minor
+        }),
         (1_i64..60_000_000, 1_i64..60_000_000).prop_map(|(usdc, usdt)| Asked::Fiat {
             currency: Currency::Pkr,
             micros: 1,

@@ -74,11 +74,22 @@ pub enum FieldFault {
 impl Field {
     /// All fields, in display order.
     pub fn all() -> Vec<Field> {
-        let mut all = vec![Field::Countries, Field::SettlementCoin, Field::RequireHmac, Field::StrictRoles];
+        let mut all =
+            vec![Field::Countries, Field::SettlementCoin, Field::RequireHmac, Field::StrictRoles];
         all.push(Field::MinimumKyc);
         all.extend(KycLevel::ALL.map(Field::KycLimit));
-        all.extend([Field::Velocity, Field::AutoApproveMax, Field::SenderDetailsFrom, Field::SecondPersonAbove]);
-        all.extend([Field::BlockAfterRejections, Field::AcceptLateHours, Field::PremiumBps, Field::MarginBps]);
+        all.extend([
+            Field::Velocity,
+            Field::AutoApproveMax,
+            Field::SenderDetailsFrom,
+            Field::SecondPersonAbove,
+        ]);
+        all.extend([
+            Field::BlockAfterRejections,
+            Field::AcceptLateHours,
+            Field::PremiumBps,
+            Field::MarginBps,
+        ]);
         all.extend(Country::ALL.map(Field::MarginBpsFor));
         all.push(Field::SpreadBps);
         all
@@ -126,19 +137,27 @@ impl Field {
     /// Description of valid values.
     pub const fn rule(self) -> &'static str {
         match self {
-            Field::Countries => "destination country codes separated by commas, such as PAK,IND, or none",
+            Field::Countries => {
+                "destination country codes separated by commas, such as PAK,IND, or none"
+            }
             Field::SettlementCoin => "USDT or USDC",
             Field::RequireHmac | Field::StrictRoles => "true or false",
             Field::MinimumKyc => "BASIC, ENHANCED or COMPREHENSIVE",
             Field::KycLimit(_) => {
                 "two amounts, per deposit and per 30 days, the first not above the second, such as 1000/5000, or none"
             }
-            Field::Velocity => "number and amount of deposits in 24 hours, such as 20/20000, or none",
+            Field::Velocity => {
+                "number and amount of deposits in 24 hours, such as 20/20000, or none"
+            }
             Field::AutoApproveMax => "an amount above 0 with at most 6 decimals, or none",
-            Field::SenderDetailsFrom | Field::SecondPersonAbove => "an amount of at least 0 with at most 6 decimals",
+            Field::SenderDetailsFrom | Field::SecondPersonAbove => {
+                "an amount of at least 0 with at most 6 decimals"
+            }
             Field::BlockAfterRejections => "a whole number from 1 to 1000000, or none",
             Field::AcceptLateHours => "whole hours from 1 to 8760, or none",
-            Field::PremiumBps | Field::MarginBps | Field::SpreadBps => "basis points from 0 to 9999",
+            Field::PremiumBps | Field::MarginBps | Field::SpreadBps => {
+                "basis points from 0 to 9999"
+            }
             Field::MarginBpsFor(_) => "basis points from 0 to 9999, or none to use margin_bps",
         }
     }
@@ -175,7 +194,10 @@ impl Field {
 
     /// Whether it is a price, which treasury may propose alone.
     pub const fn is_price(self) -> bool {
-        matches!(self, Field::PremiumBps | Field::MarginBps | Field::MarginBpsFor(_) | Field::SpreadBps)
+        matches!(
+            self,
+            Field::PremiumBps | Field::MarginBps | Field::MarginBpsFor(_) | Field::SpreadBps
+        )
     }
 
     /// Its value in a policy, in the format that [`Field::set`] parses.
@@ -183,7 +205,9 @@ impl Field {
         let (wallet, none) = (&policy.wallet, || NONE.to_owned());
         match self {
             Field::Countries if policy.countries.is_empty() => none(),
-            Field::Countries => policy.countries.iter().map(|it| it.alpha3()).collect::<Vec<_>>().join(","),
+            Field::Countries => {
+                policy.countries.iter().map(|it| it.alpha3()).collect::<Vec<_>>().join(",")
+            }
             Field::SettlementCoin => policy.settlement_coin.currency().code().to_owned(),
             Field::RequireHmac => policy.require_hmac.to_string(),
             Field::StrictRoles => wallet.strict_roles.to_string(),
@@ -192,13 +216,17 @@ impl Field {
                 format!("{}/{}", coin_amount::show(limit.single), coin_amount::show(limit.month))
             }),
             Field::Velocity => {
-                let shown = |limit: VelocityLimit| format!("{}/{}", limit.count, coin_amount::show(limit.minor));
+                let shown = |limit: VelocityLimit| {
+                    format!("{}/{}", limit.count, coin_amount::show(limit.minor))
+                };
                 wallet.velocity.map_or_else(none, shown)
             }
             Field::AutoApproveMax => wallet.auto_approve_max.map_or_else(none, coin_amount::show),
             Field::SenderDetailsFrom => coin_amount::show(wallet.sender_details_from),
             Field::SecondPersonAbove => coin_amount::show(wallet.second_person_above),
-            Field::BlockAfterRejections => wallet.block_after_rejections.map_or_else(none, |count| count.to_string()),
+            Field::BlockAfterRejections => {
+                wallet.block_after_rejections.map_or_else(none, |count| count.to_string())
+            }
             // Only whole hours can be set; code may have agreed on less.
             Field::AcceptLateHours => wallet.accept_late.map_or_else(none, |span| {
                 let hour = Span::hours(1).0;
@@ -239,7 +267,9 @@ impl Field {
             Field::AcceptLateHours => wallet.accept_late = or_none(text, hours)?,
             Field::PremiumBps => policy.premium_bps = bps(text)?,
             Field::MarginBps => policy.margin_bps = bps(text)?,
-            Field::MarginBpsFor(country) => put(&mut policy.margin_bps_by_country, country, or_none(text, bps)?),
+            Field::MarginBpsFor(country) => {
+                put(&mut policy.margin_bps_by_country, country, or_none(text, bps)?)
+            }
             Field::SpreadBps => wallet.spread_bps = bps(text)?,
         }
         Some(())
@@ -264,7 +294,9 @@ pub fn read<'a>(
         match field.set(&mut changed, text) {
             Err(fault) => faults.push(fault),
             // Normalised to its display format.
-            Ok(()) if values.insert(field, field.shown(&changed)).is_some() => faults.push(FieldFault::Twice(field)),
+            Ok(()) if values.insert(field, field.shown(&changed)).is_some() => {
+                faults.push(FieldFault::Twice(field))
+            }
             Ok(()) => {}
         }
     }
@@ -275,7 +307,10 @@ pub fn read<'a>(
 ///
 /// # Errors
 /// The first fault.
-pub fn with(policy: &TenantPolicy, values: &BTreeMap<Field, String>) -> Result<TenantPolicy, FieldFault> {
+pub fn with(
+    policy: &TenantPolicy,
+    values: &BTreeMap<Field, String>,
+) -> Result<TenantPolicy, FieldFault> {
     let mut changed = policy.clone();
     values.iter().try_for_each(|(field, text)| field.set(&mut changed, text))?;
     Ok(changed)
@@ -283,7 +318,8 @@ pub fn with(policy: &TenantPolicy, values: &BTreeMap<Field, String>) -> Result<T
 
 /// The differences between two policies: field, before, after.
 pub fn differences(before: &TenantPolicy, after: &TenantPolicy) -> Vec<(Field, String, String)> {
-    let both = Field::all().into_iter().map(|field| (field, field.shown(before), field.shown(after)));
+    let both =
+        Field::all().into_iter().map(|field| (field, field.shown(before), field.shown(after)));
     both.filter(|(_, before, after)| before != after).collect()
 }
 
@@ -319,7 +355,8 @@ fn count(text: &str) -> Option<u32> {
 }
 
 fn hours(text: &str) -> Option<Span> {
-    let hours = whole(text).map(i64::from).filter(|hours| (1..=ACCEPT_LATE_MAX_H).contains(hours))?;
+    let hours =
+        whole(text).map(i64::from).filter(|hours| (1..=ACCEPT_LATE_MAX_H).contains(hours))?;
     Some(Span::hours(hours))
 }
 

@@ -43,7 +43,11 @@ impl Binary64 {
             };
             back == self
         };
-        self.text((1..=DIGITS_MAX).find(exact).expect("17 digits distinguish every double from its neighbours"))
+        self.text(
+            (1..=DIGITS_MAX)
+                .find(exact)
+                .expect("17 digits distinguish every double from its neighbours"),
+        )
     }
 
     /// The value to `digits` significant digits, ties to even.
@@ -69,7 +73,9 @@ impl Binary64 {
             let number = self.rounded(decimals);
             match i32::try_from(number.to_string().len()).expect("few") - digits {
                 // Rounding up to the next power of ten yields one digit too many.
-                1 if number == 10_u128.pow(digits.unsigned_abs()) => return (number / 10, decimals - 1),
+                1 if number == 10_u128.pow(digits.unsigned_abs()) => {
+                    return (number / 10, decimals - 1);
+                }
                 0 => return (number, decimals),
                 over => decimals -= over,
             }

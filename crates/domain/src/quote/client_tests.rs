@@ -21,16 +21,21 @@ const CLIENTS: [(&str, Client); 8] = [
     ("C# decimal, 28 digits", |rate, amount| exact_product(rate, amount, Some(28))),
     ("Python Decimal, 28 digits", |rate, amount| exact_product(rate, amount, Some(28))),
     ("JavaScript number, Python float", |rate, amount| double_product(rate, amount).shortest()),
-    ("Java and C# double, with an exponent", |rate, amount| scientific(&double_product(rate, amount).shortest())),
+    ("Java and C# double, with an exponent", |rate, amount| {
+        scientific(&double_product(rate, amount).shortest())
+    }),
     ("C printf %.17g", |rate, amount| double_product(rate, amount).text(17)),
-    ("Excel, 15 digits in and out", |rate, amount| double_product(&cut(rate, 15), &cut(amount, 15)).text(15)),
+    ("Excel, 15 digits in and out", |rate, amount| {
+        double_product(&cut(rate, 15), &cut(amount, 15)).text(15)
+    }),
 ];
 
 #[test]
 fn clients_unrounded_products_pay_the_quote() {
     let mut refused = Vec::new();
     for quote in quotes() {
-        let (rate, amount) = (quote.offer.rate.to_string(), quote.offer.amount.decimal().to_string());
+        let (rate, amount) =
+            (quote.offer.rate.to_string(), quote.offer.amount.decimal().to_string());
         for (client, multiply) in CLIENTS {
             let sent = multiply(&rate, &amount);
             let read = Decimal::parse_rounded(&sent, MATCH_DECIMALS);
@@ -58,10 +63,13 @@ fn an_amount_off_by_one_at_the_fourth_decimal_is_refused_in_any_notation() {
 }
 
 fn quotes() -> Vec<Quote> {
-    let pairs = Country::ALL.into_iter().flat_map(|country| Currency::SOURCES.map(|currency| (country, currency)));
+    let pairs = Country::ALL
+        .into_iter()
+        .flat_map(|country| Currency::SOURCES.map(|currency| (country, currency)));
     let pairs: Vec<_> = pairs.collect();
     let made = (0..).filter_map(|seed: u64| {
-        let (country, currency) = pairs[usize::try_from(drawn(4 * seed)).expect("64 bits") % pairs.len()];
+        let (country, currency) =
+            pairs[usize::try_from(drawn(4 * seed)).expect("64 bits") % pairs.len()];
         let mut asked = pricing(country, currency, "1", "1");
         let units = 10_u64.pow(currency.minor_units());
         asked.amount = Money::new(within(4 * seed + 1, BASE_UNITS * units), currency).decimal();
@@ -86,7 +94,10 @@ fn exact_product(rate: &str, amount: &str, digits: Option<usize>) -> String {
     };
     let ((rate, rate_decimals), (amount, amount_decimals)) = (parts(rate), parts(amount));
     let (product, decimals) = (rate * amount, rate_decimals + amount_decimals);
-    assert!(digits.is_none_or(|most| product.to_string().len() <= most), "the client would round the product");
+    assert!(
+        digits.is_none_or(|most| product.to_string().len() <= most),
+        "the client would round the product"
+    );
     let padded = format!("{product:0>width$}", width = decimals + 1);
     let (whole, fraction) = padded.split_at(padded.len() - decimals);
     if fraction.is_empty() { whole.to_owned() } else { format!("{whole}.{fraction}") }

@@ -43,7 +43,8 @@ pub(super) fn quoted(offer: Offer) -> Quote {
 
 #[test]
 fn the_worked_example_of_the_decisions_is_exact() {
-    let offer = pricing(Country::Pak, Currency::Aed, "500", "75.90").offer(|_| 500_000).expect("an offer");
+    let offer =
+        pricing(Country::Pak, Currency::Aed, "500", "75.90").offer(|_| 500_000).expect("an offer");
     assert_eq!(offer.amount_destination.to_string(), "37912.05 PKR");
     assert_eq!(offer.rate, dec("75.8241"));
     assert_eq!(offer.charge.amount.to_string(), "136.007355 USDT");
@@ -68,7 +69,9 @@ fn refused_amounts_name_the_violated_rule() {
 
 #[test]
 fn the_limits_of_the_route_bound_the_amount() {
-    for (least, most, rule) in [(3_791_206, 9_999_999, "amount_below_min"), (1, 3_791_204, "amount_above_max")] {
+    for (least, most, rule) in
+        [(3_791_206, 9_999_999, "amount_below_min"), (1, 3_791_204, "amount_above_max")]
+    {
         let mut asked = pricing(Country::Pak, Currency::Aed, "500", "75.90");
         asked.limits = (Money::new(least, Currency::Pkr), Money::new(most, Currency::Pkr));
         assert_eq!(asked.offer(|_| 0).expect_err("out of bounds").rule, rule);
@@ -86,7 +89,9 @@ fn a_coarser_step_leaves_a_remainder() {
 
 #[test]
 fn amounts_are_compared_to_exactly_four_decimals() {
-    let quote = quoted(pricing(Country::Pak, Currency::Aed, "500", "75.90").offer(|_| 0).expect("an offer"));
+    let quote = quoted(
+        pricing(Country::Pak, Currency::Aed, "500", "75.90").offer(|_| 0).expect("an offer"),
+    );
     for (amount, paid) in [
         ("37912.05", true),
         ("37912.05004", true),
@@ -102,7 +107,9 @@ fn amounts_are_compared_to_exactly_four_decimals() {
 
 #[test]
 fn the_instant_of_expiry_is_too_late() {
-    let quote = quoted(pricing(Country::Pak, Currency::Aed, "500", "75.90").offer(|_| 0).expect("an offer"));
+    let quote = quoted(
+        pricing(Country::Pak, Currency::Aed, "500", "75.90").offer(|_| 0).expect("an offer"),
+    );
     assert!(!quote.is_past(Timestamp(299_999_999)));
     assert!(quote.is_past(Timestamp(300_000_000)));
 }
@@ -183,7 +190,9 @@ pub(super) fn within(seed: u64, most: u64) -> i64 {
 
 #[test]
 fn a_thousand_quotes_per_corridor_and_currency_match_to_four_decimals() {
-    let pairs = Country::ALL.into_iter().flat_map(|country| Currency::SOURCES.map(|currency| (country, currency)));
+    let pairs = Country::ALL
+        .into_iter()
+        .flat_map(|country| Currency::SOURCES.map(|currency| (country, currency)));
     for (pair, (country, currency)) in pairs.enumerate() {
         let mut made = 0;
         let mut seed = u64::try_from(pair).expect("few") << 32;
@@ -200,7 +209,12 @@ fn a_thousand_quotes_per_corridor_and_currency_match_to_four_decimals() {
             let Ok(offer) = asked.offer(|_| 0) else { continue };
             let quote = quoted(offer);
             let paid_out = quote.offer.amount_destination.decimal();
-            assert_eq!(quote.expected_amount(), paid_out, "{country:?} {currency:?} {:?}", quote.offer);
+            assert_eq!(
+                quote.expected_amount(),
+                paid_out,
+                "{country:?} {currency:?} {:?}",
+                quote.offer
+            );
             assert!(quote.offer.rate.decimals() <= RATE_DECIMALS);
             assert!(agrees_in_binary_floats(&quote), "{:?}", quote.offer);
             made += 1;

@@ -82,7 +82,12 @@ impl Finding {
 
 /// Assesses an incoming payment. A sandbox result takes precedence over velocity, limits and sender
 /// details, but not over the lists, the chain and the request.
-pub fn assess(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy, now: Timestamp) -> Assessment {
+pub fn assess(
+    subject: &Subject<'_>,
+    found: &Findings,
+    policy: &WalletPolicy,
+    now: Timestamp,
+) -> Assessment {
     let mut findings = listed(found);
     findings.extend(repeated(&findings, found, policy));
     match subject.sandbox {
@@ -91,15 +96,24 @@ pub fn assess(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy, no
         Some(result) => {
             let (score, hold) = sandbox::score(result);
             let evidence = "cents of the amount".to_owned();
-            findings.push(Finding { code: ReasonCode::SandboxValue, result, score, hold, evidence });
+            findings.push(Finding {
+                code: ReasonCode::SandboxValue,
+                result,
+                score,
+                hold,
+                evidence,
+            });
         }
         None => findings.extend(unusual(subject, found, policy)),
     }
     findings.extend(doubtful(found));
     findings.sort_by_key(|finding| finding.code);
-    let evidence = findings.iter().map(|finding| format!("{}: {}", finding.code.name(), finding.evidence));
+    let evidence =
+        findings.iter().map(|finding| format!("{}: {}", finding.code.name(), finding.evidence));
     let evidence = evidence.chain(analysed(found)).collect();
-    let further = u8::try_from(findings.len().saturating_sub(1)).unwrap_or(u8::MAX).saturating_mul(EACH_FURTHER);
+    let further = u8::try_from(findings.len().saturating_sub(1))
+        .unwrap_or(u8::MAX)
+        .saturating_mul(EACH_FURTHER);
     let unknown_sender = if sender_is_complete(subject.sender) { 0 } else { UNKNOWN_SENDER };
     let gravest = findings.iter().map(|finding| finding.score).max().unwrap_or(unknown_sender);
     let first = findings.first();
@@ -125,9 +139,15 @@ pub fn assess(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy, no
 /// Definite findings of the lists and the chain.
 fn listed(found: &Findings) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let entry = |screened: &Screened| screened.evidence.clone().unwrap_or_else(|| "unnamed entry".to_owned());
+    let entry = |screened: &Screened| {
+        screened.evidence.clone().unwrap_or_else(|| "unnamed entry".to_owned())
+    };
     if found.payer.verdict() == Verdict::Hit {
-        findings.push(Finding::refused(ReasonCode::SanctionedAddress, found.payer.score, entry(&found.payer)));
+        findings.push(Finding::refused(
+            ReasonCode::SanctionedAddress,
+            found.payer.score,
+            entry(&found.payer),
+        ));
     }
     if let Some(name) = found.name.as_ref().filter(|name| name.verdict() == Verdict::Hit) {
         findings.push(Finding::refused(ReasonCode::SanctionedName, name.score, entry(name)));
@@ -191,12 +211,16 @@ fn nearby(found: &Findings) -> Option<Finding> {
     match &found.proximity {
         Proximity::NotAsked => None,
         Proximity::Answered(answer) => match answer.nearness(found.proximity_terms) {
-            Nearness::Near(score) => Some(Finding::review(ReasonCode::ListedAddressNearby, score, answer.evidence())),
+            Nearness::Near(score) => {
+                Some(Finding::review(ReasonCode::ListedAddressNearby, score, answer.evidence()))
+            }
             Nearness::Clean | Nearness::Listed => None,
         },
-        Proximity::Unanswered(why) => {
-            Some(Finding::review(ReasonCode::AnalysisUnavailable, proximity::NOBODY_ASKED, why.clone()))
-        }
+        Proximity::Unanswered(why) => Some(Finding::review(
+            ReasonCode::AnalysisUnavailable,
+            proximity::NOBODY_ASKED,
+            why.clone(),
+        )),
     }
 }
 
@@ -211,14 +235,20 @@ fn analysed(found: &Findings) -> Option<String> {
 fn unusual(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy) -> Vec<Finding> {
     let mut findings = Vec::new();
     let velocity = &found.velocity;
-    let (count, sum) = (velocity.day_count.saturating_add(1), velocity.day_minor.saturating_add(subject.minor));
+    let (count, sum) =
+        (velocity.day_count.saturating_add(1), velocity.day_minor.saturating_add(subject.minor));
     if policy.velocity.is_some_and(|limit| count > limit.count || sum > limit.minor) {
         let evidence = format!("{count} deposits, {sum} minor units in 24 hours");
         findings.push(Finding::review(ReasonCode::VelocityExceeded, 50, evidence));
     }
     let month = velocity.month_minor.saturating_add(subject.minor);
-    if policy.kyc_limits.get(&subject.kyc).is_some_and(|limit| subject.minor > limit.single || month > limit.month) {
-        let evidence = format!("{} with {} now, {month} in 30 days", subject.kyc.name(), subject.minor);
+    if policy
+        .kyc_limits
+        .get(&subject.kyc)
+        .is_some_and(|limit| subject.minor > limit.single || month > limit.month)
+    {
+        let evidence =
+            format!("{} with {} now, {month} in 30 days", subject.kyc.name(), subject.minor);
         findings.push(Finding::review(ReasonCode::KycLimitExceeded, 50, evidence));
     }
     if policy.auto_approve_max.is_some_and(|most| subject.minor > most) {
@@ -237,7 +267,8 @@ fn unusual(subject: &Subject<'_>, found: &Findings, policy: &WalletPolicy) -> Ve
 pub fn sender_is_complete(sender: &SenderDetails) -> bool {
     let plausible = |name: &Option<String>| {
         name.as_deref().is_some_and(|name| {
-            name.chars().any(char::is_alphabetic) && !name.chars().any(|letter| letter.is_ascii_digit())
+            name.chars().any(char::is_alphabetic)
+                && !name.chars().any(|letter| letter.is_ascii_digit())
         })
     };
     plausible(&sender.first_name)

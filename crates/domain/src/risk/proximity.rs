@@ -101,7 +101,8 @@ impl ProximityAnswer {
 
     /// Evidence for the bank's own staff.
     pub fn evidence(&self) -> String {
-        let score = self.risk_score.map_or_else(String::new, |score| format!(", provider's score {score}"));
+        let score =
+            self.risk_score.map_or_else(String::new, |score| format!(", provider's score {score}"));
         let found = match &self.nearest {
             None => "no listed address nearby".to_owned(),
             Some(NearestListed { hops, category, source, reference }) => {

@@ -99,23 +99,38 @@ fn each_result_has_its_next_action() {
 #[test]
 fn a_sanctions_hit_is_rejected_and_never_refunded() {
     let hit = Findings { name: Some(match_of(95)), ..nothing() };
-    assert_eq!(told(&of(COIN, &hit, None)), (RiskResult::Rejected, ReasonCode::SanctionedName, Some(Hold::Legal)));
+    assert_eq!(
+        told(&of(COIN, &hit, None)),
+        (RiskResult::Rejected, ReasonCode::SanctionedName, Some(Hold::Legal))
+    );
     let hit = Findings { payer: match_of(100), ..nothing() };
     let assessment = of(COIN, &hit, None);
-    assert_eq!(told(&assessment), (RiskResult::Rejected, ReasonCode::SanctionedAddress, Some(Hold::Legal)));
+    assert_eq!(
+        told(&assessment),
+        (RiskResult::Rejected, ReasonCode::SanctionedAddress, Some(Hold::Legal))
+    );
     assert_eq!((assessment.score, assessment.level()), (100, RiskLevel::Critical));
     assert_eq!(assessment.evidence, ["SANCTIONED_ADDRESS: OFAC 7 JOHN DOE"]);
     let flagged = Findings { payer_flagged: true, ..nothing() };
-    assert_eq!(told(&of(COIN, &flagged, None)), (RiskResult::Rejected, ReasonCode::FlaggedAddress, Some(Hold::Legal)));
+    assert_eq!(
+        told(&of(COIN, &flagged, None)),
+        (RiskResult::Rejected, ReasonCode::FlaggedAddress, Some(Hold::Legal))
+    );
 }
 
 #[test]
 fn scores_of_85_to_95_need_review() {
     for score in [85, 94] {
         let near = Findings { name: Some(match_of(score)), ..nothing() };
-        assert_eq!(told(&of(COIN, &near, None)), (RiskResult::ManualReview, ReasonCode::PossibleMatch, None));
+        assert_eq!(
+            told(&of(COIN, &near, None)),
+            (RiskResult::ManualReview, ReasonCode::PossibleMatch, None)
+        );
         let near = Findings { payer: match_of(score), ..nothing() };
-        assert_eq!(told(&of(COIN, &near, None)), (RiskResult::ManualReview, ReasonCode::PossibleMatch, None));
+        assert_eq!(
+            told(&of(COIN, &near, None)),
+            (RiskResult::ManualReview, ReasonCode::PossibleMatch, None)
+        );
     }
     let far = Findings { name: Some(match_of(84)), ..nothing() };
     assert_eq!(of(COIN, &far, None).result, RiskResult::Approved);
@@ -162,7 +177,8 @@ fn a_nearer_listed_address_is_more_severe() {
         let forced = of(COIN, &answered(hops, provider), Some(Approved));
         assert_eq!(forced.result, result, "a sandbox value never clears a finding");
     }
-    let none = Findings { proximity_terms: ProximityTerms { review_hops: 0 }, ..answered(Some(1), None) };
+    let none =
+        Findings { proximity_terms: ProximityTerms { review_hops: 0 }, ..answered(Some(1), None) };
     assert_eq!(of(COIN, &none, None).result, Approved, "beyond the review distance");
 }
 
@@ -171,7 +187,8 @@ fn a_providers_answer_is_always_kept() {
     let evidence = |found: &Findings| of(COIN, found, None).evidence;
     let clean = "ON_CHAIN_ANALYSIS: no listed address nearby, provider's score 4, provider acme 9";
     assert_eq!(evidence(&answered(None, Some(4))), [clean]);
-    let near = "LISTED_ADDRESS_NEARBY: sanctions (OFAC SDN) 1 hop away, evidence case-7, provider acme 9";
+    let near =
+        "LISTED_ADDRESS_NEARBY: sanctions (OFAC SDN) 1 hop away, evidence case-7, provider acme 9";
     assert_eq!(evidence(&answered(Some(1), None)), [near]);
     let hit = "SANCTIONED_ADDRESS: sanctions (OFAC SDN) the payer itself, evidence case-7, provider acme 9";
     assert_eq!(evidence(&answered(Some(0), None)), [hit]);
@@ -183,7 +200,10 @@ fn a_silent_provider_prevents_approval() {
     let silent = Findings { proximity: Proximity::Unanswered("no answer".to_owned()), ..nothing() };
     for sandbox in [None, Some(RiskResult::Approved)] {
         let assessment = of(COIN, &silent, sandbox);
-        assert_eq!(told(&assessment), (RiskResult::ManualReview, ReasonCode::AnalysisUnavailable, None));
+        assert_eq!(
+            told(&assessment),
+            (RiskResult::ManualReview, ReasonCode::AnalysisUnavailable, None)
+        );
         assert_eq!(
             (assessment.level(), &*assessment.evidence[0]),
             (RiskLevel::Medium, "ANALYSIS_UNAVAILABLE: no answer")
@@ -208,24 +228,43 @@ fn outdated_lists_never_approve_even_in_a_sandbox() {
 fn exceeded_velocity_and_kyc_limits_need_review() {
     let kyc_limits = [(KycLevel::Basic, KycLimit { single: 100 * COIN, month: 300 * COIN })].into();
     let velocity = Some(VelocityLimit { count: 3, minor: 250 * COIN });
-    let policy = WalletPolicy { kyc_limits, velocity, auto_approve_max: Some(90 * COIN), ..policy() };
+    let policy =
+        WalletPolicy { kyc_limits, velocity, auto_approve_max: Some(90 * COIN), ..policy() };
     let check = |minor, velocity, kyc| {
         let subject = Subject { minor, sender: &sender(), kyc, sandbox: None };
         let assessment = assess(&subject, &Findings { velocity, ..nothing() }, &policy, monday());
         (assessment.result, assessment.reason)
     };
-    let lately =
-        |day_count, day_minor, month_minor| Velocity { day_count, day_minor, month_minor, month_rejections: 0 };
+    let lately = |day_count, day_minor, month_minor| Velocity {
+        day_count,
+        day_minor,
+        month_minor,
+        month_rejections: 0,
+    };
     let review = |code| (RiskResult::ManualReview, code);
     let approved = (RiskResult::Approved, ReasonCode::ChecksPassed);
     let basic = KycLevel::Basic;
-    assert_eq!(check(90 * COIN, lately(2, 160 * COIN, 210 * COIN), basic), approved, "exactly at every limit");
+    assert_eq!(
+        check(90 * COIN, lately(2, 160 * COIN, 210 * COIN), basic),
+        approved,
+        "exactly at every limit"
+    );
     assert_eq!(check(COIN, lately(3, 0, 0), basic), review(ReasonCode::VelocityExceeded));
-    assert_eq!(check(90 * COIN, lately(1, 160 * COIN + 1, 0), basic), review(ReasonCode::VelocityExceeded));
+    assert_eq!(
+        check(90 * COIN, lately(1, 160 * COIN + 1, 0), basic),
+        review(ReasonCode::VelocityExceeded)
+    );
     assert_eq!(check(100 * COIN + 1, lately(0, 0, 0), basic), review(ReasonCode::KycLimitExceeded));
-    assert_eq!(check(90 * COIN, lately(0, 0, 210 * COIN + 1), basic), review(ReasonCode::KycLimitExceeded));
+    assert_eq!(
+        check(90 * COIN, lately(0, 0, 210 * COIN + 1), basic),
+        review(ReasonCode::KycLimitExceeded)
+    );
     assert_eq!(check(90 * COIN + 1, lately(0, 0, 0), basic), review(ReasonCode::AmountAboveLimit));
-    assert_eq!(check(90 * COIN, lately(0, 0, 900 * COIN), KycLevel::Comprehensive), approved, "no limit of its own");
+    assert_eq!(
+        check(90 * COIN, lately(0, 0, 900 * COIN), KycLevel::Comprehensive),
+        approved,
+        "no limit of its own"
+    );
 }
 
 #[test]
@@ -269,14 +308,21 @@ fn repeated_rejections_block_the_wallet_once_per_deposit() {
     let hit = |count| Findings { name: Some(match_of(99)), velocity: lately(count), ..nothing() };
     assert_eq!(of(COIN, &hit(1), None).result, RiskResult::Rejected);
     let blocked = of(COIN, &hit(2), None);
-    assert_eq!(told(&blocked), (RiskResult::Blocked, ReasonCode::RepeatedRejections, Some(Hold::Legal)));
+    assert_eq!(
+        told(&blocked),
+        (RiskResult::Blocked, ReasonCode::RepeatedRejections, Some(Hold::Legal))
+    );
     let unblocked = Findings { blocked_before: true, ..hit(2) };
     assert_eq!(
         told(&of(COIN, &unblocked, None)),
         (RiskResult::Rejected, ReasonCode::SanctionedName, Some(Hold::Legal))
     );
     let clean = Findings { velocity: lately(50), ..nothing() };
-    assert_eq!(of(COIN, &clean, None).result, RiskResult::Approved, "earlier rejections do not affect a clean deposit");
+    assert_eq!(
+        of(COIN, &clean, None).result,
+        RiskResult::Approved,
+        "earlier rejections do not affect a clean deposit"
+    );
 }
 
 #[test]
@@ -293,8 +339,16 @@ fn sandbox_cents_choose_the_result() {
     ] {
         let minor = crate::coin_amount::parse(text).expect(text);
         // Of the requested amount, whatever was paid; of the paid amount if none was requested.
-        assert_eq!(sandbox::result(sandbox::cents(usdc(minor).as_ref(), 1_020_000)), Some(result), "{text}");
-        assert_eq!(sandbox::result(sandbox::cents(Some(&Asked::Flexible), minor)), Some(result), "{text}");
+        assert_eq!(
+            sandbox::result(sandbox::cents(usdc(minor).as_ref(), 1_020_000)),
+            Some(result),
+            "{text}"
+        );
+        assert_eq!(
+            sandbox::result(sandbox::cents(Some(&Asked::Flexible), minor)),
+            Some(result),
+            "{text}"
+        );
         assert_eq!(sandbox::result(sandbox::cents(None, minor)), Some(result), "{text}");
     }
     let fiat = Asked::Fiat { currency: Currency::Pkr, micros: 1_010_000, usdc: 1, usdt: 1 };
@@ -303,12 +357,19 @@ fn sandbox_cents_choose_the_result() {
 
 #[test]
 fn sandbox_values_override_velocity_and_kyc_checks_but_never_a_list_hit() {
-    let velocity = Velocity { day_count: 1_000, day_minor: i64::MAX, month_minor: i64::MAX, month_rejections: 0 };
+    let velocity = Velocity {
+        day_count: 1_000,
+        day_minor: i64::MAX,
+        month_minor: i64::MAX,
+        month_rejections: 0,
+    };
     let busy = Findings { velocity, ..nothing() };
     assert_eq!(of(i64::MAX, &busy, Some(RiskResult::Approved)).result, RiskResult::Approved);
-    for (result, hold) in
-        [(RiskResult::Rejected, Some(Hold::Refundable)), (RiskResult::ManualReview, None), (RiskResult::Blocked, None)]
-    {
+    for (result, hold) in [
+        (RiskResult::Rejected, Some(Hold::Refundable)),
+        (RiskResult::ManualReview, None),
+        (RiskResult::Blocked, None),
+    ] {
         assert_eq!(told(&of(COIN, &busy, Some(result))), (result, ReasonCode::SandboxValue, hold));
     }
     for result in RiskResult::ALL {
@@ -356,7 +417,10 @@ fn only_known_names_parse() {
     for hold in Hold::ALL {
         assert_eq!(Hold::parse(hold.name()), Some(hold));
     }
-    assert_eq!((RiskResult::parse("approved"), RiskLevel::parse(""), Check::parse("")), (None, None, None));
+    assert_eq!(
+        (RiskResult::parse("approved"), RiskLevel::parse(""), Check::parse("")),
+        (None, None, None)
+    );
     assert_eq!((NextAction::parse(""), Hold::parse(""), ReasonCode::parse("")), (None, None, None));
 }
 

@@ -45,8 +45,10 @@ fn a_disabled_rail_is_unsuitable() {
 
 #[test]
 fn a_rail_reaches_the_banks_that_it_lists() {
-    let listed = RailConfig { banks: ["SCBL", "HABB"].map(str::to_owned).into(), ..rail("pak-raast") };
-    for (bank, expected) in [(Some("SCBL"), None), (Some("MEZN"), Some(Unfit::Bank)), (None, None)] {
+    let listed =
+        RailConfig { banks: ["SCBL", "HABB"].map(str::to_owned).into(), ..rail("pak-raast") };
+    for (bank, expected) in [(Some("SCBL"), None), (Some("MEZN"), Some(Unfit::Bank)), (None, None)]
+    {
         assert_eq!(listed.unfit(&Wanted { bank, ..wanted(100) }), expected, "{bank:?}");
         assert_eq!(rail("any").unfit(&Wanted { bank, ..wanted(100) }), None, "{bank:?}");
     }
@@ -121,7 +123,11 @@ fn a_rail_pays_only_representable_names() {
         let wanted = Wanted { order: Some(&order), ..wanted(100) };
         assert_eq!((rail("x").unfit(&wanted), wide.unfit(&wanted)), (unfit.clone(), None));
         assert_eq!(lacking(&corridors(vec![rail("x"), rail("y")]), &wanted), unfit);
-        assert_eq!(lacking(&corridors(vec![rail("x"), wide.clone()]), &wanted), None, "the other rail can");
+        assert_eq!(
+            lacking(&corridors(vec![rail("x"), wide.clone()]), &wanted),
+            None,
+            "the other rail can"
+        );
     }
     let held = |holder| Wanted { holder: Some(holder), ..wanted(100) };
     assert_eq!(rail("x").unfit(&held(rare)), Some(Unfit::Name("account_holder_name")));
@@ -163,8 +169,8 @@ fn weekends_are_the_countrys_own() {
     ] {
         let hours = Some(Hours { days: days.iter().copied().collect(), ..office_hours() });
         let rail = RailConfig { hours, ..rail("any") };
-        let open =
-            ["2026-11-27T10:00:00Z", "2026-11-28T10:00:00Z", "2026-11-29T10:00:00Z"].map(|t| rail.is_open(at(t)));
+        let open = ["2026-11-27T10:00:00Z", "2026-11-28T10:00:00Z", "2026-11-29T10:00:00Z"]
+            .map(|t| rail.is_open(at(t)));
         assert_eq!(open, [friday, saturday, sunday], "{days:?}");
     }
 }
@@ -174,7 +180,8 @@ fn the_cheapest_comes_first_and_then_the_one_configured_first() {
     let costs = |id, cost_minor| RailConfig { cost_minor, ..rail(id) };
     let elsewhere = RailConfig { country: Country::Ind, ..costs("ind", 0) };
     let off = RailConfig { enabled: false, ..costs("off", 0) };
-    let config = corridors(vec![costs("b", 5), costs("c", 3), elsewhere, costs("a", 5), off, costs("d", 3)]);
+    let config =
+        corridors(vec![costs("b", 5), costs("c", 3), elsewhere, costs("a", 5), off, costs("d", 3)]);
     assert_eq!(ids(&candidates(&config, &wanted(100))), ["c", "d", "b", "a"]);
 }
 
@@ -200,12 +207,17 @@ fn the_best_open_healthy_rail_that_has_not_refused_is_taken() {
         let chosen = choose(&config, &wanted(100), &set(refused), &set(unhealthy), now);
         assert_eq!(chosen, choice, "refused {refused:?}, unhealthy {unhealthy:?} at {now}");
     }
-    assert_eq!(choose(&config, &wanted(0), &set(&[]), &set(&[]), monday()), Choice::Never, "no rail takes nothing");
+    assert_eq!(
+        choose(&config, &wanted(0), &set(&[]), &set(&[]), monday()),
+        Choice::Never,
+        "no rail takes nothing"
+    );
 }
 
 #[test]
 fn a_countrys_limits_are_those_of_its_enabled_rails() {
-    let bounded = |id, min, max, enabled| RailConfig { min: pkr(min), max: pkr(max), enabled, ..rail(id) };
+    let bounded =
+        |id, min, max, enabled| RailConfig { min: pkr(min), max: pkr(max), enabled, ..rail(id) };
     let config = corridors(vec![
         bounded("instant", 100, 500, true),
         bounded("batch", 300, 9_000, true),
@@ -241,7 +253,8 @@ fn every_rail_is_listed_with_the_reason_against_it() {
     let wanted = Wanted { bank: Some("SCBL"), ..wanted(100) };
     let night = at("2026-11-23T22:00:00Z");
     let told = explain(&corridors, &wanted, &refused, &sick, night);
-    let told: Vec<_> = told.into_iter().map(|(rail, against)| (rail.id.to_string(), against)).collect();
+    let told: Vec<_> =
+        told.into_iter().map(|(rail, against)| (rail.id.to_string(), against)).collect();
     let expected = [
         ("off", Some(Unfit::Disabled)),
         ("large", Some(Unfit::Amount)),
@@ -253,7 +266,9 @@ fn every_rail_is_listed_with_the_reason_against_it() {
         ("dear", None),
     ];
     assert_eq!(told, expected.map(|(id, against)| (id.to_owned(), against)));
-    let Choice::Take(taken) = choose(&corridors, &wanted, &refused, &sick, night) else { panic!("there is a rail") };
+    let Choice::Take(taken) = choose(&corridors, &wanted, &refused, &sick, night) else {
+        panic!("there is a rail")
+    };
     assert_eq!(taken.id, RailId::new("good"));
 }
 
@@ -263,7 +278,8 @@ fn limiting() -> Corridors {
         let monthly_max = monthly.map(pkr);
         Some(SenderLimits { daily_max: Some(pkr(100)), monthly_max, zone: jiff::tz::TimeZone::UTC })
     };
-    let costs = |id, cost_minor, sender_limits| RailConfig { cost_minor, sender_limits, ..rail(id) };
+    let costs =
+        |id, cost_minor, sender_limits| RailConfig { cost_minor, sender_limits, ..rail(id) };
     let last = RailConfig { hours: Some(office_hours()), ..costs("last", 3, None) };
     corridors(vec![costs("daily", 1, limits(None)), costs("monthly", 2, limits(Some(250))), last])
 }
@@ -289,8 +305,13 @@ fn a_rail_with_an_exceeded_sender_limit_is_skipped() {
         (Some(Spendings::new()), 100, work, Some("daily")),
     ] {
         let wanted = Wanted { spent: before.as_ref(), ..wanted(amount) };
-        let expected = expected.map_or(Choice::Later, |id| Choice::Take(config.rail(&RailId::new(id)).expect(id)));
-        assert_eq!(choose(&config, &wanted, &none, &none, now), expected, "{before:?} and {amount}");
+        let expected = expected
+            .map_or(Choice::Later, |id| Choice::Take(config.rail(&RailId::new(id)).expect(id)));
+        assert_eq!(
+            choose(&config, &wanted, &none, &none, now),
+            expected,
+            "{before:?} and {amount}"
+        );
         let explained = explain(&config, &wanted, &none, &none, now);
         let first = explained.iter().find(|(_, unfit)| unfit.is_none()).map(|(rail, _)| *rail);
         assert_eq!(first.map_or(Choice::Later, Choice::Take), expected, "{before:?} and {amount}");
@@ -308,9 +329,13 @@ fn the_limit_that_leaves_no_rail_is_named() {
     ] {
         let wanted = Wanted { spent: Some(&before), ..wanted(amount) };
         assert_eq!(choose(&config, &wanted, &none, &none, monday()), Choice::Never);
-        let told = exhausted(&config, &wanted).map(|(rail, exceeded)| (rail.id.to_string(), exceeded));
+        let told =
+            exhausted(&config, &wanted).map(|(rail, exceeded)| (rail.id.to_string(), exceeded));
         assert_eq!(told, Some((rail.to_owned(), exceeded)));
-        let why: Vec<_> = explain(&config, &wanted, &none, &none, monday()).into_iter().map(|(_, why)| why).collect();
+        let why: Vec<_> = explain(&config, &wanted, &none, &none, monday())
+            .into_iter()
+            .map(|(_, why)| why)
+            .collect();
         assert!(why.iter().all(|why| matches!(why, Some(Unfit::SenderLimit(_)))), "{why:?}");
     }
     let room = spent(0, (0, 0));

@@ -24,19 +24,71 @@ const CAIRO: &str = "EET-2EEST,M4.5.5/0,M10.5.4/24";
 #[test]
 fn days_and_months_follow_the_rails_time_zone() {
     for (posix, now, day, month, end) in [
-        ("UTC0", "2026-11-23T10:00:00Z", "2026-11-23T00:00:00Z", "2026-11-01T00:00:00Z", "2026-11-24T00:00:00Z"),
-        ("PKT-5", "2026-11-23T18:59:59Z", "2026-11-22T19:00:00Z", "2026-10-31T19:00:00Z", "2026-11-23T19:00:00Z"),
-        ("PKT-5", "2026-11-23T19:00:00Z", "2026-11-23T19:00:00Z", "2026-10-31T19:00:00Z", "2026-11-24T19:00:00Z"),
+        (
+            "UTC0",
+            "2026-11-23T10:00:00Z",
+            "2026-11-23T00:00:00Z",
+            "2026-11-01T00:00:00Z",
+            "2026-11-24T00:00:00Z",
+        ),
+        (
+            "PKT-5",
+            "2026-11-23T18:59:59Z",
+            "2026-11-22T19:00:00Z",
+            "2026-10-31T19:00:00Z",
+            "2026-11-23T19:00:00Z",
+        ),
+        (
+            "PKT-5",
+            "2026-11-23T19:00:00Z",
+            "2026-11-23T19:00:00Z",
+            "2026-10-31T19:00:00Z",
+            "2026-11-24T19:00:00Z",
+        ),
         // The last evening of a month in UTC is already the first day of the next month there.
-        ("PKT-5", "2026-11-30T19:00:00Z", "2026-11-30T19:00:00Z", "2026-11-30T19:00:00Z", "2026-12-01T19:00:00Z"),
-        ("PKT-5", "2026-12-31T20:00:00Z", "2026-12-31T19:00:00Z", "2026-12-31T19:00:00Z", "2027-01-01T19:00:00Z"),
+        (
+            "PKT-5",
+            "2026-11-30T19:00:00Z",
+            "2026-11-30T19:00:00Z",
+            "2026-11-30T19:00:00Z",
+            "2026-12-01T19:00:00Z",
+        ),
+        (
+            "PKT-5",
+            "2026-12-31T20:00:00Z",
+            "2026-12-31T19:00:00Z",
+            "2026-12-31T19:00:00Z",
+            "2027-01-01T19:00:00Z",
+        ),
         // Egypt is an hour further ahead in summer; the day of the change has no midnight.
-        (CAIRO, "2026-07-10T12:00:00Z", "2026-07-09T21:00:00Z", "2026-06-30T21:00:00Z", "2026-07-10T21:00:00Z"),
-        (CAIRO, "2026-04-24T12:00:00Z", "2026-04-23T22:00:00Z", "2026-03-31T22:00:00Z", "2026-04-24T21:00:00Z"),
-        (CAIRO, "2026-11-23T12:00:00Z", "2026-11-22T22:00:00Z", "2026-10-31T22:00:00Z", "2026-11-23T22:00:00Z"),
+        (
+            CAIRO,
+            "2026-07-10T12:00:00Z",
+            "2026-07-09T21:00:00Z",
+            "2026-06-30T21:00:00Z",
+            "2026-07-10T21:00:00Z",
+        ),
+        (
+            CAIRO,
+            "2026-04-24T12:00:00Z",
+            "2026-04-23T22:00:00Z",
+            "2026-03-31T22:00:00Z",
+            "2026-04-24T21:00:00Z",
+        ),
+        (
+            CAIRO,
+            "2026-11-23T12:00:00Z",
+            "2026-11-22T22:00:00Z",
+            "2026-10-31T22:00:00Z",
+            "2026-11-23T22:00:00Z",
+        ),
     ] {
         let window = limits(Some(1), None, zone(posix)).window(at(now));
-        assert_eq!(window, Window { day: at(day), month: at(month), end: at(end) }, "{posix} {now}");
+        assert_eq!(
+            window,
+            Window { day: at(day), month: at(month), end: at(end) },
+            "{posix} {now}"
+        );
         let same = |other: Timestamp| limits(Some(1), None, zone(posix)).window(other) == window;
         assert!(same(window.day) && same(Timestamp(window.end.0 - 1)), "{posix} {now}");
         assert!(!same(window.end) && !same(Timestamp(window.day.0 - 1)), "{posix} {now}");
@@ -64,7 +116,8 @@ fn an_exceeded_limit_is_reported_the_daily_one_first() {
         (i64::MAX, i64::MAX, 1, Some(daily), Some(monthly)),
     ] {
         let spent = Spent { day, month };
-        let ask = |daily, monthly| limits(daily, monthly, TimeZone::UTC).exceeded_by(spent, pkr(amount));
+        let ask =
+            |daily, monthly| limits(daily, monthly, TimeZone::UTC).exceeded_by(spent, pkr(amount));
         assert_eq!(ask(Some(120), Some(400)), both, "{spent:?} and {amount}");
         assert_eq!(ask(None, Some(400)), only_monthly, "{spent:?} and {amount}");
         assert_eq!(ask(Some(120), None), both.filter(|it| *it == daily), "{spent:?} and {amount}");
@@ -97,8 +150,14 @@ fn only_attempts_that_paid_or_may_still_pay_count() {
     };
     for state in AttemptState::ALL {
         let counts = match state {
-            AttemptState::Sending | AttemptState::Indeterminate | AttemptState::Accepted | AttemptState::Settled => 7,
-            AttemptState::Refused | AttemptState::Failed | AttemptState::Returned | AttemptState::Cancelled => 0,
+            AttemptState::Sending
+            | AttemptState::Indeterminate
+            | AttemptState::Accepted
+            | AttemptState::Settled => 7,
+            AttemptState::Refused
+            | AttemptState::Failed
+            | AttemptState::Returned
+            | AttemptState::Cancelled => 0,
         };
         let of_state = Attempt { state, ..attempt.clone() };
         assert_eq!(tally.share(&of_state), Spent { day: counts, month: counts }, "{state:?}");
@@ -138,13 +197,18 @@ fn a_sender_is_identified_by_the_document_in_any_notation() {
     assert_eq!(of(&|order| order.sender_identity_doc_country = None), same);
     assert_eq!(of(&|order| order.sender_mobile = None), same);
     assert_ne!(of(&|order| order.sender_identity_doc_type = DocumentType::Other), same);
-    assert_ne!(Sender::of_order(TenantId(Uuid::from_u128(99)), &one), same, "tenants do not share customers");
+    assert_ne!(
+        Sender::of_order(TenantId(Uuid::from_u128(99)), &one),
+        same,
+        "tenants do not share customers"
+    );
     assert_ne!(Sender::of_customer(TENANT, "C-1"), Sender::of_customer(TENANT, "C-2"));
 }
 
 #[test]
 fn only_rails_with_a_limit_are_counted() {
-    let counted = RailConfig { sender_limits: Some(limits(Some(9), None, TimeZone::UTC)), ..rail("counted") };
+    let counted =
+        RailConfig { sender_limits: Some(limits(Some(9), None, TimeZone::UTC)), ..rail("counted") };
     let corridors = crate::test_values::corridors(vec![rail("free"), counted]);
     let (sender, now) = (Sender::of_customer(TENANT, "C-1"), at("2026-11-23T10:00:00Z"));
     let tallies = corridors.tallies(Country::Pak, sender, now);

@@ -177,10 +177,12 @@ pub(super) fn render() -> Result<String, Error> {
         &SweepState::ALL.map(|state| (state.name(), state)),
         |trigger, state| move_cell(state.on(*trigger), SweepState::name),
     )?;
-    let failures =
-        table("reason", &OrderFailure::ALL.map(|reason| (reason.name(), reason)), &[("message", ())], |reason, ()| {
-            reason.message().to_owned()
-        })?;
+    let failures = table(
+        "reason",
+        &OrderFailure::ALL.map(|reason| (reason.name(), reason)),
+        &[("message", ())],
+        |reason, ()| reason.message().to_owned(),
+    )?;
     Ok(format!(
         "{DEPOSIT}{deposit}{INTENT}{intent}{INTENT_KINDS}{kinds}{TX}{tx}{ORDER}{order}{ORDER_FAILURES}{failures}{SWEEP}{sweep}"
     ))
@@ -190,13 +192,28 @@ pub(super) fn render() -> Result<String, Error> {
 fn every_chain_matrix_is_complete() {
     let page = render().expect("writing to a string");
     let rows = |heading: &str| {
-        let section = page.split(heading).nth(1).unwrap_or_default().split("\n## ").next().unwrap_or_default();
+        let section = page
+            .split(heading)
+            .nth(1)
+            .unwrap_or_default()
+            .split("\n## ")
+            .next()
+            .unwrap_or_default();
         let section = section.split("\n\n").find(|part| part.starts_with('|')).unwrap_or_default();
         section.lines().map(|line| line.matches('|').count()).collect::<Vec<_>>()
     };
-    assert_eq!(rows("\n## Incoming transaction\n"), [DepositState::ALL.len() + 2; Trigger::ALL.len() + 2]);
+    assert_eq!(
+        rows("\n## Incoming transaction\n"),
+        [DepositState::ALL.len() + 2; Trigger::ALL.len() + 2]
+    );
     assert_eq!(rows("\n## Intent\n"), [IntentState::ALL.len() + 2; IntentTrigger::ALL.len() + 2]);
-    assert_eq!(rows("\n## Outgoing transaction\n"), [TxState::ALL.len() + 2; TxTrigger::ALL.len() + 2]);
+    assert_eq!(
+        rows("\n## Outgoing transaction\n"),
+        [TxState::ALL.len() + 2; TxTrigger::ALL.len() + 2]
+    );
     assert_eq!(rows("\n## Sweep\n"), [SweepState::ALL.len() + 2; SweepTrigger::ALL.len() + 2]);
-    assert_eq!(rows("\n## Exchange order\n"), [ExchangeState::ALL.len() + 2; OrderTrigger::ALL.len() + 2]);
+    assert_eq!(
+        rows("\n## Exchange order\n"),
+        [ExchangeState::ALL.len() + 2; OrderTrigger::ALL.len() + 2]
+    );
 }

@@ -79,12 +79,16 @@ fn risk() -> Result<String, Error> {
         "risk_check_result",
         &RiskResult::ALL.map(|result| (result.name(), result)),
         &[("next_action", true), ("sandbox cents", false)],
-        |result, is_action| if *is_action { result.next_action().name().to_owned() } else { cents_of(*result) },
+        |result, is_action| {
+            if *is_action { result.next_action().name().to_owned() } else { cents_of(*result) }
+        },
     )?;
-    let codes =
-        table("code", &ReasonCode::ALL.map(|code| (code.name(), code)), &[("decision_reason", ())], |code, ()| {
-            code.decision_reason()
-        })?;
+    let codes = table(
+        "code",
+        &ReasonCode::ALL.map(|code| (code.name(), code)),
+        &[("decision_reason", ())],
+        |code, ()| code.decision_reason(),
+    )?;
     Ok(format!("{results}\n{codes}"))
 }
 
@@ -115,10 +119,26 @@ pub(super) fn render() -> Result<String, Error> {
 fn every_wallet_matrix_is_complete() {
     let page = render().expect("writing to a string");
     let rows = |heading: &str| {
-        let section = page.split(heading).nth(1).unwrap_or_default().split("\n## ").next().unwrap_or_default();
-        section.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect::<Vec<_>>()
+        let section = page
+            .split(heading)
+            .nth(1)
+            .unwrap_or_default()
+            .split("\n## ")
+            .next()
+            .unwrap_or_default();
+        section
+            .lines()
+            .filter(|line| line.starts_with('|'))
+            .map(|line| line.matches('|').count())
+            .collect::<Vec<_>>()
     };
     assert_eq!(rows("\n## Wallet\n"), [WalletState::ALL.len() + 2; WalletTrigger::ALL.len() + 2]);
-    assert_eq!(rows("\n## Payment request\n"), [RequestState::ALL.len() + 2; RequestTrigger::ALL.len() + 2]);
-    assert_eq!(rows("\n## Delivery of a webhook\n"), [DeliveryState::ALL.len() + 2; DeliveryTrigger::ALL.len() + 2]);
+    assert_eq!(
+        rows("\n## Payment request\n"),
+        [RequestState::ALL.len() + 2; RequestTrigger::ALL.len() + 2]
+    );
+    assert_eq!(
+        rows("\n## Delivery of a webhook\n"),
+        [DeliveryState::ALL.len() + 2; DeliveryTrigger::ALL.len() + 2]
+    );
 }

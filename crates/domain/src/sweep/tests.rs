@@ -58,7 +58,11 @@ impl World {
 
     /// The payout of a settled order was returned.
     fn came_back(&mut self, minor: i64) {
-        self.moves(AccountCode::FxPosition(COIN.currency()), AccountCode::PayoutSuspense(COIN), minor);
+        self.moves(
+            AccountCode::FxPosition(COIN.currency()),
+            AccountCode::PayoutSuspense(COIN),
+            minor,
+        );
     }
 
     fn pools(&self) -> Pools {
@@ -109,7 +113,10 @@ fn only_tokens_of_settled_orders_are_swept() {
     assert_eq!((world.pools().owed(), world.pools().sweepable()), (75, 40));
     assert!(world.begin(115));
     let plan = world.intent.as_ref().map(|intent| (intent.kind, intent.plan, intent.coin));
-    assert_eq!(plan, Some((IntentKind::Sweep, Plan::Sweep { token: TOKEN, amount: 40 }, Some(COIN))));
+    assert_eq!(
+        plan,
+        Some((IntentKind::Sweep, Plan::Sweep { token: TOKEN, amount: 40 }, Some(COIN)))
+    );
     assert_eq!(world.balance(&AccountCode::Unswept(COIN)), (115, 75), "reserved");
     assert!(!world.begin(115), "one at a time");
     world.does(|sweep, cx| sweep.done(TX, cx));
@@ -131,7 +138,10 @@ fn a_return_after_its_sweep_retains_the_next_tokens() {
     let mut cx = Cx { now: monday(), ids: &mut world.ids };
     let funded = fund(TENANT, Money::new(15, COIN.currency()), COIN, &mut cx);
     world.books.book(&[funded]).expect("booked");
-    assert_eq!((world.pools().sweepable(), world.balance(&AccountCode::Treasury(COIN))), (-25, (25, 25)));
+    assert_eq!(
+        (world.pools().sweepable(), world.balance(&AccountCode::Treasury(COIN))),
+        (-25, (25, 25))
+    );
     world.settled(60);
     assert_eq!((world.pools().sweepable(), world.pools().missing()), (35, None));
 }
@@ -156,7 +166,10 @@ fn a_failed_sweep_leaves_the_tokens_and_is_retried() {
     world.does(|sweep, cx| sweep.given_up("AccountFrozen", cx));
     assert_eq!(world.balance(&AccountCode::Unswept(COIN)), (40, 40));
     assert_eq!(world.balance(&AccountCode::Treasury(COIN)), (0, 0));
-    assert_eq!(world.jobs.pop(), Some((lane, JobChange::Set(JobKind::Sweep, monday() + RETRY_AFTER))));
+    assert_eq!(
+        world.jobs.pop(),
+        Some((lane, JobChange::Set(JobKind::Sweep, monday() + RETRY_AFTER)))
+    );
     assert_eq!(world.alerts.len(), 1);
     assert!(world.begin(40), "another one");
     world.does(|sweep, cx| sweep.given_up("AccountFrozen", cx));
@@ -187,7 +200,11 @@ fn every_state_handles_every_trigger_once() {
                 Move::Person => (state, true),
                 Move::Stays | Move::Refused => (state, false),
             };
-            assert_eq!((world.state(), called), (Some(expected.0), expected.1), "{state:?} {trigger:?}");
+            assert_eq!(
+                (world.state(), called),
+                (Some(expected.0), expected.1),
+                "{state:?} {trigger:?}"
+            );
             let moved = matches!(state.on(trigger), Move::To(_) | Move::Alarming(_));
             assert_eq!(world.books.show() != before, moved, "{state:?} {trigger:?}");
         }

@@ -177,7 +177,11 @@ impl Wallet {
     ///
     /// # Errors
     /// [`WalletRefusal::Conflict`]
-    pub fn block(&mut self, order: BlockOrder, now: Timestamp) -> Result<WalletEffects, WalletRefusal> {
+    pub fn block(
+        &mut self,
+        order: BlockOrder,
+        now: Timestamp,
+    ) -> Result<WalletEffects, WalletRefusal> {
         self.block_because_of(None, order, now)
     }
 
@@ -230,7 +234,11 @@ impl Wallet {
         self.block = Some(block);
         let version = self.next_event();
         let mut effects = self.enter(state, now);
-        effects.events.push(NewWalletEvent { aggregate: Aggregate::Wallet(self.id), version, event });
+        effects.events.push(NewWalletEvent {
+            aggregate: Aggregate::Wallet(self.id),
+            version,
+            event,
+        });
         effects
     }
 
@@ -246,12 +254,22 @@ impl Wallet {
     ///
     /// # Errors
     /// As [`Wallet::unblock`].
-    pub fn unblock_because(&mut self, reason: Option<String>, now: Timestamp) -> Result<WalletEffects, WalletRefusal> {
+    pub fn unblock_because(
+        &mut self,
+        reason: Option<String>,
+        now: Timestamp,
+    ) -> Result<WalletEffects, WalletRefusal> {
         let ordered = self.ordered();
-        let trigger = if ordered.is_some() { WalletTrigger::UnblockUnderOrder } else { WalletTrigger::Unblock };
+        let trigger = if ordered.is_some() {
+            WalletTrigger::UnblockUnderOrder
+        } else {
+            WalletTrigger::Unblock
+        };
         match self.state.on(trigger) {
             WalletStep::To(state) => Ok(self.unblocked(state, reason, TriggeredBy::Manual, now)),
-            WalletStep::Stays | WalletStep::Conflict => Err(ordered.unwrap_or(WalletRefusal::Conflict(self.state))),
+            WalletStep::Stays | WalletStep::Conflict => {
+                Err(ordered.unwrap_or(WalletRefusal::Conflict(self.state)))
+            }
         }
     }
 
@@ -290,12 +308,17 @@ impl Wallet {
     ///
     /// # Errors
     /// [`WalletRefusal::Conflict`]
-    pub fn blacklist(&mut self, order: BlacklistOrder, now: Timestamp) -> Result<Option<WalletEffects>, WalletRefusal> {
+    pub fn blacklist(
+        &mut self,
+        order: BlacklistOrder,
+        now: Timestamp,
+    ) -> Result<Option<WalletEffects>, WalletRefusal> {
         if self.blacklisting.as_ref().is_some_and(|known| known.reference == order.reference) {
             return Ok(None);
         }
         let later = order.effective_date > now.date();
-        let trigger = if later { WalletTrigger::BlacklistLater } else { WalletTrigger::BlacklistNow };
+        let trigger =
+            if later { WalletTrigger::BlacklistLater } else { WalletTrigger::BlacklistNow };
         let step = self.state.on(trigger);
         if step == WalletStep::Conflict {
             return Err(WalletRefusal::Conflict(self.state));
@@ -381,7 +404,12 @@ impl Wallet {
     /// Its dependents follow the state in `seen`: done, unless the state has changed since.
     pub fn followed_up(&mut self, seen: &Wallet, now: Timestamp) -> WalletEffects {
         let standing = |wallet: &Wallet| {
-            (wallet.state, wallet.unblocked_at, wallet.block.clone().map(|block| block.at), wallet.ordered_for())
+            (
+                wallet.state,
+                wallet.unblocked_at,
+                wallet.block.clone().map(|block| block.at),
+                wallet.ordered_for(),
+            )
         };
         if self.follow_up && standing(self) == standing(seen) {
             self.follow_up = false;

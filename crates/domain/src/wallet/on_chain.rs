@@ -22,7 +22,11 @@ pub fn case_of(wallet: WalletId) -> Word {
 impl Wallet {
     /// Aligns the vault's on-chain flag with the state, one intent at a time. `under_way` is the
     /// intent in [`Wallet::freeze`]. Returns the intents to save, new and withdrawn.
-    pub fn align_freeze(&mut self, under_way: Option<Intent>, cx: &mut Cx<'_>) -> (Vec<Intent>, WalletEffects) {
+    pub fn align_freeze(
+        &mut self,
+        under_way: Option<Intent>,
+        cx: &mut Cx<'_>,
+    ) -> (Vec<Intent>, WalletEffects) {
         let (mut intents, mut effects) = (Vec::new(), WalletEffects::default());
         let wanted = self.state.is_frozen();
         if let Some(mut intent) = under_way.filter(|intent| self.freeze == Some(intent.id)) {
@@ -43,7 +47,8 @@ impl Wallet {
             self.version += 1;
         }
         if self.freeze.is_none() && self.frozen_on_chain != wanted {
-            let plan = Plan::SetFrozen { account: self.address, frozen: wanted, case: case_of(self.id) };
+            let plan =
+                Plan::SetFrozen { account: self.address, frozen: wanted, case: case_of(self.id) };
             let intent = self.intent(IntentKind::SetFrozen, plan, &mut effects, cx);
             self.freeze = Some(intent.id);
             self.version += 1;
@@ -54,14 +59,23 @@ impl Wallet {
 
     /// The wallet became BLACKLISTED: its address goes on the tokens' blacklists. If no key of the
     /// tenant may write them, an operator has to ask the issuer.
-    pub fn blacklist_on_chain(&self, tokens: &BlacklistTokens, cx: &mut Cx<'_>) -> (Vec<Intent>, WalletEffects) {
+    pub fn blacklist_on_chain(
+        &self,
+        tokens: &BlacklistTokens,
+        cx: &mut Cx<'_>,
+    ) -> (Vec<Intent>, WalletEffects) {
         let mut effects = WalletEffects::default();
         if self.state != WalletState::Blacklisted {
             return (Vec::new(), effects);
         }
         if tokens.is_empty() {
-            let what = "a wallet was blacklisted: ask the token's issuer to freeze its address".to_owned();
-            effects.alerts.push(Alert { kind: AlertKind::BlacklistByIssuer, subject: self.id.0, what });
+            let what =
+                "a wallet was blacklisted: ask the token's issuer to freeze its address".to_owned();
+            effects.alerts.push(Alert {
+                kind: AlertKind::BlacklistByIssuer,
+                subject: self.id.0,
+                what,
+            });
         }
         let mut intents = Vec::with_capacity(tokens.len());
         for (coin, token) in tokens {
@@ -71,11 +85,20 @@ impl Wallet {
         (intents, effects)
     }
 
-    fn intent(&self, kind: IntentKind, plan: Plan, effects: &mut WalletEffects, cx: &mut Cx<'_>) -> Intent {
+    fn intent(
+        &self,
+        kind: IntentKind,
+        plan: Plan,
+        effects: &mut WalletEffects,
+        cx: &mut Cx<'_>,
+    ) -> Intent {
         let id = IntentId(cx.ids.next());
         effects.jobs.push((id.0, JobChange::Set(JobKind::SendIntent, cx.now)));
         // A freeze is its own subject: several may follow each other.
         let subject = if kind == IntentKind::SetFrozen { id.0 } else { self.id.0 };
-        Intent { wallet: Some(self.id), ..Intent::new(id, self.tenant, kind, subject, plan, cx.now) }
+        Intent {
+            wallet: Some(self.id),
+            ..Intent::new(id, self.tenant, kind, subject, plan, cx.now)
+        }
     }
 }

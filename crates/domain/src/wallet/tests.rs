@@ -32,7 +32,9 @@ fn wallet() -> Wallet {
 fn wallet_in(state: WalletState) -> Wallet {
     match state {
         Pending => {
-            provision(Provision { deployed: false, ..asked() }, KycLevel::Basic, None, monday()).expect("made").0
+            provision(Provision { deployed: false, ..asked() }, KycLevel::Basic, None, monday())
+                .expect("made")
+                .0
         }
         Active => wallet(),
         Blocked => {
@@ -86,7 +88,8 @@ fn provisioning_computes_an_address_that_pays_the_controller_only() {
     let (wallet, effects) = provision(asked(), KycLevel::Basic, None, monday()).expect("a wallet");
     assert_eq!((wallet.state, wallet.kyc_level), (Active, KycLevel::Basic), "BASIC by default");
     let reference = vault::reference(VaultKind::Wallet, TENANT, WALLET.0);
-    let expected = vault::address(&Address([1; 20]), &Address([2; 20]), &Address([1; 20]), &reference);
+    let expected =
+        vault::address(&Address([1; 20]), &Address([2; 20]), &Address([1; 20]), &reference);
     assert_eq!(wallet.address, expected);
     assert_eq!(effects, WalletEffects::default());
 }
@@ -94,7 +97,8 @@ fn provisioning_computes_an_address_that_pays_the_controller_only() {
 #[test]
 fn a_wallet_is_pending_only_until_the_controller_is_deployed() {
     let asked = Provision { deployed: false, ..asked() };
-    let (mut wallet, effects) = provision(asked, KycLevel::Basic, None, monday()).expect("a wallet");
+    let (mut wallet, effects) =
+        provision(asked, KycLevel::Basic, None, monday()).expect("a wallet");
     assert_eq!((wallet.state, job(&effects)), (Pending, due(monday())));
     let effects = wallet.chain_ready(monday());
     assert_eq!((wallet.state, job(&effects)), (Active, due(monday())));
@@ -105,7 +109,10 @@ fn refusals_to_provision_come_in_their_order() {
     let basic = Provision { kyc_level: Some(KycLevel::Basic), ..asked() };
     let refused = provision(basic.clone(), KycLevel::Enhanced, Some(OTHER), monday());
     assert_eq!(refused.map(drop), Err(WalletRefusal::KycRequired(KycLevel::Enhanced)));
-    assert_eq!(provision(basic, KycLevel::Basic, Some(OTHER), monday()).map(drop), Err(WalletRefusal::Exists(OTHER)));
+    assert_eq!(
+        provision(basic, KycLevel::Basic, Some(OTHER), monday()).map(drop),
+        Err(WalletRefusal::Exists(OTHER))
+    );
     let enhanced = Provision { kyc_level: Some(KycLevel::Enhanced), ..asked() };
     assert!(provision(enhanced, KycLevel::Enhanced, None, monday()).is_ok());
 }
@@ -115,11 +122,24 @@ fn block_is_from_active_and_pending_unblock_from_blocked_blacklist_from_all_but_
     for state in WalletState::ALL {
         let refused = Err(WalletRefusal::Conflict(state));
         let block = wallet_in(state).block(manual(None), monday()).map(drop);
-        assert_eq!(block, if matches!(state, Active | Pending) { Ok(()) } else { refused.clone() }, "block {state:?}");
+        assert_eq!(
+            block,
+            if matches!(state, Active | Pending) { Ok(()) } else { refused.clone() },
+            "block {state:?}"
+        );
         let unblock = wallet_in(state).unblock(monday()).map(drop);
-        assert_eq!(unblock, if state == Blocked { Ok(()) } else { refused.clone() }, "unblock {state:?}");
-        let blacklist = wallet_in(state).blacklist(order("R-9", monday().date()), monday()).map(drop);
-        assert_eq!(blacklist, if state == Blacklisted { refused } else { Ok(()) }, "blacklist {state:?}");
+        assert_eq!(
+            unblock,
+            if state == Blocked { Ok(()) } else { refused.clone() },
+            "unblock {state:?}"
+        );
+        let blacklist =
+            wallet_in(state).blacklist(order("R-9", monday().date()), monday()).map(drop);
+        assert_eq!(
+            blacklist,
+            if state == Blacklisted { refused } else { Ok(()) },
+            "blacklist {state:?}"
+        );
     }
 }
 
@@ -130,7 +150,8 @@ fn the_risk_system_blocks_only_unfrozen_wallets() {
         let before = wallet.clone();
         let effects = wallet.block(automatic(), monday()).expect("never a conflict");
         if matches!(state, Active | Pending) {
-            let Some(WalletEvent::WalletBlocked { triggered_by, .. }) = effects.events.first().map(|new| &new.event)
+            let Some(WalletEvent::WalletBlocked { triggered_by, .. }) =
+                effects.events.first().map(|new| &new.event)
             else {
                 panic!("{effects:?}")
             };
@@ -178,10 +199,14 @@ fn a_block_notifies_the_bank_and_ends_after_auto_unblock_hours() {
 #[test]
 fn an_order_in_force_blacklists_at_once_and_its_repetition_changes_nothing() {
     let mut wallet = wallet_in(Blocked);
-    let effects = wallet.blacklist(order("R-1", monday().date()), monday()).expect("allowed").expect("new");
+    let effects =
+        wallet.blacklist(order("R-1", monday().date()), monday()).expect("allowed").expect("new");
     assert_eq!((wallet.state, effects.events.len()), (Blacklisted, 0));
     let before = wallet.clone();
-    assert_eq!(wallet.blacklist(order("R-1", date(2030, 1, 1)), monday() + Span::days(1)), Ok(None));
+    assert_eq!(
+        wallet.blacklist(order("R-1", date(2030, 1, 1)), monday() + Span::days(1)),
+        Ok(None)
+    );
     assert_eq!(wallet, before);
     let other = wallet.blacklist(order("R-2", monday().date()), monday());
     assert_eq!(other, Err(WalletRefusal::Conflict(Blacklisted)));
@@ -194,7 +219,13 @@ fn optional(effects: &WalletEffects) -> Vec<WalletEvent> {
 
 fn unblocked(reason: Option<&str>, at: Timestamp, triggered_by: TriggeredBy) -> WalletEvent {
     let reason = reason.map(str::to_owned);
-    WalletEvent::WalletUnblocked { wallet: WALLET, customer: "C-1".to_owned(), reason, at, triggered_by }
+    WalletEvent::WalletUnblocked {
+        wallet: WALLET,
+        customer: "C-1".to_owned(),
+        reason,
+        at,
+        triggered_by,
+    }
 }
 
 fn blacklisted(effective_date: jiff::civil::Date, at: Option<Timestamp>) -> WalletEvent {
@@ -218,7 +249,10 @@ fn unblock_and_blacklisting_are_reported_to_subscribers() {
     assert_eq!((effects.events, wallet.unblock_reason.as_deref()), (Vec::new(), Some("relatives")));
     let today = monday().date();
     let effects = wallet.blacklist(order("R-1", today), monday()).expect("allowed").expect("new");
-    assert_eq!((optional(&effects), effects.events), (vec![blacklisted(today, Some(monday()))], Vec::new()));
+    assert_eq!(
+        (optional(&effects), effects.events),
+        (vec![blacklisted(today, Some(monday()))], Vec::new())
+    );
     assert_eq!(wallet.blacklist(order("R-1", today), monday()), Ok(None), "reported once");
 }
 
@@ -227,7 +261,11 @@ fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
     let mut wallet = wallet();
     let day = date(2026, 11, 25);
     let effects = wallet.blacklist(order("R-1", day), monday()).expect("allowed").expect("new");
-    assert_eq!((wallet.state, effects.events.len()), (Blocked, 1), "blocked at once, and reported to the bank");
+    assert_eq!(
+        (wallet.state, effects.events.len()),
+        (Blocked, 1),
+        "blocked at once, and reported to the bank"
+    );
     assert_eq!(optional(&effects), [blacklisted(day, None)], "the order is reported too");
     assert_eq!(wallet.unblock(monday()), Err(WalletRefusal::Ordered(day)), "the order is pending");
     assert_eq!(wallet.blacklist(order("R-1", day), monday()), Ok(None));
@@ -239,7 +277,10 @@ fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
     assert_eq!(wallet.state, Blocked);
     let effects = wallet.time_passed(midnight);
     assert_eq!(wallet.state, Blacklisted);
-    assert_eq!((optional(&effects), effects.events), (vec![blacklisted(day, Some(midnight))], Vec::new()));
+    assert_eq!(
+        (optional(&effects), effects.events),
+        (vec![blacklisted(day, Some(midnight))], Vec::new())
+    );
     assert_eq!(wallet.blacklisting.as_ref().and_then(|order| order.at), Some(midnight));
 }
 
@@ -247,7 +288,10 @@ fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
 fn a_future_order_removes_the_automatic_end_of_a_block() {
     let mut wallet = wallet();
     wallet.block(manual(Some(1)), monday()).expect("active");
-    let effects = wallet.blacklist(order("R-1", date(2026, 11, 25)), monday()).expect("allowed").expect("new");
+    let effects = wallet
+        .blacklist(order("R-1", date(2026, 11, 25)), monday())
+        .expect("allowed")
+        .expect("new");
     assert_eq!(effects.events, [], "it was blocked already");
     assert_eq!(optional(&effects), [blacklisted(date(2026, 11, 25), None)]);
     wallet.time_passed(monday() + Span::hours(2));
@@ -320,7 +364,8 @@ enum Step {
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
     let step = prop_oneof![
-        (any::<bool>(), proptest::option::of(1_i64..100)).prop_map(|(by_risk, hours)| Step::Block(by_risk, hours)),
+        (any::<bool>(), proptest::option::of(1_i64..100))
+            .prop_map(|(by_risk, hours)| Step::Block(by_risk, hours)),
         Just(Step::Unblock),
         (0_u8..3, -2_i64..5).prop_map(|(reference, days)| Step::Blacklist(reference, days)),
         (0_i64..72).prop_map(Step::Time),
@@ -392,9 +437,11 @@ proptest! {
 
 fn freeze_of(wallet: &mut Wallet, under_way: Option<Intent>) -> Vec<(bool, IntentState)> {
     let mut ids = crate::test_values::Ids::new();
-    let (intents, effects) = wallet.align_freeze(under_way, &mut Cx { now: monday(), ids: &mut ids });
+    let (intents, effects) =
+        wallet.align_freeze(under_way, &mut Cx { now: monday(), ids: &mut ids });
     let sends = intents.iter().filter(|intent| intent.state == IntentState::Waiting);
-    let jobs: Vec<_> = effects.jobs.iter().filter(|(_, change)| *change != JobChange::Done).collect();
+    let jobs: Vec<_> =
+        effects.jobs.iter().filter(|(_, change)| *change != JobChange::Done).collect();
     assert_eq!(jobs.len(), sends.count(), "waiting intents are sent");
     let frozen = |intent: &Intent| matches!(intent.plan, Plan::SetFrozen { frozen: true, .. });
     intents.iter().map(|intent| (frozen(intent), intent.state)).collect()
@@ -454,7 +501,10 @@ fn a_blacklisted_wallet_is_added_to_writable_blacklists_else_an_alert_is_raised(
     let expected = StableCoin::ALL.map(|coin| (IntentKind::Blacklist(coin), WALLET.0));
     assert_eq!((kinds, effects.jobs.len(), effects.alerts.len()), (expected.to_vec(), 2, 0));
     let (intents, effects) = wallet.blacklist_on_chain(&[], &mut cx);
-    assert_eq!((intents, effects.alerts.first().map(|alert| alert.kind)), (vec![], Some(AlertKind::BlacklistByIssuer)));
+    assert_eq!(
+        (intents, effects.alerts.first().map(|alert| alert.kind)),
+        (vec![], Some(AlertKind::BlacklistByIssuer))
+    );
     let (intents, effects) = wallet_in(Blocked).blacklist_on_chain(&tokens, &mut cx);
     assert_eq!((intents, effects), (vec![], WalletEffects::default()));
 }

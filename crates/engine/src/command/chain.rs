@@ -4,7 +4,9 @@ use domain::chain::{Address, Fees, Signed, TxHash};
 use domain::chain_tx::{self, ChainTx, Intent, IntentKind, Mined, Plan, Taking};
 use domain::currency::StableCoin;
 use domain::deposit::{Halt, UnsupportedAsset};
-use domain::ids::{ChainTxId, DepositId, ExchangeId, IntentId, PaymentRequestId, SweepId, TenantId, WalletId};
+use domain::ids::{
+    ChainTxId, DepositId, ExchangeId, IntentId, PaymentRequestId, SweepId, TenantId, WalletId,
+};
 use domain::sweep;
 use domain::time::Timestamp;
 use domain::wallet_event::FailureReason;
@@ -44,20 +46,29 @@ impl IntentKey {
     pub fn of(intent: &Intent) -> IntentKey {
         let subject = match (intent.kind, intent.wallet, intent.coin) {
             // A cancelled refund leaves the deposit unchanged.
-            (IntentKind::ProposeRefund, ..) if matches!(intent.plan, Plan::CancelRefund { .. }) => Subject::Other,
-            (IntentKind::Release | IntentKind::ProposeRefund | IntentKind::ExecuteRefund, Some(wallet), Some(coin)) => {
-                Subject::Deposit(DepositRef {
-                    id: DepositId(intent.subject),
+            (IntentKind::ProposeRefund, ..) if matches!(intent.plan, Plan::CancelRefund { .. }) => {
+                Subject::Other
+            }
+            (
+                IntentKind::Release | IntentKind::ProposeRefund | IntentKind::ExecuteRefund,
+                Some(wallet),
+                Some(coin),
+            ) => Subject::Deposit(DepositRef {
+                id: DepositId(intent.subject),
+                wallet,
+                request: intent.request,
+                coin,
+                intents: vec![intent.id],
+                riders: intent.riders.clone(),
+                accept_late: None,
+            }),
+            (IntentKind::Debit | IntentKind::ReturnDebit, Some(wallet), Some(coin)) => {
+                Subject::Order(OrderKey {
+                    order: ExchangeId(intent.subject),
                     wallet,
-                    request: intent.request,
                     coin,
                     intents: vec![intent.id],
-                    riders: intent.riders.clone(),
-                    accept_late: None,
                 })
-            }
-            (IntentKind::Debit | IntentKind::ReturnDebit, Some(wallet), Some(coin)) => {
-                Subject::Order(OrderKey { order: ExchangeId(intent.subject), wallet, coin, intents: vec![intent.id] })
             }
             (IntentKind::SetLegalHold, ..) => match intent.request {
                 Some(request) => Subject::Hold(request, DepositId(intent.subject)),
@@ -257,7 +268,9 @@ impl ChainAction {
                 lost.need(tenant, need);
             }
             ChainAction::Fill { taking, .. } => _ = need.signers.insert((tenant, taking.signer)),
-            ChainAction::Sweep { coin, .. } => _ = need.jobs.insert((tenant, sweep::lane(tenant, *coin))),
+            ChainAction::Sweep { coin, .. } => {
+                _ = need.jobs.insert((tenant, sweep::lane(tenant, *coin)))
+            }
             ChainAction::Deploy => _ = need.intents.insert((tenant, chain_tx::deploy_id(tenant))),
             ChainAction::Signed { tx, .. }
             | ChainAction::Look { tx, .. }

@@ -12,11 +12,18 @@ impl Action {
     /// The actor; `None` for client orders and internal actions.
     pub fn deed(&self) -> Option<&Deed> {
         match self {
-            Action::TopUp { by, .. } | Action::FundController { by, .. } | Action::MakeUpFor { by, .. } => Some(by),
-            Action::Payment(_, PaymentAction::Review { by, .. } | PaymentAction::Resolve { by, .. }) => Some(by),
+            Action::TopUp { by, .. }
+            | Action::FundController { by, .. }
+            | Action::MakeUpFor { by, .. } => Some(by),
+            Action::Payment(
+                _,
+                PaymentAction::Review { by, .. } | PaymentAction::Resolve { by, .. },
+            ) => Some(by),
             Action::Wallet(
                 _,
-                WalletAction::Block { by, .. } | WalletAction::Unblock { by, .. } | WalletAction::Blacklist { by, .. },
+                WalletAction::Block { by, .. }
+                | WalletAction::Unblock { by, .. }
+                | WalletAction::Blacklist { by, .. },
             ) => Some(by),
             Action::Deposit(
                 _,
@@ -51,11 +58,15 @@ impl Action {
             )
             | Action::Wallet(
                 _,
-                WalletAction::ChainSays { .. } | WalletAction::Follow(_) | WalletAction::Request { .. },
+                WalletAction::ChainSays { .. }
+                | WalletAction::Follow(_)
+                | WalletAction::Request { .. },
             )
             | Action::Request(
                 _,
-                RequestAction::WalletChanged(_) | RequestAction::Expire { .. } | RequestAction::Sender { .. },
+                RequestAction::WalletChanged(_)
+                | RequestAction::Expire { .. }
+                | RequestAction::Sender { .. },
             )
             | Action::Deposit(
                 _,
@@ -84,7 +95,10 @@ impl Action {
                 | ExchangeAction::Inquired { .. }
                 | ExchangeAction::Report(_),
             )
-            | Action::Delivery(_, DeliveryAction::Tried { .. } | DeliveryAction::NoReceiver { .. }) => None,
+            | Action::Delivery(
+                _,
+                DeliveryAction::Tried { .. } | DeliveryAction::NoReceiver { .. },
+            ) => None,
             Action::Chain(action) => of_chain(action),
             Action::UnderRole(_, action) => action.deed(),
         }

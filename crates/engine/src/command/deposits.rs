@@ -38,7 +38,8 @@ impl DepositRef {
     /// Returns the reference of a deposit under this policy.
     pub fn of(deposit: &Deposit, accept_late: Option<Span>) -> DepositRef {
         let refund = deposit.refund.as_ref();
-        let intents = [deposit.release, refund.map(|it| it.propose), refund.and_then(|it| it.execute)];
+        let intents =
+            [deposit.release, refund.map(|it| it.propose), refund.and_then(|it| it.execute)];
         DepositRef {
             id: deposit.id,
             wallet: deposit.wallet,
@@ -209,7 +210,9 @@ impl DepositAction {
             let of = named.request.zip(found.vault.submission);
             need.senders.extend(of.map(|submission| (tenant, submission)));
         }
-        if let DepositAction::Reviewed { idempotency, .. } | DepositAction::LiftHold { idempotency, .. } = self {
+        if let DepositAction::Reviewed { idempotency, .. }
+        | DepositAction::LiftHold { idempotency, .. } = self
+        {
             need.idempotency.extend(idempotency.iter().map(|it| (tenant, it.key.clone())));
         }
     }

@@ -174,7 +174,8 @@ impl ExchangeAction {
             ExchangeAction::Create { idempotency, .. } | ExchangeAction::Cancel { idempotency } => {
                 need.idempotency.extend(idempotency.iter().map(|it| (tenant, it.key.clone())));
             }
-            ExchangeAction::Submitted { attempt, .. } | ExchangeAction::Inquired { attempt, .. } => {
+            ExchangeAction::Submitted { attempt, .. }
+            | ExchangeAction::Inquired { attempt, .. } => {
                 need.attempts.insert((tenant, *attempt));
             }
             ExchangeAction::BeginPayout { tally, .. } => {

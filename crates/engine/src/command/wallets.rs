@@ -4,7 +4,9 @@ use domain::audit::Deed;
 use domain::chain::Address;
 use domain::currency::StableCoin;
 use domain::delivery::Delivery;
-use domain::ids::{DepositId, EventId, IntentId, PaymentRequestId, RefundToId, SenderInfoId, TenantId, WalletId};
+use domain::ids::{
+    DepositId, EventId, IntentId, PaymentRequestId, RefundToId, SenderInfoId, TenantId, WalletId,
+};
 use domain::payment_request::{NewRequest, SenderDetails};
 use domain::screening::Screened;
 use domain::time::Timestamp;
@@ -178,7 +180,11 @@ pub struct DeliveryRef {
 impl DeliveryRef {
     /// Returns the reference of a delivery.
     pub const fn of(delivery: &Delivery) -> DeliveryRef {
-        DeliveryRef { event: delivery.event, aggregate: delivery.aggregate, version: delivery.version }
+        DeliveryRef {
+            event: delivery.event,
+            aggregate: delivery.aggregate,
+            version: delivery.version,
+        }
     }
 }
 
@@ -188,7 +194,8 @@ fn add(need: &mut Need, tenant: TenantId, idempotency: Option<&Idempotency>) {
 
 impl NewWallet {
     pub(super) fn need(&self, tenant: TenantId, need: &mut Need) {
-        let (customer_id, blockchain) = (self.provision.customer_id.clone(), self.provision.blockchain.clone());
+        let (customer_id, blockchain) =
+            (self.provision.customer_id.clone(), self.provision.blockchain.clone());
         need.customer_records.insert((tenant, customer_id.clone()));
         need.customers.insert((tenant, Customer { customer_id, blockchain }));
         add(need, tenant, self.idempotency.as_ref());
@@ -227,12 +234,19 @@ impl RequestAction {
                 need.streams.insert((tenant, request.0));
             }
             RequestAction::Sender { wallet, .. } => _ = need.wallets.insert((tenant, *wallet)),
-            RequestAction::RefundTo(answer) => need.deposits.extend(answer.deposits.iter().map(|id| (tenant, *id))),
+            RequestAction::RefundTo(answer) => {
+                need.deposits.extend(answer.deposits.iter().map(|id| (tenant, *id)))
+            }
         }
     }
 
     pub(super) const fn is_foreground(&self) -> bool {
-        matches!(self, RequestAction::Cancel { .. } | RequestAction::Sender { .. } | RequestAction::RefundTo(_))
+        matches!(
+            self,
+            RequestAction::Cancel { .. }
+                | RequestAction::Sender { .. }
+                | RequestAction::RefundTo(_)
+        )
     }
 }
 

@@ -15,7 +15,9 @@ use domain::policy::fields;
 use domain::time::Span;
 use store::{StoreError, UserChange};
 
-use super::propose::{access_changes, payment_webhook_changes, policy_changes, pricing_changes, webhook_changes};
+use super::propose::{
+    access_changes, payment_webhook_changes, policy_changes, pricing_changes, webhook_changes,
+};
 use super::{Console, Denied};
 use crate::command::{Idempotency, Refused};
 use crate::payments::{Caller, IdempotencyKey};
@@ -34,10 +36,14 @@ impl Denied {
     /// read first.
     pub const fn is_passing(&self) -> bool {
         match self {
-            Denied::Store(error) => matches!(error, StoreError::Unavailable(_) | StoreError::Conflict(_)),
+            Denied::Store(error) => {
+                matches!(error, StoreError::Unavailable(_) | StoreError::Conflict(_))
+            }
             Denied::Payments(denied) => matches!(
                 denied,
-                payments::Denied::Store(_) | payments::Denied::Engine(_) | payments::Denied::Refused(Refused::Moved)
+                payments::Denied::Store(_)
+                    | payments::Denied::Engine(_)
+                    | payments::Denied::Refused(Refused::Moved)
             ),
             Denied::Wallets(denied) => matches!(
                 denied,
@@ -84,7 +90,8 @@ impl Console {
     /// Whether it was approved long enough ago to be retried.
     pub fn is_left(&self, approval: &Approval) -> bool {
         let late = self.now() - AGAIN_AFTER;
-        approval.state == ApprovalState::Approved && approval.decided.as_ref().is_some_and(|(_, at)| *at <= late)
+        approval.state == ApprovalState::Approved
+            && approval.decided.as_ref().is_some_and(|(_, at)| *at <= late)
     }
 
     /// Retries approved proposals that are not executed; returns how many remain.
@@ -94,7 +101,11 @@ impl Console {
     pub async fn carry_out_rest(&self) -> Result<usize, Denied> {
         let (mut left, mut last) = (0, None);
         loop {
-            let page = self.payments.store().approvals_left(AGAIN_AFTER, last.as_ref(), AGAIN_ROWS).await?;
+            let page = self
+                .payments
+                .store()
+                .approvals_left(AGAIN_AFTER, last.as_ref(), AGAIN_ROWS)
+                .await?;
             for approval in &page {
                 if let Err(denied) = self.carry_out(approval).await {
                     tracing::warn!(approval = %approval.id, %denied, "approval execution failed, will retry");
@@ -127,7 +138,9 @@ impl Console {
         let store = self.payments.store();
         // The subject that the log's entries about this action carry.
         let subject = match (&approval.deed, approval.tenant) {
-            (Deed::SetUserAccess { user, .. }, _) => store.user(*user).await?.ok_or(Denied::NotFound)?.user.login,
+            (Deed::SetUserAccess { user, .. }, _) => {
+                store.user(*user).await?.ok_or(Denied::NotFound)?.user.login
+            }
             (
                 Deed::SetPricing(_)
                 | Deed::SetPolicy { .. }
@@ -145,7 +158,8 @@ impl Console {
         match (&approval.deed, approval.tenant) {
             (Deed::AcceptCoinCode { coin, at_block }, None) => {
                 let states = store.token_states().await?;
-                let seen = states.iter().find(|state| state.coin == *coin && state.at_block == *at_block);
+                let seen =
+                    states.iter().find(|state| state.coin == *coin && state.at_block == *at_block);
                 let seen = seen.ok_or_else(|| moved("the token's state has changed since"))?;
                 if !seen.code_changed {
                     return Ok(());
@@ -155,7 +169,8 @@ impl Console {
             (Deed::SetUserAccess { user, roles, scope }, None) => {
                 // Read once: the version compared is the version changed.
                 let found = store.user(*user).await?.ok_or(Denied::NotFound)?;
-                let words = (self.scope_words(found.user.scope).await?, self.scope_words(*scope).await?);
+                let words =
+                    (self.scope_words(found.user.scope).await?, self.scope_words(*scope).await?);
                 if !is_as_seen(approval, access_changes(&found, roles, *scope, words))? {
                     return Ok(());
                 }
@@ -169,14 +184,22 @@ impl Console {
         }
     }
 
-    async fn act_for(&self, id: TenantId, deed: &Deed, approval: &Approval, by: audit::Deed) -> Result<(), Denied> {
+    async fn act_for(
+        &self,
+        id: TenantId,
+        deed: &Deed,
+        approval: &Approval,
+        by: audit::Deed,
+    ) -> Result<(), Denied> {
         let tenant = self.tenant(id).await?;
         let caller = Caller { tenant: id, policy: Arc::new(tenant.policy.clone()) };
         let (store, once) = (self.payments.store(), Some(once(approval)));
         match deed {
             Deed::UnblockWallet { wallet, blocked_at, reason } => {
                 let seen = Some(*blocked_at);
-                self.wallets.unblock_as_seen(&caller, *wallet, seen, reason.clone(), by, once).await?;
+                self.wallets
+                    .unblock_as_seen(&caller, *wallet, seen, reason.clone(), by, once)
+                    .await?;
             }
             // A regulator's order is passed on whatever the wallet's state is.
             Deed::BlacklistWallet { wallet, order } => {
@@ -184,17 +207,26 @@ impl Console {
             }
             Deed::ReleaseDeposit { deposit, waits_since } => {
                 let (seen, verdict) = (Some(*waits_since), ReviewVerdict::Approve);
-                let asked = ReviewAsked { deposit: *deposit, seen, verdict, by: by.on_behalf_of(names(approval)) };
+                let asked = ReviewAsked {
+                    deposit: *deposit,
+                    seen,
+                    verdict,
+                    by: by.on_behalf_of(names(approval)),
+                };
                 self.wallets.decide_review(&caller, asked, once).await?;
             }
             Deed::LiftHold { deposit, held_since } => {
                 self.wallets.lift_hold(&caller, *deposit, Some(*held_since), by, once).await?;
             }
             Deed::ResolvePayment { payment, doubt, became } => {
-                self.payments.resolve(id, *payment, *doubt, became.clone(), evidence(approval), by).await?;
+                self.payments
+                    .resolve(id, *payment, *doubt, became.clone(), evidence(approval), by)
+                    .await?;
             }
             Deed::ResolveOrder { order, doubt, became } => {
-                self.wallets.resolve_order(&caller, *order, *doubt, became.clone(), evidence(approval), by).await?;
+                self.wallets
+                    .resolve_order(&caller, *order, *doubt, became.clone(), evidence(approval), by)
+                    .await?;
             }
             Deed::SetPricing(pricing) => {
                 if is_as_seen(approval, pricing_changes(&tenant, pricing))? {
@@ -208,7 +240,8 @@ impl Console {
             }
             Deed::SetPolicy { values, .. } => {
                 if is_as_seen(approval, policy_changes(&tenant, values))? {
-                    let wanted = fields::with(&tenant.policy, values).map_err(|fault| moved(&fault.to_string()))?;
+                    let wanted = fields::with(&tenant.policy, values)
+                        .map_err(|fault| moved(&fault.to_string()))?;
                     store.set_tenant_policy_as_seen(id, &tenant.policy, &wanted, by).await?;
                 }
             }
@@ -224,7 +257,9 @@ impl Console {
                     store.set_payment_webhooks(id, *on, by).await?;
                 }
             }
-            Deed::AcceptCoinCode { .. } | Deed::SetUserAccess { .. } => return Err(Denied::NotFound),
+            Deed::AcceptCoinCode { .. } | Deed::SetUserAccess { .. } => {
+                return Err(Denied::NotFound);
+            }
         }
         Ok(())
     }
@@ -235,14 +270,17 @@ impl Console {
 fn is_as_seen(approval: &Approval, changes: Result<Vec<Change>, Denied>) -> Result<bool, Denied> {
     match changes {
         Err(Denied::NoChange) => Ok(false),
-        Ok(changes) if changes != approval.changes => Err(moved("it has changed since it was proposed")),
+        Ok(changes) if changes != approval.changes => {
+            Err(moved("it has changed since it was proposed"))
+        }
         changes => changes.map(|_| true),
     }
 }
 
 /// The actor for the audit log: the approver together with the proposer.
 pub fn deed_of(approval: &Approval) -> audit::Deed {
-    let deed = audit::Deed::new(Via::Console, checker(approval)).together_with(&approval.maker.login);
+    let deed =
+        audit::Deed::new(Via::Console, checker(approval)).together_with(&approval.maker.login);
     deed.because(&approval.why).of_request(approval.request_id())
 }
 
@@ -257,7 +295,12 @@ fn names(approval: &Approval) -> String {
 
 /// Their evidence, with both names.
 fn evidence(approval: &Approval) -> String {
-    format!("{} (found by {}, checked by {})", approval.why, approval.maker.login, checker(approval))
+    format!(
+        "{} (found by {}, checked by {})",
+        approval.why,
+        approval.maker.login,
+        checker(approval)
+    )
 }
 
 fn moved(why: &str) -> Denied {

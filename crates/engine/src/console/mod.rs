@@ -15,8 +15,8 @@ pub use carry_out::deed_of;
 pub use domain::approval::{Approval, ApprovalState, Change, Deed, Person, Pricing};
 pub use propose::{EARLY, ORDER_ENDS, PAYMENT_ENDS, pricing_of, scope_of};
 pub use store::{
-    Backoff, Departure, NewSession, NewUser, ProviderLogin, SessionRow, Stage, StoredUser, TOTP_SECRET_BYTES,
-    TotpSecret, UserChange,
+    Backoff, Departure, NewSession, NewUser, ProviderLogin, SessionRow, Stage, StoredUser,
+    TOTP_SECRET_BYTES, TotpSecret, UserChange,
 };
 
 use crate::payments::{self, Payments, StoreError};
@@ -98,7 +98,12 @@ impl Console {
     ///
     /// # Errors
     /// [`Denied::Store`]
-    pub async fn list(&self, scope: Scope, open: bool, limit: usize) -> Result<Vec<Approval>, Denied> {
+    pub async fn list(
+        &self,
+        scope: Scope,
+        open: bool,
+        limit: usize,
+    ) -> Result<Vec<Approval>, Denied> {
         Ok(self.payments.store().approvals(scope, open, limit).await?)
     }
 
@@ -106,7 +111,11 @@ impl Console {
     ///
     /// # Errors
     /// [`Denied::Store`]
-    pub async fn waiting_about(&self, tenant: Option<TenantId>, subject: &str) -> Result<Vec<Approval>, Denied> {
+    pub async fn waiting_about(
+        &self,
+        tenant: Option<TenantId>,
+        subject: &str,
+    ) -> Result<Vec<Approval>, Denied> {
         let now = self.now();
         let found = self.payments.store().approvals_about(tenant, subject).await?;
         Ok(found.into_iter().filter(|approval| approval.is_open(now)).collect())

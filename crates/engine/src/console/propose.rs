@@ -7,7 +7,7 @@ use domain::attempt::Doubt;
 use domain::audit;
 use domain::coin_amount;
 use domain::currency::Currency;
-use domain::deposit::DepositState;
+use domain::deposit::{Deposit, DepositState};
 use domain::exchange::{ExchangeOrder, ExchangeState};
 use domain::ids::{ApprovalId, TenantId};
 use domain::money::Money;
@@ -45,11 +45,17 @@ pub const EARLY: &str = "the rail may still report the payout's outcome";
 /// Returns the label of an outcome that reviewers can record.
 fn word(ends: &[(RailStatus, &'static str)], became: &RailStatus) -> Result<&'static str, Denied> {
     let known = ends.iter().find(|(status, _)| status == became);
-    known.map(|(_, word)| *word).ok_or_else(|| Denied::Refused("this outcome cannot be recorded manually".to_owned()))
+    known
+        .map(|(_, word)| *word)
+        .ok_or_else(|| Denied::Refused("this outcome cannot be recorded manually".to_owned()))
 }
 
 fn change(what: &str, before: impl ToString, after: impl ToString) -> Change {
     Change { what: what.to_owned(), before: before.to_string(), after: after.to_string() }
+}
+
+fn shown_amount(deposit: &Deposit) -> String {
+    format!("{} {}", coin_amount::show(deposit.minor), deposit.coin.currency().code())
 }
 
 fn state_must_be<T: PartialEq + Copy>(state: T, wanted: &[T], name: &str) -> Result<(), Denied> {
@@ -58,11 +64,19 @@ fn state_must_be<T: PartialEq + Copy>(state: T, wanted: &[T], name: &str) -> Res
 
 /// A proposal applies to the state that its maker reviewed.
 fn must_be_as_seen(is: bool) -> Result<(), Denied> {
-    if is { Ok(()) } else { Err(Denied::Refused("it has changed since it was reviewed".to_owned())) }
+    if is {
+        Ok(())
+    } else {
+        Err(Denied::Refused("it has changed since it was reviewed".to_owned()))
+    }
 }
 
 /// What a finding changes about a payment.
-fn payment_changes(payment: &Payment, doubt: Doubt, became: &Finding) -> Result<Vec<Change>, Denied> {
+fn payment_changes(
+    payment: &Payment,
+    doubt: Doubt,
+    became: &Finding,
+) -> Result<Vec<Change>, Denied> {
     let (standing, amount) = (&payment.standing, payment.amount.to_string());
     let is_unknown = standing.state == PaymentState::Unknown;
     let mut changes = vec![
@@ -76,7 +90,11 @@ fn payment_changes(payment: &Payment, doubt: Doubt, became: &Finding) -> Result<
 }
 
 /// What a finding changes about an order's payout.
-fn order_changes(order: &ExchangeOrder, doubt: Doubt, became: &Finding) -> Result<Vec<Change>, Denied> {
+fn order_changes(
+    order: &ExchangeOrder,
+    doubt: Doubt,
+    became: &Finding,
+) -> Result<Vec<Change>, Denied> {
     let (payout, is_unknown) = (order.payout.to_string(), order.state == ExchangeState::Paying);
     let mut changes = vec![
         change("pay-out", &payout, &payout),
@@ -90,15 +108,23 @@ fn order_changes(order: &ExchangeOrder, doubt: Doubt, became: &Finding) -> Resul
 
 /// Returns the label of a finding's outcome.
 fn end(ends: &[(RailStatus, &'static str)], became: &Finding) -> Result<&'static str, Denied> {
-    if became.never_accepted { Ok(PaymentState::Rejected.name()) } else { word(ends, &became.status) }
+    if became.never_accepted {
+        Ok(PaymentState::Rejected.name())
+    } else {
+        word(ends, &became.status)
+    }
 }
 
 /// The bank's reference and charges in a finding.
 fn details(became: &Finding, reference: Option<&str>, currency: Currency) -> Vec<Change> {
     let reference_now = became.reference.as_ref();
-    let reference = reference_now.map(|now| change("bank reference", reference.unwrap_or_default(), now));
+    let reference =
+        reference_now.map(|now| change("bank reference", reference.unwrap_or_default(), now));
     let charges = (became.charges > 0).then(|| Money::new(became.charges, currency));
-    reference.into_iter().chain(charges.map(|charges| change("kept by the bank", "", charges))).collect()
+    reference
+        .into_iter()
+        .chain(charges.map(|charges| change("kept by the bank", "", charges)))
+        .collect()
 }
 
 /// The user as a decision stores them.
@@ -134,18 +160,27 @@ impl Console {
     ///
     /// # Errors
     /// As [`Console::propose`].
-    pub async fn changes(&self, tenant: Option<TenantId>, deed: &Deed) -> Result<Vec<Change>, Denied> {
+    pub async fn changes(
+        &self,
+        tenant: Option<TenantId>,
+        deed: &Deed,
+    ) -> Result<Vec<Change>, Denied> {
         match (deed, tenant) {
             (Deed::AcceptCoinCode { coin, at_block }, None) => {
                 let states = self.payments.store().token_states().await?;
                 let seen = states.iter().find(|state| state.coin == *coin && state.code_changed);
-                let seen = seen.filter(|state| state.at_block == *at_block).ok_or(Denied::NoChange)?;
+                let seen =
+                    seen.filter(|state| state.at_block == *at_block).ok_or(Denied::NoChange)?;
                 let block = format!("halted: code changed in block {}", seen.at_block);
-                Ok(vec![change("coin", coin.currency().code(), coin.currency().code()), change("moves", block, "yes")])
+                Ok(vec![
+                    change("coin", coin.currency().code(), coin.currency().code()),
+                    change("moves", block, "yes"),
+                ])
             }
             (Deed::SetUserAccess { user, roles, scope }, None) => {
                 let found = self.payments.store().user(*user).await?.ok_or(Denied::NotFound)?;
-                let words = (self.scope_words(found.user.scope).await?, self.scope_words(*scope).await?);
+                let words =
+                    (self.scope_words(found.user.scope).await?, self.scope_words(*scope).await?);
                 access_changes(&found, roles, *scope, words)
             }
             (_, None) => Err(Denied::NotFound),
@@ -182,7 +217,7 @@ impl Console {
                 let deposit = store.deposit(tenant, *deposit).await?.ok_or(Denied::NotFound)?;
                 state_must_be(deposit.state, &[DepositState::InReview], deposit.state.name())?;
                 must_be_as_seen(deposit.state_at == *waits_since)?;
-                let amount = format!("{} {}", coin_amount::show(deposit.minor), deposit.coin.currency().code());
+                let amount = shown_amount(&deposit);
                 Ok(vec![
                     change("amount", &amount, &amount),
                     change("waits since", waits_since, waits_since),
@@ -195,7 +230,7 @@ impl Console {
                     return Err(Denied::Refused(format!("it is {} now", deposit.state.name())));
                 }
                 must_be_as_seen(deposit.state_at == *held_since)?;
-                let amount = format!("{} {}", coin_amount::show(deposit.minor), deposit.coin.currency().code());
+                let amount = shown_amount(&deposit);
                 let after = match deposit.state {
                     DepositState::LegalHold => DepositState::Rejected,
                     state => state,
@@ -208,17 +243,23 @@ impl Console {
                 ])
             }
             Deed::ResolvePayment { payment, doubt, became } => {
-                let record = store.payment_record(tenant, *payment).await?.ok_or(Denied::NotFound)?;
+                let record =
+                    store.payment_record(tenant, *payment).await?.ok_or(Denied::NotFound)?;
                 let state = record.payment.standing.state;
                 let open = record.payment.open_to(became);
-                let open = open.ok_or_else(|| Denied::Refused(format!("it is {} now", state.name())))?;
+                let open =
+                    open.ok_or_else(|| Denied::Refused(format!("it is {} now", state.name())))?;
                 must_be_as_seen(open == *doubt)?;
                 payment_changes(&record.payment, *doubt, became)
             }
             Deed::ResolveOrder { order, doubt, became } => {
                 let order = store.exchange(tenant, *order).await?.ok_or(Denied::NotFound)?;
                 let early = order.state == ExchangeState::Paying;
-                let why = if early { EARLY.to_owned() } else { format!("it is {} now", order.state.status().name()) };
+                let why = if early {
+                    EARLY.to_owned()
+                } else {
+                    format!("it is {} now", order.state.status().name())
+                };
                 let open = order.open_to(became).ok_or(Denied::Refused(why))?;
                 must_be_as_seen(open == *doubt)?;
                 order_changes(&order, *doubt, became)
@@ -276,12 +317,16 @@ impl Console {
         if own || approval.deed.is_about_user(checker.id) {
             return Err(Denied::SamePerson);
         }
-        if !checker.has_any(approval.deed.checkers()) || !checker.scope.covers_all_of(scope_of(&approval)) {
+        if !checker.has_any(approval.deed.checkers())
+            || !checker.scope.covers_all_of(scope_of(&approval))
+        {
             return Err(Denied::NotAllowed);
         }
         let maker = store.user(approval.maker.id).await?;
         if approve && maker.is_none_or(|maker| maker.disabled_at.is_some()) {
-            return Err(Denied::Refused("the user who proposed it can no longer sign in".to_owned()));
+            return Err(Denied::Refused(
+                "the user who proposed it can no longer sign in".to_owned(),
+            ));
         }
         let by = by.together_with(&approval.maker.login);
         let note = by.why.clone();
@@ -306,7 +351,12 @@ impl Console {
     ///
     /// # Errors
     /// [`Denied::Decided`] if it is no longer waiting or belongs to another user.
-    pub async fn withdraw(&self, id: ApprovalId, maker: &User, by: audit::Deed) -> Result<(), Denied> {
+    pub async fn withdraw(
+        &self,
+        id: ApprovalId,
+        maker: &User,
+        by: audit::Deed,
+    ) -> Result<(), Denied> {
         let store = self.payments.store();
         let approval = store.approval(id).await?.ok_or(Denied::NotFound)?;
         match store.withdraw(&approval, &person(maker), by).await {
@@ -346,7 +396,11 @@ pub(super) fn access_changes(
     // The identity provider's account is part of what is approved. The binding is not: it may
     // change before the decision.
     if let Some(provider) = &found.provider {
-        changes.push(change("signs in at the identity provider as", &provider.name, &provider.name));
+        changes.push(change(
+            "signs in at the identity provider as",
+            &provider.name,
+            &provider.name,
+        ));
     }
     Ok(changes)
 }
@@ -366,7 +420,11 @@ pub(super) fn webhook_changes(before: &str, url: &str) -> Result<Vec<Change>, De
 /// What a switch of payment events changes.
 pub(super) fn payment_webhook_changes(before: bool, on: bool) -> Result<Vec<Change>, Denied> {
     let word = |on: bool| if on { "on" } else { "off" };
-    if before == on { Err(Denied::NoChange) } else { Ok(vec![change("payment events", word(before), word(on))]) }
+    if before == on {
+        Err(Denied::NoChange)
+    } else {
+        Ok(vec![change("payment events", word(before), word(on))])
+    }
 }
 
 /// What a proposal changes about a tenant's prices.
@@ -383,10 +441,14 @@ pub(super) fn pricing_changes(tenant: &Tenant, new: &Pricing) -> Result<Vec<Chan
         }
     }
     let both = [&old.margin_bps_by_country, &new.margin_bps_by_country];
-    let countries: std::collections::BTreeSet<_> = both.iter().flat_map(|by_country| by_country.keys()).collect();
+    let countries: std::collections::BTreeSet<_> =
+        both.iter().flat_map(|by_country| by_country.keys()).collect();
     for country in countries {
-        let shown =
-            |by: &Pricing| by.margin_bps_by_country.get(country).map_or_else(|| "as margin".to_owned(), |it| bps(*it));
+        let shown = |by: &Pricing| {
+            by.margin_bps_by_country
+                .get(country)
+                .map_or_else(|| "as margin".to_owned(), |it| bps(*it))
+        };
         let (before, after) = (shown(&old), shown(new));
         if before != after {
             changes.push(change(&format!("margin for {}", country.alpha3()), before, after));
@@ -397,15 +459,20 @@ pub(super) fn pricing_changes(tenant: &Tenant, new: &Pricing) -> Result<Vec<Chan
 
 /// What a proposal changes about a tenant's policy. The policy's version is included, so that the
 /// approval holds for no other one.
-pub(super) fn policy_changes(tenant: &Tenant, values: &BTreeMap<Field, String>) -> Result<Vec<Change>, Denied> {
+pub(super) fn policy_changes(
+    tenant: &Tenant,
+    values: &BTreeMap<Field, String>,
+) -> Result<Vec<Change>, Denied> {
     let policy = &tenant.policy;
-    let wanted = fields::with(policy, values).map_err(|fault| Denied::Refused(fault.to_string()))?;
+    let wanted =
+        fields::with(policy, values).map_err(|fault| Denied::Refused(fault.to_string()))?;
     let differences = fields::differences(policy, &wanted);
     if differences.is_empty() {
         return Err(Denied::NoChange);
     }
     let number = change("policy", policy.wallet.version, policy.wallet.version + 1);
-    let changes = differences.into_iter().map(|(field, before, after)| change(field.name(), before, after));
+    let changes =
+        differences.into_iter().map(|(field, before, after)| change(field.name(), before, after));
     Ok(std::iter::once(number).chain(changes).collect())
 }
 

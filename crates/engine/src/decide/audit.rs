@@ -78,10 +78,18 @@ fn note(command: &Command) -> Option<Note> {
             };
             Note::new(name, "order", key.order)
         }
-        Action::Request(id, RequestAction::Cancel { .. }) => Note::new("request.cancel", "request", id),
-        Action::Request(id, RequestAction::RefundTo(_)) => Note::new("refund.address", "request", id),
-        Action::Delivery(named, DeliveryAction::Replay { .. }) => Note::new("webhook.redeliver", "event", named.event),
-        Action::MakeUpFor { aggregate, .. } => Note::new("webhook.make_up_for", aggregate.kind(), aggregate.id()),
+        Action::Request(id, RequestAction::Cancel { .. }) => {
+            Note::new("request.cancel", "request", id)
+        }
+        Action::Request(id, RequestAction::RefundTo(_)) => {
+            Note::new("refund.address", "request", id)
+        }
+        Action::Delivery(named, DeliveryAction::Replay { .. }) => {
+            Note::new("webhook.redeliver", "event", named.event)
+        }
+        Action::MakeUpFor { aggregate, .. } => {
+            Note::new("webhook.make_up_for", aggregate.kind(), aggregate.id())
+        }
         _ => return None,
     })
 }
@@ -125,11 +133,14 @@ fn added(facts: Facts, action: &Action) -> Facts {
             facts.text("reason", order.reason.name()).opt_text("auto_unblock_hours", hours)
         }
         Action::Wallet(_, WalletAction::Blacklist { order, .. }) => {
-            let facts = facts.text("authority", &order.authority).text("reference", &order.reference);
+            let facts =
+                facts.text("authority", &order.authority).text("reference", &order.reference);
             facts.text("effective_date", order.effective_date)
         }
         Action::Payment(_, PaymentAction::Resolve { evidence, .. })
-        | Action::Exchange(_, ExchangeAction::Resolve { evidence, .. }) => facts.text("evidence", evidence),
+        | Action::Exchange(_, ExchangeAction::Resolve { evidence, .. }) => {
+            facts.text("evidence", evidence)
+        }
         Action::MakeUpFor { versions, .. } => {
             let numbers: Vec<String> = versions.iter().map(i64::to_string).collect();
             facts.text("events", numbers.join(", "))
@@ -137,7 +148,9 @@ fn added(facts: Facts, action: &Action) -> Facts {
         Action::Request(_, RequestAction::RefundTo(answer)) => {
             screened(facts.text("refund_to", answer.to), &answer.screened)
         }
-        Action::Deposit(_, DepositAction::RefundListed { screened: found, .. }) => screened(facts, found),
+        Action::Deposit(_, DepositAction::RefundListed { screened: found, .. }) => {
+            screened(facts, found)
+        }
         _ => facts,
     }
 }
@@ -171,8 +184,14 @@ fn deposit(ws: &WorkingSet, tenant: TenantId, named: &DepositRef) -> Facts {
 fn order(ws: &WorkingSet, tenant: TenantId, key: &OrderKey) -> Facts {
     match ws.exchanges.get(&(tenant, key.order)) {
         Some(order) => {
-            let facts = Facts::new().text("state", order.state.name()).flag("gives_back", order.give_back.is_some());
-            if order.screened.is_some() { facts.flag("withheld", order.is_withheld()) } else { facts }
+            let facts = Facts::new()
+                .text("state", order.state.name())
+                .flag("gives_back", order.give_back.is_some());
+            if order.screened.is_some() {
+                facts.flag("withheld", order.is_withheld())
+            } else {
+                facts
+            }
         }
         None => Facts::new(),
     }

@@ -3,7 +3,9 @@
 //! commit.
 
 use domain::chain::TxHash;
-use domain::chain_tx::{self, ChainTx, Ended, Intent, IntentKind, IntentState, PAUSE_PATIENCE, Plan, Taking, TxState};
+use domain::chain_tx::{
+    self, ChainTx, Ended, Intent, IntentKind, IntentState, PAUSE_PATIENCE, Plan, Taking, TxState,
+};
 use domain::ids::{IntentId, TenantId};
 use domain::job::JobKind;
 use domain::payment::{Cx, JobChange};
@@ -43,7 +45,14 @@ pub(super) fn act(
         }
         ChainAction::Fails { intent, fence, why, reason, at_once } => {
             held(ws, tenant, intent, *fence)?;
-            give_up(ws, tenant, intent, Failure { why, reason: *reason, halt: None, at_once: *at_once }, rules, cx)
+            give_up(
+                ws,
+                tenant,
+                intent,
+                Failure { why, reason: *reason, halt: None, at_once: *at_once },
+                rules,
+                cx,
+            )
         }
         ChainAction::Fill { taking } => fill(ws, tenant, taking, cx),
         ChainAction::ReleasedBefore { intent, fence, lost, tx } => {
@@ -104,12 +113,19 @@ pub(super) fn act(
             let ended = row.superseded(cx.now);
             end(ws, (tx, Told::default()), row, Some(ended), rules, cx)
         }
-        ChainAction::Unsupported { asset, tell } => super::outcome::unsupported(ws, tenant, asset, *tell),
+        ChainAction::Unsupported { asset, tell } => {
+            super::outcome::unsupported(ws, tenant, asset, *tell)
+        }
     }
 }
 
 /// Fills a nonce that the chain expects. A nonce ahead of our next is left alone.
-fn fill(ws: &mut WorkingSet, tenant: TenantId, taking: &Taking, cx: &Cx<'_>) -> Result<Outcome, Refused> {
+fn fill(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    taking: &Taking,
+    cx: &Cx<'_>,
+) -> Result<Outcome, Refused> {
     let next = ws.signers.get(&(tenant, taking.signer)).map_or(0, |row| row.next_nonce);
     if taking.chain_nonce >= next {
         return Err(Refused::Moved);
@@ -174,7 +190,9 @@ fn is_all_wanted(ws: &WorkingSet, tx: &ChainTx, key: &TxKey, abreast: bool, cx: 
 /// Whether the deposit that an intent is for is in the chain; other intents need none.
 fn is_there(ws: &WorkingSet, tenant: TenantId, key: &IntentKey) -> bool {
     match &key.subject {
-        Subject::Deposit(of) => ws.deposits.get(&(tenant, of.id)).is_none_or(|deposit| deposit.place.is_some()),
+        Subject::Deposit(of) => {
+            ws.deposits.get(&(tenant, of.id)).is_none_or(|deposit| deposit.place.is_some())
+        }
         _ => true,
     }
 }
@@ -280,7 +298,9 @@ fn end(
             }
             // An intent that is no longer wanted has not failed: for example a release or refund
             // that the controller refuses because its escrow is now on legal hold.
-            Ended::Failed if !is_wanted_again(ws, tenant, intent_key, cx) => stop(ws, intent_key, intent, rules, cx)?,
+            Ended::Failed if !is_wanted_again(ws, tenant, intent_key, cx) => {
+                stop(ws, intent_key, intent, rules, cx)?
+            }
             Ended::Failed => {
                 let why = match told.refusals.iter().find(|(refused, _)| *refused == id) {
                     _ if reverted => "the transaction was reverted".to_owned(),
@@ -288,7 +308,13 @@ fn end(
                     None => "rejected by the controller".to_owned(),
                 };
                 let reason = FailureReason::OnChainRevert;
-                fail(ws, intent_key, intent, Failure { why: &why, reason, halt: None, at_once: false }, cx)?;
+                fail(
+                    ws,
+                    intent_key,
+                    intent,
+                    Failure { why: &why, reason, halt: None, at_once: false },
+                    cx,
+                )?;
             }
             Ended::NotTried if is_wanted_again(ws, tenant, intent_key, cx) => {
                 super::outcome::wait_again(ws, intent_key, intent, cx)?;

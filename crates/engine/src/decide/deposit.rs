@@ -27,14 +27,21 @@ pub(super) fn terms(rules: Rules<'_>) -> Result<Terms<'_>, Refused> {
 /// Loads the deposit with its related records.
 pub(super) fn load(ws: &WorkingSet, tenant: TenantId, named: &DepositRef) -> Result<Case, Refused> {
     let deposit = ws.deposits.get(&(tenant, named.id)).cloned().ok_or(Refused::NotFound)?;
-    if deposit.refund.is_none() && !deposit.riders.iter().all(|rider| named.riders.contains(rider)) {
+    if deposit.refund.is_none() && !deposit.riders.iter().all(|rider| named.riders.contains(rider))
+    {
         return Err(Refused::Moved);
     }
     with(ws, tenant, named, deposit)
 }
 
 /// The deposit of a log, known or new.
-fn found(ws: &WorkingSet, tenant: TenantId, named: &DepositRef, found: &Found, cx: &Cx<'_>) -> Result<Case, Refused> {
+fn found(
+    ws: &WorkingSet,
+    tenant: TenantId,
+    named: &DepositRef,
+    found: &Found,
+    cx: &Cx<'_>,
+) -> Result<Case, Refused> {
     let known = ws.deposits.get(&(tenant, named.id)).cloned();
     let of = named.request.zip(found.vault.submission);
     let sender = of.and_then(|(request, number)| ws.senders.get(&(tenant, request, number)));
@@ -44,10 +51,17 @@ fn found(ws: &WorkingSet, tenant: TenantId, named: &DepositRef, found: &Found, c
     with(ws, tenant, &named, known)
 }
 
-fn with(ws: &WorkingSet, tenant: TenantId, named: &DepositRef, deposit: Deposit) -> Result<Case, Refused> {
+fn with(
+    ws: &WorkingSet,
+    tenant: TenantId,
+    named: &DepositRef,
+    deposit: Deposit,
+) -> Result<Case, Refused> {
     let wallet = ws.wallets.get(&(tenant, deposit.wallet)).cloned().ok_or(Refused::NotFound)?;
     let request = match deposit.request {
-        Some(request) => Some(ws.requests.get(&(tenant, request)).cloned().ok_or(Refused::NotFound)?),
+        Some(request) => {
+            Some(ws.requests.get(&(tenant, request)).cloned().ok_or(Refused::NotFound)?)
+        }
         None => None,
     };
     // Intents that are not loaded cannot be judged. During a refund the release no longer matters.
@@ -55,8 +69,18 @@ fn with(ws: &WorkingSet, tenant: TenantId, named: &DepositRef, deposit: Deposit)
     if deposit.refund.is_none() && deposit.release.is_some_and(|release| !known(release)) {
         return Err(Refused::Moved);
     }
-    let intents = named.intents.iter().filter_map(|intent| ws.intents.get(&(tenant, *intent))).cloned().collect();
-    let riders = named.riders.iter().filter_map(|rider| ws.deposits.get(&(tenant, *rider))).cloned().collect();
+    let intents = named
+        .intents
+        .iter()
+        .filter_map(|intent| ws.intents.get(&(tenant, *intent)))
+        .cloned()
+        .collect();
+    let riders = named
+        .riders
+        .iter()
+        .filter_map(|rider| ws.deposits.get(&(tenant, *rider)))
+        .cloned()
+        .collect();
     Ok(Case { deposit, wallet, request, intents, riders })
 }
 
@@ -76,7 +100,11 @@ pub(super) fn keep(ws: &mut WorkingSet, tenant: TenantId, case: Case) {
 }
 
 /// Puts back a row that is new or has changed.
-pub(super) fn put<K: Eq + Hash + Clone, V: Clone + PartialEq>(table: &mut Table<K, V>, key: K, row: V) {
+pub(super) fn put<K: Eq + Hash + Clone, V: Clone + PartialEq>(
+    table: &mut Table<K, V>,
+    key: K,
+    row: V,
+) {
     if table.get(&key) != Some(&row) {
         table.put(key, row);
     }
@@ -101,11 +129,14 @@ pub(super) fn act(
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
     let release_min = match action {
-        DepositAction::Counted { release_min, .. } | DepositAction::Screened { release_min, .. } => *release_min,
+        DepositAction::Counted { release_min, .. }
+        | DepositAction::Screened { release_min, .. } => *release_min,
         _ => 0,
     };
     let terms = Terms { accept_late: named.accept_late, release_min, ..terms(rules)? };
-    if let DepositAction::Reviewed { idempotency, .. } | DepositAction::LiftHold { idempotency, .. } = action {
+    if let DepositAction::Reviewed { idempotency, .. }
+    | DepositAction::LiftHold { idempotency, .. } = action
+    {
         if let Some(made) = replayed(ws, tenant, idempotency.as_ref(), cx)? {
             return Ok(Outcome::Replayed(made));
         }

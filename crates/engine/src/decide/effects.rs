@@ -13,12 +13,19 @@ use crate::measure;
 
 /// Writes effects. The command's need includes the streams of all aggregates that emit events, and
 /// the changed aggregates are in the working set already.
-pub(in crate::decide) fn write(ws: &mut WorkingSet, tenant: TenantId, effects: WalletEffects) -> Result<(), Refused> {
+pub(in crate::decide) fn write(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    effects: WalletEffects,
+) -> Result<(), Refused> {
     ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
     let mut jobs = effects.jobs;
     for new in &effects.events {
         let known = ws.streams.get(&(tenant, new.aggregate.id()));
-        assert!(known.is_some() || new.version == 1, "a command that writes events names their streams");
+        assert!(
+            known.is_some() || new.version == 1,
+            "a command that writes events names their streams"
+        );
         jobs.extend(announce(ws, tenant, new.aggregate, new.version));
     }
     ws.append_wallet(tenant, effects.events);
@@ -85,16 +92,27 @@ pub(in crate::decide) fn tell(ws: &mut WorkingSet, tenant: TenantId, events: Vec
 }
 
 /// Adds the delivery of an event, with its job.
-pub(in crate::decide) fn deliver(ws: &mut WorkingSet, tenant: TenantId, aggregate: Aggregate, version: i64) {
+pub(in crate::decide) fn deliver(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    aggregate: Aggregate,
+    version: i64,
+) {
     for (subject, change) in announce(ws, tenant, aggregate, version) {
         ws.set_job(tenant, subject, change);
     }
 }
 
-fn announce(ws: &mut WorkingSet, tenant: TenantId, aggregate: Aggregate, version: i64) -> Vec<(Uuid, JobChange)> {
+fn announce(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    aggregate: Aggregate,
+    version: i64,
+) -> Vec<(Uuid, JobChange)> {
     let key = (tenant, aggregate.id());
     let (known, receiver) = (ws.streams.get(&key).copied(), receiver(ws, tenant));
-    let announced = delivery::announce(known, (aggregate, version), tenant, receiver, ws.now.to_millis());
+    let announced =
+        delivery::announce(known, (aggregate, version), tenant, receiver, ws.now.to_millis());
     let (delivery, stream, effects) = announced;
     ws.streams.put(key, stream);
     ws.deliveries.put((tenant, delivery.event), delivery);

@@ -28,7 +28,9 @@ pub(super) fn act(
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
     let idempotency = match action {
-        ExchangeAction::Create { idempotency, .. } | ExchangeAction::Cancel { idempotency } => idempotency.as_ref(),
+        ExchangeAction::Create { idempotency, .. } | ExchangeAction::Cancel { idempotency } => {
+            idempotency.as_ref()
+        }
         _ => None,
     };
     if let Some(made) = replayed(ws, tenant, idempotency, cx)? {
@@ -52,7 +54,9 @@ pub(super) fn act(
     }
     remember(ws, tenant, idempotency, Made::Exchange(order.id), cx);
     match (action, attempt) {
-        (ExchangeAction::BeginPayout { .. }, Some(attempt)) => Ok(Outcome::Began(Box::new(attempt))),
+        (ExchangeAction::BeginPayout { .. }, Some(attempt)) => {
+            Ok(Outcome::Began(Box::new(attempt)))
+        }
         _ => Ok(Outcome::Exchange(Box::new(order))),
     }
 }
@@ -78,14 +82,23 @@ fn make(
 }
 
 /// Returns an order with its related records. Refused if it names an intent that its key does not.
-pub(super) fn case(ws: &WorkingSet, tenant: TenantId, key: &OrderKey) -> Result<OrderCase, Refused> {
+pub(super) fn case(
+    ws: &WorkingSet,
+    tenant: TenantId,
+    key: &OrderKey,
+) -> Result<OrderCase, Refused> {
     let order = ws.exchanges.get(&(tenant, key.order)).cloned().ok_or(Refused::NotFound)?;
     let wallet = ws.wallets.get(&(tenant, order.wallet)).cloned().ok_or(Refused::NotFound)?;
     let newest = order.give_back.or(order.debit);
     if newest.is_some_and(|intent| !key.intents.contains(&intent)) {
         return Err(Refused::Moved);
     }
-    let intents = key.intents.iter().filter_map(|intent| ws.intents.get(&(tenant, *intent))).cloned().collect();
+    let intents = key
+        .intents
+        .iter()
+        .filter_map(|intent| ws.intents.get(&(tenant, *intent)))
+        .cloned()
+        .collect();
     Ok(OrderCase { order, wallet, intents })
 }
 
@@ -133,12 +146,15 @@ impl Acting<'_> {
                     return Ok(effects);
                 }
                 let over = (rail, tally.as_ref());
-                let Room::Is(sender) = room(ws, tenant, over, self.case.order.payout, self.rules, cx.now) else {
+                let Room::Is(sender) =
+                    room(ws, tenant, over, self.case.order.payout, self.rules, cx.now)
+                else {
                     look_again(ws, (tenant, subject), JobKind::Payout, cx.now);
                     return Ok(WalletEffects::default());
                 };
                 let last = self.last(ws);
-                let (attempt, effects) = self.case.begin_payout(last.as_ref(), (rail, sender), cx)?;
+                let (attempt, effects) =
+                    self.case.begin_payout(last.as_ref(), (rail, sender), cx)?;
                 self.attempt = Some(attempt);
                 Ok(effects)
             }
@@ -162,7 +178,8 @@ impl Acting<'_> {
                 Ok(self.case.review(*approve, terms.chain, cx)?)
             }
             ExchangeAction::Resolve { seen, finding, evidence, .. } => {
-                let (mut attempt, doubt) = (self.last(ws).ok_or(Refused::NotFound)?, self.case.order.open_to(finding));
+                let (mut attempt, doubt) =
+                    (self.last(ws).ok_or(Refused::NotFound)?, self.case.order.open_to(finding));
                 let effects = self.case.resolve(&mut attempt, finding, evidence, cx)?;
                 as_seen(Some(seen), doubt.as_ref())?;
                 self.attempt = Some(attempt);
@@ -186,14 +203,24 @@ impl Acting<'_> {
         ws.attempts.get(&(self.case.order.tenant, id)).cloned()
     }
 
-    fn heard(&mut self, mut attempt: Attempt, report: &RailReport, cx: &mut Cx<'_>) -> WalletEffects {
+    fn heard(
+        &mut self,
+        mut attempt: Attempt,
+        report: &RailReport,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
         let rail = self.rules.corridors.rail(&attempt.rail);
         let effects = self.case.heard(&mut attempt, report, rail, cx);
         self.attempt = Some(attempt);
         effects
     }
 
-    fn submitted(&mut self, mut attempt: Attempt, answer: &Submission, cx: &mut Cx<'_>) -> WalletEffects {
+    fn submitted(
+        &mut self,
+        mut attempt: Attempt,
+        answer: &Submission,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
         let effects = match answer {
             Submission::Reported(report) => return self.heard(attempt, report, cx),
             Submission::Taken => self.case.taken(cx),
@@ -205,7 +232,13 @@ impl Acting<'_> {
     }
 
     /// The answer to an inquiry; if it leaves the payout in flight, inquiries continue later.
-    fn inquired(&mut self, mut attempt: Attempt, answer: &InquiryAnswer, tries: i32, cx: &mut Cx<'_>) -> WalletEffects {
+    fn inquired(
+        &mut self,
+        mut attempt: Attempt,
+        answer: &InquiryAnswer,
+        tries: i32,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
         let corridors = self.rules.corridors;
         let rail = corridors.rail(&attempt.rail);
         let effects = match (answer, rail) {
@@ -220,7 +253,10 @@ impl Acting<'_> {
             (_, Some(rail)) => self.case.still_unclear(&mut attempt, rail, tries, cx),
             (_, None) => {
                 let job = JobChange::Set(JobKind::InquirePayout, cx.now + inquiry_delay(tries));
-                WalletEffects { jobs: vec![(self.case.order.id.0, job)], ..WalletEffects::default() }
+                WalletEffects {
+                    jobs: vec![(self.case.order.id.0, job)],
+                    ..WalletEffects::default()
+                }
             }
         };
         self.attempt = Some(attempt);
@@ -229,9 +265,17 @@ impl Acting<'_> {
 
     /// Waits for a route. Waiting within a suitable rail's operating hours counts against the
     /// submit deadline.
-    fn put_off(&mut self, ws: &mut WorkingSet, until: Timestamp, open: bool, cx: &mut Cx<'_>) -> WalletEffects {
+    fn put_off(
+        &mut self,
+        ws: &mut WorkingSet,
+        until: Timestamp,
+        open: bool,
+        cx: &mut Cx<'_>,
+    ) -> WalletEffects {
         let key = (self.case.order.tenant, self.case.order.id.0);
-        let Some(mut job) = ws.jobs.get(&key).cloned().flatten() else { return WalletEffects::default() };
+        let Some(mut job) = ws.jobs.get(&key).cloned().flatten() else {
+            return WalletEffects::default();
+        };
         job.tries = if open { job.tries + 1 } else { 0 };
         let waited = Span(i64::from(job.tries).saturating_mul(ROUTE_DELAY.0));
         if open && waited >= self.rules.corridors.submit_deadline {

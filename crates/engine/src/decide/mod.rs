@@ -43,7 +43,12 @@ pub struct Rules<'a> {
 }
 
 /// Decides one command. A refusal or a panic leaves the batch as it was.
-pub fn decide(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn IdSource) -> Outcome {
+pub fn decide(
+    ws: &mut WorkingSet,
+    command: &Command,
+    rules: Rules<'_>,
+    ids: &mut dyn IdSource,
+) -> Outcome {
     // The draft is discarded after a panic, so no partial write is visible.
     let decided = catch_unwind(AssertUnwindSafe(|| {
         let noting = audit::begin(ws, command);
@@ -71,7 +76,12 @@ pub fn decide(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mu
     }
 }
 
-fn run(ws: &mut WorkingSet, command: &Command, rules: Rules<'_>, ids: &mut dyn IdSource) -> Result<Outcome, Refused> {
+fn run(
+    ws: &mut WorkingSet,
+    command: &Command,
+    rules: Rules<'_>,
+    ids: &mut dyn IdSource,
+) -> Result<Outcome, Refused> {
     // The APIs use milliseconds: decide on the time that they show.
     let mut cx = Cx { now: ws.now.to_millis(), ids };
     act(ws, command.tenant, &command.action, rules, &mut cx)
@@ -103,7 +113,9 @@ fn act(
         Action::Exchange(key, action) => exchange::act(ws, tenant, key, action, rules, cx),
         Action::Chain(action) => chain::act(ws, tenant, action, rules, cx),
         Action::Delivery(named, action) => delivery::act(ws, tenant, *named, action, cx),
-        Action::MakeUpFor { aggregate, versions, .. } => delivery::make_up_for(ws, tenant, *aggregate, versions),
+        Action::MakeUpFor { aggregate, versions, .. } => {
+            delivery::make_up_for(ws, tenant, *aggregate, versions)
+        }
         Action::UnderRole(role, action) => {
             holds_role(ws, role)?;
             act(ws, tenant, action, rules, cx)
@@ -134,7 +146,12 @@ fn as_seen<T: PartialEq>(seen: Option<&T>, found: Option<&T>) -> Result<(), Refu
 }
 
 /// Writes the side effects of a decision: transfers, events, job, discrepancy.
-fn write(ws: &mut WorkingSet, tenant: TenantId, subject: uuid::Uuid, mut effects: Effects) -> Result<(), Refused> {
+fn write(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    subject: uuid::Uuid,
+    mut effects: Effects,
+) -> Result<(), Refused> {
     plant_in_effects(&mut effects);
     ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
     effects::tell(ws, tenant, effects.events);
@@ -151,7 +168,9 @@ fn write(ws: &mut WorkingSet, tenant: TenantId, subject: uuid::Uuid, mut effects
 }
 
 fn plant_in_effects(effects: &mut Effects) {
-    if planted::is(Planted::ForgottenInquiry) && matches!(effects.job, Some(JobChange::Set(JobKind::Inquire, _))) {
+    if planted::is(Planted::ForgottenInquiry)
+        && matches!(effects.job, Some(JobChange::Set(JobKind::Inquire, _)))
+    {
         effects.job = Some(JobChange::Done);
     }
     if planted::is(Planted::KeptReservation) {

@@ -40,8 +40,12 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
             },
             _ => true,
         }),
-        Subject::Sweep(id, _) => ws.sweeps.get(&(tenant, *id)).is_some_and(|it| it.state != SweepState::Failed),
-        Subject::Hold(of, _) => ws.requests.get(&(tenant, *of)).is_some_and(|request| match intent.plan {
+        Subject::Sweep(id, _) => {
+            ws.sweeps.get(&(tenant, *id)).is_some_and(|it| it.state != SweepState::Failed)
+        }
+        Subject::Hold(of, _) => ws.requests.get(&(tenant, *of)).is_some_and(|request| match intent
+            .plan
+        {
             Plan::SetLegalHold { vault, held, .. } => request.wants_told(intent.id, &vault, held),
             _ => true,
         }),
@@ -49,7 +53,8 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
             // A freeze that a reorganization undid, and that a later one replaced, is obsolete.
             Plan::SetFrozen { frozen, .. } => {
                 let wallet = intent.wallet.and_then(|wallet| ws.wallets.get(&(tenant, wallet)));
-                wallet.is_none_or(|it| it.freeze == Some(intent.id) || it.state.is_frozen() == frozen)
+                wallet
+                    .is_none_or(|it| it.freeze == Some(intent.id) || it.state.is_frozen() == frozen)
             }
             _ => true,
         },
@@ -97,7 +102,12 @@ fn moved_on(subject: uuid::Uuid, refused: &Refused) -> Alert {
 }
 
 /// The transaction received a nonce.
-pub(super) fn taken(ws: &mut WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> Result<(), Refused> {
+pub(super) fn taken(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    key: &IntentKey,
+    cx: &Cx<'_>,
+) -> Result<(), Refused> {
     let mut effects = WalletEffects::default();
     if let Subject::Order(of) = &key.subject {
         on_order(ws, tenant, of, &mut effects, |case| case.debit_taken(cx));
@@ -131,7 +141,11 @@ pub(super) fn stop(
         }),
         Subject::Deposit(of) => on_deposit(ws, tenant, of, &mut effects, |case| {
             let is_held_up = case.is_refunded_by(id) && case.escrow_is_held();
-            if is_held_up { case.refund_failed("its escrow is on legal hold", cx) } else { WalletEffects::default() }
+            if is_held_up {
+                case.refund_failed("its escrow is on legal hold", cx)
+            } else {
+                WalletEffects::default()
+            }
         }),
         Subject::Sweep(..) | Subject::Hold(..) | Subject::Other => {}
     }
@@ -169,7 +183,9 @@ pub(super) fn after_all(ws: &mut WorkingSet, intent: &Intent) -> Result<(), Refu
     let mut effects = WalletEffects::default();
     if intent.state.is_terminal() && intent.state != IntentState::Done {
         let (kind, state) = (intent.kind.name(), intent.state.name());
-        let what = format!("a {kind} that was {state} took effect after all: a reorganization restored it");
+        let what = format!(
+            "a {kind} that was {state} took effect after all: a reorganization restored it"
+        );
         effects.alerts.push(Alert { kind: AlertKind::DeepReorg, subject: intent.subject, what });
     }
     effects::write(ws, intent.tenant, effects)
@@ -221,22 +237,28 @@ pub(super) fn fail(
     let (given_up, mut effects) = intent.failed(why, patience, cx.now);
     ws.intents.put((tenant, id), intent);
     match (&key.subject, given_up) {
-        (Subject::Order(of), false) => on_order(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx)),
+        (Subject::Order(of), false) => {
+            on_order(ws, tenant, of, &mut effects, |case| case.debit_not_tried(cx))
+        }
         (_, false) => {}
-        (Subject::Deposit(of), true) => on_deposit(ws, tenant, of, &mut effects, |case| match kind {
-            IntentKind::Release => {
-                let told = match halt {
-                    Some(halt) => case.release_halted(halt, cx),
-                    None => case.release_failed(reason, cx),
-                };
-                told_why(told, why)
-            }
-            _ if case.is_refunded_by(id) => case.refund_failed(why, cx),
-            // The proposal was withdrawn in the meantime.
-            _ => WalletEffects::default(),
-        }),
+        (Subject::Deposit(of), true) => {
+            on_deposit(ws, tenant, of, &mut effects, |case| match kind {
+                IntentKind::Release => {
+                    let told = match halt {
+                        Some(halt) => case.release_halted(halt, cx),
+                        None => case.release_failed(reason, cx),
+                    };
+                    told_why(told, why)
+                }
+                _ if case.is_refunded_by(id) => case.refund_failed(why, cx),
+                // The proposal was withdrawn in the meantime.
+                _ => WalletEffects::default(),
+            })
+        }
         (Subject::Order(of), true) => {
-            on_order(ws, tenant, of, &mut effects, |case| told_why(case.debit_failed(reason, cx), why));
+            on_order(ws, tenant, of, &mut effects, |case| {
+                told_why(case.debit_failed(reason, cx), why)
+            });
         }
         (Subject::Sweep(of, _), true) => effects.merge(sweep::given_up(ws, tenant, *of, why, cx)),
         (Subject::Hold(..) | Subject::Other, true) => {
@@ -324,7 +346,11 @@ pub(super) fn unsupported(
     if tell {
         let what = "an unsupported token was sent to one of our addresses".to_owned();
         let alert = Alert { kind: AlertKind::UnsupportedAsset, subject: tenant.0, what };
-        effects::write(ws, tenant, WalletEffects { alerts: vec![alert], ..WalletEffects::default() })?;
+        effects::write(
+            ws,
+            tenant,
+            WalletEffects { alerts: vec![alert], ..WalletEffects::default() },
+        )?;
     }
     Ok(Outcome::Done)
 }

@@ -44,7 +44,8 @@ pub(super) fn accept(
     let bound = found.as_ref().map_or_else(Vec::new, |quote| bound_faults(quote, order, rules));
     let coin = found.as_ref().map_or(StableCoin::Usdt, |quote| quote.offer.coin);
     let prefund = ws.account(tenant, &AccountCode::Prefund(coin));
-    let (payment, mut effects) = accept::accept(found.as_mut(), submission, taken, &bound, &prefund, cx)?;
+    let (payment, mut effects) =
+        accept::accept(found.as_mut(), submission, taken, &bound, &prefund, cx)?;
     if reused {
         // A second `quote.used` would violate the log's own constraint.
         effects.events.retain(|event| event.kind != EventKind::QuoteUsed);
@@ -88,7 +89,8 @@ fn bound_faults(quote: &Quote, order: &Order, rules: Rules<'_>) -> Vec<Fault> {
     if let Some(account) = &offer.account
         && !same_account(account, &order.beneficiary_account_number)
     {
-        faults.push(mismatch("beneficiary_account_number", "The quote was made for another account"));
+        faults
+            .push(mismatch("beneficiary_account_number", "The quote was made for another account"));
     }
     faults
 }
@@ -142,7 +144,9 @@ pub(super) fn act(
     }
     ws.payments.put(key, case.payment);
     match (action, attempt) {
-        (PaymentAction::BeginAttempt { .. }, Some(attempt)) => Ok(Outcome::Began(Box::new(attempt))),
+        (PaymentAction::BeginAttempt { .. }, Some(attempt)) => {
+            Ok(Outcome::Began(Box::new(attempt)))
+        }
         _ => Ok(Outcome::Done),
     }
 }
@@ -181,10 +185,14 @@ impl Case<'_> {
                 let last = self.last(ws);
                 Ok((report::refuse(&mut self.payment, last.as_ref(), *trigger, msg, cx)?, None))
             }
-            PaymentAction::Review { approve, .. } => Ok((report::review(&mut self.payment, *approve, cx)?, None)),
+            PaymentAction::Review { approve, .. } => {
+                Ok((report::review(&mut self.payment, *approve, cx)?, None))
+            }
             PaymentAction::Resolve { seen, finding, evidence, .. } => {
-                let (mut attempt, doubt) = (self.last(ws).ok_or(Refused::NotFound)?, self.payment.open_to(finding));
-                let effects = report::resolve(&mut self.payment, &mut attempt, finding, evidence, cx)?;
+                let (mut attempt, doubt) =
+                    (self.last(ws).ok_or(Refused::NotFound)?, self.payment.open_to(finding));
+                let effects =
+                    report::resolve(&mut self.payment, &mut attempt, finding, evidence, cx)?;
                 as_seen(Some(seen), doubt.as_ref())?;
                 Ok((effects, Some(attempt)))
             }
@@ -200,7 +208,8 @@ impl Case<'_> {
     }
 
     fn attempt(&self, ws: &WorkingSet, id: AttemptId) -> Result<Attempt, Refused> {
-        let attempt = ws.attempts.get(&(self.payment.tenant, id)).cloned().ok_or(Refused::NotFound)?;
+        let attempt =
+            ws.attempts.get(&(self.payment.tenant, id)).cloned().ok_or(Refused::NotFound)?;
         if attempt.payment == self.payment.id { Ok(attempt) } else { Err(Refused::NotFound) }
     }
 
@@ -216,11 +225,13 @@ impl Case<'_> {
         cx: &mut Cx<'_>,
     ) -> Result<(Effects, Option<Attempt>), Refused> {
         let (last, seen) = (self.last(ws), self.payment.clone());
-        let (sender, room) = match room(ws, self.payment.tenant, over, self.payment.amount, self.rules, cx.now) {
-            Room::Is(sender) => (sender, true),
-            Room::LookAgain => (None, false),
-        };
-        let attempt = report::begin_attempt(&mut self.payment, last.as_ref(), (over.0, sender), cx)?;
+        let (sender, room) =
+            match room(ws, self.payment.tenant, over, self.payment.amount, self.rules, cx.now) {
+                Room::Is(sender) => (sender, true),
+                Room::LookAgain => (None, false),
+            };
+        let attempt =
+            report::begin_attempt(&mut self.payment, last.as_ref(), (over.0, sender), cx)?;
         if !room {
             self.payment = seen;
             look_again(ws, (self.payment.tenant, self.payment.id.0), JobKind::Submit, cx.now);
@@ -229,7 +240,12 @@ impl Case<'_> {
         Ok((Effects::default(), Some(attempt)))
     }
 
-    fn submitted(&mut self, attempt: &mut Attempt, answer: &domain::rail::Submission, cx: &mut Cx<'_>) -> Effects {
+    fn submitted(
+        &mut self,
+        attempt: &mut Attempt,
+        answer: &domain::rail::Submission,
+        cx: &mut Cx<'_>,
+    ) -> Effects {
         use domain::rail::Submission;
         match answer {
             Submission::Reported(report) => self.reported(attempt, report, cx),
@@ -242,14 +258,24 @@ impl Case<'_> {
         }
     }
 
-    fn reported(&mut self, attempt: &mut Attempt, said: &domain::rail::RailReport, cx: &mut Cx<'_>) -> Effects {
+    fn reported(
+        &mut self,
+        attempt: &mut Attempt,
+        said: &domain::rail::RailReport,
+        cx: &mut Cx<'_>,
+    ) -> Effects {
         let corridors = self.rules.corridors;
         let rail = corridors.rail(&attempt.rail);
         report::apply(&mut self.payment, attempt, said, rail, corridors.return_window, cx)
     }
 
     /// The answer to an inquiry; if it leaves the payment in flight, inquiries continue later.
-    fn inquired(&mut self, attempt: &mut Attempt, answer: &InquiryAnswer, cx: &mut Cx<'_>) -> Effects {
+    fn inquired(
+        &mut self,
+        attempt: &mut Attempt,
+        answer: &InquiryAnswer,
+        cx: &mut Cx<'_>,
+    ) -> Effects {
         let tries = self.job.as_ref().map_or(0, |job| job.tries + 1);
         let Some(rail) = self.rules.corridors.rail(&attempt.rail) else {
             return later(report::inquiry_delay(tries), cx.now);
@@ -259,7 +285,8 @@ impl Case<'_> {
                 let mut effects = self.reported(attempt, said, cx);
                 // After a rejection the payment's job sends it over another rail instead of
                 // inquiring.
-                let asks_on = !self.payment.standing.state.is_terminal() && !attempt.state.is_refused();
+                let asks_on =
+                    !self.payment.standing.state.is_terminal() && !attempt.state.is_refused();
                 if effects.job.is_none() && asks_on {
                     effects.job = later(report::inquiry_delay(tries), cx.now).job;
                 }
@@ -294,7 +321,9 @@ impl Case<'_> {
         open: bool,
         cx: &mut Cx<'_>,
     ) -> Result<(Effects, Option<Attempt>), Refused> {
-        let Some(mut job) = self.job.clone().filter(|_| self.payment.standing.state == PaymentState::Queued) else {
+        let Some(mut job) =
+            self.job.clone().filter(|_| self.payment.standing.state == PaymentState::Queued)
+        else {
             return Err(Refused::NotFound);
         };
         job.tries = if open { job.tries + 1 } else { 0 };
@@ -302,7 +331,10 @@ impl Case<'_> {
         if open && waited >= self.rules.corridors.submit_deadline {
             let last = self.last(ws);
             let msg = "no rail accepted it in time";
-            return Ok((report::refuse(&mut self.payment, last.as_ref(), Trigger::DeadlinePassed, msg, cx)?, None));
+            return Ok((
+                report::refuse(&mut self.payment, last.as_ref(), Trigger::DeadlinePassed, msg, cx)?,
+                None,
+            ));
         }
         (job.kind, job.run_at, job.leased_until) = (JobKind::Submit, until, None);
         ws.jobs.put((job.tenant, job.subject), Some(job));

@@ -28,11 +28,14 @@ pub(super) fn room(
     rules: Rules<'_>,
     now: Timestamp,
 ) -> Room {
-    let Some(limits) = rules.corridors.rail(rail).and_then(|rail| rail.sender_limits.as_ref()) else {
+    let Some(limits) = rules.corridors.rail(rail).and_then(|rail| rail.sender_limits.as_ref())
+    else {
         return Room::Is(None);
     };
     match tally.filter(|tally| tally.rail == *rail && tally.window == limits.window(now)) {
-        Some(tally) if limits.exceeded_by(ws.spent(tenant, tally), amount).is_none() => Room::Is(Some(tally.sender)),
+        Some(tally) if limits.exceeded_by(ws.spent(tenant, tally), amount).is_none() => {
+            Room::Is(Some(tally.sender))
+        }
         _ => Room::LookAgain,
     }
 }
@@ -41,7 +44,12 @@ pub(super) fn room(
 const AGAIN_IN: Span = Span::secs(1);
 
 /// Selects a rail again. This counts as no attempt, since no route was waited for.
-pub(super) fn look_again(ws: &mut WorkingSet, (tenant, subject): (TenantId, Uuid), kind: JobKind, now: Timestamp) {
+pub(super) fn look_again(
+    ws: &mut WorkingSet,
+    (tenant, subject): (TenantId, Uuid),
+    kind: JobKind,
+    now: Timestamp,
+) {
     if let Some(mut job) = ws.jobs.get(&(tenant, subject)).cloned().flatten() {
         (job.kind, job.run_at, job.leased_until) = (kind, now + AGAIN_IN, None);
         ws.jobs.put((tenant, subject), Some(job));

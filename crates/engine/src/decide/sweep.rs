@@ -20,7 +20,13 @@ pub(super) fn pools(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Pool
 
 /// There may be coins to sweep: creates the job that begins a sweep, or brings it forward. The
 /// command's need includes the job.
-pub(super) fn plan(ws: &mut WorkingSet, tenant: TenantId, coin: StableCoin, rules: Rules<'_>, cx: &Cx<'_>) {
+pub(super) fn plan(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    coin: StableCoin,
+    rules: Rules<'_>,
+    cx: &Cx<'_>,
+) {
     let Some(wallets) = rules.wallet else { return };
     let lane = sweep::lane(tenant, coin);
     let waits = ws.jobs.get(&(tenant, lane)).is_some_and(Option::is_some);
@@ -41,10 +47,17 @@ pub(super) fn begin(
     let lane = sweep::lane(tenant, coin);
     holds(ws, tenant, lane, fence)?;
     let pools = pools(ws, tenant, coin);
-    let token = rules.wallet.and_then(|wallets| wallets.config.token(coin)).ok_or(Refused::NotFound)?;
-    let Some((sweep, intent, effects)) = sweep::begin(NewSweep { id, tenant, coin, token, held }, &pools, cx) else {
+    let token =
+        rules.wallet.and_then(|wallets| wallets.config.token(coin)).ok_or(Refused::NotFound)?;
+    let Some((sweep, intent, effects)) =
+        sweep::begin(NewSweep { id, tenant, coin, token, held }, &pools, cx)
+    else {
         let waits = !pools.is_sweeping() && pools.sweepable() > 0;
-        let job = if waits { JobChange::Set(JobKind::Sweep, cx.now + RETRY_AFTER) } else { JobChange::Done };
+        let job = if waits {
+            JobChange::Set(JobKind::Sweep, cx.now + RETRY_AFTER)
+        } else {
+            JobChange::Done
+        };
         ws.set_job(tenant, lane, job);
         return Ok(Outcome::Done);
     };
@@ -87,7 +100,13 @@ fn change(
 }
 
 /// The sweep took effect in `tx`.
-pub(super) fn done(ws: &mut WorkingSet, tenant: TenantId, id: SweepId, tx: TxHash, cx: &mut Cx<'_>) -> WalletEffects {
+pub(super) fn done(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    id: SweepId,
+    tx: TxHash,
+    cx: &mut Cx<'_>,
+) -> WalletEffects {
     change(ws, tenant, id, |sweep| sweep.done(tx, cx))
 }
 

@@ -15,7 +15,9 @@ use domain::policy::Corridors;
 use domain::ports::Controller;
 use domain::rail::{RailId, RailStatus};
 use domain::time::{Span, Timestamp};
-use domain::wallet::{BlockOrder, BlockReason, KycLevel, Provision, TriggeredBy, Wallet, WalletState, provision};
+use domain::wallet::{
+    BlockOrder, BlockReason, KycLevel, Provision, TriggeredBy, Wallet, WalletState, provision,
+};
 use store::working_set::WorkingSet;
 use uuid::Uuid;
 
@@ -47,7 +49,11 @@ fn wallet() -> Wallet {
         phone: "+923001234567".to_owned(),
         blockchain: "ethereum".to_owned(),
         kyc_level: None,
-        controller: Controller { address: Address([1; 20]), implementation: Address([2; 20]), version: 1 },
+        controller: Controller {
+            address: Address([1; 20]),
+            implementation: Address([2; 20]),
+            version: 1,
+        },
         deployed: true,
     };
     provision(asked, KycLevel::Basic, None, NOW).expect("may be").0
@@ -142,11 +148,16 @@ fn an_unreviewed_unknown_outcome_is_not_resolved() {
     ws.exchanges.load((TENANT, order.id), order.clone());
     let resolve = |seen: Doubt| {
         let (finding, evidence) = (RailStatus::Accepted.into(), "statement".to_owned());
-        Action::Exchange(key.clone(), ExchangeAction::Resolve { seen, finding, evidence, by: Box::new("test".into()) })
+        Action::Exchange(
+            key.clone(),
+            ExchangeAction::Resolve { seen, finding, evidence, by: Box::new("test".into()) },
+        )
     };
     let doubt = order.doubt().expect("in doubt");
     let other = AttemptId(Uuid::from_u128(9));
-    for seen in [Doubt { attempt: other, ..doubt }, Doubt { since: doubt.since - Span::mins(1), ..doubt }] {
+    for seen in
+        [Doubt { attempt: other, ..doubt }, Doubt { since: doubt.since - Span::mins(1), ..doubt }]
+    {
         let outcome = decided(&mut ws, resolve(seen));
         assert!(matches!(outcome, Outcome::Refused(Refused::NotAsSeen)), "{outcome:?}");
         assert_eq!(ws.exchanges.get(&(TENANT, order.id)), Some(&order), "nothing was changed");
@@ -177,7 +188,9 @@ fn an_unreviewed_block_is_not_lifted() {
         let unblock = WalletAction::Unblock { seen, reason: None, by, idempotency: None };
         match decided(&mut ws, Action::Wallet(id, unblock)) {
             Outcome::Wallet(now) => assert!(ends && now.state == WalletState::Active, "{seen:?}"),
-            Outcome::Refused(Refused::NotAsSeen) => assert!(!ends && ws.wallets.is_unchanged(), "{seen:?}"),
+            Outcome::Refused(Refused::NotAsSeen) => {
+                assert!(!ends && ws.wallets.is_unchanged(), "{seen:?}")
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -30,7 +30,8 @@ pub(super) fn provision(
         return Ok(Outcome::Replayed(made));
     }
     let asked = &new.provision;
-    let customer = Customer { customer_id: asked.customer_id.clone(), blockchain: asked.blockchain.clone() };
+    let customer =
+        Customer { customer_id: asked.customer_id.clone(), blockchain: asked.blockchain.clone() };
     let existing = ws.customers.get(&(tenant, customer.clone())).copied();
     let record = ws.customer_records.get(&(tenant, asked.customer_id.clone())).copied();
     let asked = Provision { kyc_level: asked.kyc_level.or(record), ..asked.clone() };
@@ -94,7 +95,9 @@ pub(super) fn act(
     effects::write(ws, tenant, effects)?;
     let made = match action {
         // The wallet keeps only its latest block; the event records this one permanently.
-        WalletAction::Block { .. } => Made::Event(Aggregate::Wallet(id).event_id(tenant, wallet.events)),
+        WalletAction::Block { .. } => {
+            Made::Event(Aggregate::Wallet(id).event_id(tenant, wallet.events))
+        }
         _ => Made::Wallet(id),
     };
     remember(ws, tenant, idempotency, made, cx);
@@ -122,7 +125,12 @@ fn entered(
 
 /// Applies a worker's results, expiries, and the on-chain actions that its state requires. Its job
 /// comes last.
-fn follow(ws: &mut WorkingSet, wallet: &mut Wallet, followed: &Followed, cx: &mut Cx<'_>) -> WalletEffects {
+fn follow(
+    ws: &mut WorkingSet,
+    wallet: &mut Wallet,
+    followed: &Followed,
+    cx: &mut Cx<'_>,
+) -> WalletEffects {
     let before = wallet.state;
     let mut effects = WalletEffects::default();
     if followed.in_line {
@@ -133,7 +141,8 @@ fn follow(ws: &mut WorkingSet, wallet: &mut Wallet, followed: &Followed, cx: &mu
     }
     effects.merge(wallet.time_passed(cx.now));
     let mut effects = entered(ws, before, wallet, &followed.tokens, effects, cx);
-    let under_way = wallet.freeze.and_then(|intent| ws.intents.get(&(wallet.tenant, intent))).cloned();
+    let under_way =
+        wallet.freeze.and_then(|intent| ws.intents.get(&(wallet.tenant, intent))).cloned();
     if wallet.freeze.is_none() || under_way.is_some() {
         let (intents, more) = wallet.align_freeze(under_way, cx);
         effects.merge(more);
@@ -143,7 +152,9 @@ fn follow(ws: &mut WorkingSet, wallet: &mut Wallet, followed: &Followed, cx: &mu
     }
     effects.merge(wallet.waiting(cx.now));
     if wallet.follow_up && !followed.in_line {
-        effects.jobs.push((wallet.id.0, JobChange::Set(JobKind::WalletTimer, cx.now + FOLLOW_RETRY)));
+        effects
+            .jobs
+            .push((wallet.id.0, JobChange::Set(JobKind::WalletTimer, cx.now + FOLLOW_RETRY)));
     }
     effects
 }

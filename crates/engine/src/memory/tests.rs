@@ -57,7 +57,10 @@ fn quote(tenant: TenantId, number: u128, state: QuoteState) -> Quote {
 }
 
 fn account(tenant: TenantId, posted: i64) -> Account {
-    Account { credits_posted: posted, ..Account::empty(tenant, AccountCode::Prefund(StableCoin::Usdt)) }
+    Account {
+        credits_posted: posted,
+        ..Account::empty(tenant, AccountCode::Prefund(StableCoin::Usdt))
+    }
 }
 
 const fn head(seq: i64) -> Head {
@@ -104,7 +107,11 @@ fn numbers(rows: &WorkingSet, tenant: TenantId) -> [Option<i64>; 3] {
     assert!(rows.is_unchanged());
     let account = rows.accounts.loaded(&(tenant, account(tenant, 0).code));
     let open = rows.open_quotes.loaded(&(tenant, Country::Pak));
-    [rows.heads.loaded(&tenant).map(|head| head.payment_seq), account.map(|it| it.credits_posted), open.copied()]
+    [
+        rows.heads.loaded(&tenant).map(|head| head.payment_seq),
+        account.map(|it| it.credits_posted),
+        open.copied(),
+    ]
 }
 
 fn recalled(memory: &Memory, need: &Need) -> Option<[Option<i64>; 3]> {
@@ -225,7 +232,11 @@ fn time_does_not_precede_a_tenants_last_batch() {
         (to_quote(TWO), 0, 0),
         (tenants(&[ONE, TWO]), 100, 500),
     ] {
-        assert_eq!(now(&need, Span::millis(since)), Some(STORE + Span::millis(expected)), "{need:?} after {since} ms");
+        assert_eq!(
+            now(&need, Span::millis(since)),
+            Some(STORE + Span::millis(expected)),
+            "{need:?} after {since} ms"
+        );
     }
 }
 
@@ -235,7 +246,9 @@ fn evicted_rows_are_not_returned() {
     load(&memory, ONE, 0, 1);
     load(&memory, TWO, 0, 1);
     memory.forget(&BTreeSet::from([ONE]));
-    for (need, expected) in [(to_quote(ONE), false), (to_quote(TWO), true), (tenants(&[ONE, TWO]), false)] {
+    for (need, expected) in
+        [(to_quote(ONE), false), (to_quote(TWO), true), (tenants(&[ONE, TWO]), false)]
+    {
         assert_eq!(memory.recall(&need, OWN, 0).is_some(), expected, "{need:?}");
     }
     load(&memory, ONE, 1, 2);
@@ -324,7 +337,10 @@ fn a_store_clock_that_is_set_back_delays_no_batch() {
     loaded(&memory, &to_quote(ONE), ahead);
     let mut right = found(TWO, 0);
     memory.look(&mut right, OWN..OWN);
-    assert!(memory.recall(&to_quote(ONE), OWN, 0).is_none(), "the tenant's last batch was hours ahead");
+    assert!(
+        memory.recall(&to_quote(ONE), OWN, 0).is_none(),
+        "the tenant's last batch was hours ahead"
+    );
     let mut his = found(ONE, 1);
     memory.look(&mut his, OWN..OWN);
     assert_eq!(his.now, STORE);

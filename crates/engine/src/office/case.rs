@@ -29,7 +29,11 @@ pub struct Case {
 ///
 /// # Errors
 /// The database cannot be reached, or a row is not readable.
-pub async fn case(store: &Store, tenant: TenantId, id: PaymentId) -> Result<Option<Case>, StoreError> {
+pub async fn case(
+    store: &Store,
+    tenant: TenantId,
+    id: PaymentId,
+) -> Result<Option<Case>, StoreError> {
     let Some(record) = store.payment_record(tenant, id).await? else { return Ok(None) };
     let attempts = store.attempts(tenant, id).await?;
     let mut discrepancies = Vec::new();

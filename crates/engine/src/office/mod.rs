@@ -7,7 +7,8 @@ mod story;
 
 pub use case::{Case, case};
 pub use store::{
-    AccountPage, Backlog, COUNTED_MAX, CorridorVolume, Found, LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted,
-    StateVolume, StoredTransfer, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine, Unreleased,
+    AccountPage, Backlog, COUNTED_MAX, CorridorVolume, Found, LOOKED_AT_MAX, PaymentMark,
+    PaymentsPage, PaymentsWanted, StateVolume, StoredTransfer, TRANSFERS_LOOKED_AT_MAX,
+    TRANSFERS_TAKEN_BACK_MAX, TrialLine, Unreleased,
 };
 pub use story::why;

@@ -21,14 +21,20 @@ pub fn why(case: &Case, now: Timestamp) -> String {
             None => "A rail accepted it.".to_owned(),
         },
         PaymentState::Succeeded => match last {
-            Some(attempt) => format!("{} reported it as paid on {}.", attempt.rail, shown(payment.standing.state_at)),
+            Some(attempt) => format!(
+                "{} reported it as paid on {}.",
+                attempt.rail,
+                shown(payment.standing.state_at)
+            ),
             None => "It is paid.".to_owned(),
         },
         PaymentState::Unknown => unknown(payment, last),
         PaymentState::Rejected => ended("It was rejected before any rail accepted it", payment),
         PaymentState::Failed => ended("The rail accepted it and then did not pay it", payment),
         PaymentState::Reversed | PaymentState::Canceled => match payment.settled_at {
-            Some(settled) => ended(&format!("It was paid on {} and came back", shown(settled)), payment),
+            Some(settled) => {
+                ended(&format!("It was paid on {} and came back", shown(settled)), payment)
+            }
             None => ended("It was cancelled at the rail and nothing was paid", payment),
         },
     }
@@ -38,16 +44,23 @@ fn queued(case: &Case, payment: &Payment, last: Option<&Attempt>, now: Timestamp
     if payment.review == ReviewState::Waiting {
         let score = payment.screened.score;
         return match &payment.screened.evidence {
-            Some(evidence) => format!("A reviewer has to decide: screening scored {score} against {evidence}."),
+            Some(evidence) => {
+                format!("A reviewer has to decide: screening scored {score} against {evidence}.")
+            }
             None if payment.screened.stale => {
-                "A reviewer has to decide: the sanctions lists were too old to clear the parties.".to_owned()
+                "A reviewer has to decide: the sanctions lists were too old to clear the parties."
+                    .to_owned()
             }
             None => format!("A reviewer has to decide: screening scored {score}."),
         };
     }
     match last.map(|attempt| (attempt, attempt.state)) {
         Some((attempt, AttemptState::Sending)) => {
-            format!("It was handed to {} on {}; its answer is awaited.", attempt.rail, shown(attempt.created_at))
+            format!(
+                "It was handed to {} on {}; its answer is awaited.",
+                attempt.rail,
+                shown(attempt.created_at)
+            )
         }
         Some((attempt, AttemptState::Indeterminate)) => format!(
             "It is unknown whether {} accepted it: the rail is being queried, and nothing is sent again before it answers.",
@@ -62,7 +75,11 @@ fn queued(case: &Case, payment: &Payment, last: Option<&Attempt>, now: Timestamp
             Some(job) => format!(
                 "No rail can accept it now; the next attempt is at {}{}.",
                 shown(job.run_at),
-                if job.tries > 0 { format!(" after {} attempts", job.tries) } else { String::new() }
+                if job.tries > 0 {
+                    format!(" after {} attempts", job.tries)
+                } else {
+                    String::new()
+                }
             ),
             None => "It is queued for submission.".to_owned(),
         },

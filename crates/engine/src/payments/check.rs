@@ -11,7 +11,8 @@ use domain::screening::{Party, Screened};
 use super::{Denied, Payments};
 
 /// Message for a name that no rail can transmit.
-pub(crate) const UNSPOKEN: &str = "The rail has no characters for this name: write it in Latin letters";
+pub(crate) const UNSPOKEN: &str =
+    "The rail has no characters for this name: write it in Latin letters";
 
 impl Payments {
     /// Returns the order if it meets every rule of its country and some rail can accept it.
@@ -42,9 +43,11 @@ impl Payments {
             Unfit::Needs(Need::SenderBirthdate) => {
                 Fault::new("sender_birthdate", "missing", "The rail needs the date of birth")
             }
-            Unfit::Needs(Need::SenderDocExpiry) => {
-                Fault::new("sender_identity_doc_exp", "missing", "The rail needs the document's expiry date")
-            }
+            Unfit::Needs(Need::SenderDocExpiry) => Fault::new(
+                "sender_identity_doc_exp",
+                "missing",
+                "The rail needs the document's expiry date",
+            ),
             Unfit::Name(field) => Fault::new(field, "unsupported_characters", UNSPOKEN),
             _ => return None,
         })
@@ -53,16 +56,31 @@ impl Payments {
     /// Screens the names of both parties, in memory.
     pub(super) fn screen(&self, order: &Order) -> Screened {
         let parties = [
-            Party { name: &order.sender_name, birthdate: order.sender_birthdate, country: Some(&order.sender_country) },
-            Party { name: &order.beneficiary_name, birthdate: None, country: Some(order.country.alpha3()) },
+            Party {
+                name: &order.sender_name,
+                birthdate: order.sender_birthdate,
+                country: Some(&order.sender_country),
+            },
+            Party {
+                name: &order.beneficiary_name,
+                birthdate: None,
+                country: Some(order.country.alpha3()),
+            },
         ];
         self.world.screened(&parties, self.world.clock.now())
     }
 }
 
 /// What an order requires of a rail.
-pub(crate) fn wanted<'a>(order: &'a Order, amount: Money, corridors: &domain::policy::Corridors) -> Wanted<'a> {
-    let default = corridors.corridors.get(&order.country).and_then(|corridor| corridor.default_local_code.as_ref());
+pub(crate) fn wanted<'a>(
+    order: &'a Order,
+    amount: Money,
+    corridors: &domain::policy::Corridors,
+) -> Wanted<'a> {
+    let default = corridors
+        .corridors
+        .get(&order.country)
+        .and_then(|corridor| corridor.default_local_code.as_ref());
     Wanted {
         country: order.country,
         amount,

@@ -21,12 +21,12 @@ use domain::rail::Finding;
 pub use store::need::IdempotencyKey;
 use store::working_set::{IdempotencyRecord, Made};
 pub use store::{
-    AUDIT_LIST_MAX, AUDIT_SEARCHED_MAX, AuditChain, AuditFilter, AuditPart, AuditPlace, AuditReport, AuditVerdict,
-    Checkpoint,
+    AUDIT_LIST_MAX, AUDIT_SEARCHED_MAX, AuditChain, AuditFilter, AuditPart, AuditPlace,
+    AuditReport, AuditVerdict, Checkpoint,
 };
 pub use store::{
-    EventRecord, EventSubject, JobCount, JobHolder, KeptAnswer, KeyRow, ListFilter, Record, RoleLease, Search, Store,
-    StoreError,
+    EventRecord, EventSubject, JobCount, JobHolder, KeptAnswer, KeyRow, ListFilter, Record,
+    RoleLease, Search, Store, StoreError,
 };
 
 use crate::batcher::{Engine, EngineError};
@@ -110,7 +110,12 @@ pub struct Payments {
 
 impl Payments {
     /// The service over its engine.
-    pub const fn new(store: Store, engine: Engine, world: Arc<World>, environment: Environment) -> Payments {
+    pub const fn new(
+        store: Store,
+        engine: Engine,
+        world: Arc<World>,
+        environment: Environment,
+    ) -> Payments {
         Payments { store, engine, world, environment }
     }
 
@@ -126,14 +131,22 @@ impl Payments {
             Ok((offer, ttl, cap)) => {
                 let id = QuoteId(crate::batcher::fresh_id(&self.store));
                 let cap = cap.filter(|_| self.environment != Environment::Mock);
-                self.run(caller, Action::CreateQuote { id, offer: Box::new(offer), ttl, cap, idempotency }).await?
+                self.run(
+                    caller,
+                    Action::CreateQuote { id, offer: Box::new(offer), ttl, cap, idempotency },
+                )
+                .await?
             }
             Err(denied) => self.made_before(caller.tenant, idempotency, denied).await?,
         };
         match outcome {
             Outcome::Quoted(quote) => Ok(Reply { made: *quote, replayed: false }),
             Outcome::Replayed(IdempotencyRecord { made: Made::Quote(id), .. }) => {
-                let made = self.store.quote(caller.tenant, id).await?.ok_or(Denied::Refused(Refused::NotFound))?;
+                let made = self
+                    .store
+                    .quote(caller.tenant, id)
+                    .await?
+                    .ok_or(Denied::Refused(Refused::NotFound))?;
                 Ok(Reply { made, replayed: true })
             }
             _ => Err(Denied::Engine(EngineError::Internal)),
@@ -150,7 +163,8 @@ impl Payments {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Payment>, Denied> {
         allowed(caller, draft.country)?;
-        let checked = self.checked(draft, shape).and_then(|order| self.open(order.country).map(|()| order));
+        let checked =
+            self.checked(draft, shape).and_then(|order| self.open(order.country).map(|()| order));
         let outcome = match checked {
             Ok(order) => {
                 let submission = Box::new(self.submission(order));
@@ -179,7 +193,8 @@ impl Payments {
     ) -> Result<Outcome, Denied> {
         let Some(asked) = idempotency else { return Err(denied) };
         let kept = self.store.made_before(tenant, &asked.key).await?;
-        let made = asked.made_before(kept.as_ref(), self.world.clock.now()).map_err(Denied::Refused)?;
+        let made =
+            asked.made_before(kept.as_ref(), self.world.clock.now()).map_err(Denied::Refused)?;
         made.map(Outcome::Replayed).ok_or(denied)
     }
 
@@ -206,12 +221,20 @@ impl Payments {
     }
 
     /// Returns a payment of the tenant with its order and quote (GET /v2/payments/{id}).
-    pub async fn find_payment(&self, caller: &Caller, id: PaymentId) -> Result<Option<Record>, Denied> {
+    pub async fn find_payment(
+        &self,
+        caller: &Caller,
+        id: PaymentId,
+    ) -> Result<Option<Record>, Denied> {
         Ok(self.store.payment_record(caller.tenant, id).await?)
     }
 
     /// Same by the caller's own id.
-    pub async fn find_by_external_id(&self, caller: &Caller, external_id: &str) -> Result<Option<Record>, Denied> {
+    pub async fn find_by_external_id(
+        &self,
+        caller: &Caller,
+        external_id: &str,
+    ) -> Result<Option<Record>, Denied> {
         match self.store.payment_id_by_external(caller.tenant, external_id).await? {
             Some(id) => self.find_payment(caller, id).await,
             None => Ok(None),
@@ -231,7 +254,8 @@ impl Payments {
         approve: bool,
         by: impl Into<Deed>,
     ) -> Result<(), Denied> {
-        let action = Action::Payment(id, PaymentAction::Review { approve, by: Box::new(by.into()) });
+        let action =
+            Action::Payment(id, PaymentAction::Review { approve, by: Box::new(by.into()) });
         self.run_for(tenant, action).await.map(drop)
     }
 
@@ -275,7 +299,9 @@ impl Payments {
         minor: i64,
         by: impl Into<Deed>,
     ) -> Result<(), Denied> {
-        self.run_for(tenant, Action::FundController { coin, minor, by: Box::new(by.into()) }).await.map(drop)
+        self.run_for(tenant, Action::FundController { coin, minor, by: Box::new(by.into()) })
+            .await
+            .map(drop)
     }
 
     /// The store, for reads without rules of their own (events, keys).
@@ -315,5 +341,9 @@ impl Payments {
 /// # Errors
 /// [`Denied::CorridorNotEnabled`]
 pub fn allowed(caller: &Caller, country: Country) -> Result<(), Denied> {
-    if caller.policy.countries.contains(&country) { Ok(()) } else { Err(Denied::CorridorNotEnabled(country)) }
+    if caller.policy.countries.contains(&country) {
+        Ok(())
+    } else {
+        Err(Denied::CorridorNotEnabled(country))
+    }
 }

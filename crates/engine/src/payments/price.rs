@@ -9,10 +9,15 @@ use super::{Caller, Denied, Payments, QuoteRequest};
 
 impl Payments {
     /// The price of a request, its validity, and the cap on open quotes.
-    pub(super) fn price(&self, caller: &Caller, request: QuoteRequest) -> Result<(Offer, Span, Option<u32>), Denied> {
+    pub(super) fn price(
+        &self,
+        caller: &Caller,
+        request: QuoteRequest,
+    ) -> Result<(Offer, Span, Option<u32>), Denied> {
         let (country, coin) = (request.country, caller.policy.settlement_coin);
         let world = &self.world;
-        let hints = (request.beneficiary_account_number.as_deref(), request.bank_branch_code.as_deref());
+        let hints =
+            (request.beneficiary_account_number.as_deref(), request.bank_branch_code.as_deref());
         let faults = check_route_hints(country, hints.0, hints.1, &world.directory);
         if !faults.is_empty() {
             return Err(Denied::Invalid(faults));
@@ -25,7 +30,11 @@ impl Payments {
             currency: request.currency,
             amount: request.amount,
             mid: self.fresh_mid(request.currency, country.currency(), corridor.max_rate_age)?,
-            wallet_mid: self.fresh_mid(coin.currency(), country.currency(), corridor.max_rate_age)?,
+            wallet_mid: self.fresh_mid(
+                coin.currency(),
+                country.currency(),
+                corridor.max_rate_age,
+            )?,
             margin_bps: caller.policy.margin_bps_for(country),
             premium_bps: caller.policy.premium_bps,
             coin,
@@ -48,7 +57,8 @@ impl Payments {
             let fitting = route::candidates(&world.corridors, &wanted);
             // If no rail accepts exactly this amount to this bank, the country's most expensive
             // rail sets the cost.
-            let dearest = || world.corridors.rails_of(country).map(|rail| rail.cost_minor).max().unwrap_or(0);
+            let dearest =
+                || world.corridors.rails_of(country).map(|rail| rail.cost_minor).max().unwrap_or(0);
             fitting.first().map_or_else(dearest, |rail| rail.cost_minor)
         };
         let offer = pricing.offer(cost).map_err(|fault| Denied::Invalid(vec![fault]))?;

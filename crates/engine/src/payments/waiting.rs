@@ -28,7 +28,8 @@ pub async fn waiting(store: &Store, tenant: TenantId) -> Result<Vec<Record>, Sto
         found.extend(store.list_payments(tenant, &filter).await?);
     }
     found.retain(|record| {
-        record.payment.standing.state == PaymentState::Unknown || record.payment.review == ReviewState::Waiting
+        record.payment.standing.state == PaymentState::Unknown
+            || record.payment.review == ReviewState::Waiting
     });
     found.sort_by_key(|record| record.payment.accepted_at);
     Ok(found)

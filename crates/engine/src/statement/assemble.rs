@@ -8,10 +8,16 @@ use domain::time::{Span, Timestamp};
 use store::{AccountPeriod, References, SideTotals, StoredTransfer, Totals};
 use uuid::Uuid;
 
-use super::{Balance, Direction, Entry, FINAL_AFTER, Statement, StatementError, Subject, Total, Wanted, words};
+use super::{
+    Balance, Direction, Entry, FINAL_AFTER, Statement, StatementError, Subject, Total, Wanted,
+    words,
+};
 
 /// Reservations open at the end of the period: debits, credits.
-pub(super) fn open_counts(account: &AccountCode, period: &AccountPeriod) -> Result<(i64, i64), StatementError> {
+pub(super) fn open_counts(
+    account: &AccountCode,
+    period: &AccountPeriod,
+) -> Result<(i64, i64), StatementError> {
     let ending = ending(account, period)?;
     Ok((ending.debits.reserved_count, ending.credits.reserved_count))
 }
@@ -43,8 +49,10 @@ pub(super) fn statement(
         entries.push((entry, running));
     }
     if running != closing.booked {
-        let what =
-            format!("opening balance and movements add up to {running}, but the closing balance is {}", closing.booked);
+        let what = format!(
+            "opening balance and movements add up to {running}, but the closing balance is {}",
+            closing.booked
+        );
         return Err(disagrees(account, what));
     }
     Ok(Statement {
@@ -70,7 +78,11 @@ fn ending(account: &AccountCode, period: &AccountPeriod) -> Result<Totals, State
 }
 
 /// All transfers must add up to the account's row.
-fn agree_with_row(account: &AccountCode, period: &AccountPeriod, ending: Totals) -> Result<(), StatementError> {
+fn agree_with_row(
+    account: &AccountCode,
+    period: &AccountPeriod,
+    ending: Totals,
+) -> Result<(), StatementError> {
     let all = ending.plus(period.after).ok_or_else(|| beyond(account))?;
     let row = &period.account;
     let folded = (all.debits.reserved, all.debits.booked, all.credits.reserved, all.credits.booked);
@@ -78,7 +90,10 @@ fn agree_with_row(account: &AccountCode, period: &AccountPeriod, ending: Totals)
     if folded == stored {
         return Ok(());
     }
-    Err(disagrees(account, format!("its transfers add up to {folded:?}, but the account holds {stored:?}")))
+    Err(disagrees(
+        account,
+        format!("its transfers add up to {folded:?}, but the account holds {stored:?}"),
+    ))
 }
 
 /// Count and sum of debits and of credits.
@@ -102,16 +117,23 @@ fn agree_with_list(
     let mut listed: Listed = Default::default();
     for transfer in transfers {
         if transfer.amount.currency != account.currency() {
-            return Err(disagrees(account, format!("transfer {} is in {:?}", transfer.id, transfer.amount.currency)));
+            return Err(disagrees(
+                account,
+                format!("transfer {} is in {:?}", transfer.id, transfer.amount.currency),
+            ));
         }
         let side = if transfer.debit == *account { 0 } else { 1 };
         listed[side].0 += 1;
-        listed[side].1 = listed[side].1.checked_add(transfer.amount.minor).ok_or_else(|| beyond(account))?;
+        listed[side].1 =
+            listed[side].1.checked_add(transfer.amount.minor).ok_or_else(|| beyond(account))?;
     }
     if listed == summed {
         return Ok(());
     }
-    Err(disagrees(account, format!("the {what} listed add up to {listed:?}, but their stored sum is {summed:?}")))
+    Err(disagrees(
+        account,
+        format!("the {what} listed add up to {listed:?}, but their stored sum is {summed:?}"),
+    ))
 }
 
 fn balance(account: &AccountCode, totals: Totals) -> Result<Balance, StatementError> {
@@ -123,10 +145,17 @@ fn balance(account: &AccountCode, totals: Totals) -> Result<Balance, StatementEr
 }
 
 fn total(account: &AccountCode, side: SideTotals) -> Total {
-    Total { count: side.booked_count.unsigned_abs(), sum: Money::new(side.booked, account.currency()) }
+    Total {
+        count: side.booked_count.unsigned_abs(),
+        sum: Money::new(side.booked, account.currency()),
+    }
 }
 
-fn entry(account: &AccountCode, transfer: &StoredTransfer, references: &HashMap<Uuid, References>) -> Entry {
+fn entry(
+    account: &AccountCode,
+    transfer: &StoredTransfer,
+    references: &HashMap<Uuid, References>,
+) -> Entry {
     let (direction, counter) = if transfer.debit == *account {
         (Direction::Debit, &transfer.credit)
     } else {

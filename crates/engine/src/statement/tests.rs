@@ -49,7 +49,11 @@ struct History {
 
 fn play(acts: &[(i64, Act)]) -> History {
     let mut other = Account::empty(TENANT, AccountCode::InTransit(StableCoin::Usdt));
-    let mut history = History { account: Account::empty(TENANT, prefund()), transfers: Vec::new(), seen: Vec::new() };
+    let mut history = History {
+        account: Account::empty(TENANT, prefund()),
+        transfers: Vec::new(),
+        seen: Vec::new(),
+    };
     let mut open: Vec<(TransferId, i64)> = Vec::new();
     let mut at = Timestamp(0);
     for (number, (wait, act)) in acts.iter().enumerate() {
@@ -61,7 +65,11 @@ fn play(acts: &[(i64, Act)]) -> History {
             Act::End(..) if open.is_empty() => continue,
             Act::End(which, paid) => {
                 let (hold, minor) = open.remove(which % open.len());
-                (minor, if paid { TransferKind::PostPending } else { TransferKind::VoidPending }, Some(hold))
+                (
+                    minor,
+                    if paid { TransferKind::PostPending } else { TransferKind::VoidPending },
+                    Some(hold),
+                )
             }
         };
         let incoming = matches!(act, Act::TopUp(_));
@@ -101,11 +109,26 @@ fn play(acts: &[(i64, Act)]) -> History {
 
 fn stored(it: Transfer) -> StoredTransfer {
     let Transfer { id, tenant, debit, credit, amount, kind, pending, set, subject, at, .. } = it;
-    StoredTransfer { id, tenant, debit, credit, amount, kind, pending, set, reason: it.reason.to_owned(), subject, at }
+    StoredTransfer {
+        id,
+        tenant,
+        debit,
+        credit,
+        amount,
+        kind,
+        pending,
+        set,
+        reason: it.reason.to_owned(),
+        subject,
+        at,
+    }
 }
 
 /// What the store would read.
-fn period(history: &History, (from, to): (Timestamp, Timestamp)) -> (AccountPeriod, Vec<StoredTransfer>) {
+fn period(
+    history: &History,
+    (from, to): (Timestamp, Timestamp),
+) -> (AccountPeriod, Vec<StoredTransfer>) {
     let mut parts = [Totals::default(); 3];
     let mut movements = Vec::new();
     let mut open: Vec<StoredTransfer> = Vec::new();
@@ -142,7 +165,17 @@ fn period(history: &History, (from, to): (Timestamp, Timestamp)) -> (AccountPeri
     }
     let [before, during, after] = parts;
     let first_at = history.transfers.first().map(|it| it.at);
-    (AccountPeriod { account: history.account.clone(), before, during, after, first_at, movements }, open)
+    (
+        AccountPeriod {
+            account: history.account.clone(),
+            before,
+            during,
+            after,
+            first_at,
+            movements,
+        },
+        open,
+    )
 }
 
 fn wanted(from: Timestamp, to: Timestamp) -> Wanted {
@@ -234,7 +267,9 @@ fn manipulated_books_make_no_statement() {
 #[test]
 fn numbers_count_days_and_a_late_period_is_final() {
     let history = some();
-    let on = |day: i64| make(&history, Timestamp(day * DAY), Timestamp((day + 1) * DAY)).expect("agrees");
+    let on = |day: i64| {
+        make(&history, Timestamp(day * DAY), Timestamp((day + 1) * DAY)).expect("agrees")
+    };
     assert_eq!([0, 1, 2, 9].map(|day| on(day).sequence), [0, 1, 2, 9]);
     assert!(on(1).is_final);
     let (from, to) = (Timestamp(0), Timestamp(5 * DAY));
@@ -252,7 +287,8 @@ fn an_entry_carries_business_labels_and_its_subject() {
     let (period, open) = period(&history, (from, to));
     let paid = period.movements[1].subject.expect("an id");
     let known = References { external_id: Some("inv-1".to_owned()), ..References::default() };
-    let made = statement(&wanted(from, to), &period, &open, &HashMap::from([(paid, known)])).expect("agrees");
+    let made = statement(&wanted(from, to), &period, &open, &HashMap::from([(paid, known)]))
+        .expect("agrees");
     let shown: Vec<_> = made.entries.iter().map(|(it, _)| (it.purpose, it.counter_side)).collect();
     assert_eq!(
         shown,
@@ -264,6 +300,10 @@ fn an_entry_carries_business_labels_and_its_subject() {
     );
     assert_eq!(made.entries[1].0.references.external_id.as_deref(), Some("inv-1"));
     assert_eq!(made.entries[1].0.subject.id(), Some(paid));
-    assert_eq!(made.entries[0].0.subject, Subject::Nothing, "a top-up's reason names no kind of record");
+    assert_eq!(
+        made.entries[0].0.subject,
+        Subject::Nothing,
+        "a top-up's reason names no kind of record"
+    );
     assert_eq!(made.reservations.len(), 1);
 }

@@ -32,7 +32,11 @@ impl Wallets {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
         let by = Box::new(by.into());
-        self.changed_wallet(caller, Action::Wallet(id, WalletAction::Block { order, by, idempotency })).await
+        self.changed_wallet(
+            caller,
+            Action::Wallet(id, WalletAction::Block { order, by, idempotency }),
+        )
+        .await
     }
 
     /// Unblocks a wallet; `reason` is stored with it.
@@ -64,7 +68,11 @@ impl Wallets {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
         let by = Box::new(by.into());
-        self.changed_wallet(caller, Action::Wallet(id, WalletAction::Unblock { seen, reason, by, idempotency })).await
+        self.changed_wallet(
+            caller,
+            Action::Wallet(id, WalletAction::Unblock { seen, reason, by, idempotency }),
+        )
+        .await
     }
 
     /// Passes on a regulator's order. The answer states whether USDC's contract has the address on
@@ -85,7 +93,8 @@ impl Wallets {
         let ours = tokens.iter().any(|(coin, _)| *coin == StableCoin::Usdc);
         let action = Action::Wallet(id, WalletAction::Blacklist { order, tokens, by, idempotency });
         let mut reply = self.changed_wallet(caller, action).await?;
-        let wait = if ours && reply.made.state == WalletState::Blacklisted { CHAIN_WAIT } else { Span(0) };
+        let wait =
+            if ours && reply.made.state == WalletState::Blacklisted { CHAIN_WAIT } else { Span(0) };
         if let Some(shown) = self.shown_on_chain(&reply.made, wait).await? {
             reply.made.chain_blacklisted = shown;
         }
@@ -107,7 +116,8 @@ impl Wallets {
                     None
                 }
             };
-            if shown == Some(true) || clock.now() >= until || !self.writes_blacklist(wallet).await? {
+            if shown == Some(true) || clock.now() >= until || !self.writes_blacklist(wallet).await?
+            {
                 return Ok(shown);
             }
             clock.sleep_until(clock.now() + CHAIN_ASK).await;

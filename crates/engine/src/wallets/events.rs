@@ -7,7 +7,8 @@ use domain::wallet_event::WalletEventEntry;
 use store::working_set::{IdempotencyRecord, Made};
 
 use super::{
-    Caller, DeliveredEvent, DeliveryFilter, DeliveryRecord, Denied, Listed, Page, Reply, Wallets, not_found_as,
+    Caller, DeliveredEvent, DeliveryFilter, DeliveryRecord, Denied, Listed, Page, Reply, Wallets,
+    not_found_as,
 };
 use crate::batcher::EngineError;
 use crate::command::wallets::{DeliveryAction, DeliveryRef};
@@ -77,7 +78,11 @@ impl Wallets {
         Ok((record, self.store.delivery_attempts(caller.tenant, event).await?))
     }
 
-    async fn own_delivery(&self, caller: &Caller, event: EventId) -> Result<DeliveryRecord, Denied> {
+    async fn own_delivery(
+        &self,
+        caller: &Caller,
+        event: EventId,
+    ) -> Result<DeliveryRecord, Denied> {
         self.store.delivery(caller.tenant, event).await?.ok_or(Denied::NotFound(FIELD))
     }
 
@@ -94,11 +99,15 @@ impl Wallets {
     ) -> Result<Reply<DeliveryRecord>, Denied> {
         let by = Box::new(by.into());
         let record = self.own_delivery(caller, event).await?;
-        let action = Action::Delivery(DeliveryRef::of(&record.delivery), DeliveryAction::Replay { by, idempotency });
+        let action = Action::Delivery(
+            DeliveryRef::of(&record.delivery),
+            DeliveryAction::Replay { by, idempotency },
+        );
         match self.run(caller.tenant, action).await.map_err(not_found_as(FIELD))? {
-            Outcome::Delivery(delivery) => {
-                Ok(Reply { made: DeliveryRecord { delivery: *delivery, ..record }, replayed: false })
-            }
+            Outcome::Delivery(delivery) => Ok(Reply {
+                made: DeliveryRecord { delivery: *delivery, ..record },
+                replayed: false,
+            }),
             Outcome::Replayed(IdempotencyRecord { made: Made::Event(_), at, .. }) => {
                 let (record, attempts) = self.find_delivery(caller, event).await?;
                 let delivery = record.delivery.as_replayed(&attempts, at);

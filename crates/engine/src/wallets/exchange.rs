@@ -6,7 +6,9 @@ use domain::bank::{BankDirectory, Branch};
 use domain::bic::Bic;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
-use domain::exchange::{BankAccount, ExchangeOrder, Fate, NewOrder, OrderRefusal, Price, RateQuote, sandbox_fate};
+use domain::exchange::{
+    BankAccount, ExchangeOrder, Fate, NewOrder, OrderRefusal, Price, RateQuote, sandbox_fate,
+};
 use domain::fault::Fault;
 use domain::iban::Iban;
 use domain::ids::{ExchangeId, TransferId, WalletId};
@@ -25,7 +27,8 @@ use crate::command::{Action, Idempotency, Outcome, Refused};
 
 const FIELD: &str = "order_id";
 /// Message for an account holder's name that no rail can transmit.
-const NO_HOLDER: &str = "Input should be the name of the account's holder as the bank has it, in Latin letters";
+const NO_HOLDER: &str =
+    "Input should be the name of the account's holder as the bank has it, in Latin letters";
 /// Typical duration of an exchange's on-chain debit, and of a rail of each kind without history.
 const DEBIT_EXPECTED: Span = Span::mins(5);
 const INSTANT_EXPECTED: Span = Span::mins(5);
@@ -57,7 +60,12 @@ impl Wallets {
     ///
     /// # Errors
     /// [`Denied::RateUnavailable`]; [`OrderRefusal::Amount`] for an amount too small to pay out.
-    pub fn exchange_rate(&self, caller: &Caller, coin: StableCoin, minor: Option<i64>) -> Result<RateQuote, Denied> {
+    pub fn exchange_rate(
+        &self,
+        caller: &Caller,
+        coin: StableCoin,
+        minor: Option<i64>,
+    ) -> Result<RateQuote, Denied> {
         self.offered()?;
         let quote = self.price(caller, coin)?.quote(minor, self.world.clock.now().to_millis());
         // Same error as for an order of that amount.
@@ -93,7 +101,8 @@ impl Wallets {
             fate: if sandbox { sandbox_fate(asked.minor) } else { Fate::Open },
             screened,
         };
-        let key = OrderKey { order: new.id, wallet: asked.wallet, coin: asked.coin, intents: Vec::new() };
+        let key =
+            OrderKey { order: new.id, wallet: asked.wallet, coin: asked.coin, intents: Vec::new() };
         let action = ExchangeAction::Create { order: Box::new(new), idempotency };
         self.changed_order(caller, Action::Exchange(key, action), "wallet_id").await
     }
@@ -169,7 +178,11 @@ impl Wallets {
     ///
     /// # Errors
     /// [`Denied::NotFound`]
-    pub async fn find_order(&self, caller: &Caller, id: ExchangeId) -> Result<ExchangeOrder, Denied> {
+    pub async fn find_order(
+        &self,
+        caller: &Caller,
+        id: ExchangeId,
+    ) -> Result<ExchangeOrder, Denied> {
         self.store.exchange(caller.tenant, id).await?.ok_or(Denied::NotFound(FIELD))
     }
 
@@ -233,9 +246,14 @@ impl Wallets {
             .get(&Country::Pak)
             .filter(|corridor| corridor.open && !world.switches.is_closed(Country::Pak));
         let mid = corridor.and_then(|corridor| {
-            world.rates.mid(base, Currency::Pkr).filter(|mid| now - mid.as_of <= corridor.max_rate_age)
+            world
+                .rates
+                .mid(base, Currency::Pkr)
+                .filter(|mid| now - mid.as_of <= corridor.max_rate_age)
         });
-        let mid = mid.filter(|mid| mid.rate.is_positive()).ok_or(Denied::RateUnavailable(base, Currency::Pkr))?;
+        let mid = mid
+            .filter(|mid| mid.rate.is_positive())
+            .ok_or(Denied::RateUnavailable(base, Currency::Pkr))?;
         Ok(Price::new(mid.rate, caller.policy.wallet.spread_bps))
     }
 
@@ -279,7 +297,9 @@ fn bank_account(asked: &NewOrderAsked, directory: &BankDirectory) -> BankAccount
         account_number: asked.account_number.clone(),
         bank_code: asked.bank_code.as_ref().and(letters.clone()),
         holder: asked.holder.clone(),
-        bic: bic.or_else(|| branch.and_then(|branch| branch.bic.clone())).map(|bic| bic.as_str().to_owned()),
+        bic: bic
+            .or_else(|| branch.and_then(|branch| branch.bic.clone()))
+            .map(|bic| bic.as_str().to_owned()),
         bank_name: branch.map(|branch| branch.bank_name.clone()),
     }
 }
@@ -288,7 +308,8 @@ fn bank_account(asked: &NewOrderAsked, directory: &BankDirectory) -> BankAccount
 fn bank<'a>(directory: &'a BankDirectory, letters: &str) -> Option<&'a Branch> {
     directory.by_local_code(Country::Pak, letters).or_else(|| {
         let of_bank = |branch: &&Branch| {
-            branch.country == Country::Pak && branch.bic.as_ref().is_some_and(|bic| bic.institution() == letters)
+            branch.country == Country::Pak
+                && branch.bic.as_ref().is_some_and(|bic| bic.institution() == letters)
         };
         directory.branches().iter().find(of_bank)
     })
@@ -309,7 +330,11 @@ mod tests {
         BankDirectory::from_branches([branch]).expect("valid branches")
     }
 
-    fn account(iban: Option<&str>, account_number: Option<&str>, bank_code: Option<&str>) -> BankAccount {
+    fn account(
+        iban: Option<&str>,
+        account_number: Option<&str>,
+        bank_code: Option<&str>,
+    ) -> BankAccount {
         let asked = NewOrderAsked {
             wallet: WalletId(uuid::Uuid::nil()),
             coin: StableCoin::Usdc,
@@ -330,8 +355,15 @@ mod tests {
             account(None, Some("1123456702"), Some("scbl")),
             account(None, Some("1123456702"), Some("SCBLPKKXXXX")),
         ] {
-            assert_eq!(found.bank_name.as_deref(), Some("Standard Chartered Bank (Pakistan)"), "{found:?}");
-            assert!(found.bic.as_deref().is_some_and(|bic| bic.starts_with("SCBLPKKX")), "{found:?}");
+            assert_eq!(
+                found.bank_name.as_deref(),
+                Some("Standard Chartered Bank (Pakistan)"),
+                "{found:?}"
+            );
+            assert!(
+                found.bic.as_deref().is_some_and(|bic| bic.starts_with("SCBLPKKX")),
+                "{found:?}"
+            );
         }
         // A rail receives the four letters, which are the local code, even if the bank was named by
         // its BIC.

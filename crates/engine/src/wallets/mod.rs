@@ -17,8 +17,8 @@ use store::{Store, StoreError};
 
 pub use crate::payments::{Caller, Reply};
 pub use store::{
-    DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf, Listed, Page, Permits, Sheet, Tenant, Transaction,
-    TransactionKind, UntoldEvent, WalletFilter, Wanted, Webhook,
+    DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf, Listed, Page, Permits, Sheet, Tenant,
+    Transaction, TransactionKind, UntoldEvent, WalletFilter, Wanted, Webhook,
 };
 
 use crate::batcher::{Engine, EngineError};
@@ -141,7 +141,11 @@ impl Wallets {
     }
 
     /// Returns the caller's wallet or [`Denied::NotFound`].
-    async fn own_wallet(&self, caller: &Caller, id: WalletId) -> Result<domain::wallet::Wallet, Denied> {
+    async fn own_wallet(
+        &self,
+        caller: &Caller,
+        id: WalletId,
+    ) -> Result<domain::wallet::Wallet, Denied> {
         self.store.wallet(caller.tenant, id).await?.ok_or(Denied::NotFound("wallet_id"))
     }
 

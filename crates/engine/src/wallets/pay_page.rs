@@ -45,7 +45,8 @@ pub struct PaySender {
 
 impl PaySender {
     fn of(info: SenderInfo, given: &[RefundTo]) -> PaySender {
-        let answers: Vec<&RefundTo> = given.iter().filter(|answer| answer.sender == info.id).collect();
+        let answers: Vec<&RefundTo> =
+            given.iter().filter(|answer| answer.sender == info.id).collect();
         let back_to = answers.last().map(|answer| answer.to);
         let (id, escrow, answers) = (info.id, info.escrow, answers.len());
         let provider = info.details.custodial_provider.clone();
@@ -106,8 +107,10 @@ impl PayPage {
     /// would learn that address from it.
     pub fn gave_back(&self, deposit: &Deposit, sender: &PaySender) -> Option<TxHash> {
         let refund = deposit.refund.as_ref().filter(|_| deposit.state == DepositState::Refunded)?;
-        let can_have_paid: Vec<&PaySender> = self.senders.iter().filter(|other| other.may_be_of(deposit)).collect();
-        let is_alone = can_have_paid.len() == 1 && can_have_paid.iter().all(|other| other.back_to.is_none());
+        let can_have_paid: Vec<&PaySender> =
+            self.senders.iter().filter(|other| other.may_be_of(deposit)).collect();
+        let is_alone =
+            can_have_paid.len() == 1 && can_have_paid.iter().all(|other| other.back_to.is_none());
         let is_his = sender.may_be_of(deposit) && (is_alone || sender.back_to == Some(refund.to));
         refund.tx.filter(|_| is_his)
     }
@@ -126,7 +129,9 @@ impl Wallets {
         let state = self.store.wallet(tenant, wallet).await?.ok_or(Denied::NotFound(FIELD))?.state;
         let deposits = self.store.deposits_of_request(tenant, wallet, request.id).await?;
         let mut arrivals = Vec::with_capacity(deposits.len());
-        for deposit in deposits.into_iter().filter(|deposit| deposit.state != DepositState::Orphaned) {
+        for deposit in
+            deposits.into_iter().filter(|deposit| deposit.state != DepositState::Orphaned)
+        {
             let confirmations = self.confirmations(&deposit).await?;
             arrivals.push(Arrival { deposit, confirmations });
         }
@@ -137,7 +142,13 @@ impl Wallets {
         };
         let senders = self.store.sender_infos(tenant, request.id).await?.into_iter();
         let senders = senders.map(|info| PaySender::of(info, &given)).collect();
-        Ok(PayPage { request, tenant: owner, closed: state == WalletState::Blacklisted, arrivals, senders })
+        Ok(PayPage {
+            request,
+            tenant: owner,
+            closed: state == WalletState::Blacklisted,
+            arrivals,
+            senders,
+        })
     }
 
     /// The request of a link, of any tenant.
@@ -162,22 +173,32 @@ impl Wallets {
         let request = self.request_by_token(token).await?;
         if let Some(before) = before {
             let known = self.store.sender_infos(request.tenant, request.id).await?;
-            let is_same = |info: &SenderInfo| info.id == before && info.escrow.is_some() && info.details == details;
+            let is_same = |info: &SenderInfo| {
+                info.id == before && info.escrow.is_some() && info.details == details
+            };
             if let Some(same) = known.into_iter().find(is_same) {
                 return Ok(same);
             }
         }
         let (id, wallet) = (SenderInfoId(fresh_id(&self.store)), request.wallet);
         let action = RequestAction::Sender { id, wallet, details: Box::new(details) };
-        match self.run(request.tenant, Action::Request(request.id, action)).await.map_err(not_found_as(FIELD))? {
+        match self
+            .run(request.tenant, Action::Request(request.id, action))
+            .await
+            .map_err(not_found_as(FIELD))?
+        {
             Outcome::Submitted(info) => Ok(*info),
             _ => Err(Denied::Engine(EngineError::Internal)),
         }
     }
 
     async fn confirmations(&self, deposit: &Deposit) -> Result<Option<(u64, u64)>, Denied> {
-        let Some(place) = deposit.place.filter(|_| deposit.state == DepositState::Seen) else { return Ok(None) };
-        let Depth::Blocks(needed) = self.offered()?.config.deposit_depth(deposit.minor) else { return Ok(None) };
+        let Some(place) = deposit.place.filter(|_| deposit.state == DepositState::Seen) else {
+            return Ok(None);
+        };
+        let Depth::Blocks(needed) = self.offered()?.config.deposit_depth(deposit.minor) else {
+            return Ok(None);
+        };
         Ok(Some((self.blocks_since(place.number).await?, needed)))
     }
 
@@ -186,7 +207,12 @@ impl Wallets {
     ///
     /// # Errors
     /// [`Denied::NotOffered`], [`Denied::Store`]
-    pub async fn find_payment(&self, page: &PayPage, sender: Option<&PaySender>, tx: TxHash) -> Result<Found, Denied> {
+    pub async fn find_payment(
+        &self,
+        page: &PayPage,
+        sender: Option<&PaySender>,
+        tx: TxHash,
+    ) -> Result<Found, Denied> {
         if page.arrivals.iter().any(|arrival| arrival.deposit.tx == tx) {
             return Ok(Found::Known);
         }
@@ -210,7 +236,9 @@ impl Wallets {
         };
         if let Some(value) = receipt.logs.iter().find_map(|log| paid(&log.event)) {
             self.read_again(tx, receipt.block_number).await?;
-            let Depth::Blocks(needed) = world.config.deposit_depth(i64::try_from(value).unwrap_or(i64::MAX)) else {
+            let Depth::Blocks(needed) =
+                world.config.deposit_depth(i64::try_from(value).unwrap_or(i64::MAX))
+            else {
                 return Ok(Found::Confirming(None));
             };
             // Reported as confirming until the watcher has it.
@@ -218,7 +246,11 @@ impl Wallets {
             return Ok(Found::Confirming(Some((have, needed))));
         }
         let other = |event: &LogEvent| matches!(event, LogEvent::UnsupportedTransfer { to, .. } if is_ours(to));
-        Ok(if receipt.logs.iter().any(|log| other(&log.event)) { Found::OtherToken } else { Found::Elsewhere })
+        Ok(if receipt.logs.iter().any(|log| other(&log.event)) {
+            Found::OtherToken
+        } else {
+            Found::Elsewhere
+        })
     }
 
     /// An unknown payment whose block was ingested was omitted by a node: the block is read again.
@@ -232,7 +264,8 @@ impl Wallets {
 
     /// The number of blocks from this one on, its own included, as far as ingested.
     async fn blocks_since(&self, number: u64) -> Result<u64, Denied> {
-        let newest = self.store.chain_headers(1).await?.first().map_or(number, |block| block.number);
+        let newest =
+            self.store.chain_headers(1).await?.first().map_or(number, |block| block.number);
         Ok(newest.saturating_sub(number) + 1)
     }
 }

@@ -11,7 +11,9 @@ use domain::wallet_event::WalletEvent;
 use store::working_set::{IdempotencyRecord, Made};
 use uuid::Uuid;
 
-use super::{Caller, DeliveredEvent, Denied, Listed, Page, Reply, Transaction, TransactionKind, Wallets};
+use super::{
+    Caller, DeliveredEvent, Denied, Listed, Page, Reply, Transaction, TransactionKind, Wallets,
+};
 use crate::batcher::{EngineError, fresh_id};
 use crate::command::wallets::NewWallet;
 use crate::command::{Action, Idempotency, Outcome};
@@ -63,7 +65,11 @@ impl Wallets {
         let wallets = self.offered()?;
         let chain = &wallets.config.name;
         if customer.blockchain.as_ref().is_some_and(|asked| asked != chain) {
-            return Err(Denied::Invalid(Fault::new("blockchain", "enum", format!("must be {chain}"))));
+            return Err(Denied::Invalid(Fault::new(
+                "blockchain",
+                "enum",
+                format!("must be {chain}"),
+            )));
         }
         let controller = wallets.contracts.controller(caller.tenant)?;
         let provision = Provision {
@@ -102,29 +108,50 @@ impl Wallets {
     }
 
     /// Executes an action that provisions or changes a wallet.
-    pub(super) async fn changed_wallet(&self, caller: &Caller, action: Action) -> Result<Reply<Wallet>, Denied> {
+    pub(super) async fn changed_wallet(
+        &self,
+        caller: &Caller,
+        action: Action,
+    ) -> Result<Reply<Wallet>, Denied> {
         match self.run(caller.tenant, action).await.map_err(super::not_found_as(FIELD))? {
             Outcome::Wallet(wallet) => Ok(Reply { made: *wallet, replayed: false }),
-            Outcome::Replayed(record) => Ok(Reply { made: self.wallet_as_made(caller, record).await?, replayed: true }),
+            Outcome::Replayed(record) => {
+                Ok(Reply { made: self.wallet_as_made(caller, record).await?, replayed: true })
+            }
             _ => Err(Denied::Engine(EngineError::Internal)),
         }
     }
 
     /// The wallet with the result of an earlier identical request: its block or the time of its
     /// unblock.
-    async fn wallet_as_made(&self, caller: &Caller, record: IdempotencyRecord) -> Result<Wallet, Denied> {
+    async fn wallet_as_made(
+        &self,
+        caller: &Caller,
+        record: IdempotencyRecord,
+    ) -> Result<Wallet, Denied> {
         match record.made {
             Made::Wallet(id) => {
                 let wallet = self.own_wallet(caller, id).await?;
                 Ok(Wallet { unblocked_at: wallet.unblocked_at.map(|_| record.at), ..wallet })
             }
             Made::Event(event) => {
-                let told = self.store.delivery(caller.tenant, event).await?.ok_or(Denied::NotFound(FIELD))?;
+                let told = self
+                    .store
+                    .delivery(caller.tenant, event)
+                    .await?
+                    .ok_or(Denied::NotFound(FIELD))?;
                 let DeliveredEvent::Wallet(entry) = told.event else {
                     return Err(Denied::Engine(EngineError::Internal));
                 };
-                let WalletEvent::WalletBlocked { wallet, reason, details, at, auto_unblock_at, triggered_by, .. } =
-                    entry.event
+                let WalletEvent::WalletBlocked {
+                    wallet,
+                    reason,
+                    details,
+                    at,
+                    auto_unblock_at,
+                    triggered_by,
+                    ..
+                } = entry.event
                 else {
                     return Err(Denied::Engine(EngineError::Internal));
                 };
@@ -175,7 +202,9 @@ impl Wallets {
             };
         }
         let order = self.store.exchange(caller.tenant, ExchangeId(id)).await?;
-        order.map(|order| Transaction::Exchange(Box::new(order))).ok_or(Denied::NotFound("transaction_id"))
+        order
+            .map(|order| Transaction::Exchange(Box::new(order)))
+            .ok_or(Denied::NotFound("transaction_id"))
     }
 
     /// A page of a wallet's history (GET transactions).

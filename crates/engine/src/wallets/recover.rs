@@ -86,9 +86,12 @@ impl Wallets {
         let offered = self.offered()?;
         let now = self.world.wall_clock.now();
         let webhook = self.store.webhook(caller.tenant).await?;
-        let endpoint = webhook.and_then(|webhook| webhook.endpoint(now)).ok_or(Denied::NotFound("receiver"))?;
+        let endpoint = webhook
+            .and_then(|webhook| webhook.endpoint(now))
+            .ok_or(Denied::NotFound("receiver"))?;
         let id = EventId(fresh_id(&self.store));
-        let event = DeliveredEvent::Wallet(Box::new(entry(id, caller.tenant, aggregate, event, now)));
+        let event =
+            DeliveredEvent::Wallet(Box::new(entry(id, caller.tenant, aggregate, event, now)));
         let body = self.envelope(&event)?;
         let message = Message { id, path: event.path(), at: now, body, traceparent: None };
         let answer = offered.receiver.deliver(&endpoint, &message).await;
@@ -96,6 +99,12 @@ impl Wallets {
     }
 }
 
-fn entry(id: EventId, tenant: TenantId, aggregate: Aggregate, event: WalletEvent, at: Timestamp) -> WalletEventEntry {
+fn entry(
+    id: EventId,
+    tenant: TenantId,
+    aggregate: Aggregate,
+    event: WalletEvent,
+    at: Timestamp,
+) -> WalletEventEntry {
     WalletEventEntry { id, tenant, seq: 1, aggregate, version: 1, at, event }
 }

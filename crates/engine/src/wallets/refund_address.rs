@@ -39,11 +39,21 @@ impl Wallets {
     ///
     /// # Errors
     /// [`Denied::NotFound`]
-    pub async fn answer_where_back(&self, token: &str, sender: SenderInfoId, to: Address) -> Result<Answered, Denied> {
+    pub async fn answer_where_back(
+        &self,
+        token: &str,
+        sender: SenderInfoId,
+        to: Address,
+    ) -> Result<Answered, Denied> {
         let page = self.pay_page(token).await?;
-        let known = page.senders.iter().find(|known| known.id == sender).ok_or(Denied::NotFound("sender"))?;
+        let known = page
+            .senders
+            .iter()
+            .find(|known| known.id == sender)
+            .ok_or(Denied::NotFound("sender"))?;
         let arrived = page.arrivals.iter().map(|arrival| &arrival.deposit);
-        let deposits: Vec<DepositId> = arrived.filter(|it| known.is_asked(it, &page.request)).map(|it| it.id).collect();
+        let deposits: Vec<DepositId> =
+            arrived.filter(|it| known.is_asked(it, &page.request)).map(|it| it.id).collect();
         if deposits.is_empty() || !known.may_answer() {
             return Ok(Answered::NotAsked);
         }
@@ -55,10 +65,17 @@ impl Wallets {
         }
         let screened = self.screen_address(&to).await?;
         let name: String = sender.to_string().chars().take(NAMED_BY_CHARS).collect();
-        let by = Deed::new(Via::Program, WHO).with_role(ROLE).on_behalf_of(format!("submission {name}"));
+        let by =
+            Deed::new(Via::Program, WHO).with_role(ROLE).on_behalf_of(format!("submission {name}"));
         let id = RefundToId(fresh_id(&self.store));
         let answer = Box::new(RefundAnswer { id, sender, to, screened, deposits, by });
-        match self.run(page.request.tenant, Action::Request(page.request.id, RequestAction::RefundTo(answer))).await {
+        match self
+            .run(
+                page.request.tenant,
+                Action::Request(page.request.id, RequestAction::RefundTo(answer)),
+            )
+            .await
+        {
             Ok(_) => Ok(Answered::Kept),
             Err(Denied::Refused(Refused::NotAsSeen)) => Ok(Answered::NotAsked),
             Err(denied) => Err(denied),
@@ -98,7 +115,11 @@ impl Wallets {
 
     async fn is_unusable(&self, request: &PaymentRequest, to: &Address) -> Result<bool, Denied> {
         let world = self.offered()?;
-        let wallet = self.store.wallet(request.tenant, request.wallet).await?.ok_or(Denied::NotFound("token"))?;
+        let wallet = self
+            .store
+            .wallet(request.tenant, request.wallet)
+            .await?
+            .ok_or(Denied::NotFound("token"))?;
         let nobodys = to.0.iter().take_while(|byte| **byte == 0).count() >= NOBODYS_ZEROS;
         let is_token = world.config.tokens.iter().any(|token| token.address == *to);
         let own = [request.escrow, wallet.address, wallet.controller, wallet.implementation];

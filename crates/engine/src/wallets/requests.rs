@@ -46,7 +46,9 @@ impl Wallets {
         let amount = Asked::of(asked.amount, |coin, currency| self.mid(coin, currency));
         let amount = amount.map_err(|refusal| match refusal {
             AmountRefusal::Invalid(fault) => Denied::Invalid(fault),
-            AmountRefusal::NoRate(coin, currency) => Denied::RateUnavailable(coin.currency(), currency),
+            AmountRefusal::NoRate(coin, currency) => {
+                Denied::RateUnavailable(coin.currency(), currency)
+            }
         })?;
         let new = NewRequest {
             id: PaymentRequestId(fresh_id(&self.store)),
@@ -55,7 +57,8 @@ impl Wallets {
             purpose: asked.purpose,
             expires_in_hours: asked.expires_in_hours,
         };
-        let action = Action::Wallet(asked.wallet, WalletAction::Request { new: Box::new(new), idempotency });
+        let action =
+            Action::Wallet(asked.wallet, WalletAction::Request { new: Box::new(new), idempotency });
         self.changed_request(caller, action, "wallet_id").await
     }
 
@@ -107,7 +110,11 @@ impl Wallets {
     ///
     /// # Errors
     /// [`Denied::NotFound`]
-    pub async fn find_request(&self, caller: &Caller, id: PaymentRequestId) -> Result<PaymentRequest, Denied> {
+    pub async fn find_request(
+        &self,
+        caller: &Caller,
+        id: PaymentRequestId,
+    ) -> Result<PaymentRequest, Denied> {
         self.store.request(caller.tenant, id).await?.ok_or(Denied::NotFound("payment_request_id"))
     }
 

@@ -49,11 +49,22 @@ impl Wallets {
     /// # Errors
     /// [`Denied::Store`]
     pub async fn orders_in_review(&self, caller: &Caller) -> Result<Vec<ExchangeOrder>, Denied> {
-        let wanted = Wanted { states: vec![ExchangeState::Pending, ExchangeState::Paying], ..Wanted::default() };
+        let wanted = Wanted {
+            states: vec![ExchangeState::Pending, ExchangeState::Paying],
+            ..Wanted::default()
+        };
         let mut found = Vec::new();
         for page in 0.. {
-            let sheet = self.store.office_orders(caller.tenant, &wanted, Page { page, limit: ORDERS_READ }).await?;
-            found.extend(sheet.rows.into_iter().filter(|order| order.is_withheld() || order.unclear_beyond_window));
+            let sheet = self
+                .store
+                .office_orders(caller.tenant, &wanted, Page { page, limit: ORDERS_READ })
+                .await?;
+            found.extend(
+                sheet
+                    .rows
+                    .into_iter()
+                    .filter(|order| order.is_withheld() || order.unclear_beyond_window),
+            );
             if !sheet.more {
                 break;
             }
@@ -98,7 +109,8 @@ impl Wallets {
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
         let screened = self.screen_address(&to).await?;
-        self.changed_deposit(caller, deposit, DepositAction::ProposeRefund { to, screened, by }).await
+        self.changed_deposit(caller, deposit, DepositAction::ProposeRefund { to, screened, by })
+            .await
     }
 
     /// Approves a refund that a second operator reviewed. The address is screened again with the
@@ -115,7 +127,8 @@ impl Wallets {
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
         let screened = self.screen_address(&seen.to).await?;
-        let action = DepositAction::ApproveRefund { seen, screened: screened.clone(), by: by.clone() };
+        let action =
+            DepositAction::ApproveRefund { seen, screened: screened.clone(), by: by.clone() };
         let told = self.changed_deposit(caller, deposit, action).await;
         if matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::AddressListed)))) {
             self.refund_is_listed(caller, deposit, screened, by).await;
@@ -125,7 +138,13 @@ impl Wallets {
 
     /// Alerts an operator about a proposal to an address that is now listed. The approval is
     /// refused either way.
-    async fn refund_is_listed(&self, caller: &Caller, deposit: DepositId, screened: Screened, by: Box<Deed>) {
+    async fn refund_is_listed(
+        &self,
+        caller: &Caller,
+        deposit: DepositId,
+        screened: Screened,
+        by: Box<Deed>,
+    ) {
         let action = DepositAction::RefundListed { screened, by };
         if let Err(denied) = self.changed_deposit(caller, deposit, action).await {
             tracing::error!(%denied, %deposit, "alert for refund to listed address failed");
@@ -177,10 +196,15 @@ impl Wallets {
     /// Other holds on a deposit's escrow. The version is read first: a later hold increases it.
     async fn escrow_seen(&self, caller: &Caller, id: DepositId) -> Result<EscrowSeen, Denied> {
         let deposit = self.find_deposit(caller, id).await?;
-        let Some(request) = deposit.request else { return Ok(EscrowSeen { version: None, others_hold: false }) };
-        let found = self.store.request(caller.tenant, request).await?.ok_or(Denied::NotFound(FIELD))?;
+        let Some(request) = deposit.request else {
+            return Ok(EscrowSeen { version: None, others_hold: false });
+        };
+        let found =
+            self.store.request(caller.tenant, request).await?.ok_or(Denied::NotFound(FIELD))?;
         let all = self.store.deposits_of_request(caller.tenant, deposit.wallet, request).await?;
-        let others_hold = all.iter().any(|other| other.id != id && other.to == deposit.to && other.holds_its_escrow());
+        let others_hold = all
+            .iter()
+            .any(|other| other.id != id && other.to == deposit.to && other.holds_its_escrow());
         Ok(EscrowSeen { version: Some(found.version), others_hold })
     }
 
@@ -193,7 +217,11 @@ impl Wallets {
         self.offered()?;
         let deposit = self.find_deposit(caller, id).await?;
         let named = DepositRef::of(&deposit, caller.policy.wallet.accept_late);
-        match self.run(caller.tenant, Action::Deposit(named, action)).await.map_err(not_found_as(FIELD))? {
+        match self
+            .run(caller.tenant, Action::Deposit(named, action))
+            .await
+            .map_err(not_found_as(FIELD))?
+        {
             Outcome::Deposit(deposit) => Ok(Reply { made: *deposit, replayed: false }),
             Outcome::Replayed(IdempotencyRecord { made: Made::Deposit(id), .. }) => {
                 Ok(Reply { made: self.find_deposit(caller, id).await?, replayed: true })

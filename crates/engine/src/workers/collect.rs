@@ -39,7 +39,10 @@ enum Taken {
 /// A report as text for operators: message, status and attempt.
 fn told(report: &RailReport, about: &str) -> String {
     let amount = report.amount.map_or_else(String::new, |amount| format!(" over {amount}"));
-    let reference = report.bank_reference.as_ref().map_or_else(String::new, |text| format!(", reference {text}"));
+    let reference = report
+        .bank_reference
+        .as_ref()
+        .map_or_else(String::new, |text| format!(", reference {text}"));
     let (source, status, attempt) = (&report.source, &report.status, report.attempt);
     format!("{source} reports {status:?}{amount} of {attempt}{reference}: {about}")
 }
@@ -48,7 +51,8 @@ fn told(report: &RailReport, about: &str) -> String {
 fn unmatched(rail: &dyn Rail, report: &BankReport, why: &Unmatched) -> String {
     let Said { status, amount, source, reasons, .. } = &report.said;
     tracing::warn!(rail = %rail.id(), source, %why, "rail report matches no attempt, operator alert raised");
-    metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string()).increment(1);
+    metrics::counter!("corridor_foreign_reports_total", "rail" => rail.id().to_string())
+        .increment(1);
     let over = amount.map_or_else(String::new, |amount| format!(" over {amount}"));
     let reason = reasons.first().map_or_else(String::new, |code| format!(" ({code})"));
     let about = match &report.about {
@@ -135,7 +139,8 @@ impl Workers {
             Ok(page) => page,
             Err(fault) => {
                 tracing::warn!(%fault, "rail report fetch failed, will retry");
-                metrics::counter!("corridor_rail_faults_total", "rail" => rail.id().to_string()).increment(1);
+                metrics::counter!("corridor_rail_faults_total", "rail" => rail.id().to_string())
+                    .increment(1);
                 return false;
             }
         };
@@ -158,7 +163,9 @@ impl Workers {
 
     /// Stores the cursor of the applied reports if it has changed.
     async fn store_place(&self, rail: &dyn Rail, place: &mut Place) -> bool {
-        let (Some(Some(cursor)), Some(_)) = (&place.cursor, place.behind_since) else { return true };
+        let (Some(Some(cursor)), Some(_)) = (&place.cursor, place.behind_since) else {
+            return true;
+        };
         failpoint::reach(Failpoint::BeforeCursor);
         match self.store.set_rail_cursor(rail.id(), cursor).await {
             Ok(()) => {
@@ -178,7 +185,8 @@ impl Workers {
         let mut strays = page.unreadable.clone();
         for what in &page.unreadable {
             tracing::warn!(rail = %rail.id(), %what, "rail report parsing failed");
-            metrics::counter!("corridor_unreadable_reports_total", "rail" => rail.id().to_string()).increment(1);
+            metrics::counter!("corridor_unreadable_reports_total", "rail" => rail.id().to_string())
+                .increment(1);
         }
         if let (true, Some(cursor)) = (planted::is(Planted::CursorBeforeReports), &page.cursor) {
             // The bug itself ignores whether the write succeeded.
@@ -198,7 +206,9 @@ impl Workers {
             let mut found = Vec::with_capacity(some.len());
             for report in some {
                 match report.of_attempts(&candidates) {
-                    Ok(of) => found.extend(of.into_iter().map(|(it, report)| ((it.tenant, it.payment), report))),
+                    Ok(of) => found.extend(
+                        of.into_iter().map(|(it, report)| ((it.tenant, it.payment), report)),
+                    ),
                     Err(why) => strays.push(unmatched(rail, report, &why)),
                 }
             }
@@ -223,7 +233,11 @@ impl Workers {
     }
 
     /// Applies one report. The engine receives the command on the first poll.
-    async fn take_report(&self, (tenant, payment): (TenantId, PaymentId), report: &RailReport) -> Taken {
+    async fn take_report(
+        &self,
+        (tenant, payment): (TenantId, PaymentId),
+        report: &RailReport,
+    ) -> Taken {
         let action = Action::Payment(payment, PaymentAction::Report(report.clone()));
         let applied = match self.apply(tenant, payment, action).await {
             Some(Outcome::Refused(Refused::NotFound)) if self.world.wallet.is_some() => {
@@ -233,14 +247,23 @@ impl Workers {
         };
         match applied {
             None => Taken::Not,
-            Some(Outcome::Panicked) => Taken::Stray(told(report, "the report could not be applied to the attempt")),
-            Some(Outcome::Refused(why)) => Taken::Stray(told(report, &format!("the report was refused: {why}"))),
+            Some(Outcome::Panicked) => {
+                Taken::Stray(told(report, "the report could not be applied to the attempt"))
+            }
+            Some(Outcome::Refused(why)) => {
+                Taken::Stray(told(report, &format!("the report was refused: {why}")))
+            }
             Some(_) => Taken::Applied,
         }
     }
 
     /// Applies a report about a payout of an exchange order.
-    async fn take_payout_report(&self, tenant: TenantId, payment: PaymentId, report: &RailReport) -> Option<Outcome> {
+    async fn take_payout_report(
+        &self,
+        tenant: TenantId,
+        payment: PaymentId,
+        report: &RailReport,
+    ) -> Option<Outcome> {
         let order = match self.store.exchange(tenant, ExchangeId(payment.0)).await {
             Ok(Some(order)) => order,
             Ok(None) => return Some(Outcome::Refused(Refused::NotFound)),

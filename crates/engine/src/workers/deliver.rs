@@ -32,9 +32,10 @@ impl Workers {
 
     async fn deliver_for(&self, tenant: TenantId, jobs: Vec<Job>) {
         let takes = match self.store.webhook(tenant).await {
-            Ok(Some(webhook)) => {
-                Takes { payment_events: webhook.payment_events, endpoint: webhook.endpoint(self.clock().now()) }
-            }
+            Ok(Some(webhook)) => Takes {
+                payment_events: webhook.payment_events,
+                endpoint: webhook.endpoint(self.clock().now()),
+            },
             Ok(None) => Takes { payment_events: false, endpoint: None },
             Err(error) => {
                 tracing::warn!(%error, %tenant, "webhook endpoint read failed, its deliveries will be retried");
@@ -94,7 +95,8 @@ impl Workers {
                 (&wallets.receiver, (wallets.envelope)(entry))
             }
             DeliveredEvent::Payment(record) => {
-                let payments = self.world.payment_webhooks.as_ref().filter(|_| takes.payment_events)?;
+                let payments =
+                    self.world.payment_webhooks.as_ref().filter(|_| takes.payment_events)?;
                 (&payments.receiver, (payments.envelope)(record))
             }
         };
@@ -102,7 +104,13 @@ impl Workers {
     }
 
     fn message(&self, event: &DeliveredEvent, body: Vec<u8>) -> Message {
-        Message { id: event.id(), path: event.path(), at: self.world.wall_clock.now(), body, traceparent: None }
+        Message {
+            id: event.id(),
+            path: event.path(),
+            at: self.world.wall_clock.now(),
+            body,
+            traceparent: None,
+        }
     }
 
     /// Planted bug: the endpoint is assumed to have received a message before it answers.

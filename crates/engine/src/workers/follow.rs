@@ -46,7 +46,8 @@ impl Workers {
             tracing::warn!(%error, wallet = %wallet.id, "wallet dependents read failed, will retry");
             false
         });
-        let chain_ready = wallet.state == WalletState::Pending && controller_is_there(wallets, wallet.controller).await;
+        let chain_ready = wallet.state == WalletState::Pending
+            && controller_is_there(wallets, wallet.controller).await;
         if wallet.state == WalletState::Pending && !chain_ready {
             self.report(job.tenant, job.subject, Action::Chain(ChainAction::Deploy)).await;
         }
@@ -70,7 +71,8 @@ impl Workers {
         let page = Page { page: 0, limit: AT_ONCE };
         loop {
             let active = Some(RequestState::Active);
-            let found = self.store.list_requests(wallet.tenant, wallet.id, active, page).await?.rows;
+            let found =
+                self.store.list_requests(wallet.tenant, wallet.id, active, page).await?.rows;
             let (all, tenant) = (found.len(), wallet.tenant);
             let told = join_all(found.into_iter().map(|request| {
                 let action = Action::Request(request.id, RequestAction::WalletChanged(wallet.id));
@@ -103,10 +105,15 @@ impl Workers {
         let moving = DepositState::ALL.into_iter().filter(|state| state.moves_with(wallet.state));
         let moving: Vec<DepositState> = moving.collect();
         loop {
-            let found = self.store.deposits_in(wallet.tenant, wallet.id, &moving, AT_ONCE as usize).await?;
+            let found =
+                self.store.deposits_in(wallet.tenant, wallet.id, &moving, AT_ONCE as usize).await?;
             let told = join_all(found.iter().map(|deposit| {
                 let named = DepositRef::of(deposit, accept_late);
-                self.report(wallet.tenant, deposit.id.0, Action::Deposit(named, DepositAction::WalletChanged))
+                self.report(
+                    wallet.tenant,
+                    deposit.id.0,
+                    Action::Deposit(named, DepositAction::WalletChanged),
+                )
             }));
             if !told.await.iter().all(Option::is_some) {
                 return Ok(false);
@@ -143,7 +150,12 @@ impl Workers {
 
     /// Executes one action; `None` if it is obsolete or failed. The job's lease brings it back in
     /// that case.
-    pub(super) async fn report(&self, tenant: TenantId, subject: uuid::Uuid, action: Action) -> Option<Outcome> {
+    pub(super) async fn report(
+        &self,
+        tenant: TenantId,
+        subject: uuid::Uuid,
+        action: Action,
+    ) -> Option<Outcome> {
         match self.engine.execute(crate::command::Command { tenant, action }).await {
             Ok(Outcome::Refused(refused)) => {
                 tracing::debug!(%subject, %refused, "stale worker result ignored");
@@ -166,7 +178,10 @@ async fn controller_is_there(wallets: &WalletWorld, controller: Address) -> bool
 }
 
 /// The tokens whose blacklists one of the tenant's keys can write.
-pub(crate) fn blacklist_tokens(wallets: &WalletWorld, tenant: TenantId) -> Vec<(StableCoin, Address)> {
+pub(crate) fn blacklist_tokens(
+    wallets: &WalletWorld,
+    tenant: TenantId,
+) -> Vec<(StableCoin, Address)> {
     match wallets.signer.address(tenant, KeyRole::Blacklister) {
         Ok(_) => wallets.config.tokens.iter().map(|token| (token.coin, token.address)).collect(),
         Err(_) => Vec::new(),

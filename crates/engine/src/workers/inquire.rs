@@ -34,8 +34,13 @@ impl Ask {
     fn told(&self, answer: InquiryAnswer) -> Action {
         let (attempt, fence) = (self.attempt.id, self.job.fence);
         match &self.order {
-            Some(key) => Action::Exchange(key.clone(), ExchangeAction::Inquired { attempt, fence, answer }),
-            None => Action::Payment(self.attempt.payment, PaymentAction::Inquired { attempt, fence, answer }),
+            Some(key) => {
+                Action::Exchange(key.clone(), ExchangeAction::Inquired { attempt, fence, answer })
+            }
+            None => Action::Payment(
+                self.attempt.payment,
+                PaymentAction::Inquired { attempt, fence, answer },
+            ),
         }
     }
 }
@@ -45,7 +50,11 @@ impl Workers {
     pub(super) async fn inquire(&self, jobs: Vec<Job>) {
         let mut asks = Vec::new();
         for job in jobs {
-            asks.extend(self.newest_attempt(&job).await.map(|attempt| Ask { job, attempt, order: None }));
+            asks.extend(self.newest_attempt(&job).await.map(|attempt| Ask {
+                job,
+                attempt,
+                order: None,
+            }));
         }
         self.ask_about(asks).await;
     }
@@ -77,9 +86,9 @@ impl Workers {
         for ask in asks {
             by_rail.entry(ask.attempt.rail.clone()).or_default().push(ask);
         }
-        join_all(
-            by_rail.iter().flat_map(|(rail, asks)| asks.chunks(INQUIRY_MAX).map(move |some| self.ask(rail, some))),
-        )
+        join_all(by_rail.iter().flat_map(|(rail, asks)| {
+            asks.chunks(INQUIRY_MAX).map(move |some| self.ask(rail, some))
+        }))
         .await;
     }
 
@@ -101,7 +110,9 @@ impl Workers {
                 let span = tracing::info_span!("inquire", otel.kind = "client", %rail, payments = inquiries.len());
                 connected.inquire(&inquiries).instrument(span).await
             }
-            None => vec![InquiryAnswer::NoAnswer("the rail is not connected".to_owned()); asks.len()],
+            None => {
+                vec![InquiryAnswer::NoAnswer("the rail is not connected".to_owned()); asks.len()]
+            }
         };
         failpoint::reach(Failpoint::AfterInquiry);
         if answers.iter().all(|answer| matches!(answer, InquiryAnswer::NoAnswer(_))) {
@@ -122,8 +133,9 @@ impl Workers {
     async fn answered(&self, ask: &Ask, answer: InquiryAnswer) {
         // A bank that reported a duplicate has the message, whatever its inquiry answers.
         let rail = self.world.corridors.rail(&ask.attempt.rail);
-        let unproven = matches!(ask.attempt.state, AttemptState::Sending | AttemptState::Indeterminate)
-            && !ask.attempt.is_at_the_bank(rail);
+        let unproven =
+            matches!(ask.attempt.state, AttemptState::Sending | AttemptState::Indeterminate)
+                && !ask.attempt.is_at_the_bank(rail);
         let again = answer == InquiryAnswer::NotFound && unproven;
         // Reported first: the attempt is `indeterminate` from here on, so that a repetition that
         // certainly is not sent proves nothing about the first message. A worker that lost the
@@ -147,13 +159,18 @@ impl Workers {
     async fn repeat(&self, ask: &Ask) {
         let (attempt, corridors) = (&ask.attempt, &self.world.corridors);
         if let Some(key) = &ask.order {
-            let order = match self.store.exchange(ask.job.tenant, ExchangeId(attempt.payment.0)).await {
-                Ok(Some(order)) => order,
-                Ok(None) => return tracing::error!(order = %attempt.payment, "attempt has no order"),
-                Err(error) => return tracing::warn!(%error, "order read failed"),
-            };
+            let order =
+                match self.store.exchange(ask.job.tenant, ExchangeId(attempt.payment.0)).await {
+                    Ok(Some(order)) => order,
+                    Ok(None) => {
+                        return tracing::error!(order = %attempt.payment, "attempt has no order");
+                    }
+                    Err(error) => return tracing::warn!(%error, "order read failed"),
+                };
             let message = order_instruction(attempt, &order, corridors);
-            return self.send(&attempt.rail, &[message], Payees::Orders(std::slice::from_ref(key))).await;
+            return self
+                .send(&attempt.rail, &[message], Payees::Orders(std::slice::from_ref(key)))
+                .await;
         }
         match self.store.payment_record(ask.job.tenant, attempt.payment).await {
             Ok(Some(record)) => {

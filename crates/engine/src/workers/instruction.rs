@@ -10,7 +10,11 @@ use domain::rail::{Instruction, InstructionParty, NameForm, SplitName};
 use store::Record;
 
 /// Returns the instruction of an attempt.
-pub(super) fn instruction(attempt: &Attempt, record: &Record, corridors: &Corridors) -> Instruction {
+pub(super) fn instruction(
+    attempt: &Attempt,
+    record: &Record,
+    corridors: &Corridors,
+) -> Instruction {
     let order = &record.order;
     let corridor = corridors.corridors.get(&order.country);
     let wants = Names::of(corridor);
@@ -42,7 +46,11 @@ pub(super) fn instruction(attempt: &Attempt, record: &Record, corridors: &Corrid
 
 /// Returns the instruction of an exchange order's payout attempt. The customer is both parties: the
 /// funds go from their wallet to their account.
-pub(super) fn order_instruction(attempt: &Attempt, order: &ExchangeOrder, corridors: &Corridors) -> Instruction {
+pub(super) fn order_instruction(
+    attempt: &Attempt,
+    order: &ExchangeOrder,
+    corridors: &Corridors,
+) -> Instruction {
     let corridor = corridors.corridors.get(&Country::Pak);
     let wants = Names::of(corridor);
     let bank = &order.bank;
@@ -61,12 +69,20 @@ pub(super) fn order_instruction(attempt: &Attempt, order: &ExchangeOrder, corrid
         created_at: attempt.created_at,
         debtor: holder.clone(),
         creditor: holder,
-        creditor_account: bank.iban.clone().or_else(|| bank.account_number.clone()).unwrap_or_default(),
+        creditor_account: bank
+            .iban
+            .clone()
+            .or_else(|| bank.account_number.clone())
+            .unwrap_or_default(),
         creditor_account_is_iban: bank.iban.is_some(),
         creditor_account_type: "CACC",
         creditor_bic: bank.bic.clone(),
         creditor_local_code: bank.bank_code.clone(),
-        creditor_bank: bank.bank_name.clone().or_else(|| bank.bank_code.clone()).unwrap_or_default(),
+        creditor_bank: bank
+            .bank_name
+            .clone()
+            .or_else(|| bank.bank_code.clone())
+            .unwrap_or_default(),
         purpose: corridor.map_or_else(String::new, |corridor| corridor.purpose.clone()),
         names: wants.form,
         source_of_funds: corridor.and_then(|corridor| corridor.source_of_funds.clone()),

@@ -41,7 +41,11 @@ impl Workers {
 
     /// Stores unmatched reports and alerts every tenant's operators about new ones, since their
     /// tenant is unknown.
-    pub(super) async fn keep_strays(&self, rail: &dyn Rail, strays: &[String]) -> Result<(), StoreError> {
+    pub(super) async fn keep_strays(
+        &self,
+        rail: &dyn Rail,
+        strays: &[String],
+    ) -> Result<(), StoreError> {
         if strays.is_empty() {
             return Ok(());
         }
@@ -54,7 +58,8 @@ impl Workers {
         let what = format!("rail {}: {first}{more}", rail.id());
         let mut alerts = Vec::new();
         for tenant in self.store.tenants().await? {
-            let alert = Alert { kind: AlertKind::Discrepancy, subject: tenant.id.0, what: what.clone() };
+            let alert =
+                Alert { kind: AlertKind::Discrepancy, subject: tenant.id.0, what: what.clone() };
             measure::alert(&alert);
             alerts.push((tenant.id, alert));
         }

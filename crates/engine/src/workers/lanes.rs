@@ -31,7 +31,11 @@ fn role(signer: Address) -> String {
 impl Workers {
     /// Leases due `transmit` jobs of lanes that this node leads or can lead. The jobs are held for
     /// half of `lease` and the lane for at least as long: the lane's next leader finds it empty.
-    pub(super) async fn take_in_lanes(&self, lease: Span, most: usize) -> Result<Vec<Job>, StoreError> {
+    pub(super) async fn take_in_lanes(
+        &self,
+        lease: Span,
+        most: usize,
+    ) -> Result<Vec<Job>, StoreError> {
         let mut jobs = Vec::new();
         for signer in self.store.lanes_due(LANES_MAX).await? {
             if jobs.len() >= most {
@@ -39,7 +43,9 @@ impl Workers {
             }
             if self.leads(signer, lease).await? {
                 let half = Span(lease.0 / 2);
-                jobs.extend(self.store.lease_lane(signer, &self.owner, half, most - jobs.len()).await?);
+                jobs.extend(
+                    self.store.lease_lane(signer, &self.owner, half, most - jobs.len()).await?,
+                );
             }
         }
         Ok(jobs)

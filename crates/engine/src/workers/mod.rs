@@ -78,19 +78,32 @@ impl Workers {
         let mut tasks: Vec<(String, Answer<'static, ()>)> = vec![
             ("due jobs".to_owned(), Box::pin(wake_for_due(self.clone(), stop.clone()))),
             ("submit".to_owned(), Box::pin(work_off(self.clone(), JobKind::Submit, stop.clone()))),
-            ("inquire".to_owned(), Box::pin(work_off(self.clone(), JobKind::Inquire, stop.clone()))),
-            ("expire quotes".to_owned(), Box::pin(sweep::expire_quotes(self.clone(), stop.clone()))),
+            (
+                "inquire".to_owned(),
+                Box::pin(work_off(self.clone(), JobKind::Inquire, stop.clone())),
+            ),
+            (
+                "expire quotes".to_owned(),
+                Box::pin(sweep::expire_quotes(self.clone(), stop.clone())),
+            ),
             ("prune".to_owned(), Box::pin(sweep::prune(self.clone(), stop.clone()))),
             ("reconcile".to_owned(), Box::pin(reconcile::reconcile(self.clone(), stop.clone()))),
         ];
         for rail in self.world.rails.values() {
             let name = format!("collect {}", rail.id());
-            tasks.push((name, Box::pin(collect::collect(self.clone(), rail.clone(), stop.clone()))));
+            tasks
+                .push((name, Box::pin(collect::collect(self.clone(), rail.clone(), stop.clone()))));
         }
         if let Some(wallets) = &self.world.wallet {
-            tasks.push(("watch".to_owned(), Box::pin(watch::watch(self.clone(), wallets.clone(), stop.clone()))));
+            tasks.push((
+                "watch".to_owned(),
+                Box::pin(watch::watch(self.clone(), wallets.clone(), stop.clone())),
+            ));
             for kind in WALLET_JOBS {
-                tasks.push((kind.name().replace('_', " "), Box::pin(work_off(self.clone(), kind, stop.clone()))));
+                tasks.push((
+                    kind.name().replace('_', " "),
+                    Box::pin(work_off(self.clone(), kind, stop.clone())),
+                ));
             }
         }
         if self.delivers() {
@@ -134,11 +147,13 @@ impl Workers {
     /// control time themselves instead of driving [`Workers::tasks`].
     pub async fn run_due(&self) -> Result<(), store::StoreError> {
         let (lease, most) = (self.world.tuning.lease, self.world.tuning.lease_max);
-        self.submit(self.store.lease_jobs(&[JobKind::Submit], &self.owner, lease, most).await?).await;
+        self.submit(self.store.lease_jobs(&[JobKind::Submit], &self.owner, lease, most).await?)
+            .await;
         for rail in self.world.rails.values() {
             self.collect_once(rail.as_ref()).await;
         }
-        self.inquire(self.store.lease_jobs(&[JobKind::Inquire], &self.owner, lease, most).await?).await;
+        self.inquire(self.store.lease_jobs(&[JobKind::Inquire], &self.owner, lease, most).await?)
+            .await;
         if let Some(wallets) = &self.world.wallet {
             self.watch_once(wallets).await;
             for kind in WALLET_JOBS {
@@ -146,7 +161,10 @@ impl Workers {
             }
         }
         if self.delivers() {
-            self.deliver(self.store.lease_jobs(&[JobKind::Deliver], &self.owner, lease, most).await?).await;
+            self.deliver(
+                self.store.lease_jobs(&[JobKind::Deliver], &self.owner, lease, most).await?,
+            )
+            .await;
         }
         self.expire_some().await.map(drop)
     }
@@ -191,7 +209,12 @@ impl Workers {
 
     /// Executes one action on a payment; `None` if it is obsolete or failed. The job's lease brings
     /// the payment back in that case.
-    async fn tell(&self, tenant: TenantId, payment: PaymentId, action: PaymentAction) -> Option<Outcome> {
+    async fn tell(
+        &self,
+        tenant: TenantId,
+        payment: PaymentId,
+        action: PaymentAction,
+    ) -> Option<Outcome> {
         let command = Command { tenant, action: Action::Payment(payment, action) };
         match self.engine.execute(command).await {
             Ok(Outcome::Refused(refused)) => {
@@ -247,7 +270,9 @@ async fn work_off(workers: Arc<Workers>, kind: JobKind, mut stop: Stop) {
                         under_way.push(async move { workers.work(kind, jobs).await });
                     }
                 }
-                Err(error) => tracing::warn!(%error, job = kind.name(), "job lease acquisition failed, will retry"),
+                Err(error) => {
+                    tracing::warn!(%error, job = kind.name(), "job lease acquisition failed, will retry")
+                }
             }
         }
         if taken == tuning.lease_max && under_way.len() < rounds_max {

@@ -63,7 +63,8 @@ impl Workers {
         join_all(jobs.iter().map(|job| async move {
             let Some(order) = self.exchange_of(job).await else { return };
             let action = ExchangeAction::TimePassed { fence: job.fence };
-            self.report(job.tenant, job.subject, Action::Exchange(OrderKey::of(&order), action)).await;
+            self.report(job.tenant, job.subject, Action::Exchange(OrderKey::of(&order), action))
+                .await;
         }))
         .await;
     }
@@ -93,11 +94,14 @@ impl Workers {
                 Plan::Ask(attempt) => {
                     asks.push(Ask { job, attempt: *attempt, order: Some(OrderKey::of(&order)) });
                 }
-                Plan::Tell(action) => tells.push((job, Action::Exchange(OrderKey::of(&order), action))),
+                Plan::Tell(action) => {
+                    tells.push((job, Action::Exchange(OrderKey::of(&order), action)))
+                }
                 Plan::Nothing => {}
             }
         }
-        let telling = tells.into_iter().map(|(job, action)| self.report(job.tenant, job.subject, action));
+        let telling =
+            tells.into_iter().map(|(job, action)| self.report(job.tenant, job.subject, action));
         let sending = sends.into_iter().map(|(rail, orders)| self.pay_over(rail, orders));
         tokio::join!(join_all(telling), join_all(sending), self.ask_about(asks));
     }
@@ -117,7 +121,8 @@ impl Workers {
             return Plan::Nothing;
         }
         let (fence, now) = (job.fence, self.clock().now());
-        let put_off = |open| Plan::Tell(ExchangeAction::PutOff { fence, until: now + ROUTE_DELAY, open });
+        let put_off =
+            |open| Plan::Tell(ExchangeAction::PutOff { fence, until: now + ROUTE_DELAY, open });
         // A locked order keeps its rate: the current one is not needed.
         let mid = match order.locked_until {
             Some(_) => Some(order.quoted_rate),
@@ -142,7 +147,9 @@ impl Workers {
         let wanted = Wanted { spent: spent.as_ref().map(|(_, spent)| spent), ..wanted(order) };
         match route::choose(corridors, &wanted, &refused, &self.world.resting_rails(now), now) {
             Choice::Take(rail) => Plan::Send(rail.id.clone(), mid, spent.map(|(sender, _)| sender)),
-            Choice::Later => put_off(route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now))),
+            Choice::Later => {
+                put_off(route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now)))
+            }
             Choice::Never => {
                 if let Some((rail, exceeded)) = route::exhausted(corridors, &wanted) {
                     tracing::info!(order = %order.id, rail = %rail.id, %exceeded, "no route, customer limit exceeded");
@@ -154,12 +161,16 @@ impl Workers {
 
     /// Saves an attempt per order, then sends them in messages of the rail's size.
     async fn pay_over(&self, rail: RailId, orders: Vec<Payable>) {
-        let most = self.world.corridors.rail(&rail).map_or(1, |rail: &RailConfig| rail.max_batch.max(1));
+        let most =
+            self.world.corridors.rail(&rail).map_or(1, |rail: &RailConfig| rail.max_batch.max(1));
         let begun = orders.into_iter().map(|Payable { job, order, mid, tally }| {
             let (key, rail) = (OrderKey::of(&order), rail.clone());
             async move {
                 let action = ExchangeAction::BeginPayout { fence: job.fence, rail, tally, mid };
-                match self.report(job.tenant, job.subject, Action::Exchange(key.clone(), action)).await {
+                match self
+                    .report(job.tenant, job.subject, Action::Exchange(key.clone(), action))
+                    .await
+                {
                     Some(Outcome::Began(attempt)) => {
                         Some((order_instruction(&attempt, &order, &self.world.corridors), key))
                     }
@@ -170,6 +181,7 @@ impl Workers {
         let begun = join_all(begun).await.into_iter().flatten();
         let (instructions, keys): (Vec<Instruction>, Vec<OrderKey>) = begun.unzip();
         let messages = instructions.chunks(usize::from(most)).zip(keys.chunks(usize::from(most)));
-        join_all(messages.map(|(message, keys)| self.send(&rail, message, Payees::Orders(keys)))).await;
+        join_all(messages.map(|(message, keys)| self.send(&rail, message, Payees::Orders(keys))))
+            .await;
     }
 }

@@ -148,7 +148,11 @@ impl Workers {
         let (rails, more) = self.compare_rails().await?;
         breaks.extend(more);
         for it in breaks.iter().take(NAMED_MAX) {
-            self.raise(it.tenant, Alert { kind: kind(it), subject: subject(it), what: it.to_string() }).await;
+            self.raise(
+                it.tenant,
+                Alert { kind: kind(it), subject: subject(it), what: it.to_string() },
+            )
+            .await;
         }
         let found = breaks.len();
         breaks.truncate(NAMED_MAX);
@@ -170,9 +174,10 @@ impl Workers {
         self.watcher_reaches(head).await?;
         let second = differing(wallets, &self.held(wallets).await?.0).await?;
         let stands = |it: &Break| {
-            first
-                .iter()
-                .any(|at| (&at.account, at.tenant, at.side, at.said) == (&it.account, it.tenant, it.side, it.said))
+            first.iter().any(|at| {
+                (&at.account, at.tenant, at.side, at.said)
+                    == (&it.account, it.tenant, it.side, it.said)
+            })
         };
         let breaks: Vec<Break> = second.into_iter().filter(stands).collect();
         self.look_through(&held, &breaks).await?;
@@ -222,7 +227,8 @@ impl Workers {
             .flat_map(|vault| coins.clone().map(move |coin| (*vault, coin)))
             .filter(|(vault, coin)| !booked.contains(&(vault.address, *coin)))
             .collect();
-        let wanted: Vec<(Address, StableCoin)> = pairs.iter().map(|(vault, coin)| (vault.address, *coin)).collect();
+        let wanted: Vec<(Address, StableCoin)> =
+            pairs.iter().map(|(vault, coin)| (vault.address, *coin)).collect();
         let logged = self.store.logged_of(&wanted).await?;
         let held = pairs.into_iter().map(|(vault, coin)| {
             let account = match vault.request {
@@ -230,11 +236,23 @@ impl Workers {
                 None => AccountCode::Wallet(vault.wallet, coin),
             };
             let none = Vec::new();
-            let (least, most) =
-                bounds(&Account::empty(vault.tenant, account.clone()), moving.get(&vault.tenant).unwrap_or(&none));
+            let (least, most) = bounds(
+                &Account::empty(vault.tenant, account.clone()),
+                moving.get(&vault.tenant).unwrap_or(&none),
+            );
             let logged = Some(logged.get(&(vault.address, coin)).copied().unwrap_or(0));
             let (address, others) = (vault.address, Vec::new());
-            Held { tenant: vault.tenant, account, address, others, coin, least, most, logged, swept: None }
+            Held {
+                tenant: vault.tenant,
+                account,
+                address,
+                others,
+                coin,
+                least,
+                most,
+                logged,
+                swept: None,
+            }
         });
         Ok((held.collect(), next))
     }
@@ -309,18 +327,24 @@ impl Workers {
             known.unwrap_or_else(|| Account::empty(tenant, code))
         };
         let (unswept, treasury) = (of(AccountCode::Unswept(coin)), of(AccountCode::Treasury(coin)));
-        let back = |it: &&Moving| it.kind == MovingKind::Returning && it.account.currency() == coin.currency();
+        let back = |it: &&Moving| {
+            it.kind == MovingKind::Returning && it.account.currency() == coin.currency()
+        };
         let returning: i64 = moving.iter().filter(back).map(|it| it.minor).sum();
         let (least, most) = bounds(&unswept, &[]);
         let least = least.saturating_sub(returning);
         let (account, others) = (unswept.code, Vec::new());
-        let holds = Held { tenant, account, address, others, coin, least, most, logged: None, swept: None };
+        let holds =
+            Held { tenant, account, address, others, coin, least, most, logged: None, swept: None };
         // The treasury belongs to the bank, which spends from it: its receipts are compared.
         let got = treasury.credits_posted;
         let swept = Some(self.store.logged(address, coin).await?.saturating_neg());
         let (account, most) = (treasury.code, got.saturating_add(treasury.credits_pending));
         let others = Vec::new();
-        Ok([holds, Held { tenant, account, address, others, coin, least: got, most, logged: None, swept }])
+        Ok([
+            holds,
+            Held { tenant, account, address, others, coin, least: got, most, logged: None, swept },
+        ])
     }
 
     async fn compare_rails(&self) -> Result<(usize, Vec<Break>), Trouble> {
@@ -354,7 +378,9 @@ fn bounds(account: &Account, moving: &[Moving]) -> (i64, i64) {
     let mut most = balance.saturating_add(account.credits_pending);
     for it in moving.iter().filter(|it| it.account == account.code) {
         match it.kind {
-            MovingKind::Beside => (least, most) = (least.saturating_add(it.minor), most.saturating_add(it.minor)),
+            MovingKind::Beside => {
+                (least, most) = (least.saturating_add(it.minor), most.saturating_add(it.minor))
+            }
             MovingKind::Arriving | MovingKind::Returning => most = most.saturating_add(it.minor),
             MovingKind::Refunding => least = least.saturating_sub(it.minor),
         }
@@ -431,7 +457,12 @@ mod tests {
     }
 
     fn account(credits_posted: i64, debits_pending: i64, credits_pending: i64) -> Account {
-        Account { credits_posted, debits_pending, credits_pending, ..Account::empty(TENANT, code()) }
+        Account {
+            credits_posted,
+            debits_pending,
+            credits_pending,
+            ..Account::empty(TENANT, code())
+        }
     }
 
     fn moving(kind: MovingKind, minor: i64) -> Moving {
@@ -441,8 +472,16 @@ mod tests {
     #[test]
     fn in_flight_amounts_may_be_on_either_side() {
         assert_eq!(bounds(&account(100, 0, 0), &[]), (100, 100));
-        assert_eq!(bounds(&account(100, 30, 7), &[]), (70, 107), "reserved: moved on the chain already, or not yet");
-        assert_eq!(bounds(&account(100, 0, 0), &[moving(MovingKind::Beside, 5)]), (105, 105), "kept in suspense");
+        assert_eq!(
+            bounds(&account(100, 30, 7), &[]),
+            (70, 107),
+            "reserved: moved on the chain already, or not yet"
+        );
+        assert_eq!(
+            bounds(&account(100, 0, 0), &[moving(MovingKind::Beside, 5)]),
+            (105, 105),
+            "kept in suspense"
+        );
         assert_eq!(bounds(&account(100, 0, 0), &[moving(MovingKind::Arriving, 5)]), (100, 105));
         assert_eq!(bounds(&account(100, 0, 0), &[moving(MovingKind::Returning, 5)]), (100, 105));
         assert_eq!(bounds(&account(100, 0, 0), &[moving(MovingKind::Refunding, 5)]), (95, 100));
@@ -471,7 +510,11 @@ mod tests {
         let said = |it: Option<Break>| it.map(|it| (it.side, it.said, it.least, it.most));
         assert_eq!(said(judged(&held(Some(101)), 101)), Some((Side::Chain, 101, 90, 100)));
         assert_eq!(said(judged(&held(Some(89)), 89)), Some((Side::Chain, 89, 90, 100)));
-        assert_eq!(said(judged(&held(Some(94)), 95)), Some((Side::Watcher, 94, 95, 95)), "a log was missed");
+        assert_eq!(
+            said(judged(&held(Some(94)), 95)),
+            Some((Side::Watcher, 94, 95, 95)),
+            "a log was missed"
+        );
     }
 
     #[test]
@@ -487,7 +530,9 @@ mod tests {
             logged: None,
             swept,
         };
-        for (swept, breaks) in [(Some(89), true), (Some(90), false), (Some(100), false), (Some(101), true)] {
+        for (swept, breaks) in
+            [(Some(89), true), (Some(90), false), (Some(100), false), (Some(101), true)]
+        {
             assert_eq!(judged_swept(&held(swept)).is_some(), breaks, "{swept:?}");
         }
     }

@@ -37,7 +37,8 @@ impl Workers {
             return Ok(None);
         }
         let wallet = self.store.wallet(order.tenant, order.wallet).await?;
-        let wallet = wallet.ok_or_else(|| StoreError::Corrupt(format!("order {} has no wallet", order.id)))?;
+        let wallet = wallet
+            .ok_or_else(|| StoreError::Corrupt(format!("order {} has no wallet", order.id)))?;
         let sender = Sender::of_customer(order.tenant, &wallet.customer_id);
         Ok(Some((sender, self.spendings(order.tenant, Country::Pak, sender).await?)))
     }

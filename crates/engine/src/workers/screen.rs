@@ -11,7 +11,9 @@ use domain::ids::{DepositId, TenantId};
 use domain::job::Job;
 use domain::payment_request::{PaymentRequest, SenderDetails};
 use domain::ports::AnalysisFault;
-use domain::risk::proximity::{Nearness, Proximity, ProximityAnswer, ProximityQuestion, ProximityTerms};
+use domain::risk::proximity::{
+    Nearness, Proximity, ProximityAnswer, ProximityQuestion, ProximityTerms,
+};
 use domain::risk::{self, Assessment, Findings, RiskResult, Subject, sandbox};
 use domain::screening::{Party, Screened, Verdict};
 use domain::time::Span;
@@ -55,16 +57,27 @@ impl Workers {
     pub(super) async fn screen(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
         let policies = match self.wallet_policies(&jobs).await {
             Ok(policies) => policies,
-            Err(error) => return tracing::warn!(%error, "tenant read failed, deposit screening will be retried"),
+            Err(error) => {
+                return tracing::warn!(%error, "tenant read failed, deposit screening will be retried");
+            }
         };
-        join_all(jobs.iter().filter_map(|job| Some(self.screen_one(wallets, job, policies.get(&job.tenant)?)))).await;
+        join_all(
+            jobs.iter()
+                .filter_map(|job| Some(self.screen_one(wallets, job, policies.get(&job.tenant)?))),
+        )
+        .await;
     }
 
     /// The policies of the tenants of jobs that were leased together.
-    async fn wallet_policies(&self, jobs: &[Job]) -> Result<BTreeMap<TenantId, WalletPolicy>, StoreError> {
+    async fn wallet_policies(
+        &self,
+        jobs: &[Job],
+    ) -> Result<BTreeMap<TenantId, WalletPolicy>, StoreError> {
         let mut policies = BTreeMap::new();
         for tenant in jobs.iter().map(|job| job.tenant).collect::<BTreeSet<_>>() {
-            policies.extend(self.store.tenant(tenant).await?.map(|owner| (tenant, owner.policy.wallet)));
+            policies.extend(
+                self.store.tenant(tenant).await?.map(|owner| (tenant, owner.policy.wallet)),
+            );
         }
         Ok(policies)
     }
@@ -73,7 +86,9 @@ impl Workers {
         let case = match self.screen_case(job.tenant, DepositId(job.subject)).await {
             Ok(Some(case)) => case,
             Ok(None) => return,
-            Err(error) => return tracing::warn!(%error, deposit = %job.subject, "deposit read failed, will retry"),
+            Err(error) => {
+                return tracing::warn!(%error, deposit = %job.subject, "deposit read failed, will retry");
+            }
         };
         let action = match self.screened(wallets, &case, job, policy).await {
             Ok(Some(action)) => action,
@@ -114,7 +129,8 @@ impl Workers {
             return Ok(Some(Action::Deposit(named, DepositAction::WalletChanged)));
         }
         let assessment = Box::new(self.assess(wallets, case, policy).await?);
-        let release_min = if is_dust { self.release_min(wallets, std::iter::once(0)).await } else { 0 };
+        let release_min =
+            if is_dust { self.release_min(wallets, std::iter::once(0)).await } else { 0 };
         let riders = self.assess_dust_beside(wallets, case, policy, release_min).await?;
         named.riders.extend(riders.iter().map(|(id, _)| *id));
         let action = DepositAction::Screened { fence: job.fence, assessment, riders, release_min };
@@ -132,14 +148,16 @@ impl Workers {
     ) -> Result<Vec<(DepositId, Assessment)>, NotNow> {
         let dust = self.store.dust_beside(&case.deposit, RIDERS_MAX).await?;
         let sum = dust.iter().fold(case.deposit.minor, |sum, it| sum.saturating_add(it.minor));
-        let completes = case.request.as_ref().is_some_and(|it| it.would_complete(case.deposit.coin, sum));
+        let completes =
+            case.request.as_ref().is_some_and(|it| it.would_complete(case.deposit.coin, sum));
         if sum < release_min && !completes {
             return Ok(Vec::new());
         }
         let mut assessed = Vec::with_capacity(dust.len());
         for deposit in dust {
             let id = deposit.id;
-            let beside = Case { deposit, wallet: case.wallet.clone(), request: case.request.clone() };
+            let beside =
+                Case { deposit, wallet: case.wallet.clone(), request: case.request.clone() };
             assessed.push((id, self.assess(wallets, &beside, policy).await?));
         }
         Ok(assessed)
@@ -148,7 +166,11 @@ impl Workers {
     /// The minimum amount worth a release, in minor units. Chain fees are read only if they can
     /// matter for one of these amounts; if the node does not answer, the minimum cost of a release
     /// applies.
-    pub(super) async fn release_min(&self, wallets: &WalletWorld, mut amounts: impl Iterator<Item = i64>) -> i64 {
+    pub(super) async fn release_min(
+        &self,
+        wallets: &WalletWorld,
+        mut amounts: impl Iterator<Item = i64>,
+    ) -> i64 {
         let terms = wallets.config.release_min;
         if amounts.all(|minor| terms.is_always_worth(minor)) {
             return terms.minor(None);
@@ -164,15 +186,26 @@ impl Workers {
 
     /// Deposits that waited for an escrow whose hold is lifted are screened again. The job belongs
     /// to the deposit whose hold was lifted last.
-    async fn after_hold(&self, case: &Case, job: &Job, policy: &WalletPolicy) -> Result<Option<Action>, NotNow> {
+    async fn after_hold(
+        &self,
+        case: &Case,
+        job: &Job,
+        policy: &WalletPolicy,
+    ) -> Result<Option<Action>, NotNow> {
         if let Some(request) = &case.request
             && !request.is_held(&case.deposit.to)
         {
-            let waiting = self.store.deposits_of_request(job.tenant, request.wallet, request.id).await?;
-            let in_there = waiting.iter().filter(|it| it.to == case.deposit.to && it.waits_for_escrow());
+            let waiting =
+                self.store.deposits_of_request(job.tenant, request.wallet, request.id).await?;
+            let in_there =
+                waiting.iter().filter(|it| it.to == case.deposit.to && it.waits_for_escrow());
             let told = join_all(in_there.map(|deposit| {
                 let named = DepositRef::of(deposit, policy.accept_late);
-                self.report(job.tenant, deposit.id.0, Action::Deposit(named, DepositAction::EscrowFree))
+                self.report(
+                    job.tenant,
+                    deposit.id.0,
+                    Action::Deposit(named, DepositAction::EscrowFree),
+                )
             }));
             if !told.await.iter().all(Option::is_some) {
                 return Ok(None);
@@ -182,9 +215,15 @@ impl Workers {
         Ok(Some(Action::Deposit(named, DepositAction::HoldFollowed { fence: job.fence })))
     }
 
-    async fn screen_case(&self, tenant: TenantId, id: DepositId) -> Result<Option<Case>, StoreError> {
+    async fn screen_case(
+        &self,
+        tenant: TenantId,
+        id: DepositId,
+    ) -> Result<Option<Case>, StoreError> {
         let Some(deposit) = self.store.deposit(tenant, id).await? else { return Ok(None) };
-        let Some(wallet) = self.store.wallet(tenant, deposit.wallet).await? else { return Ok(None) };
+        let Some(wallet) = self.store.wallet(tenant, deposit.wallet).await? else {
+            return Ok(None);
+        };
         let request = match deposit.request {
             Some(request) => self.store.request(tenant, request).await?,
             None => None,
@@ -192,7 +231,12 @@ impl Workers {
         Ok(Some(Case { deposit, wallet, request }))
     }
 
-    async fn assess(&self, wallets: &WalletWorld, case: &Case, policy: &WalletPolicy) -> Result<Assessment, NotNow> {
+    async fn assess(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        policy: &WalletPolicy,
+    ) -> Result<Assessment, NotNow> {
         let now = self.clock().now();
         let deposit = &case.deposit;
         let mut payer_flagged = false;
@@ -205,15 +249,25 @@ impl Workers {
         let is_certain = payer_flagged || is_hit(&payer) || name.as_ref().is_some_and(is_hit);
         let found = Findings {
             proximity: self.proximity(wallets, deposit, is_certain).await?,
-            proximity_terms: wallets.analysis.as_ref().map_or(ProximityTerms::NONE, |analysis| analysis.terms),
+            proximity_terms: wallets
+                .analysis
+                .as_ref()
+                .map_or(ProximityTerms::NONE, |analysis| analysis.terms),
             name,
             payer,
             payer_flagged,
-            velocity: self.store.velocity(deposit.tenant, deposit.wallet, (deposit.id, deposit.request), now).await?,
+            velocity: self
+                .store
+                .velocity(deposit.tenant, deposit.wallet, (deposit.id, deposit.request), now)
+                .await?,
             concern: deposit.concern,
-            blocked_before: deposit.assessment.as_ref().is_some_and(|it| it.result == RiskResult::Blocked),
+            blocked_before: deposit
+                .assessment
+                .as_ref()
+                .is_some_and(|it| it.result == RiskResult::Blocked),
         };
-        let cents = sandbox::cents(case.request.as_ref().map(|request| &request.asked), deposit.minor);
+        let cents =
+            sandbox::cents(case.request.as_ref().map(|request| &request.asked), deposit.minor);
         let subject = Subject {
             minor: deposit.minor,
             sender: &deposit.sender,
@@ -233,16 +287,24 @@ impl Workers {
     ) -> Result<Proximity, AnalysisFault> {
         let Some(analysis) = &wallets.analysis else { return Ok(Proximity::NotAsked) };
         let Some(token) = wallets.config.token(deposit.coin) else {
-            return Ok(Proximity::Unanswered(format!("no token is configured for {}", deposit.coin.currency().code())));
+            return Ok(Proximity::Unanswered(format!(
+                "no token is configured for {}",
+                deposit.coin.currency().code()
+            )));
         };
-        let question =
-            ProximityQuestion { chain_id: wallets.config.chain_id, token, payer: deposit.from, tx: deposit.tx };
+        let question = ProximityQuestion {
+            chain_id: wallets.config.chain_id,
+            token,
+            payer: deposit.from,
+            tx: deposit.tx,
+        };
         let answer = analysis.provider.proximity(&question).await;
         count(&answer, analysis.terms);
         match answer {
             Ok(answer) => Ok(Proximity::Answered(answer)),
             Err(fault) => {
-                let waits = !is_certain && self.clock().now() < deposit.state_at + analysis.patience;
+                let waits =
+                    !is_certain && self.clock().now() < deposit.state_at + analysis.patience;
                 if waits { Err(fault) } else { Ok(Proximity::Unanswered(fault.to_string())) }
             }
         }
@@ -284,7 +346,8 @@ mod tests {
 
     #[test]
     fn retries_become_rarer_up_to_one_a_minute() {
-        let delays = [-1, 0, 1, 2, 3, 4, 5, 6, i32::MAX].map(|tries| retry_delay(tries).0 / 1_000_000);
+        let delays =
+            [-1, 0, 1, 2, 3, 4, 5, 6, i32::MAX].map(|tries| retry_delay(tries).0 / 1_000_000);
         assert_eq!(delays, [2, 2, 4, 8, 16, 32, 60, 60, 60]);
     }
 }

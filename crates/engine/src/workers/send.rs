@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
-use domain::chain::{Address, Call, ChainFault, Fees, KeyRole, Movement, SignFault, Simulated, TxHash, vault};
+use domain::chain::{
+    Address, Call, ChainFault, Fees, KeyRole, Movement, SignFault, Simulated, TxHash, vault,
+};
 use domain::chain_tx::{self, Intent, IntentKind, IntentState, Plan, Taking, capped};
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
@@ -68,8 +70,9 @@ struct Lane {
 impl Lane {
     /// Payer and payee: if either is on the token's blacklist, nothing moves.
     fn parties(&self, plan: &Plan) -> Vec<Address> {
-        let payer =
-            |it: &Movement| vault::address(&self.controller, &self.implementation, &it.recipient, &it.reference);
+        let payer = |it: &Movement| {
+            vault::address(&self.controller, &self.implementation, &it.recipient, &it.reference)
+        };
         match plan {
             Plan::Move(movement) => vec![payer(movement), movement.recipient],
             Plan::ProposeRefund { movement, to } => vec![payer(movement), *to],
@@ -86,7 +89,8 @@ struct Spread {
 
 impl Spread {
     fn of(wallets: &WalletWorld, tenant: TenantId) -> Spread {
-        let vaults = wallets.contracts.controller(tenant).ok().map(|it| (it.address, it.implementation));
+        let vaults =
+            wallets.contracts.controller(tenant).ok().map(|it| (it.address, it.implementation));
         Spread { operators: wallets.signer.operators(tenant), vaults }
     }
 
@@ -97,7 +101,9 @@ impl Spread {
         else {
             return 0;
         };
-        let vault = |it: &Movement| vault::address(controller, implementation, &it.recipient, &it.reference);
+        let vault = |it: &Movement| {
+            vault::address(controller, implementation, &it.recipient, &it.reference)
+        };
         chain_tx::lane_of(intent, operators.len(), vault)
     }
 
@@ -110,7 +116,12 @@ impl Spread {
 }
 
 /// The lane of intents that are sent together; `None` if there are none.
-fn lane(wallets: &WalletWorld, lanes: &Spread, tenant: TenantId, held: &[Held]) -> Result<Option<Lane>, SignFault> {
+fn lane(
+    wallets: &WalletWorld,
+    lanes: &Spread,
+    tenant: TenantId,
+    held: &[Held],
+) -> Result<Option<Lane>, SignFault> {
     let Some((first, _)) = held.first() else { return Ok(None) };
     let role = first.kind.role();
     let signer = match role {
@@ -130,10 +141,17 @@ impl Workers {
             by_tenant.entry(job.tenant).or_default().push((IntentId(job.subject), job.fence));
         }
         let halted: BTreeMap<StableCoin, Halt> = match self.store.token_states().await {
-            Ok(states) => states.iter().filter_map(|state| Some((state.coin, state.halt()?))).collect(),
+            Ok(states) => {
+                states.iter().filter_map(|state| Some((state.coin, state.halt()?))).collect()
+            }
             Err(error) => return tracing::warn!(%error, "token state read failed, will retry"),
         };
-        join_all(by_tenant.into_iter().map(|(tenant, jobs)| self.send_for(wallets, tenant, jobs, &halted))).await;
+        join_all(
+            by_tenant
+                .into_iter()
+                .map(|(tenant, jobs)| self.send_for(wallets, tenant, jobs, &halted)),
+        )
+        .await;
     }
 
     async fn send_for(
@@ -160,7 +178,10 @@ impl Workers {
             } else if let Some(verdict) = self.release_is_lost(&intent).await {
                 self.tell_verdict(&(intent, fence), verdict).await;
             } else if intent.kind.is_batched() && intent.tries == 0 {
-                batches.entry((intent.kind, lanes.lane(&intent))).or_default().push((intent, fence));
+                batches
+                    .entry((intent.kind, lanes.lane(&intent)))
+                    .or_default()
+                    .push((intent, fence));
             } else {
                 // An intent that failed once is sent alone, so that it does not fail others.
                 alone.push(vec![(intent, fence)]);
@@ -168,30 +189,50 @@ impl Workers {
         }
         let most = wallets.config.batch_max.max(1);
         let together = batches.values().flat_map(|held| held.chunks(most).map(<[Held]>::to_vec));
-        join_all(together.chain(alone).map(|held| self.send_together(wallets, &lanes, tenant, held))).await;
+        join_all(
+            together.chain(alone).map(|held| self.send_together(wallets, &lanes, tenant, held)),
+        )
+        .await;
     }
 
-    async fn send_together(&self, wallets: &WalletWorld, lanes: &Spread, tenant: TenantId, held: Vec<Held>) {
+    async fn send_together(
+        &self,
+        wallets: &WalletWorld,
+        lanes: &Spread,
+        tenant: TenantId,
+        held: Vec<Held>,
+    ) {
         let lane = match lane(wallets, lanes, tenant, &held) {
             Ok(Some(lane)) => lane,
             Ok(None) => return,
             Err(fault) => {
                 let reason = FailureReason::OnChainRevert;
                 let why = fault.to_string();
-                return self.tell_all(&held, || Verdict::Fails { why: why.clone(), reason, at_once: true }).await;
+                return self
+                    .tell_all(&held, || Verdict::Fails { why: why.clone(), reason, at_once: true })
+                    .await;
             }
         };
         if let Err(fault) = self.simulate_and_take(wallets, &lane, &held).await {
             tracing::warn!(%fault, %tenant, "intent submission failed, will retry");
             if let ChainFault::Disagreement(_) = fault {
                 let what = fault.to_string();
-                self.raise(tenant, Alert { kind: AlertKind::ChainMismatch, subject: tenant.0, what }).await;
+                self.raise(
+                    tenant,
+                    Alert { kind: AlertKind::ChainMismatch, subject: tenant.0, what },
+                )
+                .await;
             }
             self.tell_all(&held, || Verdict::PutOff { after: SOON, halt: None }).await;
         }
     }
 
-    async fn simulate_and_take(&self, wallets: &WalletWorld, lane: &Lane, held: &[Held]) -> Result<(), ChainFault> {
+    async fn simulate_and_take(
+        &self,
+        wallets: &WalletWorld,
+        lane: &Lane,
+        held: &[Held],
+    ) -> Result<(), ChainFault> {
         let intents: Vec<Intent> = held.iter().map(|(intent, _)| intent.clone()).collect();
         let Some(call) = chain_tx::call(&intents) else { return Ok(()) };
         let deploys = matches!(call, Call::DeployController);
@@ -228,7 +269,9 @@ impl Workers {
     /// operator stands in.
     async fn on_duty(&self, wallets: &WalletWorld, lane: &Lane) -> Result<Lane, ChainFault> {
         let first = match lane.role {
-            KeyRole::Operator => wallets.signer.address(lane.tenant, lane.role).unwrap_or(lane.signer),
+            KeyRole::Operator => {
+                wallets.signer.address(lane.tenant, lane.role).unwrap_or(lane.signer)
+            }
             _ => lane.signer,
         };
         if lane.signer == first || wallets.chain.is_operator(lane.controller, lane.signer).await? {
@@ -237,35 +280,61 @@ impl Workers {
         // A sandbox's admin grants the role shortly.
         if !wallets.sandbox {
             let (signer, controller) = (lane.signer, lane.controller);
-            let what =
-                format!("{signer} is configured as an operator, but the controller {controller} does not list it");
-            self.raise(lane.tenant, Alert { kind: AlertKind::Transaction, subject: lane.tenant.0, what }).await;
+            let what = format!(
+                "{signer} is configured as an operator, but the controller {controller} does not list it"
+            );
+            self.raise(
+                lane.tenant,
+                Alert { kind: AlertKind::Transaction, subject: lane.tenant.0, what },
+            )
+            .await;
         }
         Ok(Lane { signer: first, ..lane.clone() })
     }
 
     /// Whether the refund address is now on the token contract's blacklist: some contracts pay such
     /// addresses all the same.
-    async fn refund_is_listed(&self, wallets: &WalletWorld, intent: &Intent) -> Result<Option<Verdict>, ChainFault> {
+    async fn refund_is_listed(
+        &self,
+        wallets: &WalletWorld,
+        intent: &Intent,
+    ) -> Result<Option<Verdict>, ChainFault> {
         if intent.kind != IntentKind::ExecuteRefund {
             return Ok(None);
         }
         let deposit = match self.store.deposit(intent.tenant, DepositId(intent.subject)).await {
             Ok(deposit) => deposit.filter(|it| it.state == DepositState::Refunding),
-            Err(error) => return Err(ChainFault::Unreachable(format!("the deposit cannot be read: {error}"))),
+            Err(error) => {
+                return Err(ChainFault::Unreachable(format!(
+                    "the deposit cannot be read: {error}"
+                )));
+            }
         };
-        let Some((deposit, to)) = deposit.and_then(|it| it.refund.as_ref().map(|refund| refund.to).map(|to| (it, to)))
+        let Some((deposit, to)) =
+            deposit.and_then(|it| it.refund.as_ref().map(|refund| refund.to).map(|to| (it, to)))
         else {
             return Ok(None);
         };
         let Some(token) = wallets.config.token(deposit.coin) else { return Ok(None) };
         let listed = wallets.chain.is_blacklisted(token, to).await?;
-        let why = format!("its address is on the blacklist of {}'s contract", deposit.coin.currency().code());
-        Ok(listed.then_some(Verdict::Fails { why, reason: FailureReason::AddressBlacklisted, at_once: true }))
+        let why = format!(
+            "its address is on the blacklist of {}'s contract",
+            deposit.coin.currency().code()
+        );
+        Ok(listed.then_some(Verdict::Fails {
+            why,
+            reason: FailureReason::AddressBlacklisted,
+            at_once: true,
+        }))
     }
 
     /// Nothing can be called before the controller is deployed, and it is deployed only once.
-    async fn around_the_controller(&self, lane: &Lane, held: &[Held], deploys: bool) -> Result<(), ChainFault> {
+    async fn around_the_controller(
+        &self,
+        lane: &Lane,
+        held: &[Held],
+        deploys: bool,
+    ) -> Result<(), ChainFault> {
         if deploys {
             tracing::info!(tenant = %lane.tenant, "controller is already deployed");
             self.tell_all(held, || Verdict::Needless).await;
@@ -277,10 +346,21 @@ impl Workers {
     }
 
     /// Reports that an intent would fail and why, or that its purpose was already achieved.
-    async fn tell_why(&self, wallets: &WalletWorld, lane: &Lane, one: &Held, why: &str) -> Result<(), ChainFault> {
+    async fn tell_why(
+        &self,
+        wallets: &WalletWorld,
+        lane: &Lane,
+        one: &Held,
+        why: &str,
+    ) -> Result<(), ChainFault> {
         let (intent, fence) = one;
         if let Some((lost, tx)) = self.released_before(intent).await? {
-            let action = ChainAction::ReleasedBefore { intent: IntentKey::of(intent), fence: *fence, lost, tx };
+            let action = ChainAction::ReleasedBefore {
+                intent: IntentKey::of(intent),
+                fence: *fence,
+                lost,
+                tx,
+            };
             self.report(intent.tenant, intent.id.0, Action::Chain(action)).await;
             return Ok(());
         }
@@ -311,26 +391,40 @@ impl Workers {
         let lost = deposit.filter(is_lost)?.lost_at.unwrap_or(u64::MAX);
         if tip.first().is_some_and(|tip| tip.number >= lost.saturating_add(DROPPED_AFTER_BLOCKS)) {
             let why = "its deposit was reorganized away and did not return".to_owned();
-            return Some(Verdict::Fails { why, reason: FailureReason::TransactionDropped, at_once: true });
+            return Some(Verdict::Fails {
+                why,
+                reason: FailureReason::TransactionDropped,
+                at_once: true,
+            });
         }
         Some(Verdict::PutOff { after: PAUSED, halt: None })
     }
 
     /// The deposit whose release has already moved this one's amount: of the same escrow and
     /// amount, reorganized away, and released from later receipts.
-    async fn released_before(&self, intent: &Intent) -> Result<Option<(DepositRef, TxHash)>, ChainFault> {
+    async fn released_before(
+        &self,
+        intent: &Intent,
+    ) -> Result<Option<(DepositRef, TxHash)>, ChainFault> {
         if intent.kind != IntentKind::Release {
             return Ok(None);
         }
         let read = async {
-            let Some(deposit) = self.store.deposit(intent.tenant, DepositId(intent.subject)).await? else {
+            let Some(deposit) =
+                self.store.deposit(intent.tenant, DepositId(intent.subject)).await?
+            else {
                 return Ok(None);
             };
             let Some(request) = deposit.request else { return Ok(None) };
-            let all = self.store.deposits_of_request(deposit.tenant, deposit.wallet, request).await?;
+            let all =
+                self.store.deposits_of_request(deposit.tenant, deposit.wallet, request).await?;
             let logs = self.store.vault_logs(deposit.to).await?;
-            let is_free = |tx| !all.iter().any(|it| it.place.is_some() && it.release_tx == Some(tx));
-            let left = |tx| logs.iter().any(|log| (log.tx, log.coin, log.minor) == (tx, deposit.coin, -deposit.minor));
+            let is_free =
+                |tx| !all.iter().any(|it| it.place.is_some() && it.release_tx == Some(tx));
+            let left = |tx| {
+                logs.iter()
+                    .any(|log| (log.tx, log.coin, log.minor) == (tx, deposit.coin, -deposit.minor))
+            };
             let is_it = |it: &&Deposit| {
                 let same = (it.to, it.coin, it.minor) == (deposit.to, deposit.coin, deposit.minor);
                 same && it.id != deposit.id && it.place.is_none()
@@ -341,7 +435,8 @@ impl Workers {
             };
             Ok::<_, store::StoreError>(all.iter().filter(is_it).find_map(released))
         };
-        read.await.map_err(|error| ChainFault::Unreachable(format!("deposits cannot be read: {error}")))
+        read.await
+            .map_err(|error| ChainFault::Unreachable(format!("deposits cannot be read: {error}")))
     }
 
     /// Why an intent would fail, as far as the chain reveals it.
@@ -381,12 +476,17 @@ impl Workers {
         self.compare_fees(lane.tenant, asked).await;
         let fees = capped(asked, wallets.config.most_fees());
         let gas_limit = gas.saturating_add(gas / 2).saturating_add(GAS_MARGIN);
-        let needed = u128::from(gas_limit).saturating_mul(fees.max_fee).saturating_mul(LOW_GAS_TRANSACTIONS);
+        let needed =
+            u128::from(gas_limit).saturating_mul(fees.max_fee).saturating_mul(LOW_GAS_TRANSACTIONS);
         let has = wallets.chain.gas_balance(lane.signer).await?;
         measure::gas(lane.role, lane.signer, has);
         if has < needed {
             let what = format!("the {} key {} is low on gas", lane.role.name(), lane.signer);
-            self.raise(lane.tenant, Alert { kind: AlertKind::LowGas, subject: lane.tenant.0, what }).await;
+            self.raise(
+                lane.tenant,
+                Alert { kind: AlertKind::LowGas, subject: lane.tenant.0, what },
+            )
+            .await;
         }
         let taking = Box::new(Taking {
             id: ChainTxId(fresh_id(&self.store)),
@@ -415,14 +515,19 @@ impl Workers {
         }
         let claim = || {
             let known = next.unwrap_or(0);
-            ChainFault::Unreachable(format!("{lowest} transactions of {} are claimed, {known} are known", lane.signer))
+            ChainFault::Unreachable(format!(
+                "{lowest} transactions of {} are claimed, {known} are known",
+                lane.signer
+            ))
         };
         let Some(next) = next else {
             // A key that has signed nothing here may have been used elsewhere before.
             return if counts.is_lone() { Err(claim()) } else { Ok(lowest) };
         };
-        let what = format!("a node reports more transactions of {} than were signed here", lane.signer);
-        self.raise(lane.tenant, Alert { kind: AlertKind::ChainNode, subject: lane.tenant.0, what }).await;
+        let what =
+            format!("a node reports more transactions of {} than were signed here", lane.signer);
+        self.raise(lane.tenant, Alert { kind: AlertKind::ChainNode, subject: lane.tenant.0, what })
+            .await;
         if lowest <= next {
             return Ok(lowest);
         }
@@ -437,10 +542,10 @@ impl Workers {
         // No other node is configured: this one must keep claiming it for a while.
         let key = format!("chain.nonce_claim:{:?}", lane.signer);
         let known = self.store.meta(&key).await.map_err(unreadable)?;
-        let known = known
-            .as_deref()
-            .and_then(|text| text.split_once(' '))
-            .and_then(|(count, since)| Some((count.parse::<u64>().ok()?, Timestamp(since.parse().ok()?))));
+        let known =
+            known.as_deref().and_then(|text| text.split_once(' ')).and_then(|(count, since)| {
+                Some((count.parse::<u64>().ok()?, Timestamp(since.parse().ok()?)))
+            });
         let now = self.clock().now();
         match known {
             Some((count, since)) if count == lowest && now - since < CLAIM_FORGOTTEN => {
@@ -448,7 +553,11 @@ impl Workers {
                     return Ok(lowest);
                 }
             }
-            _ => self.store.set_meta(&key, &format!("{lowest} {}", now.0)).await.map_err(unreadable)?,
+            _ => self
+                .store
+                .set_meta(&key, &format!("{lowest} {}", now.0))
+                .await
+                .map_err(unreadable)?,
         }
         Err(claim())
     }
@@ -459,13 +568,16 @@ impl Workers {
             let mut usual = self.usual_fee.lock().unwrap_or_else(PoisonError::into_inner);
             let known = *usual.get_or_insert(asked.max_fee);
             let most = known.saturating_mul(UNUSUAL);
-            let moved = known.saturating_mul(FEE_WEIGHT - 1).saturating_add(asked.max_fee.min(most));
+            let moved =
+                known.saturating_mul(FEE_WEIGHT - 1).saturating_add(asked.max_fee.min(most));
             *usual = Some(moved / FEE_WEIGHT);
             asked.max_fee >= most && most > 0
         };
         if is_high {
-            let what = "the gas price is ten times the usual one, or a node reports it wrongly".to_owned();
-            self.raise(tenant, Alert { kind: AlertKind::Transaction, subject: tenant.0, what }).await;
+            let what =
+                "the gas price is ten times the usual one, or a node reports it wrongly".to_owned();
+            self.raise(tenant, Alert { kind: AlertKind::Transaction, subject: tenant.0, what })
+                .await;
         }
     }
 
@@ -480,7 +592,9 @@ impl Workers {
             Verdict::PutOff { after, halt } => {
                 ChainAction::PutOff { intent: key, fence, until: self.clock().now() + after, halt }
             }
-            Verdict::Fails { why, reason, at_once } => ChainAction::Fails { intent: key, fence, why, reason, at_once },
+            Verdict::Fails { why, reason, at_once } => {
+                ChainAction::Fails { intent: key, fence, why, reason, at_once }
+            }
         };
         self.report(intent.tenant, intent.id.0, Action::Chain(action)).await;
     }

@@ -57,7 +57,9 @@ impl Payees<'_> {
             Payees::Orders(keys) => keys.get(at),
         };
         match order {
-            Some(key) => Action::Exchange(key.clone(), ExchangeAction::Submitted { attempt, answer }),
+            Some(key) => {
+                Action::Exchange(key.clone(), ExchangeAction::Submitted { attempt, answer })
+            }
             None => Action::Payment(sent.payment, PaymentAction::Submitted { attempt, answer }),
         }
     }
@@ -79,7 +81,9 @@ impl Workers {
                 Plan::Nothing => {}
             }
         }
-        let telling = tells.into_iter().map(|(job, action)| self.tell(job.tenant, PaymentId(job.subject), action));
+        let telling = tells
+            .into_iter()
+            .map(|(job, action)| self.tell(job.tenant, PaymentId(job.subject), action));
         let sending = sends.into_iter().map(|(rail, payments)| self.send_over(rail, payments));
         tokio::join!(join_all(telling), join_all(sending), self.ask_about(asks));
     }
@@ -94,7 +98,9 @@ impl Workers {
         for (tenant, payments) in wanted {
             match self.store.records(tenant, &payments).await {
                 Ok(records) => {
-                    found.extend(records.into_iter().map(|record| ((tenant, record.payment.id), record)));
+                    found.extend(
+                        records.into_iter().map(|record| ((tenant, record.payment.id), record)),
+                    );
                 }
                 Err(error) => tracing::warn!(%error, "payment read failed, will retry"),
             }
@@ -104,7 +110,8 @@ impl Workers {
 
     async fn plan(&self, job: &Job, record: &Record) -> Plan {
         let payment = &record.payment;
-        if payment.standing.state != PaymentState::Queued || payment.review == ReviewState::Waiting {
+        if payment.standing.state != PaymentState::Queued || payment.review == ReviewState::Waiting
+        {
             return Plan::Nothing;
         }
         let attempts = match payment.attempt {
@@ -120,7 +127,9 @@ impl Workers {
         if let Some(attempt) = attempts.iter().find(|attempt| !attempt.state.is_refused()) {
             return Plan::Ask(Box::new(attempt.clone()));
         }
-        let refuse = |trigger, msg: String| Plan::Tell(PaymentAction::Refuse { fence: job.fence, trigger, msg });
+        let refuse = |trigger, msg: String| {
+            Plan::Tell(PaymentAction::Refuse { fence: job.fence, trigger, msg })
+        };
         if payment.review == ReviewState::Refused {
             return refuse(Trigger::ComplianceRefused, NOT_EXECUTABLE.to_owned());
         }
@@ -128,7 +137,10 @@ impl Workers {
         match self.spendings(payment.tenant, payment.country, sender).await {
             Ok(spent) => {
                 let corridors = &self.world.corridors;
-                let wanted = Wanted { spent: Some(&spent), ..wanted(&record.order, payment.amount, corridors) };
+                let wanted = Wanted {
+                    spent: Some(&spent),
+                    ..wanted(&record.order, payment.amount, corridors)
+                };
                 self.route(job, &wanted, &attempts, refuse)
             }
             Err(error) => {
@@ -157,15 +169,22 @@ impl Workers {
         match route::choose(corridors, wanted, &refused, &self.world.resting_rails(now), now) {
             Choice::Take(rail) => Plan::Send(rail.id.clone()),
             Choice::Later => {
-                let open = route::candidates(corridors, wanted).iter().any(|rail| rail.is_open(now));
-                Plan::Tell(PaymentAction::PutOff { fence: job.fence, until: now + ROUTE_DELAY, open })
+                let open =
+                    route::candidates(corridors, wanted).iter().any(|rail| rail.is_open(now));
+                Plan::Tell(PaymentAction::PutOff {
+                    fence: job.fence,
+                    until: now + ROUTE_DELAY,
+                    open,
+                })
             }
             Choice::Never => match attempts.last() {
                 Some(last) => {
                     let reason = last.reason.clone().unwrap_or_else(|| "refused".to_owned());
                     refuse(
                         Trigger::Refused,
-                        last.info.as_ref().map_or(reason.clone(), |info| format!("{reason}: {info}")),
+                        last.info
+                            .as_ref()
+                            .map_or(reason.clone(), |info| format!("{reason}: {info}")),
                     )
                 }
                 None => refuse(Trigger::NoRoute, no_route(corridors, wanted)),
@@ -179,10 +198,13 @@ impl Workers {
         let begun = payments.into_iter().map(|(job, record)| {
             let sender = Sender::of_order(job.tenant, &record.order);
             let tally = self.tally_over(&rail, sender);
-            let action = PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone(), tally };
+            let action =
+                PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone(), tally };
             async move {
                 match self.tell(job.tenant, record.payment.id, action).await {
-                    Some(Outcome::Began(attempt)) => Some(instruction(&attempt, &record, &self.world.corridors)),
+                    Some(Outcome::Began(attempt)) => {
+                        Some(instruction(&attempt, &record, &self.world.corridors))
+                    }
                     _ => None,
                 }
             }
@@ -200,25 +222,29 @@ impl Workers {
         // matched otherwise.
         let kept = self.keep_sent(rail, connected.map(AsRef::as_ref), message).await;
         let answers = match connected {
-            _ if !kept => vec![Submission::NotSent("its ids could not be stored".to_owned()); message.len()],
+            _ if !kept => {
+                vec![Submission::NotSent("its ids could not be stored".to_owned()); message.len()]
+            }
             Some(connected) => {
                 let span = tracing::info_span!("submit", otel.kind = "client", %rail, payments = message.len());
                 connected.submit(message).instrument(span).await
             }
-            None => vec![Submission::NotSent("the rail is not connected".to_owned()); message.len()],
+            None => {
+                vec![Submission::NotSent("the rail is not connected".to_owned()); message.len()]
+            }
         };
         failpoint::reach(Failpoint::AfterCall);
-        let failed = |answer: &Submission| matches!(answer, Submission::NotSent(_) | Submission::Indeterminate(_));
+        let failed = |answer: &Submission| {
+            matches!(answer, Submission::NotSent(_) | Submission::Indeterminate(_))
+        };
         if answers.iter().all(failed) {
             self.world.health.failed(rail, self.clock().now());
         } else {
             self.world.health.answered(rail);
         }
-        let telling = message
-            .iter()
-            .zip(answers)
-            .enumerate()
-            .map(|(at, (sent, answer))| self.report(sent.tenant, sent.payment.0, payees.told(at, sent, answer)));
+        let telling = message.iter().zip(answers).enumerate().map(|(at, (sent, answer))| {
+            self.report(sent.tenant, sent.payment.0, payees.told(at, sent, answer))
+        });
         join_all(telling).await;
         failpoint::reach(Failpoint::AfterAnswers);
     }
@@ -227,9 +253,15 @@ impl Workers {
 impl Workers {
     /// Stores the ids under which a rail will report a message's attempts; returns whether that
     /// succeeded.
-    async fn keep_sent(&self, rail: &RailId, connected: Option<&dyn Rail>, message: &[Instruction]) -> bool {
+    async fn keep_sent(
+        &self,
+        rail: &RailId,
+        connected: Option<&dyn Rail>,
+        message: &[Instruction],
+    ) -> bool {
         let Some(connected) = connected else { return true };
-        let sent: Vec<(AttemptId, PaymentId)> = message.iter().map(|one| (one.attempt, one.payment)).collect();
+        let sent: Vec<(AttemptId, PaymentId)> =
+            message.iter().map(|one| (one.attempt, one.payment)).collect();
         let id = connected.message_id(message);
         match self.store.keep_sent(rail, id.as_deref(), &sent).await {
             Ok(()) => true,
@@ -244,7 +276,9 @@ impl Workers {
 /// The client's message if no rail accepts a payment and none has rejected it.
 fn no_route(corridors: &Corridors, wanted: &Wanted<'_>) -> String {
     match route::exhausted(corridors, wanted) {
-        Some((rail, exceeded)) => format!("no route: {} accepts no more than {exceeded} from one sender", rail.id),
+        Some((rail, exceeded)) => {
+            format!("no route: {} accepts no more than {exceeded} from one sender", rail.id)
+        }
         None => "no route to the beneficiary's bank".to_owned(),
     }
 }

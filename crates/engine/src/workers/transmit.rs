@@ -6,10 +6,12 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::chain::{
-    Address, Broadcast, Call, ChainFault, Depth, Fees, Movement, Receipt, Sighting, Signed, Unsigned, Word,
-    intent_word, vault,
+    Address, Broadcast, Call, ChainFault, Depth, Fees, Movement, Receipt, Sighting, Signed,
+    Unsigned, Word, intent_word, vault,
 };
-use domain::chain_tx::{self, ChainTx, Intent, IntentKind, LOOK_EVERY, Mined, Place, Plan, Taking, TxAttempt, TxState};
+use domain::chain_tx::{
+    self, ChainTx, Intent, IntentKind, LOOK_EVERY, Mined, Place, Plan, Taking, TxAttempt, TxState,
+};
 use domain::currency::StableCoin;
 use domain::deposit::VaultLog;
 use domain::ids::{ChainTxId, IntentId};
@@ -63,7 +65,9 @@ impl Workers {
 
     async fn tx_case(&self, job: Job) -> Option<Case> {
         let read = async {
-            let Some(tx) = self.store.chain_tx(job.tenant, ChainTxId(job.subject)).await? else { return Ok(None) };
+            let Some(tx) = self.store.chain_tx(job.tenant, ChainTxId(job.subject)).await? else {
+                return Ok(None);
+            };
             let intents = self.store.intents(job.tenant, &tx.intents).await?;
             Ok::<_, store::StoreError>(Some((tx, intents)))
         };
@@ -101,7 +105,9 @@ impl Workers {
     /// Signs, has the bytes saved, and only then broadcasts them.
     async fn sign(&self, wallets: &WalletWorld, case: &Case, fees: Fees, cancels: bool) {
         let call = if cancels { Some(Call::Cancel) } else { chain_tx::call(&case.intents) };
-        let Some(call) = call else { return tracing::error!(tx = %case.tx.id, "transaction has no call") };
+        let Some(call) = call else {
+            return tracing::error!(tx = %case.tx.id, "transaction has no call");
+        };
         let gas_limit = if cancels { CANCEL_GAS } else { case.tx.gas_limit };
         let ChainTx { tenant, controller, signer, nonce, .. } = case.tx;
         let unsigned = Unsigned { tenant, controller, signer, nonce, call, gas_limit, fees };
@@ -133,18 +139,28 @@ impl Workers {
         match told {
             Broadcast::Accepted | Broadcast::AlreadyKnown => {}
             // It, or another of its attempts, is mined: detected in the next pass.
-            Broadcast::NonceTooLow => tracing::debug!(tx = %case.tx.id, "broadcast rejected: nonce already used"),
+            Broadcast::NonceTooLow => {
+                tracing::debug!(tx = %case.tx.id, "broadcast rejected: nonce already used")
+            }
             // Replaced later.
-            Broadcast::Underpriced => tracing::info!(tx = %case.tx.id, "broadcast rejected: transaction underpriced"),
+            Broadcast::Underpriced => {
+                tracing::info!(tx = %case.tx.id, "broadcast rejected: transaction underpriced")
+            }
             Broadcast::InsufficientFunds => {
-                let what = format!("the {} key {} cannot pay for gas", case.tx.role.name(), case.tx.signer);
+                let what = format!(
+                    "the {} key {} cannot pay for gas",
+                    case.tx.role.name(),
+                    case.tx.signer
+                );
                 self.alert_about(case, AlertKind::LowGas, what).await;
             }
             Broadcast::Refused(why) => {
                 let what = format!("the node rejected a transaction: {why}");
                 self.alert_about(case, AlertKind::Transaction, what).await;
             }
-            Broadcast::Indeterminate(why) => tracing::warn!(tx = %case.tx.id, %why, "broadcast outcome unknown"),
+            Broadcast::Indeterminate(why) => {
+                tracing::warn!(tx = %case.tx.id, %why, "broadcast outcome unknown")
+            }
         }
     }
 
@@ -182,13 +198,21 @@ impl Workers {
     /// It is not mined: it is retried later, and rebroadcast while it is wanted. What took effect
     /// before a reorganization is not rebroadcast before the watcher knows the fate of its
     /// deposits.
-    async fn look_again(&self, wallets: &WalletWorld, case: &Case, stuck: bool) -> Result<(), ChainFault> {
-        let abreast = case.tx.settled.is_none() || self.is_watched(wallets.chain.head().await?).await;
+    async fn look_again(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        stuck: bool,
+    ) -> Result<(), ChainFault> {
+        let abreast =
+            case.tx.settled.is_none() || self.is_watched(wallets.chain.head().await?).await;
         let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck, abreast };
         let outcome = self.report(case.tx.tenant, case.tx.id.0, Action::Chain(action)).await;
         let now = self.clock().now();
         let last = case.tx.attempts.last().filter(|last| is_time_to_repeat(case, last, now));
-        let Some(last) = last.filter(|last| last.cancels || abreast && matches!(outcome, Some(Outcome::Done))) else {
+        let Some(last) =
+            last.filter(|last| last.cancels || abreast && matches!(outcome, Some(Outcome::Done)))
+        else {
             return Ok(());
         };
         self.broadcast(wallets, case, &last.raw).await;
@@ -197,7 +221,12 @@ impl Workers {
 
     /// Fills nonces that the chain expects and that none of our transactions has, since all later
     /// ones of the signer wait for them. Not at once: nodes propagate transactions in any order.
-    async fn fill_gap(&self, wallets: &WalletWorld, case: &Case, count: u64) -> Result<(), ChainFault> {
+    async fn fill_gap(
+        &self,
+        wallets: &WalletWorld,
+        case: &Case,
+        count: u64,
+    ) -> Result<(), ChainFault> {
         let ChainTx { tenant, role, signer, controller, nonce, .. } = case.tx;
         if count >= nonce || self.clock().now() - case.tx.created_at < GAP_AFTER {
             return Ok(());
@@ -212,8 +241,22 @@ impl Workers {
         let fees = chain_tx::capped(wallets.chain.fees().await?, wallets.config.most_fees());
         for chain_nonce in missing {
             let id = ChainTxId(fresh_id(&self.store));
-            let taking = Taking { id, tenant, role, signer, controller, chain_nonce, gas_limit: CANCEL_GAS, fees };
-            self.report(tenant, id.0, Action::Chain(ChainAction::Fill { taking: Box::new(taking) })).await;
+            let taking = Taking {
+                id,
+                tenant,
+                role,
+                signer,
+                controller,
+                chain_nonce,
+                gas_limit: CANCEL_GAS,
+                fees,
+            };
+            self.report(
+                tenant,
+                id.0,
+                Action::Chain(ChainAction::Fill { taking: Box::new(taking) }),
+            )
+            .await;
         }
         Ok(())
     }
@@ -237,7 +280,11 @@ impl Workers {
         for attempt in case.tx.attempts.iter().rev() {
             if let Some(receipt) = wallets.chain.receipt(attempt.hash, &controllers).await? {
                 let refusals = refusals(&case.tx, &case.intents, &receipt);
-                return Ok(Some((mined(&case.tx, &case.intents, attempt, &receipt), refusals, receipt)));
+                return Ok(Some((
+                    mined(&case.tx, &case.intents, attempt, &receipt),
+                    refusals,
+                    receipt,
+                )));
             }
         }
         Ok(None)
@@ -296,7 +343,9 @@ impl Workers {
         let Some(attempt) = attempt.filter(|attempt| mined.succeeded && !attempt.cancels) else {
             return Ok(Vec::new());
         };
-        let Ok(contracts) = wallets.contracts.controller(case.tx.tenant) else { return Ok(Vec::new()) };
+        let Ok(contracts) = wallets.contracts.controller(case.tx.tenant) else {
+            return Ok(Vec::new());
+        };
         let mut left: BTreeMap<Address, VecDeque<i64>> = BTreeMap::new();
         let mut fees = Vec::new();
         for intent in case.intents.iter().filter(|it| !mined.failed.contains(&it.id)) {
@@ -306,13 +355,17 @@ impl Workers {
                 continue;
             };
             let Movement { recipient, reference, .. } = &movement;
-            let escrow = vault::address(&contracts.address, &contracts.implementation, recipient, reference);
+            let escrow =
+                vault::address(&contracts.address, &contracts.implementation, recipient, reference);
             if let Entry::Vacant(entry) = left.entry(escrow) {
                 let logs = self.store.vault_logs(escrow).await;
-                let logs = logs.map_err(|error| ChainFault::Unreachable(format!("logs cannot be read: {error}")))?;
+                let logs = logs.map_err(|error| {
+                    ChainFault::Unreachable(format!("logs cannot be read: {error}"))
+                })?;
                 // One transaction may release several coins of an escrow.
-                let is_of_it =
-                    |log: &&VaultLog| log.tx == attempt.hash && log.coin == StableCoin::Usdt && log.minor < 0;
+                let is_of_it = |log: &&VaultLog| {
+                    log.tx == attempt.hash && log.coin == StableCoin::Usdt && log.minor < 0
+                };
                 entry.insert(logs.iter().filter(is_of_it).map(|log| -log.minor).collect());
             }
             let fee = left.get_mut(&escrow).map_or(0, |moved| fee_of(movement.amount, moved));
@@ -334,7 +387,8 @@ impl Workers {
     }
 
     async fn look_later(&self, case: &Case, stuck: bool) {
-        let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck, abreast: false };
+        let action =
+            ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck, abreast: false };
         self.tell_about(case, action).await;
     }
 
@@ -366,7 +420,8 @@ fn is_time_to_repeat(case: &Case, last: &TxAttempt, now: Timestamp) -> bool {
 
 /// The result of a receipt. Only intents that the controller reports as executed were executed.
 fn mined(tx: &ChainTx, intents: &[Intent], attempt: &TxAttempt, receipt: &Receipt) -> Mined {
-    let says = |event| receipt.logs.iter().any(|log| log.contract == tx.controller && log.event == event);
+    let says =
+        |event| receipt.logs.iter().any(|log| log.contract == tx.controller && log.event == event);
     let done = |intent: &&Intent| attempt.cancels || intent.plan.evidence().is_none_or(says);
     let failed = intents.iter().filter(|intent| !done(intent)).map(|intent| intent.id).collect();
     Mined {

@@ -50,7 +50,9 @@ impl<R: KeyRing> KeyCache<R> {
 
     fn remember(&self, access_key: &str, found: Option<&Arc<VerifiedKey>>) {
         match found {
-            Some(key) => keep(&self.known, access_key, Arc::clone(key), self.time_to_live, KNOWN_MAX),
+            Some(key) => {
+                keep(&self.known, access_key, Arc::clone(key), self.time_to_live, KNOWN_MAX)
+            }
             None => keep(&self.unknown, access_key, (), self.time_to_live, UNKNOWN_MAX),
         }
     }

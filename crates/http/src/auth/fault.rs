@@ -156,10 +156,13 @@ impl Refused {
     pub fn problem(&self, candour: Candour) -> Problem {
         match self {
             Refused::Unauthorized(fault) => Problem::unauthorized(candid(*fault, candour)),
-            Refused::Suspended => Problem::forbidden("key_suspended", "The access key is suspended"),
-            Refused::AddressNotAllowed => {
-                Problem::forbidden("address_not_allowed", "The access key is not allowed from this address")
+            Refused::Suspended => {
+                Problem::forbidden("key_suspended", "The access key is suspended")
             }
+            Refused::AddressNotAllowed => Problem::forbidden(
+                "address_not_allowed",
+                "The access key is not allowed from this address",
+            ),
             Refused::Unavailable(_) => Problem::unavailable(RETRY_AFTER_S),
         }
     }
@@ -169,7 +172,9 @@ impl Refused {
         match self {
             Refused::Unauthorized(fault) => WalletProblem::unauthorized(candid(*fault, candour)),
             Refused::Suspended => WalletProblem::forbidden("The access key is suspended"),
-            Refused::AddressNotAllowed => WalletProblem::forbidden("The access key is not allowed from this address"),
+            Refused::AddressNotAllowed => {
+                WalletProblem::forbidden("The access key is not allowed from this address")
+            }
             Refused::Unavailable(_) => WalletProblem::unavailable(RETRY_AFTER_S),
         }
     }

@@ -143,7 +143,8 @@ impl VerifiedKey {
 
     /// Whether the key may be used from `address`.
     pub fn allows(&self, address: IpAddr) -> bool {
-        self.allowed_networks.is_empty() || self.allowed_networks.iter().any(|network| network.contains(address))
+        self.allowed_networks.is_empty()
+            || self.allowed_networks.iter().any(|network| network.contains(address))
     }
 }
 
@@ -153,7 +154,8 @@ impl VerifiedKey {
 pub struct KeyRingError(pub String);
 
 /// The result of [`KeyRing::find`].
-pub type Found<'a> = Pin<Box<dyn Future<Output = Result<Option<Arc<VerifiedKey>>, KeyRingError>> + Send + 'a>>;
+pub type Found<'a> =
+    Pin<Box<dyn Future<Output = Result<Option<Arc<VerifiedKey>>, KeyRingError>> + Send + 'a>>;
 
 /// Looks up access keys.
 pub trait KeyRing: Send + Sync {
@@ -173,7 +175,10 @@ mod tests {
         let key = "demobank-test_pay-Q1T9sVb0eXgmQ1T9sVb0eXgmQ1T9sV+/";
         let parsed = AccessKey::parse(key).expect("an access key");
         assert_eq!((parsed.tag, parsed.usage), ("demobank", "test_pay"));
-        assert!(parsed.is_for(Environment::Test, Service::Pay) && parsed.is_for(Environment::Mock, Service::Pay));
+        assert!(
+            parsed.is_for(Environment::Test, Service::Pay)
+                && parsed.is_for(Environment::Mock, Service::Pay)
+        );
         assert!(!parsed.is_for(Environment::Production, Service::Pay));
         assert!(!parsed.is_for(Environment::Test, Service::Wallet));
         for wrong in [

@@ -16,6 +16,8 @@ mod verify;
 
 pub use cache::KeyCache;
 pub use fault::{AuthFault, Candour, Refused};
-pub use key::{ACCESS_KEY_MAX_CHARS, AccessKey, Found, KeyRing, KeyRingError, Service, SigningKey, VerifiedKey};
+pub use key::{
+    ACCESS_KEY_MAX_CHARS, AccessKey, Found, KeyRing, KeyRingError, Service, SigningKey, VerifiedKey,
+};
 pub use network::{Network, NetworkError};
 pub use verify::{AUTHORIZATION_MAX_BYTES, Caller, LEEWAY_S, Rules, Verifier};

@@ -69,9 +69,14 @@ mod tests {
             ("::/0", "192.0.2.1", false),
         ] {
             let network: Network = network.parse().expect("a range");
-            assert_eq!(network.contains(address.parse().expect("an address")), inside, "{network:?} {address}");
+            assert_eq!(
+                network.contains(address.parse().expect("an address")),
+                inside,
+                "{network:?} {address}"
+            );
         }
-        for wrong in ["", "192.0.2", "192.0.2.0/33", "::/129", "192.0.2.0/", "192.0.2.0/-1", "host"] {
+        for wrong in ["", "192.0.2", "192.0.2.0/33", "::/129", "192.0.2.0/", "192.0.2.0/-1", "host"]
+        {
             assert!(wrong.parse::<Network>().is_err(), "{wrong}");
         }
     }

@@ -33,7 +33,8 @@ impl KeyRing for Ring {
     fn find<'a>(&'a self, access_key: &'a str) -> Found<'a> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         let found = (access_key == &*self.key.access_key).then(|| Arc::clone(&self.key));
-        let answer = if self.broken { Err(KeyRingError("no connection".to_owned())) } else { Ok(found) };
+        let answer =
+            if self.broken { Err(KeyRingError("no connection".to_owned())) } else { Ok(found) };
         Box::pin(std::future::ready(answer))
     }
 }
@@ -65,7 +66,10 @@ fn minter(secret: &[u8]) -> Minter {
 
 fn headers(authorization: &str) -> HeaderMap {
     let mut headers = HeaderMap::new();
-    headers.insert(header::AUTHORIZATION, HeaderValue::from_str(authorization).expect("a header value"));
+    headers.insert(
+        header::AUTHORIZATION,
+        HeaderValue::from_str(authorization).expect("a header value"),
+    );
     headers
 }
 
@@ -97,20 +101,25 @@ async fn a_minted_token_names_its_tenant_roles_and_body() {
 
 #[tokio::test]
 async fn during_rotation_either_secret_signs_and_each_vouches_for_itself() {
-    let rotating = verifier(VerifiedKey { other_secret: Some(SigningKey::new(OTHER_SECRET)), ..key() });
+    let rotating =
+        verifier(VerifiedKey { other_secret: Some(SigningKey::new(OTHER_SECRET)), ..key() });
     for secret in [SECRET, OTHER_SECRET] {
         let grant = Grant { body: Some(b"body"), ..Grant::new(NOW, 300) };
         let caller = rotating.verify(&minted(secret, grant), None, NOW).await.expect("valid");
         assert_eq!(caller.vouches_for(b"body"), Ok(()));
     }
-    let wrong = rotating.verify(&minted(b"third", Grant::new(NOW, 300)), None, NOW).await.expect_err("refused");
+    let wrong = rotating
+        .verify(&minted(b"third", Grant::new(NOW, 300)), None, NOW)
+        .await
+        .expect_err("refused");
     assert_eq!(wrong, Refused::Unauthorized(AuthFault::Signature));
 }
 
 #[tokio::test]
 async fn a_key_that_requires_hmac_is_refused_without() {
     let strict = verifier(VerifiedKey { require_hmac: true, ..key() });
-    let caller = strict.verify(&minted(SECRET, Grant::new(NOW, 300)), None, NOW).await.expect("valid");
+    let caller =
+        strict.verify(&minted(SECRET, Grant::new(NOW, 300)), None, NOW).await.expect("valid");
     assert_eq!(caller.vouches_for(b""), Err(AuthFault::HmacRequired));
 }
 
@@ -118,10 +127,16 @@ async fn a_key_that_requires_hmac_is_refused_without() {
 async fn suspension_and_address_are_judged_after_the_token() {
     let grant = Grant::new(NOW, 300);
     let suspended = verifier(VerifiedKey { suspended: true, ..key() });
-    assert_eq!(suspended.verify(&minted(SECRET, grant), None, NOW).await.expect_err("refused"), Refused::Suspended);
+    assert_eq!(
+        suspended.verify(&minted(SECRET, grant), None, NOW).await.expect_err("refused"),
+        Refused::Suspended
+    );
     let wrong = suspended.verify(&minted(b"other", grant), None, NOW).await.expect_err("refused");
     assert_eq!(wrong, Refused::Unauthorized(AuthFault::Signature));
-    let fenced = verifier(VerifiedKey { allowed_networks: vec!["192.0.2.0/24".parse().expect("a range")], ..key() });
+    let fenced = verifier(VerifiedKey {
+        allowed_networks: vec!["192.0.2.0/24".parse().expect("a range")],
+        ..key()
+    });
     let from = |address: &str| Some(address.parse::<IpAddr>().expect("an address"));
     assert!(fenced.verify(&minted(SECRET, grant), from("192.0.2.9"), NOW).await.is_ok());
     for peer in [from("198.51.100.1"), None] {
@@ -169,19 +184,27 @@ fn lifetimes_are_those_of_the_decisions() {
 #[tokio::test]
 async fn keys_that_cannot_be_read_are_no_verdict() {
     let broken = Ring { broken: true, ..ring(key()) };
-    let verifier = Verifier::new(Arc::new(broken), Rules::new(Environment::Mock, Service::Pay, URL));
-    let refused = verifier.verify(&minted(SECRET, Grant::new(NOW, 300)), None, NOW).await.expect_err("refused");
+    let verifier =
+        Verifier::new(Arc::new(broken), Rules::new(Environment::Mock, Service::Pay, URL));
+    let refused = verifier
+        .verify(&minted(SECRET, Grant::new(NOW, 300)), None, NOW)
+        .await
+        .expect_err("refused");
     assert_eq!(refused.status(), 503);
 }
 
 #[tokio::test]
 async fn a_wrong_environment_is_refused_before_the_key_is_looked_up() {
     let ring = Arc::new(ring(key()));
-    for rules in
-        [Rules::new(Environment::Production, Service::Pay, URL), Rules::new(Environment::Mock, Service::Wallet, URL)]
-    {
+    for rules in [
+        Rules::new(Environment::Production, Service::Pay, URL),
+        Rules::new(Environment::Mock, Service::Wallet, URL),
+    ] {
         let verifier = Verifier::new(Arc::clone(&ring) as Arc<dyn KeyRing>, rules);
-        let refused = verifier.verify(&minted(SECRET, Grant::new(NOW, 300)), None, NOW).await.expect_err("refused");
+        let refused = verifier
+            .verify(&minted(SECRET, Grant::new(NOW, 300)), None, NOW)
+            .await
+            .expect_err("refused");
         assert_eq!(refused, Refused::Unauthorized(AuthFault::KeyUse));
     }
     assert_eq!(ring.asked.load(Ordering::Relaxed), 0);
@@ -190,7 +213,8 @@ async fn a_wrong_environment_is_refused_before_the_key_is_looked_up() {
 #[tokio::test]
 async fn production_reveals_nothing_and_the_sandbox_names_the_claim() {
     let body_of = |refused: Refused, candour| async move {
-        let response = refused.problem(candour).respond(&crate::request_id::RequestId::of(&headers_with_id()));
+        let response =
+            refused.problem(candour).respond(&crate::request_id::RequestId::of(&headers_with_id()));
         let status = response.status().as_u16();
         (status, axum::body::to_bytes(response.into_body(), 1_000).await.expect("a body"))
     };

@@ -33,7 +33,12 @@ impl<'a> Token<'a> {
         };
         let signed = &compact.as_bytes()[..header.len() + 1 + claims.len()];
         let decode = |part: &str| URL_SAFE_NO_PAD.decode(part).map_err(|_| AuthFault::Base64);
-        Ok(Token { signed, header: decode(header)?, claims: decode(claims)?, signature: decode(signature)? })
+        Ok(Token {
+            signed,
+            header: decode(header)?,
+            claims: decode(claims)?,
+            signature: decode(signature)?,
+        })
     }
 
     /// Checks the header and returns its `kid`.
@@ -74,11 +79,15 @@ impl Claims {
             sub: text("sub").ok_or(AuthFault::Sub)?,
             exp: claims.get("exp").and_then(unix_time).ok_or(AuthFault::Exp)?,
             iat: claims.get("iat").and_then(unix_time).ok_or(AuthFault::Iat)?,
-            nbf: given(&claims, "nbf").map(|value| unix_time(value).ok_or(AuthFault::Nbf)).transpose()?,
+            nbf: given(&claims, "nbf")
+                .map(|value| unix_time(value).ok_or(AuthFault::Nbf))
+                .transpose()?,
             aud: claims.get("aud").and_then(one_or_many).ok_or(AuthFault::Aud)?,
             iss: text("iss").ok_or(AuthFault::Iss)?,
             roles: roles(&claims)?,
-            hmac: given(&claims, "hmac").map(|value| hmac(value).ok_or(AuthFault::Hmac)).transpose()?,
+            hmac: given(&claims, "hmac")
+                .map(|value| hmac(value).ok_or(AuthFault::Hmac))
+                .transpose()?,
         })
     }
 }
@@ -142,5 +151,8 @@ fn lower_case_hex(text: &str) -> Option<Vec<u8>> {
         b'a'..=b'f' => Some(byte - b'a' + 10),
         _ => None,
     };
-    text.as_bytes().chunks(2).map(|pair| Some(digit(pair[0])? * 16 + digit(*pair.get(1)?)?)).collect()
+    text.as_bytes()
+        .chunks(2)
+        .map(|pair| Some(digit(pair[0])? * 16 + digit(*pair.get(1)?)?))
+        .collect()
 }

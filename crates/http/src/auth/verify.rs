@@ -120,7 +120,12 @@ impl Verifier {
     /// # Errors
     /// The first failed check in the order of [`AuthFault`]; then a suspended key, then the
     /// address.
-    pub async fn verify(&self, headers: &HeaderMap, peer: Option<IpAddr>, now: Timestamp) -> Result<Caller, Refused> {
+    pub async fn verify(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<IpAddr>,
+        now: Timestamp,
+    ) -> Result<Caller, Refused> {
         let token = Token::split(bearer(headers)?)?;
         let kid = token.kid()?;
         let access_key = AccessKey::parse(&kid).ok_or(AuthFault::Kid)?;
@@ -141,12 +146,17 @@ impl Verifier {
 
     /// The key `kid` and its secret that signed the token. An unknown key and a wrong signature
     /// take the same steps to the same result.
-    async fn signer(&self, kid: &str, token: &Token<'_>) -> Result<(Arc<VerifiedKey>, SigningKey), Refused> {
+    async fn signer(
+        &self,
+        kid: &str,
+        token: &Token<'_>,
+    ) -> Result<(Arc<VerifiedKey>, SigningKey), Refused> {
         let Some(key) = self.keys.find(kid).await? else {
             let _ = self.stranger.verifies(token.signed, &token.signature);
             return Err(AuthFault::Signature.into());
         };
-        let signer = key.signer_of(token.signed, &token.signature).cloned().ok_or(AuthFault::Signature)?;
+        let signer =
+            key.signer_of(token.signed, &token.signature).cloned().ok_or(AuthFault::Signature)?;
         Ok((key, signer))
     }
 

@@ -52,7 +52,8 @@ impl<'a> Fields<'a> {
     /// The value of an optional field: absent, null or blank is `None`. Blank text violates a shape
     /// with a minimum length.
     pub fn optional<S: Shape>(&mut self, field: &'static str, shape: S) -> Option<S::Out> {
-        let value = present(&self.object, field).filter(|value| shape.judges_blank() || !is_blank(value))?;
+        let value = present(&self.object, field)
+            .filter(|value| shape.judges_blank() || !is_blank(value))?;
         read(value, field, &shape, &mut self.faults)
     }
 
@@ -60,7 +61,9 @@ impl<'a> Fields<'a> {
     /// path (`"amount.value"`); [`Fields::absorb`] collects its errors.
     pub fn object(&mut self, field: &'static str) -> Option<Fields<'a>> {
         match present(&self.object, field) {
-            Some(Value::Object(object)) => Some(Fields { object: object.clone(), faults: Vec::new() }),
+            Some(Value::Object(object)) => {
+                Some(Fields { object: object.clone(), faults: Vec::new() })
+            }
             Some(_) => {
                 self.faults.push(Fault::new(field, "dict_type", "Input should be an object"));
                 None
@@ -116,7 +119,12 @@ fn is_blank(value: &Value<'_>) -> bool {
     value.as_str().is_some_and(domain::characters::is_blank)
 }
 
-fn read<S: Shape>(value: &Value<'_>, field: &'static str, shape: &S, faults: &mut Vec<Fault>) -> Option<S::Out> {
+fn read<S: Shape>(
+    value: &Value<'_>,
+    field: &'static str,
+    shape: &S,
+    faults: &mut Vec<Fault>,
+) -> Option<S::Out> {
     match shape.read(field, value) {
         Ok(out) => Some(out),
         Err(fault) => {

@@ -13,7 +13,8 @@ pub(super) fn is_misspelt(given: &str, name: &str) -> bool {
         return false;
     }
     let (given, name) = (folded(given), folded(name));
-    let is_prefix = |short: &[u8], long: &[u8]| short.len() >= PREFIX_MIN_CHARS && long.starts_with(short);
+    let is_prefix =
+        |short: &[u8], long: &[u8]| short.len() >= PREFIX_MIN_CHARS && long.starts_with(short);
     if is_prefix(&given, &name) || is_prefix(&name, &given) {
         return true;
     }

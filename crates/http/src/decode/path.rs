@@ -28,7 +28,9 @@ pub fn external_id(id: &str) -> Result<String, Rejection> {
 /// # Errors
 /// `url_encoding`
 pub fn text(segment: Option<&str>) -> Result<&str, Rejection> {
-    segment.ok_or_else(|| of_path(Fault::new("id", "url_encoding", "Parameter should be percent-encoded UTF-8")))
+    segment.ok_or_else(|| {
+        of_path(Fault::new("id", "url_encoding", "Parameter should be percent-encoded UTF-8"))
+    })
 }
 
 fn of_path(fault: Fault) -> Rejection {

@@ -62,10 +62,13 @@ impl Query {
         read: impl FnOnce(&'static str, &str) -> Result<T, Fault>,
     ) -> Option<T> {
         self.known.push((name, false));
-        let mut values = self.pairs.iter().filter(|(known, _)| known == name).map(|(_, value)| value);
+        let mut values =
+            self.pairs.iter().filter(|(known, _)| known == name).map(|(_, value)| value);
         let first = values.next()?;
         let read = match (first, values.next()) {
-            (_, Some(_)) => Err(Fault::new(name, "multiple_values", "Parameter should be given once")),
+            (_, Some(_)) => {
+                Err(Fault::new(name, "multiple_values", "Parameter should be given once"))
+            }
             (None, None) => Err(not_decodable(name)),
             (Some(value), None) => read(name, value),
         };
@@ -81,18 +84,26 @@ impl Query {
         read: impl Fn(&'static str, &str) -> Result<T, Fault>,
     ) -> Vec<T> {
         self.known.push((name, true));
-        let given: Vec<&Option<String>> =
-            self.pairs.iter().filter(|(given, _)| is_item_of(given, name)).map(|(_, value)| value).collect();
-        let items = given.iter().filter_map(|value| value.as_deref()).flat_map(|value| value.split(','));
+        let given: Vec<&Option<String>> = self
+            .pairs
+            .iter()
+            .filter(|(given, _)| is_item_of(given, name))
+            .map(|(_, value)| value)
+            .collect();
+        let items =
+            given.iter().filter_map(|value| value.as_deref()).flat_map(|value| value.split(','));
         let items: Vec<&str> = items.map(str::trim).filter(|item| !item.is_empty()).collect();
         let mut faults = Vec::new();
         if given.iter().any(|value| value.is_none()) {
             faults.push(not_decodable(name));
         }
         if items.len() > items_max {
-            let message = format!("List should have at most {items_max} items, not {}", items.len());
+            let message =
+                format!("List should have at most {items_max} items, not {}", items.len());
             faults.push(
-                Fault::new(name, "too_long", message).with("max_length", items_max).with("actual_length", items.len()),
+                Fault::new(name, "too_long", message)
+                    .with("max_length", items_max)
+                    .with("actual_length", items.len()),
             );
         }
         let mut values = Vec::new();
@@ -111,7 +122,8 @@ impl Query {
 
     /// Whether a parameter was given with a non-blank value.
     pub fn has(&self, name: &str) -> bool {
-        let given = |value: &Option<String>| value.as_deref().is_none_or(|value| !value.trim().is_empty());
+        let given =
+            |value: &Option<String>| value.as_deref().is_none_or(|value| !value.trim().is_empty());
         self.pairs.iter().any(|(known, value)| known == name && given(value))
     }
 
@@ -126,7 +138,8 @@ impl Query {
             self.faults.push(Fault::new("", "too_long", message).with("max_length", PAIRS_MAX));
         }
         for (given, _) in &self.pairs {
-            let is_known = |(name, list): &(&str, bool)| given == name || (*list && is_item_of(given, name));
+            let is_known =
+                |(name, list): &(&str, bool)| given == name || (*list && is_item_of(given, name));
             if self.known.iter().any(is_known) {
                 continue;
             }
@@ -196,7 +209,9 @@ pub fn flag(name: &'static str, given: &str) -> Result<bool, Fault> {
     match given.to_ascii_lowercase().as_str() {
         "true" | "t" | "1" | "yes" | "y" | "on" => Ok(true),
         "false" | "f" | "0" | "no" | "n" | "off" => Ok(false),
-        _ => Err(Fault::new(name, "bool_parsing", "Input should be a valid boolean, true or false")),
+        _ => {
+            Err(Fault::new(name, "bool_parsing", "Input should be a valid boolean, true or false"))
+        }
     }
 }
 
@@ -209,7 +224,8 @@ pub fn flag(name: &'static str, given: &str) -> Result<bool, Fault> {
 /// `datetime_parsing`
 pub fn instant(name: &'static str, given: &str) -> Result<Timestamp, Fault> {
     rfc_3339(given.trim().as_bytes()).ok_or_else(|| {
-        let message = "Input should be a valid RFC 3339 date and time, such as 2026-01-31T23:59:59Z";
+        let message =
+            "Input should be a valid RFC 3339 date and time, such as 2026-01-31T23:59:59Z";
         Fault::new(name, "datetime_parsing", message)
             .with("error", "not of the form YYYY-MM-DD[Thh:mm[:ss[.fff]][Z|±hh:mm]]")
     })
@@ -223,7 +239,8 @@ const LAST_INSTANT: Timestamp = Timestamp(253_402_300_799_999_000);
 
 fn rfc_3339(text: &[u8]) -> Option<Timestamp> {
     let (date, rest) = text.split_at_checked(10)?;
-    let midnight = full_date(date)?.duration_since(jiff::civil::date(1970, 1, 1)).as_hours() / 24 * SECONDS_PER_DAY;
+    let midnight = full_date(date)?.duration_since(jiff::civil::date(1970, 1, 1)).as_hours() / 24
+        * SECONDS_PER_DAY;
     let (of_day, micros) = if rest.is_empty() { (0, 0) } else { time_of_day(rest)? };
     let instant = Timestamp((midnight + of_day).checked_mul(MICROS_PER_SECOND)? + micros);
     Some(instant.min(LAST_INSTANT))

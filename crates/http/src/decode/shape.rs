@@ -61,7 +61,11 @@ impl Text {
         let trimmed = if is_blank(given) { "" } else { given.trim() };
         let allowed = |c: char| !c.is_control() || (self.multiline && matches!(c, '\t' | '\n'));
         if !trimmed.chars().all(allowed) {
-            return Err(Fault::new(field, "control_character", "String should not contain control characters"));
+            return Err(Fault::new(
+                field,
+                "control_character",
+                "String should not contain control characters",
+            ));
         }
         // A remark may need direction marks; a name, an address or an id does not.
         if !self.multiline && trimmed.chars().any(is_forbidden) {
@@ -70,12 +74,24 @@ impl Text {
         }
         let chars = trimmed.chars().count();
         if chars < self.min_chars {
-            let message = format!("String should have at least {} character{}", self.min_chars, plural(self.min_chars));
-            return Err(Fault::new(field, "string_too_short", message).with("min_length", self.min_chars));
+            let message = format!(
+                "String should have at least {} character{}",
+                self.min_chars,
+                plural(self.min_chars)
+            );
+            return Err(
+                Fault::new(field, "string_too_short", message).with("min_length", self.min_chars)
+            );
         }
         if chars > self.max_chars {
-            let message = format!("String should have at most {} character{}", self.max_chars, plural(self.max_chars));
-            return Err(Fault::new(field, "string_too_long", message).with("max_length", self.max_chars));
+            let message = format!(
+                "String should have at most {} character{}",
+                self.max_chars,
+                plural(self.max_chars)
+            );
+            return Err(
+                Fault::new(field, "string_too_long", message).with("max_length", self.max_chars)
+            );
         }
         Ok(trimmed.to_owned())
     }
@@ -85,7 +101,9 @@ impl Shape for Text {
     type Out = String;
 
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<String, Fault> {
-        let text = value.as_str().ok_or_else(|| Fault::new(field, "string_type", "Input should be a valid string"))?;
+        let text = value
+            .as_str()
+            .ok_or_else(|| Fault::new(field, "string_type", "Input should be a valid string"))?;
         self.read_str(field, text)
     }
 
@@ -117,7 +135,8 @@ impl<T: Copy> OneOf<T> {
     }
 
     fn fault(&self, field: &'static str) -> Fault {
-        let quoted: Vec<String> = self.values.iter().map(|value| format!("'{}'", (self.name)(*value))).collect();
+        let quoted: Vec<String> =
+            self.values.iter().map(|value| format!("'{}'", (self.name)(*value))).collect();
         let expected = match quoted.split_last() {
             Some((last, [])) => last.clone(),
             Some((last, others)) => format!("{} or {last}", others.join(", ")),
@@ -147,7 +166,8 @@ impl Shape for PositiveNumber {
     type Out = Decimal;
 
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Decimal, Fault> {
-        let decimal = Decimal::parse(number(field, value)?).map_err(|error| number_fault(field, error))?;
+        let decimal =
+            Decimal::parse(number(field, value)?).map_err(|error| number_fault(field, error))?;
         positive(field, decimal)
     }
 }
@@ -269,7 +289,9 @@ impl Shape for AnyUuid {
     type Out = Uuid;
 
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Uuid, Fault> {
-        let text = value.as_str().ok_or_else(|| Fault::new(field, "uuid_type", "Input should be a valid UUID"))?;
+        let text = value
+            .as_str()
+            .ok_or_else(|| Fault::new(field, "uuid_type", "Input should be a valid UUID"))?;
         self.read_str(field, text.trim())
     }
 }
@@ -282,7 +304,9 @@ impl Shape for Day {
     type Out = Date;
 
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<Date, Fault> {
-        let text = value.as_str().ok_or_else(|| Fault::new(field, "date_type", "Input should be a valid date"))?;
+        let text = value
+            .as_str()
+            .ok_or_else(|| Fault::new(field, "date_type", "Input should be a valid date"))?;
         full_date(text.trim().as_bytes()).ok_or_else(|| {
             let message = "Input should be a valid date in the form YYYY-MM-DD";
             Fault::new(field, "date_parsing", message).with("error", "no such date")
@@ -296,7 +320,8 @@ pub(super) fn full_date(text: &[u8]) -> Option<Date> {
         return None;
     };
     let year = i16::try_from(digits(&[*y1, *y2, *y3, *y4])?).ok()?;
-    let (month, day) = (i8::try_from(digits(&[*m1, *m2])?).ok()?, i8::try_from(digits(&[*d1, *d2])?).ok()?);
+    let (month, day) =
+        (i8::try_from(digits(&[*m1, *m2])?).ok()?, i8::try_from(digits(&[*d1, *d2])?).ok()?);
     Date::new(year, month, day).ok()
 }
 

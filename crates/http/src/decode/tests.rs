@@ -3,7 +3,9 @@
 use domain::time::Timestamp;
 
 use super::query::{Query, flag, instant};
-use super::shape::{AnyUuid, Day, Flag, Integer, PositiveNumber, Shape, one_of, text, text_between};
+use super::shape::{
+    AnyUuid, Day, Flag, Integer, PositiveNumber, Shape, one_of, text, text_between,
+};
 use super::*;
 
 /// The violated rule, or the parsed value.
@@ -20,7 +22,9 @@ fn verdict<S: Shape>(shape: S, json: &str) -> Result<S::Out, &'static str> {
 
 fn fault_of<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Vec<(&'static str, &'static str)> {
     match result.expect_err("must be refused") {
-        Rejection::Faults { faults, .. } => faults.iter().map(|fault| (fault.field, fault.rule)).collect(),
+        Rejection::Faults { faults, .. } => {
+            faults.iter().map(|fault| (fault.field, fault.rule)).collect()
+        }
         other => panic!("{other}"),
     }
 }
@@ -46,7 +50,11 @@ fn text_is_trimmed_counted_in_characters_and_free_of_control_characters() {
         (r#""""#, Err("missing")),
         (r#"" \n ""#, Err("missing")),
     ] {
-        assert_eq!(verdict(three_to_five, json).as_deref().map_err(|rule| *rule), expected, "{json}");
+        assert_eq!(
+            verdict(three_to_five, json).as_deref().map_err(|rule| *rule),
+            expected,
+            "{json}"
+        );
     }
     assert_eq!(verdict(text(20).multiline(), r#""a\n\tb""#).as_deref(), Ok("a\n\tb"));
     assert_eq!(verdict(text(20).multiline(), r#""a\rb""#), Err("control_character"));
@@ -68,7 +76,11 @@ fn numbers_are_json_numbers_exact_and_positive() {
         ("123456789012345678901", Err("decimal_max_digits")),
         ("0.0000000000001", Err("decimal_max_digits")),
     ] {
-        assert_eq!(verdict(PositiveNumber, json).map(|n| n.to_string()), expected.map(str::to_owned), "{json}");
+        assert_eq!(
+            verdict(PositiveNumber, json).map(|n| n.to_string()),
+            expected.map(str::to_owned),
+            "{json}"
+        );
     }
 }
 
@@ -92,8 +104,17 @@ fn the_other_shapes_name_the_rule_that_is_broken() {
     assert_eq!(verdict(AnyUuid, "\"6f0c7ac653b54d3a9d9e0123456789ab\""), Err("uuid_parsing"));
     assert_eq!(verdict(AnyUuid, "\"zf0c7ac6-53b5-4d3a-9d9e-0123456789ab\""), Err("uuid_parsing"));
     assert_eq!(verdict(AnyUuid, "7"), Err("uuid_type"));
-    assert_eq!(verdict(Day, "\"2024-02-29\"").map(|day| day.to_string()), Ok("2024-02-29".to_owned()));
-    for wrong in ["\"2023-02-29\"", "\"2024-2-9\"", "\"20240229\"", "\"2024-02-29T00:00:00\"", "\"+024-02-29\""] {
+    assert_eq!(
+        verdict(Day, "\"2024-02-29\"").map(|day| day.to_string()),
+        Ok("2024-02-29".to_owned())
+    );
+    for wrong in [
+        "\"2023-02-29\"",
+        "\"2024-2-9\"",
+        "\"20240229\"",
+        "\"2024-02-29T00:00:00\"",
+        "\"+024-02-29\"",
+    ] {
         assert_eq!(verdict(Day, wrong), Err("date_parsing"), "{wrong}");
     }
     assert_eq!(verdict(Day, "20240229"), Err("date_type"));
@@ -104,7 +125,9 @@ fn an_enum_error_names_the_accepted_values() {
     let body = br#"{"f":"green"}"#;
     let mut fields = Fields::of_body(body).expect("JSON");
     let value = fields.required("f", one_of(&["red", "blue", "grey"], |name| name));
-    let Err(Rejection::Faults { faults, .. }) = fields.finish(|| value) else { panic!("must be refused") };
+    let Err(Rejection::Faults { faults, .. }) = fields.finish(|| value) else {
+        panic!("must be refused")
+    };
     assert_eq!(faults[0].context, [("expected", "'red', 'blue' or 'grey'".to_owned())]);
     assert_eq!(faults[0].message, "Input should be 'red', 'blue' or 'grey'");
 }
@@ -119,16 +142,26 @@ fn every_error_is_reported_at_once_in_field_order() {
     let n = nested.required("o.n", PositiveNumber);
     fields.absorb(nested);
     let p = fields.object("p");
-    assert!(fields.has_faults() && (a, b, c, n.is_none(), p.is_none()) == (None, None, None, true, true));
+    assert!(
+        fields.has_faults()
+            && (a, b, c, n.is_none(), p.is_none()) == (None, None, None, true, true)
+    );
     assert_eq!(
         fault_of(fields.finish(|| Some(()))),
-        [("a", "missing"), ("b", "missing"), ("c", "string_type"), ("o.n", "greater_than"), ("p", "missing")]
+        [
+            ("a", "missing"),
+            ("b", "missing"),
+            ("c", "string_type"),
+            ("o.n", "greater_than"),
+            ("p", "missing")
+        ]
     );
 }
 
 #[test]
 fn blank_is_absent_unless_the_specification_sets_a_minimum() {
-    let mut fields = Fields::of_body(br#"{"note":"  ","external_id":"","absent":null}"#).expect("JSON");
+    let mut fields =
+        Fields::of_body(br#"{"note":"  ","external_id":"","absent":null}"#).expect("JSON");
     assert_eq!(fields.optional("note", text(9)), None);
     assert_eq!(fields.optional("absent", text_between(1, 9)), None);
     assert_eq!(fields.optional("external_id", text_between(1, 9)), None);
@@ -139,7 +172,9 @@ fn blank_is_absent_unless_the_specification_sets_a_minimum() {
 fn a_body_must_be_one_json_object() {
     assert_eq!(Fields::of_body(b" \n").expect_err("blank"), Rejection::NoBody);
     assert_eq!(Fields::of_body(b"[1]").expect_err("array"), Rejection::NotAnObject);
-    assert!(matches!(Fields::of_body(b"{\"a\":1,\"a\":1}"), Err(Rejection::Json(error)) if error.offset == 7));
+    assert!(
+        matches!(Fields::of_body(b"{\"a\":1,\"a\":1}"), Err(Rejection::Json(error)) if error.offset == 7)
+    );
 }
 
 fn one_parameter(raw: &str) -> Result<String, Rejection> {
@@ -150,7 +185,8 @@ fn one_parameter(raw: &str) -> Result<String, Rejection> {
 
 #[test]
 fn query_strings_are_decoded_strictly() {
-    for (raw, expected) in [("f=a%20b+c", "a b c"), ("g=1&f=%C3%A9", "é"), ("&&f=x&", "x"), ("%66=x", "x"), ("f", "")]
+    for (raw, expected) in
+        [("f=a%20b+c", "a b c"), ("g=1&f=%C3%A9", "é"), ("&&f=x&", "x"), ("%66=x", "x"), ("f", "")]
     {
         assert_eq!(one_parameter(raw).as_deref(), Ok(expected), "{raw}");
     }
@@ -214,7 +250,11 @@ fn instants_are_read_with_and_without_offset() {
         "1767268800",
         "２026-01-01T12:00:00Z",
     ] {
-        assert_eq!(instant("f", wrong).map_err(|fault| fault.rule), Err("datetime_parsing"), "{wrong}");
+        assert_eq!(
+            instant("f", wrong).map_err(|fault| fault.rule),
+            Err("datetime_parsing"),
+            "{wrong}"
+        );
     }
 }
 
@@ -224,7 +264,9 @@ fn a_bare_date_is_its_midnight_and_what_is_too_late_is_the_last_instant() {
     assert_eq!(instant("f", "1969-12-31"), Ok(Timestamp(-86_400_000_000)));
     let last = instant("f", "9999-12-31T23:59:59.999Z").expect("an instant");
     assert_eq!(last.to_string(), "9999-12-31T23:59:59.999Z");
-    for late in ["9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:60Z", "9999-12-31T23:59:59-05:00"] {
+    for late in
+        ["9999-12-31T23:59:59.9999999Z", "9999-12-31T23:59:60Z", "9999-12-31T23:59:59-05:00"]
+    {
         assert_eq!(instant("f", late), Ok(last), "{late}");
     }
     assert!(instant("f", "9999-12-31").expect("an instant") < last);
@@ -239,12 +281,17 @@ fn names_that_look_like_ours_and_pairs_without_end_are_refused() {
     assert_eq!(fault_of(one_parameter("F=x")), [("f", "missing"), ("f", "extra_forbidden")]);
     let read = |raw: &str| {
         let mut query = Query::of(Some(raw));
-        let status = query.list("status", 3, |name, given| one_of(&["a"], |name| name).read_str(name, given));
+        let status = query
+            .list("status", 3, |name, given| one_of(&["a"], |name| name).read_str(name, given));
         let limit = query.optional("limit", |name, given| text(9).read_str(name, given));
         query.finish(|| Some((status, limit)))
     };
-    for (raw, field) in [("statuss=a", "status"), ("limit[]=1", "limit"), ("Limit=1", "limit"), ("states=a", "status")]
-    {
+    for (raw, field) in [
+        ("statuss=a", "status"),
+        ("limit[]=1", "limit"),
+        ("Limit=1", "limit"),
+        ("states=a", "status"),
+    ] {
         assert_eq!(fault_of(read(raw)), [(field, "extra_forbidden")], "{raw}");
     }
     assert_eq!(read("trace=1&x=2&status[0]=a&limit=3"), Ok((vec!["a"], Some("3".to_owned()))));
@@ -255,7 +302,8 @@ fn names_that_look_like_ours_and_pairs_without_end_are_refused() {
 
 #[test]
 fn flags_of_a_query_read_as_pydantic_reads_them() {
-    for (text, expected) in [("true", true), ("TRUE", true), ("1", true), ("on", true), ("false", false), ("0", false)]
+    for (text, expected) in
+        [("true", true), ("TRUE", true), ("1", true), ("on", true), ("false", false), ("0", false)]
     {
         assert_eq!(flag("f", text), Ok(expected));
     }
@@ -267,7 +315,8 @@ fn flags_of_a_query_read_as_pydantic_reads_them() {
 fn a_list_is_repeated_or_separated_by_commas_and_bounded() {
     let read = |raw: &str| {
         let mut query = Query::of(Some(raw));
-        let values = query.list("s", 3, |name, given| one_of(&["a", "b"], |name| name).read_str(name, given));
+        let values = query
+            .list("s", 3, |name, given| one_of(&["a", "b"], |name| name).read_str(name, given));
         query.finish(|| Some(values))
     };
     assert_eq!(read("s=a&s=b,a"), Ok(vec!["a", "b", "a"]));

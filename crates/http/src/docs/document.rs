@@ -27,7 +27,10 @@ impl<'a> Document<'a> {
 
     /// The members of the object at a path.
     pub(super) fn members(&self, path: &[&str]) -> Vec<(&str, &Value<'a>)> {
-        path.iter().try_fold(&self.root, |value, name| member(value, name)).map(members).unwrap_or_default()
+        path.iter()
+            .try_fold(&self.root, |value, name| member(value, name))
+            .map(members)
+            .unwrap_or_default()
     }
 }
 

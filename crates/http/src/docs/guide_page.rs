@@ -16,7 +16,8 @@ pub fn guide(guide: &Guide) -> String {
     let rendered = rendered(guide);
     let mut html = Html::default();
     top(&mut html, rendered.title());
-    let sections: Vec<&Heading> = rendered.headings.iter().filter(|heading| heading.level == 2).collect();
+    let sections: Vec<&Heading> =
+        rendered.headings.iter().filter(|heading| heading.level == 2).collect();
     if sections.len() > 2 {
         html.raw("<nav aria-label=\"On this page\">\n<ul>\n");
         for heading in sections {
@@ -53,7 +54,11 @@ pub fn signing() -> String {
     html.raw("<pre tabindex=\"0\"><code>").raw(&escape(RECIPE)).raw("</code></pre>\n</noscript>\n");
     html.raw("<section id=\"languages\">\n<h2>In your language</h2>\n<ul>\n");
     for snippet in SNIPPETS {
-        html.raw(&format!("<li><a href=\"#{}\">{}</a></li>\n", snippet.id, escape(snippet.language)));
+        html.raw(&format!(
+            "<li><a href=\"#{}\">{}</a></li>\n",
+            snippet.id,
+            escape(snippet.language)
+        ));
     }
     html.raw("</ul>\n");
     html.raw("<p>Each program takes its keys from the environment: in a sandbox, <code>eval \"$(corridor env)\"</code> sets ");
@@ -67,7 +72,9 @@ pub fn signing() -> String {
 
 fn of_language(html: &mut Html, snippet: &Snippet) {
     html.raw(&format!("<section id=\"{}\">\n", snippet.id)).element("h2", snippet.language);
-    for (title, (name, text)) in [("Sign a request", snippet.sign), ("Verify a webhook", snippet.verify)] {
+    for (title, (name, text)) in
+        [("Sign a request", snippet.sign), ("Verify a webhook", snippet.verify)]
+    {
         html.element("h3", &format!("{title}: {name}"));
         html.raw("<pre tabindex=\"0\"><code>").raw(&escape(text)).raw("</code></pre>\n");
     }

@@ -13,7 +13,11 @@ pub struct Guide {
 
 macro_rules! guide {
     ($file:literal, $page_path:literal) => {
-        Guide { file: $file, page_path: $page_path, markdown: include_str!(concat!("../../../../", $file)) }
+        Guide {
+            file: $file,
+            page_path: $page_path,
+            markdown: include_str!(concat!("../../../../", $file)),
+        }
     };
 }
 

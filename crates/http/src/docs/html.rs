@@ -29,7 +29,9 @@ impl Html {
 
     /// A table with cells of markup. Columns without content are omitted.
     pub(super) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) -> &mut Html {
-        let filled = |column: &usize| rows.iter().any(|row| row.get(*column).is_some_and(|cell| !cell.is_empty()));
+        let filled = |column: &usize| {
+            rows.iter().any(|row| row.get(*column).is_some_and(|cell| !cell.is_empty()))
+        };
         let columns: Vec<usize> = (0..head.len()).filter(filled).collect();
         self.raw("<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>");
         for column in &columns {
@@ -48,7 +50,9 @@ impl Html {
 
     /// A collapsible code block.
     pub(super) fn folded(&mut self, title: &str, code: &str) -> &mut Html {
-        self.raw("<details><summary>").raw(&escape(title)).raw("</summary><pre tabindex=\"0\"><code>");
+        self.raw("<details><summary>")
+            .raw(&escape(title))
+            .raw("</summary><pre tabindex=\"0\"><code>");
         self.raw(&escape(code)).raw("</code></pre></details>\n")
     }
 }

@@ -16,7 +16,9 @@ use crate::json::{JsonError, Value};
 pub fn index(services: &[Described]) -> Result<String, JsonError> {
     let mut html = Html::default();
     top(&mut html, "Documentation");
-    html.raw("<main id=\"main\">\n<h1>Documentation</h1>\n<p id=\"search-box\" role=\"search\" hidden>");
+    html.raw(
+        "<main id=\"main\">\n<h1>Documentation</h1>\n<p id=\"search-box\" role=\"search\" hidden>",
+    );
     html.raw("<label for=\"search\">Search: operations, guides, errors, events, settings, metrics, commands</label>");
     html.raw("<input id=\"search\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\">");
     html.raw("<span id=\"search-status\" role=\"status\"></span></p>\n<div id=\"everything\">\n");
@@ -26,7 +28,9 @@ pub fn index(services: &[Described]) -> Result<String, JsonError> {
         let info = member(&document.root, "info").unwrap_or(&Value::Null);
         let (page, path) = (service.page_path, service.document_path);
         let (title, version) = (escape(text(info, "title")), escape(text(info, "version")));
-        html.raw(&format!("<section>\n<h2><a href=\"{page}\">{title}</a> <small>{version}</small></h2>\n"));
+        html.raw(&format!(
+            "<section>\n<h2><a href=\"{page}\">{title}</a> <small>{version}</small></h2>\n"
+        ));
         html.prose(text(info, "summary"));
         contents(&mut html, &document, page);
         html.raw(&format!("<p>As <a href=\"{path}\">OpenAPI document</a>.</p>\n</section>\n"));
@@ -43,11 +47,17 @@ fn guides(html: &mut Html, id: &str, title: &str, guides: &[Guide]) {
     html.raw("<ul>\n");
     if id == "guides" {
         let path = super::SIGNING_PATH;
-        html.raw(&format!("<li><a href=\"{path}\">Signing: a helper, and programs in seven languages</a></li>\n"));
+        html.raw(&format!(
+            "<li><a href=\"{path}\">Signing: a helper, and programs in seven languages</a></li>\n"
+        ));
     }
     for guide in guides {
         let rendered = rendered(guide);
-        html.raw(&format!("<li><a href=\"{}\">{}</a>\n", guide.page_path, escape(rendered.title())));
+        html.raw(&format!(
+            "<li><a href=\"{}\">{}</a>\n",
+            guide.page_path,
+            escape(rendered.title())
+        ));
         html.raw("<details><summary>Sections</summary>\n<ul>\n");
         for heading in rendered.headings.iter().filter(|heading| heading.level > 1) {
             html.raw(&findable(guide.page_path, heading));

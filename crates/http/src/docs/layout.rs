@@ -9,7 +9,9 @@ pub(super) fn top(html: &mut Html, title: &str) {
     html.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     html.raw("<meta name=\"color-scheme\" content=\"light dark\">\n");
     let title = escape(title);
-    html.raw(&format!("<title>{title} · Corridor</title>\n<link rel=\"stylesheet\" href=\"{STYLE_PATH}\">\n"));
+    html.raw(&format!(
+        "<title>{title} · Corridor</title>\n<link rel=\"stylesheet\" href=\"{STYLE_PATH}\">\n"
+    ));
     html.raw(&format!("<script src=\"{SCRIPT_PATH}\" defer></script>\n</head>\n<body>\n"));
     html.raw(
         "<a class=\"skip\" href=\"#main\">Skip to the text</a>\n<nav class=\"site\" aria-label=\"Documentation\">\n",

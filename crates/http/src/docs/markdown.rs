@@ -5,7 +5,9 @@
 
 use std::collections::HashMap;
 
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html};
+use pulldown_cmark::{
+    CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html,
+};
 
 use super::html::escape;
 
@@ -39,7 +41,11 @@ impl Rendered {
 }
 
 /// Renders the file at `path` of the repository; `served` maps repository paths to page paths.
-pub(super) fn render(markdown: &str, path: &str, served: impl Fn(&str) -> Option<String>) -> Rendered {
+pub(super) fn render(
+    markdown: &str,
+    path: &str,
+    served: impl Fn(&str) -> Option<String>,
+) -> Rendered {
     let headings = headings(markdown);
     let mut at = headings.iter();
     let mut unlinked = 0_u32;
@@ -69,17 +75,25 @@ pub(super) fn render(markdown: &str, path: &str, served: impl Fn(&str) -> Option
                 events.push(Event::End(TagEnd::Table));
                 events.push(markup("</div>\n".to_owned()));
             }
-            Event::Start(Tag::Link { dest_url, title, .. }) => match target(&dest_url, path, &served) {
-                Some(dest_url) => {
-                    let (link_type, id) = (LinkType::Inline, CowStr::from(""));
-                    events.push(Event::Start(Tag::Link { link_type, dest_url: dest_url.into(), title, id }));
+            Event::Start(Tag::Link { dest_url, title, .. }) => {
+                match target(&dest_url, path, &served) {
+                    Some(dest_url) => {
+                        let (link_type, id) = (LinkType::Inline, CowStr::from(""));
+                        events.push(Event::Start(Tag::Link {
+                            link_type,
+                            dest_url: dest_url.into(),
+                            title,
+                            id,
+                        }));
+                    }
+                    None => unlinked += 1,
                 }
-                None => unlinked += 1,
-            },
+            }
             Event::End(TagEnd::Link) if unlinked > 0 => unlinked -= 1,
             // Raw HTML and images: external content is never loaded.
             Event::Html(_) | Event::InlineHtml(_) => {}
-            Event::Start(Tag::Image { .. } | Tag::HtmlBlock) | Event::End(TagEnd::Image | TagEnd::HtmlBlock) => {}
+            Event::Start(Tag::Image { .. } | Tag::HtmlBlock)
+            | Event::End(TagEnd::Image | TagEnd::HtmlBlock) => {}
             other => events.push(other),
         }
     }
@@ -104,9 +118,13 @@ fn headings(markdown: &str) -> Vec<Heading> {
     let mut is_settings = false;
     for event in parser(markdown) {
         match (event, &mut open) {
-            (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))), None) => is_settings = &*info == "toml",
+            (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))), None) => {
+                is_settings = &*info == "toml"
+            }
             (Event::End(TagEnd::CodeBlock), None) => is_settings = false,
-            (Event::Text(block), None) if is_settings => add_names(&mut found, block.lines().filter_map(setting)),
+            (Event::Text(block), None) if is_settings => {
+                add_names(&mut found, block.lines().filter_map(setting))
+            }
             (Event::Code(name), None) => add_names(&mut found, [&*name].into_iter()),
             (Event::Start(Tag::Heading { level, .. }), _) => open = Some((level, String::new())),
             (Event::Text(words) | Event::Code(words), Some((_, text))) => text.push_str(&words),
@@ -137,7 +155,9 @@ fn add_names<'a>(found: &mut [Heading], names: impl Iterator<Item = &'a str>) {
 /// `listen` of `listen = "127.0.0.1:8480"`.
 fn setting(line: &str) -> Option<&str> {
     let (name, _) = line.split_once(" = ")?;
-    name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_').then_some(name)
+    name.bytes()
+        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+        .then_some(name)
 }
 
 const fn depth(level: HeadingLevel) -> u8 {
@@ -163,7 +183,8 @@ fn target(link: &str, path: &str, served: impl Fn(&str) -> Option<String>) -> Op
     if link.starts_with("https://") || link.starts_with('#') || link.starts_with('/') {
         return Some(link.to_owned());
     }
-    let (file, anchor) = link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+    let (file, anchor) =
+        link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
     let page = served(&joined(path, file))?;
     Some(anchor.map_or_else(|| page.clone(), |anchor| format!("{page}#{anchor}")))
 }
@@ -196,7 +217,10 @@ mod tests {
     fn headings_have_ids_and_those_that_are_alike_differ() {
         let page = rendered("# The `x` page\n\n## Set it up\n\n## Set it up\n");
         let ids: Vec<&str> = page.headings.iter().map(|heading| heading.id.as_str()).collect();
-        assert_eq!((page.title(), ids), ("The x page", vec!["the-x-page", "set-it-up", "set-it-up-1"]));
+        assert_eq!(
+            (page.title(), ids),
+            ("The x page", vec!["the-x-page", "set-it-up", "set-it-up-1"])
+        );
         assert!(page.body.contains("<h2 id=\"set-it-up-1\">"), "{}", page.body);
     }
 
@@ -205,13 +229,15 @@ mod tests {
         let page = rendered(
             "# A\n\n| `one` | `two` |\n|---|---|\n| `one` | x |\n\n## B\n\n```toml\n# no = \"x\"\nlisten = \"y\"\n```\n",
         );
-        let names: Vec<Vec<String>> = page.headings.into_iter().map(|heading| heading.names).collect();
+        let names: Vec<Vec<String>> =
+            page.headings.into_iter().map(|heading| heading.names).collect();
         assert_eq!(names, [vec!["one".to_owned(), "two".to_owned()], vec!["listen".to_owned()]]);
     }
 
     #[test]
     fn links_lead_to_pages_and_what_is_not_served_is_words() {
-        let page = rendered("[b](../reference/b.md#x), [c](../c.md), [h](#h), [e](https://example.org)");
+        let page =
+            rendered("[b](../reference/b.md#x), [c](../c.md), [h](#h), [e](https://example.org)");
         assert_eq!(
             page.body,
             "<p><a href=\"/docs/reference/b#x\">b</a>, c, <a href=\"#h\">h</a>, <a href=\"https://example.org\">e</a></p>\n"

@@ -44,7 +44,9 @@ fn head(html: &mut Html, document: &Document<'_>, service: &Described) {
     html.raw(&format!("<header>\n<h1>{title} <small>{version}</small></h1>\n"));
     html.prose(text(info, "description"));
     let path = service.document_path;
-    html.raw(&format!("<p>As <a href=\"{path}\">OpenAPI document</a>. <a href=\"/docs\">All services</a>.</p>\n"));
+    html.raw(&format!(
+        "<p>As <a href=\"{path}\">OpenAPI document</a>. <a href=\"/docs\">All services</a>.</p>\n"
+    ));
     html.raw("</header>\n<nav aria-label=\"Contents\">\n");
     contents(html, document, "");
     html.raw("</nav>\n");
@@ -71,25 +73,40 @@ fn signing(html: &mut Html, document: &Document<'_>) {
     html.raw("<section id=\"signing\">\n").element("h2", "Signing requests");
     for (_, scheme) in document.members(&["components", "securitySchemes"]) {
         html.prose(text(scheme, "description"));
-        html.raw("<pre tabindex=\"0\"><code>").raw(&escape(text(scheme, "x-sample"))).raw("</code></pre>\n");
+        html.raw("<pre tabindex=\"0\"><code>")
+            .raw(&escape(text(scheme, "x-sample")))
+            .raw("</code></pre>\n");
     }
     html.raw("</section>\n");
 }
 
-fn section(html: &mut Html, document: &Document<'_>, method: &str, path: &str, operation: &Value<'_>) {
+fn section(
+    html: &mut Html,
+    document: &Document<'_>,
+    method: &str,
+    path: &str,
+    operation: &Value<'_>,
+) {
     html.raw(&format!("<section id=\"{}\">\n", escape(text(operation, "operationId"))));
-    html.raw("<h2>").raw(&signature(method, path)).raw("</h2>\n").element("h3", text(operation, "summary"));
+    html.raw("<h2>")
+        .raw(&signature(method, path))
+        .raw("</h2>\n")
+        .element("h3", text(operation, "summary"));
     html.prose(text(operation, "description"));
-    let parameters: Vec<Vec<String>> =
-        items(operation, "parameters").iter().map(|given| parameter(document, document.resolve(given))).collect();
-    html.element("h3", "Parameters").table(&["Name", "In", "Required", "Form", "Meaning"], &parameters);
+    let parameters: Vec<Vec<String>> = items(operation, "parameters")
+        .iter()
+        .map(|given| parameter(document, document.resolve(given)))
+        .collect();
+    html.element("h3", "Parameters")
+        .table(&["Name", "In", "Required", "Form", "Meaning"], &parameters);
     if let Some(body) = member(operation, "requestBody") {
         html.element("h3", "Body");
         content(html, document, body);
     }
     html.element("h3", "Answers");
     let answers = member(operation, "responses").map(members).unwrap_or_default();
-    let rows: Vec<Vec<String>> = answers.iter().map(|(status, answer)| row_of(document, status, answer)).collect();
+    let rows: Vec<Vec<String>> =
+        answers.iter().map(|(status, answer)| row_of(document, status, answer)).collect();
     html.table(&["Status", "Body", "Meaning"], &rows);
     for (_, answer) in answers {
         examples(html, document, document.resolve(answer));
@@ -98,7 +115,8 @@ fn section(html: &mut Html, document: &Document<'_>, method: &str, path: &str, o
 }
 
 fn parameter(document: &Document<'_>, given: &Value<'_>) -> Vec<String> {
-    let required = if matches!(member(given, "required"), Some(Value::Bool(true))) { "yes" } else { "" };
+    let required =
+        if matches!(member(given, "required"), Some(Value::Bool(true))) { "yes" } else { "" };
     let schema = member(given, "schema").unwrap_or(&Value::Null);
     let form = form(document, schema);
     vec![
@@ -144,7 +162,9 @@ fn errors(html: &mut Html, document: &Document<'_>) {
     let rows: Vec<Vec<String>> = document
         .members(&["components", "responses"])
         .into_iter()
-        .map(|(name, answer)| vec![code(name), body_of(document, answer), inline(text(answer, "description"))])
+        .map(|(name, answer)| {
+            vec![code(name), body_of(document, answer), inline(text(answer, "description"))]
+        })
         .collect();
     html.table(&["Answer", "Body", "Meaning"], &rows).raw("</section>\n");
 }
@@ -160,37 +180,48 @@ fn webhooks(html: &mut Html, document: &Document<'_>) {
     html.raw("<section id=\"webhooks\">\n").element("h2", "Webhooks");
     let hooks = document.members(&["webhooks"]);
     if let Some((_, hook)) = hooks.first().and_then(|(_, item)| members(item).into_iter().next()) {
-        let headers: Vec<Vec<String>> =
-            items(hook, "parameters").iter().map(|given| parameter(document, document.resolve(given))).collect();
+        let headers: Vec<Vec<String>> = items(hook, "parameters")
+            .iter()
+            .map(|given| parameter(document, document.resolve(given)))
+            .collect();
         html.table(&["Header", "In", "Required", "Form", "Meaning"], &headers);
     }
-    let posts = hooks.iter().flat_map(|(name, item)| members(item).into_iter().map(move |(_, post)| (*name, post)));
+    let posts = hooks
+        .iter()
+        .flat_map(|(name, item)| members(item).into_iter().map(move |(_, post)| (*name, post)));
     let rows: Vec<Vec<String>> = posts
         .map(|(name, post)| {
-            let body = member(post, "requestBody").map(|body| body_of(document, body)).unwrap_or_default();
+            let body =
+                member(post, "requestBody").map(|body| body_of(document, body)).unwrap_or_default();
             vec![code(name), inline(text(post, "summary")), body, inline(text(post, "description"))]
         })
         .collect();
     html.table(&["Event", "When", "Body", "How"], &rows);
     for (_, item) in hooks {
         for (_, post) in members(item) {
-            member(post, "requestBody").into_iter().for_each(|body| examples(html, document, document.resolve(body)));
+            member(post, "requestBody")
+                .into_iter()
+                .for_each(|body| examples(html, document, document.resolve(body)));
         }
     }
     html.raw("</section>\n");
 }
 
 fn object(html: &mut Html, document: &Document<'_>, name: &str, schema: &Value<'_>) {
-    html.raw(&format!("<section id=\"{0}\">\n<h2>{0}</h2>\n", escape(name))).prose(described(document, schema));
+    html.raw(&format!("<section id=\"{0}\">\n<h2>{0}</h2>\n", escape(name)))
+        .prose(described(document, schema));
     let choices = items(schema, "oneOf");
     if !choices.is_empty() {
         let names = choices.iter().filter_map(reference).map(|pointer| link(last_name(pointer)));
-        html.raw("<p>One of ").raw(&names.collect::<Vec<_>>().join(", ")).raw(".</p>\n</section>\n");
+        html.raw("<p>One of ")
+            .raw(&names.collect::<Vec<_>>().join(", "))
+            .raw(".</p>\n</section>\n");
         return;
     }
     let base = items(schema, "allOf").first().and_then(reference);
     if let Some(base) = base {
         html.raw(&format!("<p>All of {}, and:</p>\n", link(last_name(base))));
     }
-    html.table(&["Field", "Required", "Form", "Meaning"], &fields(document, schema)).raw("</section>\n");
+    html.table(&["Field", "Required", "Form", "Meaning"], &fields(document, schema))
+        .raw("</section>\n");
 }

@@ -17,12 +17,22 @@ pub(super) fn fields(document: &Document<'_>, schema: &Value<'_>) -> Vec<Vec<Str
     rows
 }
 
-fn add_fields(document: &Document<'_>, schema: &Value<'_>, within: &str, rows: &mut Vec<Vec<String>>) {
+fn add_fields(
+    document: &Document<'_>,
+    schema: &Value<'_>,
+    within: &str,
+    rows: &mut Vec<Vec<String>>,
+) {
     let required: Vec<&str> = items(schema, "required").iter().filter_map(Value::as_str).collect();
     for (name, field) in member(schema, "properties").map(members).unwrap_or_default() {
         let need = if required.contains(&name) { "yes" } else { "" };
         let path = format!("{within}{name}");
-        rows.push(vec![code(&path), need.to_owned(), form(document, field), inline(described(document, field))]);
+        rows.push(vec![
+            code(&path),
+            need.to_owned(),
+            form(document, field),
+            inline(described(document, field)),
+        ]);
         add_fields(document, field, &format!("{path}."), rows);
     }
 }
@@ -45,7 +55,11 @@ pub(super) fn form(document: &Document<'_>, schema: &Value<'_>) -> String {
     }
     let choices = [items(schema, "oneOf"), items(schema, "anyOf")].concat();
     if !choices.is_empty() {
-        return choices.iter().map(|choice| form(document, choice)).collect::<Vec<_>>().join(" or ");
+        return choices
+            .iter()
+            .map(|choice| form(document, choice))
+            .collect::<Vec<_>>()
+            .join(" or ");
     }
     if let Some(base) = items(schema, "allOf").first() {
         return form(document, base);
@@ -68,7 +82,9 @@ fn kind(schema: &Value<'_>) -> String {
         return values.iter().filter_map(Value::as_str).map(code).collect::<Vec<_>>().join(" ");
     }
     match member(schema, "type") {
-        Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        Some(Value::Array(kinds)) => {
+            kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or ")
+        }
         Some(kind) => kind.as_str().map(escape).unwrap_or_default(),
         None => String::new(),
     }

@@ -20,7 +20,10 @@ macro_rules! snippet {
             id: $id,
             language: $language,
             sign: ($sign, include_str!(concat!("../../../../docs/snippets/", $id, "/", $sign))),
-            verify: ($verify, include_str!(concat!("../../../../docs/snippets/", $id, "/", $verify))),
+            verify: (
+                $verify,
+                include_str!(concat!("../../../../docs/snippets/", $id, "/", $verify)),
+            ),
         }
     };
 }

@@ -55,7 +55,8 @@ impl<'a> Reader<'a> {
         loop {
             self.skip_white_space();
             let name_at = self.at;
-            let name = if self.peek() == Some(b'"') { self.string()? } else { return self.unexpected() };
+            let name =
+                if self.peek() == Some(b'"') { self.string()? } else { return self.unexpected() };
             if !is_new(&name, &members, &mut seen) {
                 return Err(JsonError { offset: name_at, kind: JsonErrorKind::DuplicateMember });
             }
@@ -108,7 +109,8 @@ impl<'a> Reader<'a> {
             self.at += word.len();
             return Ok(value);
         }
-        let same = self.bytes[self.at..].iter().zip(word.bytes()).take_while(|(a, b)| **a == *b).count();
+        let same =
+            self.bytes[self.at..].iter().zip(word.bytes()).take_while(|(a, b)| **a == *b).count();
         self.at += same;
         self.unexpected()
     }
@@ -179,7 +181,10 @@ impl<'a> Reader<'a> {
     /// the position is always on a character boundary.
     fn plain_run(&mut self) {
         let rest = &self.bytes[self.at..];
-        self.at += rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1F)).unwrap_or(rest.len());
+        self.at += rest
+            .iter()
+            .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1F))
+            .unwrap_or(rest.len());
     }
 
     fn escape(&mut self) -> Read<char> {
@@ -265,7 +270,11 @@ impl<'a> Reader<'a> {
 
 /// Whether `name` is new in this object.
 #[expect(clippy::ptr_arg, reason = "its clone borrows from the document where the name does")]
-fn is_new<'a>(name: &Cow<'a, str>, members: &[(Cow<'a, str>, Value<'a>)], seen: &mut HashSet<Cow<'a, str>>) -> bool {
+fn is_new<'a>(
+    name: &Cow<'a, str>,
+    members: &[(Cow<'a, str>, Value<'a>)],
+    seen: &mut HashSet<Cow<'a, str>>,
+) -> bool {
     if members.len() < MEMBERS_COMPARED_MAX {
         return members.iter().all(|(known, _)| known != name);
     }

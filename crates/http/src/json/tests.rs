@@ -17,10 +17,14 @@ fn nested(levels: usize) -> String {
 
 #[test]
 fn documents_are_read_as_they_stand() {
-    let read = parse(br#" {"a":1.50,"b":[true,false,null],"c":"x\n\u00e9\ud83d\ude00","d":{}} "#).expect("valid");
+    let read = parse(br#" {"a":1.50,"b":[true,false,null],"c":"x\n\u00e9\ud83d\ude00","d":{}} "#)
+        .expect("valid");
     let object = read.into_object().expect("an object");
     assert_eq!(object.get("a"), Some(&Value::Number("1.50")));
-    assert_eq!(object.get("b"), Some(&Value::Array(vec![Value::Bool(true), Value::Bool(false), Value::Null])));
+    assert_eq!(
+        object.get("b"),
+        Some(&Value::Array(vec![Value::Bool(true), Value::Bool(false), Value::Null]))
+    );
     assert_eq!(object.get("c").and_then(Value::as_str), Some("x\né😀"));
     assert_eq!(object.get("d"), Some(&Value::Object(Object::default())));
     assert_eq!(object.get("e"), None);
@@ -34,7 +38,9 @@ fn text_without_escapes_is_borrowed() {
 
 #[test]
 fn numbers_keep_every_digit() {
-    for number in ["0", "-0", "9007199254740993", "1e999999999999", "-1.5E+7", "0.000000000000000001"] {
+    for number in
+        ["0", "-0", "9007199254740993", "1e999999999999", "-1.5E+7", "0.000000000000000001"]
+    {
         assert_eq!(parse(number.as_bytes()), Ok(Value::Number(number)));
     }
 }
@@ -125,7 +131,8 @@ fn same(ours: &Value<'_>, theirs: &serde_json::Value) -> bool {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
         }
         (Value::Object(a), serde_json::Value::Object(b)) => {
-            a.members().count() == b.len() && a.members().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
+            a.members().count() == b.len()
+                && a.members().all(|(name, a)| b.get(name).is_some_and(|b| same(a, b)))
         }
         _ => false,
     }

@@ -13,7 +13,8 @@ use crate::limits::Allowance;
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 /// Browser features that the pages never request.
-const PERMISSIONS_POLICY: &str = "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()";
+const PERMISSIONS_POLICY: &str =
+    "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()";
 /// For a versioned asset: one year, in effect for ever.
 pub const FOR_GOOD: &str = "public, max-age=31536000, immutable";
 /// For content that may change at any time.
@@ -57,7 +58,9 @@ impl Stopped {
     /// The error page.
     pub fn respond(self, here: &Here) -> Response {
         let (status, title, texts): (_, _, &[&str]) = match &self {
-            Stopped::Closed => (StatusCode::NOT_FOUND, "closed-title", &["closed-text", "closed-paid"]),
+            Stopped::Closed => {
+                (StatusCode::NOT_FOUND, "closed-title", &["closed-text", "closed-paid"])
+            }
             Stopped::Full => (StatusCode::CONFLICT, "full-title", &["full-text", "closed-paid"]),
             Stopped::TooMany(_) => (StatusCode::TOO_MANY_REQUESTS, "busy-title", &["busy-text"]),
             Stopped::Refused(status) => (*status, "unread-title", &["unread-text"]),
@@ -88,7 +91,8 @@ pub fn html(status: StatusCode, page: String) -> Response {
 
 /// 303 See Other: the browser continues with GET, so a reload resubmits nothing.
 pub fn see_other(path: &str) -> Response {
-    let mut response = answer(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", String::new(), NEVER);
+    let mut response =
+        answer(StatusCode::SEE_OTHER, "text/plain; charset=utf-8", String::new(), NEVER);
     if let Ok(path) = HeaderValue::from_str(path) {
         response.headers_mut().insert(header::LOCATION, path);
     }

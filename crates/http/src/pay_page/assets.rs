@@ -37,8 +37,11 @@ pub static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
 });
 
 fn asset(extension: &str, content_type: &'static str, body: &'static str) -> Asset {
-    let version: String =
-        Sha256::digest(body.as_bytes()).iter().take(VERSION_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    let version: String = Sha256::digest(body.as_bytes())
+        .iter()
+        .take(VERSION_BYTES)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     Asset { path: format!("/pay/assets/{version}.{extension}"), content_type, body }
 }
 
@@ -48,7 +51,9 @@ impl Assets {
     pub fn find(&self, name: &str) -> Option<(&Asset, bool)> {
         let (_, extension) = name.split_once('.')?;
         let all = [&self.style, &self.script, &self.icon];
-        let asset = all.into_iter().find(|asset| asset.path.rsplit_once('.').is_some_and(|(_, it)| it == extension))?;
+        let asset = all
+            .into_iter()
+            .find(|asset| asset.path.rsplit_once('.').is_some_and(|(_, it)| it == extension))?;
         Some((asset, asset.path.ends_with(&format!("/{name}"))))
     }
 
@@ -81,7 +86,9 @@ mod tests {
     #[test]
     fn assets_lead_nowhere() {
         for asset in [&ASSETS.style, &ASSETS.script] {
-            for forbidden in ["http:", "https:", "@import", "url(", "eval(", "new Function", "document.write"] {
+            for forbidden in
+                ["http:", "https:", "@import", "url(", "eval(", "new Function", "document.write"]
+            {
                 assert!(!asset.body.contains(forbidden), "{forbidden}");
             }
         }

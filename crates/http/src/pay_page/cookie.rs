@@ -11,7 +11,8 @@ const NAME: &str = "corridor_sender";
 /// The submission stored in the browser.
 pub fn submission(headers: &HeaderMap) -> Option<SenderInfoId> {
     let cookies = headers.get_all(header::COOKIE).into_iter().filter_map(|line| line.to_str().ok());
-    let named = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let named =
+        cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     named.filter(|(name, _)| *name == NAME).find_map(|(_, value)| SenderInfoId::parse(value))
 }
 

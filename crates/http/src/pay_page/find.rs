@@ -26,9 +26,10 @@ impl Sought {
         match self {
             Sought::NoHash => words.with("hash-wrong", &[("example", PREFIX)]),
             Sought::Found(Found::Known) => words.say("found-known"),
-            Sought::Found(Found::Confirming(Some((have, need)))) => {
-                words.with("found-confirming", &[("have", &have.to_string()), ("need", &need.to_string())])
-            }
+            Sought::Found(Found::Confirming(Some((have, need)))) => words.with(
+                "found-confirming",
+                &[("have", &have.to_string()), ("need", &need.to_string())],
+            ),
             Sought::Found(Found::Confirming(None)) => words.say("found-soon"),
             Sought::Found(Found::OtherToken) => words.say("found-other"),
             Sought::Found(Found::Elsewhere) => words.say("found-elsewhere"),
@@ -46,8 +47,11 @@ pub fn hash_in(typed: &str) -> Option<TxHash> {
         return None;
     }
     let words = typed.split(|c: char| !c.is_ascii_alphanumeric());
-    let digits = words.map(|word| word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word));
-    let mut hashes = digits.filter(|digits| digits.len() == DIGITS).filter_map(|it| TxHash::parse(&format!("0x{it}")));
+    let digits = words
+        .map(|word| word.strip_prefix("0x").or_else(|| word.strip_prefix("0X")).unwrap_or(word));
+    let mut hashes = digits
+        .filter(|digits| digits.len() == DIGITS)
+        .filter_map(|it| TxHash::parse(&format!("0x{it}")));
     hashes.next()
 }
 
@@ -67,7 +71,9 @@ mod tests {
             assert_eq!(hash_in(&typed), Some(TxHash([0xab; 32])), "{typed}");
         }
         let long = format!("0x{digits}{}", " ".repeat(300) + "x");
-        for typed in ["", "0x", "nothing", &digits[1..], &format!("0x{digits}ab"), &"g".repeat(64), &long] {
+        for typed in
+            ["", "0x", "nothing", &digits[1..], &format!("0x{digits}ab"), &"g".repeat(64), &long]
+        {
             assert_eq!(hash_in(typed), None, "{typed}");
         }
     }

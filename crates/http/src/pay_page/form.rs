@@ -52,7 +52,8 @@ impl Form {
         let text = std::str::from_utf8(body).unwrap_or_default();
         let mut query = Query::of(Some(text));
         let mut field = |name, max, check: fn(&str) -> Option<&'static str>| {
-            let value = query.optional(name, |_, given| Ok(given.trim().to_owned())).unwrap_or_default();
+            let value =
+                query.optional(name, |_, given| Ok(given.trim().to_owned())).unwrap_or_default();
             let value = if is_blank(&value) { String::new() } else { value };
             let fault = if value.chars().any(|it| it.is_control() || is_forbidden(it)) {
                 Some("fault-characters")
@@ -64,20 +65,30 @@ impl Form {
             Field { value, fault }
         };
         let form = Form {
-            first_name: field("first_name", NAME_MAX_CHARS, |text| missing(text, "fault-first-name")),
+            first_name: field("first_name", NAME_MAX_CHARS, |text| {
+                missing(text, "fault-first-name")
+            }),
             last_name: field("last_name", NAME_MAX_CHARS, |text| missing(text, "fault-last-name")),
             email: field("email", EMAIL_MAX_BYTES, email_fault),
             phone_number: field("phone_number", PHONE_MAX_CHARS, phone_fault),
-            custodial_provider: field("custodial_provider", PROVIDER_MAX_CHARS, |text| missing(text, "fault-provider")),
+            custodial_provider: field("custodial_provider", PROVIDER_MAX_CHARS, |text| {
+                missing(text, "fault-provider")
+            }),
         };
         if form.has_faults() { Err(Box::new(form)) } else { Ok(form.details()) }
     }
 
     /// Whether any field has an error.
     pub fn has_faults(&self) -> bool {
-        [&self.first_name, &self.last_name, &self.email, &self.phone_number, &self.custodial_provider]
-            .into_iter()
-            .any(Field::is_wrong)
+        [
+            &self.first_name,
+            &self.last_name,
+            &self.email,
+            &self.phone_number,
+            &self.custodial_provider,
+        ]
+        .into_iter()
+        .any(Field::is_wrong)
     }
 
     fn details(self) -> SenderDetails {
@@ -107,7 +118,8 @@ fn phone_fault(text: &str) -> Option<&'static str> {
 
 /// A phone number in international format as users type it: separators are dropped, 00 becomes +.
 fn compact(text: &str) -> String {
-    let kept: String = text.chars().filter(|c| !matches!(c, ' ' | '-' | '(' | ')' | '.' | '/')).collect();
+    let kept: String =
+        text.chars().filter(|c| !matches!(c, ' ' | '-' | '(' | ')' | '.' | '/')).collect();
     match kept.strip_prefix("00") {
         Some(rest) => format!("+{rest}"),
         None => kept,
@@ -141,8 +153,14 @@ mod tests {
     fn every_error_is_shown_beside_its_field_and_the_input_is_kept() {
         let form = Form::read(b"").expect_err("everything is missing");
         let wrong = |form: &Form| {
-            [&form.first_name, &form.last_name, &form.email, &form.phone_number, &form.custodial_provider]
-                .map(Field::is_wrong)
+            [
+                &form.first_name,
+                &form.last_name,
+                &form.email,
+                &form.phone_number,
+                &form.custodial_provider,
+            ]
+            .map(Field::is_wrong)
         };
         assert_eq!(wrong(&form), [true, true, false, true, true]);
         for (from, to, at) in [
@@ -160,7 +178,8 @@ mod tests {
             assert_eq!(wrong(&form).iter().position(|wrong| *wrong), Some(at));
             assert_eq!(wrong(&form).iter().filter(|wrong| **wrong).count(), 1);
         }
-        let form = Form::read(FULL.replace("asha%40example.com", "asha").as_bytes()).expect_err("wrong");
+        let form =
+            Form::read(FULL.replace("asha%40example.com", "asha").as_bytes()).expect_err("wrong");
         assert_eq!((form.email.value.as_str(), form.first_name.value.as_str()), ("asha", "Asha"));
     }
 

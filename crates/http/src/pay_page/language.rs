@@ -89,12 +89,14 @@ impl Language {
         let entries = header.split(',').take(ENTRIES_MAX).filter_map(|entry| {
             let mut parts = entry.split(';').map(str::trim);
             let language = Language::parse(parts.next()?)?;
-            let weight = parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1_000), thousandths)?;
+            let weight =
+                parts.find_map(|part| part.strip_prefix("q=")).map_or(Some(1_000), thousandths)?;
             Some((language, weight))
         });
         // The first one among those with the highest weight.
-        let best =
-            entries.filter(|(_, weight)| *weight > 0).reduce(|best, next| if next.1 > best.1 { next } else { best });
+        let best = entries
+            .filter(|(_, weight)| *weight > 0)
+            .reduce(|best, next| if next.1 > best.1 { next } else { best });
         best.map(|(language, _)| language)
     }
 }

@@ -23,7 +23,10 @@ impl Line {
     fn of(incoming: &Incoming, words: Words) -> askama::Result<Line> {
         let (class, bar) = match incoming.progress {
             Progress::Seen(bar) => ("way", bar),
-            Progress::Small | Progress::Checking | Progress::CheckingLonger | Progress::PassingOn => ("way", None),
+            Progress::Small
+            | Progress::Checking
+            | Progress::CheckingLonger
+            | Progress::PassingOn => ("way", None),
             Progress::Done => ("good", None),
             Progress::NotAccepted | Progress::GoingBack | Progress::GivenBack => ("over", None),
         };
@@ -66,13 +69,16 @@ pub fn live(view: &View, words: Words) -> askama::Result<Markup> {
     let lines = lines.collect::<askama::Result<Vec<Line>>>()?;
     let notice = match view {
         View::Status { notice, .. } => notice_key(*notice),
-        View::Send { arrived, notice, .. } | View::Details { arrived, notice } if !arrived.is_empty() => {
+        View::Send { arrived, notice, .. } | View::Details { arrived, notice }
+            if !arrived.is_empty() =>
+        {
             notice_key(*notice).or(Some("notice-partial"))
         }
         _ => None,
     };
     let notice = notice.map(|key| words.say(key)).transpose()?;
-    let headline = headline(view).map(|(key, class)| words.say(key).map(|said| (said, class))).transpose()?;
+    let headline =
+        headline(view).map(|(key, class)| words.say(key).map(|said| (said, class))).transpose()?;
     let waiting = matches!(view, View::Send { .. });
     Live { t: words, headline, waiting, notice, lines }.render().map(Markup)
 }
@@ -94,9 +100,10 @@ fn headline(view: &View) -> Option<(&'static str, &'static str)> {
 const fn notice_key(exception: RequestException) -> Option<&'static str> {
     match exception {
         // The reason for a rejection is disclosed to the bank, never to the sender.
-        RequestException::None | RequestException::Held | RequestException::Rejected | RequestException::Refunded => {
-            None
-        }
+        RequestException::None
+        | RequestException::Held
+        | RequestException::Rejected
+        | RequestException::Refunded => None,
         RequestException::Partial => Some("notice-partial"),
         RequestException::Overpaid => Some("notice-overpaid"),
         RequestException::Late => Some("notice-late"),

@@ -45,8 +45,16 @@ pub struct Base {
 
 impl Base {
     fn of(here: &Here, refresh_s: Option<u32>, payee: Option<&str>) -> Base {
-        let languages = Language::ALL.map(|language| (language, here.link("", Some(language), here.coin))).into();
-        Base { t: Words(here.language), assets: &ASSETS, refresh_s, languages, payee: payee.map(str::to_owned) }
+        let languages = Language::ALL
+            .map(|language| (language, here.link("", Some(language), here.coin)))
+            .into();
+        Base {
+            t: Words(here.language),
+            assets: &ASSETS,
+            refresh_s,
+            languages,
+            payee: payee.map(str::to_owned),
+        }
     }
 }
 
@@ -71,7 +79,13 @@ pub struct Frame {
 
 impl Frame {
     /// The frame of a request at a given time.
-    pub fn of(request: &PaymentRequest, payee: &str, sandbox: bool, words: Words, now: Timestamp) -> Frame {
+    pub fn of(
+        request: &PaymentRequest,
+        payee: &str,
+        sandbox: bool,
+        words: Words,
+        now: Timestamp,
+    ) -> Frame {
         Frame {
             words,
             payee: payee.to_owned(),
@@ -184,7 +198,10 @@ impl SendPage<'_> {
     /// The message about what to send.
     fn tell(&self, key: &str) -> askama::Result<Markup> {
         let (coin, network) = (self.target.coin(), &self.target.network);
-        let sum = self.amount.as_ref().map_or_else(|| coin.to_owned(), |amount| format!("{amount} {coin}"));
+        let sum = self
+            .amount
+            .as_ref()
+            .map_or_else(|| coin.to_owned(), |amount| format!("{amount} {coin}"));
         let values = [
             ("token", coin),
             ("network", network.name.as_str()),
@@ -311,8 +328,21 @@ impl Page<'_> {
         let others = others.collect::<askama::Result<_>>()?;
         let before = words.around("pay-before", "time", &instant(self.frame.expires_at))?;
         let again = self.here.link("", self.here.carried(), self.here.coin);
-        let (base, framed, help) = (self.base(self.refresh(REFRESH_SENDING_S)), self.framed()?, self.help()?);
-        SendPage { base, framed, help, target, amount, title, before, others, again, back: self.back()? }.render()
+        let (base, framed, help) =
+            (self.base(self.refresh(REFRESH_SENDING_S)), self.framed()?, self.help()?);
+        SendPage {
+            base,
+            framed,
+            help,
+            target,
+            amount,
+            title,
+            before,
+            others,
+            again,
+            back: self.back()?,
+        }
+        .render()
     }
 
     fn status(&self) -> askama::Result<String> {
@@ -327,7 +357,8 @@ impl Page<'_> {
             (false, false) => None,
         };
         let base = self.base(refresh_s);
-        StatusPage { base, framed: self.framed()?, help, receipt, again, back: self.back()? }.render()
+        StatusPage { base, framed: self.framed()?, help, receipt, again, back: self.back()? }
+            .render()
     }
 
     /// Reload interval in seconds without a script; `None` while the visitor may be filling in an
@@ -371,7 +402,13 @@ impl Page<'_> {
             None => (None, ""),
         };
         let label = self.frame.words.with("help-hash", &[("example", find::PREFIX)])?;
-        Ok(Help { typed, answer, language: self.here.carried().map(Language::code), coin: self.here.coin, label })
+        Ok(Help {
+            typed,
+            answer,
+            language: self.here.carried().map(Language::code),
+            coin: self.here.coin,
+            label,
+        })
     }
 }
 

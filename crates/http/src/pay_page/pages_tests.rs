@@ -38,11 +38,20 @@ fn frame(request: &PaymentRequest, language: Language) -> Frame {
 }
 
 fn view(request: &PaymentRequest, deposits: &[Deposit], known: bool) -> View {
-    let arrived = deposits.iter().filter_map(|deposit| Incoming::of(deposit, request, Some((3, 12)))).collect();
+    let arrived = deposits
+        .iter()
+        .filter_map(|deposit| Incoming::of(deposit, request, Some((3, 12))))
+        .collect();
     View::of(request, arrived, true, known, T0)
 }
 
-fn written(request: &PaymentRequest, view: &View, sought: Option<Sought>, way: Way, language: Language) -> String {
+fn written(
+    request: &PaymentRequest,
+    view: &View,
+    sought: Option<Sought>,
+    way: Way,
+    language: Language,
+) -> String {
     answered(request, view, sought, way, language, &Answer::default())
 }
 
@@ -62,7 +71,9 @@ fn answered(
     let (form, known) = (Form::default(), !matches!(view, View::Details { .. }));
     let sought = sought.map(|sought| (sought, "0xab"));
     let (here, frame, form, target, network) = (&here, &frame, &form, target.as_ref(), "Ethereum");
-    Page { here, view, frame, form, target, sought, network, known, answer }.render().expect("written")
+    Page { here, view, frame, form, target, sought, network, known, answer }
+        .render()
+        .expect("written")
 }
 
 fn shown(request: &PaymentRequest, states: &[DepositState], known: bool) -> String {
@@ -76,8 +87,11 @@ fn details(form: &Form, language: Language) -> String {
         frame(&request(), language),
         View::Details { arrived: vec![], notice: RequestException::None },
     );
-    let (here, view, frame, target, sought, answer) = (&here, &view, &frame, None, None, &Answer::default());
-    Page { here, view, frame, form, target, sought, network: "", known: false, answer }.render().expect("written")
+    let (here, view, frame, target, sought, answer) =
+        (&here, &view, &frame, None, None, &Answer::default());
+    Page { here, view, frame, form, target, sought, network: "", known: false, answer }
+        .render()
+        .expect("written")
 }
 
 /// The possible requests: open, any amount, fiat, partly paid, each kind of wrong payment, over.
@@ -95,7 +109,14 @@ fn requests() -> Vec<(&'static str, PaymentRequest)> {
     let expired = PaymentRequest { state: RequestState::Expired, ..request() };
     vec![
         ("open", request()),
-        ("flexible", PaymentRequest { asked: Asked::Flexible, purpose: Some(HOSTILE.to_owned()), ..request() }),
+        (
+            "flexible",
+            PaymentRequest {
+                asked: Asked::Flexible,
+                purpose: Some(HOSTILE.to_owned()),
+                ..request()
+            },
+        ),
         ("fiat", PaymentRequest { asked: fiat, purpose: None, ..request() }),
         ("partial", PaymentRequest { received: half, ..request() }),
         ("paid", paid.clone()),
@@ -112,8 +133,15 @@ fn every_page() -> Vec<Case> {
     let mut cases = Vec::new();
     for language in Language::ALL {
         let mut add = |name: String, html: String, view: Option<&View>| {
-            let status = view.map(|view| live::status(view, Words(language)).expect("written")).unwrap_or_default();
-            cases.push(Case { name, language, html, status: String::from_utf8(status).expect("text") });
+            let status = view
+                .map(|view| live::status(view, Words(language)).expect("written"))
+                .unwrap_or_default();
+            cases.push(Case {
+                name,
+                language,
+                html,
+                status: String::from_utf8(status).expect("text"),
+            });
         };
         for (name, request) in requests() {
             for known in [false, true] {
@@ -130,14 +158,19 @@ fn every_page() -> Vec<Case> {
             add(format!("{way:?}"), written(&request(), &send, None, way, language), Some(&send));
         }
         for sought in every_answer() {
-            add(format!("{sought:?}"), written(&request(), &send, Some(sought), Way::Exchange, language), None);
+            add(
+                format!("{sought:?}"),
+                written(&request(), &send, Some(sought), Way::Exchange, language),
+                None,
+            );
         }
         let refused = view(&request(), &[deposit(DepositState::Rejected)], true);
         for answer in every_answer_about_back() {
             let page = answered(&request(), &refused, None, Way::Exchange, language, &answer);
             add(format!("{answer:?}"), page, Some(&refused));
         }
-        let faulty = Form::read(format!("first_name={HOSTILE}&email={HOSTILE}").as_bytes()).expect_err("wrong");
+        let faulty = Form::read(format!("first_name={HOSTILE}&email={HOSTILE}").as_bytes())
+            .expect_err("wrong");
         add("faulty form".to_owned(), details(&faulty, language), None);
         for title in ["busy", "unread", "failed"] {
             let (title, text) = (format!("{title}-title"), format!("{title}-text"));
@@ -157,8 +190,10 @@ fn every_answer_about_back() -> Vec<Answer> {
         typed: Some(Field { value: HOSTILE.to_owned(), fault: Some(fault) }),
         is_last: false,
     });
-    let more =
-        [Answer { kept: kept(), typed: None, is_last: false }, Answer { kept: kept(), typed: None, is_last: true }];
+    let more = [
+        Answer { kept: kept(), typed: None, is_last: false },
+        Answer { kept: kept(), typed: None, is_last: true },
+    ];
     typed.into_iter().chain(more).collect()
 }
 
@@ -200,7 +235,9 @@ fn no_page_reveals_the_wallet_its_customer_or_the_reason_for_a_hold() {
             ] {
                 assert!(!lower.contains(canary), "{canary} is in {name}, {language:?}: {text}");
             }
-            for word in ["risk", "sanction", "block", "complian", "suspicio", "legal", "fraud", "review"] {
+            for word in
+                ["risk", "sanction", "block", "complian", "suspicio", "legal", "fraud", "review"]
+            {
                 assert!(!lower.contains(word), "{word} is in {name}, {language:?}: {text}");
             }
         }
@@ -222,12 +259,19 @@ fn a_page_with_all_that_it_loads_stays_within_the_budget() {
 fn the_address_stands_on_the_page_that_asks_to_send_and_on_no_other() {
     let escrow = request().escrow.to_string();
     let digits = escrow.strip_prefix("0x").expect("a prefix").to_lowercase();
-    assert!(shown(&request(), &[], true).contains(&format!("<bdi class=\"value address\" dir=\"ltr\">{escrow}</bdi>")));
+    assert!(
+        shown(&request(), &[], true)
+            .contains(&format!("<bdi class=\"value address\" dir=\"ltr\">{escrow}</bdi>"))
+    );
     for page in [
         closed(&here(Language::English)).expect("written"),
         shown(&request(), &[], false),
         shown(&request(), &[DepositState::Seen], true),
-        shown(&PaymentRequest { state: RequestState::Expired, ..request() }, &[DepositState::Completed], true),
+        shown(
+            &PaymentRequest { state: RequestState::Expired, ..request() },
+            &[DepositState::Completed],
+            true,
+        ),
     ] {
         assert!(!page.to_lowercase().contains(&digits), "{page}");
     }
@@ -235,35 +279,59 @@ fn the_address_stands_on_the_page_that_asks_to_send_and_on_no_other() {
 
 #[test]
 fn a_link_that_takes_nothing_looks_the_same_whatever_the_reason() {
-    let page =
-        |request: &PaymentRequest| written(request, &view(request, &[], true), None, Way::Exchange, Language::Urdu);
+    let page = |request: &PaymentRequest| {
+        written(request, &view(request, &[], true), None, Way::Exchange, Language::Urdu)
+    };
     let pages: Vec<String> = requests().iter().map(|(_, request)| page(request)).collect();
     let same = closed(&here(Language::Urdu)).expect("written");
-    assert_eq!(pages.iter().filter(|page| **page == same).count(), 6, "paid, late and what is over, without a payment");
+    assert_eq!(
+        pages.iter().filter(|page| **page == same).count(),
+        6,
+        "paid, late and what is over, without a payment"
+    );
 }
 
 #[test]
 fn pages_load_only_what_is_ours_and_style_nothing_by_themselves() {
     for Case { name, language, html: page, .. } in every_page() {
-        for forbidden in [" style=", "<style", "http://", "https://", "javascript:", "<img", "<iframe", "<base"] {
+        for forbidden in
+            [" style=", "<style", "http://", "https://", "javascript:", "<img", "<iframe", "<base"]
+        {
             // A wallet receives the sandbox chain's URL; the page itself never calls it.
             let page = page.replace("data-rpc=\"http://127.0.0.1:8080\"", "");
             assert!(!page.contains(forbidden), "{forbidden} is in {name}: {page}");
         }
-        assert!(!page.match_indices(" on").any(|(at, _)| is_handler(&page[at..])), "{name}: {page}");
+        assert!(
+            !page.match_indices(" on").any(|(at, _)| is_handler(&page[at..])),
+            "{name}: {page}"
+        );
         let script = format!("<script src=\"{}\" defer></script>", ASSETS.script.path);
-        assert_eq!((page.matches("<script").count(), page.matches(&script).count()), (1, 1), "{name}: {page}");
+        assert_eq!(
+            (page.matches("<script").count(), page.matches(&script).count()),
+            (1, 1),
+            "{name}: {page}"
+        );
         let root = format!("<html lang=\"{}\" dir=\"{}\">", language.code(), language.direction());
         assert!(page.contains(&root), "{name}: {page}");
-        assert!(page.contains(&format!("<link rel=\"stylesheet\" href=\"{}\">", ASSETS.style.path)));
-        let opened = |tag: &str| page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
+        assert!(
+            page.contains(&format!("<link rel=\"stylesheet\" href=\"{}\">", ASSETS.style.path))
+        );
+        let opened = |tag: &str| {
+            page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count()
+        };
         for tag in [
-            "bdi", "p", "li", "ol", "ul", "section", "form", "header", "main", "body", "dd", "dl", "svg", "a", "h1",
-            "h2", "details", "summary", "span", "button", "div", "noscript", "template", "time", "progress", "small",
+            "bdi", "p", "li", "ol", "ul", "section", "form", "header", "main", "body", "dd", "dl",
+            "svg", "a", "h1", "h2", "details", "summary", "span", "button", "div", "noscript",
+            "template", "time", "progress", "small",
         ] {
-            assert_eq!(opened(tag), page.matches(&format!("</{tag}>")).count(), "{tag} in {name}: {page}");
+            assert_eq!(
+                opened(tag),
+                page.matches(&format!("</{tag}>")).count(),
+                "{tag} in {name}: {page}"
+            );
         }
-        let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+        let ids: Vec<&str> =
+            page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         let mut once = ids.clone();
         once.sort_unstable();
         once.dedup();
@@ -280,7 +348,11 @@ fn is_handler(text: &str) -> bool {
 #[test]
 fn every_page_leads_to_itself_in_every_language() {
     let faulty = Form::read(b"").expect_err("wrong");
-    for page in [shown(&request(), &[], true), details(&faulty, Language::Arabic), shown(&request(), &[], false)] {
+    for page in [
+        shown(&request(), &[], true),
+        details(&faulty, Language::Arabic),
+        shown(&request(), &[], false),
+    ] {
         for language in Language::ALL {
             let link = format!("<a href=\"/pay/t/s?lang={0}\" lang=\"{0}\"", language.code());
             assert!(page.contains(&link), "{link} in {page}");
@@ -291,8 +363,11 @@ fn every_page_leads_to_itself_in_every_language() {
     assert!(form.contains("action=\"/pay/t/s?lang=ar\""), "the form carries the language: {form}");
     let view = view(&PaymentRequest { asked: Asked::Flexible, ..request() }, &[], true);
     let send = written(&request(), &view, None, Way::Exchange, Language::Arabic);
-    for kept in ["?lang=ar&#38;coin=USDC\"", "<input type=\"hidden\" name=\"lang\" value=\"ar\">", "/stream?lang=ar\""]
-    {
+    for kept in [
+        "?lang=ar&#38;coin=USDC\"",
+        "<input type=\"hidden\" name=\"lang\" value=\"ar\">",
+        "/stream?lang=ar\"",
+    ] {
         assert!(send.contains(kept), "{kept} in {send}");
     }
 }
@@ -300,10 +375,14 @@ fn every_page_leads_to_itself_in_every_language() {
 #[test]
 fn what_users_write_never_becomes_markup() {
     let link = PaymentRequest { purpose: Some(HOSTILE.to_owned()), ..request() };
-    let frame = Frame { payee: HOSTILE.to_owned(), ..Frame::of(&link, "", false, Words(Language::Urdu), T0) };
+    let frame = Frame {
+        payee: HOSTILE.to_owned(),
+        ..Frame::of(&link, "", false, Words(Language::Urdu), T0)
+    };
     let field = super::super::form::Field { value: HOSTILE.to_owned(), fault: None };
     let form = Form { first_name: field, ..Form::default() };
-    let (here, view) = (here(Language::Urdu), View::Details { arrived: vec![], notice: RequestException::None });
+    let (here, view) =
+        (here(Language::Urdu), View::Details { arrived: vec![], notice: RequestException::None });
     let page = Page {
         here: &here,
         view: &view,
@@ -318,7 +397,8 @@ fn what_users_write_never_becomes_markup() {
     let page = page.render().expect("written");
     assert_eq!(page.matches("alert(1)").count(), 3);
     assert!(!page.contains("<script>") && !page.contains("value=\"<"), "{page}");
-    let escaped = page.split("value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a value");
+    let escaped =
+        page.split("value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a value");
     assert!(escaped.ends_with("=HYPERLINK"), "{escaped}");
     let paid = PaymentRequest { state: RequestState::Paid, ..link };
     let done = shown(&paid, &[DepositState::Completed], true);
@@ -327,9 +407,14 @@ fn what_users_write_never_becomes_markup() {
 
 #[test]
 fn an_invalid_form_keeps_the_input_and_shows_each_error_beside_its_field() {
-    let form = Form::read(b"first_name=Asha&email=asha&phone_number=&custodial_provider=Binance").expect_err("wrong");
+    let form = Form::read(b"first_name=Asha&email=asha&phone_number=&custodial_provider=Binance")
+        .expect_err("wrong");
     let page = details(&form, Language::English);
-    assert!(page.contains("value=\"Asha\"") && page.contains("value=\"asha\"") && page.contains("role=\"alert\""));
+    assert!(
+        page.contains("value=\"Asha\"")
+            && page.contains("value=\"asha\"")
+            && page.contains("role=\"alert\"")
+    );
     assert!(page.contains("for example <bdi>+971 50 123 4567</bdi>."), "{page}");
     for (field, wrong) in [
         ("first_name", false),
@@ -338,7 +423,10 @@ fn an_invalid_form_keeps_the_input_and_shows_each_error_beside_its_field() {
         ("phone_number", true),
         ("custodial_provider", false),
     ] {
-        let row = page.split(&format!("<label for=\"{field}\">")).nth(1).and_then(|rest| rest.split("</p>").next());
+        let row = page
+            .split(&format!("<label for=\"{field}\">"))
+            .nth(1)
+            .and_then(|rest| rest.split("</p>").next());
         let row = row.expect("a row");
         assert_eq!(row.contains("aria-invalid=\"true\""), wrong, "{row}");
         assert_eq!(row.contains(&format!("id=\"{field}-fault\"")), wrong, "{row}");
@@ -367,7 +455,10 @@ fn the_sending_page_names_token_network_amount_expiry_and_the_warning() {
     }
     let flexible = shown(&PaymentRequest { asked: Asked::Flexible, ..request() }, &[], true);
     assert!(flexible.contains("Send any amount of <bdi>USDT</bdi>"), "{flexible}");
-    assert!(flexible.contains("?lang=en&#38;coin=USDC\">Pay with <bdi>USDC</bdi> instead</a>"), "{flexible}");
+    assert!(
+        flexible.contains("?lang=en&#38;coin=USDC\">Pay with <bdi>USDC</bdi> instead</a>"),
+        "{flexible}"
+    );
     assert!(
         flexible.contains("id=\"much\"") && !flexible.contains("data-call"),
         "the sender says how much: {flexible}"
@@ -377,7 +468,11 @@ fn the_sending_page_names_token_network_amount_expiry_and_the_warning() {
     assert!(partial.contains("Remaining amount: <bdi>12.75 USDC</bdi>"), "{partial}");
     assert!(partial.contains("Less than the full amount has arrived."), "{partial}");
     for known in [true, false] {
-        let other = shown(&PaymentRequest { wrong_asset: true, ..request() }, &[DepositState::InReview], known);
+        let other = shown(
+            &PaymentRequest { wrong_asset: true, ..request() },
+            &[DepositState::InReview],
+            known,
+        );
         assert!(other.contains("You sent a different token."), "{known}: {other}");
     }
 }
@@ -385,7 +480,8 @@ fn the_sending_page_names_token_network_amount_expiry_and_the_warning() {
 #[test]
 fn the_way_that_the_sender_named_is_open_and_no_other() {
     let view = view(&request(), &[], true);
-    for (way, id) in [(Way::Exchange, "exchange"), (Way::Phone, "phone"), (Way::Browser, "browser")] {
+    for (way, id) in [(Way::Exchange, "exchange"), (Way::Phone, "phone"), (Way::Browser, "browser")]
+    {
         let page = written(&request(), &view, None, way, Language::English);
         assert!(page.contains(&format!("name=\"way\" id=\"{id}\" open>")), "{page}");
         assert_eq!((page.matches("name=\"way\"").count(), page.matches(" open>").count()), (3, 1));
@@ -398,7 +494,12 @@ fn a_status_shows_the_progress_and_refreshes_until_the_end() {
     // The flags: whether a payment is still expected, and whether anything can still change (a
     // rejected one can be refunded).
     for (state, words, waiting, followed) in [
-        (DepositState::Seen, "On its way: <bdi>3</bdi> of <bdi>12</bdi> confirmations.", true, true),
+        (
+            DepositState::Seen,
+            "On its way: <bdi>3</bdi> of <bdi>12</bdi> confirmations.",
+            true,
+            true,
+        ),
         (DepositState::Screening, "Received. We are checking your payment now.", true, true),
         (DepositState::InReview, "longer than usual", true, true),
         (DepositState::Approved, "Checked. We are forwarding your payment now.", true, true),
@@ -414,17 +515,32 @@ fn a_status_shows_the_progress_and_refreshes_until_the_end() {
             assert_eq!(page.contains(sign), followed, "{state:?}: {page}");
         }
         assert_eq!(page.contains("id=\"help\""), waiting, "{state:?}: {page}");
-        assert_eq!(page.contains("class=\"card receipt\""), state == DepositState::Completed, "{state:?}");
+        assert_eq!(
+            page.contains("class=\"card receipt\""),
+            state == DepositState::Completed,
+            "{state:?}"
+        );
         let failed = !waiting && state != DepositState::Completed;
-        assert_eq!(page.contains("class=\"steps\" hidden"), failed, "no step says that it is done: {state:?}");
+        assert_eq!(
+            page.contains("class=\"steps\" hidden"),
+            failed,
+            "no step says that it is done: {state:?}"
+        );
     }
-    assert_eq!(shown(&paid, &[DepositState::Rejected], false), shown(&paid, &[DepositState::LegalHold], false));
-    assert!(!shown(&request(), &[], false).contains("http-equiv"), "a form that is filled in must not be reloaded");
+    assert_eq!(
+        shown(&paid, &[DepositState::Rejected], false),
+        shown(&paid, &[DepositState::LegalHold], false)
+    );
+    assert!(
+        !shown(&request(), &[], false).contains("http-equiv"),
+        "a form that is filled in must not be reloaded"
+    );
 }
 
 /// A refund in progress to the address that the sender entered.
 fn refund(approved_by: Option<&str>, tx: Option<TxHash>) -> Refund {
-    let screened = Screened { score: 0, evidence: None, list_version: "1".to_owned(), stale: false };
+    let screened =
+        Screened { score: 0, evidence: None, list_version: "1".to_owned(), stale: false };
     Refund {
         to: Address([0x5e; 20]),
         proposed_by: "ayesha".to_owned(),
@@ -451,27 +567,55 @@ fn a_refund_is_followed_to_its_end_and_its_transaction_shown_to_its_recipient() 
     };
     let proposed = refund(None, None);
     let (asked, _) = page(DepositState::Refunding, proposed, None, Language::English);
-    assert!(asked.contains("Please contact the person") && !asked.contains("being refunded"), "it may be taken back");
-    let going = |language| page(DepositState::Refunding, refund(Some("omar"), None), None, language);
-    let (html, view) = going(Language::English);
-    assert!(html.contains("It is being refunded.") && html.contains("Your payment was not completed"), "{html}");
     assert!(
-        html.contains("http-equiv=\"refresh\"") && html.contains("class=\"again\"") && !html.contains("id=\"help\"")
+        asked.contains("Please contact the person") && !asked.contains("being refunded"),
+        "it may be taken back"
+    );
+    let going =
+        |language| page(DepositState::Refunding, refund(Some("omar"), None), None, language);
+    let (html, view) = going(Language::English);
+    assert!(
+        html.contains("It is being refunded.") && html.contains("Your payment was not completed"),
+        "{html}"
+    );
+    assert!(
+        html.contains("http-equiv=\"refresh\"")
+            && html.contains("class=\"again\"")
+            && !html.contains("id=\"help\"")
     );
     assert!(view.is_followed() && !view.is_waiting() && view.has_failed());
-    let done = |told, language| page(DepositState::Refunded, refund(Some("omar"), Some(back)), told, language);
+    let done = |told, language| {
+        page(DepositState::Refunded, refund(Some("omar"), Some(back)), told, language)
+    };
     let (html, over) = done(Some(back), Language::English);
-    assert!(html.contains("It was refunded.") && html.contains("No further action is needed"), "{html}");
-    assert!(html.contains(&format!("Transaction: <bdi class=\"address\" dir=\"ltr\">{back}</bdi>")), "{html}");
-    assert!(!over.is_followed() && over.shape() != view.shape() && !html.contains("http-equiv"), "{html}");
-    assert!(!done(None, Language::English).0.contains(&back.to_string()), "other visitors do not see it");
+    assert!(
+        html.contains("It was refunded.") && html.contains("No further action is needed"),
+        "{html}"
+    );
+    assert!(
+        html.contains(&format!("Transaction: <bdi class=\"address\" dir=\"ltr\">{back}</bdi>")),
+        "{html}"
+    );
+    assert!(
+        !over.is_followed() && over.shape() != view.shape() && !html.contains("http-equiv"),
+        "{html}"
+    );
+    assert!(
+        !done(None, Language::English).0.contains(&back.to_string()),
+        "other visitors do not see it"
+    );
     // The refund address is never shown, and every language has its own text.
-    let said: BTreeSet<String> =
-        Language::ALL.into_iter().map(|it| Words(it).say("going-back").expect("a message").0).collect();
+    let said: BTreeSet<String> = Language::ALL
+        .into_iter()
+        .map(|it| Words(it).say("going-back").expect("a message").0)
+        .collect();
     assert_eq!(said.len(), Language::ALL.len());
     for language in Language::ALL {
         let (html, _) = going(language);
-        assert!(html.contains(&Words(language).say("going-back").expect("a message").0), "{language:?}");
+        assert!(
+            html.contains(&Words(language).say("going-back").expect("a message").0),
+            "{language:?}"
+        );
         assert!(!html.to_lowercase().contains("5e5e5e5e"), "{language:?}");
     }
 }
@@ -483,7 +627,9 @@ fn what_is_sent_to_a_browser_stands_on_the_page_word_for_word() {
             continue;
         }
         let told: serde_json::Value = serde_json::from_str(&status).expect("JSON");
-        let member = |name: &str| told.get(name).and_then(serde_json::Value::as_str).expect("a text").to_owned();
+        let member = |name: &str| {
+            told.get(name).and_then(serde_json::Value::as_str).expect("a text").to_owned()
+        };
         assert_eq!(told.as_object().map(serde_json::Map::len), Some(2), "{status}");
         assert!(html.contains(&member("live")), "{name}: {status}");
         assert!(html.contains(&format!("data-shape=\"{}\"", member("shape"))), "{name}: {status}");
@@ -493,12 +639,19 @@ fn what_is_sent_to_a_browser_stands_on_the_page_word_for_word() {
 #[test]
 fn only_the_sender_sees_the_transaction_on_the_receipt() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
-    let view = view(&paid, &[deposit(DepositState::Completed), deposit(DepositState::Rejected)], false);
-    let (frame, tx) = (frame(&paid, Language::English), deposit(DepositState::Completed).tx.to_string());
+    let view =
+        view(&paid, &[deposit(DepositState::Completed), deposit(DepositState::Rejected)], false);
+    let (frame, tx) =
+        (frame(&paid, Language::English), deposit(DepositState::Completed).tx.to_string());
     let receipt = |known| receipt::receipt(&view, &frame, "Ethereum", known).expect("written").0;
     assert!(receipt(true).contains(&tx) && !receipt(false).contains(&tx));
     for text in ["Demo Bank", "Rent", "25.50 USDC", "2026-11-21 06:59 UTC", "Ethereum"] {
-        assert_eq!(receipt(false).matches(text).count(), 1, "{text}, of the one that arrived: {}", receipt(false));
+        assert_eq!(
+            receipt(false).matches(text).count(),
+            1,
+            "{text}, of the one that arrived: {}",
+            receipt(false)
+        );
     }
 }
 
@@ -506,7 +659,8 @@ fn only_the_sender_sees_the_transaction_on_the_receipt() {
 fn a_sender_is_asked_for_a_refund_address_and_sees_the_saved_one() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let refused = view(&paid, &[deposit(DepositState::Rejected)], true);
-    let page = |answer: Answer| answered(&paid, &refused, None, Way::Exchange, Language::English, &answer);
+    let page =
+        |answer: Answer| answered(&paid, &refused, None, Way::Exchange, Language::English, &answer);
     let asked = page(Answer::default());
     for text in [
         "<h2 id=\"back-title\">Where should we send a refund?</h2>",
@@ -519,16 +673,25 @@ fn a_sender_is_asked_for_a_refund_address_and_sees_the_saved_one() {
     }
     assert!(!asked.contains("http-equiv"), "a form that is filled in must not be reloaded");
     let kept = page(Answer { kept: Some(OWN.to_owned()), ..Answer::default() });
-    for text in [&format!("<bdi class=\"address\" dir=\"ltr\">{OWN}</bdi>"), "Change the address", "You can change it"]
-    {
+    for text in [
+        &format!("<bdi class=\"address\" dir=\"ltr\">{OWN}</bdi>"),
+        "Change the address",
+        "You can change it",
+    ] {
         assert!(kept.contains(text), "{text} in {kept}");
     }
     let typed = Some(Field { value: "0x12".to_owned(), fault: Some(back::NO_ADDRESS) });
     let wrong = page(Answer { typed, ..Answer::default() });
-    assert!(wrong.contains("value=\"0x12\" aria-invalid=\"true\" aria-describedby=\"address-fault\""), "{wrong}");
+    assert!(
+        wrong.contains("value=\"0x12\" aria-invalid=\"true\" aria-describedby=\"address-fault\""),
+        "{wrong}"
+    );
     assert!(wrong.contains("id=\"address-fault\">This is not a valid address."), "{wrong}");
     let last = page(Answer { kept: Some(OWN.to_owned()), typed: None, is_last: true });
-    assert!(last.contains("can no longer be changed") && !last.contains("<form method=\"post\""), "{last}");
+    assert!(
+        last.contains("can no longer be changed") && !last.contains("<form method=\"post\""),
+        "{last}"
+    );
     // A refund is proposed: a saved address is shown; without one there is nothing to show.
     let proposed = view(&paid, &[deposit(DepositState::Refunding)], true);
     let page = |kept: Option<&str>| {
@@ -541,7 +704,8 @@ fn a_sender_is_asked_for_a_refund_address_and_sees_the_saved_one() {
     let visitor = view(&paid, &[deposit(DepositState::Rejected)], false);
     let visitor = written(&paid, &visitor, None, Way::Exchange, Language::English);
     assert!(
-        visitor.contains("open the page where you saw the payment address") && !visitor.contains("name=\"address\"")
+        visitor.contains("open the page where you saw the payment address")
+            && !visitor.contains("name=\"address\"")
     );
 }
 

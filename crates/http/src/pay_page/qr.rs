@@ -24,7 +24,11 @@ pub fn code(text: &str) -> Option<Code> {
         while column < code.size {
             let run = code[row][column..].iter().take_while(|module| module.value()).count();
             if run > 0 {
-                path.push_str(&format!("M{} {}h{run}v1h-{run}z", column + QUIET_MODULES, row + QUIET_MODULES));
+                path.push_str(&format!(
+                    "M{} {}h{run}v1h-{run}z",
+                    column + QUIET_MODULES,
+                    row + QUIET_MODULES
+                ));
             }
             column += run.max(1);
         }
@@ -57,8 +61,13 @@ mod tests {
                 dark[number(y) * code.size + column] = true;
             }
         }
-        let pixel = |x: usize, y: usize| if dark[y / SCALE * code.size + x / SCALE] { 0 } else { 255 };
-        let mut image = rqrr::PreparedImage::prepare_from_greyscale(code.size * SCALE, code.size * SCALE, pixel);
+        let pixel =
+            |x: usize, y: usize| if dark[y / SCALE * code.size + x / SCALE] { 0 } else { 255 };
+        let mut image = rqrr::PreparedImage::prepare_from_greyscale(
+            code.size * SCALE,
+            code.size * SCALE,
+            pixel,
+        );
         let grids = image.detect_grids();
         grids.first().expect("a code").decode().expect("readable").1
     }

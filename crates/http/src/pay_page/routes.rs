@@ -48,7 +48,11 @@ async fn show(State(pages): State<Arc<Pages>>, token: Token, request: Request<Bo
     respond(pages.page(named(token), None, &visit).await, &visit)
 }
 
-async fn show_known(State(pages): State<Arc<Pages>>, path: TokenAnd, request: Request<Body>) -> Response {
+async fn show_known(
+    State(pages): State<Arc<Pages>>,
+    path: TokenAnd,
+    request: Request<Body>,
+) -> Response {
     let visit = Visit::of(&request);
     let (token, submission) = both(path);
     respond(pages.page(token, Some(submission), &visit).await, &visit)
@@ -59,13 +63,21 @@ async fn submit(State(pages): State<Arc<Pages>>, token: Token, request: Request<
     respond(pages.take_form(named(token), &visit, request).await, &visit)
 }
 
-async fn answer_back(State(pages): State<Arc<Pages>>, path: TokenAnd, request: Request<Body>) -> Response {
+async fn answer_back(
+    State(pages): State<Arc<Pages>>,
+    path: TokenAnd,
+    request: Request<Body>,
+) -> Response {
     let visit = Visit::of(&request);
     let (token, submission) = both(path);
     respond(pages.take_address(token, submission, &visit, request).await, &visit)
 }
 
-async fn link_code(State(pages): State<Arc<Pages>>, token: Token, request: Request<Body>) -> Response {
+async fn link_code(
+    State(pages): State<Arc<Pages>>,
+    token: Token,
+    request: Request<Body>,
+) -> Response {
     let visit = Visit::of(&request);
     respond(pages.link_code(&named(token), &visit).await, &visit)
 }
@@ -74,7 +86,11 @@ async fn status(State(pages): State<Arc<Pages>>, token: Token, request: Request<
     pages.tell(named(token), None, &Visit::of(&request)).await
 }
 
-async fn status_known(State(pages): State<Arc<Pages>>, path: TokenAnd, request: Request<Body>) -> Response {
+async fn status_known(
+    State(pages): State<Arc<Pages>>,
+    path: TokenAnd,
+    request: Request<Body>,
+) -> Response {
     let (token, submission) = both(path);
     pages.tell(token, Some(submission), &Visit::of(&request)).await
 }
@@ -84,7 +100,11 @@ async fn follow(State(pages): State<Arc<Pages>>, token: Token, request: Request<
     respond(pages.open(named(token), None, &visit).await, &visit)
 }
 
-async fn follow_known(State(pages): State<Arc<Pages>>, path: TokenAnd, request: Request<Body>) -> Response {
+async fn follow_known(
+    State(pages): State<Arc<Pages>>,
+    path: TokenAnd,
+    request: Request<Body>,
+) -> Response {
     let visit = Visit::of(&request);
     let (token, submission) = both(path);
     respond(pages.open(token, Some(submission), &visit).await, &visit)

@@ -87,7 +87,8 @@ impl Pages {
         let shown = self.shown(&token, submission.as_deref()).await?;
         let here = &visit.here;
         // Submissions from before escrows existed have no address to show.
-        let has_none = |sender: &PaySender| sender.escrow.is_none() && matches!(shown.view, View::Send { .. });
+        let has_none =
+            |sender: &PaySender| sender.escrow.is_none() && matches!(shown.view, View::Send { .. });
         if submission.is_some() && shown.known.as_ref().is_none_or(has_none) {
             return Ok(see_other(&led_to(&token, None, here)));
         }
@@ -107,7 +108,8 @@ impl Pages {
         let target = self.target(shown, here, &network)?;
         let known = shown.known.as_ref();
         let kept = known.and_then(|sender| sender.back_to).map(|address| address.to_string());
-        let answer = Answer { kept, typed, is_last: known.is_some_and(|sender| !sender.may_answer()) };
+        let answer =
+            Answer { kept, typed, is_last: known.is_some_and(|sender| !sender.may_answer()) };
         let page = Page {
             here,
             view: &shown.view,
@@ -138,10 +140,13 @@ impl Pages {
         };
         let typed = match (shown.view.back(), back::read(&body)) {
             (Back::Asks, Err(field)) => field,
-            (Back::Asks, Ok(to)) => match self.wallets.answer_where_back(&token, sender, to).await? {
+            (Back::Asks, Ok(to)) => match self.wallets.answer_where_back(&token, sender, to).await?
+            {
                 Answered::Unusable => Field { value: to.to_string(), fault: Some(back::UNUSABLE) },
                 // The page shows the saved address and whether it can be changed.
-                Answered::Kept | Answered::NotAsked => return Ok(see_other(&led_to(&token, Some(sender), here))),
+                Answered::Kept | Answered::NotAsked => {
+                    return Ok(see_other(&led_to(&token, Some(sender), here)));
+                }
             },
             _ => return Ok(see_other(&led_to(&token, Some(sender), here))),
         };
@@ -176,14 +181,29 @@ impl Pages {
             (View::Details { .. }, Ok(details)) => {
                 let submission = self.wallets.submit_sender(&token, details, before).await?.id;
                 let mut response = see_other(&led_to(&token, Some(submission), here));
-                cookie::remember(&mut response, &token, submission, self.settings.links.is_secure());
+                cookie::remember(
+                    &mut response,
+                    &token,
+                    submission,
+                    self.settings.links.is_secure(),
+                );
                 Ok(response)
             }
             (View::Details { .. }, Err(form)) => {
                 let frame = &self.frame(&shown.page, Words(here.language));
                 let view = &shown.view;
                 let (target, sought, answer) = (None, None, &Answer::default());
-                let page = Page { here, view, frame, form: &form, target, sought, network: "", known: false, answer };
+                let page = Page {
+                    here,
+                    view,
+                    frame,
+                    form: &form,
+                    target,
+                    sought,
+                    network: "",
+                    known: false,
+                    answer,
+                };
                 Ok(html(StatusCode::UNPROCESSABLE_ENTITY, page.render()?))
             }
             // A payment arrived in the meantime: there is nothing left to send.
@@ -195,19 +215,30 @@ impl Pages {
     pub(super) async fn link_code(&self, token: &str, visit: &Visit) -> Result<Response, Stopped> {
         self.count(visit, "page", REQUESTS_PER_WINDOW)?;
         let page = self.find(token).await?;
-        let code = qr::code(&self.settings.links.payment_link(&page.request.token)).ok_or(Stopped::Failed)?;
+        let code = qr::code(&self.settings.links.payment_link(&page.request.token))
+            .ok_or(Stopped::Failed)?;
         Ok(answer(StatusCode::OK, "image/svg+xml", qr::svg(&code), NEVER))
     }
 
     /// The current status, for a script that polls.
-    pub(super) async fn tell(&self, token: String, submission: Option<String>, visit: &Visit) -> Response {
+    pub(super) async fn tell(
+        &self,
+        token: String,
+        submission: Option<String>,
+        visit: &Visit,
+    ) -> Response {
         let told = match self.count(visit, "status", REQUESTS_PER_WINDOW) {
-            Ok(()) => self.status(&Followed { token, submission, words: Words(visit.here.language) }).await,
+            Ok(()) => {
+                self.status(&Followed { token, submission, words: Words(visit.here.language) })
+                    .await
+            }
             Err(stopped) => Err(stopped),
         };
         match told {
             Ok(status) => answer(StatusCode::OK, "application/json", status, NEVER),
-            Err(Stopped::Closed) => answer(StatusCode::NOT_FOUND, "application/json", stream::closed(), NEVER),
+            Err(Stopped::Closed) => {
+                answer(StatusCode::NOT_FOUND, "application/json", stream::closed(), NEVER)
+            }
             Err(stopped) => stopped.respond(&visit.here),
         }
     }
@@ -272,7 +303,8 @@ impl Pages {
                 return None;
             }
             let is_his = known.is_none() || is_own;
-            let back_tx = known.as_ref().and_then(|sender| page.gave_back(&arrival.deposit, sender));
+            let back_tx =
+                known.as_ref().and_then(|sender| page.gave_back(&arrival.deposit, sender));
             Some(if is_his { Incoming { back_tx, ..incoming } } else { incoming.of_another() })
         };
         let arrived = own_or_good(page.arrivals.iter().filter_map(told).collect());
@@ -290,21 +322,34 @@ impl Pages {
         Ok(Network::of(&self.wallets.offered()?.config, self.settings.chain_rpc_url.clone()))
     }
 
-    fn target(&self, shown: &Shown, here: &Here, network: &Network) -> Result<Option<Target>, Stopped> {
-        let (View::Send { offers, .. }, Some(sender)) = (&shown.view, &shown.known) else { return Ok(None) };
-        let (config, Some(escrow)) = (&self.wallets.offered()?.config, &sender.escrow) else { return Ok(None) };
+    fn target(
+        &self,
+        shown: &Shown,
+        here: &Here,
+        network: &Network,
+    ) -> Result<Option<Target>, Stopped> {
+        let (View::Send { offers, .. }, Some(sender)) = (&shown.view, &shown.known) else {
+            return Ok(None);
+        };
+        let (config, Some(escrow)) = (&self.wallets.offered()?.config, &sender.escrow) else {
+            return Ok(None);
+        };
         let way = Way::of(sender.provider.as_deref());
         Ok(Target::of(offers, here.coin, config, network.clone(), escrow, way))
     }
 
     /// Looks up the entered transaction if the page shows the lookup form.
     async fn sought(&self, shown: &Shown, visit: &Visit) -> Result<Option<Sought>, Stopped> {
-        let Some(typed) = visit.typed.as_deref().filter(|_| shown.view.is_waiting()) else { return Ok(None) };
+        let Some(typed) = visit.typed.as_deref().filter(|_| shown.view.is_waiting()) else {
+            return Ok(None);
+        };
         let Some(tx) = find::hash_in(typed) else { return Ok(Some(Sought::NoHash)) };
         if self.count(visit, "find", FINDS_PER_WINDOW).is_err() {
             return Ok(Some(Sought::Found(Found::Unclear)));
         }
-        Ok(Some(Sought::Found(self.wallets.find_payment(&shown.page, shown.known.as_ref(), tx).await?)))
+        Ok(Some(Sought::Found(
+            self.wallets.find_payment(&shown.page, shown.known.as_ref(), tx).await?,
+        )))
     }
 }
 
@@ -321,7 +366,8 @@ fn own_or_good(mut arrived: Vec<Incoming>) -> Vec<Incoming> {
 
 /// The page of a link or of a submission, in the chosen language.
 fn led_to(token: &str, submission: Option<SenderInfoId>, here: &Here) -> String {
-    let path = submission.map_or_else(|| format!("/pay/{token}"), |submission| format!("/pay/{token}/{submission}"));
+    let path = submission
+        .map_or_else(|| format!("/pay/{token}"), |submission| format!("/pay/{token}/{submission}"));
     Here { path, ..here.clone() }.link("", here.carried(), None)
 }
 

@@ -68,7 +68,9 @@ pub fn stream(
         over: false,
         _room: room,
     };
-    unfold(follower, |mut follower| async move { follower.next().await.map(|event| (Ok(event), follower)) })
+    unfold(follower, |mut follower| async move {
+        follower.next().await.map(|event| (Ok(event), follower))
+    })
 }
 
 impl Follower {

@@ -35,10 +35,18 @@ impl Network {
     /// The configured chain.
     pub fn of(config: &ChainConfig, rpc_url: Option<String>) -> Network {
         let mut letters = config.name.chars();
-        let name = letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect());
+        let name = letters
+            .next()
+            .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect());
         let coin = GAS_COINS.into_iter().find(|(chain_id, _)| *chain_id == config.chain_id);
         let other_name = config.name.eq_ignore_ascii_case("ethereum").then_some("ERC20");
-        Network { name, chain_id: config.chain_id, gas_coin: coin.map_or("ETH", |(_, coin)| coin), other_name, rpc_url }
+        Network {
+            name,
+            chain_id: config.chain_id,
+            gas_coin: coin.map_or("ETH", |(_, coin)| coin),
+            other_name,
+            rpc_url,
+        }
     }
 
     /// The chain id in the format of wallets (EIP-695).
@@ -144,7 +152,10 @@ pub(crate) mod tests {
             replace_after_s: 1,
             max_fee_cap: 1,
             max_tip_cap: 1,
-            sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
+            sweep: domain::chain::SweepTerms {
+                at_minor: i64::MAX,
+                every: domain::time::Span::days(1),
+            },
         }
     }
 
@@ -170,7 +181,10 @@ pub(crate) mod tests {
             "ethereum:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48@31337/transfer\
              ?address=0xF0109fC8DF283027b6285cc889F5aA624EaC1F55&uint256=25500000"
         );
-        assert_eq!((target.network.name.as_str(), target.network.chain_id_hex().as_str()), ("Ethereum", "0x7a69"));
+        assert_eq!(
+            (target.network.name.as_str(), target.network.chain_id_hex().as_str()),
+            ("Ethereum", "0x7a69")
+        );
     }
 
     #[test]
@@ -189,6 +203,9 @@ pub(crate) mod tests {
             assert_eq!(Network::of(&ChainConfig { chain_id, ..config() }, None).gas_coin, coin);
         }
         let other = ChainConfig { name: "polygon".to_owned(), ..config() };
-        assert_eq!((Network::of(&other, None).name.as_str(), Network::of(&other, None).other_name), ("Polygon", None));
+        assert_eq!(
+            (Network::of(&other, None).name.as_str(), Network::of(&other, None).other_name),
+            ("Polygon", None)
+        );
     }
 }

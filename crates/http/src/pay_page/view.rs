@@ -5,7 +5,9 @@
 use domain::chain::TxHash;
 use domain::currency::StableCoin;
 use domain::deposit::{Asking, Deposit, DepositState};
-use domain::payment_request::{Asked, Paid, PaymentRequest, Received, RequestException, RequestState};
+use domain::payment_request::{
+    Asked, Paid, PaymentRequest, Received, RequestException, RequestState,
+};
 use domain::time::Timestamp;
 
 use crate::wallet_v1::render;
@@ -70,22 +72,31 @@ pub enum Progress {
 
 impl Incoming {
     /// What may be shown of a deposit; `None` if nothing may.
-    pub fn of(deposit: &Deposit, request: &PaymentRequest, confirmations: Option<(u64, u64)>) -> Option<Incoming> {
+    pub fn of(
+        deposit: &Deposit,
+        request: &PaymentRequest,
+        confirmations: Option<(u64, u64)>,
+    ) -> Option<Incoming> {
         let progress = match deposit.state {
             DepositState::Orphaned => return None,
             DepositState::Seen => Progress::Seen(confirmations),
             DepositState::Dust => Progress::Small,
             DepositState::Screening => Progress::Checking,
             DepositState::Approved => Progress::PassingOn,
-            DepositState::Held | DepositState::InReview | DepositState::Suspended => Progress::CheckingLonger,
+            DepositState::Held | DepositState::InReview | DepositState::Suspended => {
+                Progress::CheckingLonger
+            }
             DepositState::Completed => Progress::Done,
             // A proposed refund can still be withdrawn.
-            DepositState::Refunding if deposit.refund.as_ref().is_some_and(|it| it.approved_by.is_some()) => {
+            DepositState::Refunding
+                if deposit.refund.as_ref().is_some_and(|it| it.approved_by.is_some()) =>
+            {
                 Progress::GoingBack
             }
-            DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding | DepositState::Failed => {
-                Progress::NotAccepted
-            }
+            DepositState::Rejected
+            | DepositState::LegalHold
+            | DepositState::Refunding
+            | DepositState::Failed => Progress::NotAccepted,
             DepositState::Refunded => Progress::GivenBack,
         };
         let (paid_at, tx) = (deposit.paid_at, deposit.tx);
@@ -107,7 +118,10 @@ impl Incoming {
 
     /// Whether it is decided: the only remaining change is a refund.
     pub const fn is_over(&self) -> bool {
-        matches!(self.progress, Progress::Done | Progress::NotAccepted | Progress::GoingBack | Progress::GivenBack)
+        matches!(
+            self.progress,
+            Progress::Done | Progress::NotAccepted | Progress::GoingBack | Progress::GivenBack
+        )
     }
 
     /// Whether a refund is possible or in progress. A legal hold looks like any other rejection.
@@ -166,9 +180,19 @@ pub enum View {
 impl View {
     /// The view of a request. `taken`: whether its wallet accepts money; `known`: whether this
     /// visitor has submitted the sender's details.
-    pub fn of(request: &PaymentRequest, arrived: Vec<Incoming>, taken: bool, known: bool, now: Timestamp) -> View {
+    pub fn of(
+        request: &PaymentRequest,
+        arrived: Vec<Incoming>,
+        taken: bool,
+        known: bool,
+        now: Timestamp,
+    ) -> View {
         let open = taken && request.state == RequestState::Active && now < request.expires_at;
-        let offers = if open && !is_under_way(request, &arrived, known) { offers(request) } else { Vec::new() };
+        let offers = if open && !is_under_way(request, &arrived, known) {
+            offers(request)
+        } else {
+            Vec::new()
+        };
         let notice = request.exception();
         let back = Back::of(&arrived, known);
         match (offers.is_empty(), known) {
@@ -185,7 +209,8 @@ impl View {
             View::Closed | View::Details { .. } => 1,
             View::Send { .. } => 2,
             View::Status { arrived, .. } => {
-                let checking = |incoming: &Incoming| !matches!(incoming.progress, Progress::Seen(_));
+                let checking =
+                    |incoming: &Incoming| !matches!(incoming.progress, Progress::Seen(_));
                 match (arrived.iter().all(Incoming::is_over), arrived.iter().all(checking)) {
                     (true, _) => 5,
                     (false, true) => 4,
@@ -209,12 +234,16 @@ impl View {
             View::Details { .. } => "details".to_owned(),
             View::Send { offers, back, .. } => {
                 let shape = offers.iter().fold("send".to_owned(), |shape, offer| {
-                    format!("{shape}-{}", offer.minor.map_or_else(|| "any".to_owned(), render::coin))
+                    format!(
+                        "{shape}-{}",
+                        offer.minor.map_or_else(|| "any".to_owned(), render::coin)
+                    )
                 });
                 format!("{shape}{}", back.shape())
             }
             View::Status { arrived, back, .. } => {
-                let followed = if self.is_followed() == self.is_waiting() { "" } else { "-followed" };
+                let followed =
+                    if self.is_followed() == self.is_waiting() { "" } else { "-followed" };
                 format!("status-{}-{}{}{followed}", self.step(), arrived.len(), back.shape())
             }
         }
@@ -231,7 +260,9 @@ impl View {
     /// The tokens of the refund question, comma-separated.
     pub fn coins_asked_about(&self) -> String {
         let asks = |coin: &StableCoin| {
-            self.arrived().iter().any(|incoming| incoming.coin == *coin && incoming.asking != Asking::No)
+            self.arrived()
+                .iter()
+                .any(|incoming| incoming.coin == *coin && incoming.asking != Asking::No)
         };
         let codes = StableCoin::ALL.into_iter().filter(asks).map(|coin| coin.currency().code());
         codes.collect::<Vec<_>>().join(", ")
@@ -241,7 +272,9 @@ impl View {
     pub fn arrived(&self) -> &[Incoming] {
         match self {
             View::Closed => &[],
-            View::Details { arrived, .. } | View::Send { arrived, .. } | View::Status { arrived, .. } => arrived,
+            View::Details { arrived, .. }
+            | View::Send { arrived, .. }
+            | View::Status { arrived, .. } => arrived,
         }
     }
 
@@ -303,7 +336,8 @@ fn offers(request: &PaymentRequest) -> Vec<Offer> {
     let offer = |coin| match request.asked {
         Asked::Flexible => Some(Offer { coin, minor: None }),
         _ => {
-            let left = request.asked.outstanding(&request.counted(), coin).filter(|left| *left > 0)?;
+            let left =
+                request.asked.outstanding(&request.counted(), coin).filter(|left| *left > 0)?;
             Some(Offer { coin, minor: Some(left) })
         }
     };

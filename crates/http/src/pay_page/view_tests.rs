@@ -14,7 +14,10 @@ fn view(request: &PaymentRequest, arrived: &[DepositState], known: bool) -> View
 #[test]
 fn the_address_comes_after_the_details() {
     let asked = request();
-    assert_eq!(view(&asked, &[], false), View::Details { arrived: vec![], notice: RequestException::None });
+    assert_eq!(
+        view(&asked, &[], false),
+        View::Details { arrived: vec![], notice: RequestException::None }
+    );
     let offers = vec![Offer { coin: StableCoin::Usdc, minor: Some(25_500_000) }];
     assert_eq!(
         view(&asked, &[], true),
@@ -28,7 +31,12 @@ fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
     let any = StableCoin::ALL.map(|coin| Offer { coin, minor: None });
     assert_eq!(
         view(&flexible, &[], true),
-        View::Send { offers: any.to_vec(), arrived: vec![], notice: RequestException::None, back: Back::No }
+        View::Send {
+            offers: any.to_vec(),
+            arrived: vec![],
+            notice: RequestException::None,
+            back: Back::No
+        }
     );
     let asked = Asked::Fiat {
         currency: domain::currency::Currency::Pkr,
@@ -39,7 +47,10 @@ fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
     let View::Send { offers, .. } = view(&PaymentRequest { asked, ..request() }, &[], true) else {
         panic!("the address is shown");
     };
-    assert_eq!(offers.iter().map(|offer| offer.minor).collect::<Vec<_>>(), [Some(10_000_000), Some(10_050_000)]);
+    assert_eq!(
+        offers.iter().map(|offer| offer.minor).collect::<Vec<_>>(),
+        [Some(10_000_000), Some(10_050_000)]
+    );
     assert_eq!(amount_asked(&asked), Some(("2800.00".to_owned(), "PKR")));
     assert_eq!(amount_asked(&Asked::Flexible), None);
 }
@@ -64,7 +75,9 @@ fn what_another_sends_keeps_no_sender_from_paying_but_what_completes_the_request
         assert!(!matches!(shown(1, known), View::Status { .. }), "{known}");
         assert!(matches!(shown(25_500_000, known), View::Status { .. }), "{known}");
     }
-    assert!(matches!(shown(1, true), View::Send { offers, .. } if offers[0].minor == Some(25_500_000)));
+    assert!(
+        matches!(shown(1, true), View::Send { offers, .. } if offers[0].minor == Some(25_500_000))
+    );
 }
 
 #[test]
@@ -75,7 +88,10 @@ fn what_is_left_of_a_partial_payment_can_be_sent() {
     else {
         panic!("the address is shown");
     };
-    assert_eq!((offers, arrived.len()), (vec![Offer { coin: StableCoin::Usdc, minor: Some(12_750_000) }], 1));
+    assert_eq!(
+        (offers, arrived.len()),
+        (vec![Offer { coin: StableCoin::Usdc, minor: Some(12_750_000) }], 1)
+    );
     assert!(
         matches!(view(&partial, &[DepositState::Completed], false), View::Details { arrived, .. } if arrived.len() == 1)
     );
@@ -97,8 +113,11 @@ fn a_link_that_takes_nothing_looks_the_same_whatever_the_reason() {
 
 #[test]
 fn what_has_come_is_followed_after_the_link_has_ended() {
-    let paid =
-        PaymentRequest { state: RequestState::Paid, received: Received { usdc: 25_500_000, usdt: 0 }, ..request() };
+    let paid = PaymentRequest {
+        state: RequestState::Paid,
+        received: Received { usdc: 25_500_000, usdt: 0 },
+        ..request()
+    };
     let expired = PaymentRequest { state: RequestState::Expired, ..request() };
     for link in [&paid, &expired] {
         for (state, step, waiting) in [
@@ -120,7 +139,8 @@ fn what_has_come_is_followed_after_the_link_has_ended() {
             assert_eq!((shown.step(), shown.is_waiting()), (step, waiting), "{state:?}");
         }
     }
-    let late = PaymentRequest { late: true, received: Received { usdc: 25_500_000, usdt: 0 }, ..expired };
+    let late =
+        PaymentRequest { late: true, received: Received { usdc: 25_500_000, usdt: 0 }, ..expired };
     assert!(matches!(
         view(&late, &[DepositState::Screening], false),
         View::Status { notice: RequestException::Late, .. }
@@ -131,7 +151,9 @@ fn what_has_come_is_followed_after_the_link_has_ended() {
 fn a_page_is_another_one_when_what_is_to_be_done_changes_and_the_same_while_confirmations_come() {
     let paid = PaymentRequest { state: RequestState::Paid, ..request() };
     let seen = |have| {
-        let arrived = Incoming::of(&deposit(DepositState::Seen), &paid, Some((have, 12))).into_iter().collect();
+        let arrived = Incoming::of(&deposit(DepositState::Seen), &paid, Some((have, 12)))
+            .into_iter()
+            .collect();
         View::of(&paid, arrived, true, true, T0).shape()
     };
     assert_eq!(seen(1), seen(11));
@@ -177,7 +199,10 @@ fn only_senders_of_rejected_payments_are_asked_for_a_refund_address() {
         // Together with a completed payment, and while more may be sent.
         assert_eq!(view(&paid, &[DepositState::Completed, state], true).back(), back, "{state:?}");
         let open = view(&request(), &[state], true);
-        assert!(state == DepositState::Seen || matches!(open, View::Send { .. }) && open.back() == back, "{open:?}");
+        assert!(
+            state == DepositState::Seen || matches!(open, View::Send { .. }) && open.back() == back,
+            "{open:?}"
+        );
     }
     let both = view(&paid, &[DepositState::Refunding, DepositState::Rejected], true);
     assert_eq!((both.back(), both.coins_asked_about().as_str()), (Back::Asks, "USDC"));
@@ -192,10 +217,24 @@ fn held_payments_are_asked_about_only_with_a_visible_reason() {
         PaymentRequest { late: true, state: RequestState::Expired, ..request() },
         PaymentRequest { wrong_asset: true, ..request() },
     ] {
-        assert_eq!(view(&unusual, &[DepositState::InReview], true).back(), Back::Asks, "{:?}", unusual.exception());
-        assert_eq!(view(&unusual, &[DepositState::Screening], true).back(), Back::No, "{:?}", unusual.exception());
+        assert_eq!(
+            view(&unusual, &[DepositState::InReview], true).back(),
+            Back::Asks,
+            "{:?}",
+            unusual.exception()
+        );
+        assert_eq!(
+            view(&unusual, &[DepositState::Screening], true).back(),
+            Back::No,
+            "{:?}",
+            unusual.exception()
+        );
     }
-    assert_eq!(view(&paid, &[DepositState::Completed], true).back(), Back::No, "the recipient has it all");
+    assert_eq!(
+        view(&paid, &[DepositState::Completed], true).back(),
+        Back::No,
+        "the recipient has it all"
+    );
 }
 
 #[test]

@@ -30,7 +30,8 @@ impl Here {
     /// The URL of this page or a page below it, with the language and these choices.
     pub fn link(&self, below: &str, language: Option<Language>, coin: Option<&str>) -> String {
         let language = language.map(|language| format!("lang={}", language.code()));
-        let pairs: Vec<String> = language.into_iter().chain(coin.map(|coin| format!("coin={coin}"))).collect();
+        let pairs: Vec<String> =
+            language.into_iter().chain(coin.map(|coin| format!("coin={coin}"))).collect();
         let query = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
         format!("{}{below}{query}", self.path)
     }
@@ -62,9 +63,12 @@ impl Visit {
             given.filter(|given| !given.is_empty() && given.len() <= CHOICE_MAX_BYTES)
         };
         let chosen = choice("lang").and_then(|tag| Language::parse(&tag));
-        let coin = choice("coin").and_then(|code| StableCoin::parse(&code)).map(|coin| coin.currency().code());
+        let coin = choice("coin")
+            .and_then(|code| StableCoin::parse(&code))
+            .map(|coin| coin.currency().code());
         let typed = choice("tx");
-        let accepted = request.headers().get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
+        let accepted =
+            request.headers().get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         let language = chosen.or_else(|| accepted.and_then(Language::accepted)).unwrap_or_default();
         let path = request.uri().path().to_owned();
         Visit { peer, here: Here { path, language, chosen: chosen.is_some(), coin }, typed }
@@ -76,7 +80,10 @@ mod tests {
     use super::*;
 
     fn visit(uri: &str, accepted: &str) -> Visit {
-        let request = Request::get(uri).header("accept-language", accepted).body(Body::empty()).expect("a request");
+        let request = Request::get(uri)
+            .header("accept-language", accepted)
+            .body(Body::empty())
+            .expect("a request");
         Visit::of(&request)
     }
 

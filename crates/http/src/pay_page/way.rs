@@ -36,8 +36,18 @@ const PHONES: [&str; 18] = [
 ];
 
 /// Suggestions for the provider field.
-pub const SUGGESTED: [&str; 10] =
-    ["Binance", "OKX", "Bybit", "KuCoin", "Coinbase", "Kraken", "BitOasis", "Rain", "MetaMask", "Trust Wallet"];
+pub const SUGGESTED: [&str; 10] = [
+    "Binance",
+    "OKX",
+    "Bybit",
+    "KuCoin",
+    "Coinbase",
+    "Kraken",
+    "BitOasis",
+    "Rain",
+    "MetaMask",
+    "Trust Wallet",
+];
 
 impl Way {
     /// The way for an answer to "Where are you paying from?". Unknown providers default to an

@@ -43,7 +43,8 @@ fn bundle(language: Language) -> Bundle {
     bundle.set_use_isolating(false);
     // A test parses every file: a faulty message would be missing, and its page could not be
     // rendered.
-    let resource = FluentResource::try_new(source(language).to_owned()).unwrap_or_else(|(parsed, _)| parsed);
+    let resource =
+        FluentResource::try_new(source(language).to_owned()).unwrap_or_else(|(parsed, _)| parsed);
     bundle.add_resource_overriding(resource);
     bundle
 }
@@ -106,7 +107,8 @@ impl Words {
     /// The message does not exist or has other variables.
     pub fn text(self, key: &str, values: &[(&'static str, &str)]) -> askama::Result<String> {
         let bundle = BUNDLES.iter().zip(Language::ALL).find(|(_, language)| *language == self.0);
-        let pattern = bundle.and_then(|(bundle, _)| Some((bundle, bundle.get_message(key)?.value()?)));
+        let pattern =
+            bundle.and_then(|(bundle, _)| Some((bundle, bundle.get_message(key)?.value()?)));
         let (bundle, pattern) = pattern.ok_or_else(|| unsaid(key, self.0))?;
         let mut given = FluentArgs::new();
         for (name, value) in values {

@@ -7,9 +7,14 @@ use super::*;
 /// The messages of a language, with the variables of each.
 fn messages(language: Language) -> BTreeMap<String, BTreeSet<String>> {
     let mut messages = BTreeMap::new();
-    for line in source(language).lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+    for line in
+        source(language).lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#'))
+    {
         let (key, text) = line.split_once(" = ").expect("a message is one line");
-        let variables = text.split("{ $").skip(1).map(|rest| rest.split(" }").next().expect("an end").to_owned());
+        let variables = text
+            .split("{ $")
+            .skip(1)
+            .map(|rest| rest.split(" }").next().expect("an end").to_owned());
         let twice = messages.insert(key.to_owned(), variables.collect());
         assert_eq!(twice, None, "{key} twice in {}", language.code());
     }
@@ -21,7 +26,11 @@ fn every_language_has_the_same_messages_with_the_same_variables() {
     let english = messages(Language::English);
     assert!(english.len() > 80);
     for language in Language::ALL {
-        assert!(FluentResource::try_new(source(language).to_owned()).is_ok(), "{}", language.code());
+        assert!(
+            FluentResource::try_new(source(language).to_owned()).is_ok(),
+            "{}",
+            language.code()
+        );
         assert_eq!(messages(language), english, "{}", language.code());
     }
 }
@@ -30,10 +39,15 @@ fn every_language_has_the_same_messages_with_the_same_variables() {
 fn every_message_is_formatted_in_every_language() {
     for language in Language::ALL {
         for (key, variables) in messages(language) {
-            let names: Vec<&'static str> = variables.into_iter().map(|name| &*name.leak()).collect();
+            let names: Vec<&'static str> =
+                variables.into_iter().map(|name| &*name.leak()).collect();
             let values: Vec<_> = names.iter().map(|name| (*name, "25.50 <USDC>")).collect();
             let said = Words(language).with(&key, &values).expect("a message").0;
-            assert_eq!(said.matches("<bdi>25.50 &lt;USDC&gt;</bdi>").count(), names.len(), "{key}: {said}");
+            assert_eq!(
+                said.matches("<bdi>25.50 &lt;USDC&gt;</bdi>").count(),
+                names.len(),
+                "{key}: {said}"
+            );
             assert!(!said.contains('{') && !said.contains('$'), "{key}: {said}");
         }
     }
@@ -49,7 +63,10 @@ fn a_message_that_is_not_there_or_lacks_a_variable_is_an_error() {
 
 #[test]
 fn a_value_cannot_leave_its_isolate() {
-    let said = Words(Language::Urdu).with("purpose", &[("purpose", "a\u{2069}b\u{2068}<i>&\"'")]).expect("a message").0;
+    let said = Words(Language::Urdu)
+        .with("purpose", &[("purpose", "a\u{2069}b\u{2068}<i>&\"'")])
+        .expect("a message")
+        .0;
     assert!(said.contains("<bdi>ab&lt;i&gt;&amp;&quot;&#39;</bdi>"), "{said}");
     assert_eq!((said.matches("<bdi>").count(), said.matches("</bdi>").count()), (1, 1));
 }
@@ -69,12 +86,20 @@ fn translations_are_translated_and_use_latin_digits() {
             if said == say(Language::English, key, variables) {
                 same.push(key.as_str());
             }
-            assert!(said.chars().all(|c| !c.is_numeric() || c.is_ascii_digit()), "{}: {said}", language.code());
+            assert!(
+                said.chars().all(|c| !c.is_numeric() || c.is_ascii_digit()),
+                "{}: {said}",
+                language.code()
+            );
         }
         // Messages that are the same in Filipino and English.
         let alike = ["email", "label-address", "label-network", "label-token", "receipt"];
         let unlike: Vec<_> = same.into_iter().filter(|key| !alike.contains(key)).collect();
-        assert!(language == Language::English || unlike.is_empty(), "{}: {unlike:?}", language.code());
+        assert!(
+            language == Language::English || unlike.is_empty(),
+            "{}: {unlike:?}",
+            language.code()
+        );
     }
 }
 

@@ -8,14 +8,17 @@ use domain::decimal::Decimal;
 use domain::fault::Fault;
 use domain::ids::{PaymentId, QuoteId};
 use domain::order::{
-    ADDRESS_MAX_CHARS, AccountType, BENEFICIARY_NAME_MAX_CHARS, DocumentType, Draft, EXTERNAL_ID_MAX_CHARS,
+    ADDRESS_MAX_CHARS, AccountType, BENEFICIARY_NAME_MAX_CHARS, DocumentType, Draft,
+    EXTERNAL_ID_MAX_CHARS,
 };
 use domain::payment::PaymentState;
 use domain::quote::MATCH_DECIMALS;
 use domain::time::Timestamp;
 
 use crate::decode::query::{self, Query};
-use crate::decode::shape::{AnyUuid, Day, Integer, OneOf, PositiveNumber, RoundedNumber, one_of, text, text_between};
+use crate::decode::shape::{
+    AnyUuid, Day, Integer, OneOf, PositiveNumber, RoundedNumber, one_of, text, text_between,
+};
 use crate::decode::{Fields, Place, Rejection, missing, path};
 pub use engine::payments::QuoteRequest;
 
@@ -41,9 +44,12 @@ const STATUS_ITEMS_MAX: usize = 9;
 
 const COUNTRY: OneOf<Country> = one_of(&Country::ALL, Country::alpha3);
 const SOURCE_CURRENCY: OneOf<Currency> = one_of(&Currency::SOURCES, Currency::code);
-const ACCOUNT_TYPE: OneOf<AccountType> = one_of(&[AccountType::Savings, AccountType::Current], AccountType::name);
-const DOCUMENT_TYPE: OneOf<DocumentType> =
-    one_of(&[DocumentType::IdCard, DocumentType::Passport, DocumentType::Other], DocumentType::name);
+const ACCOUNT_TYPE: OneOf<AccountType> =
+    one_of(&[AccountType::Savings, AccountType::Current], AccountType::name);
+const DOCUMENT_TYPE: OneOf<DocumentType> = one_of(
+    &[DocumentType::IdCard, DocumentType::Passport, DocumentType::Other],
+    DocumentType::name,
+);
 
 /// Decodes the body of `POST /v2/quote`.
 ///
@@ -54,7 +60,8 @@ pub fn quote_request(body: &[u8]) -> Result<QuoteRequest, Rejection> {
     let country = fields.required("country", COUNTRY);
     let currency = fields.required("currency", SOURCE_CURRENCY);
     let amount = fields.required("amount", PositiveNumber);
-    let beneficiary_account_number = fields.optional("beneficiary_account_number", text(ACCOUNT_NUMBER_MAX_CHARS));
+    let beneficiary_account_number =
+        fields.optional("beneficiary_account_number", text(ACCOUNT_NUMBER_MAX_CHARS));
     let bank_branch_code = fields.optional("bank_branch_code", text(BRANCH_CODE_MAX_CHARS));
     fields.finish(|| {
         Some(QuoteRequest {
@@ -94,7 +101,8 @@ pub fn payment_order(body: &[u8]) -> Result<(Draft, Vec<Fault>), Rejection> {
     let beneficiary_name = fields.required("beneficiary_name", text(BENEFICIARY_NAME_MAX_CHARS));
     let beneficiary_city = fields.required("beneficiary_city", short);
     let beneficiary_address = fields.required("beneficiary_address", text(ADDRESS_MAX_CHARS));
-    let beneficiary_account_number = fields.required("beneficiary_account_number", text(ACCOUNT_NUMBER_MAX_CHARS));
+    let beneficiary_account_number =
+        fields.required("beneficiary_account_number", text(ACCOUNT_NUMBER_MAX_CHARS));
     let beneficiary_account_type = fields.optional("beneficiary_account_type", ACCOUNT_TYPE);
     let beneficiary_mobile = fields.optional("beneficiary_mobile", short);
     let beneficiary_email = fields.optional("beneficiary_email", text(EMAIL_MAX_CHARS));
@@ -165,10 +173,11 @@ pub enum SearchType {
     LinkedTxn,
 }
 
-const SORTING_ORDER: OneOf<SortingOrder> = one_of(&[SortingOrder::Asc, SortingOrder::Desc], |order| match order {
-    SortingOrder::Asc => "asc",
-    SortingOrder::Desc => "desc",
-});
+const SORTING_ORDER: OneOf<SortingOrder> =
+    one_of(&[SortingOrder::Asc, SortingOrder::Desc], |order| match order {
+        SortingOrder::Asc => "asc",
+        SortingOrder::Desc => "desc",
+    });
 const SEARCH_TYPE: OneOf<SearchType> =
     one_of(&[SearchType::Id, SearchType::ExternalId, SearchType::LinkedTxn], |kind| match kind {
         SearchType::Id => "id",
@@ -205,12 +214,17 @@ pub struct ListQuery {
 pub fn list_query(raw: Option<&str>) -> Result<ListQuery, Rejection> {
     let mut query = Query::of(raw);
     let country = query.required("country", |name, given| COUNTRY.read_str(name, given));
-    let limit = query.optional("limit", |name, given| Integer { min: 0, max: LIST_LIMIT_MAX }.read_str(name, given));
-    let offset = query.optional("offset", |name, given| Integer { min: 0, max: i64::MAX }.read_str(name, given));
-    let sorting_order = query.optional("sorting_order", |name, given| SORTING_ORDER.read_str(name, given));
+    let limit = query.optional("limit", |name, given| {
+        Integer { min: 0, max: LIST_LIMIT_MAX }.read_str(name, given)
+    });
+    let offset = query
+        .optional("offset", |name, given| Integer { min: 0, max: i64::MAX }.read_str(name, given));
+    let sorting_order =
+        query.optional("sorting_order", |name, given| SORTING_ORDER.read_str(name, given));
     let start_ts = query.optional("start_ts", query::instant);
     let end_ts = query.optional("end_ts", query::instant);
-    let status = query.list("status", STATUS_ITEMS_MAX, |name, given| PAYMENT_STATE.read_str(name, given));
+    let status =
+        query.list("status", STATUS_ITEMS_MAX, |name, given| PAYMENT_STATE.read_str(name, given));
     let search = search(&mut query);
     query.finish(|| {
         Some(ListQuery {
@@ -231,7 +245,8 @@ fn search(query: &mut Query) -> Option<(SearchType, String)> {
     // An invalid parameter still counts as given: one error is enough.
     let (typed, termed) = (query.has("search_type"), query.has("search_term"));
     let kind = query.optional("search_type", |name, given| SEARCH_TYPE.read_str(name, given));
-    let term = query.optional("search_term", |name, given| text(TEXT_MAX_CHARS).read_str(name, given));
+    let term =
+        query.optional("search_term", |name, given| text(TEXT_MAX_CHARS).read_str(name, given));
     match (typed, termed) {
         (true, false) => query.refuse(missing("search_term")),
         (false, true) => query.refuse(missing("search_type")),
@@ -254,7 +269,10 @@ pub enum PaymentKey {
 ///
 /// # Errors
 /// Every invalid parameter of the query, else an invalid id.
-pub fn payment_lookup(id: Option<&str>, raw: Option<&str>) -> Result<(Country, PaymentKey), Rejection> {
+pub fn payment_lookup(
+    id: Option<&str>,
+    raw: Option<&str>,
+) -> Result<(Country, PaymentKey), Rejection> {
     let mut query = Query::of(raw);
     let country = query.required("country", |name, given| COUNTRY.read_str(name, given));
     let external = query.optional("external", query::flag).unwrap_or(false);
@@ -306,18 +324,27 @@ pub struct EventsQuery {
 const EVENTS_LIMIT_MAX: i64 = 1_000;
 const EVENTS_LIMIT_DEFAULT: i64 = 100;
 const EVENTS_WAIT_MAX_S: i64 = 30;
-const EVENTS_MODE: OneOf<bool> = one_of(&[false, true], |poll| if poll { "poll" } else { "stream" });
+const EVENTS_MODE: OneOf<bool> =
+    one_of(&[false, true], |poll| if poll { "poll" } else { "stream" });
 
 /// Decodes the query of `GET /v2/events`.
 ///
 /// # Errors
 /// Every invalid parameter.
-pub fn events_query(raw: Option<&str>, headers: &http::HeaderMap) -> Result<EventsQuery, Rejection> {
+pub fn events_query(
+    raw: Option<&str>,
+    headers: &http::HeaderMap,
+) -> Result<EventsQuery, Rejection> {
     let mut query = Query::of(raw);
     let mode = query.optional("mode", |name, given| EVENTS_MODE.read_str(name, given));
-    let after = query.optional("after", |name, given| Integer { min: 0, max: i64::MAX }.read_str(name, given));
-    let limit = query.optional("limit", |name, given| Integer { min: 0, max: EVENTS_LIMIT_MAX }.read_str(name, given));
-    let wait = query.optional("wait", |name, given| Integer { min: 0, max: EVENTS_WAIT_MAX_S }.read_str(name, given));
+    let after = query
+        .optional("after", |name, given| Integer { min: 0, max: i64::MAX }.read_str(name, given));
+    let limit = query.optional("limit", |name, given| {
+        Integer { min: 0, max: EVENTS_LIMIT_MAX }.read_str(name, given)
+    });
+    let wait = query.optional("wait", |name, given| {
+        Integer { min: 0, max: EVENTS_WAIT_MAX_S }.read_str(name, given)
+    });
     let query = query.finish(|| {
         let poll = EventsMode::Poll {
             limit: usize::try_from(limit.unwrap_or(EVENTS_LIMIT_DEFAULT)).ok()?,
@@ -335,7 +362,8 @@ pub fn events_query(raw: Option<&str>, headers: &http::HeaderMap) -> Result<Even
 /// The position that a reader of server-sent events sends when it reconnects.
 fn last_event_id(headers: &http::HeaderMap) -> Result<Option<i64>, Rejection> {
     let Some(value) = headers.get("last-event-id") else { return Ok(None) };
-    let read = Integer { min: 0, max: i64::MAX }.read_str("last-event-id", value.to_str().unwrap_or_default());
+    let read = Integer { min: 0, max: i64::MAX }
+        .read_str("last-event-id", value.to_str().unwrap_or_default());
     read.map(Some).map_err(|fault| Rejection::Faults { place: Place::Header, faults: vec![fault] })
 }
 

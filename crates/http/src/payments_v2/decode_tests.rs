@@ -21,7 +21,9 @@ fn order(edit: impl FnOnce(&mut serde_json::Map<String, serde_json::Value>)) -> 
 
 fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Vec<(&'static str, &'static str)> {
     match result.expect_err("must be refused") {
-        Rejection::Faults { faults, .. } => faults.iter().map(|fault| (fault.field, fault.rule)).collect(),
+        Rejection::Faults { faults, .. } => {
+            faults.iter().map(|fault| (fault.field, fault.rule)).collect()
+        }
         other => panic!("{other}"),
     }
 }
@@ -86,13 +88,17 @@ trait ReplaceNumber {
 
 impl ReplaceNumber for Vec<u8> {
     fn replace_number(self) -> Vec<u8> {
-        String::from_utf8(self).expect("UTF-8").replace("\"amount\":37912", "\"amount\":37912.05").into_bytes()
+        String::from_utf8(self)
+            .expect("UTF-8")
+            .replace("\"amount\":37912", "\"amount\":37912.05")
+            .into_bytes()
     }
 }
 
 #[test]
 fn an_empty_order_misses_every_required_field_in_order() {
-    let missing: Vec<&str> = faults(payment_order(b"{}")).into_iter().map(|(field, _)| field).collect();
+    let missing: Vec<&str> =
+        faults(payment_order(b"{}")).into_iter().map(|(field, _)| field).collect();
     assert_eq!(
         missing,
         [
@@ -150,13 +156,15 @@ fn each_limit_of_the_specification_is_kept() {
         let body = order(|members| drop(members.insert(field.to_owned(), value.clone())));
         assert_eq!(order_faults(&body), [(field, rule)], "{value}");
     }
-    let longest = order(|members| drop(members.insert("beneficiary_name".into(), "আ".repeat(128).into())));
+    let longest =
+        order(|members| drop(members.insert("beneficiary_name".into(), "আ".repeat(128).into())));
     assert_eq!(order_faults(&longest), []);
 }
 
 #[test]
 fn a_list_query_has_its_defaults_and_bounds() {
-    let far = list_query(Some("country=PAK&offset=9223372036854775808000")).expect("valid: an empty page");
+    let far = list_query(Some("country=PAK&offset=9223372036854775808000"))
+        .expect("valid: an empty page");
     assert_eq!(far.offset, i64::MAX.unsigned_abs());
     let plain = list_query(Some("country=PAK")).expect("valid");
     assert_eq!((plain.limit, plain.offset, plain.sorting_order), (20, 0, SortingOrder::Desc));
@@ -197,10 +205,19 @@ fn a_list_query_has_its_defaults_and_bounds() {
 #[test]
 fn a_payment_is_named_by_our_id_or_by_the_callers() {
     let id = PaymentId::parse(QUOTE).expect("a UUID");
-    assert_eq!(payment_lookup(Some(QUOTE), Some("country=PAK")), Ok((Country::Pak, PaymentKey::Id(id))));
+    assert_eq!(
+        payment_lookup(Some(QUOTE), Some("country=PAK")),
+        Ok((Country::Pak, PaymentKey::Id(id)))
+    );
     let external = PaymentKey::External("INV-1".to_owned());
-    assert_eq!(payment_lookup(Some("INV-1"), Some("country=PAK&external=true")), Ok((Country::Pak, external)));
-    assert_eq!(faults(payment_lookup(Some("INV-1"), Some("country=PAK"))), [("id", "uuid_parsing")]);
+    assert_eq!(
+        payment_lookup(Some("INV-1"), Some("country=PAK&external=true")),
+        Ok((Country::Pak, external))
+    );
+    assert_eq!(
+        faults(payment_lookup(Some("INV-1"), Some("country=PAK"))),
+        [("id", "uuid_parsing")]
+    );
     assert_eq!(
         faults(payment_lookup(Some(QUOTE), Some("external=2"))),
         [("country", "missing"), ("external", "bool_parsing")]
@@ -208,5 +225,8 @@ fn a_payment_is_named_by_our_id_or_by_the_callers() {
     assert_eq!(faults(quote_lookup(Some(QUOTE), None)), [("country", "missing")]);
     assert!(quote_lookup(Some(QUOTE), Some("country=VNM")).is_ok());
     assert_eq!(faults(quote_lookup(None, Some("country=VNM"))), [("id", "url_encoding")]);
-    assert_eq!(faults(payment_lookup(None, Some("country=PAK&external=true"))), [("id", "url_encoding")]);
+    assert_eq!(
+        faults(payment_lookup(None, Some("country=PAK&external=true"))),
+        [("id", "url_encoding")]
+    );
 }

@@ -121,7 +121,9 @@ impl Reader {
         }
         let beat_at = tokio::time::Instant::now() + self.follow.heartbeat;
         loop {
-            if self.follow.payments.world().clock.now() >= self.ends_at || *self.follow.stopping.borrow() {
+            if self.follow.payments.world().clock.now() >= self.ends_at
+                || *self.follow.stopping.borrow()
+            {
                 return Ok(None);
             }
             if let Some(chunk) = self.read().await? {
@@ -146,7 +148,11 @@ impl Reader {
 }
 
 /// Waits for a commit on this node, for the next poll of other nodes' commits, or for `until`.
-async fn wait(news: &mut watch::Receiver<u64>, stopping: &mut watch::Receiver<bool>, until: tokio::time::Instant) {
+async fn wait(
+    news: &mut watch::Receiver<u64>,
+    stopping: &mut watch::Receiver<bool>,
+    until: tokio::time::Instant,
+) {
     let look = Duration::from_millis(LOOK_EVERY_MS);
     tokio::select! {
         changed = news.changed() => {
@@ -165,14 +171,20 @@ pub async fn poll(mut follow: Follow, limit: usize, wait_s: u64) -> Result<Vec<u
     let until = tokio::time::Instant::now() + Duration::from_secs(wait_s);
     let page = loop {
         let page = follow.payments.store().events_after(follow.tenant, follow.after, limit).await?;
-        if !page.is_empty() || limit == 0 || tokio::time::Instant::now() >= until || *follow.stopping.borrow() {
+        if !page.is_empty()
+            || limit == 0
+            || tokio::time::Instant::now() >= until
+            || *follow.stopping.borrow()
+        {
             break page;
         }
         wait(&mut news, &mut follow.stopping, until).await;
     };
     let next = page.last().map_or(follow.after, |entry| entry.event.seq);
     Ok(write::object(|out| {
-        out.array("events", |events| page.iter().for_each(|entry| events.object(|out| render::event(out, entry))));
+        out.array("events", |events| {
+            page.iter().for_each(|entry| events.object(|out| render::event(out, entry)))
+        });
         out.plain("next", next);
     }))
 }

@@ -80,7 +80,12 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) fn json(body: Vec<u8>) -> Answer {
-        Answer { body: body.into(), content_type: "application/json", replayed: false, streamed: false }
+        Answer {
+            body: body.into(),
+            content_type: "application/json",
+            replayed: false,
+            streamed: false,
+        }
     }
 
     pub(super) fn made(body: Vec<u8>, replayed: bool) -> Answer {
@@ -95,7 +100,8 @@ impl Answer {
 impl Api {
     /// The operations of the payment service.
     pub fn new(payments: Payments, settings: Settings) -> Arc<Api> {
-        let keys = StoreKeys { store: payments.store().clone(), clock: payments.world().clock.clone() };
+        let keys =
+            StoreKeys { store: payments.store().clone(), clock: payments.world().clock.clone() };
         let keys = KeyCache::new(keys, BELIEVED_FOR);
         Arc::new(Api {
             verifier: Verifier::new(Arc::new(keys), settings.rules.clone()),
@@ -158,18 +164,40 @@ impl Api {
             metrics::counter!("corridor_rate_limited_total", "operation" => name).increment(1);
             return Err(Problem::too_many_requests(seconds));
         }
-        let body = if parts.method == Method::POST { self.body(&parts.headers, body).await? } else { Bytes::new() };
+        let body = if parts.method == Method::POST {
+            self.body(&parts.headers, body).await?
+        } else {
+            Bytes::new()
+        };
         if parts.method == Method::POST {
             proven.vouches_for(&body).map_err(|fault| self.refused(&fault.into()))?;
         }
         let tenant = proven.tenant();
-        let policy = self.tenants.policy(tenant).await.map_err(|error| super::refusals::problem(error.into()))?;
+        let policy = self
+            .tenants
+            .policy(tenant)
+            .await
+            .map_err(|error| super::refusals::problem(error.into()))?;
         let policy = policy.ok_or_else(Problem::internal)?;
-        let idempotency = idempotency::of(&parts, &body)
-            .map_err(|malformed| Problem::invalid_header("idempotency-key", "invalid_idempotency_key", malformed.0))?;
-        let turn = self.under_way.turn_of(tenant, idempotency.as_ref()).await.map_err(|_| still_under_way())?;
+        let idempotency = idempotency::of(&parts, &body).map_err(|malformed| {
+            Problem::invalid_header("idempotency-key", "invalid_idempotency_key", malformed.0)
+        })?;
+        let turn = self
+            .under_way
+            .turn_of(tenant, idempotency.as_ref())
+            .await
+            .map_err(|_| still_under_way())?;
         let caller = Caller { tenant, policy };
-        Ok((Admitted { caller, access_key: proven.key.access_key.clone(), parts, body, idempotency }, turn))
+        Ok((
+            Admitted {
+                caller,
+                access_key: proven.key.access_key.clone(),
+                parts,
+                body,
+                idempotency,
+            },
+            turn,
+        ))
     }
 
     /// Authenticates a tenant by its headers, for routes beside the six operations. Not rate
@@ -177,7 +205,11 @@ impl Api {
     ///
     /// # Errors
     /// 401, 403, or 503 if the keys cannot be read.
-    pub async fn authenticate(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<TenantId, Problem> {
+    pub async fn authenticate(
+        &self,
+        headers: &HeaderMap,
+        peer: Option<IpAddr>,
+    ) -> Result<TenantId, Problem> {
         let proven = self.verifier.verify(headers, peer, self.wall_clock().now()).await;
         proven.map(|caller| caller.tenant()).map_err(|refused| self.refused(&refused))
     }
@@ -192,20 +224,31 @@ impl Api {
 
     async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
         if is_encoded(headers) {
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", ENCODED));
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_media_type",
+                ENCODED,
+            ));
         }
         if !is_json(headers) {
             let message = "The body must be application/json";
-            return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message));
+            return Err(Problem::new(
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "unsupported_media_type",
+                message,
+            ));
         }
         collect(body, self.settings.body).await.map_err(|error| match error {
             BodyError::TooLarge => {
-                let message = format!("The body is larger than {} bytes", self.settings.body.max_bytes);
+                let message =
+                    format!("The body is larger than {} bytes", self.settings.body.max_bytes);
                 Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
             }
-            BodyError::TooSlow => {
-                Problem::new(StatusCode::REQUEST_TIMEOUT, "body_too_slow", "The body did not arrive in time")
-            }
+            BodyError::TooSlow => Problem::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "body_too_slow",
+                "The body did not arrive in time",
+            ),
             BodyError::Broken => Problem::bad_request("body_incomplete", "The body is incomplete"),
         })
     }
@@ -225,8 +268,10 @@ impl Api {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
         let open = streams.entry(access_key.into()).or_insert(0);
         if *open >= self.settings.streams_per_key {
-            let message = format!("At most {} event streams per key", self.settings.streams_per_key);
-            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_streams", message).retry_after(1));
+            let message =
+                format!("At most {} event streams per key", self.settings.streams_per_key);
+            return Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_streams", message)
+                .retry_after(1));
         }
         *open += 1;
         metrics::gauge!("corridor_event_streams").increment(1);
@@ -260,13 +305,17 @@ fn still_under_way() -> Problem {
 
 fn respond(answer: Answer) -> Response {
     let mut response = Response::new(answer.body);
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(answer.content_type));
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     if answer.streamed {
         compressed::mark_stream(response.headers_mut());
     }
     if answer.replayed {
-        response.headers_mut().insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
+        response
+            .headers_mut()
+            .insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
     }
     response
 }

@@ -15,14 +15,18 @@ const RETRY_AFTER_S: i64 = 1;
 pub fn problem(denied: Denied) -> Problem {
     match denied {
         Denied::Invalid(faults) => Problem::invalid(faults),
-        Denied::CorridorUnavailable(_) => Problem::bad_request("corridor_unavailable", denied.to_string()),
-        Denied::CorridorNotEnabled(_) => Problem::forbidden("corridor_not_enabled", denied.to_string()),
+        Denied::CorridorUnavailable(_) => {
+            Problem::bad_request("corridor_unavailable", denied.to_string())
+        }
+        Denied::CorridorNotEnabled(_) => {
+            Problem::forbidden("corridor_not_enabled", denied.to_string())
+        }
         Denied::RateUnavailable(..) => Problem::bad_request("rate_unavailable", denied.to_string()),
         Denied::Refused(refused) => refused_problem(refused),
         Denied::Engine(EngineError::Internal) => Problem::internal(),
-        Denied::Engine(EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown) => {
-            Problem::unavailable(RETRY_AFTER_S)
-        }
+        Denied::Engine(
+            EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown,
+        ) => Problem::unavailable(RETRY_AFTER_S),
         Denied::Store(error) => {
             tracing::error!(%error, "reading from the store failed");
             Problem::unavailable(RETRY_AFTER_S)
@@ -52,11 +56,17 @@ fn order_problem(refusal: Refusal) -> Problem {
     let message = refusal.to_string();
     match refusal {
         Refusal::ExternalIdConflict(payment) => {
-            let fault = domain::fault::Fault::new("external_id", "external_id_conflict", "This id is already in use");
+            let fault = domain::fault::Fault::new(
+                "external_id",
+                "external_id_conflict",
+                "This id is already in use",
+            );
             Problem::invalid(vec![fault.with("payment_id", payment)])
         }
         Refusal::QuoteNotFound => Problem::bad_request("quote_not_found", message),
-        Refusal::QuoteUsed(payment) => Problem::bad_request("quote_used", message).with("payment_id", payment),
+        Refusal::QuoteUsed(payment) => {
+            Problem::bad_request("quote_used", message).with("payment_id", payment)
+        }
         Refusal::QuoteExpired => Problem::bad_request("quote_expired", message),
         Refusal::Mismatch(faults) => Problem::invalid(faults),
         Refusal::InsufficientBalance { available, needed } => {
@@ -81,11 +91,15 @@ mod tests {
     /// Status, Retry-After and code of a response.
     async fn told(denied: Denied) -> (u16, Option<String>, String) {
         let answer = problem(denied).respond(&RequestId::of(&http::HeaderMap::new()));
-        let retry_after = answer.headers().get("retry-after").map(|value| value.to_str().expect("a number").to_owned());
+        let retry_after = answer
+            .headers()
+            .get("retry-after")
+            .map(|value| value.to_str().expect("a number").to_owned());
         let status = answer.status().as_u16();
         let body = axum::body::to_bytes(answer.into_body(), 10_000).await.expect("a body");
         let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
-        let code = body["detail"]["code"].as_str().or(body["detail"][0]["type"].as_str()).expect("a code");
+        let code =
+            body["detail"]["code"].as_str().or(body["detail"][0]["type"].as_str()).expect("a code");
         (status, retry_after, code.to_owned())
     }
 
@@ -114,7 +128,11 @@ mod tests {
             (Denied::Engine(EngineError::CommitUnknown), 503, Some("1"), "unavailable"),
         ] {
             let shown = denied.to_string();
-            assert_eq!(told(denied).await, (status, retry_after.map(str::to_owned), code.to_owned()), "{shown}");
+            assert_eq!(
+                told(denied).await,
+                (status, retry_after.map(str::to_owned), code.to_owned()),
+                "{shown}"
+            );
         }
     }
 }

@@ -53,8 +53,12 @@ pub fn response(out: &mut ObjectWriter<'_>, payment: &Payment, standing: &Standi
 /// The answer to POST /v2/payment: always as accepted, whatever the current status, and without
 /// screening results.
 pub fn accepted(out: &mut ObjectWriter<'_>, payment: &Payment) {
-    let standing =
-        Standing { state: PaymentState::Queued, state_at: payment.accepted_at, msg: None, bank_reference: None };
+    let standing = Standing {
+        state: PaymentState::Queued,
+        state_at: payment.accepted_at,
+        msg: None,
+        bank_reference: None,
+    };
     response(out, payment, &standing);
 }
 

@@ -63,10 +63,11 @@ fn text(id: Id) -> Option<String> {
 async fn get_quote(State(api): State<Arc<Api>>, id: Id, request: Request<Body>) -> Response {
     api.handle(Operation::GetOne, "get_quote", request, |api, admitted| async move {
         let (country, id) = decode::quote_lookup(text(id).as_deref(), admitted.parts.uri.query())?;
-        let found = api.payments.find_quote(&admitted.caller, id).await.map_err(refusals::problem)?;
-        let quote = found
-            .filter(|quote| quote.offer.country == country)
-            .ok_or_else(|| Problem::bad_request("quote_not_found", "Quote not found in this country"))?;
+        let found =
+            api.payments.find_quote(&admitted.caller, id).await.map_err(refusals::problem)?;
+        let quote = found.filter(|quote| quote.offer.country == country).ok_or_else(|| {
+            Problem::bad_request("quote_not_found", "Quote not found in this country")
+        })?;
         Ok(Answer::json(write::object(|out| render::quote(out, &quote))))
     })
     .await
@@ -84,28 +85,34 @@ async fn create_payment(State(api): State<Arc<Api>>, request: Request<Body>) -> 
 
 async fn get_payment(State(api): State<Arc<Api>>, id: Id, request: Request<Body>) -> Response {
     api.handle(Operation::GetOne, "get_payment", request, |api, admitted| async move {
-        let (country, key) = decode::payment_lookup(text(id).as_deref(), admitted.parts.uri.query())?;
+        let (country, key) =
+            decode::payment_lookup(text(id).as_deref(), admitted.parts.uri.query())?;
         let found = match key {
             PaymentKey::Id(id) => api.payments.find_payment(&admitted.caller, id).await,
-            PaymentKey::External(id) => api.payments.find_by_external_id(&admitted.caller, &id).await,
+            PaymentKey::External(id) => {
+                api.payments.find_by_external_id(&admitted.caller, &id).await
+            }
         };
         let record = of_country(found.map_err(refusals::problem)?, country)?;
-        Ok(Answer::json(write::object(|out| render::record(out, &record, &record.payment.standing))))
+        Ok(Answer::json(write::object(|out| {
+            render::record(out, &record, &record.payment.standing)
+        })))
     })
     .await
 }
 
 fn of_country(found: Option<Record>, country: Country) -> Result<Record, Problem> {
-    found
-        .filter(|record| record.payment.country == country)
-        .ok_or_else(|| Problem::bad_request("payment_not_found", "Payment not found in this country"))
+    found.filter(|record| record.payment.country == country).ok_or_else(|| {
+        Problem::bad_request("payment_not_found", "Payment not found in this country")
+    })
 }
 
 async fn list_payments(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
     api.handle(Operation::List, "list_payments", request, |api, admitted| async move {
         let query = decode::list_query(admitted.parts.uri.query())?;
         let Some(filter) = filter(query) else { return Ok(Answer::json(write::array(|_| {}))) };
-        let found = api.payments.list(&admitted.caller, &filter).await.map_err(refusals::problem)?;
+        let found =
+            api.payments.list(&admitted.caller, &filter).await.map_err(refusals::problem)?;
         Ok(Answer::json(write::array(|out| render::records(out, &found))))
     })
     .await
@@ -148,7 +155,9 @@ async fn follow_events(State(api): State<Arc<Api>>, request: Request<Body>) -> R
             stopping: api.settings.stopping.clone(),
         };
         if let EventsMode::Poll { limit, wait_s } = query.mode {
-            let page = events::poll(follow, limit, wait_s).await.map_err(|error| refusals::problem(error.into()))?;
+            let page = events::poll(follow, limit, wait_s)
+                .await
+                .map_err(|error| refusals::problem(error.into()))?;
             return Ok(Answer::json(page));
         }
         let permit = api.take_stream(&admitted.access_key)?;
@@ -189,7 +198,8 @@ async fn position(api: &Api, admitted: &Admitted, given: Option<i64>) -> Result<
         return Err(Problem::bad_request("cursor_ahead", message).with("head", head));
     }
     // If the log is empty now, all of its events have expired.
-    let gone = store.oldest_event(tenant).await.map_err(failed)?.map_or(head, |(oldest, _)| oldest - 1);
+    let gone =
+        store.oldest_event(tenant).await.map_err(failed)?.map_or(head, |(oldest, _)| oldest - 1);
     if after < gone {
         let message = format!("Events up to {gone} are no longer kept; start again from 0");
         return Err(Problem::bad_request("cursor_expired", message));

@@ -85,7 +85,8 @@ impl Problem {
 
     /// 429 with `Retry-After`.
     pub fn too_many_requests(retry_after_s: i64) -> Problem {
-        Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests").retry_after(retry_after_s)
+        Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests")
+            .retry_after(retry_after_s)
     }
 
     /// 500. The cause is in the log, under the request's id.
@@ -99,8 +100,12 @@ impl Problem {
 
     /// 503 with `Retry-After`.
     pub fn unavailable(retry_after_s: i64) -> Problem {
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", "The service is busy; retry later")
-            .retry_after(retry_after_s)
+        Problem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "unavailable",
+            "The service is busy; retry later",
+        )
+        .retry_after(retry_after_s)
     }
 
     /// Adds a member to `detail` (`payment_id` …). In a list of errors it becomes context of the
@@ -139,7 +144,9 @@ impl Problem {
     /// The response and its whole body.
     pub fn into_bytes(self, id: &RequestId) -> http::Response<Bytes> {
         let body = write::object(|out| match &self.detail {
-            Detail::Faults(rejection) => out.array("detail", |items| write_rejection(items, rejection)),
+            Detail::Faults(rejection) => {
+                out.array("detail", |items| write_rejection(items, rejection))
+            }
             Detail::Coded { code, message, more } => out.object("detail", |detail| {
                 detail.text("code", code);
                 detail.text("message", message);
@@ -162,7 +169,11 @@ impl From<Rejection> for Problem {
 
 /// The response to a failed request, with the headers that RFC 9110 requires for some statuses. It
 /// must not be cached.
-fn json_response(status: StatusCode, body: Vec<u8>, retry_after_s: Option<i64>) -> http::Response<Bytes> {
+fn json_response(
+    status: StatusCode,
+    body: Vec<u8>,
+    retry_after_s: Option<i64>,
+) -> http::Response<Bytes> {
     let mut response = http::Response::new(Bytes::from(body));
     *response.status_mut() = status;
     let headers = response.headers_mut();
@@ -189,8 +200,12 @@ fn write_rejection(items: &mut ArrayWriter<'_>, rejection: &Rejection) {
             item.object("ctx", |ctx| ctx.plain("error", error.kind));
         }),
         Rejection::NoBody => write_whole_body(items, "Field required", "missing"),
-        Rejection::NotAnObject => write_whole_body(items, "Input should be a JSON object", "dict_type"),
-        Rejection::Faults { place, faults } => faults.iter().for_each(|fault| write_fault(items, *place, fault)),
+        Rejection::NotAnObject => {
+            write_whole_body(items, "Input should be a JSON object", "dict_type")
+        }
+        Rejection::Faults { place, faults } => {
+            faults.iter().for_each(|fault| write_fault(items, *place, fault))
+        }
     }
 }
 

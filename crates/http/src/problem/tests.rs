@@ -21,9 +21,13 @@ async fn parts(response: Response) -> (u16, HeaderMap, String) {
 
 #[tokio::test]
 async fn a_coded_problem_has_code_message_and_request_id() {
-    let problem = Problem::bad_request("quote_used", "The quote was used").with("payment_id", "p-1");
+    let problem =
+        Problem::bad_request("quote_used", "The quote was used").with("payment_id", "p-1");
     let (status, headers, body) = parts(problem.respond(&id())).await;
-    assert_eq!((status, &headers["content-type"]), (400, &HeaderValue::from_static("application/json")));
+    assert_eq!(
+        (status, &headers["content-type"]),
+        (400, &HeaderValue::from_static("application/json"))
+    );
     assert_eq!(
         body,
         r#"{"detail":{"code":"quote_used","message":"The quote was used","payment_id":"p-1","request_id":"r-1"}}"#
@@ -37,7 +41,8 @@ async fn faults_are_a_list_of_loc_msg_type_and_ctx() {
         Fault::new("beneficiary_name", "string_too_long", "Too long").with("max_length", 128),
         Fault::new("amount", "amount_mismatch", "Wrong").with("expected", "37912.05"),
     ];
-    let (status, _, body) = parts(Problem::invalid(faults).with("payment_id", "p-1").respond(&id())).await;
+    let (status, _, body) =
+        parts(Problem::invalid(faults).with("payment_id", "p-1").respond(&id())).await;
     assert_eq!(status, 422);
     assert_eq!(
         body,
@@ -52,14 +57,20 @@ async fn faults_are_a_list_of_loc_msg_type_and_ctx() {
 #[tokio::test]
 async fn a_body_that_is_no_object_is_located_in_the_body() {
     let malformed = Rejection::Json(JsonError { offset: 17, kind: JsonErrorKind::DuplicateMember });
-    let query = Rejection::Faults { place: Place::Query, faults: vec![Fault::new("limit", "int_parsing", "No")] };
+    let query = Rejection::Faults {
+        place: Place::Query,
+        faults: vec![Fault::new("limit", "int_parsing", "No")],
+    };
     for (rejection, expected) in [
         (
             malformed,
             r#"{"loc":["body",17],"msg":"JSON decode error","type":"json_invalid","ctx":{"error":"duplicate member name"}}"#,
         ),
         (Rejection::NoBody, r#"{"loc":["body"],"msg":"Field required","type":"missing"}"#),
-        (Rejection::NotAnObject, r#"{"loc":["body"],"msg":"Input should be a JSON object","type":"dict_type"}"#),
+        (
+            Rejection::NotAnObject,
+            r#"{"loc":["body"],"msg":"Input should be a JSON object","type":"dict_type"}"#,
+        ),
         (query, r#"{"loc":["query","limit"],"msg":"No","type":"int_parsing"}"#),
     ] {
         let (status, _, body) = parts(Problem::from(rejection).respond(&id())).await;
@@ -71,9 +82,11 @@ async fn a_body_that_is_no_object_is_located_in_the_body() {
 async fn statuses_bring_the_headers_that_belong_to_them() {
     let (status, headers, _) = parts(Problem::unauthorized("No").respond(&id())).await;
     assert_eq!((status, &headers["www-authenticate"]), (401, &HeaderValue::from_static("Bearer")));
-    for (problem, status) in
-        [(Problem::too_many_requests(3), 429), (Problem::unavailable(3), 503), (Problem::conflict("c", "m", 3), 409)]
-    {
+    for (problem, status) in [
+        (Problem::too_many_requests(3), 429),
+        (Problem::unavailable(3), 503),
+        (Problem::conflict("c", "m", 3), 409),
+    ] {
         let (given, headers, _) = parts(problem.respond(&id())).await;
         assert_eq!((given, &headers["retry-after"]), (status, &HeaderValue::from_static("3")));
     }
@@ -98,14 +111,19 @@ async fn v1_errors_are_flat() {
 
 #[tokio::test]
 async fn v1_names_the_first_wrong_field_and_lists_the_others() {
-    let faults = vec![Fault::new("amount.value", "missing", "Field required"), Fault::new("purpose", "x", "Too long")];
-    let (status, _, body) = parts(WalletProblem::from(Rejection::body(faults)).respond(&id(), Timestamp(0))).await;
+    let faults = vec![
+        Fault::new("amount.value", "missing", "Field required"),
+        Fault::new("purpose", "x", "Too long"),
+    ];
+    let (status, _, body) =
+        parts(WalletProblem::from(Rejection::body(faults)).respond(&id(), Timestamp(0))).await;
     assert_eq!(status, 400);
     assert!(body.starts_with(
         r#"{"error":"INVALID_REQUEST","message":"amount.value: Field required","field":"amount.value","details":{"faults":[{"field":"amount.value","rule":"missing","message":"Field required"},{"field":"purpose","rule":"x","message":"Too long"}]}"#
     ));
     let malformed = JsonError { offset: 3, kind: JsonErrorKind::TooDeep };
-    let (_, _, body) = parts(WalletProblem::from(Rejection::from(malformed)).respond(&id(), Timestamp(0))).await;
+    let (_, _, body) =
+        parts(WalletProblem::from(Rejection::from(malformed)).respond(&id(), Timestamp(0))).await;
     assert!(body.contains("malformed JSON: nested deeper than 32 levels at byte 3"), "{body}");
 }
 

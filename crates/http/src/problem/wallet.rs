@@ -38,7 +38,11 @@ pub struct WalletProblem {
 
 impl WalletProblem {
     /// An error without field and details; `error` is a code of the specification.
-    pub fn new(status: StatusCode, error: &'static str, message: impl Into<String>) -> WalletProblem {
+    pub fn new(
+        status: StatusCode,
+        error: &'static str,
+        message: impl Into<String>,
+    ) -> WalletProblem {
         WalletProblem {
             status,
             error,
@@ -83,11 +87,15 @@ impl WalletProblem {
     /// 429 RATE_LIMIT_EXCEEDED with `Retry-After`.
     pub fn too_many_requests(allowance: &Allowance) -> WalletProblem {
         let seconds = allowance.retry_after_s.unwrap_or(allowance.reset_s);
-        WalletProblem::new(StatusCode::TOO_MANY_REQUESTS, "RATE_LIMIT_EXCEEDED", "Too many requests")
-            .detail("limit", Detail::Number(allowance.limit.into()))
-            .with("window", WINDOW)
-            .detail("retry_after", Detail::Number(seconds))
-            .retry_after(seconds)
+        WalletProblem::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "RATE_LIMIT_EXCEEDED",
+            "Too many requests",
+        )
+        .detail("limit", Detail::Number(allowance.limit.into()))
+        .with("window", WINDOW)
+        .detail("retry_after", Detail::Number(seconds))
+        .retry_after(seconds)
     }
 
     /// 500 INTERNAL_ERROR.
@@ -98,8 +106,12 @@ impl WalletProblem {
 
     /// 503 SERVICE_UNAVAILABLE with `Retry-After`.
     pub fn unavailable(retry_after_s: i64) -> WalletProblem {
-        WalletProblem::new(StatusCode::SERVICE_UNAVAILABLE, "SERVICE_UNAVAILABLE", "The service is busy; retry later")
-            .retry_after(retry_after_s)
+        WalletProblem::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "SERVICE_UNAVAILABLE",
+            "The service is busy; retry later",
+        )
+        .retry_after(retry_after_s)
     }
 
     /// Replaces the message.
@@ -166,10 +178,15 @@ impl WalletProblem {
             if let Some(field) = self.field {
                 out.text("field", field);
             }
-            self.details.iter().take(self.top_level.into()).for_each(|(name, value)| write_detail(out, name, value));
+            self.details
+                .iter()
+                .take(self.top_level.into())
+                .for_each(|(name, value)| write_detail(out, name, value));
             if !self.details.is_empty() {
                 out.object("details", |details| {
-                    self.details.iter().for_each(|(name, value)| write_detail(details, name, value));
+                    self.details
+                        .iter()
+                        .for_each(|(name, value)| write_detail(details, name, value));
                 });
             }
             out.text("request_id", id.as_str());
@@ -216,7 +233,8 @@ impl From<Vec<Fault>> for WalletProblem {
             // An error of the whole query names no field.
             Some(first) if first.field.is_empty() => WalletProblem::invalid_request(&first.message),
             Some(first) => {
-                WalletProblem::invalid_request(format!("{}: {}", first.field, first.message)).of_field(first.field)
+                WalletProblem::invalid_request(format!("{}: {}", first.field, first.message))
+                    .of_field(first.field)
             }
             None => WalletProblem::invalid_request("The request is not valid"),
         };

@@ -112,7 +112,11 @@ impl Receipt {
             base: payment.base,
             destination: payment.amount,
             rate: record.quote.offer.rate,
-            charge: with_charge.then_some(Charge { amount: charge.amount, premium: charge.premium, cost: charge.cost }),
+            charge: with_charge.then_some(Charge {
+                amount: charge.amount,
+                premium: charge.premium,
+                cost: charge.cost,
+            }),
         }
     }
 }
@@ -160,7 +164,8 @@ impl Page<'_> {
     }
 
     fn rate(&self) -> String {
-        let (base, destination) = (self.receipt.base.currency.code(), self.receipt.destination.currency.code());
+        let (base, destination) =
+            (self.receipt.base.currency.code(), self.receipt.destination.currency.code());
         format!("1 {base} = {} {destination}", self.receipt.rate)
     }
 
@@ -178,7 +183,8 @@ impl Page<'_> {
 /// An account number with only its end visible: enough to recognize it, useless to others.
 fn masked(account: &str) -> String {
     let plain: Vec<char> = account.chars().filter(|c| !c.is_whitespace()).collect();
-    let shown = if plain.len() > SHORT_ACCOUNT_CHARS { ACCOUNT_TAIL_CHARS } else { ACCOUNT_TAIL_CHARS / 2 };
+    let shown =
+        if plain.len() > SHORT_ACCOUNT_CHARS { ACCOUNT_TAIL_CHARS } else { ACCOUNT_TAIL_CHARS / 2 };
     let tail: String = plain.iter().skip(plain.len().saturating_sub(shown)).collect();
     if plain.len() <= shown { "••••".to_owned() } else { format!("•••• {tail}") }
 }

@@ -29,7 +29,8 @@ fn receipt(state: PaymentState) -> Receipt {
 }
 
 fn shown(receipt: &Receipt, lang: Lang) -> String {
-    page(receipt, lang, Style::Linked { style: "/console/receipt.css", icon: "/console/icon.svg" }).expect("rendered")
+    page(receipt, lang, Style::Linked { style: "/console/receipt.css", icon: "/console/icon.svg" })
+        .expect("rendered")
 }
 
 /// The text of the page without markup, one line per piece.
@@ -49,7 +50,10 @@ fn a_receipt_shows_payer_payee_amount_and_references() {
     let page = shown(&receipt(PaymentState::Succeeded), Lang::En);
     let texts = text(&page);
     let after = |label: &str| {
-        let at = texts.iter().position(|text| text == label).unwrap_or_else(|| panic!("{label} is not in {texts:?}"));
+        let at = texts
+            .iter()
+            .position(|text| text == label)
+            .unwrap_or_else(|| panic!("{label} is not in {texts:?}"));
         texts[at + 1].as_str()
     };
     for (label, value) in [
@@ -72,7 +76,10 @@ fn a_receipt_shows_payer_payee_amount_and_references() {
         assert_eq!(after(label), value, "{label}");
     }
     assert!(texts.contains(&"Paid".to_owned()), "{texts:?}");
-    assert!(!page.contains("PK36") && !page.contains("11234567"), "the account is masked everywhere");
+    assert!(
+        !page.contains("PK36") && !page.contains("11234567"),
+        "the account is masked everywhere"
+    );
     for forbidden in ["<script", "style=", "http://", "https://", "onload", "onclick", "<img"] {
         assert!(!page.contains(forbidden), "{forbidden} is in {page}");
     }
@@ -114,10 +121,14 @@ fn every_language_has_every_word_and_its_direction() {
         assert!(words.iter().all(|word| !word.trim().is_empty()), "{lang:?}");
         let page = shown(&receipt(PaymentState::Succeeded), lang);
         let direction = if matches!(lang, Lang::Ur | Lang::Ar) { "rtl" } else { "ltr" };
-        assert!(page.contains(&format!("<html lang=\"{}\" dir=\"{direction}\">", lang.tag())), "{lang:?}");
+        assert!(
+            page.contains(&format!("<html lang=\"{}\" dir=\"{direction}\">", lang.tag())),
+            "{lang:?}"
+        );
         assert!(page.contains("37912.05 PKR"), "Latin digits in {lang:?}");
         if lang != Lang::En {
-            let same: Vec<_> = words.iter().zip(&english).filter(|(one, other)| one == other).collect();
+            let same: Vec<_> =
+                words.iter().zip(&english).filter(|(one, other)| one == other).collect();
             assert!(same.len() <= 1, "{lang:?} has English words: {same:?}");
         }
     }
@@ -128,7 +139,10 @@ fn a_page_that_is_a_file_allows_its_own_style_and_nothing_else() {
     let page = page(&receipt(PaymentState::Succeeded), Lang::En, Style::Inline).expect("rendered");
     let digest = STANDARD.encode(Sha256::digest(STYLE.as_bytes()));
     assert!(page.contains(&format!("style-src &#39;sha256-{digest}&#39;")), "{page}");
-    assert!(page.contains(&format!("<style>{STYLE}</style>")), "the digest is that of the element's text");
+    assert!(
+        page.contains(&format!("<style>{STYLE}</style>")),
+        "the digest is that of the element's text"
+    );
     assert!(!page.contains("<link") && !page.contains("<script"), "{page}");
 }
 

@@ -27,7 +27,8 @@ pub enum Lang {
 
 impl Lang {
     /// Every language.
-    pub const ALL: [Lang; 8] = [Lang::En, Lang::Ur, Lang::Ar, Lang::Hi, Lang::Bn, Lang::Ne, Lang::Vi, Lang::Fil];
+    pub const ALL: [Lang; 8] =
+        [Lang::En, Lang::Ur, Lang::Ar, Lang::Hi, Lang::Bn, Lang::Ne, Lang::Vi, Lang::Fil];
 
     /// Its BCP 47 tag.
     pub const fn tag(self) -> &'static str {
@@ -89,9 +90,13 @@ impl Outcome {
     pub(super) const fn of(state: PaymentState) -> Outcome {
         match state {
             PaymentState::Succeeded => Outcome::Paid,
-            PaymentState::Queued | PaymentState::Pending | PaymentState::Processing => Outcome::UnderWay,
+            PaymentState::Queued | PaymentState::Pending | PaymentState::Processing => {
+                Outcome::UnderWay
+            }
             PaymentState::Unknown => Outcome::Unclear,
-            PaymentState::Rejected | PaymentState::Failed | PaymentState::Canceled => Outcome::NotPaid,
+            PaymentState::Rejected | PaymentState::Failed | PaymentState::Canceled => {
+                Outcome::NotPaid
+            }
             PaymentState::Reversed => Outcome::CameBack,
         }
     }

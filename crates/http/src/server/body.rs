@@ -23,7 +23,10 @@ pub struct BodyLimits {
 
 impl Default for BodyLimits {
     fn default() -> BodyLimits {
-        BodyLimits { max_bytes: BODY_MAX_BYTES, read_timeout: Duration::from_secs(BODY_READ_TIMEOUT_S) }
+        BodyLimits {
+            max_bytes: BODY_MAX_BYTES,
+            read_timeout: Duration::from_secs(BODY_READ_TIMEOUT_S),
+        }
     }
 }
 
@@ -82,7 +85,9 @@ async fn read(mut body: Body, max_bytes: usize) -> Result<Bytes, BodyError> {
 pub fn is_encoded(headers: &HeaderMap) -> bool {
     let plain = |coding: &[u8]| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity");
     let mut codings = headers.get_all(header::CONTENT_ENCODING).iter();
-    codings.any(|value| !value.as_bytes().split(|byte| *byte == b',').all(|coding| plain(coding.trim_ascii())))
+    codings.any(|value| {
+        !value.as_bytes().split(|byte| *byte == b',').all(|coding| plain(coding.trim_ascii()))
+    })
 }
 
 /// The message for a body with a content coding.
@@ -105,15 +110,16 @@ mod tests {
     fn only_plain_bodies_are_accepted() {
         let is_coded = |values: &[&'static str]| {
             let mut headers = HeaderMap::new();
-            values
-                .iter()
-                .for_each(|value| _ = headers.append(header::CONTENT_ENCODING, value.parse().expect("a value")));
+            values.iter().for_each(|value| {
+                _ = headers.append(header::CONTENT_ENCODING, value.parse().expect("a value"))
+            });
             is_encoded(&headers)
         };
         for plain in [&[][..], &["identity"], &["Identity"], &[""], &["identity, identity"]] {
             assert!(!is_coded(plain), "{plain:?}");
         }
-        for coded in [&["gzip"][..], &["br"], &["identity, gzip"], &["identity", "deflate"], &["x"]] {
+        for coded in [&["gzip"][..], &["br"], &["identity, gzip"], &["identity", "deflate"], &["x"]]
+        {
             assert!(is_coded(coded), "{coded:?}");
         }
     }
@@ -122,13 +128,18 @@ mod tests {
     fn json_is_named_once_with_or_without_parameters() {
         let taken = |values: &[&'static str]| {
             let mut headers = HeaderMap::new();
-            values.iter().for_each(|value| _ = headers.append(header::CONTENT_TYPE, value.parse().expect("a value")));
+            values.iter().for_each(|value| {
+                _ = headers.append(header::CONTENT_TYPE, value.parse().expect("a value"))
+            });
             is_json(&headers)
         };
         assert!(taken(&["application/json"]) && taken(&["Application/JSON; charset=utf-8"]));
-        for values in
-            [&[][..], &["text/plain"], &["application/json", "application/json"], &["application/json, text/x"]]
-        {
+        for values in [
+            &[][..],
+            &["text/plain"],
+            &["application/json", "application/json"],
+            &["application/json, text/x"],
+        ] {
             assert!(!taken(values), "{values:?}");
         }
     }

@@ -96,7 +96,10 @@ where
 }
 
 fn refused(request: &Request<Incoming>, message: &'static str) -> Refused {
-    Refused { id: RequestId::of(request.headers()), ..Refused::malformed(message, request.uri().path()) }
+    Refused {
+        id: RequestId::of(request.headers()),
+        ..Refused::malformed(message, request.uri().path())
+    }
 }
 
 /// Checks what RFC 9112 forbids and hyper accepts.
@@ -135,7 +138,8 @@ fn coding_fault(headers: &HeaderMap) -> Option<&'static str> {
     let mut codings = headers.get_all(header::TRANSFER_ENCODING).iter();
     let first = codings.next()?;
     let is_chunked = first.as_bytes().trim_ascii().eq_ignore_ascii_case(b"chunked");
-    (!is_chunked || codings.next().is_some()).then_some("The request's Transfer-Encoding must be chunked, exactly once")
+    (!is_chunked || codings.next().is_some())
+        .then_some("The request's Transfer-Encoding must be chunked, exactly once")
 }
 
 /// A response's body; its request stays open until the last part is sent.
@@ -148,7 +152,10 @@ impl HttpBody for Answer {
     type Data = Bytes;
     type Error = axum::Error;
 
-    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         Pin::new(&mut self.body).poll_frame(cx)
     }
 
@@ -179,7 +186,9 @@ mod tests {
             let headers: Vec<_> = hosts.iter().map(|host| ("host", *host)).collect();
             fault_of(Version::HTTP_11, &headers).is_none()
         };
-        for good in ["x", "api.example.com", "api.example.com:8443", "127.0.0.1:80", "[::1]:80", "[::1]"] {
+        for good in
+            ["x", "api.example.com", "api.example.com:8443", "127.0.0.1:80", "[::1]:80", "[::1]"]
+        {
             assert!(eleven(&[good]), "{good}");
         }
         for bad in ["", "a b", "a@b", "http://a", "a/b", "a:b", "a:80:80"] {
@@ -199,7 +208,9 @@ mod tests {
             fault_of(Version::HTTP_11, &headers).is_none()
         };
         assert!(coded(&[]) && coded(&["chunked"]) && coded(&["Chunked"]));
-        for values in [&["chunked", "chunked"][..], &["chunked, chunked"], &["gzip, chunked"], &["identity"]] {
+        for values in
+            [&["chunked", "chunked"][..], &["chunked, chunked"], &["gzip, chunked"], &["identity"]]
+        {
             assert!(!coded(values), "{values:?}");
         }
     }

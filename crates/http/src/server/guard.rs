@@ -132,7 +132,8 @@ impl<S> Guard<S> {
                 return None;
             }
             Seen::FramedTwice => {
-                let message = "The request has more than one of Content-Length and Transfer-Encoding";
+                let message =
+                    "The request has more than one of Content-Length and Transfer-Encoding";
                 return Some(Refused::malformed(message, scanner.path()));
             }
         }
@@ -190,7 +191,12 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Guard<S> {
     }
 
     /// Writes the guard's response in place of hyper's, and reports hyper's as written.
-    fn poll_replace(&mut self, cx: &mut Context<'_>, status: StatusCode, length: usize) -> Poll<io::Result<usize>> {
+    fn poll_replace(
+        &mut self,
+        cx: &mut Context<'_>,
+        status: StatusCode,
+        length: usize,
+    ) -> Poll<io::Result<usize>> {
         if self.own.is_none() {
             let refused = Refused::new(status, self.path());
             self.own = Some(self.refusals.bytes(&refused));
@@ -208,13 +214,19 @@ fn automatic(bytes: &[u8]) -> Option<StatusCode> {
     let status = rest.get(..3)?.parse().ok()?;
     let by_hyper = matches!(
         status,
-        StatusCode::BAD_REQUEST | StatusCode::URI_TOO_LONG | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
+        StatusCode::BAD_REQUEST
+            | StatusCode::URI_TOO_LONG
+            | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE
     );
     (is_whole && by_hyper && !text.contains("\r\nx-request-id: ")).then_some(status)
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         if self.own.is_some() {
             return self.poll_own(cx);
         }
@@ -235,7 +247,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Guard<S> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Guard<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         match automatic(bytes).filter(|_| self.scanner.is_some()) {
             Some(status) => self.poll_replace(cx, status, bytes.len()),
             None => Pin::new(&mut self.stream).poll_write(cx, bytes),
@@ -273,7 +289,10 @@ mod tests {
     #[test]
     fn only_responses_that_hyper_generates_are_replaced() {
         let by_hyper = "HTTP/1.1 431 Request Header Fields Too Large\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
-        assert_eq!(automatic(by_hyper.as_bytes()), Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE));
+        assert_eq!(
+            automatic(by_hyper.as_bytes()),
+            Some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
+        );
         for ours in [
             "HTTP/1.1 400 Bad Request\r\nx-request-id: a\r\ncontent-length: 0\r\n\r\n",
             "HTTP/1.1 400 Bad Request\r\ncontent-length: 2\r\n\r\n{}",

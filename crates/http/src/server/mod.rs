@@ -129,7 +129,11 @@ pub async fn serve(
 }
 
 /// Asks every connection to end after its current requests, and closes those that do not.
-async fn drain(graceful: GracefulShutdown, mut connections: JoinSet<()>, timeout: Duration) -> Drained {
+async fn drain(
+    graceful: GracefulShutdown,
+    mut connections: JoinSet<()>,
+    timeout: Duration,
+) -> Drained {
     let all_ended = async {
         graceful.shutdown().await;
         while connections.join_next().await.is_some() {}
@@ -167,7 +171,10 @@ impl Server {
     }
 
     /// The next connection, once a slot is free.
-    async fn accept(&self, listener: &TcpListener) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+    async fn accept(
+        &self,
+        listener: &TcpListener,
+    ) -> io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
         let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(io::Error::other)?;
         let (stream, peer) = listener.accept().await?;
         Ok((stream, peer, slot))
@@ -184,7 +191,8 @@ impl Server {
         let (terms, watcher) = (self.terms.clone(), self.graceful.watcher());
         async move {
             let _slot = slot;
-            if let Err(error) = connection::run(stream, peer, app, &http, tls, terms, watcher).await {
+            if let Err(error) = connection::run(stream, peer, app, &http, tls, terms, watcher).await
+            {
                 // Broken, slow and aborted connections are ordinary on an open network.
                 tracing::debug!(%peer, error, "connection failed");
             }

@@ -32,7 +32,9 @@ pub(super) struct Refused {
 impl Refused {
     pub(super) fn new(status: StatusCode, path: impl Into<String>) -> Refused {
         let (code, message) = match status {
-            StatusCode::REQUEST_TIMEOUT => ("head_too_slow", "The head of the request did not arrive in time"),
+            StatusCode::REQUEST_TIMEOUT => {
+                ("head_too_slow", "The head of the request did not arrive in time")
+            }
             StatusCode::URI_TOO_LONG => ("uri_too_long", "The request's target is too long"),
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => {
                 ("head_too_large", "The head of the request is too large, or has too many headers")
@@ -50,7 +52,8 @@ impl Refused {
     /// The response in the format of the service that the path belongs to.
     fn answer(&self, now: Timestamp) -> Response<Bytes> {
         if self.path == WALLET_PREFIX || self.path.starts_with(&format!("{WALLET_PREFIX}/")) {
-            return WalletProblem::new(self.status, "INVALID_REQUEST", self.message).into_bytes(&self.id, now);
+            return WalletProblem::new(self.status, "INVALID_REQUEST", self.message)
+                .into_bytes(&self.id, now);
         }
         Problem::new(self.status, self.code, self.message).into_bytes(&self.id)
     }
@@ -105,7 +108,8 @@ impl Refusals {
 /// An instant in the format of RFC 9110, section 5.6.7.
 fn http_date(now: Timestamp) -> Option<HeaderValue> {
     let instant = jiff::Timestamp::from_microsecond(now.0).ok()?;
-    let text = jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&instant).ok()?;
+    let text =
+        jiff::fmt::rfc2822::DateTimePrinter::new().timestamp_to_rfc9110_string(&instant).ok()?;
     HeaderValue::from_str(&text).ok()
 }
 

@@ -92,7 +92,9 @@ impl Scanner {
         } else if self.first_line.is_empty() {
             self.first_line = line.to_vec();
         } else {
-            let begins = |name: &&[u8]| line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name));
+            let begins = |name: &&[u8]| {
+                line.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+            };
             self.framings += u8::from(FRAMING_HEADERS.iter().any(begins));
         }
         self.line.clear();
@@ -106,7 +108,11 @@ mod tests {
     fn seen(bytes: &[u8]) -> Seen {
         // Byte by byte, because lines may arrive in any pieces.
         let mut scanner = Scanner::default();
-        bytes.iter().map(|byte| scanner.read(&[*byte])).find(|seen| *seen != Seen::Fine).unwrap_or(Seen::Fine)
+        bytes
+            .iter()
+            .map(|byte| scanner.read(&[*byte]))
+            .find(|seen| *seen != Seen::Fine)
+            .unwrap_or(Seen::Fine)
     }
 
     #[test]

@@ -100,9 +100,9 @@ fn account(out: &mut Xml<'_>, account: &AccountCode, bank: &str) -> io::Result<(
     out.leaf("Nm", cut(&code, 70))?;
     let name = cut(bank, MAX_NAME_CHARS);
     match account {
-        AccountCode::Wallet(..) | AccountCode::Escrow(..) => {
-            out.nest("Svcr", &mut |out| out.nest("FinInstnId", &mut |out| out.leaf_if("Nm", Some(name))))
-        }
+        AccountCode::Wallet(..) | AccountCode::Escrow(..) => out.nest("Svcr", &mut |out| {
+            out.nest("FinInstnId", &mut |out| out.leaf_if("Nm", Some(name)))
+        }),
         _ => out.nest("Ownr", &mut |out| out.leaf_if("Nm", Some(name))),
     }
 }
@@ -144,7 +144,8 @@ fn summary(out: &mut Xml<'_>, statement: &Statement) -> io::Result<()> {
     let (credits, debits) = (statement.credits, statement.debits);
     let currency = statement.account.currency();
     let both = credits.sum.minor.checked_add(debits.sum.minor);
-    let both = both.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the turnover leaves 64 bits"))?;
+    let both = both
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the turnover leaves 64 bits"))?;
     let net = Money::new(credits.sum.minor.saturating_sub(debits.sum.minor), currency);
     out.nest("TtlNtries", &mut |out| {
         total(out, Total { count: credits.count + debits.count, sum: Money::new(both, currency) })?;
@@ -233,7 +234,11 @@ fn references(out: &mut Xml<'_>, entry: &Entry) -> io::Result<()> {
         out.leaf_if("AcctOwnrTxId", short(known.external_id.as_deref()))?;
         out.leaf("AcctSvcrTxId", &subject.simple().to_string())?;
         proprietary(out, "BANK_REFERENCE", short(known.bank_reference.as_deref()))?;
-        proprietary(out, "PAYMENT_REQUEST", known.request.map(|id| id.0.simple().to_string()).as_deref())
+        proprietary(
+            out,
+            "PAYMENT_REQUEST",
+            known.request.map(|id| id.0.simple().to_string()).as_deref(),
+        )
     })
 }
 
@@ -252,7 +257,8 @@ fn long_references(entry: &Entry) -> Option<String> {
         let text = text.as_deref().filter(|text| short(Some(text)).is_none())?;
         Some(format!("{name} {text}"))
     };
-    let all = [long("external_id", &known.external_id), long("bank_reference", &known.bank_reference)];
+    let all =
+        [long("external_id", &known.external_id), long("bank_reference", &known.bank_reference)];
     let all: Vec<String> = all.into_iter().flatten().collect();
     (!all.is_empty()).then(|| cut(&all.join("; "), MAX_NOTE_CHARS).to_owned())
 }
@@ -264,7 +270,10 @@ fn remarks(statement: &Statement, opening: Balance, closing: Balance) -> String 
     let unit = if is_iso(code) {
         String::new()
     } else {
-        format!("Amounts are whole units of {}: {code} has no ISO 4217 code. ", Money::new(1, currency))
+        format!(
+            "Amounts are whole units of {}: {code} has no ISO 4217 code. ",
+            Money::new(1, currency)
+        )
     };
     let reserved = statement.reservations.len();
     let text = format!(

@@ -14,7 +14,9 @@ pub(super) fn write(statement: &Statement, bank: &str, out: &mut dyn io::Write) 
     object_into(&mut head, |head| self::head(head, statement, bank));
     head.pop();
     out.write_all(&head)?;
-    list(out, "movements", statement.entries.iter(), |out, (each, after)| entry(out, each, Some(*after)))?;
+    list(out, "movements", statement.entries.iter(), |out, (each, after)| {
+        entry(out, each, Some(*after))
+    })?;
     list(out, "reservations", statement.reservations.iter(), |out, each| entry(out, each, None))?;
     out.write_all(b"}\n")
 }

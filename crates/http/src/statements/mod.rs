@@ -44,7 +44,12 @@ impl Format {
 ///
 /// # Errors
 /// `out` cannot be written to; `InvalidData` if an amount exceeds the 18 digits of camt.053.
-pub fn write(statement: &Statement, bank: &str, format: Format, out: &mut dyn io::Write) -> io::Result<()> {
+pub fn write(
+    statement: &Statement,
+    bank: &str,
+    format: Format,
+    out: &mut dyn io::Write,
+) -> io::Result<()> {
     match format {
         Format::Csv => csv::write(statement, out),
         Format::Json => json::write(statement, bank, out),
@@ -55,7 +60,10 @@ pub fn write(statement: &Statement, bank: &str, format: Format, out: &mut dyn io
 /// A file name from account and period: only `a-z`, digits, `-` and `.`.
 pub fn file_name(statement: &Statement, format: Format) -> String {
     let plain = |text: String| -> String {
-        text.to_ascii_lowercase().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect()
+        text.to_ascii_lowercase()
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+            .collect()
     };
     let extension = match format {
         Format::Camt053 => "camt053.xml",

@@ -3,7 +3,9 @@
 
 use domain::chain::TxHash;
 use domain::currency::{Currency, StableCoin};
-use domain::ids::{AttemptId, DepositId, PaymentId, PaymentRequestId, TenantId, TransferId, WalletId};
+use domain::ids::{
+    AttemptId, DepositId, PaymentId, PaymentRequestId, TenantId, TransferId, WalletId,
+};
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::time::{Span, Timestamp};
@@ -95,7 +97,8 @@ fn csv_has_a_head_both_balances_every_movement_and_what_is_reserved() {
     reservation,2026-11-21T09:00:00.000Z,2026-11-21,debit,0.000001,USDT,,,Payment under way,Payments under way,in_transit:USDT,00112233-4455-4677-8899-aabbccddeeff,'=cmd|'/c calc'!A1,,,,,00112233-4455-4677-8899-aabbccddeeff,00112233445546778899aabbccddeeff,"FT-<1>&""2""",payment.reserve,00000000-0000-0000-0000-000000000003␍
     "#);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("RFC 4180");
+    let rows: Vec<csv::StringRecord> =
+        reader.records().collect::<Result<_, _>>().expect("RFC 4180");
     assert_eq!(rows.len(), 5);
     assert_eq!(&rows[2][12], "'=cmd|'/c calc'!A1", "no spreadsheet runs it");
 }
@@ -176,8 +179,17 @@ fn json_has_exact_amounts() {
 #[test]
 fn camt053_has_the_same_content_in_whole_units_without_currency() {
     let text = written(&statement(), Format::Camt053);
-    let parts =
-        ["<GrpHdr", "<Stmt", "<Acct>", "<Bal>", "<TxsSummry", "<Ntry>", "<BkTxCd", "<NtryDtls", "<AddtlStmtInf"];
+    let parts = [
+        "<GrpHdr",
+        "<Stmt",
+        "<Acct>",
+        "<Bal>",
+        "<TxsSummry",
+        "<Ntry>",
+        "<BkTxCd",
+        "<NtryDtls",
+        "<AddtlStmtInf",
+    ];
     let lines = parts.iter().fold(text, |text, part| text.replace(part, &format!("\n{part}")));
     insta::assert_snapshot!(lines, @r#"
     <?xml version="1.0" encoding="UTF-8"?>
@@ -217,8 +229,16 @@ fn an_account_in_a_currency_of_iso_4217_has_that_currency() {
     };
     let text = written(&of_rail, Format::Camt053);
     assert!(text.contains("<Ccy>PKR</Ccy><Nm>nostro:pak-raast:PKR</Nm>"), "{text}");
-    assert!(text.contains("<Cd>OPBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"PKR\">0.05</Amt><CdtDbtInd>DBIT"), "{text}");
-    assert!(text.contains("<Cd>ITBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"PKR\">37912.10</Amt><CdtDbtInd>DBIT"), "{text}");
+    assert!(
+        text.contains("<Cd>OPBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"PKR\">0.05</Amt><CdtDbtInd>DBIT"),
+        "{text}"
+    );
+    assert!(
+        text.contains(
+            "<Cd>ITBD</Cd></CdOrPrtry></Tp><Amt Ccy=\"PKR\">37912.10</Amt><CdtDbtInd>DBIT"
+        ),
+        "{text}"
+    );
     assert!(!text.contains("XXX") && !text.contains("CLBD"), "{text}");
 }
 
@@ -244,20 +264,32 @@ fn a_wallet_is_named_by_its_id_and_a_deposit_by_its_transaction() {
     let text = written(&of_wallet, Format::Camt053);
     let id = "00000000000000000000000000000009";
     assert!(text.contains(&format!("<Id>{id}</Id><SchmeNm><Prtry>WALLET</Prtry>")), "{text}");
-    assert!(text.contains("<Svcr><FinInstnId><Nm>Demo &amp; Sons &lt;Bank&gt;</Nm></FinInstnId></Svcr>"), "{text}");
-    assert!(text.contains(&format!("<RmtInf><Ustrd>0x{}</Ustrd></RmtInf>", "ab".repeat(32))), "{text}");
+    assert!(
+        text.contains(
+            "<Svcr><FinInstnId><Nm>Demo &amp; Sons &lt;Bank&gt;</Nm></FinInstnId></Svcr>"
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains(&format!("<RmtInf><Ustrd>0x{}</Ustrd></RmtInf>", "ab".repeat(32))),
+        "{text}"
+    );
     assert!(text.contains(&format!("<AddtlTxInf>external_id {long}</AddtlTxInf>")), "{text}");
     assert!(!text.contains("AcctOwnrTxId"), "128 characters do not fit there");
     assert!(!text.contains("EndToEndId"), "a deposit came over no rail");
     let name = file_name(&of_wallet, Format::Camt053);
-    assert_eq!(name, "wallet-00000000-0000-0000-0000-000000000009-usdt-2026-11-21-2026-11-22.camt053.xml");
+    assert_eq!(
+        name,
+        "wallet-00000000-0000-0000-0000-000000000009-usdt-2026-11-21-2026-11-22.camt053.xml"
+    );
 }
 
 #[test]
 fn an_amount_that_camt053_cannot_hold_is_an_error() {
     let balance = Balance { booked: usdt(1_000_000_000_000_000_000), available: usdt(1) };
     let mut out = Vec::new();
-    let refused = write(&Statement { closing: balance, ..statement() }, "B", Format::Camt053, &mut out);
+    let refused =
+        write(&Statement { closing: balance, ..statement() }, "B", Format::Camt053, &mut out);
     let error = refused.expect_err("19 digits");
     assert!(error.to_string().contains("18 digits"), "{error}");
 }

@@ -13,7 +13,10 @@ impl Xml<'_> {
     /// A whole document with the root `Document` in `namespace`.
     pub(super) fn document(out: &mut dyn Write, namespace: &str, body: Body<'_>) -> io::Result<()> {
         let mut xml = Xml { out };
-        write!(xml.out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\"{namespace}\">")?;
+        write!(
+            xml.out,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Document xmlns=\"{namespace}\">"
+        )?;
         body(&mut xml)?;
         xml.out.write_all(b"</Document>\n")
     }

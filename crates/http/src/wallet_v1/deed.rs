@@ -13,7 +13,8 @@ const KEY_HINT_CHARS: usize = 8;
 
 /// The caller's action with its reason.
 pub(super) fn deed(admitted: &Admitted, why: &str) -> Deed {
-    let deed = Deed::new(Via::Api, key_hint(&admitted.access_key)).with_role(admitted.roles.join(","));
+    let deed =
+        Deed::new(Via::Api, key_hint(&admitted.access_key)).with_role(admitted.roles.join(","));
     let id = admitted.parts.extensions.get::<RequestId>();
     let deed = id.into_iter().fold(deed, |deed, id| deed.of_request(id.as_str()));
     deed.because(why)

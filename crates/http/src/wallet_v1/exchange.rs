@@ -14,7 +14,8 @@ use crate::problem::WalletProblem;
 
 pub(super) async fn rate(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let query = decode::rate_query(admitted.parts.uri.query())?;
-    let quote = api.wallets.exchange_rate(&admitted.caller, query.from, query.minor).map_err(denied)?;
+    let quote =
+        api.wallets.exchange_rate(&admitted.caller, query.from, query.minor).map_err(denied)?;
     Ok(Answer::object(|out| render::quoted(out, query.from, &quote)))
 }
 
@@ -37,12 +38,14 @@ pub(super) async fn create(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
 pub(super) async fn list(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let query = decode::orders(admitted.parts.uri.query())?;
     let (wallet, page) = (wallet_id(&query.wallet_id)?, query.page);
-    let listed = api.wallets.list_orders(&admitted.caller, wallet, page.wanted()).await.map_err(denied)?;
+    let listed =
+        api.wallets.list_orders(&admitted.caller, wallet, page.wanted()).await.map_err(denied)?;
     Ok(Answer::listed("orders", page, &listed, render::listed_order))
 }
 
 pub(super) async fn get(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
-    let found = api.wallets.find_order(&admitted.caller, order_id(&admitted.id)?).await.map_err(denied)?;
+    let found =
+        api.wallets.find_order(&admitted.caller, order_id(&admitted.id)?).await.map_err(denied)?;
     Ok(Answer::object(|out| render::found_order(out, &found)))
 }
 

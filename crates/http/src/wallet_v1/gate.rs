@@ -74,9 +74,16 @@ pub struct Sources {
 impl Sources {
     /// Keys, tenants and permits from the store.
     pub fn of_store(store: &Store, clock: Arc<dyn Clock>, wall_clock: Arc<dyn Clock>) -> Sources {
-        let keys = KeyCache::new(StoreKeys { store: store.clone(), clock: clock.clone() }, BELIEVED_FOR);
+        let keys =
+            KeyCache::new(StoreKeys { store: store.clone(), clock: clock.clone() }, BELIEVED_FOR);
         let policies = Tenants::new(store.clone());
-        Sources { keys: Arc::new(keys), policies: Arc::new(policies), permits: permits_of(store), clock, wall_clock }
+        Sources {
+            keys: Arc::new(keys),
+            policies: Arc::new(policies),
+            permits: permits_of(store),
+            clock,
+            wall_clock,
+        }
     }
 }
 
@@ -119,7 +126,9 @@ impl Answer {
         each: impl Fn(&mut ObjectWriter<'_>, &T),
     ) -> Answer {
         Answer::object(|out| {
-            out.array(name, |items| listed.rows.iter().for_each(|row| items.object(|out| each(out, row))));
+            out.array(name, |items| {
+                listed.rows.iter().for_each(|row| items.object(|out| each(out, row)))
+            });
             render::pagination(out, page, listed.total);
         })
     }
@@ -152,7 +161,8 @@ impl Gate {
     where
         F: Future<Output = Result<Answer, WalletProblem>>,
     {
-        let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
+        let request_id =
+            request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
         let measured = Measured::begin(operation.name, &self.wall_clock);
         let mut allowance = self.untouched(operation.group);
         let answer = match self.admit(operation, id, request, &mut allowance).await {
@@ -178,7 +188,8 @@ impl Gate {
         let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
         let mut allowance = self.untouched(Group::of_path(request.uri().path()));
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
-        let counted = self.count_stranger(peer, Group::of_path(request.uri().path()), &mut allowance);
+        let counted =
+            self.count_stranger(peer, Group::of_path(request.uri().path()), &mut allowance);
         self.respond(Err(counted.err().unwrap_or(problem)), &id, allowance)
     }
 
@@ -197,22 +208,32 @@ impl Gate {
             Err(refused) => return Err(self.turn_away(&refused, peer, operation.group, allowance)),
         };
         let tenant = proven.tenant();
-        *allowance = self.windows.take(tenant, operation.group, now).await.map_err(|error| unreadable(&error))?;
+        *allowance = self
+            .windows
+            .take(tenant, operation.group, now)
+            .await
+            .map_err(|error| unreadable(&error))?;
         let policy = self.policies.of(tenant).await.map_err(|error| {
             tracing::error!(%error, "reading a tenant failed");
             WalletProblem::unavailable(RETRY_AFTER_S)
         })?;
         let policy = policy.ok_or_else(WalletProblem::internal)?;
-        let roles = if policy.wallet.strict_roles { RolePolicy::Strict } else { RolePolicy::Default };
+        let roles =
+            if policy.wallet.strict_roles { RolePolicy::Strict } else { RolePolicy::Default };
         if let Some(lacking) = operation.lacking(roles, &proven.roles) {
             let message = format!("The token requires the role {}", lacking.name());
             return Err(WalletProblem::forbidden(message).with("required_role", lacking.name()));
         }
         if !allowance.is_granted() {
-            metrics::counter!("corridor_rate_limited_total", "operation" => operation.name).increment(1);
+            metrics::counter!("corridor_rate_limited_total", "operation" => operation.name)
+                .increment(1);
             return Err(WalletProblem::too_many_requests(allowance));
         }
-        let body = if parts.method == Method::POST { self.body(&parts, body).await? } else { Bytes::new() };
+        let body = if parts.method == Method::POST {
+            self.body(&parts, body).await?
+        } else {
+            Bytes::new()
+        };
         // Tenants can require a body hash only for the payment service's POSTs; here a present
         // claim must match.
         if parts.method == Method::POST
@@ -221,12 +242,20 @@ impl Gate {
             return Err(self.refused(&fault.into()));
         }
         let idempotency = idempotency::of(&parts, &body).map_err(|malformed| {
-            WalletProblem::invalid_request(format!("Idempotency-Key: {}", malformed.0)).of_field("Idempotency-Key")
+            WalletProblem::invalid_request(format!("Idempotency-Key: {}", malformed.0))
+                .of_field("Idempotency-Key")
         })?;
-        let turn = self.under_way.turn_of(tenant, idempotency.as_ref()).await.map_err(|_| still_under_way())?;
+        let turn = self
+            .under_way
+            .turn_of(tenant, idempotency.as_ref())
+            .await
+            .map_err(|_| still_under_way())?;
         let caller = Caller { tenant, policy };
         let access_key = proven.key.access_key.clone();
-        Ok((Admitted { id, caller, access_key, roles: proven.roles, parts, body, idempotency }, turn))
+        Ok((
+            Admitted { id, caller, access_key, roles: proven.roles, parts, body, idempotency },
+            turn,
+        ))
     }
 
     /// The response to an unauthenticated caller: counted against the address, and 429 beyond its
@@ -253,7 +282,11 @@ impl Gate {
     ) -> Result<(), WalletProblem> {
         let limit = self.settings.limits.of(group);
         *allowance = self.strangers.take(peer, group.name(), limit, self.wall_clock.now());
-        if allowance.is_granted() { Ok(()) } else { Err(WalletProblem::too_many_requests(allowance)) }
+        if allowance.is_granted() {
+            Ok(())
+        } else {
+            Err(WalletProblem::too_many_requests(allowance))
+        }
     }
 
     fn refused(&self, refused: &auth::Refused) -> WalletProblem {
@@ -267,15 +300,19 @@ impl Gate {
     /// The body of a POST; an empty one needs no content type.
     async fn body(&self, parts: &Parts, body: Body) -> Result<Bytes, WalletProblem> {
         let limits = self.settings.body;
-        let invalid = |status, message: String| WalletProblem::new(status, "INVALID_REQUEST", message);
+        let invalid =
+            |status, message: String| WalletProblem::new(status, "INVALID_REQUEST", message);
         if is_encoded(&parts.headers) {
             return Err(invalid(StatusCode::UNSUPPORTED_MEDIA_TYPE, ENCODED.to_owned()));
         }
         let body = collect(body, limits).await.map_err(|error| match error {
-            BodyError::TooLarge => {
-                invalid(StatusCode::PAYLOAD_TOO_LARGE, format!("The body is larger than {} bytes", limits.max_bytes))
+            BodyError::TooLarge => invalid(
+                StatusCode::PAYLOAD_TOO_LARGE,
+                format!("The body is larger than {} bytes", limits.max_bytes),
+            ),
+            BodyError::TooSlow => {
+                invalid(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time".to_owned())
             }
-            BodyError::TooSlow => invalid(StatusCode::REQUEST_TIMEOUT, "The body did not arrive in time".to_owned()),
             BodyError::Broken => WalletProblem::invalid_request("The body is incomplete"),
         })?;
         if !body.is_empty() && !is_json(&parts.headers) {
@@ -290,7 +327,12 @@ impl Gate {
         shown(limit, limit, self.wall_clock.now())
     }
 
-    fn respond(&self, answer: Result<Answer, WalletProblem>, id: &RequestId, allowance: Allowance) -> Response {
+    fn respond(
+        &self,
+        answer: Result<Answer, WalletProblem>,
+        id: &RequestId,
+        allowance: Allowance,
+    ) -> Response {
         let mut response = match answer {
             Ok(answer) => served(answer),
             Err(problem) => problem.respond(id, self.clock.now()),
@@ -305,9 +347,13 @@ impl Gate {
 
 fn served(answer: Answer) -> Response {
     let mut response = Response::new(Body::from(answer.body));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
     if answer.replayed {
-        response.headers_mut().insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
+        response
+            .headers_mut()
+            .insert(IDEMPOTENT_REPLAYED.clone(), HeaderValue::from_static("true"));
     }
     response
 }

@@ -92,7 +92,11 @@ impl Permits for Counter {
         let total = drawn.entry(draw.group).or_default();
         let granted = draw.wanted.min(draw.limit - *total);
         *total += granted;
-        let answer = if self.away { Err(Unreadable("away".to_owned())) } else { Ok(Drawn { granted, total: *total }) };
+        let answer = if self.away {
+            Err(Unreadable("away".to_owned()))
+        } else {
+            Ok(Drawn { granted, total: *total })
+        };
         Box::pin(std::future::ready(answer))
     }
 }
@@ -107,7 +111,10 @@ fn gate_of(keys: Keys, agreed: Agreed, permits: Counter) -> Gate {
     };
     let limits = GroupLimits { wallets: 3, ..GroupLimits::default() };
     let body = BodyLimits { max_bytes: 64, read_timeout: Duration::from_secs(5) };
-    Gate::new(sources, Settings { rules: Rules::new(Environment::Mock, Service::Wallet, URL), limits, body })
+    Gate::new(
+        sources,
+        Settings { rules: Rules::new(Environment::Mock, Service::Wallet, URL), limits, body },
+    )
 }
 
 fn gate() -> Gate {
@@ -121,7 +128,9 @@ fn token(key: &str, roles: &[&str], body: Option<&[u8]>) -> String {
 
 /// A request from an address, with `authorization` unless empty.
 fn asks(operation: &Operation, authorization: &str, body: &str) -> Request<Body> {
-    let mut request = Request::builder().method(&operation.method).uri(operation.path.replace("{wallet_id}", "w-1"));
+    let mut request = Request::builder()
+        .method(&operation.method)
+        .uri(operation.path.replace("{wallet_id}", "w-1"));
     if !authorization.is_empty() {
         request = request.header(header::AUTHORIZATION, authorization);
     }
@@ -175,35 +184,56 @@ async fn ask(gate: &Gate, operation: &'static Operation, request: Request<Body>)
 async fn without_a_valid_wallet_token_no_request_passes() {
     let gate = gate();
     for authorization in ["", "Bearer x", &token(PAY_KEY, &[], None)] {
-        let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, authorization, "")).await;
+        let told =
+            ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, authorization, ""))
+                .await;
         assert_eq!(told.error(), (401, "UNAUTHORIZED"), "{authorization}");
         assert_eq!(told.headers["www-authenticate"], "Bearer");
-        assert!(told.body["request_id"].is_string() && told.body["timestamp"] == "2027-01-15T08:00:20.000Z");
+        assert!(
+            told.body["request_id"].is_string()
+                && told.body["timestamp"] == "2027-01-15T08:00:20.000Z"
+        );
     }
-    let suspended = gate_of(Keys { suspended: true }, Agreed { strict_roles: false }, Counter::default());
+    let suspended =
+        gate_of(Keys { suspended: true }, Agreed { strict_roles: false }, Counter::default());
     let request = asks(&operations::GET_WALLET, &token(KEY, &[], None), "");
     assert_eq!(ask(&suspended, &operations::GET_WALLET, request).await.error(), (403, "FORBIDDEN"));
 }
 
 #[tokio::test]
 async fn a_missing_role_is_403_and_names_the_role() {
-    let (loose, strict) =
-        (gate(), gate_of(Keys { suspended: false }, Agreed { strict_roles: true }, Counter::default()));
+    let (loose, strict) = (
+        gate(),
+        gate_of(Keys { suspended: false }, Agreed { strict_roles: true }, Counter::default()),
+    );
     let viewer = token(KEY, &["wallet_viewer"], None);
-    let told = ask(&loose, &operations::PROVISION, asks(&operations::PROVISION, &viewer, "{}")).await;
+    let told =
+        ask(&loose, &operations::PROVISION, asks(&operations::PROVISION, &viewer, "{}")).await;
     assert_eq!(told.error(), (403, "FORBIDDEN"));
     assert_eq!(told.body["details"], json!({"required_role": "wallet_manager"}));
-    assert_eq!(ask(&loose, &operations::BLOCK, asks(&operations::BLOCK, &viewer, "{}")).await.status, 200);
+    assert_eq!(
+        ask(&loose, &operations::BLOCK, asks(&operations::BLOCK, &viewer, "{}")).await.status,
+        200
+    );
     let told = ask(&strict, &operations::BLOCK, asks(&operations::BLOCK, &viewer, "{}")).await;
-    assert_eq!((told.status, &told.body["details"]["required_role"]), (403, &json!("compliance_officer")));
-    assert_eq!(ask(&strict, &operations::GET_WALLET, asks(&operations::GET_WALLET, &viewer, "")).await.status, 200);
+    assert_eq!(
+        (told.status, &told.body["details"]["required_role"]),
+        (403, &json!("compliance_officer"))
+    );
+    assert_eq!(
+        ask(&strict, &operations::GET_WALLET, asks(&operations::GET_WALLET, &viewer, ""))
+            .await
+            .status,
+        200
+    );
 }
 
 #[tokio::test]
 async fn a_used_up_window_is_429_with_its_details_and_when_to_come_back() {
     let (gate, token) = (gate(), token(KEY, &[], None));
     for left in ["2", "1", "0"] {
-        let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token, "")).await;
+        let told =
+            ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token, "")).await;
         assert_eq!((told.status, told.remaining()), (200, left));
         assert_eq!(told.headers["cache-control"], "no-store");
     }
@@ -211,10 +241,17 @@ async fn a_used_up_window_is_429_with_its_details_and_when_to_come_back() {
     assert_eq!(told.error(), (429, "RATE_LIMIT_EXCEEDED"));
     assert_eq!(told.body["details"], json!({"limit": 3, "window": "60s", "retry_after": 40}));
     let shown = |name: &str| told.headers[name].to_str().expect("text").to_owned();
-    let headers = ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"].map(shown);
+    let headers =
+        ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after"]
+            .map(shown);
     assert_eq!(headers, ["3", "0", "40", "40"]);
     // Every group has its own window.
-    assert_eq!(ask(&gate, &operations::LIST_ORDERS, asks(&operations::LIST_ORDERS, &token, "")).await.status, 200);
+    assert_eq!(
+        ask(&gate, &operations::LIST_ORDERS, asks(&operations::LIST_ORDERS, &token, ""))
+            .await
+            .status,
+        200
+    );
 }
 
 #[tokio::test]
@@ -225,13 +262,17 @@ async fn the_order_is_401_403_429_then_the_request() {
         ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &anybody, "")).await;
     }
     // The window is used up and the body is not JSON: the role is reported first, then the window.
-    let told = ask(&gate, &operations::PROVISION, asks(&operations::PROVISION, &anybody, "{")).await;
+    let told =
+        ask(&gate, &operations::PROVISION, asks(&operations::PROVISION, &anybody, "{")).await;
     assert_eq!((told.status, told.remaining()), (403, "0"));
     let manager = token(KEY, &["wallet_manager"], None);
     let mut request = asks(&operations::PROVISION, &manager, "x");
     request.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));
     assert_eq!(ask(&gate, &operations::PROVISION, request).await.status, 429);
-    assert_eq!(ask(&gate, &operations::PROVISION, asks(&operations::PROVISION, "", "{")).await.status, 401);
+    assert_eq!(
+        ask(&gate, &operations::PROVISION, asks(&operations::PROVISION, "", "{")).await.status,
+        401
+    );
 }
 
 #[tokio::test]
@@ -241,7 +282,8 @@ async fn strangers_count_against_their_address_and_never_against_the_tenant() {
         let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, "", "")).await;
         assert_eq!((told.status, told.remaining()), (401, left));
     }
-    let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, "Bearer x", "")).await;
+    let told =
+        ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, "Bearer x", "")).await;
     assert_eq!((told.error(), told.remaining()), ((429, "RATE_LIMIT_EXCEEDED"), "0"));
     let token = token(KEY, &[], None);
     let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token, "")).await;
@@ -253,7 +295,8 @@ async fn a_path_that_is_none_is_404_and_counts_against_the_address() {
     let gate = gate();
     for (left, status) in [("2", 404), ("1", 404), ("0", 404), ("0", 429)] {
         let request = asks(&operations::GET_WALLET, &token(KEY, &[], None), "");
-        let told = Told::of(gate.refuse(&request, WalletProblem::not_found("Path not found"))).await;
+        let told =
+            Told::of(gate.refuse(&request, WalletProblem::not_found("Path not found"))).await;
         assert_eq!((told.status, told.remaining()), (status, left));
     }
 }
@@ -275,7 +318,10 @@ async fn a_body_is_json_whole_and_not_too_large() {
     let mut keyed = asks(order, &token, "{}");
     keyed.headers_mut().insert("idempotency-key", HeaderValue::from_static(""));
     let told = ask(&gate, order, keyed).await;
-    assert_eq!((told.error(), &told.body["field"]), ((400, "INVALID_REQUEST"), &json!("Idempotency-Key")));
+    assert_eq!(
+        (told.error(), &told.body["field"]),
+        ((400, "INVALID_REQUEST"), &json!("Idempotency-Key"))
+    );
 }
 
 #[tokio::test]
@@ -292,7 +338,10 @@ async fn a_repetition_waits_for_the_first_and_then_gets_retry_after() {
     let first = gate.handle(order, "w-1".to_owned(), keyed(), never);
     let second = async {
         let told = ask(&gate, order, keyed()).await;
-        assert_eq!((told.error(), &told.body["field"]), ((409, "CONFLICT"), &json!("Idempotency-Key")));
+        assert_eq!(
+            (told.error(), &told.body["field"]),
+            ((409, "CONFLICT"), &json!("Idempotency-Key"))
+        );
         assert_eq!(told.headers["retry-after"], "1");
     };
     tokio::select! {
@@ -318,7 +367,12 @@ async fn a_claim_over_the_body_must_match_but_none_is_demanded() {
 async fn without_the_counter_no_request_passes() {
     let away = Counter { away: true, ..Counter::default() };
     let gate = gate_of(Keys { suspended: false }, Agreed { strict_roles: false }, away);
-    let told = ask(&gate, &operations::GET_WALLET, asks(&operations::GET_WALLET, &token(KEY, &[], None), "")).await;
+    let told = ask(
+        &gate,
+        &operations::GET_WALLET,
+        asks(&operations::GET_WALLET, &token(KEY, &[], None), ""),
+    )
+    .await;
     assert_eq!(
         (told.error(), &told.headers["retry-after"]),
         ((503, "SERVICE_UNAVAILABLE"), &HeaderValue::from_static("1"))
@@ -331,6 +385,8 @@ async fn an_operation_that_panics_is_answered_in_the_services_own_words() {
         panic!("an internal error")
     }
     let request = asks(&operations::GET_WALLET, &token(KEY, &[], None), "");
-    let told = Told::of(gate().handle(&operations::GET_WALLET, "w-1".to_owned(), request, panics).await).await;
+    let told =
+        Told::of(gate().handle(&operations::GET_WALLET, "w-1".to_owned(), request, panics).await)
+            .await;
     assert_eq!((told.error(), told.remaining()), ((500, "INTERNAL_ERROR"), "2"));
 }

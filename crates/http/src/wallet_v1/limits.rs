@@ -40,8 +40,13 @@ pub enum Group {
 
 impl Group {
     /// Every group.
-    pub const ALL: [Group; 5] =
-        [Group::Wallets, Group::PaymentRequests, Group::Orders, Group::Transactions, Group::Additions];
+    pub const ALL: [Group; 5] = [
+        Group::Wallets,
+        Group::PaymentRequests,
+        Group::Orders,
+        Group::Transactions,
+        Group::Additions,
+    ];
 
     /// Its name in the counter.
     pub const fn name(self) -> &'static str {
@@ -56,7 +61,8 @@ impl Group {
 
     /// The group of a path under `/v1/sdk`, known or unknown.
     pub fn of_path(path: &str) -> Group {
-        let first = path.strip_prefix("/v1/sdk/").unwrap_or_default().split('/').next().unwrap_or_default();
+        let first =
+            path.strip_prefix("/v1/sdk/").unwrap_or_default().split('/').next().unwrap_or_default();
         Group::ALL.into_iter().find(|group| group.name() == first).unwrap_or(Group::Additions)
     }
 }
@@ -78,7 +84,13 @@ pub struct GroupLimits {
 
 impl Default for GroupLimits {
     fn default() -> GroupLimits {
-        GroupLimits { wallets: 100, payment_requests: 200, orders: 50, transactions: 200, additions: 200 }
+        GroupLimits {
+            wallets: 100,
+            payment_requests: 200,
+            orders: 50,
+            transactions: 200,
+            additions: 200,
+        }
     }
 }
 
@@ -179,7 +191,9 @@ impl OneProcess {
         if granted > 0 {
             let store = self.store.clone();
             tokio::spawn(async move {
-                if let Err(error) = store.draw_permits(tenant, group, began_at, granted, limit).await {
+                if let Err(error) =
+                    store.draw_permits(tenant, group, began_at, granted, limit).await
+                {
                     tracing::warn!(%error, "recording permits failed: a restart within this minute may grant them again");
                 }
             });
@@ -242,7 +256,12 @@ impl Windows {
     ///
     /// # Errors
     /// The counter cannot be reached, and this node has no permit left.
-    pub async fn take(&self, tenant: TenantId, group: Group, now: Timestamp) -> Result<Allowance, Unreadable> {
+    pub async fn take(
+        &self,
+        tenant: TenantId,
+        group: Group,
+        now: Timestamp,
+    ) -> Result<Allowance, Unreadable> {
         let limit = self.limits.of(group);
         let share = self.share(tenant, group);
         // Held during a draw: a waiting request would have to draw as well.
@@ -252,7 +271,8 @@ impl Windows {
         }
         if share.left == 0 && share.total < limit {
             let wanted = share.wanted(limit);
-            let draw = Draw { tenant, group: group.name(), window_s: share.window_s, wanted, limit };
+            let draw =
+                Draw { tenant, group: group.name(), window_s: share.window_s, wanted, limit };
             let drawn = self.permits.draw(draw).await?;
             (share.left, share.total) = (drawn.granted, drawn.total);
         }

@@ -65,7 +65,10 @@ async fn one_node_grants_the_limit_exactly_and_counts_down_by_one() {
     let (counter, [node]) = nodes();
     for left in (0..50).rev() {
         let allowance = take(&node, Group::Orders, T0).await;
-        assert_eq!(allowance, Allowance { limit: 50, remaining: left, reset_s: 40, retry_after_s: None });
+        assert_eq!(
+            allowance,
+            Allowance { limit: 50, remaining: left, reset_s: 40, retry_after_s: None }
+        );
     }
     let refused = take(&node, Group::Orders, T0 + Span::secs(39)).await;
     assert_eq!(refused, Allowance { limit: 50, remaining: 0, reset_s: 1, retry_after_s: Some(1) });

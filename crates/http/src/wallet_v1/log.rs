@@ -16,7 +16,11 @@ pub(super) async fn deliveries(api: Arc<Api>, admitted: Admitted) -> Result<Answ
     let query = decode::deliveries(admitted.parts.uri.query())?;
     let states = query.status.into_iter().collect();
     let filter = DeliveryFilter { of: query.service, states, ..DeliveryFilter::default() };
-    let listed = api.wallets.deliveries(&admitted.caller, &filter, query.page.wanted()).await.map_err(denied)?;
+    let listed = api
+        .wallets
+        .deliveries(&admitted.caller, &filter, query.page.wanted())
+        .await
+        .map_err(denied)?;
     Ok(Answer::listed("deliveries", query.page, &listed, |out, record| {
         render::delivery(out, &record.delivery, record.event.kind_name());
     }))
@@ -24,19 +28,28 @@ pub(super) async fn deliveries(api: Arc<Api>, admitted: Admitted) -> Result<Answ
 
 pub(super) async fn redeliver(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let id = EventId::parse(&admitted.id).ok_or_else(|| Named::Delivery.not_found())?;
-    let reply = api.wallets.redeliver(&admitted.caller, id, deed(&admitted, ""), admitted.idempotency).await;
+    let reply = api
+        .wallets
+        .redeliver(&admitted.caller, id, deed(&admitted, ""), admitted.idempotency)
+        .await;
     let reply = reply.map_err(|refused| match refused {
         // A delivery has its event's id.
         Denied::NotFound(_) => Named::Delivery.not_found(),
         refused => denied(refused),
     })?;
-    Ok(Answer::made(reply, |out, record| render::delivery(out, &record.delivery, record.event.kind_name())))
+    Ok(Answer::made(reply, |out, record| {
+        render::delivery(out, &record.delivery, record.event.kind_name())
+    }))
 }
 
 pub(super) async fn events(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let query = decode::events(admitted.parts.uri.query())?;
     let head = head_at(&api, &admitted, query.after).await?;
-    let page = api.wallets.events_after(&admitted.caller, query.after, query.limit).await.map_err(denied)?;
+    let page = api
+        .wallets
+        .events_after(&admitted.caller, query.after, query.limit)
+        .await
+        .map_err(denied)?;
     // The log has no gaps: events missing after the reader's position have expired.
     let gone = page.first().map_or(head, |entry| entry.seq - 1);
     if query.after > 0 && query.after < gone {
@@ -67,5 +80,8 @@ async fn head_at(api: &Api, admitted: &Admitted, after: i64) -> Result<i64, Wall
         "after: the log ends at {head}: this position belongs to a different or a reset log; \
          start again from 0"
     );
-    Err(WalletProblem::invalid_request(message).of_field("after").with("reason", "cursor_ahead").number("head", head))
+    Err(WalletProblem::invalid_request(message)
+        .of_field("after")
+        .with("reason", "cursor_ahead")
+        .number("head", head))
 }

@@ -209,8 +209,10 @@ mod tests {
             ("redeliver_webhook", &[M]),
             ("list_wallet_events", &[M, A]),
         ];
-        let actual: Vec<_> =
-            ALL.iter().map(|operation| (operation.name, allowed(RolePolicy::Strict, operation))).collect();
+        let actual: Vec<_> = ALL
+            .iter()
+            .map(|operation| (operation.name, allowed(RolePolicy::Strict, operation)))
+            .collect();
         assert_eq!(actual, matrix.map(|(name, roles)| (name, roles.to_vec())));
     }
 
@@ -218,8 +220,15 @@ mod tests {
     fn by_default_only_provisioning_needs_a_role() {
         for operation in ALL {
             let expected = (operation.name == "provision_wallet").then_some(Role::WalletManager);
-            for granted in [vec![], vec!["wallet_viewer".to_owned()], vec!["WALLET_MANAGER".to_owned()]] {
-                assert_eq!(operation.lacking(RolePolicy::Default, &granted), expected, "{}", operation.name);
+            for granted in
+                [vec![], vec!["wallet_viewer".to_owned()], vec!["WALLET_MANAGER".to_owned()]]
+            {
+                assert_eq!(
+                    operation.lacking(RolePolicy::Default, &granted),
+                    expected,
+                    "{}",
+                    operation.name
+                );
             }
             let manager = ["auditor".to_owned(), "wallet_manager".to_owned()];
             assert_eq!(operation.lacking(RolePolicy::Default, &manager), None);
@@ -231,9 +240,14 @@ mod tests {
     fn readers_change_nothing_and_a_refusal_names_a_sufficient_role() {
         for operation in ALL {
             for reader in [Role::WalletViewer, Role::Auditor] {
-                assert!(!operation.is_post() || !operation.roles.contains(&reader), "{}", operation.name);
+                assert!(
+                    !operation.is_post() || !operation.roles.contains(&reader),
+                    "{}",
+                    operation.name
+                );
             }
-            let lacking = operation.lacking(RolePolicy::Strict, &[]).expect("no role is not enough");
+            let lacking =
+                operation.lacking(RolePolicy::Strict, &[]).expect("no role is not enough");
             assert_eq!(operation.lacking(RolePolicy::Strict, &[lacking.name().to_owned()]), None);
         }
     }

@@ -28,7 +28,8 @@ pub(super) enum Named {
 }
 
 impl Named {
-    const ALL: [Named; 5] = [Named::Wallet, Named::PaymentRequest, Named::Order, Named::Transaction, Named::Delivery];
+    const ALL: [Named; 5] =
+        [Named::Wallet, Named::PaymentRequest, Named::Order, Named::Transaction, Named::Delivery];
 
     /// The field with its id.
     const fn field(self) -> &'static str {
@@ -57,24 +58,29 @@ impl Named {
 /// The response to a request that was not served.
 pub(super) fn denied(denied: Denied) -> WalletProblem {
     match denied {
-        Denied::NotFound(field) => match Named::ALL.into_iter().find(|named| named.field() == field) {
-            Some(named) => named.not_found(),
-            None => WalletProblem::not_found("Not found").of_field(field),
-        },
+        Denied::NotFound(field) => {
+            match Named::ALL.into_iter().find(|named| named.field() == field) {
+                Some(named) => named.not_found(),
+                None => WalletProblem::not_found("Not found").of_field(field),
+            }
+        }
         Denied::Invalid(fault) => WalletProblem::from(vec![fault]),
         Denied::Refused(refusal) => refused(refusal),
-        Denied::RateUnavailable(..) => {
-            WalletProblem::unavailable(RETRY_AFTER_S).saying("No current exchange rate is available")
-        }
+        Denied::RateUnavailable(..) => WalletProblem::unavailable(RETRY_AFTER_S)
+            .saying("No current exchange rate is available"),
         Denied::ListsStale => {
-            tracing::error!("exchange order refused: the sanctions lists are too old to screen its account holder");
+            tracing::error!(
+                "exchange order refused: the sanctions lists are too old to screen its account holder"
+            );
             WalletProblem::unavailable(RETRY_AFTER_S)
         }
         Denied::Engine(EngineError::Internal) => WalletProblem::internal(),
-        Denied::Engine(EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown) => {
-            WalletProblem::unavailable(RETRY_AFTER_S)
+        Denied::Engine(
+            EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown,
+        ) => WalletProblem::unavailable(RETRY_AFTER_S),
+        Denied::NotOffered => {
+            WalletProblem::unavailable(RETRY_AFTER_S).saying("The wallet service is not enabled")
         }
-        Denied::NotOffered => WalletProblem::unavailable(RETRY_AFTER_S).saying("The wallet service is not enabled"),
         Denied::Keys(error) => {
             tracing::error!(%error, "using a tenant's keys failed");
             WalletProblem::unavailable(RETRY_AFTER_S)
@@ -97,7 +103,8 @@ pub(super) fn refused(refused: Refused) -> WalletProblem {
         Refused::Deposit(refusal) => deposit(&refusal),
         Refused::Exchange(refusal) => order(&refusal),
         Refused::IdempotencyMismatch => {
-            let message = "The key was already used with a different body; use a new key for a new request";
+            let message =
+                "The key was already used with a different body; use a new key for a new request";
             WalletProblem::validation_failed(message).of_field("Idempotency-Key")
         }
         // Another request won the race; a retry may succeed.
@@ -125,12 +132,15 @@ fn wallet(refusal: &WalletRefusal) -> WalletProblem {
         }
         WalletRefusal::Ordered(day) => {
             let status = WalletState::Blocked.name();
-            WalletProblem::conflict(format!("The wallet is {status}: it will be blacklisted on {day}"))
-                .with("current_status", status)
-                .with("effective_date", day)
+            WalletProblem::conflict(format!(
+                "The wallet is {status}: it will be blacklisted on {day}"
+            ))
+            .with("current_status", status)
+            .with("effective_date", day)
         }
         WalletRefusal::Conflict(state) => {
-            WalletProblem::conflict(format!("The wallet is {}", state.name())).with("current_status", state.name())
+            WalletProblem::conflict(format!("The wallet is {}", state.name()))
+                .with("current_status", state.name())
         }
         WalletRefusal::Frozen(state) => frozen(*state),
     }
@@ -138,17 +148,22 @@ fn wallet(refusal: &WalletRefusal) -> WalletProblem {
 
 /// 422: the wallet's state does not allow it.
 fn frozen(state: WalletState) -> WalletProblem {
-    WalletProblem::validation_failed(format!("The wallet is {}", state.name())).with("wallet_status", state.name())
+    WalletProblem::validation_failed(format!("The wallet is {}", state.name()))
+        .with("wallet_status", state.name())
 }
 
 fn deposit(refusal: &DepositRefusal) -> WalletProblem {
-    let conflict =
-        |status: &str| WalletProblem::conflict("The transaction is not held for review").with("current_status", status);
+    let conflict = |status: &str| {
+        WalletProblem::conflict("The transaction is not held for review")
+            .with("current_status", status)
+    };
     match refusal {
         DepositRefusal::State(state) => conflict(status(*state).name()),
         DepositRefusal::Frozen(state) => frozen(*state),
-        DepositRefusal::EscrowHeld => WalletProblem::conflict("Funds in the escrow are on legal hold")
-            .with("current_status", DepositStatus::ReceivedInEscrow.name()),
+        DepositRefusal::EscrowHeld => {
+            WalletProblem::conflict("Funds in the escrow are on legal hold")
+                .with("current_status", DepositStatus::ReceivedInEscrow.name())
+        }
         DepositRefusal::NothingHeld => conflict(DepositStatus::Rejected.name()),
         refusal => {
             tracing::error!(%refusal, "review refused for an internal reason");
@@ -168,9 +183,10 @@ const fn status(state: DepositState) -> DepositStatus {
         | DepositState::Approved
         | DepositState::Suspended => DepositStatus::ReceivedInEscrow,
         DepositState::Completed => DepositStatus::Completed,
-        DepositState::Rejected | DepositState::LegalHold | DepositState::Refunding | DepositState::Refunded => {
-            DepositStatus::Rejected
-        }
+        DepositState::Rejected
+        | DepositState::LegalHold
+        | DepositState::Refunding
+        | DepositState::Refunded => DepositStatus::Rejected,
         DepositState::Failed => DepositStatus::Failed,
     }
 }
@@ -178,7 +194,9 @@ const fn status(state: DepositState) -> DepositStatus {
 fn order(refusal: &OrderRefusal) -> WalletProblem {
     match refusal {
         OrderRefusal::Frozen(state) => frozen(*state),
-        OrderRefusal::Amount => WalletProblem::validation_failed("The amount cannot be paid out").of_field("amount"),
+        OrderRefusal::Amount => {
+            WalletProblem::validation_failed("The amount cannot be paid out").of_field("amount")
+        }
         OrderRefusal::NoToken => WalletProblem::unavailable(RETRY_AFTER_S),
         OrderRefusal::InsufficientBalance { requested, available } => {
             let code = requested.currency.code();
@@ -189,11 +207,14 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
                 .with("currency", code)
         }
         OrderRefusal::Unfunded { .. } => WalletProblem::unavailable(RETRY_AFTER_S),
-        OrderRefusal::NotWithheld => WalletProblem::conflict("No decision about the order is pending"),
+        OrderRefusal::NotWithheld => {
+            WalletProblem::conflict("No decision about the order is pending")
+        }
         OrderRefusal::Conflict(state) => {
             let status = state.status().name();
             let why = state.why_not_cancelled().map(|why| format!(": {why}")).unwrap_or_default();
-            WalletProblem::conflict(format!("The order is {status}{why}")).with("current_status", status)
+            WalletProblem::conflict(format!("The order is {status}{why}"))
+                .with("current_status", status)
         }
     }
 }
@@ -263,12 +284,20 @@ mod tests {
                 json!({"error": "VALIDATION_FAILED", "details": {"wallet_status": "BLACKLISTED"}}),
             ),
             (
-                OrderRefusal::InsufficientBalance { requested: usdc(100_000_000), available: usdc(25_500_000) }.into(),
+                OrderRefusal::InsufficientBalance {
+                    requested: usdc(100_000_000),
+                    available: usdc(25_500_000),
+                }
+                .into(),
                 422,
                 json!({"error": "INSUFFICIENT_BALANCE",
                        "details": {"requested_amount": "100.00", "available_balance": "25.50", "currency": "USDC"}}),
             ),
-            (OrderRefusal::Amount.into(), 422, json!({"error": "VALIDATION_FAILED", "field": "amount"})),
+            (
+                OrderRefusal::Amount.into(),
+                422,
+                json!({"error": "VALIDATION_FAILED", "field": "amount"}),
+            ),
             (
                 OrderRefusal::Conflict(ExchangeState::Paying).into(),
                 409,
@@ -284,7 +313,11 @@ mod tests {
                 409,
                 json!({"error": "CONFLICT", "details": {"current_status": "COMPLETED"}}),
             ),
-            (Refused::IdempotencyMismatch, 422, json!({"error": "VALIDATION_FAILED", "field": "Idempotency-Key"})),
+            (
+                Refused::IdempotencyMismatch,
+                422,
+                json!({"error": "VALIDATION_FAILED", "field": "Idempotency-Key"}),
+            ),
             (Refused::Moved, 503, json!({"error": "SERVICE_UNAVAILABLE"})),
             (Refused::Ledger("x".to_owned()), 500, json!({"error": "INTERNAL_ERROR"})),
         ] {
@@ -299,7 +332,10 @@ mod tests {
                 let answer = problem.respond(&RequestId::of(&http::HeaderMap::new()), Timestamp(0));
                 async { axum::body::to_bytes(answer.into_body(), 10_000).await.expect("a body") }
             };
-            let (at_once, later) = (told(named.not_found()).await, told(denied(Denied::NotFound(named.field()))).await);
+            let (at_once, later) = (
+                told(named.not_found()).await,
+                told(denied(Denied::NotFound(named.field()))).await,
+            );
             let without_id = |body: &[u8]| {
                 let mut body: Value = serde_json::from_slice(body).expect("JSON");
                 body["request_id"].take();

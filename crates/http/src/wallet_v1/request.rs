@@ -22,13 +22,16 @@ pub(super) async fn create(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
         expires_in_hours: asked.expires_in_hours,
     };
     let reply = api.wallets.create_request(&admitted.caller, asked, admitted.idempotency).await;
-    Ok(Answer::made(reply.map_err(denied)?, |out, request| render::created_request(out, request, &api.links)))
+    Ok(Answer::made(reply.map_err(denied)?, |out, request| {
+        render::created_request(out, request, &api.links)
+    }))
 }
 
 pub(super) async fn list(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let query = decode::requests(admitted.parts.uri.query())?;
     let (wallet, page) = (wallet_id(&query.wallet_id)?, query.page);
-    let listed = api.wallets.list_requests(&admitted.caller, wallet, query.status, page.wanted()).await;
+    let listed =
+        api.wallets.list_requests(&admitted.caller, wallet, query.status, page.wanted()).await;
     let listed = listed.map_err(denied)?;
     let money = api.wallets.money_of(&admitted.caller, &listed.rows).await.map_err(denied)?;
     Ok(Answer::listed("payment_requests", page, &listed, |out, request| {
@@ -38,7 +41,11 @@ pub(super) async fn list(api: Arc<Api>, admitted: Admitted) -> Result<Answer, Wa
 }
 
 pub(super) async fn get(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
-    let request = api.wallets.find_request(&admitted.caller, request_id(&admitted.id)?).await.map_err(denied)?;
+    let request = api
+        .wallets
+        .find_request(&admitted.caller, request_id(&admitted.id)?)
+        .await
+        .map_err(denied)?;
     let money = money(&api, &admitted.caller, &request).await?;
     Ok(Answer::object(|out| render::found_request(out, &request, &money, &api.links)))
 }
@@ -48,30 +55,49 @@ fn request_id(text: &str) -> Result<PaymentRequestId, WalletProblem> {
     PaymentRequestId::parse(text).ok_or_else(|| Named::PaymentRequest.not_found())
 }
 
-async fn money(api: &Api, caller: &Caller, request: &PaymentRequest) -> Result<RequestMoney, WalletProblem> {
-    let found = api.wallets.money_of(caller, std::slice::from_ref(request)).await.map_err(denied)?;
+async fn money(
+    api: &Api,
+    caller: &Caller,
+    request: &PaymentRequest,
+) -> Result<RequestMoney, WalletProblem> {
+    let found =
+        api.wallets.money_of(caller, std::slice::from_ref(request)).await.map_err(denied)?;
     Ok(found.get(&request.id).copied().unwrap_or_default())
 }
 
 pub(super) async fn cancel(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let id = request_id(&admitted.id)?;
-    let reply = api.wallets.cancel_request(&admitted.caller, id, admitted.idempotency).await.map_err(denied)?;
+    let reply = api
+        .wallets
+        .cancel_request(&admitted.caller, id, admitted.idempotency)
+        .await
+        .map_err(denied)?;
     let money = money(&api, &admitted.caller, &reply.made).await?;
     Ok(Answer::made(reply, |out, request| render::listed_request(out, request, &money, &api.links)))
 }
 
-pub(super) async fn transactions(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+pub(super) async fn transactions(
+    api: Arc<Api>,
+    admitted: Admitted,
+) -> Result<Answer, WalletProblem> {
     let query = decode::transactions(admitted.parts.uri.query())?;
     let (wallet, page) = (wallet_id(&query.wallet_id)?, query.page);
-    let listed = api.wallets.transactions(&admitted.caller, wallet, query.kind, page.wanted()).await;
+    let listed =
+        api.wallets.transactions(&admitted.caller, wallet, query.kind, page.wanted()).await;
     let listed = listed.map_err(denied)?;
     let explorer = api.explorer();
-    Ok(Answer::listed("transactions", page, &listed, |out, entry| render::listed_transaction(out, entry, &explorer)))
+    Ok(Answer::listed("transactions", page, &listed, |out, entry| {
+        render::listed_transaction(out, entry, &explorer)
+    }))
 }
 
-pub(super) async fn transaction(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
+pub(super) async fn transaction(
+    api: Arc<Api>,
+    admitted: Admitted,
+) -> Result<Answer, WalletProblem> {
     // Deposits and orders differ by where they are found.
-    let DepositId(id) = DepositId::parse(&admitted.id).ok_or_else(|| Named::Transaction.not_found())?;
+    let DepositId(id) =
+        DepositId::parse(&admitted.id).ok_or_else(|| Named::Transaction.not_found())?;
     let found = api.wallets.find_transaction(&admitted.caller, id).await.map_err(denied)?;
     Ok(Answer::object(|out| render::found_transaction(out, &found, &api.explorer())))
 }

@@ -16,11 +16,17 @@ pub(super) async fn list(api: Arc<Api>, admitted: Admitted) -> Result<Answer, Wa
     let page = decode::reviews(admitted.parts.uri.query())?.page;
     let listed = api.wallets.reviews(&admitted.caller, page.wanted()).await.map_err(denied)?;
     let explorer = api.explorer();
-    Ok(Answer::listed("reviews", page, &listed, |out, deposit| render::review(out, deposit, &explorer)))
+    Ok(Answer::listed("reviews", page, &listed, |out, deposit| {
+        render::review(out, deposit, &explorer)
+    }))
 }
 
 pub(super) async fn get(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
-    let deposit = api.wallets.find_deposit(&admitted.caller, deposit_id(&admitted.id)?).await.map_err(denied)?;
+    let deposit = api
+        .wallets
+        .find_deposit(&admitted.caller, deposit_id(&admitted.id)?)
+        .await
+        .map_err(denied)?;
     // Not screened yet, or hidden from the bank.
     if deposit.status().is_none() || deposit.assessment.is_none() {
         return Err(Named::Transaction.not_found());

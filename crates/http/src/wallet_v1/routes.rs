@@ -67,7 +67,11 @@ impl Api {
         })
     }
 
-    async fn answered_before(&self, tenant: TenantId, asked: &Idempotency) -> Result<Option<Answer>, WalletProblem> {
+    async fn answered_before(
+        &self,
+        tenant: TenantId,
+        asked: &Idempotency,
+    ) -> Result<Option<Answer>, WalletProblem> {
         match self.wallets.store().kept_answer(tenant, &asked.key).await {
             Ok(Some(kept)) => {
                 asked.is_for(&kept.body_hash).map_err(refusals::refused)?;
@@ -92,7 +96,10 @@ impl Api {
 
     /// URL prefix of transaction links.
     pub(super) fn explorer(&self) -> String {
-        self.wallets.offered().map(|offered| offered.config.explorer_tx_url.clone()).unwrap_or_default()
+        self.wallets
+            .offered()
+            .map(|offered| offered.config.explorer_tx_url.clone())
+            .unwrap_or_default()
     }
 }
 
@@ -130,12 +137,18 @@ pub fn router(api: Arc<Api>) -> Router {
 }
 
 /// Adds an operation at its path.
-fn mount<S, F>(router: Router<Arc<Api>>, operation: &'static Operation, serve: S) -> Router<Arc<Api>>
+fn mount<S, F>(
+    router: Router<Arc<Api>>,
+    operation: &'static Operation,
+    serve: S,
+) -> Router<Arc<Api>>
 where
     S: Fn(Arc<Api>, Admitted) -> F + Clone + Send + Sync + 'static,
     F: Future<Output = Result<Answer, WalletProblem>> + Send + 'static,
 {
-    let handler = move |State(api): State<Arc<Api>>, id: Result<Path<String>, PathRejection>, asked: Request<Body>| {
+    let handler = move |State(api): State<Arc<Api>>,
+                        id: Result<Path<String>, PathRejection>,
+                        asked: Request<Body>| {
         // Invalid text matches no id.
         let id = id.map(|Path(id)| id).unwrap_or_default();
         let served = api.clone();
@@ -153,11 +166,20 @@ where
     router.route(operation.path, if operation.is_post() { post(handler) } else { get(handler) })
 }
 
-async fn no_such_path(State(api): State<Arc<Api>>, request: Request<Body>) -> axum::response::Response {
+async fn no_such_path(
+    State(api): State<Arc<Api>>,
+    request: Request<Body>,
+) -> axum::response::Response {
     api.gate.refuse(&request, WalletProblem::not_found("Path not found"))
 }
 
-async fn no_such_method(State(api): State<Arc<Api>>, request: Request<Body>) -> axum::response::Response {
+async fn no_such_method(
+    State(api): State<Arc<Api>>,
+    request: Request<Body>,
+) -> axum::response::Response {
     let message = "Method not allowed";
-    api.gate.refuse(&request, WalletProblem::new(StatusCode::METHOD_NOT_ALLOWED, "INVALID_REQUEST", message))
+    api.gate.refuse(
+        &request,
+        WalletProblem::new(StatusCode::METHOD_NOT_ALLOWED, "INVALID_REQUEST", message),
+    )
 }

@@ -82,22 +82,30 @@ fn one_bearer() -> Vec<String> {
     vec!["Bearer $token".to_owned()]
 }
 
-const GOOD_HEADER: [(&str, &str); 3] = [("alg", "\"HS256\""), ("typ", "\"JWT\""), ("kid", "\"$kid\"")];
-const GOOD_CLAIMS: [(&str, &str); 5] =
-    [("sub", "\"$kid\""), ("iat", "${now}"), ("exp", "${now+300}"), ("aud", "\"$url\""), ("iss", "\"$url\"")];
+const GOOD_HEADER: [(&str, &str); 3] =
+    [("alg", "\"HS256\""), ("typ", "\"JWT\""), ("kid", "\"$kid\"")];
+const GOOD_CLAIMS: [(&str, &str); 5] = [
+    ("sub", "\"$kid\""),
+    ("iat", "${now}"),
+    ("exp", "${now+300}"),
+    ("aud", "\"$url\""),
+    ("iss", "\"$url\""),
+];
 
 /// Every vector of the data file, for `party`.
 pub fn vectors(party: &Party) -> Vec<Vector> {
-    let recipes: Vec<Recipe> =
-        serde_json::from_str(include_str!("../../data/jwt_vectors.json")).expect("the data file is well formed");
+    let recipes: Vec<Recipe> = serde_json::from_str(include_str!("../../data/jwt_vectors.json"))
+        .expect("the data file is well formed");
     recipes.iter().map(|recipe| recipe.prepare(party)).collect()
 }
 
 impl Recipe {
     fn prepare(&self, party: &Party) -> Vector {
         let mut words = party.words();
-        let header = self.document(&self.header_raw, &GOOD_HEADER, &self.header, "$h_loose", &words, party);
-        let claims = self.document(&self.claims_raw, &GOOD_CLAIMS, &self.claims, "$c_loose", &words, party);
+        let header =
+            self.document(&self.header_raw, &GOOD_HEADER, &self.header, "$h_loose", &words, party);
+        let claims =
+            self.document(&self.claims_raw, &GOOD_CLAIMS, &self.claims, "$c_loose", &words, party);
         for (name, json) in [("h", header), ("c", claims)] {
             let encoded = URL_SAFE_NO_PAD.encode(json);
             words.insert(format!("{name}_loose"), loosened(&encoded));
@@ -109,7 +117,11 @@ impl Recipe {
         words.insert("token".to_owned(), token);
         Vector {
             name: self.name.clone(),
-            authorization: self.authorization.iter().map(|line| self.expand(line, &words, party)).collect(),
+            authorization: self
+                .authorization
+                .iter()
+                .map(|line| self.expand(line, &words, party))
+                .collect(),
             expect: self.expect.clone(),
         }
     }
@@ -124,8 +136,13 @@ impl Recipe {
         party: &Party,
     ) -> String {
         let member = |name: &str, value: &str| format!("{}:{value}", serde_json::Value::from(name));
-        let kept = good.iter().filter(|(name, _)| !patch.contains_key(*name)).map(|(name, value)| member(name, value));
-        let patched = patch.iter().filter_map(|(name, value)| value.as_ref().map(|value| member(name, value)));
+        let kept = good
+            .iter()
+            .filter(|(name, _)| !patch.contains_key(*name))
+            .map(|(name, value)| member(name, value));
+        let patched = patch
+            .iter()
+            .filter_map(|(name, value)| value.as_ref().map(|value| member(name, value)));
         let built = format!("{{{}}}", kept.chain(patched).collect::<Vec<_>>().join(","));
         let mut json = self.expand(raw.as_ref().unwrap_or(&built), words, party);
         // Only documents of 3n + 1 or 3n + 2 bytes have spare bits at the end of their base64.
@@ -140,14 +157,19 @@ impl Recipe {
         let mut pieces = template.split('$');
         let mut out = pieces.next().unwrap_or_default().to_owned();
         for piece in pieces {
-            if let Some((sum, rest)) = piece.strip_prefix('{').and_then(|piece| piece.split_once('}')) {
+            if let Some((sum, rest)) =
+                piece.strip_prefix('{').and_then(|piece| piece.split_once('}'))
+            {
                 out.push_str(&party.sum(sum).to_string());
                 out.push_str(rest);
                 continue;
             }
-            let end = piece.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(piece.len());
+            let end =
+                piece.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(piece.len());
             let word = words.get(&piece[..end]);
-            out.push_str(word.unwrap_or_else(|| panic!("{}: no placeholder ${}", self.name, &piece[..end])));
+            out.push_str(
+                word.unwrap_or_else(|| panic!("{}: no placeholder ${}", self.name, &piece[..end])),
+            );
             out.push_str(&piece[end..]);
         }
         out
@@ -179,7 +201,10 @@ impl Party {
             ("hmac_base64url", URL_SAFE_NO_PAD.encode(&own)),
             ("hmac_of_another_body", hex(&hmac(&self.secret, b"another body"))),
             ("hmac_of_an_empty_body", hex(&hmac(&self.secret, b""))),
-            ("hmac_of_the_reformatted_body", hex(&hmac(&self.secret, format!("{} ", self.body).as_bytes()))),
+            (
+                "hmac_of_the_reformatted_body",
+                hex(&hmac(&self.secret, format!("{} ", self.body).as_bytes())),
+            ),
             ("hmac_with_another_key", hex(&hmac(&self.other_secret, self.body.as_bytes()))),
             ("hmac_plain_sha256", hex(&Sha256::digest(&self.body))),
         ]
@@ -204,7 +229,9 @@ impl Party {
             "key" => tag_of::<Hmac<Sha256>>(secret, message),
             "hs384" => tag_of::<Hmac<Sha384>>(secret, message),
             "hs512" => tag_of::<Hmac<Sha512>>(secret, message),
-            "other" => tag_of::<Hmac<Sha256>>(b"b3RoZXItb3RoZXItb3RoZXItb3RoZXItb3RoZXItMDE=", message),
+            "other" => {
+                tag_of::<Hmac<Sha256>>(b"b3RoZXItb3RoZXItb3RoZXItb3RoZXItb3RoZXItMDE=", message)
+            }
             "other_tenant" => tag_of::<Hmac<Sha256>>(self.other_secret.as_bytes(), message),
             "decoded" => {
                 let decoded = STANDARD.decode(secret).expect("secrets are base64");
@@ -227,7 +254,9 @@ fn tag_of<M: Mac + KeyInit>(key: &[u8], message: &[u8]) -> Vec<u8> {
 
 fn signature_words(tag: &[u8]) -> Vec<(String, String)> {
     let encoded = URL_SAFE_NO_PAD.encode(tag);
-    let swapped = |c: char| if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() };
+    let swapped = |c: char| {
+        if c.is_ascii_lowercase() { c.to_ascii_uppercase() } else { c.to_ascii_lowercase() }
+    };
     let (body, last) = encoded.split_at(encoded.len() - 1);
     // Tags of 48 and 64 bytes are used in plain form only.
     let loose = if encoded.len().is_multiple_of(4) { encoded.clone() } else { loosened(&encoded) };
@@ -251,7 +280,9 @@ fn loosened(encoded: &str) -> String {
         return encoded.to_owned();
     };
     match ALPHABET.find(last) {
-        Some(at) if !last.is_empty() && at % 2 == 0 => format!("{rest}{}", &ALPHABET[at + 1..=at + 1]),
+        Some(at) if !last.is_empty() && at % 2 == 0 => {
+            format!("{rest}{}", &ALPHABET[at + 1..=at + 1])
+        }
         _ => encoded.to_owned(),
     }
 }
@@ -259,7 +290,11 @@ fn loosened(encoded: &str) -> String {
 fn with_last_letter_swapped(kid: &str) -> String {
     let at = kid.rfind(|c: char| c.is_ascii_alphabetic()).expect("a key has letters");
     let letter = kid[at..].chars().next().expect("a letter");
-    let swapped = if letter.is_ascii_lowercase() { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
+    let swapped = if letter.is_ascii_lowercase() {
+        letter.to_ascii_uppercase()
+    } else {
+        letter.to_ascii_lowercase()
+    };
     format!("{}{swapped}{}", &kid[..at], &kid[at + 1..])
 }
 

@@ -14,7 +14,11 @@ pub enum BuiltInChain {}
 impl BuiltInChain {
     /// # Errors
     /// Always: this build has no chain.
-    pub fn open(_chain_id: u64, _directory: &Path, _clock: Arc<dyn Clock>) -> anyhow::Result<BuiltInChain> {
+    pub fn open(
+        _chain_id: u64,
+        _directory: &Path,
+        _clock: Arc<dyn Clock>,
+    ) -> anyhow::Result<BuiltInChain> {
         anyhow::bail!(
             "this build has no built-in chain: name a node of a chain in chain.node_url, or set wallets.enabled = false"
         )

@@ -22,7 +22,11 @@ impl BuiltInChain {
     ///
     /// # Errors
     /// The directory is unusable, or in use by another process.
-    pub fn open(chain_id: u64, directory: &Path, clock: Arc<dyn Clock>) -> anyhow::Result<BuiltInChain> {
+    pub fn open(
+        chain_id: u64,
+        directory: &Path,
+        clock: Arc<dyn Clock>,
+    ) -> anyhow::Result<BuiltInChain> {
         let options = Options {
             data_dir: Some(directory.to_owned()),
             mining: Mining::Instant,
@@ -77,7 +81,9 @@ impl BuiltInChain {
     /// # Errors
     /// The chain has no such block, or cannot be written.
     pub fn replace_newest_block(&self) -> anyhow::Result<()> {
-        self.0.reorg(&Reorg { depth: 1, reinclude: true, ..Reorg::default() }).context("the built-in chain")
+        self.0
+            .reorg(&Reorg { depth: 1, reinclude: true, ..Reorg::default() })
+            .context("the built-in chain")
     }
 
     /// The chain itself, for tests that act on it directly.

@@ -41,7 +41,8 @@ const PAYMENTS_A_DAY: usize = 8;
 const FAILS_EVERY: usize = 29;
 const RETURNS_EVERY: usize = 41;
 /// Base currencies of the sample, in turn.
-const CURRENCIES: [Currency; 5] = [Currency::Aed, Currency::Sar, Currency::Eur, Currency::Kwd, Currency::Myr];
+const CURRENCIES: [Currency; 5] =
+    [Currency::Aed, Currency::Sar, Currency::Eur, Currency::Kwd, Currency::Myr];
 /// Reports fetched at once.
 const REPORTS_MAX: usize = 1_000;
 
@@ -106,7 +107,8 @@ impl Rail for PastRail {
             bank.due(now)?;
             bank.collect_reports(&self.id, cursor, REPORTS_MAX)
         });
-        let fault = |fault: BookFault| RailFault { rail: self.id.clone(), reason: fault.to_string() };
+        let fault =
+            |fault: BookFault| RailFault { rail: self.id.clone(), reason: fault.to_string() };
         Box::pin(std::future::ready(page.map_err(fault)))
     }
 }
@@ -153,11 +155,22 @@ impl Past {
     }
 
     /// Funds the tenant on the first start and, if requested, plays its history.
-    pub async fn live_through(self, tenant: &Tenant, prefund_minor: i64, history: bool) -> anyhow::Result<()> {
+    pub async fn live_through(
+        self,
+        tenant: &Tenant,
+        prefund_minor: i64,
+        history: bool,
+    ) -> anyhow::Result<()> {
         let (engine, batcher) = Engine::new(self.store.clone(), self.world.clone());
         let running = tokio::spawn(batcher.run());
-        let workers = Workers::new(self.store.clone(), engine.clone(), self.world.clone(), "history".to_owned());
-        let payments = Payments::new(self.store.clone(), engine, self.world.clone(), Environment::Mock);
+        let workers = Workers::new(
+            self.store.clone(),
+            engine.clone(),
+            self.world.clone(),
+            "history".to_owned(),
+        );
+        let payments =
+            Payments::new(self.store.clone(), engine, self.world.clone(), Environment::Mock);
         let funded = self.store.accounts(tenant.id).await?;
         for coin in StableCoin::ALL {
             if !funded.iter().any(|account| account.code == AccountCode::Prefund(coin)) {
@@ -166,16 +179,25 @@ impl Past {
         }
         let caller = Caller { tenant: tenant.id, policy: Arc::new(tenant.policy.clone()) };
         for day in 0..if history { DAYS } else { 0 } {
-            self.day(day, &caller, &payments, &workers).await.with_context(|| format!("day {day} of the history"))?;
+            self.day(day, &caller, &payments, &workers)
+                .await
+                .with_context(|| format!("day {day} of the history"))?;
         }
         drop((payments, workers));
         running.await.context("the batcher of the history")
     }
 
-    async fn day(&self, day: i64, caller: &Caller, payments: &Payments, workers: &Workers) -> anyhow::Result<()> {
+    async fn day(
+        &self,
+        day: i64,
+        caller: &Caller,
+        payments: &Payments,
+        workers: &Workers,
+    ) -> anyhow::Result<()> {
         self.rates.tick(self.clock.now());
         let first = usize::try_from(day).unwrap_or(0) * PAYMENTS_A_DAY;
-        try_join_all((first..first + PAYMENTS_A_DAY).map(|number| pay(number, caller, payments))).await?;
+        try_join_all((first..first + PAYMENTS_A_DAY).map(|number| pay(number, caller, payments)))
+            .await?;
         // Sent and accepted; then the bank's reports, settled and possibly returned.
         for pause in [Span::secs(2), Span::secs(2), Span::secs(2)] {
             workers.run_due().await?;
@@ -190,7 +212,11 @@ impl Past {
     }
 }
 
-fn rails(config: &Config, data_dir: &Path, clock: &PastClock) -> anyhow::Result<BTreeMap<RailId, Arc<dyn Rail>>> {
+fn rails(
+    config: &Config,
+    data_dir: &Path,
+    clock: &PastClock,
+) -> anyhow::Result<BTreeMap<RailId, Arc<dyn Rail>>> {
     let book = data_dir.join("bank");
     std::fs::create_dir_all(&book).with_context(|| format!("cannot create {}", book.display()))?;
     let (journal, restored) = Journal::open(&book.join("book.jsonl"), clock.now())?;
@@ -199,7 +225,8 @@ fn rails(config: &Config, data_dir: &Path, clock: &PastClock) -> anyhow::Result<
     let bank = Arc::new(Mutex::new(BankCore::resume(behaviour, journal, restored)));
     let rail = |entry: &config::RailEntry| {
         let id = RailId::new(&entry.id);
-        let rail: Arc<dyn Rail> = Arc::new(PastRail { id: id.clone(), bank: bank.clone(), clock: clock.clone() });
+        let rail: Arc<dyn Rail> =
+            Arc::new(PastRail { id: id.clone(), bank: bank.clone(), clock: clock.clone() });
         (id, rail)
     };
     Ok(config.rails.iter().filter(|entry| entry.enabled).map(rail).collect())
@@ -210,7 +237,13 @@ async fn pay(number: usize, caller: &Caller, payments: &Payments) -> anyhow::Res
     let country = Country::ALL[number % Country::ALL.len()];
     let currency = CURRENCIES[number % CURRENCIES.len()];
     let amount = Decimal::from_int(60 + i64::try_from(number * 37 % 900).unwrap_or(0));
-    let asked = QuoteRequest { country, currency, amount, beneficiary_account_number: None, bank_branch_code: None };
+    let asked = QuoteRequest {
+        country,
+        currency,
+        amount,
+        beneficiary_account_number: None,
+        bank_branch_code: None,
+    };
     let quote = payments.quote(caller, asked, None).await?.made;
     let mut draft = example::draft(country, quote.id, currency, quote.expected_amount());
     draft.external_id = Some(format!("sample-{number:04}"));

@@ -121,7 +121,10 @@ pub async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
         Ok(listener) => Ok(listener),
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
             let holder = port::holder(address.port());
-            anyhow::bail!("port {} is taken by {holder}; choose another with --port (0 = any)", address.port())
+            anyhow::bail!(
+                "port {} is taken by {holder}; choose another with --port (0 = any)",
+                address.port()
+            )
         }
         Err(error) => Err(error).with_context(|| format!("cannot listen on {address}")),
     }
@@ -138,21 +141,26 @@ pub async fn start(
     let behaviour = Behaviour { seed: wanted.seed, statements: true, ..Behaviour::default() };
     prepare(config, data_dir, wanted.history).await?;
     let scenarios = wanted.scenarios.clone();
-    let start = Start { config, data_dir, listener, role: Role::All, metrics, behaviour, scenarios };
+    let start =
+        Start { config, data_dir, listener, role: Role::All, metrics, behaviour, scenarios };
     let service = Service::start(start).await?;
     let store = service.payments.store();
-    let tenant = find_demo_tenant(store).await?.context("the demo tenant is missing in the store")?;
+    let tenant =
+        find_demo_tenant(store).await?.context("the demo tenant is missing in the store")?;
     let pay = demo_key(store, &tenant, KeyService::Pay, PAY_KEY).await?;
     let wallet = demo_key(store, &tenant, KeyService::Wallet, WALLET_KEY).await?;
     let url = service.public_url.clone();
-    let chain = service.chain.as_ref().context("a sandbox has wallets: set wallets.enabled = true")?;
-    let sender = Sender::of(&service.wallets, chain).context("the sandbox's own tokens are not on this chain")?;
+    let chain =
+        service.chain.as_ref().context("a sandbox has wallets: set wallets.enabled = true")?;
+    let sender = Sender::of(&service.wallets, chain)
+        .context("the sandbox's own tokens are not on this chain")?;
     let onboarding = Onboarding { wallets: &service.wallets, sender: &sender, tenant: &tenant };
     // The first payment must not wait for a block.
     chain.set_pace(config, Pace::Instant);
     let wallet_id = onboarding.wallet().await?;
     chain.set_pace(config, Pace::Steady);
-    let token = |coin| chain.config.token(coin).map_or_else(String::new, |address| address.to_string());
+    let token =
+        |coin| chain.config.token(coin).map_or_else(String::new, |address| address.to_string());
     let printed = Printed {
         base_url: url.clone(),
         wallet_base_url: url.clone(),
@@ -194,7 +202,12 @@ async fn find_demo_tenant(store: &Store) -> anyhow::Result<Option<Tenant>> {
 }
 
 /// The demo tenant's key, created once and reused.
-async fn demo_key(store: &Store, tenant: &Tenant, service: KeyService, meta: &str) -> anyhow::Result<IssuedKey> {
+async fn demo_key(
+    store: &Store,
+    tenant: &Tenant,
+    service: KeyService,
+    meta: &str,
+) -> anyhow::Result<IssuedKey> {
     use secrecy::ExposeSecret as _;
     if let Some(access_key) = store.meta(meta).await?
         && let Some(row) = store.key(&access_key).await?

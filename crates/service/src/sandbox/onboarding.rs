@@ -27,7 +27,8 @@ const WALLET: &str = "sandbox.wallet_id";
 /// Store key of the record that it was funded.
 const FUNDED: &str = "sandbox.wallet_funded";
 /// Its initial balance.
-const FUNDS: [(StableCoin, i64); 2] = [(StableCoin::Usdc, 1_000_000_000), (StableCoin::Usdt, 500_000_000)];
+const FUNDS: [(StableCoin, i64); 2] =
+    [(StableCoin::Usdc, 1_000_000_000), (StableCoin::Usdt, 500_000_000)];
 /// The amount of the link to try: 25.00 USDC.
 const TRY_MINOR: i64 = 25_000_000;
 /// Lifetime of an onboarding token (`decisions.md`, "JWT"): 90 days.
@@ -77,14 +78,23 @@ impl Onboarding<'_> {
             blockchain: None,
             kyc_level: Some(KycLevel::Comprehensive),
         };
-        Ok(self.wallets.provision(&self.caller(), customer, None).await.context("the demo wallet")?.made.id)
+        Ok(self
+            .wallets
+            .provision(&self.caller(), customer, None)
+            .await
+            .context("the demo wallet")?
+            .made
+            .id)
     }
 
     async fn fund(&self, wallet: WalletId) -> anyhow::Result<()> {
         let (_, held) = self.wallets.find(&self.caller(), wallet).await?;
-        let missing = FUNDS.iter().filter(|(coin, _)| held.iter().any(|held| held.coin == *coin && held.minor == 0));
+        let missing = FUNDS
+            .iter()
+            .filter(|(coin, _)| held.iter().any(|held| held.coin == *coin && held.minor == 0));
         for (coin, minor) in missing {
-            let request = self.request(wallet, AmountAsked::Crypto(*coin, *minor), "Opening balance").await?;
+            let request =
+                self.request(wallet, AmountAsked::Crypto(*coin, *minor), "Opening balance").await?;
             self.sender.leave_alone(&request).await?;
             self.sender.pay(&request, Some((*coin, *minor))).await?;
         }
@@ -99,20 +109,31 @@ impl Onboarding<'_> {
         }
     }
 
-    async fn request(&self, wallet: WalletId, amount: AmountAsked, purpose: &str) -> anyhow::Result<PaymentRequest> {
+    async fn request(
+        &self,
+        wallet: WalletId,
+        amount: AmountAsked,
+        purpose: &str,
+    ) -> anyhow::Result<PaymentRequest> {
         let asked = NewRequestAsked {
             wallet,
             amount,
             purpose: Some(purpose.to_owned()),
             expires_in_hours: DEFAULT_EXPIRES_IN_HOURS,
         };
-        Ok(self.wallets.create_request(&self.caller(), asked, None).await.context("a payment request")?.made)
+        Ok(self
+            .wallets
+            .create_request(&self.caller(), asked, None)
+            .await
+            .context("a payment request")?
+            .made)
     }
 
     /// A new link that the simulated sender ignores: its path.
     pub(super) async fn link_to_try(&self, wallet: WalletId) -> anyhow::Result<String> {
-        let request =
-            self.request(wallet, AmountAsked::Crypto(StableCoin::Usdc, TRY_MINOR), "Try the pay page").await?;
+        let request = self
+            .request(wallet, AmountAsked::Crypto(StableCoin::Usdc, TRY_MINOR), "Try the pay page")
+            .await?;
         self.sender.leave_alone(&request).await?;
         Ok(format!("/pay/{}", request.token))
     }
@@ -127,7 +148,8 @@ impl Onboarding<'_> {
                 store.disable_webhook(tenant, NO_RECEIVER, WHO).await?;
             }
         }
-        let webhook = store.webhook(tenant).await?.context("the endpoint is missing in the store")?;
+        let webhook =
+            store.webhook(tenant).await?.context("the endpoint is missing in the store")?;
         if !base.is_empty() && webhook.url != base {
             store.set_webhook_url(tenant, base, WHO).await?;
         }

@@ -9,7 +9,10 @@ pub fn holder(port: u16) -> String {
     let Ok(processes) = fs::read_dir("/proc") else { return unknown() };
     for process in processes.flatten() {
         let name = process.file_name();
-        let Some(pid) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit())) else { continue };
+        let Some(pid) = name.to_str().filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()))
+        else {
+            continue;
+        };
         if holds(pid, &inode) {
             let command = fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
             return format!("{} (pid {pid})", command.trim());
@@ -26,7 +29,8 @@ fn listening_inode(port: u16) -> Option<String> {
         let table = fs::read_to_string(table).ok()?;
         table.lines().skip(1).find_map(|line| {
             let fields: Vec<&str> = line.split_whitespace().collect();
-            let listens = fields.get(3) == Some(&LISTEN) && fields.get(1).is_some_and(|local| local.ends_with(&wanted));
+            let listens = fields.get(3) == Some(&LISTEN)
+                && fields.get(1).is_some_and(|local| local.ends_with(&wanted));
             listens.then(|| fields.get(9).map(|inode| (*inode).to_owned())).flatten()
         })
     })
@@ -35,7 +39,9 @@ fn listening_inode(port: u16) -> Option<String> {
 fn holds(pid: &str, inode: &str) -> bool {
     let socket = format!("socket:[{inode}]");
     let Ok(files) = fs::read_dir(format!("/proc/{pid}/fd")) else { return false };
-    files.flatten().any(|file| fs::read_link(file.path()).is_ok_and(|link| link.to_string_lossy() == socket))
+    files
+        .flatten()
+        .any(|file| fs::read_link(file.path()).is_ok_and(|link| link.to_string_lossy() == socket))
 }
 
 #[cfg(test)]
@@ -46,6 +52,10 @@ mod tests {
     fn the_holder_of_our_own_port_is_this_process() {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("an address").port();
-        assert!(holder(port).ends_with(&format!("(pid {})", std::process::id())), "{}", holder(port));
+        assert!(
+            holder(port).ends_with(&format!("(pid {})", std::process::id())),
+            "{}",
+            holder(port)
+        );
     }
 }

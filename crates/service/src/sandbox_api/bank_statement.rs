@@ -52,7 +52,12 @@ async fn closed(
             })?;
             Some((mistake, reachable(&api.payments, reach, payment).await?.end_to_end_id()))
         }
-        _ => return Err(Problem::bad_request("missing_query", "Give both mistake and payment_id, or neither")),
+        _ => {
+            return Err(Problem::bad_request(
+                "missing_query",
+                "Give both mistake and payment_id, or neither",
+            ));
+        }
     };
     let wanted = wanted.as_ref().map(|(mistake, id)| (*mistake, id.as_str()));
     match bank.close_statements(wanted) {

@@ -45,8 +45,15 @@ pub struct Metric {
     pub labels: &'static [(&'static str, Values)],
 }
 
-const STATUSES: Values =
-    Values::Known(&["queued", "processing", "succeeded", "failed", "rejected", "reversed", "unknown"]);
+const STATUSES: Values = Values::Known(&[
+    "queued",
+    "processing",
+    "succeeded",
+    "failed",
+    "rejected",
+    "reversed",
+    "unknown",
+]);
 const OPERATIONS: Values = Values::Known(&[
     "create_quote",
     "get_quote",
@@ -141,13 +148,21 @@ pub const METRICS: &[Metric] = &[
     ),
     metric("corridor_http_requests_in_flight", Kind::Gauge, &[], "Requests in flight"),
     metric("corridor_auth_failures_total", Kind::Counter, &[], "Requests rejected with 401"),
-    metric("corridor_rate_limited_total", Kind::Counter, &[("operation", OPERATIONS)], "Requests rejected with 429"),
+    metric(
+        "corridor_rate_limited_total",
+        Kind::Counter,
+        &[("operation", OPERATIONS)],
+        "Requests rejected with 429",
+    ),
     metric("corridor_event_streams", Kind::Gauge, &[], "Open event streams"),
     // quotes and payments
     metric(
         "corridor_quotes_total",
         Kind::Counter,
-        &[("country", Values::Countries), ("status", Values::Known(&["created", "used", "expired"]))],
+        &[
+            ("country", Values::Countries),
+            ("status", Values::Known(&["created", "used", "expired"])),
+        ],
         "Quotes that entered a state",
     ),
     metric(
@@ -162,7 +177,12 @@ pub const METRICS: &[Metric] = &[
         &[("country", Values::Countries)],
         "Time from acceptance of a payment to its success",
     ),
-    metric("corridor_review_queue_items", Kind::Gauge, &[], "Payments and deposits in the review queue"),
+    metric(
+        "corridor_review_queue_items",
+        Kind::Gauge,
+        &[],
+        "Payments and deposits in the review queue",
+    ),
     metric(
         "corridor_discrepancies_total",
         Kind::Counter,
@@ -175,7 +195,12 @@ pub const METRICS: &[Metric] = &[
         &[("list", Values::Lists)],
         "Time since a sanction list was last read",
     ),
-    metric("corridor_rate_age_seconds", Kind::Gauge, &[], "Age of the oldest mid-market rate in use"),
+    metric(
+        "corridor_rate_age_seconds",
+        Kind::Gauge,
+        &[],
+        "Age of the oldest mid-market rate in use",
+    ),
     // engine
     metric("corridor_batch_commands", Kind::Sizes, &[], "Commands in one batch"),
     metric(
@@ -184,13 +209,33 @@ pub const METRICS: &[Metric] = &[
         &[("rows", Values::Known(&["loaded", "remembered", "outdated"]))],
         "Batches by the source of their rows; `outdated`: decided on cached rows, rejected by the database, decided again",
     ),
-    metric("corridor_commits_in_doubt_total", Kind::Counter, &[], "Commits whose outcome had to be looked up"),
+    metric(
+        "corridor_commits_in_doubt_total",
+        Kind::Counter,
+        &[],
+        "Commits whose outcome had to be looked up",
+    ),
     metric("corridor_queue_commands", Kind::Gauge, &[], "Commands that wait for a batch"),
-    metric("corridor_queue_refusals_total", Kind::Counter, &[], "Commands rejected because the queue was full"),
+    metric(
+        "corridor_queue_refusals_total",
+        Kind::Counter,
+        &[],
+        "Commands rejected because the queue was full",
+    ),
     metric("corridor_jobs", Kind::Gauge, &[("kind", JOBS)], "Unfinished jobs"),
-    metric("corridor_job_oldest_seconds", Kind::Gauge, &[("kind", JOBS)], "Waiting time of the oldest job"),
+    metric(
+        "corridor_job_oldest_seconds",
+        Kind::Gauge,
+        &[("kind", JOBS)],
+        "Waiting time of the oldest job",
+    ),
     // rails
-    metric("corridor_rail_faults_total", Kind::Counter, &[("rail", Values::Rails)], "Failed calls to a rail"),
+    metric(
+        "corridor_rail_faults_total",
+        Kind::Counter,
+        &[("rail", Values::Rails)],
+        "Failed calls to a rail",
+    ),
     metric(
         "corridor_foreign_reports_total",
         Kind::Counter,
@@ -223,16 +268,31 @@ pub const METRICS: &[Metric] = &[
         &[("outcome", WEBHOOK_OUTCOMES)],
         "Attempts to deliver an event to a webhook endpoint",
     ),
-    metric("corridor_webhook_oldest_pending_seconds", Kind::Gauge, &[], "Age of the oldest undelivered event"),
+    metric(
+        "corridor_webhook_oldest_pending_seconds",
+        Kind::Gauge,
+        &[],
+        "Age of the oldest undelivered event",
+    ),
     metric("corridor_chain_faults_total", Kind::Counter, &[], "Failed requests to the chain"),
-    metric("corridor_chain_head_lag_blocks", Kind::Gauge, &[], "Blocks of the chain that are not processed yet"),
+    metric(
+        "corridor_chain_head_lag_blocks",
+        Kind::Gauge,
+        &[],
+        "Blocks of the chain that are not processed yet",
+    ),
     metric(
         "corridor_signer_gas_microether",
         Kind::Gauge,
         &[("role", SIGNER_ROLES), ("signer", Values::Signers)],
         "Gas balance of a signing key at its last use, in 10^-6 ETH",
     ),
-    metric("corridor_chain_reorgs_total", Kind::Counter, &[], "Chain reorganisations that were followed"),
+    metric(
+        "corridor_chain_reorgs_total",
+        Kind::Counter,
+        &[],
+        "Chain reorganisations that were followed",
+    ),
     // ledger
     metric(
         "corridor_reconciliation_breaks",
@@ -240,7 +300,12 @@ pub const METRICS: &[Metric] = &[
         &[],
         "Accounts with a discrepancy against the chain or a rail at the last reconciliation; anything but 0 is an alarm",
     ),
-    metric("corridor_reconciliation_age_seconds", Kind::Gauge, &[], "Age of the last reconciliation"),
+    metric(
+        "corridor_reconciliation_age_seconds",
+        Kind::Gauge,
+        &[],
+        "Age of the last reconciliation",
+    ),
     metric(
         "corridor_audit_faults_total",
         Kind::Counter,
@@ -257,12 +322,13 @@ pub const METRICS: &[Metric] = &[
 
 /// The upper bounds of the buckets of durations, in seconds.
 pub const SECONDS_BUCKETS: &[f64] = &[
-    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 1800.0, 7200.0,
-    86400.0,
+    0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0,
+    300.0, 1800.0, 7200.0, 86400.0,
 ];
 
 /// The upper bounds of the buckets of sizes.
-pub const SIZES_BUCKETS: &[f64] = &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
+pub const SIZES_BUCKETS: &[f64] =
+    &[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 
 impl Metric {
     /// Every combination of its labels' values.
@@ -271,7 +337,9 @@ impl Metric {
         for (name, values) in self.labels {
             let values: Vec<String> = match values {
                 Values::Known(known) => known.iter().map(|value| (*value).to_owned()).collect(),
-                Values::Countries => Country::ALL.iter().map(|country| country.alpha3().to_owned()).collect(),
+                Values::Countries => {
+                    Country::ALL.iter().map(|country| country.alpha3().to_owned()).collect()
+                }
                 Values::Rails => rails.to_vec(),
                 Values::Signers | Values::Lists => Vec::new(),
             };
@@ -303,7 +371,10 @@ mod tests {
             assert!(name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'), "{name}");
             assert_eq!(name.ends_with("_total"), metric.kind == Kind::Counter, "{name}");
             assert!(metric.kind != Kind::Seconds || name.ends_with("_seconds"), "{name}");
-            assert!(!["_ms", "_millis", "_minutes", "_kb"].iter().any(|unit| name.ends_with(unit)), "{name}");
+            assert!(
+                !["_ms", "_millis", "_minutes", "_kb"].iter().any(|unit| name.ends_with(unit)),
+                "{name}"
+            );
             assert!(!metric.help.is_empty() && !metric.help.ends_with('.'), "{name}");
         }
     }
@@ -315,7 +386,10 @@ mod tests {
             Values::Countries | Values::Rails | Values::Signers | Values::Lists => Vec::new(),
         };
         assert_eq!(values(JOBS), domain::job::JobKind::ALL.map(domain::job::JobKind::name));
-        assert_eq!(values(ALERTS), domain::wallet_effects::AlertKind::ALL.map(domain::wallet_effects::AlertKind::name));
+        assert_eq!(
+            values(ALERTS),
+            domain::wallet_effects::AlertKind::ALL.map(domain::wallet_effects::AlertKind::name)
+        );
         let wallets = http_api::wallet_v1::operations::ALL.iter().map(|operation| operation.name);
         assert_eq!(values(OPERATIONS)[6..], wallets.collect::<Vec<_>>());
     }
@@ -330,8 +404,12 @@ mod tests {
                 recorded(&path, names);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).expect("UTF-8");
-                for call in ["counter!(", "gauge!(", "histogram!("].iter().flat_map(|call| text.split(call).skip(1)) {
-                    let literal = call.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
+                for call in ["counter!(", "gauge!(", "histogram!("]
+                    .iter()
+                    .flat_map(|call| text.split(call).skip(1))
+                {
+                    let literal =
+                        call.trim_start().strip_prefix('"').and_then(|rest| rest.split_once('"'));
                     names.extend(literal.map(|(name, _)| name.to_owned()));
                 }
             }
@@ -342,11 +420,14 @@ mod tests {
     fn recorded_metrics_are_listed() {
         let mut names = BTreeSet::new();
         let crates = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        for room in ["adapters/src", "console/src", "engine/src", "http/src", "service/src", "store/src"] {
+        for room in
+            ["adapters/src", "console/src", "engine/src", "http/src", "service/src", "store/src"]
+        {
             recorded(&crates.join(room), &mut names);
         }
         assert!(names.contains("corridor_batch_commands"), "the search itself works: {names:?}");
-        let listed: BTreeSet<String> = METRICS.iter().map(|metric| metric.name.to_owned()).collect();
+        let listed: BTreeSet<String> =
+            METRICS.iter().map(|metric| metric.name.to_owned()).collect();
         let missing: Vec<&String> = names.difference(&listed).collect();
         assert!(missing.is_empty(), "recorded, but not in telemetry::catalogue: {missing:?}");
     }

@@ -24,7 +24,11 @@ impl<'w> FormatFields<'w> for JsonFields {
     }
 
     /// Readers of the object use the last of several members with one name.
-    fn add_fields(&self, current: &'w mut FormattedFields<Self>, fields: &Record<'_>) -> fmt::Result {
+    fn add_fields(
+        &self,
+        current: &'w mut FormattedFields<Self>,
+        fields: &Record<'_>,
+    ) -> fmt::Result {
         let out = &mut current.fields;
         if out.pop().is_none() {
             out.push('{');
@@ -140,12 +144,12 @@ mod tests {
     #[test]
     fn a_line_shows_the_fields_of_its_span_whatever_they_hold() {
         let lines = Lines::default();
-        let layer = log::layer().json().flatten_event(true).with_span_list(false).fmt_fields(JsonFields);
+        let layer =
+            log::layer().json().flatten_event(true).with_span_list(false).fmt_fields(JsonFields);
         let layer = layer.with_writer(lines.clone()).boxed();
         tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
             let odd = "a\"b\\c\n\u{1}ü";
-            let span =
-                tracing::info_span!("s", text = odd, shown = %odd, count = 3_u64, below = -1, yes = true, late = "");
+            let span = tracing::info_span!("s", text = odd, shown = %odd, count = 3_u64, below = -1, yes = true, late = "");
             let empty = tracing::info_span!("e", late = tracing::field::Empty);
             span.record("late", "there");
             empty.record("late", 7);
@@ -156,7 +160,9 @@ mod tests {
         let shown: Vec<serde_json::Value> = String::from_utf8(bytes)
             .expect("UTF-8")
             .lines()
-            .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["span"].clone())
+            .map(|line| {
+                serde_json::from_str::<serde_json::Value>(line).expect("JSON")["span"].clone()
+            })
             .collect();
         let odd = "a\"b\\c\n\u{1}ü";
         let one = serde_json::json!({

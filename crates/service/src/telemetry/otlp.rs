@@ -122,16 +122,22 @@ mod tests {
         let provider = SdkTracerProvider::builder().with_sampler(Sampler::AlwaysOn).build();
         let traces = Traces { provider };
         let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        tracing::subscriber::with_default(tracing_subscriber::registry().with(traces.layer()), || {
-            let span = tracing::info_span!("deliver");
-            let headers = HeaderMap::from_iter([(
-                reqwest::header::HeaderName::from_static(TRACEPARENT),
-                reqwest::header::HeaderValue::from_static(parent),
-            )]);
-            continue_trace(&span, &headers);
-            let current = span.in_scope(current_traceparent).expect("a trace");
-            assert!(current.starts_with(&parent[..36]) && current.ends_with("-01"), "{current}");
-            assert_ne!(current, parent, "a span of its own");
-        });
+        tracing::subscriber::with_default(
+            tracing_subscriber::registry().with(traces.layer()),
+            || {
+                let span = tracing::info_span!("deliver");
+                let headers = HeaderMap::from_iter([(
+                    reqwest::header::HeaderName::from_static(TRACEPARENT),
+                    reqwest::header::HeaderValue::from_static(parent),
+                )]);
+                continue_trace(&span, &headers);
+                let current = span.in_scope(current_traceparent).expect("a trace");
+                assert!(
+                    current.starts_with(&parent[..36]) && current.ends_with("-01"),
+                    "{current}"
+                );
+                assert_ne!(current, parent, "a span of its own");
+            },
+        );
     }
 }

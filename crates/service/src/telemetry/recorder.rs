@@ -2,7 +2,9 @@
 //! so that an alert can distinguish "never happened" from "not measured".
 
 use metrics::{Label, Recorder};
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder};
+use metrics_exporter_prometheus::{
+    Matcher, PrometheusBuilder, PrometheusHandle, PrometheusRecorder,
+};
 
 use super::TelemetryError;
 use super::catalogue::{Kind, METRICS, SECONDS_BUCKETS, SIZES_BUCKETS};
@@ -24,7 +26,8 @@ pub fn install_recorder(rails: &[String]) -> Result<Exposition, TelemetryError> 
     let recorder = build().map_err(TelemetryError::Metrics)?;
     let exposition = Exposition(recorder.handle());
     register(&recorder, rails);
-    metrics::set_global_recorder(recorder).map_err(|error| TelemetryError::Metrics(error.to_string()))?;
+    metrics::set_global_recorder(recorder)
+        .map_err(|error| TelemetryError::Metrics(error.to_string()))?;
     Ok(exposition)
 }
 
@@ -37,7 +40,8 @@ fn build() -> Result<PrometheusRecorder, String> {
             Kind::Counter | Kind::Gauge => continue,
         };
         let name = Matcher::Full(metric.name.to_owned());
-        builder = builder.set_buckets_for_metric(name, buckets).map_err(|error| error.to_string())?;
+        builder =
+            builder.set_buckets_for_metric(name, buckets).map_err(|error| error.to_string())?;
     }
     Ok(builder.build_recorder())
 }
@@ -48,10 +52,13 @@ fn register(recorder: &PrometheusRecorder, rails: &[String]) {
             match metric.kind {
                 Kind::Counter => metrics::describe_counter!(metric.name, metric.help),
                 Kind::Gauge => metrics::describe_gauge!(metric.name, metric.help),
-                Kind::Seconds | Kind::Sizes => metrics::describe_histogram!(metric.name, metric.help),
+                Kind::Seconds | Kind::Sizes => {
+                    metrics::describe_histogram!(metric.name, metric.help)
+                }
             }
             for series in metric.series(rails) {
-                let labels: Vec<Label> = series.into_iter().map(|(name, value)| Label::new(name, value)).collect();
+                let labels: Vec<Label> =
+                    series.into_iter().map(|(name, value)| Label::new(name, value)).collect();
                 match metric.kind {
                     Kind::Counter => metrics::counter!(metric.name, labels).absolute(0),
                     Kind::Gauge => metrics::gauge!(metric.name, labels).set(0.0),
@@ -65,7 +72,11 @@ fn register(recorder: &PrometheusRecorder, rails: &[String]) {
 
 fn build_info(recorder: &PrometheusRecorder) {
     metrics::with_local_recorder(recorder, || {
-        recorder.describe_gauge("corridor_build_info".into(), None, "The running version; always 1".into());
+        recorder.describe_gauge(
+            "corridor_build_info".into(),
+            None,
+            "The running version; always 1".into(),
+        );
         metrics::gauge!("corridor_build_info", "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     });
 }
@@ -81,10 +92,19 @@ mod tests {
         register(&recorder, &["pak-raast".to_owned()]);
         let text = exposition.render();
         // Some labels have no values before their first use.
-        let known = METRICS.iter().filter(|metric| !metric.series(&["pak-raast".to_owned()]).is_empty());
+        let known =
+            METRICS.iter().filter(|metric| !metric.series(&["pak-raast".to_owned()]).is_empty());
         for metric in known {
-            assert!(text.contains(&format!("# HELP {} {}", metric.name, metric.help)), "{} has no help", metric.name);
-            assert!(text.lines().any(|line| line.starts_with(metric.name)), "{} has no series", metric.name);
+            assert!(
+                text.contains(&format!("# HELP {} {}", metric.name, metric.help)),
+                "{} has no help",
+                metric.name
+            );
+            assert!(
+                text.lines().any(|line| line.starts_with(metric.name)),
+                "{} has no series",
+                metric.name
+            );
         }
         for line in [
             "corridor_payments_total{country=\"PAK\",status=\"succeeded\"} 0",
@@ -104,11 +124,15 @@ mod tests {
         let exposition = Exposition(recorder.handle());
         register(&recorder, &[]);
         metrics::with_local_recorder(&recorder, || {
-            metrics::counter!("corridor_payments_total", "country" => "PAK", "status" => "queued").increment(3);
+            metrics::counter!("corridor_payments_total", "country" => "PAK", "status" => "queued")
+                .increment(3);
             metrics::histogram!("corridor_batch_commands").record(3.0);
         });
         let text = exposition.render();
-        assert!(text.contains("corridor_payments_total{country=\"PAK\",status=\"queued\"} 3"), "{text}");
+        assert!(
+            text.contains("corridor_payments_total{country=\"PAK\",status=\"queued\"} 3"),
+            "{text}"
+        );
         assert!(text.contains("corridor_batch_commands_bucket{le=\"4\"} 1"), "{text}");
     }
 }

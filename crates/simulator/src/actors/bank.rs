@@ -3,9 +3,13 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::ids::PaymentId;
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, Reports, Submission};
+use domain::rail::{
+    Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, Reports, Submission,
+};
 use domain::time::Timestamp;
-use testkit::bank::{BankCore, Behaviour, BookKind, BookLine, DelayRange, Faults, MemoryBook, Outcome, TxStatus};
+use testkit::bank::{
+    BankCore, Behaviour, BookKind, BookLine, DelayRange, Faults, MemoryBook, Outcome, TxStatus,
+};
 use tokio::sync::watch;
 
 use super::dialect::{Desk, Standings};
@@ -29,7 +33,8 @@ impl Bank {
     /// A bank with an empty book.
     pub fn new(seed: u64, faults: &[Fault], now: Timestamp) -> Bank {
         let mut behaviour = Behaviour { seed, ..Behaviour::default() };
-        let plain = RAILS.iter().filter(|(_, _, detects)| !detects).map(|(name, ..)| (*name).into());
+        let plain =
+            RAILS.iter().filter(|(_, _, detects)| !detects).map(|(name, ..)| (*name).into());
         behaviour.without_duplicate_detection = plain.collect();
         behaviour.withheld_notice = DelayRange::millis(5_000, 25_000);
         for fault in faults {
@@ -99,7 +104,12 @@ impl Bank {
             if is_known && dialect == Some(Dialect::CallsDuplicates) {
                 answer = Submission::Reported(Desk::duplicate(order.attempt));
             }
-            sim.trace(format_args!("bank takes {} {} {}", order.rail, order.attempt, short(&answer)));
+            sim.trace(format_args!(
+                "bank takes {} {} {}",
+                order.rail,
+                order.attempt,
+                short(&answer)
+            ));
             answers.push(answer);
         }
         self.stir();
@@ -108,7 +118,11 @@ impl Bank {
 
     /// A page of reports as the rail's dialect has it. It may say less than the bank knows.
     pub fn speak(&self, page: Reports, dialect: Dialect) -> Reports {
-        let reports = page.reports.into_iter().flat_map(|report| self.desk().speak(report, dialect, self)).collect();
+        let reports = page
+            .reports
+            .into_iter()
+            .flat_map(|report| self.desk().speak(report, dialect, self))
+            .collect();
         Reports { reports, ..page }
     }
 
@@ -165,7 +179,12 @@ impl Bank {
     }
 
     /// Makes up its mind about a payment that it had lost sight of; answers what it came to.
-    pub fn settle_doubt(&self, sim: &Sim, payment: PaymentId, outcome: Outcome) -> Option<TxStatus> {
+    pub fn settle_doubt(
+        &self,
+        sim: &Sim,
+        payment: PaymentId,
+        outcome: Outcome,
+    ) -> Option<TxStatus> {
         let standing = self.core().steer(&payment.end_to_end_id(), outcome, sim.now()).ok()?;
         sim.trace(format_args!("bank decides {payment} {:?}", standing.status));
         self.stir();

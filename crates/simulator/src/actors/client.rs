@@ -142,8 +142,13 @@ pub fn clients(
 ) {
     truth.begin(wanted.payables.len());
     let random = Arc::new(SharedRandom::stream(seed, "clients"));
-    let clients =
-        Clients { sim: sim.clone(), cluster: cluster.clone(), truth: truth.clone(), auditor: auditor.clone(), random };
+    let clients = Clients {
+        sim: sim.clone(),
+        cluster: cluster.clone(),
+        truth: truth.clone(),
+        auditor: auditor.clone(),
+        random,
+    };
     for payable in &wanted.payables {
         let (clients, payable) = (clients.clone(), payable.clone());
         sim.spawn(Owner::World, "client", async move {
@@ -198,7 +203,13 @@ impl Clients {
     }
 
     /// Sends the order with this quote until it is accepted or the quote is of no use any more.
-    async fn pay_with(&self, wanted: &Payable, quote: &Quote, manner: Manner, maybe: &mut bool) -> Option<PaymentId> {
+    async fn pay_with(
+        &self,
+        wanted: &Payable,
+        quote: &Quote,
+        manner: Manner,
+        maybe: &mut bool,
+    ) -> Option<PaymentId> {
         let draft = draft(wanted, quote);
         // Another order, or the same once more, with the same quote at the same time.
         let mut rival = match manner {
@@ -219,14 +230,16 @@ impl Clients {
                 Sent::Taken(id) if self.is_other(id, &draft) => return None,
                 Sent::Taken(id) => {
                     if !*maybe {
-                        self.truth.complain(format!("client {} never sent payment {id}", wanted.number));
+                        self.truth
+                            .complain(format!("client {} never sent payment {id}", wanted.number));
                     }
                     return Some(id);
                 }
                 Sent::Expired => return None,
                 Sent::NoCoin => self.top_up(wanted.tenant).await,
                 Sent::Mismatch | Sent::OtherBody => {
-                    self.truth.complain(format!("client {} was refused a correct order", wanted.number));
+                    self.truth
+                        .complain(format!("client {} was refused a correct order", wanted.number));
                     return None;
                 }
                 Sent::Retry => {}
@@ -240,7 +253,10 @@ impl Clients {
     /// Whether a payment was accepted for another order of this client than `draft`.
     fn is_other(&self, id: PaymentId, draft: &Draft) -> bool {
         self.truth.with(|known| {
-            known.accepted.iter().any(|accepted| accepted.id == id && accepted.external_id != draft.external_id)
+            known
+                .accepted
+                .iter()
+                .any(|accepted| accepted.id == id && accepted.external_id != draft.external_id)
         })
     }
 
@@ -255,17 +271,25 @@ impl Clients {
     }
 
     async fn send(&self, wanted: &Payable, draft: Draft) -> Sent {
-        let key =
-            idempotency(wanted, "POST /v2/payment", draft.external_id.as_deref(), draft.quote, &format!("{draft:?}"));
+        let key = idempotency(
+            wanted,
+            "POST /v2/payment",
+            draft.external_id.as_deref(),
+            draft.quote,
+            &format!("{draft:?}"),
+        );
         let caller = Clients::caller(wanted.tenant);
-        let (auditor, tenant, name) = (self.auditor.clone(), wanted.tenant, draft.beneficiary_name.clone());
+        let (auditor, tenant, name) =
+            (self.auditor.clone(), wanted.tenant, draft.beneficiary_name.clone());
         let seen = move |answer: &Result<Reply<domain::payment::Payment>, Denied>| {
             if let Ok(reply) = answer {
                 auditor.acknowledged(tenant, reply.made.id);
                 auditor.check_screened(tenant, reply.made.id, &name);
             }
         };
-        let pay = move |payments: Payments| async move { payments.pay(&caller, draft, Vec::new(), key).await }.boxed();
+        let pay = move |payments: Payments| {
+            async move { payments.pay(&caller, draft, Vec::new(), key).await }.boxed()
+        };
         match self.cluster.call(pay, seen).await {
             Ok(Ok(reply)) => Sent::Accepted(reply.made.id),
             Ok(Err(denied)) => self.understand(wanted, denied),
@@ -308,18 +332,29 @@ impl Clients {
             let caller = Clients::caller(wanted.tenant);
             let scope = self.random.with(crate::random::Random::next);
             let key = wanted.keyed.then(|| Idempotency {
-                key: IdempotencyKey { scope: "POST /v2/quote".to_owned(), key: format!("{scope}-{turn}") },
+                key: IdempotencyKey {
+                    scope: "POST /v2/quote".to_owned(),
+                    key: format!("{scope}-{turn}"),
+                },
                 body_hash: [0; 32],
             });
-            let ask = move |payments: Payments| async move { payments.quote(&caller, request, key).await }.boxed();
+            let ask = move |payments: Payments| {
+                async move { payments.quote(&caller, request, key).await }.boxed()
+            };
             match self.cluster.call(ask, |_| ()).await {
                 Ok(Ok(reply)) => return Some(reply.made),
                 Ok(Err(Denied::Engine(EngineError::Internal))) => {
                     self.truth.complain("a quote made the service panic".to_owned());
                 }
-                Ok(Err(Denied::Engine(_) | Denied::Store(_) | Denied::Refused(Refused::OpenQuoteLimit { .. })))
+                Ok(Err(
+                    Denied::Engine(_)
+                    | Denied::Store(_)
+                    | Denied::Refused(Refused::OpenQuoteLimit { .. }),
+                ))
                 | Err(_) => {}
-                Ok(Err(denied)) => self.truth.complain(format!("no quote for client {}: {denied:?}", wanted.number)),
+                Ok(Err(denied)) => self
+                    .truth
+                    .complain(format!("no quote for client {}: {denied:?}", wanted.number)),
             }
             self.pause(50, 3_000).await;
         }
@@ -356,7 +391,8 @@ impl Clients {
 
     async fn top_up(&self, tenant: TenantId) {
         let top_up = move |payments: Payments| {
-            async move { payments.top_up(tenant, StableCoin::Usdt, TOP_UP_MINOR, "client").await }.boxed()
+            async move { payments.top_up(tenant, StableCoin::Usdt, TOP_UP_MINOR, "client").await }
+                .boxed()
         };
         // If it has no effect, the next order is refused again.
         let _unclear = self.cluster.call(top_up, |_| ()).await;
@@ -364,7 +400,8 @@ impl Clients {
 }
 
 fn draft(wanted: &Payable, quote: &Quote) -> Draft {
-    let mut draft = example::draft(wanted.country, quote.id, Currency::Aed, quote.expected_amount());
+    let mut draft =
+        example::draft(wanted.country, quote.id, Currency::Aed, quote.expected_amount());
     draft.beneficiary_account_number = example::account_ending(wanted.country, wanted.ending);
     match wanted.name {
         Name::Clean => {}
@@ -394,5 +431,7 @@ fn idempotency(
     });
     body_hash[..8].copy_from_slice(&hash.to_be_bytes());
     let key = format!("{}-{}-{quote}", wanted.number, external_id.unwrap_or("none"));
-    wanted.keyed.then(|| Idempotency { key: IdempotencyKey { scope: scope.to_owned(), key }, body_hash })
+    wanted
+        .keyed
+        .then(|| Idempotency { key: IdempotencyKey { scope: scope.to_owned(), key }, body_hash })
 }

@@ -152,7 +152,8 @@ impl Cluster {
         let world = Arc::new(self.world(node, clock, lists));
         let (engine, batcher) = Engine::new(self.store.clone(), world.clone());
         self.sim.spawn(Owner::Node(node), "batcher", batcher.run());
-        let workers = Workers::new(self.store.clone(), engine.clone(), world.clone(), self.owner_name(node));
+        let workers =
+            Workers::new(self.store.clone(), engine.clone(), world.clone(), self.owner_name(node));
         let (stop, stopping) = watch::channel(false);
         for (name, task) in workers.tasks(&stopping) {
             self.sim.spawn(Owner::Node(node), name, task);
@@ -182,14 +183,21 @@ impl Cluster {
 
     fn clock(&self, node: NodeNumber) -> Arc<SimClock> {
         let skew = |(number, fault): (usize, &Fault)| match fault {
-            Fault::Skew { node: of, span } if *of == node => self.faults().fire(number).then_some(*span),
+            Fault::Skew { node: of, span } if *of == node => {
+                self.faults().fire(number).then_some(*span)
+            }
             _ => None,
         };
         let skew = self.faults().all().iter().enumerate().find_map(skew).unwrap_or(Span(0));
         Arc::new(SimClock { sim: self.sim.clone(), skew })
     }
 
-    fn world(&self, node: NodeNumber, clock: Arc<SimClock>, lists: Option<Arc<ListBooks>>) -> World {
+    fn world(
+        &self,
+        node: NodeNumber,
+        clock: Arc<SimClock>,
+        lists: Option<Arc<ListBooks>>,
+    ) -> World {
         let rails = RAILS.iter().enumerate().map(|(number, (name, _, detects))| {
             let rail: Arc<dyn Rail> = Arc::new(SimRail {
                 id: RailId::new(name),
@@ -222,9 +230,19 @@ impl Cluster {
         }
     }
 
-    fn wallet_world(&self, node: NodeNumber, side: &WalletSide, lists: Option<Arc<ListBooks>>) -> WalletWorld {
+    fn wallet_world(
+        &self,
+        node: NodeNumber,
+        side: &WalletSide,
+        lists: Option<Arc<ListBooks>>,
+    ) -> WalletWorld {
         let (sim, faults) = (self.sim.clone(), self.network.faults.clone());
-        let keys = Arc::new(Keys { node, world: side.chain.clone(), blacklists: side.blacklists, lanes: side.lanes });
+        let keys = Arc::new(Keys {
+            node,
+            world: side.chain.clone(),
+            blacklists: side.blacklists,
+            lanes: side.lanes,
+        });
         WalletWorld {
             config: side.config.clone(),
             chain: Arc::new(ChainNode { node, world: side.chain.clone() }),
@@ -291,7 +309,11 @@ impl Cluster {
         F: Future<Output = T> + Send + 'static,
     {
         let (node, there, back) = self.ways.with(|random| {
-            (random.below(NODES), Span::millis(random.between(0, 50)), Span::millis(random.between(0, 50)))
+            (
+                random.below(NODES),
+                Span::millis(random.between(0, 50)),
+                Span::millis(random.between(0, 50)),
+            )
         });
         self.sim.sleep(there).await;
         let Some(work) = self.state().running[node].as_ref().map(act) else {

@@ -10,7 +10,9 @@ use std::fmt::Write as _;
 
 use domain::ids::{AttemptId, PaymentId};
 use domain::money::Money;
-use domain::rail::{About, BankReport, Inquiry, Instruction, RailId, RailReport, RailStatus, Said, Submission};
+use domain::rail::{
+    About, BankReport, Inquiry, Instruction, RailId, RailReport, RailStatus, Said, Submission,
+};
 use domain::rail_ids::ReportIds;
 use domain::time::Timestamp;
 use uuid::Uuid;
@@ -41,12 +43,16 @@ struct Sent {
 
 impl Sent {
     fn status(&self, standings: &impl Standings) -> Option<RailStatus> {
-        let inquiry = Inquiry { payment: self.payment, attempt: self.attempt, created_at: self.created_at };
+        let inquiry =
+            Inquiry { payment: self.payment, attempt: self.attempt, created_at: self.created_at };
         standings.status(&self.rail, &inquiry)
     }
 
     fn ids(&self) -> ReportIds {
-        ReportIds { end_to_end: Some(self.payment.end_to_end_id()), ..ReportIds::of_attempt(self.attempt) }
+        ReportIds {
+            end_to_end: Some(self.payment.end_to_end_id()),
+            ..ReportIds::of_attempt(self.attempt)
+        }
     }
 }
 
@@ -103,7 +109,9 @@ impl Desk {
         let first = answers.first().and_then(status);
         let is_one = first.is_some() && answers.iter().all(|answer| status(answer) == first);
         let of_group = |answer| match answer {
-            Submission::Reported(report) if is_one => Submission::Reported(RailReport { amount: None, ..report }),
+            Submission::Reported(report) if is_one => {
+                Submission::Reported(RailReport { amount: None, ..report })
+            }
             Submission::Reported(_) => Submission::Taken,
             other => other,
         };
@@ -111,7 +119,12 @@ impl Desk {
     }
 
     /// What a report about one order is in a dialect: other words, more than one report, or none.
-    pub fn speak(&self, report: BankReport, dialect: Dialect, standings: &impl Standings) -> Vec<BankReport> {
+    pub fn speak(
+        &self,
+        report: BankReport,
+        dialect: Dialect,
+        standings: &impl Standings,
+    ) -> Vec<BankReport> {
         let Some(sent) = self.order(&report) else { return vec![report] };
         match dialect {
             Dialect::EndToEndOnly { chars } => {
@@ -145,7 +158,8 @@ impl Desk {
         let is_status = matches!(report.said.status, RailStatus::Settled | RailStatus::Rejected);
         let Some(message) = sent.message.clone().filter(|_| is_status) else { return report };
         let stands_otherwise = |other: &&Sent| {
-            other.attempt != sent.attempt && other.status(standings).as_ref() != Some(&report.said.status)
+            other.attempt != sent.attempt
+                && other.status(standings).as_ref() != Some(&report.said.status)
         };
         let listed = self.beside(sent).filter(stands_otherwise).map(Sent::ids).collect();
         let of = ReportIds { message: Some(message), ..ReportIds::default() };
@@ -154,7 +168,12 @@ impl Desk {
     }
 
     /// The booking of all that a message paid, once that is known; the bank reports no single bookings.
-    fn of_batch(&self, sent: &Sent, report: BankReport, standings: &impl Standings) -> Option<BankReport> {
+    fn of_batch(
+        &self,
+        sent: &Sent,
+        report: BankReport,
+        standings: &impl Standings,
+    ) -> Option<BankReport> {
         if report.said.status != RailStatus::Settled {
             return Some(report);
         }
@@ -170,7 +189,11 @@ impl Desk {
                 _ => return None,
             }
         }
-        let of = ReportIds { message: Some(message.clone()), block: Some(message), ..ReportIds::default() };
+        let of = ReportIds {
+            message: Some(message.clone()),
+            block: Some(message),
+            ..ReportIds::default()
+        };
         let said = Said { amount: Some(sum), ..report.said };
         Some(BankReport { about: About::Batch { of, count: Some(count) }, said })
     }

@@ -21,8 +21,13 @@ pub(super) async fn follow(clients: &Clients, tenant: TenantId, id: PaymentId) {
         let caller = Caller { tenant, policy: Arc::new(installation::policy()) };
         let stranger = Caller { tenant: TenantId(id.0), policy: Arc::new(installation::policy()) };
         let look = move |payments: Payments| {
-            async move { (payments.find_payment(&caller, id).await, payments.find_payment(&stranger, id).await) }
-                .boxed()
+            async move {
+                (
+                    payments.find_payment(&caller, id).await,
+                    payments.find_payment(&stranger, id).await,
+                )
+            }
+            .boxed()
         };
         let Ok((Ok(found), strange)) = clients.cluster.call(look, |_| ()).await else { continue };
         if let Ok(Some(_)) = strange {

@@ -15,8 +15,8 @@ mod workload;
 
 pub use bank::Bank;
 pub use chain::{
-    Blocks, ChainWorld, Constitution, Controller, FINAL_BEHIND, Fact, Keys, SAFE_BEHIND, State, controller_of,
-    treasury_of,
+    Blocks, ChainWorld, Constitution, Controller, FINAL_BEHIND, Fact, Keys, SAFE_BEHIND, State,
+    controller_of, treasury_of,
 };
 pub use client::{Truth, clients};
 pub use cluster::{Cluster, WalletSide};

@@ -41,7 +41,13 @@ enum Finding {
 }
 
 /// Decides and resolves, for ever.
-pub async fn operate(sim: Sim, cluster: Arc<Cluster>, bank: Arc<Bank>, auditor: Arc<Auditor>, seed: u64) {
+pub async fn operate(
+    sim: Sim,
+    cluster: Arc<Cluster>,
+    bank: Arc<Bank>,
+    auditor: Arc<Auditor>,
+    seed: u64,
+) {
     let mut random = Random::stream(seed, "operators");
     loop {
         sim.sleep_until(sim.now() + EVERY, Pace::Poll).await;
@@ -66,7 +72,13 @@ pub async fn operate(sim: Sim, cluster: Arc<Cluster>, bank: Arc<Bank>, auditor: 
     }
 }
 
-fn find_out(sim: &Sim, bank: &Bank, inquiry: &Inquiry, rail: &RailId, random: &mut Random) -> Finding {
+fn find_out(
+    sim: &Sim,
+    bank: &Bank,
+    inquiry: &Inquiry,
+    rail: &RailId,
+    random: &mut Random,
+) -> Finding {
     match bank.bookings(inquiry.payment) {
         (1, 0) => return Finding::Is(RailStatus::Settled),
         (1, 1) => return Finding::Is(RailStatus::Returned),
@@ -77,7 +89,8 @@ fn find_out(sim: &Sim, bank: &Bank, inquiry: &Inquiry, rail: &RailId, random: &m
         Some(RailStatus::Cancelled) => Finding::Is(RailStatus::Cancelled),
         Some(_) => {
             let outcome = random.pick(&[Outcome::Settle, Outcome::Fail, Outcome::Cancel]);
-            bank.settle_doubt(sim, inquiry.payment, outcome).map_or(Finding::NotYet, |_| Finding::WillBeReported)
+            bank.settle_doubt(sim, inquiry.payment, outcome)
+                .map_or(Finding::NotYet, |_| Finding::WillBeReported)
         }
         // Where the rail recognises repetitions, the service sends the payment again: it must not
         // be recorded as failed.
@@ -92,8 +105,9 @@ fn detects(rail: &RailId) -> bool {
 
 async fn decide(sim: &Sim, cluster: &Cluster, open: &ForPeople, approve: bool) {
     let (tenant, payment) = (open.tenant, open.payment);
-    let act =
-        move |payments: Payments| async move { payments.review(tenant, payment, approve, OPERATOR).await }.boxed();
+    let act = move |payments: Payments| {
+        async move { payments.review(tenant, payment, approve, OPERATOR).await }.boxed()
+    };
     let came = cluster.call(act, |_| ()).await;
     // The next look shows what came of it.
     sim.trace(format_args!("operator reviews {payment} {approve}: {came:?}"));
@@ -107,8 +121,12 @@ async fn resolve(sim: &Sim, cluster: &Cluster, open: &ForPeople, status: RailSta
         async move {
             let record = payments.store().payment_record(tenant, payment).await?;
             let doubt = record.and_then(|record| record.payment.doubt());
-            let seen = doubt.filter(|doubt| Some(doubt.attempt) == looked_at).ok_or(Denied::Refused(NotAsSeen))?;
-            payments.resolve(tenant, payment, seen, status, "the bank's book".to_owned(), OPERATOR).await
+            let seen = doubt
+                .filter(|doubt| Some(doubt.attempt) == looked_at)
+                .ok_or(Denied::Refused(NotAsSeen))?;
+            payments
+                .resolve(tenant, payment, seen, status, "the bank's book".to_owned(), OPERATOR)
+                .await
         }
         .boxed()
     };

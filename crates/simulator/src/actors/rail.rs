@@ -201,7 +201,8 @@ impl Rail for SimRail {
 
     fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
         Box::pin(async move {
-            let attempts: Vec<String> = batch.iter().map(|order| order.attempt.to_string()).collect();
+            let attempts: Vec<String> =
+                batch.iter().map(|order| order.attempt.to_string()).collect();
             self.sim.trace(format_args!("node {} sends {} {attempts:?}", self.node, self.id));
             if self.is_down() {
                 return vec![Submission::NotSent("connection refused".to_owned()); batch.len()];
@@ -209,14 +210,22 @@ impl Rail for SimRail {
             let message = self.message_id(batch);
             let orders = Orders { message, orders: batch.to_vec(), dialect: self.dialect() };
             let said = self.carry(orders, self.network.faults.message()).await;
-            said.unwrap_or_else(|| vec![Submission::Indeterminate("no answer in time".to_owned()); batch.len()])
+            said.unwrap_or_else(|| {
+                vec![Submission::Indeterminate("no answer in time".to_owned()); batch.len()]
+            })
         })
     }
 
     fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>> {
         Box::pin(async move {
-            self.sim.trace(format_args!("node {} inquires {} {}", self.node, self.id, attempts.len()));
-            let unanswered = || vec![InquiryAnswer::NoAnswer("no answer in time".to_owned()); attempts.len()];
+            self.sim.trace(format_args!(
+                "node {} inquires {} {}",
+                self.node,
+                self.id,
+                attempts.len()
+            ));
+            let unanswered =
+                || vec![InquiryAnswer::NoAnswer("no answer in time".to_owned()); attempts.len()];
             if self.is_down() {
                 return unanswered();
             }

@@ -17,7 +17,12 @@ const ISSUER_LOOKS_EVERY: Span = Span::secs(5);
 const STOPPING: Span = Span::secs(15);
 
 /// Begins a task for every such fault.
-pub fn make_trouble(sim: &Sim, cluster: &Arc<Cluster>, chain: Option<&Arc<ChainWorld>>, faults: &Arc<Injector>) {
+pub fn make_trouble(
+    sim: &Sim,
+    cluster: &Arc<Cluster>,
+    chain: Option<&Arc<ChainWorld>>,
+    faults: &Arc<Injector>,
+) {
     if let Some(chain) = chain {
         make_trouble_on(sim, chain, faults);
     }

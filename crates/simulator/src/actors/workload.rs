@@ -99,7 +99,11 @@ impl Workload {
 
     /// The same with some names that a later edition of a list has.
     pub fn with_further_names(mut self) -> Workload {
-        for payable in self.payables.iter_mut().filter(|it| it.number % FURTHER_EVERY == 1 && it.name == Name::Clean) {
+        for payable in self
+            .payables
+            .iter_mut()
+            .filter(|it| it.number % FURTHER_EVERY == 1 && it.name == Name::Clean)
+        {
             payable.name = Name::Further;
         }
         self
@@ -109,7 +113,8 @@ impl Workload {
 fn draw_one(number: usize, tenant: TenantId, begin_max: i64, random: &mut Random) -> Payable {
     use Manner::{Plain, Repeats, TooLate, Twice, TwoOrders, WrongAmount};
     let external = random.chance(700);
-    let manner = random.pick(&[Plain, Plain, Plain, Plain, Twice, TwoOrders, TooLate, Repeats, WrongAmount]);
+    let manner =
+        random.pick(&[Plain, Plain, Plain, Plain, Twice, TwoOrders, TooLate, Repeats, WrongAmount]);
     Payable {
         number,
         tenant,

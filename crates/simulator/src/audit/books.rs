@@ -44,17 +44,13 @@ pub(super) fn check(
         total[1] += sums[3] - sums[1];
     }
     faults.extend(
-        folded
-            .into_iter()
-            .filter(|(_, sums)| *sums != [0; 4])
-            .map(|((_, code), sums)| format!("I4: {code} has transfers of {sums:?} and no account")),
+        folded.into_iter().filter(|(_, sums)| *sums != [0; 4]).map(|((_, code), sums)| {
+            format!("I4: {code} has transfers of {sums:?} and no account")
+        }),
     );
-    faults.extend(
-        currencies
-            .into_iter()
-            .filter(|(_, total)| *total != [0, 0])
-            .map(|((_, currency), total)| format!("I3: {currency} does not sum to zero but to {total:?}")),
-    );
+    faults.extend(currencies.into_iter().filter(|(_, total)| *total != [0, 0]).map(
+        |((_, currency), total)| format!("I3: {currency} does not sum to zero but to {total:?}"),
+    ));
     faults.extend(expectations(accounts, payments, expected));
     faults
 }
@@ -81,7 +77,11 @@ fn fold(transfers: &[TransferRow]) -> Balances {
 
 /// What accounts hold (credits less debits, posted and pending) against what the payments, and what else is `expected`,
 /// say they should.
-fn expectations(accounts: &[AccountRow], payments: &[Booked], mut expected: Expected) -> Vec<String> {
+fn expectations(
+    accounts: &[AccountRow],
+    payments: &[Booked],
+    mut expected: Expected,
+) -> Vec<String> {
     let deposited: BTreeMap<(Key, String), i64> = expected
         .iter()
         .filter(|((_, code), _)| code.starts_with("external:"))
@@ -95,7 +95,8 @@ fn expectations(accounts: &[AccountRow], payments: &[Booked], mut expected: Expe
     for (tenant, code, sums) in accounts {
         if let Some(coin) = code.strip_prefix("external:") {
             // What did not come over the chain was paid in.
-            let paid_in = sums[1] - sums[3] + deposited.get(&(*tenant, code.clone())).copied().unwrap_or(0);
+            let paid_in =
+                sums[1] - sums[3] + deposited.get(&(*tenant, code.clone())).copied().unwrap_or(0);
             add(*tenant, format!("prefund:{coin}"), paid_in, 0);
             add(*tenant, code.clone(), -paid_in, 0);
         }
@@ -122,18 +123,23 @@ fn expectations(accounts: &[AccountRow], payments: &[Booked], mut expected: Expe
     }
     let watched = WATCHED;
     let mut faults = Vec::new();
-    for (tenant, code, sums) in accounts.iter().filter(|(_, code, _)| watched.iter().any(|kind| code.starts_with(kind)))
+    for (tenant, code, sums) in
+        accounts.iter().filter(|(_, code, _)| watched.iter().any(|kind| code.starts_with(kind)))
     {
         let holds = [sums[3] - sums[1], sums[2] - sums[0]];
         let should = expected.remove(&(*tenant, code.clone())).unwrap_or_default();
         if holds != should {
-            faults.push(format!("I4: {code} holds {holds:?}, payments, deposits and orders make {should:?}"));
+            faults.push(format!(
+                "I4: {code} holds {holds:?}, payments, deposits and orders make {should:?}"
+            ));
         }
     }
-    let missing = expected.into_iter().filter(|((_, code), sums)| !code.starts_with("external:") && *sums != [0, 0]);
-    faults.extend(
-        missing.map(|((_, code), sums)| format!("I4: {code} is missing, payments, deposits and orders make {sums:?}")),
-    );
+    let missing = expected
+        .into_iter()
+        .filter(|((_, code), sums)| !code.starts_with("external:") && *sums != [0, 0]);
+    faults.extend(missing.map(|((_, code), sums)| {
+        format!("I4: {code} is missing, payments, deposits and orders make {sums:?}")
+    }));
     faults
 }
 
@@ -169,10 +175,16 @@ mod tests {
             transfer("external:USDT", "prefund:USDT", 100, "posted"),
             transfer("prefund:USDT", "in_transit:USDT", 10, "pending"),
         ];
-        let right =
-            [("external:USDT", [0, 100, 0, 0]), ("prefund:USDT", [10, 0, 0, 100]), ("in_transit:USDT", [0, 0, 10, 0])];
+        let right = [
+            ("external:USDT", [0, 100, 0, 0]),
+            ("prefund:USDT", [10, 0, 0, 100]),
+            ("in_transit:USDT", [0, 0, 10, 0]),
+        ];
         assert_eq!(check(&transfers, &accounts(&right), &[queued()], Expected::new()), [""; 0]);
-        assert!(!check(&transfers, &accounts(&right), &[], Expected::new()).is_empty(), "a reservation of nothing");
+        assert!(
+            !check(&transfers, &accounts(&right), &[], Expected::new()).is_empty(),
+            "a reservation of nothing"
+        );
         for place in 0..3 {
             for sum in 0..4 {
                 let mut wrong = right;

@@ -37,14 +37,17 @@ impl Auditor {
                 }
             };
             if !right && !discrepancy {
-                self.violation(format!("I14: {id} is {state}; the bank paid it {paid} times, it came back {returned}"));
+                self.violation(format!(
+                    "I14: {id} is {state}; the bank paid it {paid} times, it came back {returned}"
+                ));
             }
             noted += usize::from(!right && *discrepancy);
         }
         if noted == 0 {
             self.compare_with_bank();
         }
-        let of_wallets = self.wallets.as_ref().map(|wallets| wallets.finish(self)).unwrap_or_default();
+        let of_wallets =
+            self.wallets.as_ref().map(|wallets| wallets.finish(self)).unwrap_or_default();
         Played { payments: payments.len(), ..of_wallets }
     }
 
@@ -77,7 +80,9 @@ impl Auditor {
                 .sum();
             let bank = self.bank.paid_out(rail);
             if ledger != bank {
-                self.violation(format!("I14: {rail} paid {bank} by the bank's book, {ledger} by the ledger"));
+                self.violation(format!(
+                    "I14: {rail} paid {bank} by the bank's book, {ledger} by the ledger"
+                ));
             }
         }
     }

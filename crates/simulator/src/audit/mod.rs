@@ -120,7 +120,17 @@ impl Auditor {
     ) -> Auditor {
         let [payments, quotes, tenants] = [&PAYMENTS, &QUOTES, &TENANTS].map(Questions::about);
         let wallets = outside.map(WalletAudit::new);
-        Auditor { sim, store, bank, lists, wallets, payments, quotes, tenants, state: Mutex::default() }
+        Auditor {
+            sim,
+            store,
+            bank,
+            lists,
+            wallets,
+            payments,
+            quotes,
+            tenants,
+            state: Mutex::default(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -163,7 +173,9 @@ impl Auditor {
         if let Some(wallets) = &self.wallets {
             wallets.check_broadcasts(self);
         }
-        let Some(changes) = self.read(|connection| Ok(connection.total_changes())) else { return false };
+        let Some(changes) = self.read(|connection| Ok(connection.total_changes())) else {
+            return false;
+        };
         if std::mem::replace(&mut self.state().changes, changes) == changes {
             return false;
         }
@@ -206,14 +218,19 @@ impl Auditor {
     /// Whether enough has been booked since the books were checked.
     fn are_books_due(&self, transfers: i64) -> bool {
         let mut state = self.state();
-        state.unchecked += u32::from(std::mem::replace(&mut state.transfers, transfers) != transfers);
+        state.unchecked +=
+            u32::from(std::mem::replace(&mut state.transfers, transfers) != transfers);
         let due = state.unchecked >= BOOKS_EVERY;
         state.unchecked %= BOOKS_EVERY;
         due
     }
 
     /// The rules of changed rows, or of all.
-    fn check_rules(&self, connection: &Connection, changed: Option<&Changed>) -> rusqlite::Result<()> {
+    fn check_rules(
+        &self,
+        connection: &Connection,
+        changed: Option<&Changed>,
+    ) -> rusqlite::Result<()> {
         match changed {
             Some(changed) => {
                 self.ask(connection, &self.payments, Some(&changed.payments))?;
@@ -240,7 +257,12 @@ impl Auditor {
             None => broken = rows::broken(connection, &questions.all, rules.len(), None)?,
             Some(only) => {
                 for one in only {
-                    broken.extend(rows::broken(connection, &questions.one, rules.len(), Some(*one))?);
+                    broken.extend(rows::broken(
+                        connection,
+                        &questions.one,
+                        rules.len(),
+                        Some(*one),
+                    )?);
                 }
             }
         }
@@ -252,8 +274,10 @@ impl Auditor {
     }
 
     fn public(&self, stored: &[u8]) -> String {
-        Uuid::from_slice(stored)
-            .map_or_else(|_| format!("{stored:?}"), |stored| self.store.public_id(stored).to_string())
+        Uuid::from_slice(stored).map_or_else(
+            |_| format!("{stored:?}"),
+            |stored| self.store.public_id(stored).to_string(),
+        )
     }
 
     /// I9: every new event is a step that the state before it allows. Answers what has changed.
@@ -271,11 +295,14 @@ impl Auditor {
                 if std::mem::replace(&mut last, event.seq) + 1 != event.seq {
                     self.violation(format!("I6: a tenant's log has a gap before {}", event.seq));
                 }
-                let about = if event.state.is_some() { &mut changed.payments } else { &mut changed.quotes };
+                let about =
+                    if event.state.is_some() { &mut changed.payments } else { &mut changed.quotes };
                 about.insert((tenant, event.subject));
                 let (seq, kind, subject) = (event.seq, &event.kind, self.public(&event.subject));
                 self.sim.trace(format_args!("event {seq} {kind} {subject}"));
-                let Some(state) = event.state.as_deref().and_then(PaymentState::parse) else { continue };
+                let Some(state) = event.state.as_deref().and_then(PaymentState::parse) else {
+                    continue;
+                };
                 let before = self.state().states.insert((event.tenant, event.subject), state);
                 let follows = match before {
                     None => state == PaymentState::Queued,
@@ -283,11 +310,15 @@ impl Auditor {
                     Some(before) => may_follow(before, state),
                 };
                 if !follows {
-                    self.violation(format!("I9: {subject} went from {before:?} to {state:?} (event {seq})"));
+                    self.violation(format!(
+                        "I9: {subject} went from {before:?} to {state:?} (event {seq})"
+                    ));
                 }
             }
             if last != newest {
-                self.violation(format!("I6: a tenant's log ends at {last}, its head says {newest}"));
+                self.violation(format!(
+                    "I6: a tenant's log ends at {last}, its head says {newest}"
+                ));
             }
             self.state().read_to.insert(tenant, newest);
         }
@@ -299,14 +330,21 @@ impl Auditor {
         for (id, holder) in rows::attempts(connection)? {
             if self.state().attempts.insert(id) && holder.is_some() && holder.as_deref() != owner {
                 let id = self.public(&id);
-                self.violation(format!("I1: {id} was begun by {owner:?} while {holder:?} had the job"));
+                self.violation(format!(
+                    "I1: {id} was begun by {owner:?} while {holder:?} had the job"
+                ));
             }
         }
         Ok(())
     }
 
     /// Only the last holder of a job may postpone it, unless its payment has changed.
-    fn check_jobs(&self, connection: &Connection, owner: Option<&str>, changed: &Changed) -> rusqlite::Result<()> {
+    fn check_jobs(
+        &self,
+        connection: &Connection,
+        owner: Option<&str>,
+        changed: &Changed,
+    ) -> rusqlite::Result<()> {
         let mut free = BTreeMap::new();
         let known = std::mem::take(&mut self.state().free_jobs);
         for (tenant, subject, run_at, holder) in rows::free_jobs(connection)? {
@@ -325,27 +363,37 @@ impl Auditor {
 
     fn check_books(&self) {
         let found = self.read(|connection| {
-            Ok((rows::transfers(connection)?, rows::accounts(connection)?, rows::booked(connection)?))
+            Ok((
+                rows::transfers(connection)?,
+                rows::accounts(connection)?,
+                rows::booked(connection)?,
+            ))
         });
         let Some((transfers, accounts, payments)) = found else { return };
         let mut expected = wallets::books::Expected::new();
         if self.wallets.is_some() {
-            let found =
-                self.read(|connection| Ok((wallets::rows::deposits(connection)?, wallets::rows::orders(connection)?)));
+            let found = self.read(|connection| {
+                Ok((wallets::rows::deposits(connection)?, wallets::rows::orders(connection)?))
+            });
             let Some((deposits, orders)) = found else { return };
-            let swept =
-                self.read(|connection| Ok((wallets::rows::sweeps(connection)?, wallets::rows::funded(connection)?)));
+            let swept = self.read(|connection| {
+                Ok((wallets::rows::sweeps(connection)?, wallets::rows::funded(connection)?))
+            });
             let Some((sweeps, funded)) = swept else { return };
             let public = |key| self.store.public_id(Uuid::from_bytes(key));
             wallets::books::expect(&deposits, &orders, (&sweeps, &funded), public, &mut expected);
         }
-        books::check(&transfers, &accounts, &payments, expected).into_iter().for_each(|fault| self.violation(fault));
+        books::check(&transfers, &accounts, &payments, expected)
+            .into_iter()
+            .for_each(|fault| self.violation(fault));
     }
 
     /// I10: the acceptance of this payment is about to be reported to a client.
     pub fn acknowledged(&self, tenant: TenantId, payment: PaymentId) {
         let stored = self.store.stored_id(payment.0).into_bytes();
-        if self.read(|connection| rows::has_payment(connection, tenant.0.into_bytes(), stored)) == Some(false) {
+        if self.read(|connection| rows::has_payment(connection, tenant.0.into_bytes(), stored))
+            == Some(false)
+        {
             self.violation(format!("I10: {payment} was acknowledged and is not there"));
         }
     }

@@ -15,7 +15,9 @@ impl Auditor {
     pub fn check_screened(&self, tenant: TenantId, payment: PaymentId, name: &str) {
         let Some(lists) = &self.lists else { return };
         let stored = self.store.stored_id(payment.0).into_bytes();
-        let found = self.read(|connection| rows::review(connection, tenant.0.into_bytes(), stored)).flatten();
+        let found = self
+            .read(|connection| rows::review(connection, tenant.0.into_bytes(), stored))
+            .flatten();
         let Some((review, accepted_at)) = found else { return };
         let found = |verdict| lists.has_found(Some(name), verdict, Timestamp(accepted_at));
         let is_right = match review.as_str() {
@@ -25,7 +27,9 @@ impl Auditor {
             _ => found(Verdict::Hit) || found(Verdict::Review),
         };
         if !is_right {
-            self.violation(format!("I12: the review of {payment} to {name} is {review}, and no screening found that"));
+            self.violation(format!(
+                "I12: the review of {payment} to {name} is {review}, and no screening found that"
+            ));
         }
     }
 
@@ -36,7 +40,10 @@ impl Auditor {
     }
 
     fn check_sender(&self, lists: &ListWorld, deposit: &Deposit) {
-        let Some(assessment) = deposit.assessment.as_ref().filter(|it| it.decided_by.is_none()) else { return };
+        let Some(assessment) = deposit.assessment.as_ref().filter(|it| it.decided_by.is_none())
+        else {
+            return;
+        };
         let names = [deposit.sender.first_name.as_deref(), deposit.sender.last_name.as_deref()];
         let name = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
         let name = (!name.is_empty()).then_some(name.as_str());

@@ -61,7 +61,8 @@ impl Auditor {
     pub fn for_people(&self, slow: Span) -> Vec<ForPeople> {
         let id = |key: Key| self.store.public_id(Uuid::from_bytes(key));
         let slow_since = self.sim.now() - slow;
-        let found = self.read(|connection| rows::for_people(connection, slow_since.0)).unwrap_or_default();
+        let found =
+            self.read(|connection| rows::for_people(connection, slow_since.0)).unwrap_or_default();
         let open = |open: rows::Open| {
             let payment = PaymentId(id(open.payment));
             let attempt = open.attempt.map(|(attempt, rail, at)| {
@@ -152,7 +153,9 @@ impl Auditor {
                 .as_ref()
                 .map(|wallets| &wallets.outside)
                 .is_none_or(|outside| outside.chain.rests() && self.chain_due(outside).is_none())
-            && self.read(|connection| rows::open_jobs(connection, beyond)).is_some_and(|jobs| jobs.is_empty())
+            && self
+                .read(|connection| rows::open_jobs(connection, beyond))
+                .is_some_and(|jobs| jobs.is_empty())
             && RAILS.iter().all(|(rail, ..)| self.has_all_reports(rail))
     }
 
@@ -160,11 +163,21 @@ impl Auditor {
     pub fn left(&self) -> String {
         let beyond = (self.sim.now() + TIMERS_WAITED_FOR).0;
         let jobs = self.read(|connection| rows::open_jobs(connection, beyond)).unwrap_or_default();
-        let reports: Vec<_> = RAILS.iter().map(|(rail, ..)| *rail).filter(|rail| !self.has_all_reports(rail)).collect();
+        let reports: Vec<_> = RAILS
+            .iter()
+            .map(|(rail, ..)| *rail)
+            .filter(|rail| !self.has_all_reports(rail))
+            .collect();
         let chain = self.wallets.as_ref().map(|wallets| {
             let waiting = self.read(wallets::rows::waiting_for_chain).unwrap_or_default();
             let held_up = self.read(wallets::rows::held_up_transactions).unwrap_or_default();
-            (self.has_seen_chain(&wallets.outside), wallets.outside.chain.rests(), waiting, held_up, self.is_compared())
+            (
+                self.has_seen_chain(&wallets.outside),
+                wallets.outside.chain.rests(),
+                waiting,
+                held_up,
+                self.is_compared(),
+            )
         });
         let bank = self.bank.rests();
         format!(
@@ -173,7 +186,9 @@ impl Auditor {
     }
 
     fn has_all_reports(&self, rail: &str) -> bool {
-        let Some(cursor) = self.read(|connection| rows::cursor(connection, rail)) else { return false };
+        let Some(cursor) = self.read(|connection| rows::cursor(connection, rail)) else {
+            return false;
+        };
         self.bank.page(&RailId::new(rail), cursor.as_deref()).reports.is_empty()
     }
 }

@@ -66,7 +66,11 @@ pub(super) struct EventRow {
 }
 
 /// The events of all tenants whose number is above `after`, in order.
-pub(super) fn events_after(connection: &Connection, tenant: Key, after: i64) -> rusqlite::Result<Vec<EventRow>> {
+pub(super) fn events_after(
+    connection: &Connection,
+    tenant: Key,
+    after: i64,
+) -> rusqlite::Result<Vec<EventRow>> {
     let sql = "SELECT tenant, seq, subject, kind, state FROM event WHERE tenant = ?1 AND seq > ?2 ORDER BY seq";
     query(connection, sql, (tenant, after), |row| {
         Ok(EventRow {
@@ -81,7 +85,9 @@ pub(super) fn events_after(connection: &Connection, tenant: Key, after: i64) -> 
 
 /// Every tenant that has written something, and its newest event's number.
 pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<(Key, i64)>> {
-    query(connection, "SELECT tenant, payment_seq FROM tenant_head", [], |row| Ok((row.get(0)?, row.get(1)?)))
+    query(connection, "SELECT tenant, payment_seq FROM tenant_head", [], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
 }
 
 /// Attempts with the name of who took their payment's job last.
@@ -197,7 +203,13 @@ pub(super) fn for_people(connection: &Connection, slow_since: i64) -> rusqlite::
             Some(id) => Some((id, row.get(4)?, row.get(5)?)),
             None => None,
         };
-        Ok(Open { tenant: row.get(0)?, payment: row.get(1)?, in_review: row.get(2)?, attempt, is_order: row.get(6)? })
+        Ok(Open {
+            tenant: row.get(0)?,
+            payment: row.get(1)?,
+            in_review: row.get(2)?,
+            attempt,
+            is_order: row.get(6)?,
+        })
     })
 }
 
@@ -234,7 +246,9 @@ pub(super) fn open_jobs(connection: &Connection, beyond: i64) -> rusqlite::Resul
 
 /// How far a rail's reports have been taken in.
 pub(super) fn cursor(connection: &Connection, rail: &str) -> rusqlite::Result<Option<String>> {
-    let found = query(connection, "SELECT mark FROM rail_cursor WHERE rail = ?1", [rail], |row| row.get(0))?;
+    let found = query(connection, "SELECT mark FROM rail_cursor WHERE rail = ?1", [rail], |row| {
+        row.get(0)
+    })?;
     Ok(found.into_iter().next())
 }
 
@@ -249,13 +263,21 @@ pub(super) fn payments(connection: &Connection) -> rusqlite::Result<Vec<Ended>> 
 }
 
 /// Whether there is a payment.
-pub(super) fn has_payment(connection: &Connection, tenant: Key, payment: Key) -> rusqlite::Result<bool> {
+pub(super) fn has_payment(
+    connection: &Connection,
+    tenant: Key,
+    payment: Key,
+) -> rusqlite::Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM payment WHERE tenant = ?1 AND id = ?2)";
     connection.prepare_cached(sql)?.query_row((tenant, payment), |row| row.get(0))
 }
 
 /// The review of a payment, and when it was accepted.
-pub(super) fn review(connection: &Connection, tenant: Key, payment: Key) -> rusqlite::Result<Option<(String, i64)>> {
+pub(super) fn review(
+    connection: &Connection,
+    tenant: Key,
+    payment: Key,
+) -> rusqlite::Result<Option<(String, i64)>> {
     let sql = "SELECT review, accepted_at FROM payment WHERE tenant = ?1 AND id = ?2";
     let found = query(connection, sql, (tenant, payment), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(found.into_iter().next())
@@ -270,15 +292,18 @@ pub fn empty(connection: &Connection) -> rusqlite::Result<()> {
         [],
         |row| row.get::<_, String>(0),
     )?;
-    tables
-        .iter()
-        .try_for_each(|table| connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([]).map(drop))?;
+    tables.iter().try_for_each(|table| {
+        connection.prepare_cached(&format!("DELETE FROM {table}"))?.execute([]).map(drop)
+    })?;
     // What the watcher remembers there of its chain, which is another one each time, and the newest comparison.
     let remembered = "DELETE FROM meta WHERE name LIKE 'chain.%' OR name LIKE 'reconciliation.%'";
     connection.prepare_cached(remembered)?.execute([])?;
     // The installation's own chain begins with the schema, which stays.
     connection.prepare_cached("DELETE FROM audit_head WHERE tenant <> zeroblob(16)")?.execute([])?;
-    connection.prepare_cached("UPDATE audit_head SET seq = 0, hash = zeroblob(32)")?.execute([]).map(drop)
+    connection
+        .prepare_cached("UPDATE audit_head SET seq = 0, hash = zeroblob(32)")?
+        .execute([])
+        .map(drop)
 }
 
 /// Takes the guard away that keeps a planted bug from doing harm, where the schema has one.

@@ -97,7 +97,10 @@ pub(super) static QUOTES: Subject = Subject {
     from: "quote q LEFT JOIN payment p ON p.tenant = q.tenant AND p.id = q.payment",
     key: "q",
     rules: &[
-        ("I2: a quote's payment is another quote's", "(q.state = 'used') <> (p.id IS NOT NULL) OR p.quote <> q.id"),
+        (
+            "I2: a quote's payment is another quote's",
+            "(q.state = 'used') <> (p.id IS NOT NULL) OR p.quote <> q.id",
+        ),
         (
             "I6: a quote has not the events of its state",
             "(SELECT COUNT(*) FROM event n WHERE n.tenant = q.tenant AND n.subject = q.id) \
@@ -137,9 +140,11 @@ pub(super) static TENANTS: Subject = Subject {
 impl Subject {
     /// The id of each row and, for each rule, whether it breaks it; `one` row (`?1` tenant, `?2` id) or all.
     pub(super) fn question(&self, one: bool) -> String {
-        let conditions: Vec<String> = self.rules.iter().map(|(_, broken)| format!("COALESCE({broken}, 0)")).collect();
+        let conditions: Vec<String> =
+            self.rules.iter().map(|(_, broken)| format!("COALESCE({broken}, 0)")).collect();
         let (key, from, conditions) = (self.key, self.from, conditions.join(", "));
-        let only = if one { format!(" WHERE {key}.tenant = ?1 AND {key}.id = ?2") } else { String::new() };
+        let only =
+            if one { format!(" WHERE {key}.tenant = ?1 AND {key}.id = ?2") } else { String::new() };
         one_by_one(&format!("SELECT {key}.id, {conditions} FROM {from}{only}"))
     }
 }
@@ -158,7 +163,8 @@ pub(super) fn one_by_one(question: &str) -> String {
         let negated = out.ends_with(" NOT");
         out.truncate(out.len() - if negated { " NOT".len() } else { 0 });
         let value = out.split_off(last_term(&out));
-        let terms: Vec<String> = values.split(", ").map(|listed| format!("{value} = {listed}")).collect();
+        let terms: Vec<String> =
+            values.split(", ").map(|listed| format!("{value} = {listed}")).collect();
         out.push_str(if negated { "NOT (" } else { "(" });
         out.push_str(&terms.join(" OR "));
         out.push(')');
@@ -188,7 +194,9 @@ mod tests {
     #[test]
     fn lists_are_compared_value_by_value() {
         assert_eq!(
-            one_by_one("CASE WHEN d.state IN ('a', 'b') THEN (COALESCE(a.state, 'x') NOT IN ('c', 'd', 'e')) END"),
+            one_by_one(
+                "CASE WHEN d.state IN ('a', 'b') THEN (COALESCE(a.state, 'x') NOT IN ('c', 'd', 'e')) END"
+            ),
             "CASE WHEN (d.state = 'a' OR d.state = 'b') THEN (NOT (COALESCE(a.state, 'x') = 'c' \
              OR COALESCE(a.state, 'x') = 'd' OR COALESCE(a.state, 'x') = 'e')) END"
         );
@@ -197,7 +205,8 @@ mod tests {
 
     #[test]
     fn no_question_fills_a_list() {
-        let all = super::super::wallets::SUBJECTS.iter().copied().chain([&PAYMENTS, &QUOTES, &TENANTS]);
+        let all =
+            super::super::wallets::SUBJECTS.iter().copied().chain([&PAYMENTS, &QUOTES, &TENANTS]);
         for subject in all {
             for one in [true, false] {
                 assert!(!subject.question(one).contains(" IN ('"), "{}", subject.from);

@@ -57,8 +57,9 @@ pub(super) fn draw(seed: u64) -> Vec<Fault> {
     let mut random = Random::stream(seed, "actors");
     let count = random.pick(&[0, 0, 0, 0, 0, 1, 1, 1, 2, 3]);
     let has_chain = Services::of(seed).wallets;
-    let drawn =
-        (0..count).map(|_| if has_chain && random.chance(650) { on_chain(&mut random) } else { bank(&mut random) });
+    let drawn = (0..count).map(|_| {
+        if has_chain && random.chance(650) { on_chain(&mut random) } else { bank(&mut random) }
+    });
     let mut liar = None;
     drawn.filter(|fault| is_alone(fault, &mut liar)).collect()
 }
@@ -67,7 +68,9 @@ pub(super) fn draw(seed: u64) -> Vec<Fault> {
 /// balances, are not what a quorum protects from.
 fn is_alone(fault: &Fault, liar: &mut Option<usize>) -> bool {
     match fault {
-        Fault::Endpoint { which, how: EndpointFault::InventsLogs { .. }, .. } => *liar.get_or_insert(*which) == *which,
+        Fault::Endpoint { which, how: EndpointFault::InventsLogs { .. }, .. } => {
+            *liar.get_or_insert(*which) == *which
+        }
         _ => true,
     }
 }
@@ -76,7 +79,10 @@ fn bank(random: &mut Random) -> Fault {
     let rail = random.below(RAILS);
     match random.below(4) {
         0 => Fault::Dialect { rail, dialect: Dialect::GroupStatus },
-        1 => Fault::Dialect { rail, dialect: Dialect::EndToEndOnly { chars: random.pick(&[16, 35]) } },
+        1 => Fault::Dialect {
+            rail,
+            dialect: Dialect::EndToEndOnly { chars: random.pick(&[16, 35]) },
+        },
         2 => Fault::Dialect { rail: random.pick(&DETECTING), dialect: Dialect::CallsDuplicates },
         _ => Fault::Dialect { rail, dialect: Dialect::BatchBooking },
     }
@@ -87,7 +93,8 @@ fn on_chain(random: &mut Random) -> Fault {
     if random.chance(250) {
         // Deeper than those of `faults::chain`.
         let depth = u64::try_from(random.between(24, 40)).unwrap_or(40);
-        let noticed_after = if random.chance(300) { Span::secs(random.between(1, 40)) } else { Span(0) };
+        let noticed_after =
+            if random.chance(300) { Span::secs(random.between(1, 40)) } else { Span(0) };
         return Fault::Reorg { after, depth, noticed_after };
     }
     let how = match random.below(6) {
@@ -98,14 +105,20 @@ fn on_chain(random: &mut Random) -> Fault {
         4 => EndpointFault::RefusesRanges,
         _ => EndpointFault::OverstatesNonces(random.pick(&[1, 2, 7, 1_000])),
     };
-    Fault::Endpoint { which: random.below(2), after, span: Span::secs(random.between(10, 300)), how }
+    Fault::Endpoint {
+        which: random.below(2),
+        after,
+        span: Span::secs(random.between(10, 300)),
+        how,
+    }
 }
 
 impl Injector {
     /// Whether an endpoint leaves out or makes up logs in this schedule.
     pub fn lies_about_logs(&self) -> bool {
-        let lies =
-            |how: &EndpointFault| matches!(how, EndpointFault::ForgetsLogs { .. } | EndpointFault::InventsLogs { .. });
+        let lies = |how: &EndpointFault| {
+            matches!(how, EndpointFault::ForgetsLogs { .. } | EndpointFault::InventsLogs { .. })
+        };
         self.all().iter().any(|fault| matches!(fault, Fault::Endpoint { how, .. } if lies(how)))
     }
 }
@@ -122,11 +135,16 @@ mod tests {
         let all: Vec<&Fault> = drawn.iter().flatten().collect();
         let has = |is_it: &dyn Fn(&Fault) -> bool| all.iter().any(|fault| is_it(fault));
         for dialect in [Dialect::GroupStatus, Dialect::CallsDuplicates, Dialect::BatchBooking] {
-            assert!(has(&|fault| matches!(fault, Fault::Dialect { dialect: it, .. } if *it == dialect)), "{dialect:?}");
+            assert!(
+                has(&|fault| matches!(fault, Fault::Dialect { dialect: it, .. } if *it == dialect)),
+                "{dialect:?}"
+            );
         }
         for chars in [16, 35] {
             let wanted = Dialect::EndToEndOnly { chars };
-            assert!(has(&|fault| matches!(fault, Fault::Dialect { dialect, .. } if *dialect == wanted)));
+            assert!(has(
+                &|fault| matches!(fault, Fault::Dialect { dialect, .. } if *dialect == wanted)
+            ));
         }
         for endpoint in [
             EndpointFault::Silent,
@@ -138,7 +156,10 @@ mod tests {
             EndpointFault::RefusesRanges,
             EndpointFault::OverstatesNonces(1_000),
         ] {
-            assert!(has(&|fault| matches!(fault, Fault::Endpoint { how, .. } if *how == endpoint)), "{endpoint:?}");
+            assert!(
+                has(&|fault| matches!(fault, Fault::Endpoint { how, .. } if *how == endpoint)),
+                "{endpoint:?}"
+            );
         }
         assert!(has(&|fault| matches!(fault, Fault::Reorg { depth: 40, .. })));
     }

@@ -30,26 +30,34 @@ pub(super) fn draw(seed: u64) -> Vec<Fault> {
 
 fn draw_one(random: &mut Random) -> Fault {
     let after = Span::millis(random.between(0, BEGIN_MAX_MILLIS));
-    let nth = |random: &mut Random, limit: i64| u32::try_from(random.between(0, limit)).unwrap_or(0);
+    let nth =
+        |random: &mut Random, limit: i64| u32::try_from(random.between(0, limit)).unwrap_or(0);
     match random.below(24) {
         0..=4 => {
             let depth = random.pick(&[1, 1, 1, 2, 2, 3, 5, 7, 12, 32]);
-            let noticed_after = if random.chance(300) { Span::secs(random.between(1, 40)) } else { Span(0) };
+            let noticed_after =
+                if random.chance(300) { Span::secs(random.between(1, 40)) } else { Span(0) };
             Fault::Reorg { after, depth, noticed_after }
         }
-        5 => {
-            Fault::FeeSpike { after, span: Span::secs(random.between(5, 180)), factor: random.pick(&[3, 50, 50, 500]) }
-        }
-        6 => {
-            Fault::FirstNodeLags { after, span: Span::secs(random.between(1, 30)), blocks: random.pick(&[1, 1, 2, 6]) }
-        }
+        5 => Fault::FeeSpike {
+            after,
+            span: Span::secs(random.between(5, 180)),
+            factor: random.pick(&[3, 50, 50, 500]),
+        },
+        6 => Fault::FirstNodeLags {
+            after,
+            span: Span::secs(random.between(1, 30)),
+            blocks: random.pick(&[1, 1, 2, 6]),
+        },
         7 => Fault::SecondNodeLags {
             after,
             span: Span::secs(random.between(5, 120)),
             blocks: random.pick(&[1, 2, 6, 40]),
         },
         8 => Fault::ChainDown { after, span: Span::secs(random.between(2, 90)) },
-        9 => Fault::Pause { coin: random.below(2), after, span: Span::secs(random.between(5, 240)) },
+        9 => {
+            Fault::Pause { coin: random.below(2), after, span: Span::secs(random.between(5, 240)) }
+        }
         10..=13 => Fault::Question { nth: nth(random, 400), how: draw_call(random) },
         14..=16 => Fault::Broadcast { nth: nth(random, 24), how: draw_call(random) },
         17 => Fault::Forget { nth: nth(random, 16) },
@@ -88,7 +96,9 @@ impl Injector {
 
     /// Whether a transaction that was accepted is forgotten.
     pub fn is_forgotten(&self) -> bool {
-        let forgotten = |fault: &Fault, now| matches!(fault, Fault::Forget { nth } if *nth == now).then_some(());
+        let forgotten = |fault: &Fault, now| {
+            matches!(fault, Fault::Forget { nth } if *nth == now).then_some(())
+        };
         self.meet(Count::Accepted, forgotten).is_some()
     }
 

@@ -47,9 +47,15 @@ pub(super) fn draw(seed: u64) -> Vec<Fault> {
 }
 
 fn draw_one(random: &mut Random) -> Fault {
-    use ListFault::{Breaks, Circles, Empty, Half, Old, OtherPage, Redirects, RedirectsToPlainHttp, Status};
+    use ListFault::{
+        Breaks, Circles, Empty, Half, Old, OtherPage, Redirects, RedirectsToPlainHttp, Status,
+    };
     // Many are there from the start: a start is when the last good copy matters most.
-    let after = if random.chance(400) { Span(0) } else { Span::millis(random.between(0, BEGIN_MAX_MILLIS)) };
+    let after = if random.chance(400) {
+        Span(0)
+    } else {
+        Span::millis(random.between(0, BEGIN_MAX_MILLIS))
+    };
     let how = match random.below(12) {
         0 => Redirects,
         1 => Circles,
@@ -72,9 +78,15 @@ mod tests {
     #[test]
     fn every_kind_is_drawn_and_only_where_lists_are_loaded() {
         let drawn: Vec<Fault> = (0..40_000).flat_map(draw).collect();
-        let has = |wanted: ListFault| drawn.iter().any(|it| matches!(it, Fault::Lists { how, .. } if *how == wanted));
-        use ListFault::{Breaks, Circles, Empty, Half, Old, OtherPage, Redirects, RedirectsToPlainHttp, Status};
-        for kind in [Redirects, Circles, RedirectsToPlainHttp, Status(403), Breaks, Old, Empty, OtherPage] {
+        let has = |wanted: ListFault| {
+            drawn.iter().any(|it| matches!(it, Fault::Lists { how, .. } if *how == wanted))
+        };
+        use ListFault::{
+            Breaks, Circles, Empty, Half, Old, OtherPage, Redirects, RedirectsToPlainHttp, Status,
+        };
+        for kind in
+            [Redirects, Circles, RedirectsToPlainHttp, Status(403), Breaks, Old, Empty, OtherPage]
+        {
             assert!(has(kind), "{kind:?}");
         }
         assert!(drawn.iter().any(|it| matches!(it, Fault::Lists { how: Half(_), .. })));

@@ -120,10 +120,11 @@ impl Executor {
     fn choose(&mut self) -> Option<TaskNumber> {
         let frozen = self.sim.nodes().map(|node| node.frozen);
         let mut ready = lock(&self.ready);
-        let may_run = |number: &TaskNumber| match self.tasks[*number].as_ref().map(|task| task.owner) {
-            Some(Owner::Node(node)) => !frozen[node],
-            Some(Owner::World) | None => true,
-        };
+        let may_run =
+            |number: &TaskNumber| match self.tasks[*number].as_ref().map(|task| task.owner) {
+                Some(Owner::Node(node)) => !frozen[node],
+                Some(Owner::World) | None => true,
+            };
         let chosen = if frozen.contains(&true) {
             let able: Vec<TaskNumber> = ready.iter().copied().filter(may_run).collect();
             able.get(self.random.below(able.len())).copied()

@@ -97,7 +97,12 @@ impl Sim {
     }
 
     /// Begins a task.
-    pub fn spawn(&self, owner: Owner, name: impl Into<String>, future: impl Future<Output = ()> + Send + 'static) {
+    pub fn spawn(
+        &self,
+        owner: Owner,
+        name: impl Into<String>,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) {
         lock(&self.0.spawned).push(Spawned { owner, name: name.into(), future: Box::pin(future) });
     }
 
@@ -151,7 +156,8 @@ impl Sim {
     pub fn next_timers(&self) -> (Option<Timestamp>, Option<Timestamp>) {
         let timers = lock(&self.0.timers);
         let first = timers.1.keys().next().map(|(at, _)| *at);
-        let exact = timers.1.iter().find(|(_, (_, pace))| *pace == Pace::Exact).map(|((at, _), _)| *at);
+        let exact =
+            timers.1.iter().find(|(_, (_, pace))| *pace == Pace::Exact).map(|((at, _), _)| *at);
         (first, exact)
     }
 

@@ -43,7 +43,9 @@ struct Hasher<'a>(&'a mut u64);
 
 impl fmt::Write for Hasher<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        *self.0 = text.bytes().fold(*self.0, |state, byte| (state ^ u64::from(byte)).wrapping_mul(FNV_PRIME));
+        *self.0 = text
+            .bytes()
+            .fold(*self.0, |state, byte| (state ^ u64::from(byte)).wrapping_mul(FNV_PRIME));
         Ok(())
     }
 }

@@ -20,7 +20,10 @@ static INSERT: Stmt = Stmt::written(
     "INSERT INTO access_key (access_key, tenant, use_name, secrets, created_at, revoked_at, suspended, allowed_ips) \
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
 );
-static ONE: Stmt = Stmt::written("access_key.one", "SELECT {{access_key a}} FROM access_key a WHERE a.access_key = $1");
+static ONE: Stmt = Stmt::written(
+    "access_key.one",
+    "SELECT {{access_key a}} FROM access_key a WHERE a.access_key = $1",
+);
 static OF_TENANT: Stmt = Stmt::written(
     "access_key.of_tenant",
     "SELECT {{access_key a}} FROM access_key a WHERE a.tenant = $1 ORDER BY a.created_at, a.access_key",
@@ -33,11 +36,17 @@ static REVOKE: Stmt = Stmt::written(
     "access_key.revoke",
     "UPDATE access_key SET revoked_at = {{now}} WHERE access_key = $2 AND revoked_at IS NULL",
 );
-static SUSPEND: Stmt =
-    Stmt::written("access_key.suspend", "UPDATE access_key SET suspended = $2 WHERE access_key = $1");
-static ALLOW: Stmt = Stmt::written("access_key.allow", "UPDATE access_key SET allowed_ips = $2 WHERE access_key = $1");
+static SUSPEND: Stmt = Stmt::written(
+    "access_key.suspend",
+    "UPDATE access_key SET suspended = $2 WHERE access_key = $1",
+);
+static ALLOW: Stmt = Stmt::written(
+    "access_key.allow",
+    "UPDATE access_key SET allowed_ips = $2 WHERE access_key = $1",
+);
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &ONE, &OF_TENANT, &SET_SECRETS, &REVOKE, &SUSPEND, &ALLOW];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&INSERT, &ONE, &OF_TENANT, &SET_SECRETS, &REVOKE, &SUSPEND, &ALLOW];
 
 /// An access key.
 #[derive(Clone)]
@@ -114,7 +123,8 @@ fn facts(key: &KeyRow) -> Facts {
         (None, false) => "active",
     };
     let secrets = i64::try_from(key.secrets.len()).unwrap_or(i64::MAX);
-    let facts = Facts::new().text("use", &key.use_name).text("state", state).number("secrets", secrets);
+    let facts =
+        Facts::new().text("use", &key.use_name).text("state", state).number("secrets", secrets);
     facts.text("allowed_ips", key.allowed_ips.join(" "))
 }
 
@@ -192,7 +202,11 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if the key does not exist or is revoked already.
-    pub async fn revoke_key(&self, access_key: &str, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn revoke_key(
+        &self,
+        access_key: &str,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
         let params = vec![self.now_param(), access_key.into()];
         let now = self.options().clock.now();
         self.change_key(access_key, "key.revoke", by.into(), Step::one(&REVOKE, params), |key| {
@@ -205,7 +219,12 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if the key does not exist.
-    pub async fn suspend_key(&self, access_key: &str, suspended: bool, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn suspend_key(
+        &self,
+        access_key: &str,
+        suspended: bool,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
         let action = if suspended { "key.suspend" } else { "key.resume" };
         let step = Step::one(&SUSPEND, vec![access_key.into(), i64::from(suspended).into()]);
         self.change_key(access_key, action, by.into(), step, |key| key.suspended = suspended).await
@@ -222,7 +241,10 @@ impl Store {
         by: impl Into<Deed>,
     ) -> Result<(), StoreError> {
         let step = Step::one(&ALLOW, vec![access_key.into(), allowed_ips.join(" ").into()]);
-        self.change_key(access_key, "key.allow", by.into(), step, |key| key.allowed_ips = allowed_ips.to_vec()).await
+        self.change_key(access_key, "key.allow", by.into(), step, |key| {
+            key.allowed_ips = allowed_ips.to_vec()
+        })
+        .await
     }
 
     /// Changes an existing key and records its state before and after.
@@ -236,7 +258,9 @@ impl Store {
     ) -> Result<(), StoreError> {
         let read = async || {
             let found = self.key(access_key).await?;
-            found.ok_or_else(|| StoreError::Conflict(format!("access key {access_key} does not exist")))
+            found.ok_or_else(|| {
+                StoreError::Conflict(format!("access key {access_key} does not exist"))
+            })
         };
         let tenant = read().await?.tenant;
         let (step, change, read) = (&step, &change, &read);
@@ -244,7 +268,10 @@ impl Store {
             let mut key = read().await?;
             let before = facts(&key);
             change(&mut key);
-            Ok((Note::new(action, "access_key", access_key).before(before).after(facts(&key)), vec![step.clone()]))
+            Ok((
+                Note::new(action, "access_key", access_key).before(before).after(facts(&key)),
+                vec![step.clone()],
+            ))
         };
         self.noted_as_read(tenant, deed, changed).await
     }

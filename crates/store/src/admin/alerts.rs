@@ -22,8 +22,10 @@ static OPEN: Stmt = Stmt::written(
     "alert.open",
     "SELECT {{alert a}} FROM alert a WHERE a.tenant = $1 ORDER BY a.at DESC, a.subject, a.digest LIMIT $2",
 );
-static CLOSE: Stmt =
-    Stmt::written("alert.close", "DELETE FROM alert WHERE tenant = $1 AND subject = $2 AND kind = $3 AND digest = $4");
+static CLOSE: Stmt = Stmt::written(
+    "alert.close",
+    "DELETE FROM alert WHERE tenant = $1 AND subject = $2 AND kind = $3 AND digest = $4",
+);
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&RAISE, &OPEN, &CLOSE];
 
@@ -49,7 +51,11 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
-    pub async fn alerts(&self, tenant: TenantId, limit: usize) -> Result<Vec<(Timestamp, Alert)>, StoreError> {
+    pub async fn alerts(
+        &self,
+        tenant: TenantId,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, Alert)>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&OPEN, vec![tenant.0.into(), most(limit)]).await?;
         rows.iter().map(|row| rows::chain::read_alert(&mut row.fields(), &keys)).collect()
@@ -60,9 +66,15 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if it is not open.
-    pub async fn close_alert(&self, tenant: TenantId, alert: &Alert, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn close_alert(
+        &self,
+        tenant: TenantId,
+        alert: &Alert,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
-        let (subject, digest) = (keys.stored(alert.subject), rows::chain::alert_digest(&alert.what));
+        let (subject, digest) =
+            (keys.stored(alert.subject), rows::chain::alert_digest(&alert.what));
         let params = vec![tenant.0.into(), subject.into(), alert.kind.name().into(), digest.into()];
         let mut steps = vec![Step::one(&CLOSE, params)];
         if alert.kind == AlertKind::RailMismatch {

@@ -58,8 +58,14 @@ impl Store {
     ) -> Result<(), StoreError> {
         let sealed = self.vault().seal(place(tenant, &row(key)), &answer.body);
         let (scope, name) = (key.scope.as_str().into(), key.key.as_str().into());
-        let params =
-            vec![self.now_param(), tenant.0.into(), scope, name, answer.body_hash.to_vec().into(), sealed.into()];
+        let params = vec![
+            self.now_param(),
+            tenant.0.into(),
+            scope,
+            name,
+            answer.body_hash.to_vec().into(),
+            sealed.into(),
+        ];
         self.write(vec![Step::any(&KEEP, params)]).await.map(drop)
     }
 
@@ -67,9 +73,14 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or the answer does not open.
-    pub async fn kept_answer(&self, tenant: TenantId, key: &IdempotencyKey) -> Result<Option<KeptAnswer>, StoreError> {
+    pub async fn kept_answer(
+        &self,
+        tenant: TenantId,
+        key: &IdempotencyKey,
+    ) -> Result<Option<KeptAnswer>, StoreError> {
         let (scope, name) = (key.scope.as_str().into(), key.key.as_str().into());
-        let params = vec![self.now_param(), tenant.0.into(), scope, name, IDEMPOTENCY_KEPT.0.into()];
+        let params =
+            vec![self.now_param(), tenant.0.into(), scope, name, IDEMPOTENCY_KEPT.0.into()];
         let rows = self.query(&KEPT, params).await?;
         let Some(found) = rows.first() else { return Ok(None) };
         let mut fields = found.fields();

@@ -114,7 +114,9 @@ const BECAME: [(RailStatus, &str); 6] = [
 fn became_name(status: &RailStatus) -> Result<String, StoreError> {
     let known = BECAME.iter().find(|(known, _)| known == status);
     let name = known.map(|(_, name)| (*name).to_owned());
-    name.ok_or_else(|| StoreError::Config(format!("outcome {status:?} cannot be recorded manually")))
+    name.ok_or_else(|| {
+        StoreError::Config(format!("outcome {status:?} cannot be recorded manually"))
+    })
 }
 
 fn unknown(what: &str, text: &str) -> StoreError {
@@ -131,9 +133,18 @@ const fn doubt(attempt: Uuid, since: i64) -> Doubt {
 }
 
 impl DocumentRow {
-    pub(super) fn of(deed: &Deed, changes: &[Change], why: &str) -> Result<DocumentRow, StoreError> {
-        let change = |change: &Change| (change.what.clone(), change.before.clone(), change.after.clone());
-        Ok(DocumentRow { deed: DeedRow::of(deed)?, changes: changes.iter().map(change).collect(), why: why.to_owned() })
+    pub(super) fn of(
+        deed: &Deed,
+        changes: &[Change],
+        why: &str,
+    ) -> Result<DocumentRow, StoreError> {
+        let change =
+            |change: &Change| (change.what.clone(), change.before.clone(), change.after.clone());
+        Ok(DocumentRow {
+            deed: DeedRow::of(deed)?,
+            changes: changes.iter().map(change).collect(),
+            why: why.to_owned(),
+        })
     }
 
     /// Splits into action, changes and reason.
@@ -146,9 +157,11 @@ impl DocumentRow {
 impl DeedRow {
     fn of(deed: &Deed) -> Result<DeedRow, StoreError> {
         Ok(match deed {
-            Deed::UnblockWallet { wallet, blocked_at, reason } => {
-                DeedRow::UnblockWallet { wallet: wallet.0, blocked_at: blocked_at.0, reason: reason.clone() }
-            }
+            Deed::UnblockWallet { wallet, blocked_at, reason } => DeedRow::UnblockWallet {
+                wallet: wallet.0,
+                blocked_at: blocked_at.0,
+                reason: reason.clone(),
+            },
             Deed::BlacklistWallet { wallet, order } => DeedRow::BlacklistWallet {
                 wallet: wallet.0,
                 authority: order.authority.clone(),
@@ -190,14 +203,18 @@ impl DeedRow {
                 spread_bps: pricing.spread_bps,
             },
             Deed::SetPolicy { version, values } => {
-                let values = values.iter().map(|(field, value)| (field.name().to_owned(), value.clone())).collect();
+                let values = values
+                    .iter()
+                    .map(|(field, value)| (field.name().to_owned(), value.clone()))
+                    .collect();
                 DeedRow::SetPolicy { version: *version, values }
             }
             Deed::SetWebhookUrl { url } => DeedRow::SetWebhookUrl { url: url.clone() },
             Deed::SetPaymentWebhooks { on } => DeedRow::SetPaymentWebhooks { on: *on },
-            Deed::AcceptCoinCode { coin, at_block } => {
-                DeedRow::AcceptCoinCode { coin: coin.currency().code().to_owned(), at_block: *at_block }
-            }
+            Deed::AcceptCoinCode { coin, at_block } => DeedRow::AcceptCoinCode {
+                coin: coin.currency().code().to_owned(),
+                at_block: *at_block,
+            },
             Deed::SetUserAccess { user, roles, scope } => DeedRow::SetUserAccess {
                 user: user.0,
                 roles: roles.iter().map(|role| role.name().to_owned()).collect(),
@@ -211,33 +228,68 @@ impl DeedRow {
 
     fn deed(self) -> Result<Deed, StoreError> {
         Ok(match self {
-            DeedRow::UnblockWallet { wallet, blocked_at, reason } => {
-                Deed::UnblockWallet { wallet: WalletId(wallet), blocked_at: Timestamp(blocked_at), reason }
-            }
+            DeedRow::UnblockWallet { wallet, blocked_at, reason } => Deed::UnblockWallet {
+                wallet: WalletId(wallet),
+                blocked_at: Timestamp(blocked_at),
+                reason,
+            },
             DeedRow::BlacklistWallet { wallet, authority, reference, reason, effective_date } => {
-                let effective_date = effective_date.parse().map_err(|_| unknown("date", &effective_date))?;
+                let effective_date =
+                    effective_date.parse().map_err(|_| unknown("date", &effective_date))?;
                 let order = BlacklistOrder { authority, reference, reason, effective_date };
                 Deed::BlacklistWallet { wallet: WalletId(wallet), order }
             }
-            DeedRow::ReleaseDeposit { deposit, waits_since } => {
-                Deed::ReleaseDeposit { deposit: DepositId(deposit), waits_since: Timestamp(waits_since) }
-            }
+            DeedRow::ReleaseDeposit { deposit, waits_since } => Deed::ReleaseDeposit {
+                deposit: DepositId(deposit),
+                waits_since: Timestamp(waits_since),
+            },
             DeedRow::LiftHold { deposit, held_since } => {
                 Deed::LiftHold { deposit: DepositId(deposit), held_since: Timestamp(held_since) }
             }
-            DeedRow::ResolvePayment { payment, attempt, since, became: end, never_accepted, reference, charges } => {
+            DeedRow::ResolvePayment {
+                payment,
+                attempt,
+                since,
+                became: end,
+                never_accepted,
+                reference,
+                charges,
+            } => {
                 let became = Finding { status: became(&end)?, never_accepted, reference, charges };
-                Deed::ResolvePayment { payment: PaymentId(payment), doubt: doubt(attempt, since), became }
+                Deed::ResolvePayment {
+                    payment: PaymentId(payment),
+                    doubt: doubt(attempt, since),
+                    became,
+                }
             }
-            DeedRow::ResolveOrder { order, attempt, since, became: end, never_accepted, reference, charges } => {
+            DeedRow::ResolveOrder {
+                order,
+                attempt,
+                since,
+                became: end,
+                never_accepted,
+                reference,
+                charges,
+            } => {
                 let became = Finding { status: became(&end)?, never_accepted, reference, charges };
-                Deed::ResolveOrder { order: ExchangeId(order), doubt: doubt(attempt, since), became }
+                Deed::ResolveOrder {
+                    order: ExchangeId(order),
+                    doubt: doubt(attempt, since),
+                    became,
+                }
             }
             DeedRow::SetPricing { premium_bps, margin_bps, margin_bps_by_country, spread_bps } => {
-                let country = |code: &str| Country::parse(code).ok_or_else(|| unknown("country", code));
-                let by_country = margin_bps_by_country.into_iter().map(|(code, bps)| Ok((country(&code)?, bps)));
+                let country =
+                    |code: &str| Country::parse(code).ok_or_else(|| unknown("country", code));
+                let by_country =
+                    margin_bps_by_country.into_iter().map(|(code, bps)| Ok((country(&code)?, bps)));
                 let margin_bps_by_country = by_country.collect::<Result<_, StoreError>>()?;
-                Deed::SetPricing(Pricing { premium_bps, margin_bps, margin_bps_by_country, spread_bps })
+                Deed::SetPricing(Pricing {
+                    premium_bps,
+                    margin_bps,
+                    margin_bps_by_country,
+                    spread_bps,
+                })
             }
             DeedRow::SetPolicy { version, values } => {
                 let field = |name: &str| Field::parse(name).ok_or_else(|| unknown("field", name));
@@ -246,9 +298,10 @@ impl DeedRow {
             }
             DeedRow::SetWebhookUrl { url } => Deed::SetWebhookUrl { url },
             DeedRow::SetPaymentWebhooks { on } => Deed::SetPaymentWebhooks { on },
-            DeedRow::AcceptCoinCode { coin, at_block } => {
-                Deed::AcceptCoinCode { coin: StableCoin::parse(&coin).ok_or_else(|| unknown("coin", &coin))?, at_block }
-            }
+            DeedRow::AcceptCoinCode { coin, at_block } => Deed::AcceptCoinCode {
+                coin: StableCoin::parse(&coin).ok_or_else(|| unknown("coin", &coin))?,
+                at_block,
+            },
             DeedRow::SetUserAccess { user, roles, scope } => {
                 let role = |name: &String| Role::parse(name).ok_or_else(|| unknown("role", name));
                 Deed::SetUserAccess {
@@ -280,11 +333,19 @@ mod tests {
             spread_bps: 50,
         };
         vec![
-            Deed::UnblockWallet { wallet: WalletId(id), blocked_at: Timestamp(5), reason: Some("r".to_owned()) },
+            Deed::UnblockWallet {
+                wallet: WalletId(id),
+                blocked_at: Timestamp(5),
+                reason: Some("r".to_owned()),
+            },
             Deed::BlacklistWallet { wallet: WalletId(id), order },
             Deed::ReleaseDeposit { deposit: DepositId(id), waits_since: Timestamp(6) },
             Deed::LiftHold { deposit: DepositId(id), held_since: Timestamp(6) },
-            Deed::ResolvePayment { payment: PaymentId(id), doubt: doubt(id, 7), became: RailStatus::Settled.into() },
+            Deed::ResolvePayment {
+                payment: PaymentId(id),
+                doubt: doubt(id, 7),
+                became: RailStatus::Settled.into(),
+            },
             Deed::ResolvePayment {
                 payment: PaymentId(id),
                 doubt: doubt(id, 7),
@@ -295,7 +356,11 @@ mod tests {
                     charges: 100,
                 },
             },
-            Deed::ResolveOrder { order: ExchangeId(id), doubt: doubt(id, 8), became: RailStatus::Returned.into() },
+            Deed::ResolveOrder {
+                order: ExchangeId(id),
+                doubt: doubt(id, 8),
+                became: RailStatus::Returned.into(),
+            },
             Deed::ResolveOrder {
                 order: ExchangeId(id),
                 doubt: doubt(id, 8),
@@ -307,11 +372,18 @@ mod tests {
                 },
             },
             Deed::SetPricing(pricing),
-            Deed::SetPolicy { version: 3, values: [(Field::MinimumKyc, "ENHANCED".to_owned())].into() },
+            Deed::SetPolicy {
+                version: 3,
+                values: [(Field::MinimumKyc, "ENHANCED".to_owned())].into(),
+            },
             Deed::SetWebhookUrl { url: "https://hooks.example".to_owned() },
             Deed::SetPaymentWebhooks { on: true },
             Deed::AcceptCoinCode { coin: StableCoin::Usdc, at_block: 9 },
-            Deed::SetUserAccess { user: UserId(id), roles: vec![Role::Viewer], scope: Scope::Tenant(TenantId(id)) },
+            Deed::SetUserAccess {
+                user: UserId(id),
+                roles: vec![Role::Viewer],
+                scope: Scope::Tenant(TenantId(id)),
+            },
             Deed::SetUserAccess { user: UserId(id), roles: Vec::new(), scope: Scope::All },
         ]
     }
@@ -319,7 +391,8 @@ mod tests {
     #[test]
     fn every_action_round_trips() {
         for deed in deeds() {
-            let changes = [Change { what: "w".to_owned(), before: String::new(), after: "a".to_owned() }];
+            let changes =
+                [Change { what: "w".to_owned(), before: String::new(), after: "a".to_owned() }];
             let row = DocumentRow::of(&deed, &changes, "why").expect("written");
             let text = serde_json::to_string(&row).expect("json");
             let read: DocumentRow = serde_json::from_str(&text).expect("read");
@@ -334,8 +407,11 @@ mod tests {
             r#"{{"deed":{{"kind":"resolve_order","order":"{id}","attempt":"{id}","since":8,"became":"settled"}},"changes":[],"why":"w"}}"#
         );
         let read: DocumentRow = serde_json::from_str(&text).expect("read");
-        let deed =
-            Deed::ResolveOrder { order: ExchangeId(id), doubt: doubt(id, 8), became: RailStatus::Settled.into() };
+        let deed = Deed::ResolveOrder {
+            order: ExchangeId(id),
+            doubt: doubt(id, 8),
+            became: RailStatus::Settled.into(),
+        };
         assert_eq!(read.parts(), Ok((deed, Vec::new(), "w".to_owned())));
     }
 

@@ -34,13 +34,15 @@ impl Store {
         outcome: &str,
         by: impl Into<audit::Deed>,
     ) -> Result<bool, StoreError> {
-        let (tenant, stored) = (owner(approval.tenant), self.id_keys().await?.stored(approval.id.0));
+        let (tenant, stored) =
+            (owner(approval.tenant), self.id_keys().await?.stored(approval.id.0));
         let sealed = self.vault().seal(place(tenant, OUTCOME, &stored), outcome.as_bytes());
         let (state, action) = match done {
             true => (ApprovalState::Done, "approval.done"),
             false => (ApprovalState::Failed, "approval.failed"),
         };
-        let after = facts(&approval.deed, &approval.changes).opt_text("why_not", (!done).then_some(outcome));
+        let after = facts(&approval.deed, &approval.changes)
+            .opt_text("why_not", (!done).then_some(outcome));
         let note = Note::new(action, "approval", approval.id).after(after);
         let params = vec![tenant.0.into(), stored.into(), state.name().into(), sealed.into()];
         match self.noted(tenant, by.into(), note, vec![Step::one(&FINISH, params)]).await {
@@ -53,8 +55,13 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn is_carried_out(&self, approval: &Approval, subject: &str) -> Result<bool, StoreError> {
-        let params = vec![subject.into(), owner(approval.tenant).0.into(), approval.request_id().into()];
+    pub async fn is_carried_out(
+        &self,
+        approval: &Approval,
+        subject: &str,
+    ) -> Result<bool, StoreError> {
+        let params =
+            vec![subject.into(), owner(approval.tenant).0.into(), approval.request_id().into()];
         let rows = self.query(&CARRIED_OUT, params).await?;
         Ok(rows.first().map_or(Ok(0), |row| row.fields().int())? > 0)
     }

@@ -30,7 +30,8 @@ static EXPIRE: Stmt = Stmt::written(
     "UPDATE approval SET state = 'withdrawn' \
      WHERE tenant = $2 AND subject = $3 AND kind = $4 AND state = 'waiting' AND expires_at <= {{now}}",
 );
-static ONE: Stmt = Stmt::written("approval.one", "SELECT {{approval a}} FROM approval a WHERE a.id = $1");
+static ONE: Stmt =
+    Stmt::written("approval.one", "SELECT {{approval a}} FROM approval a WHERE a.id = $1");
 static OPEN: Stmt = Stmt::written(
     "approval.open",
     "SELECT {{approval a}} FROM approval a WHERE a.state = 'approved' \
@@ -68,8 +69,9 @@ static WITHDRAW: Stmt = Stmt::written(
     "approval.withdraw",
     "UPDATE approval SET state = 'withdrawn' WHERE tenant = $1 AND id = $2 AND state = 'waiting' AND maker = $3",
 );
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&INSERT, &EXPIRE, &ONE, &OPEN, &OPEN_OF, &LEFT, &NEWEST, &NEWEST_OF, &ABOUT, &DECIDE, &WITHDRAW];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &INSERT, &EXPIRE, &ONE, &OPEN, &OPEN_OF, &LEFT, &NEWEST, &NEWEST_OF, &ABOUT, &DECIDE, &WITHDRAW,
+];
 
 /// Maximum number of proposals shown about one subject.
 const ABOUT_MAX: i64 = 20;
@@ -103,7 +105,11 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if one of the same kind about the same subject is waiting.
-    pub async fn propose(&self, new: &NewApproval<'_>, by: impl Into<audit::Deed>) -> Result<ApprovalId, StoreError> {
+    pub async fn propose(
+        &self,
+        new: &NewApproval<'_>,
+        by: impl Into<audit::Deed>,
+    ) -> Result<ApprovalId, StoreError> {
         let keys = self.id_keys().await?;
         let id = ApprovalId(self.ids().next());
         let (stored, tenant) = (keys.stored(id.0), owner(new.tenant));
@@ -111,7 +117,8 @@ impl Store {
         let plain = serde_json::to_vec(&row).map_err(|error| unreadable(&error))?;
         let document = self.vault().seal(place(tenant, DOCUMENT, &stored), &plain);
         let subject = new.deed.subject();
-        let expire = vec![self.now_param(), tenant.0.into(), (&*subject).into(), new.deed.kind().into()];
+        let expire =
+            vec![self.now_param(), tenant.0.into(), (&*subject).into(), new.deed.kind().into()];
         let params: Vec<Value> = vec![
             self.now_param(),
             tenant.0.into(),
@@ -123,8 +130,15 @@ impl Store {
             new.lifetime.0.into(),
             document.into(),
         ];
-        let note = Note::new("approval.propose", "approval", id).after(facts(new.deed, new.changes));
-        self.noted(tenant, by.into(), note, vec![Step::any(&EXPIRE, expire), Step::one(&INSERT, params)]).await?;
+        let note =
+            Note::new("approval.propose", "approval", id).after(facts(new.deed, new.changes));
+        self.noted(
+            tenant,
+            by.into(),
+            note,
+            vec![Step::any(&EXPIRE, expire), Step::one(&INSERT, params)],
+        )
+        .await?;
         Ok(id)
     }
 
@@ -143,13 +157,22 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::approval`].
-    pub async fn approvals(&self, scope: Scope, open: bool, limit: usize) -> Result<Vec<Approval>, StoreError> {
+    pub async fn approvals(
+        &self,
+        scope: Scope,
+        open: bool,
+        limit: usize,
+    ) -> Result<Vec<Approval>, StoreError> {
         let (keys, limit, now) = (self.id_keys().await?, most(limit), self.now_param());
         let rows = match (scope, open) {
             (Scope::All, true) => self.query(&OPEN, vec![now, limit]).await?,
             (Scope::All, false) => self.query(&NEWEST, vec![limit]).await?,
-            (Scope::Tenant(tenant), true) => self.query(&OPEN_OF, vec![now, tenant.0.into(), limit]).await?,
-            (Scope::Tenant(tenant), false) => self.query(&NEWEST_OF, vec![tenant.0.into(), limit]).await?,
+            (Scope::Tenant(tenant), true) => {
+                self.query(&OPEN_OF, vec![now, tenant.0.into(), limit]).await?
+            }
+            (Scope::Tenant(tenant), false) => {
+                self.query(&NEWEST_OF, vec![tenant.0.into(), limit]).await?
+            }
         };
         rows.iter().map(|row| self.read_approval(row, &keys)).collect()
     }
@@ -166,7 +189,8 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<Approval>, StoreError> {
         let keys = self.id_keys().await?;
-        let place = after.and_then(|last| Some((last.decided.as_ref()?.1.0, keys.stored(last.id.0))));
+        let place =
+            after.and_then(|last| Some((last.decided.as_ref()?.1.0, keys.stored(last.id.0))));
         let (at, id) = place.unwrap_or((i64::MIN, Uuid::nil()));
         let params = vec![self.now_param(), age.0.into(), at.into(), id.into(), most(limit)];
         self.query(&LEFT, params).await?.iter().map(|row| self.read_approval(row, &keys)).collect()
@@ -176,7 +200,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::approval`].
-    pub async fn approvals_about(&self, tenant: Option<TenantId>, subject: &str) -> Result<Vec<Approval>, StoreError> {
+    pub async fn approvals_about(
+        &self,
+        tenant: Option<TenantId>,
+        subject: &str,
+    ) -> Result<Vec<Approval>, StoreError> {
         let keys = self.id_keys().await?;
         let params = vec![owner(tenant).0.into(), subject.into(), ABOUT_MAX.into()];
         let rows = self.query(&ABOUT, params).await?;
@@ -209,7 +237,8 @@ impl Store {
             outcome.into(),
         ];
         let action = if approve { "approval.approve" } else { "approval.reject" };
-        let note = Note::new(action, "approval", approval.id).after(facts(&approval.deed, &approval.changes));
+        let note = Note::new(action, "approval", approval.id)
+            .after(facts(&approval.deed, &approval.changes));
         self.noted(tenant, by.into(), note, vec![Step::one(&DECIDE, params)]).await
     }
 
@@ -225,7 +254,8 @@ impl Store {
     ) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
         let tenant = owner(approval.tenant);
-        let params = [tenant.0, keys.stored(approval.id.0), keys.stored(maker.id.0)].map(Value::from);
+        let params =
+            [tenant.0, keys.stored(approval.id.0), keys.stored(maker.id.0)].map(Value::from);
         let note = Note::new("approval.withdraw", "approval", approval.id);
         self.noted(tenant, by.into(), note, vec![Step::one(&WITHDRAW, params.into())]).await
     }
@@ -234,13 +264,17 @@ impl Store {
         let mut fields = row.fields();
         let (tenant, stored) = (TenantId(fields.uuid()?), fields.uuid()?);
         let state = fields.named("state of an approval", ApprovalState::parse)?;
-        let maker = Person { id: UserId(keys.public(fields.uuid()?)), login: fields.text()?.to_owned() };
+        let maker =
+            Person { id: UserId(keys.public(fields.uuid()?)), login: fields.text()?.to_owned() };
         let (created_at, expires_at) = (Timestamp(fields.int()?), Timestamp(fields.int()?));
         let checker = fields.opt_uuid()?.map(|id| UserId(keys.public(id)));
-        let checker = checker.zip(fields.opt_text()?).map(|(id, login)| Person { id, login: login.to_owned() });
+        let checker = checker
+            .zip(fields.opt_text()?)
+            .map(|(id, login)| Person { id, login: login.to_owned() });
         let decided = checker.zip(fields.opt_int()?.map(Timestamp));
         let plain = self.vault().open(place(tenant, DOCUMENT, &stored), fields.bytes()?)?;
-        let document: DocumentRow = serde_json::from_slice(&plain).map_err(|error| unreadable(&error))?;
+        let document: DocumentRow =
+            serde_json::from_slice(&plain).map_err(|error| unreadable(&error))?;
         let (deed, changes, why) = document.parts()?;
         let outcome = match fields.opt_bytes()? {
             Some(sealed) => self.vault().open(place(tenant, OUTCOME, &stored), sealed)?.to_vec(),
@@ -257,7 +291,8 @@ impl Store {
             expires_at,
             state,
             decided,
-            outcome: String::from_utf8(outcome).map_err(|_| StoreError::Corrupt(format!("{OUTCOME}: not UTF-8")))?,
+            outcome: String::from_utf8(outcome)
+                .map_err(|_| StoreError::Corrupt(format!("{OUTCOME}: not UTF-8")))?,
         })
     }
 }
@@ -266,7 +301,9 @@ impl Store {
 pub(super) fn facts(deed: &Deed, changes: &[Change]) -> Facts {
     let facts = Facts::new().text("kind", deed.kind()).text("subject", deed.subject());
     let changed = changes.iter().filter(|change| change.before != change.after);
-    changed.fold(facts, |facts, change| facts.text(&change.what, format!("{} → {}", change.before, change.after)))
+    changed.fold(facts, |facts, change| {
+        facts.text(&change.what, format!("{} → {}", change.before, change.after))
+    })
 }
 
 pub(super) fn place<'a>(tenant: TenantId, column: &'static str, row: &'a Uuid) -> Place<'a> {

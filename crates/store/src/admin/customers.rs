@@ -17,8 +17,10 @@ static SET: Stmt = Stmt::written(
     "INSERT INTO customer (tenant, customer_id, kyc_level, changed_at) VALUES ($2, $3, $4, {{now}}) \
      ON CONFLICT (tenant, customer_id) DO UPDATE SET kyc_level = excluded.kyc_level, changed_at = excluded.changed_at",
 );
-static ONE: Stmt =
-    Stmt::written("customer.one", "SELECT {{customer c}} FROM customer c WHERE c.tenant = $1 AND c.customer_id = $2");
+static ONE: Stmt = Stmt::written(
+    "customer.one",
+    "SELECT {{customer c}} FROM customer c WHERE c.tenant = $1 AND c.customer_id = $2",
+);
 static ALL: Stmt = Stmt::written(
     "customer.all",
     "SELECT {{customer c}} FROM customer c WHERE c.tenant = $1 AND c.customer_id > $2 ORDER BY c.customer_id LIMIT $3",
@@ -58,7 +60,8 @@ impl Store {
             if let Some(known) = known {
                 note = note.before(facts(known.kyc_level));
             }
-            let params = vec![self.now_param(), tenant.0.into(), customer_id.into(), level.name().into()];
+            let params =
+                vec![self.now_param(), tenant.0.into(), customer_id.into(), level.name().into()];
             Ok((note, vec![Step::one(&SET, params)]))
         };
         self.noted_as_read(tenant, by.into(), changed).await
@@ -68,7 +71,11 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached or holds an unknown level.
-    pub async fn customer(&self, tenant: TenantId, customer_id: &str) -> Result<Option<CustomerRecord>, StoreError> {
+    pub async fn customer(
+        &self,
+        tenant: TenantId,
+        customer_id: &str,
+    ) -> Result<Option<CustomerRecord>, StoreError> {
         let rows = self.query(&ONE, vec![tenant.0.into(), customer_id.into()]).await?;
         rows.first().map(|row| read_customer(&mut row.fields())).transpose()
     }

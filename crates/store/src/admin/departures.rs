@@ -16,8 +16,10 @@ static TAKE: Stmt = Stmt::written(
     "console_departure.take",
     "DELETE FROM console_departure WHERE token_digest = $1 RETURNING next_page, created_at",
 );
-static END_OLD: Stmt =
-    Stmt::written("console_departure.end_old", "DELETE FROM console_departure WHERE created_at < $1");
+static END_OLD: Stmt = Stmt::written(
+    "console_departure.end_old",
+    "DELETE FROM console_departure WHERE created_at < $1",
+);
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &TAKE, &END_OLD];
 
@@ -42,9 +44,14 @@ impl Store {
         departure: &Departure,
         old: Timestamp,
     ) -> Result<(), StoreError> {
-        let params: Vec<Value> =
-            vec![token_digest.to_vec().into(), departure.next.as_str().into(), departure.at.0.into()];
-        self.write(vec![Step::any(&END_OLD, vec![old.0.into()]), Step::one(&INSERT, params)]).await.map(drop)
+        let params: Vec<Value> = vec![
+            token_digest.to_vec().into(),
+            departure.next.as_str().into(),
+            departure.at.0.into(),
+        ];
+        self.write(vec![Step::any(&END_OLD, vec![old.0.into()]), Step::one(&INSERT, params)])
+            .await
+            .map(drop)
     }
 
     /// Completes a sign-in, once: `None` if the token is unknown or was used already.
@@ -52,7 +59,8 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn arrive(&self, token_digest: [u8; 32]) -> Result<Option<Departure>, StoreError> {
-        let answers = self.write(vec![Step::any(&TAKE, vec![token_digest.to_vec().into()])]).await?;
+        let answers =
+            self.write(vec![Step::any(&TAKE, vec![token_digest.to_vec().into()])]).await?;
         let Some(row) = answers.first().and_then(|rows| rows.first()) else { return Ok(None) };
         let mut fields = row.fields();
         Ok(Some(Departure { next: fields.text()?.to_owned(), at: Timestamp(fields.int()?) }))

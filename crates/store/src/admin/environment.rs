@@ -10,8 +10,10 @@ use crate::store::Store;
 /// Name of the value.
 const NAME: &str = "environment";
 
-static NOTE: Stmt =
-    Stmt::written("environment.note", "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING");
+static NOTE: Stmt = Stmt::written(
+    "environment.note",
+    "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING",
+);
 static GET: Stmt = Stmt::written("environment.get", "SELECT value FROM meta WHERE name = $1");
 // Uses of keys start with `live_` or `test_`.
 static OTHER_KEYS: Stmt = Stmt::written(
@@ -35,7 +37,8 @@ impl Store {
         };
         let Some(row) = rows.first() else { return Ok(None) };
         let name = row.fields().text()?.to_owned();
-        let unknown = || StoreError::Corrupt(format!("meta.environment: unknown environment {name:?}"));
+        let unknown =
+            || StoreError::Corrupt(format!("meta.environment: unknown environment {name:?}"));
         Environment::parse(&name).ok_or_else(unknown).map(Some)
     }
 
@@ -44,15 +47,21 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn note_environment(&self, environment: Environment) -> Result<(), StoreError> {
-        self.write(vec![Step::any(&NOTE, vec![NAME.into(), environment.name().into()])]).await.map(drop)
+        self.write(vec![Step::any(&NOTE, vec![NAME.into(), environment.name().into()])])
+            .await
+            .map(drop)
     }
 
     /// How many active access keys belong to environments other than `environment`.
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn keys_of_other_environments(&self, environment: Environment) -> Result<u64, StoreError> {
-        let rows = self.query(&OTHER_KEYS, vec![format!("{}_", environment.key_prefix()).into()]).await?;
+    pub async fn keys_of_other_environments(
+        &self,
+        environment: Environment,
+    ) -> Result<u64, StoreError> {
+        let rows =
+            self.query(&OTHER_KEYS, vec![format!("{}_", environment.key_prefix()).into()]).await?;
         crate::reads::page::total(&rows)
     }
 }

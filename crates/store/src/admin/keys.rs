@@ -14,8 +14,10 @@ use crate::store::Store;
 const ID_KEY: &str = "ids";
 const AUDIT_KEY: &str = "audit";
 
-static PUT: Stmt =
-    Stmt::written("store_key.put", "INSERT INTO store_key (name, sealed) VALUES ($1, $2) ON CONFLICT DO NOTHING");
+static PUT: Stmt = Stmt::written(
+    "store_key.put",
+    "INSERT INTO store_key (name, sealed) VALUES ($1, $2) ON CONFLICT DO NOTHING",
+);
 static GET: Stmt = Stmt::written("store_key.get", "SELECT sealed FROM store_key WHERE name = $1");
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&PUT, &GET];
@@ -33,9 +35,16 @@ async fn make<const BYTES: usize>(store: &Store, name: &str) -> Result<(), Store
     store.write(vec![Step::any(&PUT, vec![name.into(), sealed.into()])]).await.map(drop)
 }
 
-fn open<const BYTES: usize>(store: &Store, name: &str, sealed: &[u8]) -> Result<[u8; BYTES], StoreError> {
+fn open<const BYTES: usize>(
+    store: &Store,
+    name: &str,
+    sealed: &[u8],
+) -> Result<[u8; BYTES], StoreError> {
     let plain = store.vault().open(place(name), sealed)?;
-    plain.as_slice().try_into().map_err(|_| StoreError::Corrupt(format!("store_key.sealed is not a valid key {name}")))
+    plain
+        .as_slice()
+        .try_into()
+        .map_err(|_| StoreError::Corrupt(format!("store_key.sealed is not a valid key {name}")))
 }
 
 /// Creates the key of the id permutation unless it exists.
@@ -46,10 +55,14 @@ pub(crate) async fn make_id_key(store: &Store) -> Result<(), StoreError> {
 /// Reads the key of the id permutation.
 pub(crate) async fn id_key(store: &Store) -> Result<[u8; 16], StoreError> {
     let rows = match store.driver().query(&GET, vec![ID_KEY.into()]).await {
-        Err(DbError::Refused(_)) => return Err(StoreError::Schema("the database has not been migrated".to_owned())),
+        Err(DbError::Refused(_)) => {
+            return Err(StoreError::Schema("the database has not been migrated".to_owned()));
+        }
         other => other?,
     };
-    let row = rows.first().ok_or_else(|| StoreError::Schema("the database has not been migrated".to_owned()))?;
+    let row = rows
+        .first()
+        .ok_or_else(|| StoreError::Schema("the database has not been migrated".to_owned()))?;
     open(store, ID_KEY, row.fields().bytes()?)
 }
 
@@ -60,6 +73,7 @@ pub(crate) async fn audit_key(store: &Store) -> Result<Zeroizing<[u8; 32]>, Stor
         make::<32>(store, AUDIT_KEY).await?;
         rows = store.query(&GET, vec![AUDIT_KEY.into()]).await?;
     }
-    let row = rows.first().ok_or_else(|| StoreError::Corrupt("a stored key is missing".to_owned()))?;
+    let row =
+        rows.first().ok_or_else(|| StoreError::Corrupt("a stored key is missing".to_owned()))?;
     open(store, AUDIT_KEY, row.fields().bytes()?).map(Zeroizing::new)
 }

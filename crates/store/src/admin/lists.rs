@@ -10,7 +10,10 @@ use crate::store::Store;
 /// Bytes per row: a list of thirty megabytes takes thirty rows.
 const PIECE_BYTES: usize = 1024 * 1024;
 
-static HEAD: Stmt = Stmt::written("list_copy.head", "SELECT name, digest, read_at FROM list_copy WHERE source = $1");
+static HEAD: Stmt = Stmt::written(
+    "list_copy.head",
+    "SELECT name, digest, read_at FROM list_copy WHERE source = $1",
+);
 static PIECES: Stmt = Stmt::written(
     "list_copy.pieces",
     "SELECT document, origin, modified, body FROM list_piece WHERE source = $1 ORDER BY document, piece",
@@ -24,13 +27,15 @@ static SET: Stmt = Stmt::written(
     "INSERT INTO list_copy (source, name, digest, read_at) VALUES ($1, $2, $3, $4) \
      ON CONFLICT (source) DO UPDATE SET name = excluded.name, digest = excluded.digest, read_at = excluded.read_at",
 );
-static DROP_PIECES: Stmt = Stmt::written("list_copy.drop_pieces", "DELETE FROM list_piece WHERE source = $1");
+static DROP_PIECES: Stmt =
+    Stmt::written("list_copy.drop_pieces", "DELETE FROM list_piece WHERE source = $1");
 static ADD_PIECE: Stmt = Stmt::written(
     "list_copy.add_piece",
     "INSERT INTO list_piece (source, document, piece, origin, modified, body) VALUES ($1, $2, $3, $4, $5, $6)",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&HEAD, &PIECES, &READ_AGAIN, &SET, &DROP_PIECES, &ADD_PIECE];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&HEAD, &PIECES, &READ_AGAIN, &SET, &DROP_PIECES, &ADD_PIECE];
 
 /// A list's document as downloaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,21 +67,28 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn kept_list(&self, source: &str) -> Result<Option<KeptList>, StoreError> {
-        let answers =
-            self.driver().snapshot(vec![(&HEAD, vec![source.into()]), (&PIECES, vec![source.into()])]).await?;
+        let answers = self
+            .driver()
+            .snapshot(vec![(&HEAD, vec![source.into()]), (&PIECES, vec![source.into()])])
+            .await?;
         let [heads, pieces] = &answers[..] else { return Ok(None) };
         let Some(head) = heads.first() else { return Ok(None) };
         let mut fields = head.fields();
-        let (name, digest, read_at) = (fields.text()?.to_owned(), fields.text()?.to_owned(), Timestamp(fields.int()?));
+        let (name, digest, read_at) =
+            (fields.text()?.to_owned(), fields.text()?.to_owned(), Timestamp(fields.int()?));
         let mut documents: Vec<(i64, KeptDocument)> = Vec::new();
         for row in pieces {
             let mut fields = row.fields();
-            let (at, origin, modified) = (fields.int()?, fields.text()?, fields.opt_text()?.map(str::to_owned));
+            let (at, origin, modified) =
+                (fields.int()?, fields.text()?, fields.opt_text()?.map(str::to_owned));
             let body = fields.bytes()?;
             match documents.last_mut().filter(|(known, _)| *known == at) {
                 Some((_, document)) => document.bytes.extend_from_slice(body),
                 None => {
-                    documents.push((at, KeptDocument { origin: origin.to_owned(), modified, bytes: body.to_vec() }));
+                    documents.push((
+                        at,
+                        KeptDocument { origin: origin.to_owned(), modified, bytes: body.to_vec() },
+                    ));
                 }
             }
         }
@@ -102,7 +114,10 @@ impl Store {
     /// The database cannot be reached.
     pub async fn keep_list(&self, source: &str, list: KeptList) -> Result<(), StoreError> {
         let read_at = list.read_at.0;
-        let again = Step::any(&READ_AGAIN, vec![source.into(), list.digest.as_str().into(), read_at.into()]);
+        let again = Step::any(
+            &READ_AGAIN,
+            vec![source.into(), list.digest.as_str().into(), read_at.into()],
+        );
         if self.write_counts(vec![again]).await?.first().is_some_and(|rows| *rows > 0) {
             return Ok(());
         }
@@ -114,7 +129,14 @@ impl Store {
             let pieces = pieces.chain(document.bytes.is_empty().then(Vec::new));
             for (number, body) in (0_i64..).zip(pieces) {
                 let (origin, modified) = (document.origin.clone(), document.modified.clone());
-                let row = vec![source.into(), at.into(), number.into(), origin.into(), modified.into(), body.into()];
+                let row = vec![
+                    source.into(),
+                    at.into(),
+                    number.into(),
+                    origin.into(),
+                    modified.into(),
+                    body.into(),
+                ];
                 steps.push(Step::any(&ADD_PIECE, row));
             }
         }

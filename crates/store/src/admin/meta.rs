@@ -20,7 +20,8 @@ static CHANGE: Stmt = Stmt::written(
     "INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = excluded.value \
      WHERE meta.value = $3",
 );
-static CURSOR: Stmt = Stmt::written("rail_cursor.get", "SELECT mark FROM rail_cursor WHERE rail = $1");
+static CURSOR: Stmt =
+    Stmt::written("rail_cursor.get", "SELECT mark FROM rail_cursor WHERE rail = $1");
 static SET_CURSOR: Stmt = Stmt::written(
     "rail_cursor.set",
     "INSERT INTO rail_cursor (rail, mark, at) VALUES ($2, $3, {{now}}) \
@@ -58,11 +59,20 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn change_meta(&self, name: &str, next: impl Fn(&str) -> String) -> Result<(), StoreError> {
+    pub async fn change_meta(
+        &self,
+        name: &str,
+        next: impl Fn(&str) -> String,
+    ) -> Result<(), StoreError> {
         loop {
             let known = self.meta(name).await?.unwrap_or_default();
             let params = vec![name.into(), next(&known).into(), known.into()];
-            if self.write_counts(vec![Step::any(&CHANGE, params)]).await?.first().is_some_and(|rows| *rows > 0) {
+            if self
+                .write_counts(vec![Step::any(&CHANGE, params)])
+                .await?
+                .first()
+                .is_some_and(|rows| *rows > 0)
+            {
                 return Ok(());
             }
         }
@@ -92,5 +102,7 @@ impl Store {
 }
 
 fn offset(value: &str) -> Result<i64, StoreError> {
-    value.parse().map_err(|_| StoreError::Config(format!("{CLOCK_OFFSET} {value:?} is not a number of microseconds")))
+    value.parse().map_err(|_| {
+        StoreError::Config(format!("{CLOCK_OFFSET} {value:?} is not a number of microseconds"))
+    })
 }

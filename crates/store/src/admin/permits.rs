@@ -46,8 +46,14 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn drawn_permits(&self, tenant: TenantId, group: &str, began_at: Timestamp) -> Result<u32, StoreError> {
-        let rows = self.query(&DRAWN, vec![tenant.0.into(), group.into(), began_at.0.into()]).await?;
+    pub async fn drawn_permits(
+        &self,
+        tenant: TenantId,
+        group: &str,
+        began_at: Timestamp,
+    ) -> Result<u32, StoreError> {
+        let rows =
+            self.query(&DRAWN, vec![tenant.0.into(), group.into(), began_at.0.into()]).await?;
         rows.first().map_or(Ok(0), |row| narrow(row.fields().int()?, "permits"))
     }
 
@@ -64,10 +70,15 @@ impl Store {
         limit: u32,
     ) -> Result<Permits, StoreError> {
         let [want, limit] = [want, limit].map(i64::from);
-        let params = vec![tenant.0.into(), group.into(), began_at.0.into(), want.into(), limit.into()];
+        let params =
+            vec![tenant.0.into(), group.into(), began_at.0.into(), want.into(), limit.into()];
         let answers = self.write(vec![Step::any(&DRAW, params)]).await?;
         let row = answers.first().and_then(|rows| rows.first());
-        let mut fields = row.ok_or_else(|| StoreError::Corrupt("no permits were counted".to_owned()))?.fields();
-        Ok(Permits { granted: narrow(fields.int()?, "permits")?, drawn: narrow(fields.int()?, "permits")? })
+        let mut fields =
+            row.ok_or_else(|| StoreError::Corrupt("no permits were counted".to_owned()))?.fields();
+        Ok(Permits {
+            granted: narrow(fields.int()?, "permits")?,
+            drawn: narrow(fields.int()?, "permits")?,
+        })
     }
 }

@@ -22,7 +22,10 @@ static LEASE: Stmt = Stmt::written(
      owner = excluded.owner, leased_until = excluded.leased_until \
      WHERE role_lease.owner = excluded.owner OR role_lease.leased_until <= {{now}} RETURNING fence",
 );
-static ALL: Stmt = Stmt::written("role.all", "SELECT name, owner, fence, leased_until FROM role_lease ORDER BY name");
+static ALL: Stmt = Stmt::written(
+    "role.all",
+    "SELECT name, owner, fence, leased_until FROM role_lease ORDER BY name",
+);
 static HOLDERS: Stmt = Stmt::written(
     "role.holders_of_jobs",
     "SELECT j.leased_by, COUNT(*), MAX(j.leased_until) FROM job j \
@@ -33,10 +36,13 @@ static RELEASE_JOBS: Stmt = Stmt::written(
     "role.release_jobs",
     "UPDATE job SET leased_until = NULL, leased_by = NULL WHERE leased_until > {{now}}",
 );
-static RELEASE_ROLES: Stmt =
-    Stmt::written("role.release_roles", "UPDATE role_lease SET leased_until = {{now}} WHERE leased_until > {{now}}");
+static RELEASE_ROLES: Stmt = Stmt::written(
+    "role.release_roles",
+    "UPDATE role_lease SET leased_until = {{now}} WHERE leased_until > {{now}}",
+);
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&IS_FREE, &LEASE, &ALL, &HOLDERS, &RELEASE_JOBS, &RELEASE_ROLES];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&IS_FREE, &LEASE, &ALL, &HOLDERS, &RELEASE_JOBS, &RELEASE_ROLES];
 
 /// The lease of a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +74,12 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn lease_role(&self, name: &str, owner: &str, lease: Span) -> Result<Option<i64>, StoreError> {
+    pub async fn lease_role(
+        &self,
+        name: &str,
+        owner: &str,
+        lease: Span,
+    ) -> Result<Option<i64>, StoreError> {
         let now = self.now_param();
         let is_free = Step::any(&IS_FREE, vec![now.clone(), name.into(), owner.into()]);
         let lease = Step::any(&LEASE, vec![now, name.into(), owner.into(), lease.0.into()]);
@@ -100,7 +111,8 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn release_leases(&self) -> Result<(), StoreError> {
-        let steps = [&RELEASE_JOBS, &RELEASE_ROLES].map(|stmt| Step::any(stmt, vec![self.now_param()]));
+        let steps =
+            [&RELEASE_JOBS, &RELEASE_ROLES].map(|stmt| Step::any(stmt, vec![self.now_param()]));
         self.write(steps.into()).await.map(drop)
     }
 

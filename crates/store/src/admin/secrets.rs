@@ -35,7 +35,11 @@ struct SecretRow<'a> {
     valid_until: Option<i64>,
 }
 
-pub(super) fn seal(vault: &Vault, place: Place<'_>, secrets: &[KeySecret]) -> Result<Vec<u8>, StoreError> {
+pub(super) fn seal(
+    vault: &Vault,
+    place: Place<'_>,
+    secrets: &[KeySecret],
+) -> Result<Vec<u8>, StoreError> {
     let rows: Vec<SecretRow<'_>> = secrets
         .iter()
         .map(|secret| SecretRow {
@@ -50,11 +54,16 @@ pub(super) fn seal(vault: &Vault, place: Place<'_>, secrets: &[KeySecret]) -> Re
     Ok(vault.seal(place, &plain))
 }
 
-pub(super) fn open(vault: &Vault, place: Place<'_>, sealed: &[u8]) -> Result<Vec<KeySecret>, StoreError> {
+pub(super) fn open(
+    vault: &Vault,
+    place: Place<'_>,
+    sealed: &[u8],
+) -> Result<Vec<KeySecret>, StoreError> {
     let plain = vault.open(place, sealed)?;
     // Only the kind of error is reported: its text could quote the secret.
-    let rows: Vec<SecretRow<'_>> = serde_json::from_slice(&plain)
-        .map_err(|error| StoreError::Corrupt(format!("{}: {:?} error", place.column, error.classify())))?;
+    let rows: Vec<SecretRow<'_>> = serde_json::from_slice(&plain).map_err(|error| {
+        StoreError::Corrupt(format!("{}: {:?} error", place.column, error.classify()))
+    })?;
     let secret = |row: SecretRow<'_>| KeySecret {
         secret: SecretString::from(&*row.secret),
         created_at: Timestamp(row.created_at),
@@ -65,7 +74,8 @@ pub(super) fn open(vault: &Vault, place: Place<'_>, sealed: &[u8]) -> Result<Vec
 
 /// The secrets that are valid at `now`, newest first.
 pub(super) fn valid(secrets: &[KeySecret], now: Timestamp) -> impl Iterator<Item = &SecretString> {
-    let valid = secrets.iter().filter(move |secret| secret.valid_until.is_none_or(|until| now < until));
+    let valid =
+        secrets.iter().filter(move |secret| secret.valid_until.is_none_or(|until| now < until));
     valid.map(|secret| &secret.secret)
 }
 
@@ -104,7 +114,12 @@ mod tests {
 
     const NOW: Timestamp = Timestamp(1_795_244_268_000_000);
 
-    fn rotated(secrets: &mut Vec<KeySecret>, new: &str, overlap: Span, now: Timestamp) -> Result<(), StoreError> {
+    fn rotated(
+        secrets: &mut Vec<KeySecret>,
+        new: &str,
+        overlap: Span,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         rotate(secrets, SecretString::from(new), overlap, now)
     }
 
@@ -142,12 +157,14 @@ mod tests {
         for secret in ["a", "b", "c", "d"] {
             rotated(&mut secrets, secret, Span::hours(24), NOW).expect("rotated");
         }
-        let Err(StoreError::Conflict(why)) = rotated(&mut secrets, "e", Span::hours(24), NOW) else {
+        let Err(StoreError::Conflict(why)) = rotated(&mut secrets, "e", Span::hours(24), NOW)
+        else {
             panic!("not refused")
         };
         assert!(why.contains(&(NOW + Span::hours(24)).to_string()), "{why}");
         assert_eq!(valid_at(&secrets, NOW), ["d", "c", "b", "a"]);
-        rotated(&mut secrets, "e", Span::hours(1), NOW + Span::hours(24)).expect("the earlier secrets have expired");
+        rotated(&mut secrets, "e", Span::hours(1), NOW + Span::hours(24))
+            .expect("the earlier secrets have expired");
         assert_eq!(valid_at(&secrets, NOW + Span::hours(24)), ["e", "d"]);
     }
 }

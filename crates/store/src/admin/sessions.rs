@@ -35,9 +35,12 @@ static SEEN: Stmt = Stmt::written(
     "console_session.seen",
     "UPDATE console_session SET seen_at = $2 WHERE token_digest = $1 AND seen_at < $2",
 );
-static END: Stmt = Stmt::written("console_session.end", "DELETE FROM console_session WHERE token_digest = $1");
-static END_OLD: Stmt =
-    Stmt::written("console_session.end_old", "DELETE FROM console_session WHERE created_at < $1 OR seen_at < $2");
+static END: Stmt =
+    Stmt::written("console_session.end", "DELETE FROM console_session WHERE token_digest = $1");
+static END_OLD: Stmt = Stmt::written(
+    "console_session.end_old",
+    "DELETE FROM console_session WHERE created_at < $1 OR seen_at < $2",
+);
 static COUNT: Stmt = Stmt::written(
     "console_session.count",
     "SELECT COUNT(*) FROM console_session WHERE user_id = $1 AND stage = 'open' AND seen_at >= $2",
@@ -65,9 +68,12 @@ static TRY: Stmt = Stmt::written(
      last_at = CASE WHEN console_try.wait_until > $2 THEN console_try.last_at ELSE $2 END \
      RETURNING taken, wait_until",
 );
-static FORGET: Stmt = Stmt::written("console_try.forget", "DELETE FROM console_try WHERE what = $1");
-static FORGET_OLD: Stmt =
-    Stmt::written("console_try.forget_old", "DELETE FROM console_try WHERE last_at < $1 AND wait_until < $1");
+static FORGET: Stmt =
+    Stmt::written("console_try.forget", "DELETE FROM console_try WHERE what = $1");
+static FORGET_OLD: Stmt = Stmt::written(
+    "console_try.forget_old",
+    "DELETE FROM console_try WHERE last_at < $1 AND wait_until < $1",
+);
 
 pub(crate) static STATEMENTS: &[&Stmt] =
     &[&INSERT, &MAY_BEGIN, &ONE, &SEEN, &END, &END_OLD, &COUNT, &TRY, &FORGET, &FORGET_OLD];
@@ -161,9 +167,16 @@ impl Store {
     /// # Errors
     /// `Conflict` if the user may no longer sign in, or not in this way, or is not bound to this
     /// subject.
-    pub async fn begin_session(&self, new: &NewSession<'_>, old: Option<[u8; 32]>) -> Result<(), StoreError> {
+    pub async fn begin_session(
+        &self,
+        new: &NewSession<'_>,
+        old: Option<[u8; 32]>,
+    ) -> Result<(), StoreError> {
         let digest = new.token_digest.to_vec();
-        let totp = new.totp.as_ref().map(|secret| self.vault().seal(totp_place(TOTP, &digest), secret.expose_secret()));
+        let totp = new
+            .totp
+            .as_ref()
+            .map(|secret| self.vault().seal(totp_place(TOTP, &digest), secret.expose_secret()));
         let user: Value = self.id_keys().await?.stored(new.user.id.0).into();
         let issuer = new.subject.map(|subject| subject.issuer.clone());
         let subject = new.subject.map(|subject| subject.subject.clone());
@@ -184,7 +197,8 @@ impl Store {
             return self.write(steps).await.map(drop);
         }
         let facts = Facts::new().text("address", new.address).text("browser", new.browser);
-        let note = Note::new("session.begin", "user", &new.user.login).after(with_subject(facts, new.subject));
+        let note = Note::new("session.begin", "user", &new.user.login)
+            .after(with_subject(facts, new.subject));
         self.noted(INSTALLATION, new.by.clone(), note, steps).await
     }
 
@@ -212,8 +226,14 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn session_seen(&self, token_digest: [u8; 32], now: Timestamp) -> Result<(), StoreError> {
-        self.write(vec![Step::any(&SEEN, vec![token_digest.to_vec().into(), now.0.into()])]).await.map(drop)
+    pub async fn session_seen(
+        &self,
+        token_digest: [u8; 32],
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        self.write(vec![Step::any(&SEEN, vec![token_digest.to_vec().into(), now.0.into()])])
+            .await
+            .map(drop)
     }
 
     /// Ends a session.
@@ -228,17 +248,31 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn end_sessions_of(&self, user: &User, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn end_sessions_of(
+        &self,
+        user: &User,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
         let stored = self.id_keys().await?.stored(user.id.0);
         let note = Note::new("session.end_all", "user", &user.login);
-        self.noted(INSTALLATION, by.into(), note, vec![Step::any(&END_SESSIONS, vec![stored.into()])]).await
+        self.noted(
+            INSTALLATION,
+            by.into(),
+            note,
+            vec![Step::any(&END_SESSIONS, vec![stored.into()])],
+        )
+        .await
     }
 
     /// Ends sessions that started before `began` or were last used before `used`.
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn end_old_sessions(&self, began: Timestamp, used: Timestamp) -> Result<(), StoreError> {
+    pub async fn end_old_sessions(
+        &self,
+        began: Timestamp,
+        used: Timestamp,
+    ) -> Result<(), StoreError> {
         self.write(vec![Step::any(&END_OLD, vec![began.0.into(), used.0.into()])]).await.map(drop)
     }
 
@@ -257,14 +291,25 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn count_try(&self, what: &str, back: Backoff, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
-        let params: Vec<Value> =
-            vec![what.into(), now.0.into(), back.forget.0.into(), i64::from(back.free).into(), back.wait.0.into()];
+    pub async fn count_try(
+        &self,
+        what: &str,
+        back: Backoff,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        let params: Vec<Value> = vec![
+            what.into(),
+            now.0.into(),
+            back.forget.0.into(),
+            i64::from(back.free).into(),
+            back.wait.0.into(),
+        ];
         let old = now - back.forget;
         let steps = vec![Step::any(&FORGET_OLD, vec![old.0.into()]), Step::any(&TRY, params)];
         let answers = self.write(steps).await?;
         let row = answers.last().and_then(|rows| rows.first());
-        let mut fields = row.ok_or_else(|| StoreError::Corrupt("no attempt was counted".to_owned()))?.fields();
+        let mut fields =
+            row.ok_or_else(|| StoreError::Corrupt("no attempt was counted".to_owned()))?.fields();
         let (taken, until) = (fields.flag()?, Timestamp(fields.int()?));
         Ok((!taken).then_some(until))
     }

@@ -43,13 +43,22 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn set_switch(&self, name: &str, on: bool, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn set_switch(
+        &self,
+        name: &str,
+        on: bool,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
         let (key, by) = (format!("{PREFIX}{name}"), by.into());
         let (action, step) = match on {
             true => ("switch.on", Step::any(&TURN_ON, vec![key.into()])),
-            false => {
-                ("switch.off", Step::any(&TURN_OFF, vec![key.into(), format!("{}: {}", by.person(), by.why).into()]))
-            }
+            false => (
+                "switch.off",
+                Step::any(
+                    &TURN_OFF,
+                    vec![key.into(), format!("{}: {}", by.person(), by.why).into()],
+                ),
+            ),
         };
         self.noted(INSTALLATION, by, Note::new(action, "switch", name), vec![step]).await
     }

@@ -19,12 +19,16 @@ static INSERT: Stmt = Stmt::written(
     "tenant.insert",
     "INSERT INTO tenant (id, tag, name, policy, created_at) VALUES ($2, $3, $4, $5, {{now}})",
 );
-static INSERT_HEAD: Stmt =
-    Stmt::written("tenant.insert_head", "INSERT INTO tenant_head (tenant, payment_seq) VALUES ($1, 0)");
-static SET_POLICY: Stmt = Stmt::written("tenant.set_policy", "UPDATE tenant SET policy = $2 WHERE id = $1");
+static INSERT_HEAD: Stmt = Stmt::written(
+    "tenant.insert_head",
+    "INSERT INTO tenant_head (tenant, payment_seq) VALUES ($1, 0)",
+);
+static SET_POLICY: Stmt =
+    Stmt::written("tenant.set_policy", "UPDATE tenant SET policy = $2 WHERE id = $1");
 static ALL: Stmt = Stmt::written("tenant.all", "SELECT {{tenant t}} FROM tenant t ORDER BY t.tag");
 static ONE: Stmt = Stmt::written("tenant.one", "SELECT {{tenant t}} FROM tenant t WHERE t.id = $1");
-static BY_TAG: Stmt = Stmt::written("tenant.by_tag", "SELECT {{tenant t}} FROM tenant t WHERE t.tag = $1");
+static BY_TAG: Stmt =
+    Stmt::written("tenant.by_tag", "SELECT {{tenant t}} FROM tenant t WHERE t.tag = $1");
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &INSERT_HEAD, &SET_POLICY, &ALL, &ONE, &BY_TAG];
 
@@ -62,7 +66,9 @@ impl PolicyRow {
             settlement_coin: policy.settlement_coin.currency().code().to_owned(),
             premium_bps: policy.premium_bps,
             margin_bps: policy.margin_bps,
-            margin_bps_by_country: by_country.map(|(country, bps)| (country.alpha3().to_owned(), *bps)).collect(),
+            margin_bps_by_country: by_country
+                .map(|(country, bps)| (country.alpha3().to_owned(), *bps))
+                .collect(),
             countries: policy.countries.iter().map(|country| country.alpha3().to_owned()).collect(),
             require_hmac: policy.require_hmac,
             wallet: WalletPolicyRow::of(&policy.wallet),
@@ -71,16 +77,24 @@ impl PolicyRow {
 
     fn policy(self) -> Result<TenantPolicy, StoreError> {
         let country = |code: &str| {
-            Country::parse(code).ok_or_else(|| StoreError::Corrupt(format!("tenant.policy: unknown country {code:?}")))
+            Country::parse(code).ok_or_else(|| {
+                StoreError::Corrupt(format!("tenant.policy: unknown country {code:?}"))
+            })
         };
         let coin = StableCoin::parse(&self.settlement_coin);
-        let by_country = self.margin_bps_by_country.iter().map(|(code, bps)| Ok((country(code)?, *bps)));
+        let by_country =
+            self.margin_bps_by_country.iter().map(|(code, bps)| Ok((country(code)?, *bps)));
         Ok(TenantPolicy {
-            settlement_coin: coin.ok_or_else(|| StoreError::Corrupt("tenant.policy: unknown coin".to_owned()))?,
+            settlement_coin: coin
+                .ok_or_else(|| StoreError::Corrupt("tenant.policy: unknown coin".to_owned()))?,
             premium_bps: self.premium_bps,
             margin_bps: self.margin_bps,
             margin_bps_by_country: by_country.collect::<Result<_, StoreError>>()?,
-            countries: self.countries.iter().map(|code| country(code)).collect::<Result<_, StoreError>>()?,
+            countries: self
+                .countries
+                .iter()
+                .map(|code| country(code))
+                .collect::<Result<_, StoreError>>()?,
             require_hmac: self.require_hmac,
             wallet: self.wallet.policy()?,
         })
@@ -103,7 +117,8 @@ fn numbered(before: &TenantPolicy, policy: &TenantPolicy) -> TenantPolicy {
 }
 
 fn read(fields: &mut Fields<'_>) -> Result<Tenant, StoreError> {
-    let (id, tag, name) = (TenantId(fields.uuid()?), fields.text()?.to_owned(), fields.text()?.to_owned());
+    let (id, tag, name) =
+        (TenantId(fields.uuid()?), fields.text()?.to_owned(), fields.text()?.to_owned());
     let row: PolicyRow = serde_json::from_str(fields.text()?)
         .map_err(|error| StoreError::Corrupt(format!("tenant.policy of {tag}: {error}")))?;
     Ok(Tenant { id, tag, name, policy: row.policy()? })
@@ -118,13 +133,24 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if its id or tag exists already.
-    pub async fn create_tenant(&self, tenant: &Tenant, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn create_tenant(
+        &self,
+        tenant: &Tenant,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
         let policy = policy_text(&tenant.policy)?;
-        let after = Facts::new().text("tag", &tenant.tag).text("name", &tenant.name).raw("policy", &policy);
+        let after =
+            Facts::new().text("tag", &tenant.tag).text("name", &tenant.name).raw("policy", &policy);
         let note = Note::new("tenant.create", "tenant", tenant.id).after(after);
-        let params =
-            vec![self.now_param(), tenant.id.0.into(), (&*tenant.tag).into(), (&*tenant.name).into(), policy.into()];
-        let steps = vec![Step::one(&INSERT, params), Step::one(&INSERT_HEAD, vec![tenant.id.0.into()])];
+        let params = vec![
+            self.now_param(),
+            tenant.id.0.into(),
+            (&*tenant.tag).into(),
+            (&*tenant.name).into(),
+            policy.into(),
+        ];
+        let steps =
+            vec![Step::one(&INSERT, params), Step::one(&INSERT_HEAD, vec![tenant.id.0.into()])];
         self.noted(tenant.id, by.into(), note, steps).await
     }
 
@@ -190,9 +216,12 @@ impl Store {
     ) -> Result<(), StoreError> {
         let changed = async || {
             let found = self.tenant(id).await?;
-            let tenant = found.ok_or_else(|| StoreError::Conflict(format!("tenant {id} does not exist")))?;
+            let tenant =
+                found.ok_or_else(|| StoreError::Conflict(format!("tenant {id} does not exist")))?;
             if seen.is_some_and(|seen| *seen != tenant.policy) {
-                return Err(StoreError::Conflict("the policy has changed since it was reviewed".to_owned()));
+                return Err(StoreError::Conflict(
+                    "the policy has changed since it was reviewed".to_owned(),
+                ));
             }
             let after = numbered(&tenant.policy, policy);
             let [before, after] = [policy_text(&tenant.policy)?, policy_text(&after)?];

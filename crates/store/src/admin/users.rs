@@ -23,10 +23,18 @@ static INSERT: Stmt = Stmt::written(
     "INSERT INTO console_user (id, login, scope, roles, password, password_at, password_is_initial, totp, totp_step, \
      created_at, disabled_at, version, provider_name) VALUES ($1, $2, $3, $4, $5, $6, $7, NULL, 0, $6, NULL, 1, $8)",
 );
-static ALL: Stmt = Stmt::written("console_user.all", "SELECT {{console_user u}} FROM console_user u ORDER BY u.login");
-static ONE: Stmt = Stmt::written("console_user.one", "SELECT {{console_user u}} FROM console_user u WHERE u.id = $1");
-static BY_LOGIN: Stmt =
-    Stmt::written("console_user.by_login", "SELECT {{console_user u}} FROM console_user u WHERE u.login = $1");
+static ALL: Stmt = Stmt::written(
+    "console_user.all",
+    "SELECT {{console_user u}} FROM console_user u ORDER BY u.login",
+);
+static ONE: Stmt = Stmt::written(
+    "console_user.one",
+    "SELECT {{console_user u}} FROM console_user u WHERE u.id = $1",
+);
+static BY_LOGIN: Stmt = Stmt::written(
+    "console_user.by_login",
+    "SELECT {{console_user u}} FROM console_user u WHERE u.login = $1",
+);
 static BY_SUBJECT: Stmt = Stmt::written(
     "console_user.by_subject",
     "SELECT {{console_user u}} FROM console_user u WHERE u.provider_subject = $2 AND u.provider_issuer = $1",
@@ -238,7 +246,9 @@ fn roles_text(roles: &BTreeSet<Role>) -> String {
 }
 
 fn roles_of(text: &str) -> Result<BTreeSet<Role>, StoreError> {
-    let role = |word| Role::parse(word).ok_or_else(|| StoreError::Corrupt(format!("unknown role {word:?}")));
+    let role = |word| {
+        Role::parse(word).ok_or_else(|| StoreError::Corrupt(format!("unknown role {word:?}")))
+    };
     text.split_ascii_whitespace().map(role).collect()
 }
 
@@ -268,7 +278,10 @@ fn sign_in_facts(login: Option<&ProviderLogin>) -> Facts {
 fn read_provider(fields: &mut Fields<'_>) -> Result<Option<ProviderLogin>, StoreError> {
     let (name, issuer, subject) = (fields.opt_text()?, fields.opt_text()?, fields.opt_text()?);
     let bound = issuer.zip(subject);
-    let bound = bound.map(|(issuer, subject)| Subject { issuer: issuer.to_owned(), subject: subject.to_owned() });
+    let bound = bound.map(|(issuer, subject)| Subject {
+        issuer: issuer.to_owned(),
+        subject: subject.to_owned(),
+    });
     Ok(name.map(|name| ProviderLogin { name: name.to_owned(), bound }))
 }
 
@@ -280,11 +293,16 @@ pub(super) fn totp_place<'a>(column: &'static str, row: &'a [u8]) -> Place<'a> {
 const TOTP: &str = "console_user.totp";
 
 impl Store {
-    fn opened_totp(&self, place: Place<'_>, sealed: Option<&[u8]>) -> Result<Option<TotpSecret>, StoreError> {
+    fn opened_totp(
+        &self,
+        place: Place<'_>,
+        sealed: Option<&[u8]>,
+    ) -> Result<Option<TotpSecret>, StoreError> {
         let Some(sealed) = sealed else { return Ok(None) };
         let plain = self.vault().open(place, sealed)?;
         let bytes = <[u8; TOTP_SECRET_BYTES]>::try_from(plain.as_slice());
-        let bytes = bytes.map_err(|_| StoreError::Corrupt(format!("{}: unexpected length", place.column)))?;
+        let bytes = bytes
+            .map_err(|_| StoreError::Corrupt(format!("{}: unexpected length", place.column)))?;
         Ok(Some(SecretBox::new(Box::new(bytes))))
     }
 
@@ -324,10 +342,16 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if the name exists already.
-    pub async fn create_user(&self, new: &NewUser, now: Timestamp, by: impl Into<Deed>) -> Result<UserId, StoreError> {
+    pub async fn create_user(
+        &self,
+        new: &NewUser,
+        now: Timestamp,
+        by: impl Into<Deed>,
+    ) -> Result<UserId, StoreError> {
         let id = UserId(self.ids().next());
         let stored = self.id_keys().await?.stored(id.0);
-        let facts = access_facts(&new.roles, new.scope).opt_text("provider_name", new.provider_name.as_ref());
+        let facts = access_facts(&new.roles, new.scope)
+            .opt_text("provider_name", new.provider_name.as_ref());
         let note = Note::new("user.create", "user", &new.login).after(facts);
         let params: Vec<Value> = vec![
             stored.into(),
@@ -381,7 +405,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::users`].
-    pub async fn user_by_subject(&self, subject: &Subject) -> Result<Option<StoredUser>, StoreError> {
+    pub async fn user_by_subject(
+        &self,
+        subject: &Subject,
+    ) -> Result<Option<StoredUser>, StoreError> {
         let keys = self.id_keys().await?;
         let params = vec![subject.issuer.as_str().into(), subject.subject.as_str().into()];
         let rows = self.query(&BY_SUBJECT, params).await?;
@@ -392,7 +419,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::users`].
-    pub async fn user_by_provider_name(&self, name: &str) -> Result<Option<StoredUser>, StoreError> {
+    pub async fn user_by_provider_name(
+        &self,
+        name: &str,
+    ) -> Result<Option<StoredUser>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&BY_PROVIDER_NAME, vec![name.into()]).await?;
         rows.first().map(|row| self.read_user(row, &keys)).transpose()
@@ -417,7 +447,8 @@ impl Store {
             subject.issuer.as_str().into(),
             subject.subject.as_str().into(),
         ];
-        let note = Note::new("user.bind", "user", &user.login).after(with_subject(Facts::new(), Some(subject)));
+        let note = Note::new("user.bind", "user", &user.login)
+            .after(with_subject(Facts::new(), Some(subject)));
         self.noted(INSTALLATION, by.into(), note, vec![Step::one(&BIND, params)]).await
     }
 
@@ -438,22 +469,33 @@ impl Store {
         let note = |action| Note::new(action, "user", &user.login);
         let (note, steps) = match change {
             UserChange::Access { roles, scope, version } => {
-                let params = vec![id.clone(), (*version).into(), roles_text(roles).into(), scope_id(*scope).into()];
+                let params = vec![
+                    id.clone(),
+                    (*version).into(),
+                    roles_text(roles).into(),
+                    scope_id(*scope).into(),
+                ];
                 let note = note("user.set_access").before(access_facts(&user.roles, user.scope));
                 (note.after(access_facts(roles, *scope)), vec![Step::one(&SET_ACCESS, params)])
             }
             UserChange::Password { hash, is_initial } => {
-                let params = vec![id.clone(), (&**hash).into(), now.0.into(), i64::from(*is_initial).into()];
+                let params =
+                    vec![id.clone(), (&**hash).into(), now.0.into(), i64::from(*is_initial).into()];
                 (note("user.set_password"), vec![Step::one(&SET_PASSWORD, params), end()])
             }
             UserChange::Provider { name } => {
                 let params = vec![id.clone(), name.as_str().into(), now.0.into()];
-                let note = note("user.set_provider").before(sign_in_facts(self.provider_login(user).await?.as_ref()));
-                (note.after(Facts::new().text("provider_name", name)), vec![Step::one(&SET_PROVIDER, params), end()])
+                let note = note("user.set_provider")
+                    .before(sign_in_facts(self.provider_login(user).await?.as_ref()));
+                (
+                    note.after(Facts::new().text("provider_name", name)),
+                    vec![Step::one(&SET_PROVIDER, params), end()],
+                )
             }
             UserChange::FirstPassword { hash } => {
                 let params = vec![id.clone(), (&**hash).into(), now.0.into()];
-                let note = note("user.leave_provider").before(sign_in_facts(self.provider_login(user).await?.as_ref()));
+                let note = note("user.leave_provider")
+                    .before(sign_in_facts(self.provider_login(user).await?.as_ref()));
                 (note, vec![Step::one(&LEAVE_PROVIDER, params), end()])
             }
             UserChange::Unbind => {
@@ -498,7 +540,9 @@ impl Store {
     /// The database cannot be reached.
     pub async fn take_totp_step(&self, user: UserId, step: i64) -> Result<bool, StoreError> {
         let stored = self.id_keys().await?.stored(user.0);
-        let counts = self.write_counts(vec![Step::any(&TAKE_STEP, vec![stored.into(), step.into()])]).await?;
+        let counts = self
+            .write_counts(vec![Step::any(&TAKE_STEP, vec![stored.into(), step.into()])])
+            .await?;
         Ok(counts == [1])
     }
 }

@@ -40,7 +40,9 @@ impl WalletPolicyRow {
             minimum_kyc: policy.minimum_kyc.name().to_owned(),
             accept_late_us: policy.accept_late.map(|span| span.0),
             auto_approve_max: policy.auto_approve_max,
-            kyc_limits: limits.map(|(level, it)| (level.name().to_owned(), (it.single, it.month))).collect(),
+            kyc_limits: limits
+                .map(|(level, it)| (level.name().to_owned(), (it.single, it.month)))
+                .collect(),
             velocity: policy.velocity.map(|limit| (limit.count, limit.minor)),
             sender_details_from: policy.sender_details_from,
             block_after_rejections: policy.block_after_rejections,
@@ -52,7 +54,8 @@ impl WalletPolicyRow {
 
     pub(super) fn policy(self) -> Result<WalletPolicy, StoreError> {
         let level = |name: &str| {
-            let unknown = || StoreError::Corrupt(format!("tenant.policy: unknown KYC level {name:?}"));
+            let unknown =
+                || StoreError::Corrupt(format!("tenant.policy: unknown KYC level {name:?}"));
             KycLevel::parse(name).ok_or_else(unknown)
         };
         let limits = self.kyc_limits.iter();
@@ -61,7 +64,9 @@ impl WalletPolicyRow {
             accept_late: self.accept_late_us.map(Span),
             auto_approve_max: self.auto_approve_max,
             kyc_limits: limits
-                .map(|(name, (single, month))| Ok((level(name)?, KycLimit { single: *single, month: *month })))
+                .map(|(name, (single, month))| {
+                    Ok((level(name)?, KycLimit { single: *single, month: *month }))
+                })
                 .collect::<Result<_, StoreError>>()?,
             velocity: self.velocity.map(|(count, minor)| VelocityLimit { count, minor }),
             sender_details_from: self.sender_details_from,

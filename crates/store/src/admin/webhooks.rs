@@ -34,8 +34,10 @@ static SET_PAYMENT_EVENTS: Stmt = Stmt::written(
     "webhook.set_payment_events",
     "UPDATE tenant_head SET payment_webhooks = $2 WHERE tenant = $1 AND payment_webhooks <> $2",
 );
-static SET_URL: Stmt =
-    Stmt::written("webhook.set_url", "UPDATE webhook_endpoint SET url = $2, version = version + 1 WHERE tenant = $1");
+static SET_URL: Stmt = Stmt::written(
+    "webhook.set_url",
+    "UPDATE webhook_endpoint SET url = $2, version = version + 1 WHERE tenant = $1",
+);
 static SET_SECRETS: Stmt = Stmt::written(
     "webhook.set_secrets",
     "UPDATE webhook_endpoint SET secrets = $3, version = version + 1 WHERE tenant = $1 AND secrets = $2",
@@ -105,7 +107,10 @@ fn place(tenant: &TenantId) -> Place<'_> {
 fn facts(webhook: &Webhook) -> Facts {
     let state = if webhook.disabled.is_some() { "disabled" } else { "enabled" };
     let secrets = i64::try_from(webhook.secrets.len()).unwrap_or(i64::MAX);
-    let facts = Facts::new().text("url", shown_url(&webhook.url)).text("state", state).number("secrets", secrets);
+    let facts = Facts::new()
+        .text("url", shown_url(&webhook.url))
+        .text("state", state)
+        .number("secrets", secrets);
     let events = Some(webhook.subscriptions.to_string()).filter(|names| !names.is_empty());
     let facts = facts.opt_text("optional_events", events.as_deref());
     facts.opt_text("disabled_why", webhook.disabled.as_ref().map(|(_, why)| why))
@@ -152,7 +157,10 @@ impl Store {
         Ok(self.sealed_webhook(tenant).await?.map(|(webhook, _)| webhook))
     }
 
-    async fn sealed_webhook(&self, tenant: TenantId) -> Result<Option<(Webhook, Vec<u8>)>, StoreError> {
+    async fn sealed_webhook(
+        &self,
+        tenant: TenantId,
+    ) -> Result<Option<(Webhook, Vec<u8>)>, StoreError> {
         let rows = self.query(&ONE, vec![tenant.0.into()]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let mut fields = row.fields();
@@ -173,7 +181,12 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if no endpoint is configured.
-    pub async fn set_webhook_url(&self, tenant: TenantId, url: &str, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn set_webhook_url(
+        &self,
+        tenant: TenantId,
+        url: &str,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
         self.move_webhook(tenant, None, url, by.into()).await
     }
 
@@ -191,11 +204,19 @@ impl Store {
         self.move_webhook(tenant, Some(seen), url, by.into()).await
     }
 
-    async fn move_webhook(&self, tenant: TenantId, seen: Option<&str>, url: &str, by: Deed) -> Result<(), StoreError> {
+    async fn move_webhook(
+        &self,
+        tenant: TenantId,
+        seen: Option<&str>,
+        url: &str,
+        by: Deed,
+    ) -> Result<(), StoreError> {
         let step = Step::one(&SET_URL, vec![tenant.0.into(), url.into()]);
         let moved = |it: &mut Webhook| {
             if seen.is_some_and(|seen| seen != it.url) {
-                return Err(StoreError::Conflict("the webhook endpoint has changed since it was reviewed".to_owned()));
+                return Err(StoreError::Conflict(
+                    "the webhook endpoint has changed since it was reviewed".to_owned(),
+                ));
             }
             it.url = url.to_owned();
             Ok(())
@@ -240,14 +261,18 @@ impl Store {
         let by = by.into();
         let changed = async || {
             let found = self.webhook(tenant).await?;
-            let webhook = found.ok_or_else(|| StoreError::Conflict("no webhook endpoint is configured".to_owned()))?;
+            let webhook = found.ok_or_else(|| {
+                StoreError::Conflict("no webhook endpoint is configured".to_owned())
+            })?;
             if webhook.payment_events == on {
                 let already = format!("payment events are {} already", on_or_off(on));
                 return Err(StoreError::Conflict(already));
             }
             let step = Step::one(&SET_PAYMENT_EVENTS, vec![tenant.0.into(), i64::from(on).into()]);
             let told = |on| facts(&webhook).text("payment_events", on_or_off(on));
-            let note = Note::new("webhook.set_payment_events", "webhook", tenant).before(told(!on)).after(told(on));
+            let note = Note::new("webhook.set_payment_events", "webhook", tenant)
+                .before(told(!on))
+                .after(told(on));
             Ok((note, vec![step]))
         };
         self.noted_as_read(tenant, by, changed).await
@@ -266,12 +291,17 @@ impl Store {
         let by = by.into();
         let changed = async || {
             let found = self.webhook(tenant).await?;
-            let webhook = found.ok_or_else(|| StoreError::Conflict("no webhook endpoint is configured".to_owned()))?;
+            let webhook = found.ok_or_else(|| {
+                StoreError::Conflict("no webhook endpoint is configured".to_owned())
+            })?;
             let (old, new) = (webhook.subscriptions.to_string(), subscriptions.to_string());
             let step = Step::one(&SUBSCRIBE, vec![tenant.0.into(), old.into(), new.into()]);
             let before = facts(&webhook);
             let after = facts(&Webhook { subscriptions: subscriptions.clone(), ..webhook });
-            Ok((Note::new("webhook.subscribe", "webhook", tenant).before(before).after(after), vec![step]))
+            Ok((
+                Note::new("webhook.subscribe", "webhook", tenant).before(before).after(after),
+                vec![step],
+            ))
         };
         self.noted_as_read(tenant, by, changed).await
     }
@@ -280,7 +310,12 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if no endpoint is configured, or it is disabled already.
-    pub async fn disable_webhook(&self, tenant: TenantId, why: &str, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn disable_webhook(
+        &self,
+        tenant: TenantId,
+        why: &str,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
         let step = Step::one(&DISABLE, vec![self.now_param(), tenant.0.into(), why.into()]);
         let now = self.options().clock.now();
         let disable = |it: &mut Webhook| {
@@ -294,7 +329,11 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if no endpoint is configured, or it is enabled already.
-    pub async fn enable_webhook(&self, tenant: TenantId, by: impl Into<Deed>) -> Result<(), StoreError> {
+    pub async fn enable_webhook(
+        &self,
+        tenant: TenantId,
+        by: impl Into<Deed>,
+    ) -> Result<(), StoreError> {
         let step = Step::one(&ENABLE, vec![tenant.0.into()]);
         let enable = |it: &mut Webhook| {
             it.disabled = None;
@@ -315,11 +354,15 @@ impl Store {
         let (step, change) = (&step, &change);
         let changed = async || {
             let found = self.webhook(tenant).await?;
-            let mut webhook =
-                found.ok_or_else(|| StoreError::Conflict("no webhook endpoint is configured".to_owned()))?;
+            let mut webhook = found.ok_or_else(|| {
+                StoreError::Conflict("no webhook endpoint is configured".to_owned())
+            })?;
             let before = facts(&webhook);
             change(&mut webhook)?;
-            Ok((Note::new(action, "webhook", tenant).before(before).after(facts(&webhook)), vec![step.clone()]))
+            Ok((
+                Note::new(action, "webhook", tenant).before(before).after(facts(&webhook)),
+                vec![step.clone()],
+            ))
         };
         self.noted_as_read(tenant, deed, changed).await
     }

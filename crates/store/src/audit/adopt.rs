@@ -17,12 +17,15 @@ use crate::store::Store;
 /// Name of the value that marks completion.
 const BEGUN: &str = "audit_begun";
 
-static OLD: Stmt =
-    Stmt::written("audit.old", "SELECT o.at, o.who, o.action, o.subject, o.detail FROM admin_log o ORDER BY o.id");
+static OLD: Stmt = Stmt::written(
+    "audit.old",
+    "SELECT o.at, o.who, o.action, o.subject, o.detail FROM admin_log o ORDER BY o.id",
+);
 static CLEAR: Stmt = Stmt::written("audit.clear_old", "DELETE FROM admin_log");
 static TENANTS: Stmt = Stmt::written("audit.tenants", "SELECT t.id FROM tenant t ORDER BY t.id");
 // The second of two concurrent processes finds the first one's row.
-static BEGIN: Stmt = Stmt::written("audit.begin", "INSERT INTO meta (name, value) VALUES ($1, '1')");
+static BEGIN: Stmt =
+    Stmt::written("audit.begin", "INSERT INTO meta (name, value) VALUES ($1, '1')");
 
 pub(super) static STATEMENTS: &[&Stmt] = &[&OLD, &CLEAR, &TENANTS, &BEGIN];
 
@@ -42,7 +45,11 @@ pub(crate) async fn adopt(store: &Store) -> Result<(), StoreError> {
     }
     let mut steps = vec![Step::one(&BEGIN, vec![BEGUN.into()])];
     if heads.len() > 0 {
-        steps.push(Step { stmt: &save::AUDIT_HEAD_INSERT, params: StepParams::Rows(heads), rows: None });
+        steps.push(Step {
+            stmt: &save::AUDIT_HEAD_INSERT,
+            params: StepParams::Rows(heads),
+            rows: None,
+        });
     }
     let cleared = u64::try_from(entries.len()).ok();
     steps.push(Step { rows: cleared, ..Step::any(&CLEAR, Vec::new()) });

@@ -24,7 +24,12 @@ pub(super) static STATEMENTS: &[&Stmt] = &[&HEAD_NOW];
 
 /// The steps that append an entry: the entry, then the head, which is the last row that a
 /// transaction locks.
-pub(super) fn steps(tenant: TenantId, entries: &[Entry], old: Option<Head>, new: Head) -> Vec<Step> {
+pub(super) fn steps(
+    tenant: TenantId,
+    entries: &[Entry],
+    old: Option<Head>,
+    new: Head,
+) -> Vec<Step> {
     let mut rows = Columns::new(tables::AUDIT_ENTRY.row_columns(), entries.len());
     entries.iter().for_each(|entry| rows::audit::write_entry(entry, &mut rows));
     let mut head = Columns::new(tables::AUDIT_HEAD.row_columns(), 1);
@@ -42,7 +47,11 @@ pub(super) fn steps(tenant: TenantId, entries: &[Entry], old: Option<Head>, new:
     let mut steps = Vec::with_capacity(2);
     if !entries.is_empty() {
         let affected = u64::try_from(entries.len()).ok();
-        steps.push(Step { stmt: &save::AUDIT_ENTRY_INSERT, params: StepParams::Rows(rows), rows: affected });
+        steps.push(Step {
+            stmt: &save::AUDIT_ENTRY_INSERT,
+            params: StepParams::Rows(rows),
+            rows: affected,
+        });
     }
     steps.push(Step { stmt, params: StepParams::Rows(head), rows: Some(1) });
     steps
@@ -54,9 +63,14 @@ fn busy() -> StoreError {
 
 impl Store {
     /// The current time and the end of a chain; `None` = the chain has not started.
-    pub(super) async fn audit_head_now(&self, tenant: TenantId) -> Result<(Timestamp, Option<Head>), StoreError> {
+    pub(super) async fn audit_head_now(
+        &self,
+        tenant: TenantId,
+    ) -> Result<(Timestamp, Option<Head>), StoreError> {
         let rows = self.query(&HEAD_NOW, vec![self.now_param(), tenant.0.into()]).await?;
-        let row = rows.first().ok_or_else(|| StoreError::Corrupt("the database returned no time".to_owned()))?;
+        let row = rows
+            .first()
+            .ok_or_else(|| StoreError::Corrupt("the database returned no time".to_owned()))?;
         let mut fields = row.fields();
         let now = Timestamp(fields.int()?);
         let head = match fields.opt_int()? {
@@ -132,7 +146,12 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn note_deed(&self, tenant: TenantId, by: impl Into<Deed>, note: Note) -> Result<(), StoreError> {
+    pub async fn note_deed(
+        &self,
+        tenant: TenantId,
+        by: impl Into<Deed>,
+        note: Note,
+    ) -> Result<(), StoreError> {
         self.noted(tenant, by.into(), note, Vec::new()).await
     }
 }

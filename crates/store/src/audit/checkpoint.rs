@@ -84,7 +84,9 @@ impl Checkpoint {
     pub fn is_signed_by(&self, trusted: &[[u8; 32]]) -> bool {
         let bytes = signed_bytes(self.tenant, self.seq, &self.hash, self.at);
         trusted.contains(&self.signer)
-            && UnparsedPublicKey::new(&ED25519, &self.signer).verify(&bytes, &self.signature).is_ok()
+            && UnparsedPublicKey::new(&ED25519, &self.signer)
+                .verify(&bytes, &self.signature)
+                .is_ok()
     }
 
     /// The position that it certifies.
@@ -114,7 +116,8 @@ impl Checkpoint {
     /// # Errors
     /// The line is not a valid checkpoint.
     pub fn of_line(text: &str) -> Result<Checkpoint, CheckpointFault> {
-        let line: Line = serde_json::from_str(text).map_err(|error| CheckpointFault::Malformed(error.to_string()))?;
+        let line: Line = serde_json::from_str(text)
+            .map_err(|error| CheckpointFault::Malformed(error.to_string()))?;
         Ok(Checkpoint {
             tenant: TenantId::parse(&line.tenant).ok_or(CheckpointFault::Member("tenant"))?,
             seq: line.seq,
@@ -155,7 +158,9 @@ fn chain(row: &Row) -> Result<AuditChain, StoreError> {
     let mut fields = row.fields();
     let (tenant, head) = rows::audit::read_head(&mut fields)?;
     let signed = match fields.opt_int()? {
-        Some(seq) => Some((Mark { seq, hash: rows::fixed(&mut fields)? }, Timestamp(fields.int()?))),
+        Some(seq) => {
+            Some((Mark { seq, hash: rows::fixed(&mut fields)? }, Timestamp(fields.int()?)))
+        }
         None => None,
     };
     Ok(AuditChain { tenant, head, signed })
@@ -205,7 +210,11 @@ impl Store {
     pub async fn keep_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
         let mut row = Columns::new(tables::AUDIT_CHECKPOINT.row_columns(), 1);
         rows::audit::write_checkpoint(checkpoint, &mut row);
-        let step = Step { stmt: &save::AUDIT_CHECKPOINT_INSERT, params: StepParams::Rows(row), rows: None };
+        let step = Step {
+            stmt: &save::AUDIT_CHECKPOINT_INSERT,
+            params: StepParams::Rows(row),
+            rows: None,
+        };
         self.write(vec![step]).await.map(drop)
     }
 }
@@ -219,7 +228,11 @@ mod tests {
     fn signed() -> (Checkpoint, AuditSigner) {
         let signer = AuditSigner::of_secret(&[3; 32]).expect("a key");
         let head = Head { seq: 7, hash: [9; 32] };
-        let made = signer.sign(TenantId(Uuid::from_bytes([7; 16])), head, Timestamp(1_795_244_268_123_456));
+        let made = signer.sign(
+            TenantId(Uuid::from_bytes([7; 16])),
+            head,
+            Timestamp(1_795_244_268_123_456),
+        );
         (made.expect("signed"), signer)
     }
 

@@ -33,13 +33,21 @@ macro_rules! filtered {
 }
 
 // Parameter 2 is not needed for a single chain: its numbers define its order.
-static OF_TENANT: Stmt =
-    filtered!("audit.of_tenant", "a.tenant = $1 AND CAST($2 AS BIGINT) IS NOT NULL AND a.seq < $3", "a.seq DESC");
-static OF_ALL: Stmt =
-    filtered!("audit.of_all", "(a.at, a.tenant, a.seq) < ($2, $1, $3)", "a.at DESC, a.tenant DESC, a.seq DESC");
+static OF_TENANT: Stmt = filtered!(
+    "audit.of_tenant",
+    "a.tenant = $1 AND CAST($2 AS BIGINT) IS NOT NULL AND a.seq < $3",
+    "a.seq DESC"
+);
+static OF_ALL: Stmt = filtered!(
+    "audit.of_all",
+    "(a.at, a.tenant, a.seq) < ($2, $1, $3)",
+    "a.at DESC, a.tenant DESC, a.seq DESC"
+);
 
-static ONE: Stmt =
-    Stmt::written("audit.one", "SELECT {{audit_entry a}} FROM audit_entry a WHERE a.tenant = $1 AND a.seq = $2");
+static ONE: Stmt = Stmt::written(
+    "audit.one",
+    "SELECT {{audit_entry a}} FROM audit_entry a WHERE a.tenant = $1 AND a.seq = $2",
+);
 static ABOUT: Stmt = Stmt::written(
     "audit.about",
     "SELECT {{audit_entry a}} FROM audit_entry a WHERE a.subject = $2 AND a.tenant = $1 ORDER BY a.seq DESC LIMIT $3",
@@ -101,8 +109,13 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
-    pub async fn audit_entries(&self, filter: &AuditFilter, limit: usize) -> Result<Vec<Entry>, StoreError> {
-        let end = AuditPlace { at: Timestamp(i64::MAX), tenant: TenantId(Uuid::max()), seq: i64::MAX };
+    pub async fn audit_entries(
+        &self,
+        filter: &AuditFilter,
+        limit: usize,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let end =
+            AuditPlace { at: Timestamp(i64::MAX), tenant: TenantId(Uuid::max()), seq: i64::MAX };
         let place = filter.after.unwrap_or(end);
         let stmt = if filter.tenant.is_some() { &OF_TENANT } else { &OF_ALL };
         let text = |value: &Option<String>| Value::from(value.clone());
@@ -125,7 +138,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::audit_entries`].
-    pub async fn audit_entry(&self, tenant: TenantId, seq: i64) -> Result<Option<Entry>, StoreError> {
+    pub async fn audit_entry(
+        &self,
+        tenant: TenantId,
+        seq: i64,
+    ) -> Result<Option<Entry>, StoreError> {
         let rows = self.query(&ONE, vec![tenant.0.into(), seq.into()]).await?;
         rows.first().map(|row| rows::audit::read_entry(&mut row.fields())).transpose()
     }
@@ -134,8 +151,13 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::audit_entries`].
-    pub async fn audit_about(&self, tenant: TenantId, subject: &str) -> Result<Vec<Entry>, StoreError> {
-        let params = vec![tenant.0.into(), subject.into(), crate::reads::page::most(AUDIT_LIST_MAX)];
+    pub async fn audit_about(
+        &self,
+        tenant: TenantId,
+        subject: &str,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let params =
+            vec![tenant.0.into(), subject.into(), crate::reads::page::most(AUDIT_LIST_MAX)];
         let rows = self.query(&ABOUT, params).await?;
         rows.iter().map(|row| rows::audit::read_entry(&mut row.fields())).collect()
     }
@@ -145,8 +167,13 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::audit_entries`].
-    pub async fn audit_of_request(&self, tenant: TenantId, request_id: &str) -> Result<Vec<Entry>, StoreError> {
-        let params = vec![tenant.0.into(), request_id.into(), crate::reads::page::most(AUDIT_SEARCHED_MAX)];
+    pub async fn audit_of_request(
+        &self,
+        tenant: TenantId,
+        request_id: &str,
+    ) -> Result<Vec<Entry>, StoreError> {
+        let params =
+            vec![tenant.0.into(), request_id.into(), crate::reads::page::most(AUDIT_SEARCHED_MAX)];
         let rows = self.query(&OF_REQUEST, params).await?;
         rows.iter().map(|row| rows::audit::read_entry(&mut row.fields())).collect()
     }

@@ -68,7 +68,8 @@ impl Store {
     ) -> Result<AuditPart, StoreError> {
         let mut checkpoints = self.audit_checkpoints(tenant).await?;
         checkpoints.extend(outside.iter().filter(|it| it.tenant == tenant).cloned());
-        let (good, bad): (Vec<_>, Vec<_>) = checkpoints.iter().partition(|it| it.is_signed_by(trusted));
+        let (good, bad): (Vec<_>, Vec<_>) =
+            checkpoints.iter().partition(|it| it.is_signed_by(trusted));
         let mut walk = Walk::resumed(behind, good.iter().map(|it| it.mark()).collect());
         let stopped = walk_on(self, tenant, &mut walk, behind.seq, most).await?;
         let before = if behind.seq == 0 { self.before_the_first(tenant).await? } else { None };

@@ -43,11 +43,24 @@ impl AuditSigner {
         self.public
     }
 
-    pub(super) fn sign(&self, tenant: TenantId, head: Head, at: Timestamp) -> Result<Checkpoint, StoreError> {
+    pub(super) fn sign(
+        &self,
+        tenant: TenantId,
+        head: Head,
+        at: Timestamp,
+    ) -> Result<Checkpoint, StoreError> {
         let signature = self.pair.sign(&signed_bytes(tenant, head.seq, &head.hash, at));
         let signature = signature.as_ref().try_into();
-        let signature = signature.map_err(|_| StoreError::Corrupt("a signature does not have 64 bytes".to_owned()))?;
-        Ok(Checkpoint { tenant, seq: head.seq, hash: head.hash, at, signer: self.public, signature })
+        let signature = signature
+            .map_err(|_| StoreError::Corrupt("a signature does not have 64 bytes".to_owned()))?;
+        Ok(Checkpoint {
+            tenant,
+            seq: head.seq,
+            hash: head.hash,
+            at,
+            signer: self.public,
+            signature,
+        })
     }
 }
 
@@ -57,7 +70,10 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or the key is not usable.
-    pub async fn audit_signer(&self, given: Option<&SecretBox<[u8; 32]>>) -> Result<AuditSigner, StoreError> {
+    pub async fn audit_signer(
+        &self,
+        given: Option<&SecretBox<[u8; 32]>>,
+    ) -> Result<AuditSigner, StoreError> {
         match given {
             Some(secret) => AuditSigner::of_secret(secret.expose_secret()),
             None => {

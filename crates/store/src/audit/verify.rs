@@ -18,8 +18,10 @@ static BEHIND: Stmt = Stmt::written(
     "audit.behind",
     "SELECT {{audit_entry a}} FROM audit_entry a WHERE a.tenant = $1 AND a.seq > $2 ORDER BY a.seq LIMIT $3",
 );
-static BEFORE: Stmt =
-    Stmt::written("audit.before", "SELECT a.seq FROM audit_entry a WHERE a.tenant = $1 AND a.seq < 1 LIMIT 1");
+static BEFORE: Stmt = Stmt::written(
+    "audit.before",
+    "SELECT a.seq FROM audit_entry a WHERE a.tenant = $1 AND a.seq < 1 LIMIT 1",
+);
 static OWNERS: Stmt = Stmt::written(
     "audit.owners",
     "SELECT t.id FROM tenant t UNION SELECT h.tenant FROM audit_head h \
@@ -166,7 +168,9 @@ impl Store {
         };
         let mut chains = Vec::with_capacity(owners.len());
         for owner in owners {
-            chains.push(self.verify_chain(owner, given.remove(&owner).unwrap_or_default(), trusted).await?);
+            chains.push(
+                self.verify_chain(owner, given.remove(&owner).unwrap_or_default(), trusted).await?,
+            );
         }
         Ok(AuditReport { chains })
     }
@@ -179,16 +183,27 @@ impl Store {
     ) -> Result<AuditVerdict, StoreError> {
         let mut checkpoints = self.audit_checkpoints(tenant).await?;
         checkpoints.extend(outside);
-        let (good, bad): (Vec<_>, Vec<_>) = checkpoints.iter().partition(|it| it.is_signed_by(trusted));
+        let (good, bad): (Vec<_>, Vec<_>) =
+            checkpoints.iter().partition(|it| it.is_signed_by(trusted));
         let mut walk = Walk::new(good.iter().map(|it| it.mark()).collect());
         let mut fault = walk_on(self, tenant, &mut walk, 0, i64::MAX).await?.fault();
         fault = self.before_the_first(tenant).await?.or(fault);
         let unsigned = bad.iter().map(|it| it.seq).min().map(ChainFault::Signature);
         let (entries, hash, proven) = (walk.head().seq, walk.head().hash, walk.proven());
-        Ok(AuditVerdict { tenant, entries, hash, checkpoints: good.len(), proven, fault: fault.or(unsigned) })
+        Ok(AuditVerdict {
+            tenant,
+            entries,
+            hash,
+            checkpoints: good.len(),
+            proven,
+            fault: fault.or(unsigned),
+        })
     }
     /// An entry before the first one, which this program never writes.
-    pub(super) async fn before_the_first(&self, tenant: TenantId) -> Result<Option<ChainFault>, StoreError> {
+    pub(super) async fn before_the_first(
+        &self,
+        tenant: TenantId,
+    ) -> Result<Option<ChainFault>, StoreError> {
         let rows = self.query(&BEFORE, vec![tenant.0.into()]).await?;
         rows.first().map(|row| Ok(ChainFault::Changed(row.fields().int()?))).transpose()
     }

@@ -88,7 +88,11 @@ impl Driver {
     }
 
     /// Reads, on a connection that never writes.
-    pub(crate) fn query(&self, stmt: &'static Stmt, params: Vec<Value>) -> Running<'_, Result<Vec<Row>, DbError>> {
+    pub(crate) fn query(
+        &self,
+        stmt: &'static Stmt,
+        params: Vec<Value>,
+    ) -> Running<'_, Result<Vec<Row>, DbError>> {
         match self {
             Driver::Sqlite(sqlite) => Box::pin(sqlite.query(stmt, params)),
             Driver::Postgres(postgres) => Box::pin(postgres.query(stmt, params)),
@@ -136,7 +140,11 @@ impl Driver {
 
     /// Same, if the question returns a row. On PostgreSQL the question is skipped to save a round
     /// trip: a transaction that changes nothing costs it nothing.
-    pub(crate) fn write_if(&self, question: Step, steps: Vec<Step>) -> Running<'_, Result<Vec<Answer>, DbError>> {
+    pub(crate) fn write_if(
+        &self,
+        question: Step,
+        steps: Vec<Step>,
+    ) -> Running<'_, Result<Vec<Answer>, DbError>> {
         match self {
             Driver::Sqlite(sqlite) => Box::pin(sqlite.write_if(question, steps)),
             Driver::Postgres(postgres) => Box::pin(postgres.write(steps)),
@@ -208,7 +216,9 @@ impl FaultHooks {
     /// Before the commit: `Err` = roll back and return it.
     pub(crate) fn before_commit(&self, batch: BatchId) -> Result<(), ExecuteError> {
         match self.ask(FaultPoint::BeforeCommit, batch) {
-            FaultAction::FailBefore => Err(ExecuteError::Unavailable("fault before the commit".to_owned())),
+            FaultAction::FailBefore => {
+                Err(ExecuteError::Unavailable("fault before the commit".to_owned()))
+            }
             FaultAction::LoseCommit => Err(ExecuteError::CommitUnknown(batch)),
             FaultAction::Proceed | FaultAction::LoseAck => Ok(()),
         }

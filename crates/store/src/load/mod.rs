@@ -50,7 +50,14 @@ static ATTEMPTS: Stmt = Stmt::by_keys(
 /// The states of `AttemptState::may_have_paid`. A sender without such attempts has no row.
 pub(crate) static SPENT: Stmt = Stmt::by_keys(
     "load.spent",
-    &[("tenant", Uuid), ("sender", Uuid), ("rail", Text), ("day", Int), ("month", Int), ("day_end", Int)],
+    &[
+        ("tenant", Uuid),
+        ("sender", Uuid),
+        ("rail", Text),
+        ("day", Int),
+        ("month", Int),
+        ("day_end", Int),
+    ],
     "SELECT k.tenant, k.sender, k.rail, k.day, k.month, k.day_end, \
      CAST(SUM(CASE WHEN a.created_at >= k.day THEN a.amount ELSE 0 END) AS BIGINT), CAST(SUM(a.amount) AS BIGINT) \
      FROM {{keys}} JOIN attempt a ON a.sender = k.sender AND a.rail = k.rail AND a.tenant = k.tenant \
@@ -96,13 +103,24 @@ static ROLES: Stmt = Stmt::by_keys(
 
 /// All loading statements.
 pub(crate) static ALL: &[&[&Stmt]] = &[
-    &[&LOCK_HEADS, &QUOTES, &PAYMENTS, &JOBS, &PAYMENT_ATTEMPTS, &ATTEMPTS, &EXTERNAL_IDS, &ACCOUNTS],
+    &[
+        &LOCK_HEADS,
+        &QUOTES,
+        &PAYMENTS,
+        &JOBS,
+        &PAYMENT_ATTEMPTS,
+        &ATTEMPTS,
+        &EXTERNAL_IDS,
+        &ACCOUNTS,
+    ],
     &[&SPENT, &OPEN_QUOTES, &IDEMPOTENCY, &AUDIT_HEADS, &ROLES],
     wallets::ALL,
 ];
 
 /// The statement that locks the heads of these tenants, given in id order.
-pub(crate) fn head_lock(tenants: impl Iterator<Item = TenantId>) -> (&'static Stmt, Columns<'static>) {
+pub(crate) fn head_lock(
+    tenants: impl Iterator<Item = TenantId>,
+) -> (&'static Stmt, Columns<'static>) {
     let mut columns = Columns::new([Uuid].into_iter(), 1);
     tenants.for_each(|tenant| _ = columns.uuid(tenant.0));
     (&LOCK_HEADS, columns)
@@ -164,7 +182,8 @@ pub(crate) fn tallies<'a>(
     keys: &Keys,
 ) -> Columns<'static> {
     let mut columns = Columns::new([Uuid, Uuid, Text, Int, Int, Int].into_iter(), asked.len());
-    asked.for_each(|(tenant, tally)| rows::attempt::write_tally(*tenant, tally, keys, &mut columns));
+    asked
+        .for_each(|(tenant, tally)| rows::attempt::write_tally(*tenant, tally, keys, &mut columns));
     columns
 }
 
@@ -174,19 +193,29 @@ pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
     let (lock, tenants) = head_lock(need.tenants.iter().copied());
     loader.add(lock, tenants.clone(), Into::Heads);
     loader.add(&ACCOUNTS, tenants, Into::Accounts);
-    loader.add_ids(&QUOTES, &mut need.quotes.iter().map(|(tenant, id)| (*tenant, id.0)), Into::Quotes);
+    loader.add_ids(
+        &QUOTES,
+        &mut need.quotes.iter().map(|(tenant, id)| (*tenant, id.0)),
+        Into::Quotes,
+    );
     let payments = || need.payments.iter().map(|(tenant, id)| (*tenant, id.0));
     let orders = need.exchanges.iter().map(|(tenant, id)| (*tenant, id.0));
     loader.add_ids(&PAYMENTS, &mut payments(), Into::Payments);
     loader.add_ids(&JOBS, &mut payments().chain(wallets::with_jobs(need)), Into::Jobs);
     loader.add_ids(&PAYMENT_ATTEMPTS, &mut payments().chain(orders), Into::Attempts);
-    loader.add_ids(&ATTEMPTS, &mut need.attempts.iter().map(|(tenant, id)| (*tenant, id.0)), Into::Attempts);
+    loader.add_ids(
+        &ATTEMPTS,
+        &mut need.attempts.iter().map(|(tenant, id)| (*tenant, id.0)),
+        Into::Attempts,
+    );
     loader.add(&SPENT, tallies(need.spendings.iter(), keys), Into::Spendings);
     let mut columns = Columns::new([Uuid, Text].into_iter(), need.external_ids.len());
     need.external_ids.iter().for_each(|(tenant, id)| _ = columns.uuid(tenant.0).text(id.clone()));
     loader.add(&EXTERNAL_IDS, columns, Into::ExternalIds);
     let mut columns = Columns::new([Uuid, Text].into_iter(), need.open_quotes.len());
-    need.open_quotes.iter().for_each(|(tenant, country)| _ = columns.uuid(tenant.0).text(country.alpha3()));
+    need.open_quotes
+        .iter()
+        .for_each(|(tenant, country)| _ = columns.uuid(tenant.0).text(country.alpha3()));
     loader.add(&OPEN_QUOTES, columns, Into::OpenQuotes);
     let mut columns = Columns::new([Uuid, Text, Text].into_iter(), need.idempotency.len());
     for (tenant, key) in &need.idempotency {
@@ -220,7 +249,12 @@ pub(crate) fn working_set(
     Ok(ws)
 }
 
-fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys: &Keys) -> Result<(), StoreError> {
+fn put(
+    ws: &mut WorkingSet,
+    into: Into,
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<(), StoreError> {
     match into {
         Into::Heads => {
             let (tenant, head) = rows::small::read_head(fields)?;
@@ -302,10 +336,14 @@ mod tests {
     #[test]
     fn a_senders_usage_is_found_by_index() {
         let connection = rusqlite::Connection::open_in_memory().expect("opens");
-        connection.execute_batch(&crate::migrate::schema(crate::sql::Dialect::Sqlite)).expect("made");
+        connection
+            .execute_batch(&crate::migrate::schema(crate::sql::Dialect::Sqlite))
+            .expect("made");
         let sql = format!("EXPLAIN QUERY PLAN {}", SPENT.sql(crate::sql::Dialect::Sqlite));
         let mut prepared = connection.prepare(&sql).expect("prepared");
-        let params = rusqlite::params_from_iter((0..prepared.parameter_count()).map(|_| rusqlite::types::Null));
+        let params = rusqlite::params_from_iter(
+            (0..prepared.parameter_count()).map(|_| rusqlite::types::Null),
+        );
         let steps = prepared.query_map(params, |row| row.get::<_, String>(3)).expect("planned");
         let plan = steps.map(|step| step.expect("a text")).collect::<Vec<_>>().join("\n");
         let index = "INDEX attempt_sender (sender=? AND rail=? AND tenant=? AND created_at>?)";
@@ -326,7 +364,14 @@ mod tests {
         need.quotes.insert((tenant, QuoteId(tenant.0)));
         need.payments.insert((tenant, PaymentId(tenant.0)));
         let asked: Vec<&str> = loads(&need, &keys).iter().map(|load| load.stmt.name).collect();
-        let own = ["load.heads", "load.accounts", "load.quotes", "load.payments", "load.jobs", "load.payment_attempts"];
+        let own = [
+            "load.heads",
+            "load.accounts",
+            "load.quotes",
+            "load.payments",
+            "load.jobs",
+            "load.payment_attempts",
+        ];
         assert_eq!(asked, own);
         assert!(loads(&Need::default(), &keys).is_empty());
     }

@@ -178,20 +178,31 @@ pub(super) fn loads(need: &Need, loader: &mut Loader<'_>) {
     }
     loader.add(&CUSTOMERS, columns, super::Into::Wallet(Into::Customers));
     let mut columns = Columns::new([Uuid, Text].into_iter(), need.customer_records.len());
-    need.customer_records.iter().for_each(|(tenant, id)| _ = columns.uuid(tenant.0).text(id.clone()));
+    need.customer_records
+        .iter()
+        .for_each(|(tenant, id)| _ = columns.uuid(tenant.0).text(id.clone()));
     loader.add(&CUSTOMER_RECORDS, columns, super::Into::Wallet(Into::CustomerRecords));
     let mut columns = Columns::new([Uuid, Bytes].into_iter(), need.signers.len());
-    need.signers.iter().for_each(|(tenant, signer)| _ = columns.uuid(tenant.0).bytes(signer.0.to_vec()));
+    need.signers
+        .iter()
+        .for_each(|(tenant, signer)| _ = columns.uuid(tenant.0).bytes(signer.0.to_vec()));
     loader.add(&SIGNERS, columns, super::Into::Wallet(Into::Signers));
     let mut columns = Columns::new([Uuid, Text].into_iter(), need.accounts.len());
-    need.accounts.iter().for_each(|(tenant, code)| _ = columns.uuid(tenant.0).text(code.to_string()));
+    need.accounts
+        .iter()
+        .for_each(|(tenant, code)| _ = columns.uuid(tenant.0).text(code.to_string()));
     loader.add(&ACCOUNTS, columns, super::Into::Wallet(Into::Accounts));
     let mut columns = Columns::new([Uuid].into_iter(), need.receivers.len());
     need.receivers.iter().for_each(|(tenant, ())| _ = columns.uuid(tenant.0));
     loader.add(&RECEIVERS, columns, super::Into::Wallet(Into::Receivers));
 }
 
-pub(super) fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys: &Keys) -> Result<(), StoreError> {
+pub(super) fn put(
+    ws: &mut WorkingSet,
+    into: Into,
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<(), StoreError> {
     macro_rules! put {
         ($row:expr, $table:ident, $it:ident => $key:expr) => {{
             let $it = $row;
@@ -202,7 +213,8 @@ pub(super) fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys
         Into::Wallets => put!(rows::wallet::read(fields, keys)?, wallets, it => (it.tenant, it.id)),
         Into::Customers => {
             let it = rows::wallet::read(fields, keys)?;
-            let customer = Customer { customer_id: it.customer_id.clone(), blockchain: it.blockchain.clone() };
+            let customer =
+                Customer { customer_id: it.customer_id.clone(), blockchain: it.blockchain.clone() };
             ws.customers.load((it.tenant, customer), it.id);
             ws.wallets.load((it.tenant, it.id), it);
         }
@@ -210,21 +222,33 @@ pub(super) fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys
             let record = rows::small::read_customer(fields)?;
             ws.customer_records.load((record.tenant, record.customer_id), record.kyc_level);
         }
-        Into::Requests => put!(rows::request::read(fields, keys)?, requests, it => (it.tenant, it.id)),
+        Into::Requests => {
+            put!(rows::request::read(fields, keys)?, requests, it => (it.tenant, it.id))
+        }
         Into::Senders => {
             let info = rows::request::read_sender(fields, keys)?;
-            let number = info.number.ok_or_else(|| StoreError::Corrupt("a submission has no number".to_owned()))?;
+            let number = info
+                .number
+                .ok_or_else(|| StoreError::Corrupt("a submission has no number".to_owned()))?;
             ws.senders.load((info.tenant, info.request, number), info);
         }
-        Into::Deposits => put!(rows::deposit::read(fields, keys)?, deposits, it => (it.tenant, it.id)),
-        Into::Exchanges => put!(rows::exchange::read(fields, keys)?, exchanges, it => (it.tenant, it.id)),
+        Into::Deposits => {
+            put!(rows::deposit::read(fields, keys)?, deposits, it => (it.tenant, it.id))
+        }
+        Into::Exchanges => {
+            put!(rows::exchange::read(fields, keys)?, exchanges, it => (it.tenant, it.id))
+        }
         Into::Intents => put!(rows::intent::read(fields, keys)?, intents, it => (it.tenant, it.id)),
         Into::Sweeps => put!(rows::sweep::read(fields, keys)?, sweeps, it => (it.tenant, it.id)),
-        Into::ChainTxs => put!(rows::chain_tx::read(fields, keys)?, chain_txs, it => (it.tenant, it.id)),
+        Into::ChainTxs => {
+            put!(rows::chain_tx::read(fields, keys)?, chain_txs, it => (it.tenant, it.id))
+        }
         Into::ChainAttempts => {
             let (key, attempt) = rows::chain_tx::read_attempt(fields, keys)?;
             let tx = ws.chain_txs.loaded_mut(&key);
-            let tx = tx.ok_or_else(|| StoreError::Corrupt("a signed attempt has no transaction".to_owned()))?;
+            let tx = tx.ok_or_else(|| {
+                StoreError::Corrupt("a signed attempt has no transaction".to_owned())
+            })?;
             tx.attempts.push(attempt);
         }
         Into::Signers => {
@@ -241,7 +265,9 @@ pub(super) fn put(ws: &mut WorkingSet, into: Into, fields: &mut Fields<'_>, keys
         Into::Streams => {
             put!(rows::delivery::read_stream(fields, keys)?, streams, it => (it.tenant, it.aggregate.id()))
         }
-        Into::Deliveries => put!(rows::delivery::read(fields, keys)?, deliveries, it => (it.tenant, it.event)),
+        Into::Deliveries => {
+            put!(rows::delivery::read(fields, keys)?, deliveries, it => (it.tenant, it.event))
+        }
     }
     Ok(())
 }

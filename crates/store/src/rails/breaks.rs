@@ -24,7 +24,10 @@ static OPEN: Stmt = Stmt::written(
     "SELECT {{rail_break b}} FROM rail_break b WHERE b.tenant = $1 AND b.closed_at IS NULL \
      ORDER BY b.at DESC, b.subject, b.digest LIMIT $2",
 );
-static COUNT: Stmt = Stmt::written("rail.count_breaks", "SELECT COUNT(*) FROM rail_break b WHERE b.closed_at IS NULL");
+static COUNT: Stmt = Stmt::written(
+    "rail.count_breaks",
+    "SELECT COUNT(*) FROM rail_break b WHERE b.closed_at IS NULL",
+);
 static SAME: Stmt = Stmt::by_keys(
     "rail.same_breaks",
     &[("tenant", Uuid), ("subject", Uuid), ("digest", Uuid)],
@@ -98,10 +101,17 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
-    pub async fn note_rail_findings(&self, found: &RailFindings, now: Timestamp) -> Result<RailNoted, StoreError> {
+    pub async fn note_rail_findings(
+        &self,
+        found: &RailFindings,
+        now: Timestamp,
+    ) -> Result<RailNoted, StoreError> {
         let keys = self.id_keys().await?;
-        let wanted: BTreeMap<Key, (TenantId, &RailBreak)> =
-            found.breaks.iter().map(|(tenant, it)| (key(*tenant, it, &keys), (*tenant, it))).collect();
+        let wanted: BTreeMap<Key, (TenantId, &RailBreak)> = found
+            .breaks
+            .iter()
+            .map(|(tenant, it)| (key(*tenant, it, &keys), (*tenant, it)))
+            .collect();
         let known = self.same_breaks(wanted.keys(), &keys).await?;
         let mut steps = Vec::new();
         let mut raised = Vec::new();
@@ -177,10 +187,16 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
-    pub async fn rail_breaks(&self, tenant: TenantId, limit: usize) -> Result<Vec<(Timestamp, RailBreak)>, StoreError> {
+    pub async fn rail_breaks(
+        &self,
+        tenant: TenantId,
+        limit: usize,
+    ) -> Result<Vec<(Timestamp, RailBreak)>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&OPEN, vec![tenant.0.into(), most(limit)]).await?;
-        rows.iter().map(|row| read_break(&mut row.fields(), &keys).map(|read| (read.at, read.it))).collect()
+        rows.iter()
+            .map(|row| read_break(&mut row.fields(), &keys).map(|read| (read.at, read.it)))
+            .collect()
     }
 
     /// How many discrepancies with bank statements are open, across tenants.
@@ -218,11 +234,26 @@ struct ReadBreak {
     closed: Closed,
 }
 
-fn write_alert((tenant, subject, digest): Key, alert: &Alert, now: Timestamp, out: &mut Columns<'static>) {
-    out.uuid(tenant).uuid(subject).text(alert.kind.name()).uuid(digest).text(alert.what.clone()).int(now.0);
+fn write_alert(
+    (tenant, subject, digest): Key,
+    alert: &Alert,
+    now: Timestamp,
+    out: &mut Columns<'static>,
+) {
+    out.uuid(tenant)
+        .uuid(subject)
+        .text(alert.kind.name())
+        .uuid(digest)
+        .text(alert.what.clone())
+        .int(now.0);
 }
 
-fn write_break((tenant, subject, digest): Key, it: &RailBreak, now: Timestamp, out: &mut Columns<'static>) {
+fn write_break(
+    (tenant, subject, digest): Key,
+    it: &RailBreak,
+    now: Timestamp,
+    out: &mut Columns<'static>,
+) {
     out.uuid(tenant).uuid(subject).uuid(digest).text(it.rail.0.to_string()).text(it.kind.name());
     out.text(it.what.clone()).int(now.0).opt_int(None).opt_text(None::<&str>);
 }
@@ -237,5 +268,10 @@ fn read_break(fields: &mut Fields<'_>, keys: &Keys) -> Result<ReadBreak, StoreEr
         None => Closed::Not,
         Some(_) => fields.named("closer of a break", Closed::parse)?,
     };
-    Ok(ReadBreak { key, at, it: RailBreak { rail, kind, subject: keys.public(key.1), what }, closed })
+    Ok(ReadBreak {
+        key,
+        at,
+        it: RailBreak { rail, kind, subject: keys.public(key.1), what },
+        closed,
+    })
 }

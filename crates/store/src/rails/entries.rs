@@ -33,8 +33,11 @@ static BY_ATTEMPT: Stmt = Stmt::by_keys(
     &[("attempt", Uuid)],
     "SELECT {{rail_entry e}} FROM {{keys}} JOIN rail_entry e ON e.attempt = k.attempt",
 );
-static ATTEMPTS: Stmt =
-    Stmt::by_keys("rail.attempts", &[("id", Uuid)], "SELECT {{attempt a}} FROM {{keys}} JOIN attempt a ON a.id = k.id");
+static ATTEMPTS: Stmt = Stmt::by_keys(
+    "rail.attempts",
+    &[("id", Uuid)],
+    "SELECT {{attempt a}} FROM {{keys}} JOIN attempt a ON a.id = k.id",
+);
 static COVERED: Stmt = Stmt::written(
     "rail.covered",
     "SELECT s.rail, s.currency, MIN(COALESCE(s.from_at, s.to_at)), MAX(CASE WHEN s.is_last = 1 THEN s.to_at END) \
@@ -67,8 +70,10 @@ static CLOSED_BEFORE: Stmt = Stmt::written(
      AND s.closing IS NOT NULL ORDER BY s.to_at DESC, s.statement DESC LIMIT 1",
 );
 static CLOSE_ENTRIES: Stmt = Stmt::update("rail.close_entries", &rail_tables::RAIL_ENTRY);
-static CLOSE_SHEET: Stmt =
-    Stmt::written("rail.close_sheet", "UPDATE rail_statement SET is_open = 0 WHERE rail = $1 AND statement = $2");
+static CLOSE_SHEET: Stmt = Stmt::written(
+    "rail.close_sheet",
+    "UPDATE rail_statement SET is_open = 0 WHERE rail = $1 AND statement = $2",
+);
 static NEWEST: Stmt = Stmt::written(
     "rail.newest_statements",
     "SELECT {{rail_statement s}} FROM rail_statement s ORDER BY s.to_at DESC, s.rail, s.statement, s.page LIMIT $1",
@@ -163,7 +168,10 @@ impl Store {
         let keys = self.id_keys().await?;
         let after = after.map_or(Id::nil(), |after| keys.stored(after.0));
         let wanted = self.query(&OPEN_ATTEMPTS, vec![after.into(), most(limit)]).await?;
-        let stored = wanted.iter().map(|row| row.fields().uuid()).collect::<Result<Vec<Id>, StoreError>>()?;
+        let stored = wanted
+            .iter()
+            .map(|row| row.fields().uuid())
+            .collect::<Result<Vec<Id>, StoreError>>()?;
         let column = || {
             let mut columns = Columns::new([Uuid].into_iter(), stored.len());
             for id in &stored {
@@ -174,14 +182,17 @@ impl Store {
         let mut entries: HashMap<AttemptId, Vec<RailEntry>> = HashMap::new();
         for row in &self.query_keys(&BY_ATTEMPT, column()).await? {
             let (attempt, entry) = read_entry(&mut row.fields(), &keys)?;
-            let attempt = attempt.ok_or_else(|| StoreError::Corrupt("an entry's attempt is missing".to_owned()))?;
+            let attempt = attempt
+                .ok_or_else(|| StoreError::Corrupt("an entry's attempt is missing".to_owned()))?;
             entries.entry(attempt).or_default().push(entry);
         }
         let mut found = BTreeMap::new();
         for row in &self.query_keys(&ATTEMPTS, column()).await? {
             let attempt = rows::attempt::read(&mut row.fields(), &keys)?;
             let mut entries = entries.remove(&attempt.id).unwrap_or_default();
-            entries.sort_by(|one, other| (one.read_at, &one.place).cmp(&(other.read_at, &other.place)));
+            entries.sort_by(|one, other| {
+                (one.read_at, &one.place).cmp(&(other.read_at, &other.place))
+            });
             found.insert(keys.stored(attempt.id.0), AttemptBookings { attempt, entries });
         }
         // In the order of the mark, so that the next page starts after the last one.
@@ -195,7 +206,9 @@ impl Store {
     pub async fn unknown_entries(&self, limit: usize) -> Result<Vec<RailEntry>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&OPEN_UNKNOWN, vec![most(limit)]).await?;
-        rows.iter().map(|row| read_entry(&mut row.fields(), &keys).map(|(_, entry)| entry)).collect()
+        rows.iter()
+            .map(|row| read_entry(&mut row.fields(), &keys).map(|(_, entry)| entry))
+            .collect()
     }
 
     /// The period that the statements of each rail's accounts cover.
@@ -231,7 +244,14 @@ impl Store {
     ) -> Result<Vec<Attempt>, StoreError> {
         let keys = self.id_keys().await?;
         let (rail, currency) = ((&*covered.rail.0).into(), covered.currency.code().into());
-        let params = vec![tenant.0.into(), rail, currency, covered.from.0.into(), until.0.into(), most(limit)];
+        let params = vec![
+            tenant.0.into(),
+            rail,
+            currency,
+            covered.from.0.into(),
+            until.0.into(),
+            most(limit),
+        ];
         let stmt = match lacking {
             Lacking::Payout => &UNBOOKED,
             Lacking::Return => &UNRETURNED,
@@ -264,7 +284,9 @@ impl Store {
     /// The database cannot be reached, or a row is not readable.
     pub async fn newest_statements(&self, limit: usize) -> Result<Vec<StatementSheet>, StoreError> {
         let mut found = sheets(&self.query(&NEWEST, vec![most(limit)]).await?)?;
-        found.sort_by(|one, other| (other.to, &one.rail, &one.id).cmp(&(one.to, &other.rail, &other.id)));
+        found.sort_by(|one, other| {
+            (other.to, &one.rail, &one.id).cmp(&(one.to, &other.rail, &other.id))
+        });
         Ok(found)
     }
 
@@ -293,7 +315,12 @@ impl Store {
 pub(super) fn close_entries(places: &[EntryPlace]) -> Step {
     let mut columns = Columns::new(rail_tables::RAIL_ENTRY.update_columns(), places.len());
     for place in places {
-        columns.text(place.rail.0.to_string()).text(place.statement.clone()).int(place.page).int(place.number).int(0);
+        columns
+            .text(place.rail.0.to_string())
+            .text(place.statement.clone())
+            .int(place.page)
+            .int(place.number)
+            .int(0);
     }
     Step::rows(&CLOSE_ENTRIES, columns)
 }
@@ -344,9 +371,17 @@ fn read_page(fields: &mut Fields<'_>) -> Result<(i64, bool, StatementSheet), Sto
     Ok((number, is_last, sheet))
 }
 
-fn read_entry(fields: &mut Fields<'_>, keys: &Keys) -> Result<(Option<AttemptId>, RailEntry), StoreError> {
+fn read_entry(
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<(Option<AttemptId>, RailEntry), StoreError> {
     let rail = RailId::new(fields.text()?);
-    let place = EntryPlace { rail, statement: fields.text()?.to_owned(), page: fields.int()?, number: fields.int()? };
+    let place = EntryPlace {
+        rail,
+        statement: fields.text()?.to_owned(),
+        page: fields.int()?,
+        number: fields.int()?,
+    };
     fields.skip(1);
     let attempt = fields.opt_uuid()?.map(|stored| AttemptId(keys.public(stored)));
     let is_credit = fields.flag()?;

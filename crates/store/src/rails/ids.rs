@@ -67,10 +67,20 @@ impl Store {
             let in_message = message.and_then(|message| Some((rail_ids::head(message)?, message)));
             if let Some((head, message)) = in_message {
                 let position = wide(u64::try_from(at + 1).unwrap_or(u64::MAX), "position")?;
-                columns.text(rail.0.to_string()).int(head).uuid(stored).text(message.to_owned()).int(position);
+                columns
+                    .text(rail.0.to_string())
+                    .int(head)
+                    .uuid(stored)
+                    .text(message.to_owned())
+                    .int(position);
             }
             for head in own.iter().filter_map(|id| rail_ids::head(id)) {
-                columns.text(rail.0.to_string()).int(head).uuid(stored).opt_text(None::<&str>).int(0);
+                columns
+                    .text(rail.0.to_string())
+                    .int(head)
+                    .uuid(stored)
+                    .opt_text(None::<&str>)
+                    .int(0);
             }
         }
         self.write(vec![Step::rows(&INSERT, columns)]).await.map(drop)
@@ -86,7 +96,8 @@ impl Store {
         ids: impl Iterator<Item = &'a ReportIds>,
     ) -> Result<Candidates, StoreError> {
         let keys = self.id_keys().await?;
-        let (mut heads, mut whole, mut references) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (mut heads, mut whole, mut references) =
+            (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for it in ids {
             heads.extend(it.strong().chain(it.messages()).filter_map(rail_ids::head));
             whole.extend(it.strong().filter_map(rail_ids::whole).map(|id| keys.stored(id)));
@@ -106,7 +117,8 @@ impl Store {
             let candidate = found.entry(attempt.id).or_insert_with(|| Candidate::of(&attempt));
             candidate.sent.extend(message.map(|message| SentIn { message, position }));
         }
-        let known = found.values().flat_map(|it| [keys.stored(it.attempt.0), keys.stored(it.payment.0)]);
+        let known =
+            found.values().flat_map(|it| [keys.stored(it.attempt.0), keys.stored(it.payment.0)]);
         let known: BTreeSet<Id> = known.collect();
         whole.retain(|id| !known.contains(id));
         for stmt in [&BY_ID, &BY_PAYMENT].into_iter().filter(|_| !whole.is_empty()) {
@@ -125,13 +137,19 @@ impl Store {
         Ok(Candidates::new(found.into_values().collect()))
     }
 
-    async fn by_reference(&self, rail: &RailId, references: &BTreeSet<String>) -> Result<Vec<Attempt>, StoreError> {
+    async fn by_reference(
+        &self,
+        rail: &RailId,
+        references: &BTreeSet<String>,
+    ) -> Result<Vec<Attempt>, StoreError> {
         if references.is_empty() {
             return Ok(Vec::new());
         }
         let keys = self.id_keys().await?;
-        let tenants: Vec<TenantId> = self.tenants().await?.into_iter().map(|tenant| tenant.id).collect();
-        let mut columns = Columns::new([Uuid, Text, Text].into_iter(), references.len() * tenants.len());
+        let tenants: Vec<TenantId> =
+            self.tenants().await?.into_iter().map(|tenant| tenant.id).collect();
+        let mut columns =
+            Columns::new([Uuid, Text, Text].into_iter(), references.len() * tenants.len());
         for reference in references.iter().take(REFERENCES_MAX) {
             for tenant in &tenants {
                 columns.uuid(tenant.0).text(reference.clone()).text(rail.0.to_string());

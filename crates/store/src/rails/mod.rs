@@ -9,5 +9,10 @@ pub(crate) mod ids;
 pub(crate) mod intake;
 pub(crate) mod strays;
 
-pub(crate) static STATEMENTS: [&[&Stmt]; 5] =
-    [ids::STATEMENTS, intake::STATEMENTS, entries::STATEMENTS, breaks::STATEMENTS, strays::STATEMENTS];
+pub(crate) static STATEMENTS: [&[&Stmt]; 5] = [
+    ids::STATEMENTS,
+    intake::STATEMENTS,
+    entries::STATEMENTS,
+    breaks::STATEMENTS,
+    strays::STATEMENTS,
+];

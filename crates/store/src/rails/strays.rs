@@ -47,15 +47,26 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn new_strays(&self, rail: &RailId, strays: &[String]) -> Result<Vec<String>, StoreError> {
+    pub async fn new_strays(
+        &self,
+        rail: &RailId,
+        strays: &[String],
+    ) -> Result<Vec<String>, StoreError> {
         let wanted: BTreeSet<&String> = strays.iter().collect();
         let mut columns = Columns::new([Text, Uuid].into_iter(), wanted.len());
         for what in &wanted {
             columns.text(rail.0.to_string()).uuid(alert_digest(what));
         }
         let known = self.query_keys(&KNOWN, columns).await?;
-        let known = known.iter().map(|row| row.fields().uuid()).collect::<Result<BTreeSet<Id>, StoreError>>()?;
-        Ok(wanted.into_iter().filter(|what| !known.contains(&alert_digest(what))).cloned().collect())
+        let known = known
+            .iter()
+            .map(|row| row.fields().uuid())
+            .collect::<Result<BTreeSet<Id>, StoreError>>()?;
+        Ok(wanted
+            .into_iter()
+            .filter(|what| !known.contains(&alert_digest(what)))
+            .cloned()
+            .collect())
     }
 
     /// Stores reports and raises these alerts in the same commit.

@@ -13,8 +13,10 @@ use crate::sql::Kind::Uuid;
 use crate::sql::{Columns, Row, Stmt, Value};
 use crate::store::Store;
 
-static TX: Stmt =
-    Stmt::written("chain_tx.one", "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.tenant = $1 AND t.id = $2");
+static TX: Stmt = Stmt::written(
+    "chain_tx.one",
+    "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.tenant = $1 AND t.id = $2",
+);
 static OPEN_TXS: Stmt = Stmt::written(
     "chain_tx.open",
     "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.state IN ('taken', 'broadcast', 'mined') \
@@ -24,8 +26,10 @@ static TXS_FROM_HEIGHT: Stmt = Stmt::written(
     "chain_tx.from_height",
     "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.block_number >= $1 ORDER BY t.block_number, t.tenant, t.id",
 );
-static TX_BY_HASH: Stmt =
-    Stmt::written("chain_tx.by_hash", "SELECT a.tenant, a.tx FROM chain_attempt a WHERE a.hash = $1");
+static TX_BY_HASH: Stmt = Stmt::written(
+    "chain_tx.by_hash",
+    "SELECT a.tenant, a.tx FROM chain_attempt a WHERE a.hash = $1",
+);
 static ATTEMPTS: Stmt = Stmt::by_keys(
     "chain_tx.attempts",
     &[("tenant", Uuid), ("id", Uuid)],
@@ -53,15 +57,28 @@ static UNSUPPORTED: Stmt = Stmt::written(
      ORDER BY u.at DESC, u.tx, u.ordinal LIMIT $2",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&TX, &OPEN_TXS, &TXS_FROM_HEIGHT, &TX_BY_HASH, &ATTEMPTS, &INTENTS, &OPEN_INTENTS, &INTENTS_FOR, &UNSUPPORTED];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &TX,
+    &OPEN_TXS,
+    &TXS_FROM_HEIGHT,
+    &TX_BY_HASH,
+    &ATTEMPTS,
+    &INTENTS,
+    &OPEN_INTENTS,
+    &INTENTS_FOR,
+    &UNSUPPORTED,
+];
 
 impl Store {
     /// Returns one of our transactions with all its signed attempts.
     ///
     /// # Errors
     /// The database cannot be reached, or the row is not readable. The same for every read here.
-    pub async fn chain_tx(&self, tenant: TenantId, id: ChainTxId) -> Result<Option<ChainTx>, StoreError> {
+    pub async fn chain_tx(
+        &self,
+        tenant: TenantId,
+        id: ChainTxId,
+    ) -> Result<Option<ChainTx>, StoreError> {
         let keys = self.id_keys().await?;
         Ok(self.chain_txs(&TX, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
     }
@@ -87,7 +104,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::chain_tx`].
-    pub async fn chain_tx_by_hash(&self, hash: TxHash) -> Result<Option<(TenantId, ChainTxId)>, StoreError> {
+    pub async fn chain_tx_by_hash(
+        &self,
+        hash: TxHash,
+    ) -> Result<Option<(TenantId, ChainTxId)>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&TX_BY_HASH, vec![hash.0.to_vec().into()]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
@@ -95,7 +115,11 @@ impl Store {
         Ok(Some((TenantId(fields.uuid()?), ChainTxId(keys.public(fields.uuid()?)))))
     }
 
-    async fn chain_txs(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<ChainTx>, StoreError> {
+    async fn chain_txs(
+        &self,
+        stmt: &'static Stmt,
+        params: Vec<Value>,
+    ) -> Result<Vec<ChainTx>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(stmt, params).await?;
         let read = rows.iter().map(|row| rows::chain_tx::read(&mut row.fields(), &keys));
@@ -118,7 +142,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::chain_tx`].
-    pub async fn intents(&self, tenant: TenantId, ids: &[IntentId]) -> Result<Vec<Intent>, StoreError> {
+    pub async fn intents(
+        &self,
+        tenant: TenantId,
+        ids: &[IntentId],
+    ) -> Result<Vec<Intent>, StoreError> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -134,7 +162,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::chain_tx`].
-    pub async fn open_intents(&self, tenant: TenantId, wallet: WalletId) -> Result<Vec<Intent>, StoreError> {
+    pub async fn open_intents(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+    ) -> Result<Vec<Intent>, StoreError> {
         let keys = self.id_keys().await?;
         let params = vec![tenant.0.into(), keys.stored(wallet.0).into()];
         self.read_intents(&self.query(&OPEN_INTENTS, params).await?).await
@@ -145,7 +177,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::chain_tx`].
-    pub async fn intents_for(&self, tenant: TenantId, subject: Id) -> Result<Vec<Intent>, StoreError> {
+    pub async fn intents_for(
+        &self,
+        tenant: TenantId,
+        subject: Id,
+    ) -> Result<Vec<Intent>, StoreError> {
         let keys = self.id_keys().await?;
         let params = vec![tenant.0.into(), keys.stored(subject).into()];
         self.read_intents(&self.query(&INTENTS_FOR, params).await?).await

@@ -116,8 +116,12 @@ impl DeliveredEvent {
     /// The endpoint path that receives it.
     pub fn path(&self) -> String {
         match self {
-            DeliveredEvent::Wallet(entry) => format!("/webhooks/wallet/{}", entry.event.kind().segment()),
-            DeliveredEvent::Payment(record) => format!("/webhooks/payment/{}", record.event.kind.segment()),
+            DeliveredEvent::Wallet(entry) => {
+                format!("/webhooks/wallet/{}", entry.event.kind().segment())
+            }
+            DeliveredEvent::Payment(record) => {
+                format!("/webhooks/payment/{}", record.event.kind.segment())
+            }
         }
     }
 }
@@ -181,7 +185,11 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for every read here.
-    pub async fn delivery(&self, tenant: TenantId, event: EventId) -> Result<Option<DeliveryRecord>, StoreError> {
+    pub async fn delivery(
+        &self,
+        tenant: TenantId,
+        event: EventId,
+    ) -> Result<Option<DeliveryRecord>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&ONE, vec![tenant.0.into(), keys.stored(event.0).into()]).await?;
         match self.delivery_records(&rows).await?.pop() {
@@ -200,7 +208,8 @@ impl Store {
         aggregate: Aggregate,
     ) -> Result<Option<DeliveryStream>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&STREAM, vec![tenant.0.into(), keys.stored(aggregate.id()).into()]).await?;
+        let rows =
+            self.query(&STREAM, vec![tenant.0.into(), keys.stored(aggregate.id()).into()]).await?;
         rows.first().map(|row| rows::delivery::read_stream(&mut row.fields(), &keys)).transpose()
     }
 
@@ -208,9 +217,15 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::delivery`].
-    pub async fn undelivered(&self, tenant: TenantId, aggregate: Aggregate) -> Result<Vec<DeliveryRecord>, StoreError> {
+    pub async fn undelivered(
+        &self,
+        tenant: TenantId,
+        aggregate: Aggregate,
+    ) -> Result<Vec<DeliveryRecord>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&UNDELIVERED, vec![tenant.0.into(), keys.stored(aggregate.id()).into()]).await?;
+        let rows = self
+            .query(&UNDELIVERED, vec![tenant.0.into(), keys.stored(aggregate.id()).into()])
+            .await?;
         self.delivery_records(&rows).await
     }
 
@@ -258,7 +273,8 @@ impl Store {
         event: EventId,
     ) -> Result<Vec<DeliveryAttempt>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&ATTEMPTS, vec![tenant.0.into(), keys.stored(event.0).into()]).await?;
+        let rows =
+            self.query(&ATTEMPTS, vec![tenant.0.into(), keys.stored(event.0).into()]).await?;
         rows.iter().map(|row| rows::delivery::read_attempt(&mut row.fields(), &keys)).collect()
     }
 
@@ -266,7 +282,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::delivery`].
-    pub async fn undelivered_counts(&self, tenant: TenantId) -> Result<Vec<(DeliveryState, u64)>, StoreError> {
+    pub async fn undelivered_counts(
+        &self,
+        tenant: TenantId,
+    ) -> Result<Vec<(DeliveryState, u64)>, StoreError> {
         let rows = self.query(&COUNTS, vec![tenant.0.into()]).await?;
         let count = |row: &Row| {
             let mut fields = row.fields();
@@ -290,7 +309,8 @@ impl Store {
         let record = |row: &Row| {
             let mut fields = row.fields();
             let delivery = rows::delivery::read(&mut fields, &keys)?;
-            let event = DeliveredEvent::Wallet(Box::new(rows::wallet_event::read(&mut fields, &keys)?));
+            let event =
+                DeliveredEvent::Wallet(Box::new(rows::wallet_event::read(&mut fields, &keys)?));
             Ok(DeliveryRecord { delivery, event })
         };
         rows.iter().map(record).collect()

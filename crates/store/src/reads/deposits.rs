@@ -21,8 +21,10 @@ const DAY: Span = Span::hours(24);
 /// The longer window.
 const MONTH: Span = Span::days(30);
 
-static ONE: Stmt =
-    Stmt::written("deposit.one", "SELECT {{deposit d}} FROM deposit d WHERE d.tenant = $1 AND d.id = $2");
+static ONE: Stmt = Stmt::written(
+    "deposit.one",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.tenant = $1 AND d.id = $2",
+);
 static OF_REQUEST: Stmt = Stmt::written(
     "deposit.of_request",
     "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.request = $3 \
@@ -105,7 +107,11 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or the row is not readable. The same for every read here.
-    pub async fn deposit(&self, tenant: TenantId, id: DepositId) -> Result<Option<Deposit>, StoreError> {
+    pub async fn deposit(
+        &self,
+        tenant: TenantId,
+        id: DepositId,
+    ) -> Result<Option<Deposit>, StoreError> {
         let keys = self.id_keys().await?;
         Ok(self.deposits(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
     }
@@ -142,7 +148,10 @@ impl Store {
         let keys = self.id_keys().await?;
         let mut wanted = Columns::new([Uuid; 3].into_iter(), requests.len());
         for request in requests {
-            wanted.uuid(tenant.0).uuid(keys.stored(request.wallet.0)).uuid(keys.stored(request.id.0));
+            wanted
+                .uuid(tenant.0)
+                .uuid(keys.stored(request.wallet.0))
+                .uuid(keys.stored(request.id.0));
         }
         for row in &self.query_keys(&MONEY, wanted).await? {
             let mut fields = row.fields();
@@ -173,7 +182,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::deposit`].
-    pub async fn dust_beside(&self, deposit: &Deposit, limit: usize) -> Result<Vec<Deposit>, StoreError> {
+    pub async fn dust_beside(
+        &self,
+        deposit: &Deposit,
+        limit: usize,
+    ) -> Result<Vec<Deposit>, StoreError> {
         let keys = self.id_keys().await?;
         let params = vec![
             deposit.tenant.0.into(),
@@ -204,7 +217,11 @@ impl Store {
         let keys = self.id_keys().await?;
         let states: Vec<&str> = states.iter().map(|state| state.name()).collect();
         let states = Value::from(format!(",{},", states.join(",")));
-        self.deposits(&IN_STATES, vec![tenant.0.into(), keys.stored(wallet.0).into(), states, most(limit)]).await
+        self.deposits(
+            &IN_STATES,
+            vec![tenant.0.into(), keys.stored(wallet.0).into(), states, most(limit)],
+        )
+        .await
     }
 
     /// Deposits of all tenants that wait for the chain, because they do not count yet or were
@@ -212,7 +229,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::deposit`].
-    pub async fn waiting_deposits(&self, height: u64, limit: usize) -> Result<Vec<Deposit>, StoreError> {
+    pub async fn waiting_deposits(
+        &self,
+        height: u64,
+        limit: usize,
+    ) -> Result<Vec<Deposit>, StoreError> {
         self.deposits(&WAITING, vec![wide(height, "block height")?.into(), most(limit)]).await
     }
 
@@ -229,9 +250,15 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::deposit`].
-    pub async fn deposits_in_review(&self, tenant: TenantId, page: Page) -> Result<Listed<Deposit>, StoreError> {
+    pub async fn deposits_in_review(
+        &self,
+        tenant: TenantId,
+        page: Page,
+    ) -> Result<Listed<Deposit>, StoreError> {
         let total = total(&self.query(&IN_REVIEW_TOTAL, vec![tenant.0.into()]).await?)?;
-        let rows = self.deposits(&IN_REVIEW, [vec![tenant.0.into()], page.params().into()].concat()).await?;
+        let rows = self
+            .deposits(&IN_REVIEW, [vec![tenant.0.into()], page.params().into()].concat())
+            .await?;
         Ok(Listed { rows, total })
     }
 
@@ -258,14 +285,20 @@ impl Store {
         let (_, month_minor) = counted(&self.query(&COUNTED, params(MONTH)).await?)?;
         let refused = self.deposits(&REFUSED, params(MONTH)).await?;
         let by_screening = refused.iter().filter(|deposit| deposit.decision.is_none());
-        let (of_requests, others): (Vec<_>, Vec<_>) = by_screening.partition(|deposit| deposit.request.is_some());
-        let requests: BTreeSet<_> = of_requests.iter().filter_map(|deposit| deposit.request).collect();
+        let (of_requests, others): (Vec<_>, Vec<_>) =
+            by_screening.partition(|deposit| deposit.request.is_some());
+        let requests: BTreeSet<_> =
+            of_requests.iter().filter_map(|deposit| deposit.request).collect();
         let counted = requests.iter().filter(|of| Some(**of) != request).count() + others.len();
         let month_rejections = u32::try_from(counted).unwrap_or(u32::MAX);
         Ok(Velocity { day_count, day_minor, month_minor, month_rejections })
     }
 
-    async fn deposits(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Deposit>, StoreError> {
+    async fn deposits(
+        &self,
+        stmt: &'static Stmt,
+        params: Vec<Value>,
+    ) -> Result<Vec<Deposit>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(stmt, params).await?;
         rows.iter().map(|row| rows::deposit::read(&mut row.fields(), &keys)).collect()
@@ -273,7 +306,8 @@ impl Store {
 }
 
 fn counted(rows: &[Row]) -> Result<(u32, i64), StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::Corrupt("the count returned no row".to_owned()))?;
+    let row =
+        rows.first().ok_or_else(|| StoreError::Corrupt("the count returned no row".to_owned()))?;
     let mut fields = row.fields();
     Ok((narrow(fields.int()?, "number of deposits")?, fields.int()?))
 }

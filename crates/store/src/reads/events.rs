@@ -32,10 +32,18 @@ macro_rules! told {
 }
 pub(super) use told;
 
-static AFTER: Stmt = told!("event.after", "", "event e", "WHERE e.tenant = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3");
-static HEAD: Stmt = Stmt::written("event.head", "SELECT h.payment_seq FROM tenant_head h WHERE h.tenant = $1");
-static OLDEST: Stmt =
-    Stmt::written("event.oldest", "SELECT e.seq, e.at FROM event e WHERE e.tenant = $1 ORDER BY e.seq LIMIT 1");
+static AFTER: Stmt = told!(
+    "event.after",
+    "",
+    "event e",
+    "WHERE e.tenant = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3"
+);
+static HEAD: Stmt =
+    Stmt::written("event.head", "SELECT h.payment_seq FROM tenant_head h WHERE h.tenant = $1");
+static OLDEST: Stmt = Stmt::written(
+    "event.oldest",
+    "SELECT e.seq, e.at FROM event e WHERE e.tenant = $1 ORDER BY e.seq LIMIT 1",
+);
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&AFTER, &HEAD, &OLDEST];
 
@@ -82,7 +90,8 @@ impl Store {
     ) -> Result<Vec<EventRecord>, StoreError> {
         let keys = self.id_keys().await?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = self.query(&AFTER, vec![tenant.0.into(), after_seq.into(), limit.into()]).await?;
+        let rows =
+            self.query(&AFTER, vec![tenant.0.into(), after_seq.into(), limit.into()]).await?;
         rows.iter().map(|row| read(&mut row.fields(), &keys)).collect()
     }
 
@@ -99,7 +108,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::events_after`].
-    pub async fn oldest_event(&self, tenant: TenantId) -> Result<Option<(i64, Timestamp)>, StoreError> {
+    pub async fn oldest_event(
+        &self,
+        tenant: TenantId,
+    ) -> Result<Option<(i64, Timestamp)>, StoreError> {
         let rows = self.query(&OLDEST, vec![tenant.0.into()]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let mut fields = row.fields();

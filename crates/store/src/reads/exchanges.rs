@@ -18,8 +18,10 @@ static LIST: Stmt = Stmt::written(
     "SELECT {{exchange_order e}} FROM exchange_order e WHERE e.wallet = $2 AND e.tenant = $1 \
      ORDER BY e.created_at DESC, e.id DESC LIMIT $3 OFFSET $4",
 );
-static LIST_TOTAL: Stmt =
-    Stmt::written("exchange.list_total", "SELECT COUNT(*) FROM exchange_order e WHERE e.wallet = $2 AND e.tenant = $1");
+static LIST_TOTAL: Stmt = Stmt::written(
+    "exchange.list_total",
+    "SELECT COUNT(*) FROM exchange_order e WHERE e.wallet = $2 AND e.tenant = $1",
+);
 static OPEN: Stmt = Stmt::written(
     "exchange.open",
     "SELECT {{exchange_order e}} FROM exchange_order e WHERE e.wallet = $2 AND e.tenant = $1 \
@@ -33,7 +35,11 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or the row is not readable. The same for every read here.
-    pub async fn exchange(&self, tenant: TenantId, id: ExchangeId) -> Result<Option<ExchangeOrder>, StoreError> {
+    pub async fn exchange(
+        &self,
+        tenant: TenantId,
+        id: ExchangeId,
+    ) -> Result<Option<ExchangeOrder>, StoreError> {
         let keys = self.id_keys().await?;
         Ok(self.exchanges(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
     }
@@ -51,7 +57,10 @@ impl Store {
         let keys = self.id_keys().await?;
         let params = vec![tenant.0.into(), keys.stored(wallet.0).into()];
         let total = total(&self.query(&LIST_TOTAL, params.clone()).await?)?;
-        Ok(Listed { rows: self.exchanges(&LIST, [params, page.params().into()].concat()).await?, total })
+        Ok(Listed {
+            rows: self.exchanges(&LIST, [params, page.params().into()].concat()).await?,
+            total,
+        })
     }
 
     /// A wallet's open orders, oldest first.
@@ -65,10 +74,15 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<ExchangeOrder>, StoreError> {
         let keys = self.id_keys().await?;
-        self.exchanges(&OPEN, vec![tenant.0.into(), keys.stored(wallet.0).into(), most(limit)]).await
+        self.exchanges(&OPEN, vec![tenant.0.into(), keys.stored(wallet.0).into(), most(limit)])
+            .await
     }
 
-    async fn exchanges(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<ExchangeOrder>, StoreError> {
+    async fn exchanges(
+        &self,
+        stmt: &'static Stmt,
+        params: Vec<Value>,
+    ) -> Result<Vec<ExchangeOrder>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(stmt, params).await?;
         rows.iter().map(|row| rows::exchange::read(&mut row.fields(), &keys)).collect()

@@ -69,8 +69,17 @@ static COUNTS: Stmt = Stmt::written(
      FROM job j GROUP BY j.kind ORDER BY j.kind",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&LEASE, &LANES_DUE, &LEASE_LANE, &LANE_HOLDERS, &GIVE_BACK, &IS_DUE, &KINDS_DUE, &NEXT_AT, &COUNTS];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &LEASE,
+    &LANES_DUE,
+    &LEASE_LANE,
+    &LANE_HOLDERS,
+    &GIVE_BACK,
+    &IS_DUE,
+    &KINDS_DUE,
+    &NEXT_AT,
+    &COUNTS,
+];
 
 /// The number of jobs of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,7 +117,13 @@ impl Store {
         Ok(jobs)
     }
 
-    async fn lease_kind(&self, kind: JobKind, owner: &str, lease: Span, limit: usize) -> Result<Vec<Job>, StoreError> {
+    async fn lease_kind(
+        &self,
+        kind: JobKind,
+        owner: &str,
+        lease: Span,
+        limit: usize,
+    ) -> Result<Vec<Job>, StoreError> {
         if limit == 0 {
             return Ok(Vec::new());
         }
@@ -148,8 +163,9 @@ impl Store {
         let signer = Value::from(signer.0.to_vec());
         let params = vec![self.now_param(), signer, limit.into(), lease.0.into(), owner.into()];
         let rows = self.write(vec![Step::any(&LEASE_LANE, params)]).await?.into_iter().flatten();
-        let mut jobs: Vec<Job> =
-            rows.map(|row| rows::job::read(&mut row.fields(), &keys)).collect::<Result<_, StoreError>>()?;
+        let mut jobs: Vec<Job> = rows
+            .map(|row| rows::job::read(&mut row.fields(), &keys))
+            .collect::<Result<_, StoreError>>()?;
         jobs.sort_by_key(|job| (job.run_at, job.tenant, job.subject));
         Ok(jobs)
     }

@@ -12,10 +12,14 @@ use crate::rows::ledger::StoredTransfer;
 use crate::sql::{Fields, Row, Stmt};
 use crate::store::Store;
 
-static ACCOUNTS: Stmt =
-    Stmt::written("ledger.accounts", "SELECT {{account a}} FROM account a WHERE a.tenant = $1 ORDER BY a.code");
-static FIRST: Stmt =
-    Stmt::written("ledger.first", "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 ORDER BY t.id LIMIT $2");
+static ACCOUNTS: Stmt = Stmt::written(
+    "ledger.accounts",
+    "SELECT {{account a}} FROM account a WHERE a.tenant = $1 ORDER BY a.code",
+);
+static FIRST: Stmt = Stmt::written(
+    "ledger.first",
+    "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 ORDER BY t.id LIMIT $2",
+);
 static NEXT: Stmt = Stmt::written(
     "ledger.next",
     "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id > $3 ORDER BY t.id LIMIT $2",
@@ -53,7 +57,8 @@ static BALANCES: Stmt = Stmt::written(
      GROUP BY v.coin",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&ACCOUNTS, &FIRST, &NEXT, &DEBITS, &CREDITS, &LOOSE_ENDS, &BALANCES];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&ACCOUNTS, &FIRST, &NEXT, &DEBITS, &CREDITS, &LOOSE_ENDS, &BALANCES];
 
 /// An inconsistency in a tenant's books.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +92,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::accounts`].
-    pub async fn currency_sums(&self, tenant: TenantId) -> Result<BTreeMap<Currency, i64>, StoreError> {
+    pub async fn currency_sums(
+        &self,
+        tenant: TenantId,
+    ) -> Result<BTreeMap<Currency, i64>, StoreError> {
         let rows = self.query(&BALANCES, vec![tenant.0.into()]).await?;
         let mut sums = BTreeMap::new();
         for row in &rows {
@@ -116,7 +124,10 @@ impl Store {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = match after {
             None => self.query(&FIRST, vec![tenant.0.into(), limit.into()]).await?,
-            Some(after) => self.query(&NEXT, vec![tenant.0.into(), limit.into(), keys.stored(after.0).into()]).await?,
+            Some(after) => {
+                self.query(&NEXT, vec![tenant.0.into(), limit.into(), keys.stored(after.0).into()])
+                    .await?
+            }
         };
         rows.iter().map(|row| rows::ledger::read_transfer(&mut row.fields(), &keys)).collect()
     }
@@ -127,7 +138,8 @@ impl Store {
     /// # Errors
     /// As [`Store::accounts`].
     pub async fn verify_books(&self, tenant: TenantId) -> Result<Vec<BookFault>, StoreError> {
-        let queries = [&ACCOUNTS, &DEBITS, &CREDITS, &LOOSE_ENDS].map(|stmt| (stmt, vec![tenant.0.into()]));
+        let queries =
+            [&ACCOUNTS, &DEBITS, &CREDITS, &LOOSE_ENDS].map(|stmt| (stmt, vec![tenant.0.into()]));
         let answers = self.driver().snapshot(queries.into()).await?;
         let [accounts, debits, credits, loose_ends] = answers.as_slice() else {
             return Err(StoreError::Corrupt("an audit returned too few results".to_owned()));
@@ -158,11 +170,17 @@ fn recompute(tenant: TenantId, debits: &[Row], credits: &[Row]) -> Result<Accoun
     Ok(sums)
 }
 
-fn compare(tenant: TenantId, accounts: &[Row], mut sums: Accounts) -> Result<Vec<BookFault>, StoreError> {
+fn compare(
+    tenant: TenantId,
+    accounts: &[Row],
+    mut sums: Accounts,
+) -> Result<Vec<BookFault>, StoreError> {
     let mut faults = Vec::new();
     for row in accounts {
         let stored = rows::ledger::read_account(&mut row.fields())?;
-        let recomputed = sums.remove(&stored.code).unwrap_or_else(|| Account::empty(tenant, stored.code.clone()));
+        let recomputed = sums
+            .remove(&stored.code)
+            .unwrap_or_else(|| Account::empty(tenant, stored.code.clone()));
         if stored != recomputed {
             faults.push(BookFault::Sums { stored, recomputed });
         }

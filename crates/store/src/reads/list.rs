@@ -41,16 +41,25 @@ static BY_REFERENCE: Stmt = Stmt::written(
     "list.by_reference",
     "SELECT r.payment FROM linked_reference r WHERE r.tenant = $1 AND r.reference = $2",
 );
-static BY_ATTEMPT: Stmt =
-    Stmt::written("list.by_attempt", "SELECT a.payment FROM attempt a WHERE a.tenant = $1 AND a.id = $2");
+static BY_ATTEMPT: Stmt = Stmt::written(
+    "list.by_attempt",
+    "SELECT a.payment FROM attempt a WHERE a.tenant = $1 AND a.id = $2",
+);
 // A transfer's subject may also be an exchange order or a deposit: no payment record has their id.
 static BY_TRANSFER: Stmt = Stmt::written(
     "list.by_transfer",
     "SELECT t.subject FROM transfer t WHERE t.tenant = $1 AND t.id = $2 AND t.subject IS NOT NULL",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&NEWEST, &OLDEST, &NEWEST_IN_STATES, &OLDEST_IN_STATES, &BY_REFERENCE, &BY_ATTEMPT, &BY_TRANSFER];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &NEWEST,
+    &OLDEST,
+    &NEWEST_IN_STATES,
+    &OLDEST_IN_STATES,
+    &BY_REFERENCE,
+    &BY_ATTEMPT,
+    &BY_TRANSFER,
+];
 
 /// A search term, matched exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -127,7 +136,11 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
-    pub async fn list_payments(&self, tenant: TenantId, filter: &ListFilter) -> Result<Vec<Record>, StoreError> {
+    pub async fn list_payments(
+        &self,
+        tenant: TenantId,
+        filter: &ListFilter,
+    ) -> Result<Vec<Record>, StoreError> {
         if filter.limit == 0 {
             return Ok(Vec::new());
         }
@@ -142,10 +155,17 @@ impl Store {
     }
 
     /// A search finds a few payments at most: they are filtered, sorted and paged here.
-    async fn search(&self, tenant: TenantId, search: &Search, filter: &ListFilter) -> Result<Vec<Record>, StoreError> {
+    async fn search(
+        &self,
+        tenant: TenantId,
+        search: &Search,
+        filter: &ListFilter,
+    ) -> Result<Vec<Record>, StoreError> {
         let ids = match search {
             Search::Id(text) => PaymentId::parse(text).into_iter().collect(),
-            Search::ExternalId(text) => self.payment_id_by_external(tenant, text).await?.into_iter().collect(),
+            Search::ExternalId(text) => {
+                self.payment_id_by_external(tenant, text).await?.into_iter().collect()
+            }
             Search::LinkedTxn(text) => self.linked(tenant, text).await?,
         };
         let mut records = self.records(tenant, &ids).await?;
@@ -164,11 +184,19 @@ impl Store {
     async fn linked(&self, tenant: TenantId, text: &str) -> Result<Vec<PaymentId>, StoreError> {
         let keys = self.id_keys().await?;
         let mut rows = self.query(&BY_REFERENCE, vec![tenant.0.into(), text.into()]).await?;
-        if let Some(attempt) = AttemptId::parse(text).or_else(|| AttemptId::from_instruction_id(text)) {
-            rows.extend(self.query(&BY_ATTEMPT, vec![tenant.0.into(), keys.stored(attempt.0).into()]).await?);
+        if let Some(attempt) =
+            AttemptId::parse(text).or_else(|| AttemptId::from_instruction_id(text))
+        {
+            rows.extend(
+                self.query(&BY_ATTEMPT, vec![tenant.0.into(), keys.stored(attempt.0).into()])
+                    .await?,
+            );
         }
         if let Ok(transfer) = text.parse::<Uuid>() {
-            rows.extend(self.query(&BY_TRANSFER, vec![tenant.0.into(), keys.stored(transfer).into()]).await?);
+            rows.extend(
+                self.query(&BY_TRANSFER, vec![tenant.0.into(), keys.stored(transfer).into()])
+                    .await?,
+            );
         }
         let mut ids = Vec::with_capacity(rows.len());
         for row in &rows {

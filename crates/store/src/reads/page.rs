@@ -31,7 +31,8 @@ pub struct Listed<T> {
 
 /// Reads the result of a `COUNT`.
 pub(crate) fn total(rows: &[Row]) -> Result<u64, StoreError> {
-    let row = rows.first().ok_or_else(|| StoreError::Corrupt("the count returned no row".to_owned()))?;
+    let row =
+        rows.first().ok_or_else(|| StoreError::Corrupt("the count returned no row".to_owned()))?;
     crate::rows::narrow(row.fields().int()?, "count")
 }
 

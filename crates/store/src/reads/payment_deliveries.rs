@@ -132,7 +132,13 @@ impl Store {
                 after = event.seq;
                 if event.is_deliverable() {
                     let (id, aggregate) = (event.id, event.aggregate());
-                    found.push(UntoldEvent { id, aggregate, version: event.version, kind: event.kind, at: event.at });
+                    found.push(UntoldEvent {
+                        id,
+                        aggregate,
+                        version: event.version,
+                        kind: event.kind,
+                        at: event.at,
+                    });
                 }
             }
         }
@@ -140,7 +146,10 @@ impl Store {
         Ok(found)
     }
 
-    async fn payment_delivery_records(&self, rows: &[Row]) -> Result<Vec<DeliveryRecord>, StoreError> {
+    async fn payment_delivery_records(
+        &self,
+        rows: &[Row],
+    ) -> Result<Vec<DeliveryRecord>, StoreError> {
         let keys = self.id_keys().await?;
         let record = |row: &Row| {
             let mut fields = row.fields();

@@ -19,7 +19,10 @@ use crate::sql::{Columns, Fields, Row, Stmt};
 use crate::store::Store;
 use crate::working_set::IdempotencyRecord;
 
-static QUOTE: Stmt = Stmt::written("read.quote", "SELECT {{quote q}} FROM quote q WHERE q.tenant = $1 AND q.id = $2");
+static QUOTE: Stmt = Stmt::written(
+    "read.quote",
+    "SELECT {{quote q}} FROM quote q WHERE q.tenant = $1 AND q.id = $2",
+);
 /// The condition with COALESCE on the quote's tenant is always true. Without it PostgreSQL may
 /// assume, while it believes a table to be small, that the tenant alone finds the quote, and read
 /// all the tenant's quotes for each payment.
@@ -45,7 +48,8 @@ static ATTEMPT_OWNERS: Stmt = Stmt::by_keys(
     "SELECT a.id, a.tenant, a.payment FROM {{keys}} JOIN attempt a ON a.id = k.id AND a.rail = k.rail",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&QUOTE, &RECORDS, &BY_EXTERNAL_ID, &ATTEMPTS, &ATTEMPT_OWNERS];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&QUOTE, &RECORDS, &BY_EXTERNAL_ID, &ATTEMPTS, &ATTEMPT_OWNERS];
 
 /// A payment with its order and the quote that it used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +94,9 @@ impl Store {
         let mut columns = Columns::new([Uuid, Text, Text].into_iter(), 1);
         columns.uuid(tenant.0).text(key.scope.clone()).text(key.key.clone());
         let rows = self.query_keys(&IDEMPOTENCY, columns).await?;
-        let read = |row: &Row| rows::small::read_idempotency(&mut row.fields(), &keys).map(|(_, record)| record);
+        let read = |row: &Row| {
+            rows::small::read_idempotency(&mut row.fields(), &keys).map(|(_, record)| record)
+        };
         rows.first().map(read).transpose()
     }
 
@@ -99,15 +105,22 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::quote`].
-    pub async fn spendings(&self, tenant: TenantId, asked: Vec<Tally>) -> Result<Spendings, StoreError> {
+    pub async fn spendings(
+        &self,
+        tenant: TenantId,
+        asked: Vec<Tally>,
+    ) -> Result<Spendings, StoreError> {
         if asked.is_empty() {
             return Ok(Spendings::new());
         }
         let keys = self.id_keys().await?;
-        let asked: Vec<(TenantId, Tally)> = asked.into_iter().map(|tally| (tenant, tally)).collect();
+        let asked: Vec<(TenantId, Tally)> =
+            asked.into_iter().map(|tally| (tenant, tally)).collect();
         let rows = self.query_keys(&SPENT, tallies(asked.iter(), &keys)).await?;
-        let read =
-            |row: &Row| rows::attempt::read_spent(&mut row.fields(), &keys).map(|((_, it), spent)| (it.rail, spent));
+        let read = |row: &Row| {
+            rows::attempt::read_spent(&mut row.fields(), &keys)
+                .map(|((_, it), spent)| (it.rail, spent))
+        };
         rows.iter().map(read).collect()
     }
 
@@ -115,7 +128,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::quote`].
-    pub async fn payment_record(&self, tenant: TenantId, id: PaymentId) -> Result<Option<Record>, StoreError> {
+    pub async fn payment_record(
+        &self,
+        tenant: TenantId,
+        id: PaymentId,
+    ) -> Result<Option<Record>, StoreError> {
         Ok(self.records(tenant, &[id]).await?.pop())
     }
 
@@ -123,7 +140,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::quote`].
-    pub async fn records(&self, tenant: TenantId, ids: &[PaymentId]) -> Result<Vec<Record>, StoreError> {
+    pub async fn records(
+        &self,
+        tenant: TenantId,
+        ids: &[PaymentId],
+    ) -> Result<Vec<Record>, StoreError> {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
@@ -137,7 +158,8 @@ impl Store {
         for row in &rows {
             found.push(read_record(&mut row.fields(), &keys)?);
         }
-        let place: HashMap<PaymentId, usize> = ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
+        let place: HashMap<PaymentId, usize> =
+            ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         found.sort_by_key(|record| place.get(&record.payment.id).copied());
         Ok(found)
     }
@@ -160,9 +182,14 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::quote`].
-    pub async fn attempts(&self, tenant: TenantId, payment: PaymentId) -> Result<Vec<Attempt>, StoreError> {
+    pub async fn attempts(
+        &self,
+        tenant: TenantId,
+        payment: PaymentId,
+    ) -> Result<Vec<Attempt>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&ATTEMPTS, vec![tenant.0.into(), keys.stored(payment.0).into()]).await?;
+        let rows =
+            self.query(&ATTEMPTS, vec![tenant.0.into(), keys.stored(payment.0).into()]).await?;
         rows.iter().map(|row| rows::attempt::read(&mut row.fields(), &keys)).collect()
     }
 

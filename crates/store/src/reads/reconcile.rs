@@ -76,8 +76,18 @@ static SETTLED: Stmt = Stmt::written(
      FROM attempt a WHERE a.tenant = $1 AND (a.state = 'settled' OR a.charges > 0) GROUP BY 1, 2",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&ACCOUNTS, &ESCROWS, &SUBMISSIONS, &WALLETS, &LOGGED, &BY_REASON, &MOVING_IN, &MOVING_BACK, &NOSTROS, &SETTLED];
+pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &ACCOUNTS,
+    &ESCROWS,
+    &SUBMISSIONS,
+    &WALLETS,
+    &LOGGED,
+    &BY_REASON,
+    &MOVING_IN,
+    &MOVING_BACK,
+    &NOSTROS,
+    &SETTLED,
+];
 
 /// The booked balance of a vault in one coin.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,18 +191,27 @@ impl Store {
         let mut others: HashMap<Id, Vec<Address>> = HashMap::new();
         for row in &self.query_keys(&SUBMISSIONS, escrows.clone()).await? {
             let mut fields = row.fields();
-            others.entry(keys.public(fields.uuid()?)).or_default().push(Address(fixed(&mut fields)?));
+            others
+                .entry(keys.public(fields.uuid()?))
+                .or_default()
+                .push(Address(fixed(&mut fields)?));
         }
         let mut addresses = HashMap::new();
-        for row in self.query_keys(&WALLETS, wallets).await?.iter().chain(&self.query_keys(&ESCROWS, escrows).await?) {
+        for row in self
+            .query_keys(&WALLETS, wallets)
+            .await?
+            .iter()
+            .chain(&self.query_keys(&ESCROWS, escrows).await?)
+        {
             let mut fields = row.fields();
             addresses.insert(keys.public(fields.uuid()?), Address(fixed(&mut fields)?));
         }
         let mut vaults = Vec::with_capacity(accounts.len());
         for (id, coin, account) in accounts {
             let address = addresses.get(&id).copied();
-            let address =
-                address.ok_or_else(|| StoreError::Corrupt(format!("{} belongs to no vault", account.code)))?;
+            let address = address.ok_or_else(|| {
+                StoreError::Corrupt(format!("{} belongs to no vault", account.code))
+            })?;
             let others = others.get(&id).cloned().unwrap_or_default();
             vaults.push(VaultBooks { address, others, coin, account, logged: 0 });
         }
@@ -256,7 +275,8 @@ impl Store {
     pub async fn moving(&self, tenant: TenantId) -> Result<Vec<Moving>, StoreError> {
         let keys = self.id_keys().await?;
         let params = || vec![tenant.0.into()];
-        let answers = self.driver().snapshot(vec![(&MOVING_IN, params()), (&MOVING_BACK, params())]).await?;
+        let answers =
+            self.driver().snapshot(vec![(&MOVING_IN, params()), (&MOVING_BACK, params())]).await?;
         let [deposits, orders] = answers.as_slice() else {
             return Err(StoreError::Corrupt("expected two results".to_owned()));
         };
@@ -271,8 +291,9 @@ impl Store {
                 "beside" => MovingKind::Beside,
                 _ => MovingKind::Arriving,
             };
-            let account =
-                request.map_or(AccountCode::Wallet(wallet, coin), |request| AccountCode::Escrow(request, coin));
+            let account = request.map_or(AccountCode::Wallet(wallet, coin), |request| {
+                AccountCode::Escrow(request, coin)
+            });
             found.push(Moving { account, kind, minor: fields.int()? });
         }
         for row in orders {
@@ -291,7 +312,8 @@ impl Store {
     /// The database cannot be reached, or a row is not readable.
     pub async fn rail_books(&self, tenant: TenantId) -> Result<Vec<RailBooks>, StoreError> {
         let params = || vec![tenant.0.into()];
-        let answers = self.driver().snapshot(vec![(&NOSTROS, params()), (&SETTLED, params())]).await?;
+        let answers =
+            self.driver().snapshot(vec![(&NOSTROS, params()), (&SETTLED, params())]).await?;
         let [nostros, settled] = answers.as_slice() else {
             return Err(StoreError::Corrupt("expected two results".to_owned()));
         };
@@ -314,7 +336,11 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn sums_by_reason(&self, tenant: TenantId, account: &AccountCode) -> Result<Vec<ReasonSum>, StoreError> {
+    pub async fn sums_by_reason(
+        &self,
+        tenant: TenantId,
+        account: &AccountCode,
+    ) -> Result<Vec<ReasonSum>, StoreError> {
         let params = vec![tenant.0.into(), account.to_string().into()];
         let answers = self.driver().snapshot(vec![(&BY_REASON, params)]).await?;
         let sum = |row: &Row| {

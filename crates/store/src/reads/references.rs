@@ -88,7 +88,12 @@ impl Store {
         Ok(found)
     }
 
-    async fn rows_of(&self, stmt: &'static Stmt, tenant: TenantId, ids: &BTreeSet<Id>) -> Result<Vec<Row>, StoreError> {
+    async fn rows_of(
+        &self,
+        stmt: &'static Stmt,
+        tenant: TenantId,
+        ids: &BTreeSet<Id>,
+    ) -> Result<Vec<Row>, StoreError> {
         let keys = self.id_keys().await?;
         let ids: Vec<Id> = ids.iter().copied().collect();
         let mut rows = Vec::with_capacity(ids.len());

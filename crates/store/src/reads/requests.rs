@@ -14,8 +14,10 @@ static ONE: Stmt = Stmt::written(
     "request.one",
     "SELECT {{payment_request r}} FROM payment_request r WHERE r.tenant = $1 AND r.id = $2",
 );
-static BY_TOKEN: Stmt =
-    Stmt::written("request.by_token", "SELECT {{payment_request r}} FROM payment_request r WHERE r.token_digest = $1");
+static BY_TOKEN: Stmt = Stmt::written(
+    "request.by_token",
+    "SELECT {{payment_request r}} FROM payment_request r WHERE r.token_digest = $1",
+);
 // $3 holds the wanted states between commas.
 static LIST: Stmt = Stmt::written(
     "request.list",
@@ -43,14 +45,19 @@ static REFUND_ADDRESSES: Stmt = Stmt::written(
     "SELECT {{refund_address a}} FROM refund_address a WHERE a.tenant = $1 AND a.request = $2 ORDER BY a.at, a.id",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &BY_TOKEN, &LIST, &LIST_TOTAL, &NEW, &SENDERS, &REFUND_ADDRESSES];
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&ONE, &BY_TOKEN, &LIST, &LIST_TOTAL, &NEW, &SENDERS, &REFUND_ADDRESSES];
 
 impl Store {
     /// A payment request.
     ///
     /// # Errors
     /// The database cannot be reached, or the row is not readable. The same for every read here.
-    pub async fn request(&self, tenant: TenantId, id: PaymentRequestId) -> Result<Option<PaymentRequest>, StoreError> {
+    pub async fn request(
+        &self,
+        tenant: TenantId,
+        id: PaymentRequestId,
+    ) -> Result<Option<PaymentRequest>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?;
         rows.first().map(|row| rows::request::read(&mut row.fields(), &keys)).transpose()
@@ -60,7 +67,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::request`].
-    pub async fn request_by_token(&self, token: &str) -> Result<Option<PaymentRequest>, StoreError> {
+    pub async fn request_by_token(
+        &self,
+        token: &str,
+    ) -> Result<Option<PaymentRequest>, StoreError> {
         let keys = self.id_keys().await?;
         let digest = rows::request::token_digest(token).to_vec();
         let rows = self.query(&BY_TOKEN, vec![digest.into()]).await?;
@@ -95,7 +105,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::request`].
-    pub async fn new_requests(&self, after: Timestamp, limit: usize) -> Result<Vec<PaymentRequest>, StoreError> {
+    pub async fn new_requests(
+        &self,
+        after: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<PaymentRequest>, StoreError> {
         let keys = self.id_keys().await?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = self.query(&NEW, vec![after.0.into(), limit.into()]).await?;
@@ -112,7 +126,8 @@ impl Store {
         request: PaymentRequestId,
     ) -> Result<Vec<SenderInfo>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&SENDERS, vec![tenant.0.into(), keys.stored(request.0).into()]).await?;
+        let rows =
+            self.query(&SENDERS, vec![tenant.0.into(), keys.stored(request.0).into()]).await?;
         rows.iter().map(|row| rows::request::read_sender(&mut row.fields(), &keys)).collect()
     }
 
@@ -126,7 +141,9 @@ impl Store {
         request: PaymentRequestId,
     ) -> Result<Vec<RefundTo>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&REFUND_ADDRESSES, vec![tenant.0.into(), keys.stored(request.0).into()]).await?;
+        let rows = self
+            .query(&REFUND_ADDRESSES, vec![tenant.0.into(), keys.stored(request.0).into()])
+            .await?;
         rows.iter().map(|row| rows::request::read_refund_to(&mut row.fields(), &keys)).collect()
     }
 }

@@ -173,7 +173,10 @@ pub struct Totals {
 impl Totals {
     /// The sum of both totals; `None` beyond 64 bits.
     pub fn plus(self, other: Totals) -> Option<Totals> {
-        Some(Totals { debits: self.debits.plus(other.debits)?, credits: self.credits.plus(other.credits)? })
+        Some(Totals {
+            debits: self.debits.plus(other.debits)?,
+            credits: self.credits.plus(other.credits)?,
+        })
     }
 }
 
@@ -211,7 +214,8 @@ impl Store {
         let keys = self.id_keys().await?;
         let Questions { sums, moved, .. } = questions(code);
         let account = vec![tenant.0.into(), class(code).into(), code.to_string().into()];
-        let period: Vec<Value> = vec![tenant.0.into(), code.to_string().into(), from.0.into(), to.0.into()];
+        let period: Vec<Value> =
+            vec![tenant.0.into(), code.to_string().into(), from.0.into(), to.0.into()];
         let lines = [period.clone(), vec![most(limit)]].concat();
         let answers = self
             .driver()
@@ -224,7 +228,9 @@ impl Store {
             ])
             .await?;
         let [account, debit_sums, credit_sums, debited, credited] = answers.as_slice() else {
-            return Err(StoreError::Corrupt("an account's period returned too few results".to_owned()));
+            return Err(StoreError::Corrupt(
+                "an account's period returned too few results".to_owned(),
+            ));
         };
         let Some(row) = account.first() else { return Ok(None) };
         let account = rows::ledger::read_account(&mut row.fields())?;
@@ -255,13 +261,16 @@ impl Store {
         let keys = self.id_keys().await?;
         let open = questions(code).open;
         let mut found = Vec::with_capacity(debits + credits);
-        for (stmt, count) in open.into_iter().zip([debits, credits]).filter(|(_, count)| *count > 0) {
+        for (stmt, count) in open.into_iter().zip([debits, credits]).filter(|(_, count)| *count > 0)
+        {
             let params = vec![tenant.0.into(), code.to_string().into(), at.0.into(), most(count)];
             for row in &self.query(stmt, params).await? {
                 found.push(rows::ledger::read_transfer(&mut row.fields(), &keys)?);
             }
         }
-        found.sort_by_cached_key(|transfer| std::cmp::Reverse((transfer.at, keys.stored(transfer.id.0))));
+        found.sort_by_cached_key(|transfer| {
+            std::cmp::Reverse((transfer.at, keys.stored(transfer.id.0)))
+        });
         Ok(found)
     }
 }
@@ -323,7 +332,11 @@ mod tests {
         }
         for stmt in [&DEBITS_OPEN, &CREDITS_OPEN] {
             let plan = plan(&connection, stmt);
-            assert!(plan.contains("INDEX transfer_pending (tenant=? AND pending=?)"), "{}: {plan}", stmt.name);
+            assert!(
+                plan.contains("INDEX transfer_pending (tenant=? AND pending=?)"),
+                "{}: {plan}",
+                stmt.name
+            );
             assert!(!plan.contains("TEMP B-TREE"), "{} sorts everything first: {plan}", stmt.name);
         }
         for stmt in [&SCANNED_DEBITED, &SCANNED_CREDITED] {

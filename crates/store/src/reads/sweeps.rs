@@ -9,10 +9,13 @@ use crate::rows;
 use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
-static ONE: Stmt = Stmt::written("sweep.one", "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 AND s.id = $2");
+static ONE: Stmt =
+    Stmt::written("sweep.one", "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 AND s.id = $2");
 // Stored ids are in order of creation.
-static NEWEST: Stmt =
-    Stmt::written("sweep.newest", "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 ORDER BY s.id DESC LIMIT $2");
+static NEWEST: Stmt = Stmt::written(
+    "sweep.newest",
+    "SELECT {{sweep s}} FROM sweep s WHERE s.tenant = $1 ORDER BY s.id DESC LIMIT $2",
+);
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &NEWEST];
 
@@ -34,7 +37,11 @@ impl Store {
         self.read_sweeps(&NEWEST, vec![tenant.0.into(), most(limit)]).await
     }
 
-    async fn read_sweeps(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Sweep>, StoreError> {
+    async fn read_sweeps(
+        &self,
+        stmt: &'static Stmt,
+        params: Vec<Value>,
+    ) -> Result<Vec<Sweep>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(stmt, params).await?;
         rows.iter().map(|row| rows::sweep::read(&mut row.fields(), &keys)).collect()

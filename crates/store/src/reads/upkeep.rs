@@ -51,8 +51,10 @@ static PRUNE_EVENTS: Stmt = Stmt::written(
      AND d.aggregate_kind IN ('payment', 'quote')), seq + 1)",
 );
 // A concurrent replay of one of these waits, and then finds nothing.
-static LOCK_HEAD: Stmt =
-    Stmt::written("upkeep.lock_head", "SELECT wallet_seq FROM tenant_head WHERE tenant = $1 {{for_update}}");
+static LOCK_HEAD: Stmt = Stmt::written(
+    "upkeep.lock_head",
+    "SELECT wallet_seq FROM tenant_head WHERE tenant = $1 {{for_update}}",
+);
 // Deliveries of payment events are removed before the events, together with the payment's delivery
 // position once all are complete: the next delivery starts over.
 static OLD_PAYMENT_DELIVERY: Stmt = Stmt::written(
@@ -107,8 +109,10 @@ static PRUNE_WALLET_EVENTS: Stmt = Stmt::written(
      AND NOT EXISTS (SELECT 1 FROM wallet_event p JOIN delivery d ON d.tenant = p.tenant AND d.event = p.id \
      WHERE p.tenant = $1 AND p.seq <= $2 AND d.state = 'pending')",
 );
-static PRUNE_WINDOWS: Stmt =
-    Stmt::written("upkeep.prune_windows", "DELETE FROM rate_window WHERE tenant = $2 AND began_at < $1");
+static PRUNE_WINDOWS: Stmt = Stmt::written(
+    "upkeep.prune_windows",
+    "DELETE FROM rate_window WHERE tenant = $2 AND began_at < $1",
+);
 static WITHOUT_JOB: Stmt = Stmt::written(
     "upkeep.without_job",
     "SELECT p.tenant, p.id FROM payment p LEFT JOIN job j ON j.tenant = p.tenant AND j.subject = p.id \
@@ -183,7 +187,11 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn expired_quotes(&self, now: Timestamp, limit: usize) -> Result<Vec<(TenantId, QuoteId)>, StoreError> {
+    pub async fn expired_quotes(
+        &self,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<(TenantId, QuoteId)>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&EXPIRED, vec![now.0.into(), number(limit)]).await?;
         rows.iter()
@@ -202,20 +210,29 @@ impl Store {
     pub async fn prune(&self, now: Timestamp) -> Result<Pruned, StoreError> {
         let before = |kept: Span| Value::Int((now - kept).0);
         let most = Value::Int(PRUNE_ROWS_MAX);
-        let answers = self.remove(&PRUNE_ANSWERS, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
-        let idempotency = self.remove(&PRUNE_IDEMPOTENCY, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
+        let answers =
+            self.remove(&PRUNE_ANSWERS, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
+        let idempotency =
+            self.remove(&PRUNE_IDEMPOTENCY, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
         let batches = self.remove(&PRUNE_BATCHES, vec![before(BATCHES_KEPT), most.clone()]).await?;
         let (mut events, mut wallet_events, mut windows) = (0, 0, 0);
         for tenant in self.tenants().await? {
             self.prune_payment_deliveries(tenant.id, now - EVENTS_KEPT).await?;
-            events += self.remove(&PRUNE_EVENTS, vec![before(EVENTS_KEPT), most.clone(), tenant.id.0.into()]).await?;
+            events += self
+                .remove(&PRUNE_EVENTS, vec![before(EVENTS_KEPT), most.clone(), tenant.id.0.into()])
+                .await?;
             wallet_events += self.prune_wallet_events(tenant.id, now - EVENTS_KEPT).await?;
-            windows += self.remove(&PRUNE_WINDOWS, vec![before(WINDOWS_KEPT), tenant.id.0.into()]).await?;
+            windows +=
+                self.remove(&PRUNE_WINDOWS, vec![before(WINDOWS_KEPT), tenant.id.0.into()]).await?;
         }
         Ok(Pruned { idempotency, answers, batches, events, wallet_events, windows })
     }
 
-    async fn prune_payment_deliveries(&self, tenant: TenantId, before: Timestamp) -> Result<(), StoreError> {
+    async fn prune_payment_deliveries(
+        &self,
+        tenant: TenantId,
+        before: Timestamp,
+    ) -> Result<(), StoreError> {
         let old = || vec![tenant.0.into(), before.0.into()];
         if self.query(&OLD_PAYMENT_DELIVERY, old()).await?.is_empty() {
             return Ok(());
@@ -230,10 +247,17 @@ impl Store {
         self.write_counts(steps).await.map(drop)
     }
 
-    async fn prune_wallet_events(&self, tenant: TenantId, before: Timestamp) -> Result<u64, StoreError> {
+    async fn prune_wallet_events(
+        &self,
+        tenant: TenantId,
+        before: Timestamp,
+    ) -> Result<u64, StoreError> {
         let params = vec![tenant.0.into(), before.0.into(), PRUNE_WALLET_EVENTS_MAX.into()];
         let rows = self.query(&OLD_WALLET_EVENTS, params).await?;
-        let Some(last) = rows.first().map(|row| row.fields().opt_int()).transpose()?.flatten() else { return Ok(0) };
+        let Some(last) = rows.first().map(|row| row.fields().opt_int()).transpose()?.flatten()
+        else {
+            return Ok(0);
+        };
         let upto = || vec![tenant.0.into(), last.into()];
         let steps = vec![
             Step::one(&LOCK_HEAD, vec![tenant.0.into()]),
@@ -252,7 +276,10 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached.
-    pub async fn payments_without_job(&self, limit: usize) -> Result<Vec<(TenantId, PaymentId)>, StoreError> {
+    pub async fn payments_without_job(
+        &self,
+        limit: usize,
+    ) -> Result<Vec<(TenantId, PaymentId)>, StoreError> {
         let keys = self.id_keys().await?;
         let answers = self.driver().snapshot(vec![(&WITHOUT_JOB, vec![number(limit)])]).await?;
         answers
@@ -275,7 +302,8 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<(String, TenantId, uuid::Uuid)>, StoreError> {
         let keys = self.id_keys().await?;
-        let answers = self.driver().snapshot(vec![(&WALLET_THINGS_WITHOUT_JOB, vec![number(limit)])]).await?;
+        let answers =
+            self.driver().snapshot(vec![(&WALLET_THINGS_WITHOUT_JOB, vec![number(limit)])]).await?;
         let thing = |row: &crate::sql::Row| {
             let mut fields = row.fields();
             let what = fields.text()?.to_owned();

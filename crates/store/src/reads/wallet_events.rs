@@ -14,7 +14,10 @@ static AFTER: Stmt = Stmt::written(
     "wallet_event.after",
     "SELECT {{wallet_event e}} FROM wallet_event e WHERE e.tenant = $1 AND e.seq > $2 ORDER BY e.seq LIMIT $3",
 );
-static HEAD: Stmt = Stmt::written("wallet_event.head", "SELECT h.wallet_seq FROM tenant_head h WHERE h.tenant = $1");
+static HEAD: Stmt = Stmt::written(
+    "wallet_event.head",
+    "SELECT h.wallet_seq FROM tenant_head h WHERE h.tenant = $1",
+);
 static OLDEST: Stmt = Stmt::written(
     "wallet_event.oldest",
     "SELECT e.seq, e.at FROM wallet_event e WHERE e.tenant = $1 ORDER BY e.seq LIMIT 1",
@@ -51,7 +54,10 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::wallet_events_after`].
-    pub async fn oldest_wallet_event(&self, tenant: TenantId) -> Result<Option<(i64, Timestamp)>, StoreError> {
+    pub async fn oldest_wallet_event(
+        &self,
+        tenant: TenantId,
+    ) -> Result<Option<(i64, Timestamp)>, StoreError> {
         let rows = self.query(&OLDEST, vec![tenant.0.into()]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let mut fields = row.fields();

@@ -151,8 +151,10 @@ impl Store {
         wanted: &Wanted<DepositState>,
         page: Page,
     ) -> Result<Sheet<Deposit>, StoreError> {
-        let shown: Vec<DepositState> =
-            DepositState::ALL.into_iter().filter(|state| *state != DepositState::Orphaned).collect();
+        let shown: Vec<DepositState> = DepositState::ALL
+            .into_iter()
+            .filter(|state| *state != DepositState::Orphaned)
+            .collect();
         let params = params(tenant, wanted, &shown, DepositState::name);
         self.sheet(&DEPOSITS, params, page, rows::deposit::read).await
     }
@@ -168,12 +170,21 @@ impl Store {
         params.extend(one_more(page));
         let found = self.query(stmt, params).await?;
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let rows = found.iter().take(limit).map(|row| read(&mut row.fields(), &keys)).collect::<Result<_, _>>()?;
+        let rows = found
+            .iter()
+            .take(limit)
+            .map(|row| read(&mut row.fields(), &keys))
+            .collect::<Result<_, _>>()?;
         Ok(Sheet { rows, more: found.len() > limit })
     }
 }
 
-fn params<S: Copy>(tenant: TenantId, wanted: &Wanted<S>, all: &[S], name: impl Fn(S) -> &'static str) -> Vec<Value> {
+fn params<S: Copy>(
+    tenant: TenantId,
+    wanted: &Wanted<S>,
+    all: &[S],
+    name: impl Fn(S) -> &'static str,
+) -> Vec<Value> {
     vec![
         tenant.0.into(),
         names(&wanted.states, all, name),

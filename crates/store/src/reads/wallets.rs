@@ -14,7 +14,10 @@ use crate::sql::Kind::Uuid;
 use crate::sql::{Columns, Stmt, Value};
 use crate::store::Store;
 
-static ONE: Stmt = Stmt::written("wallet.one", "SELECT {{wallet w}} FROM wallet w WHERE w.tenant = $1 AND w.id = $2");
+static ONE: Stmt = Stmt::written(
+    "wallet.one",
+    "SELECT {{wallet w}} FROM wallet w WHERE w.tenant = $1 AND w.id = $2",
+);
 static OF_CUSTOMER: Stmt = Stmt::written(
     "wallet.of_customer",
     "SELECT {{wallet w}} FROM wallet w WHERE w.customer_id = $2 AND w.blockchain = $3 AND w.tenant = $1",
@@ -88,7 +91,11 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or the row is not readable. The same for every read here.
-    pub async fn wallet(&self, tenant: TenantId, id: WalletId) -> Result<Option<Wallet>, StoreError> {
+    pub async fn wallet(
+        &self,
+        tenant: TenantId,
+        id: WalletId,
+    ) -> Result<Option<Wallet>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?;
         rows.first().map(|row| rows::wallet::read(&mut row.fields(), &keys)).transpose()
@@ -105,7 +112,9 @@ impl Store {
         blockchain: &str,
     ) -> Result<Option<Wallet>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&OF_CUSTOMER, vec![tenant.0.into(), customer_id.into(), blockchain.into()]).await?;
+        let rows = self
+            .query(&OF_CUSTOMER, vec![tenant.0.into(), customer_id.into(), blockchain.into()])
+            .await?;
         rows.first().map(|row| rows::wallet::read(&mut row.fields(), &keys)).transpose()
     }
 
@@ -114,7 +123,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::wallet`].
-    pub async fn wallet_accounts(&self, tenant: TenantId, wallet: WalletId) -> Result<[Account; 2], StoreError> {
+    pub async fn wallet_accounts(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+    ) -> Result<[Account; 2], StoreError> {
         let codes = StableCoin::ALL.map(|coin| AccountCode::Wallet(wallet, coin));
         let [one, two] = codes.each_ref().map(|code| Value::from(code.to_string()));
         let rows = self.query(&ACCOUNTS, vec![tenant.0.into(), one, two]).await?;
@@ -155,10 +168,16 @@ impl Store {
         let [deposits, exchanges] = wanted;
         let mut found = Vec::with_capacity(order.len());
         for row in &self.query_keys(&DEPOSITS, deposits).await? {
-            found.push(Transaction::Deposit(Box::new(rows::deposit::read(&mut row.fields(), &keys)?)));
+            found.push(Transaction::Deposit(Box::new(rows::deposit::read(
+                &mut row.fields(),
+                &keys,
+            )?)));
         }
         for row in &self.query_keys(&EXCHANGES, exchanges).await? {
-            found.push(Transaction::Exchange(Box::new(rows::exchange::read(&mut row.fields(), &keys)?)));
+            found.push(Transaction::Exchange(Box::new(rows::exchange::read(
+                &mut row.fields(),
+                &keys,
+            )?)));
         }
         found.sort_by_key(|it| order.iter().position(|id| *id == it.id()));
         Ok(Listed { rows: found, total })

@@ -14,7 +14,11 @@ use crate::sql::{Columns, Fields};
 /// The slot of a payment's only attempt that is not rejected; a rejected one uses its number.
 const LIVE: i64 = 0;
 
-pub(crate) fn write<'a>(attempt: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
+pub(crate) fn write<'a>(
+    attempt: &'a Attempt,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Result<(), StoreError> {
     out.uuid(attempt.tenant.0).uuid(keys.stored(attempt.id.0)).uuid(keys.stored(attempt.payment.0));
     out.int(attempt.number.into()).text(&*attempt.rail.0).text(attempt.state.name());
     out.int(attempt.amount.minor).text(attempt.amount.currency.code()).int(attempt.charges);
@@ -31,9 +35,16 @@ fn words<'a>(attempt: &'a Attempt, out: &mut Columns<'a>) {
 }
 
 /// The bank reference that `new` adds to `old`.
-pub(crate) fn write_reference<'a>(old: Option<&Attempt>, new: &'a Attempt, keys: &Keys, out: &mut Columns<'a>) {
+pub(crate) fn write_reference<'a>(
+    old: Option<&Attempt>,
+    new: &'a Attempt,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) {
     let known = old.and_then(|old| old.bank_reference.as_deref());
-    if let Some(reference) = new.bank_reference.as_deref().filter(|reference| known != Some(reference)) {
+    if let Some(reference) =
+        new.bank_reference.as_deref().filter(|reference| known != Some(reference))
+    {
         out.uuid(new.tenant.0).text(reference).uuid(keys.stored(new.payment.0));
     }
 }
@@ -53,12 +64,20 @@ pub(crate) fn write_change<'a>(
 }
 
 /// The key of a usage query, in the order of [`SPENT`](crate::load::SPENT).
-pub(crate) fn write_tally(tenant: TenantId, tally: &Tally, keys: &Keys, out: &mut Columns<'static>) {
+pub(crate) fn write_tally(
+    tenant: TenantId,
+    tally: &Tally,
+    keys: &Keys,
+    out: &mut Columns<'static>,
+) {
     out.uuid(tenant.0).uuid(keys.stored(tally.sender.0)).text(tally.rail.0.to_string());
     out.int(tally.window.day.0).int(tally.window.month.0).int(tally.window.end.0);
 }
 
-pub(crate) fn read_spent(fields: &mut Fields<'_>, keys: &Keys) -> Result<((TenantId, Tally), Spent), StoreError> {
+pub(crate) fn read_spent(
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<((TenantId, Tally), Spent), StoreError> {
     let (tenant, sender) = (TenantId(fields.uuid()?), Sender(keys.public(fields.uuid()?)));
     let rail = RailId::new(fields.text()?);
     let mut at = || fields.int().map(Timestamp);
@@ -72,7 +91,8 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Attempt, Stor
     let id = AttemptId(keys.public(fields.uuid()?));
     let payment = PaymentId(keys.public(fields.uuid()?));
     let number = fields.int()?;
-    let number = i32::try_from(number).map_err(|_| StoreError::Corrupt(format!("attempt number {number}")))?;
+    let number = i32::try_from(number)
+        .map_err(|_| StoreError::Corrupt(format!("attempt number {number}")))?;
     let rail = RailId::new(fields.text()?);
     let state = fields.named("attempt state", AttemptState::parse)?;
     let minor = fields.int()?;

@@ -12,7 +12,11 @@ use crate::sql::{Columns, Fields};
 
 pub(crate) fn write_entry(entry: &Entry, out: &mut Columns<'_>) {
     let (deed, note) = (&entry.deed, &entry.note);
-    out.uuid(entry.tenant.0).int(entry.seq).int(entry.at.0).text(deed.via.name()).text(deed.who.clone());
+    out.uuid(entry.tenant.0)
+        .int(entry.seq)
+        .int(entry.at.0)
+        .text(deed.via.name())
+        .text(deed.who.clone());
     out.opt_text(deed.role.clone()).opt_text(deed.behalf.clone()).opt_text(deed.second.clone());
     out.text(note.action.clone()).text(note.kind.clone()).text(note.subject.clone());
     out.opt_text(note.before.clone()).opt_text(note.after.clone()).text(deed.why.clone());
@@ -27,7 +31,8 @@ pub(crate) fn read_entry(fields: &mut Fields<'_>) -> Result<Entry, StoreError> {
     let (role, behalf, second) = (opt()?, opt()?, opt()?);
     let mut text = || Ok::<_, StoreError>(fields.text()?.to_owned());
     let (action, kind, subject) = (text()?, text()?, text()?);
-    let (before, after) = (fields.opt_text()?.map(str::to_owned), fields.opt_text()?.map(str::to_owned));
+    let (before, after) =
+        (fields.opt_text()?.map(str::to_owned), fields.opt_text()?.map(str::to_owned));
     let why = fields.text()?.to_owned();
     let request_id = fields.opt_text()?.map(str::to_owned);
     let deed = Deed { via, who, role, behalf, second, why, request_id };

@@ -19,7 +19,10 @@ use crate::working_set::SignerRow;
 
 /// Watches a wallet's own vault.
 pub(crate) fn watch_wallet<'a>(wallet: &'a Wallet, keys: &Keys, out: &mut Columns<'a>) {
-    out.bytes(&wallet.address.0[..]).uuid(wallet.tenant.0).uuid(keys.stored(wallet.id.0)).opt_uuid(None);
+    out.bytes(&wallet.address.0[..])
+        .uuid(wallet.tenant.0)
+        .uuid(keys.stored(wallet.id.0))
+        .opt_uuid(None);
     out.opt_int(None);
 }
 
@@ -30,7 +33,12 @@ pub(crate) fn watch_escrow<'a>(request: &'a PaymentRequest, keys: &Keys, out: &m
 }
 
 /// Watches the escrow of a sender's submission, if it has one.
-pub(crate) fn watch_submission(info: &SenderInfo, wallet: WalletId, keys: &Keys, out: &mut Columns<'_>) {
+pub(crate) fn watch_submission(
+    info: &SenderInfo,
+    wallet: WalletId,
+    keys: &Keys,
+    out: &mut Columns<'_>,
+) {
     if let (Some(escrow), Some(number)) = (info.escrow, info.number) {
         out.bytes(escrow.0.to_vec()).uuid(info.tenant.0).uuid(keys.stored(wallet.0));
         out.opt_uuid(Some(keys.stored(info.request.0))).opt_int(Some(number.into()));
@@ -52,7 +60,10 @@ pub(crate) fn write_signer<'a>(
     row: &SignerRow,
     out: &mut Columns<'a>,
 ) -> Result<(), StoreError> {
-    out.uuid(tenant.0).bytes(&signer.0[..]).text(row.role.name()).int(wide(row.next_nonce, "nonce")?);
+    out.uuid(tenant.0)
+        .bytes(&signer.0[..])
+        .text(row.role.name())
+        .int(wide(row.next_nonce, "nonce")?);
     Ok(())
 }
 
@@ -68,7 +79,9 @@ pub(crate) fn write_signer_change<'a>(
     Ok(())
 }
 
-pub(crate) fn read_signer(fields: &mut Fields<'_>) -> Result<((TenantId, Address), SignerRow), StoreError> {
+pub(crate) fn read_signer(
+    fields: &mut Fields<'_>,
+) -> Result<((TenantId, Address), SignerRow), StoreError> {
     let key = (TenantId(fields.uuid()?), Address(fixed(fields)?));
     let role = fields.named("role", KeyRole::parse)?;
     Ok((key, SignerRow { role, next_nonce: narrow(fields.int()?, "nonce")? }))
@@ -76,8 +89,14 @@ pub(crate) fn read_signer(fields: &mut Fields<'_>) -> Result<((TenantId, Address
 
 pub(crate) fn write_log(log: &VaultLog, out: &mut Columns<'static>) -> Result<(), StoreError> {
     let number = wide(log.place.number, "block height")?;
-    out.bytes(log.place.block.0.to_vec()).int(log.log_index.into()).bytes(log.vault.0.to_vec()).int(number);
-    out.bytes(log.tx.0.to_vec()).int(log.ordinal.into()).text(log.coin.currency().code()).int(log.minor);
+    out.bytes(log.place.block.0.to_vec())
+        .int(log.log_index.into())
+        .bytes(log.vault.0.to_vec())
+        .int(number);
+    out.bytes(log.tx.0.to_vec())
+        .int(log.ordinal.into())
+        .text(log.coin.currency().code())
+        .int(log.minor);
     Ok(())
 }
 
@@ -99,30 +118,56 @@ pub(crate) fn write_unsupported<'a>(
 ) -> Result<(), StoreError> {
     let number = wide(it.place.number, "block height")?;
     out.uuid(it.vault.tenant.0).bytes(&it.tx.0[..]).int(it.ordinal.into());
-    out.uuid(keys.stored(it.vault.wallet.0)).opt_uuid(it.vault.request.map(|request| keys.stored(request.0)));
-    out.bytes(&it.vault.address.0[..]).bytes(&it.token.0[..]).bytes(&it.from.0[..]).text(it.value.to_string());
+    out.uuid(keys.stored(it.vault.wallet.0))
+        .opt_uuid(it.vault.request.map(|request| keys.stored(request.0)));
+    out.bytes(&it.vault.address.0[..])
+        .bytes(&it.token.0[..])
+        .bytes(&it.from.0[..])
+        .text(it.value.to_string());
     out.int(number).bytes(&it.place.block.0[..]).int(it.at.0);
     Ok(())
 }
 
-pub(crate) fn read_unsupported(fields: &mut Fields<'_>, keys: &Keys) -> Result<UnsupportedAsset, StoreError> {
+pub(crate) fn read_unsupported(
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<UnsupportedAsset, StoreError> {
     let tenant = TenantId(fields.uuid()?);
     let tx = TxHash(fixed(fields)?);
     let ordinal = narrow(fields.int()?, "ordinal")?;
     let wallet = WalletId(keys.public(fields.uuid()?));
     let request = fields.opt_uuid()?.map(|request| PaymentRequestId(keys.public(request)));
-    let vault = Watched { address: Address(fixed(fields)?), tenant, wallet, request, submission: None };
+    let vault =
+        Watched { address: Address(fixed(fields)?), tenant, wallet, request, submission: None };
     let token = Address(fixed(fields)?);
     let from = Address(fixed(fields)?);
     let value = fields.named("value", |text| text.parse().ok())?;
     let number = narrow(fields.int()?, "block height")?;
     let place = Place { number, block: BlockHash(fixed(fields)?) };
-    Ok(UnsupportedAsset { vault, token, from, value, place, tx, ordinal, at: Timestamp(fields.int()?) })
+    Ok(UnsupportedAsset {
+        vault,
+        token,
+        from,
+        value,
+        place,
+        tx,
+        ordinal,
+        at: Timestamp(fields.int()?),
+    })
 }
 
 /// Equal texts about the same subject are one alert.
-pub(crate) fn write_alert<'a>(tenant: TenantId, alert: &'a Alert, at: Timestamp, keys: &Keys, out: &mut Columns<'a>) {
-    out.uuid(tenant.0).uuid(keys.stored(alert.subject)).text(alert.kind.name()).uuid(alert_digest(&alert.what));
+pub(crate) fn write_alert<'a>(
+    tenant: TenantId,
+    alert: &'a Alert,
+    at: Timestamp,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) {
+    out.uuid(tenant.0)
+        .uuid(keys.stored(alert.subject))
+        .text(alert.kind.name())
+        .uuid(alert_digest(&alert.what));
     out.text(alert.what.as_str()).int(at.0);
 }
 
@@ -133,7 +178,10 @@ pub(crate) fn alert_digest(what: &str) -> Uuid {
     Uuid::from_bytes(short)
 }
 
-pub(crate) fn read_alert(fields: &mut Fields<'_>, keys: &Keys) -> Result<(Timestamp, Alert), StoreError> {
+pub(crate) fn read_alert(
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<(Timestamp, Alert), StoreError> {
     fields.skip(1);
     let subject = keys.public(fields.uuid()?);
     let kind = fields.named("alert", AlertKind::parse)?;

@@ -36,19 +36,33 @@ fn wei(text: &str) -> Option<u128> {
 /// `state, block_number, version, document`
 fn standing(tx: &ChainTx, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
     let document = document::seal::<Rest>(tx, tx.tenant, keys.stored(tx.id.0).as_bytes(), keys)?;
-    let block = tx.mined.as_ref().map(|mined| wide(mined.place.number, "block height")).transpose()?;
+    let block =
+        tx.mined.as_ref().map(|mined| wide(mined.place.number, "block height")).transpose()?;
     out.text(tx.state.name()).opt_int(block).int(tx.version).bytes(document);
     Ok(())
 }
 
-pub(crate) fn write<'a>(tx: &'a ChainTx, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
+pub(crate) fn write<'a>(
+    tx: &'a ChainTx,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Result<(), StoreError> {
     let nonce = wide(tx.nonce, "nonce")?;
-    out.uuid(tx.tenant.0).uuid(keys.stored(tx.id.0)).bytes(&tx.signer.0[..]).int(nonce).int(tx.created_at.0);
+    out.uuid(tx.tenant.0)
+        .uuid(keys.stored(tx.id.0))
+        .bytes(&tx.signer.0[..])
+        .int(nonce)
+        .int(tx.created_at.0);
     standing(tx, keys, out)
 }
 
 /// Writes key, new values and guards of an update.
-pub(crate) fn write_change(old: &ChainTx, new: &ChainTx, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
+pub(crate) fn write_change(
+    old: &ChainTx,
+    new: &ChainTx,
+    keys: &Keys,
+    out: &mut Columns<'_>,
+) -> Result<(), StoreError> {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
     standing(new, keys, out)?;
     out.int(old.version);
@@ -88,10 +102,20 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<ChainTx, Stor
     })
 }
 
-pub(crate) fn write_attempt<'a>(tx: &ChainTx, attempt: &'a TxAttempt, keys: &Keys, out: &mut Columns<'a>) {
-    out.uuid(tx.tenant.0).uuid(keys.stored(tx.id.0)).int(attempt.number.into()).int(attempt.cancels.into());
+pub(crate) fn write_attempt<'a>(
+    tx: &ChainTx,
+    attempt: &'a TxAttempt,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) {
+    out.uuid(tx.tenant.0)
+        .uuid(keys.stored(tx.id.0))
+        .int(attempt.number.into())
+        .int(attempt.cancels.into());
     out.bytes(&attempt.hash.0[..]).bytes(attempt.raw.as_slice());
-    out.text(attempt.fees.max_fee.to_string()).text(attempt.fees.max_priority_fee.to_string()).int(attempt.at.0);
+    out.text(attempt.fees.max_fee.to_string())
+        .text(attempt.fees.max_priority_fee.to_string())
+        .int(attempt.at.0);
 }
 
 /// Reads a signed attempt with the id of its transaction.
@@ -104,6 +128,7 @@ pub(crate) fn read_attempt(
     let cancels = fields.flag()?;
     let hash = TxHash(fixed(fields)?);
     let raw = fields.bytes()?.to_vec();
-    let fees = Fees { max_fee: fields.named("fee", wei)?, max_priority_fee: fields.named("fee", wei)? };
+    let fees =
+        Fees { max_fee: fields.named("fee", wei)?, max_priority_fee: fields.named("fee", wei)? };
     Ok((key, TxAttempt { number, cancels, hash, raw, fees, at: Timestamp(fields.int()?) }))
 }

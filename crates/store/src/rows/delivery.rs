@@ -17,16 +17,23 @@ use crate::working_set::ReceiverRow;
 pub(super) fn aggregate(fields: &mut Fields<'_>, keys: &Keys) -> Result<Aggregate, StoreError> {
     let kind = fields.text()?;
     let id = keys.public(fields.uuid()?);
-    Aggregate::parse(kind, id).ok_or_else(|| StoreError::Corrupt(format!("unknown aggregate {kind:?}")))
+    Aggregate::parse(kind, id)
+        .ok_or_else(|| StoreError::Corrupt(format!("unknown aggregate {kind:?}")))
 }
 
 fn status(fields: &mut Fields<'_>) -> Result<Option<u16>, StoreError> {
     fields.opt_int()?.map(|status| narrow(status, "HTTP status")).transpose()
 }
 
-pub(crate) fn write<'a>(delivery: &'a Delivery, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
+pub(crate) fn write<'a>(
+    delivery: &'a Delivery,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Result<(), StoreError> {
     out.uuid(delivery.tenant.0).uuid(keys.stored(delivery.event.0));
-    out.text(delivery.aggregate.kind()).uuid(keys.stored(delivery.aggregate.id())).int(delivery.version);
+    out.text(delivery.aggregate.kind())
+        .uuid(keys.stored(delivery.aggregate.id()))
+        .int(delivery.version);
     out.int(delivery.created_at.0);
     standing(delivery, out);
     out.int(delivery.revision);
@@ -89,14 +96,20 @@ pub(crate) fn write_attempt<'a>(
     out: &mut Columns<'a>,
 ) -> Result<(), StoreError> {
     let stored = keys.stored(attempt.event.0);
-    let place = Place { tenant: attempt.tenant, column: BODY, row: &attempt_row(&stored, attempt.number) };
+    let place =
+        Place { tenant: attempt.tenant, column: BODY, row: &attempt_row(&stored, attempt.number) };
     out.uuid(attempt.tenant.0).uuid(stored).int(attempt.number.into()).int(attempt.at.0);
-    out.opt_int(attempt.status.map(i64::from)).opt_text(attempt.fault.as_deref()).int(attempt.took.0);
+    out.opt_int(attempt.status.map(i64::from))
+        .opt_text(attempt.fault.as_deref())
+        .int(attempt.took.0);
     out.bytes(keys.vault.seal(place, attempt.body.as_bytes()));
     Ok(())
 }
 
-pub(crate) fn read_attempt(fields: &mut Fields<'_>, keys: &Keys) -> Result<DeliveryAttempt, StoreError> {
+pub(crate) fn read_attempt(
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<DeliveryAttempt, StoreError> {
     let tenant = TenantId(fields.uuid()?);
     let stored = fields.uuid()?;
     let number = narrow(fields.int()?, "attempt number")?;
@@ -104,13 +117,33 @@ pub(crate) fn read_attempt(fields: &mut Fields<'_>, keys: &Keys) -> Result<Deliv
     let status = status(fields)?;
     let fault = fields.opt_text()?.map(str::to_owned);
     let took = Span(fields.int()?);
-    let plain = keys.vault.open(Place { tenant, column: BODY, row: &attempt_row(&stored, number) }, fields.bytes()?)?;
-    let body = std::str::from_utf8(&plain).map_err(|_| StoreError::Corrupt(format!("{BODY}: not UTF-8")))?.to_owned();
-    Ok(DeliveryAttempt { tenant, event: EventId(keys.public(stored)), number, at, status, body, fault, took })
+    let plain = keys.vault.open(
+        Place { tenant, column: BODY, row: &attempt_row(&stored, number) },
+        fields.bytes()?,
+    )?;
+    let body = std::str::from_utf8(&plain)
+        .map_err(|_| StoreError::Corrupt(format!("{BODY}: not UTF-8")))?
+        .to_owned();
+    Ok(DeliveryAttempt {
+        tenant,
+        event: EventId(keys.public(stored)),
+        number,
+        at,
+        status,
+        body,
+        fault,
+        took,
+    })
 }
 
-pub(crate) fn write_stream(stream: &DeliveryStream, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
-    out.uuid(stream.tenant.0).uuid(keys.stored(stream.aggregate.id())).text(stream.aggregate.kind());
+pub(crate) fn write_stream(
+    stream: &DeliveryStream,
+    keys: &Keys,
+    out: &mut Columns<'_>,
+) -> Result<(), StoreError> {
+    out.uuid(stream.tenant.0)
+        .uuid(keys.stored(stream.aggregate.id()))
+        .text(stream.aggregate.kind());
     out.int(stream.open).int(stream.newest);
     Ok(())
 }
@@ -127,14 +160,18 @@ pub(crate) fn write_stream_change(
     Ok(())
 }
 
-pub(crate) fn read_stream(fields: &mut Fields<'_>, keys: &Keys) -> Result<DeliveryStream, StoreError> {
+pub(crate) fn read_stream(
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<DeliveryStream, StoreError> {
     let tenant = TenantId(fields.uuid()?);
     let id = keys.public(fields.uuid()?);
     let kind = fields.text()?;
     let aggregate = Aggregate::parse(kind, id);
     Ok(DeliveryStream {
         tenant,
-        aggregate: aggregate.ok_or_else(|| StoreError::Corrupt(format!("unknown aggregate {kind:?}")))?,
+        aggregate: aggregate
+            .ok_or_else(|| StoreError::Corrupt(format!("unknown aggregate {kind:?}")))?,
         open: fields.int()?,
         newest: fields.int()?,
     })
@@ -153,7 +190,9 @@ pub(crate) fn write_receiver_change<'a>(
     out.int(old.version);
 }
 
-pub(crate) fn read_receiver(fields: &mut Fields<'_>) -> Result<(TenantId, ReceiverRow), StoreError> {
+pub(crate) fn read_receiver(
+    fields: &mut Fields<'_>,
+) -> Result<(TenantId, ReceiverRow), StoreError> {
     let (tenant, version) = (TenantId(fields.uuid()?), fields.int()?);
     let disabled = fields.opt_int()?.map(Timestamp).zip(fields.opt_text()?.map(str::to_owned));
     let subscriptions = subscriptions(fields.text()?);

@@ -71,10 +71,15 @@ fn standing(deposit: &Deposit, out: &mut Columns<'_>) {
     out.opt_int(deposit.credited_at.map(|at| at.0)).int(deposit.version);
 }
 
-pub(crate) fn write<'a>(deposit: &'a Deposit, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
+pub(crate) fn write<'a>(
+    deposit: &'a Deposit,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Result<(), StoreError> {
     let (height, document) = (height(deposit)?, seal(deposit, keys)?);
     out.uuid(deposit.tenant.0).uuid(keys.stored(deposit.id.0)).uuid(keys.stored(deposit.wallet.0));
-    out.opt_uuid(deposit.request.map(|request| keys.stored(request.0))).opt_int(deposit.submission.map(i64::from));
+    out.opt_uuid(deposit.request.map(|request| keys.stored(request.0)))
+        .opt_int(deposit.submission.map(i64::from));
     out.text(deposit.coin.currency().code()).int(deposit.minor);
     out.bytes(&deposit.tx.0[..]).int(deposit.ordinal.into()).int(deposit.seen_at.0).opt_int(height);
     standing(deposit, out);

@@ -39,7 +39,12 @@ pub(crate) fn seal<D: Document>(
 }
 
 /// Opens the document of the row with this stored key.
-pub(crate) fn open<D: Document>(sealed: &[u8], tenant: TenantId, row: &[u8], keys: &Keys) -> Result<D, StoreError> {
+pub(crate) fn open<D: Document>(
+    sealed: &[u8],
+    tenant: TenantId,
+    row: &[u8],
+    keys: &Keys,
+) -> Result<D, StoreError> {
     let plain = keys.vault.open(Place { tenant, column: D::COLUMN, row }, sealed)?;
     let Some((&FORM, json)) = plain.split_first() else {
         return Err(StoreError::Corrupt(format!("{}: unknown format", D::COLUMN)));

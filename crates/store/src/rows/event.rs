@@ -43,7 +43,8 @@ fn standing(fields: &mut Fields<'_>) -> Result<Option<Standing>, StoreError> {
         (None, None) => Ok(None),
         (Some(state), Some(state_at)) => {
             let known = PaymentState::parse(state);
-            let state = known.ok_or_else(|| StoreError::Corrupt(format!("unknown payment state {state:?}")))?;
+            let state = known
+                .ok_or_else(|| StoreError::Corrupt(format!("unknown payment state {state:?}")))?;
             Ok(Some(Standing { state, state_at, msg, bank_reference }))
         }
         _ => Err(StoreError::Corrupt("an event's state is incomplete".to_owned())),

@@ -49,12 +49,21 @@ document! {
 
 /// `state, state_at, payout, version, document`
 fn standing(order: &ExchangeOrder, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
-    let document = document::seal::<Rest>(order, order.tenant, keys.stored(order.id.0).as_bytes(), keys)?;
-    out.text(order.state.name()).int(order.state_at.0).int(order.payout.minor).int(order.version).bytes(document);
+    let document =
+        document::seal::<Rest>(order, order.tenant, keys.stored(order.id.0).as_bytes(), keys)?;
+    out.text(order.state.name())
+        .int(order.state_at.0)
+        .int(order.payout.minor)
+        .int(order.version)
+        .bytes(document);
     Ok(())
 }
 
-pub(crate) fn write(order: &ExchangeOrder, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
+pub(crate) fn write(
+    order: &ExchangeOrder,
+    keys: &Keys,
+    out: &mut Columns<'_>,
+) -> Result<(), StoreError> {
     out.uuid(order.tenant.0).uuid(keys.stored(order.id.0)).uuid(keys.stored(order.wallet.0));
     out.text(order.coin.currency().code()).int(order.minor).int(order.created_at.0);
     standing(order, keys, out)
@@ -84,7 +93,9 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<ExchangeOrder
     let (payout, version) = (fields.int()?, fields.int()?);
     let rest: Rest = document::open(fields.bytes()?, tenant, stored.as_bytes(), keys)?;
     if rest.payout.minor != payout {
-        return Err(StoreError::Corrupt("exchange_order.payout differs from its document".to_owned()));
+        return Err(StoreError::Corrupt(
+            "exchange_order.payout differs from its document".to_owned(),
+        ));
     }
     Ok(ExchangeOrder {
         id: ExchangeId(keys.public(stored)),

@@ -42,7 +42,8 @@ document! {
 
 /// `state, tx, version, document`
 fn standing(intent: &Intent, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
-    let document = document::seal::<Rest>(intent, intent.tenant, keys.stored(intent.id.0).as_bytes(), keys)?;
+    let document =
+        document::seal::<Rest>(intent, intent.tenant, keys.stored(intent.id.0).as_bytes(), keys)?;
     out.text(intent.state.name()).opt_uuid(intent.tx.map(|tx| keys.stored(tx.0)));
     out.int(intent.version).bytes(document);
     Ok(())
@@ -56,7 +57,12 @@ pub(crate) fn write(intent: &Intent, keys: &Keys, out: &mut Columns<'_>) -> Resu
 }
 
 /// Writes key, new values and guards of an update.
-pub(crate) fn write_change(old: &Intent, new: &Intent, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
+pub(crate) fn write_change(
+    old: &Intent,
+    new: &Intent,
+    keys: &Keys,
+    out: &mut Columns<'_>,
+) -> Result<(), StoreError> {
     out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
     standing(new, keys, out)?;
     out.int(old.version);

@@ -37,7 +37,8 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Job, StoreErr
         leased_until: fields.opt_int()?.map(Timestamp),
         tries: {
             let tries = fields.int()?;
-            i32::try_from(tries).map_err(|_| StoreError::Corrupt(format!("{tries} attempts of a job")))?
+            i32::try_from(tries)
+                .map_err(|_| StoreError::Corrupt(format!("{tries} attempts of a job")))?
         },
     })
 }

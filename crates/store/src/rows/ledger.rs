@@ -52,7 +52,11 @@ pub(crate) fn write_account(account: &Account, out: &mut Columns<'_>) -> Result<
 }
 
 /// Writes key, new values and guards of an update.
-pub(crate) fn write_account_change(old: &Account, new: &Account, out: &mut Columns<'_>) -> Result<(), StoreError> {
+pub(crate) fn write_account_change(
+    old: &Account,
+    new: &Account,
+    out: &mut Columns<'_>,
+) -> Result<(), StoreError> {
     write_key(new, out);
     write_sums(new, out);
     write_sums(old, out);
@@ -76,8 +80,11 @@ pub(crate) fn write_transfer<'a>(transfer: &'a Transfer, keys: &Keys, out: &mut 
     out.uuid(transfer.tenant.0).uuid(keys.stored(transfer.id.0));
     out.text(transfer.debit.to_string()).text(transfer.credit.to_string());
     out.int(transfer.amount.minor).text(transfer.amount.currency.code()).text(transfer.kind.name());
-    out.opt_uuid(transfer.pending.map(|pending| keys.stored(pending.0))).uuid(keys.stored(transfer.set.0));
-    out.text(transfer.reason).opt_uuid(transfer.subject.map(|subject| keys.stored(subject))).int(transfer.at.0);
+    out.opt_uuid(transfer.pending.map(|pending| keys.stored(pending.0)))
+        .uuid(keys.stored(transfer.set.0));
+    out.text(transfer.reason)
+        .opt_uuid(transfer.subject.map(|subject| keys.stored(subject)))
+        .int(transfer.at.0);
 }
 
 /// A stored transfer: like the domain's, but its reason may be one that this version no longer
@@ -108,7 +115,10 @@ pub struct StoredTransfer {
     pub at: Timestamp,
 }
 
-pub(crate) fn read_transfer(fields: &mut Fields<'_>, keys: &Keys) -> Result<StoredTransfer, StoreError> {
+pub(crate) fn read_transfer(
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<StoredTransfer, StoreError> {
     let tenant = TenantId(fields.uuid()?);
     let id = TransferId(keys.public(fields.uuid()?));
     let debit = fields.named("account", AccountCode::parse)?;

@@ -69,7 +69,9 @@ pub(crate) fn decimal(text: &str) -> Option<Decimal> {
 /// Reads a byte string of fixed length.
 pub(crate) fn fixed<const N: usize>(fields: &mut Fields<'_>) -> Result<[u8; N], StoreError> {
     let bytes = fields.bytes()?;
-    bytes.try_into().map_err(|_| StoreError::Corrupt(format!("{} bytes instead of {N}", bytes.len())))
+    bytes
+        .try_into()
+        .map_err(|_| StoreError::Corrupt(format!("{} bytes instead of {N}", bytes.len())))
 }
 
 /// Reads a number of a narrower type than its column.
@@ -79,15 +81,15 @@ pub(crate) fn narrow<T: TryFrom<i64>>(value: i64, what: &str) -> Result<T, Store
 
 /// A number in the column's type.
 pub(crate) fn wide(value: u64, what: &str) -> Result<i64, StoreError> {
-    i64::try_from(value).map_err(|_| StoreError::Corrupt(format!("{what} {value} is beyond 63 bits")))
+    i64::try_from(value)
+        .map_err(|_| StoreError::Corrupt(format!("{what} {value} is beyond 63 bits")))
 }
 
 /// The coin of a charge.
 pub(crate) fn coin_of(charge: &Charge) -> Result<StableCoin, StoreError> {
-    StableCoin::ALL
-        .into_iter()
-        .find(|coin| coin.currency() == charge.amount.currency)
-        .ok_or_else(|| StoreError::Corrupt(format!("a charge is in {}", charge.amount.currency.code())))
+    StableCoin::ALL.into_iter().find(|coin| coin.currency() == charge.amount.currency).ok_or_else(
+        || StoreError::Corrupt(format!("a charge is in {}", charge.amount.currency.code())),
+    )
 }
 
 pub(crate) fn coin(fields: &mut Fields<'_>) -> Result<StableCoin, StoreError> {
@@ -110,7 +112,9 @@ mod tests {
 
     #[test]
     fn a_decimal_of_any_size_round_trips() {
-        for (mantissa, scale) in [(0, 0), (-5, 1), (99_999_999_999_999_123_456_789_012, 12), (i128::MAX / 10, 37)] {
+        for (mantissa, scale) in
+            [(0, 0), (-5, 1), (99_999_999_999_999_123_456_789_012, 12), (i128::MAX / 10, 37)]
+        {
             let value = Decimal::new(mantissa, scale);
             assert_eq!(decimal(&value.to_string()), Some(value));
         }

@@ -81,7 +81,9 @@ impl<'a> OrderRow<'a> {
             sender_birthdate: order.sender_birthdate.map(|date| date.to_string().into()),
             sender_identity_doc_type: order.sender_identity_doc_type.name().into(),
             sender_identity_doc: (&order.sender_identity_doc).into(),
-            sender_identity_doc_exp: order.sender_identity_doc_exp.map(|date| date.to_string().into()),
+            sender_identity_doc_exp: order
+                .sender_identity_doc_exp
+                .map(|date| date.to_string().into()),
             sender_identity_doc_country: optional(&order.sender_identity_doc_country),
             sender_city: (&order.sender_city).into(),
             sender_address: (&order.sender_address).into(),
@@ -109,13 +111,21 @@ impl<'a> OrderRow<'a> {
             beneficiary_address: self.beneficiary_address.into_owned(),
             beneficiary_account_number: self.beneficiary_account_number.into_owned(),
             account_is_iban: self.account_is_iban,
-            beneficiary_account_type: known("account type", &self.beneficiary_account_type, AccountType::parse)?,
+            beneficiary_account_type: known(
+                "account type",
+                &self.beneficiary_account_type,
+                AccountType::parse,
+            )?,
             beneficiary_mobile: owned(self.beneficiary_mobile),
             beneficiary_email: owned(self.beneficiary_email),
             remarks: owned(self.remarks),
             sender_name: self.sender_name.into_owned(),
             sender_birthdate: date(self.sender_birthdate)?,
-            sender_identity_doc_type: known("document type", &self.sender_identity_doc_type, DocumentType::parse)?,
+            sender_identity_doc_type: known(
+                "document type",
+                &self.sender_identity_doc_type,
+                DocumentType::parse,
+            )?,
             sender_identity_doc: self.sender_identity_doc.into_owned(),
             sender_identity_doc_exp: date(self.sender_identity_doc_exp)?,
             sender_identity_doc_country: owned(self.sender_identity_doc_country),
@@ -131,7 +141,8 @@ impl<'a> OrderRow<'a> {
 
 fn known<T>(what: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
     // The value itself is not part of the message, since the document is sealed.
-    parse(text).ok_or_else(|| StoreError::Corrupt(format!("payment_order.document: unknown {what}")))
+    parse(text)
+        .ok_or_else(|| StoreError::Corrupt(format!("payment_order.document: unknown {what}")))
 }
 
 fn date(text: Option<Text<'_>>) -> Result<Option<jiff::civil::Date>, StoreError> {
@@ -161,7 +172,8 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Order, StoreE
     let tenant = TenantId(fields.uuid()?);
     let stored = fields.uuid()?;
     let plain = keys.vault.open(place(tenant, &stored), fields.bytes()?)?;
-    let row: OrderRow<'_> = serde_json::from_slice(&plain)
-        .map_err(|error| StoreError::Corrupt(format!("payment_order.document: {:?} error", error.classify())))?;
+    let row: OrderRow<'_> = serde_json::from_slice(&plain).map_err(|error| {
+        StoreError::Corrupt(format!("payment_order.document: {:?} error", error.classify()))
+    })?;
     row.order()
 }

@@ -11,13 +11,20 @@ use super::{Keys, charge, coin, coin_of, currency};
 use crate::error::StoreError;
 use crate::sql::{Columns, Fields};
 
-pub(crate) fn write<'a>(payment: &'a Payment, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
+pub(crate) fn write<'a>(
+    payment: &'a Payment,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Result<(), StoreError> {
     let (charge, standing, screened) = (&payment.charge, &payment.standing, &payment.screened);
     out.uuid(payment.tenant.0).uuid(keys.stored(payment.id.0)).text(payment.country.alpha3());
     out.uuid(keys.stored(payment.quote.0)).opt_text(payment.external_id.as_deref());
     out.int(payment.amount.minor).text(payment.base.currency.code()).int(payment.base.minor);
     out.text(coin_of(charge)?.currency().code());
-    out.int(charge.amount.minor).int(charge.premium.minor).int(charge.cost.minor).int(payment.remainder.minor);
+    out.int(charge.amount.minor)
+        .int(charge.premium.minor)
+        .int(charge.cost.minor)
+        .int(payment.remainder.minor);
     out.uuid(keys.stored(payment.hold.0)).int(payment.accepted_at.0);
     out.text(standing.state.name()).int(standing.state_at.0);
     out.opt_text(standing.msg.as_deref()).opt_text(standing.bank_reference.as_deref());
@@ -93,7 +100,8 @@ fn standing(fields: &mut Fields<'_>) -> Result<Standing, StoreError> {
 fn screened(fields: &mut Fields<'_>) -> Result<Screened, StoreError> {
     let score = fields.int()?;
     Ok(Screened {
-        score: u8::try_from(score).map_err(|_| StoreError::Corrupt(format!("screening score {score}")))?,
+        score: u8::try_from(score)
+            .map_err(|_| StoreError::Corrupt(format!("screening score {score}")))?,
         evidence: fields.opt_text()?.map(str::to_owned),
         list_version: fields.text()?.to_owned(),
         stale: fields.flag()?,

@@ -25,15 +25,24 @@ fn place(tenant: TenantId, stored: &Uuid) -> Place<'_> {
     Place { tenant, column: "quote.bound", row: stored.as_bytes() }
 }
 
-pub(crate) fn write<'a>(quote: &'a Quote, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
+pub(crate) fn write<'a>(
+    quote: &'a Quote,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Result<(), StoreError> {
     let offer = &quote.offer;
     let id = keys.stored(quote.id.0);
-    out.uuid(quote.tenant.0).uuid(id).text(offer.country.alpha3()).text(offer.amount.currency.code());
+    out.uuid(quote.tenant.0)
+        .uuid(id)
+        .text(offer.country.alpha3())
+        .text(offer.amount.currency.code());
     out.int(offer.amount.minor).int(offer.amount_destination.minor);
     out.text(offer.rate.to_string()).text(offer.wallet_rate.to_string());
     out.text(coin_of(&offer.charge)?.currency().code());
     out.int(offer.charge.amount.minor).int(offer.charge.premium.minor).int(offer.charge.cost.minor);
-    out.int(offer.remainder.minor).int(offer.min_destination.minor).int(offer.max_destination.minor);
+    out.int(offer.remainder.minor)
+        .int(offer.min_destination.minor)
+        .int(offer.max_destination.minor);
     out.opt_bytes(bound(offer, place(quote.tenant, &id), keys)?);
     out.int(quote.created_at.0).int(quote.expires_at.0).text(quote.state.name());
     out.opt_uuid(quote.payment.map(|payment| keys.stored(payment.0)));
@@ -45,7 +54,8 @@ fn bound(offer: &Offer, place: Place<'_>, keys: &Keys) -> Result<Option<Vec<u8>>
         return Ok(None);
     }
     let bound = Bound { account: offer.account.clone(), branch: offer.branch.clone() };
-    let plain = serde_json::to_vec(&bound).map_err(|error| StoreError::Corrupt(format!("quote.bound: {error}")))?;
+    let plain = serde_json::to_vec(&bound)
+        .map_err(|error| StoreError::Corrupt(format!("quote.bound: {error}")))?;
     Ok(Some(keys.vault.seal(place, &plain)))
 }
 
@@ -81,7 +91,8 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Quote, StoreE
         None => Bound { account: None, branch: None },
         Some(sealed) => {
             let plain = keys.vault.open(place(tenant, &stored), sealed)?;
-            serde_json::from_slice(&plain).map_err(|error| StoreError::Corrupt(format!("quote.bound: {error}")))?
+            serde_json::from_slice(&plain)
+                .map_err(|error| StoreError::Corrupt(format!("quote.bound: {error}")))?
         }
     };
     let offer = Offer {

@@ -5,7 +5,8 @@ use domain::chain::{Address, Word};
 use domain::currency::{Currency, StableCoin};
 use domain::ids::{IntentId, PaymentRequestId, RefundToId, SenderInfoId, TenantId, WalletId};
 use domain::payment_request::{
-    Asked, PaymentRequest, Received, RefundTo, RequestState, SenderDetails, SenderInfo, SubmissionHold,
+    Asked, PaymentRequest, Received, RefundTo, RequestState, SenderDetails, SenderInfo,
+    SubmissionHold,
 };
 use domain::screening::Screened;
 use domain::time::Timestamp;
@@ -53,7 +54,11 @@ fn seal(request: &PaymentRequest, keys: &Keys) -> Result<Vec<u8>, StoreError> {
     document::seal::<Rest>(request, request.tenant, keys.stored(request.id.0).as_bytes(), keys)
 }
 
-pub(crate) fn write<'a>(request: &'a PaymentRequest, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
+pub(crate) fn write<'a>(
+    request: &'a PaymentRequest,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Result<(), StoreError> {
     let document = seal(request, keys)?;
     out.uuid(request.tenant.0).uuid(keys.stored(request.id.0)).uuid(keys.stored(request.wallet.0));
     out.bytes(token_digest(&request.token).to_vec()).bytes(&request.escrow.0[..]);
@@ -130,7 +135,11 @@ document! {
     Said of SenderInfo in "sender_info.document" { details: SenderDetails, escrow: Option<Address> }
 }
 
-pub(crate) fn write_sender(info: &SenderInfo, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
+pub(crate) fn write_sender(
+    info: &SenderInfo,
+    keys: &Keys,
+    out: &mut Columns<'_>,
+) -> Result<(), StoreError> {
     let stored = keys.stored(info.id.0);
     let document = document::seal::<Said>(info, info.tenant, stored.as_bytes(), keys)?;
     out.uuid(info.tenant.0).uuid(keys.stored(info.request.0)).uuid(stored);
@@ -159,7 +168,11 @@ document! {
     Answered of RefundTo in "refund_address.document" { to: Address, screened: Screened }
 }
 
-pub(crate) fn write_refund_to(answer: &RefundTo, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
+pub(crate) fn write_refund_to(
+    answer: &RefundTo,
+    keys: &Keys,
+    out: &mut Columns<'_>,
+) -> Result<(), StoreError> {
     let stored = keys.stored(answer.id.0);
     let document = document::seal::<Answered>(answer, answer.tenant, stored.as_bytes(), keys)?;
     out.uuid(answer.tenant.0).uuid(keys.stored(answer.request.0)).uuid(stored);

@@ -2,7 +2,9 @@
 //! discrepancies, customer records.
 
 use domain::country::Country;
-use domain::ids::{DepositId, EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
+use domain::ids::{
+    DepositId, EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId,
+};
 use domain::payment::Discrepancy;
 use domain::time::Timestamp;
 use domain::wallet::KycLevel;
@@ -30,7 +32,9 @@ pub(crate) fn read_external_id(
     Ok((key, PaymentId(keys.public(fields.uuid()?))))
 }
 
-pub(crate) fn read_open_quotes(fields: &mut Fields<'_>) -> Result<((TenantId, Country), i64), StoreError> {
+pub(crate) fn read_open_quotes(
+    fields: &mut Fields<'_>,
+) -> Result<((TenantId, Country), i64), StoreError> {
     let key = (TenantId(fields.uuid()?), fields.named("country", Country::parse)?);
     Ok((key, fields.int()?))
 }
@@ -71,17 +75,25 @@ pub(crate) fn write_idempotency<'a>(
     out.bytes(&record.body_hash[..]).text(kind).uuid(keys.stored(id)).int(record.at.0);
 }
 
-pub(crate) fn write_idempotency_key<'a>(tenant: TenantId, key: &'a IdempotencyKey, out: &mut Columns<'a>) {
+pub(crate) fn write_idempotency_key<'a>(
+    tenant: TenantId,
+    key: &'a IdempotencyKey,
+    out: &mut Columns<'a>,
+) {
     out.uuid(tenant.0).text(key.scope.as_str()).text(key.key.as_str());
 }
 
 type Idempotent = ((TenantId, IdempotencyKey), IdempotencyRecord);
 
-pub(crate) fn read_idempotency(fields: &mut Fields<'_>, keys: &Keys) -> Result<Idempotent, StoreError> {
+pub(crate) fn read_idempotency(
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<Idempotent, StoreError> {
     let tenant = TenantId(fields.uuid()?);
     let key = IdempotencyKey { scope: fields.text()?.to_owned(), key: fields.text()?.to_owned() };
-    let body_hash = <[u8; 32]>::try_from(fields.bytes()?)
-        .map_err(|_| StoreError::Corrupt("idempotency.body_hash does not have 32 bytes".to_owned()))?;
+    let body_hash = <[u8; 32]>::try_from(fields.bytes()?).map_err(|_| {
+        StoreError::Corrupt("idempotency.body_hash does not have 32 bytes".to_owned())
+    })?;
     let kind = fields.text()?;
     let id = keys.public(fields.uuid()?);
     let made = match kind {

@@ -7,7 +7,9 @@ use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::deposit::{DepositState, ReviewVerdict};
 use domain::exchange::{Fate, OrderFailure};
-use domain::ids::{AttemptId, DepositId, ExchangeId, IntentId, PaymentRequestId, TransferId, WalletId};
+use domain::ids::{
+    AttemptId, DepositId, ExchangeId, IntentId, PaymentRequestId, TransferId, WalletId,
+};
 use domain::money::Money;
 use domain::risk::{Check, Hold, NextAction, ReasonCode, RiskLevel, RiskResult};
 use domain::time::Timestamp;
@@ -219,13 +221,17 @@ impl<'de, const N: usize> Deserialize<'de> for Hex<N> {
     fn deserialize<D: Deserializer<'de>>(input: D) -> Result<Hex<N>, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(input)?;
         let wrong = || D::Error::custom("not the right number of hexadecimal digits");
-        let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        let digit =
+            |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         if text.len() != 2 * N {
             return Err(wrong());
         }
         let mut bytes = [0; N];
         for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            *byte = digit(pair[0]).zip(digit(pair[1])).map(|(high, low)| high << 4 | low).ok_or_else(wrong)?;
+            *byte = digit(pair[0])
+                .zip(digit(pair[1]))
+                .map(|(high, low)| high << 4 | low)
+                .ok_or_else(wrong)?;
         }
         Ok(Hex(bytes))
     }

@@ -17,7 +17,10 @@ fn standing<'a>(sweep: &'a Sweep, out: &mut Columns<'a>) {
 
 pub(crate) fn write<'a>(sweep: &'a Sweep, keys: &Keys, out: &mut Columns<'a>) {
     out.uuid(sweep.tenant.0).uuid(keys.stored(sweep.id.0)).text(sweep.coin.currency().code());
-    out.int(sweep.minor).int(sweep.began_at.0).uuid(keys.stored(sweep.hold.0)).uuid(keys.stored(sweep.intent.0));
+    out.int(sweep.minor)
+        .int(sweep.began_at.0)
+        .uuid(keys.stored(sweep.hold.0))
+        .uuid(keys.stored(sweep.intent.0));
     standing(sweep, out);
 }
 
@@ -38,9 +41,9 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Sweep, StoreE
     let state = fields.named("sweep state", SweepState::parse)?;
     let state_at = Timestamp(fields.int()?);
     let tx = match fields.opt_bytes()? {
-        Some(bytes) => {
-            Some(TxHash(bytes.try_into().map_err(|_| StoreError::Corrupt("a transaction's hash".to_owned()))?))
-        }
+        Some(bytes) => Some(TxHash(
+            bytes.try_into().map_err(|_| StoreError::Corrupt("a transaction's hash".to_owned()))?,
+        )),
         None => None,
     };
     let version = fields.int()?;

@@ -3,7 +3,9 @@
 use domain::chain::Address;
 use domain::ids::{IntentId, TenantId, WalletId};
 use domain::time::Timestamp;
-use domain::wallet::{Blacklisting, Block, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState};
+use domain::wallet::{
+    Blacklisting, Block, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState,
+};
 use jiff::civil::Date;
 
 use super::document::{self, document};
@@ -43,10 +45,16 @@ fn seal(wallet: &Wallet, keys: &Keys) -> Result<Vec<u8>, StoreError> {
     document::seal::<Rest>(wallet, wallet.tenant, keys.stored(wallet.id.0).as_bytes(), keys)
 }
 
-pub(crate) fn write<'a>(wallet: &'a Wallet, keys: &Keys, out: &mut Columns<'a>) -> Result<(), StoreError> {
+pub(crate) fn write<'a>(
+    wallet: &'a Wallet,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Result<(), StoreError> {
     let document = seal(wallet, keys)?;
     out.uuid(wallet.tenant.0).uuid(keys.stored(wallet.id.0));
-    out.text(wallet.customer_id.as_str()).text(wallet.blockchain.as_str()).bytes(&wallet.address.0[..]);
+    out.text(wallet.customer_id.as_str())
+        .text(wallet.blockchain.as_str())
+        .bytes(&wallet.address.0[..]);
     out.int(wallet.created_at.0).text(wallet.kyc_level.name()).text(wallet.state.name());
     out.int(wallet.last_activity_at.0).int(wallet.version).bytes(document);
     Ok(())

@@ -11,7 +11,9 @@ use domain::payment_request::SenderDetails;
 use domain::risk::{Check, NextAction, ReasonCode, RiskLevel, RiskResult};
 use domain::time::Timestamp;
 use domain::wallet::{BlockReason, TriggeredBy};
-use domain::wallet_event::{About, AboutDeposit, FailureReason, WalletEvent, WalletEventEntry, WalletEventKind};
+use domain::wallet_event::{
+    About, AboutDeposit, FailureReason, WalletEvent, WalletEventEntry, WalletEventKind,
+};
 use jiff::civil::Date;
 
 use super::Keys;
@@ -65,9 +67,17 @@ document! {
     Rest of WalletEventEntry in "wallet_event.document" { event: WalletEvent }
 }
 
-pub(crate) fn write(entry: &WalletEventEntry, keys: &Keys, out: &mut Columns<'_>) -> Result<(), StoreError> {
-    let document = document::seal::<Rest>(entry, entry.tenant, keys.stored(entry.id.0).as_bytes(), keys)?;
-    out.uuid(entry.tenant.0).int(entry.seq).uuid(keys.stored(entry.id.0)).text(entry.event.kind().name());
+pub(crate) fn write(
+    entry: &WalletEventEntry,
+    keys: &Keys,
+    out: &mut Columns<'_>,
+) -> Result<(), StoreError> {
+    let document =
+        document::seal::<Rest>(entry, entry.tenant, keys.stored(entry.id.0).as_bytes(), keys)?;
+    out.uuid(entry.tenant.0)
+        .int(entry.seq)
+        .uuid(keys.stored(entry.id.0))
+        .text(entry.event.kind().name());
     out.text(entry.aggregate.kind()).uuid(keys.stored(entry.aggregate.id()));
     out.int(entry.version).int(entry.at.0).bytes(document);
     Ok(())
@@ -82,7 +92,18 @@ pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<WalletEventEn
     let (version, at) = (fields.int()?, Timestamp(fields.int()?));
     let rest: Rest = document::open(fields.bytes()?, tenant, stored.as_bytes(), keys)?;
     if rest.event.kind() != kind {
-        return Err(StoreError::Corrupt(format!("wallet_event.kind {} differs from its document", kind.name())));
+        return Err(StoreError::Corrupt(format!(
+            "wallet_event.kind {} differs from its document",
+            kind.name()
+        )));
     }
-    Ok(WalletEventEntry { id: EventId(keys.public(stored)), tenant, seq, aggregate, version, at, event: rest.event })
+    Ok(WalletEventEntry {
+        id: EventId(keys.public(stored)),
+        tenant,
+        seq,
+        aggregate,
+        version,
+        at,
+        event: rest.event,
+    })
 }

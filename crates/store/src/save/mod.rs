@@ -187,7 +187,9 @@ impl<'a> Saver<'a> {
             }
         }
         self.add(update, updates, true);
-        self.insert(insert, spec, new_rows.into_iter(), move |(key, row), out| write(key, row, out));
+        self.insert(insert, spec, new_rows.into_iter(), move |(key, row), out| {
+            write(key, row, out)
+        });
         Ok(())
     }
 }
@@ -204,7 +206,11 @@ where
 }
 
 /// The statements that save a batch, in order. The batch's own row is the last.
-pub(crate) fn writes<'a>(ws: &'a WorkingSet, batch: BatchId, keys: &'a Keys) -> Result<Vec<Write<'a>>, StoreError> {
+pub(crate) fn writes<'a>(
+    ws: &'a WorkingSet,
+    batch: BatchId,
+    keys: &'a Keys,
+) -> Result<Vec<Write<'a>>, StoreError> {
     let mut saver = Saver { keys, writes: Vec::with_capacity(ALL.len()) };
     save_heads(ws, &mut saver)?;
     save_things(ws, &mut saver)?;
@@ -230,7 +236,10 @@ fn save_heads<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
             Ok(())
         },
         |tenant, new, out| {
-            out.uuid(tenant.0).int(new.payment_seq).int(new.wallet_seq).int(new.payment_webhooks.into());
+            out.uuid(tenant.0)
+                .int(new.payment_seq)
+                .int(new.wallet_seq)
+                .int(new.payment_webhooks.into());
             Ok(())
         },
     )
@@ -253,15 +262,22 @@ fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
         |_, old, new, out| rows::payment::write_change(old, new, keys, out),
         |_, new, out| rows::payment::write(new, keys, out),
     )?;
-    saver.insert(&ORDER_INSERT, &tables::PAYMENT_ORDER, ws.orders.added().iter(), |(tenant, payment, order), out| {
-        rows::order::write(*tenant, *payment, order, keys, out)
-    });
+    saver.insert(
+        &ORDER_INSERT,
+        &tables::PAYMENT_ORDER,
+        ws.orders.added().iter(),
+        |(tenant, payment, order), out| rows::order::write(*tenant, *payment, order, keys, out),
+    );
     let mut taken = Columns::new(tables::EXTERNAL_ID.row_columns(), 0);
     for ((tenant, id), old, payment) in sorted(&ws.external_ids) {
         match old {
             None => _ = taken.uuid(tenant.0).text(id.as_str()).uuid(keys.stored(payment.0)),
             Some(old) if old == payment => {}
-            Some(_) => return Err(StoreError::Corrupt("an external_id would change its payment".to_owned())),
+            Some(_) => {
+                return Err(StoreError::Corrupt(
+                    "an external_id would change its payment".to_owned(),
+                ));
+            }
         }
     }
     saver.add(&EXTERNAL_ID_INSERT, taken, true);
@@ -290,10 +306,15 @@ fn save_books<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
         |_, new, out| rows::ledger::write_account(new, out),
     )?;
     let keys = saver.keys;
-    saver.insert(&TRANSFER_INSERT, &tables::TRANSFER, ws.transfers.added().iter(), |transfer, out| {
-        rows::ledger::write_transfer(transfer, keys, out);
-        Ok(())
-    });
+    saver.insert(
+        &TRANSFER_INSERT,
+        &tables::TRANSFER,
+        ws.transfers.added().iter(),
+        |transfer, out| {
+            rows::ledger::write_transfer(transfer, keys, out);
+            Ok(())
+        },
+    );
     Ok(())
 }
 
@@ -333,7 +354,8 @@ fn save_audit<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Store
     if ws.audit_entries.is_unchanged() {
         return Ok(());
     }
-    let mut columns = Columns::new(audit_tables::AUDIT_ENTRY.row_columns(), ws.audit_entries.added().len());
+    let mut columns =
+        Columns::new(audit_tables::AUDIT_ENTRY.row_columns(), ws.audit_entries.added().len());
     ws.audit_entries.added().iter().for_each(|entry| rows::audit::write_entry(entry, &mut columns));
     saver.add(&AUDIT_ENTRY_INSERT, columns, true);
     saver.changed(

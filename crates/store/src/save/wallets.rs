@@ -56,12 +56,18 @@ pub(super) fn save<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
         |_, new, out| rows::request::write(new, keys, out),
     )?;
     save_watched(ws, saver);
-    saver.insert(&SENDER_INSERT, &tables::SENDER_INFO, ws.sender_infos.added().iter(), |(info, _), out| {
-        rows::request::write_sender(info, keys, out)
-    });
-    saver.insert(&REFUND_ADDRESS_INSERT, &tables::REFUND_ADDRESS, ws.refund_addresses.added().iter(), |answer, out| {
-        rows::request::write_refund_to(answer, keys, out)
-    });
+    saver.insert(
+        &SENDER_INSERT,
+        &tables::SENDER_INFO,
+        ws.sender_infos.added().iter(),
+        |(info, _), out| rows::request::write_sender(info, keys, out),
+    );
+    saver.insert(
+        &REFUND_ADDRESS_INSERT,
+        &tables::REFUND_ADDRESS,
+        ws.refund_addresses.added().iter(),
+        |answer, out| rows::request::write_refund_to(answer, keys, out),
+    );
     saver.changed(
         &ws.deposits,
         (&DEPOSIT_UPDATE, &DEPOSIT_INSERT),
@@ -141,9 +147,14 @@ fn save_signed<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
     for (_, old, new) in sorted(&ws.chain_txs) {
         let known = old.map_or(&[][..], |old| &old.attempts);
         let Some(added) = new.attempts.strip_prefix(known) else {
-            return Err(StoreError::Corrupt(format!("a signed attempt of transaction {} would change", new.id)));
+            return Err(StoreError::Corrupt(format!(
+                "a signed attempt of transaction {} would change",
+                new.id
+            )));
         };
-        added.iter().for_each(|attempt| rows::chain_tx::write_attempt(new, attempt, saver.keys, &mut columns));
+        added.iter().for_each(|attempt| {
+            rows::chain_tx::write_attempt(new, attempt, saver.keys, &mut columns)
+        });
     }
     saver.add(&SIGNED_INSERT, columns, true);
     Ok(())
@@ -179,7 +190,9 @@ fn save_deliveries<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), 
 fn save_receivers<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     let mut columns = Columns::new(tables::WEBHOOK_ENDPOINT.update_columns(), 0);
     for (tenant, old, new) in sorted(&ws.receivers) {
-        let old = old.ok_or_else(|| StoreError::Corrupt("a batch would add a webhook endpoint".to_owned()))?;
+        let old = old.ok_or_else(|| {
+            StoreError::Corrupt("a batch would add a webhook endpoint".to_owned())
+        })?;
         if old != new {
             rows::delivery::write_receiver_change(*tenant, old, new, &mut columns);
         }
@@ -201,8 +214,11 @@ pub(super) fn save_words<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Resul
         rows::chain::write_alert(*tenant, alert, ws.now, keys, &mut columns);
     }
     saver.add(&ALERT_INSERT, columns, false);
-    saver.insert(&WALLET_EVENT_INSERT, &tables::WALLET_EVENT, ws.wallet_events.added().iter(), |entry, out| {
-        rows::wallet_event::write(entry, keys, out)
-    });
+    saver.insert(
+        &WALLET_EVENT_INSERT,
+        &tables::WALLET_EVENT,
+        ws.wallet_events.added().iter(),
+        |entry, out| rows::wallet_event::write(entry, keys, out),
+    );
     Ok(())
 }

@@ -41,7 +41,14 @@ pub(crate) static AUDIT_HEAD: Table = Table {
 
 pub(crate) static AUDIT_CHECKPOINT: Table = Table {
     name: "audit_checkpoint",
-    columns: &[("tenant", Uuid), ("seq", Int), ("hash", Bytes), ("at", Int), ("signer", Bytes), ("signature", Bytes)],
+    columns: &[
+        ("tenant", Uuid),
+        ("seq", Int),
+        ("hash", Bytes),
+        ("at", Int),
+        ("signer", Bytes),
+        ("signature", Bytes),
+    ],
     keys: 2,
     changes: &[],
     guards: &[],

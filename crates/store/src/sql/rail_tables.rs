@@ -4,11 +4,18 @@ use super::table::Kind::{Int, Text, Uuid};
 use super::table::Table;
 
 /// All tables of bank statements with a fixed row type.
-pub(crate) static ALL: [&Table; 5] = [&RAIL_STATEMENT, &RAIL_ENTRY, &RAIL_BREAK, &RAIL_STRAY, &RAIL_ID];
+pub(crate) static ALL: [&Table; 5] =
+    [&RAIL_STATEMENT, &RAIL_ENTRY, &RAIL_BREAK, &RAIL_STRAY, &RAIL_ID];
 
 pub(crate) static RAIL_ID: Table = Table {
     name: "rail_id",
-    columns: &[("rail", Text), ("head", Int), ("attempt", Uuid), ("message", Text), ("position", Int)],
+    columns: &[
+        ("rail", Text),
+        ("head", Int),
+        ("attempt", Uuid),
+        ("message", Text),
+        ("position", Int),
+    ],
     keys: 3,
     changes: &[],
     guards: &[],

@@ -45,7 +45,11 @@ impl Stmt {
     }
 
     /// A statement with many keys, available in it as `{{keys}}`, a table named `k`.
-    pub(crate) const fn by_keys(name: &'static str, keys: &'static [Col], sql: &'static str) -> Stmt {
+    pub(crate) const fn by_keys(
+        name: &'static str,
+        keys: &'static [Col],
+        sql: &'static str,
+    ) -> Stmt {
         Stmt::new(name, Text::ByKeys(keys, sql))
     }
 
@@ -139,7 +143,9 @@ fn meaning(word: &str, dialect: Dialect, keys: &[Col]) -> String {
         ("for_update_by", Dialect::Postgres) => format!("ORDER BY {of} FOR UPDATE"),
         ("for_share_by", Dialect::Postgres) => format!("ORDER BY {of} FOR SHARE"),
         ("skip_locked", Dialect::Postgres) => "FOR UPDATE SKIP LOCKED".to_owned(),
-        ("for_update" | "for_update_by" | "for_share_by" | "skip_locked", Dialect::Sqlite) => String::new(),
+        ("for_update" | "for_update_by" | "for_share_by" | "skip_locked", Dialect::Sqlite) => {
+            String::new()
+        }
         // Database time plus the offset of a shifted sandbox clock; the statement's own start, so
         // an index can be used.
         ("now", Dialect::Postgres) => {
@@ -148,7 +154,10 @@ fn meaning(word: &str, dialect: Dialect, keys: &[Col]) -> String {
         ("now", Dialect::Sqlite) => "$1".to_owned(),
         (name, _) => {
             let table = tables::named(name);
-            table.map_or_else(|| panic!("unknown placeholder {word:?} in a statement"), |table| table.select_list(of))
+            table.map_or_else(
+                || panic!("unknown placeholder {word:?} in a statement"),
+                |table| table.select_list(of),
+            )
         }
     }
 }

@@ -72,7 +72,8 @@ impl Table {
 
     /// `alias.a, alias.b, …` in the order in which rows are read.
     pub(crate) fn select_list(&self, alias: &str) -> String {
-        let columns: Vec<String> = self.columns.iter().map(|(name, _)| format!("{alias}.{name}")).collect();
+        let columns: Vec<String> =
+            self.columns.iter().map(|(name, _)| format!("{alias}.{name}")).collect();
         columns.join(", ")
     }
 
@@ -81,7 +82,9 @@ impl Table {
         let rows = match dialect {
             // Whole rows of the table's own type: one array per column would be many times the
             // work.
-            Dialect::Postgres => format!("SELECT {} FROM UNNEST($1::{}[]) AS r", self.select_list("r"), self.name),
+            Dialect::Postgres => {
+                format!("SELECT {} FROM UNNEST($1::{}[]) AS r", self.select_list("r"), self.name)
+            }
             Dialect::Sqlite => format!("VALUES ({})", numbers(names.len())),
         };
         format!("INSERT INTO {} ({}) {rows}{on_conflict}", self.name, names.join(", "))
@@ -98,8 +101,12 @@ impl Table {
             Dialect::Postgres => format!("v.old_{}", self.guards[at]),
             Dialect::Sqlite => format!("?{}", keys + changes + at + 1),
         };
-        let unchanged: Vec<String> =
-            self.guards.iter().enumerate().map(|(at, name)| format!("{}.{name} = {}", self.name, old(at))).collect();
+        let unchanged: Vec<String> = self
+            .guards
+            .iter()
+            .enumerate()
+            .map(|(at, name)| format!("{}.{name} = {}", self.name, old(at)))
+            .collect();
         let sets: Vec<String> = self
             .changes
             .iter()
@@ -113,10 +120,14 @@ impl Table {
             .collect();
         let mut sql = format!("UPDATE {} SET {}", self.name, sets.join(", "));
         if dialect == Dialect::Postgres {
-            let mut names: Vec<String> = self.key_columns().iter().map(|(name, _)| format!("key_{name}")).collect();
+            let mut names: Vec<String> =
+                self.key_columns().iter().map(|(name, _)| format!("key_{name}")).collect();
             names.extend(self.changes.iter().map(|name| format!("new_{name}")));
             names.extend(self.guards.iter().map(|name| format!("old_{name}")));
-            write_into(&mut sql, format_args!(" FROM {} AS v({})", unnest(self.update_columns()), names.join(", ")));
+            write_into(
+                &mut sql,
+                format_args!(" FROM {} AS v({})", unnest(self.update_columns()), names.join(", ")),
+            );
         }
         write_into(&mut sql, format_args!(" WHERE {}", self.key_matches(dialect)));
         sql
@@ -125,8 +136,12 @@ impl Table {
     pub(crate) fn delete(&self, dialect: Dialect) -> String {
         let mut sql = format!("DELETE FROM {}", self.name);
         if dialect == Dialect::Postgres {
-            let names: Vec<String> = self.key_columns().iter().map(|(name, _)| format!("key_{name}")).collect();
-            write_into(&mut sql, format_args!(" USING {} AS v({})", unnest(self.key_kinds()), names.join(", ")));
+            let names: Vec<String> =
+                self.key_columns().iter().map(|(name, _)| format!("key_{name}")).collect();
+            write_into(
+                &mut sql,
+                format_args!(" USING {} AS v({})", unnest(self.key_kinds()), names.join(", ")),
+            );
         }
         write_into(&mut sql, format_args!(" WHERE {}", self.key_matches(dialect)));
         sql
@@ -165,11 +180,13 @@ pub(crate) fn key_rows(dialect: Dialect, columns: &[Col]) -> String {
             let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
             // With a SELECT around it the planner does not see the number of keys: otherwise it
             // would prefer a plan for one key to any that it may cache, and plan again each time.
-            let arrays = arrays(columns.iter().map(|(_, kind)| *kind)).map(|array| format!("(SELECT {array})"));
+            let arrays = arrays(columns.iter().map(|(_, kind)| *kind))
+                .map(|array| format!("(SELECT {array})"));
             format!("UNNEST({}) AS k({})", arrays.collect::<Vec<_>>().join(", "), names.join(", "))
         }
         Dialect::Sqlite => {
-            let names = columns.iter().enumerate().map(|(at, (name, _))| format!("?{} AS {name}", at + 1));
+            let names =
+                columns.iter().enumerate().map(|(at, (name, _))| format!("?{} AS {name}", at + 1));
             format!("(SELECT {}) AS k", names.collect::<Vec<_>>().join(", "))
         }
     }

@@ -7,7 +7,8 @@ use super::{audit_tables, rail_tables, wallet_tables};
 
 /// The table of this name.
 pub(crate) fn named(name: &str) -> Option<&'static Table> {
-    let all = ALL.iter().chain(&wallet_tables::ALL).chain(&audit_tables::ALL).chain(&rail_tables::ALL);
+    let all =
+        ALL.iter().chain(&wallet_tables::ALL).chain(&audit_tables::ALL).chain(&rail_tables::ALL);
     all.copied().find(|table| table.name == name)
 }
 
@@ -59,12 +60,22 @@ pub(crate) static ACCESS_KEY: Table = Table {
     guards: &[],
 };
 
-pub(crate) static BATCH: Table =
-    Table { name: "batch", columns: &[("id", Uuid), ("at", Int), ("landed", Int)], keys: 1, changes: &[], guards: &[] };
+pub(crate) static BATCH: Table = Table {
+    name: "batch",
+    columns: &[("id", Uuid), ("at", Int), ("landed", Int)],
+    keys: 1,
+    changes: &[],
+    guards: &[],
+};
 
 pub(crate) static TENANT_HEAD: Table = Table {
     name: "tenant_head",
-    columns: &[("tenant", Uuid), ("payment_seq", Int), ("wallet_seq", Int), ("payment_webhooks", Int)],
+    columns: &[
+        ("tenant", Uuid),
+        ("payment_seq", Int),
+        ("wallet_seq", Int),
+        ("payment_webhooks", Int),
+    ],
     keys: 1,
     changes: &["payment_seq", "wallet_seq"],
     guards: &["payment_seq", "wallet_seq", "payment_webhooks"],
@@ -184,7 +195,16 @@ pub(crate) static ATTEMPT: Table = Table {
         ("slot", Int),
     ],
     keys: 2,
-    changes: &["state", "state_at", "charges", "reason", "info", "bank_reference", "source", "slot"],
+    changes: &[
+        "state",
+        "state_at",
+        "charges",
+        "reason",
+        "info",
+        "bank_reference",
+        "source",
+        "slot",
+    ],
     guards: &["state", "state_at"],
 };
 
@@ -295,7 +315,14 @@ pub(crate) static OPEN_QUOTES: Table = Table {
 
 pub(crate) static DISCREPANCY: Table = Table {
     name: "discrepancy",
-    columns: &[("tenant", Uuid), ("attempt", Uuid), ("digest", Uuid), ("payment", Uuid), ("what", Text), ("at", Int)],
+    columns: &[
+        ("tenant", Uuid),
+        ("attempt", Uuid),
+        ("digest", Uuid),
+        ("payment", Uuid),
+        ("what", Text),
+        ("at", Int),
+    ],
     keys: 3,
     changes: &[],
     guards: &[],

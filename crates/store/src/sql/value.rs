@@ -261,7 +261,11 @@ impl<'a> Fields<'a> {
     }
 
     /// Reads and parses a named value.
-    pub(crate) fn named<T>(&mut self, what: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
+    pub(crate) fn named<T>(
+        &mut self,
+        what: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, StoreError> {
         let text = self.text()?;
         parse(text).ok_or_else(|| StoreError::Corrupt(format!("unknown {what} {text:?}")))
     }

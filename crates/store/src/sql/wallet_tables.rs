@@ -59,7 +59,13 @@ pub(crate) static CUSTOMER: Table = Table {
 
 pub(crate) static WATCHED_ADDRESS: Table = Table {
     name: "watched_address",
-    columns: &[("address", Bytes), ("tenant", Uuid), ("wallet", Uuid), ("request", Uuid), ("submission", Int)],
+    columns: &[
+        ("address", Bytes),
+        ("tenant", Uuid),
+        ("wallet", Uuid),
+        ("request", Uuid),
+        ("submission", Int),
+    ],
     keys: 1,
     changes: &[],
     guards: &[],
@@ -89,7 +95,14 @@ pub(crate) static PAYMENT_REQUEST: Table = Table {
 
 pub(crate) static SENDER_INFO: Table = Table {
     name: "sender_info",
-    columns: &[("tenant", Uuid), ("request", Uuid), ("id", Uuid), ("number", Int), ("at", Int), ("document", Bytes)],
+    columns: &[
+        ("tenant", Uuid),
+        ("request", Uuid),
+        ("id", Uuid),
+        ("number", Int),
+        ("at", Int),
+        ("document", Bytes),
+    ],
     keys: 3,
     changes: &[],
     guards: &[],
@@ -97,7 +110,14 @@ pub(crate) static SENDER_INFO: Table = Table {
 
 pub(crate) static REFUND_ADDRESS: Table = Table {
     name: "refund_address",
-    columns: &[("tenant", Uuid), ("request", Uuid), ("id", Uuid), ("sender", Uuid), ("at", Int), ("document", Bytes)],
+    columns: &[
+        ("tenant", Uuid),
+        ("request", Uuid),
+        ("id", Uuid),
+        ("sender", Uuid),
+        ("at", Int),
+        ("document", Bytes),
+    ],
     keys: 3,
     changes: &[],
     guards: &[],
@@ -307,7 +327,16 @@ pub(crate) static DELIVERY: Table = Table {
         ("revision", Int),
     ],
     keys: 2,
-    changes: &["revision", "state", "tries", "attempts", "next_at", "delivered_at", "last_status", "last_fault"],
+    changes: &[
+        "revision",
+        "state",
+        "tries",
+        "attempts",
+        "next_at",
+        "delivered_at",
+        "last_status",
+        "last_fault",
+    ],
     guards: &["revision"],
 };
 
@@ -359,7 +388,14 @@ pub(crate) static WEBHOOK_ENDPOINT: Table = Table {
 
 pub(crate) static ALERT: Table = Table {
     name: "alert",
-    columns: &[("tenant", Uuid), ("subject", Uuid), ("kind", Text), ("digest", Uuid), ("what", Text), ("at", Int)],
+    columns: &[
+        ("tenant", Uuid),
+        ("subject", Uuid),
+        ("kind", Text),
+        ("digest", Uuid),
+        ("what", Text),
+        ("at", Int),
+    ],
     keys: 4,
     changes: &[],
     guards: &[],

@@ -17,8 +17,8 @@ use domain::deposit::{Deposit, UnsupportedAsset};
 use domain::event::Event;
 use domain::exchange::ExchangeOrder;
 use domain::ids::{
-    AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, SweepId,
-    TenantId, WalletId,
+    AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId,
+    QuoteId, SweepId, TenantId, WalletId,
 };
 use domain::job::Job;
 use domain::ledger::{self, Account, AccountCode, LedgerRefusal, Transfer};

@@ -33,7 +33,11 @@ pub struct ReceiverRow {
 
 impl WorkingSet {
     /// Adds events to the tenant's wallet log with consecutive numbers; returns the new entries.
-    pub fn append_wallet(&mut self, tenant: TenantId, events: Vec<NewWalletEvent>) -> Vec<WalletEventEntry> {
+    pub fn append_wallet(
+        &mut self,
+        tenant: TenantId,
+        events: Vec<NewWalletEvent>,
+    ) -> Vec<WalletEventEntry> {
         let mut head = self.heads.get(&tenant).copied().unwrap_or_default();
         let mut entries = Vec::with_capacity(events.len());
         for new in events {
@@ -68,7 +72,9 @@ impl WorkingSet {
 
     /// Disables a tenant's endpoint, if it has one.
     pub fn disable_receiver(&mut self, tenant: TenantId, why: &str) {
-        let Some(row) = self.receivers.get(&tenant).filter(|row| row.disabled.is_none()) else { return };
+        let Some(row) = self.receivers.get(&tenant).filter(|row| row.disabled.is_none()) else {
+            return;
+        };
         let disabled = Some((self.now, why.to_owned()));
         let row = ReceiverRow { disabled, version: row.version + 1, ..row.clone() };
         self.receivers.put(tenant, row);

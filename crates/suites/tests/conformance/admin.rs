@@ -15,18 +15,23 @@ use crate::world::{KEK, START, World, policy, tenant_need};
 
 pub async fn tenants_are_kept_with_their_policies(world: World) {
     let id = TenantId(Uuid::new_v4());
-    let mut tenant = Tenant { id, tag: "demobank".to_owned(), name: "Demo Bank".to_owned(), policy: policy() };
+    let mut tenant =
+        Tenant { id, tag: "demobank".to_owned(), name: "Demo Bank".to_owned(), policy: policy() };
     world.store.create_tenant(&tenant, "op").await.expect("created");
     assert_eq!(world.store.tenant(id).await, Ok(Some(tenant.clone())));
     assert_eq!(world.store.tenant_by_tag("demobank").await, Ok(Some(tenant.clone())));
-    let again = world.store.create_tenant(&Tenant { id: TenantId(Uuid::new_v4()), ..tenant.clone() }, "op").await;
+    let again = world
+        .store
+        .create_tenant(&Tenant { id: TenantId(Uuid::new_v4()), ..tenant.clone() }, "op")
+        .await;
     assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
     tenant.policy.margin_bps = 77;
     tenant.policy.require_hmac = true;
     world.store.set_tenant_policy(id, &tenant.policy, "op").await.expect("set");
     tenant.policy.wallet.version = 2;
     assert_eq!(world.store.tenants().await, Ok(vec![tenant.clone()]));
-    let nobody = world.store.set_tenant_policy(TenantId(Uuid::new_v4()), &tenant.policy, "op").await;
+    let nobody =
+        world.store.set_tenant_policy(TenantId(Uuid::new_v4()), &tenant.policy, "op").await;
     assert!(matches!(nobody, Err(StoreError::Conflict(_))), "{nobody:?}");
     assert_eq!(world.store.tenant(TenantId(Uuid::new_v4())).await, Ok(None));
 }
@@ -55,7 +60,9 @@ pub async fn records_of_customers_are_kept_by_tenant_and_noted(world: World) {
     let (one, other) = (world.tenant("one", 0).await, world.tenant("other", 0).await);
     let store = &world.store;
     assert_eq!(store.customer(one, "c-1").await, Ok(None));
-    for (id, level) in [("c-2", KycLevel::Basic), ("c-1", KycLevel::Basic), ("c-1", KycLevel::Enhanced)] {
+    for (id, level) in
+        [("c-2", KycLevel::Basic), ("c-1", KycLevel::Basic), ("c-1", KycLevel::Enhanced)]
+    {
         store.set_customer(one, id, level, "op").await.expect("set");
     }
     let known = store.customer(one, "c-1").await.expect("read").expect("there");
@@ -70,17 +77,24 @@ pub async fn records_of_customers_are_kept_by_tenant_and_noted(world: World) {
         (vec!["c-1".to_owned(), "c-2".to_owned()], vec!["c-2".to_owned()])
     );
     assert_eq!(ids("", 1).await, ["c-1"]);
-    let filter = AuditFilter { tenant: Some(one), action: Some("customer.set".to_owned()), ..AuditFilter::default() };
+    let filter = AuditFilter {
+        tenant: Some(one),
+        action: Some("customer.set".to_owned()),
+        ..AuditFilter::default()
+    };
     let newest = store.audit_entries(&filter, 9).await.expect("read").swap_remove(0).note;
     assert_eq!(newest.subject, "c-1");
-    let [basic, enhanced] = ["BASIC", "ENHANCED"].map(|level| Some(format!(r#"{{"kyc_level":"{level}"}}"#)));
+    let [basic, enhanced] =
+        ["BASIC", "ENHANCED"].map(|level| Some(format!(r#"{{"kyc_level":"{level}"}}"#)));
     assert_eq!((newest.before, newest.after), (basic, enhanced));
     // A batch reads the record's value at its decision.
     let mut need = tenant_need(one);
     need.customer_records.extend(["c-1", "c-3"].map(|id| (one, id.to_owned())));
     let mut read = Vec::new();
     let look = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
-        read = ["c-1", "c-3"].map(|id| ws.customer_records.get(&(one, id.to_owned())).copied()).to_vec();
+        read = ["c-1", "c-3"]
+            .map(|id| ws.customer_records.get(&(one, id.to_owned())).copied())
+            .to_vec();
     };
     world.execute(&need, look).await.expect("executed");
     assert_eq!(read, [Some(KycLevel::Enhanced), None]);
@@ -94,7 +108,8 @@ pub async fn a_database_belongs_to_one_environment(world: World) {
     assert_eq!(store.environment().await, Ok(Some(Environment::Mock)), "the first one");
     let tenant = world.tenant("demobank", 0).await;
     store.insert_key(&key(tenant, "demobank-test_pay-a"), "op").await.expect("added");
-    let others = async |environment| store.keys_of_other_environments(environment).await.expect("counted");
+    let others =
+        async |environment| store.keys_of_other_environments(environment).await.expect("counted");
     assert_eq!((others(Environment::Production).await, others(Environment::Test).await), (1, 0));
     let live = KeyRow { use_name: "live_pay".to_owned(), ..key(tenant, "demobank-live_pay-b") };
     store.insert_key(&live, "op").await.expect("added");
@@ -104,7 +119,8 @@ pub async fn a_database_belongs_to_one_environment(world: World) {
 }
 
 fn key(tenant: TenantId, access_key: &str) -> KeyRow {
-    let secret = KeySecret { secret: SecretString::from("c2VjcmV0"), created_at: START, valid_until: None };
+    let secret =
+        KeySecret { secret: SecretString::from("c2VjcmV0"), created_at: START, valid_until: None };
     KeyRow {
         access_key: access_key.to_owned(),
         tenant,
@@ -125,21 +141,39 @@ pub async fn access_keys_are_sealed_rotated_and_revoked(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let name = "demobank-test_pay-Q1T9sVb0eXgm";
     world.store.insert_key(&key(tenant, name), "op").await.expect("added");
-    assert!(matches!(world.store.insert_key(&key(tenant, name), "op").await, Err(StoreError::Conflict(_))));
+    assert!(matches!(
+        world.store.insert_key(&key(tenant, name), "op").await,
+        Err(StoreError::Conflict(_))
+    ));
     let found = world.store.key(name).await.expect("read").expect("there");
-    assert_eq!((found.tenant, found.use_name.as_str(), found.allowed_ips.len()), (tenant, "test_pay", 2));
+    assert_eq!(
+        (found.tenant, found.use_name.as_str(), found.allowed_ips.len()),
+        (tenant, "test_pay", 2)
+    );
     assert_eq!(valid(&found, START), ["c2VjcmV0"]);
     assert!(!format!("{found:?}").contains("c2VjcmV0"), "never in debug output");
     assert!(world.store.key("demobank-test_pay-other").await.expect("read").is_none());
 
-    world.store.rotate_key(name, SecretString::from("bmV3"), Span::hours(1), "op").await.expect("rotated");
+    world
+        .store
+        .rotate_key(name, SecretString::from("bmV3"), Span::hours(1), "op")
+        .await
+        .expect("rotated");
     let found = world.store.key(name).await.expect("read").expect("there");
     let rotated_at = found.secrets[0].created_at;
     assert_eq!(valid(&found, rotated_at), ["bmV3", "c2VjcmV0"]);
     assert_eq!(valid(&found, rotated_at + Span::hours(1)), ["bmV3"]);
-    world.store.rotate_key(name, SecretString::from("bmV3ZXI="), Span::hours(1), "op").await.expect("rotated");
+    world
+        .store
+        .rotate_key(name, SecretString::from("bmV3ZXI="), Span::hours(1), "op")
+        .await
+        .expect("rotated");
     let found = world.store.key(name).await.expect("read").expect("there");
-    assert_eq!(valid(&found, rotated_at), ["bmV3ZXI=", "bmV3", "c2VjcmV0"], "each until its expiry");
+    assert_eq!(
+        valid(&found, rotated_at),
+        ["bmV3ZXI=", "bmV3", "c2VjcmV0"],
+        "each until its expiry"
+    );
     assert_eq!(valid(&found, found.secrets[0].created_at + Span::hours(1)), ["bmV3ZXI="]);
 
     world.store.suspend_key(name, true, "op").await.expect("suspended");
@@ -150,17 +184,21 @@ pub async fn access_keys_are_sealed_rotated_and_revoked(world: World) {
     assert!(matches!(world.store.revoke_key(name, "op").await, Err(StoreError::Conflict(_))));
     let rotated = world.store.rotate_key(name, SecretString::from("x"), Span::hours(1), "op").await;
     assert!(matches!(rotated, Err(StoreError::Conflict(_))), "a revoked key gets no new secret");
-    let unknown = world.store.rotate_key("unknown", SecretString::from("x"), Span::hours(1), "op").await;
+    let unknown =
+        world.store.rotate_key("unknown", SecretString::from("x"), Span::hours(1), "op").await;
     assert_eq!(unknown, Err(StoreError::NotFound("access key")));
 }
 
 pub async fn sealed_values_open_only_where_they_belong(world: World) {
-    let (one, two) = (world.tenant("one", 1_000_000_000).await, world.tenant("two", 1_000_000_000).await);
+    let (one, two) =
+        (world.tenant("one", 1_000_000_000).await, world.tenant("two", 1_000_000_000).await);
     let (first, second) = (world.payment(one, None).await, world.payment(one, None).await);
     let other = world.payment(two, None).await;
-    let plain = world.store.payment_record(one, first.id).await.expect("read").expect("there").order;
-    let Some(seen) =
-        world.sql(&format!("UPDATE payment_order SET document = document WHERE {}", looks_plain(&plain))).await
+    let plain =
+        world.store.payment_record(one, first.id).await.expect("read").expect("there").order;
+    let Some(seen) = world
+        .sql(&format!("UPDATE payment_order SET document = document WHERE {}", looks_plain(&plain)))
+        .await
     else {
         return;
     };
@@ -179,7 +217,9 @@ pub async fn sealed_values_open_only_where_they_belong(world: World) {
         let Err(StoreError::Corrupt(why)) = read else { panic!("{read:?}") };
         assert!(why.contains("payment_order.document"), "{why}");
     }
-    let wrong = world.reopened(|options| options.key_encryption_key = SecretBox::new(Box::new([9; 32]))).await;
+    let wrong = world
+        .reopened(|options| options.key_encryption_key = SecretBox::new(Box::new([9; 32])))
+        .await;
     let refused = wrong.expect("beside").ready().await;
     let Err(StoreError::Corrupt(why)) = refused else { panic!("{refused:?}") };
     assert!(why.contains("not configured"), "{why}");

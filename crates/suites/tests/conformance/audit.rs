@@ -17,7 +17,11 @@ fn key(tenant: TenantId, access_key: &str) -> KeyRow {
         access_key: access_key.to_owned(),
         tenant,
         use_name: "test_pay".to_owned(),
-        secrets: vec![KeySecret { secret: SecretString::from(SECRET), created_at: START, valid_until: None }],
+        secrets: vec![KeySecret {
+            secret: SecretString::from(SECRET),
+            created_at: START,
+            valid_until: None,
+        }],
         created_at: START,
         revoked_at: None,
         suspended: false,
@@ -36,7 +40,8 @@ async fn whole(world: &World) {
 
 pub async fn each_change_of_an_administrator_is_one_entry(world: World) {
     let tenant = world.tenant("demobank", 0).await;
-    let (store, op) = (&world.store, Deed::new(Via::Console, "amal").with_role("admin").of_request("r-1"));
+    let (store, op) =
+        (&world.store, Deed::new(Via::Console, "amal").with_role("admin").of_request("r-1"));
     store.insert_key(&key(tenant, "k"), &op).await.expect("added");
     store.rotate_key("k", SecretString::from("bmV3"), Span::hours(1), &op).await.expect("rotated");
     store.suspend_key("k", true, &op).await.expect("suspended");
@@ -44,7 +49,10 @@ pub async fn each_change_of_an_administrator_is_one_entry(world: World) {
     store.set_key_ips("k", &["192.0.2.1".to_owned()], &op).await.expect("set");
     store.revoke_key("k", op.clone().because("it leaked")).await.expect("revoked");
     store.set_tenant_policy(tenant, &policy(), &op).await.expect("set");
-    store.note_deed(INSTALLATION, &op, Note::new("session.begin", "user", "amal")).await.expect("noted");
+    store
+        .note_deed(INSTALLATION, &op, Note::new("session.begin", "user", "amal"))
+        .await
+        .expect("noted");
     let entries = world.audited(tenant).await;
     assert_eq!(
         actions(&entries),
@@ -64,7 +72,11 @@ pub async fn each_change_of_an_administrator_is_one_entry(world: World) {
     assert_eq!((&revoked.note.kind[..], &revoked.note.subject[..]), ("access_key", "k"));
     assert_eq!(revoked.deed, op.because("it leaked"));
     assert_eq!(entries[7].deed, Deed::new(Via::Program, "test"));
-    assert_eq!(actions(&world.audited(INSTALLATION).await), ["session.begin"], "a chain of its own");
+    assert_eq!(
+        actions(&world.audited(INSTALLATION).await),
+        ["session.begin"],
+        "a chain of its own"
+    );
     whole(&world).await;
 }
 
@@ -74,10 +86,16 @@ pub async fn a_change_that_is_refused_leaves_no_entry(world: World) {
     let refused = [
         world.store.revoke_key("unknown", "mallory").await,
         world.store.set_tenant_policy(unknown, &policy(), "mallory").await,
-        world.store.add_webhook(unknown, "https://a.example", "whsec_c2VjcmV0".into(), "mallory").await,
+        world
+            .store
+            .add_webhook(unknown, "https://a.example", "whsec_c2VjcmV0".into(), "mallory")
+            .await,
         world.store.enable_webhook(tenant, "mallory").await,
     ];
-    assert!(matches!(refused[0], Err(StoreError::Conflict(_))) && matches!(refused[1], Err(StoreError::Conflict(_))));
+    assert!(
+        matches!(refused[0], Err(StoreError::Conflict(_)))
+            && matches!(refused[1], Err(StoreError::Conflict(_)))
+    );
     assert!(matches!(refused[3], Err(StoreError::Conflict(_))), "{refused:?}");
     world.store.insert_key(&key(tenant, "k"), "op").await.expect("added");
     let twice = world.store.insert_key(&key(tenant, "k"), "op").await;
@@ -93,10 +111,17 @@ pub async fn before_and_after_are_recorded_without_secrets(world: World) {
     world.store.add_webhook(tenant, url, "whsec_aGlkZGVu".into(), "op").await.expect("added");
     let entries = world.audited(tenant).await;
     let suspended = &entries[1].note;
-    let facts = |state| format!(r#"{{"use":"test_pay","state":"{state}","secrets":1,"allowed_ips":""}}"#);
-    assert_eq!((&suspended.before, &suspended.after), (&Some(facts("active")), &Some(facts("suspended"))));
+    let facts =
+        |state| format!(r#"{{"use":"test_pay","state":"{state}","secrets":1,"allowed_ips":""}}"#);
+    assert_eq!(
+        (&suspended.before, &suspended.after),
+        (&Some(facts("active")), &Some(facts("suspended")))
+    );
     let after = entries[0].note.after.as_deref();
-    assert_eq!(after, Some(r#"{"url":"https://bank.example/hooks?token=…","state":"enabled","secrets":1}"#));
+    assert_eq!(
+        after,
+        Some(r#"{"url":"https://bank.example/hooks?token=…","state":"enabled","secrets":1}"#)
+    );
     let all = format!("{entries:?}");
     for secret in [SECRET, "aGlkZGVu", "pw@", "t0k3n"] {
         assert!(!all.contains(secret), "{secret}");
@@ -107,7 +132,8 @@ pub async fn entries_of_a_batch_are_in_its_commit(world: World) {
     let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
     let mut need = tenant_need(tenant);
     need.audits.insert((tenant, ()));
-    let note = |n: i64| Note::new("review.approve", "payment", n).after(Facts::new().number("n", n));
+    let note =
+        |n: i64| Note::new("review.approve", "payment", n).after(Facts::new().number("n", n));
     let op = || Deed::new(Via::Api, "demobank-test_wallet-Q1T9sVb0");
     let two = |ws: &mut store::working_set::WorkingSet| {
         ws.note(tenant, op(), note(1));
@@ -132,12 +158,16 @@ pub async fn entries_of_a_batch_are_in_its_commit(world: World) {
 
 pub async fn concurrent_writers_append_in_order(world: World) {
     let tenant = world.tenant("demobank", 0).await;
-    let writers = (0..40).map(|n| world.store.note_deed(tenant, "op", Note::new("alert.close", "alert", n)));
+    let writers =
+        (0..40).map(|n| world.store.note_deed(tenant, "op", Note::new("alert.close", "alert", n)));
     for done in join_all(writers).await {
         done.expect("noted");
     }
     let entries = world.audited(tenant).await;
-    assert_eq!(entries.iter().map(|entry| entry.seq).collect::<Vec<_>>(), (1..=41).rev().collect::<Vec<_>>());
+    assert_eq!(
+        entries.iter().map(|entry| entry.seq).collect::<Vec<_>>(),
+        (1..=41).rev().collect::<Vec<_>>()
+    );
     whole(&world).await;
 }
 
@@ -153,20 +183,45 @@ pub async fn entries_are_filtered_and_paged(world: World) {
     ] {
         world.pass(Span::secs(10)).await;
         times.push(world.now().await);
-        world.store.note_deed(tenant, deed, Note::new(action, "thing", subject)).await.expect("noted");
+        world
+            .store
+            .note_deed(tenant, deed, Note::new(action, "thing", subject))
+            .await
+            .expect("noted");
     }
     let list = async |filter: AuditFilter| {
         let entries = world.store.audit_entries(&filter, 10).await.expect("read");
-        entries.into_iter().map(|it| format!("{} {}", it.note.action, it.note.subject)).collect::<Vec<_>>()
+        entries
+            .into_iter()
+            .map(|it| format!("{} {}", it.note.action, it.note.subject))
+            .collect::<Vec<_>>()
     };
     let all = AuditFilter::default();
     let some = |text: &str| Some(text.to_owned());
-    assert_eq!(list(AuditFilter { who: some("ayesha"), ..all.clone() }).await, ["key.revoke k-1", "order.resolve o-1"]);
-    assert_eq!(list(AuditFilter { who: some("omar"), tenant: Some(one), ..all.clone() }).await.len(), 2);
-    assert_eq!(list(AuditFilter { action: some("key"), ..all.clone() }).await, ["key.revoke k-1", "key.rotate k-2"]);
-    assert_eq!(list(AuditFilter { action: some("key.rotate"), ..all.clone() }).await, ["key.rotate k-2"]);
-    assert_eq!(list(AuditFilter { action: some("key_rotate"), ..all.clone() }).await, Vec::<String>::new());
-    assert_eq!(list(AuditFilter { subject: some("k-1"), ..all.clone() }).await, ["keys.list k-1", "key.revoke k-1"]);
+    assert_eq!(
+        list(AuditFilter { who: some("ayesha"), ..all.clone() }).await,
+        ["key.revoke k-1", "order.resolve o-1"]
+    );
+    assert_eq!(
+        list(AuditFilter { who: some("omar"), tenant: Some(one), ..all.clone() }).await.len(),
+        2
+    );
+    assert_eq!(
+        list(AuditFilter { action: some("key"), ..all.clone() }).await,
+        ["key.revoke k-1", "key.rotate k-2"]
+    );
+    assert_eq!(
+        list(AuditFilter { action: some("key.rotate"), ..all.clone() }).await,
+        ["key.rotate k-2"]
+    );
+    assert_eq!(
+        list(AuditFilter { action: some("key_rotate"), ..all.clone() }).await,
+        Vec::<String>::new()
+    );
+    assert_eq!(
+        list(AuditFilter { subject: some("k-1"), ..all.clone() }).await,
+        ["keys.list k-1", "key.revoke k-1"]
+    );
     let between = AuditFilter { from: Some(times[1]), to: Some(times[3]), ..all.clone() };
     assert_eq!(list(between).await, ["key.revoke k-1", "key.rotate k-2"]);
 
@@ -191,13 +246,24 @@ pub async fn entries_are_found_by_number_thing_and_request(world: World) {
         [(one, "r-1", "k-1"), (one, "r-2", "k-1"), (one, "r-2", "k-2"), (two, "r-2", "k-1")]
     {
         let deed = Deed::new(Via::Console, "amal").of_request(request);
-        world.store.note_deed(tenant, deed, Note::new("key.rotate", "access_key", subject)).await.expect("noted");
+        world
+            .store
+            .note_deed(tenant, deed, Note::new("key.rotate", "access_key", subject))
+            .await
+            .expect("noted");
     }
     let (store, shown) = (&world.store, |entry: &Entry| (entry.seq, entry.note.subject.clone()));
     let about = store.audit_about(one, "k-1").await.expect("read");
-    assert_eq!(about.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [3, 2], "the newest first, and this chain's");
+    assert_eq!(
+        about.iter().map(|entry| entry.seq).collect::<Vec<_>>(),
+        [3, 2],
+        "the newest first, and this chain's"
+    );
     let of_request = store.audit_of_request(one, "r-2").await.expect("read");
-    assert_eq!(of_request.iter().map(shown).collect::<Vec<_>>(), [(4, "k-2".to_owned()), (3, "k-1".to_owned())]);
+    assert_eq!(
+        of_request.iter().map(shown).collect::<Vec<_>>(),
+        [(4, "k-2".to_owned()), (3, "k-1".to_owned())]
+    );
     assert!(store.audit_of_request(one, "r-3").await.expect("read").is_empty());
     let fourth = store.audit_entry(one, 4).await.expect("read");
     assert_eq!(fourth.as_ref(), of_request.first());
@@ -217,7 +283,9 @@ pub async fn entries_of_older_versions_are_chained(world: World) {
         "DELETE FROM meta WHERE name = 'audit_begun'",
         "DELETE FROM audit_head",
         "DELETE FROM audit_entry",
-        &format!("INSERT INTO admin_log VALUES ({id}, 7, 'cli:root', 'key.revoke', 'k-1', 'it leaked')"),
+        &format!(
+            "INSERT INTO admin_log VALUES ({id}, 7, 'cli:root', 'key.revoke', 'k-1', 'it leaked')"
+        ),
     ] {
         world.sql(text).await.expect("beside").expect("taken");
     }
@@ -225,11 +293,18 @@ pub async fn entries_of_older_versions_are_chained(world: World) {
     world.store.migrate().await.expect("once is enough");
     let entries = world.audited(INSTALLATION).await;
     let [entry] = &entries[..] else { panic!("{entries:?}") };
-    assert_eq!((entry.at, &entry.note.action[..], &entry.note.subject[..]), (Timestamp(7), "key.revoke", "k-1"));
+    assert_eq!(
+        (entry.at, &entry.note.action[..], &entry.note.subject[..]),
+        (Timestamp(7), "key.revoke", "k-1")
+    );
     assert_eq!(entry.deed, Deed::new(Via::Cli, "root").because("it leaked"));
     assert_eq!(world.sql("DELETE FROM admin_log").await, Some(Ok(0)), "it is in the chain now");
     whole(&world).await;
     world.sql("DELETE FROM audit_head WHERE seq = 0").await.expect("beside").expect("the tenant's");
     let report = world.store.verify_audit(Some(tenant), &[], &[]).await.expect("read");
-    assert_eq!(report.chains[0].fault, Some(ChainFault::Gone), "each tenant has a chain from its creation");
+    assert_eq!(
+        report.chains[0].fault,
+        Some(ChainFault::Gone),
+        "each tenant has a chain from its creation"
+    );
 }

@@ -17,14 +17,24 @@ use crate::wallet_world::{COIN, chain_tx, place, release, word};
 use crate::world::World;
 
 async fn watcher(world: &World, owner: &str) -> HeldRole {
-    let fence = world.store.lease_role("watch:ethereum", owner, Span::mins(1)).await.expect("asked");
-    HeldRole { name: "watch:ethereum".to_owned(), owner: owner.to_owned(), fence: fence.expect("free") }
+    let fence =
+        world.store.lease_role("watch:ethereum", owner, Span::mins(1)).await.expect("asked");
+    HeldRole {
+        name: "watch:ethereum".to_owned(),
+        owner: owner.to_owned(),
+        fence: fence.expect("free"),
+    }
 }
 
 /// The block of this height; `fork` distinguishes blocks of the same height.
 fn block(number: u64, fork: u64) -> Block {
     let hash = |number| BlockHash(word(number * 1_000 + fork));
-    Block { number, hash: hash(number), parent: hash(number - 1), at: Timestamp(i64::try_from(number).expect("small")) }
+    Block {
+        number,
+        hash: hash(number),
+        parent: hash(number - 1),
+        at: Timestamp(i64::try_from(number).expect("small")),
+    }
 }
 
 fn log(number: u64, log_index: u32, vault: Address, minor: i64) -> VaultLog {
@@ -37,7 +47,8 @@ pub async fn blocks_are_ingested_once_and_rewound(world: World) {
     let role = watcher(&world, "a").await;
     let (escrow, wallet) = (Address([5; 20]), Address([6; 20]));
     assert_eq!(world.store.chain_headers(9).await, Ok(Vec::new()));
-    let logs = [log(11, 0, escrow, 5 * COIN), log(11, 1, escrow, -2 * COIN), log(11, 1, wallet, 2 * COIN)];
+    let logs =
+        [log(11, 0, escrow, 5 * COIN), log(11, 1, escrow, -2 * COIN), log(11, 1, wallet, 2 * COIN)];
     for number in 10..=12 {
         let logs: &[VaultLog] = if number == 11 { &logs } else { &[] };
         // Twice, as after a crash between the save and its acknowledgement.
@@ -53,13 +64,20 @@ pub async fn blocks_are_ingested_once_and_rewound(world: World) {
     assert_eq!(world.store.vault_logs_between(11, 12).await.map(|logs| logs.len()), Ok(3));
     assert_eq!(world.store.vault_logs_between(12, 99).await, Ok(Vec::new()));
     world.store.amend_block(&role, block(11, 0).hash, &logs[..1]).await.expect("amended");
-    let sums = world.store.logged_of(&[(escrow, StableCoin::Usdc), (wallet, StableCoin::Usdc)]).await.expect("read");
+    let sums = world
+        .store
+        .logged_of(&[(escrow, StableCoin::Usdc), (wallet, StableCoin::Usdc)])
+        .await
+        .expect("read");
     assert_eq!(sums[&(escrow, StableCoin::Usdc)], 5 * COIN);
     assert_eq!(sums.get(&(wallet, StableCoin::Usdc)).copied().unwrap_or(0), 0);
     world.store.amend_block(&role, block(11, 0).hash, &logs).await.expect("amended");
     assert_eq!(world.store.vault_logs(escrow).await, Ok(logs[..2].to_vec()));
     let another = world.store.take_block_in(&role, &block(12, 1), &[]).await;
-    assert!(matches!(another, Err(StoreError::Conflict(_))), "the other must be rewound first: {another:?}");
+    assert!(
+        matches!(another, Err(StoreError::Conflict(_))),
+        "the other must be rewound first: {another:?}"
+    );
     world.store.rewind_chain(&role, 10).await.expect("rewound");
     assert_eq!(world.store.chain_headers(9).await, Ok(vec![block(10, 0)]));
     assert_eq!(world.store.vault_sum(wallet, StableCoin::Usdc).await, Ok(0));
@@ -70,11 +88,16 @@ pub async fn blocks_are_ingested_once_and_rewound(world: World) {
 pub async fn old_headers_go_and_logs_stay(world: World) {
     let role = watcher(&world, "a").await;
     let vault = Address([5; 20]);
-    world.store.take_block_in(&role, &block(10, 0), &[log(10, 0, vault, COIN)]).await.expect("ingested");
+    world
+        .store
+        .take_block_in(&role, &block(10, 0), &[log(10, 0, vault, COIN)])
+        .await
+        .expect("ingested");
     for number in [11, 10 + HEADERS_KEPT] {
         world.store.take_block_in(&role, &block(number, 0), &[]).await.expect("ingested");
     }
-    let kept: Vec<u64> = world.store.chain_headers(999).await.expect("read").iter().map(|it| it.number).collect();
+    let kept: Vec<u64> =
+        world.store.chain_headers(999).await.expect("read").iter().map(|it| it.number).collect();
     assert_eq!(kept, [10 + HEADERS_KEPT, 11]);
     assert_eq!(world.store.vault_sum(vault, StableCoin::Usdc).await, Ok(COIN));
 }
@@ -85,13 +108,17 @@ pub async fn a_node_that_lost_the_role_writes_nothing(world: World) {
     world.store.take_block_in(&old, &block(10, 0), &[]).await.expect("ingested");
     world.pass(Span::mins(2)).await;
     let new = watcher(&world, "b").await;
-    let token = TokenState { coin: StableCoin::Usdt, paused: true, code_changed: false, at_block: 9 };
+    let token =
+        TokenState { coin: StableCoin::Usdt, paused: true, code_changed: false, at_block: 9 };
     for refused in [
         world.store.take_block_in(&old, &block(11, 0), &[]).await,
         world.store.rewind_chain(&old, 9).await,
         world.store.amend_block(&old, block(10, 0).hash, &[]).await,
         world.store.set_token_state(&old, &token).await,
-        world.store.take_block_in(&HeldRole { owner: "b".to_owned(), ..old.clone() }, &block(11, 0), &[]).await,
+        world
+            .store
+            .take_block_in(&HeldRole { owner: "b".to_owned(), ..old.clone() }, &block(11, 0), &[])
+            .await,
     ] {
         assert!(matches!(refused, Err(StoreError::Conflict(_))), "{refused:?}");
     }
@@ -110,7 +137,9 @@ pub async fn a_batch_knows_who_holds_the_roles_of_its_commands(world: World) {
         need.roles.insert((one, "watch:nowhere".to_owned()));
         let mut fences = Vec::new();
         let mut read = |ws: &mut WorkingSet| {
-            fences = [role.name.as_str(), "watch:nowhere"].map(|name| ws.roles.get(&name.to_owned()).copied()).to_vec();
+            fences = [role.name.as_str(), "watch:nowhere"]
+                .map(|name| ws.roles.get(&name.to_owned()).copied())
+                .to_vec();
         };
         let batch = BatchId(world.store.ids().next());
         world.store.execute(batch, &need, &mut read).await.expect("committed");
@@ -121,25 +150,36 @@ pub async fn a_batch_knows_who_holds_the_roles_of_its_commands(world: World) {
 
 pub async fn token_states_are_stored(world: World) {
     let role = watcher(&world, "a").await;
-    let mut token = TokenState { coin: StableCoin::Usdt, paused: true, code_changed: true, at_block: 9 };
+    let mut token =
+        TokenState { coin: StableCoin::Usdt, paused: true, code_changed: true, at_block: 9 };
     for paused in [true, false] {
         token.paused = paused;
         world.store.set_token_state(&role, &token).await.expect("set");
         assert_eq!(world.store.token_states().await, Ok(vec![token]));
     }
-    let accept =
-        async |seen: TokenState| world.store.accept_token_code(&seen, Deed::from("amal").because("audited")).await;
+    let accept = async |seen: TokenState| {
+        world.store.accept_token_code(&seen, Deed::from("amal").because("audited")).await
+    };
     let older = accept(TokenState { at_block: 8, ..token }).await;
-    assert!(matches!(older, Err(StoreError::Conflict(_))), "it is not the reviewed state: {older:?}");
+    assert!(
+        matches!(older, Err(StoreError::Conflict(_))),
+        "it is not the reviewed state: {older:?}"
+    );
     assert_eq!(world.store.token_states().await, Ok(vec![token]));
     accept(token).await.expect("accepted");
-    assert_eq!(world.store.token_states().await, Ok(vec![TokenState { code_changed: false, ..token }]));
+    assert_eq!(
+        world.store.token_states().await,
+        Ok(vec![TokenState { code_changed: false, ..token }])
+    );
     for coin in StableCoin::ALL {
         let again = accept(TokenState { coin, ..token }).await;
         assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
     }
     let noted = world.audited(INSTALLATION).await.remove(0);
-    assert_eq!((noted.note.action.as_str(), noted.deed.why.as_str()), ("token.accept_code", "audited"));
+    assert_eq!(
+        (noted.note.action.as_str(), noted.deed.why.as_str()),
+        ("token.accept_code", "audited")
+    );
     assert_eq!(noted.note.before.as_deref(), Some(r#"{"code_changed":true,"at_block":"9"}"#));
 }
 
@@ -147,13 +187,19 @@ pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
     let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
     assert_eq!(world.store.first_wallet_at().await, Ok(None));
     let (mine, other) = (world.wallet(one, "C-1").await, world.wallet(two, "C-1").await);
-    assert_eq!(world.store.first_wallet_at().await, Ok(Some(mine.created_at.min(other.created_at))));
+    assert_eq!(
+        world.store.first_wallet_at().await,
+        Ok(Some(mine.created_at.min(other.created_at)))
+    );
     let request = world.request(&mine).await;
     let said = world
         .put(one, |ws, ids| {
             let said = crate::wallet_world::sender(&request, (1, "Ali"), ws.now, ids);
             ws.add_sender(said.clone(), mine.id);
-            ws.add_sender(crate::wallet_world::sender(&request, (0, "Before"), ws.now, ids), mine.id);
+            ws.add_sender(
+                crate::wallet_world::sender(&request, (0, "Before"), ws.now, ids),
+                mine.id,
+            );
             said
         })
         .await;
@@ -161,7 +207,13 @@ pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
     let asked = [request.escrow, Address([9; 20]), other.address, mine.address, shown];
     let mut found = world.store.watched(&asked).await.expect("read");
     found.sort_by_key(|it| asked.iter().position(|address| *address == it.address));
-    let vault = |address, tenant, wallet, request| Watched { address, tenant, wallet, request, submission: None };
+    let vault = |address, tenant, wallet, request| Watched {
+        address,
+        tenant,
+        wallet,
+        request,
+        submission: None,
+    };
     assert_eq!(
         found,
         [
@@ -176,7 +228,9 @@ pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
     let mut all: Vec<Address> = found.iter().map(|vault| vault.address).collect();
     all.sort_unstable();
     let mut listed = Vec::new();
-    while let page @ [_, ..] = &world.store.vaults_after(listed.last().copied(), 2).await.expect("read")[..] {
+    while let page @ [_, ..] =
+        &world.store.vaults_after(listed.last().copied(), 2).await.expect("read")[..]
+    {
         listed.extend(page.iter().map(|vault| vault.address));
     }
     assert_eq!(listed, all);
@@ -201,8 +255,12 @@ pub async fn open_transactions_and_intents_are_found(world: World) {
             .put(tenant, |ws, ids| {
                 let mut tx = chain_tx(tenant, nonce as u64, ws.now, ids);
                 tx.state = state;
-                tx.mined =
-                    mined.map(|number| Mined { place: place(number), attempt: 1, succeeded: true, failed: Vec::new() });
+                tx.mined = mined.map(|number| Mined {
+                    place: place(number),
+                    attempt: 1,
+                    succeeded: true,
+                    failed: Vec::new(),
+                });
                 tx.attempts.push(crate::wallet_world::attempt(1, nonce as u64, ws.now));
                 ws.chain_txs.put((tenant, tx.id), tx.clone());
                 tx
@@ -212,9 +270,17 @@ pub async fn open_transactions_and_intents_are_found(world: World) {
         world.pass(Span::secs(1)).await;
     }
     let from = |height| world.store.chain_txs_from_height(height);
-    assert_eq!(from(20).await, Ok(vec![open[1].clone(), open[3].clone()]), "completed ones included");
+    assert_eq!(
+        from(20).await,
+        Ok(vec![open[1].clone(), open[3].clone()]),
+        "completed ones included"
+    );
     assert_eq!(from(21).await, Ok(open[3..4].to_vec()));
-    assert_eq!(world.store.open_chain_txs(9).await, Ok(open[..3].to_vec()), "of all tenants, the oldest first");
+    assert_eq!(
+        world.store.open_chain_txs(9).await,
+        Ok(open[..3].to_vec()),
+        "of all tenants, the oldest first"
+    );
     assert_eq!(world.store.open_chain_txs(1).await, Ok(open[..1].to_vec()));
     let signer = open[0].signer;
     assert_eq!(world.store.taken_nonces(signer, 1, 4).await, Ok(vec![1, 2, 3]), "of all states");
@@ -243,8 +309,11 @@ pub async fn open_transactions_and_intents_are_found(world: World) {
 
 pub async fn alerts_stay_open_until_closed(world: World) {
     let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
-    let alert =
-        |what: &str| Alert { kind: AlertKind::LowGas, subject: Uuid::from_u128(7 << 64), what: what.to_owned() };
+    let alert = |what: &str| Alert {
+        kind: AlertKind::LowGas,
+        subject: Uuid::from_u128(7 << 64),
+        what: what.to_owned(),
+    };
     let first = world.now().await;
     for _ in 0..2 {
         world.put(tenant, |ws, _| ws.add_alert(tenant, alert("low"))).await;
@@ -253,12 +322,22 @@ pub async fn alerts_stay_open_until_closed(world: World) {
     }
     world.store.raise_alert(tenant, &alert("very low")).await.expect("raised");
     let open = world.store.alerts(tenant, 9).await.expect("read");
-    assert_eq!(open.iter().map(|(_, it)| it.clone()).collect::<Vec<_>>(), [alert("very low"), alert("low")]);
+    assert_eq!(
+        open.iter().map(|(_, it)| it.clone()).collect::<Vec<_>>(),
+        [alert("very low"), alert("low")]
+    );
     assert!(open[1].0 < first + Span::secs(1), "when it was first found");
     assert_eq!(world.store.alerts(tenant, 1).await.expect("read").len(), 1);
     assert_eq!(world.store.alerts(other, 9).await, Ok(Vec::new()));
-    world.store.close_alert(tenant, &alert("low"), Deed::from("amal").because("topped up")).await.expect("closed");
-    let again = world.store.close_alert(tenant, &alert("low"), Deed::from("amal").because("topped up")).await;
+    world
+        .store
+        .close_alert(tenant, &alert("low"), Deed::from("amal").because("topped up"))
+        .await
+        .expect("closed");
+    let again = world
+        .store
+        .close_alert(tenant, &alert("low"), Deed::from("amal").because("topped up"))
+        .await;
     assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
     let noted = world.audited(tenant).await.remove(0);
     assert_eq!((noted.note.action.as_str(), noted.deed.why.as_str()), ("alert.close", "topped up"));
@@ -271,7 +350,13 @@ pub async fn unsupported_tokens_are_noted_once(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let asset = |value, at| UnsupportedAsset {
-        vault: Watched { address: wallet.address, tenant, wallet: wallet.id, request: None, submission: None },
+        vault: Watched {
+            address: wallet.address,
+            tenant,
+            wallet: wallet.id,
+            request: None,
+            submission: None,
+        },
         token: Address([8; 20]),
         from: Address([9; 20]),
         value,

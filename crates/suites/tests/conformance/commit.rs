@@ -98,7 +98,9 @@ async fn one_quote_under(
     let mut made = None;
     let result = world
         .store
-        .execute(batch, &tenant_need(tenant), &mut |ws| made = Some(put_quote(ws, tenant, ids.as_mut()).id))
+        .execute(batch, &tenant_need(tenant), &mut |ws| {
+            made = Some(put_quote(ws, tenant, ids.as_mut()).id)
+        })
         .await
         .map(|_| batch);
     let there = world.store.quote(tenant, made.expect("made")).await.expect("read").is_some();
@@ -120,8 +122,10 @@ pub async fn a_lost_commit_is_found_never_to_land(world: World) {
     // From now on it can no longer land.
     let tenant = world.tenant("later", 0).await;
     let mut ids = world.store.ids();
-    let late =
-        world.store.execute(batch, &tenant_need(tenant), &mut |ws| _ = put_quote(ws, tenant, ids.as_mut())).await;
+    let late = world
+        .store
+        .execute(batch, &tenant_need(tenant), &mut |ws| _ = put_quote(ws, tenant, ids.as_mut()))
+        .await;
     assert_eq!(late.map(|committed| committed.at), Err(ExecuteError::Contended));
     assert_eq!(world.store.event_head(tenant).await, Ok(0));
 }
@@ -139,11 +143,18 @@ pub async fn a_failure_before_the_commit_leaves_nothing(world: World) {
 
 pub async fn asking_again_gives_the_same_answer(world: World) {
     let tenant = world.tenant("demobank", 0).await;
-    let landed = world.execute(&tenant_need(tenant), |ws, ids| _ = put_quote(ws, tenant, ids)).await.expect("saved");
+    let landed = world
+        .execute(&tenant_need(tenant), |ws, ids| _ = put_quote(ws, tenant, ids))
+        .await
+        .expect("saved");
     let never = BatchId(world.store.ids().next());
     for _ in 0..3 {
         assert_eq!(world.store.was_committed(landed).await, Ok(true));
-        assert_eq!(world.store.was_committed(never).await, Ok(false), "the question itself does not count as a commit");
+        assert_eq!(
+            world.store.was_committed(never).await,
+            Ok(false),
+            "the question itself does not count as a commit"
+        );
     }
 }
 
@@ -174,8 +185,11 @@ pub async fn event_numbers_have_no_gaps_under_concurrent_batches(world: World) {
             world.execute(&need.clone(), decide).await.map(|_| need.tenants.len())
         }
     });
-    let made: Vec<usize> =
-        futures_util::future::join_all(work).await.into_iter().map(|done| done.expect("committed")).collect();
+    let made: Vec<usize> = futures_util::future::join_all(work)
+        .await
+        .into_iter()
+        .map(|done| done.expect("committed"))
+        .collect();
     let mut found = 0;
     for tenant in tenants {
         let events = world.store.events_after(tenant, 0, 1_000).await.expect("read");
@@ -201,7 +215,9 @@ pub async fn a_cancelled_caller_leaves_nothing(world: World) {
         let mut decide = |ws: &mut WorkingSet| _ = put_quote(ws, tenant, ids.as_mut());
         let mut future = Box::pin(world.store.execute(batch, &need, &mut decide));
         for _ in 0..polls {
-            let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_ready()));
+            let polled = std::future::poll_fn(|cx| {
+                std::task::Poll::Ready(future.as_mut().poll(cx).is_ready())
+            });
             if polled.await {
                 break;
             }
@@ -236,11 +252,15 @@ pub async fn a_row_that_cannot_be_encoded_rolls_back_its_batch(world: World) {
     let batch = BatchId(ids.next());
     let mut decide = |ws: &mut WorkingSet| {
         put_payment(ws, &quote, Some("mine"), ids.as_mut());
-        ws.signers.put((tenant, SIGNER), SignerRow { role: KeyRole::Operator, next_nonce: u64::MAX });
+        ws.signers
+            .put((tenant, SIGNER), SignerRow { role: KeyRole::Operator, next_nonce: u64::MAX });
         ws.keep();
     };
     let refused = world.store.execute(batch, &need, &mut decide).await;
-    assert!(matches!(&refused, Err(ExecuteError::Corrupt(why)) if why.contains("nonce")), "{refused:?}");
+    assert!(
+        matches!(&refused, Err(ExecuteError::Corrupt(why)) if why.contains("nonce")),
+        "{refused:?}"
+    );
     assert_eq!(world.store.was_committed(batch).await, Ok(false));
     assert_eq!(world.store.quote(tenant, quote.id).await, Ok(Some(quote)), "not used");
     world.payment(tenant, Some("mine")).await;

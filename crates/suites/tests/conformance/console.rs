@@ -10,7 +10,8 @@ use domain::time::{Span, Timestamp};
 use domain::user::{Role, Scope};
 use secrecy::{ExposeSecret, SecretBox};
 use store::{
-    Backoff, Departure, NewApproval, NewSession, NewUser, ProviderLogin, Stage, StoreError, StoredUser, UserChange,
+    Backoff, Departure, NewApproval, NewSession, NewUser, ProviderLogin, Stage, StoreError,
+    StoredUser, UserChange,
 };
 
 use crate::constraints::{CHECK, refused};
@@ -39,8 +40,15 @@ pub async fn users_are_stored_and_their_codes_accepted_once(world: World) {
         password_is_initial: false,
         provider_name: None,
     };
-    assert!(matches!(world.store.create_user(&again, START, "op").await, Err(StoreError::Conflict(_))));
-    assert!(ayesha.totp.is_none() && ayesha.password_is_initial && ayesha.user.has_any(&[Role::Approver]));
+    assert!(matches!(
+        world.store.create_user(&again, START, "op").await,
+        Err(StoreError::Conflict(_))
+    ));
+    assert!(
+        ayesha.totp.is_none()
+            && ayesha.password_is_initial
+            && ayesha.user.has_any(&[Role::Approver])
+    );
     assert_eq!(world.store.take_totp_step(ayesha.user.id, 1).await, Ok(false), "not enrolled");
     let secret = SecretBox::new(Box::new([7; 20]));
     world.store.enrol_totp(&ayesha.user, &secret, 5, "ayesha").await.expect("enrolled");
@@ -51,17 +59,26 @@ pub async fn users_are_stored_and_their_codes_accepted_once(world: World) {
     let replaced = world.store.enrol_totp(&ayesha.user, &other, 9, "mallory").await;
     assert!(matches!(replaced, Err(StoreError::Conflict(_))), "{replaced:?}");
     for (step, taken) in [(5, false), (4, false), (6, true), (6, false), (7, true)] {
-        assert_eq!(world.store.take_totp_step(ayesha.user.id, step).await, Ok(taken), "step {step}");
+        assert_eq!(
+            world.store.take_totp_step(ayesha.user.id, step).await,
+            Ok(taken),
+            "step {step}"
+        );
     }
     let scope = Scope::Tenant(world.tenant("demobank", 0).await);
-    let change = UserChange::Access { roles: BTreeSet::from([Role::Viewer]), scope, version: found.version };
+    let change =
+        UserChange::Access { roles: BTreeSet::from([Role::Viewer]), scope, version: found.version };
     world.store.change_user(&found.user, &change, START, "op").await.expect("changed");
     let stale = world.store.change_user(&found.user, &change, START, "op").await;
     assert!(matches!(stale, Err(StoreError::Conflict(_))), "changed since it was read: {stale:?}");
     let found = world.store.user(ayesha.user.id).await.expect("read").expect("there");
     assert_eq!((found.user.scope, found.user.roles.len()), (scope, 1));
     assert_eq!(found.totp.map(|secret| *secret.expose_secret()), Some([7; 20]));
-    world.store.change_user(&found.user, &UserChange::ForgetTotp, START, "op").await.expect("forgotten");
+    world
+        .store
+        .change_user(&found.user, &UserChange::ForgetTotp, START, "op")
+        .await
+        .expect("forgotten");
     world.store.enrol_totp(&found.user, &other, 9, "ayesha").await.expect("enrolled again");
 }
 
@@ -81,19 +98,32 @@ pub async fn a_session_is_valid_until_its_user_is_disabled(world: World) {
     let secret = SecretBox::new(Box::new([9; 20]));
     world.store.begin_session(&session(1, Stage::Enrol, Some(secret)), None).await.expect("begun");
     let step = world.store.session([1; 32]).await.expect("read").expect("there");
-    assert_eq!((step.stage, step.totp.map(|secret| *secret.expose_secret())), (Stage::Enrol, Some([9; 20])));
+    assert_eq!(
+        (step.stage, step.totp.map(|secret| *secret.expose_secret())),
+        (Stage::Enrol, Some([9; 20]))
+    );
     world.store.begin_session(&session(2, Stage::Open, None), Some([1; 32])).await.expect("begun");
-    assert!(world.store.session([1; 32]).await.expect("read").is_none(), "a step's token ends with the step");
+    assert!(
+        world.store.session([1; 32]).await.expect("read").is_none(),
+        "a step's token ends with the step"
+    );
     world.store.session_seen([2; 32], START + Span::mins(5)).await.expect("noted");
     let open = world.store.session([2; 32]).await.expect("read").expect("there");
     assert_eq!((open.created_at, open.seen_at), (START, START + Span::mins(5)));
     assert_eq!(world.store.open_sessions(ayesha.user.id, START).await, Ok(1));
-    world.store.change_user(&ayesha.user, &UserChange::Disable, START, "op").await.expect("disabled");
+    world
+        .store
+        .change_user(&ayesha.user, &UserChange::Disable, START, "op")
+        .await
+        .expect("disabled");
     assert!(world.store.session([2; 32]).await.expect("read").is_none());
     let afterwards = world.store.begin_session(&session(3, Stage::Open, None), None).await;
     assert!(matches!(afterwards, Err(StoreError::Conflict(_))), "{afterwards:?}");
     world.store.change_user(&ayesha.user, &UserChange::Enable, START, "op").await.expect("enabled");
-    assert!(world.store.session([3; 32]).await.expect("read").is_none(), "none started while the user was disabled");
+    assert!(
+        world.store.session([3; 32]).await.expect("read").is_none(),
+        "none started while the user was disabled"
+    );
 }
 
 async fn at_the_provider(world: &World, login: &str, name: &str) -> Result<StoredUser, StoreError> {
@@ -119,28 +149,46 @@ pub async fn a_user_signs_in_one_way_and_is_bound_once(world: World) {
     let login = ProviderLogin { name: "ayesha@bank.example".to_owned(), bound: None };
     assert_eq!((ayesha.password.as_str(), &ayesha.provider), ("", &Some(login)));
     let twice = at_the_provider(&world, "ayesha2", "ayesha@bank.example").await;
-    assert!(matches!(twice, Err(StoreError::Conflict(_))), "a name there belongs to one user: {twice:?}");
+    assert!(
+        matches!(twice, Err(StoreError::Conflict(_))),
+        "a name there belongs to one user: {twice:?}"
+    );
     let omar = at_the_provider(&world, "omar", "omar@bank.example").await.expect("made");
     // A user read under another name, or bound already, is not bound.
     let stale = store.bind_user(&ayesha.user, "omar@bank.example", &subject("1"), "ayesha").await;
     assert!(matches!(stale, Err(StoreError::Conflict(_))), "{stale:?}");
-    store.bind_user(&ayesha.user, "ayesha@bank.example", &subject("1"), "ayesha").await.expect("bound");
-    let again = store.bind_user(&ayesha.user, "ayesha@bank.example", &subject("2"), "mallory").await;
+    store
+        .bind_user(&ayesha.user, "ayesha@bank.example", &subject("1"), "ayesha")
+        .await
+        .expect("bound");
+    let again =
+        store.bind_user(&ayesha.user, "ayesha@bank.example", &subject("2"), "mallory").await;
     assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
     let shared = store.bind_user(&omar.user, "omar@bank.example", &subject("1"), "omar").await;
-    assert!(matches!(shared, Err(StoreError::Conflict(_))), "a subject belongs to one user: {shared:?}");
+    assert!(
+        matches!(shared, Err(StoreError::Conflict(_))),
+        "a subject belongs to one user: {shared:?}"
+    );
     let found = store.user_by_subject(&subject("1")).await.expect("read").expect("there");
-    assert_eq!((found.user.id, found.provider.and_then(|login| login.bound)), (ayesha.user.id, Some(subject("1"))));
+    assert_eq!(
+        (found.user.id, found.provider.and_then(|login| login.bound)),
+        (ayesha.user.id, Some(subject("1")))
+    );
     let elsewhere = Subject { issuer: "https://other.example".to_owned(), ..subject("1") };
-    assert!(store.user_by_subject(&elsewhere).await.expect("read").is_none(), "another provider's subject");
-    let named = store.user_by_provider_name("omar@bank.example").await.expect("read").expect("there");
+    assert!(
+        store.user_by_subject(&elsewhere).await.expect("read").is_none(),
+        "another provider's subject"
+    );
+    let named =
+        store.user_by_provider_name("omar@bank.example").await.expect("read").expect("there");
     assert_eq!(named.user.id, omar.user.id);
     assert!(store.user_by_provider_name("ayesha").await.expect("read").is_none());
     // Users of the identity provider have neither a password nor codes.
     let password = UserChange::Password { hash: "$argon2id$…".to_owned(), is_initial: true };
     let refused = store.change_user(&ayesha.user, &password, START, "op").await;
     assert!(matches!(refused, Err(StoreError::Conflict(_))), "{refused:?}");
-    let codes = store.enrol_totp(&ayesha.user, &SecretBox::new(Box::new([7; 20])), 5, "ayesha").await;
+    let codes =
+        store.enrol_totp(&ayesha.user, &SecretBox::new(Box::new([7; 20])), 5, "ayesha").await;
     assert!(matches!(codes, Err(StoreError::Conflict(_))), "{codes:?}");
     // After unbinding, the user is bound again; every session has ended with it.
     let bound = subject("1");
@@ -157,26 +205,36 @@ pub async fn a_user_signs_in_one_way_and_is_bound_once(world: World) {
     };
     store.begin_session(&session, None).await.expect("begun");
     let row = store.session([5; 32]).await.expect("read").expect("there");
-    assert_eq!((row.stage, row.user.provider.and_then(|login| login.bound)), (Stage::Open, Some(subject("1"))));
+    assert_eq!(
+        (row.stage, row.user.provider.and_then(|login| login.bound)),
+        (Stage::Open, Some(subject("1")))
+    );
     store.change_user(&ayesha.user, &UserChange::Unbind, START, "op").await.expect("unbound");
     assert!(store.session([5; 32]).await.expect("read").is_none());
     let nothing = store.change_user(&ayesha.user, &UserChange::Unbind, START, "op").await;
     assert!(matches!(nothing, Err(StoreError::Conflict(_))), "{nothing:?}");
-    store.bind_user(&ayesha.user, "ayesha@bank.example", &subject("2"), "ayesha").await.expect("bound again");
+    store
+        .bind_user(&ayesha.user, "ayesha@bank.example", &subject("2"), "ayesha")
+        .await
+        .expect("bound again");
     // From one method to the other and back: nothing of the first stays.
     let first = UserChange::FirstPassword { hash: "$argon2id$…".to_owned() };
     store.change_user(&ayesha.user, &first, START, "op").await.expect("changed");
     let found = store.user(ayesha.user.id).await.expect("read").expect("there");
     assert!(found.provider.is_none() && found.password_is_initial && !found.password.is_empty());
     assert!(store.user_by_subject(&subject("2")).await.expect("read").is_none());
-    store.enrol_totp(&ayesha.user, &SecretBox::new(Box::new([7; 20])), 5, "ayesha").await.expect("enrolled");
+    store
+        .enrol_totp(&ayesha.user, &SecretBox::new(Box::new([7; 20])), 5, "ayesha")
+        .await
+        .expect("enrolled");
     let there = UserChange::Provider { name: "a.khan@bank.example".to_owned() };
     store.change_user(&ayesha.user, &there, START, "op").await.expect("changed");
     let found = store.user(ayesha.user.id).await.expect("read").expect("there");
     assert!(found.totp.is_none() && found.password.is_empty() && !found.password_is_initial);
     // Deleted values are in the audit log.
     let before = async |action: &str| {
-        let filter = store::AuditFilter { action: Some(action.to_owned()), ..store::AuditFilter::default() };
+        let filter =
+            store::AuditFilter { action: Some(action.to_owned()), ..store::AuditFilter::default() };
         let newest = store.audit_entries(&filter, 1).await.expect("read").swap_remove(0);
         newest.note.before.expect("the previous state")
     };
@@ -211,7 +269,8 @@ pub async fn the_database_keeps_both_ways_apart(world: World) {
 
 pub async fn a_departure_comes_back_once(world: World) {
     let store = &world.store;
-    let departure = |minutes| Departure { next: "/console/x?y=1".to_owned(), at: START + Span::mins(minutes) };
+    let departure =
+        |minutes| Departure { next: "/console/x?y=1".to_owned(), at: START + Span::mins(minutes) };
     store.depart([1; 32], &departure(0), START - Span::mins(10)).await.expect("noted");
     store.depart([2; 32], &departure(9), START - Span::mins(1)).await.expect("noted");
     assert_eq!(store.arrive([9; 32]).await, Ok(None));
@@ -229,7 +288,8 @@ pub async fn failed_tries_wait_longer_and_longer(world: World) {
     for _ in 0..11 {
         assert_eq!(world.store.count_try("name x", back, now).await, Ok(None));
         // An attempt right after it is rejected with the waiting time, and is not counted.
-        let until = world.store.count_try("name x", back, now + Span::millis(1)).await.expect("counted");
+        let until =
+            world.store.count_try("name x", back, now + Span::millis(1)).await.expect("counted");
         waits.push(until.map_or(0, |until| (until - now).0 / 1_000_000));
         now = until.unwrap_or(now + Span::secs(1));
     }
@@ -239,7 +299,11 @@ pub async fn failed_tries_wait_longer_and_longer(world: World) {
     assert_eq!(world.store.count_try("name x", back, now).await, Ok(None));
     let later = now + Span::hours(2);
     for _ in 0..2 {
-        assert_eq!(world.store.count_try("name x", back, later).await, Ok(None), "old attempts are reset");
+        assert_eq!(
+            world.store.count_try("name x", back, later).await,
+            Ok(None),
+            "old attempts are reset"
+        );
     }
     // Of two concurrent attempts, the one that read the clock first may be counted last.
     for at in [later, later - Span::millis(1)] {
@@ -251,18 +315,25 @@ pub fn who(user: &StoredUser) -> Person {
     Person { id: user.user.id, login: user.user.login.clone() }
 }
 
-pub async fn proposed(world: &World, tenant: TenantId, maker: &Person, url: &str) -> Result<Approval, StoreError> {
+pub async fn proposed(
+    world: &World,
+    tenant: TenantId,
+    maker: &Person,
+    url: &str,
+) -> Result<Approval, StoreError> {
     let deed = Deed::SetWebhookUrl { url: url.to_owned() };
     let changes = [Change { what: "url".to_owned(), before: String::new(), after: url.to_owned() }];
     let (tenant, lifetime) = (Some(tenant), Span::days(7));
-    let new = NewApproval { tenant, deed: &deed, changes: &changes, maker, why: "they moved", lifetime };
+    let new =
+        NewApproval { tenant, deed: &deed, changes: &changes, maker, why: "they moved", lifetime };
     let id = world.store.propose(&new, "test").await?;
     Ok(world.store.approval(id).await?.expect("there"))
 }
 
 pub async fn a_proposal_is_decided_once_by_another_user(world: World) {
     let tenant = world.tenant("demobank", 0).await;
-    let (maker, checker) = (who(&person(&world, "ayesha").await), who(&person(&world, "omar").await));
+    let (maker, checker) =
+        (who(&person(&world, "ayesha").await), who(&person(&world, "omar").await));
     let approval = proposed(&world, tenant, &maker, "https://a.example").await.expect("proposed");
     assert_eq!((approval.state, approval.why.as_str()), (ApprovalState::Waiting, "they moved"));
     let twice = proposed(&world, tenant, &maker, "https://b.example").await;
@@ -281,7 +352,11 @@ pub async fn a_proposal_is_decided_once_by_another_user(world: World) {
     let late = world.store.withdraw(&approval, &maker, "test").await;
     assert!(matches!(late, Err(StoreError::Conflict(_))), "{late:?}");
     assert_eq!(world.store.finish_approval(&approval, true, "", "test").await, Ok(one.is_ok()));
-    assert_eq!(world.store.finish_approval(&approval, false, "", "test").await, Ok(false), "recorded once");
+    assert_eq!(
+        world.store.finish_approval(&approval, false, "", "test").await,
+        Ok(false),
+        "recorded once"
+    );
 }
 
 pub async fn the_database_refuses_a_maker_as_checker(world: World) {
@@ -297,8 +372,10 @@ pub async fn the_database_refuses_a_maker_as_checker(world: World) {
 
 pub async fn a_maker_withdraws_their_own_proposal(world: World) {
     let tenant = world.tenant("demobank", 0).await;
-    let (maker, other) =
-        (who(&person(&world, "ayesha").await), Person { id: UserId(uuid::Uuid::new_v4()), login: "x".into() });
+    let (maker, other) = (
+        who(&person(&world, "ayesha").await),
+        Person { id: UserId(uuid::Uuid::new_v4()), login: "x".into() },
+    );
     let approval = proposed(&world, tenant, &maker, "https://a.example").await.expect("proposed");
     assert!(world.store.withdraw(&approval, &other, "test").await.is_err());
     world.store.withdraw(&approval, &maker, "test").await.expect("withdrawn");

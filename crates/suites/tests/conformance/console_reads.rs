@@ -25,13 +25,22 @@ fn first(limit: usize) -> PaymentsWanted {
     PaymentsWanted { limit, ..PaymentsWanted::default() }
 }
 
-async fn page(world: &World, tenant: TenantId, wanted: &PaymentsWanted) -> (Vec<Payment>, Option<PaymentMark>) {
+async fn page(
+    world: &World,
+    tenant: TenantId,
+    wanted: &PaymentsWanted,
+) -> (Vec<Payment>, Option<PaymentMark>) {
     let page = world.store.payments_page(tenant, wanted).await.expect("read");
     (page.records.into_iter().map(|record| record.payment).collect(), page.next)
 }
 
 /// Pays a payment out; returns it in its new state.
-async fn paid(world: &World, tenant: TenantId, external_id: Option<&str>, reference: &str) -> Payment {
+async fn paid(
+    world: &World,
+    tenant: TenantId,
+    external_id: Option<&str>,
+    reference: &str,
+) -> Payment {
     let payment = world.payment(tenant, external_id).await;
     world.attempt(&payment, &RailId::new("pak-raast")).await;
     world.reference(&payment, reference).await;
@@ -41,7 +50,8 @@ async fn paid(world: &World, tenant: TenantId, external_id: Option<&str>, refere
 /// The rail returns a paid payment.
 async fn returned(world: &World, payment: &Payment) -> Payment {
     let mut given_back = None;
-    let decide = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
+    let decide = |ws: &mut store::working_set::WorkingSet,
+                  ids: &mut dyn domain::payment::IdSource| {
         let mut it = ws.payments.get(&(payment.tenant, payment.id)).cloned().expect("loaded");
         let id = it.attempt.expect("begun");
         let mut attempt = ws.attempts.get(&(payment.tenant, id)).cloned().expect("loaded");
@@ -57,7 +67,8 @@ async fn returned(world: &World, payment: &Payment) -> Payment {
             charges: None,
         };
         let cx = &mut domain::payment::Cx { now: ws.now, ids };
-        let effects = domain::payment::report::apply(&mut it, &mut attempt, &report, None, Span::days(5), cx);
+        let effects =
+            domain::payment::report::apply(&mut it, &mut attempt, &report, None, Span::days(5), cx);
         ws.attempts.put((payment.tenant, id), attempt);
         put_effects(ws, &it, effects);
         ws.keep();
@@ -94,8 +105,16 @@ pub async fn payments_are_listed_newest_first_after_a_mark(world: World) {
     assert_eq!(page(&world, tenant, &rejected).await, (vec![made[4].clone()], None));
     let elsewhere = PaymentsWanted { countries: vec![Country::Ind], ..first(3) };
     assert_eq!(page(&world, tenant, &elsewhere).await, (Vec::new(), None));
-    let between = PaymentsWanted { start: Some(made[5].accepted_at), end: Some(made[1].accepted_at), ..first(10) };
-    assert_eq!(page(&world, tenant, &between).await, (made[2..=5].to_vec(), None), "from inclusive, to exclusive");
+    let between = PaymentsWanted {
+        start: Some(made[5].accepted_at),
+        end: Some(made[1].accepted_at),
+        ..first(10)
+    };
+    assert_eq!(
+        page(&world, tenant, &between).await,
+        (made[2..=5].to_vec(), None),
+        "from inclusive, to exclusive"
+    );
     assert_eq!(page(&world, foreign(), &first(10)).await, (Vec::new(), None));
 }
 
@@ -103,7 +122,8 @@ pub async fn payments_in_review_are_counted_and_listed(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let (held, stuck) = (world.payment(tenant, None).await, world.payment(tenant, None).await);
     world.payment(tenant, None).await;
-    let decide = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
+    let decide = |ws: &mut store::working_set::WorkingSet,
+                  _: &mut dyn domain::payment::IdSource| {
         let mut it = ws.payments.get(&(tenant, stuck.id)).cloned().expect("loaded");
         it.standing.state = PaymentState::Unknown;
         ws.payments.put((tenant, stuck.id), it);
@@ -120,7 +140,10 @@ pub async fn payments_in_review_are_counted_and_listed(world: World) {
     let unknown = world.store.unknown_payments(tenant).await.expect("read");
     assert_eq!(unknown, Backlog { count: 1, oldest: Some(stuck.standing.state_at) });
     assert_eq!(world.store.jobs_of_kind(tenant, JobKind::Review).await.expect("read").count, 1);
-    assert_eq!(world.store.jobs_of_kind(foreign(), JobKind::Review).await.expect("read"), Backlog::default());
+    assert_eq!(
+        world.store.jobs_of_kind(foreign(), JobKind::Review).await.expect("read"),
+        Backlog::default()
+    );
     assert!(world.store.payments_for_people(foreign(), 10).await.expect("read").is_empty());
 }
 
@@ -131,7 +154,9 @@ pub async fn quotes_come_newest_first(world: World) {
         made.push(world.quote(tenant).await);
     }
     made.reverse();
-    let read = async |after: Option<QuoteId>| world.store.quotes_before(tenant, after, 2).await.expect("read");
+    let read = async |after: Option<QuoteId>| {
+        world.store.quotes_before(tenant, after, 2).await.expect("read")
+    };
     assert_eq!(read(None).await, made[..2]);
     assert_eq!(read(Some(made[1].id)).await, made[2..4]);
     assert_eq!(read(Some(made[3].id)).await, made[4..]);
@@ -144,7 +169,8 @@ pub async fn corridors_are_summed_up_over_a_window(world: World) {
     world.pass(Span::mins(5)).await;
     let (one, two) = (paid(&world, tenant, None, "FT-2").await, world.payment(tenant, None).await);
     let end = two.accepted_at + Span::secs(1);
-    let volumes = async |start| world.store.corridor_volumes(tenant, start, end).await.expect("read");
+    let volumes =
+        async |start| world.store.corridor_volumes(tenant, start, end).await.expect("read");
     let of_pakistan = |all: &[store::CorridorVolume]| {
         assert_eq!(all.len(), Country::ALL.len());
         all.iter().find(|it| it.country == Country::Pak).cloned().expect("there")
@@ -190,7 +216,9 @@ pub async fn a_trial_balance_is_that_of_its_time(world: World) {
     for (at, lines) in &known {
         let mut then = now(Some(*at)).await;
         // An account that first moved later is included with zero sums.
-        then.retain(|line| lines.iter().any(|known| known.name == line.name) || line.balance().minor != 0);
+        then.retain(|line| {
+            lines.iter().any(|known| known.name == line.name) || line.balance().minor != 0
+        });
         assert_eq!(then, *lines);
         assert!(sums(&then).values().all(|sum| *sum == 0), "{then:?}");
     }
@@ -200,7 +228,12 @@ pub async fn a_trial_balance_is_that_of_its_time(world: World) {
     let account = world.store.account(tenant, &code).await.expect("read").expect("there");
     assert_eq!((prefund.account.as_ref(), prefund.balance()), (Some(&code), account.balance()));
     assert!(world.store.shared_accounts(tenant).await.expect("read").contains(&account));
-    assert!(now(Some(Timestamp(known[0].0.0 - Span::days(1).0))).await.iter().all(|it| it.balance().minor == 0));
+    assert!(
+        now(Some(Timestamp(known[0].0.0 - Span::days(1).0)))
+            .await
+            .iter()
+            .all(|it| it.balance().minor == 0)
+    );
     // An earlier time is computed only within a limit on its cost. Clocks may differ by an hour.
     let since = known[1].0;
     let moved = world.store.transfers(tenant, None, 1_000).await.expect("read");
@@ -208,7 +241,10 @@ pub async fn a_trial_balance_is_that_of_its_time(world: World) {
     assert!(balance(Some(since), moved).await.is_some());
     assert_eq!(balance(Some(since), moved - 1).await, None);
     assert!(balance(None, 0).await.is_some(), "the current balance reverts no transfers");
-    assert_eq!(world.store.trial_balance(foreign(), None, 0).await.expect("read"), Some(Vec::new()));
+    assert_eq!(
+        world.store.trial_balance(foreign(), None, 0).await.expect("read"),
+        Some(Vec::new())
+    );
 }
 
 pub async fn accounts_show_what_moved_over_them(world: World) {
@@ -233,7 +269,10 @@ pub async fn accounts_show_what_moved_over_them(world: World) {
     }
     assert_eq!(seen, expected);
     assert_eq!(seen.len(), 5, "a top-up, and a reservation and its end each");
-    assert_eq!(world.store.account_transfers(foreign(), &code, None, 9).await.expect("read"), Default::default());
+    assert_eq!(
+        world.store.account_transfers(foreign(), &code, None, 9).await.expect("read"),
+        Default::default()
+    );
 }
 
 pub async fn a_payments_story_is_all_there(world: World) {
@@ -249,23 +288,40 @@ pub async fn a_payments_story_is_all_there(world: World) {
         transfers.into_iter().map(|it| it.reason).collect::<Vec<_>>()
     };
     assert_eq!(reasons(&open).await, ["payment.reserve"]);
-    let settled =
-        ["payment.reserve", "payment.post", "payment.fx", "payment.premium", "payment.rail_cost", "payment.fx"];
+    let settled = [
+        "payment.reserve",
+        "payment.post",
+        "payment.fx",
+        "payment.premium",
+        "payment.rail_cost",
+        "payment.fx",
+    ];
     assert_eq!(reasons(&other).await, settled);
-    assert_eq!(reasons(&payment).await, [&settled[..], &["payment.return", "payment.return"]].concat());
+    assert_eq!(
+        reasons(&payment).await,
+        [&settled[..], &["payment.return", "payment.return"]].concat()
+    );
     let mut whole = world.store.transfers(tenant, None, 1_000).await.expect("read");
     whole.retain(|it| it.subject == Some(payment.id.0));
     assert_eq!(world.store.payment_transfers(tenant, &payment).await.expect("read"), whole);
 
     let events = world.store.events_of(tenant, payment.id.0).await.expect("read");
-    assert_eq!(events.iter().map(|it| it.version).collect::<Vec<_>>(), (1..=payment.version).collect::<Vec<_>>());
+    assert_eq!(
+        events.iter().map(|it| it.version).collect::<Vec<_>>(),
+        (1..=payment.version).collect::<Vec<_>>()
+    );
     assert_eq!(events.last().and_then(|it| it.standing.clone()), Some(payment.standing.clone()));
     assert!(world.store.events_of(foreign(), payment.id.0).await.expect("read").is_empty());
-    assert_eq!(world.store.job_of(tenant, open.id.0).await.expect("read").map(|it| it.kind), Some(JobKind::Submit));
+    assert_eq!(
+        world.store.job_of(tenant, open.id.0).await.expect("read").map(|it| it.kind),
+        Some(JobKind::Submit)
+    );
     assert_eq!(world.store.job_of(tenant, payment.id.0).await, Ok(None));
     assert_eq!(world.store.job_of(foreign(), open.id.0).await, Ok(None));
     let attempt = payment.attempt.expect("begun");
-    assert!(world.store.discrepancies_of(tenant, payment.id, attempt).await.expect("read").is_empty());
+    assert!(
+        world.store.discrepancies_of(tenant, payment.id, attempt).await.expect("read").is_empty()
+    );
 }
 
 pub async fn every_id_leads_to_its_thing(world: World) {
@@ -299,17 +355,27 @@ pub async fn every_id_leads_to_its_thing(world: World) {
         assert_eq!(world.store.find_uuid(tenant, nothing).await, Ok(Vec::new()));
         assert_eq!(world.store.event_by_id(tenant, EventId(nothing)).await, Ok(None));
     }
-    for (text, leads_to) in [("A-1", itself[0]), ("FT-1", itself[0]), ("C-1", Found::Wallet(wallet.id))] {
+    for (text, leads_to) in
+        [("A-1", itself[0]), ("FT-1", itself[0]), ("C-1", Found::Wallet(wallet.id))]
+    {
         assert_eq!(world.store.find_reference(tenant, text).await, Ok(vec![leads_to]), "{text}");
         assert_eq!(world.store.find_reference(foreign(), text).await, Ok(Vec::new()), "{text}");
     }
-    assert_eq!(world.store.find_reference(tenant, "FT-").await, Ok(Vec::new()), "exact, not a part of it");
-    let at = async |address: &Address| world.store.find_address(tenant, address).await.expect("read");
+    assert_eq!(
+        world.store.find_reference(tenant, "FT-").await,
+        Ok(Vec::new()),
+        "exact, not a part of it"
+    );
+    let at =
+        async |address: &Address| world.store.find_address(tenant, address).await.expect("read");
     assert_eq!(at(&wallet.address).await, Some(Found::Wallet(wallet.id)));
     assert_eq!(at(&request.escrow).await, Some(Found::Request(request.id)));
     assert_eq!(at(&Address([9; 20])).await, None);
     assert_eq!(world.store.find_address(foreign(), &wallet.address).await, Ok(None));
-    assert_eq!(world.store.find_hash(tenant, &deposit.tx).await, Ok(vec![Found::Deposit(deposit.id)]));
+    assert_eq!(
+        world.store.find_hash(tenant, &deposit.tx).await,
+        Ok(vec![Found::Deposit(deposit.id)])
+    );
     assert_eq!(world.store.find_hash(foreign(), &deposit.tx).await, Ok(Vec::new()));
 }
 
@@ -321,7 +387,8 @@ pub async fn an_outgoing_transaction_leads_to_its_purpose(world: World) {
     let need = crate::wallet_world::wallet_need(&wallet);
     let mut hash = None;
     let mut intent_id = None;
-    let decide = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
+    let decide = |ws: &mut store::working_set::WorkingSet,
+                  ids: &mut dyn domain::payment::IdSource| {
         let intent = release(&deposit, ws.now, ids);
         let mut tx = chain_tx(tenant, 0, ws.now, ids);
         tx.intents = vec![intent.id];

@@ -22,7 +22,8 @@ pub fn copy(table: &str, columns: &str, changed: &str) -> String {
 }
 
 /// An id that is in no table.
-const OTHER: [&str; 2] = ["'00000000-0000-7000-8000-000000000001'", "x'00000000000070008000000000000001'"];
+const OTHER: [&str; 2] =
+    ["'00000000-0000-7000-8000-000000000001'", "x'00000000000070008000000000000001'"];
 
 pub fn other(world: &World) -> &'static str {
     match world.side {
@@ -55,14 +56,22 @@ pub async fn only_a_rejected_attempt_frees_its_slot(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let payment = world.payment(tenant, None).await;
     world.attempt(&payment, &RailId::new("pak-raast")).await;
-    let columns = "tenant, id, payment, number, rail, state, amount, currency, created_at, state_at, slot";
+    let columns =
+        "tenant, id, payment, number, rail, state, amount, currency, created_at, state_at, slot";
     let second = columns.replacen("id,", &format!("{},", other(&world)), 1).replace("number", "2");
     refused(&world, &copy("attempt", columns, &second), UNIQUE).await;
-    let Some(done) = world.sql("UPDATE attempt SET state = 'refused', slot = number").await else { return };
+    let Some(done) = world.sql("UPDATE attempt SET state = 'refused', slot = number").await else {
+        return;
+    };
     assert_eq!(done, Ok(1));
     let again = second.replace("state, amount", "'sending', amount").replace("slot", "0");
-    assert_eq!(world.sql(&copy("attempt", columns, &again)).await, Some(Ok(1)), "after a rejection the slot is free");
-    refused(&world, "UPDATE attempt SET state = 'accepted', slot = 0 WHERE number = 1", UNIQUE).await;
+    assert_eq!(
+        world.sql(&copy("attempt", columns, &again)).await,
+        Some(Ok(1)),
+        "after a rejection the slot is free"
+    );
+    refused(&world, "UPDATE attempt SET state = 'accepted', slot = 0 WHERE number = 1", UNIQUE)
+        .await;
     refused(&world, "UPDATE attempt SET slot = 5 WHERE number = 2", CHECK).await;
 }
 
@@ -87,12 +96,18 @@ pub async fn a_reservation_ends_once(world: World) {
 pub async fn money_that_is_held_never_goes_below_zero(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     world.payment(tenant, None).await;
-    for change in ["debits_posted = 1000000001", "debits_pending = 1000000001", "credits_posted = 0"] {
-        refused(&world, &format!("UPDATE account SET {change} WHERE code = 'prefund:USDT'"), CHECK).await;
+    for change in
+        ["debits_posted = 1000000001", "debits_pending = 1000000001", "credits_posted = 0"]
+    {
+        refused(&world, &format!("UPDATE account SET {change} WHERE code = 'prefund:USDT'"), CHECK)
+            .await;
     }
-    refused(&world, "UPDATE account SET debits_pending = -1 WHERE code = 'prefund:USDT'", CHECK).await;
+    refused(&world, "UPDATE account SET debits_pending = -1 WHERE code = 'prefund:USDT'", CHECK)
+        .await;
     // External accounts may be overdrawn.
-    let Some(done) = world.sql("UPDATE account SET debits_posted = 2000000000 WHERE code = 'external:USDT'").await
+    let Some(done) = world
+        .sql("UPDATE account SET debits_posted = 2000000000 WHERE code = 'external:USDT'")
+        .await
     else {
         return;
     };
@@ -103,8 +118,18 @@ pub async fn versions_and_numbers_of_events_are_unique(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     world.quote(tenant).await;
     let columns = "tenant, seq, id, kind, subject, version, at";
-    refused(&world, &copy("event", columns, "tenant, seq + 1, id, kind, subject, version, at"), UNIQUE).await;
-    refused(&world, &copy("event", columns, "tenant, seq, id, kind, subject, version + 1, at"), UNIQUE).await;
+    refused(
+        &world,
+        &copy("event", columns, "tenant, seq + 1, id, kind, subject, version, at"),
+        UNIQUE,
+    )
+    .await;
+    refused(
+        &world,
+        &copy("event", columns, "tenant, seq, id, kind, subject, version + 1, at"),
+        UNIQUE,
+    )
+    .await;
     refused(&world, "UPDATE event SET state = 'queued'", CHECK).await;
 }
 
@@ -143,7 +168,8 @@ pub async fn a_stale_write_is_refused(world: World) {
     // A batch that decided on the old row is rejected by the guard, reads the new one, and
     // succeeds.
     let mut runs = 0;
-    let decide = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
+    let decide = |ws: &mut store::working_set::WorkingSet,
+                  _: &mut dyn domain::payment::IdSource| {
         runs += 1;
         let fresh = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");
         let mut changed = fresh.clone();
@@ -156,6 +182,7 @@ pub async fn a_stale_write_is_refused(world: World) {
     };
     world.execute(&crate::world::payment_need(&payment), decide).await.expect("decided again");
     assert_eq!(runs, 2);
-    let record = world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");
+    let record =
+        world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");
     assert_eq!((record.payment.standing.msg.as_deref(), record.payment.version), (Some("seen"), 2));
 }

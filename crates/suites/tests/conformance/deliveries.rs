@@ -11,7 +11,9 @@ use domain::payment_request::{PaymentRequest, SenderDetails};
 use domain::risk::{Check, NextAction, ReasonCode, RiskLevel, RiskResult};
 use domain::time::{Span, Timestamp};
 use domain::wallet::{BlockReason, TriggeredBy, Wallet};
-use domain::wallet_event::{Aggregate, NewWalletEvent, Subscriptions, WalletEvent, WalletEventEntry, WalletEventKind};
+use domain::wallet_event::{
+    Aggregate, NewWalletEvent, Subscriptions, WalletEvent, WalletEventEntry, WalletEventKind,
+};
 use futures_util::future::join_all;
 use secrecy::SecretString;
 use store::working_set::WorkingSet;
@@ -108,7 +110,10 @@ pub async fn wallet_events_are_numbered_and_kept(world: World) {
     assert_eq!(world.store.wallet_events_after(other, 0, 9).await, Ok(Vec::new()));
     // Each service numbers its own events.
     world.quote(tenant).await;
-    assert_eq!((world.store.event_head(tenant).await, world.store.wallet_event_head(tenant).await), (Ok(1), Ok(6)));
+    assert_eq!(
+        (world.store.event_head(tenant).await, world.store.wallet_event_head(tenant).await),
+        (Ok(1), Ok(6))
+    );
 }
 
 fn pending(entry: &WalletEventEntry) -> Delivery {
@@ -130,7 +135,11 @@ fn pending(entry: &WalletEventEntry) -> Delivery {
 }
 
 /// Events of a request, each with its delivery.
-async fn announced(world: &World, request: &PaymentRequest, versions: std::ops::RangeInclusive<i64>) -> Vec<Delivery> {
+async fn announced(
+    world: &World,
+    request: &PaymentRequest,
+    versions: std::ops::RangeInclusive<i64>,
+) -> Vec<Delivery> {
     let (tenant, aggregate) = (request.tenant, Aggregate::Request(request.id));
     let newest = *versions.end();
     let mut need = tenant_need(tenant);
@@ -142,7 +151,10 @@ async fn announced(world: &World, request: &PaymentRequest, versions: std::ops::
         for delivery in &made {
             ws.deliveries.put((tenant, delivery.event), delivery.clone());
         }
-        let open = ws.streams.get(&(tenant, request.id.0)).map_or(1, |stream: &DeliveryStream| stream.open);
+        let open = ws
+            .streams
+            .get(&(tenant, request.id.0))
+            .map_or(1, |stream: &DeliveryStream| stream.open);
         ws.streams.put((tenant, request.id.0), DeliveryStream { tenant, aggregate, open, newest });
         ws.keep();
     };
@@ -199,7 +211,10 @@ pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
     let stream = DeliveryStream { tenant, aggregate: of, open: 3, newest: 3 };
     assert_eq!(store.delivery_stream(tenant, of).await, Ok(Some(stream)));
     let undelivered = store.undelivered(tenant, of).await.expect("read");
-    assert_eq!(undelivered.iter().map(|it| it.delivery.clone()).collect::<Vec<_>>(), [dead.clone(), first[2].clone()]);
+    assert_eq!(
+        undelivered.iter().map(|it| it.delivery.clone()).collect::<Vec<_>>(),
+        [dead.clone(), first[2].clone()]
+    );
     let record = store.delivery(tenant, delivered.event).await.expect("read").expect("there");
     assert_eq!(
         (&record.delivery, record.event.id(), record.event.kind_name()),
@@ -220,17 +235,29 @@ pub async fn deliveries_are_followed_by_aggregate_and_in_the_log(world: World) {
     };
     let all = [second[0].clone(), first[2].clone(), dead.clone(), delivered.clone()];
     assert_eq!(list(DeliveryFilter::default(), FIRST).await, (all.to_vec(), 4));
-    assert_eq!(list(DeliveryFilter::default(), Page { page: 1, limit: 3 }).await, (all[3..].to_vec(), 4));
-    let states = |states: &[DeliveryState]| DeliveryFilter { states: states.to_vec(), ..DeliveryFilter::default() };
+    assert_eq!(
+        list(DeliveryFilter::default(), Page { page: 1, limit: 3 }).await,
+        (all[3..].to_vec(), 4)
+    );
+    let states = |states: &[DeliveryState]| DeliveryFilter {
+        states: states.to_vec(),
+        ..DeliveryFilter::default()
+    };
     assert_eq!(list(states(&[DeliveryState::Dead]), FIRST).await, (vec![dead.clone()], 1));
     assert_eq!(list(states(&[DeliveryState::Pending]), FIRST).await, (all[..2].to_vec(), 2));
-    let kinds = DeliveryFilter { kinds: vec![WalletEventKind::PaymentReceived.name()], ..DeliveryFilter::default() };
+    let kinds = DeliveryFilter {
+        kinds: vec![WalletEventKind::PaymentReceived.name()],
+        ..DeliveryFilter::default()
+    };
     assert_eq!(list(kinds, FIRST).await, (Vec::new(), 0));
     let since = DeliveryFilter { start: Some(second[0].created_at), ..DeliveryFilter::default() };
     assert_eq!(list(since, FIRST).await, (all[..1].to_vec(), 1));
     let until = DeliveryFilter { end: Some(second[0].created_at), ..DeliveryFilter::default() };
     assert_eq!(list(until, FIRST).await, (all[1..].to_vec(), 3));
-    assert_eq!(store.undelivered_counts(tenant).await, Ok(vec![(DeliveryState::Dead, 1), (DeliveryState::Pending, 2)]));
+    assert_eq!(
+        store.undelivered_counts(tenant).await,
+        Ok(vec![(DeliveryState::Dead, 1), (DeliveryState::Pending, 2)])
+    );
     let jobless: Vec<Uuid> = store
         .wallet_things_without_job(9)
         .await
@@ -271,13 +298,17 @@ pub async fn old_events_go_with_their_deliveries_but_not_before_them(world: Worl
     world.pass(Span::days(2)).await;
     let young = announced(&world, &one, 4..=4).await;
     assert_eq!(prune().await, 2, "up to the first undelivered one");
-    assert_eq!(world.store.oldest_wallet_event(tenant).await.expect("read").map(|(seq, _)| seq), Some(3));
+    assert_eq!(
+        world.store.oldest_wallet_event(tenant).await.expect("read").map(|(seq, _)| seq),
+        Some(3)
+    );
     assert_eq!(world.store.delivery(tenant, first[0].event).await, Ok(None));
     assert_eq!(world.store.delivery_attempts(tenant, first[0].event).await, Ok(Vec::new()));
     assert_eq!(prune().await, 0);
     end(&world, &stuck[0], DeliveryState::Dead).await;
     assert_eq!(prune().await, 2);
-    let left = world.store.deliveries(tenant, &DeliveryFilter::default(), FIRST).await.expect("read");
+    let left =
+        world.store.deliveries(tenant, &DeliveryFilter::default(), FIRST).await.expect("read");
     assert_eq!(left.rows.into_iter().map(|it| it.delivery).collect::<Vec<_>>(), young);
     assert_eq!(world.store.wallet_event_head(tenant).await, Ok(5), "numbering continues");
 }
@@ -298,8 +329,14 @@ pub async fn receivers_are_sealed_rotated_and_switched_off(world: World) {
     assert!(store.webhook(tenant).await.expect("read").is_none());
     let nobody = store.rotate_webhook_secret(tenant, secret("whsec_b"), Span::hours(1), "op").await;
     assert_eq!(nobody, Err(StoreError::NotFound("webhook endpoint")));
-    assert!(matches!(store.set_webhook_url(tenant, "https://x.example", "op").await, Err(StoreError::Conflict(_))));
-    store.add_webhook(tenant, "https://bank.example/hooks", secret("whsec_a"), "op").await.expect("added");
+    assert!(matches!(
+        store.set_webhook_url(tenant, "https://x.example", "op").await,
+        Err(StoreError::Conflict(_))
+    ));
+    store
+        .add_webhook(tenant, "https://bank.example/hooks", secret("whsec_a"), "op")
+        .await
+        .expect("added");
     let again = store.add_webhook(tenant, "https://other.example", secret("whsec_x"), "op").await;
     assert!(matches!(again, Err(StoreError::Conflict(_))), "{again:?}");
     let webhook = store.webhook(tenant).await.expect("read").expect("there");
@@ -310,10 +347,16 @@ pub async fn receivers_are_sealed_rotated_and_switched_off(world: World) {
         Some(("https://bank.example/hooks".to_owned(), vec!["whsec_a".to_owned()]))
     );
     store.set_webhook_url(tenant, "https://bank.example/v2", "op").await.expect("set");
-    store.rotate_webhook_secret(tenant, secret("whsec_b"), Span::hours(1), "op").await.expect("rotated");
+    store
+        .rotate_webhook_secret(tenant, secret("whsec_b"), Span::hours(1), "op")
+        .await
+        .expect("rotated");
     let rotated = store.webhook(tenant).await.expect("read").expect("there").secrets[0].created_at;
     let both = vec!["whsec_b".to_owned(), "whsec_a".to_owned()];
-    assert_eq!(signs(&world, tenant, rotated).await, Some(("https://bank.example/v2".to_owned(), both)));
+    assert_eq!(
+        signs(&world, tenant, rotated).await,
+        Some(("https://bank.example/v2".to_owned(), both))
+    );
     let later = signs(&world, tenant, rotated + Span::hours(1)).await.expect("enabled");
     assert_eq!(later.1, ["whsec_b"]);
     assert!(matches!(store.enable_webhook(tenant, "op").await, Err(StoreError::Conflict(_))));
@@ -321,20 +364,32 @@ pub async fn receivers_are_sealed_rotated_and_switched_off(world: World) {
     store.subscribe_webhook(tenant, &two, "op").await.expect("subscribed");
     assert_eq!(store.webhook(tenant).await.expect("read").expect("there").subscriptions, two);
     let other = world.tenant("without", 0).await;
-    assert!(matches!(store.subscribe_webhook(other, &two, "op").await, Err(StoreError::Conflict(_))));
+    assert!(matches!(
+        store.subscribe_webhook(other, &two, "op").await,
+        Err(StoreError::Conflict(_))
+    ));
     store.disable_webhook(tenant, "maintenance", "op").await.expect("disabled");
     assert_eq!(signs(&world, tenant, now).await, None);
-    assert!(matches!(store.disable_webhook(tenant, "again", "op").await, Err(StoreError::Conflict(_))));
+    assert!(matches!(
+        store.disable_webhook(tenant, "again", "op").await,
+        Err(StoreError::Conflict(_))
+    ));
     store.enable_webhook(tenant, "op").await.expect("enabled");
     assert!(signs(&world, tenant, now).await.is_some());
-    let actions: Vec<String> = world.audited(tenant).await.into_iter().map(|it| it.note.action).collect();
-    let expected = ["enable", "disable", "subscribe", "rotate", "set_url", "add"].map(|act| format!("webhook.{act}"));
+    let actions: Vec<String> =
+        world.audited(tenant).await.into_iter().map(|it| it.note.action).collect();
+    let expected = ["enable", "disable", "subscribe", "rotate", "set_url", "add"]
+        .map(|act| format!("webhook.{act}"));
     assert_eq!(actions[..6], expected);
 }
 
 pub async fn a_batch_switches_a_receiver_off(world: World) {
     let (tenant, without) = (world.tenant("demobank", 0).await, world.tenant("without", 0).await);
-    world.store.add_webhook(tenant, "https://bank.example", secret("whsec_a"), "op").await.expect("added");
+    world
+        .store
+        .add_webhook(tenant, "https://bank.example", secret("whsec_a"), "op")
+        .await
+        .expect("added");
     let mut need = tenant_need(tenant);
     need.receivers.insert((tenant, ()));
     need.merge(tenant_need(without));
@@ -374,7 +429,8 @@ pub async fn permits_never_exceed_the_limit(world: World) {
         let store = if at % 2 == 0 { &world.store } else { &second };
         store.draw_permits(tenant, "wallets", window, 1 + at % 9, LIMIT)
     });
-    let drawn: Vec<Permits> = join_all(draws).await.into_iter().map(|drawn| drawn.expect("drawn")).collect();
+    let drawn: Vec<Permits> =
+        join_all(draws).await.into_iter().map(|drawn| drawn.expect("drawn")).collect();
     assert_eq!(drawn.iter().map(|it| it.granted).sum::<u32>(), LIMIT, "{drawn:?}");
     assert_eq!(drawn.iter().map(|it| it.drawn).max(), Some(LIMIT));
     let draw = async |tenant, group: &str, window, want, limit| {
@@ -384,11 +440,20 @@ pub async fn permits_never_exceed_the_limit(world: World) {
     assert_eq!(draw(tenant, "wallets", window, 1, LIMIT).await, (0, LIMIT), "used up");
     assert_eq!(world.store.drawn_permits(tenant, "wallets", window).await, Ok(LIMIT));
     assert_eq!(world.store.drawn_permits(tenant, "wallets", window + Span::mins(1)).await, Ok(0));
-    assert_eq!(draw(tenant, "wallets", window, 9, LIMIT - 50).await, (0, LIMIT), "a lowered limit revokes nothing");
-    assert_eq!(draw(tenant, "wallets", window, 9, LIMIT + 5).await, (5, LIMIT + 5), "a raised one grants the rest");
+    assert_eq!(
+        draw(tenant, "wallets", window, 9, LIMIT - 50).await,
+        (0, LIMIT),
+        "a lowered limit revokes nothing"
+    );
+    assert_eq!(
+        draw(tenant, "wallets", window, 9, LIMIT + 5).await,
+        (5, LIMIT + 5),
+        "a raised one grants the rest"
+    );
     assert_eq!(draw(tenant, "orders", window, 9, 50).await, (9, 9));
     assert_eq!(draw(other, "wallets", window, 200, LIMIT).await, (LIMIT, LIMIT));
     assert_eq!(draw(tenant, "wallets", window + Span::mins(1), 3, LIMIT).await, (3, 3));
-    let gone = world.store.prune(window + Span::hours(1) + Span::secs(1)).await.expect("pruned").windows;
+    let gone =
+        world.store.prune(window + Span::hours(1) + Span::secs(1)).await.expect("pruned").windows;
     assert_eq!(gone, 3, "of both tenants; the newer window stays");
 }

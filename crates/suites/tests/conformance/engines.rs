@@ -6,16 +6,21 @@ use domain::time::Span;
 use store::ExecuteError;
 use store::StoreError;
 
-use crate::world::{HandClock, START, Side, World, on_postgres, on_sqlite_file, put_payment, put_quote, tenant_need};
+use crate::world::{
+    HandClock, START, Side, World, on_postgres, on_sqlite_file, put_payment, put_quote, tenant_need,
+};
 
 async fn dead_connections(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let payment = world.payment(tenant, None).await;
     let cluster = testkit::postgres::shared().expect("a server");
-    let database = world.url.rsplit('/').next().expect("a name").split('?').next().expect("a name").to_owned();
+    let database =
+        world.url.rsplit('/').next().expect("a name").split('?').next().expect("a name").to_owned();
     for _ in 0..3 {
         cluster.disconnect(&database).expect("all sessions end");
-        assert!(world.store.payment_record(tenant, payment.id).await.expect("read again").is_some());
+        assert!(
+            world.store.payment_record(tenant, payment.id).await.expect("read again").is_some()
+        );
         cluster.disconnect(&database).expect("all sessions end");
         world.quote(tenant).await;
         cluster.disconnect(&database).expect("all sessions end");
@@ -33,15 +38,19 @@ fn connections_that_died_while_idle_are_replaced() {
 async fn stuck_in_a_flight(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let config = format!("{}&application_name=corridor", world.url);
-    let (client, connection) = tokio_postgres::connect(&config, tokio_postgres::NoTls).await.expect("connects");
+    let (client, connection) =
+        tokio_postgres::connect(&config, tokio_postgres::NoTls).await.expect("connects");
     let driver = tokio::spawn(connection);
     client
-        .batch_execute("BEGIN; SELECT 1 FROM tenant_head FOR UPDATE; CREATE TEMPORARY TABLE t (x int)")
+        .batch_execute(
+            "BEGIN; SELECT 1 FROM tenant_head FOR UPDATE; CREATE TEMPORARY TABLE t (x int)",
+        )
         .await
         .expect("held");
     // The server waits for more data, as it does inside a flight.
     let copy = client.copy_in::<_, &[u8]>("COPY t FROM STDIN").await.expect("begun");
-    let impatient = |options: &mut store::Options| options.statement_timeout = domain::time::Span::secs(1);
+    let impatient =
+        |options: &mut store::Options| options.statement_timeout = domain::time::Span::secs(1);
     let store = world.reopened(impatient).await.expect("a database that can be opened twice");
     let other = World { store, ..world.clone() };
     let freed = testkit::wait::until_async(std::time::Duration::from_secs(30), || async {
@@ -49,7 +58,10 @@ async fn stuck_in_a_flight(world: World) {
     });
     assert!(freed.await, "the head stays locked");
     let ended = tokio::time::timeout(std::time::Duration::from_secs(30), driver).await;
-    assert!(ended.is_ok_and(|ended| ended.expect("ends").is_err()), "the stuck session was terminated");
+    assert!(
+        ended.is_ok_and(|ended| ended.expect("ends").is_err()),
+        "the stuck session was terminated"
+    );
     drop(copy);
     // More than one if a commit was unknown on a loaded machine and then landed.
     assert!(world.store.event_head(tenant).await.is_ok_and(|head| head >= 1));
@@ -65,7 +77,9 @@ async fn grown_tables(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     world.payment(tenant, None).await;
     for table in ["quote", "payment", "event", "transfer"] {
-        let grown = world.sql(&format!("ALTER TABLE {table} ADD COLUMN later BIGINT NOT NULL DEFAULT 7")).await;
+        let grown = world
+            .sql(&format!("ALTER TABLE {table} ADD COLUMN later BIGINT NOT NULL DEFAULT 7"))
+            .await;
         grown.expect("beside").expect("added");
     }
     let payment = world.payment(tenant, None).await;
@@ -82,7 +96,8 @@ fn rows_are_inserted_into_tables_with_a_new_column() {
 
 /// Planning a statement costs more than a lookup by id.
 async fn kept_plans(world: World) {
-    let (client, connection) = tokio_postgres::connect(&world.url, tokio_postgres::NoTls).await.expect("connects");
+    let (client, connection) =
+        tokio_postgres::connect(&world.url, tokio_postgres::NoTls).await.expect("connects");
     let driver = tokio::spawn(connection);
     let of_keyed = async |what: &str| {
         let asked = format!("SELECT {what} FROM pg_prepared_statements WHERE name = 'keyed'");
@@ -112,7 +127,10 @@ fn plans_of_statements_about_keys_are_kept() {
 async fn clocks_apart(world: World) {
     let node = async |years: i64| {
         let clock = Arc::new(HandClock::at(START + Span::days(365 * years)));
-        let store = world.reopened(|options| options.clock = clock).await.expect("a database that can be opened twice");
+        let store = world
+            .reopened(|options| options.clock = clock)
+            .await
+            .expect("a database that can be opened twice");
         World { store, ..world.clone() }
     };
     let (ahead, behind) = (node(10).await, node(-10).await);
@@ -130,8 +148,13 @@ async fn poison(world: World) {
     let quote = world.quote(tenant).await;
     let mut need = tenant_need(tenant);
     need.quotes.insert((tenant, quote.id));
-    let result = world.execute(&need, |ws, ids| _ = put_payment(ws, &quote, Some("a\0b"), ids)).await;
-    assert_eq!(result, Err(ExecuteError::Contended), "one command's fault: retried alone, only that one fails");
+    let result =
+        world.execute(&need, |ws, ids| _ = put_payment(ws, &quote, Some("a\0b"), ids)).await;
+    assert_eq!(
+        result,
+        Err(ExecuteError::Contended),
+        "one command's fault: retried alone, only that one fails"
+    );
     world.payment(tenant, Some("ab")).await;
 }
 
@@ -141,9 +164,13 @@ fn a_text_that_the_database_rejects_fails_one_command() {
 }
 
 async fn nowhere(_: World) {
-    let store = crate::world::try_open("postgres://corridor@127.0.0.1:1/none").await.expect("not connected yet");
+    let store = crate::world::try_open("postgres://corridor@127.0.0.1:1/none")
+        .await
+        .expect("not connected yet");
     let tenant = domain::ids::TenantId(uuid::Uuid::new_v4());
-    for result in [store.ready().await, store.migrate().await.map(drop), store.tenants().await.map(drop)] {
+    for result in
+        [store.ready().await, store.migrate().await.map(drop), store.tenants().await.map(drop)]
+    {
         assert!(matches!(result, Err(StoreError::Unavailable(_))), "{result:?}");
     }
     let batch = domain::ids::BatchId(store.ids().next());
@@ -173,8 +200,11 @@ async fn outlives(world: World) {
     let Side::File(dir) = &world.side else { panic!("a file") };
     let raw = std::fs::read(dir.path().join("corridor.db")).expect("read");
     let wal = std::fs::read(dir.path().join("corridor.db-wal")).unwrap_or_default();
-    let of_wallets = [b"sana.".as_slice(), b"+9230012", b"Alia", b"whsec_", b"the answer", token.as_bytes()];
-    for secret in [b"Samplekhan".as_slice(), b"N01234567", b"PK36SCBL"].into_iter().chain(of_wallets) {
+    let of_wallets =
+        [b"sana.".as_slice(), b"+9230012", b"Alia", b"whsec_", b"the answer", token.as_bytes()];
+    for secret in
+        [b"Samplekhan".as_slice(), b"N01234567", b"PK36SCBL"].into_iter().chain(of_wallets)
+    {
         let found = |bytes: &[u8]| bytes.windows(secret.len()).any(|window| window == secret);
         assert!(!found(&raw) && !found(&wal), "{}", String::from_utf8_lossy(secret));
     }
@@ -185,10 +215,20 @@ async fn personal_wallet_data(world: &World, tenant: domain::ids::TenantId) -> S
     let wallet = world.wallet(tenant, "C-1").await;
     let request = world.request(&wallet).await;
     world.exchange(&wallet, |_| {}).await;
-    world.store.add_webhook(tenant, "https://bank.example", "whsec_c2VjcmV0".into(), "op").await.expect("added");
-    let said = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
-        ws.add_sender(crate::wallet_world::sender(&request, (1, "Alia"), ws.now, ids), request.wallet);
-        let entry = ws.append_wallet(tenant, vec![crate::wallet_world::failed(&request, 1, ws.now)]).remove(0);
+    world
+        .store
+        .add_webhook(tenant, "https://bank.example", "whsec_c2VjcmV0".into(), "op")
+        .await
+        .expect("added");
+    let said = |ws: &mut store::working_set::WorkingSet,
+                ids: &mut dyn domain::payment::IdSource| {
+        ws.add_sender(
+            crate::wallet_world::sender(&request, (1, "Alia"), ws.now, ids),
+            request.wallet,
+        );
+        let entry = ws
+            .append_wallet(tenant, vec![crate::wallet_world::failed(&request, 1, ws.now)])
+            .remove(0);
         ws.add_delivery_attempt(domain::delivery::DeliveryAttempt {
             tenant,
             event: entry.id,
@@ -258,9 +298,14 @@ async fn full_disk(world: World) {
     let Side::File(dir) = &world.side else { panic!("a file") };
     let beside = rusqlite::Connection::open(dir.path().join("corridor.db")).expect("opens");
     let pages: u32 = beside.query_row("PRAGMA page_count", [], |row| row.get(0)).expect("a number");
-    let small = world.reopened(|options| options.sqlite_pages_max = Some(pages + PAGES_LEFT)).await.expect("a file");
+    let small = world
+        .reopened(|options| options.sqlite_pages_max = Some(pages + PAGES_LEFT))
+        .await
+        .expect("a file");
     let small = World { store: small, ..world.clone() };
-    let quote = async || small.execute(&tenant_need(tenant), |ws, ids| _ = put_quote(ws, tenant, ids)).await;
+    let quote = async || {
+        small.execute(&tenant_need(tenant), |ws, ids| _ = put_quote(ws, tenant, ids)).await
+    };
     let mut made = 0;
     let refused = loop {
         match quote().await {
@@ -271,7 +316,10 @@ async fn full_disk(world: World) {
     };
     assert!(made > 0, "there was no space at all");
     for refused in [refused, quote().await.expect_err("still full")] {
-        assert!(matches!(&refused, ExecuteError::Unavailable(why) if why.contains("disk is full")), "{refused:?}");
+        assert!(
+            matches!(&refused, ExecuteError::Unavailable(why) if why.contains("disk is full")),
+            "{refused:?}"
+        );
         // Reads continue, and the rejected batch has left nothing.
         assert_eq!(small.store.event_head(tenant).await, Ok(made));
         assert_eq!(small.store.verify_books(tenant).await, Ok(Vec::new()));

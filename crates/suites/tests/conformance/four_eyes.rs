@@ -25,7 +25,8 @@ pub async fn waiting_proposals_do_not_delay_approved_ones(world: World) {
     let mut approved = Vec::new();
     for number in 0..5 {
         let tenant = world.tenant(&format!("bank{number}"), 0).await;
-        let approval = proposed(&world, tenant, &maker, "https://a.example").await.expect("proposed");
+        let approval =
+            proposed(&world, tenant, &maker, "https://a.example").await.expect("proposed");
         if number >= 2 {
             world.store.decide(&approval, true, &checker, "", "test").await.expect("approved");
             approved.push(again(&world, &approval).await);
@@ -33,7 +34,9 @@ pub async fn waiting_proposals_do_not_delay_approved_ones(world: World) {
         }
     }
     let minute = Span::mins(1);
-    let left = async |after: Option<&Approval>| world.store.approvals_left(minute, after, 2).await.expect("read");
+    let left = async |after: Option<&Approval>| {
+        world.store.approvals_left(minute, after, 2).await.expect("read")
+    };
     assert_eq!(left(None).await, [], "its approver is still executing it");
     world.pass(minute).await;
     let (first, second) = (left(None).await, left(Some(&approved[1])).await);
@@ -52,7 +55,8 @@ pub async fn proposals_are_listed_by_scope(world: World) {
     let deed = Deed::AcceptCoinCode { coin: domain::currency::StableCoin::Usdc, at_block: 7 };
     let changes: [Change; 0] = [];
     let (why, lifetime) = ("published", Span::days(7));
-    let ours = NewApproval { tenant: None, deed: &deed, changes: &changes, maker: &maker, why, lifetime };
+    let ours =
+        NewApproval { tenant: None, deed: &deed, changes: &changes, maker: &maker, why, lifetime };
     let ours = world.store.propose(&ours, "test").await.expect("proposed");
     let theirs = proposed(&world, one, &maker, "https://a.example").await.expect("proposed").id;
     world.pass(Span::secs(1)).await;
@@ -74,10 +78,16 @@ pub async fn an_end_is_in_the_audit_log(world: World) {
     let (maker, checker) = two(&world).await;
     for (done, action) in [(true, "approval.done"), (false, "approval.failed")] {
         let tenant = world.tenant(if done { "done" } else { "failed" }, 0).await;
-        let approval = proposed(&world, tenant, &maker, "https://a.example").await.expect("proposed");
+        let approval =
+            proposed(&world, tenant, &maker, "https://a.example").await.expect("proposed");
         world.store.decide(&approval, true, &checker, "", "test").await.expect("approved");
-        let by = audit::Deed::new(Via::Console, "omar").together_with("ayesha").of_request(approval.request_id());
-        assert_eq!(world.store.finish_approval(&approval, done, "it has moved", &by).await, Ok(true));
+        let by = audit::Deed::new(Via::Console, "omar")
+            .together_with("ayesha")
+            .of_request(approval.request_id());
+        assert_eq!(
+            world.store.finish_approval(&approval, done, "it has moved", &by).await,
+            Ok(true)
+        );
         assert_eq!(world.store.finish_approval(&approval, !done, "", &by).await, Ok(false));
         let ended = again(&world, &approval).await;
         let state = if done { ApprovalState::Done } else { ApprovalState::Failed };
@@ -99,13 +109,22 @@ pub async fn executed_proposals_are_found_in_the_audit_log(world: World) {
     world.store.add_webhook(tenant, "https://a.example", secret(), "op").await.expect("added");
     let approval = proposed(&world, tenant, &maker, "https://b.example").await.expect("proposed");
     world.store.decide(&approval, true, &checker, "", "test").await.expect("approved");
-    let done = async |tenant: TenantId| world.store.is_carried_out(&approval, &tenant.to_string()).await.expect("read");
+    let done = async |tenant: TenantId| {
+        world.store.is_carried_out(&approval, &tenant.to_string()).await.expect("read")
+    };
     assert!(!done(tenant).await, "approved, not done");
     let by = audit::Deed::new(Via::Console, "omar").of_request(approval.request_id());
-    let stale = world.store.set_webhook_url_as_seen(tenant, "https://x.example", "https://b.example", &by).await;
+    let stale = world
+        .store
+        .set_webhook_url_as_seen(tenant, "https://x.example", "https://b.example", &by)
+        .await;
     assert!(matches!(stale, Err(StoreError::Conflict(_))), "{stale:?}");
     assert!(!done(tenant).await, "a refusal leaves no entry");
-    world.store.set_webhook_url_as_seen(tenant, "https://a.example", "https://b.example", &by).await.expect("set");
+    world
+        .store
+        .set_webhook_url_as_seen(tenant, "https://a.example", "https://b.example", &by)
+        .await
+        .expect("set");
     assert!(done(tenant).await);
     assert!(!done(world.tenant("other", 0).await).await);
 }

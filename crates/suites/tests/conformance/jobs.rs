@@ -15,7 +15,8 @@ use crate::world::{World, payment_need};
 const LEASE: Span = Span::mins(1);
 
 pub async fn due_jobs_are_leased_once_and_fenced(world: World) {
-    let tenants = [world.tenant("one", 1_000_000_000).await, world.tenant("two", 1_000_000_000).await];
+    let tenants =
+        [world.tenant("one", 1_000_000_000).await, world.tenant("two", 1_000_000_000).await];
     let mut payments = Vec::new();
     for at in 0..6 {
         payments.push(world.payment(tenants[at % 2], None).await);
@@ -38,7 +39,10 @@ pub async fn due_jobs_are_leased_once_and_fenced(world: World) {
     assert!(take("d").await.expect("asked").is_empty());
     assert_eq!(world.store.next_job_at(&[JobKind::Submit]).await, Ok(None), "all are held");
     let counts = world.store.job_counts().await.expect("counted");
-    assert_eq!(counts.iter().map(|it| (it.kind, it.count)).collect::<Vec<_>>(), [(JobKind::Submit, 6)]);
+    assert_eq!(
+        counts.iter().map(|it| (it.kind, it.count)).collect::<Vec<_>>(),
+        [(JobKind::Submit, 6)]
+    );
 }
 
 pub async fn a_lane_is_leased_by_signer(world: World) {
@@ -76,7 +80,11 @@ pub async fn a_lane_is_leased_by_signer(world: World) {
     assert_eq!(store.lane_holders().await, Ok(vec![(signers[0], "a".to_owned())]));
     world.pass(Span::secs(61)).await;
     let again = store.lease_lane(signers[0], "b", LEASE, 9).await.expect("taken");
-    assert_eq!(again.iter().map(|job| job.fence).collect::<Vec<_>>(), [2, 2], "earlier holders are fenced");
+    assert_eq!(
+        again.iter().map(|job| job.fence).collect::<Vec<_>>(),
+        [2, 2],
+        "earlier holders are fenced"
+    );
 }
 
 pub async fn an_expired_lease_is_taken_again(world: World) {
@@ -84,7 +92,9 @@ pub async fn an_expired_lease_is_taken_again(world: World) {
     world.payment(tenant, None).await;
     let first = world.store.lease_jobs(&[JobKind::Submit], "a", LEASE, 9).await.expect("taken");
     world.pass(Span::secs(50)).await;
-    assert!(world.store.lease_jobs(&[JobKind::Submit], "b", LEASE, 9).await.expect("asked").is_empty());
+    assert!(
+        world.store.lease_jobs(&[JobKind::Submit], "b", LEASE, 9).await.expect("asked").is_empty()
+    );
     world.pass(Span::secs(11)).await;
     let second = world.store.lease_jobs(&[JobKind::Submit], "b", LEASE, 9).await.expect("taken");
     assert_eq!((first[0].fence, second[0].fence), (1, 2));
@@ -104,7 +114,10 @@ pub async fn a_node_that_stops_gives_its_jobs_back(world: World) {
     assert!(take("c", 9).await.expect("asked").is_empty(), "of another kind");
     assert_eq!(store.give_back(JobKind::Submit, "a").await, Ok(()));
     let again = take("c", 9).await.expect("taken");
-    assert_eq!(again.iter().map(|job| (job.subject, job.fence)).collect::<Vec<_>>(), [(first[0].subject, 2)]);
+    assert_eq!(
+        again.iter().map(|job| (job.subject, job.fence)).collect::<Vec<_>>(),
+        [(first[0].subject, 2)]
+    );
     assert_ne!(other[0].subject, first[0].subject);
 }
 
@@ -140,10 +153,18 @@ pub async fn jobs_that_are_not_due_wait(world: World) {
     world.pass(Span::hours(2)).await;
     assert_eq!(counts().await, [(JobKind::Inquire, 1, 1)]);
     let taken = world.store.lease_jobs(&JobKind::ALL, "a", LEASE, 9).await.expect("taken");
-    assert_eq!(taken.iter().map(|job| (job.kind, job.run_at)).collect::<Vec<_>>(), [(JobKind::Inquire, due)]);
+    assert_eq!(
+        taken.iter().map(|job| (job.kind, job.run_at)).collect::<Vec<_>>(),
+        [(JobKind::Inquire, due)]
+    );
 }
 
-async fn put_off(world: &World, payment: &domain::payment::Payment, kind: JobKind, at: domain::time::Timestamp) {
+async fn put_off(
+    world: &World,
+    payment: &domain::payment::Payment,
+    kind: JobKind,
+    at: domain::time::Timestamp,
+) {
     let decide = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
         ws.set_job(payment.tenant, payment.id.0, JobChange::Set(kind, at));
         ws.keep();
@@ -163,8 +184,13 @@ pub async fn kinds_are_due_while_their_jobs_have_no_lease(world: World) {
     assert_eq!(due().await, BTreeSet::new(), "none is due");
     world.pass(Span::hours(2)).await;
     assert_eq!(due().await, BTreeSet::from(JobKind::ALL));
-    world.store.lease_jobs(&[JobKind::Submit, JobKind::Deliver], "a", LEASE, 9).await.expect("taken");
-    let left = JobKind::ALL.into_iter().filter(|kind| ![JobKind::Submit, JobKind::Deliver].contains(kind));
+    world
+        .store
+        .lease_jobs(&[JobKind::Submit, JobKind::Deliver], "a", LEASE, 9)
+        .await
+        .expect("taken");
+    let left =
+        JobKind::ALL.into_iter().filter(|kind| ![JobKind::Submit, JobKind::Deliver].contains(kind));
     assert_eq!(due().await, left.collect());
 }
 
@@ -188,7 +214,8 @@ pub async fn every_kind_gets_its_share(world: World) {
 pub async fn a_batch_that_saw_an_older_fence_is_decided_again(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let payment = world.payment(tenant, None).await;
-    let before = world.store.lease_jobs(&[JobKind::Submit], "a", LEASE, 1).await.expect("taken").remove(0);
+    let before =
+        world.store.lease_jobs(&[JobKind::Submit], "a", LEASE, 1).await.expect("taken").remove(0);
     world.pass(Span::mins(2)).await;
     world.store.lease_jobs(&[JobKind::Submit], "b", LEASE, 1).await.expect("taken");
     let mut fences = Vec::new();
@@ -237,15 +264,23 @@ pub async fn holders_of_roles_and_jobs_are_listed(world: World) {
     store.lease_role("sweeper", "b", LEASE).await.expect("taken");
     let until = world.now().await + LEASE;
     let leases = store.role_leases().await.expect("read");
-    let told: Vec<_> = leases.iter().map(|it| (it.name.as_str(), it.owner.as_str(), it.fence)).collect();
+    let told: Vec<_> =
+        leases.iter().map(|it| (it.name.as_str(), it.owner.as_str(), it.fence)).collect();
     assert_eq!(told, [("sweeper", "b", 1), ("watch:ethereum", "a", 1)]);
     assert!(leases.iter().all(|lease| lease.leased_until <= until));
     assert_eq!(store.job_holders().await, Ok(Vec::new()));
     store.lease_jobs(&[JobKind::Submit], "a", LEASE, 2).await.expect("taken");
     store.lease_jobs(&[JobKind::Submit], "b", LEASE, 2).await.expect("taken");
     let holders = store.job_holders().await.expect("read");
-    assert_eq!(holders.iter().map(|it| (it.owner.as_str(), it.jobs)).collect::<Vec<_>>(), [("a", 2), ("b", 1)]);
+    assert_eq!(
+        holders.iter().map(|it| (it.owner.as_str(), it.jobs)).collect::<Vec<_>>(),
+        [("a", 2), ("b", 1)]
+    );
     world.pass(Span::mins(2)).await;
     assert_eq!(store.job_holders().await, Ok(Vec::new()), "their leases ran out");
-    assert_eq!(store.role_leases().await.map(|leases| leases.len()), Ok(2), "the last holder is still listed");
+    assert_eq!(
+        store.role_leases().await.map(|leases| leases.len()),
+        Ok(2),
+        "the last holder is still listed"
+    );
 }

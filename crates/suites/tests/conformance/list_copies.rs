@@ -26,7 +26,8 @@ pub async fn a_list_is_kept_whole_and_replaced_whole(world: World) {
     let store = &world.store;
     assert_eq!(store.kept_list("a").await, Ok(None));
     // More than two rows, with bytes that are not text.
-    let large: Vec<u8> = (0..2_500_000_u32).map(|at| u8::try_from(at % 251).expect("a byte")).collect();
+    let large: Vec<u8> =
+        (0..2_500_000_u32).map(|at| u8::try_from(at % 251).expect("a byte")).collect();
     let first = list(&[&large, b"", b"three"]);
     store.keep_list("a", first.clone()).await.expect("kept");
     assert_eq!(store.kept_list("a").await, Ok(Some(first.clone())));
@@ -36,7 +37,8 @@ pub async fn a_list_is_kept_whole_and_replaced_whole(world: World) {
     store.keep_list("a", KeptList { read_at: later, ..first.clone() }).await.expect("read again");
     assert_eq!(store.kept_list("a").await.expect("read").map(|kept| kept.read_at), Some(later));
 
-    let second = KeptList { digest: "d2".to_owned(), read_at: later + Span::hours(1), ..list(&[b"new"]) };
+    let second =
+        KeptList { digest: "d2".to_owned(), read_at: later + Span::hours(1), ..list(&[b"new"]) };
     store.keep_list("a", second.clone()).await.expect("replaced");
     assert_eq!(store.kept_list("a").await, Ok(Some(second)), "nothing of the first is left");
 }

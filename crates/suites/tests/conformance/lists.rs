@@ -40,17 +40,26 @@ pub async fn lists_are_ordered_filtered_and_paged(world: World) {
     assert_eq!(listed(&world, tenant, &all()).await, newest);
     assert_eq!(listed(&world, tenant, &ListFilter { newest_first: false, ..all() }).await, made);
     assert_eq!(listed(&world, tenant, &ListFilter { limit: 0, ..all() }).await, []);
-    assert_eq!(listed(&world, tenant, &ListFilter { limit: 3, offset: 2, ..all() }).await, newest[2..5]);
+    assert_eq!(
+        listed(&world, tenant, &ListFilter { limit: 3, offset: 2, ..all() }).await,
+        newest[2..5]
+    );
     assert_eq!(listed(&world, tenant, &ListFilter { offset: 50, ..all() }).await, []);
     assert_eq!(listed(&world, tenant, &ListFilter { country: Country::Ind, ..all() }).await, []);
     let only = |states: &[PaymentState]| ListFilter { states: states.to_vec(), ..all() };
     assert_eq!(listed(&world, tenant, &only(&[PaymentState::Rejected])).await, [rejected]);
     assert_eq!(listed(&world, tenant, &only(&PaymentState::ALL)).await, newest);
-    let queued = ListFilter { newest_first: false, limit: 2, offset: 3, ..only(&[PaymentState::Queued]) };
+    let queued =
+        ListFilter { newest_first: false, limit: 2, offset: 3, ..only(&[PaymentState::Queued]) };
     assert_eq!(listed(&world, tenant, &queued).await, [made[3].clone(), made[5].clone()]);
-    let bounds = |start: Option<Timestamp>, end| ListFilter { start, end, newest_first: false, ..all() };
+    let bounds =
+        |start: Option<Timestamp>, end| ListFilter { start, end, newest_first: false, ..all() };
     let (third, sixth) = (Some(made[3].accepted_at), Some(made[6].accepted_at));
-    assert_eq!(listed(&world, tenant, &bounds(third, sixth)).await, made[3..6], "from inclusive, to exclusive");
+    assert_eq!(
+        listed(&world, tenant, &bounds(third, sixth)).await,
+        made[3..6],
+        "from inclusive, to exclusive"
+    );
     assert_eq!(listed(&world, tenant, &bounds(sixth, None)).await, made[6..]);
     assert_eq!(listed(&world, tenant, &bounds(None, third)).await, made[..3]);
 }
@@ -61,7 +70,8 @@ pub async fn searches_are_exact(world: World) {
     world.payment(tenant, Some("A-12")).await;
     let attempt = world.attempt(&payment, &RailId::new("pak-raast")).await;
     world.reference(&payment, "FT-99").await;
-    let stands = world.store.payment_record(tenant, payment.id).await.expect("read").expect("there").payment;
+    let stands =
+        world.store.payment_record(tenant, payment.id).await.expect("read").expect("there").payment;
     for search in [
         Search::Id(payment.id.to_string()),
         Search::ExternalId("A-1".to_owned()),
@@ -71,7 +81,11 @@ pub async fn searches_are_exact(world: World) {
         Search::LinkedTxn(payment.hold.0.to_string()),
     ] {
         let filter = ListFilter { search: Some(search), ..all() };
-        assert_eq!(listed(&world, tenant, &filter).await, std::slice::from_ref(&stands), "{filter:?}");
+        assert_eq!(
+            listed(&world, tenant, &filter).await,
+            std::slice::from_ref(&stands),
+            "{filter:?}"
+        );
         let elsewhere = ListFilter { country: Country::Ind, ..filter.clone() };
         assert_eq!(listed(&world, tenant, &elsewhere).await, [], "other filters hold too");
         let other_state = ListFilter { states: vec![PaymentState::Failed], ..filter.clone() };
@@ -92,14 +106,20 @@ pub async fn searches_are_exact(world: World) {
 }
 
 pub async fn other_tenants_are_never_listed(world: World) {
-    let (one, two) = (world.tenant("one", 1_000_000_000).await, world.tenant("two", 1_000_000_000).await);
+    let (one, two) =
+        (world.tenant("one", 1_000_000_000).await, world.tenant("two", 1_000_000_000).await);
     let (mine, other) = (world.payment(one, Some("x")).await, world.payment(two, Some("x")).await);
     assert_eq!(listed(&world, one, &all()).await, std::slice::from_ref(&mine));
     assert_eq!(listed(&world, two, &all()).await, std::slice::from_ref(&other));
     let by_id = ListFilter { search: Some(Search::Id(other.id.to_string())), ..all() };
     assert_eq!(listed(&world, one, &by_id).await, []);
-    let by_transfer = ListFilter { search: Some(Search::LinkedTxn(other.hold.0.to_string())), ..all() };
-    assert_eq!(listed(&world, one, &by_transfer).await, [], "another tenant's transfer is not found");
+    let by_transfer =
+        ListFilter { search: Some(Search::LinkedTxn(other.hold.0.to_string())), ..all() };
+    assert_eq!(
+        listed(&world, one, &by_transfer).await,
+        [],
+        "another tenant's transfer is not found"
+    );
     assert_eq!(listed(&world, two, &by_transfer).await, std::slice::from_ref(&other));
     let by_external = ListFilter { search: Some(Search::ExternalId("x".to_owned())), ..all() };
     assert_eq!(listed(&world, one, &by_external).await, [mine]);

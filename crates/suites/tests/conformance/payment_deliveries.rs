@@ -22,30 +22,45 @@ async fn head(world: &World, tenant: TenantId) -> Head {
 }
 
 pub async fn payment_events_are_switched_where_batches_see_it(world: World) {
-    let (tenant, other) = (world.tenant("demobank", 1_000_000_000).await, world.tenant("other", 0).await);
+    let (tenant, other) =
+        (world.tenant("demobank", 1_000_000_000).await, world.tenant("other", 0).await);
     let store = &world.store;
     let nobody = store.set_payment_webhooks(tenant, true, "op").await;
     assert!(matches!(nobody, Err(StoreError::Conflict(_))), "{nobody:?}");
-    store.add_webhook(tenant, "https://bank.example", "whsec_a".to_owned().into(), "op").await.expect("added");
+    store
+        .add_webhook(tenant, "https://bank.example", "whsec_a".to_owned().into(), "op")
+        .await
+        .expect("added");
     assert!(!head(&world, tenant).await.payment_webhooks, "off by default");
     assert!(!store.webhook(tenant).await.expect("read").expect("there").payment_events);
     store.set_payment_webhooks(tenant, true, "op").await.expect("switched");
     assert!(head(&world, tenant).await.payment_webhooks);
     assert!(store.webhook(tenant).await.expect("read").expect("there").payment_events);
     assert!(!head(&world, other).await.payment_webhooks);
-    assert!(matches!(store.set_payment_webhooks(tenant, true, "op").await, Err(StoreError::Conflict(_))));
+    assert!(matches!(
+        store.set_payment_webhooks(tenant, true, "op").await,
+        Err(StoreError::Conflict(_))
+    ));
     // A batch numbers events and leaves the switch unchanged.
     world.payment(tenant, None).await;
-    assert!(head(&world, tenant).await.payment_webhooks && head(&world, tenant).await.payment_seq > 0);
+    assert!(
+        head(&world, tenant).await.payment_webhooks && head(&world, tenant).await.payment_seq > 0
+    );
     store.set_payment_webhooks(tenant, false, "op").await.expect("switched");
     assert!(!head(&world, tenant).await.payment_webhooks);
     let audited = world.audited(tenant).await;
-    let deeds = audited.iter().filter(|entry| entry.note.action == "webhook.set_payment_events").count();
+    let deeds =
+        audited.iter().filter(|entry| entry.note.action == "webhook.set_payment_events").count();
     assert_eq!(deeds, 2);
 }
 
 /// Sets the deliveries of a payment's events with these numbers to this state.
-async fn delivered(world: &World, payment: &Payment, versions: &[i64], state: DeliveryState) -> Vec<Delivery> {
+async fn delivered(
+    world: &World,
+    payment: &Payment,
+    versions: &[i64],
+    state: DeliveryState,
+) -> Vec<Delivery> {
     let (tenant, aggregate) = (payment.tenant, Aggregate::Payment(payment.id));
     let mut made = Vec::new();
     let write = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
@@ -88,23 +103,35 @@ pub async fn deliveries_of_payment_events_are_read_with_their_events(world: Worl
     assert!(untold.iter().all(|it| it.aggregate.event_id(tenant, it.version) == it.id));
     let dead = delivered(&world, &payment, &[1], DeliveryState::Dead).await.remove(0);
     let record = store.delivery(tenant, dead.event).await.expect("read").expect("there");
-    assert_eq!((&record.delivery, record.event.id(), record.event.kind_name()), (&dead, dead.event, "payment.queued"));
+    assert_eq!(
+        (&record.delivery, record.event.id(), record.event.kind_name()),
+        (&dead, dead.event, "payment.queued")
+    );
     assert_eq!(record.event.path(), "/webhooks/payment/payment-queued");
-    let DeliveredEvent::Payment(event) = &record.event else { panic!("a wallet event: {record:?}") };
+    let DeliveredEvent::Payment(event) = &record.event else {
+        panic!("a wallet event: {record:?}")
+    };
     let logged = store.events_after(tenant, 0, 99).await.expect("read");
     assert!(logged.contains(event), "as in the log");
     assert!(matches!(&event.subject, EventSubject::Payment(of) if of.payment.id == payment.id));
     let left = store.untold_payment_events(tenant, since, 99).await.expect("read");
     assert_eq!(left.len(), 5);
     assert!(left.iter().all(|it| it.id != dead.event));
-    assert_eq!(store.untold_payment_events(tenant, since, 2).await.expect("read"), left[..2], "the oldest first");
+    assert_eq!(
+        store.untold_payment_events(tenant, since, 2).await.expect("read"),
+        left[..2],
+        "the oldest first"
+    );
     let later = world.now().await + Span::secs(1);
     assert_eq!(store.untold_payment_events(tenant, later, 9).await, Ok(Vec::new()));
 
     let of = |of| DeliveryFilter { of, ..DeliveryFilter::default() };
     let listed = store.deliveries(tenant, &of(EventsOf::Payments), FIRST).await.expect("read");
     assert_eq!((listed.rows, listed.total), (vec![record.clone()], 1));
-    assert_eq!(store.deliveries(tenant, &of(EventsOf::Wallets), FIRST).await.expect("read").total, 0);
+    assert_eq!(
+        store.deliveries(tenant, &of(EventsOf::Wallets), FIRST).await.expect("read").total,
+        0
+    );
     let kinds = vec![EventKind::PaymentFailed.name()];
     let failed = DeliveryFilter { kinds, ..of(EventsOf::Payments) };
     assert_eq!(store.deliveries(tenant, &failed, FIRST).await.expect("read").total, 0);
@@ -138,7 +165,11 @@ pub async fn old_payment_events_go_with_their_deliveries_but_not_before_them(wor
     }
     assert_eq!(pruned, 5, "everything before the first undelivered one");
     assert_eq!(store.delivery(tenant, through.event).await, Ok(None));
-    assert_eq!(store.delivery_stream(tenant, through.aggregate).await, Ok(None), "the next one starts over");
+    assert_eq!(
+        store.delivery_stream(tenant, through.aggregate).await,
+        Ok(None),
+        "the next one starts over"
+    );
     assert!(store.delivery(tenant, waits.event).await.expect("read").is_some());
     assert!(store.delivery_stream(tenant, waits.aggregate).await.expect("read").is_some());
 }

@@ -19,7 +19,12 @@ fn rail() -> RailId {
     RailId::new("pak-raast")
 }
 
-fn entry(number: i64, attempt: Option<AttemptId>, payment: Option<PaymentId>, amount: Money) -> StatementEntry {
+fn entry(
+    number: i64,
+    attempt: Option<AttemptId>,
+    payment: Option<PaymentId>,
+    amount: Money,
+) -> StatementEntry {
     let ids = ReportIds {
         instruction: attempt.map(AttemptId::instruction_id),
         end_to_end: payment.map(PaymentId::end_to_end_id),
@@ -38,8 +43,15 @@ fn entry(number: i64, attempt: Option<AttemptId>, payment: Option<PaymentId>, am
     }
 }
 
-fn page(id: &str, entries: Vec<StatementEntry>, (from, to): (Timestamp, Timestamp)) -> BankStatement {
-    let turnover = entries.iter().map(|it| if it.is_credit { it.amount.minor } else { -it.amount.minor }).sum();
+fn page(
+    id: &str,
+    entries: Vec<StatementEntry>,
+    (from, to): (Timestamp, Timestamp),
+) -> BankStatement {
+    let turnover = entries
+        .iter()
+        .map(|it| if it.is_credit { it.amount.minor } else { -it.amount.minor })
+        .sum();
     BankStatement {
         id: id.to_owned(),
         page: 1,
@@ -100,8 +112,16 @@ pub async fn an_attempt_is_found_by_each_of_its_ids(world: World) {
         of(|it, id| it.block = Some(id), &MESSAGE[..16]),
         of(|it, id| it.reference = Some(id), "N-2"),
     ] {
-        assert_eq!(find(ids.clone(), rail()).await, Some((tenant, payment.id, attempt.id)), "{ids:?}");
-        assert_eq!(find(ids.clone(), RailId::new("pak-ibft")).await, None, "over another rail: {ids:?}");
+        assert_eq!(
+            find(ids.clone(), rail()).await,
+            Some((tenant, payment.id, attempt.id)),
+            "{ids:?}"
+        );
+        assert_eq!(
+            find(ids.clone(), RailId::new("pak-ibft")).await,
+            None,
+            "over another rail: {ids:?}"
+        );
     }
     // An attempt sent before ids were stored is found by its whole ids.
     for ids in [
@@ -118,8 +138,12 @@ pub async fn a_batch_booking_is_kept_as_its_transactions(world: World) {
     let (first, one) = settled(&world, tenant, "N-1").await;
     let (second, two) = settled(&world, tenant, "N-2").await;
     let store = &world.store;
-    store.keep_sent(&rail(), Some(MESSAGE), &[(one.id, first.id), (two.id, second.id)]).await.expect("kept");
-    let (period, sum) = (period(&world).await, Money::new(one.amount.minor + two.amount.minor, Currency::Pkr));
+    store
+        .keep_sent(&rail(), Some(MESSAGE), &[(one.id, first.id), (two.id, second.id)])
+        .await
+        .expect("kept");
+    let (period, sum) =
+        (period(&world).await, Money::new(one.amount.minor + two.amount.minor, Currency::Pkr));
     let batch = |amount| StatementEntry {
         ids: ReportIds { message: Some(MESSAGE.to_owned()), ..ReportIds::default() },
         batch: Some(Some(2)),
@@ -129,7 +153,8 @@ pub async fn a_batch_booking_is_kept_as_its_transactions(world: World) {
     let kept = store.keep_statement(&rail(), &page("S-1", vec![batch(sum)], period), now).await;
     assert_eq!(kept, Ok(PageTaken::New));
     let found = store.open_bookings(None, 10).await.expect("read");
-    let mut booked: Vec<_> = found.iter().map(|it| (it.attempt.id, it.entries[0].booking.amount)).collect();
+    let mut booked: Vec<_> =
+        found.iter().map(|it| (it.attempt.id, it.entries[0].booking.amount)).collect();
     booked.sort_by_key(|it| it.0);
     let mut expected = vec![(one.id, one.amount), (two.id, two.amount)];
     expected.sort_by_key(|it| it.0);
@@ -145,27 +170,48 @@ pub async fn a_page_of_a_statement_is_kept_once(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let (payment, attempt) = settled(&world, tenant, "N-1").await;
     let period = period(&world).await;
-    let mut first = page("S-1", vec![entry(1, Some(attempt.id), Some(payment.id), attempt.amount)], period);
-    first.entries.push(StatementEntry { is_own: true, is_credit: true, ..entry(2, None, None, attempt.amount) });
+    let mut first =
+        page("S-1", vec![entry(1, Some(attempt.id), Some(payment.id), attempt.amount)], period);
+    first.entries.push(StatementEntry {
+        is_own: true,
+        is_credit: true,
+        ..entry(2, None, None, attempt.amount)
+    });
     let now = period.0;
     let store = &world.store;
     let keep = |page: BankStatement| async move { store.keep_statement(&rail(), &page, now).await };
     assert_eq!(keep(first.clone()).await, Ok(PageTaken::New));
-    assert_eq!(keep(BankStatement { source: "camt.053 B-2".to_owned(), ..first.clone() }).await, Ok(PageTaken::Known));
+    assert_eq!(
+        keep(BankStatement { source: "camt.053 B-2".to_owned(), ..first.clone() }).await,
+        Ok(PageTaken::Known)
+    );
     let other = BankStatement { digest: Uuid::from_u128(2), entries: Vec::new(), ..first.clone() };
     assert_eq!(keep(other).await, Ok(PageTaken::Other));
     let found = store.open_bookings(None, 10).await.expect("read");
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].attempt.id, found[0].entries.len()), (attempt.id, 1));
     let it = &found[0].entries[0];
-    assert_eq!((it.booking.amount, it.booking.is_credit, it.is_open), (attempt.amount, false, true));
-    assert_eq!((it.reference.as_deref(), it.booked.as_str(), it.read_at), (Some("R-1"), "2026-11-22", now));
-    assert!(store.open_bookings(Some(attempt.id), 10).await.expect("read").is_empty(), "after the mark");
-    assert!(store.unknown_entries(10).await.expect("read").is_empty(), "the account's own bookings are not compared");
+    assert_eq!(
+        (it.booking.amount, it.booking.is_credit, it.is_open),
+        (attempt.amount, false, true)
+    );
+    assert_eq!(
+        (it.reference.as_deref(), it.booked.as_str(), it.read_at),
+        (Some("R-1"), "2026-11-22", now)
+    );
+    assert!(
+        store.open_bookings(Some(attempt.id), 10).await.expect("read").is_empty(),
+        "after the mark"
+    );
+    assert!(
+        store.unknown_entries(10).await.expect("read").is_empty(),
+        "the account's own bookings are not compared"
+    );
     store.close_entries(std::slice::from_ref(&it.place)).await.expect("closed");
     assert!(store.open_bookings(None, 10).await.expect("read").is_empty());
     // Further bookings about it: both are compared again.
-    let second = page("S-2", vec![entry(1, Some(attempt.id), None, attempt.amount)], (period.1, period.1));
+    let second =
+        page("S-2", vec![entry(1, Some(attempt.id), None, attempt.amount)], (period.1, period.1));
     assert_eq!(keep(second).await, Ok(PageTaken::New));
     let found = store.open_bookings(None, 10).await.expect("read");
     assert_eq!(found[0].entries.iter().map(|it| it.is_open).collect::<Vec<_>>(), [false, true]);
@@ -188,7 +234,8 @@ pub async fn entries_are_given_to_the_attempts_that_they_name(world: World) {
     let statement = page("S-1", entries, period);
     world.store.keep_statement(&rail(), &statement, period.0).await.expect("kept");
     let found = world.store.open_bookings(None, 10).await.expect("read");
-    let numbers = |entries: &[store::RailEntry]| entries.iter().map(|it| it.place.number).collect::<Vec<_>>();
+    let numbers =
+        |entries: &[store::RailEntry]| entries.iter().map(|it| it.place.number).collect::<Vec<_>>();
     assert_eq!(found.len(), 1);
     assert_eq!((found[0].attempt.id, numbers(&found[0].entries)), (attempt.id, vec![1, 2]));
     let unknown = world.store.unknown_entries(10).await.expect("read");
@@ -203,7 +250,10 @@ pub async fn payouts_without_an_entry_are_found(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let (_, booked) = settled(&world, tenant, "N-1").await;
     let (_, lacking) = settled(&world, tenant, "N-2").await;
-    assert!(world.store.covered().await.expect("read").is_empty(), "no statement, nothing to compare with");
+    assert!(
+        world.store.covered().await.expect("read").is_empty(),
+        "no statement, nothing to compare with"
+    );
     let period = period(&world).await;
     let statement = page("S-1", vec![entry(1, Some(booked.id), None, booked.amount)], period);
     world.store.keep_statement(&rail(), &statement, period.0).await.expect("kept");
@@ -215,22 +265,38 @@ pub async fn payouts_without_an_entry_are_found(world: World) {
     let unbooked = |until, lacking| world.store.unbooked(tenant, &covered, until, lacking, 10);
     let found = unbooked(period.1, Lacking::Payout).await.expect("read");
     assert_eq!(found.iter().map(|it| it.id).collect::<Vec<_>>(), [lacking.id]);
-    assert!(unbooked(period.0, Lacking::Payout).await.expect("read").is_empty(), "still within its grace period");
-    assert!(unbooked(period.1, Lacking::Return).await.expect("read").is_empty(), "nothing came back");
+    assert!(
+        unbooked(period.0, Lacking::Payout).await.expect("read").is_empty(),
+        "still within its grace period"
+    );
+    assert!(
+        unbooked(period.1, Lacking::Return).await.expect("read").is_empty(),
+        "nothing came back"
+    );
     let other = TenantId(Uuid::from_u128(77));
-    assert_eq!(world.store.unbooked(other, &covered, period.1, Lacking::Payout, 10).await, Ok(Vec::new()));
+    assert_eq!(
+        world.store.unbooked(other, &covered, period.1, Lacking::Payout, 10).await,
+        Ok(Vec::new())
+    );
 }
 
 pub async fn sheets_are_put_together_from_pages(world: World) {
     let (from, to) = period(&world).await;
     let store = &world.store;
-    let keep = |page: BankStatement| async move { store.keep_statement(&rail(), &page, from).await.expect("kept") };
-    let whole =
-        BankStatement { opening: Some(5), closing: Some(7), turnover: 2, ..page("S-1", Vec::new(), (from, to)) };
+    let keep = |page: BankStatement| async move {
+        store.keep_statement(&rail(), &page, from).await.expect("kept")
+    };
+    let whole = BankStatement {
+        opening: Some(5),
+        closing: Some(7),
+        turnover: 2,
+        ..page("S-1", Vec::new(), (from, to))
+    };
     keep(whole.clone()).await;
     let later = (to, to + Span::hours(1));
     let parts = page("S-2", Vec::new(), later);
-    keep(BankStatement { page: 2, opening: None, closing: Some(9), turnover: 1, ..parts.clone() }).await;
+    keep(BankStatement { page: 2, opening: None, closing: Some(9), turnover: 1, ..parts.clone() })
+        .await;
     let open = || async { world.store.open_sheets().await.expect("read") };
     let sheets = open().await;
     assert_eq!(
@@ -238,10 +304,14 @@ pub async fn sheets_are_put_together_from_pages(world: World) {
         [("S-1", None), ("S-2", Some(7))]
     );
     assert!(sheets[0].0.is_whole() && !sheets[1].0.is_whole());
-    keep(BankStatement { is_last: false, opening: Some(7), closing: None, turnover: 1, ..parts }).await;
+    keep(BankStatement { is_last: false, opening: Some(7), closing: None, turnover: 1, ..parts })
+        .await;
     let sheet = open().await.remove(1).0;
     assert!(sheet.is_whole());
-    assert_eq!((sheet.opening, sheet.closing, sheet.turnover, sheet.pages), (Some(7), Some(9), 2, 2));
+    assert_eq!(
+        (sheet.opening, sheet.closing, sheet.turnover, sheet.pages),
+        (Some(7), Some(9), 2, 2)
+    );
     world.store.close_sheet(&sheet).await.expect("closed");
     assert_eq!(open().await.iter().map(|(it, _)| it.id.as_str()).collect::<Vec<_>>(), ["S-1"]);
     let newest = world.store.newest_statements(10).await.expect("read");
@@ -249,7 +319,12 @@ pub async fn sheets_are_put_together_from_pages(world: World) {
 }
 
 fn broken(subject: u128, what: &str) -> RailBreak {
-    RailBreak { rail: rail(), kind: BreakKind::Amount, subject: Uuid::from_u128(subject), what: what.to_owned() }
+    RailBreak {
+        rail: rail(),
+        kind: BreakKind::Amount,
+        subject: Uuid::from_u128(subject),
+        what: what.to_owned(),
+    }
 }
 
 pub async fn breaks_are_noted_once_and_closed_with_their_alerts(world: World) {
@@ -283,9 +358,14 @@ pub async fn breaks_are_noted_once_and_closed_with_their_alerts(world: World) {
     assert_eq!(note(vec![one.clone()], &[BreakKind::Missing]).await.healed, 0);
     assert_eq!(note(vec![one.clone()], &all).await.healed, 1);
     assert_eq!(state().await, std::slice::from_ref(&one), "with its alert");
-    assert_eq!(note(vec![one.clone(), two.clone()], &all).await.raised.len(), 1, "a resolved discrepancy can recur");
+    assert_eq!(
+        note(vec![one.clone(), two.clone()], &all).await.raised.len(),
+        1,
+        "a resolved discrepancy can recur"
+    );
     // An operator closes it, and it stays closed.
-    let alert = Alert { kind: AlertKind::RailMismatch, subject: two.subject, what: two.what.clone() };
+    let alert =
+        Alert { kind: AlertKind::RailMismatch, subject: two.subject, what: two.what.clone() };
     world.store.close_alert(tenant, &alert, "ayesha").await.expect("closed");
     assert_eq!(state().await, std::slice::from_ref(&one));
     assert_eq!(note(vec![one.clone(), two], &all).await, store::RailNoted::default());
@@ -302,7 +382,10 @@ pub async fn unmatched_reports_are_kept_once(world: World) {
     let at = world.now().await;
     store.keep_strays(&rail(), &strays, &[(tenant, alert.clone())], at).await.expect("kept");
     assert_eq!(store.new_strays(&rail(), &strays).await, Ok(Vec::new()));
-    assert_eq!(store.new_strays(&RailId::new("pak-ibft"), &strays[..1]).await.map(|new| new.len()), Ok(1));
+    assert_eq!(
+        store.new_strays(&RailId::new("pak-ibft"), &strays[..1]).await.map(|new| new.len()),
+        Ok(1)
+    );
     store.keep_strays(&rail(), &strays, &[], at + Span::hours(1)).await.expect("kept again");
     let mut found = store.strays(10).await.expect("read");
     found.sort_by(|one, other| one.what.cmp(&other.what));

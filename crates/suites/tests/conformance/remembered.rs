@@ -33,8 +33,14 @@ fn recall(now: &WorkingSet, before: &WorkingSet, old: Old) -> WorkingSet {
     let of = |these| if old == these || old == Old::Everything { before } else { now };
     let mut rows = WorkingSet::new(now.now);
     of(Old::Heads).heads.all().for_each(|(tenant, head)| rows.heads.load(*tenant, *head));
-    of(Old::Accounts).accounts.all().for_each(|(key, account)| rows.accounts.load(key.clone(), account.clone()));
-    of(Old::OpenQuotes).open_quotes.all().for_each(|(key, count)| rows.open_quotes.load(*key, *count));
+    of(Old::Accounts)
+        .accounts
+        .all()
+        .for_each(|(key, account)| rows.accounts.load(key.clone(), account.clone()));
+    of(Old::OpenQuotes)
+        .open_quotes
+        .all()
+        .for_each(|(key, count)| rows.open_quotes.load(*key, *count));
     of(Old::Quotes).quotes.all().for_each(|(key, quote)| rows.quotes.load(*key, quote.clone()));
     rows
 }
@@ -62,7 +68,8 @@ fn key() -> IdempotencyKey {
 /// Accepts an order with an external_id and an Idempotency-Key.
 fn put_order(ws: &mut WorkingSet, quote: &Quote, ids: &mut dyn IdSource) -> Payment {
     let payment = put_payment(ws, quote, Some("mine"), ids);
-    let record = IdempotencyRecord { body_hash: [1; 32], made: Made::Payment(payment.id), at: ws.now };
+    let record =
+        IdempotencyRecord { body_hash: [1; 32], made: Made::Payment(payment.id), at: ws.now };
     ws.idempotency.put((quote.tenant, key()), record);
     ws.keep();
     payment
@@ -86,7 +93,10 @@ fn at(saved: Result<Committed, ExecuteError>) -> Result<Timestamp, ExecuteError>
 
 async fn prefund(world: &World, tenant: TenantId) -> Account {
     let accounts = world.store.accounts(tenant).await.expect("read");
-    accounts.into_iter().find(|it| it.code == AccountCode::Prefund(StableCoin::Usdt)).expect("there")
+    accounts
+        .into_iter()
+        .find(|it| it.code == AccountCode::Prefund(StableCoin::Usdt))
+        .expect("there")
 }
 
 pub async fn a_decision_on_cached_rows_is_saved(world: World) {
@@ -100,25 +110,35 @@ pub async fn a_decision_on_cached_rows_is_saved(world: World) {
     assert_eq!(world.store.quote(tenant, made.id).await, Ok(Some(made.clone())));
     let (batch, payment, saved) = save_order(&world, remembered(&left), &made).await;
     let saved = saved.expect("saved");
-    assert_eq!((saved.at, saved.rows.heads.get(&tenant).map(|head| head.payment_seq)), (left.now, Some(4)));
+    assert_eq!(
+        (saved.at, saved.rows.heads.get(&tenant).map(|head| head.payment_seq)),
+        (left.now, Some(4))
+    );
     assert_eq!(world.store.was_committed(batch).await, Ok(true));
 
     let used = world.store.quote(tenant, made.id).await.expect("read").expect("there");
     assert_eq!((used.state, used.payment), (QuoteState::Used, Some(payment.id)));
-    let record = world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");
+    let record =
+        world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");
     assert_eq!((&record.payment, record.quote.id), (&payment, made.id));
     assert_eq!(world.store.payment_id_by_external(tenant, "mine").await, Ok(Some(payment.id)));
     let kept = world.store.made_before(tenant, &key()).await.expect("read").expect("there");
     assert_eq!(kept.made, Made::Payment(payment.id));
     let events = world.store.events_after(tenant, 0, 99).await.expect("read");
-    let subjects: Vec<_> = events.iter().map(|entry| (entry.event.seq, entry.event.subject)).collect();
+    let subjects: Vec<_> =
+        events.iter().map(|entry| (entry.event.seq, entry.event.subject)).collect();
     assert_eq!(subjects, [(1, first.id.0), (2, made.id.0), (3, made.id.0), (4, payment.id.0)]);
-    assert_eq!(prefund(&world, tenant).await.debits_pending, payment.charge.total().expect("fits").minor);
+    assert_eq!(
+        prefund(&world, tenant).await.debits_pending,
+        payment.charge.total().expect("fits").minor
+    );
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
     // A fresh load returns the same rows.
     let fresh = rows(&world, &first).await;
     assert_eq!(fresh.heads.get(&tenant), saved.rows.heads.get(&tenant));
-    let counted = |ws: &WorkingSet| ws.open_quotes.all().map(|(key, count)| (*key, *count)).collect::<Vec<_>>();
+    let counted = |ws: &WorkingSet| {
+        ws.open_quotes.all().map(|(key, count)| (*key, *count)).collect::<Vec<_>>()
+    };
     assert_eq!(counted(&fresh), counted(&saved.rows));
 }
 
@@ -154,12 +174,18 @@ impl Meanwhile {
                 world.execute(&need, book).await.expect("topped up");
             }
             Meanwhile::UsedTheQuote => {
-                let accept = |ws: &mut WorkingSet, ids: &mut dyn IdSource| _ = put_payment(ws, quote, None, ids);
+                let accept = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
+                    _ = put_payment(ws, quote, None, ids)
+                };
                 world.execute(&need, accept).await.expect("accepted");
             }
             Meanwhile::TookTheKey => {
                 let take = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
-                    let record = IdempotencyRecord { body_hash: [2; 32], made: Made::Quote(quote.id), at: ws.now };
+                    let record = IdempotencyRecord {
+                        body_hash: [2; 32],
+                        made: Made::Quote(quote.id),
+                        at: ws.now,
+                    };
                     ws.idempotency.put((tenant, key()), record);
                     ws.keep();
                 };
@@ -205,7 +231,11 @@ pub async fn a_stale_cache_is_refused_and_leaves_nothing(world: World) {
         assert_eq!(now.quotes.get(&(tenant, quote.id)), Some(&found), "{told}");
         let head = now.heads.get(&tenant).expect("loaded").payment_seq;
         assert_eq!(world.store.event_head(tenant).await, Ok(head), "{told}");
-        assert_eq!(world.store.events_after(tenant, 0, 99).await.expect("read").len() as i64, head, "{told}");
+        assert_eq!(
+            world.store.events_after(tenant, 0, 99).await.expect("read").len() as i64,
+            head,
+            "{told}"
+        );
         let known = now.accounts.get(&(tenant, AccountCode::Prefund(StableCoin::Usdt)));
         assert_eq!(known, Some(&prefund(&world, tenant).await), "{told}");
         assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()), "{told}");
@@ -279,7 +309,11 @@ pub async fn a_commit_of_cached_rows_can_have_an_unknown_outcome(world: World) {
         // From now on it can no longer land.
         let mut late = remembered(&rows(&world, &quote).await);
         put_quote(&mut late, tenant, world.store.ids().as_mut());
-        assert_eq!(at(world.store.save(batch, late).await), Err(ExecuteError::Contended), "{action:?}");
+        assert_eq!(
+            at(world.store.save(batch, late).await),
+            Err(ExecuteError::Contended),
+            "{action:?}"
+        );
         world.quote(tenant).await;
     }
 }
@@ -297,7 +331,9 @@ pub async fn a_cancelled_save_of_cached_rows_lands_whole_or_not_at_all(world: Wo
         let batch = BatchId(ids.next());
         let mut future = Box::pin(world.store.save(batch, ws));
         for _ in 0..polls {
-            let polled = std::future::poll_fn(|cx| std::task::Poll::Ready(future.as_mut().poll(cx).is_ready()));
+            let polled = std::future::poll_fn(|cx| {
+                std::task::Poll::Ready(future.as_mut().poll(cx).is_ready())
+            });
             if polled.await {
                 break;
             }
@@ -333,9 +369,10 @@ impl Node {
         let mut rows = remembered(&self.rows);
         let mut made = decide(&mut rows, ids.as_mut());
         let committed = match store.save(batch, rows).await {
-            Err(ExecuteError::Contended) => {
-                store.execute(batch, need, &mut |ws| made = decide(ws, ids.as_mut())).await.expect("committed")
-            }
+            Err(ExecuteError::Contended) => store
+                .execute(batch, need, &mut |ws| made = decide(ws, ids.as_mut()))
+                .await
+                .expect("committed"),
             saved => saved.expect("saved or refused"),
         };
         self.rows = committed.rows;
@@ -346,8 +383,10 @@ impl Node {
     async fn work(mut self, tenant: TenantId, rounds: usize) -> i64 {
         let mut reserved = 0;
         for _ in 0..rounds {
-            let quote = self.commit(&tenant_need(tenant), |ws, ids| put_quote(ws, tenant, ids)).await;
-            let payment = self.commit(&need(&quote), |ws, ids| put_payment(ws, &quote, None, ids)).await;
+            let quote =
+                self.commit(&tenant_need(tenant), |ws, ids| put_quote(ws, tenant, ids)).await;
+            let payment =
+                self.commit(&need(&quote), |ws, ids| put_payment(ws, &quote, None, ids)).await;
             reserved += payment.charge.total().expect("fits").minor;
         }
         reserved
@@ -375,14 +414,19 @@ pub async fn batches_on_cached_rows_write_one_after_the_other(world: World) {
             Meanwhile::ToppedUp.happen(&world, &quote).await;
         }
     };
-    let (reserved, ()) = futures_util::future::join(futures_util::future::join_all(work), top_ups).await;
+    let (reserved, ()) =
+        futures_util::future::join(futures_util::future::join_all(work), top_ups).await;
     let events = world.store.events_after(tenant, 0, 1_000).await.expect("read");
     let numbers = events.iter().map(|entry| entry.event.seq);
     assert!(numbers.eq((1..).take(1 + 3 * 3 * ROUNDS)), "{} events", events.len());
     let account = prefund(&world, tenant).await;
     let paid_in = 100_000_000_000 + ROUNDS as i64;
-    assert_eq!((account.credits_posted, account.debits_pending), (paid_in, reserved.iter().sum::<i64>()));
-    let open = rows(&world, &quote).await.open_quotes.all().map(|(_, count)| *count).collect::<Vec<_>>();
+    assert_eq!(
+        (account.credits_posted, account.debits_pending),
+        (paid_in, reserved.iter().sum::<i64>())
+    );
+    let open =
+        rows(&world, &quote).await.open_quotes.all().map(|(_, count)| *count).collect::<Vec<_>>();
     assert_eq!(open, [1]);
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
 }

@@ -13,7 +13,8 @@ async fn roles(world: World) {
     let database = world.url.rsplit('/').next().expect("a name").split('?').next().expect("a name");
     // Roles belong to the whole server.
     let (app, reader) = (format!("app_{database}"), format!("reader_{database}"));
-    let (client, connection) = tokio_postgres::connect(&world.url, tokio_postgres::NoTls).await.expect("connects");
+    let (client, connection) =
+        tokio_postgres::connect(&world.url, tokio_postgres::NoTls).await.expect("connects");
     let driver = tokio::spawn(connection);
     let script = SCRIPT.replace("corridor_app", &app).replace("corridor_reader", &reader);
     let script = format!("CREATE ROLE {app}; CREATE ROLE {reader}; {script}");
@@ -26,10 +27,17 @@ async fn roles(world: World) {
     as_app.store.ready().await.expect("ready");
     as_app.store.check_statements().await.expect("each is accepted");
     as_app.payment(tenant, Some("e-1")).await;
-    as_app.store.note_deed(tenant, "op", Note::new("key.create", "access_key", "k")).await.expect("noted");
+    as_app
+        .store
+        .note_deed(tenant, "op", Note::new("key.create", "access_key", "k"))
+        .await
+        .expect("noted");
     let signer = as_app.store.audit_signer(None).await.expect("a key");
-    for chain in as_app.store.audit_chains().await.expect("read").iter().filter(|chain| chain.head.seq > 0) {
-        let signed = as_app.store.sign_audit_chain(chain, &signer).await.expect("read").expect("whole");
+    for chain in
+        as_app.store.audit_chains().await.expect("read").iter().filter(|chain| chain.head.seq > 0)
+    {
+        let signed =
+            as_app.store.sign_audit_chain(chain, &signer).await.expect("read").expect("whole");
         as_app.store.keep_checkpoint(&signed).await.expect("kept");
     }
 

@@ -13,12 +13,15 @@ use store::EventSubject;
 use store::need::Need;
 use uuid::Uuid;
 
-use crate::world::{World, order, payment_need, put_bound_quote, put_effects, put_quote, tenant_need};
+use crate::world::{
+    World, order, payment_need, put_bound_quote, put_effects, put_quote, tenant_need,
+};
 
 pub async fn a_payment_lives_through_all_its_rows(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let payment = world.payment(tenant, Some("order-1")).await;
-    let record = world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");
+    let record =
+        world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");
     assert_eq!(record.payment, payment);
     assert_eq!(record.order, order(&record.quote, Some("order-1")));
     assert_eq!((record.quote.state, record.quote.payment), (QuoteState::Used, Some(payment.id)));
@@ -27,11 +30,16 @@ pub async fn a_payment_lives_through_all_its_rows(world: World) {
 
     let rail = RailId::new("pak-raast");
     let mut begun = None;
-    let begin = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
+    let begin = |ws: &mut store::working_set::WorkingSet,
+                 ids: &mut dyn domain::payment::IdSource| {
         let mut it = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");
         assert_eq!(it, payment, "the working set has what was saved");
-        assert!(ws.jobs.get(&(tenant, payment.id.0)).cloned().flatten().is_some(), "its job is loaded with it");
-        let attempt = begin_attempt(&mut it, None, (&rail, None), &mut Cx { now: ws.now, ids }).expect("begun");
+        assert!(
+            ws.jobs.get(&(tenant, payment.id.0)).cloned().flatten().is_some(),
+            "its job is loaded with it"
+        );
+        let attempt = begin_attempt(&mut it, None, (&rail, None), &mut Cx { now: ws.now, ids })
+            .expect("begun");
         ws.attempts.put((tenant, attempt.id), attempt.clone());
         ws.payments.put((tenant, payment.id), it);
         ws.keep();
@@ -40,19 +48,27 @@ pub async fn a_payment_lives_through_all_its_rows(world: World) {
     world.execute(&payment_need(&payment), begin).await.expect("saved");
     let attempt = begun.expect("begun");
     assert_eq!(world.store.attempts(tenant, payment.id).await, Ok(vec![attempt.clone()]));
-    let owners = world.store.attempt_owners(&rail, [attempt.id, AttemptId(uuid::Uuid::nil())]).await;
+    let owners =
+        world.store.attempt_owners(&rail, [attempt.id, AttemptId(uuid::Uuid::nil())]).await;
     assert_eq!(owners, Ok([(attempt.id, (tenant, payment.id))].into()));
     let other = RailId::new("pak-ibft");
     let owners = world.store.attempt_owners(&other, [attempt.id]).await;
     assert_eq!(owners, Ok([].into()), "another rail's reports do not match it");
 
     settle(&world, &payment, &attempt, "REF-77").await;
-    let record = world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");
+    let record =
+        world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");
     assert_eq!(record.payment.standing.state, PaymentState::Succeeded);
     assert_eq!(record.payment.standing.bank_reference.as_deref(), Some("REF-77"));
-    assert_eq!(world.store.attempts(tenant, payment.id).await.expect("read")[0].state, AttemptState::Settled);
+    assert_eq!(
+        world.store.attempts(tenant, payment.id).await.expect("read")[0].state,
+        AttemptState::Settled
+    );
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
-    assert!(world.store.job_counts().await.expect("read").is_empty(), "a payment in a terminal state has no job");
+    assert!(
+        world.store.job_counts().await.expect("read").is_empty(),
+        "a payment in a terminal state has no job"
+    );
     assert_eq!(world.store.payments_without_job(10).await, Ok(Vec::new()));
 }
 
@@ -74,9 +90,14 @@ async fn settle(
         further_reasons: Vec::new(),
         charges: None,
     };
-    let decide = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
+    let decide = |ws: &mut store::working_set::WorkingSet,
+                  ids: &mut dyn domain::payment::IdSource| {
         let mut it = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");
-        let mut last = ws.attempts.get(&(tenant, attempt.id)).cloned().expect("the newest attempt is loaded with it");
+        let mut last = ws
+            .attempts
+            .get(&(tenant, attempt.id))
+            .cloned()
+            .expect("the newest attempt is loaded with it");
         let cx = &mut Cx { now: ws.now, ids };
         let effects = apply(&mut it, &mut last, &report, None, Span::days(5), cx);
         ws.attempts.put((tenant, last.id), last);
@@ -89,7 +110,8 @@ async fn settle(
 pub async fn discarded_changes_leave_no_trace(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let (mut kept, mut dropped) = (None, None);
-    let decide = |ws: &mut store::working_set::WorkingSet, ids: &mut dyn domain::payment::IdSource| {
+    let decide = |ws: &mut store::working_set::WorkingSet,
+                  ids: &mut dyn domain::payment::IdSource| {
         kept = Some(put_quote(ws, tenant, ids).id);
         let mut again = ws.quotes.get(&(tenant, kept.expect("made"))).cloned().expect("there");
         again.id = QuoteId(ids.next());
@@ -117,8 +139,17 @@ pub async fn a_foreign_or_unknown_id_is_not_found(world: World) {
     assert_eq!(world.store.quote(two, payment.quote).await, Ok(None));
     assert_eq!(world.store.payment_id_by_external(two, "x").await, Ok(None));
     assert_eq!(world.store.attempts(two, payment.id).await, Ok(Vec::new()));
-    for strange in [Uuid::nil(), Uuid::max(), Uuid::new_v4(), Uuid::from_u128(payment.id.0.as_u128() ^ (1 << 77))] {
-        assert_eq!(world.store.payment_record(one, PaymentId(strange)).await, Ok(None), "{strange}");
+    for strange in [
+        Uuid::nil(),
+        Uuid::max(),
+        Uuid::new_v4(),
+        Uuid::from_u128(payment.id.0.as_u128() ^ (1 << 77)),
+    ] {
+        assert_eq!(
+            world.store.payment_record(one, PaymentId(strange)).await,
+            Ok(None),
+            "{strange}"
+        );
     }
     let mut need = tenant_need(two);
     need.payments.insert((two, payment.id));
@@ -133,7 +164,10 @@ pub async fn a_foreign_or_unknown_id_is_not_found(world: World) {
 pub async fn a_quote_keeps_its_bound_account_to_itself(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let mut made = None;
-    world.execute(&tenant_need(tenant), |ws, ids| made = Some(put_bound_quote(ws, tenant, ids))).await.expect("saved");
+    world
+        .execute(&tenant_need(tenant), |ws, ids| made = Some(put_bound_quote(ws, tenant, ids)))
+        .await
+        .expect("saved");
     let made = made.expect("made");
     assert_eq!(world.store.quote(tenant, made.id).await, Ok(Some(made.clone())));
     let mut need: Need = tenant_need(tenant);
@@ -151,10 +185,13 @@ pub async fn events_come_with_what_they_are_about(world: World) {
     let kinds: Vec<EventKind> = events.iter().map(|entry| entry.event.kind).collect();
     assert_eq!(kinds, [EventKind::QuoteCreated, EventKind::QuoteUsed, EventKind::PaymentQueued]);
     assert_eq!(events.iter().map(|entry| entry.event.seq).collect::<Vec<_>>(), [1, 2, 3]);
-    let record = world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");
+    let record =
+        world.store.payment_record(tenant, payment.id).await.expect("read").expect("there");
     for entry in &events {
         match &entry.subject {
-            EventSubject::Quote(quote) => assert_eq!((&**quote, entry.event.subject), (&record.quote, quote.id.0)),
+            EventSubject::Quote(quote) => {
+                assert_eq!((&**quote, entry.event.subject), (&record.quote, quote.id.0))
+            }
             EventSubject::Payment(of) => {
                 assert_eq!(**of, record);
                 assert_eq!(entry.event.standing.as_ref(), Some(&payment.standing));
@@ -166,8 +203,14 @@ pub async fn events_come_with_what_they_are_about(world: World) {
     assert_eq!(world.store.event_head(tenant).await, Ok(3));
     assert_eq!(world.store.oldest_event(tenant).await, Ok(Some((1, events[0].event.at))));
     let nobody = TenantId(Uuid::new_v4());
-    assert_eq!(world.store.events_after(nobody, 0, 9).now_or_never().unwrap_or(Ok(Vec::new())), Ok(Vec::new()));
-    assert_eq!((world.store.event_head(nobody).await, world.store.oldest_event(nobody).await), (Ok(0), Ok(None)));
+    assert_eq!(
+        world.store.events_after(nobody, 0, 9).now_or_never().unwrap_or(Ok(Vec::new())),
+        Ok(Vec::new())
+    );
+    assert_eq!(
+        (world.store.event_head(nobody).await, world.store.oldest_event(nobody).await),
+        (Ok(0), Ok(None))
+    );
 }
 
 pub async fn ids_are_random_outside_and_ordered_inside(world: World) {

@@ -41,13 +41,18 @@ pub async fn a_schema_that_was_not_migrated_is_not_ready(world: World) {
 }
 
 pub async fn a_torn_checksum_is_refused(world: World) {
-    let Some(done) = world.sql("UPDATE schema_version SET checksum = 'edited' WHERE version = 1").await else { return };
+    let Some(done) =
+        world.sql("UPDATE schema_version SET checksum = 'edited' WHERE version = 1").await
+    else {
+        return;
+    };
     assert_eq!(done, Ok(1));
     for result in [world.store.ready().await, world.store.migrate().await.map(drop)] {
         let Err(StoreError::Schema(why)) = result else { panic!("{result:?}") };
         assert!(why.contains("applied with a different text"), "{why}");
     }
-    let newer = "INSERT INTO schema_version (version, name, checksum, at) VALUES (9999, 'later', '', 0)";
+    let newer =
+        "INSERT INTO schema_version (version, name, checksum, at) VALUES (9999, 'later', '', 0)";
     world.sql(newer).await.expect("beside").expect("inserted");
     let Err(StoreError::Schema(why)) = world.store.ready().await else { panic!("not refused") };
     assert!(why.contains("newer than this program"), "{why}");

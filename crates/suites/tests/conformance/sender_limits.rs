@@ -15,7 +15,11 @@ use crate::world::{START, World, tenant_need};
 
 /// The usage of a sender and rail in the month before `START` and on its last day.
 fn tally(tenant: TenantId, sender: &str, rail: &str) -> Tally {
-    let window = Window { day: START - Span::hours(10), month: START - Span::days(20), end: START + Span::hours(14) };
+    let window = Window {
+        day: START - Span::hours(10),
+        month: START - Span::days(20),
+        end: START + Span::hours(14),
+    };
     Tally { rail: RailId::new(rail), sender: Sender::of_customer(tenant, sender), window }
 }
 
@@ -60,7 +64,9 @@ async fn save(world: &World, tenant: TenantId, attempts: &[Attempt]) {
 }
 
 pub async fn a_senders_usage_is_summed_by_rail_and_day(world: World) {
-    use AttemptState::{Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled};
+    use AttemptState::{
+        Accepted, Cancelled, Failed, Indeterminate, Refused, Returned, Sending, Settled,
+    };
     let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
     let mine = tally(tenant, "C-1", "egy-ipn");
     let mut ids = world.store.ids();
@@ -126,7 +132,11 @@ pub async fn usage_begun_and_returned_in_a_batch_is_counted(world: World) {
         ws.attempts.put((tenant, more.id), more);
         ws.keep();
         assert_eq!(spent(ws), 45);
-        let refused = Attempt { state: AttemptState::Refused, state_at: START + Span::secs(1), ..before.clone() };
+        let refused = Attempt {
+            state: AttemptState::Refused,
+            state_at: START + Span::secs(1),
+            ..before.clone()
+        };
         ws.attempts.put((tenant, before.id), refused);
         ws.keep();
         assert_eq!(spent(ws), 5, "a rejection returns the headroom");

@@ -23,7 +23,8 @@ fn prefund() -> AccountCode {
 /// rejected.
 async fn two_days(world: &World) -> (TenantId, Timestamp) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
-    let (settled, refused) = (world.payment(tenant, Some("inv-1")).await, world.payment(tenant, None).await);
+    let (settled, refused) =
+        (world.payment(tenant, Some("inv-1")).await, world.payment(tenant, None).await);
     world.payment(tenant, None).await;
     world.attempt(&settled, &RailId::new("pak-raast")).await;
     world.reference(&settled, "FT-1").await;
@@ -42,7 +43,11 @@ async fn transfers(world: &World, tenant: TenantId, code: &AccountCode) -> Vec<S
 }
 
 /// An account's period computed from all transfers.
-fn folded(all: &[StoredTransfer], period: &AccountPeriod, (from, to): (Timestamp, Timestamp)) -> AccountPeriod {
+fn folded(
+    all: &[StoredTransfer],
+    period: &AccountPeriod,
+    (from, to): (Timestamp, Timestamp),
+) -> AccountPeriod {
     let mut parts = [Totals::default(); 3];
     for it in all {
         let part = usize::from(it.at >= from) + usize::from(it.at >= to);
@@ -54,13 +59,19 @@ fn folded(all: &[StoredTransfer], period: &AccountPeriod, (from, to): (Timestamp
         };
         let minor = it.amount.minor;
         let (booked_count, reserved_count) = (booked, reserved);
-        let side = SideTotals { booked_count, booked: booked * minor, reserved_count, reserved: reserved * minor };
+        let side = SideTotals {
+            booked_count,
+            booked: booked * minor,
+            reserved_count,
+            reserved: reserved * minor,
+        };
         let debited = it.debit == period.account.code;
         let nothing = SideTotals::default();
         let (debits, credits) = if debited { (side, nothing) } else { (nothing, side) };
         parts[part] = parts[part].plus(Totals { debits, credits }).expect("fits");
     }
-    let is_final = |it: &&StoredTransfer| matches!(it.kind, TransferKind::Posted | TransferKind::PostPending);
+    let is_final =
+        |it: &&StoredTransfer| matches!(it.kind, TransferKind::Posted | TransferKind::PostPending);
     let inside = |it: &&StoredTransfer| it.at >= from && it.at < to;
     let [before, during, after] = parts;
     AccountPeriod {
@@ -80,10 +91,18 @@ pub async fn an_account_is_summed_up_before_in_and_after_a_period(world: World) 
     for account in accounts {
         let all = transfers(&world, tenant, &account.code).await;
         let (first, last) = (all[0].at, all[all.len() - 1].at);
-        for bounds in
-            [ALL, (Timestamp(0), midnight), (midnight, Timestamp(i64::MAX)), (first, last), (last, last + Span(1))]
-        {
-            let read = world.store.account_period(tenant, &account.code, bounds, 1_000).await.expect("read");
+        for bounds in [
+            ALL,
+            (Timestamp(0), midnight),
+            (midnight, Timestamp(i64::MAX)),
+            (first, last),
+            (last, last + Span(1)),
+        ] {
+            let read = world
+                .store
+                .account_period(tenant, &account.code, bounds, 1_000)
+                .await
+                .expect("read");
             let read = read.expect("there");
             assert_eq!(read.account, account);
             assert_eq!(read, folded(&all, &read, bounds), "{} {bounds:?}", account.code);
@@ -107,9 +126,18 @@ pub async fn a_wallet_has_movements_of_its_own(world: World) {
         });
         booked.await.expect("saved");
     }
-    let read = world.store.account_period(tenant, &code(one.id), ALL, 1).await.expect("read").expect("there");
+    let read = world
+        .store
+        .account_period(tenant, &code(one.id), ALL, 1)
+        .await
+        .expect("read")
+        .expect("there");
     assert_eq!((read.during.credits.booked_count, read.during.credits.booked), (2, 6 * COIN));
-    assert_eq!(read.movements.len(), 1, "no more than asked for, and the sums say that there are more");
+    assert_eq!(
+        read.movements.len(),
+        1,
+        "no more than asked for, and the sums say that there are more"
+    );
     let usdt = AccountCode::Wallet(one.id, StableCoin::Usdt);
     assert_eq!(world.store.account_period(tenant, &usdt, ALL, 1).await, Ok(None));
 }
@@ -120,16 +148,21 @@ pub async fn reservations_are_found_that_were_open_at_an_instant(world: World) {
     for code in [prefund(), AccountCode::InTransit(StableCoin::Usdt)] {
         for at in [midnight, later] {
             let all = transfers(&world, tenant, &code).await;
-            let ended: BTreeSet<_> = all.iter().filter(|it| it.at < at).filter_map(|it| it.pending).collect();
+            let ended: BTreeSet<_> =
+                all.iter().filter(|it| it.at < at).filter_map(|it| it.pending).collect();
             let mut open = all;
-            open.retain(|it| it.kind == TransferKind::Pending && it.at < at && !ended.contains(&it.id));
+            open.retain(|it| {
+                it.kind == TransferKind::Pending && it.at < at && !ended.contains(&it.id)
+            });
             open.reverse();
             assert_eq!(open.len(), 2, "two were held on either day");
             let sides = if code == prefund() { (2, 0) } else { (0, 2) };
-            let found = world.store.open_reservations(tenant, &code, at, sides).await.expect("read");
+            let found =
+                world.store.open_reservations(tenant, &code, at, sides).await.expect("read");
             assert_eq!(found, open, "{code} at {at}");
             let newest = if code == prefund() { (1, 0) } else { (0, 1) };
-            let found = world.store.open_reservations(tenant, &code, at, newest).await.expect("read");
+            let found =
+                world.store.open_reservations(tenant, &code, at, newest).await.expect("read");
             assert_eq!((found.len(), found[0].at), (1, open[0].at), "the newest");
         }
     }
@@ -145,8 +178,10 @@ pub async fn references_are_those_of_the_tenant(world: World) {
     let request = world.request(&wallet).await;
     let deposit = world.deposit(&wallet, Some(&request), 7, |_| {}).await;
     let ids = |ids: &[Uuid]| ids.iter().copied().collect::<BTreeSet<Uuid>>();
-    let (payments, deposits) = (ids(&[payment.id.0, queued.id.0, Uuid::new_v4()]), ids(&[deposit.id.0]));
-    let found = world.store.references(tenant, &payments, &BTreeSet::new(), &deposits).await.expect("read");
+    let (payments, deposits) =
+        (ids(&[payment.id.0, queued.id.0, Uuid::new_v4()]), ids(&[deposit.id.0]));
+    let found =
+        world.store.references(tenant, &payments, &BTreeSet::new(), &deposits).await.expect("read");
     assert_eq!(found.len(), 3);
     assert_eq!(
         found[&payment.id.0],
@@ -158,11 +193,19 @@ pub async fn references_are_those_of_the_tenant(world: World) {
         }
     );
     assert_eq!(found[&queued.id.0], References::default());
-    assert_eq!((found[&deposit.id.0].tx, found[&deposit.id.0].request), (Some(deposit.tx), Some(request.id)));
+    assert_eq!(
+        (found[&deposit.id.0].tx, found[&deposit.id.0].request),
+        (Some(deposit.tx), Some(request.id))
+    );
     // Orders have payout attempts under their id, as payments do.
-    let order = world.store.references(tenant, &BTreeSet::new(), &payments, &BTreeSet::new()).await.expect("read");
+    let order = world
+        .store
+        .references(tenant, &BTreeSet::new(), &payments, &BTreeSet::new())
+        .await
+        .expect("read");
     assert_eq!(order[&payment.id.0].attempt, Some(attempt.id));
     let other = world.tenant("otherbank", 0).await;
-    let foreign = world.store.references(other, &payments, &payments, &deposits).await.expect("read");
+    let foreign =
+        world.store.references(other, &payments, &payments, &deposits).await.expect("read");
     assert!(foreign.is_empty(), "{foreign:?}");
 }

@@ -11,8 +11,7 @@ use crate::world::{Side, World};
 const ENTRIES: i64 = 8;
 
 /// Columns that are copied with an entry.
-const COPIED: &str =
-    "at, via, who, role, behalf, second, action, kind, subject, before_doc, after_doc, why, request_id, hash";
+const COPIED: &str = "at, via, who, role, behalf, second, action, kind, subject, before_doc, after_doc, why, request_id, hash";
 
 /// A tenant with a chain of eight entries, signed after the seventh.
 struct Chain {
@@ -27,7 +26,11 @@ async fn chain(world: World) -> Option<Chain> {
     let signer = world.store.audit_signer(None).await.expect("a key");
     let mut outside = None;
     for n in 2..=ENTRIES {
-        world.store.note_deed(tenant, "op", Note::new("key.create", "access_key", n)).await.expect("noted");
+        world
+            .store
+            .note_deed(tenant, "op", Note::new("key.create", "access_key", n))
+            .await
+            .expect("noted");
         if n == ENTRIES - 1 {
             outside = Some(sign(&world, tenant, &signer).await.expect("whole"));
         }
@@ -43,14 +46,23 @@ async fn end(world: &World, tenant: TenantId) -> AuditChain {
     chains.into_iter().find(|chain| chain.tenant == tenant).expect("there")
 }
 
-async fn sign(world: &World, tenant: TenantId, signer: &AuditSigner) -> Result<Checkpoint, ChainFault> {
+async fn sign(
+    world: &World,
+    tenant: TenantId,
+    signer: &AuditSigner,
+) -> Result<Checkpoint, ChainFault> {
     world.store.sign_audit_chain(&end(world, tenant).await, signer).await.expect("read")
 }
 
 impl Chain {
     async fn fault(&self, outside: &[Checkpoint]) -> Option<ChainFault> {
         let trusted = [self.signer.public_key()];
-        let report = self.world.store.verify_audit(Some(self.tenant), outside, &trusted).await.expect("read");
+        let report = self
+            .world
+            .store
+            .verify_audit(Some(self.tenant), outside, &trusted)
+            .await
+            .expect("read");
         let [verdict] = &report.chains[..] else { panic!("{report:?}") };
         assert_eq!(report.is_whole(), verdict.fault.is_none());
         verdict.fault
@@ -67,7 +79,11 @@ impl Chain {
 
     /// Changes entries of this chain only: other tenants' have the same numbers.
     async fn change(&self, set: &str, which: &str) {
-        self.sql(&format!("UPDATE audit_entry SET {set} WHERE {which} AND tenant = {}", self.owner())).await;
+        self.sql(&format!(
+            "UPDATE audit_entry SET {set} WHERE {which} AND tenant = {}",
+            self.owner()
+        ))
+        .await;
     }
 
     fn owner(&self) -> String {
@@ -86,7 +102,11 @@ impl Chain {
 
     async fn set_head(&self, head: Head) {
         let (hash, owner) = (self.bytes(&head.hash, "bytes"), self.owner());
-        self.sql(&format!("UPDATE audit_head SET seq = {}, hash = {hash} WHERE tenant = {owner}", head.seq)).await;
+        self.sql(&format!(
+            "UPDATE audit_head SET seq = {}, hash = {hash} WHERE tenant = {owner}",
+            head.seq
+        ))
+        .await;
     }
 
     /// The entries, oldest first.
@@ -105,7 +125,9 @@ pub async fn an_edited_entry_is_found(world: World) {
 
 pub async fn a_deleted_entry_is_found(world: World) {
     let Some(chain) = chain(world).await else { return };
-    chain.sql(&format!("DELETE FROM audit_entry WHERE seq = 4 AND tenant = {}", chain.owner())).await;
+    chain
+        .sql(&format!("DELETE FROM audit_entry WHERE seq = 4 AND tenant = {}", chain.owner()))
+        .await;
     assert_eq!(chain.found().await, Some(ChainFault::Missing { from: 4, to: 4 }));
     // The entries after it move up.
     chain.change("seq = seq + 1000", "seq > 4").await;
@@ -131,7 +153,12 @@ pub async fn an_entry_after_the_end_is_found(world: World) {
     // It is valid; only the head does not match.
     let end = chain.entries().await.pop().expect("there");
     let mut head = Head { seq: end.seq, hash: end.hash };
-    let more = head.append(chain.tenant, end.at, end.deed.clone(), Note::new("key.create", "access_key", "slipped in"));
+    let more = head.append(
+        chain.tenant,
+        end.at,
+        end.deed.clone(),
+        Note::new("key.create", "access_key", "slipped in"),
+    );
     let (hash, owner) = (chain.bytes(&more.hash, "bytes"), chain.owner());
     let behind = format!(
         "INSERT INTO audit_entry (tenant, seq, at, via, who, action, kind, subject, why, hash) \
@@ -139,7 +166,10 @@ pub async fn an_entry_after_the_end_is_found(world: World) {
         more.seq, more.at.0
     );
     chain.sql(&behind).await;
-    assert_eq!(chain.found().await, Some(ChainFault::BeyondHead { entry: ENTRIES + 1, head: ENTRIES }));
+    assert_eq!(
+        chain.found().await,
+        Some(ChainFault::BeyondHead { entry: ENTRIES + 1, head: ENTRIES })
+    );
 }
 
 pub async fn reordered_entries_are_found(world: World) {
@@ -153,12 +183,18 @@ pub async fn reordered_entries_are_found(world: World) {
 pub async fn a_tail_that_was_cut_off_is_found(world: World) {
     let Some(chain) = chain(world).await else { return };
     let last = chain.entries().await.swap_remove(4);
-    chain.sql(&format!("DELETE FROM audit_entry WHERE seq > 5 AND tenant = {}", chain.owner())).await;
+    chain
+        .sql(&format!("DELETE FROM audit_entry WHERE seq > 5 AND tenant = {}", chain.owner()))
+        .await;
     assert_eq!(chain.found().await, Some(ChainFault::Missing { from: 6, to: 8 }), "by the head");
     chain.set_head(Head { seq: last.seq, hash: last.hash }).await;
     assert_eq!(chain.found().await, None, "the head was put back too");
     let outside = [chain.outside.clone()];
-    assert_eq!(chain.fault(&outside).await, Some(ChainFault::Missing { from: 6, to: 7 }), "by the checkpoint");
+    assert_eq!(
+        chain.fault(&outside).await,
+        Some(ChainFault::Missing { from: 6, to: 7 }),
+        "by the checkpoint"
+    );
 }
 
 pub async fn a_rewritten_chain_is_detected(world: World) {
@@ -170,7 +206,9 @@ pub async fn a_rewritten_chain_is_detected(world: World) {
         }
         let entry = head.append(entry.tenant, entry.at, entry.deed, entry.note);
         let (who, hash) = (&entry.deed.who, chain.bytes(&entry.hash, "bytes"));
-        chain.change(&format!("who = '{who}', hash = {hash}"), &format!("seq = {}", entry.seq)).await;
+        chain
+            .change(&format!("who = '{who}', hash = {hash}"), &format!("seq = {}", entry.seq))
+            .await;
     }
     chain.set_head(head).await;
     assert_eq!(chain.found().await, None, "the hashes alone do not reveal it");
@@ -190,9 +228,17 @@ pub async fn a_removed_chain_is_detected(world: World) {
     assert_eq!(chain.found().await, Some(ChainFault::Gone));
     chain.sql(&format!("DELETE FROM tenant WHERE id = {owner}")).await;
     let trusted = [chain.signer.public_key()];
-    let report =
-        chain.world.store.verify_audit(None, std::slice::from_ref(&chain.outside), &trusted).await.expect("read");
-    let gone = report.chains.iter().find(|verdict| verdict.tenant == chain.tenant).expect("known from outside");
+    let report = chain
+        .world
+        .store
+        .verify_audit(None, std::slice::from_ref(&chain.outside), &trusted)
+        .await
+        .expect("read");
+    let gone = report
+        .chains
+        .iter()
+        .find(|verdict| verdict.tenant == chain.tenant)
+        .expect("known from outside");
     assert_eq!(gone.fault, Some(ChainFault::Gone));
 }
 
@@ -227,14 +273,21 @@ pub async fn a_chain_is_verified_in_parts(world: World) {
 pub async fn checkpoints_are_signed_by_a_key_that_is_trusted(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let own = world.store.audit_signer(None).await.expect("a key");
-    assert_eq!(world.store.audit_signer(None).await.expect("a key").public_key(), own.public_key(), "it stays");
+    assert_eq!(
+        world.store.audit_signer(None).await.expect("a key").public_key(),
+        own.public_key(),
+        "it stays"
+    );
     let given = secrecy::SecretBox::new(Box::new([5; 32]));
     let given = world.store.audit_signer(Some(&given)).await.expect("a key");
     assert_ne!(given.public_key(), own.public_key());
     let foreign = sign(&world, tenant, &given).await.expect("whole");
     let verify = async |trusted: &[[u8; 32]]| {
-        let report =
-            world.store.verify_audit(Some(tenant), std::slice::from_ref(&foreign), trusted).await.expect("read");
+        let report = world
+            .store
+            .verify_audit(Some(tenant), std::slice::from_ref(&foreign), trusted)
+            .await
+            .expect("read");
         (report.chains[0].fault, report.chains[0].proven, report.chains[0].checkpoints)
     };
     assert_eq!(verify(&[own.public_key()]).await, (Some(ChainFault::Signature(1)), 0, 0));

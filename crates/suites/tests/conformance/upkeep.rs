@@ -18,28 +18,42 @@ pub async fn idempotency_is_kept_and_replaced(world: World) {
         let decide = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
             seen.push(ws.idempotency.get(&(tenant, key.clone())).cloned());
             let quote = put_quote(ws, tenant, ids);
-            let record = IdempotencyRecord { body_hash: [hash; 32], made: Made::Quote(quote.id), at: ws.now };
+            let record = IdempotencyRecord {
+                body_hash: [hash; 32],
+                made: Made::Quote(quote.id),
+                at: ws.now,
+            };
             ws.idempotency.put((tenant, key.clone()), record);
             ws.keep();
         };
         world.execute(&need, decide).await.expect("saved");
         world.pass(Span::secs(1)).await;
     }
-    world.execute(&need, |ws, _| seen.push(ws.idempotency.get(&(tenant, key.clone())).cloned())).await.expect("read");
-    let hashes: Vec<Option<u8>> = seen.iter().map(|record| record.as_ref().map(|it| it.body_hash[0])).collect();
+    world
+        .execute(&need, |ws, _| seen.push(ws.idempotency.get(&(tenant, key.clone())).cloned()))
+        .await
+        .expect("read");
+    let hashes: Vec<Option<u8>> =
+        seen.iter().map(|record| record.as_ref().map(|it| it.body_hash[0])).collect();
     assert_eq!(hashes, [None, Some(1), Some(2)]);
     let other = world.tenant("other", 0).await;
     let mut need = tenant_need(other);
     need.idempotency.insert((other, key.clone()));
     let unseen = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
-        assert!(ws.idempotency.get(&(other, key.clone())).is_none(), "keys are scoped to their tenant");
+        assert!(
+            ws.idempotency.get(&(other, key.clone())).is_none(),
+            "keys are scoped to their tenant"
+        );
     };
     world.execute(&need, unseen).await.expect("read");
 }
 
 pub async fn the_answer_under_a_key_is_kept_sealed(world: World) {
     let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
-    let key = |key: &str| IdempotencyKey { scope: "POST /v1/sdk/wallets/provision".to_owned(), key: key.to_owned() };
+    let key = |key: &str| IdempotencyKey {
+        scope: "POST /v1/sdk/wallets/provision".to_owned(),
+        key: key.to_owned(),
+    };
     assert_eq!(world.store.kept_answer(tenant, &key("k-1")).await, Ok(None));
     for (hash, body) in [(1, &b"{\"customer_email\":\"first@example.com\"}"[..]), (2, b"{}")] {
         let answer = KeptAnswer { body_hash: [hash; 32], body: body.to_vec() };
@@ -47,7 +61,11 @@ pub async fn the_answer_under_a_key_is_kept_sealed(world: World) {
         assert_eq!(world.store.kept_answer(tenant, &key("k-1")).await, Ok(Some(answer)));
     }
     assert_eq!(world.store.kept_answer(tenant, &key("k-2")).await, Ok(None));
-    assert_eq!(world.store.kept_answer(other, &key("k-1")).await, Ok(None), "keys are scoped to their tenant");
+    assert_eq!(
+        world.store.kept_answer(other, &key("k-1")).await,
+        Ok(None),
+        "keys are scoped to their tenant"
+    );
     // Another row's answer does not open here: it is bound to its key.
     let moved = "UPDATE kept_answer SET idem_key = 'k-2' WHERE idem_key = 'k-1'";
     if let Some(moved) = world.sql(moved).await {
@@ -62,7 +80,8 @@ pub async fn old_rows_are_removed_and_young_ones_kept(world: World) {
     let key = IdempotencyKey { scope: "POST /v2/quote".to_owned(), key: "k".to_owned() };
     let put = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
         let quote = put_quote(ws, tenant, ids);
-        let record = IdempotencyRecord { body_hash: [0; 32], made: Made::Quote(quote.id), at: ws.now };
+        let record =
+            IdempotencyRecord { body_hash: [0; 32], made: Made::Quote(quote.id), at: ws.now };
         ws.idempotency.put((tenant, key.clone()), record);
         ws.keep();
     };
@@ -93,7 +112,9 @@ pub async fn quotes_that_ran_out_are_found(world: World) {
     let (first, used) = (world.quote(tenant).await, world.payment(tenant, None).await);
     world.pass(Span::mins(4)).await;
     let second = world.quote(tenant).await;
-    let at = |quote: &domain::quote::Quote, shift: i64| domain::time::Timestamp(quote.expires_at.0 + shift);
+    let at = |quote: &domain::quote::Quote, shift: i64| {
+        domain::time::Timestamp(quote.expires_at.0 + shift)
+    };
     let past = |now, limit| world.store.expired_quotes(now, limit);
     assert_eq!(past(at(&first, -1), 9).await, Ok(Vec::new()));
     assert_eq!(past(at(&first, 0), 9).await, Ok(vec![(tenant, first.id)]));
@@ -108,7 +129,10 @@ pub async fn discrepancies_are_noted_once(world: World) {
     for what in ["amount differs", "amount differs", "status contradicts"] {
         let attempt = domain::ids::AttemptId(payment.id.0);
         let decide = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
-            ws.add_discrepancy(tenant, Discrepancy { payment: payment.id, attempt, what: what.to_owned() });
+            ws.add_discrepancy(
+                tenant,
+                Discrepancy { payment: payment.id, attempt, what: what.to_owned() },
+            );
             ws.keep();
         };
         world.execute(&payment_need(&payment), decide).await.expect("saved");

@@ -7,7 +7,9 @@ use store::ExecuteError;
 use store::working_set::WorkingSet;
 
 use crate::constraints::{CHECK, NOT_NULL, UNIQUE, copy, other, refused};
-use crate::wallet_world::{SIGNER, attempt, chain_tx, deposit, failed, release, wallet, wallet_need};
+use crate::wallet_world::{
+    SIGNER, attempt, chain_tx, deposit, failed, release, wallet, wallet_need,
+};
 use crate::world::{World, tenant_need};
 
 /// A batch that fails however often it is decided again.
@@ -74,7 +76,11 @@ pub async fn a_log_is_credited_once_across_tenants(world: World) {
         })
         .await;
     }
-    world.deposit(&mine, None, 100, |it| (it.id, it.ordinal) = (domain::deposit::Deposit::id_of(1, it.tx, 1), 1)).await;
+    world
+        .deposit(&mine, None, 100, |it| {
+            (it.id, it.ordinal) = (domain::deposit::Deposit::id_of(1, it.tx, 1), 1)
+        })
+        .await;
 }
 
 /// I1: `UNIQUE(signer, nonce)`, one release per deposit.
@@ -87,7 +93,10 @@ pub async fn a_nonce_and_a_release_are_used_once(world: World) {
             let mut tx = chain_tx(one, 7, ws.now, ids);
             tx.attempts.push(attempt(1, 1, ws.now));
             ws.chain_txs.put((one, tx.id), tx);
-            let row = store::working_set::SignerRow { role: domain::chain::KeyRole::Operator, next_nonce: 8 };
+            let row = store::working_set::SignerRow {
+                role: domain::chain::KeyRole::Operator,
+                next_nonce: 8,
+            };
             ws.signers.put((one, SIGNER), row);
             let intent = release(&paid, ws.now, ids);
             ws.intents.put((one, intent.id), intent.clone());
@@ -102,7 +111,8 @@ pub async fn a_nonce_and_a_release_are_used_once(world: World) {
         .await;
     }
     contended(&world, two, |ws, _| {
-        let row = store::working_set::SignerRow { role: domain::chain::KeyRole::Operator, next_nonce: 8 };
+        let row =
+            store::working_set::SignerRow { role: domain::chain::KeyRole::Operator, next_nonce: 8 };
         ws.signers.put((two, SIGNER), row);
     })
     .await;
@@ -119,7 +129,9 @@ pub async fn a_nonce_and_a_release_are_used_once(world: World) {
     contended(&world, one, release_again).await;
     for state in ["assigned", "done"] {
         let tx = other(&world);
-        let Some(done) = world.sql(&format!("UPDATE chain_intent SET state = '{state}', tx = {tx}")).await else {
+        let Some(done) =
+            world.sql(&format!("UPDATE chain_intent SET state = '{state}', tx = {tx}")).await
+        else {
             break;
         };
         assert_eq!(done, Ok(1));
@@ -166,7 +178,10 @@ pub async fn wallet_events_have_one_number_each(world: World) {
     let wallet = world.wallet(tenant, "C-1").await;
     let request = world.request(&wallet).await;
     world.put(tenant, |ws, _| ws.append_wallet(tenant, vec![failed(&request, 1, ws.now)])).await;
-    contended(&world, tenant, |ws, _| _ = ws.append_wallet(tenant, vec![failed(&request, 1, ws.now)])).await;
+    contended(&world, tenant, |ws, _| {
+        _ = ws.append_wallet(tenant, vec![failed(&request, 1, ws.now)])
+    })
+    .await;
     assert_eq!(world.store.wallet_event_head(tenant).await, Ok(1));
 }
 
@@ -219,12 +234,13 @@ pub async fn unknown_values_of_wallets_are_refused(world: World) {
 pub async fn documents_open_only_where_they_belong(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let (one, two) = (world.wallet(tenant, "C-1").await, world.wallet(tenant, "C-2").await);
-    let swap = "UPDATE wallet SET document = (SELECT w.document FROM wallet w WHERE w.id <> wallet.id)";
+    let swap =
+        "UPDATE wallet SET document = (SELECT w.document FROM wallet w WHERE w.id <> wallet.id)";
     let Some(done) = world.sql(swap).await else { return };
     // SQLite changes one row after the other, so that the second gets its own document back.
     assert_eq!(done, Ok(2));
     let read = [world.store.wallet(tenant, one.id).await, world.store.wallet(tenant, two.id).await];
-    assert!(
-        read.iter().any(|it| matches!(it, Err(store::StoreError::Corrupt(why)) if why.contains("wallet.document")))
-    );
+    assert!(read.iter().any(
+        |it| matches!(it, Err(store::StoreError::Corrupt(why)) if why.contains("wallet.document"))
+    ));
 }

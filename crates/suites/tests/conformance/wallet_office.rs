@@ -26,10 +26,13 @@ pub async fn wallets_are_listed_newest_first(world: World) {
     }
     world.wallet(other, "C-2").await;
     made.reverse();
-    let (all, none) =
-        (WalletFilter::default(), WalletFilter { states: vec![WalletState::Blocked], ..WalletFilter::default() });
-    let list =
-        async |filter: &WalletFilter, page| world.store.office_wallets(tenant, filter, page).await.expect("read");
+    let (all, none) = (
+        WalletFilter::default(),
+        WalletFilter { states: vec![WalletState::Blocked], ..WalletFilter::default() },
+    );
+    let list = async |filter: &WalletFilter, page| {
+        world.store.office_wallets(tenant, filter, page).await.expect("read")
+    };
     let sheet = list(&all, FIRST).await;
     assert_eq!((&sheet.rows, sheet.more), (&made, false));
     let sheet = list(&all, Page { page: 0, limit: 2 }).await;
@@ -38,11 +41,23 @@ pub async fn wallets_are_listed_newest_first(world: World) {
     assert_eq!((&sheet.rows[..], sheet.more), (&made[2..], false));
     assert!(list(&none, FIRST).await.rows.is_empty());
     let (state, level) = (made[0].state, made[0].kyc_level);
-    let same = WalletFilter { states: vec![state], levels: vec![level], customer_id: Some("C-2".to_owned()) };
-    assert_eq!(list(&same, FIRST).await.rows, made[1..2], "exactly that customer's, and no other's");
+    let same = WalletFilter {
+        states: vec![state],
+        levels: vec![level],
+        customer_id: Some("C-2".to_owned()),
+    };
+    assert_eq!(
+        list(&same, FIRST).await.rows,
+        made[1..2],
+        "exactly that customer's, and no other's"
+    );
     let level = KycLevel::ALL.into_iter().find(|it| *it != level).expect("another level");
-    assert!(list(&WalletFilter { levels: vec![level], ..all.clone() }, FIRST).await.rows.is_empty());
-    assert!(world.store.office_wallets(foreign(), &all, FIRST).await.expect("read").rows.is_empty());
+    assert!(
+        list(&WalletFilter { levels: vec![level], ..all.clone() }, FIRST).await.rows.is_empty()
+    );
+    assert!(
+        world.store.office_wallets(foreign(), &all, FIRST).await.expect("read").rows.is_empty()
+    );
 }
 
 pub async fn requests_and_orders_are_listed_by_state_and_time(world: World) {
@@ -63,8 +78,12 @@ pub async fn requests_and_orders_are_listed_by_state_and_time(world: World) {
     let all = store.office_requests(tenant, &Wanted::default(), FIRST).await.expect("read");
     assert_eq!(all.rows.iter().map(|it| it.id).collect::<Vec<_>>(), requests, "of all wallets");
     let wanted = Wanted { states: vec![RequestState::Active], start: None, end: Some(last) };
-    let before = store.office_requests(tenant, &wanted, Page { page: 0, limit: 2 }).await.expect("read");
-    assert_eq!((before.rows.iter().map(|it| it.id).collect::<Vec<_>>(), before.more), (requests[1..3].to_vec(), true));
+    let before =
+        store.office_requests(tenant, &wanted, Page { page: 0, limit: 2 }).await.expect("read");
+    assert_eq!(
+        (before.rows.iter().map(|it| it.id).collect::<Vec<_>>(), before.more),
+        (requests[1..3].to_vec(), true)
+    );
     let paid = Wanted { states: vec![RequestState::Paid], ..Wanted::default() };
     assert!(store.office_requests(tenant, &paid, FIRST).await.expect("read").rows.is_empty());
     let wanted = Wanted { start: Some(last), ..Wanted::default() };
@@ -73,8 +92,22 @@ pub async fn requests_and_orders_are_listed_by_state_and_time(world: World) {
     let open = Wanted { states: vec![ExchangeState::Pending], ..Wanted::default() };
     let open = store.office_orders(tenant, &open, FIRST).await.expect("read");
     assert_eq!(open.rows.iter().map(|it| it.id).collect::<Vec<_>>(), orders);
-    assert!(store.office_orders(foreign(), &Wanted::default(), FIRST).await.expect("read").rows.is_empty());
-    assert!(store.office_requests(foreign(), &Wanted::default(), FIRST).await.expect("read").rows.is_empty());
+    assert!(
+        store
+            .office_orders(foreign(), &Wanted::default(), FIRST)
+            .await
+            .expect("read")
+            .rows
+            .is_empty()
+    );
+    assert!(
+        store
+            .office_requests(foreign(), &Wanted::default(), FIRST)
+            .await
+            .expect("read")
+            .rows
+            .is_empty()
+    );
 }
 
 pub async fn deposits_are_listed_by_when_they_were_seen(world: World) {
@@ -97,9 +130,26 @@ pub async fn deposits_are_listed_by_when_they_were_seen(world: World) {
         let sheet = store.office_deposits(tenant, &wanted, page).await.expect("read");
         (sheet.rows.iter().map(|it| it.id).collect::<Vec<_>>(), sheet.more)
     };
-    assert_eq!(list(Vec::new(), FIRST).await, (vec![made[3], made[1], made[0]], false), "without the orphaned one");
+    assert_eq!(
+        list(Vec::new(), FIRST).await,
+        (vec![made[3], made[1], made[0]], false),
+        "without the orphaned one"
+    );
     assert_eq!(list(vec![DepositState::Orphaned], FIRST).await.0, [made[2]]);
-    assert_eq!(list(vec![DepositState::Rejected], Page { page: 0, limit: 1 }).await, (vec![made[3]], true));
-    assert_eq!(list(vec![DepositState::Rejected], Page { page: 1, limit: 1 }).await, (vec![made[0]], false));
-    assert!(store.office_deposits(foreign(), &Wanted::default(), FIRST).await.expect("read").rows.is_empty());
+    assert_eq!(
+        list(vec![DepositState::Rejected], Page { page: 0, limit: 1 }).await,
+        (vec![made[3]], true)
+    );
+    assert_eq!(
+        list(vec![DepositState::Rejected], Page { page: 1, limit: 1 }).await,
+        (vec![made[0]], false)
+    );
+    assert!(
+        store
+            .office_deposits(foreign(), &Wanted::default(), FIRST)
+            .await
+            .expect("read")
+            .rows
+            .is_empty()
+    );
 }

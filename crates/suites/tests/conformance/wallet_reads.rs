@@ -26,7 +26,8 @@ fn ids(page: &Listed<store::Transaction>) -> Vec<Uuid> {
 pub async fn the_money_of_requests_is_added_up_by_where_it_is(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
-    let (one, two, none) = (world.request(&wallet).await, world.request(&wallet).await, world.request(&wallet).await);
+    let (one, two, none) =
+        (world.request(&wallet).await, world.request(&wallet).await, world.request(&wallet).await);
     for (number, request, state, pot) in [
         (1, &one, DepositState::Completed, Pot::Wallet),
         (2, &one, DepositState::Completed, Pot::Wallet),
@@ -41,7 +42,8 @@ pub async fn the_money_of_requests_is_added_up_by_where_it_is(world: World) {
     let requests = [one.clone(), two.clone(), none.clone()];
     let money = world.store.money_of_requests(tenant, &requests).await.expect("read");
     let deposits = |count: i64| Received { usdc: count * 25 * COIN, usdt: 0 };
-    let of_one = RequestMoney { released: deposits(2), rejected: deposits(1), ..RequestMoney::default() };
+    let of_one =
+        RequestMoney { released: deposits(2), rejected: deposits(1), ..RequestMoney::default() };
     let of_two = RequestMoney { held: deposits(1), ..RequestMoney::default() };
     assert_eq!(money, [(one.id, of_one), (two.id, of_two)].into());
     assert_eq!(world.store.money_of_requests(tenant, &[]).await, Ok([].into()));
@@ -60,7 +62,9 @@ pub async fn a_wallets_history_is_merged_filtered_and_paged(world: World) {
         made.push(world.exchange(&wallet, |_| {}).await.id.0);
         world.pass(Span::secs(1)).await;
     }
-    made.push(world.deposit(&wallet, Some(&request), 4, |it| it.state = DepositState::Held).await.id.0);
+    made.push(
+        world.deposit(&wallet, Some(&request), 4, |it| it.state = DepositState::Held).await.id.0,
+    );
     world.deposit(&wallet, Some(&request), 5, |it| it.state = DepositState::Orphaned).await;
     world.deposit(&other, None, 6, |_| {}).await;
     world.exchange(&other, |_| {}).await;
@@ -68,19 +72,30 @@ pub async fn a_wallets_history_is_merged_filtered_and_paged(world: World) {
     let list = |kind, page| world.store.transactions(tenant, wallet.id, kind, page);
     let all = list(None, FIRST).await.expect("read");
     assert_eq!((ids(&all), all.total), (made.clone(), 7), "newest first, orphaned ones are hidden");
-    let blocked = list(Some(TransactionKind::Deposit(DepositKind::Blocked)), FIRST).await.expect("read");
+    let blocked =
+        list(Some(TransactionKind::Deposit(DepositKind::Blocked)), FIRST).await.expect("read");
     assert_eq!((ids(&blocked), blocked.total), (made[..1].to_vec(), 1));
-    let received = list(Some(TransactionKind::Deposit(DepositKind::Received)), FIRST).await.expect("read");
+    let received =
+        list(Some(TransactionKind::Deposit(DepositKind::Received)), FIRST).await.expect("read");
     assert_eq!((ids(&received), received.total), (vec![made[2], made[4], made[6]], 3));
-    let exchanged = list(Some(TransactionKind::Exchanged), Page { page: 1, limit: 2 }).await.expect("read");
+    let exchanged =
+        list(Some(TransactionKind::Exchanged), Page { page: 1, limit: 2 }).await.expect("read");
     assert_eq!((ids(&exchanged), exchanged.total), (vec![made[5]], 3));
     let second = list(None, Page { page: 1, limit: 3 }).await.expect("read");
     assert_eq!((ids(&second), second.total), (made[3..6].to_vec(), 7));
     let behind = list(None, Page { page: 9, limit: 3 }).await.expect("read");
     assert_eq!((ids(&behind), behind.total), (Vec::new(), 7));
-    let foreign = world.store.transactions(TenantId(Uuid::new_v4()), wallet.id, None, FIRST).await.expect("read");
+    let foreign = world
+        .store
+        .transactions(TenantId(Uuid::new_v4()), wallet.id, None, FIRST)
+        .await
+        .expect("read");
     assert_eq!((foreign.rows.len(), foreign.total), (0, 0));
-    let orders = world.store.list_exchanges(tenant, wallet.id, Page { page: 0, limit: 2 }).await.expect("read");
+    let orders = world
+        .store
+        .list_exchanges(tenant, wallet.id, Page { page: 0, limit: 2 })
+        .await
+        .expect("read");
     assert_eq!(orders.rows.iter().map(|it| it.id.0).collect::<Vec<_>>(), [made[1], made[3]]);
     assert_eq!(orders.total, 3);
 }
@@ -134,14 +149,20 @@ pub async fn deposits_are_found_by_what_they_wait_for(world: World) {
         world.deposit(&wallet, Some(&request), number, |it| it.state = state).await;
         world.pass(Span::secs(1)).await;
     }
-    let lost = |it: &mut Deposit| (it.state, it.place, it.lost_at) = (DepositState::Suspended, None, Some(12));
+    let lost = |it: &mut Deposit| {
+        (it.state, it.place, it.lost_at) = (DepositState::Suspended, None, Some(12))
+    };
     world.deposit(&foreign, None, 15, lost).await;
     world.deposit(&foreign, None, 16, |_| {}).await;
     let store = &world.store;
     assert_eq!(numbers(&store.held_deposits(tenant, wallet.id, 9).await.expect("read")), [11, 14]);
     assert_eq!(numbers(&store.held_deposits(tenant, wallet.id, 1).await.expect("read")), [11]);
     assert_eq!(store.held_deposits(other, wallet.id, 9).await, Ok(Vec::new()));
-    assert_eq!(numbers(&store.waiting_deposits(15, 9).await.expect("read")), [10, 12], "of all tenants");
+    assert_eq!(
+        numbers(&store.waiting_deposits(15, 9).await.expect("read")),
+        [10, 12],
+        "of all tenants"
+    );
     assert_eq!(numbers(&store.waiting_deposits(99, 9).await.expect("read")), [10, 12, 16]);
     assert_eq!(numbers(&store.waiting_deposits(99, 1).await.expect("read")), [10]);
     assert_eq!(numbers(&store.deposits_from_height(12).await.expect("read")), [12, 12, 13, 14, 16]);
@@ -156,7 +177,13 @@ pub async fn deposits_are_found_by_what_they_wait_for(world: World) {
 }
 
 /// A deposit that counted this long ago.
-async fn counted(world: &World, wallet: &Wallet, number: u64, ago: Span, state: DepositState) -> Deposit {
+async fn counted(
+    world: &World,
+    wallet: &Wallet,
+    number: u64,
+    ago: Span,
+    state: DepositState,
+) -> Deposit {
     world
         .deposit(wallet, None, number, |it| {
             it.seen_at = it.seen_at - ago;
@@ -184,7 +211,12 @@ pub async fn velocity_counts_what_came_and_what_was_refused(world: World) {
     };
     world.deposit(&wallet, None, 9, by_hand).await;
     let amount = 25 * COIN;
-    let expected = Velocity { day_count: 2, day_minor: 2 * amount, month_minor: 4 * amount, month_rejections: 2 };
+    let expected = Velocity {
+        day_count: 2,
+        day_minor: 2 * amount,
+        month_minor: 4 * amount,
+        month_rejections: 2,
+    };
     assert_eq!(world.store.velocity(tenant, wallet.id, (this.id, None), now).await, Ok(expected));
     let none = DepositId(Uuid::new_v4());
     let with_this = world.store.velocity(tenant, wallet.id, (none, None), now).await.expect("read");
@@ -213,10 +245,16 @@ fn escrow_to_wallet(
     at: Timestamp,
     ids: &mut dyn domain::payment::IdSource,
 ) -> Transfer {
-    let (from, to) =
-        (AccountCode::Escrow(request.id, StableCoin::Usdc), AccountCode::Wallet(wallet.id, StableCoin::Usdc));
+    let (from, to) = (
+        AccountCode::Escrow(request.id, StableCoin::Usdc),
+        AccountCode::Wallet(wallet.id, StableCoin::Usdc),
+    );
     let kind = TransferKind::Pending;
-    Transfer { debit: from, kind, ..credit(wallet.tenant, to, 10 * COIN, "deposit.release", at, ids) }
+    Transfer {
+        debit: from,
+        kind,
+        ..credit(wallet.tenant, to, 10 * COIN, "deposit.release", at, ids)
+    }
 }
 
 pub async fn books_of_vaults_stand_beside_their_logs(world: World) {
@@ -251,15 +289,28 @@ pub async fn books_of_vaults_stand_beside_their_logs(world: World) {
         world.store.accounts(tenant).await.expect("read").into_iter().map(|it| it.code).collect();
     assert!(codes.contains(&escrow) && codes.contains(&AccountCode::Treasury(StableCoin::Usdc)));
     let sums = world.store.currency_sums(tenant).await.expect("read");
-    assert_eq!(sums, [(domain::currency::Currency::Usdc, 0)].into(), "vaults are summed up with all others");
+    assert_eq!(
+        sums,
+        [(domain::currency::Currency::Usdc, 0)].into(),
+        "vaults are summed up with all others"
+    );
     let books = world.store.vault_books(tenant, None, 99).await.expect("read");
-    let shown: Vec<_> =
-        books.iter().map(|it| (it.address, it.account.balance().minor, it.account.available().minor)).collect();
-    assert_eq!(shown, [(request.escrow, 15 * COIN, 14 * COIN), (wallet.address, 10 * COIN, 10 * COIN)]);
+    let shown: Vec<_> = books
+        .iter()
+        .map(|it| (it.address, it.account.balance().minor, it.account.available().minor))
+        .collect();
+    assert_eq!(
+        shown,
+        [(request.escrow, 15 * COIN, 14 * COIN), (wallet.address, 10 * COIN, 10 * COIN)]
+    );
     assert!(books.iter().all(|it| it.logged == 0 && it.coin == StableCoin::Usdc));
     assert_eq!(world.store.vault_books(tenant, None, 1).await.as_deref(), Ok(&books[..1]));
     assert_eq!(world.store.vault_books(tenant, Some(&escrow), 9).await.as_deref(), Ok(&books[1..]));
-    let sum = |reason: &str, debited, credited| ReasonSum { reason: reason.to_owned(), debited, credited };
+    let sum = |reason: &str, debited, credited| ReasonSum {
+        reason: reason.to_owned(),
+        debited,
+        credited,
+    };
     assert_eq!(
         world.store.sums_by_reason(tenant, &escrow).await,
         Ok(vec![sum("deposit.credit", 0, 25 * COIN), sum("deposit.release", 10 * COIN, 0)]),
@@ -271,13 +322,17 @@ pub async fn books_of_vaults_stand_beside_their_logs(world: World) {
     let overdraft = world
         .execute(&need, |ws, ids| {
             let too_much = Money::new(15 * COIN, domain::currency::Currency::Usdc);
-            let transfer = Transfer { amount: too_much, ..escrow_to_wallet(&wallet, &request, ws.now, ids) };
+            let transfer =
+                Transfer { amount: too_much, ..escrow_to_wallet(&wallet, &request, ws.now, ids) };
             assert!(ws.book(vec![transfer]).is_err(), "14 are free");
             ws.discard();
         })
         .await;
     assert!(overdraft.is_ok());
-    let sql = format!("UPDATE account SET debits_posted = debits_posted + {} WHERE code = '{escrow}'", 15 * COIN);
+    let sql = format!(
+        "UPDATE account SET debits_posted = debits_posted + {} WHERE code = '{escrow}'",
+        15 * COIN
+    );
     crate::constraints::refused(&world, &sql, crate::constraints::CHECK).await;
 }
 
@@ -290,27 +345,39 @@ pub async fn open_records_have_a_job(world: World) {
     let order = world.exchange(&wallet, |_| {}).await;
     world.exchange(&wallet, |it| it.state = ExchangeState::Debiting).await;
     let expected = |skip: &[Uuid]| -> Vec<(String, TenantId, Uuid)> {
-        [("deposit", screening.id.0), ("exchange_order", order.id.0), ("payment_request", request.id.0)]
-            .into_iter()
-            .filter(|(_, id)| !skip.contains(id))
-            .map(|(what, id)| (what.to_owned(), tenant, id))
-            .collect()
+        [
+            ("deposit", screening.id.0),
+            ("exchange_order", order.id.0),
+            ("payment_request", request.id.0),
+        ]
+        .into_iter()
+        .filter(|(_, id)| !skip.contains(id))
+        .map(|(what, id)| (what.to_owned(), tenant, id))
+        .collect()
     };
     assert_eq!(world.store.wallet_things_without_job(9).await, Ok(expected(&[])));
     let mut need = tenant_need(tenant);
     need.deposits.insert((tenant, screening.id));
     need.jobs.insert((tenant, order.id.0));
     let set = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
-        for (id, kind) in [(screening.id.0, domain::job::JobKind::Screen), (order.id.0, domain::job::JobKind::Exchange)]
-        {
+        for (id, kind) in [
+            (screening.id.0, domain::job::JobKind::Screen),
+            (order.id.0, domain::job::JobKind::Exchange),
+        ] {
             ws.set_job(tenant, id, domain::payment::JobChange::Set(kind, ws.now));
         }
         ws.keep();
     };
     world.execute(&need, set).await.expect("saved");
-    assert_eq!(world.store.wallet_things_without_job(9).await, Ok(expected(&[screening.id.0, order.id.0])));
+    assert_eq!(
+        world.store.wallet_things_without_job(9).await,
+        Ok(expected(&[screening.id.0, order.id.0]))
+    );
     let seen = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
-        assert!(ws.jobs.get(&(tenant, screening.id.0)).is_some_and(Option::is_some), "loaded with its deposit");
+        assert!(
+            ws.jobs.get(&(tenant, screening.id.0)).is_some_and(Option::is_some),
+            "loaded with its deposit"
+        );
         assert!(ws.jobs.get(&(tenant, order.id.0)).is_some_and(Option::is_some), "loaded by name");
     };
     world.execute(&need, seen).await.expect("loaded");
@@ -321,27 +388,49 @@ pub async fn permitted_differences_of_chain_and_books_are_summed_up(world: World
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let request = world.request(&wallet).await;
-    for (number, state) in [(1, DepositState::Seen), (2, DepositState::Seen), (3, DepositState::Suspended)] {
+    for (number, state) in
+        [(1, DepositState::Seen), (2, DepositState::Seen), (3, DepositState::Suspended)]
+    {
         world.deposit(&wallet, Some(&request), number, |it| it.state = state).await;
     }
     world.deposit(&wallet, Some(&request), 4, |it| it.state = DepositState::Refunding).await;
     let completed = |it: &mut Deposit| (it.state, it.pot) = (DepositState::Completed, Pot::Wallet);
     world.deposit(&wallet, Some(&request), 5, completed).await;
-    world.deposit(&wallet, None, 6, |it| (it.state, it.pot) = (DepositState::InReview, Pot::Suspense)).await;
+    world
+        .deposit(&wallet, None, 6, |it| {
+            (it.state, it.pot) = (DepositState::InReview, Pot::Suspense)
+        })
+        .await;
     let back = world.exchange(&wallet, |it| it.state = ExchangeState::Returning).await;
     world.exchange(&wallet, |it| it.state = ExchangeState::Debiting).await;
-    let one = world.store.deposits_of_request(tenant, wallet.id, request.id).await.expect("read")[0].minor;
-    let (escrow, held) =
-        (AccountCode::Escrow(request.id, StableCoin::Usdc), AccountCode::Wallet(wallet.id, StableCoin::Usdc));
+    let one = world.store.deposits_of_request(tenant, wallet.id, request.id).await.expect("read")
+        [0]
+    .minor;
+    let (escrow, held) = (
+        AccountCode::Escrow(request.id, StableCoin::Usdc),
+        AccountCode::Wallet(wallet.id, StableCoin::Usdc),
+    );
     let moving = world.store.moving(tenant).await.expect("read");
     let sum = |account: &AccountCode, kind| -> i64 {
-        moving.iter().filter(|it| (&it.account, it.kind) == (account, kind)).map(|it| it.minor).sum()
+        moving
+            .iter()
+            .filter(|it| (&it.account, it.kind) == (account, kind))
+            .map(|it| it.minor)
+            .sum()
     };
-    assert_eq!(sum(&escrow, MovingKind::Arriving), 3 * one, "seen, or reorganized away and possibly returning");
+    assert_eq!(
+        sum(&escrow, MovingKind::Arriving),
+        3 * one,
+        "seen, or reorganized away and possibly returning"
+    );
     assert_eq!(sum(&escrow, MovingKind::Refunding), one);
     assert_eq!(sum(&held, MovingKind::Beside), one, "directly to the wallet");
     assert_eq!(sum(&AccountCode::Wallet(wallet.id, back.coin), MovingKind::Returning), back.minor);
-    assert_eq!(moving.iter().map(|it| it.minor).sum::<i64>(), 5 * one + back.minor, "and nothing else");
+    assert_eq!(
+        moving.iter().map(|it| it.minor).sum::<i64>(),
+        5 * one + back.minor,
+        "and nothing else"
+    );
     assert_eq!(world.store.moving(TenantId(Uuid::new_v4())).await, Ok(Vec::new()));
 }
 
@@ -356,7 +445,9 @@ pub async fn dust_is_found_by_its_vault_the_largest_first(world: World) {
             it.to = if submission.is_some() { shown } else { it.to };
         }
     };
-    let this = world.deposit(&wallet, Some(&request), 1, |it| (it.submission, it.to) = (Some(1), shown)).await;
+    let this = world
+        .deposit(&wallet, Some(&request), 1, |it| (it.submission, it.to) = (Some(1), shown))
+        .await;
     let small = world.deposit(&wallet, Some(&request), 2, at(Some(1), 5)).await;
     let large = world.deposit(&wallet, Some(&request), 3, at(Some(1), 7)).await;
     let own = world.deposit(&wallet, Some(&request), 4, at(None, 6)).await;
@@ -364,7 +455,9 @@ pub async fn dust_is_found_by_its_vault_the_largest_first(world: World) {
     world.deposit(&other, None, 6, at(None, 6)).await;
     let direct = world.deposit(&wallet, None, 7, at(None, 6)).await;
     world.deposit(&wallet, Some(&request), 8, |it| (it.submission, it.to) = (Some(1), shown)).await;
-    let beside = async |deposit: &Deposit, limit| world.store.dust_beside(deposit, limit).await.expect("read");
+    let beside = async |deposit: &Deposit, limit| {
+        world.store.dust_beside(deposit, limit).await.expect("read")
+    };
     assert_eq!(beside(&this, 9).await, [large.clone(), small.clone()]);
     assert_eq!(beside(&this, 1).await, std::slice::from_ref(&large));
     assert_eq!(beside(&large, 9).await, [small]);

@@ -10,17 +10,22 @@ use domain::decimal::Decimal;
 use domain::deposit::{Decision, DepositState, Pot, Refund, ReviewVerdict};
 use domain::exchange::{ExchangeState, Fate, OrderFailure};
 use domain::ids::{
-    AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, RefundToId, SweepId, TransferId, WalletId,
+    AttemptId, DepositId, EventId, ExchangeId, IntentId, PaymentRequestId, RefundToId, SweepId,
+    TransferId, WalletId,
 };
 use domain::ledger::AccountCode;
 use domain::money::Money;
 use domain::payment::IdSource;
-use domain::payment_request::{Asked, Received, RefundTo, RequestState, SenderDetails, SubmissionHold};
+use domain::payment_request::{
+    Asked, Received, RefundTo, RequestState, SenderDetails, SubmissionHold,
+};
 use domain::risk::{Assessment, Check, Hold, ReasonCode, RiskResult};
 use domain::screening::Screened;
 use domain::sweep::{Sweep, SweepState};
 use domain::time::{Span, Timestamp};
-use domain::wallet::{Blacklisting, Block, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState};
+use domain::wallet::{
+    Blacklisting, Block, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState,
+};
 use domain::wallet_event::{Aggregate, FailureReason};
 use store::ExecuteError;
 use store::need::{IdempotencyKey, Need};
@@ -28,13 +33,19 @@ use store::working_set::{IdempotencyRecord, Made, SignerRow, Table, WorkingSet};
 use uuid::Uuid;
 
 use crate::wallet_world::{
-    COIN, SIGNER, attempt, chain_tx, credit, customer, movement, place, release, sender, wallet, wallet_need, word,
+    COIN, SIGNER, attempt, chain_tx, credit, customer, movement, place, release, sender, wallet,
+    wallet_need, word,
 };
 use crate::world::{World, tenant_need};
 
 /// Runs a batch that names `need` and expects exactly this row.
-async fn finds<K, V>(world: &World, need: &Need, table: fn(&WorkingSet) -> &Table<K, V>, key: K, row: &V)
-where
+async fn finds<K, V>(
+    world: &World,
+    need: &Need,
+    table: fn(&WorkingSet) -> &Table<K, V>,
+    key: K,
+    row: &V,
+) where
     K: Eq + std::hash::Hash + Clone + Sync,
     V: Clone + PartialEq + Debug + Sync,
 {
@@ -47,7 +58,10 @@ pub async fn a_wallet_is_loaded_as_it_was_saved(world: World) {
     let mut need = wallet_need(&bare);
     finds(&world, &need, |ws| &ws.wallets, (tenant, bare.id), &bare).await;
     assert_eq!(world.store.wallet(tenant, bare.id).await, Ok(Some(bare.clone())));
-    assert_eq!(world.store.wallet_of_customer(tenant, "C-1", "ethereum").await, Ok(Some(bare.clone())));
+    assert_eq!(
+        world.store.wallet_of_customer(tenant, "C-1", "ethereum").await,
+        Ok(Some(bare.clone()))
+    );
     assert_eq!(world.store.wallet_of_customer(tenant, "C-1", "other").await, Ok(None));
 
     let at = bare.created_at + Span::mins(1);
@@ -103,7 +117,12 @@ pub async fn a_request_is_loaded_with_the_senders_that_are_named(world: World) {
     let mut full = bare.clone();
     for asked in [
         Asked::Crypto { coin: StableCoin::Usdt, minor: 5 },
-        Asked::Fiat { currency: Currency::Pkr, micros: 7_000_000_000, usdc: 25_000_000, usdt: 25_000_001 },
+        Asked::Fiat {
+            currency: Currency::Pkr,
+            micros: 7_000_000_000,
+            usdc: 25_000_000,
+            usdt: 25_000_001,
+        },
     ] {
         full.asked = asked;
         full.purpose = Some("family".to_owned());
@@ -113,7 +132,11 @@ pub async fn a_request_is_loaded_with_the_senders_that_are_named(world: World) {
         (full.late, full.wrong_asset, full.confirming) = (true, true, 2);
         (full.held_at, full.lift) = (full.paid_at, Some(IntentId(Uuid::new_v4())));
         full.submissions += 2;
-        full.submission_holds.push(SubmissionHold { escrow: Address([7; 20]), held_at: full.paid_at, lift: full.lift });
+        full.submission_holds.push(SubmissionHold {
+            escrow: Address([7; 20]),
+            held_at: full.paid_at,
+            lift: full.lift,
+        });
         full.events += 1;
         full.version += 1;
         let change = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
@@ -133,7 +156,10 @@ pub async fn a_request_is_loaded_with_the_senders_that_are_named(world: World) {
     let said = world.store.sender_infos(tenant, full.id).await.expect("read");
     let names: Vec<_> = said.iter().filter_map(|info| info.details.first_name.as_deref()).collect();
     assert_eq!(names, ["Ali", "Alia", "Ali", "Alia"], "in order of submission");
-    assert_eq!(said.iter().map(|info| info.number).collect::<Vec<_>>(), [Some(1), Some(2), Some(3), Some(4)]);
+    assert_eq!(
+        said.iter().map(|info| info.number).collect::<Vec<_>>(),
+        [Some(1), Some(2), Some(3), Some(4)]
+    );
     finds(&world, &need, |ws| &ws.senders, (tenant, full.id, 3), &said[2]).await;
     assert_eq!(world.store.request_by_token("pay-").await, Ok(None));
 }
@@ -161,14 +187,26 @@ pub async fn refund_addresses_are_stored_per_answer(world: World) {
                 },
                 at: ws.now,
             };
-            let given = [answer(9, None, ids), answer(100, Some("sample 7 \"Jane\""), ids), answer(9, None, ids)];
+            let given = [
+                answer(9, None, ids),
+                answer(100, Some("sample 7 \"Jane\""), ids),
+                answer(9, None, ids),
+            ];
             given.iter().for_each(|answer| ws.add_refund_address(answer.clone()));
             given
         })
         .await;
-    assert_eq!(world.store.refund_addresses(tenant, request.id).await, Ok(given.to_vec()), "in order of submission");
+    assert_eq!(
+        world.store.refund_addresses(tenant, request.id).await,
+        Ok(given.to_vec()),
+        "in order of submission"
+    );
     assert_eq!(world.store.refund_addresses(tenant, quiet.id).await, Ok(Vec::new()));
-    assert_eq!(world.store.refund_addresses(other, request.id).await, Ok(Vec::new()), "of its own tenant only");
+    assert_eq!(
+        world.store.refund_addresses(other, request.id).await,
+        Ok(Vec::new()),
+        "of its own tenant only"
+    );
 }
 
 fn assessment(at: Timestamp) -> Assessment {
@@ -204,13 +242,18 @@ pub async fn a_deposit_is_loaded_as_it_was_saved(world: World) {
         phone_number: Some("+971501234567".to_owned()),
         custodial_provider: Some("Sample Exchange".to_owned()),
     };
-    (full.state, full.state_at, full.back_to) = (DepositState::Refunding, at, Some(DepositState::Rejected));
+    (full.state, full.state_at, full.back_to) =
+        (DepositState::Refunding, at, Some(DepositState::Rejected));
     (full.pot, full.hold, full.credited_at) = (Pot::Escrow, Some(TransferId(ids.next())), Some(at));
     (full.disputed, full.concern, full.spoiled) = (true, Some(ReasonCode::WrongAsset), true);
     (full.is_dust, full.riders) = (true, vec![DepositId(ids.next())]);
     full.assessment = Some(assessment(at));
-    full.decision =
-        Some(Decision { verdict: ReviewVerdict::LegalHold, by: "amal".to_owned(), note: "seen".to_owned(), at });
+    full.decision = Some(Decision {
+        verdict: ReviewVerdict::LegalHold,
+        by: "amal".to_owned(),
+        note: "seen".to_owned(),
+        at,
+    });
     (full.release, full.release_tx) = (Some(IntentId(ids.next())), Some(TxHash(word(5))));
     (full.completed_at, full.failure) = (Some(at), Some(FailureReason::ComplianceRejected));
     full.refund = Some(Refund {
@@ -220,7 +263,12 @@ pub async fn a_deposit_is_loaded_as_it_was_saved(world: World) {
         propose: IntentId(ids.next()),
         proposed: true,
         approved_by: Some("bilal".to_owned()),
-        screened_again: Some(Screened { score: 4, evidence: None, list_version: "w".to_owned(), stale: false }),
+        screened_again: Some(Screened {
+            score: 4,
+            evidence: None,
+            list_version: "w".to_owned(),
+            stale: false,
+        }),
         execute: Some(IntentId(ids.next())),
         tx: Some(TxHash(word(6))),
     });
@@ -250,7 +298,8 @@ pub async fn an_exchange_order_is_loaded_with_its_attempts(world: World) {
     full.bank.bank_name = Some("Sample Bank".to_owned());
     (full.fate, full.state, full.state_at) = (Fate::Fails, ExchangeState::Paying, at);
     let evidence = Some("SAMPLE S-1 Zorblax Quibbleton".to_owned());
-    full.screened = Some(Screened { score: 90, evidence, list_version: "lists-1".to_owned(), stale: false });
+    full.screened =
+        Some(Screened { score: 90, evidence, list_version: "lists-1".to_owned(), stale: false });
     (full.debit, full.debit_tx) = (Some(IntentId(ids.next())), Some(TxHash(word(8))));
     (full.give_back, full.attempt) = (Some(IntentId(ids.next())), Some(AttemptId(ids.next())));
     (full.unclear_since, full.unclear_beyond_window) = (Some(at), true);
@@ -294,15 +343,33 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
         (IntentKind::Release, Plan::Move(movement(3))),
         (IntentKind::ReturnDebit, Plan::ReturnDebit { debit: one, intent: two }),
         (IntentKind::Sweep, Plan::Sweep { token: Address([6; 20]), amount: 7 }),
-        (IntentKind::ProposeRefund, Plan::ProposeRefund { movement: movement(4), to: Address([5; 20]) }),
+        (
+            IntentKind::ProposeRefund,
+            Plan::ProposeRefund { movement: movement(4), to: Address([5; 20]) },
+        ),
         (IntentKind::ProposeRefund, Plan::CancelRefund { intent: Word([4; 32]) }),
         (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent: one }),
-        (IntentKind::SetFrozen, Plan::SetFrozen { account: wallet.address, frozen: true, case: two }),
+        (
+            IntentKind::SetFrozen,
+            Plan::SetFrozen { account: wallet.address, frozen: true, case: two },
+        ),
         // A hold is lifted and placed again.
-        (IntentKind::SetLegalHold, Plan::SetLegalHold { vault: Address([5; 20]), held: true, case: one }),
-        (IntentKind::SetLegalHold, Plan::SetLegalHold { vault: Address([5; 20]), held: false, case: one }),
-        (IntentKind::SetLegalHold, Plan::SetLegalHold { vault: Address([5; 20]), held: true, case: one }),
-        (IntentKind::Blacklist(StableCoin::Usdt), Plan::Blacklist { token: Address([6; 20]), account: wallet.address }),
+        (
+            IntentKind::SetLegalHold,
+            Plan::SetLegalHold { vault: Address([5; 20]), held: true, case: one },
+        ),
+        (
+            IntentKind::SetLegalHold,
+            Plan::SetLegalHold { vault: Address([5; 20]), held: false, case: one },
+        ),
+        (
+            IntentKind::SetLegalHold,
+            Plan::SetLegalHold { vault: Address([5; 20]), held: true, case: one },
+        ),
+        (
+            IntentKind::Blacklist(StableCoin::Usdt),
+            Plan::Blacklist { token: Address([6; 20]), account: wallet.address },
+        ),
         (IntentKind::Deploy, Plan::Deploy),
     ];
     let made = world
@@ -323,9 +390,11 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
     let mut full = made[0].clone();
     let tx = world.put(tenant, |ws, ids| chain_tx(tenant, 0, ws.now, ids)).await;
     (full.state, full.tx) = (IntentState::Assigned, Some(tx.id));
-    (full.wallet, full.request, full.coin) = (full.wallet, Some(PaymentRequestId(Uuid::new_v4())), None);
+    (full.wallet, full.request, full.coin) =
+        (full.wallet, Some(PaymentRequestId(Uuid::new_v4())), None);
     full.riders = vec![deposit.id];
-    (full.unchecked, full.tries, full.failure, full.version) = (true, 3, Some("reverted".to_owned()), 2);
+    (full.unchecked, full.tries, full.failure, full.version) =
+        (true, 3, Some("reverted".to_owned()), 2);
     let mut need = tenant_need(tenant);
     need.intents.insert((tenant, full.id));
     let change = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
@@ -368,7 +437,11 @@ pub async fn a_sweep_is_kept_and_there_is_one_at_a_time_of_a_coin(world: World) 
     let mut need = tenant_need(tenant);
     need.sweeps.insert((tenant, usdc.id));
     finds(&world, &need, |ws| &ws.sweeps, (tenant, usdc.id), &usdc).await;
-    assert_eq!(world.store.sweeps(tenant, 9).await, Ok(vec![usdt.clone(), usdc.clone()]), "the newest first");
+    assert_eq!(
+        world.store.sweeps(tenant, 9).await,
+        Ok(vec![usdt.clone(), usdc.clone()]),
+        "the newest first"
+    );
     let mut ids = world.store.ids();
     let another = Sweep { id: SweepId(ids.next()), hold: TransferId(ids.next()), ..usdc.clone() };
     let refused = world.execute(&tenant_need(tenant), put(another.clone())).await;
@@ -407,7 +480,8 @@ pub async fn a_transaction_keeps_all_that_was_signed(world: World) {
         full.version += 1;
         let change = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
             let next = ws.signers.get(&(tenant, SIGNER)).expect("loaded").next_nonce + 1;
-            ws.signers.put((tenant, SIGNER), SignerRow { role: KeyRole::Operator, next_nonce: next });
+            ws.signers
+                .put((tenant, SIGNER), SignerRow { role: KeyRole::Operator, next_nonce: next });
             ws.chain_txs.put((tenant, full.id), full.clone());
             ws.keep();
         };
@@ -439,7 +513,10 @@ pub async fn a_transaction_keeps_all_that_was_signed(world: World) {
         ws.keep();
     };
     let refused = world.execute(&need, forget).await;
-    assert!(matches!(refused, Err(ExecuteError::Corrupt(_))), "signed attempts are immutable: {refused:?}");
+    assert!(
+        matches!(refused, Err(ExecuteError::Corrupt(_))),
+        "signed attempts are immutable: {refused:?}"
+    );
 }
 
 pub async fn accounts_of_vaults_are_loaded_by_name(world: World) {
@@ -448,8 +525,9 @@ pub async fn accounts_of_vaults_are_loaded_by_name(world: World) {
     let code = |wallet: &Wallet| AccountCode::Wallet(wallet.id, StableCoin::Usdc);
     world
         .put(tenant, |ws, ids| {
-            let transfers =
-                [&one, &two].map(|wallet| credit(tenant, code(wallet), 5 * COIN, "deposit.credit", ws.now, ids));
+            let transfers = [&one, &two].map(|wallet| {
+                credit(tenant, code(wallet), 5 * COIN, "deposit.credit", ws.now, ids)
+            });
             ws.book(transfers.to_vec()).expect("booked");
         })
         .await;
@@ -458,14 +536,22 @@ pub async fn accounts_of_vaults_are_loaded_by_name(world: World) {
     let seen = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
         assert_eq!(ws.account(tenant, &code(&one)).balance().minor, 5 * COIN);
         assert!(ws.accounts.get(&(tenant, code(&two))).is_none(), "not named, not loaded");
-        assert_eq!(ws.account(tenant, &AccountCode::External(StableCoin::Usdc)).balance().minor, -10 * COIN);
+        assert_eq!(
+            ws.account(tenant, &AccountCode::External(StableCoin::Usdc)).balance().minor,
+            -10 * COIN
+        );
     };
     world.execute(&need, seen).await.expect("loaded");
     let unseen = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
-        ws.book(vec![credit(tenant, code(&two), COIN, "deposit.credit", ws.now, ids)]).expect("booked");
+        ws.book(vec![credit(tenant, code(&two), COIN, "deposit.credit", ws.now, ids)])
+            .expect("booked");
         ws.keep();
     };
-    assert_eq!(world.execute(&need, unseen).await, Err(ExecuteError::Contended), "nothing is booked blindly");
+    assert_eq!(
+        world.execute(&need, unseen).await,
+        Err(ExecuteError::Contended),
+        "nothing is booked blindly"
+    );
     let [usdc, usdt] = world.store.wallet_accounts(tenant, two.id).await.expect("read");
     assert_eq!((usdc.balance().minor, usdt.balance().minor), (5 * COIN, 0));
     assert_eq!((usdc.code, usdt.code), (code(&two), AccountCode::Wallet(two.id, StableCoin::Usdt)));
@@ -482,8 +568,12 @@ pub async fn records_of_idempotency_keys_are_stored(world: World) {
         Made::Deposit(DepositId(id)),
         Made::Event(EventId(id)),
     ];
-    let key = |at: usize| (tenant, IdempotencyKey { scope: "POST".to_owned(), key: at.to_string() });
-    let need = Need { idempotency: (0..made.len()).map(key).collect::<BTreeSet<_>>(), ..tenant_need(tenant) };
+    let key =
+        |at: usize| (tenant, IdempotencyKey { scope: "POST".to_owned(), key: at.to_string() });
+    let need = Need {
+        idempotency: (0..made.len()).map(key).collect::<BTreeSet<_>>(),
+        ..tenant_need(tenant)
+    };
     let put = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
         for (at, made) in made.into_iter().enumerate() {
             ws.idempotency.put(key(at), IdempotencyRecord { body_hash: [3; 32], made, at: ws.now });
@@ -563,5 +653,8 @@ pub async fn a_command_sees_every_row_once(world: World) {
         ws.wallets = Table::default();
     };
     world.execute(&need, seen).await.expect("loaded");
-    assert_eq!(world.store.wallet(tenant, second.id).await.map(|it| it.map(|it: Wallet| it.events)), Ok(Some(0)));
+    assert_eq!(
+        world.store.wallet(tenant, second.id).await.map(|it| it.map(|it: Wallet| it.events)),
+        Ok(Some(0))
+    );
 }

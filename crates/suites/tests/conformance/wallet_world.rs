@@ -7,11 +7,15 @@ use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::deposit::{Deposit, DepositState, Pot};
 use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState, Fate};
-use domain::ids::{ChainTxId, ExchangeId, IntentId, PaymentRequestId, SenderInfoId, TenantId, TransferId, WalletId};
+use domain::ids::{
+    ChainTxId, ExchangeId, IntentId, PaymentRequestId, SenderInfoId, TenantId, TransferId, WalletId,
+};
 use domain::ledger::{AccountCode, Transfer, TransferKind};
 use domain::money::Money;
 use domain::payment::IdSource;
-use domain::payment_request::{Asked, PaymentRequest, Received, RequestState, SenderDetails, SenderInfo};
+use domain::payment_request::{
+    Asked, PaymentRequest, Received, RequestState, SenderDetails, SenderInfo,
+};
 use domain::time::{Span, Timestamp};
 use domain::wallet::{KycLevel, Wallet, WalletState};
 use domain::wallet_event::{About, Aggregate, FailureReason, NewWalletEvent, WalletEvent};
@@ -37,7 +41,12 @@ pub fn customer(name: &str) -> Customer {
 }
 
 /// A newly provisioned wallet.
-pub fn wallet(tenant: TenantId, customer_id: &str, now: Timestamp, ids: &mut dyn IdSource) -> Wallet {
+pub fn wallet(
+    tenant: TenantId,
+    customer_id: &str,
+    now: Timestamp,
+    ids: &mut dyn IdSource,
+) -> Wallet {
     let id = WalletId(ids.next());
     let (controller, implementation) = (Address([1; 20]), Address([2; 20]));
     let reference = vault::reference(VaultKind::Wallet, tenant, id.0);
@@ -78,7 +87,12 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
         tenant: wallet.tenant,
         wallet: wallet.id,
         token: format!("pay-{}", id.0.simple()),
-        escrow: vault::address(&wallet.controller, &wallet.implementation, &wallet.address, &reference),
+        escrow: vault::address(
+            &wallet.controller,
+            &wallet.implementation,
+            &wallet.address,
+            &reference,
+        ),
         reference,
         submissions: 0,
         asked: Asked::Flexible,
@@ -118,13 +132,21 @@ pub fn sender(
         request: request.id,
         number,
         escrow: number.map(escrow),
-        details: SenderDetails { first_name: Some(first_name.to_owned()), ..SenderDetails::default() },
+        details: SenderDetails {
+            first_name: Some(first_name.to_owned()),
+            ..SenderDetails::default()
+        },
         at: now,
     }
 }
 
 /// A deposit that was just seen; `number` determines its transaction and height.
-pub fn deposit(wallet: &Wallet, request: Option<&PaymentRequest>, number: u64, now: Timestamp) -> Deposit {
+pub fn deposit(
+    wallet: &Wallet,
+    request: Option<&PaymentRequest>,
+    number: u64,
+    now: Timestamp,
+) -> Deposit {
     let tx = TxHash(word(number));
     Deposit {
         id: Deposit::id_of(1, tx, 0),
@@ -277,11 +299,23 @@ pub fn fees() -> Fees {
 
 pub fn attempt(number: i32, unique: u64, now: Timestamp) -> TxAttempt {
     let raw = word(unique)[..9].to_vec();
-    TxAttempt { number, cancels: number > 1, hash: TxHash(word(unique)), raw, fees: fees(), at: now }
+    TxAttempt {
+        number,
+        cancels: number > 1,
+        hash: TxHash(word(unique)),
+        raw,
+        fees: fees(),
+        at: now,
+    }
 }
 
 pub fn about(request: &PaymentRequest) -> About {
-    About { request: Some(request.id), wallet: request.wallet, customer: "C-1".to_owned(), deposit: None }
+    About {
+        request: Some(request.id),
+        wallet: request.wallet,
+        customer: "C-1".to_owned(),
+        deposit: None,
+    }
 }
 
 /// The request's event with this number.
@@ -382,7 +416,11 @@ impl World {
     }
 
     /// Stores an order after applying a change.
-    pub async fn exchange(&self, wallet: &Wallet, change: impl Fn(&mut ExchangeOrder) + Sync) -> ExchangeOrder {
+    pub async fn exchange(
+        &self,
+        wallet: &Wallet,
+        change: impl Fn(&mut ExchangeOrder) + Sync,
+    ) -> ExchangeOrder {
         self.put(wallet.tenant, |ws, ids| {
             let mut made = exchange(wallet, ws.now, ids);
             change(&mut made);

@@ -86,7 +86,10 @@ pub const START: Timestamp = Timestamp(1_795_244_268_123_456);
 async fn world(url: String, side: Side) -> World {
     let clock = Arc::new(HandClock::at(START));
     let entropy = Arc::new(SeededEntropy(AtomicU64::new(42)));
-    let options = Options { entropy: entropy.clone(), ..Options::new(clock.clone(), SecretBox::new(Box::new(KEK))) };
+    let options = Options {
+        entropy: entropy.clone(),
+        ..Options::new(clock.clone(), SecretBox::new(Box::new(KEK)))
+    };
     let store = Store::open(&url, options).await.expect("opens");
     World { store, clock, url, side, entropy }
 }
@@ -111,7 +114,8 @@ fn boxed<F: Future<Output = ()> + 'static>(case: fn(World) -> F) -> Case {
 }
 
 fn run(future: Pin<Box<dyn Future<Output = ()> + '_>>) {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     runtime.expect("a runtime").block_on(future);
 }
 
@@ -142,7 +146,9 @@ pub fn on_postgres<F: Future<Output = ()> + 'static>(name: &str, case: fn(World)
 }
 
 fn in_postgres(name: &str, case: Case) {
-    let Some(cluster) = testkit::postgres::for_tests("store conformance").expect("a server") else { return };
+    let Some(cluster) = testkit::postgres::for_tests("store conformance").expect("a server") else {
+        return;
+    };
     let migrate = |url: &str| {
         run(Box::pin(async { _ = migrated(url.to_owned(), Side::Postgres).await }));
         Ok(())
@@ -183,18 +189,28 @@ impl World {
         match &self.side {
             Side::Memory => None,
             Side::File(dir) => {
-                let connection = rusqlite::Connection::open(dir.path().join("corridor.db")).expect("opens");
+                let connection =
+                    rusqlite::Connection::open(dir.path().join("corridor.db")).expect("opens");
                 connection.busy_timeout(std::time::Duration::from_secs(5)).expect("set");
-                Some(connection.execute(text, []).map(|rows| rows as u64).map_err(|error| error.to_string()))
+                Some(
+                    connection
+                        .execute(text, [])
+                        .map(|rows| rows as u64)
+                        .map_err(|error| error.to_string()),
+                )
             }
             Side::Postgres => {
                 let (client, connection) =
-                    tokio_postgres::connect(&self.url, tokio_postgres::NoTls).await.expect("connects");
+                    tokio_postgres::connect(&self.url, tokio_postgres::NoTls)
+                        .await
+                        .expect("connects");
                 let driver = tokio::spawn(connection);
                 let done = client.execute(text, &[]).await;
                 drop(client);
                 driver.await.expect("ends").expect("ends well");
-                Some(done.map_err(|error| error.as_db_error().map_or_else(|| error.to_string(), |it| it.to_string())))
+                Some(done.map_err(|error| {
+                    error.as_db_error().map_or_else(|| error.to_string(), |it| it.to_string())
+                }))
             }
         }
     }
@@ -221,7 +237,8 @@ impl World {
     /// Creates a tenant with a prefund.
     pub async fn tenant(&self, tag: &str, prefund_minor: i64) -> TenantId {
         let id = TenantId(Uuid::new_v4());
-        let tenant = Tenant { id, tag: tag.to_owned(), name: format!("{tag} Ltd"), policy: policy() };
+        let tenant =
+            Tenant { id, tag: tag.to_owned(), name: format!("{tag} Ltd"), policy: policy() };
         self.store.create_tenant(&tenant, "test").await.expect("created");
         if prefund_minor > 0 {
             self.execute(&tenant_need(id), |ws, ids| {
@@ -248,7 +265,9 @@ impl World {
     /// Creates a quote.
     pub async fn quote(&self, tenant: TenantId) -> Quote {
         let mut made = None;
-        self.execute(&tenant_need(tenant), |ws, ids| made = Some(put_quote(ws, tenant, ids))).await.expect("quoted");
+        self.execute(&tenant_need(tenant), |ws, ids| made = Some(put_quote(ws, tenant, ids)))
+            .await
+            .expect("quoted");
         made.expect("made")
     }
 
@@ -259,7 +278,9 @@ impl World {
         let mut need = tenant_need(tenant);
         need.quotes.insert((tenant, quote.id));
         need.external_ids.extend(external_id.map(|id| (tenant, id.to_owned())));
-        self.execute(&need, |ws, ids| made = Some(put_payment(ws, &quote, external_id, ids))).await.expect("accepted");
+        self.execute(&need, |ws, ids| made = Some(put_payment(ws, &quote, external_id, ids)))
+            .await
+            .expect("accepted");
         made.expect("made")
     }
 }
@@ -329,8 +350,11 @@ pub fn put_quote(ws: &mut WorkingSet, tenant: TenantId, ids: &mut dyn IdSource) 
 }
 
 pub fn put_bound_quote(ws: &mut WorkingSet, tenant: TenantId, ids: &mut dyn IdSource) -> Quote {
-    let offer =
-        Offer { account: Some("PK36SCBL0000001123456702".to_owned()), branch: Some("SCBLPKKX".to_owned()), ..offer() };
+    let offer = Offer {
+        account: Some("PK36SCBL0000001123456702".to_owned()),
+        branch: Some("SCBLPKKX".to_owned()),
+        ..offer()
+    };
     put_offer(ws, tenant, offer, ids)
 }
 
@@ -401,7 +425,12 @@ pub fn order(quote: &Quote, external_id: Option<&str>) -> Order {
 }
 
 /// Accepts a payment as the engine does.
-pub fn put_payment(ws: &mut WorkingSet, quote: &Quote, external_id: Option<&str>, ids: &mut dyn IdSource) -> Payment {
+pub fn put_payment(
+    ws: &mut WorkingSet,
+    quote: &Quote,
+    external_id: Option<&str>,
+    ids: &mut dyn IdSource,
+) -> Payment {
     let tenant = quote.tenant;
     let order = order(quote, external_id);
     let screened = Screened {
@@ -410,13 +439,18 @@ pub fn put_payment(ws: &mut WorkingSet, quote: &Quote, external_id: Option<&str>
         list_version: "2026-11-20/ab".to_owned(),
         stale: false,
     };
-    let submission =
-        Submission { order: order.clone(), screened, payment: PaymentId(ids.next()), hold: TransferId(ids.next()) };
+    let submission = Submission {
+        order: order.clone(),
+        screened,
+        payment: PaymentId(ids.next()),
+        hold: TransferId(ids.next()),
+    };
     let mut quote = ws.quotes.get(&(tenant, quote.id)).cloned().expect("the quote is loaded");
     let prefund = ws.account(tenant, &AccountCode::Prefund(StableCoin::Usdt));
     let now = ws.now;
     let (payment, effects) =
-        accept(Some(&mut quote), &submission, None, &[], &prefund, &mut Cx { now, ids }).expect("accepted");
+        accept(Some(&mut quote), &submission, None, &[], &prefund, &mut Cx { now, ids })
+            .expect("accepted");
     ws.quotes.put((tenant, quote.id), quote);
     let open = ws.open_quotes.get(&(tenant, Country::Pak)).copied().unwrap_or(1);
     ws.open_quotes.put((tenant, Country::Pak), open - 1);
@@ -447,13 +481,18 @@ pub fn put_effects(ws: &mut WorkingSet, payment: &Payment, effects: Effects) {
 /// Steps in the life of a payment.
 impl World {
     /// Begins an attempt over `rail`.
-    pub async fn attempt(&self, payment: &Payment, rail: &domain::rail::RailId) -> domain::attempt::Attempt {
+    pub async fn attempt(
+        &self,
+        payment: &Payment,
+        rail: &domain::rail::RailId,
+    ) -> domain::attempt::Attempt {
         let tenant = payment.tenant;
         let mut begun = None;
         self.execute(&payment_need(payment), |ws, ids| {
             let mut it = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");
             let cx = &mut Cx { now: ws.now, ids };
-            let attempt = domain::payment::report::begin_attempt(&mut it, None, (rail, None), cx).expect("begun");
+            let attempt = domain::payment::report::begin_attempt(&mut it, None, (rail, None), cx)
+                .expect("begun");
             ws.attempts.put((tenant, attempt.id), attempt.clone());
             ws.payments.put((tenant, it.id), it);
             ws.keep();
@@ -470,7 +509,8 @@ impl World {
         self.execute(&payment_need(payment), |ws, ids| {
             let mut it = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");
             let id = it.attempt.expect("begun");
-            let mut attempt = ws.attempts.get(&(tenant, id)).cloned().expect("the newest attempt is loaded");
+            let mut attempt =
+                ws.attempts.get(&(tenant, id)).cloned().expect("the newest attempt is loaded");
             let report = domain::rail::RailReport {
                 attempt: id,
                 status: domain::rail::RailStatus::Settled,
@@ -483,7 +523,14 @@ impl World {
                 charges: None,
             };
             let cx = &mut Cx { now: ws.now, ids };
-            let effects = domain::payment::report::apply(&mut it, &mut attempt, &report, None, Span::days(5), cx);
+            let effects = domain::payment::report::apply(
+                &mut it,
+                &mut attempt,
+                &report,
+                None,
+                Span::days(5),
+                cx,
+            );
             ws.attempts.put((tenant, id), attempt);
             put_effects(ws, &it, effects);
             ws.keep();
@@ -500,7 +547,8 @@ impl World {
             let mut it = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");
             let cx = &mut Cx { now: ws.now, ids };
             let trigger = domain::payment::Trigger::NoRoute;
-            let effects = domain::payment::report::refuse(&mut it, None, trigger, "no route", cx).expect("queued");
+            let effects = domain::payment::report::refuse(&mut it, None, trigger, "no route", cx)
+                .expect("queued");
             put_effects(ws, &it, effects);
             ws.keep();
             refused = Some(it);

@@ -61,7 +61,10 @@ impl Model {
 
     async fn pay_again(&mut self, world: &World, node: &Node, at: usize) {
         let (quote, first) = &self.used[at];
-        assert_eq!(world.pay(node, quote).await.map(|(payment, _)| payment.id), Err(Refusal::QuoteUsed(*first)));
+        assert_eq!(
+            world.pay(node, quote).await.map(|(payment, _)| payment.id),
+            Err(Refusal::QuoteUsed(*first))
+        );
     }
 
     async fn compare(&self, world: &World) {
@@ -71,9 +74,15 @@ impl Model {
             assert_eq!(world.store.quote(TENANT, quote.id).await, Ok(Some(quote.clone())));
         }
         for (quote, payment) in &self.used {
-            let found = world.store.quote(TENANT, quote.id).await.expect("readable").expect("there");
+            let found =
+                world.store.quote(TENANT, quote.id).await.expect("readable").expect("there");
             assert_eq!((found.state, found.payment), (QuoteState::Used, Some(*payment)));
-            let record = world.store.payment_record(TENANT, *payment).await.expect("readable").expect("there");
+            let record = world
+                .store
+                .payment_record(TENANT, *payment)
+                .await
+                .expect("readable")
+                .expect("there");
             assert_eq!(record.payment.quote, quote.id);
         }
     }
@@ -160,7 +169,9 @@ fn concurrent_spending_on_both_nodes_is_counted_once() {
         for outcome in outcomes {
             match outcome {
                 Ok(Outcome::Accepted(payment)) => accepted.push(payment.quote),
-                Ok(Outcome::Refused(Refused::Order(Refusal::InsufficientBalance { .. }))) => short += 1,
+                Ok(Outcome::Refused(Refused::Order(Refusal::InsufficientBalance { .. }))) => {
+                    short += 1
+                }
                 Ok(Outcome::Refused(Refused::Order(Refusal::QuoteUsed(_)))) => {}
                 other => panic!("{other:?}"),
             }

@@ -23,7 +23,11 @@ fn a_top_up_on_another_node_is_seen_by_an_order_that_the_cache_would_refuse() {
         let quote = world.remembering(&world.a).await.remove(0);
         // A top-up emits no event.
         world.top_up(&world.b, CHARGE / 2).await;
-        assert_eq!(short(world.pay(&world.a, &quote).await), CHARGE / 2, "refused by the current balance");
+        assert_eq!(
+            short(world.pay(&world.a, &quote).await),
+            CHARGE / 2,
+            "refused by the current balance"
+        );
         world.remembering(&world.a).await;
         world.top_up(&world.b, CHARGE).await;
         let (_, rows) = world.pay(&world.a, &quote).await.expect("sufficient funds");
@@ -67,10 +71,15 @@ fn keys_and_ids_taken_on_another_node_stay_taken() {
         let first = world.b.pay(&quotes[0], Some("mine")).await;
         let Ok(Outcome::Accepted(first)) = first else { panic!("not accepted: {first:?}") };
         let again = world.a.quote(keyed("k-1")).await;
-        assert!(matches!(&again, Ok(Outcome::Replayed(record)) if record.made == Made::Quote(made.id)), "{again:?}");
+        assert!(
+            matches!(&again, Ok(Outcome::Replayed(record)) if record.made == Made::Quote(made.id)),
+            "{again:?}"
+        );
         world.remembering(&world.a).await;
         let again = world.a.pay(&quotes[1], Some("mine")).await;
-        let Ok(Outcome::Refused(Refused::Order(refusal))) = again else { panic!("not refused: {again:?}") };
+        let Ok(Outcome::Refused(Refused::Order(refusal))) = again else {
+            panic!("not refused: {again:?}")
+        };
         assert_eq!(refusal, Refusal::ExternalIdConflict(first.id));
         let used = world.pay(&world.a, &quotes[0]).await.map(|(payment, _)| payment.id);
         assert_eq!(used, Err(Refusal::QuoteUsed(first.id)));
@@ -101,7 +110,8 @@ fn subscribed_events_are_delivered_despite_a_stale_cache() {
             let (payment, _) = world.pay(&world.a, quote).await.expect("sufficient funds");
             assert_eq!(delivery(&world, quote.id, 2).await, Some(DeliveryState::Pending));
             let queued = Aggregate::Payment(payment.id).event_id(TENANT, 1);
-            let queued = world.store.delivery(TENANT, queued).await.expect("readable").expect("there");
+            let queued =
+                world.store.delivery(TENANT, queued).await.expect("readable").expect("there");
             assert_eq!(queued.delivery.state, DeliveryState::Pending);
         }
         world.verified().await;

@@ -130,10 +130,13 @@ pub fn with(test: impl AsyncFnOnce(World)) {
 
 impl World {
     async fn new() -> World {
-        let (clock, trap) = (Arc::new(HandClock(AtomicI64::new(START.0))), Arc::new(Trap::default()));
+        let (clock, trap) =
+            (Arc::new(HandClock(AtomicI64::new(START.0))), Arc::new(Trap::default()));
         let faults: Arc<dyn Faults> = trap.clone();
-        let options =
-            Options { faults: Some(faults), ..Options::new(clock.clone(), SecretBox::new(Box::new([7; 32]))) };
+        let options = Options {
+            faults: Some(faults),
+            ..Options::new(clock.clone(), SecretBox::new(Box::new([7; 32])))
+        };
         let store = Store::open("sqlite::memory:", options).await.expect("opens");
         store.migrate().await.expect("migrates");
         let policy = TenantPolicy {
@@ -145,7 +148,8 @@ impl World {
             require_hmac: false,
             wallet: domain::wallet_policy::WalletPolicy::default(),
         };
-        let tenant = Tenant { id: TENANT, tag: "one".to_owned(), name: "One Ltd".to_owned(), policy };
+        let tenant =
+            Tenant { id: TENANT, tag: "one".to_owned(), name: "One Ltd".to_owned(), policy };
         store.create_tenant(&tenant, "test").await.expect("is new");
         let (a, b) = (Node::new(&store), Node::new(&store));
         World { store, clock, trap, a, b }
@@ -173,7 +177,9 @@ impl World {
     pub async fn pay(&self, node: &Node, quote: &Quote) -> Result<(Payment, Rows), Refusal> {
         self.pass();
         match node.pay(quote, None).await {
-            Ok(Outcome::Accepted(payment)) => Ok((payment.as_ref().clone(), self.rows(payment.accepted_at))),
+            Ok(Outcome::Accepted(payment)) => {
+                Ok((payment.as_ref().clone(), self.rows(payment.accepted_at)))
+            }
             Ok(Outcome::Refused(Refused::Order(refusal))) => Err(refusal),
             other => panic!("neither accepted nor refused: {other:?}"),
         }
@@ -181,7 +187,8 @@ impl World {
 
     pub async fn top_up(&self, node: &Node, minor: i64) {
         self.pass();
-        let outcome = node.run(Action::TopUp { coin: USDT, minor, by: Box::new("test".into()) }).await;
+        let outcome =
+            node.run(Action::TopUp { coin: USDT, minor, by: Box::new("test".into()) }).await;
         assert!(matches!(outcome, Ok(Outcome::Done)), "{outcome:?}");
     }
 
@@ -210,7 +217,10 @@ impl World {
     pub async fn verified(&self) -> usize {
         assert_eq!(self.store.verify_books(TENANT).await, Ok(Vec::new()));
         let events = self.store.events_after(TENANT, 0, 10_000).await.expect("readable");
-        assert!(events.iter().map(|entry| entry.event.seq).eq((1..).take(events.len())), "numbered consecutively");
+        assert!(
+            events.iter().map(|entry| entry.event.seq).eq((1..).take(events.len())),
+            "numbered consecutively"
+        );
         assert!(events.is_sorted_by_key(|entry| entry.event.at), "time does not go back");
         events.len()
     }
@@ -258,10 +268,15 @@ impl Node {
 
     pub async fn quote(&self, idempotency: Option<Idempotency>) -> Result<Outcome, EngineError> {
         let (id, offer) = (QuoteId(fresh_id(&self.store)), Box::new(offer()));
-        self.run(Action::CreateQuote { id, offer, ttl: Span::days(1), cap: None, idempotency }).await
+        self.run(Action::CreateQuote { id, offer, ttl: Span::days(1), cap: None, idempotency })
+            .await
     }
 
-    pub async fn pay(&self, quote: &Quote, external_id: Option<&str>) -> Result<Outcome, EngineError> {
+    pub async fn pay(
+        &self,
+        quote: &Quote,
+        external_id: Option<&str>,
+    ) -> Result<Outcome, EngineError> {
         let submission = Box::new(Submission {
             order: order(quote, external_id),
             screened: clean(),
@@ -279,7 +294,8 @@ pub fn keyed(key: &str) -> Option<Idempotency> {
 }
 
 fn offer() -> Offer {
-    let (coin, local) = (|minor| Money::new(minor, Currency::Usdt), |minor| Money::new(minor, Currency::Pkr));
+    let (coin, local) =
+        (|minor| Money::new(minor, Currency::Usdt), |minor| Money::new(minor, Currency::Pkr));
     Offer {
         country: Country::Pak,
         amount: Money::new(100, Currency::Usd),
@@ -298,7 +314,8 @@ fn offer() -> Offer {
 
 fn order(quote: &Quote, external_id: Option<&str>) -> Order {
     let offer = &quote.offer;
-    let draft = example::draft(offer.country, quote.id, offer.amount.currency, quote.expected_amount());
+    let draft =
+        example::draft(offer.country, quote.id, offer.amount.currency, quote.expected_amount());
     Order {
         country: draft.country,
         currency: draft.currency,

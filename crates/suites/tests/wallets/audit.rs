@@ -27,16 +27,33 @@ fn each_decision_on_a_deposit_is_recorded() {
         let request = world.request(&wallet, COIN).await;
         let deposit = world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
         world.work().await;
-        let officer = Deed::new(Via::Console, "amal").with_role("compliance").because("a near miss").of_request("r-7");
-        let asked =
-            ReviewAsked { deposit: deposit.id, seen: None, verdict: ReviewVerdict::Reject, by: officer.clone() };
-        let decided = world.wallets.decide_review(&world.caller(), asked.clone(), None).await.expect("may be").made;
+        let officer = Deed::new(Via::Console, "amal")
+            .with_role("compliance")
+            .because("a near miss")
+            .of_request("r-7");
+        let asked = ReviewAsked {
+            deposit: deposit.id,
+            seen: None,
+            verdict: ReviewVerdict::Reject,
+            by: officer.clone(),
+        };
+        let decided = world
+            .wallets
+            .decide_review(&world.caller(), asked.clone(), None)
+            .await
+            .expect("may be")
+            .made;
         assert_eq!(decided.state, DepositState::Rejected);
         let again = world.wallets.decide_review(&world.caller(), asked, None).await;
         assert!(matches!(again, Err(Denied::Refused(_))), "{again:?}");
-        let proposer = Deed::new(Via::Cli, "root").on_behalf_of("ayesha").because("asked for by mail");
+        let proposer =
+            Deed::new(Via::Cli, "root").on_behalf_of("ayesha").because("asked for by mail");
         let to = Address([3; 20]);
-        let proposed = world.wallets.propose_refund(&world.caller(), deposit.id, to, &proposer).await.expect("may be");
+        let proposed = world
+            .wallets
+            .propose_refund(&world.caller(), deposit.id, to, &proposer)
+            .await
+            .expect("may be");
         assert_eq!(proposed.made.refund.expect("proposed").proposed_by, "ayesha");
 
         let noted = entries(&world).await;
@@ -44,10 +61,16 @@ fn each_decision_on_a_deposit_is_recorded() {
         assert_eq!((&rejected.deed, &rejected.note.action[..]), (&officer, "review.reject"));
         assert_eq!(rejected.note.subject, deposit.id.to_string());
         let state = |text: &str| Some(format!(r#"{{"state":"{text}"}}"#));
-        assert_eq!((&rejected.note.before, &rejected.note.after), (&state("in_review"), &state("rejected")));
+        assert_eq!(
+            (&rejected.note.before, &rejected.note.after),
+            (&state("in_review"), &state("rejected"))
+        );
         assert_eq!((&refund.deed, &refund.note.action[..]), (&proposer, "refund.propose"));
         let after = refund.note.after.as_deref().expect("an after image");
-        assert!(after.contains(r#""state":"refunding""#) && after.contains(&to.to_string()), "{after}");
+        assert!(
+            after.contains(r#""state":"refunding""#) && after.contains(&to.to_string()),
+            "{after}"
+        );
     });
 }
 
@@ -58,7 +81,10 @@ fn a_user_who_cancels_a_request_is_recorded() {
         let (one, other) = (world.request(&wallet, COIN).await, world.request(&wallet, COIN).await);
         world.wallets.cancel_request(&world.caller(), one.id, None).await.expect("active");
         assert_eq!(entries(&world).await, [], "the bank's own system is not a user");
-        let by = Deed::new(Via::Console, "amal").with_role("operator").because("asked twice").of_request("r-8");
+        let by = Deed::new(Via::Console, "amal")
+            .with_role("operator")
+            .because("asked twice")
+            .of_request("r-8");
         world.wallets.cancel_request_by(&world.caller(), other.id, &by).await.expect("active");
         let late = world.wallets.cancel_request_by(&world.caller(), other.id, &by).await;
         assert!(matches!(late, Err(Denied::Refused(_))), "{late:?}");
@@ -67,7 +93,10 @@ fn a_user_who_cancels_a_request_is_recorded() {
         assert_eq!((&cancelled.deed, &cancelled.note.action[..]), (&by, "request.cancel"));
         assert_eq!(cancelled.note.subject, other.id.to_string());
         let state = |text: &str| Some(format!(r#"{{"state":"{text}"}}"#));
-        assert_eq!((&cancelled.note.before, &cancelled.note.after), (&state("ACTIVE"), &state("CANCELLED")));
+        assert_eq!(
+            (&cancelled.note.before, &cancelled.note.after),
+            (&state("ACTIVE"), &state("CANCELLED"))
+        );
     });
 }
 
@@ -86,11 +115,15 @@ fn actions_of_clients_and_workers_are_not_recorded() {
             triggered_by: TriggeredBy::Manual,
         };
         let stranger = world.caller_of(OTHER);
-        let foreign = world.wallets.block(&stranger, wallet.id, order.clone(), "mallory", None).await;
+        let foreign =
+            world.wallets.block(&stranger, wallet.id, order.clone(), "mallory", None).await;
         assert!(matches!(foreign, Err(Denied::NotFound(_))), "{foreign:?}");
         assert_eq!(entries(&world).await, []);
         world.wallets.block(&world.caller(), wallet.id, order, "amal", None).await.expect("may be");
         let noted = entries(&world).await;
-        assert_eq!(noted.iter().map(|entry| entry.note.action.as_str()).collect::<Vec<_>>(), ["wallet.block"]);
+        assert_eq!(
+            noted.iter().map(|entry| entry.note.action.as_str()).collect::<Vec<_>>(),
+            ["wallet.block"]
+        );
     });
 }

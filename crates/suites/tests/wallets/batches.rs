@@ -25,7 +25,11 @@ fn a_workers_command_is_executed_whenever_the_callers_turn_ends() {
             let mut rounds = 0;
             while told.as_mut().now_or_never().is_none() {
                 rounds += 1;
-                assert!(rounds < ROUNDS, "the batcher is not woken if each clock read takes {} µs", step * 50);
+                assert!(
+                    rounds < ROUNDS,
+                    "the batcher is not woken if each clock read takes {} µs",
+                    step * 50
+                );
                 tokio::task::yield_now().await;
             }
             world.clock.pass_at_each_look(Span(0));

@@ -7,7 +7,9 @@ use domain::currency::StableCoin;
 use domain::deposit::{DepositKind, DepositState};
 use domain::payment_request::RequestState;
 use domain::time::Span;
-use domain::wallet::{BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletRefusal, WalletState};
+use domain::wallet::{
+    BlacklistOrder, BlockOrder, BlockReason, TriggeredBy, Wallet, WalletRefusal, WalletState,
+};
 use domain::wallet_effects::AlertKind;
 use domain::wallet_event::{FailureReason, WalletEvent, WalletEventKind};
 use engine::command::Refused;
@@ -37,7 +39,12 @@ fn regulator(world: &World, reference: &str, in_days: i64) -> BlacklistOrder {
 }
 
 async fn block(world: &World, wallet: &Wallet, hours: Option<i64>) -> Wallet {
-    world.wallets.block(&world.caller(), wallet.id, order(hours), "test", None).await.expect("may be blocked").made
+    world
+        .wallets
+        .block(&world.caller(), wallet.id, order(hours), "test", None)
+        .await
+        .expect("may be blocked")
+        .made
 }
 
 async fn freezes(world: &World, wallet: &Wallet) -> Vec<bool> {
@@ -46,7 +53,10 @@ async fn freezes(world: &World, wallet: &Wallet) -> Vec<bool> {
         Plan::SetFrozen { frozen, .. } => Some(*frozen),
         _ => None,
     };
-    open.iter().filter(|intent| intent.state == IntentState::Waiting).filter_map(|it| frozen(&it.plan)).collect()
+    open.iter()
+        .filter(|intent| intent.state == IntentState::Waiting)
+        .filter_map(|it| frozen(&it.plan))
+        .collect()
 }
 
 #[test]
@@ -58,7 +68,8 @@ fn a_block_notifies_the_bank_freezes_on_the_chain_and_expires() {
         world.work().await;
         assert_eq!(world.bank.kinds(), ["wallet-blocked"]);
         assert_eq!(freezes(&world, &wallet).await, [true]);
-        let again = world.wallets.block(&world.caller(), wallet.id, order(None), "test", None).await;
+        let again =
+            world.wallets.block(&world.caller(), wallet.id, order(None), "test", None).await;
         let conflict = WalletRefusal::Conflict(WalletState::Blocked);
         assert!(matches!(again, Err(Denied::Refused(Refused::Wallet(why))) if why == conflict));
         world.later(Span::secs(7_199)).await;
@@ -67,7 +78,11 @@ fn a_block_notifies_the_bank_freezes_on_the_chain_and_expires() {
         let ended = world.wallet_now(wallet.id).await;
         assert_eq!((ended.state, ended.unblocked_at.is_some()), (WalletState::Active, true));
         world.later(Span::secs(5)).await;
-        assert_eq!(freezes(&world, &wallet).await, Vec::<bool>::new(), "an unsent call is not reverted on the chain");
+        assert_eq!(
+            freezes(&world, &wallet).await,
+            Vec::<bool>::new(),
+            "an unsent call is not reverted on the chain"
+        );
     });
 }
 
@@ -98,20 +113,33 @@ fn a_deposit_for_a_blocked_wallet_waits_in_escrow_until_unblock_and_is_screened_
         let deposit = world.pay(&request, 25 * COIN).await;
         world.later(Span::secs(5)).await;
         let held = world.deposit_now(deposit.id).await;
-        assert_eq!((held.state, held.kind(), held.assessment), (DepositState::Held, DepositKind::Blocked, None));
+        assert_eq!(
+            (held.state, held.kind(), held.assessment),
+            (DepositState::Held, DepositKind::Blocked, None)
+        );
         let why = Some("The senders are relatives".to_owned());
-        let unblocked =
-            world.wallets.unblock(&world.caller(), wallet.id, why.clone(), "test", None).await.expect("blocked");
+        let unblocked = world
+            .wallets
+            .unblock(&world.caller(), wallet.id, why.clone(), "test", None)
+            .await
+            .expect("blocked");
         assert_eq!(unblocked.made.unblock_reason, why);
         let (kept, _) = world.wallets.find(&world.caller(), wallet.id).await.expect("a wallet");
         assert_eq!(kept.unblock_reason, why);
         // It explains that unblock and no other.
         block(&world, &wallet, None).await;
-        let again = world.wallets.unblock(&world.caller(), wallet.id, None, "test", None).await.expect("blocked");
+        let again = world
+            .wallets
+            .unblock(&world.caller(), wallet.id, None, "test", None)
+            .await
+            .expect("blocked");
         assert_eq!(again.made.unblock_reason, None);
         world.later(Span::secs(1)).await;
         let approved = world.deposit_now(deposit.id).await;
-        assert_eq!((approved.state, approved.kind()), (DepositState::Approved, DepositKind::Received));
+        assert_eq!(
+            (approved.state, approved.kind()),
+            (DepositState::Approved, DepositKind::Received)
+        );
         let kinds = world.kinds().await;
         assert_eq!(
             kinds,
@@ -142,16 +170,23 @@ fn a_deposit_that_was_being_screened_when_the_wallet_was_blocked_waits_too() {
 fn a_blacklisted_wallet_loses_its_requests_and_its_deposits_are_rejected() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
-        let (waiting, unpaid) = (world.request(&wallet, 25 * COIN).await, world.request(&wallet, 26 * COIN).await);
+        let (waiting, unpaid) =
+            (world.request(&wallet, 25 * COIN).await, world.request(&wallet, 26 * COIN).await);
         block(&world, &wallet, None).await;
         world.work().await;
         let held = world.pay(&waiting, COIN).await;
         let order = regulator(&world, "R-1", 0);
-        let made = world.wallets.blacklist(&world.caller(), wallet.id, order, "test", None).await.expect("may be").made;
+        let made = world
+            .wallets
+            .blacklist(&world.caller(), wallet.id, order, "test", None)
+            .await
+            .expect("may be")
+            .made;
         assert_eq!(made.state, WalletState::Blacklisted);
         world.later(Span::secs(1)).await;
         for request in [waiting.id, unpaid.id] {
-            let request = world.store.request(TENANT, request).await.expect("readable").expect("there");
+            let request =
+                world.store.request(TENANT, request).await.expect("readable").expect("there");
             assert_eq!(request.state, RequestState::Cancelled);
         }
         assert_eq!(world.deposit_now(held.id).await.state, DepositState::Rejected);
@@ -207,11 +242,19 @@ fn without_a_blacklister_key_an_operator_is_alerted_and_the_flag_follows_the_cha
         world.keys.no_blacklister.store(true, Ordering::SeqCst);
         let wallet = world.wallet().await;
         let order = regulator(&world, "R-1", 0);
-        let made = world.wallets.blacklist(&world.caller(), wallet.id, order, "test", None).await.expect("may be").made;
+        let made = world
+            .wallets
+            .blacklist(&world.caller(), wallet.id, order, "test", None)
+            .await
+            .expect("may be")
+            .made;
         assert!(!made.chain_blacklisted);
         assert_eq!(world.store.intents_for(TENANT, wallet.id.0).await.expect("readable"), []);
         let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
-        assert!(matches!(&alerts[..], [(_, alert)] if alert.kind == AlertKind::BlacklistByIssuer), "{alerts:?}");
+        assert!(
+            matches!(&alerts[..], [(_, alert)] if alert.kind == AlertKind::BlacklistByIssuer),
+            "{alerts:?}"
+        );
         let says = Action::Wallet(wallet.id, WalletAction::ChainSays { blacklisted: true });
         world.engine.execute(Command { tenant: TENANT, action: says }).await.expect("answered");
         assert!(world.wallet_now(wallet.id).await.chain_blacklisted);
@@ -224,10 +267,18 @@ fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
         let order = regulator(&world, "R-1", 2);
-        let made = world.wallets.blacklist(&world.caller(), wallet.id, order, "test", None).await.expect("may be").made;
+        let made = world
+            .wallets
+            .blacklist(&world.caller(), wallet.id, order, "test", None)
+            .await
+            .expect("may be")
+            .made;
         assert_eq!(made.state, WalletState::Blocked);
         let refused = world.wallets.unblock(&world.caller(), wallet.id, None, "test", None).await;
-        assert!(matches!(refused, Err(Denied::Refused(Refused::Wallet(WalletRefusal::Ordered(_))))));
+        assert!(matches!(
+            refused,
+            Err(Denied::Refused(Refused::Wallet(WalletRefusal::Ordered(_))))
+        ));
         world.later(Span::hours(24)).await;
         assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Blocked);
         assert!(world.store.intents_for(TENANT, wallet.id.0).await.expect("readable").is_empty());
@@ -235,7 +286,8 @@ fn a_future_effective_date_blocks_now_and_blacklists_on_the_date() {
         world.later(Span::secs(5)).await;
         assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Blacklisted);
         assert_eq!(world.store.intents_for(TENANT, wallet.id.0).await.expect("readable").len(), 2);
-        let request = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
+        let request =
+            world.store.request(TENANT, request.id).await.expect("readable").expect("there");
         assert_ne!(request.state, RequestState::Active);
     });
 }
@@ -245,7 +297,16 @@ fn blacklist_from_blacklisted_is_a_conflict_and_repeating_the_reference_is_not()
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let blacklist = async |reference: &str| {
-            world.wallets.blacklist(&world.caller(), wallet.id, regulator(&world, reference, 0), "test", None).await
+            world
+                .wallets
+                .blacklist(
+                    &world.caller(),
+                    wallet.id,
+                    regulator(&world, reference, 0),
+                    "test",
+                    None,
+                )
+                .await
         };
         let first = blacklist("R-1").await.expect("may be").made;
         let same = blacklist("R-1").await.expect("the same order").made;

@@ -46,9 +46,14 @@ fn an_event_is_delivered_at_once_and_every_attempt_is_stored() {
             ["payment-received", "payment-received", "payment-received", "risk-check-complete"]
         );
         let events = world.events().await;
-        let (record, attempts) = world.wallets.find_delivery(&world.caller(), events[0].id).await.expect("there");
-        assert_eq!((record.delivery.state, record.delivery.attempts), (DeliveryState::Delivered, 3));
-        let statuses: Vec<_> = attempts.iter().map(|it| (it.number, it.status, it.fault.is_some())).collect();
+        let (record, attempts) =
+            world.wallets.find_delivery(&world.caller(), events[0].id).await.expect("there");
+        assert_eq!(
+            (record.delivery.state, record.delivery.attempts),
+            (DeliveryState::Delivered, 3)
+        );
+        let statuses: Vec<_> =
+            attempts.iter().map(|it| (it.number, it.status, it.fault.is_some())).collect();
         assert_eq!(statuses, [(1, Some(503), true), (2, Some(503), true), (3, Some(200), false)]);
     });
 }
@@ -84,7 +89,10 @@ fn twelve_failures_give_up_the_event_with_an_alert_and_the_next_one_proceeds() {
         assert_eq!(states(&world).await, [DeliveryState::Dead, DeliveryState::Delivered]);
         assert_eq!(world.bank.kinds().len(), 13);
         let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
-        assert!(matches!(&alerts[..], [(_, alert)] if alert.kind == AlertKind::DeliveryDead), "{alerts:?}");
+        assert!(
+            matches!(&alerts[..], [(_, alert)] if alert.kind == AlertKind::DeliveryDead),
+            "{alerts:?}"
+        );
 
         let events = world.events().await;
         world.wallets.redeliver(&world.caller(), events[0].id, "test", None).await.expect("dead");
@@ -102,7 +110,8 @@ fn events_of_different_aggregates_do_not_wait_for_each_other() {
         world.pay(&two, COIN).await;
         world.bank.say(&[failed()]);
         world.work().await;
-        let delivered = states(&world).await.iter().filter(|state| **state == DeliveryState::Delivered).count();
+        let delivered =
+            states(&world).await.iter().filter(|state| **state == DeliveryState::Delivered).count();
         assert_eq!(delivered, 2, "both events of the other request");
     });
 }
@@ -119,7 +128,11 @@ fn gone_disables_the_endpoint_and_the_rest_waits_for_a_replay() {
         assert!(webhook.disabled.is_some());
         world.store.enable_webhook(TENANT, "test").await.expect("disabled");
         for event in world.events().await {
-            world.wallets.redeliver(&world.caller(), event.id, "test", None).await.expect("disabled");
+            world
+                .wallets
+                .redeliver(&world.caller(), event.id, "test", None)
+                .await
+                .expect("disabled");
         }
         world.work().await;
         assert_eq!(states(&world).await, [DeliveryState::Delivered; 2]);
@@ -134,9 +147,17 @@ fn without_an_endpoint_the_log_is_written_and_can_be_delivered_later() {
         assert_eq!((world.events().await.len(), world.bank.got().len()), (2, 0));
         assert_eq!(states(&world).await, [DeliveryState::Disabled; 2]);
         let secret = "whsec_dGVzdA==".to_owned().into();
-        world.store.add_webhook(TENANT, "https://bank.example", secret, "test").await.expect("is new");
+        world
+            .store
+            .add_webhook(TENANT, "https://bank.example", secret, "test")
+            .await
+            .expect("is new");
         let events = world.events().await;
-        world.wallets.redeliver(&world.caller(), events[1].id, "test", None).await.expect("disabled");
+        world
+            .wallets
+            .redeliver(&world.caller(), events[1].id, "test", None)
+            .await
+            .expect("disabled");
         world.work().await;
         assert_eq!(world.bank.kinds(), ["risk-check-complete"]);
     });
@@ -153,9 +174,15 @@ fn a_foreign_delivery_answers_like_an_unknown_one() {
                 world.wallets.redeliver(&caller, event, "test", None).await,
                 Err(Denied::NotFound("event_id"))
             ));
-            assert!(matches!(world.wallets.find_delivery(&caller, event).await, Err(Denied::NotFound("event_id"))));
+            assert!(matches!(
+                world.wallets.find_delivery(&caller, event).await,
+                Err(Denied::NotFound("event_id"))
+            ));
         }
-        assert_eq!(world.wallets.events_after(&world.caller_of(OTHER), 0, 10).await.expect("readable"), []);
+        assert_eq!(
+            world.wallets.events_after(&world.caller_of(OTHER), 0, 10).await.expect("readable"),
+            []
+        );
     });
 }
 

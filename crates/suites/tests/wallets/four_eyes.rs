@@ -44,7 +44,10 @@ async fn propose(world: &World, deed: Deed) -> Result<ApprovalId, Denied> {
         None => person(world, "ayesha").await,
     };
     let by = audit::Deed::from("test");
-    world.desk.propose(Proposal { tenant: Some(TENANT), deed, maker, why: "cleared".to_owned(), by }).await
+    world
+        .desk
+        .propose(Proposal { tenant: Some(TENANT), deed, maker, why: "cleared".to_owned(), by })
+        .await
 }
 
 /// A proposal whose approver crashed before executing it.
@@ -62,7 +65,11 @@ async fn found(world: &World, id: ApprovalId) -> Approval {
 
 /// The audit log's entries about a subject, newest first.
 async fn noted(world: &World, subject: impl ToString) -> Vec<String> {
-    let filter = AuditFilter { tenant: Some(TENANT), subject: Some(subject.to_string()), ..AuditFilter::default() };
+    let filter = AuditFilter {
+        tenant: Some(TENANT),
+        subject: Some(subject.to_string()),
+        ..AuditFilter::default()
+    };
     let entries = world.store.audit_entries(&filter, 100).await.expect("read");
     entries.into_iter().map(|entry| entry.note.action).collect()
 }
@@ -88,21 +95,30 @@ fn an_unreviewed_block_is_not_lifted() {
         let blocked = block(&world, &world.wallet().await).await;
         let id = propose(&world, unblocking(&blocked)).await.expect("proposed");
         // Another block replaces the one that they reviewed.
-        world.wallets.unblock(&world.caller(), blocked.id, None, "test", None).await.expect("blocked");
+        world
+            .wallets
+            .unblock(&world.caller(), blocked.id, None, "test", None)
+            .await
+            .expect("blocked");
         world.clock.pass(Span::secs(1));
         let other = block(&world, &blocked).await;
         let early = propose(&world, unblocking(&blocked)).await;
         assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
         let omar = person(&world, "omar").await;
-        let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        let decided =
+            world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
         assert_eq!(
             (decided.state, decided.outcome.as_str()),
             (ApprovalState::Failed, "it has changed since it was reviewed")
         );
         assert_eq!(world.wallet_now(blocked.id).await.block, other.block);
-        assert_eq!(noted(&world, id).await, ["approval.failed", "approval.approve", "approval.propose"]);
+        assert_eq!(
+            noted(&world, id).await,
+            ["approval.failed", "approval.approve", "approval.propose"]
+        );
         let id = propose(&world, unblocking(&other)).await.expect("proposed");
-        let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        let decided =
+            world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
         assert_eq!(decided.state, ApprovalState::Done);
         assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Active);
         assert_eq!(noted(&world, id).await[0], "approval.done");
@@ -118,7 +134,11 @@ fn an_approval_is_retried_once_its_executor_must_have_ended() {
         let early = world.desk.carry_out_again(&approval).await;
         assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
         assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
-        assert_eq!(world.wallet_now(blocked.id).await.state, WalletState::Blocked, "it may still be executing");
+        assert_eq!(
+            world.wallet_now(blocked.id).await.state,
+            WalletState::Blocked,
+            "it may still be executing"
+        );
         world.clock.pass(Span::mins(1));
         assert!(world.desk.is_left(&approval));
         assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
@@ -151,7 +171,8 @@ async fn in_doubt(world: &World) -> ExchangeOrder {
         source: None,
     };
     order.state = ExchangeState::Paying;
-    (order.attempt, order.unclear_since, order.unclear_beyond_window) = (Some(attempt.id), Some(at), true);
+    (order.attempt, order.unclear_since, order.unclear_beyond_window) =
+        (Some(attempt.id), Some(at), true);
     order.version += 1;
     let mut need = Need { tenants: [TENANT].into(), ..Need::default() };
     need.exchanges.insert((TENANT, order.id));
@@ -167,7 +188,11 @@ async fn in_doubt(world: &World) -> ExchangeOrder {
 }
 
 fn resolving(order: &ExchangeOrder, became: impl Into<Finding>) -> Deed {
-    Deed::ResolveOrder { order: order.id, doubt: order.doubt().expect("in doubt"), became: became.into() }
+    Deed::ResolveOrder {
+        order: order.id,
+        doubt: order.doubt().expect("in doubt"),
+        became: became.into(),
+    }
 }
 
 async fn attempt_of(world: &World, order: &ExchangeOrder) -> Attempt {
@@ -184,10 +209,24 @@ fn an_unreviewed_attempt_is_not_resolved() {
         for seen in [earlier, another] {
             let resolved = world
                 .wallets
-                .resolve_order(&world.caller(), order.id, seen, RailStatus::Accepted, "statement".to_owned(), "test")
+                .resolve_order(
+                    &world.caller(),
+                    order.id,
+                    seen,
+                    RailStatus::Accepted,
+                    "statement".to_owned(),
+                    "test",
+                )
                 .await;
-            assert!(matches!(resolved, Err(wallets::Denied::Refused(Refused::NotAsSeen))), "{resolved:?}");
-            let deed = Deed::ResolveOrder { order: order.id, doubt: seen, became: RailStatus::Accepted.into() };
+            assert!(
+                matches!(resolved, Err(wallets::Denied::Refused(Refused::NotAsSeen))),
+                "{resolved:?}"
+            );
+            let deed = Deed::ResolveOrder {
+                order: order.id,
+                doubt: seen,
+                became: RailStatus::Accepted.into(),
+            };
             let proposed = propose(&world, deed).await;
             assert!(matches!(proposed, Err(Denied::Refused(_))), "{proposed:?}");
         }
@@ -204,17 +243,21 @@ fn a_return_less_charges_is_resolved_as_proposed_and_booked() {
         let became = Finding { charges: 25_000, ..RailStatus::Returned.into() };
         let id = propose(&world, resolving(&order, became)).await.expect("proposed");
         let shown = found(&world, id).await.changes;
-        let line = |what: &str| shown.iter().find(|change| change.what == what).map(|change| change.after.clone());
+        let line = |what: &str| {
+            shown.iter().find(|change| change.what == what).map(|change| change.after.clone())
+        };
         assert_eq!(line("status").as_deref(), Some("returned"));
         assert_eq!(line("kept by the bank").as_deref(), Some("250.00 PKR"));
         let omar = person(&world, "omar").await;
-        let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        let decided =
+            world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
         assert_eq!(decided.state, ApprovalState::Done, "{}", decided.outcome);
         assert_eq!(orders::now(&world, &order).await.state, ExchangeState::Returning);
         let attempt = attempt_of(&world, &order).await;
         assert_eq!((attempt.state, attempt.charges), (AttemptState::Returned, 25_000));
         let accounts = world.store.accounts(TENANT).await.expect("read");
-        let booked = accounts.iter().find(|account| account.code == AccountCode::RailCharges(Currency::Pkr));
+        let booked =
+            accounts.iter().find(|account| account.code == AccountCode::RailCharges(Currency::Pkr));
         assert_eq!(booked.map(|account| account.balance().minor), Some(25_000));
     });
 }
@@ -227,10 +270,14 @@ fn the_reference_of_a_resolved_payout_is_the_orders() {
         let became = Finding { reference: reference.clone(), ..RailStatus::Settled.into() };
         let id = propose(&world, resolving(&order, became)).await.expect("proposed");
         let omar = person(&world, "omar").await;
-        let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        let decided =
+            world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
         assert_eq!(decided.state, ApprovalState::Done, "{}", decided.outcome);
         let settled = orders::now(&world, &order).await;
-        assert_eq!((settled.state, settled.settlement_reference), (ExchangeState::Settled, reference.clone()));
+        assert_eq!(
+            (settled.state, settled.settlement_reference),
+            (ExchangeState::Settled, reference.clone())
+        );
         assert_eq!(attempt_of(&world, &order).await.bank_reference, reference);
     });
 }
@@ -245,20 +292,42 @@ fn an_action_of_a_node_that_crashed_before_recording_it_counts_as_executed() {
         // The command is committed; its sender crashed.
         world
             .wallets
-            .resolve_order(&world.caller(), order.id, doubt, RailStatus::Accepted, "statement".to_owned(), by)
+            .resolve_order(
+                &world.caller(),
+                order.id,
+                doubt,
+                RailStatus::Accepted,
+                "statement".to_owned(),
+                by,
+            )
             .await
             .expect("resolved");
         let resolved = orders::now(&world, &order).await;
-        assert_eq!((resolved.doubt(), attempt_of(&world, &order).await.state), (None, AttemptState::Accepted));
+        assert_eq!(
+            (resolved.doubt(), attempt_of(&world, &order).await.state),
+            (None, AttemptState::Accepted)
+        );
         // The order would refuse a repetition: its outcome is no longer unknown.
         let again = world
             .wallets
-            .resolve_order(&world.caller(), order.id, doubt, RailStatus::Accepted, String::new(), "test")
+            .resolve_order(
+                &world.caller(),
+                order.id,
+                doubt,
+                RailStatus::Accepted,
+                String::new(),
+                "test",
+            )
             .await;
         assert!(matches!(again, Err(wallets::Denied::Refused(_))), "{again:?}");
         world.clock.pass(Span::days(4));
         assert_eq!(world.desk.carry_out_rest().await.expect("read"), 0);
-        assert_eq!(found(&world, id).await.state, ApprovalState::Done, "{}", found(&world, id).await.outcome);
+        assert_eq!(
+            found(&world, id).await.state,
+            ApprovalState::Done,
+            "{}",
+            found(&world, id).await.outcome
+        );
         assert_eq!(noted(&world, order.id).await, ["order.resolve"], "done once");
         assert_eq!(noted(&world, id).await[0], "approval.done");
     });
@@ -273,7 +342,14 @@ fn another_users_action_does_not_execute_the_approval() {
         let doubt = order.doubt().expect("in doubt");
         world
             .wallets
-            .resolve_order(&world.caller(), order.id, doubt, RailStatus::Accepted, "a call".to_owned(), "another user")
+            .resolve_order(
+                &world.caller(),
+                order.id,
+                doubt,
+                RailStatus::Accepted,
+                "a call".to_owned(),
+                "another user",
+            )
             .await
             .expect("resolved");
         world.clock.pass(Span::mins(1));
@@ -298,7 +374,8 @@ fn an_unreviewed_hold_is_not_lifted() {
         assert!(matches!(propose(&world, deed(held.state_at)).await, Err(Denied::Proposed)));
         assert_eq!(world.deposit_now(held.id).await, held, "one user alone changes nothing");
         let omar = person(&world, "omar").await;
-        let decided = world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
+        let decided =
+            world.desk.decide(id, true, &omar, audit::Deed::from("omar")).await.expect("decided");
         assert_eq!(
             (decided.state, world.deposit_now(held.id).await.state),
             (ApprovalState::Done, DepositState::Rejected)

@@ -3,7 +3,8 @@
 use domain::audit::{Deed, Via};
 use domain::currency::Currency;
 use domain::exchange::{
-    BankAccount, ExchangeOrder, ExchangeState, Fate, NewOrder, OrderFailure, OrderRefusal, OrderStatus, Price,
+    BankAccount, ExchangeOrder, ExchangeState, Fate, NewOrder, OrderFailure, OrderRefusal,
+    OrderStatus, Price,
 };
 use domain::ids::{ExchangeId, TransferId};
 use domain::money::Money;
@@ -42,7 +43,12 @@ async fn screened(world: &World, wallet: &Wallet, minor: i64, score: u8) -> Outc
         },
         expected: Span::mins(10),
         fate: Fate::Open,
-        screened: Screened { score, evidence: None, list_version: "lists-1".to_owned(), stale: false },
+        screened: Screened {
+            score,
+            evidence: None,
+            list_version: "lists-1".to_owned(),
+            stale: false,
+        },
     };
     let key = OrderKey { order: new.id, wallet: wallet.id, coin: USDC, intents: Vec::new() };
     let action = ExchangeAction::Create { order: Box::new(new), idempotency: None };
@@ -74,11 +80,14 @@ fn one_of_eight_concurrent_orders_for_one_balance_succeeds() {
         let wallet = world.wallet().await;
         world.fund(&wallet, 100 * COIN).await;
         let outcomes = join_all((0..8).map(|_| order(&world, &wallet, 60 * COIN))).await;
-        let accepted = outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Exchange(_))).count();
+        let accepted =
+            outcomes.iter().filter(|outcome| matches!(outcome, Outcome::Exchange(_))).count();
         assert_eq!(accepted, 1);
         for outcome in outcomes.iter().filter(|outcome| !matches!(outcome, Outcome::Exchange(_))) {
-            let Outcome::Refused(Refused::Exchange(OrderRefusal::InsufficientBalance { requested, available })) =
-                outcome
+            let Outcome::Refused(Refused::Exchange(OrderRefusal::InsufficientBalance {
+                requested,
+                available,
+            })) = outcome
             else {
                 panic!("{outcome:?}")
             };
@@ -91,7 +100,8 @@ fn one_of_eight_concurrent_orders_for_one_balance_succeeds() {
 }
 
 #[test]
-fn a_pending_order_is_cancelled_when_its_wallet_is_blocked_or_blacklisted_and_its_coins_are_free_again() {
+fn a_pending_order_is_cancelled_when_its_wallet_is_blocked_or_blacklisted_and_its_coins_are_free_again()
+ {
     for blacklisted in [false, true] {
         with(Setup::default(), async |world| {
             let wallet = world.wallet().await;
@@ -105,7 +115,11 @@ fn a_pending_order_is_cancelled_when_its_wallet_is_blocked_or_blacklisted_and_it
                     reason: "court".to_owned(),
                     effective_date: jiff::civil::date(2026, 1, 1),
                 };
-                world.wallets.blacklist(&world.caller(), wallet.id, order, "test", None).await.expect("may be");
+                world
+                    .wallets
+                    .blacklist(&world.caller(), wallet.id, order, "test", None)
+                    .await
+                    .expect("may be");
             } else {
                 let order = BlockOrder {
                     reason: BlockReason::PendingInvestigation,
@@ -113,11 +127,19 @@ fn a_pending_order_is_cancelled_when_its_wallet_is_blocked_or_blacklisted_and_it
                     auto_unblock_hours: None,
                     triggered_by: TriggeredBy::Manual,
                 };
-                world.wallets.block(&world.caller(), wallet.id, order, "test", None).await.expect("may be");
+                world
+                    .wallets
+                    .block(&world.caller(), wallet.id, order, "test", None)
+                    .await
+                    .expect("may be");
             }
             world.later(Span::secs(1)).await;
             let ended = now(&world, &order).await;
-            let why = if blacklisted { OrderFailure::WalletBlacklisted } else { OrderFailure::WalletBlocked };
+            let why = if blacklisted {
+                OrderFailure::WalletBlacklisted
+            } else {
+                OrderFailure::WalletBlocked
+            };
             assert_eq!((ended.state, ended.failure), (ExchangeState::Cancelled, Some(why)));
             let (_, held) = world.wallets.find(&world.caller(), wallet.id).await.expect("there");
             assert_eq!((held[0].minor, held[0].available_minor), (100 * COIN, 100 * COIN));
@@ -152,8 +174,16 @@ fn a_withheld_order_is_decided_once_and_the_decision_is_recorded() {
             let order = withheld(&world, &wallet, 60 * COIN).await;
             let waiting = world.wallets.orders_in_review(&caller).await.expect("read");
             assert_eq!(waiting, std::slice::from_ref(&order), "a clean order does not wait");
-            let by = Deed::new(Via::Console, "amal").with_role("compliance").because("a near miss").of_request("r-7");
-            let decided = world.wallets.review_order(&caller, order.id, approve, &by).await.expect("withheld").made;
+            let by = Deed::new(Via::Console, "amal")
+                .with_role("compliance")
+                .because("a near miss")
+                .of_request("r-7");
+            let decided = world
+                .wallets
+                .review_order(&caller, order.id, approve, &by)
+                .await
+                .expect("withheld")
+                .made;
             assert_eq!(now(&world, &order).await, decided);
             assert_eq!(decided.debit.is_some(), approve, "only a released order moves its tokens");
             let available = if approve { 39 } else { 99 };
@@ -163,19 +193,26 @@ fn a_withheld_order_is_decided_once_and_the_decision_is_recorded() {
             for again in [true, false] {
                 let again = world.wallets.review_order(&caller, order.id, again, "test").await;
                 let why = OrderRefusal::NotWithheld;
-                assert!(matches!(&again, Err(Denied::Refused(Refused::Exchange(found))) if *found == why), "{again:?}");
+                assert!(
+                    matches!(&again, Err(Denied::Refused(Refused::Exchange(found))) if *found == why),
+                    "{again:?}"
+                );
             }
             let subject = Some(order.id.to_string());
             let filter = AuditFilter { tenant: Some(TENANT), subject, ..AuditFilter::default() };
             let noted = world.store.audit_entries(&filter, 9).await.expect("read");
             let [entry] = &noted[..] else { panic!("a refusal leaves no entry: {noted:?}") };
             let action = if approve { "review.approve" } else { "review.reject" };
-            assert_eq!((&entry.deed, &entry.note.action[..], &entry.note.kind[..]), (&by, action, "order"));
+            assert_eq!(
+                (&entry.deed, &entry.note.action[..], &entry.note.kind[..]),
+                (&by, action, "order")
+            );
             let (before, after) = (entry.note.before.as_deref(), entry.note.after.as_deref());
             let state = if approve { "pending" } else { "failed" };
             let is = |facts: Option<&str>, state: &str, withheld: bool| {
                 let facts = facts.expect("noted");
-                facts.contains(&format!(r#""state":"{state}""#)) && facts.contains(&format!(r#""withheld":{withheld}"#))
+                facts.contains(&format!(r#""state":"{state}""#))
+                    && facts.contains(&format!(r#""withheld":{withheld}"#))
             };
             assert!(is(before, "pending", true) && is(after, state, false), "{entry:?}");
         });

@@ -5,13 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 
 use domain::chain::{
-    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads, KeyRole, Receipt,
-    SignFault, Signed, Simulated, TxHash, Unsigned,
+    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads,
+    KeyRole, Receipt, SignFault, Signed, Simulated, TxHash, Unsigned,
 };
 use domain::currency::Currency;
 use domain::ids::TenantId;
 use domain::ports::{
-    AddressScreen, Answer, Chain, ChainSigner, Clock, Contracts, Controller, Mid, NameScreen, RateBook, Receiver,
+    AddressScreen, Answer, Chain, ChainSigner, Clock, Contracts, Controller, Mid, NameScreen,
+    RateBook, Receiver,
 };
 use domain::screening::{Party, Screened};
 use domain::time::{Span, Timestamp};
@@ -86,8 +87,14 @@ impl QuietChain {
 impl QuietChain {
     fn at(&self, number: u8) -> Block {
         let branch = self.branch.load(Ordering::SeqCst);
-        let hash = |number: u8| BlockHash([if number == 0 { 0 } else { number + 100 * branch }; 32]);
-        Block { number: number.into(), hash: hash(number), parent: hash(number.saturating_sub(1)), at: START }
+        let hash =
+            |number: u8| BlockHash([if number == 0 { 0 } else { number + 100 * branch }; 32]);
+        Block {
+            number: number.into(),
+            hash: hash(number),
+            parent: hash(number.saturating_sub(1)),
+            at: START,
+        }
     }
 
     fn latest(&self) -> Block {
@@ -108,22 +115,37 @@ impl Chain for QuietChain {
             let latest = self.latest();
             self.answer(match at {
                 BlockAt::Number(number) if number > latest.number => None,
-                BlockAt::Number(number) => Some(self.at(u8::try_from(number).expect("a low chain"))),
+                BlockAt::Number(number) => {
+                    Some(self.at(u8::try_from(number).expect("a low chain")))
+                }
                 _ => Some(latest),
             })
             .await
         })
     }
-    fn logs<'a>(&'a self, _: BlockHash, _: &'a [Address]) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+    fn logs<'a>(
+        &'a self,
+        _: BlockHash,
+        _: &'a [Address],
+    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
         self.answer(Vec::new())
     }
-    fn logs_in<'a>(&'a self, _: u64, _: u64, _: &'a [Address]) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
+    fn logs_in<'a>(
+        &'a self,
+        _: u64,
+        _: u64,
+        _: &'a [Address],
+    ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
         self.answer(Vec::new())
     }
     fn agrees(&self, _: u64, _: BlockHash) -> Answer<'_, Result<bool, ChainFault>> {
         self.answer(true)
     }
-    fn receipt<'a>(&'a self, tx: TxHash, _: &'a [Address]) -> Answer<'a, Result<Option<Receipt>, ChainFault>> {
+    fn receipt<'a>(
+        &'a self,
+        tx: TxHash,
+        _: &'a [Address],
+    ) -> Answer<'a, Result<Option<Receipt>, ChainFault>> {
         self.answer(self.receipts.lock().expect("not poisoned").get(&tx).cloned())
     }
     fn nonce(&self, _: Address) -> Answer<'_, Result<u64, ChainFault>> {
@@ -232,7 +254,12 @@ pub const NEAR: Address = Address([0x9e; 20]);
 impl Lists {
     fn found(&self, score: u8) -> Screened {
         let evidence = (score > 0).then(|| "TEST 1 EVIL, Edgar".to_owned());
-        Screened { score, evidence, list_version: "lists-1".to_owned(), stale: self.stale.load(Ordering::SeqCst) }
+        Screened {
+            score,
+            evidence,
+            list_version: "lists-1".to_owned(),
+            stale: self.stale.load(Ordering::SeqCst),
+        }
     }
 }
 
@@ -270,7 +297,13 @@ pub fn answer(result: DeliveryResult) -> DeliveryAnswer {
         DeliveryResult::NotReceived(_) => 503,
         DeliveryResult::Gone => 410,
     };
-    DeliveryAnswer { result, status: Some(status), body: "{}".to_owned(), retry_after: None, took: Span::millis(1) }
+    DeliveryAnswer {
+        result,
+        status: Some(status),
+        body: "{}".to_owned(),
+        retry_after: None,
+        took: Span::millis(1),
+    }
 }
 
 impl Bank {
@@ -286,7 +319,8 @@ impl Bank {
 
     /// The kinds of received events, in order.
     pub fn kinds(&self) -> Vec<String> {
-        let segment = |message: &Message| message.path.rsplit('/').next().unwrap_or_default().to_owned();
+        let segment =
+            |message: &Message| message.path.rsplit('/').next().unwrap_or_default().to_owned();
         self.got().iter().map(segment).collect()
     }
 }

@@ -20,11 +20,18 @@ use crate::world::{OTHER, Setup, TENANT, World, with};
 fn a_customer_has_one_wallet_per_chain_and_tenant() {
     with(Setup::default(), async |world| {
         let caller = world.caller();
-        let made = world.wallets.provision(&caller, World::customer("C-1"), None).await.expect("new").made;
-        assert_eq!((made.state, made.kyc_level, &*made.blockchain), (WalletState::Active, KycLevel::Basic, "ethereum"));
+        let made =
+            world.wallets.provision(&caller, World::customer("C-1"), None).await.expect("new").made;
+        assert_eq!(
+            (made.state, made.kyc_level, &*made.blockchain),
+            (WalletState::Active, KycLevel::Basic, "ethereum")
+        );
         let again = world.wallets.provision(&caller, World::customer("C-1"), None).await;
-        assert!(matches!(again, Err(Denied::Refused(Refused::Wallet(WalletRefusal::Exists(id)))) if id == made.id));
-        let elsewhere = world.wallets.provision(&world.caller_of(OTHER), World::customer("C-1"), None).await;
+        assert!(
+            matches!(again, Err(Denied::Refused(Refused::Wallet(WalletRefusal::Exists(id)))) if id == made.id)
+        );
+        let elsewhere =
+            world.wallets.provision(&world.caller_of(OTHER), World::customer("C-1"), None).await;
         assert_ne!(elsewhere.expect("another tenant's customer").made.address, made.address);
     });
 }
@@ -32,10 +39,12 @@ fn a_customer_has_one_wallet_per_chain_and_tenant() {
 #[test]
 fn another_chain_is_refused_with_its_field() {
     with(Setup::default(), async |world| {
-        let customer = NewCustomer { blockchain: Some("solana".to_owned()), ..World::customer("C-1") };
+        let customer =
+            NewCustomer { blockchain: Some("solana".to_owned()), ..World::customer("C-1") };
         let refused = world.wallets.provision(&world.caller(), customer, None).await;
         assert!(matches!(refused, Err(Denied::Invalid(fault)) if fault.field == "blockchain"));
-        let customer = NewCustomer { blockchain: Some("ethereum".to_owned()), ..World::customer("C-1") };
+        let customer =
+            NewCustomer { blockchain: Some("ethereum".to_owned()), ..World::customer("C-1") };
         assert!(world.wallets.provision(&world.caller(), customer, None).await.is_ok());
     });
 }
@@ -47,8 +56,14 @@ fn kyc_required_names_the_tenants_minimum() {
         let refused = world.wallets.provision(&world.caller(), World::customer("C-1"), None).await;
         let expected = WalletRefusal::KycRequired(KycLevel::Enhanced);
         assert!(matches!(refused, Err(Denied::Refused(Refused::Wallet(why))) if why == expected));
-        let customer = NewCustomer { kyc_level: Some(KycLevel::Comprehensive), ..World::customer("C-1") };
-        let made = world.wallets.provision(&world.caller(), customer, None).await.expect("well known").made;
+        let customer =
+            NewCustomer { kyc_level: Some(KycLevel::Comprehensive), ..World::customer("C-1") };
+        let made = world
+            .wallets
+            .provision(&world.caller(), customer, None)
+            .await
+            .expect("well known")
+            .made;
         assert_eq!(made.kyc_level, KycLevel::Comprehensive);
     });
 }
@@ -83,7 +98,10 @@ fn a_silent_chain_makes_wallets_pending_not_impossible() {
 #[test]
 fn the_same_idempotency_key_gets_the_same_wallet_and_another_body_is_refused() {
     with(Setup::default(), async |world| {
-        let key = IdempotencyKey { scope: "POST /v1/sdk/wallets/provision".to_owned(), key: "k".to_owned() };
+        let key = IdempotencyKey {
+            scope: "POST /v1/sdk/wallets/provision".to_owned(),
+            key: "k".to_owned(),
+        };
         let once = Idempotency { key, body_hash: [1; 32] };
         let caller = world.caller();
         let provision = async |idempotency: Idempotency| {
@@ -112,8 +130,14 @@ fn a_foreign_wallet_answers_like_an_unknown_one() {
                 wallets.unblock(&caller, id, None, "test", None).await,
                 Err(Denied::NotFound("wallet_id"))
             ));
-            assert!(matches!(wallets.transactions(&caller, id, None, page).await, Err(Denied::NotFound("wallet_id"))));
-            assert!(matches!(wallets.list_requests(&caller, id, None, page).await, Err(Denied::NotFound("wallet_id"))));
+            assert!(matches!(
+                wallets.transactions(&caller, id, None, page).await,
+                Err(Denied::NotFound("wallet_id"))
+            ));
+            assert!(matches!(
+                wallets.list_requests(&caller, id, None, page).await,
+                Err(Denied::NotFound("wallet_id"))
+            ));
         }
     });
 }
@@ -124,7 +148,8 @@ fn a_new_wallet_has_zero_balances_and_no_value() {
         let wallet = world.wallet().await;
         let (found, held) = world.wallets.find(&world.caller(), wallet.id).await.expect("there");
         assert_eq!(found, wallet);
-        let lines: Vec<_> = held.iter().map(|it| (it.coin.currency(), it.minor, it.available_minor)).collect();
+        let lines: Vec<_> =
+            held.iter().map(|it| (it.coin.currency(), it.minor, it.available_minor)).collect();
         assert_eq!(lines, [(Currency::Usdc, 0, 0), (Currency::Usdt, 0, 0)]);
         let nothing = (Some(Money::new(0, Currency::Usd)), Some(Money::new(0, Currency::Pkr)));
         assert!(held.iter().all(|it| (it.value_usd, it.value_pkr) == nothing));

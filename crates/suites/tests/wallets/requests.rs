@@ -3,7 +3,9 @@
 use domain::currency::{Currency, StableCoin};
 use domain::deposit::DepositState;
 use domain::ids::WalletId;
-use domain::payment_request::{AmountAsked, Asked, PaymentRequest, RequestConflict, RequestException, RequestState};
+use domain::payment_request::{
+    AmountAsked, Asked, PaymentRequest, RequestConflict, RequestException, RequestState,
+};
 use domain::risk::ReasonCode;
 use domain::time::Span;
 use engine::command::Refused;
@@ -27,9 +29,13 @@ fn a_request_has_a_link_of_its_own_and_an_escrow_that_is_not_the_wallet() {
         assert_ne!(one.escrow, wallet.address);
         assert!(one.token.len() * 4 >= 128 && one.token != one.id.to_string());
         assert_eq!(world.wallets.request_by_token(&one.token).await.expect("there").id, one.id);
-        assert!(matches!(world.wallets.request_by_token(&one.id.to_string()).await, Err(Denied::NotFound(_))));
+        assert!(matches!(
+            world.wallets.request_by_token(&one.id.to_string()).await,
+            Err(Denied::NotFound(_))
+        ));
         let page = Page { page: 0, limit: 20 };
-        let listed = world.wallets.list_requests(&world.caller(), wallet.id, None, page).await.expect("own");
+        let listed =
+            world.wallets.list_requests(&world.caller(), wallet.id, None, page).await.expect("own");
         assert_eq!((listed.total, listed.rows), (2, vec![two, one]), "newest first");
     });
 }
@@ -39,7 +45,8 @@ fn fiat_is_fixed_in_coins_at_creation_and_needs_a_rate() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let made = world.request_for(&wallet, AmountAsked::Fiat(Currency::Pkr, 278_750_000)).await;
-        let due = Asked::Fiat { currency: Currency::Pkr, micros: 278_750_000, usdc: COIN, usdt: COIN };
+        let due =
+            Asked::Fiat { currency: Currency::Pkr, micros: 278_750_000, usdc: COIN, usdt: COIN };
         assert_eq!(made.asked, due);
         let asked = NewRequestAsked {
             wallet: wallet.id,
@@ -56,8 +63,12 @@ fn fiat_is_fixed_in_coins_at_creation_and_needs_a_rate() {
 fn a_request_for_a_foreign_or_unknown_wallet_is_not_found() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
-        let asked =
-            |wallet| NewRequestAsked { wallet, amount: AmountAsked::Flexible, purpose: None, expires_in_hours: 1 };
+        let asked = |wallet| NewRequestAsked {
+            wallet,
+            amount: AmountAsked::Flexible,
+            purpose: None,
+            expires_in_hours: 1,
+        };
         let unknown = WalletId(Uuid::from_u128(0x4000_8000_0000_0000_ffff));
         for (caller, wallet) in [(world.caller_of(OTHER), wallet.id), (world.caller(), unknown)] {
             let refused = world.wallets.create_request(&caller, asked(wallet), None).await;
@@ -91,7 +102,8 @@ fn a_cancelled_request_never_expires_and_later_deposits_are_screened() {
             world.wallets.cancel_request(&world.caller_of(OTHER), request.id, None).await,
             Err(Denied::NotFound("payment_request_id"))
         ));
-        let made = world.wallets.cancel_request(&caller, request.id, None).await.expect("active").made;
+        let made =
+            world.wallets.cancel_request(&caller, request.id, None).await.expect("active").made;
         assert_eq!(made.state, RequestState::Cancelled);
         let deposit = world.pay(&request, COIN).await;
         world.later(Span::hours(25)).await;
@@ -108,7 +120,11 @@ fn a_payment_seen_before_the_expiry_and_confirmed_after_it_pays() {
         world.clock.pass(Span::secs(86_399));
         let seen = world.found(&request, domain::chain::Address([1; 20]), USDC, COIN).await;
         world.later(Span::mins(2)).await;
-        assert_eq!(now(&world, &request).await.state, RequestState::Active, "a payment is confirming");
+        assert_eq!(
+            now(&world, &request).await.state,
+            RequestState::Active,
+            "a payment is confirming"
+        );
         world.counted(seen).await;
         let paid = now(&world, &request).await;
         assert_eq!((paid.state, paid.exception()), (RequestState::Paid, RequestException::None));
@@ -122,7 +138,10 @@ fn partial_over_and_late_payments_are_distinguished() {
         let partial = world.request(&wallet, 10 * COIN).await;
         world.pay(&partial, 4 * COIN).await;
         let seen = now(&world, &partial).await;
-        assert_eq!((seen.state, seen.exception()), (RequestState::Active, RequestException::Partial));
+        assert_eq!(
+            (seen.state, seen.exception()),
+            (RequestState::Active, RequestException::Partial)
+        );
         world.pay(&partial, 6 * COIN).await;
         assert_eq!(now(&world, &partial).await.state, RequestState::Paid);
 
@@ -154,13 +173,17 @@ fn payments_over_7_days_late_and_in_the_other_token_go_to_review() {
         assert_eq!(now(&world, &late).await.state, RequestState::Expired);
 
         let other = world.request(&wallet, COIN).await;
-        let deposit = world.found(&other, domain::chain::Address([1; 20]), StableCoin::Usdt, COIN).await;
+        let deposit =
+            world.found(&other, domain::chain::Address([1; 20]), StableCoin::Usdt, COIN).await;
         let deposit = world.counted(deposit).await;
         world.work().await;
         let held = world.deposit_now(deposit.id).await;
         let reason = held.assessment.as_ref().map(|it| it.reason);
         assert_eq!((held.state, reason), (DepositState::InReview, Some(ReasonCode::WrongAsset)));
         let seen = now(&world, &other).await;
-        assert_eq!((seen.state, seen.exception()), (RequestState::Active, RequestException::WrongAsset));
+        assert_eq!(
+            (seen.state, seen.exception()),
+            (RequestState::Active, RequestException::WrongAsset)
+        );
     });
 }

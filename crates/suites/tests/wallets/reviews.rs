@@ -23,7 +23,8 @@ use crate::outside::{LISTED, NEAR};
 use crate::world::{COIN, OTHER, Setup, TENANT, World, with};
 
 async fn in_review(world: &World) -> Deposit {
-    let wallet = match world.store.wallet_of_customer(crate::world::TENANT, "C-1", "ethereum").await {
+    let wallet = match world.store.wallet_of_customer(crate::world::TENANT, "C-1", "ethereum").await
+    {
         Ok(Some(wallet)) => wallet,
         _ => world.wallet().await,
     };
@@ -52,13 +53,22 @@ fn reviews_are_listed_longest_waiting_first_per_tenant() {
         let page = Page { page: 0, limit: 1 };
         let listed = world.wallets.reviews(&world.caller(), page).await.expect("readable");
         assert_eq!((listed.total, listed.rows[0].id), (2, one.id));
-        let second = world.wallets.reviews(&world.caller(), Page { page: 1, limit: 1 }).await.expect("readable");
+        let second = world
+            .wallets
+            .reviews(&world.caller(), Page { page: 1, limit: 1 })
+            .await
+            .expect("readable");
         assert_eq!(second.rows[0].id, two.id);
-        assert_eq!(world.wallets.reviews(&world.caller_of(OTHER), page).await.expect("readable").total, 0);
-        for (caller, id) in
-            [(world.caller_of(OTHER), one.id), (world.caller(), DepositId(Uuid::from_u128(0x4000_8000_0000_0000_ffff)))]
-        {
-            let foreign = world.wallets.decide_review(&caller, asked(id, ReviewVerdict::Approve), None).await;
+        assert_eq!(
+            world.wallets.reviews(&world.caller_of(OTHER), page).await.expect("readable").total,
+            0
+        );
+        for (caller, id) in [
+            (world.caller_of(OTHER), one.id),
+            (world.caller(), DepositId(Uuid::from_u128(0x4000_8000_0000_0000_ffff))),
+        ] {
+            let foreign =
+                world.wallets.decide_review(&caller, asked(id, ReviewVerdict::Approve), None).await;
             assert!(matches!(foreign, Err(Denied::NotFound("transaction_id"))));
         }
     });
@@ -68,15 +78,29 @@ fn reviews_are_listed_longest_waiting_first_per_tenant() {
 fn each_verdict_has_its_effect_and_records_the_reviewer() {
     for (verdict, state, result, hold) in [
         (ReviewVerdict::Approve, DepositState::Approved, RiskResult::Approved, None),
-        (ReviewVerdict::Reject, DepositState::Rejected, RiskResult::Rejected, Some(Hold::Refundable)),
-        (ReviewVerdict::LegalHold, DepositState::LegalHold, RiskResult::Rejected, Some(Hold::Legal)),
+        (
+            ReviewVerdict::Reject,
+            DepositState::Rejected,
+            RiskResult::Rejected,
+            Some(Hold::Refundable),
+        ),
+        (
+            ReviewVerdict::LegalHold,
+            DepositState::LegalHold,
+            RiskResult::Rejected,
+            Some(Hold::Legal),
+        ),
         (ReviewVerdict::Block, DepositState::Rejected, RiskResult::Blocked, Some(Hold::Refundable)),
     ] {
         with(Setup::default(), async |world| {
             let deposit = in_review(&world).await;
             let decided = decide(&world, &deposit, verdict).await;
             let assessment = decided.assessment.as_ref().expect("assessed");
-            assert_eq!((decided.state, assessment.result, assessment.hold), (state, result, hold), "{verdict:?}");
+            assert_eq!(
+                (decided.state, assessment.result, assessment.hold),
+                (state, result, hold),
+                "{verdict:?}"
+            );
             assert_eq!(assessment.decided_by.as_deref(), Some("officer-1"));
             let decision = decided.decision.as_ref().map(|it| (it.verdict, &*it.by, &*it.note));
             assert_eq!(decision, Some((verdict, "officer-1", "reviewed")));
@@ -104,7 +128,10 @@ fn each_verdict_has_its_effect_and_records_the_reviewer() {
 /// Waiting calls that put an escrow on hold.
 async fn holds(world: &World, wallet: WalletId) -> Vec<Plan> {
     let open = world.store.open_intents(TENANT, wallet).await.expect("readable");
-    open.into_iter().filter(|intent| intent.kind == IntentKind::SetLegalHold).map(|intent| intent.plan).collect()
+    open.into_iter()
+        .filter(|intent| intent.kind == IntentKind::SetLegalHold)
+        .map(|intent| intent.plan)
+        .collect()
 }
 
 /// Two payments to one request, both held for review.
@@ -129,14 +156,25 @@ fn a_legal_hold_queues_one_call_and_holds_everything_in_the_escrow() {
         decide(&world, &first, ReviewVerdict::LegalHold).await;
         world.later(Span::secs(60)).await;
         let held = world.deposit_now(first.id).await;
-        let told = Plan::SetLegalHold { vault: request.escrow, held: true, case: hold::case_of(first.id) };
-        assert_eq!((held.state, holds(&world, wallet.id).await), (DepositState::LegalHold, vec![told]));
+        let told =
+            Plan::SetLegalHold { vault: request.escrow, held: true, case: hold::case_of(first.id) };
+        assert_eq!(
+            (held.state, holds(&world, wallet.id).await),
+            (DepositState::LegalHold, vec![told])
+        );
         // Other deposits in the escrow stay: no approval, no refund.
         let caller = world.caller();
-        let approved = world.wallets.decide_review(&caller, asked(second.id, ReviewVerdict::Approve), None).await;
-        assert!(matches!(approved, Err(Denied::Refused(Refused::Deposit(DepositRefusal::EscrowHeld)))));
+        let approved = world
+            .wallets
+            .decide_review(&caller, asked(second.id, ReviewVerdict::Approve), None)
+            .await;
+        assert!(matches!(
+            approved,
+            Err(Denied::Refused(Refused::Deposit(DepositRefusal::EscrowHeld)))
+        ));
         decide(&world, &second, ReviewVerdict::Reject).await;
-        let back = world.wallets.propose_refund(&caller, second.id, Address([3; 20]), "officer-1").await;
+        let back =
+            world.wallets.propose_refund(&caller, second.id, Address([3; 20]), "officer-1").await;
         assert!(matches!(back, Err(Denied::Refused(Refused::Deposit(DepositRefusal::EscrowHeld)))));
         let late = world.pay_unnamed(&request, Address([1; 20]), COIN).await;
         world.work().await;
@@ -153,7 +191,10 @@ fn a_refund_that_waits_when_its_escrow_goes_on_hold_is_not_sent() {
         let (wallet, _, [first, second]) = two_to_one_escrow(&world).await;
         world.work().await;
         decide(&world, &second, ReviewVerdict::Reject).await;
-        let proposed = world.wallets.propose_refund(&world.caller(), second.id, Address([3; 20]), "officer-1").await;
+        let proposed = world
+            .wallets
+            .propose_refund(&world.caller(), second.id, Address([3; 20]), "officer-1")
+            .await;
         assert_eq!(proposed.expect("may be").made.state, DepositState::Refunding);
         decide(&world, &first, ReviewVerdict::LegalHold).await;
         world.chain.works.store(true, Ordering::SeqCst);
@@ -163,7 +204,11 @@ fn a_refund_that_waits_when_its_escrow_goes_on_hold_is_not_sent() {
         let open = world.store.open_intents(TENANT, wallet.id).await.expect("readable");
         assert!(open.iter().all(|intent| intent.kind == IntentKind::SetLegalHold), "{open:?}");
         let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
-        assert!(alerts.iter().any(|(_, alert)| alert.what == "a refund failed: its escrow is on legal hold"));
+        assert!(
+            alerts
+                .iter()
+                .any(|(_, alert)| alert.what == "a refund failed: its escrow is on legal hold")
+        );
     });
 }
 
@@ -178,7 +223,8 @@ fn a_hold_without_a_compliance_key_is_retried_and_an_operator_alerted() {
         }
         assert_eq!(holds(&world, held.wallet).await.len(), 1, "still queued");
         let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
-        let told: Vec<_> = alerts.iter().map(|(_, alert)| (alert.kind, alert.subject, &*alert.what)).collect();
+        let told: Vec<_> =
+            alerts.iter().map(|(_, alert)| (alert.kind, alert.subject, &*alert.what)).collect();
         let what = "set_legal_hold failed, will retry: no compliance key is configured";
         assert_eq!(told, [(AlertKind::Transaction, held.id.0, what)]);
         // The alert was acknowledged: further attempts do not raise it again.
@@ -196,9 +242,19 @@ fn a_hold_without_a_compliance_key_is_retried_and_an_operator_alerted() {
     });
 }
 
-async fn lift(world: &World, deposit: &Deposit, seen: Option<Timestamp>) -> Result<Deposit, Denied> {
-    let by = Deed::from("officer-1").together_with("officer-2").because("a different person with the same name");
-    world.wallets.lift_hold(&world.caller(), deposit.id, seen, by, None).await.map(|reply| reply.made)
+async fn lift(
+    world: &World,
+    deposit: &Deposit,
+    seen: Option<Timestamp>,
+) -> Result<Deposit, Denied> {
+    let by = Deed::from("officer-1")
+        .together_with("officer-2")
+        .because("a different person with the same name");
+    world
+        .wallets
+        .lift_hold(&world.caller(), deposit.id, seen, by, None)
+        .await
+        .map(|reply| reply.made)
 }
 
 #[test]
@@ -209,14 +265,18 @@ fn lifting_the_last_hold_queues_one_call_and_cancels_the_earlier_one() {
         for deposit in [&first, &second] {
             decide(&world, deposit, ReviewVerdict::LegalHold).await;
         }
-        let on = |id| Plan::SetLegalHold { vault: request.escrow, held: true, case: hold::case_of(id) };
+        let on =
+            |id| Plan::SetLegalHold { vault: request.escrow, held: true, case: hold::case_of(id) };
         assert_eq!(holds(&world, wallet.id).await.len(), 2);
         let lifted = lift(&world, &first, None).await.expect("on hold");
         assert_eq!((lifted.state, lifted.legal_hold), (DepositState::Rejected, None));
         assert_eq!(holds(&world, wallet.id).await.len(), 2, "still held by the other one");
         let kept = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
         assert_eq!((kept.held_at.is_some(), kept.lift), (true, None));
-        let back = world.wallets.propose_refund(&world.caller(), first.id, Address([3; 20]), "officer-1").await;
+        let back = world
+            .wallets
+            .propose_refund(&world.caller(), first.id, Address([3; 20]), "officer-1")
+            .await;
         assert!(matches!(back, Err(Denied::Refused(Refused::Deposit(DepositRefusal::EscrowHeld)))));
 
         lift(&world, &second, None).await.expect("on hold");
@@ -224,7 +284,11 @@ fn lifting_the_last_hold_queues_one_call_and_cancels_the_earlier_one() {
         assert!(kept.held_at.is_some() && kept.lift.is_some(), "until it took effect on the chain");
         world.chain.works.store(true, Ordering::SeqCst);
         world.later(Span::secs(60)).await;
-        let off = Plan::SetLegalHold { vault: request.escrow, held: false, case: hold::case_of(second.id) };
+        let off = Plan::SetLegalHold {
+            vault: request.escrow,
+            held: false,
+            case: hold::case_of(second.id),
+        };
         assert_eq!(holds(&world, wallet.id).await, [off], "the earlier call is cancelled");
 
         // Held again before that took effect: the latest decision applies.
@@ -263,7 +327,13 @@ fn a_lift_counts_holds_again_after_a_new_one() {
         let (_, request, [first, second]) = two_to_one_escrow(&world).await;
         world.work().await;
         let first = decide(&world, &first, ReviewVerdict::LegalHold).await;
-        let version = world.store.request(TENANT, request.id).await.expect("readable").expect("there").version;
+        let version = world
+            .store
+            .request(TENANT, request.id)
+            .await
+            .expect("readable")
+            .expect("there")
+            .version;
         decide(&world, &second, ReviewVerdict::LegalHold).await;
         let escrow = EscrowSeen { version: Some(version), others_hold: false };
         let by = Box::new(Deed::from("officer-1").because("alone in there"));
@@ -280,7 +350,10 @@ fn a_decision_is_made_once() {
     with(Setup::default(), async |world| {
         let deposit = in_review(&world).await;
         decide(&world, &deposit, ReviewVerdict::Approve).await;
-        let again = world.wallets.decide_review(&world.caller(), asked(deposit.id, ReviewVerdict::Reject), None).await;
+        let again = world
+            .wallets
+            .decide_review(&world.caller(), asked(deposit.id, ReviewVerdict::Reject), None)
+            .await;
         let refused = DepositRefusal::State(DepositState::Approved);
         assert!(matches!(again, Err(Denied::Refused(Refused::Deposit(why))) if why == refused));
     });
@@ -292,8 +365,10 @@ fn nothing_is_approved_for_a_frozen_wallet() {
         let (first, second) = (in_review(&world).await, in_review(&world).await);
         decide(&world, &first, ReviewVerdict::Block).await;
         world.work().await;
-        let refused =
-            world.wallets.decide_review(&world.caller(), asked(second.id, ReviewVerdict::Approve), None).await;
+        let refused = world
+            .wallets
+            .decide_review(&world.caller(), asked(second.id, ReviewVerdict::Approve), None)
+            .await;
         let frozen = DepositRefusal::Frozen(WalletState::Blocked);
         assert!(matches!(refused, Err(Denied::Refused(Refused::Deposit(why))) if why == frozen));
     });
@@ -305,17 +380,28 @@ fn only_refundable_deposits_are_refunded_and_never_to_a_listed_address() {
         let held = in_review(&world).await;
         decide(&world, &held, ReviewVerdict::LegalHold).await;
         let caller = world.caller();
-        let refused = world.wallets.propose_refund(&caller, held.id, Address([3; 20]), "officer-1").await;
-        assert!(matches!(refused, Err(Denied::Refused(Refused::Deposit(DepositRefusal::State(_))))));
+        let refused =
+            world.wallets.propose_refund(&caller, held.id, Address([3; 20]), "officer-1").await;
+        assert!(matches!(
+            refused,
+            Err(Denied::Refused(Refused::Deposit(DepositRefusal::State(_))))
+        ));
 
         let rejected = in_review(&world).await;
         decide(&world, &rejected, ReviewVerdict::Reject).await;
         let listed = world.wallets.propose_refund(&caller, rejected.id, LISTED, "officer-1").await;
-        assert!(matches!(listed, Err(Denied::Refused(Refused::Deposit(DepositRefusal::AddressRefused)))));
-        let proposed = world.wallets.propose_refund(&caller, rejected.id, Address([3; 20]), "officer-1").await;
+        assert!(matches!(
+            listed,
+            Err(Denied::Refused(Refused::Deposit(DepositRefusal::AddressRefused)))
+        ));
+        let proposed =
+            world.wallets.propose_refund(&caller, rejected.id, Address([3; 20]), "officer-1").await;
         assert_eq!(proposed.expect("refundable").made.state, DepositState::Refunding);
         let kinds = world.kinds().await;
-        assert_eq!(kinds.iter().filter(|kind| **kind == WalletEventKind::TransactionFailed).count(), 2);
+        assert_eq!(
+            kinds.iter().filter(|kind| **kind == WalletEventKind::TransactionFailed).count(),
+            2
+        );
     });
 }
 
@@ -333,7 +419,12 @@ fn a_release_refused_because_of_a_hold_goes_to_review_and_has_not_failed() {
         world.work().await;
         let release = world.deposit_now(releasing.id).await.release.expect("approved");
         let intents = world.store.intents(TENANT, &[release]).await.expect("readable");
-        let tx = world.store.chain_tx(TENANT, intents[0].tx.expect("sent")).await.expect("readable").expect("there");
+        let tx = world
+            .store
+            .chain_tx(TENANT, intents[0].tx.expect("sent"))
+            .await
+            .expect("readable")
+            .expect("there");
         assert!(intents[0].is_last_try() && !tx.attempts.is_empty(), "{tx:?}");
         let evil = world.pay_unnamed(&request, LISTED, COIN).await;
         world.work().await;
@@ -345,9 +436,12 @@ fn a_release_refused_because_of_a_hold_goes_to_review_and_has_not_failed() {
             failed: vec![release],
         };
         for over in [false, true] {
-            let (tx, mined, refusals) = (TxKey::of(&tx, &intents), Box::new(mined.clone()), Vec::new());
-            let action = Action::Chain(ChainAction::Mined { tx, mined, over, refusals, fees: Vec::new() });
-            let told = world.engine.execute(Command { tenant: TENANT, action }).await.expect("decided");
+            let (tx, mined, refusals) =
+                (TxKey::of(&tx, &intents), Box::new(mined.clone()), Vec::new());
+            let action =
+                Action::Chain(ChainAction::Mined { tx, mined, over, refusals, fees: Vec::new() });
+            let told =
+                world.engine.execute(Command { tenant: TENANT, action }).await.expect("decided");
             assert!(matches!(told, Outcome::Done), "{told:?}");
         }
         let kept = world.deposit_now(releasing.id).await;

@@ -20,18 +20,27 @@ use crate::world::{COIN, Setup, TENANT, USDC, World, with};
 
 const PAYER: Address = Address([0xaa; 20]);
 
-async fn screened(world: &World, first: &str, last: &str, from: Address, minor: i64) -> domain::deposit::Deposit {
-    let wallet = match world.store.wallet_of_customer(TENANT, "C-1", "ethereum").await.expect("readable") {
-        Some(wallet) => wallet,
-        None => world.wallet().await,
-    };
+async fn screened(
+    world: &World,
+    first: &str,
+    last: &str,
+    from: Address,
+    minor: i64,
+) -> domain::deposit::Deposit {
+    let wallet =
+        match world.store.wallet_of_customer(TENANT, "C-1", "ethereum").await.expect("readable") {
+            Some(wallet) => wallet,
+            None => world.wallet().await,
+        };
     let request = world.request(&wallet, minor).await;
     let deposit = world.pay_by(&request, first, last, from, minor).await;
     world.work().await;
     world.deposit_now(deposit.id).await
 }
 
-fn told(deposit: &domain::deposit::Deposit) -> (DepositState, Option<(RiskResult, ReasonCode, Option<Hold>)>) {
+fn told(
+    deposit: &domain::deposit::Deposit,
+) -> (DepositState, Option<(RiskResult, ReasonCode, Option<Hold>)>) {
     (deposit.state, deposit.assessment.as_ref().map(|it| (it.result, it.reason, it.hold)))
 }
 
@@ -47,7 +56,9 @@ fn a_clean_deposit_is_approved_with_events_in_order() {
         let events = world.events().await;
         let versions: Vec<i64> = events.iter().map(|entry| entry.version).collect();
         assert_eq!(versions, [1, 2], "of the request, without gaps");
-        let WalletEvent::PaymentReceived { minor, confirmations, sender, from, .. } = &events[0].event else {
+        let WalletEvent::PaymentReceived { minor, confirmations, sender, from, .. } =
+            &events[0].event
+        else {
             panic!("{events:?}")
         };
         assert_eq!((*minor, *confirmations, *from), (25 * COIN, 3, PAYER));
@@ -68,9 +79,13 @@ fn a_listed_name_or_address_is_rejected_and_reported_as_compliance_rejected() {
         let expected = Some((RiskResult::Rejected, ReasonCode::SanctionedName, Some(Hold::Legal)));
         assert_eq!(told(&by_name), (DepositState::LegalHold, expected));
         let by_address = screened(&world, "Ayesha", "Khan", LISTED, 26 * COIN).await;
-        let expected = Some((RiskResult::Rejected, ReasonCode::SanctionedAddress, Some(Hold::Legal)));
+        let expected =
+            Some((RiskResult::Rejected, ReasonCode::SanctionedAddress, Some(Hold::Legal)));
         assert_eq!(told(&by_address), (DepositState::LegalHold, expected));
-        assert_eq!(world.bank.kinds(), ["payment-received", "risk-check-complete", "transaction-failed"].repeat(2));
+        assert_eq!(
+            world.bank.kinds(),
+            ["payment-received", "risk-check-complete", "transaction-failed"].repeat(2)
+        );
         let failures = world.events().await.into_iter().filter_map(|entry| match entry.event {
             WalletEvent::TransactionFailed { reason, .. } => Some(reason),
             _ => None,
@@ -124,11 +139,16 @@ fn a_deposit_that_could_not_be_screened_is_retried_long_before_its_lease_ends() 
         let request = world.request(&wallet, 25 * COIN).await;
         world.chain.silent.store(true, Ordering::SeqCst);
         let deposit = world.pay(&request, 25 * COIN).await;
-        let next = async || world.store.next_job_at(&[JobKind::Screen]).await.expect("readable").expect("waits");
+        let next = async || {
+            world.store.next_job_at(&[JobKind::Screen]).await.expect("readable").expect("waits")
+        };
         for (tries, delay) in [2, 4, 8, 16, 32, 60, 60].into_iter().enumerate() {
             world.work().await;
             let left = next().await - world.clock.now();
-            assert!(left > Span::secs(delay - 1) && left <= Span::secs(delay), "retry {tries}: {left:?}");
+            assert!(
+                left > Span::secs(delay - 1) && left <= Span::secs(delay),
+                "retry {tries}: {left:?}"
+            );
             world.clock.pass(left);
         }
         world.chain.silent.store(false, Ordering::SeqCst);
@@ -144,7 +164,9 @@ fn only_the_holder_of_a_screening_job_puts_it_off_and_only_while_it_waits_for_th
         let request = world.request(&wallet, 25 * COIN).await;
         let deposit = world.pay(&request, 25 * COIN).await;
         let (now, lease) = (world.clock.now(), Span::mins(1));
-        let lease = async || world.store.lease_jobs(&[JobKind::Screen], "slow", lease, 9).await.expect("leased");
+        let lease = async || {
+            world.store.lease_jobs(&[JobKind::Screen], "slow", lease, 9).await.expect("leased")
+        };
         let stale = lease().await.remove(0);
         world.clock.pass(Span::mins(2));
         let held = lease().await.remove(0);
@@ -155,7 +177,9 @@ fn only_the_holder_of_a_screening_job_puts_it_off_and_only_while_it_waits_for_th
         };
         let next = async || world.store.next_job_at(&[JobKind::Screen]).await.expect("readable");
         let fenced = Refused::Fenced { held: stale.fence, current: held.fence };
-        assert!(matches!(put_off(stale.fence, 1).await, Outcome::Refused(refused) if refused == fenced));
+        assert!(
+            matches!(put_off(stale.fence, 1).await, Outcome::Refused(refused) if refused == fenced)
+        );
         assert!(matches!(put_off(held.fence, 1).await, Outcome::Deposit(_)));
         assert_eq!(next().await, Some(now + Span::hours(1)));
         // The lease has ended with that: the job stays as it is.
@@ -188,7 +212,8 @@ fn repeated_rejections_block_the_wallet_automatically() {
     with(Setup { policy, ..Setup::default() }, async |world| {
         screened(&world, "Edgar", "Evil", PAYER, COIN).await;
         let second = screened(&world, "Edgar", "Evil", PAYER, COIN).await;
-        let expected = Some((RiskResult::Blocked, ReasonCode::RepeatedRejections, Some(Hold::Legal)));
+        let expected =
+            Some((RiskResult::Blocked, ReasonCode::RepeatedRejections, Some(Hold::Legal)));
         assert_eq!(told(&second), (DepositState::LegalHold, expected));
         let wallet = world.wallet_now(second.wallet).await;
         let by = wallet.block.as_ref().map(|block| block.triggered_by);
@@ -207,14 +232,19 @@ fn sandbox_cents_decide_and_blocked_goes_to_review_after_unblock() {
             (4, DepositState::Approved),
             (8, DepositState::Approved),
         ] {
-            let deposit = screened(&world, "Ayesha", "Khan", PAYER, 25 * COIN + cents * COIN / 100).await;
+            let deposit =
+                screened(&world, "Ayesha", "Khan", PAYER, 25 * COIN + cents * COIN / 100).await;
             assert_eq!(deposit.state, state, "{cents}");
         }
         let deposit = screened(&world, "Ayesha", "Khan", PAYER, 25 * COIN + 3 * COIN / 100).await;
         let expected = Some((RiskResult::Blocked, ReasonCode::SandboxValue, None));
         assert_eq!(told(&deposit), (DepositState::Held, expected));
         assert_eq!(world.wallet_now(deposit.wallet).await.state, WalletState::Blocked);
-        world.wallets.unblock(&world.caller(), deposit.wallet, None, "test", None).await.expect("blocked");
+        world
+            .wallets
+            .unblock(&world.caller(), deposit.wallet, None, "test", None)
+            .await
+            .expect("blocked");
         world.later(Span::secs(1)).await;
         let expected = Some((RiskResult::ManualReview, ReasonCode::BlockedBefore, None));
         assert_eq!(told(&world.deposit_now(deposit.id).await), (DepositState::InReview, expected));
@@ -241,9 +271,15 @@ fn partial_payments_are_screened_individually() {
         let good = world.pay(&request, 4 * COIN).await;
         let bad = world.pay_by(&request, "Edgar", "Evil", PAYER, 6 * COIN).await;
         world.work().await;
-        let states = (world.deposit_now(good.id).await.state, world.deposit_now(bad.id).await.state);
+        let states =
+            (world.deposit_now(good.id).await.state, world.deposit_now(bad.id).await.state);
         assert_eq!(states, (DepositState::Approved, DepositState::LegalHold));
-        let received = world.kinds().await.into_iter().filter(|kind| *kind == WalletEventKind::PaymentReceived).count();
+        let received = world
+            .kinds()
+            .await
+            .into_iter()
+            .filter(|kind| *kind == WalletEventKind::PaymentReceived)
+            .count();
         assert_eq!(received, 2);
     });
 }

@@ -26,7 +26,8 @@ async fn seen(world: &World) -> Deposit {
 /// Another node takes the role, whose lease has run out.
 async fn taken_over(store: Store, clock: Arc<HandClock>) -> HeldRole {
     clock.pass(Span::mins(2));
-    let fence = store.lease_role(ROLE, "other", Span::mins(1)).await.expect("readable").expect("free");
+    let fence =
+        store.lease_role(ROLE, "other", Span::mins(1)).await.expect("readable").expect("free");
     HeldRole { name: ROLE.to_owned(), owner: "other".to_owned(), fence }
 }
 
@@ -47,13 +48,19 @@ fn a_watcher_that_lost_its_role_takes_no_deposit_out_of_its_block() {
         let paused = async move { drop(taken_over(store, clock).await) };
         *world.chain.before_block.lock().expect("not poisoned") = Some(Box::pin(paused));
         world.workers.run_due().await.expect("the store answers");
-        assert!(world.chain.before_block.lock().expect("not poisoned").is_none(), "it read the chain");
+        assert!(
+            world.chain.before_block.lock().expect("not poisoned").is_none(),
+            "it read the chain"
+        );
         assert_eq!(world.deposit_now(deposit.id).await, deposit);
         assert_eq!(tip().await.hash, BlockHash([1; 32]));
         // It holds the role again, and the branch is still the other one.
         world.later(Span::mins(2)).await;
         let lost = world.deposit_now(deposit.id).await;
-        assert_eq!((lost.state, lost.place, tip().await.hash), (DepositState::Orphaned, None, BlockHash([101; 32])));
+        assert_eq!(
+            (lost.state, lost.place, tip().await.hash),
+            (DepositState::Orphaned, None, BlockHash([101; 32]))
+        );
     });
 }
 
@@ -62,7 +69,12 @@ fn nothing_that_a_former_watcher_reports_changes_a_deposit() {
     with(Setup::default(), async |world| {
         let deposit = seen(&world).await;
         let place = deposit.place.expect("in a block");
-        let fence = world.store.lease_role(ROLE, "paused", Span::mins(1)).await.expect("readable").expect("free");
+        let fence = world
+            .store
+            .lease_role(ROLE, "paused", Span::mins(1))
+            .await
+            .expect("readable")
+            .expect("free");
         let former = HeldRole { name: ROLE.to_owned(), owner: "paused".to_owned(), fence };
         let current = taken_over(world.store.clone(), world.clock.clone()).await;
         let found = |number: u8, tx| Found {
@@ -94,7 +106,10 @@ fn nothing_that_a_former_watcher_reports_changes_a_deposit() {
         let fenced = Refused::Fenced { held: former.fence, current: current.fence };
         for late in &reports {
             let outcome = report(&former, late).await;
-            assert!(matches!(&outcome, Outcome::Refused(refused) if *refused == fenced), "{late:?}: {outcome:?}");
+            assert!(
+                matches!(&outcome, Outcome::Refused(refused) if *refused == fenced),
+                "{late:?}: {outcome:?}"
+            );
             assert_eq!(world.deposit_now(deposit.id).await, deposit, "{late:?}");
         }
         assert_eq!(world.store.deposit(TENANT, DepositRef::found(&new).id).await, Ok(None));
@@ -104,7 +119,10 @@ fn nothing_that_a_former_watcher_reports_changes_a_deposit() {
         }
         let unknown = HeldRole { name: "watch:nowhere".to_owned(), ..current };
         let outcome = report(&unknown, &reports[0]).await;
-        assert!(matches!(outcome, Outcome::Refused(Refused::Fenced { current: -1, .. })), "{outcome:?}");
+        assert!(
+            matches!(outcome, Outcome::Refused(Refused::Fenced { current: -1, .. })),
+            "{outcome:?}"
+        );
     });
 }
 
@@ -117,7 +135,11 @@ fn a_rewind_that_was_cut_short_is_finished_although_the_chain_has_returned() {
         // Its former holder stopped before it had undone all blocks above the first.
         world.store.set_meta("chain.rewinding", "0").await.expect("written");
         world.later(Span::mins(2)).await;
-        assert_eq!(world.deposit_now(deposit.id).await.state, DepositState::Orphaned, "found again with its log");
+        assert_eq!(
+            world.deposit_now(deposit.id).await.state,
+            DepositState::Orphaned,
+            "found again with its log"
+        );
         let tip = world.store.chain_headers(1).await.expect("readable")[0];
         assert_eq!(tip.hash, BlockHash([1; 32]), "ingested again");
         assert_eq!(world.store.meta("chain.rewinding").await, Ok(Some(String::new())));

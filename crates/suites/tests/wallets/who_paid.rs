@@ -39,7 +39,13 @@ async fn says(world: &World, request: &PaymentRequest, first: &str, last: &str) 
 
 /// A payment to the escrow of a submission, or to the request's own: counted, with all follow-up
 /// work done.
-async fn paid(world: &World, request: &PaymentRequest, to: Option<&SenderInfo>, from: Address, minor: i64) -> Deposit {
+async fn paid(
+    world: &World,
+    request: &PaymentRequest,
+    to: Option<&SenderInfo>,
+    from: Address,
+    minor: i64,
+) -> Deposit {
     let found = world.found_at(world.vault(request, to), from, USDC, minor).await;
     let counted = world.counted(found).await;
     world.work().await;
@@ -60,7 +66,10 @@ fn a_strangers_form_does_not_affect_anothers_payment() {
             says(&world, &request, "Edgar", "Evil").await;
         }
         let deposit = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
-        assert_eq!((deposit.state, deposit.sender.first_name.as_deref()), (DepositState::Approved, Some("Imran")));
+        assert_eq!(
+            (deposit.state, deposit.sender.first_name.as_deref()),
+            (DepositState::Approved, Some("Imran"))
+        );
         // Nor does a submission after the payment.
         says(&world, &request, "Edgar", "Evil").await;
         let kept = world.deposit_now(deposit.id).await;
@@ -105,18 +114,32 @@ fn repeated_dust_under_a_listed_name_neither_holds_nor_blocks() {
         dust.push(paid(&world, &request, None, LISTED, 1).await);
         for deposit in &dust {
             let found = deposit.assessment.as_ref().expect("screened, for compliance");
-            assert_eq!((deposit.state, found.hold), (DepositState::Dust, Some(Hold::Legal)), "{found:?}");
+            assert_eq!(
+                (deposit.state, found.hold),
+                (DepositState::Dust, Some(Hold::Legal)),
+                "{found:?}"
+            );
         }
         assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Active);
-        let kinds: Vec<_> = world.events().await.into_iter().map(|entry| entry.event.kind()).collect();
+        let kinds: Vec<_> =
+            world.events().await.into_iter().map(|entry| entry.event.kind()).collect();
         assert_eq!(kinds, [WalletEventKind::PaymentReceived; 7]);
         let alerts = world.store.alerts(TENANT, 100).await.expect("readable");
         let listed = alerts.iter().filter(|(_, alert)| alert.kind == AlertKind::ListedDust).count();
         assert_eq!(listed, 1, "compliance is alerted once for the request: {alerts:?}");
         let honest = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
-        assert_eq!((honest.state, honest.riders.len()), (DepositState::Approved, 0), "{:?}", honest.assessment);
+        assert_eq!(
+            (honest.state, honest.riders.len()),
+            (DepositState::Approved, 0),
+            "{:?}",
+            honest.assessment
+        );
         let this = (honest.id, honest.request);
-        let velocity = world.store.velocity(TENANT, wallet.id, this, world.clock.now()).await.expect("readable");
+        let velocity = world
+            .store
+            .velocity(TENANT, wallet.id, this, world.clock.now())
+            .await
+            .expect("readable");
         assert_eq!((velocity.day_count, velocity.month_rejections), (0, 0));
     });
 }
@@ -128,7 +151,10 @@ fn rejections_count_once_per_link_for_the_wallet() {
         let request = world.request(&wallet, 25 * COIN).await;
         for _ in 0..4 {
             let stranger = says(&world, &request, "Edgar", "Evil").await;
-            assert_eq!(paid(&world, &request, Some(&stranger), STRANGER, COIN).await.state, DepositState::LegalHold);
+            assert_eq!(
+                paid(&world, &request, Some(&stranger), STRANGER, COIN).await.state,
+                DepositState::LegalHold
+            );
         }
         assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Active);
         let mut last = None;
@@ -147,8 +173,10 @@ fn dust_waits_until_its_address_holds_more_and_is_released_with_it() {
     with_dust(async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
-        let (imran, other) =
-            (says(&world, &request, "Imran", "Aslam").await, says(&world, &request, "Sana", "Mir").await);
+        let (imran, other) = (
+            says(&world, &request, "Imran", "Aslam").await,
+            says(&world, &request, "Sana", "Mir").await,
+        );
         let first = paid(&world, &request, Some(&imran), PAYER, 1).await;
         let elsewhere = paid(&world, &request, Some(&other), PAYER, 1).await;
         assert_eq!((first.state, first.release), (DepositState::Dust, None));
@@ -188,10 +216,16 @@ fn a_payment_without_a_submission_has_an_unknown_sender() {
         let request = world.request(&wallet, 2_000 * COIN).await;
         says(&world, &request, "Edgar", "Evil").await;
         let small = paid(&world, &request, None, PAYER, 25 * COIN).await;
-        assert_eq!((small.state, &small.sender), (DepositState::Approved, &SenderDetails::default()));
+        assert_eq!(
+            (small.state, &small.sender),
+            (DepositState::Approved, &SenderDetails::default())
+        );
         let large = paid(&world, &request, None, PAYER, 1_000 * COIN).await;
         let found = large.assessment.expect("screened");
-        assert_eq!((large.state, found.reason), (DepositState::InReview, ReasonCode::SenderUnverified));
+        assert_eq!(
+            (large.state, found.reason),
+            (DepositState::InReview, ReasonCode::SenderUnverified)
+        );
         assert!(found.evidence.iter().all(|line| !line.contains("Evil")), "{found:?}");
     });
 }
@@ -214,9 +248,15 @@ fn payments_to_several_addresses_of_a_request_add_up() {
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
-        let (one, two) = (says(&world, &request, "Imran", "Aslam").await, says(&world, &request, "Sana", "Mir").await);
+        let (one, two) = (
+            says(&world, &request, "Imran", "Aslam").await,
+            says(&world, &request, "Sana", "Mir").await,
+        );
         for (to, minor) in [(Some(&one), 10 * COIN), (Some(&two), 10 * COIN), (None, 5 * COIN)] {
-            assert_eq!(paid(&world, &request, to, PAYER, minor).await.state, DepositState::Approved);
+            assert_eq!(
+                paid(&world, &request, to, PAYER, minor).await.state,
+                DepositState::Approved
+            );
         }
         let now = world.store.request(TENANT, request.id).await.expect("readable").expect("there");
         assert_eq!((now.state.name(), now.exception().name()), ("PAID", "NONE"));
@@ -232,7 +272,9 @@ fn the_same_details_from_the_same_browser_are_one_submission_and_from_two_phones
     with(Setup::default(), async |world| {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
-        let submit = async |details, before| world.wallets.submit_sender(&request.token, details, before).await;
+        let submit = async |details, before| {
+            world.wallets.submit_sender(&request.token, details, before).await
+        };
         let first = submit(named("Imran", "Aslam"), None).await.expect("taken");
         let again = submit(named("Imran", "Aslam"), Some(first.id)).await.expect("taken");
         assert_eq!(again, first);
@@ -242,7 +284,10 @@ fn the_same_details_from_the_same_browser_are_one_submission_and_from_two_phones
         assert_eq!(numbers, [Some(1), Some(2), Some(3)], "each has its own address");
         // The browser of another link is unknown here.
         let elsewhere = world.request(&wallet, COIN).await;
-        let foreign = world.wallets.submit_sender(&elsewhere.token, named("Imran", "Aslam"), Some(first.id)).await;
+        let foreign = world
+            .wallets
+            .submit_sender(&elsewhere.token, named("Imran", "Aslam"), Some(first.id))
+            .await;
         assert_eq!(foreign.expect("taken").request, elsewhere.id);
     });
 }
@@ -258,8 +303,14 @@ fn a_link_limits_submissions_and_accepted_ones_still_pay() {
         }
         let full = world.wallets.submit_sender(&request.token, named("Sana", "Mir"), None).await;
         assert!(matches!(full, Err(Denied::Refused(Refused::Submissions(_)))), "{full:?}");
-        let again = world.wallets.submit_sender(&request.token, imran.details.clone(), Some(imran.id)).await;
+        let again = world
+            .wallets
+            .submit_sender(&request.token, imran.details.clone(), Some(imran.id))
+            .await;
         assert_eq!(again.as_ref().ok(), Some(&imran));
-        assert_eq!(paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await.state, DepositState::Approved);
+        assert_eq!(
+            paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await.state,
+            DepositState::Approved
+        );
     });
 }

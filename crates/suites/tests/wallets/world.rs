@@ -76,7 +76,13 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { sandbox: false, deployed: true, webhook: true, policy: WalletPolicy::default(), release_min: 0 }
+        Setup {
+            sandbox: false,
+            deployed: true,
+            webhook: true,
+            policy: WalletPolicy::default(),
+            release_min: 0,
+        }
     }
 }
 
@@ -141,17 +147,25 @@ impl World {
         let store = Store::open("sqlite::memory:", options).await.expect("opens");
         store.migrate().await.expect("migrates");
         for (id, tag) in [(TENANT, "one"), (OTHER, "two")] {
-            let tenant =
-                Tenant { id, tag: tag.to_owned(), name: tag.to_owned(), policy: tenant_policy(setup.policy.clone()) };
+            let tenant = Tenant {
+                id,
+                tag: tag.to_owned(),
+                name: tag.to_owned(),
+                policy: tenant_policy(setup.policy.clone()),
+            };
             store.create_tenant(&tenant, "test").await.expect("is new");
             if setup.webhook {
                 let secret = "whsec_dGVzdA==".to_owned().into();
-                store.add_webhook(id, "https://bank.example", secret, "test").await.expect("is new");
+                store
+                    .add_webhook(id, "https://bank.example", secret, "test")
+                    .await
+                    .expect("is new");
             }
         }
         let chain = Arc::new(QuietChain::default());
         chain.deployed.store(setup.deployed, std::sync::atomic::Ordering::SeqCst);
-        let (keys, lists, bank) = (Arc::new(Keys::default()), Arc::new(Lists::default()), Arc::new(Bank::default()));
+        let (keys, lists, bank) =
+            (Arc::new(Keys::default()), Arc::new(Lists::default()), Arc::new(Bank::default()));
         let wallet = WalletWorld {
             config: Arc::new(chain_config(setup.release_min)),
             chain: chain.clone(),
@@ -279,7 +293,8 @@ impl World {
     }
 
     pub async fn request_for(&self, wallet: &Wallet, amount: AmountAsked) -> PaymentRequest {
-        let asked = NewRequestAsked { wallet: wallet.id, amount, purpose: None, expires_in_hours: 24 };
+        let asked =
+            NewRequestAsked { wallet: wallet.id, amount, purpose: None, expires_in_hours: 24 };
         self.wallets.create_request(&self.caller(), asked, None).await.expect("a request").made
     }
 
@@ -304,7 +319,8 @@ impl World {
             phone_number: Some("+971501234567".to_owned()),
             custodial_provider: Some("Exchange".to_owned()),
         };
-        let said = self.wallets.submit_sender(&request.token, details, None).await.expect("a request");
+        let said =
+            self.wallets.submit_sender(&request.token, details, None).await.expect("a request");
         let deposit = self.found_at(self.vault(request, Some(&said)), from, USDC, minor).await;
         self.counted(deposit).await
     }
@@ -313,7 +329,13 @@ impl World {
     pub fn vault(&self, request: &PaymentRequest, said: Option<&SenderInfo>) -> Watched {
         let address = said.and_then(|info| info.escrow).unwrap_or(request.escrow);
         let submission = said.and_then(|info| info.number);
-        Watched { address, tenant: TENANT, wallet: request.wallet, request: Some(request.id), submission }
+        Watched {
+            address,
+            tenant: TENANT,
+            wallet: request.wallet,
+            request: Some(request.id),
+            submission,
+        }
     }
 
     /// The vault that a deposit was paid to.
@@ -323,22 +345,40 @@ impl World {
     }
 
     /// A payment to the request's own escrow by a sender without a submission; it counts at once.
-    pub async fn pay_unnamed(&self, request: &PaymentRequest, from: Address, minor: i64) -> Deposit {
+    pub async fn pay_unnamed(
+        &self,
+        request: &PaymentRequest,
+        from: Address,
+        minor: i64,
+    ) -> Deposit {
         let deposit = self.found(request, from, USDC, minor).await;
         self.counted(deposit).await
     }
 
     /// A payment to the request's own escrow.
-    pub async fn found(&self, request: &PaymentRequest, from: Address, coin: StableCoin, minor: i64) -> Deposit {
+    pub async fn found(
+        &self,
+        request: &PaymentRequest,
+        from: Address,
+        coin: StableCoin,
+        minor: i64,
+    ) -> Deposit {
         self.found_at(self.vault(request, None), from, coin, minor).await
     }
 
-    pub async fn found_at(&self, vault: Watched, from: Address, coin: StableCoin, minor: i64) -> Deposit {
+    pub async fn found_at(
+        &self,
+        vault: Watched,
+        from: Address,
+        coin: StableCoin,
+        minor: i64,
+    ) -> Deposit {
         let number = self.payments.fetch_add(1, std::sync::atomic::Ordering::SeqCst) + 1;
         let place = Place { number: u64::from(number), block: BlockHash([number; 32]) };
         let tx = TxHash([number; 32]);
         let paid_at = self.clock.now();
-        let found = Found { chain_id: CHAIN_ID, vault, coin, minor, from, tx, ordinal: 0, place, paid_at };
+        let found =
+            Found { chain_id: CHAIN_ID, vault, coin, minor, from, tx, ordinal: 0, place, paid_at };
         self.deposit_action(DepositRef::found(&found), DepositAction::Found(found)).await
     }
 
@@ -350,7 +390,10 @@ impl World {
 
     async fn deposit_action(&self, named: DepositRef, action: DepositAction) -> Deposit {
         let id = named.id;
-        let outcome = self.engine.execute(Command { tenant: TENANT, action: Action::Deposit(named, action) }).await;
+        let outcome = self
+            .engine
+            .execute(Command { tenant: TENANT, action: Action::Deposit(named, action) })
+            .await;
         assert!(matches!(outcome, Ok(Outcome::Done | Outcome::Deposit(_))), "{outcome:?}");
         self.deposit_now(id).await
     }

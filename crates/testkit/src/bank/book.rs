@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::core::{
-    Book, Booked, Closing, Dossier, Entry, Period, Report, Restored, StatementLine, StatementPage, hash,
+    Book, Booked, Closing, Dossier, Entry, Period, Report, Restored, StatementLine, StatementPage,
+    hash,
 };
 
 /// Bytes read at once for a line: most lines are shorter.
@@ -38,7 +39,9 @@ pub enum BookFault {
         source: io::Error,
     },
     /// Another process has the book open.
-    #[error("bank book {0} is in use by another process: use a separate data directory (--data-dir)")]
+    #[error(
+        "bank book {0} is in use by another process: use a separate data directory (--data-dir)"
+    )]
     InUse(PathBuf),
     /// An invalid line in the middle of the file.
     #[error("bank book {path}: the line at byte {offset} is damaged: {source}")]
@@ -154,7 +157,8 @@ impl Journal {
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(fault)?;
         }
-        let append = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(fault)?;
+        let append =
+            OpenOptions::new().create(true).read(true).append(true).open(path).map_err(fault)?;
         if append.try_lock().is_err() {
             return Err(BookFault::InUse(path.to_owned()));
         }
@@ -246,7 +250,8 @@ impl Journal {
     }
 
     fn write_line(&mut self, line: &impl Serialize) -> Result<(), BookFault> {
-        serde_json::to_writer(&mut self.pending, line).map_err(|source| self.fault(source.into()))?;
+        serde_json::to_writer(&mut self.pending, line)
+            .map_err(|source| self.fault(source.into()))?;
         self.pending.push(b'\n');
         Ok(())
     }
@@ -330,7 +335,9 @@ impl Book for Journal {
     }
 
     fn find(&mut self, end_to_end_id: &str) -> Result<Option<Dossier>, BookFault> {
-        let Some(offset) = self.index.get(&hash(end_to_end_id.as_bytes())).copied() else { return Ok(None) };
+        let Some(offset) = self.index.get(&hash(end_to_end_id.as_bytes())).copied() else {
+            return Ok(None);
+        };
         let line = self.line_at(offset).map_err(|source| self.fault(source))?;
         let damaged = |source| BookFault::Damaged { path: PathBuf::new(), offset, source };
         let parsed: LineIn<'_> = serde_json::from_slice(&line).map_err(damaged)?;

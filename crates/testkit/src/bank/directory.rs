@@ -39,7 +39,10 @@ enum RoundFault {
 }
 
 /// Starts to serve a directory.
-pub(super) fn watch(shared: Arc<Shared>, config: DirectoryConfig) -> Result<JoinHandle<()>, BankFault> {
+pub(super) fn watch(
+    shared: Arc<Shared>,
+    config: DirectoryConfig,
+) -> Result<JoinHandle<()>, BankFault> {
     let out = config.path.join("out");
     let folders = [out.join("done"), out.join("failed"), config.path.join("in")];
     for path in folders {
@@ -48,16 +51,27 @@ pub(super) fn watch(shared: Arc<Shared>, config: DirectoryConfig) -> Result<Join
         }
     }
     let poll = config.poll.max(Span::millis(1)).to_duration();
-    let mut desk = Desk { shared, rail: config.rail, root: config.path, sequence: 0, cursor: None, first: true };
+    let mut desk = Desk {
+        shared,
+        rail: config.rail,
+        root: config.path,
+        sequence: 0,
+        cursor: None,
+        first: true,
+    };
     Ok(tokio::spawn(async move {
         loop {
             let shared = Arc::clone(&desk.shared);
             let mut reported = shared.reported.subscribe();
-            let Ok((back, result)) = tokio::task::spawn_blocking(move || desk.round()).await else { return };
+            let Ok((back, result)) = tokio::task::spawn_blocking(move || desk.round()).await else {
+                return;
+            };
             desk = back;
             match result {
                 Err(RoundFault::Bank(BankFault::Stopped)) => return,
-                Err(fault) => tracing::warn!(%fault, rail = desk.rail, "simulated bank directory failed, will retry"),
+                Err(fault) => {
+                    tracing::warn!(%fault, rail = desk.rail, "simulated bank directory failed, will retry")
+                }
                 Ok(()) => {}
             }
             tokio::select! {
@@ -84,7 +98,8 @@ impl Desk {
     fn round(mut self) -> (Desk, Result<(), RoundFault>) {
         // A bank that is down does not read the directory.
         let down = *self.shared.down.borrow();
-        let result = if down { Ok(()) } else { self.take_files().and_then(|()| self.put_reports()) };
+        let result =
+            if down { Ok(()) } else { self.take_files().and_then(|()| self.put_reports()) };
         self.first &= result.is_err() || down;
         (self, result)
     }
@@ -96,13 +111,16 @@ impl Desk {
         for entry in fs::read_dir(&out).map_err(file)? {
             let name = entry.map_err(file)?.file_name();
             names.extend(
-                name.to_str().filter(|name| name.ends_with(".xml") && !name.starts_with('.')).map(str::to_owned),
+                name.to_str()
+                    .filter(|name| name.ends_with(".xml") && !name.starts_with('.'))
+                    .map(str::to_owned),
             );
         }
         names.sort_unstable();
         for name in names {
             let path = out.join(&name);
-            let text = fs::read_to_string(&path).map_err(|source| RoundFault::File { path: path.clone(), source })?;
+            let text = fs::read_to_string(&path)
+                .map_err(|source| RoundFault::File { path: path.clone(), source })?;
             let folder = match iso::read(&text) {
                 Ok(message) => {
                     self.take_message(message)?;
@@ -113,7 +131,8 @@ impl Desk {
                     "failed"
                 }
             };
-            fs::rename(&path, out.join(folder).join(&name)).map_err(|source| RoundFault::File { path, source })?;
+            fs::rename(&path, out.join(folder).join(&name))
+                .map_err(|source| RoundFault::File { path, source })?;
         }
         Ok(())
     }
@@ -134,7 +153,11 @@ impl Desk {
     }
 
     /// The pain.002 for the reported orders, if any.
-    fn take_payments(&self, message: &str, payments: &[InstructionView]) -> Result<Option<String>, BankFault> {
+    fn take_payments(
+        &self,
+        message: &str,
+        payments: &[InstructionView],
+    ) -> Result<Option<String>, BankFault> {
         let now = self.shared.clock.now();
         let (standings, dropped) = self.shared.with_core(|core| {
             let mut standings = Vec::with_capacity(payments.len());
@@ -161,7 +184,8 @@ impl Desk {
     fn put_reports(&mut self) -> Result<(), RoundFault> {
         loop {
             let cursor = self.cursor.as_deref();
-            let page = self.shared.with_core(|core| core.collect(&self.rail, cursor, REPORTS_MAX))?;
+            let page =
+                self.shared.with_core(|core| core.collect(&self.rail, cursor, REPORTS_MAX))?;
             let Some(kind) = page.kind() else { return Ok(()) };
             let document = page_document(&self.shared, &page);
             self.put(&kind.replace('.', ""), &document)?;

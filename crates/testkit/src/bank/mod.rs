@@ -17,8 +17,9 @@ mod tests;
 
 pub use self::book::{BookFault, Journal};
 pub use self::core::{
-    Answer, BankCore, Behaviour, BookKind, BookLine, BookTotals, DelayRange, Faults, InstructionView, MemoryBook,
-    Mistake, Outcome, QueryView, Report, Standing, SteerFault, TxStatus,
+    Answer, BankCore, Behaviour, BookKind, BookLine, BookTotals, DelayRange, Faults,
+    InstructionView, MemoryBook, Mistake, Outcome, QueryView, Report, Standing, SteerFault,
+    TxStatus,
 };
 pub use self::directory::DirectoryConfig;
 pub use self::service::{BankConfig, BankFault, SimulatedBank, SystemClock};

@@ -13,7 +13,8 @@ use tokio::task::JoinHandle;
 
 use super::book::{BookFault, Journal};
 use super::core::{
-    BankCore, Behaviour, BookLine, BookTotals, Faults, Mistake, Outcome, Restored, Standing, SteerFault,
+    BankCore, Behaviour, BookLine, BookTotals, Faults, Mistake, Outcome, Restored, Standing,
+    SteerFault,
 };
 use super::directory::{self, DirectoryConfig};
 use super::iso::Header;
@@ -128,7 +129,10 @@ impl Shared {
 
     /// Works on the core and makes the result durable before returning it. A failed book stops the
     /// bank.
-    pub fn with_core<T>(&self, work: impl FnOnce(&mut Core) -> Result<T, BookFault>) -> Result<T, BankFault> {
+    pub fn with_core<T>(
+        &self,
+        work: impl FnOnce(&mut Core) -> Result<T, BookFault>,
+    ) -> Result<T, BankFault> {
         let mut guard = self.lock();
         let core = guard.as_mut().ok_or(BankFault::Stopped)?;
         let result = work(core).and_then(|value| core.commit().map(|()| value));
@@ -224,7 +228,8 @@ impl SimulatedBank {
             started: now,
             messages: AtomicU64::new(0),
         });
-        let mut bank = SimulatedBank { shared: Arc::clone(&shared), address: None, tasks: Vec::new() };
+        let mut bank =
+            SimulatedBank { shared: Arc::clone(&shared), address: None, tasks: Vec::new() };
         if let Some(address) = config.listen {
             let (address, task) = server::listen(Arc::clone(&shared), address).await?;
             bank.address = Some(address);
@@ -258,7 +263,11 @@ impl SimulatedBank {
     }
 
     /// Ends the newest order of an EndToEndId with this outcome, now.
-    pub fn steer(&self, end_to_end_id: &str, outcome: Outcome) -> Result<Standing, SteerFault<BankFault>> {
+    pub fn steer(
+        &self,
+        end_to_end_id: &str,
+        outcome: Outcome,
+    ) -> Result<Standing, SteerFault<BankFault>> {
         let now = self.shared.clock.now();
         let result = self.shared.with_core(|core| match core.steer(end_to_end_id, outcome, now) {
             Err(SteerFault::Book(fault)) => Err(fault),
@@ -269,7 +278,9 @@ impl SimulatedBank {
                 self.shared.reported.send_modify(|count| *count += 1);
                 Ok(standing)
             }
-            Err(SteerFault::Illegal { status, wanted, legal }) => Err(SteerFault::Illegal { status, wanted, legal }),
+            Err(SteerFault::Illegal { status, wanted, legal }) => {
+                Err(SteerFault::Illegal { status, wanted, legal })
+            }
             Err(SteerFault::NotFound) => Err(SteerFault::NotFound),
             Err(SteerFault::Book(fault)) => Err(SteerFault::Book(fault.into())),
         }

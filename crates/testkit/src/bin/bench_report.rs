@@ -40,7 +40,10 @@ impl Bench<'_> {
     }
 
     fn payments(&self, more: &[&str]) -> Result<Value, Failure> {
-        self.run("payments", &[&["--clients", OWN_CLIENTS, "--seconds", self.seconds][..], more].concat())
+        self.run(
+            "payments",
+            &[&["--clients", OWN_CLIENTS, "--seconds", self.seconds][..], more].concat(),
+        )
     }
 }
 
@@ -65,8 +68,21 @@ impl Pgbench<'_> {
     /// Transactions per second.
     fn run(&self) -> Result<Decimal, Failure> {
         eprintln!("pgbench");
-        let said = text(self.command(&["-n", "-M", "prepared", "-c", CLIENTS, "-j", "2", "-T", self.seconds]))?;
-        let tps = said.lines().find_map(|line| line.strip_prefix("tps = ")).and_then(|rest| rest.split(' ').next());
+        let said = text(self.command(&[
+            "-n",
+            "-M",
+            "prepared",
+            "-c",
+            CLIENTS,
+            "-j",
+            "2",
+            "-T",
+            self.seconds,
+        ]))?;
+        let tps = said
+            .lines()
+            .find_map(|line| line.strip_prefix("tps = "))
+            .and_then(|rest| rest.split(' ').next());
         Ok(Decimal::parse(tps.ok_or("pgbench reported no tps")?)?)
     }
 }
@@ -76,18 +92,24 @@ fn text(mut command: Command) -> Result<String, Failure> {
     let done = command.stdin(Stdio::null()).stderr(Stdio::piped()).output()?;
     if !done.status.success() {
         let name = command.get_program().to_string_lossy().into_owned();
-        return Err(format!("{name}: {}: {}", done.status, String::from_utf8_lossy(&done.stderr)).into());
+        return Err(
+            format!("{name}: {}: {}", done.status, String::from_utf8_lossy(&done.stderr)).into()
+        );
     }
     Ok(String::from_utf8(done.stdout)?)
 }
 
 fn figure(report: &Value, name: &str) -> Result<Decimal, Failure> {
-    let number = report.get(name).filter(|value| value.is_number()).ok_or_else(|| format!("no {name}: {report}"))?;
+    let number = report
+        .get(name)
+        .filter(|value| value.is_number())
+        .ok_or_else(|| format!("no {name}: {report}"))?;
     Ok(Decimal::parse(&number.to_string())?)
 }
 
 fn ratio(one: Decimal, other: Decimal) -> String {
-    one.checked_div(other, 2, Rounding::HalfEven).map_or_else(|| "—".to_owned(), |ratio| ratio.to_string())
+    one.checked_div(other, 2, Rounding::HalfEven)
+        .map_or_else(|| "—".to_owned(), |ratio| ratio.to_string())
 }
 
 fn whole(figure: Decimal) -> String {
@@ -108,7 +130,8 @@ fn line_of(path: &str, begins: &str) -> String {
 
 fn machine(binaries: &Binaries) -> Result<String, Failure> {
     let cores = std::thread::available_parallelism()?;
-    let (cpu, memory) = (line_of("/proc/cpuinfo", "model name"), line_of("/proc/meminfo", "MemTotal"));
+    let (cpu, memory) =
+        (line_of("/proc/cpuinfo", "model name"), line_of("/proc/meminfo", "MemTotal"));
     let mut version = Command::new(binaries.program("postgres"));
     version.arg("--version");
     Ok(format!("{cores} cores ({cpu}), {memory}; {}", text(version)?.trim()))
@@ -140,10 +163,16 @@ fn report(program: &Path, seconds: &str) -> Result<String, Failure> {
     let webhooks = bench.run("webhooks", &[])?;
     let deposits = bench.run("deposits", &[])?;
     let rate = |report: &Value| figure(report, "payments_per_s");
-    let (one, sqlite, spread, tpcb) = (rate(&on_postgres)?, rate(&on_sqlite)?, rate(&many)?, before.max(after));
+    let (one, sqlite, spread, tpcb) =
+        (rate(&on_postgres)?, rate(&on_sqlite)?, rate(&many)?, before.max(after));
     let mut rows = String::new();
-    let figures =
-        format!("{} ÷ {} (pgbench before {}, after {})", whole(one), whole(tpcb), whole(before), whole(after));
+    let figures = format!(
+        "{} ÷ {} (pgbench before {}, after {})",
+        whole(one),
+        whole(tpcb),
+        whole(before),
+        whole(after)
+    );
     rows += &row(
         "P1",
         "signed quote + payment pairs/s, one prefund account, PostgreSQL ÷ TPC-B tps",
@@ -165,7 +194,8 @@ fn report(program: &Path, seconds: &str) -> Result<String, Failure> {
         &ratio(one, spread),
         "0.9, 1.0",
     );
-    let (delivered, plain) = (figure(&webhooks, "deliveries_per_s")?, figure(&webhooks, "plain_per_s")?);
+    let (delivered, plain) =
+        (figure(&webhooks, "deliveries_per_s")?, figure(&webhooks, "plain_per_s")?);
     rows += &row(
         "P7",
         "webhook deliveries/s ÷ plain requests/s to the same endpoint",
@@ -182,7 +212,9 @@ fn report(program: &Path, seconds: &str) -> Result<String, Failure> {
         "500, 2,000 /s",
     );
     let mut latencies = String::new();
-    for (name, report) in [("PostgreSQL", &on_postgres), ("PostgreSQL, 64 accounts", &many), ("SQLite", &on_sqlite)] {
+    for (name, report) in
+        [("PostgreSQL", &on_postgres), ("PostgreSQL, 64 accounts", &many), ("SQLite", &on_sqlite)]
+    {
         let of = |name: &str| figure(report, name).map(|figure| figure.to_string());
         latencies += &format!(
             "| {name} | {} | {} | {} | {} | {} | {} |\n",

@@ -154,7 +154,12 @@ impl SimulatedProvider {
             asked: Asked::default(),
         };
         state.rotate();
-        let shared = Arc::new(Shared { issuer, state: Mutex::new(state), clock: Arc::new(SystemClock), down });
+        let shared = Arc::new(Shared {
+            issuer,
+            state: Mutex::new(state),
+            clock: Arc::new(SystemClock),
+            down,
+        });
         let task = tokio::spawn(server::serve(door, Arc::clone(&shared)));
         Ok(SimulatedProvider { shared, task })
     }

@@ -31,7 +31,8 @@ pub(super) async fn serve(door: Door, shared: Arc<Shared>) {
         .route("/realms/bank/token", post(token))
         .layer(middleware::from_fn_with_state(Arc::clone(&shared), outage))
         .with_state(shared);
-    if let Err(fault) = axum::serve(door, routes.into_make_service_with_connect_info::<Cut>()).await {
+    if let Err(fault) = axum::serve(door, routes.into_make_service_with_connect_info::<Cut>()).await
+    {
         tracing::error!(%fault, "simulated identity provider server failed");
     }
 }
@@ -54,7 +55,11 @@ async fn description(Handed(shared): Handed<Arc<Shared>>) -> Json<Value> {
     let mut state = shared.state();
     state.asked.description += 1;
     let issuer = &shared.issuer;
-    let said = if state.fault == Some(Fault::Description) { "https://id.example" } else { issuer.as_str() };
+    let said = if state.fault == Some(Fault::Description) {
+        "https://id.example"
+    } else {
+        issuer.as_str()
+    };
     Json(json!({
         "issuer": said,
         "authorization_endpoint": format!("{issuer}/authorize"),
@@ -98,7 +103,11 @@ async fn authorize(Handed(shared): Handed<Arc<Shared>>, Query(asked): Query<Ques
         return (StatusCode::BAD_REQUEST, "invalid client or redirect URI").into_response();
     }
     state.scope = asked.scope;
-    let issuer = if state.fault == Some(Fault::AnswerIssuer) { "https://id.example" } else { &shared.issuer };
+    let issuer = if state.fault == Some(Fault::AnswerIssuer) {
+        "https://id.example"
+    } else {
+        &shared.issuer
+    };
     let answer = if state.fault == Some(Fault::Denied) {
         "error=access_denied&error_description=no".to_owned()
     } else {
@@ -112,7 +121,8 @@ async fn authorize(Handed(shared): Handed<Arc<Shared>>, Query(asked): Query<Ques
         state.grants.insert(code.clone(), grant);
         format!("code={code}")
     };
-    let to = format!("{}?{answer}&state={}&iss={}", asked.redirect_uri, asked.state, escaped(issuer));
+    let to =
+        format!("{}?{answer}&state={}&iss={}", asked.redirect_uri, asked.state, escaped(issuer));
     (StatusCode::SEE_OTHER, [(header::LOCATION, to)]).into_response()
 }
 
@@ -147,10 +157,12 @@ async fn token(
     }
     let grant = state.grants.remove(&asked.code);
     let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(asked.code_verifier.as_bytes()));
-    let grant = grant.filter(|grant| grant.redirect_uri == asked.redirect_uri && grant.challenge == challenge);
+    let grant = grant
+        .filter(|grant| grant.redirect_uri == asked.redirect_uri && grant.challenge == challenge);
     let Some(grant) = grant else { return Err(refused(StatusCode::BAD_REQUEST, "invalid_grant")) };
     let now = shared.clock.now().unix_seconds();
-    let mut answer = json!({ "access_token": "unused", "token_type": "Bearer", "expires_in": LIFE_S });
+    let mut answer =
+        json!({ "access_token": "unused", "token_type": "Bearer", "expires_in": LIFE_S });
     if state.fault != Some(Fault::NoToken) {
         answer["id_token"] = state.id_token(&shared.issuer, &grant, now).into();
     }
@@ -159,7 +171,10 @@ async fn token(
 
 /// `client_secret_basic`, with both parts form-encoded.
 fn is_our_client(headers: &HeaderMap) -> bool {
-    let given = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let given = headers
+        .get(header::AUTHORIZATION)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     let secret = CLIENT_SECRET.replace(' ', "%20").replace(':', "%3A");
     given == format!("Basic {}", STANDARD.encode(format!("{CLIENT_ID}:{secret}")))
 }
@@ -200,8 +215,12 @@ impl State {
         let key = &self.keys[0];
         match self.fault {
             Some(Fault::Unsigned) => without_signature(&claims),
-            Some(Fault::SharedSecret) => with_shared_secret(&claims, &key.id, CLIENT_SECRET.as_bytes()),
-            Some(Fault::ForeignKey) => SigningKey::new(self.signing, "unknown".to_owned()).sign(self.signing, &claims),
+            Some(Fault::SharedSecret) => {
+                with_shared_secret(&claims, &key.id, CLIENT_SECRET.as_bytes())
+            }
+            Some(Fault::ForeignKey) => {
+                SigningKey::new(self.signing, "unknown".to_owned()).sign(self.signing, &claims)
+            }
             Some(Fault::Signature) => {
                 let signed = key.sign(self.signing, &claims);
                 claims["sub"] = "another subject".into();

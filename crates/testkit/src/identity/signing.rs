@@ -7,8 +7,8 @@ use hmac::{Hmac, KeyInit as _, Mac as _};
 use ring::rand::SystemRandom;
 use ring::rsa::{KeyPairComponents, PublicKeyComponents};
 use ring::signature::{
-    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _, RSA_PKCS1_SHA256, RSA_PSS_SHA256,
-    RsaKeyPair,
+    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _, RSA_PKCS1_SHA256,
+    RSA_PSS_SHA256, RsaKeyPair,
 };
 use serde_json::{Value, json};
 use sha2::Sha256;
@@ -103,11 +103,15 @@ impl SigningKey {
             Signing::Es256 => {
                 let way = &ECDSA_P256_SHA256_FIXED_SIGNING;
                 let document = EcdsaKeyPair::generate_pkcs8(way, &random).expect("random numbers");
-                Material::P256(EcdsaKeyPair::from_pkcs8(way, document.as_ref(), &random).expect("our own key"))
+                Material::P256(
+                    EcdsaKeyPair::from_pkcs8(way, document.as_ref(), &random).expect("our own key"),
+                )
             }
             Signing::EdDsa => {
                 let document = Ed25519KeyPair::generate_pkcs8(&random).expect("random numbers");
-                Material::Ed25519(Ed25519KeyPair::from_pkcs8(document.as_ref()).expect("our own key"))
+                Material::Ed25519(
+                    Ed25519KeyPair::from_pkcs8(document.as_ref()).expect("our own key"),
+                )
             }
         };
         SigningKey { id, material }
@@ -117,7 +121,9 @@ impl SigningKey {
     pub(super) fn public(&self) -> Value {
         let id = &self.id;
         match &self.material {
-            Material::Rsa(_) => json!({ "kty": "RSA", "kid": id, "use": "sig", "n": RSA_N, "e": RSA_E }),
+            Material::Rsa(_) => {
+                json!({ "kty": "RSA", "kid": id, "use": "sig", "n": RSA_N, "e": RSA_E })
+            }
             Material::P256(pair) => {
                 let point = pair.public_key().as_ref();
                 let (x, y) = (base64url(&point[1..33]), base64url(&point[33..]));
@@ -132,7 +138,8 @@ impl SigningKey {
 
     /// A compact JWS.
     pub(super) fn sign(&self, signing: Signing, claims: &Value) -> String {
-        let signed = unsigned(&json!({ "alg": signing.name(), "kid": self.id, "typ": "JWT" }), claims);
+        let signed =
+            unsigned(&json!({ "alg": signing.name(), "kid": self.id, "typ": "JWT" }), claims);
         let (random, message) = (SystemRandom::new(), signed.as_bytes());
         let signature = match &self.material {
             Material::Rsa(pair) => {
@@ -151,7 +158,11 @@ impl SigningKey {
 
 /// Header and claims in signing form.
 fn unsigned(header: &Value, claims: &Value) -> String {
-    format!("{}.{}", base64url(header.to_string().as_bytes()), base64url(claims.to_string().as_bytes()))
+    format!(
+        "{}.{}",
+        base64url(header.to_string().as_bytes()),
+        base64url(claims.to_string().as_bytes())
+    )
 }
 
 /// A token that declares that it is not signed.

@@ -45,7 +45,9 @@ pub(super) fn version_dirs(root: &Path) -> Vec<PathBuf> {
         .into_iter()
         .flatten()
         .flatten()
-        .filter_map(|entry| Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin"))))
+        .filter_map(|entry| {
+            Some((entry.file_name().to_str()?.parse().ok()?, entry.path().join("bin")))
+        })
         .collect();
     found.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
     found.into_iter().map(|(_, dir)| dir).collect()
@@ -66,11 +68,13 @@ pub(super) struct User {
 /// The user to switch to: `None` if this process has an ordinary user. `ours` is a file that this
 /// process created.
 pub(super) fn ordinary_user(ours: &Path) -> Result<Option<User>, PostgresFault> {
-    let owner = std::fs::metadata(ours).map_err(PostgresFault::io("asking for our own user"))?.uid();
+    let owner =
+        std::fs::metadata(ours).map_err(PostgresFault::io("asking for our own user"))?.uid();
     if owner != 0 {
         return Ok(None);
     }
-    let passwd = std::fs::read_to_string("/etc/passwd").map_err(PostgresFault::io("reading the users"))?;
+    let passwd =
+        std::fs::read_to_string("/etc/passwd").map_err(PostgresFault::io("reading the users"))?;
     pick_user(&passwd).map(Some).ok_or(PostgresFault::NoOrdinaryUser)
 }
 

@@ -72,9 +72,12 @@ struct Address {
 
 impl Address {
     fn parse(url: &str) -> Result<Address, PostgresFault> {
-        let (before, query) = url.split_once('?').map_or((url, String::new()), |(a, b)| (a, format!("?{b}")));
-        let rest = before.strip_prefix("postgresql://").or_else(|| before.strip_prefix("postgres://"));
-        let (authority, admin) = rest.and_then(|rest| rest.split_once('/')).ok_or(PostgresFault::BadUrl)?;
+        let (before, query) =
+            url.split_once('?').map_or((url, String::new()), |(a, b)| (a, format!("?{b}")));
+        let rest =
+            before.strip_prefix("postgresql://").or_else(|| before.strip_prefix("postgres://"));
+        let (authority, admin) =
+            rest.and_then(|rest| rest.split_once('/')).ok_or(PostgresFault::BadUrl)?;
         if authority.is_empty() || admin.is_empty() || admin.contains('/') {
             return Err(PostgresFault::BadUrl);
         }
@@ -99,16 +102,22 @@ impl Cluster {
             None => scratch_dir(),
         };
         let watchdog = Watchdog::over(&dir)?;
-        std::fs::create_dir(&dir).map_err(PostgresFault::io(format!("creating {}", dir.display())))?;
+        std::fs::create_dir(&dir)
+            .map_err(PostgresFault::io(format!("creating {}", dir.display())))?;
         let user = ordinary_user(&dir)?;
         let password = uuid::Uuid::new_v4().simple().to_string();
-        std::fs::write(dir.join("password"), &password).map_err(PostgresFault::io("writing the password"))?;
+        std::fs::write(dir.join("password"), &password)
+            .map_err(PostgresFault::io("writing the password"))?;
         hand_over(&dir, user)?;
         let mut plan = Plan { binaries, dir, user, port: 0, settings: Vec::new() };
         init(&plan)?;
         let server = launch_on_free_port(&mut plan, options)?;
         let base = format!("postgresql://{SUPERUSER}:{password}@127.0.0.1:{}", plan.port);
-        let address = Address { base, admin: ADMIN_DATABASE.to_owned(), query: "?sslmode=disable".to_owned() };
+        let address = Address {
+            base,
+            admin: ADMIN_DATABASE.to_owned(),
+            query: "?sslmode=disable".to_owned(),
+        };
         let own = Own { plan, server: Mutex::new(Some(server)), watchdog: Mutex::new(watchdog) };
         Ok(Cluster { address, psql, templates: Mutex::default(), own: Some(own) })
     }
@@ -118,7 +127,8 @@ impl Cluster {
     /// # Errors
     /// The URL has another form, or there is no `psql`.
     pub fn external(url: &str) -> Result<Cluster, PostgresFault> {
-        let psql = Binaries::find().map_or_else(|_| PathBuf::from("psql"), |found| found.program("psql"));
+        let psql =
+            Binaries::find().map_or_else(|_| PathBuf::from("psql"), |found| found.program("psql"));
         Ok(Cluster { address: Address::parse(url)?, psql, templates: Mutex::default(), own: None })
     }
 
@@ -168,7 +178,8 @@ impl Cluster {
         }
         let database = unique_name(&format!("template_{name}"));
         self.admin(&format!("CREATE DATABASE {database} TEMPLATE template0 ENCODING 'UTF8'"))?;
-        prepare(&self.url(&database)).map_err(|reason| PostgresFault::Template { name: name.to_owned(), reason })?;
+        prepare(&self.url(&database))
+            .map_err(|reason| PostgresFault::Template { name: name.to_owned(), reason })?;
         // A pool's connections end shortly after their owner: a copy is impossible before.
         self.admin(&format!("ALTER DATABASE {database} ALLOW_CONNECTIONS false"))?;
         self.disconnect(&database)?;
@@ -259,13 +270,23 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn psql(program: &Path, url: &str, statement: &str) -> Result<String, PostgresFault> {
     let mut command = Command::new(program);
-    command.args(["--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set", "ON_ERROR_STOP=1"]);
+    command.args([
+        "--no-psqlrc",
+        "--quiet",
+        "--tuples-only",
+        "--no-align",
+        "--set",
+        "ON_ERROR_STOP=1",
+    ]);
     command.args(["--command", statement, url]).current_dir("/").stdin(Stdio::null());
     let answer = command.output().map_err(PostgresFault::io("running psql"))?;
     if answer.status.success() {
         return Ok(String::from_utf8_lossy(&answer.stdout).trim_end().to_owned());
     }
-    Err(PostgresFault::Failed { program: "psql", output: String::from_utf8_lossy(&answer.stderr).into_owned() })
+    Err(PostgresFault::Failed {
+        program: "psql",
+        output: String::from_utf8_lossy(&answer.stderr).into_owned(),
+    })
 }
 
 /// Gives the directory to the server's user and closes it to all others.
@@ -282,7 +303,13 @@ fn hand_over(dir: &Path, user: Option<super::binaries::User>) -> Result<(), Post
 
 fn init(plan: &Plan) -> Result<(), PostgresFault> {
     let mut command = plan.command("initdb");
-    command.arg("-D").arg(plan.data()).args(["-U", SUPERUSER, "--encoding=UTF8", "--no-locale", "--no-sync"]);
+    command.arg("-D").arg(plan.data()).args([
+        "-U",
+        SUPERUSER,
+        "--encoding=UTF8",
+        "--no-locale",
+        "--no-sync",
+    ]);
     // `password` and not SCRAM: an unoptimised client spends tens of milliseconds per connection on
     // SCRAM's rounds.
     command.args(["--auth=password", "--pwfile"]).arg(plan.dir.join("password"));
@@ -290,7 +317,10 @@ fn init(plan: &Plan) -> Result<(), PostgresFault> {
     if answer.status.success() {
         return Ok(());
     }
-    Err(PostgresFault::Failed { program: "initdb", output: String::from_utf8_lossy(&answer.stderr).into_owned() })
+    Err(PostgresFault::Failed {
+        program: "initdb",
+        output: String::from_utf8_lossy(&answer.stderr).into_owned(),
+    })
 }
 
 fn launch_on_free_port(plan: &mut Plan, options: &Options) -> Result<Child, PostgresFault> {
@@ -300,7 +330,11 @@ fn launch_on_free_port(plan: &mut Plan, options: &Options) -> Result<Child, Post
         plan.port = free.map_err(PostgresFault::io("looking for a free port"))?.port();
         plan.settings = settings(options, &plan.dir);
         match plan.launch() {
-            Err(PostgresFault::NotReady { log }) if tries < PORT_TRIES && log.contains("could not bind") => tries += 1,
+            Err(PostgresFault::NotReady { log })
+                if tries < PORT_TRIES && log.contains("could not bind") =>
+            {
+                tries += 1
+            }
             other => return other,
         }
     }
@@ -343,7 +377,10 @@ mod tests {
         for hint in ["", "a", "Ünïcode; DROP", long] {
             let name = unique_name(hint);
             assert!(name.len() <= NAME_MAX_BYTES, "{name}");
-            assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'), "{name}");
+            assert!(
+                name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
+                "{name}"
+            );
             assert_ne!(name, unique_name(hint));
         }
     }
@@ -357,7 +394,14 @@ mod tests {
 
     #[test]
     fn a_url_of_another_form_is_refused() {
-        for bad in ["", "localhost:5432", "mysql://h/db", "postgresql://h", "postgresql:///db", "postgresql://h/a/b"] {
+        for bad in [
+            "",
+            "localhost:5432",
+            "mysql://h/db",
+            "postgresql://h",
+            "postgresql:///db",
+            "postgresql://h/a/b",
+        ] {
             assert!(matches!(Address::parse(bad), Err(PostgresFault::BadUrl)), "{bad}");
         }
     }

@@ -112,7 +112,10 @@ impl PostgresFault {
 pub fn for_tests(part: &str) -> Result<Option<&'static Cluster>, PostgresFault> {
     if !wanted() {
         let mut out = std::io::stderr().lock();
-        let written = writeln!(out, "\n!! LEFT OUT: {part} on PostgreSQL ({ENV_WANTED} is not set; ./test runs it)");
+        let written = writeln!(
+            out,
+            "\n!! LEFT OUT: {part} on PostgreSQL ({ENV_WANTED} is not set; ./test runs it)"
+        );
         return written.map(|()| None).map_err(PostgresFault::io("writing to standard error"));
     }
     shared().map(Some)

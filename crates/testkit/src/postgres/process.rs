@@ -81,7 +81,8 @@ impl Plan {
     }
 
     pub(super) fn log_tail(&self) -> String {
-        let text = std::fs::read_to_string(self.dir.join("log")).unwrap_or_else(|error| error.to_string());
+        let text =
+            std::fs::read_to_string(self.dir.join("log")).unwrap_or_else(|error| error.to_string());
         let lines: Vec<&str> = text.lines().collect();
         lines[lines.len().saturating_sub(LOG_TAIL_LINES)..].join("\n")
     }
@@ -107,7 +108,11 @@ impl Plan {
 }
 
 fn crash(child: &mut Child) -> Result<(), PostgresFault> {
-    child.kill().and_then(|()| child.wait()).map(|_| ()).map_err(PostgresFault::io("killing the server"))
+    child
+        .kill()
+        .and_then(|()| child.wait())
+        .map(|_| ())
+        .map_err(PostgresFault::io("killing the server"))
 }
 
 fn remove_if_there(path: &Path) -> Result<(), PostgresFault> {
@@ -132,7 +137,8 @@ fn signal(name: &str, pids: &[u32]) -> Result<(), PostgresFault> {
 /// Direct children of a process, from `/proc`.
 pub(super) fn children_of(parent: u32) -> Result<Vec<u32>, PostgresFault> {
     let entries = std::fs::read_dir("/proc").map_err(PostgresFault::io("listing the processes"))?;
-    let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let pids =
+        entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     Ok(pids.filter(|pid| stat_of(*pid).is_some_and(|(_, of)| of == parent)).collect())
 }
 

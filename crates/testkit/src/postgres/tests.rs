@@ -24,7 +24,10 @@ fn each_test_has_its_own_database() {
     assert_ne!(one, other);
     run(&one, "CREATE TABLE seen (x bigint)").unwrap();
     assert_eq!(run(&one, "SELECT count(*) FROM pg_tables WHERE tablename = 'seen'").unwrap(), "1");
-    assert_eq!(run(&other, "SELECT count(*) FROM pg_tables WHERE tablename = 'seen'").unwrap(), "0");
+    assert_eq!(
+        run(&other, "SELECT count(*) FROM pg_tables WHERE tablename = 'seen'").unwrap(),
+        "0"
+    );
 }
 
 #[test]
@@ -34,7 +37,9 @@ fn a_template_is_prepared_once_and_copied() {
     let mut ask = || {
         cluster.template("harness", |url| {
             prepared += 1;
-            run(url, "CREATE TABLE migrated (x bigint)").map(|_| ()).map_err(|fault| fault.to_string())
+            run(url, "CREATE TABLE migrated (x bigint)")
+                .map(|_| ())
+                .map_err(|fault| fault.to_string())
         })
     };
     let template = ask().unwrap();
@@ -48,7 +53,9 @@ fn a_template_is_prepared_once_and_copied() {
 fn a_template_that_cannot_be_prepared_is_a_failure_and_not_kept() {
     let Some(cluster) = for_tests("harness: failing template").unwrap() else { return };
     let failed = cluster.template("failing", |_| Err("no such migration".to_owned()));
-    assert!(matches!(failed, Err(PostgresFault::Template { reason, .. }) if reason == "no such migration"));
+    assert!(
+        matches!(failed, Err(PostgresFault::Template { reason, .. }) if reason == "no such migration")
+    );
     assert!(cluster.template("failing", |_| Ok(())).is_ok());
 }
 
@@ -73,9 +80,14 @@ fn a_durable_server_has_durable_settings() {
     if for_tests("harness: durable settings").unwrap().is_none() {
         return;
     }
-    let options = Options { durable: true, settings: vec![("work_mem".into(), "1234kB".into())], ..Options::default() };
+    let options = Options {
+        durable: true,
+        settings: vec![("work_mem".into(), "1234kB".into())],
+        ..Options::default()
+    };
     let cluster = Cluster::start(&options).unwrap();
-    for (name, value) in [("fsync", "on"), ("full_page_writes", "on"), ("synchronous_commit", "on")] {
+    for (name, value) in [("fsync", "on"), ("full_page_writes", "on"), ("synchronous_commit", "on")]
+    {
         assert_eq!(cluster.admin(&format!("SHOW {name}")).unwrap(), value, "{name}");
     }
     assert_eq!(cluster.admin("SHOW work_mem").unwrap(), "1234kB");
@@ -122,7 +134,10 @@ fn a_killed_test_process_leaves_neither_server_nor_files() {
         .spawn()
         .unwrap();
     let read = || std::fs::read_to_string(&note).unwrap_or_default();
-    assert!(wait::until(SOON, || read().lines().count() == 2), "the other process did not start a server");
+    assert!(
+        wait::until(SOON, || read().lines().count() == 2),
+        "the other process did not start a server"
+    );
     let text = read();
     let (dir, port) = text.trim_end().split_once('\n').unwrap();
     let address: std::net::SocketAddr = format!("127.0.0.1:{port}").parse().unwrap();
@@ -164,14 +179,23 @@ fn the_newest_version_comes_first_and_must_be_complete() {
 fn the_server_runs_as_an_ordinary_user() {
     let both = "root:x:0:0::/:/bin/sh\nnobody:x:65534:65533::/:/bin/false\npostgres:x:101:102::/:/bin/sh\n";
     assert_eq!(pick_user(both), Some(User { uid: 101, gid: 102 }));
-    assert_eq!(pick_user("nobody:x:65534:65533::/:/bin/false"), Some(User { uid: 65534, gid: 65533 }));
+    assert_eq!(
+        pick_user("nobody:x:65534:65533::/:/bin/false"),
+        Some(User { uid: 65534, gid: 65533 })
+    );
     assert_eq!(pick_user("postgres:x:0:0::/:/bin/sh"), None);
     assert_eq!(pick_user("root:x:0:0::/:/bin/sh\nbroken"), None);
 }
 
 #[test]
 fn only_an_explicit_yes_includes_postgresql() {
-    for (value, yes) in [(None, false), (Some(""), false), (Some("0"), false), (Some("1"), true), (Some("yes"), true)] {
+    for (value, yes) in [
+        (None, false),
+        (Some(""), false),
+        (Some("0"), false),
+        (Some("1"), true),
+        (Some("yes"), true),
+    ] {
         assert_eq!(is_yes(value), yes, "{value:?}");
     }
 }

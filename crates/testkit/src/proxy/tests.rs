@@ -53,7 +53,10 @@ async fn said(all: &[Vec<u8>], cut: Option<Cut>) -> (Vec<u8>, Vec<u8>, u64) {
     let count = client.read(&mut back).await.unwrap_or(0);
     back.truncate(count);
     let expected = all.concat();
-    wait::until_async(AT_MOST, || std::future::ready(cut.is_some() || *heard.lock().unwrap() == expected)).await;
+    wait::until_async(AT_MOST, || {
+        std::future::ready(cut.is_some() || *heard.lock().unwrap() == expected)
+    })
+    .await;
     let cuts = proxy.cuts();
     let heard = heard.lock().unwrap().clone();
     (back, heard, cuts)
@@ -101,8 +104,15 @@ fn messages_are_found_however_the_bytes_are_split() {
                 found.push((message.first().copied().unwrap(), commits));
             }
         }
-        let expected =
-            [(0, false), (b'P', false), (b'P', false), (b'B', false), (b'B', true), (b'E', false), (b'S', false)];
+        let expected = [
+            (0, false),
+            (b'P', false),
+            (b'P', false),
+            (b'B', false),
+            (b'B', true),
+            (b'E', false),
+            (b'S', false),
+        ];
         assert_eq!(found, expected, "split every {size} bytes");
     }
 }

@@ -14,7 +14,8 @@ use super::proof::{self, Verdict};
 const FIRST: &str = "payment.received";
 const AFTER_IT: [&str; 3] = ["risk_check.complete", "transfer.complete", "transaction.failed"];
 /// The events of the specification.
-const KNOWN: [&str; 6] = [FIRST, AFTER_IT[0], AFTER_IT[1], AFTER_IT[2], "exchange.complete", "wallet.blocked"];
+const KNOWN: [&str; 6] =
+    [FIRST, AFTER_IT[0], AFTER_IT[1], AFTER_IT[2], "exchange.complete", "wallet.blocked"];
 
 /// An incoming request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -204,7 +205,8 @@ impl ReceiverCore {
         });
         let id = arrival.id.clone().unwrap_or_default();
         let repeated = self.processed.contains_key(&id);
-        let entry = Entry { arrival, event_type, subject, at: now, verdict, taken: false, repeated };
+        let entry =
+            Entry { arrival, event_type, subject, at: now, verdict, taken: false, repeated };
         let (reply, taken) = match self.objection(&entry) {
             Some(status) => (refusal(status), false),
             None => self.react(&id, now),
@@ -216,8 +218,11 @@ impl ReceiverCore {
     /// Status of a refusal, if the endpoint has a reason for one, good or bad.
     fn objection(&self, entry: &Entry) -> Option<u16> {
         let temper = &self.temper;
-        let told = |subject: &str| self.book.taken_about(subject).iter().any(|told| told.event_type == FIRST);
-        let too_early = AFTER_IT.contains(&entry.event_type.as_str()) && !entry.subject.as_deref().is_some_and(told);
+        let told = |subject: &str| {
+            self.book.taken_about(subject).iter().any(|told| told.event_type == FIRST)
+        };
+        let too_early = AFTER_IT.contains(&entry.event_type.as_str())
+            && !entry.subject.as_deref().is_some_and(told);
         match entry.verdict {
             Verdict::Unreadable if temper.checks_signatures => Some(400),
             Verdict::Forged if temper.checks_signatures => Some(401),
@@ -243,7 +248,9 @@ impl ReceiverCore {
                 let headers = retry_after.map(|value| ("retry-after", value)).into_iter().collect();
                 return (Reply { headers, ..refusal(status) }, false);
             }
-            Reaction::Redirect(to) => return (Reply { headers: vec![("location", to)], ..refusal(302) }, false),
+            Reaction::Redirect(to) => {
+                return (Reply { headers: vec![("location", to)], ..refusal(302) }, false);
+            }
         };
         let remembered = self.processed.get(id).copied().filter(|_| self.temper.remembers);
         let processed_at = remembered.unwrap_or(now);

@@ -33,15 +33,20 @@ pub(super) fn secret_bytes(text: &str) -> Option<Vec<u8>> {
 
 /// Verifies an arrival.
 pub(super) fn judge(secrets: &[Vec<u8>], arrival: &Arrival, now: Timestamp) -> Verdict {
-    let (Some(id), Some(timestamp), Some(signature)) = (&arrival.id, &arrival.timestamp, &arrival.signature) else {
+    let (Some(id), Some(timestamp), Some(signature)) =
+        (&arrival.id, &arrival.timestamp, &arrival.signature)
+    else {
         return Verdict::Unreadable;
     };
     let Ok(seconds) = timestamp.parse::<i64>() else { return Verdict::Unreadable };
     let signed = [id.as_bytes(), b".", timestamp.as_bytes(), b".", &arrival.body].concat();
     let genuine = secrets.iter().any(|secret| {
         let Ok(mac) = Hmac::<Sha256>::new_from_slice(secret) else { return false };
-        let given = signature.split(' ').filter_map(|one| STANDARD.decode(one.strip_prefix("v1,")?).ok());
-        given.into_iter().any(|given| mac.clone().chain_update(&signed).verify_slice(&given).is_ok())
+        let given =
+            signature.split(' ').filter_map(|one| STANDARD.decode(one.strip_prefix("v1,")?).ok());
+        given
+            .into_iter()
+            .any(|given| mac.clone().chain_update(&signed).verify_slice(&given).is_ok())
     });
     let age = now - Timestamp(seconds.saturating_mul(1_000_000));
     match genuine {

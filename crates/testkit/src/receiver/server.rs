@@ -149,7 +149,8 @@ async fn arrive(
         cut.cut();
         return Response::new(Body::empty());
     }
-    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    let header =
+        |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
     let arrival = Arrival {
         path: uri.path().to_owned(),
         id: header("webhook-id"),
@@ -173,7 +174,9 @@ async fn answer(reply: Reply, cut: &Cut) -> Response {
             tokio::time::sleep(DRIP_PAUSE).await;
             Some((Ok::<_, Infallible>(Bytes::from_static(b" ")), ()))
         })),
-        Manner::Flood => Body::from_stream(stream::repeat_with(|| Ok::<_, Infallible>(FLOOD_PIECE))),
+        Manner::Flood => {
+            Body::from_stream(stream::repeat_with(|| Ok::<_, Infallible>(FLOOD_PIECE)))
+        }
         Manner::Close => {
             cut.cut();
             Body::empty()

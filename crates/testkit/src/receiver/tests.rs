@@ -29,12 +29,16 @@ fn vector() -> Arrival {
 
 /// A genuine event of that type about `request`.
 fn event(id: &str, event_type: &str, request: &str, now: Timestamp) -> Arrival {
-    let body = format!(r#"{{"event_type":"{event_type}","data":{{"payment_request_id":"{request}"}}}}"#);
+    let body =
+        format!(r#"{{"event_type":"{event_type}","data":{{"payment_request_id":"{request}"}}}}"#);
     let timestamp = now.unix_seconds().to_string();
     let key = super::proof::secret_bytes(SECRET).expect("a secret");
     let mut mac = Hmac::<Sha256>::new_from_slice(&key).expect("any key");
     mac.update(format!("{id}.{timestamp}.{body}").as_bytes());
-    let signature = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, mac.finalize().into_bytes());
+    let signature = base64::Engine::encode(
+        &base64::engine::general_purpose::STANDARD,
+        mac.finalize().into_bytes(),
+    );
     Arrival {
         path: "/webhooks/wallet/x".to_owned(),
         id: Some(id.to_owned()),
@@ -60,7 +64,10 @@ fn the_published_vector_is_genuine_and_any_change_is_not() {
         (Arrival { timestamp: text("1614265331"), ..vector() }, Verdict::Forged),
         (Arrival { body: b"{}".to_vec(), ..vector() }, Verdict::Forged),
         (
-            Arrival { signature: text("v1,AAAA v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="), ..vector() },
+            Arrival {
+                signature: text("v1,AAAA v2,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="),
+                ..vector()
+            },
             Verdict::Forged,
         ),
         (Arrival { signature: None, ..vector() }, Verdict::Unreadable),
@@ -85,14 +92,19 @@ fn a_correct_endpoint_accepts_each_event_once_with_its_time() {
     assert_eq!((again.status, &again.body), (200, &first.body));
     core.receive(event("b", "transfer.complete", "r", AT), later);
     core.receive(event("c", "payment.received", "other", AT), later);
-    let forged = core.receive(Arrival { body: b"{}".to_vec(), ..event("d", "wallet.blocked", "r", AT) }, later);
+    let forged = core
+        .receive(Arrival { body: b"{}".to_vec(), ..event("d", "wallet.blocked", "r", AT) }, later);
     assert_eq!(forged.status, 401);
-    assert_eq!(core.receive(event("e", "wallet.blocked", "r", AT - Span::mins(9)), later).status, 400);
+    assert_eq!(
+        core.receive(event("e", "wallet.blocked", "r", AT - Span::mins(9)), later).status,
+        400
+    );
 
     let book = core.book();
     assert_eq!(book.entries().len(), 6);
     assert_eq!(book.taken(), ["a", "b", "c"]);
-    let about: Vec<&str> = book.taken_about("r").iter().map(|entry| entry.event_type.as_str()).collect();
+    let about: Vec<&str> =
+        book.taken_about("r").iter().map(|entry| entry.event_type.as_str()).collect();
     assert_eq!(about, ["payment.received", "transfer.complete"]);
     assert_eq!(book.times_taken(), [("a", 2), ("b", 1), ("c", 1)].into());
     assert!(book.changed().is_empty());
@@ -111,7 +123,12 @@ fn differences_between_attempts_are_detected() {
 fn a_script_is_followed_by_the_usual_reaction() {
     let mut core = ReceiverCore::new(&[SECRET]);
     let busy = Reaction::Refuse { status: 429, retry_after: Some("7".to_owned()) };
-    core.script([Reaction::refuse(500), busy, Reaction::Deny, Reaction::Redirect("http://10.0.0.1/".to_owned())]);
+    core.script([
+        Reaction::refuse(500),
+        busy,
+        Reaction::Deny,
+        Reaction::Redirect("http://10.0.0.1/".to_owned()),
+    ]);
     core.script([Reaction::Close, Reaction::TakeLate(Span::secs(1))]);
     let mut said = Vec::new();
     for _ in 0..7 {
@@ -133,7 +150,10 @@ fn a_script_is_followed_by_the_usual_reaction() {
             (302, Some("location"), now, false),
         ]
     );
-    assert_eq!((said[4].2, said[5], said[6]), (Manner::Close, (200, None, late, true), (200, None, now, true)));
+    assert_eq!(
+        (said[4].2, said[5], said[6]),
+        (Manner::Close, (200, None, late, true), (200, None, now, true))
+    );
     assert_eq!(core.book().taken(), ["a"], "refused ones were not accepted");
 }
 
@@ -146,9 +166,15 @@ fn each_misbehaviour_is_visible() {
         arrivals.into_iter().map(|arrival| core.receive(arrival, later)).last().expect("an arrival")
     };
     let careful = Temper::CAREFUL;
-    let forged = || vec![Arrival { signature: Some("v1,AAAA".to_owned()), ..event("a", "wallet.blocked", "r", AT) }];
+    let forged = || {
+        vec![Arrival {
+            signature: Some("v1,AAAA".to_owned()),
+            ..event("a", "wallet.blocked", "r", AT)
+        }]
+    };
     let old = || vec![event("a", "wallet.blocked", "r", AT - Span::hours(1))];
-    let twice = || vec![event("a", "wallet.blocked", "r", AT), event("a", "wallet.blocked", "r", AT)];
+    let twice =
+        || vec![event("a", "wallet.blocked", "r", AT), event("a", "wallet.blocked", "r", AT)];
     let early = || vec![event("a", "transfer.complete", "r", AT)];
     let unknown = || vec![event("a", "certificate.issued", "r", AT)];
     for (temper, arrivals, status, careful_status) in [
@@ -192,10 +218,12 @@ async fn posted(receiver: &SimulatedReceiver, arrival: &Arrival, enough: usize) 
 
 #[tokio::test]
 async fn over_a_socket_it_answers_late_closes_drips_and_floods() {
-    let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
+    let receiver =
+        SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
     let now = || domain::ports::Clock::now(&crate::bank::SystemClock);
     let sent = async |id: &str, enough| {
-        let sending = async { posted(&receiver, &event(id, "wallet.blocked", "r", now()), enough).await };
+        let sending =
+            async { posted(&receiver, &event(id, "wallet.blocked", "r", now()), enough).await };
         tokio::time::timeout(PATIENCE, sending).await.expect("in time")
     };
     receiver.script([Reaction::Take, Reaction::TakeLate(Span::millis(30)), Reaction::Close]);
@@ -213,5 +241,8 @@ async fn over_a_socket_it_answers_late_closes_drips_and_floods() {
 
     receiver.set_down(true);
     let refused = async || TcpStream::connect(receiver.address()).await.is_err();
-    assert!(crate::wait::until_async(PATIENCE, refused).await, "an endpoint that is down refuses connections");
+    assert!(
+        crate::wait::until_async(PATIENCE, refused).await,
+        "an endpoint that is down refuses connections"
+    );
 }

@@ -24,7 +24,10 @@ pub fn rows(text: &str) -> Vec<Row> {
         let next_is_rule = lines.get(index + 1).is_some_and(|next| is_rule(next));
         lines[index].starts_with('|') && !is_rule(lines[index]) && !next_is_rule
     };
-    (0..lines.len()).filter(|index| is_row(*index)).map(|index| row(index + 1, lines[index])).collect()
+    (0..lines.len())
+        .filter(|index| is_row(*index))
+        .map(|index| row(index + 1, lines[index]))
+        .collect()
 }
 
 fn row(line: usize, text: &str) -> Row {

@@ -9,7 +9,8 @@ use super::super::rust_source::{RustSource, words};
 use super::super::tree::Tree;
 
 /// Directories with their own prefix.
-const ROOTS: [(&str, &str); 2] = [("it/", "crates/server/tests/it/"), ("suite/", "crates/suites/tests/conformance/")];
+const ROOTS: [(&str, &str); 2] =
+    [("it/", "crates/server/tests/it/"), ("suite/", "crates/suites/tests/conformance/")];
 /// Macros that turn a list of cases into tests, one for each store.
 const LISTS: [&str; 2] = ["on_both_stores!", "conformance!"];
 
@@ -56,10 +57,15 @@ fn functions(source: &RustSource) -> impl Iterator<Item = &str> {
     let is_test = |first: usize| {
         let above = source.code[..first].iter().rev().map(|line| line.trim());
         let attributes = above.skip(1).take_while(|line| line.starts_with("#["));
-        let mut lines = source.code[first - 1..first].iter().map(|line| line.trim()).chain(attributes);
+        let mut lines =
+            source.code[first - 1..first].iter().map(|line| line.trim()).chain(attributes);
         lines.any(|line| line.starts_with("#[test]") || line.starts_with("#[tokio::test"))
     };
-    source.functions.iter().filter(move |function| is_test(function.first)).map(|function| function.name.as_str())
+    source
+        .functions
+        .iter()
+        .filter(move |function| is_test(function.first))
+        .map(|function| function.name.as_str())
 }
 
 /// Cases of a list whose function exists: `case` beside its list, or `module: case` in the module's
@@ -104,12 +110,18 @@ mod tests {
                 "crates/server/tests/it/quote/read.rs",
                 "on_both_stores! {\n    a_case another // not_this\n}\nfn no() {}\n",
             ),
-            ("crates/suites/tests/conformance/main.rs", "conformance! {\n    jobs:\n        due\n        late;\n}\n"),
+            (
+                "crates/suites/tests/conformance/main.rs",
+                "conformance! {\n    jobs:\n        due\n        late;\n}\n",
+            ),
             (
                 "crates/domain/src/a.rs",
                 "mod tests {\n    #[test]\n    #[ignore]\n    fn unit() {\n    }\n    fn helper() {}\n}\n",
             ),
-            ("crates/http/tests/b/mod.rs", "#[tokio::test(start_paused = true)]\nasync fn whole() {\n}\n"),
+            (
+                "crates/http/tests/b/mod.rs",
+                "#[tokio::test(start_paused = true)]\nasync fn whole() {\n}\n",
+            ),
             ("xtask/src/c.rs", "#[test]\nfn chore() {\n}\n"),
             ("e2e/pay.test.js", "test('a page is read', async () => {});\n"),
         ]);

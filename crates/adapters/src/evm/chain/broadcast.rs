@@ -21,10 +21,15 @@ async fn tell(endpoint: &Endpoint, raw: &[u8]) -> Broadcast {
     let params = json!([hex::data(raw)]);
     match endpoint.ask::<Hex<domain::chain::TxHash>>("eth_sendRawTransaction", params).await {
         Ok(Hex(hash)) if hash == hash_of(raw) => Broadcast::Accepted,
-        Ok(Hex(hash)) => Broadcast::Indeterminate(format!("{}: it reports another hash, {hash}", endpoint.name())),
+        Ok(Hex(hash)) => Broadcast::Indeterminate(format!(
+            "{}: it reports another hash, {hash}",
+            endpoint.name()
+        )),
         Err(fault) => match fault.broadcast() {
             Broadcast::Refused(text) => Broadcast::Refused(format!("{}: {text}", endpoint.name())),
-            Broadcast::Indeterminate(text) => Broadcast::Indeterminate(format!("{}: {text}", endpoint.name())),
+            Broadcast::Indeterminate(text) => {
+                Broadcast::Indeterminate(format!("{}: {text}", endpoint.name()))
+            }
             other => other,
         },
     }

@@ -19,14 +19,20 @@ const GET_LOGS: &str = "eth_getLogs";
 const BLOCK_BY_HASH: &str = "eth_getBlockByHash";
 
 impl EvmChain {
-    pub(super) async fn logs_of(&self, hash: BlockHash, controllers: &[Address]) -> Result<Vec<ChainLog>, ChainFault> {
+    pub(super) async fn logs_of(
+        &self,
+        hash: BlockHash,
+        controllers: &[Address],
+    ) -> Result<Vec<ChainLog>, ChainFault> {
         let (block, bloom) = match self.remembered(hash) {
             Some(known) => known,
             None => self.first(|node| Box::pin(header_of(node, hash))).await?,
         };
         let bloom = bloom.as_ref();
         let said = self.first(|node| {
-            Box::pin(async move { Ok((node, self.block_logs(node, &block, bloom, controllers).await?)) })
+            Box::pin(
+                async move { Ok((node, self.block_logs(node, &block, bloom, controllers).await?)) },
+            )
         });
         let (answered, logs) = said.await?;
         // No transfer of a supported token can be in the block, so one answer is enough.
@@ -45,7 +51,11 @@ impl EvmChain {
         for (node, said) in others.await {
             match said {
                 Ok(Some(other)) if other != logs => {
-                    return Err(disagreement(format!("the logs of block {}", block.number), answered, node));
+                    return Err(disagreement(
+                        format!("the logs of block {}", block.number),
+                        answered,
+                        node,
+                    ));
                 }
                 Ok(Some(_)) => compared = true,
                 // A node that fails or lacks the block is skipped: the block is read again once it
@@ -76,17 +86,23 @@ impl EvmChain {
                 logs
             }
             Ok(logs) => logs,
-            Err(fault) if fault.is_too_much() => return self.receipts_logs(node, block, controllers).await,
+            Err(fault) if fault.is_too_much() => {
+                return self.receipts_logs(node, block, controllers).await;
+            }
             Err(fault) => return Err(fault),
         };
         let lies = |log: &Log| {
             bloom.is_some_and(|bloom| {
                 !bloom.is_empty()
-                    && (!bloom.may_have(&log.address.0.0) || log.topics.iter().any(|topic| !bloom.may_have(&topic.0.0)))
+                    && (!bloom.may_have(&log.address.0.0)
+                        || log.topics.iter().any(|topic| !bloom.may_have(&topic.0.0)))
             })
         };
         if logs.iter().any(lies) {
-            return Err(RpcFault::Malformed(format!("a log that cannot be in block {}", block.number)));
+            return Err(RpcFault::Malformed(format!(
+                "a log that cannot be in block {}",
+                block.number
+            )));
         }
         self.ours(controllers).read(logs, |log| belongs(log, block))
     }
@@ -103,7 +119,9 @@ impl EvmChain {
         let mut logs = Vec::new();
         for receipt in receipts.ok_or_else(missing)? {
             if receipt.logs.iter().any(|log| log.transaction_hash != receipt.transaction_hash) {
-                return Err(RpcFault::Malformed("a receipt with another transaction's logs".to_owned()));
+                return Err(RpcFault::Malformed(
+                    "a receipt with another transaction's logs".to_owned(),
+                ));
             }
             logs.extend(receipt.logs);
         }
@@ -113,10 +131,14 @@ impl EvmChain {
     /// Whether the header's bloom allows transfers of a supported token while the answer has none.
     fn is_suspicious(&self, bloom: Option<&Bloom>, logs: &[ChainLog]) -> bool {
         let has = |token: Address| {
-            logs.iter().any(|log| log.contract == token && matches!(log.event, LogEvent::Transfer { .. }))
+            logs.iter()
+                .any(|log| log.contract == token && matches!(log.event, LogEvent::Transfer { .. }))
         };
         bloom.is_some_and(|bloom| !bloom.is_empty())
-            && self.tokens.iter().any(|token| may_have_transfers(bloom, token.address) && !has(token.address))
+            && self
+                .tokens
+                .iter()
+                .any(|token| may_have_transfers(bloom, token.address) && !has(token.address))
     }
 
     /// The same block by its receipts, which nodes keep in a separate index; a node without
@@ -131,7 +153,10 @@ impl EvmChain {
         if let Ok(closer) = self.receipts_logs(node, block, controllers).await {
             return Ok(closer);
         }
-        let again = self.block_logs(node, block, None, controllers).await.map_err(|fault| fault.at(node.name()))?;
+        let again = self
+            .block_logs(node, block, None, controllers)
+            .await
+            .map_err(|fault| fault.at(node.name()))?;
         Ok(if again.len() > logs.len() { again } else { logs })
     }
 
@@ -143,7 +168,8 @@ impl EvmChain {
         to: u64,
         controllers: &[Address],
     ) -> Result<Vec<ChainLog>, RpcFault> {
-        let filter = json!({"fromBlock": height(from), "toBlock": height(to), "topics": [logs::topics()]});
+        let filter =
+            json!({"fromBlock": height(from), "toBlock": height(to), "topics": [logs::topics()]});
         match logs_up_to(node, to, filter).await {
             Ok(logs) => {
                 let within = from..=to;
@@ -164,7 +190,8 @@ impl EvmChain {
         from: u64,
         to: u64,
     ) -> Result<Vec<u64>, ChainFault> {
-        let tokens: Vec<String> = self.tokens.iter().map(|token| token.address.to_string()).collect();
+        let tokens: Vec<String> =
+            self.tokens.iter().map(|token| token.address.to_string()).collect();
         let topics = json!([logs::transfer_topic(), null, logs::address_topic(&account)]);
         let (from_block, to_block) = (height(from), height(to));
         let filter = json!({"fromBlock": from_block, "toBlock": to_block, "address": tokens, "topics": topics});
@@ -175,7 +202,9 @@ impl EvmChain {
                 Ok(logs) => {
                     answered = true;
                     blocks.extend(
-                        logs.iter().map(|log| log.block_number.0).filter(|number| (from..=to).contains(number)),
+                        logs.iter()
+                            .map(|log| log.block_number.0)
+                            .filter(|number| (from..=to).contains(number)),
                     );
                 }
                 Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
@@ -195,16 +224,22 @@ fn belongs(log: &Log, block: &Block) -> bool {
 
 /// Whether a block may contain transfers of a token; on a chain without blooms every block may.
 fn may_have_transfers(bloom: Option<&Bloom>, token: Address) -> bool {
-    bloom.is_none_or(|bloom| bloom.is_empty() || bloom.may_have(&token.0) && bloom.may_have(&logs::transfer_word().0))
+    bloom.is_none_or(|bloom| {
+        bloom.is_empty() || bloom.may_have(&token.0) && bloom.may_have(&logs::transfer_word().0)
+    })
 }
 
 /// A node's logs by a filter that ends at block `to`. A node that has not reached this block
 /// returns the logs below it and does not say so: it is asked for the block first.
 async fn logs_up_to(node: &Endpoint, to: u64, filter: Value) -> Result<Vec<Log>, RpcFault> {
-    let requests =
-        [Request::new(BLOCK_BY_NUMBER, header_params(height(to))), Request::new(GET_LOGS, Value::Array(vec![filter]))];
+    let requests = [
+        Request::new(BLOCK_BY_NUMBER, header_params(height(to))),
+        Request::new(GET_LOGS, Value::Array(vec![filter])),
+    ];
     let mut answers = node.ask_all(&requests).await?.into_iter();
-    let mut next = || answers.next().ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()));
+    let mut next = || {
+        answers.next().ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()))
+    };
     let (header, logs) = (next()?, next()?);
     if read::<Option<Header>>(BLOCK_BY_NUMBER, header)?.is_none() {
         return Err(RpcFault::Malformed(format!("it does not have block {to}")));
@@ -214,7 +249,8 @@ async fn logs_up_to(node: &Endpoint, to: u64, filter: Value) -> Result<Vec<Log>,
 
 async fn header_of(node: &Endpoint, hash: BlockHash) -> Result<(Block, Option<Bloom>), RpcFault> {
     let header: Option<Header> = node.ask(BLOCK_BY_HASH, json!([hash.to_string(), false])).await?;
-    let header = header.ok_or_else(|| RpcFault::Malformed(format!("it does not have block {hash}")))?;
+    let header =
+        header.ok_or_else(|| RpcFault::Malformed(format!("it does not have block {hash}")))?;
     let block = header.block();
     if block.hash != hash {
         return Err(RpcFault::Malformed(format!("block {} instead of {hash}", block.hash)));

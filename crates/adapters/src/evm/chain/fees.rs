@@ -40,18 +40,23 @@ impl EvmChain {
 async fn fees_of(node: &Endpoint) -> Result<Fees, RpcFault> {
     let params = json!([quantity(BLOCKS), "latest", [PERCENTILE]]);
     let history: FeeHistory = node.ask("eth_feeHistory", params).await?;
-    fees(&history).ok_or_else(|| RpcFault::Malformed("a history of fees without a base fee".to_owned()))
+    fees(&history)
+        .ok_or_else(|| RpcFault::Malformed("a history of fees without a base fee".to_owned()))
 }
 
 fn fees(history: &FeeHistory) -> Option<Fees> {
     // The last entry belongs to the next block.
     let base = history.base_fee_per_gas.last()?.0;
-    let mut tips: Vec<u128> = history.reward.iter().filter_map(|tips| Some(tips.first()?.0)).collect();
+    let mut tips: Vec<u128> =
+        history.reward.iter().filter_map(|tips| Some(tips.first()?.0)).collect();
     tips.retain(|tip| *tip > 0);
     tips.sort_unstable();
     let median = tips.get(tips.len() / 2).copied().unwrap_or_default();
     let max_priority_fee = median.max(TIP_MIN);
-    Some(Fees { max_fee: base.saturating_mul(2).saturating_add(max_priority_fee), max_priority_fee })
+    Some(Fees {
+        max_fee: base.saturating_mul(2).saturating_add(max_priority_fee),
+        max_priority_fee,
+    })
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::chain::{
-    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainConfig, ChainFault, ChainLog, Fees, Heads, NodeReport,
-    NonceReports, Receipt, Sighting, Simulated, Token, TransferAt, TxHash,
+    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainConfig, ChainFault, ChainLog, Fees,
+    Heads, NodeReport, NonceReports, Receipt, Sighting, Simulated, Token, TransferAt, TxHash,
 };
 use domain::ids::TenantId;
 use domain::ports::{Answer, Chain, Clock};
@@ -51,7 +51,9 @@ impl EvmChain {
             1 => "second node".to_owned(),
             _ => format!("node {}", at + 1),
         };
-        let node = |(at, transport)| Endpoint::new(name(at), transport, config.chain_id, Arc::clone(clock));
+        let node = |(at, transport)| {
+            Endpoint::new(name(at), transport, config.chain_id, Arc::clone(clock))
+        };
         let nodes = nodes.into_iter().enumerate().map(node).collect();
         EvmChain { nodes, tokens: config.tokens.clone(), contracts, blooms: Mutex::default() }
     }
@@ -107,7 +109,8 @@ impl Chain for EvmChain {
         controllers: &'a [Address],
     ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
         Box::pin(async move {
-            let found = self.first(|node| Box::pin(self.logs_between(node, from, to, controllers))).await;
+            let found =
+                self.first(|node| Box::pin(self.logs_between(node, from, to, controllers))).await;
             found.map_err(|fault| if from < to { ChainFault::TooMuch } else { fault })
         })
     }
@@ -137,7 +140,12 @@ impl Chain for EvmChain {
         })
     }
 
-    fn blocks_paying(&self, account: Address, from: u64, to: u64) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
+    fn blocks_paying(
+        &self,
+        account: Address,
+        from: u64,
+        to: u64,
+    ) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
         Box::pin(self.blocks_of_payments(account, from, to))
     }
 
@@ -185,7 +193,11 @@ impl Chain for EvmChain {
         Box::pin(self.first(move |node| Box::pin(reads::gas_balance(node, account))))
     }
 
-    fn token_balance(&self, token: Address, account: Address) -> Answer<'_, Result<u64, ChainFault>> {
+    fn token_balance(
+        &self,
+        token: Address,
+        account: Address,
+    ) -> Answer<'_, Result<u64, ChainFault>> {
         Box::pin(async move {
             let balances = self.read_balances(token, &[account]).await?;
             balances.first().copied().ok_or_else(quorum::no_node)
@@ -209,7 +221,11 @@ impl Chain for EvmChain {
         Box::pin(self.read_balance_after(token, account, block))
     }
 
-    fn is_blacklisted(&self, token: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
+    fn is_blacklisted(
+        &self,
+        token: Address,
+        account: Address,
+    ) -> Answer<'_, Result<bool, ChainFault>> {
         Box::pin(self.read_blacklisted(token, account))
     }
 
@@ -217,7 +233,11 @@ impl Chain for EvmChain {
         Box::pin(self.read_paused(token))
     }
 
-    fn is_operator(&self, controller: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
+    fn is_operator(
+        &self,
+        controller: Address,
+        account: Address,
+    ) -> Answer<'_, Result<bool, ChainFault>> {
         Box::pin(self.first(move |node| Box::pin(reads::is_operator(node, controller, account))))
     }
 

@@ -25,7 +25,8 @@ impl EvmChain {
 
     /// Nodes in the order of requests: resting nodes come last.
     fn in_turn(&self) -> Vec<&Endpoint> {
-        let (resting, ready): (Vec<_>, Vec<_>) = self.nodes.iter().partition(|node| node.rests_for().is_some());
+        let (resting, ready): (Vec<_>, Vec<_>) =
+            self.nodes.iter().partition(|node| node.rests_for().is_some());
         ready.into_iter().chain(resting).collect()
     }
 
@@ -42,7 +43,8 @@ impl EvmChain {
         &'a self,
         ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
     ) -> Result<T, ChainFault> {
-        let (resting, ready): (Vec<_>, Vec<_>) = self.nodes.iter().rev().partition(|node| node.rests_for().is_some());
+        let (resting, ready): (Vec<_>, Vec<_>) =
+            self.nodes.iter().rev().partition(|node| node.rests_for().is_some());
         self.first_of(ready.into_iter().chain(resting).collect(), ask).await
     }
 
@@ -83,7 +85,11 @@ impl EvmChain {
     }
 
     /// The same for answers already collected.
-    pub(super) fn settle<T: PartialEq>(&self, said: Said<'_, T>, what: impl Fn() -> String) -> Result<T, ChainFault> {
+    pub(super) fn settle<T: PartialEq>(
+        &self,
+        said: Said<'_, T>,
+        what: impl Fn() -> String,
+    ) -> Result<T, ChainFault> {
         let mut answers = Vec::with_capacity(said.len());
         let mut failed = None;
         for (node, answer) in said {

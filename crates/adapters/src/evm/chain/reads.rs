@@ -67,7 +67,8 @@ impl EvmChain {
                     merged = Some(merged.map_or(heads, |known| Heads {
                         latest: known.latest,
                         safe: known.safe.zip(heads.safe).map(|(one, other)| one.min(other)),
-                        finalized: known.finalized.zip(heads.finalized).map(|(one, other)| one.min(other)),
+                        finalized:
+                            known.finalized.zip(heads.finalized).map(|(one, other)| one.min(other)),
                     }));
                 }
                 Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
@@ -75,11 +76,19 @@ impl EvmChain {
         }
         let Some(heads) = merged else { return Err(failed.unwrap_or_else(no_node)) };
         // A single node cannot prove finality when a second one has to confirm it.
-        Ok(if answered >= self.needed() { heads } else { Heads { safe: None, finalized: None, ..heads } })
+        Ok(if answered >= self.needed() {
+            heads
+        } else {
+            Heads { safe: None, finalized: None, ..heads }
+        })
     }
 
     /// Whether other nodes have this hash at this height.
-    pub(super) async fn others_agree(&self, number: u64, hash: BlockHash) -> Result<bool, ChainFault> {
+    pub(super) async fn others_agree(
+        &self,
+        number: u64,
+        hash: BlockHash,
+    ) -> Result<bool, ChainFault> {
         if self.nodes.len() < 2 {
             return Ok(true);
         }
@@ -94,7 +103,9 @@ impl EvmChain {
             }
         }
         match (other, having.first()) {
-            (Some(other), Some(having)) => return Err(disagreement(format!("block {number}"), having, other)),
+            (Some(other), Some(having)) => {
+                return Err(disagreement(format!("block {number}"), having, other));
+            }
             (Some(_), None) => return Err(ChainFault::Disagreement(format!("block {number}"))),
             _ => {}
         }
@@ -118,7 +129,9 @@ impl EvmChain {
             }
         }
         match (here, gone, failed) {
-            (Some(here), Some(gone), _) => Err(disagreement(format!("block {}", known.number), here, gone)),
+            (Some(here), Some(gone), _) => {
+                Err(disagreement(format!("block {}", known.number), here, gone))
+            }
             (None, None, Some(fault)) => Err(fault),
             (_, gone, _) => Ok(gone.is_some()),
         }
@@ -156,11 +169,19 @@ impl EvmChain {
         }
     }
 
-    pub(super) async fn read_blacklisted(&self, token: Address, account: Address) -> Result<bool, ChainFault> {
+    pub(super) async fn read_blacklisted(
+        &self,
+        token: Address,
+        account: Address,
+    ) -> Result<bool, ChainFault> {
         let known = self.tokens.iter().find(|known| known.address == token);
-        let unknown = || malformed(format!("{token} is not a supported token")).at(self.first_name());
+        let unknown =
+            || malformed(format!("{token} is not a supported token")).at(self.first_name());
         let data = abi::is_blacklisted(known.ok_or_else(unknown)?.coin, &account);
-        self.agreed_flag(token, data, || format!("whether {account} is on the blacklist of {token}")).await
+        self.agreed_flag(token, data, || {
+            format!("whether {account} is on the blacklist of {token}")
+        })
+        .await
     }
 
     pub(super) async fn read_paused(&self, token: Address) -> Result<bool, ChainFault> {
@@ -177,7 +198,11 @@ impl EvmChain {
         self.agreed(what, |node| Box::pin(flag(node, contract, &data))).await
     }
 
-    pub(super) async fn read_balances(&self, token: Address, accounts: &[Address]) -> Result<Vec<u64>, ChainFault> {
+    pub(super) async fn read_balances(
+        &self,
+        token: Address,
+        accounts: &[Address],
+    ) -> Result<Vec<u64>, ChainFault> {
         let mut balances = Vec::with_capacity(accounts.len());
         for some in accounts.chunks(BALANCES_AT_ONCE) {
             balances.extend(self.first(|node| Box::pin(balances_of(node, token, some))).await?);
@@ -219,13 +244,18 @@ async fn heads_of(node: &Endpoint) -> Result<Heads, RpcFault> {
     // A node that does not support the tag, or has no finalized block yet, returns an error or
     // null.
     let mut height_of = || match next()? {
-        Ok(answer) => Ok(read::<Option<Header>>(BLOCK_BY_NUMBER, Ok(answer))?.map(|header| header.block().number)),
+        Ok(answer) => Ok(read::<Option<Header>>(BLOCK_BY_NUMBER, Ok(answer))?
+            .map(|header| header.block().number)),
         Err(_) => Ok(None),
     };
     let (safe, finalized) = (height_of()?, height_of()?);
     let newest = latest.number;
-    if safe.is_some_and(|safe| safe > newest) || finalized.is_some_and(|last| last > safe.unwrap_or(newest)) {
-        return Err(malformed(format!("heads {newest}, safe {safe:?}, finalized {finalized:?} cannot be")));
+    if safe.is_some_and(|safe| safe > newest)
+        || finalized.is_some_and(|last| last > safe.unwrap_or(newest))
+    {
+        return Err(malformed(format!(
+            "heads {newest}, safe {safe:?}, finalized {finalized:?} cannot be"
+        )));
     }
     Ok(Heads { latest, safe, finalized })
 }
@@ -244,7 +274,11 @@ async fn is_deployed(node: &Endpoint, contract: Address) -> Result<bool, RpcFaul
     Ok(!node.ask::<Hex<Vec<u8>>>("eth_getCode", params).await?.0.is_empty())
 }
 
-pub(super) async fn is_operator(node: &Endpoint, controller: Address, account: Address) -> Result<bool, RpcFault> {
+pub(super) async fn is_operator(
+    node: &Endpoint,
+    controller: Address,
+    account: Address,
+) -> Result<bool, RpcFault> {
     flag(node, controller, &hex::data(&abi::is_operator(&account))).await
 }
 
@@ -257,7 +291,8 @@ async fn flag(node: &Endpoint, contract: Address, data: &str) -> Result<bool, Rp
 
 /// The result of a getter. It is empty if there is no contract.
 fn one_word(contract: Address, answer: &[u8]) -> Result<[u8; 32], RpcFault> {
-    abi::one_word(answer).ok_or_else(|| malformed(format!("{contract} returned {} bytes", answer.len())))
+    abi::one_word(answer)
+        .ok_or_else(|| malformed(format!("{contract} returned {} bytes", answer.len())))
 }
 
 fn balance_request(token: Address, account: Address, at: Value) -> Request {
@@ -265,7 +300,11 @@ fn balance_request(token: Address, account: Address, at: Value) -> Request {
     Request::new(CALL, json!([call, at]))
 }
 
-pub(super) async fn balances_of(node: &Endpoint, token: Address, accounts: &[Address]) -> Result<Vec<u64>, RpcFault> {
+pub(super) async fn balances_of(
+    node: &Endpoint,
+    token: Address,
+    accounts: &[Address],
+) -> Result<Vec<u64>, RpcFault> {
     let requests: Vec<Request> =
         accounts.iter().map(|account| balance_request(token, *account, json!("latest"))).collect();
     let answers = match &requests[..] {
@@ -287,7 +326,10 @@ async fn balance_after(
     after: Block,
 ) -> Result<Option<u64>, RpcFault> {
     let at = height(after.number);
-    let requests = [balance_request(token, account, at.clone()), Request::new(BLOCK_BY_NUMBER, header_params(at))];
+    let requests = [
+        balance_request(token, account, at.clone()),
+        Request::new(BLOCK_BY_NUMBER, header_params(at)),
+    ];
     let mut answers = node.ask_all(&requests).await?.into_iter();
     let mut next = || answers.next().ok_or_else(|| malformed("a request without an answer"));
     let (balance, header) = (next()?, next()?);

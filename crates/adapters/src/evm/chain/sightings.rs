@@ -25,7 +25,11 @@ enum Seen {
 
 impl EvmChain {
     /// A transaction's receipt from any node, in configuration order.
-    pub(super) async fn any_receipt(&self, tx: TxHash, controllers: &[Address]) -> Result<Option<Receipt>, ChainFault> {
+    pub(super) async fn any_receipt(
+        &self,
+        tx: TxHash,
+        controllers: &[Address],
+    ) -> Result<Option<Receipt>, ChainFault> {
         let said = self.every(|node| Box::pin(self.receipt_of(node, tx, controllers))).await;
         let (mut answered, mut failed) = (0, None);
         for (node, receipt) in said {
@@ -44,7 +48,12 @@ impl EvmChain {
 
     pub(super) async fn sighting_of(&self, transfer: &TransferAt) -> Result<Sighting, ChainFault> {
         let at = (transfer.tx, transfer.block_number, transfer.block);
-        let what = || format!("transfer {} of {} in block {}", transfer.ordinal, transfer.tx, transfer.block_number);
+        let what = || {
+            format!(
+                "transfer {} of {} in block {}",
+                transfer.ordinal, transfer.tx, transfer.block_number
+            )
+        };
         self.sighting(at, &[], |receipt| transfer.is_in(receipt), what).await
     }
 
@@ -65,7 +74,9 @@ impl EvmChain {
         is_it: impl Fn(&Receipt) -> bool,
         what: impl Fn() -> String,
     ) -> Result<Sighting, ChainFault> {
-        let said = self.every(|node| Box::pin(self.look_for(node, (tx, number, block), controllers))).await;
+        let said = self
+            .every(|node| Box::pin(self.look_for(node, (tx, number, block), controllers)))
+            .await;
         let (mut having, mut missing, mut failed) = (Vec::new(), Vec::new(), None);
         for (node, seen) in said {
             match seen {
@@ -95,7 +106,11 @@ impl EvmChain {
             Request::new(BLOCK_BY_NUMBER, header_params(height(number))),
         ];
         let mut answers = node.ask_all(&requests).await?.into_iter();
-        let mut next = || answers.next().ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()));
+        let mut next = || {
+            answers
+                .next()
+                .ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()))
+        };
         let (receipt, header) = (next()?, next()?);
         let header: Option<Header> = read(BLOCK_BY_NUMBER, header)?;
         let Some(header) = header else { return Ok(Seen::NotYet) };
@@ -103,10 +118,13 @@ impl EvmChain {
             return Ok(Seen::Otherwise);
         }
         let receipt = self.read_receipt(read(RECEIPT, receipt)?, tx, controllers)?;
-        Ok(match receipt.filter(|receipt| (receipt.block_number, receipt.block) == (number, block)) {
-            Some(receipt) => Seen::There(Box::new(receipt)),
-            None => Seen::Otherwise,
-        })
+        Ok(
+            match receipt.filter(|receipt| (receipt.block_number, receipt.block) == (number, block))
+            {
+                Some(receipt) => Seen::There(Box::new(receipt)),
+                None => Seen::Otherwise,
+            },
+        )
     }
 
     async fn receipt_of(
@@ -127,19 +145,38 @@ impl EvmChain {
     ) -> Result<Option<Receipt>, RpcFault> {
         let Some(receipt) = receipt else { return Ok(None) };
         if receipt.transaction_hash.0 != tx {
-            return Err(RpcFault::Malformed(format!("the receipt of {} instead of {tx}", receipt.transaction_hash.0)));
+            return Err(RpcFault::Malformed(format!(
+                "the receipt of {} instead of {tx}",
+                receipt.transaction_hash.0
+            )));
         }
         let (block, block_number) = (receipt.block_hash.0, receipt.block_number.0);
-        let belongs =
-            |log: &Log| log.transaction_hash.0 == tx && log.block_hash.0 == block && log.block_number.0 == block_number;
+        let belongs = |log: &Log| {
+            log.transaction_hash.0 == tx
+                && log.block_hash.0 == block
+                && log.block_number.0 == block_number
+        };
         let ours = self.ours(controllers);
         let refusals = ours.refusals(&receipt.logs, |data| self.contracts.reverts.describe(data));
         let logs = ours.read(receipt.logs, belongs)?;
         let succeeded = match receipt.status.0 {
             1 => true,
             0 if logs.is_empty() => false,
-            status => return Err(RpcFault::Malformed(format!("status {status} with {} logs", logs.len()))),
+            status => {
+                return Err(RpcFault::Malformed(format!(
+                    "status {status} with {} logs",
+                    logs.len()
+                )));
+            }
         };
-        Ok(Some(Receipt { tx, block_number, block, succeeded, gas_used: receipt.gas_used.0, logs, refusals }))
+        Ok(Some(Receipt {
+            tx,
+            block_number,
+            block,
+            succeeded,
+            gas_used: receipt.gas_used.0,
+            logs,
+            refusals,
+        }))
     }
 }

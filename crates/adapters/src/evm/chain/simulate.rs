@@ -30,7 +30,8 @@ impl EvmChain {
         };
         let (to, data) = (target.to.to_string(), hex::data(&target.data));
         let call_object = json!({"from": from.to_string(), "to": to, "data": data});
-        let requests = [CALL, ESTIMATE].map(|method| Request::new(method, json!([call_object, "latest"])));
+        let requests =
+            [CALL, ESTIMATE].map(|method| Request::new(method, json!([call_object, "latest"])));
         let simulated = self.first(|node| Box::pin(self.simulated(node, &requests, call))).await?;
         if self.needed() < 2 || works_whole(&simulated) {
             return Ok(simulated);
@@ -56,9 +57,18 @@ impl EvmChain {
         }
     }
 
-    async fn simulated(&self, node: &Endpoint, requests: &[Request; 2], call: &Call) -> Result<Simulated, RpcFault> {
+    async fn simulated(
+        &self,
+        node: &Endpoint,
+        requests: &[Request; 2],
+        call: &Call,
+    ) -> Result<Simulated, RpcFault> {
         let mut answers = node.ask_all(requests).await?.into_iter();
-        let mut next = || answers.next().ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()));
+        let mut next = || {
+            answers
+                .next()
+                .ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()))
+        };
         let (answer, estimate) = (next()?, next()?);
         let (answer, estimate) = match (answer, estimate) {
             (Ok(answer), Ok(estimate)) => (answer, estimate),
@@ -67,8 +77,11 @@ impl EvmChain {
         let Hex(answer) = read::<Hex<Vec<u8>>>(CALL, Ok(answer))?;
         let Hex(gas) = read::<Hex<u64>>(ESTIMATE, Ok(estimate))?;
         let each = match call {
-            Call::Release(movements) | Call::Debit(movements) => abi::flags(&answer, movements.len())
-                .ok_or_else(|| RpcFault::Malformed(format!("a batch returned {} bytes", answer.len())))?,
+            Call::Release(movements) | Call::Debit(movements) => {
+                abi::flags(&answer, movements.len()).ok_or_else(|| {
+                    RpcFault::Malformed(format!("a batch returned {} bytes", answer.len()))
+                })?
+            }
             _ => Vec::new(),
         };
         Ok(Simulated::Works { gas, each })
@@ -76,7 +89,9 @@ impl EvmChain {
 
     fn refused(&self, error: NodeError) -> Result<Simulated, RpcFault> {
         match &error.data {
-            Some(data) if !data.is_empty() => Ok(Simulated::Reverts(self.contracts.reverts.describe(data))),
+            Some(data) if !data.is_empty() => {
+                Ok(Simulated::Reverts(self.contracts.reverts.describe(data)))
+            }
             _ if error.is_execution() => Ok(Simulated::Reverts(error.message)),
             _ => Err(RpcFault::Node(error)),
         }

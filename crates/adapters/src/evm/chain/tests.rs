@@ -46,7 +46,8 @@ impl Node {
         }
         self.asked.lock().expect("asked").push((method.clone(), request["params"].clone()));
         let mut script = self.script.lock().expect("script");
-        let answers = script.get_mut(&method).unwrap_or_else(|| panic!("{method} was not expected"));
+        let answers =
+            script.get_mut(&method).unwrap_or_else(|| panic!("{method} was not expected"));
         // The last answer repeats.
         let answer = if answers.len() > 1 { answers.pop_front() } else { answers.front().cloned() };
         match answer.expect("an answer") {
@@ -67,7 +68,9 @@ impl Transport for Node {
         }
         let answer = match serde_json::from_slice(&body).expect("JSON") {
             // Nodes may answer in any order.
-            Value::Array(requests) => requests.iter().rev().map(|request| self.answer(request)).collect(),
+            Value::Array(requests) => {
+                requests.iter().rev().map(|request| self.answer(request)).collect()
+            }
             request => self.answer(&request),
         };
         Box::pin(std::future::ready(Ok(serde_json::to_vec(&answer).expect("JSON"))))
@@ -183,7 +186,8 @@ async fn a_node_of_another_chain_is_never_trusted() {
 #[tokio::test]
 async fn the_three_heads_come_from_one_question() {
     let first = node();
-    let first = first.on("eth_getBlockByNumber", header(5, 5)).on("eth_getBlockByNumber", header(7, 7));
+    let first =
+        first.on("eth_getBlockByNumber", header(5, 5)).on("eth_getBlockByNumber", header(7, 7));
     let first = first.on("eth_getBlockByNumber", header(9, 9));
     // Answered in reverse order: finalized, safe, latest.
     let heads = chain(&first).heads().await.expect("heads");
@@ -192,13 +196,17 @@ async fn the_three_heads_come_from_one_question() {
     assert_eq!(heads.latest.parent, BlockHash([8; 32]));
     assert_eq!(heads.latest.at, Timestamp(0x6500_0000 * 1_000_000));
     let tags: Vec<_> = first.asked().into_iter().map(|(_, params)| params).collect();
-    assert_eq!(tags, [json!(["finalized", false]), json!(["safe", false]), json!(["latest", false])]);
+    assert_eq!(
+        tags,
+        [json!(["finalized", false]), json!(["safe", false]), json!(["latest", false])]
+    );
 }
 
 #[tokio::test]
 async fn a_node_without_finality_reports_none_and_impossible_heads_are_rejected() {
     let first = node().refusing("eth_getBlockByNumber", -39001, "finalized block not found");
-    let first = first.on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(9, 9));
+    let first =
+        first.on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(9, 9));
     let heads = chain(&first).heads().await.expect("heads");
     assert_eq!((heads.safe, heads.finalized), (None, None));
     for [finalized, safe, latest] in [[1, 10, 9], [8, 7, 9], [10, 10, 9]] {
@@ -211,16 +219,21 @@ async fn a_node_without_finality_reports_none_and_impossible_heads_are_rejected(
 
 #[tokio::test]
 async fn a_block_must_be_the_requested_one() {
-    let first = node().on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(8, 8));
+    let first =
+        node().on("eth_getBlockByNumber", Value::Null).on("eth_getBlockByNumber", header(8, 8));
     let chain = chain(&first);
     assert_eq!(chain.block(BlockAt::Number(7)).await, Ok(None));
     assert!(is_unreachable(chain.block(BlockAt::Number(7)).await).contains("block 8 instead of 7"));
-    assert_eq!(chain.block(BlockAt::Latest).await.map(|block| block.map(|block| block.number)), Ok(Some(8)));
+    assert_eq!(
+        chain.block(BlockAt::Latest).await.map(|block| block.map(|block| block.number)),
+        Ok(Some(8))
+    );
 }
 
 #[tokio::test]
 async fn the_second_node_agrees_lags_or_contradicts() {
-    let second = node().on("eth_getBlockByNumber", header(7, 7)).on("eth_getBlockByNumber", Value::Null);
+    let second =
+        node().on("eth_getBlockByNumber", header(7, 7)).on("eth_getBlockByNumber", Value::Null);
     let second = second.on("eth_getBlockByNumber", header(7, 8));
     let both = chain_of(&node().on("eth_getBlockByNumber", header(7, 7)), Some(&second));
     assert_eq!(both.agrees(7, BLOCK).await, Ok(true));
@@ -235,10 +248,13 @@ async fn the_second_node_agrees_lags_or_contradicts() {
 
 #[tokio::test]
 async fn logs_are_those_of_the_block_or_a_fault() {
-    let asked = node().on("eth_getBlockByHash", header(7, 7)).on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
+    let asked = node()
+        .on("eth_getBlockByHash", header(7, 7))
+        .on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
     let logs = chain(&asked).logs(BLOCK, &[]).await.expect("logs");
     assert_eq!((logs.len(), logs[0].log_index, logs[0].ordinal), (1, 3, 0));
-    let filter = asked.asked().into_iter().find(|(method, _)| method == "eth_getLogs").expect("asked").1;
+    let filter =
+        asked.asked().into_iter().find(|(method, _)| method == "eth_getLogs").expect("asked").1;
     assert_eq!(filter[0]["blockHash"], json!(BLOCK.to_string()));
     assert_eq!(filter[0]["address"], Value::Null, "of every contract");
     assert_eq!(filter[0]["topics"][0].as_array().map(Vec::len), Some(20));
@@ -267,7 +283,8 @@ async fn a_block_with_too_many_logs_is_read_by_its_receipts() {
         node.on("eth_getBlockByHash", header(7, 7)).on("eth_getBlockByNumber", header(7, 7))
     };
     let logs = json!([transfer(3, BLOCK, 7), transfer(4, BLOCK, 7)]);
-    let first = too_many().on("eth_getBlockReceipts", json!([receipt(&logs, "0x1"), receipt(&json!([]), "0x0")]));
+    let first = too_many()
+        .on("eth_getBlockReceipts", json!([receipt(&logs, "0x1"), receipt(&json!([]), "0x0")]));
     let found = chain(&first).logs(BLOCK, &[]).await.expect("logs");
     assert_eq!(found.iter().map(|log| log.ordinal).collect::<Vec<_>>(), [0, 1]);
     // A range is split until it is one block.
@@ -285,10 +302,13 @@ async fn a_block_with_too_many_logs_is_read_by_its_receipts() {
 async fn logs_of_a_range_lie_within_it_and_are_in_order() {
     let later = BlockHash([8; 32]);
     let reached = || node().on("eth_getBlockByNumber", header(8, 8));
-    let first =
-        reached().on("eth_getLogs", json!([transfer(0, later, 8), transfer(4, BLOCK, 7), transfer(3, BLOCK, 7)]));
+    let first = reached().on(
+        "eth_getLogs",
+        json!([transfer(0, later, 8), transfer(4, BLOCK, 7), transfer(3, BLOCK, 7)]),
+    );
     let logs = chain(&first).logs_in(7, 8, &[]).await.expect("logs");
-    let places: Vec<_> = logs.iter().map(|log| (log.block_number, log.log_index, log.ordinal)).collect();
+    let places: Vec<_> =
+        logs.iter().map(|log| (log.block_number, log.log_index, log.ordinal)).collect();
     assert_eq!(places, [(7, 3, 0), (7, 4, 1), (8, 0, 0)]);
     assert_eq!(first.asked()[1].1[0]["toBlock"], json!("0x8"));
     let text = is_unreachable(chain(&first).logs_in(7, 7, &[]).await);
@@ -303,7 +323,9 @@ async fn logs_of_a_range_lie_within_it_and_are_in_order() {
 
 #[tokio::test]
 async fn a_range_is_read_again_from_the_other_node_if_need_be_in_parts() {
-    let first = node().on("eth_getBlockByNumber", header(7, 7)).on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
+    let first = node()
+        .on("eth_getBlockByNumber", header(7, 7))
+        .on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
     let other = || node().on("eth_getBlockByNumber", header(7, 7));
     let second = other().on("eth_getLogs", json!([transfer(3, BLOCK, 7), transfer(4, BLOCK, 7)]));
     let found = chain_of(&first, Some(&second)).logs_again(7, 8, &[]).await;
@@ -314,7 +336,10 @@ async fn a_range_is_read_again_from_the_other_node_if_need_be_in_parts() {
     assert_eq!(both.logs_again(7, 8, &[]).await, Err(ChainFault::TooMuch));
     assert_eq!(both.logs_again(7, 7, &[]).await.map(|logs| logs.len()), Ok(1));
     let second = broken(Err(TransportFault::Failed("gone".to_owned())));
-    assert_eq!(chain_of(&first, Some(&second)).logs_again(7, 8, &[]).await.map(|logs| logs.len()), Ok(1));
+    assert_eq!(
+        chain_of(&first, Some(&second)).logs_again(7, 8, &[]).await.map(|logs| logs.len()),
+        Ok(1)
+    );
 }
 
 #[tokio::test]
@@ -326,7 +351,9 @@ async fn a_node_does_not_answer_for_a_range_whose_end_it_has_not_reached() {
     assert!(is_unreachable(both.logs_in(8, 8, &[]).await).contains("does not have block 8"));
     assert_eq!(both.blocks_paying(USDC, 7, 8).await, Err(ChainFault::TooMuch));
     let first = lagging();
-    let second = node().on("eth_getBlockByNumber", header(7, 7)).on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
+    let second = node()
+        .on("eth_getBlockByNumber", header(7, 7))
+        .on("eth_getLogs", json!([transfer(3, BLOCK, 7)]));
     let both = chain_of(&first, Some(&second));
     assert_eq!(both.logs_in(7, 8, &[]).await.map(|logs| logs.len()), Ok(1));
     assert_eq!(both.blocks_paying(USDC, 7, 8).await, Ok(vec![7]));
@@ -343,7 +370,10 @@ async fn receipts_are_whole() {
     assert_eq!((found.tx, found.block_number, found.block), (tx, 7, BLOCK));
     assert_eq!((found.succeeded, found.gas_used, found.logs.len()), (true, 21_000, 1));
     let first = node().on("eth_getTransactionReceipt", receipt(&json!([]), "0x0"));
-    assert_eq!(chain(&first).receipt(tx, &[]).await.map(|found| found.map(|found| found.succeeded)), Ok(Some(false)));
+    assert_eq!(
+        chain(&first).receipt(tx, &[]).await.map(|found| found.map(|found| found.succeeded)),
+        Ok(Some(false))
+    );
     for (answer, said) in [
         (receipt(&logs, "0x0"), "status 0 with 1 logs"),
         (receipt(&json!([]), "0x2"), "status 2"),
@@ -355,7 +385,9 @@ async fn receipts_are_whole() {
         assert!(text.contains(said), "{text}");
     }
     let first = node().on("eth_getTransactionReceipt", receipt(&json!([]), "0x1"));
-    assert!(is_unreachable(chain(&first).receipt(TxHash([2; 32]), &[]).await).contains("instead of"));
+    assert!(
+        is_unreachable(chain(&first).receipt(TxHash([2; 32]), &[]).await).contains("instead of")
+    );
 }
 
 #[tokio::test]
@@ -376,14 +408,18 @@ async fn token_answers_must_be_one_word() {
     let first = node().on("eth_getCode", json!("0x")).on("eth_getCode", json!("0x60"));
     assert_eq!(chain(&first).is_deployed(USDC).await, Ok(false));
     assert_eq!(chain(&first).is_deployed(USDC).await, Ok(true));
-    let first = node().on("eth_getBalance", json!("0xde0b6b3a7640000")).on("eth_getTransactionCount", json!("0x3"));
+    let first = node()
+        .on("eth_getBalance", json!("0xde0b6b3a7640000"))
+        .on("eth_getTransactionCount", json!("0x3"));
     assert_eq!(chain(&first).gas_balance(USDC).await, Ok(1_000_000_000_000_000_000));
     assert_eq!(chain(&first).nonce(USDC).await, Ok(3));
 }
 
 #[tokio::test]
 async fn invalid_answers_are_faults() {
-    for answer in ["", "<html>", "{}", "[]", r#"{"id":0}"#, r#"[{"id":0,"result":"0x1"}]"#, "\u{0}", "null"] {
+    for answer in
+        ["", "<html>", "{}", "[]", r#"{"id":0}"#, r#"[{"id":0,"result":"0x1"}]"#, "\u{0}", "null"]
+    {
         is_unreachable(chain(&broken(Ok(answer))).nonce(USDC).await);
         is_unreachable(chain(&broken(Ok(answer))).heads().await);
         is_unreachable(chain(&broken(Ok(answer))).logs(BLOCK, &[]).await);
@@ -405,7 +441,11 @@ async fn a_broadcast_has_the_best_nodes_result() {
         (lost(), accepting(), Broadcast::Accepted),
         (lost(), refusing("already known"), Broadcast::AlreadyKnown),
         (refusing("nonce too low"), lost(), Broadcast::NonceTooLow),
-        (refusing("replacement transaction underpriced"), refusing("insufficient funds"), Broadcast::Underpriced),
+        (
+            refusing("replacement transaction underpriced"),
+            refusing("insufficient funds"),
+            Broadcast::Underpriced,
+        ),
         (
             refusing("replacement transaction underpriced"),
             lost(),
@@ -434,13 +474,18 @@ async fn a_simulation_reports_each_movement_and_each_refusal() {
         amount: 1,
     };
     let release = Call::Release(vec![movement; 2]);
-    let words =
-        |numbers: &[u8]| json!(format!("0x{}", numbers.iter().map(|n| format!("{n:064x}")).collect::<String>()));
-    let first = node().on("eth_call", words(&[32, 2, 1, 0])).on("eth_estimateGas", json!("0x186a0"));
+    let words = |numbers: &[u8]| {
+        json!(format!("0x{}", numbers.iter().map(|n| format!("{n:064x}")).collect::<String>()))
+    };
+    let first =
+        node().on("eth_call", words(&[32, 2, 1, 0])).on("eth_estimateGas", json!("0x186a0"));
     let works = chain(&first).simulate(tenant(), from, controller, &release).await;
     assert_eq!(works, Ok(Simulated::Works { gas: 100_000, each: vec![true, false] }));
     let call = &first.asked()[0].1[0];
-    assert_eq!((&call["from"], &call["to"]), (&json!(from.to_string()), &json!(controller.to_string())));
+    assert_eq!(
+        (&call["from"], &call["to"]),
+        (&json!(from.to_string()), &json!(controller.to_string()))
+    );
     let freeze = Call::SetFrozen { account: from, frozen: true, case: Word([0; 32]) };
     let first = node().on("eth_call", json!("0x")).on("eth_estimateGas", json!("0x4"));
     let works = chain(&first).simulate(tenant(), from, controller, &freeze).await;
@@ -451,10 +496,12 @@ async fn a_simulation_reports_each_movement_and_each_refusal() {
     let first = node().add("eth_call", Err(error)).on("eth_estimateGas", json!("0x4"));
     let refused = chain(&first).simulate(tenant(), from, controller, &freeze).await;
     assert_eq!(refused, Ok(Simulated::Reverts(format!("AccountFrozen({from})"))));
-    let first = node().on("eth_call", json!("0x")).refusing("eth_estimateGas", -32000, "out of gas");
+    let first =
+        node().on("eth_call", json!("0x")).refusing("eth_estimateGas", -32000, "out of gas");
     let refused = chain(&first).simulate(tenant(), from, controller, &freeze).await;
     assert_eq!(refused, Ok(Simulated::Reverts("out of gas".to_owned())));
-    let first = node().refusing("eth_call", -32000, "header not found").on("eth_estimateGas", json!("0x4"));
+    let first =
+        node().refusing("eth_call", -32000, "header not found").on("eth_estimateGas", json!("0x4"));
     is_unreachable(chain(&first).simulate(tenant(), from, controller, &freeze).await);
     let first = node().on("eth_call", words(&[32, 1, 1])).on("eth_estimateGas", json!("0x4"));
     is_unreachable(chain(&first).simulate(tenant(), from, controller, &release).await);
@@ -462,7 +509,9 @@ async fn a_simulation_reports_each_movement_and_each_refusal() {
     // A call that cannot be encoded would fail: the controller's address belongs to other keys.
     let first = node();
     let refused = chain(&first).simulate(tenant(), from, controller, &Call::DeployController).await;
-    assert!(matches!(refused, Ok(Simulated::Reverts(text)) if text.contains("deploying would make")));
+    assert!(
+        matches!(refused, Ok(Simulated::Reverts(text)) if text.contains("deploying would make"))
+    );
     assert_eq!(first.asked().len(), 0);
 }
 
@@ -487,9 +536,15 @@ async fn a_transfer_counts_where_two_nodes_have_it_and_none_contradicts() {
         let receipt = receipt(&json!([transfer(3, BLOCK, 7)]), "0x1");
         node().on("eth_getTransactionReceipt", receipt).on("eth_getBlockByNumber", header(7, 7))
     };
-    let denying = || node().on("eth_getTransactionReceipt", Value::Null).on("eth_getBlockByNumber", header(7, 7));
-    let late = || node().on("eth_getTransactionReceipt", Value::Null).on("eth_getBlockByNumber", Value::Null);
-    let elsewhere = || node().on("eth_getTransactionReceipt", Value::Null).on("eth_getBlockByNumber", header(7, 8));
+    let denying = || {
+        node().on("eth_getTransactionReceipt", Value::Null).on("eth_getBlockByNumber", header(7, 7))
+    };
+    let late = || {
+        node().on("eth_getTransactionReceipt", Value::Null).on("eth_getBlockByNumber", Value::Null)
+    };
+    let elsewhere = || {
+        node().on("eth_getTransactionReceipt", Value::Null).on("eth_getBlockByNumber", header(7, 8))
+    };
     let lost = || broken(Err(TransportFault::Failed("gone".to_owned())));
     assert_eq!(chain(&having()).sees(&seen()).await, Ok(Sighting::Confirmed));
     assert_eq!(chain(&denying()).sees(&seen()).await, Ok(Sighting::Absent));
@@ -518,7 +573,11 @@ async fn a_transfer_counts_where_two_nodes_have_it_and_none_contradicts() {
         TransferAt { token: Address([1; 20]), ..seen() },
         TransferAt { ordinal: 1, ..seen() },
     ] {
-        assert_eq!(chain_of(&having(), Some(&having())).sees(&other).await, Ok(Sighting::Absent), "{other:?}");
+        assert_eq!(
+            chain_of(&having(), Some(&having())).sees(&other).await,
+            Ok(Sighting::Absent),
+            "{other:?}"
+        );
     }
 }
 
@@ -531,7 +590,12 @@ async fn two_nodes_of_three_are_enough_and_one_is_not() {
         let keys = Arc::new(TenantKeys::sandbox("seed".into()));
         let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
         let clock: Arc<dyn Clock> = Arc::new(Hands::default());
-        EvmChain::new(&config(), contracts, nodes.map(|node| node as Arc<dyn Transport>).to_vec(), &clock)
+        EvmChain::new(
+            &config(),
+            contracts,
+            nodes.map(|node| node as Arc<dyn Transport>).to_vec(),
+            &clock,
+        )
     };
     for (nodes, expected) in [
         ([listing(1), listing(1), lost()], Ok(true)),
@@ -541,8 +605,12 @@ async fn two_nodes_of_three_are_enough_and_one_is_not() {
         let said = chain_of_three(nodes).is_blacklisted(USDC, USDC).await;
         assert_eq!(said, expected.map_err(|text| ChainFault::Unreachable(text.to_owned())));
     }
-    let said = chain_of_three([listing(1), listing(1), listing(0)]).is_blacklisted(USDC, USDC).await;
-    assert!(matches!(&said, Err(ChainFault::Disagreement(what)) if what.contains("first node and node 3")), "{said:?}");
+    let said =
+        chain_of_three([listing(1), listing(1), listing(0)]).is_blacklisted(USDC, USDC).await;
+    assert!(
+        matches!(&said, Err(ChainFault::Disagreement(what)) if what.contains("first node and node 3")),
+        "{said:?}"
+    );
     // A missing receipt counts once two nodes report it.
     let without = || node().on("eth_getTransactionReceipt", Value::Null);
     let tx = TxHash([1; 32]);
@@ -554,7 +622,8 @@ async fn two_nodes_of_three_are_enough_and_one_is_not() {
 async fn two_nodes_must_agree_on_a_balance_or_a_blacklist() {
     let after = Block { number: 7, hash: BLOCK, parent: BlockHash([6; 32]), at: Timestamp(0) };
     let word = |number: u128| json!(format!("0x{number:064x}"));
-    let holding = |amount| node().on("eth_call", word(amount)).on("eth_getBlockByNumber", header(7, 7));
+    let holding =
+        |amount| node().on("eth_call", word(amount)).on("eth_getBlockByNumber", header(7, 7));
     let late = || node().on("eth_call", word(0)).on("eth_getBlockByNumber", Value::Null);
     let balance = async |first: Arc<Node>, second: Arc<Node>| {
         chain_of(&first, Some(&second)).balance_after(USDC, USDC, &after).await
@@ -563,7 +632,8 @@ async fn two_nodes_must_agree_on_a_balance_or_a_blacklist() {
     assert_eq!(balance(holding(7), late()).await, Ok(None));
     assert!(matches!(balance(holding(7), holding(8)).await, Err(ChainFault::Disagreement(_))));
     let listed = async |one: u128, other: u128| {
-        let (first, second) = (node().on("eth_call", word(one)), node().on("eth_call", word(other)));
+        let (first, second) =
+            (node().on("eth_call", word(one)), node().on("eth_call", word(other)));
         chain_of(&first, Some(&second)).is_blacklisted(USDC, USDC).await
     };
     assert_eq!((listed(1, 1).await, listed(0, 0).await), (Ok(true), Ok(false)));
@@ -573,13 +643,15 @@ async fn two_nodes_must_agree_on_a_balance_or_a_blacklist() {
 #[tokio::test]
 async fn reading_goes_to_the_next_node_and_back() {
     let clock = Arc::new(Hands::default());
-    let (first, second) = (node().on("eth_blockNumber", json!("0x7")), node().on("eth_blockNumber", json!("0x9")));
+    let (first, second) =
+        (node().on("eth_blockNumber", json!("0x7")), node().on("eth_blockNumber", json!("0x9")));
     let keys = Arc::new(TenantKeys::sandbox("seed".into()));
     let contracts = Arc::new(EvmContracts::sandbox(keys, &"seed".into()).expect("contracts"));
     let nodes = [&first, &second].map(|node| Arc::clone(node) as Arc<dyn Transport>).to_vec();
     let both = EvmChain::new(&config(), contracts, nodes, &(Arc::clone(&clock) as Arc<dyn Clock>));
     assert_eq!(both.head().await, Ok(7));
-    let busy = TransportFault::Busy { status: 429, retry_after: Some(std::time::Duration::from_secs(30)) };
+    let busy =
+        TransportFault::Busy { status: 429, retry_after: Some(std::time::Duration::from_secs(30)) };
     *first.broken.lock().expect("broken") = Some(Err(busy));
     assert_eq!(both.head().await, Ok(9));
     // It is not asked again before its rest is over, and comes first again afterwards.
@@ -617,7 +689,9 @@ struct NoArrays(Arc<Node>);
 impl Transport for NoArrays {
     fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
         if body.starts_with(b"[") {
-            return Box::pin(std::future::ready(Err(TransportFault::Failed("HTTP 413".to_owned()))));
+            return Box::pin(std::future::ready(Err(TransportFault::Failed(
+                "HTTP 413".to_owned(),
+            ))));
         }
         self.0.send(body)
     }
@@ -645,11 +719,13 @@ async fn an_empty_answer_is_checked_against_the_bloom() {
     // With one node: the same block by its receipts.
     let mut with_words = header_with_transfer();
     with_words["logsBloom"] = json!(format!("0x{}", "ff".repeat(256)));
-    let forgetting = || node().on("eth_getBlockByHash", with_words.clone()).on("eth_getLogs", json!([]));
+    let forgetting =
+        || node().on("eth_getBlockByHash", with_words.clone()).on("eth_getLogs", json!([]));
     let alone = forgetting().on("eth_getBlockReceipts", json!([receipt(&transfers(), "0x1")]));
     assert_eq!(chain(&alone).logs(BLOCK, &[]).await.map(|logs| logs.len()), Ok(1));
     // With a second node: an omission by either one is a disagreement.
-    let having = || node().on("eth_getBlockByHash", with_words.clone()).on("eth_getLogs", transfers());
+    let having =
+        || node().on("eth_getBlockByHash", with_words.clone()).on("eth_getLogs", transfers());
     for (first, second) in [(forgetting(), having()), (having(), forgetting())] {
         let said = chain_of(&first, Some(&second)).logs(BLOCK, &[]).await;
         assert!(matches!(said, Err(ChainFault::Disagreement(_))), "{said:?}");
@@ -657,6 +733,7 @@ async fn an_empty_answer_is_checked_against_the_bloom() {
     let both = chain_of(&having(), Some(&having())).logs(BLOCK, &[]).await;
     assert_eq!(both.map(|logs| logs.len()), Ok(1));
     // A log that the bloom rules out is rejected: neither payer nor payee is in it.
-    let lying = node().on("eth_getBlockByHash", header_with_transfer()).on("eth_getLogs", transfers());
+    let lying =
+        node().on("eth_getBlockByHash", header_with_transfer()).on("eth_getLogs", transfers());
     assert!(is_unreachable(chain(&lying).logs(BLOCK, &[]).await).contains("cannot be in block 7"));
 }

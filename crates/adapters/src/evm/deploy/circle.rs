@@ -75,7 +75,11 @@ pub fn circle_usdc(
         Input::call("initializeV2(string)").number(WORD).text(NAME),
         Input::call("initializeV2_1(address)").address(&roles.owner),
         // An empty array of accounts to blacklist, then the symbol.
-        Input::call("initializeV2_2(address[],string)").number(2 * WORD).number(3 * WORD).number(0).text(SYMBOL),
+        Input::call("initializeV2_2(address[],string)")
+            .number(2 * WORD)
+            .number(3 * WORD)
+            .number(0)
+            .text(SYMBOL),
     ] {
         calls.call(proxy, call.finish())?;
     }

@@ -32,10 +32,11 @@ impl Minter {
         let own = key.address();
         let usdc = Input::default().address(&own).address(&own).address(&own).address(&own);
         let usdt = Input::default().number(u128::from(SUPPLY)).address(&own);
-        let creation = |json: &str, arguments: Input| -> Result<(Address, Vec<u8>), ContractsError> {
-            let code = Artifact::parse(json)?.creation_code(&arguments.finish());
-            Ok((vault::create2(&CREATE2_DEPLOYER, &salt(), &vault::hash(&[&code])), code))
-        };
+        let creation =
+            |json: &str, arguments: Input| -> Result<(Address, Vec<u8>), ContractsError> {
+                let code = Artifact::parse(json)?.creation_code(&arguments.finish());
+                Ok((vault::create2(&CREATE2_DEPLOYER, &salt(), &vault::hash(&[&code])), code))
+            };
         let usdc = creation(artifact::SANDBOX_USDC, usdc)?;
         let usdt = creation(artifact::SANDBOX_USDT, usdt)?;
         Ok(Minter { key, chain_id, usdc, usdt })
@@ -48,7 +49,10 @@ impl Minter {
 
     /// The tokens' addresses, deployed or not.
     pub const fn tokens(&self) -> [Token; 2] {
-        [Token { coin: StableCoin::Usdc, address: self.usdc.0 }, Token { coin: StableCoin::Usdt, address: self.usdt.0 }]
+        [
+            Token { coin: StableCoin::Usdc, address: self.usdc.0 },
+            Token { coin: StableCoin::Usdt, address: self.usdt.0 },
+        ]
     }
 
     /// Transactions from this nonce on.
@@ -66,8 +70,14 @@ impl Minter {
             script.deploy(CREATE2_DEPLOYER, [&salt().0[..], code].concat())?;
         }
         script.mint(self.usdc.0, SUPPLY)?;
-        script.call(self.usdc.0, Input::call("updateBlacklister(address)").address(&blacklister).finish())?;
-        script.call(self.usdt.0, Input::call("transferOwnership(address)").address(&blacklister).finish())
+        script.call(
+            self.usdc.0,
+            Input::call("updateBlacklister(address)").address(&blacklister).finish(),
+        )?;
+        script.call(
+            self.usdt.0,
+            Input::call("transferOwnership(address)").address(&blacklister).finish(),
+        )
     }
 }
 

@@ -54,8 +54,14 @@ impl<'a> Script<'a> {
     ///
     /// # Errors
     /// [`SignFault`]
-    pub fn transfer(&mut self, token: Address, to: Address, minor_units: u64) -> Result<(), SignFault> {
-        let input = Input::call("transfer(address,uint256)").address(&to).number(u128::from(minor_units));
+    pub fn transfer(
+        &mut self,
+        token: Address,
+        to: Address,
+        minor_units: u64,
+    ) -> Result<(), SignFault> {
+        let input =
+            Input::call("transfer(address,uint256)").address(&to).number(u128::from(minor_units));
         self.call(token, input.finish())
     }
 
@@ -65,7 +71,8 @@ impl<'a> Script<'a> {
     /// [`SignFault`]
     pub fn mint(&mut self, usdc: Address, minor_units: u64) -> Result<(), SignFault> {
         let own = self.signer();
-        let arguments = |function| Input::call(function).address(&own).number(u128::from(minor_units)).finish();
+        let arguments =
+            |function| Input::call(function).address(&own).number(u128::from(minor_units)).finish();
         self.call(usdc, arguments("configureMinter(address,uint256)"))?;
         self.call(usdc, arguments("mint(address,uint256)"))
     }
@@ -82,7 +89,11 @@ impl<'a> Script<'a> {
     ///
     /// # Errors
     /// [`SignFault`]
-    pub fn grant_operator(&mut self, controller: Address, account: Address) -> Result<(), SignFault> {
+    pub fn grant_operator(
+        &mut self,
+        controller: Address,
+        account: Address,
+    ) -> Result<(), SignFault> {
         self.call(controller, abi::grant_operator(&account))
     }
 
@@ -103,7 +114,13 @@ impl<'a> Script<'a> {
         self.add(Some(to), data, 0, CREATE_GAS)
     }
 
-    fn add(&mut self, to: Option<Address>, data: Vec<u8>, value: u128, gas_limit: u64) -> Result<(), SignFault> {
+    fn add(
+        &mut self,
+        to: Option<Address>,
+        data: Vec<u8>,
+        value: u128,
+        gas_limit: u64,
+    ) -> Result<(), SignFault> {
         let (chain_id, nonce, fees) = (self.chain_id, self.nonce, self.fees);
         let transaction = Transaction { chain_id, nonce, fees, gas_limit, to, value, data };
         let signature = self.key.sign_now(&transaction.digest())?;

@@ -42,7 +42,9 @@ impl Response {
                 data: error.data.as_deref().and_then(revert_data),
             })),
             (Some(result), None) => Ok(Ok(result)),
-            (None, None) => Err(RpcFault::Malformed("an answer with neither result nor error".to_owned())),
+            (None, None) => {
+                Err(RpcFault::Malformed("an answer with neither result nor error".to_owned()))
+            }
         }
     }
 }
@@ -70,10 +72,13 @@ pub(super) fn batch(body: &[u8], count: usize) -> Result<Vec<Outcome>, RpcFault>
     let mut outcomes: Vec<Option<Outcome>> = Vec::new();
     outcomes.resize_with(count, || None);
     for response in parse::<Vec<Response>>(body)? {
-        let place = response.id.and_then(|id| usize::try_from(id).ok()).and_then(|id| outcomes.get_mut(id));
+        let place =
+            response.id.and_then(|id| usize::try_from(id).ok()).and_then(|id| outcomes.get_mut(id));
         match place {
             Some(place @ None) => *place = Some(response.outcome()?),
-            Some(Some(_)) => return Err(RpcFault::Malformed("two answers to one request".to_owned())),
+            Some(Some(_)) => {
+                return Err(RpcFault::Malformed("two answers to one request".to_owned()));
+            }
             None => return Err(RpcFault::Malformed("an answer to no request".to_owned())),
         }
     }
@@ -83,11 +88,13 @@ pub(super) fn batch(body: &[u8], count: usize) -> Result<Vec<Outcome>, RpcFault>
 
 /// Parses the result of `method`.
 pub(super) fn read<T: DeserializeOwned>(method: &str, result: &RawValue) -> Result<T, RpcFault> {
-    serde_json::from_str(result.get()).map_err(|error| RpcFault::Malformed(clean(&format!("{method}: {error}"))))
+    serde_json::from_str(result.get())
+        .map_err(|error| RpcFault::Malformed(clean(&format!("{method}: {error}"))))
 }
 
 fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, RpcFault> {
-    serde_json::from_slice(body).map_err(|error| RpcFault::Malformed(clean(&format!("no JSON-RPC answer: {error}"))))
+    serde_json::from_slice(body)
+        .map_err(|error| RpcFault::Malformed(clean(&format!("no JSON-RPC answer: {error}"))))
 }
 
 #[cfg(test)]
@@ -100,7 +107,8 @@ mod tests {
     fn a_batch_is_put_in_order_and_has_to_be_complete() {
         let body = br#"[{"id":1,"result":"b"},{"id":0,"result":null}]"#;
         let answers = batch(body, 2).expect("complete");
-        let texts: Vec<_> = answers.iter().map(|answer| answer.as_ref().map(|raw| raw.get())).collect();
+        let texts: Vec<_> =
+            answers.iter().map(|answer| answer.as_ref().map(|raw| raw.get())).collect();
         assert_eq!(texts, [Ok("null"), Ok("\"b\"")]);
         for wrong in [
             r#"[{"id":0,"result":1}]"#,
@@ -123,7 +131,9 @@ mod tests {
     #[test]
     fn a_node_that_takes_no_batches_is_quoted() {
         let body = br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batch not supported"}}"#;
-        assert!(matches!(batch(body, 2), Err(RpcFault::Node(error)) if error.message == "batch not supported"));
+        assert!(
+            matches!(batch(body, 2), Err(RpcFault::Node(error)) if error.message == "batch not supported")
+        );
     }
 
     #[test]
@@ -135,7 +145,9 @@ mod tests {
             (r#"{"txHash":"0x00"}"#, None),
             ("null", None),
         ] {
-            let body = format!(r#"{{"id":0,"error":{{"code":3,"message":"execution reverted","data":{data}}}}}"#);
+            let body = format!(
+                r#"{{"id":0,"error":{{"code":3,"message":"execution reverted","data":{data}}}}}"#
+            );
             let error = single(body.as_bytes()).expect("an answer").expect_err("an error");
             assert_eq!(error.data, expected, "{data}");
         }

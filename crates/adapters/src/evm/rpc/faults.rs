@@ -87,7 +87,8 @@ const ALREADY_KNOWN: [&str; 6] = [
     "already in mempool",
     "existing tx with same hash",
 ];
-const NONCE_TOO_LOW: [&str; 4] = ["nonce too low", "nonce is too low", "oldnonce", "invalid nonce; got"];
+const NONCE_TOO_LOW: [&str; 4] =
+    ["nonce too low", "nonce is too low", "oldnonce", "invalid nonce; got"];
 const UNDERPRICED: [&str; 10] = [
     "underpriced",
     "feetoolow",
@@ -100,8 +101,12 @@ const UNDERPRICED: [&str; 10] = [
     "fee cap less than block base fee",
     "max priority fee per gas below minimum",
 ];
-const INSUFFICIENT_FUNDS: [&str; 4] =
-    ["insufficient funds", "insufficientfunds", "insufficient balance", "upfront cost exceeds account balance"];
+const INSUFFICIENT_FUNDS: [&str; 4] = [
+    "insufficient funds",
+    "insufficientfunds",
+    "insufficient balance",
+    "upfront cost exceeds account balance",
+];
 /// Terms for what an answer about logs can exceed, and for exceeding it.
 const AMOUNTS: [&str; 5] = ["range", "results", "logs", "response size", "response is too big"];
 const EXCESS: [&str; 12] = [
@@ -120,10 +125,16 @@ const EXCESS: [&str; 12] = [
 ];
 /// Problems of the node itself: they prove nothing about the transaction, which it may have
 /// accepted.
-const TROUBLED: [&str; 5] =
-    ["internal error", "too many requests", "rate limit", "limit exceeded", "temporarily unavailable"];
+const TROUBLED: [&str; 5] = [
+    "internal error",
+    "too many requests",
+    "rate limit",
+    "limit exceeded",
+    "temporarily unavailable",
+];
 /// Rate limits.
-const PAUSE: [&str; 5] = ["too many requests", "rate limit", "rate-limit", "exceeded its compute units", "throughput"];
+const PAUSE: [&str; 5] =
+    ["too many requests", "rate limit", "rate-limit", "exceeded its compute units", "throughput"];
 /// HTTP's status for it, which some nodes put in place of a JSON-RPC code.
 const TOO_MANY_REQUESTS: i64 = 429;
 /// JSON-RPC's code for it.
@@ -203,7 +214,10 @@ mod tests {
             ("nonce too low: address 0x…, tx: 0 state: 3", NonceTooLow),
             ("replacement transaction underpriced", Underpriced),
             ("transaction underpriced: gas tip cap 0, minimum needed 1", Underpriced),
-            ("insufficient funds for gas * price + value: balance 0, tx cost 21, overshot 21", InsufficientFunds),
+            (
+                "insufficient funds for gas * price + value: balance 0, tx cost 21, overshot 21",
+                InsufficientFunds,
+            ),
             // anvil
             ("transaction already imported", AlreadyKnown),
             ("nonce too low", NonceTooLow),
@@ -232,10 +246,16 @@ mod tests {
 
     #[test]
     fn other_rejections_keep_their_text_and_unclear_outcomes_stay_unclear() {
-        for message in ["exceeds block gas limit", "nonce too high", "txpool is full", "invalid sender", ""] {
-            assert!(matches!(error(message).broadcast(), Broadcast::Refused(text) if text.starts_with(message)));
+        for message in
+            ["exceeds block gas limit", "nonce too high", "txpool is full", "invalid sender", ""]
+        {
+            assert!(
+                matches!(error(message).broadcast(), Broadcast::Refused(text) if text.starts_with(message))
+            );
         }
-        for message in ["request timed out", "Too Many Requests", "rate limit exceeded", "internal error"] {
+        for message in
+            ["request timed out", "Too Many Requests", "rate limit exceeded", "internal error"]
+        {
             assert!(matches!(error(message).broadcast(), Broadcast::Indeterminate(_)), "{message}");
         }
         let internal = NodeError { code: INTERNAL_ERROR, ..error("database closed") };
@@ -252,11 +272,17 @@ mod tests {
             ("query returned more than 10000 results", true),
             ("range 1000000 exceeds limit of 10000", true),
             ("eth_getLogs is limited to a 10,000 range", true),
-            ("block range is larger than max block range, block range = 5120, max block range = 5000", true),
+            (
+                "block range is larger than max block range, block range = 5120, max block range = 5000",
+                true,
+            ),
             ("query exceeds max results 20000, retry with the range 1-2", true),
             ("exceed maximum block range: 5000", true),
             ("block range is too wide", true),
-            ("Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range", true),
+            (
+                "Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range",
+                true,
+            ),
             ("query timeout exceeded", true),
             ("response is too big", true),
             ("too many requests", false),
@@ -267,7 +293,9 @@ mod tests {
             assert_eq!(RpcFault::Node(error(message)).is_too_much(), expected, "{message}");
             assert!(!expected || !RpcFault::Node(error(message)).is_pause(), "{message}");
         }
-        for message in ["too many requests", "Your app has exceeded its compute units per second capacity"] {
+        for message in
+            ["too many requests", "Your app has exceeded its compute units per second capacity"]
+        {
             assert!(RpcFault::Node(error(message)).is_pause(), "{message}");
         }
         assert!(RpcFault::Transport(TransportFault::TooLarge { max_bytes: 1 }).is_too_much());

@@ -69,7 +69,8 @@ impl Health {
         let doubled = |span: Span, times: u32, most: Span| Span(span.0 << times.min(10)).min(most);
         let rest = match fault {
             RpcFault::Transport(TransportFault::Busy { retry_after, .. }) => {
-                let asked = retry_after.map_or(Span(0), |asked| Span::millis(asked.as_millis().min(300_000) as i64));
+                let asked = retry_after
+                    .map_or(Span(0), |asked| Span::millis(asked.as_millis().min(300_000) as i64));
                 Some(doubled(PAUSE, before, PAUSE_MAX).max(asked.min(ASKED_MAX)))
             }
             fault if fault.is_pause() => Some(doubled(PAUSE, before, PAUSE_MAX)),
@@ -91,7 +92,10 @@ mod tests {
     }
 
     fn busy(retry_after: Option<u64>) -> RpcFault {
-        RpcFault::Transport(TransportFault::Busy { status: 429, retry_after: retry_after.map(Duration::from_secs) })
+        RpcFault::Transport(TransportFault::Busy {
+            status: 429,
+            retry_after: retry_after.map(Duration::from_secs),
+        })
     }
 
     #[test]
@@ -100,7 +104,8 @@ mod tests {
         health.note(at(0), at(0), Some(&busy(Some(7))));
         assert_eq!(health.rests_for(at(0)), Some(Span::secs(7)));
         assert_eq!(health.rests_for(at(7)), None);
-        for (second, rest) in [(10, 2), (20, 4), (30, 8), (40, 16), (60, 32), (100, 60), (200, 60)] {
+        for (second, rest) in [(10, 2), (20, 4), (30, 8), (40, 16), (60, 32), (100, 60), (200, 60)]
+        {
             health.note(at(second), at(second), Some(&busy(None)));
             assert_eq!(health.rests_for(at(second)), Some(Span::secs(rest)));
         }

@@ -101,7 +101,11 @@ impl HttpTransport {
         }
         // Some nodes send JSON-RPC errors with an HTTP error status.
         let is_json = matches!(answer.trim_ascii_start().first(), Some(b'{' | b'['));
-        if status.is_success() || is_json { Ok(answer) } else { Err(TransportFault::Failed(format!("HTTP {status}"))) }
+        if status.is_success() || is_json {
+            Ok(answer)
+        } else {
+            Err(TransportFault::Failed(format!("HTTP {status}")))
+        }
     }
 }
 

@@ -27,7 +27,10 @@ async fn serve_once(head: &'static str, body: String) -> String {
         let (mut socket, _) = listener.accept().await.expect("accept");
         let mut request = [0; 4096];
         let _ = socket.read(&mut request).await.expect("request");
-        let head = format!("HTTP/1.1 {head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+        let head = format!(
+            "HTTP/1.1 {head}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+            body.len()
+        );
         socket.write_all(head.as_bytes()).await.expect("head");
         // A client that has read enough may hang up.
         let _ = socket.write_all(body.as_bytes()).await;
@@ -60,12 +63,19 @@ async fn a_pause_is_recognised_with_any_body() {
     for (head, status, seconds) in [
         ("429 Too Many Requests".to_owned(), 429, None),
         ("429 Too Many Requests\r\nretry-after: 7".to_owned(), 429, Some(7)),
-        (format!("429 Too Many Requests\r\n{date}\r\nretry-after: Wed, 25 Nov 2026 20:01:30 GMT"), 429, Some(90)),
+        (
+            format!(
+                "429 Too Many Requests\r\n{date}\r\nretry-after: Wed, 25 Nov 2026 20:01:30 GMT"
+            ),
+            429,
+            Some(90),
+        ),
         ("429 Too Many Requests\r\nretry-after: soon".to_owned(), 429, None),
         ("503 Service Unavailable\r\nretry-after: 2".to_owned(), 503, Some(2)),
     ] {
         let url = serve_once(head.clone().leak(), json.to_owned()).await;
-        let expected = TransportFault::Busy { status, retry_after: seconds.map(Duration::from_secs) };
+        let expected =
+            TransportFault::Busy { status, retry_after: seconds.map(Duration::from_secs) };
         assert_eq!(transport(&url).send(b"{}".to_vec()).await, Err(expected), "{head}");
     }
 }
@@ -73,15 +83,24 @@ async fn a_pause_is_recognised_with_any_body() {
 #[tokio::test]
 async fn an_oversized_answer_is_not_read() {
     let url = serve_once("200 OK", "x".repeat(101)).await;
-    assert_eq!(transport(&url).send(Vec::new()).await, Err(TransportFault::TooLarge { max_bytes: 100 }));
+    assert_eq!(
+        transport(&url).send(Vec::new()).await,
+        Err(TransportFault::TooLarge { max_bytes: 100 })
+    );
     let url = serve_once("413 Payload Too Large", String::new()).await;
-    assert_eq!(transport(&url).send(Vec::new()).await, Err(TransportFault::TooLarge { max_bytes: 100 }));
+    assert_eq!(
+        transport(&url).send(Vec::new()).await,
+        Err(TransportFault::TooLarge { max_bytes: 100 })
+    );
 }
 
 #[tokio::test]
 async fn a_fault_never_names_the_url() {
     let url = serve_once("200 OK", String::new()).await;
-    let refused = transport("http://127.0.0.1:1/v3/secret-key").send(Vec::new()).await.expect_err("the port is closed");
+    let refused = transport("http://127.0.0.1:1/v3/secret-key")
+        .send(Vec::new())
+        .await
+        .expect_err("the port is closed");
     assert!(!refused.to_string().contains("secret-key"), "{refused}");
     drop(url);
 }

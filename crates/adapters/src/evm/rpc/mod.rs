@@ -96,7 +96,12 @@ pub(super) struct Endpoint {
 type Outcomes = Vec<Result<Box<RawValue>, NodeError>>;
 
 impl Endpoint {
-    pub(super) fn new(name: String, transport: Arc<dyn Transport>, chain_id: u64, clock: Arc<dyn Clock>) -> Endpoint {
+    pub(super) fn new(
+        name: String,
+        transport: Arc<dyn Transport>,
+        chain_id: u64,
+        clock: Arc<dyn Clock>,
+    ) -> Endpoint {
         Endpoint {
             name,
             transport,
@@ -128,12 +133,20 @@ impl Endpoint {
     }
 
     /// Sends one request.
-    pub(super) async fn ask<T: DeserializeOwned>(&self, method: &'static str, params: Value) -> Result<T, RpcFault> {
+    pub(super) async fn ask<T: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        params: Value,
+    ) -> Result<T, RpcFault> {
         self.check_chain().await?;
         self.ask_unchecked(method, params).await
     }
 
-    async fn ask_unchecked<T: DeserializeOwned>(&self, method: &'static str, params: Value) -> Result<T, RpcFault> {
+    async fn ask_unchecked<T: DeserializeOwned>(
+        &self,
+        method: &'static str,
+        params: Value,
+    ) -> Result<T, RpcFault> {
         let request = Request::new(method, params);
         let asked = async {
             let outcome = self.ask_one(&request).await?;
@@ -142,7 +155,10 @@ impl Endpoint {
         self.watched(asked).await
     }
 
-    async fn ask_one(&self, request: &Request) -> Result<Result<Box<RawValue>, NodeError>, RpcFault> {
+    async fn ask_one(
+        &self,
+        request: &Request,
+    ) -> Result<Result<Box<RawValue>, NodeError>, RpcFault> {
         let body = self.exchange(&Message::new(0, request)).await?;
         answer::single(&body)
     }
@@ -158,7 +174,8 @@ impl Endpoint {
         if self.takes_no_batches.load(Ordering::Relaxed) {
             return self.ask_each(requests).await;
         }
-        let messages: Vec<_> = requests.iter().enumerate().map(|(id, request)| Message::new(id, request)).collect();
+        let messages: Vec<_> =
+            requests.iter().enumerate().map(|(id, request)| Message::new(id, request)).collect();
         let answered = match self.exchange(&messages).await {
             Ok(body) => answer::batch(&body, requests.len()),
             Err(fault) => Err(fault),
@@ -186,12 +203,16 @@ impl Endpoint {
     }
 
     async fn exchange(&self, message: &impl Serialize) -> Result<Vec<u8>, RpcFault> {
-        let body = serde_json::to_vec(message).map_err(|error| RpcFault::Malformed(error.to_string()))?;
+        let body =
+            serde_json::to_vec(message).map_err(|error| RpcFault::Malformed(error.to_string()))?;
         self.transport.send(body).await.map_err(RpcFault::Transport)
     }
 
     /// Skips the node while it rests, and records whether it was healthy.
-    async fn watched<T>(&self, asked: impl Future<Output = Result<T, RpcFault>>) -> Result<T, RpcFault> {
+    async fn watched<T>(
+        &self,
+        asked: impl Future<Output = Result<T, RpcFault>>,
+    ) -> Result<T, RpcFault> {
         let begun = self.clock.now();
         if let Some(rest) = self.health.rests_for(begun) {
             return Err(RpcFault::Resting(rest));
@@ -206,9 +227,13 @@ impl Endpoint {
         if self.is_known.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let Hex(chain_id) = self.ask_unchecked::<Hex<u64>>("eth_chainId", Value::Array(Vec::new())).await?;
+        let Hex(chain_id) =
+            self.ask_unchecked::<Hex<u64>>("eth_chainId", Value::Array(Vec::new())).await?;
         if chain_id != self.chain_id {
-            return Err(RpcFault::Malformed(format!("it is on chain {chain_id}, not {}", self.chain_id)));
+            return Err(RpcFault::Malformed(format!(
+                "it is on chain {chain_id}, not {}",
+                self.chain_id
+            )));
         }
         self.is_known.store(true, Ordering::Relaxed);
         Ok(())

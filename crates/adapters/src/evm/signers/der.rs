@@ -61,10 +61,12 @@ pub(super) fn secp256k1_public_key(der: &[u8]) -> Option<&[u8]> {
     let mut info = Der(Der(der).only(SEQUENCE)?);
     let mut algorithm = Der(info.take(SEQUENCE)?);
     let point = info.only(BIT_STRING)?;
-    let is_ours =
-        algorithm.take(OBJECT_IDENTIFIER)? == EC_PUBLIC_KEY && algorithm.only(OBJECT_IDENTIFIER)? == SECP256K1;
+    let is_ours = algorithm.take(OBJECT_IDENTIFIER)? == EC_PUBLIC_KEY
+        && algorithm.only(OBJECT_IDENTIFIER)? == SECP256K1;
     // The first byte of a bit string counts its unused bits.
-    let (0, point) = point.split_first().map(|(unused, point)| (*unused, point))? else { return None };
+    let (0, point) = point.split_first().map(|(unused, point)| (*unused, point))? else {
+        return None;
+    };
     is_ours.then_some(point)
 }
 
@@ -80,7 +82,10 @@ mod tests {
     #[test]
     fn signatures_are_two_positive_integers_and_nothing_else() {
         assert_eq!(ecdsa_signature(&[0x30, 6, 2, 1, 5, 2, 1, 7]), Some((&[5][..], &[7][..])));
-        assert_eq!(ecdsa_signature(&[0x30, 7, 2, 2, 0, 0x80, 2, 1, 7]), Some((&[0, 0x80][..], &[7][..])));
+        assert_eq!(
+            ecdsa_signature(&[0x30, 7, 2, 2, 0, 0x80, 2, 1, 7]),
+            Some((&[0, 0x80][..], &[7][..]))
+        );
         for wrong in [
             &[][..],
             &[0x30],
@@ -101,8 +106,14 @@ mod tests {
     #[test]
     fn lengths_must_use_the_shortest_form() {
         let long = |prefix: &[u8], length: usize| [prefix, &vec![1; length]].concat();
-        assert_eq!(Der(&long(&[4, 0x81, 0x80], 0x80)).only(OCTET_STRING).map(<[u8]>::len), Some(0x80));
-        assert_eq!(Der(&long(&[4, 0x82, 1, 0], 0x100)).only(OCTET_STRING).map(<[u8]>::len), Some(0x100));
+        assert_eq!(
+            Der(&long(&[4, 0x81, 0x80], 0x80)).only(OCTET_STRING).map(<[u8]>::len),
+            Some(0x80)
+        );
+        assert_eq!(
+            Der(&long(&[4, 0x82, 1, 0], 0x100)).only(OCTET_STRING).map(<[u8]>::len),
+            Some(0x100)
+        );
         assert_eq!(Der(&long(&[4, 0x81, 0x7f], 0x7f)).only(OCTET_STRING), None);
         assert_eq!(Der(&long(&[4, 0x82, 0, 0xff], 0xff)).only(OCTET_STRING), None);
         assert_eq!(Der(&long(&[4, 0x83, 1, 0, 0], 0x10000)).only(OCTET_STRING), None);
@@ -112,7 +123,10 @@ mod tests {
     fn only_keys_of_the_curve_are_taken() {
         // openssl ecparam -name secp256k1 -genkey | openssl ec -pubout -outform DER
         let point = [&[4][..], &[7; 64]].concat();
-        let head = [0x30, 0x56, 0x30, 0x10, 6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1, 6, 5, 0x2b, 0x81, 4, 0, 0x0a];
+        let head = [
+            0x30, 0x56, 0x30, 0x10, 6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1, 6, 5, 0x2b, 0x81, 4,
+            0, 0x0a,
+        ];
         let spki = [&head[..], &[3, 0x42, 0], &point].concat();
         assert_eq!(secp256k1_public_key(&spki), Some(&point[..]));
         for (at, byte) in [(19, 0x22), (12, 2), (22, 1), (0, 0x31)] {

@@ -68,7 +68,8 @@ impl LocalKey {
         if json.len() > MAX_FILE_BYTES {
             return Err(unsupported("too large"));
         }
-        let file: File = serde_json::from_slice(json).map_err(|error| KeyError::Keystore(error.to_string()))?;
+        let file: File =
+            serde_json::from_slice(json).map_err(|error| KeyError::Keystore(error.to_string()))?;
         if file.version != 3 {
             return Err(unsupported("only version 3 is supported"));
         }
@@ -83,13 +84,16 @@ impl LocalKey {
         if !bool::from(mac.0.ct_eq(&digits(&crypto.mac)?[..])) {
             return Err(KeyError::Password);
         }
-        let mut cipher = Ctr128BE::<Aes128>::new_from_slices(cipher_key, &digits(&crypto.cipherparams.iv)?)
-            .map_err(|_| unsupported("the iv must have 16 bytes"))?;
+        let mut cipher =
+            Ctr128BE::<Aes128>::new_from_slices(cipher_key, &digits(&crypto.cipherparams.iv)?)
+                .map_err(|_| unsupported("the iv must have 16 bytes"))?;
         cipher.apply_keystream(&mut text);
         let key = LocalKey::from_bytes(&text)?;
         let named = file.address.as_deref().map(digits).transpose()?;
         match named {
-            Some(named) if named != key.address().0 => Err(unsupported("its address is that of another key")),
+            Some(named) if named != key.address().0 => {
+                Err(unsupported("its address is that of another key"))
+            }
             _ => Ok(key),
         }
     }
@@ -109,9 +113,10 @@ impl Kdf {
                 if !n.is_power_of_two() || memory > MAX_SCRYPT_BYTES || *p > MAX_SCRYPT_P {
                     return Err(unsupported("scrypt with these costs"));
                 }
-                let log_n = u8::try_from(n.ilog2()).map_err(|_| unsupported("scrypt with these costs"))?;
-                let params =
-                    scrypt::Params::new(log_n, *r, *p).map_err(|error| KeyError::Keystore(error.to_string()))?;
+                let log_n =
+                    u8::try_from(n.ilog2()).map_err(|_| unsupported("scrypt with these costs"))?;
+                let params = scrypt::Params::new(log_n, *r, *p)
+                    .map_err(|error| KeyError::Keystore(error.to_string()))?;
                 scrypt::scrypt(password, &digits(salt)?, &params, derived.as_mut())
                     .map_err(|error| KeyError::Keystore(error.to_string()))?;
             }
@@ -128,7 +133,8 @@ impl Kdf {
 }
 
 fn digits(text: &str) -> Result<Vec<u8>, KeyError> {
-    hex::digits(text.strip_prefix("0x").unwrap_or(text)).ok_or_else(|| unsupported("not hexadecimal"))
+    hex::digits(text.strip_prefix("0x").unwrap_or(text))
+        .ok_or_else(|| unsupported("not hexadecimal"))
 }
 
 fn unsupported(what: &str) -> KeyError {

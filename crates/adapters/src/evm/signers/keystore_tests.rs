@@ -55,10 +55,19 @@ fn unsupported_features_are_rejected_by_name() {
         let refused = read(&file, PASSWORD).map(|key| key.address()).expect_err(from).to_string();
         assert!(refused.contains(reason), "{refused}");
     }
-    for (from, to) in [("\"c\":1000", "\"c\":0"), ("\"c\":1000", "\"c\":4294967295"), ("hmac-sha256", "hmac-sha1")] {
-        let refused = read(&PBKDF2.replace(from, to), PASSWORD).map(|key| key.address()).expect_err(from).to_string();
+    for (from, to) in [
+        ("\"c\":1000", "\"c\":0"),
+        ("\"c\":1000", "\"c\":4294967295"),
+        ("hmac-sha256", "hmac-sha1"),
+    ] {
+        let refused = read(&PBKDF2.replace(from, to), PASSWORD)
+            .map(|key| key.address())
+            .expect_err(from)
+            .to_string();
         assert!(refused.contains("this function or cost"), "{refused}");
     }
-    let refused = read(&" ".repeat(MAX_FILE_BYTES + 1), PASSWORD).map(|key| key.address()).expect_err("too large");
+    let refused = read(&" ".repeat(MAX_FILE_BYTES + 1), PASSWORD)
+        .map(|key| key.address())
+        .expect_err("too large");
     assert!(refused.to_string().contains("too large"));
 }

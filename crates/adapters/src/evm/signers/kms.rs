@@ -15,7 +15,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::sigv4::{self, Request, Scope};
-use super::{DigestSigner, KeyError, Signature, address_of, check_address, der, public_key, recoverable};
+use super::{
+    DigestSigner, KeyError, Signature, address_of, check_address, der, public_key, recoverable,
+};
 use crate::evm::rpc::{clean, describe};
 
 const SERVICE: &str = "kms";
@@ -68,11 +70,15 @@ impl Kms {
     pub fn new(settings: &KmsSettings) -> Result<Arc<Kms>, KeyError> {
         let own = format!("https://kms.{}.amazonaws.com/", settings.region);
         let url = settings.endpoint.as_deref().unwrap_or(&own);
-        let url = Url::parse(url).map_err(|_| KeyError::Kms("not the URL of an endpoint".to_owned()))?;
+        let url =
+            Url::parse(url).map_err(|_| KeyError::Kms("not the URL of an endpoint".to_owned()))?;
         let here = matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"));
-        let name = url.host_str().ok_or_else(|| KeyError::Kms("an endpoint without a host".to_owned()))?;
+        let name =
+            url.host_str().ok_or_else(|| KeyError::Kms("an endpoint without a host".to_owned()))?;
         if url.scheme() != "https" && !(url.scheme() == "http" && here) {
-            return Err(KeyError::Kms("only https is allowed (plain http to this machine itself excepted)".to_owned()));
+            return Err(KeyError::Kms(
+                "only https is allowed (plain http to this machine itself excepted)".to_owned(),
+            ));
         }
         let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
         let builder = Client::builder();
@@ -94,10 +100,18 @@ impl Kms {
     ///
     /// # Errors
     /// [`KeyError::Kms`], [`KeyError::NotAKey`], [`KeyError::Address`]
-    pub async fn key(self: &Arc<Self>, id: &str, expected: Option<Address>) -> Result<KmsSigner, KeyError> {
-        let public: PublicKey = self.call("TrentService.GetPublicKey", &KeyOnly { key_id: id }).await?;
+    pub async fn key(
+        self: &Arc<Self>,
+        id: &str,
+        expected: Option<Address>,
+    ) -> Result<KmsSigner, KeyError> {
+        let public: PublicKey =
+            self.call("TrentService.GetPublicKey", &KeyOnly { key_id: id }).await?;
         if public.key_spec != KEY_SPEC {
-            return Err(KeyError::NotAKey(format!("{} instead of {KEY_SPEC}", clean(&public.key_spec))));
+            return Err(KeyError::NotAKey(format!(
+                "{} instead of {KEY_SPEC}",
+                clean(&public.key_spec)
+            )));
         }
         let spki = STANDARD.decode(&public.public_key).map_err(|_| unreadable("public key"))?;
         let point = der::secp256k1_public_key(&spki).ok_or_else(|| unreadable("public key"))?;
@@ -116,21 +130,30 @@ impl Kms {
         Ok(SecretSlice::from(plain))
     }
 
-    async fn call<T: DeserializeOwned>(&self, target: &str, body: &impl Serialize) -> Result<T, KeyError> {
+    async fn call<T: DeserializeOwned>(
+        &self,
+        target: &str,
+        body: &impl Serialize,
+    ) -> Result<T, KeyError> {
         let body = serde_json::to_vec(body).map_err(|error| KeyError::Kms(error.to_string()))?;
         let at = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
         let token = self.credentials.session_token.as_ref().map(ExposeSecret::expose_secret);
-        let mut headers = vec![("content-type", JSON), ("host", self.host.as_str()), ("x-amz-date", at.as_str())];
+        let mut headers =
+            vec![("content-type", JSON), ("host", self.host.as_str()), ("x-amz-date", at.as_str())];
         headers.extend(token.map(|token| ("x-amz-security-token", token)));
         headers.push(("x-amz-target", target));
-        let request = Request { method: "POST", path: "/", query: "", headers: &headers, body: &body };
+        let request =
+            Request { method: "POST", path: "/", query: "", headers: &headers, body: &body };
         let scope = Scope { at: &at, region: &self.region, service: SERVICE };
         let (access_key, secret) =
             (&self.credentials.access_key_id, self.credentials.secret_access_key.expose_secret());
         let authorization = sigv4::authorization(&request, &scope, access_key, secret);
 
-        let mut post =
-            self.client.post(self.url.clone()).header(CONTENT_TYPE, JSON).header(AUTHORIZATION, authorization);
+        let mut post = self
+            .client
+            .post(self.url.clone())
+            .header(CONTENT_TYPE, JSON)
+            .header(AUTHORIZATION, authorization);
         for (name, value) in headers.iter().filter(|(name, _)| name.starts_with("x-amz-")) {
             post = post.header(*name, *value);
         }
@@ -140,13 +163,18 @@ impl Kms {
         let mut answer = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
             if answer.len() + chunk.len() > MAX_ANSWER_BYTES {
-                return Err(KeyError::Kms(format!("an answer of more than {MAX_ANSWER_BYTES} bytes")));
+                return Err(KeyError::Kms(format!(
+                    "an answer of more than {MAX_ANSWER_BYTES} bytes"
+                )));
             }
             answer.extend_from_slice(&chunk);
         }
         if !status.is_success() {
             let refusal: Refusal = serde_json::from_slice(&answer).unwrap_or_default();
-            return Err(KeyError::Kms(clean(&format!("HTTP {status}: {} {}", refusal.kind, refusal.message))));
+            return Err(KeyError::Kms(clean(&format!(
+                "HTTP {status}: {} {}",
+                refusal.kind, refusal.message
+            ))));
         }
         serde_json::from_slice(&answer).map_err(|error| KeyError::Kms(error.to_string()))
     }
@@ -217,9 +245,12 @@ impl KmsSigner {
             signing_algorithm: "ECDSA_SHA_256",
         };
         let failed = |error: KeyError| SignFault::Failed(error.to_string());
-        let signed: SignedDigest = self.kms.call("TrentService.Sign", &body).await.map_err(failed)?;
-        let signature = STANDARD.decode(&signed.signature).map_err(|_| failed(unreadable("signature")))?;
-        let (r, s) = der::ecdsa_signature(&signature).ok_or_else(|| failed(unreadable("signature")))?;
+        let signed: SignedDigest =
+            self.kms.call("TrentService.Sign", &body).await.map_err(failed)?;
+        let signature =
+            STANDARD.decode(&signed.signature).map_err(|_| failed(unreadable("signature")))?;
+        let (r, s) =
+            der::ecdsa_signature(&signature).ok_or_else(|| failed(unreadable("signature")))?;
         recoverable(digest, r, s, &self.address)
     }
 }

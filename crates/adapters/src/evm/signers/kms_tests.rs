@@ -43,7 +43,10 @@ impl Double {
                 let request = read_request(&mut socket).await;
                 let (status, body) = serving.answer(&request);
                 let body = body.to_string();
-                let head = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
+                let head = format!(
+                    "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                    body.len()
+                );
                 socket.write_all((head + &body).as_bytes()).await.expect("answer");
             }
         });
@@ -55,7 +58,10 @@ impl Double {
         if request.headers.get("authorization") != Some(&request.expected_authorization()) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             let text = "The request signature we calculated does not match";
-            return ("400 Bad Request", json!({"__type": "InvalidSignatureException", "message": text}));
+            return (
+                "400 Bad Request",
+                json!({"__type": "InvalidSignatureException", "message": text}),
+            );
         }
         let body: Value = serde_json::from_slice(&request.body).expect("JSON");
         let target = request.headers["x-amz-target"].as_str();
@@ -68,8 +74,12 @@ impl Double {
                     (&body["MessageType"], &body["SigningAlgorithm"]),
                     (&json!("DIGEST"), &json!("ECDSA_SHA_256"))
                 );
-                let digest = STANDARD.decode(body["Message"].as_str().expect("text")).expect("base64");
-                ("200 OK", json!({"KeyId": KEY_ID, "Signature": STANDARD.encode(self.sign(&digest))}))
+                let digest =
+                    STANDARD.decode(body["Message"].as_str().expect("text")).expect("base64");
+                (
+                    "200 OK",
+                    json!({"KeyId": KEY_ID, "Signature": STANDARD.encode(self.sign(&digest))}),
+                )
             }
             other => panic!("{other}"),
         }
@@ -77,18 +87,24 @@ impl Double {
 
     /// The double's cipher reverses the bytes.
     fn decrypt(&self, body: &Value) -> (&'static str, Value) {
-        let mut plain = STANDARD.decode(body["CiphertextBlob"].as_str().expect("text")).expect("base64");
+        let mut plain =
+            STANDARD.decode(body["CiphertextBlob"].as_str().expect("text")).expect("base64");
         plain.reverse();
         match self.mischief {
             Mischief::Garbage => ("200 OK", json!({"KeyId": KEY_ID, "Plaintext": "not base64"})),
-            _ if plain.is_empty() => ("400 Bad Request", json!({"__type": "InvalidCiphertextException"})),
+            _ if plain.is_empty() => {
+                ("400 Bad Request", json!({"__type": "InvalidCiphertextException"}))
+            }
             _ => ("200 OK", json!({"KeyId": KEY_ID, "Plaintext": STANDARD.encode(plain)})),
         }
     }
 
     fn public_key(&self) -> Value {
         let spec = if self.mischief == Mischief::OtherCurve { "ECC_NIST_P256" } else { KEY_SPEC };
-        let head = [0x30, 0x56, 0x30, 0x10, 6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1, 6, 5, 0x2b, 0x81, 4, 0, 0x0a];
+        let head = [
+            0x30, 0x56, 0x30, 0x10, 6, 7, 0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1, 6, 5, 0x2b, 0x81, 4,
+            0, 0x0a,
+        ];
         let point = self.key.verifying_key().to_encoded_point(false);
         let mut spki = [&head[..], &[3, 0x42, 0], point.as_bytes()].concat();
         if self.mischief == Mischief::Garbage {
@@ -119,13 +135,20 @@ impl Incoming {
     fn expected_authorization(&self) -> String {
         let header = |name: &str| self.headers.get(name).cloned().unwrap_or_default();
         let authorization = header("authorization");
-        let signed = authorization.split("SignedHeaders=").nth(1).and_then(|rest| rest.split(',').next()).unwrap_or("");
+        let signed = authorization
+            .split("SignedHeaders=")
+            .nth(1)
+            .and_then(|rest| rest.split(',').next())
+            .unwrap_or("");
         for name in ["host", "x-amz-date", "x-amz-target", "content-type"] {
             assert!(signed.split(';').any(|one| one == name), "{name} is not signed");
         }
-        let headers: Vec<(String, String)> = signed.split(';').map(|name| (name.to_owned(), header(name))).collect();
-        let headers: Vec<(&str, &str)> = headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
-        let request = Request { method: "POST", path: "/", query: "", headers: &headers, body: &self.body };
+        let headers: Vec<(String, String)> =
+            signed.split(';').map(|name| (name.to_owned(), header(name))).collect();
+        let headers: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (&name[..], &value[..])).collect();
+        let request =
+            Request { method: "POST", path: "/", query: "", headers: &headers, body: &self.body };
         let scope = Scope { at: &header("x-amz-date"), region: "eu-central-1", service: "kms" };
         sigv4::authorization(&request, &scope, "AKIDEXAMPLE", SECRET)
     }
@@ -139,7 +162,8 @@ async fn read_request(socket: &mut tokio::net::TcpStream) -> Incoming {
         let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") else { continue };
         let head = String::from_utf8(bytes[..end].to_vec()).expect("text");
         let lines = head.lines().skip(1).filter_map(|line| line.split_once(": "));
-        let headers: BTreeMap<_, _> = lines.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect();
+        let headers: BTreeMap<_, _> =
+            lines.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect();
         let length: usize = headers["content-length"].parse().expect("length");
         if bytes.len() == end + 4 + length {
             return Incoming { headers, body: bytes[end + 4..].to_vec() };
@@ -181,7 +205,8 @@ async fn a_digest_is_signed_by_the_key_of_the_address() {
 #[tokio::test]
 async fn a_request_with_another_secret_is_refused_by_the_double() {
     let (double, url) = Double::serve(Mischief::None);
-    let refused = kms(&url, "another secret", None).key(KEY_ID, None).await.map(|key| key.address());
+    let refused =
+        kms(&url, "another secret", None).key(KEY_ID, None).await.map(|key| key.address());
     let refused = refused.expect_err("refused").to_string();
     assert!(refused.contains("InvalidSignatureException"), "{refused}");
     assert_eq!(double.refused.load(Ordering::Relaxed), 1);
@@ -209,7 +234,8 @@ async fn kms_ciphertexts_are_decrypted() {
     let client = kms(&url, SECRET, Some("lent"));
     let plain = client.decrypt(&[3, 2, 1]).await.expect("decrypted");
     assert_eq!(plain.expose_secret(), [1, 2, 3]);
-    let refused = client.decrypt(&[]).await.err().map(|error| error.to_string()).unwrap_or_default();
+    let refused =
+        client.decrypt(&[]).await.err().map(|error| error.to_string()).unwrap_or_default();
     assert!(refused.contains("InvalidCiphertextException"), "{refused}");
     let (_double, url) = Double::serve(Mischief::Garbage);
     assert!(kms(&url, SECRET, None).decrypt(&[1]).await.is_err());

@@ -24,7 +24,8 @@ impl LocalKey {
     /// # Errors
     /// [`KeyError::NotAKey`]: zero, or not below the order of the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<LocalKey, KeyError> {
-        let key = SigningKey::from_slice(bytes).map_err(|error| KeyError::NotAKey(error.to_string()))?;
+        let key =
+            SigningKey::from_slice(bytes).map_err(|error| KeyError::NotAKey(error.to_string()))?;
         let address = address_of(key.verifying_key());
         Ok(LocalKey { key, address })
     }
@@ -48,8 +49,10 @@ impl LocalKey {
     /// # Errors
     /// [`SignFault::Failed`]
     pub fn sign_now(&self, digest: &[u8; 32]) -> Result<Signature, SignFault> {
-        let (signature, _) =
-            self.key.sign_prehash_recoverable(digest).map_err(|error| SignFault::Failed(error.to_string()))?;
+        let (signature, _) = self
+            .key
+            .sign_prehash_recoverable(digest)
+            .map_err(|error| SignFault::Failed(error.to_string()))?;
         let (r, s) = signature.split_bytes();
         recoverable(digest, &r, &s, &self.address)
     }

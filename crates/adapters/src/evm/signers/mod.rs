@@ -80,13 +80,19 @@ pub enum KeyError {
 ///
 /// # Errors
 /// [`SignFault::Failed`]: the signature is not that address's.
-fn recoverable(digest: &[u8; 32], r: &[u8], s: &[u8], expected: &Address) -> Result<Signature, SignFault> {
+fn recoverable(
+    digest: &[u8; 32],
+    r: &[u8],
+    s: &[u8],
+    expected: &Address,
+) -> Result<Signature, SignFault> {
     let failed = |what: &str| SignFault::Failed(format!("{what} (expected of {expected})"));
     let (Some(r), Some(s)) = (scalar(r), scalar(s)) else { return Err(failed("not a signature")) };
     let signature = Ecdsa::from_scalars(r, s).map_err(|_| failed("not a signature"))?;
     let signature = signature.normalize_s().unwrap_or(signature);
     for odd_y in [false, true] {
-        let key = VerifyingKey::recover_from_prehash(digest, &signature, RecoveryId::new(odd_y, false));
+        let key =
+            VerifyingKey::recover_from_prehash(digest, &signature, RecoveryId::new(odd_y, false));
         if key.is_ok_and(|key| address_of(&key) == *expected) {
             let (r, s) = signature.split_bytes();
             return Ok(Signature { r: r.into(), s: s.into(), odd_y });

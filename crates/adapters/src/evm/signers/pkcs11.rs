@@ -18,7 +18,9 @@ use secrecy::SecretString;
 use tokio::sync::Semaphore;
 
 use super::der::{Der, OBJECT_IDENTIFIER, OCTET_STRING, SECP256K1};
-use super::{DigestSigner, KeyError, Signature, address_of, check_address, public_key, recoverable};
+use super::{
+    DigestSigner, KeyError, Signature, address_of, check_address, public_key, recoverable,
+};
 
 /// Size of a public key in SEC1 form, and of a signature.
 const POINT_BYTES: usize = 65;
@@ -72,7 +74,11 @@ impl Pkcs11Token {
             }
         }
         let &[slot] = &slots[..] else {
-            return Err(KeyError::Pkcs11(format!("{} tokens are labelled {:?}", slots.len(), settings.token)));
+            return Err(KeyError::Pkcs11(format!(
+                "{} tokens are labelled {:?}",
+                slots.len(),
+                settings.token
+            )));
         };
         let token = Pkcs11Token {
             context,
@@ -90,7 +96,11 @@ impl Pkcs11Token {
     ///
     /// # Errors
     /// [`KeyError::Pkcs11`], [`KeyError::NotAKey`], [`KeyError::Address`]
-    pub fn key(self: &Arc<Self>, label: &str, expected: Option<Address>) -> Result<Pkcs11Signer, KeyError> {
+    pub fn key(
+        self: &Arc<Self>,
+        label: &str,
+        expected: Option<Address>,
+    ) -> Result<Pkcs11Signer, KeyError> {
         let mut connection = self.take().map_err(broken)?;
         let sec1 = connection.public_point(label)?;
         connection.private_key(label)?;
@@ -122,9 +132,9 @@ impl Pkcs11Token {
     /// Blocks.
     fn sign(&self, label: &str, digest: &[u8; 32]) -> Result<Vec<u8>, KeyError> {
         let mut connection = self.take().map_err(broken)?;
-        let signed = connection
-            .private_key(label)
-            .and_then(|key| connection.session.sign(&Mechanism::Ecdsa, key, digest).map_err(broken));
+        let signed = connection.private_key(label).and_then(|key| {
+            connection.session.sign(&Mechanism::Ecdsa, key, digest).map_err(broken)
+        });
         match signed {
             Ok(signature) => {
                 self.keep(connection);
@@ -151,11 +161,17 @@ impl Connection {
 
     /// The only elliptic-curve key of this class and label.
     fn find(&self, class: ObjectClass, label: &str) -> Result<ObjectHandle, KeyError> {
-        let template =
-            [Attribute::Class(class), Attribute::KeyType(KeyType::EC), Attribute::Label(label.as_bytes().to_vec())];
+        let template = [
+            Attribute::Class(class),
+            Attribute::KeyType(KeyType::EC),
+            Attribute::Label(label.as_bytes().to_vec()),
+        ];
         match self.session.find_objects(&template).map_err(broken)?[..] {
             [key] => Ok(key),
-            ref keys => Err(KeyError::Pkcs11(format!("{} objects of class {class} labelled {label:?}", keys.len()))),
+            ref keys => Err(KeyError::Pkcs11(format!(
+                "{} objects of class {class} labelled {label:?}",
+                keys.len()
+            ))),
         }
     }
 
@@ -176,8 +192,14 @@ impl Connection {
         }
         let point = point.unwrap_or_default();
         // The standard wraps the point in an octet string; some tokens do not.
-        let inner = if point.len() == POINT_BYTES { Some(&point[..]) } else { Der(&point).only(OCTET_STRING) };
-        inner.map(<[u8]>::to_vec).ok_or_else(|| KeyError::NotAKey(format!("{label:?} has no readable point")))
+        let inner = if point.len() == POINT_BYTES {
+            Some(&point[..])
+        } else {
+            Der(&point).only(OCTET_STRING)
+        };
+        inner
+            .map(<[u8]>::to_vec)
+            .ok_or_else(|| KeyError::NotAKey(format!("{label:?} has no readable point")))
     }
 }
 
@@ -196,7 +218,10 @@ impl Pkcs11Signer {
         let signed = tokio::task::spawn_blocking(move || token.sign(&label, &digest)).await;
         let signature = signed.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
         if signature.len() != SIGNATURE_BYTES {
-            return Err(SignFault::Failed(format!("PKCS#11: a signature of {} bytes", signature.len())));
+            return Err(SignFault::Failed(format!(
+                "PKCS#11: a signature of {} bytes",
+                signature.len()
+            )));
         }
         let (r, s) = signature.split_at(SIGNATURE_BYTES / 2);
         recoverable(&digest, r, s, &self.address)

@@ -22,14 +22,25 @@ fn a_token_signs_for_its_own_keys_only() {
     }
     let dir = tempfile::tempdir().expect("directory");
     let keys = [OPERATOR, APPROVER];
-    let Some(token) = softhsm::for_tests("PKCS#11 signer", dir.path(), &keys).expect("SoftHSM2") else { return };
+    let Some(token) = softhsm::for_tests("PKCS#11 signer", dir.path(), &keys).expect("SoftHSM2")
+    else {
+        return;
+    };
     let name = format!("{}::a_token_signs_for_its_own_keys_only", module_path!());
     let (_, name) = name.split_once("::").expect("a path within the crate");
     let mut child = Command::new(std::env::current_exe().expect("this program"));
     child.args(["--exact", name, "--nocapture"]);
-    let output = child.env(softhsm::ENV_CONFIG, &token.config).env(ENV_MODULE, &token.module).output().expect("child");
+    let output = child
+        .env(softhsm::ENV_CONFIG, &token.config)
+        .env(ENV_MODULE, &token.module)
+        .output()
+        .expect("child");
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success() && said.contains("1 passed"),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
 }
 
 fn with_token(module: PathBuf) {

@@ -38,10 +38,17 @@ impl Scope<'_> {
 }
 
 /// The value of the header `authorization`.
-pub(super) fn authorization(request: &Request<'_>, scope: &Scope<'_>, access_key: &str, secret: &str) -> String {
+pub(super) fn authorization(
+    request: &Request<'_>,
+    scope: &Scope<'_>,
+    access_key: &str,
+    secret: &str,
+) -> String {
     let signature = signature(request, scope, secret);
     let (scope, names) = (scope.text(), names(request));
-    format!("{ALGORITHM} Credential={access_key}/{scope}, SignedHeaders={names}, Signature={signature}")
+    format!(
+        "{ALGORITHM} Credential={access_key}/{scope}, SignedHeaders={names}, Signature={signature}"
+    )
 }
 
 /// The signature alone, in hexadecimal.
@@ -119,7 +126,14 @@ mod tests {
         ];
         type Case<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, &'a str)], &'a str, &'a str);
         let cases: [Case<'_>; 5] = [
-            ("get-vanilla", "GET", "", &plain, "", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
+            (
+                "get-vanilla",
+                "GET",
+                "",
+                &plain,
+                "",
+                "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31",
+            ),
             (
                 "get-vanilla-query-order-key-case",
                 "GET",

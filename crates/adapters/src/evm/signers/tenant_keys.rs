@@ -49,7 +49,8 @@ impl TenantKeys {
         self,
         further: impl IntoIterator<Item = (TenantId, Arc<dyn DigestSigner>)>,
     ) -> Result<TenantKeys, KeyError> {
-        let mut taken: Vec<Address> = guard(&self.known).values().map(|key| key.address()).collect();
+        let mut taken: Vec<Address> =
+            guard(&self.known).values().map(|key| key.address()).collect();
         for (tenant, key) in further {
             let address = key.address();
             if taken.contains(&address) {
@@ -64,7 +65,12 @@ impl TenantKeys {
     /// A key of every role for every tenant, including future ones, derived from one seed:
     /// worthless keys for a sandbox.
     pub fn sandbox(seed: SecretString) -> TenantKeys {
-        TenantKeys { known: Mutex::default(), further: Mutex::default(), seed: Some(seed), lanes: 1 }
+        TenantKeys {
+            known: Mutex::default(),
+            further: Mutex::default(),
+            seed: Some(seed),
+            lanes: 1,
+        }
     }
 
     /// The same with this number of operator keys for each tenant.
@@ -106,7 +112,8 @@ impl TenantKeys {
         if let (Some(seed), false) = (&self.seed, further.contains_key(&tenant)) {
             let operator = KeyRole::Operator.name().as_bytes();
             let number = |lane: usize| u64::try_from(lane).unwrap_or(u64::MAX).to_be_bytes();
-            let made = (1..self.lanes).map(|lane| sandbox_key(seed, &[tenant.0.as_bytes(), operator, &number(lane)]));
+            let made = (1..self.lanes)
+                .map(|lane| sandbox_key(seed, &[tenant.0.as_bytes(), operator, &number(lane)]));
             let made = made.collect::<Result<Vec<_>, SignFault>>()?;
             further.insert(tenant, made);
         }
@@ -118,11 +125,17 @@ impl TenantKeys {
     ///
     /// # Errors
     /// [`SignFault::Failed`]
-    pub fn of_address(&self, tenant: TenantId, address: &Address) -> Result<Arc<dyn DigestSigner>, SignFault> {
+    pub fn of_address(
+        &self,
+        tenant: TenantId,
+        address: &Address,
+    ) -> Result<Arc<dyn DigestSigner>, SignFault> {
         let keys = KeyRole::ALL.into_iter().filter_map(|role| self.key(tenant, role).ok());
         let keys = keys.chain(self.operators(tenant).into_iter().flatten());
         let mut matching = keys.filter(|key| key.address() == *address);
-        matching.next().ok_or_else(|| SignFault::Failed(format!("{address} is not a key of tenant {tenant}")))
+        matching
+            .next()
+            .ok_or_else(|| SignFault::Failed(format!("{address} is not a key of tenant {tenant}")))
     }
 }
 
@@ -153,7 +166,10 @@ mod tests {
     fn tenants_and_roles_never_share_a_key() {
         use KeyRole::{Approver, Compliance, Operator};
         let one = |tenant_number, role, byte| (tenant(tenant_number), role, key(byte));
-        assert!(TenantKeys::new([one(1, Operator, 1), one(1, Approver, 2), one(2, Operator, 3)]).is_ok());
+        assert!(
+            TenantKeys::new([one(1, Operator, 1), one(1, Approver, 2), one(2, Operator, 3)])
+                .is_ok()
+        );
         for shared in [
             [one(1, Operator, 1), one(2, Operator, 1)],
             [one(1, Operator, 1), one(2, Compliance, 1)],
@@ -166,17 +182,29 @@ mod tests {
 
     #[test]
     fn a_foreign_or_missing_key_signs_nothing() {
-        let keys = TenantKeys::new([(tenant(1), KeyRole::Operator, key(1)), (tenant(2), KeyRole::Operator, key(2))])
-            .expect("keys");
-        assert_eq!(keys.address(tenant(1), KeyRole::Approver), Err(SignFault::NoKey(KeyRole::Approver)));
+        let keys = TenantKeys::new([
+            (tenant(1), KeyRole::Operator, key(1)),
+            (tenant(2), KeyRole::Operator, key(2)),
+        ])
+        .expect("keys");
+        assert_eq!(
+            keys.address(tenant(1), KeyRole::Approver),
+            Err(SignFault::NoKey(KeyRole::Approver))
+        );
         assert!(keys.of_address(tenant(1), &key(1).address()).is_ok());
         assert!(matches!(keys.of_address(tenant(1), &key(2).address()), Err(SignFault::Failed(_))));
     }
 
     #[test]
     fn further_operators_are_lanes_of_their_own_tenant_in_order() {
-        let keys = TenantKeys::new([(tenant(1), KeyRole::Operator, key(1)), (tenant(2), KeyRole::Operator, key(2))]);
-        let keys = keys.expect("keys").with_operators([(tenant(1), key(3)), (tenant(1), key(4))]).expect("keys");
+        let keys = TenantKeys::new([
+            (tenant(1), KeyRole::Operator, key(1)),
+            (tenant(2), KeyRole::Operator, key(2)),
+        ]);
+        let keys = keys
+            .expect("keys")
+            .with_operators([(tenant(1), key(3)), (tenant(1), key(4))])
+            .expect("keys");
         let addresses = |number| -> Vec<Address> {
             keys.operators(tenant(number)).expect("keys").iter().map(|key| key.address()).collect()
         };
@@ -186,8 +214,10 @@ mod tests {
         assert!(keys.of_address(tenant(1), &key(4).address()).is_ok());
         assert!(keys.of_address(tenant(2), &key(4).address()).is_err());
         for shared in [1, 2] {
-            let keys =
-                TenantKeys::new([(tenant(1), KeyRole::Operator, key(1)), (tenant(2), KeyRole::Operator, key(2))]);
+            let keys = TenantKeys::new([
+                (tenant(1), KeyRole::Operator, key(1)),
+                (tenant(2), KeyRole::Operator, key(2)),
+            ]);
             let refused = keys.expect("keys").with_operators([(tenant(1), key(shared))]);
             assert!(matches!(refused, Err(KeyError::Shared(_))));
         }
@@ -212,7 +242,8 @@ mod tests {
     fn a_sandbox_has_all_keys_deterministically() {
         let addresses = |seed: &str| {
             let keys = TenantKeys::sandbox(seed.into());
-            let of = |number| KeyRole::ALL.map(|role| keys.address(tenant(number), role).expect("key"));
+            let of =
+                |number| KeyRole::ALL.map(|role| keys.address(tenant(number), role).expect("key"));
             [of(1), of(2)].concat()
         };
         let (first, again, other) = (addresses("seed"), addresses("seed"), addresses("other seed"));

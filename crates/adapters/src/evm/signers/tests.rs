@@ -6,8 +6,8 @@ use super::*;
 
 /// The order of the curve: a signature is valid with `s` and with the order minus `s`.
 const ORDER: [u8; 32] = [
-    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe, 0xba, 0xae, 0xdc,
-    0xe6, 0xaf, 0x48, 0xa0, 0x3b, 0xbf, 0xd2, 0x5e, 0x8c, 0xd0, 0x36, 0x41, 0x41,
+    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xfe,
+    0xba, 0xae, 0xdc, 0xe6, 0xaf, 0x48, 0xa0, 0x3b, 0xbf, 0xd2, 0x5e, 0x8c, 0xd0, 0x36, 0x41, 0x41,
 ];
 
 fn minus(from: &[u8; 32], amount: &[u8; 32]) -> [u8; 32] {
@@ -45,8 +45,13 @@ fn a_signature_of_another_key_or_digest_is_never_returned() {
     let Signature { r, s, .. } = other.sign_now(&digest).expect("signature");
     assert!(matches!(recoverable(&digest, &r, &s, &local.address()), Err(SignFault::Failed(_))));
     assert!(matches!(recoverable(&[10; 32], &r, &s, &other.address()), Err(SignFault::Failed(_))));
-    for (r, s) in [(&[0][..], &s[..]), (&r, &[]), (&ORDER, &s), (&r, &ORDER), (&[1; 33], &s), (&r, &[1; 33])] {
-        assert!(matches!(recoverable(&digest, r, s, &other.address()), Err(SignFault::Failed(_))), "{r:?} {s:?}");
+    for (r, s) in
+        [(&[0][..], &s[..]), (&r, &[]), (&ORDER, &s), (&r, &ORDER), (&[1; 33], &s), (&r, &[1; 33])]
+    {
+        assert!(
+            matches!(recoverable(&digest, r, s, &other.address()), Err(SignFault::Failed(_))),
+            "{r:?} {s:?}"
+        );
     }
 }
 
@@ -65,7 +70,10 @@ fn plain_keys_are_refused_where_they_are_not_allowed() {
     let key = LocalKey::from_hex(&text, true).expect("key");
     assert_eq!(key.address().to_string(), "0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b");
     for wrong in ["", "0x", "0x00", "7a28", "not hexadecimal"] {
-        assert!(matches!(LocalKey::from_hex(&wrong.into(), true), Err(KeyError::NotAKey(_))), "{wrong}");
+        assert!(
+            matches!(LocalKey::from_hex(&wrong.into(), true), Err(KeyError::NotAKey(_))),
+            "{wrong}"
+        );
     }
     for zeros_or_order in [[0; 32], ORDER] {
         assert!(LocalKey::from_bytes(&zeros_or_order).is_err());
@@ -80,7 +88,10 @@ fn addresses_are_those_of_well_known_keys() {
     assert_eq!(address.to_string(), "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266");
     let key = SigningKey::from_slice(&[1; 32]).expect("key");
     let sec1 = key.verifying_key().to_encoded_point(false);
-    assert_eq!(address_of(&public_key(sec1.as_bytes()).expect("point")), address_of(key.verifying_key()));
+    assert_eq!(
+        address_of(&public_key(sec1.as_bytes()).expect("point")),
+        address_of(key.verifying_key())
+    );
     assert!(public_key(&[4; 65]).is_err());
 }
 

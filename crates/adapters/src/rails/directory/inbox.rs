@@ -72,7 +72,14 @@ fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> InboxErr
 impl Inbox {
     pub(super) fn new(dir: PathBuf, patterns: Patterns) -> Inbox {
         let (archive, unreadable) = (dir.join("archive"), dir.join("unreadable"));
-        Inbox { dir, archive, unreadable, patterns, handed_out: Mutex::default(), reported: Mutex::default() }
+        Inbox {
+            dir,
+            archive,
+            unreadable,
+            patterns,
+            handed_out: Mutex::default(),
+            reported: Mutex::default(),
+        }
     }
 
     /// The next files after the cursor; the default if there are none.
@@ -89,7 +96,8 @@ impl Inbox {
             let fate = take(&name, content, &mut page);
             handed_out.insert(name.clone(), fate);
             page.cursor = Some(name);
-            let entries: usize = page.statements.iter().map(|statement| statement.entries.len()).sum();
+            let entries: usize =
+                page.statements.iter().map(|statement| statement.entries.len()).sum();
             if page.reports.len() + entries >= FULL_PAGE_REPORTS {
                 break;
             }
@@ -98,8 +106,14 @@ impl Inbox {
     }
 
     /// Archives the files whose reports the caller has stored.
-    fn settle(&self, cursor: &str, handed_out: &mut MutexGuard<'_, BTreeMap<String, Fate>>) -> Result<(), InboxError> {
-        while let Some(first) = handed_out.first_entry().filter(|first| first.key().as_str() <= cursor) {
+    fn settle(
+        &self,
+        cursor: &str,
+        handed_out: &mut MutexGuard<'_, BTreeMap<String, Fate>>,
+    ) -> Result<(), InboxError> {
+        while let Some(first) =
+            handed_out.first_entry().filter(|first| first.key().as_str() <= cursor)
+        {
             let to = match first.get() {
                 Fate::Archive => &self.archive,
                 Fate::Unreadable => &self.unreadable,
@@ -111,7 +125,11 @@ impl Inbox {
     }
 
     /// The names of the next page in order, with late files renamed.
-    fn next_names(&self, cursor: Option<&str>, page: &mut Reports) -> Result<Vec<String>, InboxError> {
+    fn next_names(
+        &self,
+        cursor: Option<&str>,
+        page: &mut Reports,
+    ) -> Result<Vec<String>, InboxError> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.dir).map_err(failed("list", &self.dir))? {
             let entry = entry.map_err(failed("list", &self.dir))?;
@@ -149,7 +167,12 @@ impl Inbox {
 
     /// Reports unmatched files and moves them aside once they are old enough that no writer still
     /// renames them.
-    fn look_at_stranger(&self, entry: &DirEntry, shown: &str, page: &mut Reports) -> Result<(), InboxError> {
+    fn look_at_stranger(
+        &self,
+        entry: &DirEntry,
+        shown: &str,
+        page: &mut Reports,
+    ) -> Result<(), InboxError> {
         if shown.starts_with(NETWORK_LEFTOVER) {
             return Ok(());
         }
@@ -159,11 +182,13 @@ impl Inbox {
             touched => touched.map_err(failed("look at", &path))?,
         };
         // A modification time in the future means clock skew: treat the file as old.
-        let is_young = SystemTime::now().duration_since(touched).is_ok_and(|age| age < STRANGER_AGE);
+        let is_young =
+            SystemTime::now().duration_since(touched).is_ok_and(|age| age < STRANGER_AGE);
         if is_young {
             return Ok(());
         }
-        page.unreadable.push(format!("file {}: its name matches none of the rail's patterns", quoted(shown)));
+        page.unreadable
+            .push(format!("file {}: its name matches none of the rail's patterns", quoted(shown)));
         let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
         if reported.remove(&path) {
             self.move_away(&path, &self.unreadable, shown)?;
@@ -181,7 +206,9 @@ impl Inbox {
             opened => opened.map_err(failed("open", &path))?,
         };
         let mut bytes = Vec::new();
-        file.take(MAX_PACKED_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed("read", &path))?;
+        file.take(MAX_PACKED_BYTES as u64 + 1)
+            .read_to_end(&mut bytes)
+            .map_err(failed("read", &path))?;
         Ok(Some(bytes))
     }
 
@@ -218,7 +245,9 @@ fn take(name: &str, content: Vec<u8>, page: &mut Reports) -> Fate {
             Ok(statement) => {
                 page.reports.extend(statement.entries);
                 page.statements.extend(statement.statements);
-                page.unreadable.extend(statement.complaints.iter().map(|why| format!("file {}: {why}", quoted(name))));
+                page.unreadable.extend(
+                    statement.complaints.iter().map(|why| format!("file {}: {why}", quoted(name))),
+                );
             }
             Err(error) => {
                 page.unreadable.push(format!("file {}: {error}", quoted(name)));
@@ -232,7 +261,9 @@ fn take(name: &str, content: Vec<u8>, page: &mut Reports) -> Fate {
 /// A name for a late file that sorts after the cursor and before the bank's next file.
 fn late_name(cursor: &str, name: &str) -> String {
     let (base, round) = match cursor.split_once(LATE_MARK) {
-        Some((base, rest)) => (base, rest.get(..LATE_DIGITS).and_then(|digits| digits.parse::<u32>().ok())),
+        Some((base, rest)) => {
+            (base, rest.get(..LATE_DIGITS).and_then(|digits| digits.parse::<u32>().ok()))
+        }
         None => (cursor, None),
     };
     let own = own_name(name);
@@ -260,6 +291,9 @@ mod tests {
             assert_eq!(late, format!("0007.xml~late{round:06}~0003.xml"));
             cursor = late;
         }
-        assert_eq!(late_name(&cursor, "0007.xml~late000001~0003.xml"), "0007.xml~late000013~0003.xml");
+        assert_eq!(
+            late_name(&cursor, "0007.xml~late000001~0003.xml"),
+            "0007.xml~late000013~0003.xml"
+        );
     }
 }

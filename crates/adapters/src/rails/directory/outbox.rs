@@ -39,7 +39,8 @@ impl Outbox {
         if let Err(error) = fs::rename(&hidden, &target) {
             // On a network drive a rename may succeed and still report an error. It certainly
             // failed if the hidden file is still present and the target is not.
-            let untouched = matches!(hidden.try_exists(), Ok(true)) && matches!(target.try_exists(), Ok(false));
+            let untouched =
+                matches!(hidden.try_exists(), Ok(true)) && matches!(target.try_exists(), Ok(false));
             if !untouched {
                 return Err(PutError::Unclear(format!("rename: {error}")));
             }
@@ -54,7 +55,9 @@ impl Outbox {
         match fs::remove_file(hidden) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => tracing::warn!(file = %hidden.display(), %error, "a temporary file could not be removed"),
+            Err(error) => {
+                tracing::warn!(file = %hidden.display(), %error, "a temporary file could not be removed")
+            }
         }
     }
 }

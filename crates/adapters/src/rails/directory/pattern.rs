@@ -67,7 +67,11 @@ mod tests {
             ("größe*", "GRÖSSE.xml", false),
             ("größe*", "GRÖßE.xml", true),
         ] {
-            assert_eq!(Patterns::new(&[pattern.to_owned()]).take(name), expected, "{pattern} {name}");
+            assert_eq!(
+                Patterns::new(&[pattern.to_owned()]).take(name),
+                expected,
+                "{pattern} {name}"
+            );
         }
         assert!(!Patterns::new(&[]).take("a.xml"));
     }

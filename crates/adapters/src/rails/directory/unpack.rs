@@ -42,7 +42,8 @@ pub(super) fn unpack(content: Vec<u8>) -> Result<Vec<Vec<u8>>, UnpackError> {
 }
 
 fn gunzip(content: &[u8]) -> Result<Vec<u8>, UnpackError> {
-    read_bounded(flate2::read::MultiGzDecoder::new(content), MAX_MESSAGE_BYTES).map_err(UnpackError::damaged)
+    read_bounded(flate2::read::MultiGzDecoder::new(content), MAX_MESSAGE_BYTES)
+        .map_err(UnpackError::damaged)
 }
 
 fn unzip(content: Vec<u8>) -> Result<Vec<Vec<u8>>, UnpackError> {
@@ -96,7 +97,10 @@ mod tests {
         for (content, files) in [
             (b"<a/>".to_vec(), vec![b"<a/>".to_vec()]),
             (gzip(b"<a/>"), vec![b"<a/>".to_vec()]),
-            (zipped(&[("1.xml", b"<a/>"), ("d/2.XML", b"<b/>")]), vec![b"<a/>".to_vec(), b"<b/>".to_vec()]),
+            (
+                zipped(&[("1.xml", b"<a/>"), ("d/2.XML", b"<b/>")]),
+                vec![b"<a/>".to_vec(), b"<b/>".to_vec()],
+            ),
             (zipped(&[("1.xml.gz", &gzip(b"<a/>"))]), vec![b"<a/>".to_vec()]),
             (zipped(&[]), Vec::new()),
             (Vec::new(), vec![Vec::new()]),
@@ -110,8 +114,10 @@ mod tests {
         let huge = vec![b' '; MAX_MESSAGE_BYTES * 3];
         let cut = unpack(gzip(&huge)).expect("readable").remove(0);
         assert_eq!(cut.len(), MAX_MESSAGE_BYTES + 1, "read no further than that it is too large");
-        let many: Vec<(String, &[u8])> = (0..6).map(|n| (format!("{n}.xml"), huge.as_slice())).collect();
-        let named: Vec<(&str, &[u8])> = many.iter().map(|(name, content)| (name.as_str(), *content)).collect();
+        let many: Vec<(String, &[u8])> =
+            (0..6).map(|n| (format!("{n}.xml"), huge.as_slice())).collect();
+        let named: Vec<(&str, &[u8])> =
+            many.iter().map(|(name, content)| (name.as_str(), *content)).collect();
         assert!(matches!(unpack(zipped(&named)), Err(UnpackError::TooLarge)));
         let mut torn = gzip(b"<a/>");
         torn.truncate(12);

@@ -17,9 +17,12 @@ pub(super) fn birth(text: &str) -> Option<BirthSpan> {
         None => (false, text),
     };
     let between = text.strip_prefix("between ").or_else(|| text.strip_prefix("Between "));
-    let halves = between.and_then(|rest| rest.split_once(" and ")).or_else(|| text.split_once(" to "));
+    let halves =
+        between.and_then(|rest| rest.split_once(" and ")).or_else(|| text.split_once(" to "));
     let span = match halves {
-        Some((from, to)) => BirthSpan { from: single(from)?.from, to: single(to.trim_start_matches("circa "))?.to },
+        Some((from, to)) => {
+            BirthSpan { from: single(from)?.from, to: single(to.trim_start_matches("circa "))?.to }
+        }
         None => single(text)?,
     };
     if !circa {
@@ -62,7 +65,9 @@ fn single(text: &str) -> Option<BirthSpan> {
     let text = text.trim();
     let words: Vec<&str> = text.split_whitespace().collect();
     match words[..] {
-        [day, month, year] => exact(Date::new(year_of(year)?, month_of(month)?, day.parse().ok()?).ok()?),
+        [day, month, year] => {
+            exact(Date::new(year_of(year)?, month_of(month)?, day.parse().ok()?).ok()?)
+        }
         [month, year] => month_span(year_of(year)?, month_of(month)?),
         [one] => iso(one),
         _ => None,
@@ -79,7 +84,9 @@ fn iso(text: &str) -> Option<BirthSpan> {
             Some(BirthSpan { from: first_of(year, 1)?, to: Date::new(year, 12, 31).ok()? })
         }
         [year, month] => month_span(year_of(year)?, month.parse().ok()?),
-        [year, month, day, ..] => exact(Date::new(year_of(year)?, month.parse().ok()?, day.parse().ok()?).ok()?),
+        [year, month, day, ..] => {
+            exact(Date::new(year_of(year)?, month.parse().ok()?, day.parse().ok()?).ok()?)
+        }
         [] => None,
     }
 }
@@ -103,7 +110,8 @@ fn year_of(text: &str) -> Option<i16> {
 }
 
 fn month_of(text: &str) -> Option<i8> {
-    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+    const MONTHS: [&str; 12] =
+        ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
     let short = text.get(..3)?.to_ascii_lowercase();
     (1..).zip(MONTHS).find(|(_, name)| *name == short).map(|(month, _)| month)
 }

@@ -15,7 +15,9 @@ pub(super) fn read_xml(text: &str) -> Result<Part, Fault> {
     let mut part = Part::new("EU-FSF");
     xml::read(text, "export", &["sanctionEntity"], |found| {
         match found {
-            Found::RootAttribute(name, value) if name == "generationDate" => part.published = dates::day(&value),
+            Found::RootAttribute(name, value) if name == "generationDate" => {
+                part.published = dates::day(&value)
+            }
             Found::RootAttribute(..) => {}
             Found::Element(element) => {
                 limited(&part.entries, element.line)?;
@@ -29,8 +31,13 @@ pub(super) fn read_xml(text: &str) -> Result<Part, Fault> {
 
 fn entity(element: &Element) -> Result<ListEntry, Fault> {
     let subject = element.child("subjectType");
-    let kinds = ["classificationCode", "code"].map(|name| subject.map_or("", |subject| subject.attribute(name)));
-    let mut facts = Facts { uid: element.attribute("logicalId").to_owned(), line: element.line, ..Facts::default() };
+    let kinds = ["classificationCode", "code"]
+        .map(|name| subject.map_or("", |subject| subject.attribute(name)));
+    let mut facts = Facts {
+        uid: element.attribute("logicalId").to_owned(),
+        line: element.line,
+        ..Facts::default()
+    };
     facts.is_person = kinds.iter().any(|kind| is_person(kind));
     for alias in element.all("nameAlias") {
         let parts = ["firstName", "middleName", "lastName"].map(|part| alias.attribute(part));
@@ -38,12 +45,18 @@ fn entity(element: &Element) -> Result<ListEntry, Fault> {
     }
     for born in element.all("birthdate") {
         let of = |name: &str| born.attribute(name);
-        facts.births.extend(birth(of("birthdate"), of("year"), (of("yearRangeFrom"), of("yearRangeTo")), of("circa")));
+        facts.births.extend(birth(
+            of("birthdate"),
+            of("year"),
+            (of("yearRangeFrom"), of("yearRangeTo")),
+            of("circa"),
+        ));
     }
     for place in element.all("citizenship").chain(element.all("address")) {
-        facts
-            .countries
-            .push((place.attribute("countryIso2Code").to_owned(), place.attribute("countryDescription").to_owned()));
+        facts.countries.push((
+            place.attribute("countryIso2Code").to_owned(),
+            place.attribute("countryDescription").to_owned(),
+        ));
     }
     facts.entry()
 }
@@ -75,9 +88,11 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
             entities.push(Facts { uid: uid.to_owned(), line, ..Facts::default() });
         }
         let facts = &mut entities[at];
-        facts.is_person |=
-            ["Entity_SubjectType_ClassificationCode", "Entity_SubjectType"].iter().any(|it| is_person(field(it)));
-        let parts = ["NameAlias_FirstName", "NameAlias_MiddleName", "NameAlias_LastName"].map(field);
+        facts.is_person |= ["Entity_SubjectType_ClassificationCode", "Entity_SubjectType"]
+            .iter()
+            .any(|it| is_person(field(it)));
+        let parts =
+            ["NameAlias_FirstName", "NameAlias_MiddleName", "NameAlias_LastName"].map(field);
         facts.add_name(field("NameAlias_WholeName"), parts, field("NameAlias_Strong"));
         let range = (field("BirthDate_YearRangeFrom"), field("BirthDate_YearRangeTo"));
         facts.births.extend(birth(
@@ -87,7 +102,8 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
             field("BirthDate_Circa"),
         ));
         for of in ["Citizenship", "Address"] {
-            let columns = ["CountryIso2Code", "CountryDescription"].map(|it| field(&format!("{of}_{it}")).to_owned());
+            let columns = ["CountryIso2Code", "CountryDescription"]
+                .map(|it| field(&format!("{of}_{it}")).to_owned());
             let [code, name] = columns;
             facts.countries.push((code, name));
         }
@@ -115,7 +131,12 @@ struct Facts {
 
 impl Facts {
     fn add_name(&mut self, whole: &str, parts: [&str; 3], strong: &str) {
-        let parts = parts.into_iter().map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+        let parts = parts
+            .into_iter()
+            .map(str::trim)
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
         let name = if whole.trim().is_empty() { parts } else { whole.trim().to_owned() };
         if !name.is_empty() {
             self.names.push((name, strong.eq_ignore_ascii_case("false")));
@@ -154,5 +175,9 @@ fn birth(day: &str, year: &str, (from, to): (&str, &str), circa: &str) -> Option
         return dates::years(from, to);
     }
     let year = Some(year).filter(|year| is_year(year))?;
-    if circa.eq_ignore_ascii_case("true") { dates::birth(&format!("circa {year}")) } else { dates::birth(year) }
+    if circa.eq_ignore_ascii_case("true") {
+        dates::birth(&format!("circa {year}"))
+    } else {
+        dates::birth(year)
+    }
 }

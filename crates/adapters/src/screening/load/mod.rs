@@ -117,7 +117,13 @@ struct Part {
 
 impl Part {
     fn new(name: &str) -> Part {
-        Part { name: name.to_owned(), published: None, sample: false, entries: Vec::new(), unreadable: Vec::new() }
+        Part {
+            name: name.to_owned(),
+            published: None,
+            sample: false,
+            entries: Vec::new(),
+            unreadable: Vec::new(),
+        }
     }
 
     /// Adds an entry, or records that it cannot be read.
@@ -155,7 +161,10 @@ impl Form {
     }
 
     const fn is_of_ofac(self) -> bool {
-        matches!(self, Form::OfacXml | Form::OfacAdvancedXml | Form::OfacEnhancedXml | Form::OfacMainCsv)
+        matches!(
+            self,
+            Form::OfacXml | Form::OfacAdvancedXml | Form::OfacEnhancedXml | Form::OfacMainCsv
+        )
     }
 }
 
@@ -170,17 +179,21 @@ pub fn load(documents: &[Document]) -> Result<List, LoadError> {
             return Err(LoadError::TooLarge { origin: document.origin.clone() });
         }
         hash.update(&document.bytes);
-        let form = detect(&document.bytes).ok_or(LoadError::UnknownForm { origin: document.origin.clone() })?;
+        let form = detect(&document.bytes)
+            .ok_or(LoadError::UnknownForm { origin: document.origin.clone() })?;
         if form.is_joined() {
             joined.push((document, form));
         } else if main.is_some() {
-            let problem = "a second main document in one source: give each list a source of its own".to_owned();
+            let problem =
+                "a second main document in one source: give each list a source of its own"
+                    .to_owned();
             return Err(LoadError::Mismatch { origin: document.origin.clone(), problem });
         } else {
             main = Some((document, form));
         }
     }
-    let origin = documents.iter().map(|document| document.origin.as_str()).collect::<Vec<_>>().join(", ");
+    let origin =
+        documents.iter().map(|document| document.origin.as_str()).collect::<Vec<_>>().join(", ");
     let Some((document, form)) = main else {
         return Err(LoadError::Mismatch { origin, problem: "no main document".to_owned() });
     };
@@ -189,7 +202,8 @@ pub fn load(documents: &[Document]) -> Result<List, LoadError> {
         return Err(LoadError::Mismatch { origin: other.origin.clone(), problem });
     }
     let mut part = read(document, form)?;
-    let mut unreadable: Vec<LoadError> = part.unreadable.drain(..).map(|fault| located(document, fault)).collect();
+    let mut unreadable: Vec<LoadError> =
+        part.unreadable.drain(..).map(|fault| located(document, fault)).collect();
     if form == Form::OfacMainCsv {
         unreadable.extend(join(&mut part, &joined));
     }
@@ -206,11 +220,19 @@ pub fn load(documents: &[Document]) -> Result<List, LoadError> {
     let published = part.published.or(document.modified);
     let sha256 = hash.finalize().into();
     let unreadable = named(&unreadable);
-    Ok(List { name: part.name, published, sample: part.sample, sha256, entries: part.entries, unreadable })
+    Ok(List {
+        name: part.name,
+        published,
+        sample: part.sample,
+        sha256,
+        entries: part.entries,
+        unreadable,
+    })
 }
 
 fn named(unreadable: &[LoadError]) -> Vec<String> {
-    let mut named: Vec<String> = unreadable.iter().take(NAMED_MAX).map(ToString::to_string).collect();
+    let mut named: Vec<String> =
+        unreadable.iter().take(NAMED_MAX).map(ToString::to_string).collect();
     if unreadable.len() > NAMED_MAX {
         named.push(format!("and {} more", unreadable.len() - NAMED_MAX));
     }
@@ -269,7 +291,11 @@ fn read(document: &Document, form: Form) -> Result<Part, LoadError> {
 }
 
 fn located(document: &Document, fault: Fault) -> LoadError {
-    LoadError::Malformed { origin: document.origin.clone(), line: fault.line, problem: fault.problem }
+    LoadError::Malformed {
+        origin: document.origin.clone(),
+        line: fault.line,
+        problem: fault.problem,
+    }
 }
 
 /// OFAC's CSV is ASCII with a few Latin-1 letters in remarks; a file in UTF-8 is read as UTF-8.
@@ -324,7 +350,10 @@ fn detect(bytes: &[u8]) -> Option<Form> {
 
 /// The root element's local name. Anything before it is validated when the document is parsed.
 fn root(head: &str) -> Option<&str> {
-    let tags = head.split('<').skip(1).map(|tag| tag.split([' ', '>', '/', '\r', '\n', '\t']).next().unwrap_or(""));
+    let tags = head
+        .split('<')
+        .skip(1)
+        .map(|tag| tag.split([' ', '>', '/', '\r', '\n', '\t']).next().unwrap_or(""));
     let root = tags.into_iter().find(|tag| tag.starts_with(char::is_alphabetic))?;
     Some(root.rsplit(':').next().unwrap_or(root))
 }

@@ -43,10 +43,15 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
             "DetailReference" => drop(meaning.details.insert(id, said)),
             "PartyType" => drop(meaning.types.insert(id, said)),
             "PartySubType" => {
-                drop(meaning.subtypes.insert(id, (said, element.attribute("PartyTypeID").to_owned())));
+                drop(
+                    meaning
+                        .subtypes
+                        .insert(id, (said, element.attribute("PartyTypeID").to_owned())),
+                );
             }
             "Location" => {
-                let ids = element.all("LocationCountry").map(|country| country.attribute("CountryID"));
+                let ids =
+                    element.all("LocationCountry").map(|country| country.attribute("CountryID"));
                 let names = ids.filter_map(|id| meaning.countries.get(id).cloned()).collect();
                 drop(meaning.locations.insert(id, names));
             }
@@ -62,11 +67,14 @@ pub(super) fn read(text: &str) -> Result<Part, Fault> {
 
 fn entry(party: &Element, meaning: &Meaning) -> Result<ListEntry, Fault> {
     let uid = party.attribute("FixedRef");
-    let profile = party.child("Profile").ok_or_else(|| Fault::new(party.line, "<DistinctParty> without <Profile>"))?;
+    let profile = party
+        .child("Profile")
+        .ok_or_else(|| Fault::new(party.line, "<DistinctParty> without <Profile>"))?;
     let mut names: Vec<(String, bool, bool)> = Vec::new();
     for identity in profile.all("Identity") {
         for alias in identity.all("Alias") {
-            let (primary, weak) = (alias.attribute("Primary") == "true", alias.attribute("LowQuality") == "true");
+            let (primary, weak) =
+                (alias.attribute("Primary") == "true", alias.attribute("LowQuality") == "true");
             names.extend(alias.all("DocumentedName").map(|name| (full_name(name), primary, weak)));
         }
     }
@@ -79,7 +87,8 @@ fn entry(party: &Element, meaning: &Meaning) -> Result<ListEntry, Fault> {
     let mut entry = ListEntry::new(uid, kind(profile, meaning), primary);
     names.iter().skip(1).for_each(|(name, _, weak)| entry.add_name(name, *weak));
     for feature in profile.all("Feature") {
-        let label = meaning.features.get(feature.attribute("FeatureTypeID")).map_or("", String::as_str);
+        let label =
+            meaning.features.get(feature.attribute("FeatureTypeID")).map_or("", String::as_str);
         for version in feature.all("FeatureVersion") {
             add_feature(&mut entry, label, version, meaning);
         }
@@ -111,15 +120,22 @@ fn add_feature(entry: &mut ListEntry, label: &str, version: &Element, meaning: &
             for name in places.filter_map(|id| meaning.locations.get(id)).flatten() {
                 entry.add_country(name);
             }
-            let details = version.all("VersionDetail").map(|detail| detail.attribute("DetailReferenceID"));
+            let details =
+                version.all("VersionDetail").map(|detail| detail.attribute("DetailReferenceID"));
             for name in details.filter_map(|id| meaning.details.get(id)) {
                 entry.add_country(name);
             }
         }
         _ => {
             let Some(asset) = label.strip_prefix(ADDRESS_LABEL) else { return };
-            for address in version.all("VersionDetail").map(|detail| detail.text.trim()).filter(|it| !it.is_empty()) {
-                entry.addresses.push(ListedAddress { asset: asset.to_owned(), address: address.to_owned() });
+            for address in version
+                .all("VersionDetail")
+                .map(|detail| detail.text.trim())
+                .filter(|it| !it.is_empty())
+            {
+                entry
+                    .addresses
+                    .push(ListedAddress { asset: asset.to_owned(), address: address.to_owned() });
             }
         }
     }
@@ -129,7 +145,8 @@ fn add_feature(entry: &mut ListEntry, label: &str, version: &Element, meaning: &
 fn span(period: &Element) -> Option<BirthSpan> {
     let of = |side: &str, end: &str| period.child(side)?.child(end).and_then(day);
     let from = of("Start", "From").or_else(|| of("Start", "To"))?;
-    let to = of("End", "To").or_else(|| of("End", "From")).or_else(|| of("Start", "To")).unwrap_or(from);
+    let to =
+        of("End", "To").or_else(|| of("End", "From")).or_else(|| of("Start", "To")).unwrap_or(from);
     (from <= to).then_some(BirthSpan { from, to })
 }
 

@@ -51,7 +51,11 @@ fn entry(row: &csv::StringRecord, line: u64) -> Result<ListEntry, Fault> {
         _ => Kind::Organisation,
     };
     let mut entry = ListEntry::new(number(row, line)?, kind, name);
-    entry.remarks = if field(row, 11).is_empty() { String::new() } else { row.get(11).unwrap_or("").to_owned() };
+    entry.remarks = if field(row, 11).is_empty() {
+        String::new()
+    } else {
+        row.get(11).unwrap_or("").to_owned()
+    };
     Ok(entry)
 }
 
@@ -63,7 +67,8 @@ pub(super) struct Entries<'a> {
 
 impl Entries<'_> {
     pub(super) fn of(entries: &mut [ListEntry]) -> Entries<'_> {
-        let places = entries.iter().enumerate().map(|(at, entry)| (entry.uid.clone(), at)).collect();
+        let places =
+            entries.iter().enumerate().map(|(at, entry)| (entry.uid.clone(), at)).collect();
         Entries { entries, places }
     }
 
@@ -87,13 +92,19 @@ impl Entries<'_> {
         })
     }
 
-    fn join(&mut self, text: &str, columns: usize, add: impl Fn(&mut ListEntry, &csv::StringRecord)) -> Vec<Fault> {
+    fn join(
+        &mut self,
+        text: &str,
+        columns: usize,
+        add: impl Fn(&mut ListEntry, &csv::StringRecord),
+    ) -> Vec<Fault> {
         let mut unreadable = Vec::new();
         for read in rows(ended(text), b',') {
             let found = checked(read, columns).and_then(|(row, line)| {
                 let uid = number(&row, line)?;
                 let at = self.places.get(&uid).copied();
-                let at = at.ok_or_else(|| Fault::new(line, format!("ent_num {uid} is not in SDN.CSV")))?;
+                let at =
+                    at.ok_or_else(|| Fault::new(line, format!("ent_num {uid} is not in SDN.CSV")))?;
                 Ok((at, row))
             });
             match found {
@@ -126,11 +137,15 @@ fn add_remark(entry: &mut ListEntry, remark: &str) {
     let remark = remark.strip_prefix("alt. ").unwrap_or(remark);
     if let Some(born) = remark.strip_prefix("DOB ") {
         entry.births.extend(dates::birth(born));
-    } else if let Some(country) = remark.strip_prefix("nationality ").or_else(|| remark.strip_prefix("citizen ")) {
+    } else if let Some(country) =
+        remark.strip_prefix("nationality ").or_else(|| remark.strip_prefix("citizen "))
+    {
         entry.add_country(country);
     } else if let Some(alias) = remark.strip_prefix("a.k.a. ") {
         entry.add_name(alias.trim_matches(['\'', '"', ' ']), true);
-    } else if let Some((asset, address)) = remark.strip_prefix(ADDRESS_LABEL).and_then(|rest| rest.split_once(' ')) {
+    } else if let Some((asset, address)) =
+        remark.strip_prefix(ADDRESS_LABEL).and_then(|rest| rest.split_once(' '))
+    {
         let address = address.trim().to_owned();
         entry.addresses.push(ListedAddress { asset: asset.to_owned(), address });
     }
@@ -146,7 +161,9 @@ fn checked(read: super::table::Read, columns: usize) -> super::table::Read {
 
 fn number(row: &csv::StringRecord, line: u64) -> Result<String, Fault> {
     let text = field(row, 0);
-    let number = text.parse::<u64>().map_err(|_| Fault::new(line, format!("ent_num {text:?} is not a number")))?;
+    let number = text
+        .parse::<u64>()
+        .map_err(|_| Fault::new(line, format!("ent_num {text:?} is not a number")))?;
     Ok(number.to_string())
 }
 

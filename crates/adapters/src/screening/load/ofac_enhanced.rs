@@ -24,7 +24,8 @@ fn entry(element: &Element) -> Result<ListEntry, Fault> {
     let uid = element.attribute("id");
     let mut names: Vec<(String, bool, bool)> = Vec::new();
     for name in element.listed("names", "name") {
-        let (primary, weak) = (name.text_of("isPrimary") == "true", name.text_of("isLowQuality") == "true");
+        let (primary, weak) =
+            (name.text_of("isPrimary") == "true", name.text_of("isLowQuality") == "true");
         for translation in name.listed("translations", "translation") {
             let latin = translation.text_of("isPrimary") == "true";
             names.push((full_name(translation), primary && latin, weak));
@@ -42,7 +43,9 @@ fn entry(element: &Element) -> Result<ListEntry, Fault> {
     };
     let mut entry = ListEntry::new(uid, kind, primary);
     names.iter().skip(1).for_each(|(name, _, weak)| entry.add_name(name, *weak));
-    element.listed("addresses", "address").for_each(|address| entry.add_country(address.text_of("country")));
+    element
+        .listed("addresses", "address")
+        .for_each(|address| entry.add_country(address.text_of("country")));
     for feature in element.listed("features", "feature") {
         add_feature(&mut entry, feature);
     }
@@ -82,13 +85,16 @@ fn add_feature(entry: &mut ListEntry, feature: &Element) {
 
 fn add_address(entry: &mut ListEntry, asset: &str, address: &str) {
     if !address.is_empty() {
-        entry.addresses.push(ListedAddress { asset: asset.to_owned(), address: address.to_owned() });
+        entry
+            .addresses
+            .push(ListedAddress { asset: asset.to_owned(), address: address.to_owned() });
     }
 }
 
 fn span(date: &Element) -> Option<BirthSpan> {
     let of = |name: &str| dates::day(date.text_of(name));
     let from = of("fromDateBegin").or_else(|| of("fromDateEnd"))?;
-    let to = of("toDateEnd").or_else(|| of("toDateBegin")).or_else(|| of("fromDateEnd")).unwrap_or(from);
+    let to =
+        of("toDateEnd").or_else(|| of("toDateBegin")).or_else(|| of("fromDateEnd")).unwrap_or(from);
     (from <= to).then_some(BirthSpan { from, to })
 }

@@ -10,16 +10,21 @@ pub(super) const ADDRESS_LABEL: &str = "Digital Currency Address - ";
 pub(super) fn read(text: &str) -> Result<Part, Fault> {
     let mut part = Part::new("OFAC-SDN");
     // "publshInformation" is the schema's own spelling.
-    xml::read(text, "sdnList", &["publshInformation", "publishInformation", "sdnEntry"], |found| {
-        let Found::Element(element) = found else { return Ok(()) };
-        if element.name != "sdnEntry" {
-            part.published = dates::day(element.text_of("Publish_Date"));
-            return Ok(());
-        }
-        limited(&part.entries, element.line)?;
-        part.take(entry(&element));
-        Ok(())
-    })?;
+    xml::read(
+        text,
+        "sdnList",
+        &["publshInformation", "publishInformation", "sdnEntry"],
+        |found| {
+            let Found::Element(element) = found else { return Ok(()) };
+            if element.name != "sdnEntry" {
+                part.published = dates::day(element.text_of("Publish_Date"));
+                return Ok(());
+            }
+            limited(&part.entries, element.line)?;
+            part.take(entry(&element));
+            Ok(())
+        },
+    )?;
     Ok(part)
 }
 
@@ -41,9 +46,11 @@ fn entry(element: &Element) -> Result<ListEntry, Fault> {
     for item in element.listed("dateOfBirthList", "dateOfBirthItem") {
         entry.births.extend(dates::birth(item.text_of("dateOfBirth")));
     }
-    for (list, item) in
-        [("nationalityList", "nationality"), ("citizenshipList", "citizenship"), ("addressList", "address")]
-    {
+    for (list, item) in [
+        ("nationalityList", "nationality"),
+        ("citizenshipList", "citizenship"),
+        ("addressList", "address"),
+    ] {
         for place in element.listed(list, item) {
             entry.add_country(place.text_of("country"));
         }
@@ -52,9 +59,14 @@ fn entry(element: &Element) -> Result<ListEntry, Fault> {
         if let Some(asset) = id.text_of("idType").strip_prefix(ADDRESS_LABEL) {
             let address = id.text_of("idNumber");
             if address.is_empty() {
-                return Err(Fault::new(id.line, format!("entry {uid}: a digital currency address without <idNumber>")));
+                return Err(Fault::new(
+                    id.line,
+                    format!("entry {uid}: a digital currency address without <idNumber>"),
+                ));
             }
-            entry.addresses.push(ListedAddress { asset: asset.to_owned(), address: address.to_owned() });
+            entry
+                .addresses
+                .push(ListedAddress { asset: asset.to_owned(), address: address.to_owned() });
         }
     }
     Ok(entry)

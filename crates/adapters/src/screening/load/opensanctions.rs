@@ -35,7 +35,9 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
         }
         let mut entry = ListEntry::new(field("id"), kind, field("name"));
         values(field("aliases")).iter().for_each(|alias| entry.add_name(alias, false));
-        entry.births.extend(values(field("birth_date")).iter().filter_map(|born| dates::birth(born)));
+        entry
+            .births
+            .extend(values(field("birth_date")).iter().filter_map(|born| dates::birth(born)));
         for code in values(field("countries")) {
             entry.add_country_code(&code);
         }
@@ -63,7 +65,8 @@ pub(super) fn read_json_lines(text: &str) -> Result<Part, Fault> {
             }
             continue;
         };
-        let seen = entity["last_change"].as_str().and_then(|text| text.get(..10)).and_then(dates::day);
+        let seen =
+            entity["last_change"].as_str().and_then(|text| text.get(..10)).and_then(dates::day);
         part.published = part.published.max(seen);
         if entity["target"] != Value::Bool(false) {
             part.take(self::entity(&entity, kind, line));
@@ -75,11 +78,16 @@ pub(super) fn read_json_lines(text: &str) -> Result<Part, Fault> {
 fn entity(entity: &Value, kind: Kind, line: u64) -> Result<ListEntry, Fault> {
     let texts = |property: &str| {
         let values = entity["properties"][property].as_array().into_iter().flatten();
-        values.filter_map(Value::as_str).filter(|text| text.len() <= MAX_FIELD_BYTES).collect::<Vec<_>>()
+        values
+            .filter_map(Value::as_str)
+            .filter(|text| text.len() <= MAX_FIELD_BYTES)
+            .collect::<Vec<_>>()
     };
-    let (id, caption) = (entity["id"].as_str().unwrap_or(""), entity["caption"].as_str().unwrap_or(""));
+    let (id, caption) =
+        (entity["id"].as_str().unwrap_or(""), entity["caption"].as_str().unwrap_or(""));
     let names = texts("name");
-    let primary = if names.contains(&caption) { caption } else { names.first().copied().unwrap_or(caption) };
+    let primary =
+        if names.contains(&caption) { caption } else { names.first().copied().unwrap_or(caption) };
     if id.is_empty() || primary.is_empty() {
         return Err(Fault::new(line, "an entity without id or name"));
     }

@@ -10,12 +10,16 @@ use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 
 /// Prefix of the first line.
 pub(super) const MARK: &str = "#corridor-sanctions";
-const COLUMNS: [&str; 8] = ["uid", "kind", "name", "aliases", "weak_aliases", "birthdates", "countries", "addresses"];
+const COLUMNS: [&str; 8] =
+    ["uid", "kind", "name", "aliases", "weak_aliases", "birthdates", "countries", "addresses"];
 
 pub(super) fn read(text: &str) -> Result<Part, Fault> {
     let (first, rest) = text.trim_start().split_once('\n').unwrap_or((text, ""));
     let mut part = heading(first)?;
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).comment(Some(b'#')).from_reader(rest.as_bytes());
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .comment(Some(b'#'))
+        .from_reader(rest.as_bytes());
     for (at, row) in reader.records().enumerate() {
         let row = row.map_err(|error| {
             let line = error.position().map_or(0, csv::Position::line);
@@ -40,12 +44,18 @@ fn heading(line: &str) -> Result<Part, Fault> {
         match pair.split_once('=') {
             Some(("name", name)) => part.name = name.to_owned(),
             Some(("published", date)) => {
-                let date = dates::day(date).ok_or_else(|| Fault::new(1, format!("published={date} is not a date")))?;
+                let date = dates::day(date)
+                    .ok_or_else(|| Fault::new(1, format!("published={date} is not a date")))?;
                 part.published = Some(date);
             }
             Some(("sample", "true")) => part.sample = true,
             Some(("sample", "false")) => part.sample = false,
-            _ => return Err(Fault::new(1, format!("{pair:?} is not name=, published= or sample=true|false"))),
+            _ => {
+                return Err(Fault::new(
+                    1,
+                    format!("{pair:?} is not name=, published= or sample=true|false"),
+                ));
+            }
         }
     }
     if part.name.is_empty() || part.published.is_none() {
@@ -62,7 +72,12 @@ fn entry(row: &csv::StringRecord, line: u64) -> Result<ListEntry, Fault> {
     let kind = match field(1) {
         "person" => Kind::Person,
         "organisation" => Kind::Organisation,
-        other => return Err(Fault::new(line, format!("kind {other:?} is neither person nor organisation"))),
+        other => {
+            return Err(Fault::new(
+                line,
+                format!("kind {other:?} is neither person nor organisation"),
+            ));
+        }
     };
     if field(0).is_empty() || field(2).is_empty() {
         return Err(Fault::new(line, "uid or name is empty"));
@@ -71,7 +86,8 @@ fn entry(row: &csv::StringRecord, line: u64) -> Result<ListEntry, Fault> {
     values(field(3)).for_each(|alias| entry.add_name(alias, false));
     values(field(4)).for_each(|alias| entry.add_name(alias, true));
     for born in values(field(5)) {
-        let span = dates::birth(born).ok_or_else(|| Fault::new(line, format!("birthdate {born:?} is not a date")))?;
+        let span = dates::birth(born)
+            .ok_or_else(|| Fault::new(line, format!("birthdate {born:?} is not a date")))?;
         entry.births.push(span);
     }
     for country in values(field(6)) {
@@ -81,9 +97,12 @@ fn entry(row: &csv::StringRecord, line: u64) -> Result<ListEntry, Fault> {
         entry.countries.push(country.to_owned());
     }
     for pair in values(field(7)) {
-        let (asset, address) =
-            pair.split_once(':').ok_or_else(|| Fault::new(line, format!("address {pair:?} is not ASSET:address")))?;
-        entry.addresses.push(ListedAddress { asset: asset.to_owned(), address: address.to_owned() });
+        let (asset, address) = pair
+            .split_once(':')
+            .ok_or_else(|| Fault::new(line, format!("address {pair:?} is not ASSET:address")))?;
+        entry
+            .addresses
+            .push(ListedAddress { asset: asset.to_owned(), address: address.to_owned() });
     }
     Ok(entry)
 }

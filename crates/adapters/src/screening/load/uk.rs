@@ -44,9 +44,13 @@ fn designation(element: &Element) -> Result<ListEntry, Fault> {
         for born in person.listed("DOBs", "DOB") {
             entry.births.extend(dates::day_first(born.text.trim()));
         }
-        person.listed("Nationalities", "Nationality").for_each(|it| entry.add_country(it.text.trim()));
+        person
+            .listed("Nationalities", "Nationality")
+            .for_each(|it| entry.add_country(it.text.trim()));
     }
-    element.listed("Addresses", "Address").for_each(|it| entry.add_country(it.text_of("AddressCountry")));
+    element
+        .listed("Addresses", "Address")
+        .for_each(|it| entry.add_country(it.text_of("AddressCountry")));
     Ok(entry)
 }
 
@@ -108,14 +112,21 @@ impl Rows {
         self.names.push((whole, field("Name type"), is_weak(&field("Alias strength"))));
         self.names.push((field("Name non-latin script"), String::new(), false));
         let kinds = ["Individual, Entity, Ship", "Designation Type"].map(field);
-        self.kind = kinds.into_iter().find(|kind| !kind.is_empty()).unwrap_or_else(|| std::mem::take(&mut self.kind));
+        self.kind = kinds
+            .into_iter()
+            .find(|kind| !kind.is_empty())
+            .unwrap_or_else(|| std::mem::take(&mut self.kind));
         self.births.extend(many(&field("D.O.B")));
         self.countries.extend(many(&field("Nationality(/ies)")));
         self.countries.push(field("Address Country"));
     }
 
     fn entry(self) -> Result<ListEntry, Fault> {
-        let names = self.names.iter().map(|(name, kind, weak)| (name.clone(), kind.as_str(), *weak)).collect();
+        let names = self
+            .names
+            .iter()
+            .map(|(name, kind, weak)| (name.clone(), kind.as_str(), *weak))
+            .collect();
         let mut entry = named(&self.uid, kind(&self.kind), names, self.line)?;
         entry.births.extend(self.births.iter().filter_map(|born| dates::day_first(born)));
         self.countries.iter().for_each(|country| entry.add_country(country));
@@ -132,7 +143,12 @@ fn many(field: &str) -> Vec<String> {
     parts.map(|part| part.trim().to_owned()).filter(|part| !part.is_empty()).collect()
 }
 
-fn named(uid: &str, kind: Kind, names: Vec<(String, &str, bool)>, line: u64) -> Result<ListEntry, Fault> {
+fn named(
+    uid: &str,
+    kind: Kind,
+    names: Vec<(String, &str, bool)>,
+    line: u64,
+) -> Result<ListEntry, Fault> {
     let mut names: Vec<_> = names.into_iter().filter(|(name, ..)| !name.is_empty()).collect();
     names.sort_by_key(|(_, kind, _)| !kind.eq_ignore_ascii_case("primary name"));
     let Some((primary, ..)) = names.first().filter(|_| !uid.is_empty()) else {

@@ -29,7 +29,10 @@ fn entry(element: &Element) -> Result<ListEntry, Fault> {
     let name = names.map(|part| element.text_of(part)).join(" ");
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     if uid.is_empty() || name.is_empty() {
-        return Err(Fault::new(element.line, format!("<{}> without <DATAID> or <FIRST_NAME>", element.name)));
+        return Err(Fault::new(
+            element.line,
+            format!("<{}> without <DATAID> or <FIRST_NAME>", element.name),
+        ));
     }
     let kind = if element.name == "INDIVIDUAL" { Kind::Person } else { Kind::Organisation };
     let mut entry = ListEntry::new(uid, kind, name);

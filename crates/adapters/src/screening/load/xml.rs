@@ -33,7 +33,10 @@ impl Element {
 
     /// The value of an attribute; empty if there is none.
     pub(super) fn attribute(&self, name: &str) -> &str {
-        self.attributes.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.trim())
+        self.attributes
+            .iter()
+            .find(|(known, _)| known == name)
+            .map_or("", |(_, value)| value.trim())
     }
 
     pub(super) fn child(&self, name: &str) -> Option<&Element> {
@@ -45,7 +48,11 @@ impl Element {
     }
 
     /// The children called `item` of the children called `list`.
-    pub(super) fn listed<'a>(&'a self, list: &'a str, item: &'a str) -> impl Iterator<Item = &'a Element> {
+    pub(super) fn listed<'a>(
+        &'a self,
+        list: &'a str,
+        item: &'a str,
+    ) -> impl Iterator<Item = &'a Element> {
         self.all(list).flat_map(move |child| child.all(item))
     }
 }
@@ -96,7 +103,9 @@ pub(super) fn read(
             Event::Text(part) => walk.push_text(&part, line)?,
             Event::CData(part) => walk.push_text(&part, line)?,
             Event::GeneralRef(reference) => walk.push_text(&resolve(&reference, line)?, line)?,
-            Event::DocType(_) => return Err(Fault::new(line, "a document type declaration is not allowed")),
+            Event::DocType(_) => {
+                return Err(Fault::new(line, "a document type declaration is not allowed"));
+            }
             Event::Empty(_) => return Err(Fault::new(line, "an empty element was not expanded")),
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             Event::Eof if ended => return Ok(()),
@@ -116,12 +125,16 @@ fn local(start: &BytesStart<'_>) -> String {
 fn attributes(start: &BytesStart<'_>, line: u64) -> Result<Vec<(String, String)>, Fault> {
     let mut all = Vec::new();
     for attribute in start.attributes() {
-        let attribute = attribute.map_err(|error| Fault::new(line, format!("bad attribute: {error}")))?;
+        let attribute =
+            attribute.map_err(|error| Fault::new(line, format!("bad attribute: {error}")))?;
         let key: &str = attribute.key.local_name().into_inner();
         let value = quick_xml::escape::unescape(&attribute.value)
             .map_err(|error| Fault::new(line, format!("bad attribute {key}: {error}")))?;
         if value.len() > MAX_FIELD_BYTES {
-            return Err(Fault::new(line, format!("the attribute {key} has more than {MAX_FIELD_BYTES} bytes")));
+            return Err(Fault::new(
+                line,
+                format!("the attribute {key} has more than {MAX_FIELD_BYTES} bytes"),
+            ));
         }
         all.push((key.to_owned(), value.into_owned()));
     }
@@ -158,7 +171,8 @@ impl Walk<'_> {
     fn line(&mut self, position: usize) -> u64 {
         let position = position.min(self.text.len());
         let passed = &self.text.as_bytes()[self.lines.0.min(position)..position];
-        self.lines = (position, self.lines.1 + passed.iter().filter(|byte| **byte == b'\n').count() as u64);
+        self.lines =
+            (position, self.lines.1 + passed.iter().filter(|byte| **byte == b'\n').count() as u64);
         self.lines.1
     }
 
@@ -176,7 +190,10 @@ impl Walk<'_> {
         }
         self.elements += 1;
         if self.elements > MAX_ENTRY_ELEMENTS {
-            return Err(Fault::new(line, format!("an entry has more than {MAX_ENTRY_ELEMENTS} elements")));
+            return Err(Fault::new(
+                line,
+                format!("an entry has more than {MAX_ENTRY_ELEMENTS} elements"),
+            ));
         }
         let attributes = attributes(start, line)?;
         self.building.push(Element { name, attributes, line, ..Element::default() });
@@ -198,7 +215,10 @@ impl Walk<'_> {
     fn push_text(&mut self, text: &str, line: u64) -> Result<(), Fault> {
         let Some(element) = self.building.last_mut() else { return Ok(()) };
         if element.text.len() + text.len() > MAX_FIELD_BYTES {
-            return Err(Fault::new(line, format!("<{}> has more than {MAX_FIELD_BYTES} bytes of text", element.name)));
+            return Err(Fault::new(
+                line,
+                format!("<{}> has more than {MAX_FIELD_BYTES} bytes of text", element.name),
+            ));
         }
         element.text.push_str(text);
         Ok(())

@@ -44,7 +44,8 @@ impl Audit {
     pub fn new(world: &World) -> Audit {
         let controller = world.tenant.controller;
         let vaults = world.vaults.iter().copied();
-        let (wallets, escrows): (Vec<_>, Vec<_>) = vaults.partition(|(_, recipient, _)| *recipient == controller);
+        let (wallets, escrows): (Vec<_>, Vec<_>) =
+            vaults.partition(|(_, recipient, _)| *recipient == controller);
         Audit {
             controller,
             escrows: escrows.into_iter().map(|(_, recipient, vault)| (vault, recipient)).collect(),
@@ -67,7 +68,8 @@ impl Audit {
         let items = drafts.iter().map(|draft| {
             let (_, committed, vault) = world.vaults[draft.vault];
             // Another recipient means another vault, which is always empty.
-            let vault = if world.item(draft).recipient == committed { vault } else { Address::ZERO };
+            let vault =
+                if world.item(draft).recipient == committed { vault } else { Address::ZERO };
             (draft.intent, vault, world.token(draft.coin), draft.amount)
         });
         let to = match op {
@@ -78,14 +80,22 @@ impl Audit {
             Op::Sweep { coin, .. } => world.token(*coin),
             _ => world.token(Coin::Usdc),
         };
-        self.now = Some(Now { op: op.clone(), usdt: world.tenant.usdt, items: items.collect(), to, token });
+        self.now = Some(Now {
+            op: op.clone(),
+            usdt: world.tenant.usdt,
+            items: items.collect(),
+            to,
+            token,
+        });
     }
 
     /// Fails if money of a vault or of the controller went to a forbidden address.
     pub fn after(&mut self, outcome: &Outcome) -> Result<(), String> {
         let now = self.now.take().ok_or("no call was announced")?;
-        let ours: Vec<Moved> =
-            transfers(&outcome.logs).into_iter().filter(|(_, from, _, _)| self.is_ours(*from)).collect();
+        let ours: Vec<Moved> = transfers(&outcome.logs)
+            .into_iter()
+            .filter(|(_, from, _, _)| self.is_ours(*from))
+            .collect();
         let moved = without_fees(&ours, now.usdt)?;
         if outcome.ok {
             self.remember(&now);
@@ -99,18 +109,24 @@ impl Audit {
                 only(outcome.ok && *by == OPERATOR, &[expected], &moved)
             }
             Op::Execute { by, intent } => self.refunded(*by, *intent, outcome.ok, &moved),
-            other => only(true, &[], &moved).map_err(|fault| format!("{other:?} moves nothing: {fault}")),
+            other => {
+                only(true, &[], &moved).map_err(|fault| format!("{other:?} moves nothing: {fault}"))
+            }
         }
     }
 
     fn is_ours(&self, account: Address) -> bool {
-        account == self.controller || self.escrows.contains_key(&account) || self.wallets.contains(&account)
+        account == self.controller
+            || self.escrows.contains_key(&account)
+            || self.wallets.contains(&account)
     }
 
     fn remember(&mut self, now: &Now) {
         match &now.op {
             Op::ProposeTreasury { .. } => self.proposed_treasury = Some(now.to),
-            Op::ApplyTreasury { .. } => self.treasury = self.proposed_treasury.take().unwrap_or(self.treasury),
+            Op::ApplyTreasury { .. } => {
+                self.treasury = self.proposed_treasury.take().unwrap_or(self.treasury)
+            }
             Op::Propose { .. } => {
                 let (intent, vault, token, amount) = now.items[0];
                 self.refunds.insert(intent, (vault, token, amount, now.to));
@@ -127,7 +143,8 @@ impl Audit {
         moved: &'a [Moved],
     ) -> Result<Vec<(u64, &'a Moved)>, String> {
         let done = if outcome.ok { abi::bools(&outcome.output) } else { Vec::new() };
-        let items: Vec<_> = now.items.iter().zip(done).filter(|(_, done)| *done).map(|(item, _)| item).collect();
+        let items: Vec<_> =
+            now.items.iter().zip(done).filter(|(_, done)| *done).map(|(item, _)| item).collect();
         if items.len() != moved.len() {
             return Err(format!("{} items were executed and {moved:?} moved", items.len()));
         }
@@ -144,7 +161,13 @@ impl Audit {
         Ok(pairs)
     }
 
-    fn released(&mut self, by: Address, now: &Now, outcome: &Outcome, moved: &[Moved]) -> Result<(), String> {
+    fn released(
+        &mut self,
+        by: Address,
+        now: &Now,
+        outcome: &Outcome,
+        moved: &[Moved],
+    ) -> Result<(), String> {
         for (_, movement) in self.carried_out(now, outcome, moved)? {
             let (_, from, to, _) = movement;
             if by != OPERATOR || self.escrows.get(from) != Some(to) {
@@ -154,7 +177,13 @@ impl Audit {
         Ok(())
     }
 
-    fn debited(&mut self, by: Address, now: &Now, outcome: &Outcome, moved: &[Moved]) -> Result<(), String> {
+    fn debited(
+        &mut self,
+        by: Address,
+        now: &Now,
+        outcome: &Outcome,
+        moved: &[Moved],
+    ) -> Result<(), String> {
         for (intent, movement) in self.carried_out(now, outcome, moved)? {
             let (token, from, to, value) = movement;
             if by != OPERATOR || !self.wallets.contains(from) || *to != self.controller {
@@ -165,19 +194,33 @@ impl Audit {
         Ok(())
     }
 
-    fn returned(&mut self, by: Address, debit: u64, ok: bool, moved: &[Moved]) -> Result<(), String> {
+    fn returned(
+        &mut self,
+        by: Address,
+        debit: u64,
+        ok: bool,
+        moved: &[Moved],
+    ) -> Result<(), String> {
         if !ok {
             return only(false, &[], moved);
         }
-        let (wallet, token, amount) = self.debits.remove(&debit).ok_or("a return without a debit, or a second one")?;
+        let (wallet, token, amount) =
+            self.debits.remove(&debit).ok_or("a return without a debit, or a second one")?;
         only(by == OPERATOR, &[(token, self.controller, wallet, U256::from(amount))], moved)
     }
 
-    fn refunded(&mut self, by: Address, intent: u64, ok: bool, moved: &[Moved]) -> Result<(), String> {
+    fn refunded(
+        &mut self,
+        by: Address,
+        intent: u64,
+        ok: bool,
+        moved: &[Moved],
+    ) -> Result<(), String> {
         if !ok {
             return only(false, &[], moved);
         }
-        let (escrow, token, amount, to) = self.refunds.remove(&intent).ok_or("a refund without a proposal")?;
+        let (escrow, token, amount, to) =
+            self.refunds.remove(&intent).ok_or("a refund without a proposal")?;
         if !self.spent.insert(intent) {
             return Err(format!("intent {intent} moved money twice"));
         }

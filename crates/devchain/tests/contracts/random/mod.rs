@@ -30,7 +30,9 @@ fn money_leaves_vaults_only_where_it_may() {
 
 #[test]
 fn the_same_holds_with_circles_own_usdc() -> std::io::Result<()> {
-    let Some(token) = testkit::circle::for_tests("random sequences of the controller")? else { return Ok(()) };
+    let Some(token) = testkit::circle::for_tests("random sequences of the controller")? else {
+        return Ok(());
+    };
     explore(SEQUENCES_WITH_CIRCLE, &World::new(with_circle(&token)));
     Ok(())
 }

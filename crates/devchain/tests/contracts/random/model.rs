@@ -80,8 +80,12 @@ impl Model {
             Op::Propose { by, item, to } => self.propose(*by, item, *to),
             Op::Execute { by, intent } => self.execute(*by, *intent),
             Op::Cancel { by, intent } => self.cancel(*by, *intent),
-            Op::Freeze { by, account, on } => self.restrict(*by, *account, *on, |model| &mut model.frozen),
-            Op::Hold { by, account, on } => self.restrict(*by, *account, *on, |model| &mut model.held),
+            Op::Freeze { by, account, on } => {
+                self.restrict(*by, *account, *on, |model| &mut model.frozen)
+            }
+            Op::Hold { by, account, on } => {
+                self.restrict(*by, *account, *on, |model| &mut model.held)
+            }
             Op::Pause { by } => self.pause(*by),
             Op::Unpause { by } => self.unpause(*by),
             Op::ProposeTreasury { by, to } => self.propose_treasury(*by, *to),
@@ -90,9 +94,11 @@ impl Model {
                 self.hours += hours;
                 Ok(())
             }
-            Op::Fund { .. } | Op::Blacklist { .. } | Op::TokenPause { .. } | Op::Destroy { .. } | Op::Fee { .. } => {
-                self.outside(op)
-            }
+            Op::Fund { .. }
+            | Op::Blacklist { .. }
+            | Op::TokenPause { .. }
+            | Op::Destroy { .. }
+            | Op::Fee { .. } => self.outside(op),
         }
         .map(|()| Vec::new())
     }
@@ -104,7 +110,12 @@ impl Model {
         ensure(!self.paused, "EnforcedPause")
     }
 
-    fn batch(&mut self, by: Address, items: &[Draft], one: fn(&mut Model, &Draft) -> Answer) -> Reply {
+    fn batch(
+        &mut self,
+        by: Address,
+        items: &[Draft],
+        one: fn(&mut Model, &Draft) -> Answer,
+    ) -> Reply {
         self.may_move(by, OPERATOR)?;
         Ok(items.iter().map(|item| one(self, item)).collect())
     }
@@ -123,7 +134,10 @@ impl Model {
         ensure(item.recipient == self.world.tenant.controller, "NotAWallet")?;
         let wallet = self.movable(draft, &item)?;
         self.transfer(draft.coin, wallet, item.recipient, draft.amount)?;
-        self.intents.insert(draft.intent, Intent::Debited { wallet, coin: draft.coin, amount: draft.amount });
+        self.intents.insert(
+            draft.intent,
+            Intent::Debited { wallet, coin: draft.coin, amount: draft.amount },
+        );
         Ok(())
     }
 
@@ -141,7 +155,8 @@ impl Model {
     fn return_debit(&mut self, by: Address, debit: u64, intent: u64) -> Answer {
         self.may_move(by, OPERATOR)?;
         self.unused(intent)?;
-        let Some(Intent::Debited { wallet, coin, amount }) = self.intents.get(&debit).cloned() else {
+        let Some(Intent::Debited { wallet, coin, amount }) = self.intents.get(&debit).cloned()
+        else {
             return Err("NotDebited".to_owned());
         };
         let controller = self.world.tenant.controller;
@@ -177,7 +192,8 @@ impl Model {
 
     fn execute(&mut self, by: Address, intent: u64) -> Answer {
         self.may_move(by, APPROVER)?;
-        let Some(Intent::Proposed { vault, coin, amount, to }) = self.intents.get(&intent).cloned() else {
+        let Some(Intent::Proposed { vault, coin, amount, to }) = self.intents.get(&intent).cloned()
+        else {
             return Err("NotProposed".to_owned());
         };
         self.refundable(vault, to)?;
@@ -235,7 +251,9 @@ impl Model {
 
     fn apply_treasury(&mut self, by: Address) -> Answer {
         ensure(by == ADMIN, NO_ROLE_FOR_IT)?;
-        let Some((to, from)) = self.proposed_treasury else { return Err("TreasuryNotProposed".to_owned()) };
+        let Some((to, from)) = self.proposed_treasury else {
+            return Err("TreasuryNotProposed".to_owned());
+        };
         ensure(self.hours >= from, "TooEarly")?;
         self.treasury = to;
         self.proposed_treasury = None;
@@ -249,11 +267,14 @@ impl Model {
         let controller = of(self.world.tenant.controller);
         let implementation = vault::first_created(&controller);
         let reference = chain::Word(item.reference.0);
-        Address::new(vault::address(&controller, &implementation, &of(item.recipient), &reference).0)
+        Address::new(
+            vault::address(&controller, &implementation, &of(item.recipient), &reference).0,
+        )
     }
 
     fn escrow(&self, item: &Item) -> Answer {
-        let is_escrow = item.recipient != Address::ZERO && item.recipient != self.world.tenant.controller;
+        let is_escrow =
+            item.recipient != Address::ZERO && item.recipient != self.world.tenant.controller;
         ensure(is_escrow, "NotAnEscrow")
     }
 
@@ -283,7 +304,9 @@ impl Model {
 
     fn outside(&mut self, op: &Op) -> Answer {
         match op {
-            Op::Fund { coin, to, amount } => self.transfer(*coin, PAYER, self.world.account(*to), *amount),
+            Op::Fund { coin, to, amount } => {
+                self.transfer(*coin, PAYER, self.world.account(*to), *amount)
+            }
             Op::Blacklist { coin, account, on } => {
                 let entry = (*coin, self.world.account(*account));
                 if *on {
@@ -294,7 +317,11 @@ impl Model {
                 Ok(())
             }
             Op::TokenPause { coin, on } => {
-                let changed = if *on { self.token_paused.insert(*coin) } else { self.token_paused.remove(coin) };
+                let changed = if *on {
+                    self.token_paused.insert(*coin)
+                } else {
+                    self.token_paused.remove(coin)
+                };
                 // USDC emits it again, USDT refuses.
                 ensure(changed || *coin == Coin::Usdc, "")
             }

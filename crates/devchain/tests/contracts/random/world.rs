@@ -30,7 +30,8 @@ pub struct World {
 impl World {
     pub fn new(mut tenant: Tenant) -> World {
         let controller = tenant.controller;
-        let mut wallets: Vec<_> = (3..6).map(|n| (n, controller, tenant.vault(reference(n), controller))).collect();
+        let mut wallets: Vec<_> =
+            (3..6).map(|n| (n, controller, tenant.vault(reference(n), controller))).collect();
         let recipients = [wallets[0].2, wallets[1].2, STRANGER];
         let mut vaults: Vec<_> = (0..3)
             .zip(recipients)
@@ -76,7 +77,12 @@ impl World {
         match op {
             Op::Fund { coin, to, amount } => {
                 let (token, to) = (self.token(*coin), self.account(*to));
-                self.tenant.on(token, tenant::PAYER, "transfer(address,uint256)", &[to.into(), (*amount).into()])
+                self.tenant.on(
+                    token,
+                    tenant::PAYER,
+                    "transfer(address,uint256)",
+                    &[to.into(), (*amount).into()],
+                )
             }
             Op::Release { by, items } => {
                 let items = self.items(items);
@@ -86,7 +92,9 @@ impl World {
                 let items = self.items(items);
                 self.tenant.debit(*by, &items)
             }
-            Op::Return { by, debit, intent: id } => self.tenant.return_debit(*by, intent(*debit), intent(*id)),
+            Op::Return { by, debit, intent: id } => {
+                self.tenant.return_debit(*by, intent(*debit), intent(*id))
+            }
             Op::Sweep { by, coin, amount } => {
                 let token = self.token(*coin);
                 self.tenant.sweep(*by, token, *amount)
@@ -149,14 +157,17 @@ impl World {
         let mut failed = failures(outcome).into_iter();
         let is_batch = outcome.output.len() >= 64;
         let done = if is_batch { abi::bools(&outcome.output) } else { Vec::new() };
-        let each = done.into_iter().map(|done| if done { Ok(()) } else { Err(failed.next().unwrap().1) });
+        let each =
+            done.into_iter().map(|done| if done { Ok(()) } else { Err(failed.next().unwrap().1) });
         Ok(each.collect())
     }
 
     /// Every account's balance per token.
     pub fn balances(&mut self) -> BTreeMap<(Coin, Address), u64> {
-        let accounts: Vec<Address> =
-            (0..super::op::ACCOUNTS).map(|n| self.account(n)).chain([tenant::PAYER, ISSUER]).collect();
+        let accounts: Vec<Address> = (0..super::op::ACCOUNTS)
+            .map(|n| self.account(n))
+            .chain([tenant::PAYER, ISSUER])
+            .collect();
         let mut balances = BTreeMap::new();
         for coin in [Coin::Usdc, Coin::Usdt] {
             let token = self.token(coin);

@@ -41,7 +41,10 @@ fn it_is_pending_below_the_depth_and_received_and_reported_once_at_it() {
     world.counted();
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::ReceivedInEscrow));
     assert_eq!(world.kinds(), [WalletEventKind::PaymentReceived]);
-    assert_eq!((world.holds(Pot::Escrow), world.books.account(&external()).balance().minor), (MINOR, -MINOR));
+    assert_eq!(
+        (world.holds(Pot::Escrow), world.books.account(&external()).balance().minor),
+        (MINOR, -MINOR)
+    );
     assert_eq!(world.case.request.as_ref().map(|request| request.state), Some(RequestState::Paid));
 }
 
@@ -110,8 +113,11 @@ fn re_inclusion_reuses_the_same_credit() {
     assert_eq!((world.holds(Pot::Escrow), world.holds(Pot::Suspense)), (MINOR, 0));
     world.released();
     assert_eq!(world.holds(Pot::Wallet), MINOR);
-    let told =
-        [WalletEventKind::PaymentReceived, WalletEventKind::RiskCheckComplete, WalletEventKind::TransferComplete];
+    let told = [
+        WalletEventKind::PaymentReceived,
+        WalletEventKind::RiskCheckComplete,
+        WalletEventKind::TransferComplete,
+    ];
     assert_eq!(world.kinds(), told, "each once");
 }
 
@@ -128,7 +134,10 @@ fn a_completed_deposit_returns_to_the_wallet_and_is_reported_once() {
     world.seen_in(101);
     world.counted();
     assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
-    assert_eq!(world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count(), 1);
+    assert_eq!(
+        world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count(),
+        1
+    );
 }
 
 #[test]
@@ -144,7 +153,10 @@ fn a_release_undone_by_the_reorganisation_is_executed_again() {
     assert_eq!((world.state(), world.case.deposit.release), (DepositState::Approved, release));
     world.released();
     assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
-    assert_eq!(world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count(), 1);
+    assert_eq!(
+        world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count(),
+        1
+    );
 }
 
 #[test]
@@ -152,8 +164,13 @@ fn a_completed_deposit_whose_amount_is_spent_stays_and_needs_review() {
     let mut world = World::for_request();
     world.approved();
     world.released();
-    world.does(|case, _, cx| case.lost(place(100), 120, Money::new(MINOR - 1, StableCoin::Usdc.currency()), cx));
-    assert_eq!((world.state(), world.holds(Pot::Wallet), world.alerts), (DepositState::Completed, MINOR, 1));
+    world.does(|case, _, cx| {
+        case.lost(place(100), 120, Money::new(MINOR - 1, StableCoin::Usdc.currency()), cx)
+    });
+    assert_eq!(
+        (world.state(), world.holds(Pot::Wallet), world.alerts),
+        (DepositState::Completed, MINOR, 1)
+    );
 }
 
 #[test]
@@ -235,5 +252,8 @@ fn a_different_stablecoin_than_requested_needs_review() {
     world.seen_in(100);
     world.counted();
     assert_eq!(world.case.deposit.concern, Some(ReasonCode::WrongAsset));
-    assert_eq!(world.case.request.as_ref().map(|request| request.state), Some(RequestState::Active));
+    assert_eq!(
+        world.case.request.as_ref().map(|request| request.state),
+        Some(RequestState::Active)
+    );
 }

@@ -65,11 +65,19 @@ fn dust_is_recorded_and_reported_and_its_screening_has_no_effect() {
     ] {
         let mut world = world(1);
         world.screened(result, hold);
-        assert_eq!((world.state(), world.case.wallet.state), (DepositState::Dust, WalletState::Active), "{result:?}");
+        assert_eq!(
+            (world.state(), world.case.wallet.state),
+            (DepositState::Dust, WalletState::Active),
+            "{result:?}"
+        );
         assert_eq!(world.kinds(), [WalletEventKind::PaymentReceived], "{result:?}");
         assert!(!world.case.escrow_is_held() && world.case.intents.is_empty(), "{result:?}");
         assert_eq!(world.case.deposit.assessment.as_ref().map(|it| it.result), Some(result));
-        assert_eq!((world.holds(Pot::Escrow), received(&world), world.alerts), (1, 0, alerts), "{result:?} {hold:?}");
+        assert_eq!(
+            (world.holds(Pot::Escrow), received(&world), world.alerts),
+            (1, 0, alerts),
+            "{result:?} {hold:?}"
+        );
         assert_eq!(world.case.deposit.status(), Some(DepositStatus::ReceivedInEscrow));
     }
 }
@@ -84,7 +92,10 @@ fn a_blocked_or_blacklisted_wallet_changes_nothing_for_dust() {
         world.seen_in(100);
         world.counted();
         world.screened(RiskResult::Approved, None);
-        assert_eq!((world.state(), world.kinds()), (DepositState::Dust, vec![WalletEventKind::PaymentReceived]));
+        assert_eq!(
+            (world.state(), world.kinds()),
+            (DepositState::Dust, vec![WalletEventKind::PaymentReceived])
+        );
         world.does(|case, _, cx| case.wallet_changed(cx));
         assert_eq!(world.state(), DepositState::Dust, "{state:?}");
     }
@@ -101,9 +112,16 @@ fn accumulated_dust_is_released_in_one_movement() {
     assert!(world.case.riders.iter().all(|it| it.state == DepositState::Approved && !it.is_dust));
     assert_eq!((received(&world), world.case.deposit.riders.len()), (3 * DUST, 2));
     world.released();
-    assert!(world.case.riders.iter().all(|it| it.state == DepositState::Completed && it.release_tx.is_some()));
+    assert!(
+        world
+            .case
+            .riders
+            .iter()
+            .all(|it| it.state == DepositState::Completed && it.release_tx.is_some())
+    );
     assert_eq!((world.holds(Pot::Wallet), world.holds(Pot::Escrow)), (3 * DUST, 0));
-    let done = world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count();
+    let done =
+        world.kinds().iter().filter(|kind| **kind == WalletEventKind::TransferComplete).count();
     assert_eq!(done, 3, "each is reported");
 }
 
@@ -111,8 +129,10 @@ fn accumulated_dust_is_released_in_one_movement() {
 fn a_release_includes_clean_dust_of_its_vault_and_leaves_the_rest() {
     let mut world = world(MINOR);
     let good = beside(&mut world, 21, 1);
-    let bad =
-        Deposit { assessment: Some(assessment(RiskResult::Rejected, Some(Hold::Legal))), ..beside(&mut world, 22, 1) };
+    let bad = Deposit {
+        assessment: Some(assessment(RiskResult::Rejected, Some(Hold::Legal))),
+        ..beside(&mut world, 22, 1)
+    };
     let elsewhere = Deposit { to: Address([3; 20]), ..beside(&mut world, 23, 1) };
     let other_coin = Deposit { coin: StableCoin::Usdt, ..beside(&mut world, 24, 1) };
     let lost = Deposit { place: None, ..beside(&mut world, 25, 1) };
@@ -143,9 +163,13 @@ fn dust_neither_pays_a_flexible_request_nor_causes_an_exception() {
     world.counted();
     world.screened(RiskResult::Approved, None);
     let request = world.case.request.as_ref().expect("a request");
-    assert_eq!((request.state.name(), request.confirming, request.exception().name()), ("ACTIVE", 0, "NONE"));
+    assert_eq!(
+        (request.state.name(), request.confirming, request.exception().name()),
+        ("ACTIVE", 0, "NONE")
+    );
     let mut world = World::for_request();
-    (world.release_min, world.case.deposit.minor, world.case.deposit.coin) = (LIMIT, 1, StableCoin::Usdt);
+    (world.release_min, world.case.deposit.minor, world.case.deposit.coin) =
+        (LIMIT, 1, StableCoin::Usdt);
     world.seen_in(100);
     world.counted();
     world.screened(RiskResult::Approved, None);
@@ -162,7 +186,10 @@ fn late_dust_needs_review_once_it_is_worth_a_release() {
     world.release_min = DUST;
     world.screened(RiskResult::Approved, None);
     let found = world.case.deposit.assessment.as_ref().map(|it| (it.result, it.reason));
-    assert_eq!((world.state(), found), (DepositState::InReview, Some((RiskResult::ManualReview, ReasonCode::TooLate))));
+    assert_eq!(
+        (world.state(), found),
+        (DepositState::InReview, Some((RiskResult::ManualReview, ReasonCode::TooLate)))
+    );
 }
 
 #[test]
@@ -173,14 +200,22 @@ fn a_stopped_release_leaves_its_dust_for_the_next_one() {
         world.screened(RiskResult::Approved, None);
         world
     };
-    let rider = |world: &World| (world.case.riders[0].state, world.case.riders[0].release, world.case.riders[0].hold);
+    let rider = |world: &World| {
+        (world.case.riders[0].state, world.case.riders[0].release, world.case.riders[0].hold)
+    };
     let mut failed = gathered();
     failed.does(|case, _, cx| case.release_failed(FailureReason::OnChainRevert, cx));
-    assert_eq!((failed.state(), rider(&failed)), (DepositState::Failed, (DepositState::Dust, None, None)));
+    assert_eq!(
+        (failed.state(), rider(&failed)),
+        (DepositState::Failed, (DepositState::Dust, None, None))
+    );
     let mut blocked = gathered();
     set_wallet(&mut blocked, WalletState::Blocked);
     blocked.does(|case, terms, cx| case.release_stopped(terms, cx));
-    assert_eq!((blocked.state(), rider(&blocked)), (DepositState::Held, (DepositState::Dust, None, None)));
+    assert_eq!(
+        (blocked.state(), rider(&blocked)),
+        (DepositState::Held, (DepositState::Dust, None, None))
+    );
     // A rider dropped from the chain stops the release, which is then requested without it.
     let mut lost = gathered();
     lost.case.riders[0].state = DepositState::Suspended;
@@ -223,7 +258,10 @@ fn direct_dust_is_credited_to_the_wallet_once_it_adds_up() {
     world.seen_in(100);
     world.counted();
     world.screened(RiskResult::Approved, None);
-    assert_eq!((world.state(), world.holds(Pot::Suspense), world.alerts), (DepositState::Dust, DUST, 0));
+    assert_eq!(
+        (world.state(), world.holds(Pot::Suspense), world.alerts),
+        (DepositState::Dust, DUST, 0)
+    );
     world.case.riders = vec![beside(&mut world, 21, DUST), beside(&mut world, 22, DUST)];
     world.screened(RiskResult::Approved, None);
     assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, 3 * DUST));

@@ -46,11 +46,19 @@ fn paid_to(world: &mut World, info: &SenderInfo, log: u8) {
 fn each_submission_has_its_own_address_derived_from_its_number() {
     let mut world = World::for_request();
     let own = world.case.request.as_ref().expect("a request").escrow;
-    let (one, two) = (submit(&mut world, 1, "Imran").expect("taken"), submit(&mut world, 2, "Imran").expect("taken"));
+    let (one, two) = (
+        submit(&mut world, 1, "Imran").expect("taken"),
+        submit(&mut world, 2, "Imran").expect("taken"),
+    );
     assert_eq!((one.number, two.number), (Some(1), Some(2)));
     let escrow = |number| {
         let reference = vault::submission_reference(TENANT, REQUEST.0, number);
-        vault::address(&wallet().controller, &wallet().implementation, &wallet().address, &reference)
+        vault::address(
+            &wallet().controller,
+            &wallet().implementation,
+            &wallet().address,
+            &reference,
+        )
     };
     assert_eq!((one.escrow, two.escrow), (Some(escrow(1)), Some(escrow(2))));
     assert_eq!(std::collections::BTreeSet::from([own, escrow(1), escrow(2)]).len(), 3);
@@ -60,7 +68,10 @@ fn each_submission_has_its_own_address_derived_from_its_number() {
 fn a_request_limits_its_submissions() {
     let mut world = World::for_request();
     for number in 1..=SUBMISSIONS_MAX {
-        assert_eq!(submit(&mut world, number.into(), "Imran").map(|info| info.number), Ok(Some(number)));
+        assert_eq!(
+            submit(&mut world, number.into(), "Imran").map(|info| info.number),
+            Ok(Some(number))
+        );
     }
     let before = world.case.request.clone();
     assert_eq!(submit(&mut world, 999, "Imran"), Err(TooManySubmissions));
@@ -77,7 +88,11 @@ fn a_release_moves_tokens_out_of_the_paid_escrow() {
     assert_eq!(movement.reference, vault::submission_reference(TENANT, REQUEST.0, 1));
     assert_eq!(movement.recipient, wallet().address);
     world.released();
-    assert_eq!(world.case.request.as_ref().map(|it| it.state.name()), Some("PAID"), "it counts towards the request");
+    assert_eq!(
+        world.case.request.as_ref().map(|it| it.state.name()),
+        Some("PAID"),
+        "it counts towards the request"
+    );
 }
 
 #[test]
@@ -87,12 +102,17 @@ fn a_hold_on_one_escrow_is_independent_of_the_others() {
     let honest = submit(&mut world, 2, "Imran").expect("taken");
     paid_to(&mut world, &stranger, 7);
     world.screened(RiskResult::Rejected, Some(Hold::Legal));
-    let Plan::SetLegalHold { vault, held: true, .. } = world.case.intents[0].plan else { panic!("a hold") };
+    let Plan::SetLegalHold { vault, held: true, .. } = world.case.intents[0].plan else {
+        panic!("a hold")
+    };
     assert_eq!(Some(vault), stranger.escrow);
     let held = world.case.intents[0].id;
-    let (stopped, request) = (world.case.deposit.clone(), world.case.request.clone().expect("a request"));
+    let (stopped, request) =
+        (world.case.deposit.clone(), world.case.request.clone().expect("a request"));
     assert!(request.wants_told(held, &vault, true) && request.is_held(&vault));
-    assert!(!request.is_held(&honest.escrow.expect("has one")) && !request.is_held(&request.escrow));
+    assert!(
+        !request.is_held(&honest.escrow.expect("has one")) && !request.is_held(&request.escrow)
+    );
     paid_to(&mut world, &honest, 8);
     world.screened(RiskResult::Approved, None);
     assert!(world.case.may_release(), "an honest payment continues");
@@ -104,9 +124,15 @@ fn a_hold_on_one_escrow_is_independent_of_the_others() {
     let lift = world.case.intents[0].clone();
     assert_eq!(
         lift.plan,
-        Plan::SetLegalHold { vault, held: false, case: crate::deposit::hold::case_of(world.case.deposit.id) }
+        Plan::SetLegalHold {
+            vault,
+            held: false,
+            case: crate::deposit::hold::case_of(world.case.deposit.id)
+        }
     );
     let id = world.case.deposit.id;
-    world.does(|case, _, cx| case.request.as_mut().expect("a request").escrow_lifted(lift.id, id, cx));
+    world.does(|case, _, cx| {
+        case.request.as_mut().expect("a request").escrow_lifted(lift.id, id, cx)
+    });
     assert!(!world.case.escrow_is_held());
 }

@@ -37,7 +37,8 @@ fn a_legal_hold_is_set_on_the_chain_once_per_escrow() {
     let told = holds(&world);
     assert_eq!(told.len(), 1);
     let escrow = world.case.request.as_ref().expect("a request").escrow;
-    let wanted = Plan::SetLegalHold { vault: escrow, held: true, case: case_of(world.case.deposit.id) };
+    let wanted =
+        Plan::SetLegalHold { vault: escrow, held: true, case: case_of(world.case.deposit.id) };
     assert_eq!((told[0].plan, told[0].coin, told[0].is_never_given_up()), (wanted, None, true));
     assert_eq!(world.case.deposit.legal_hold, Some(told[0].id));
     assert!(world.case.escrow_is_held());
@@ -85,7 +86,10 @@ fn a_hold_that_predates_on_chain_holds_is_set_now() {
         (effects, jobs)
     });
     assert!(jobs.contains(&(deposit, JobChange::Done)), "{jobs:?}");
-    assert!(jobs.iter().any(|(_, job)| matches!(job, JobChange::Set(JobKind::SendIntent, _))), "{jobs:?}");
+    assert!(
+        jobs.iter().any(|(_, job)| matches!(job, JobChange::Set(JobKind::SendIntent, _))),
+        "{jobs:?}"
+    );
     assert_eq!((holds(&world).len(), world.case.escrow_is_held()), (1, true));
     assert!(!world.case.deposit.owes_a_hold());
 }
@@ -95,7 +99,10 @@ fn a_clean_deposit_in_an_escrow_on_hold_waits_in_review_without_approval() {
     let mut world = counted(true);
     world.screened(RiskResult::Approved, None);
     assert_eq!(world.state(), DepositState::InReview);
-    assert_eq!(world.case.deposit.assessment.as_ref().expect("assessed").reason, ReasonCode::EscrowHeld);
+    assert_eq!(
+        world.case.deposit.assessment.as_ref().expect("assessed").reason,
+        ReasonCode::EscrowHeld
+    );
     assert_eq!(review(&mut world, ReviewVerdict::Approve), Err(DepositRefusal::EscrowHeld));
     review(&mut world, ReviewVerdict::LegalHold).expect("may be decided");
     assert_eq!(world.state(), DepositState::LegalHold);
@@ -122,14 +129,17 @@ fn nothing_is_refunded_out_of_an_escrow_on_hold() {
         world
     };
     let propose = |world: &mut World| {
-        world.tries(|case, terms, cx| case.propose_refund(refund::SENDER, refund::clean(), "ann", terms, cx))
+        world.tries(|case, terms, cx| {
+            case.propose_refund(refund::SENDER, refund::clean(), "ann", terms, cx)
+        })
     };
     assert_eq!(propose(&mut rejected(true)), Err(DepositRefusal::EscrowHeld));
     let mut world = rejected(false);
     propose(&mut world).expect("refundable");
     world.does(|case, _, cx| case.refund_proposed(cx));
     hold(&mut world);
-    let approved = world.tries(|case, _, cx| case.approve_refund(refund::seen(), refund::clean(), "ben", cx));
+    let approved =
+        world.tries(|case, _, cx| case.approve_refund(refund::seen(), refund::clean(), "ben", cx));
     assert_eq!(approved, Err(DepositRefusal::EscrowHeld));
     world.tries(|case, _, cx| case.withdraw_refund(cx)).expect("not approved yet");
     assert_eq!(world.state(), DepositState::Rejected);
@@ -162,16 +172,23 @@ fn a_lifted_hold_frees_the_escrow_once_it_takes_effect_on_the_chain() {
         "the bank was notified of the rejection"
     );
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::Rejected));
-    assert_eq!(world.case.deposit.assessment.as_ref().expect("assessed").hold, Some(Hold::Refundable));
+    assert_eq!(
+        world.case.deposit.assessment.as_ref().expect("assessed").hold,
+        Some(Hold::Refundable)
+    );
     let escrow = world.case.request.as_ref().expect("a request").escrow;
-    let wanted = Plan::SetLegalHold { vault: escrow, held: false, case: case_of(world.case.deposit.id) };
+    let wanted =
+        Plan::SetLegalHold { vault: escrow, held: false, case: case_of(world.case.deposit.id) };
     let calls: Vec<_> = holds(&world).iter().map(|intent| (intent.id, intent.plan)).collect();
     assert_eq!((calls.len(), calls[1].1), (2, wanted));
     // The older call is obsolete, the newer one is wanted; nothing leaves the escrow before it
     // takes effect.
     let request = world.case.request.clone().expect("a request");
     assert_eq!(
-        (request.wants_told(calls[0].0, &request.escrow, true), request.wants_told(calls[1].0, &request.escrow, false)),
+        (
+            request.wants_told(calls[0].0, &request.escrow, true),
+            request.wants_told(calls[1].0, &request.escrow, false)
+        ),
         (false, true)
     );
     assert_eq!(propose_back(&mut world), Err(DepositRefusal::EscrowHeld));
@@ -182,7 +199,10 @@ fn a_lifted_hold_frees_the_escrow_once_it_takes_effect_on_the_chain() {
     // A reorganisation may undo it: the call is repeated. The hold before it is not.
     let request = world.case.request.clone().expect("a request");
     assert_eq!(
-        (request.wants_told(calls[0].0, &request.escrow, true), request.wants_told(calls[1].0, &request.escrow, false)),
+        (
+            request.wants_told(calls[0].0, &request.escrow, true),
+            request.wants_told(calls[1].0, &request.escrow, false)
+        ),
         (false, true)
     );
     assert_eq!(lifted(&mut world), [], "handled once");
@@ -190,7 +210,9 @@ fn a_lifted_hold_frees_the_escrow_once_it_takes_effect_on_the_chain() {
 }
 
 fn propose_back(world: &mut World) -> Result<(), DepositRefusal> {
-    world.tries(|case, terms, cx| case.propose_refund(refund::SENDER, refund::clean(), "ann", terms, cx))
+    world.tries(|case, terms, cx| {
+        case.propose_refund(refund::SENDER, refund::clean(), "ann", terms, cx)
+    })
 }
 
 #[test]
@@ -198,7 +220,11 @@ fn an_escrow_stays_on_hold_while_another_deposit_is() {
     let mut world = counted(false);
     world.screened(RiskResult::Rejected, Some(Hold::Legal));
     lift(&mut world, true).expect("it is on hold");
-    assert_eq!((world.state(), holds(&world).len()), (DepositState::Rejected, 1), "no on-chain call");
+    assert_eq!(
+        (world.state(), holds(&world).len()),
+        (DepositState::Rejected, 1),
+        "no on-chain call"
+    );
     assert!(world.case.escrow_is_held() && !world.case.deposit.holds_its_escrow());
 }
 
@@ -215,7 +241,10 @@ fn a_hold_set_while_another_is_lifted_wins() {
     assert!(request.version > version, "a concurrent count of the holds starts again");
     let again = holds(&world)[2].id;
     assert_eq!(
-        (request.wants_told(lifting, &request.escrow, false), request.wants_told(again, &request.escrow, true)),
+        (
+            request.wants_told(lifting, &request.escrow, false),
+            request.wants_told(again, &request.escrow, true)
+        ),
         (false, true)
     );
     let deposit = world.case.deposit.id;
@@ -237,9 +266,11 @@ fn only_deposits_that_waited_for_the_escrow_are_screened_again() {
     stopped.does(|case, terms, cx| case.release_stopped(terms, cx));
     let mut doubtful = counted(true);
     doubtful.screened(RiskResult::ManualReview, None);
-    for (mut world, after) in
-        [(found_good, DepositState::Screening), (stopped, DepositState::Screening), (doubtful, DepositState::InReview)]
-    {
+    for (mut world, after) in [
+        (found_good, DepositState::Screening),
+        (stopped, DepositState::Screening),
+        (doubtful, DepositState::InReview),
+    ] {
         world.does(|case, _, cx| case.escrow_free(cx));
         assert_eq!(world.state(), DepositState::InReview, "it is still on hold");
         world.case.request.as_mut().expect("a request").held_at = None;
@@ -251,14 +282,20 @@ fn only_deposits_that_waited_for_the_escrow_are_screened_again() {
 #[test]
 fn only_a_deposit_on_hold_has_a_hold_to_lift() {
     let mut world = counted(true);
-    for (result, hold) in [(RiskResult::Approved, None), (RiskResult::Rejected, Some(Hold::Refundable))] {
+    for (result, hold) in
+        [(RiskResult::Approved, None), (RiskResult::Rejected, Some(Hold::Refundable))]
+    {
         let mut world = counted(false);
         world.screened(result, hold);
         let was = world.case.clone();
         assert_eq!(lift(&mut world, false), Err(DepositRefusal::State(was.deposit.state)));
         assert_eq!(world.case, was);
     }
-    assert_eq!(lift(&mut world, false), Err(DepositRefusal::State(DepositState::Screening)), "another one is on hold");
+    assert_eq!(
+        lift(&mut world, false),
+        Err(DepositRefusal::State(DepositState::Screening)),
+        "another one is on hold"
+    );
     assert!(!world.case.deposit.has_hold_to_lift());
 }
 

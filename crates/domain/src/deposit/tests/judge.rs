@@ -25,18 +25,41 @@ fn each_risk_result_leads_to_the_decided_state() {
     for (result, hold, state, failed, wallet) in [
         (RiskResult::Approved, None, DepositState::Approved, 0, WalletState::Active),
         (RiskResult::ManualReview, None, DepositState::InReview, 0, WalletState::Active),
-        (RiskResult::Rejected, Some(Hold::Refundable), DepositState::Rejected, 1, WalletState::Active),
+        (
+            RiskResult::Rejected,
+            Some(Hold::Refundable),
+            DepositState::Rejected,
+            1,
+            WalletState::Active,
+        ),
         (RiskResult::Rejected, Some(Hold::Legal), DepositState::LegalHold, 1, WalletState::Active),
         (RiskResult::Blocked, None, DepositState::Held, 0, WalletState::Blocked),
-        (RiskResult::Blocked, Some(Hold::Refundable), DepositState::Rejected, 1, WalletState::Blocked),
+        (
+            RiskResult::Blocked,
+            Some(Hold::Refundable),
+            DepositState::Rejected,
+            1,
+            WalletState::Blocked,
+        ),
         (RiskResult::Blocked, Some(Hold::Legal), DepositState::LegalHold, 1, WalletState::Blocked),
     ] {
         let mut world = counted();
         world.screened(result, hold);
-        assert_eq!((world.state(), world.case.wallet.state), (state, wallet), "{result:?} {hold:?}");
-        assert_eq!(failures(&world.told), vec!["COMPLIANCE_REJECTED"; failed], "{result:?} {hold:?}");
+        assert_eq!(
+            (world.state(), world.case.wallet.state),
+            (state, wallet),
+            "{result:?} {hold:?}"
+        );
+        assert_eq!(
+            failures(&world.told),
+            vec!["COMPLIANCE_REJECTED"; failed],
+            "{result:?} {hold:?}"
+        );
         let kinds = world.kinds();
-        assert_eq!(kinds[..2], [WalletEventKind::PaymentReceived, WalletEventKind::RiskCheckComplete]);
+        assert_eq!(
+            kinds[..2],
+            [WalletEventKind::PaymentReceived, WalletEventKind::RiskCheckComplete]
+        );
         let blocked = kinds.contains(&WalletEventKind::WalletBlocked);
         assert_eq!(blocked, result == RiskResult::Blocked, "{result:?}");
         assert_eq!(world.holds(Pot::Escrow), MINOR, "it stays in escrow");
@@ -69,12 +92,18 @@ fn a_deposit_for_a_blocked_wallet_is_held_and_screened_after_the_block() {
     block_wallet(&mut world.case.wallet);
     world.seen_in(100);
     world.counted();
-    assert_eq!((world.state(), world.case.deposit.kind()), (DepositState::Held, DepositKind::Blocked));
+    assert_eq!(
+        (world.state(), world.case.deposit.kind()),
+        (DepositState::Held, DepositKind::Blocked)
+    );
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::ReceivedInEscrow));
     assert_eq!(world.kinds(), [WalletEventKind::PaymentReceived]);
     world.case.wallet.unblock(monday()).expect("blocked");
     world.does(|case, _, cx| case.wallet_changed(cx));
-    assert_eq!((world.state(), world.case.deposit.kind()), (DepositState::Screening, DepositKind::Received));
+    assert_eq!(
+        (world.state(), world.case.deposit.kind()),
+        (DepositState::Screening, DepositKind::Received)
+    );
 }
 
 #[test]
@@ -122,7 +151,14 @@ fn a_reviewer_approves_rejects_holds_or_blocks() {
         assert_eq!((world.state(), world.case.wallet.state), (state, wallet), "{verdict:?}");
         let decided = world.case.deposit.assessment.as_ref().and_then(|it| it.decided_by.clone());
         assert_eq!(decided.as_deref(), Some("ann"));
-        assert_eq!(world.kinds().iter().filter(|kind| **kind == WalletEventKind::RiskCheckComplete).count(), 2);
+        assert_eq!(
+            world
+                .kinds()
+                .iter()
+                .filter(|kind| **kind == WalletEventKind::RiskCheckComplete)
+                .count(),
+            2
+        );
     }
 }
 
@@ -145,11 +181,15 @@ fn a_wallet_blocked_in_flight_holds_stopped_releases_and_completes_mined_ones() 
     world.screened(RiskResult::Approved, None);
     block_wallet(&mut world.case.wallet);
     assert!(!world.case.may_release(), "nothing is signed after the block");
-    let mut stopped = World { case: world.case.clone(), books: world.books.clone(), ..World::for_request() };
+    let mut stopped =
+        World { case: world.case.clone(), books: world.books.clone(), ..World::for_request() };
     stopped.case.intents[0].state = IntentState::Cancelled;
     stopped.does(|case, terms, cx| case.release_stopped(terms, cx));
     assert_eq!((stopped.state(), stopped.holds(Pot::Escrow)), (DepositState::Held, MINOR));
-    assert_eq!(stopped.books.account(&stopped.case.deposit.account(Pot::Escrow)).available().minor, MINOR);
+    assert_eq!(
+        stopped.books.account(&stopped.case.deposit.account(Pot::Escrow)).available().minor,
+        MINOR
+    );
     world.released();
     assert_eq!((world.state(), world.holds(Pot::Wallet)), (DepositState::Completed, MINOR));
 }
@@ -192,14 +232,18 @@ fn a_release_stopped_by_a_halted_token_reports_the_cause() {
         world.does(|case, _, cx| case.release_halted(halt, cx));
         assert_eq!(world.state(), DepositState::Failed);
         let told = world.told.last().expect("the bank is notified");
-        let WalletEvent::TransactionFailed { reason, message, .. } = told else { panic!("{told:?}") };
+        let WalletEvent::TransactionFailed { reason, message, .. } = told else {
+            panic!("{told:?}")
+        };
         assert_eq!((*reason, message.as_str()), (FailureReason::TokenPaused, words));
     }
 }
 
 #[test]
 fn a_pause_or_changed_code_halts_a_token() {
-    let halt = |paused, code_changed| TokenState { coin: StableCoin::Usdt, paused, code_changed, at_block: 9 }.halt();
+    let halt = |paused, code_changed| {
+        TokenState { coin: StableCoin::Usdt, paused, code_changed, at_block: 9 }.halt()
+    };
     assert_eq!([halt(false, false), halt(true, false)], [None, Some(Halt::Paused)]);
     assert_eq!([halt(false, true), halt(true, true)], [Some(Halt::CodeChanged); 2]);
 }
@@ -207,7 +251,8 @@ fn a_pause_or_changed_code_halts_a_token() {
 #[test]
 fn sandbox_cents_04_request_more_than_the_balance() {
     let asked = Asked::Crypto { coin: StableCoin::Usdc, minor: 25_040_000 };
-    for (world, spoiled) in [(World::asked(asked).in_sandbox(), true), (World::asked(asked), false)] {
+    for (world, spoiled) in [(World::asked(asked).in_sandbox(), true), (World::asked(asked), false)]
+    {
         let mut world = world;
         world.seen_in(100);
         world.counted();

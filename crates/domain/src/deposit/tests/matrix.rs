@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::deposit::DepositState::{
-    self, Approved, Completed, Dust, Failed, Held, InReview, LegalHold, Orphaned, Refunded, Refunding, Rejected,
-    Screening, Seen, Suspended,
+    self, Approved, Completed, Dust, Failed, Held, InReview, LegalHold, Orphaned, Refunded,
+    Refunding, Rejected, Screening, Seen, Suspended,
 };
 use crate::deposit::states::{Step, Trigger};
 
@@ -60,9 +60,9 @@ const DECIDED: [(DepositState, DepositState); 42] = [
 ];
 
 fn cells() -> impl Iterator<Item = (DepositState, Trigger, Step)> {
-    DepositState::ALL
-        .into_iter()
-        .flat_map(|state| Trigger::ALL.into_iter().map(move |trigger| (state, trigger, state.on(trigger))))
+    DepositState::ALL.into_iter().flat_map(|state| {
+        Trigger::ALL.into_iter().map(move |trigger| (state, trigger, state.on(trigger)))
+    })
 }
 
 #[test]
@@ -80,7 +80,8 @@ fn only_the_decided_steps_exist() {
 
 #[test]
 fn only_suspended_or_refunding_deposits_go_back() {
-    let back: BTreeSet<_> = cells().filter(|(_, _, step)| *step == Step::Back).map(|(from, ..)| from).collect();
+    let back: BTreeSet<_> =
+        cells().filter(|(_, _, step)| *step == Step::Back).map(|(from, ..)| from).collect();
     assert_eq!(back, BTreeSet::from([Suspended, Refunding]));
 }
 
@@ -89,7 +90,8 @@ fn a_legal_hold_prevents_refund_and_release_until_it_is_lifted() {
     for trigger in Trigger::ALL {
         let step = LegalHold.on(trigger);
         let is_lifted = trigger == Trigger::HoldLifted && step == Step::To(Rejected);
-        let allowed = is_lifted || matches!(step, Step::Stays | Step::Refused | Step::Person | Step::To(Suspended));
+        let allowed = is_lifted
+            || matches!(step, Step::Stays | Step::Refused | Step::Person | Step::To(Suspended));
         assert!(allowed, "{trigger:?}: {step:?}");
     }
 }
@@ -98,12 +100,18 @@ fn a_legal_hold_prevents_refund_and_release_until_it_is_lifted() {
 fn only_approved_deposits_are_released() {
     for (from, trigger, step) in cells() {
         if step == Step::To(Completed) {
-            assert!(matches!(from, Approved | Suspended) && trigger == Trigger::ReleaseDone, "{from:?} {trigger:?}");
+            assert!(
+                matches!(from, Approved | Suspended) && trigger == Trigger::ReleaseDone,
+                "{from:?} {trigger:?}"
+            );
         }
         if step == Step::To(Approved) {
             let decided = matches!(trigger, Trigger::RiskApproved | Trigger::ReviewApproved);
             // Only assessed and clean dust is gathered: see `tests/dust.rs`.
-            assert!(decided || (from, trigger) == (Dust, Trigger::Gathered), "{from:?} {trigger:?}");
+            assert!(
+                decided || (from, trigger) == (Dust, Trigger::Gathered),
+                "{from:?} {trigger:?}"
+            );
         }
     }
 }
@@ -125,7 +133,13 @@ fn only_commands_of_screening_and_users_are_refused() {
                 | Trigger::RefundWithdrawn
                 | Trigger::RefundAsked
         );
-        assert!(step != Step::Refused || of_people, "{from:?} {trigger:?}: facts are never refused");
-        assert!(step != Step::Stays || !of_people, "{from:?} {trigger:?}: a decision gets an answer");
+        assert!(
+            step != Step::Refused || of_people,
+            "{from:?} {trigger:?}: facts are never refused"
+        );
+        assert!(
+            step != Step::Stays || !of_people,
+            "{from:?} {trigger:?}: a decision gets an answer"
+        );
     }
 }

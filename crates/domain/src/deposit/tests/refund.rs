@@ -50,7 +50,9 @@ fn an_approval_is_bound_to_the_reviewed_address_and_amount() {
         assert_eq!((refused, &world.case), (Err(DepositRefusal::OtherRefund), &was));
     }
     let any = SeenRefund { minor: None, ..seen() };
-    world.tries(|case, _, cx| case.approve_refund(any, clean(), "bob", cx)).expect("the address that is proposed");
+    world
+        .tries(|case, _, cx| case.approve_refund(any, clean(), "bob", cx))
+        .expect("the address that is proposed");
 }
 
 #[test]
@@ -61,10 +63,17 @@ fn a_refund_takes_two_users_and_both_halves_on_the_chain() {
     world.does(|case, _, cx| case.refund_proposed(cx));
     assert_eq!(approve(&mut world, "ann"), Err(DepositRefusal::SamePerson));
     approve(&mut world, "bob").expect("another user");
-    assert_eq!(approve(&mut world, "eve"), Err(DepositRefusal::State(DepositState::Refunding)), "approved once");
+    assert_eq!(
+        approve(&mut world, "eve"),
+        Err(DepositRefusal::State(DepositState::Refunding)),
+        "approved once"
+    );
     assert_eq!(world.holds(Pot::Escrow), MINOR, "not before it is paid");
     world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
-    assert_eq!((world.state(), world.case.deposit.status()), (DepositState::Refunded, Some(DepositStatus::Rejected)));
+    assert_eq!(
+        (world.state(), world.case.deposit.status()),
+        (DepositState::Refunded, Some(DepositStatus::Rejected))
+    );
     assert!(world.books.show().is_empty(), "{:?}", world.books.show());
     world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
     assert!(world.books.show().is_empty(), "refunded once");
@@ -81,11 +90,17 @@ fn a_legal_hold_is_never_refunded() {
 fn the_refund_address_is_screened_and_not_our_own() {
     let hit = |score, stale| Screened { score, stale, ..clean() };
     for screened in [hit(100, false), hit(90, false), hit(0, true)] {
-        assert_eq!(propose(&mut rejected(Hold::Refundable), SENDER, screened), Err(DepositRefusal::AddressRefused));
+        assert_eq!(
+            propose(&mut rejected(Hold::Refundable), SENDER, screened),
+            Err(DepositRefusal::AddressRefused)
+        );
     }
     let ours = wallet();
     for to in [ours.address, ours.controller] {
-        assert_eq!(propose(&mut rejected(Hold::Refundable), to, clean()), Err(DepositRefusal::AddressRefused));
+        assert_eq!(
+            propose(&mut rejected(Hold::Refundable), to, clean()),
+            Err(DepositRefusal::AddressRefused)
+        );
     }
 }
 
@@ -102,7 +117,9 @@ fn a_failed_refund_leaves_the_deposit_rejected() {
 fn a_failed_deposit_can_be_refunded_and_stays_failed() {
     let mut world = World::for_request();
     world.approved();
-    world.does(|case, _, cx| case.release_failed(crate::wallet_event::FailureReason::OnChainRevert, cx));
+    world.does(|case, _, cx| {
+        case.release_failed(crate::wallet_event::FailureReason::OnChainRevert, cx)
+    });
     propose(&mut world, SENDER, clean()).expect("its money is in escrow");
     assert_eq!(world.case.deposit.status(), Some(DepositStatus::Failed));
     world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
@@ -139,7 +156,10 @@ fn an_on_chain_proposal_is_cancelled_on_the_chain() {
     withdraw(&mut world).expect("not approved yet");
     assert_eq!((world.state(), world.holds(Pot::Escrow)), (DepositState::Rejected, MINOR));
     assert_eq!((&world.case.deposit.refund, world.case.deposit.back_to), (&None, None));
-    assert_eq!(plans(&world).last(), Some(&(Plan::CancelRefund { intent: word }, IntentState::Waiting)));
+    assert_eq!(
+        plans(&world).last(),
+        Some(&(Plan::CancelRefund { intent: word }, IntentState::Waiting))
+    );
     assert_eq!(withdraw(&mut world), Err(DepositRefusal::State(DepositState::Rejected)), "once");
     assert_eq!(approve(&mut world, "bob"), Err(DepositRefusal::State(DepositState::Rejected)));
     propose(&mut world, Address([0x56; 20]), clean()).expect("to another address");
@@ -196,7 +216,10 @@ fn the_address_is_screened_again_when_the_refund_is_approved() {
     assert_eq!((refund.approved_by, refund.execute, refund.screened_again), (None, None, None));
     approve_with(&mut world, "bob", newer(84, false)).expect("clean on the newer list");
     let refund = world.case.deposit.refund.clone().expect("approved");
-    assert_eq!((refund.screened.list_version, refund.screened_again), ("1".to_owned(), Some(newer(84, false))));
+    assert_eq!(
+        (refund.screened.list_version, refund.screened_again),
+        ("1".to_owned(), Some(newer(84, false)))
+    );
 }
 
 #[test]
@@ -208,12 +231,20 @@ fn a_listed_address_of_a_proposed_refund_raises_an_alert() {
     propose(&mut world, SENDER, clean()).expect("refundable");
     let before = world.alerts;
     let refunding = DepositRefusal::State(DepositState::Refunding);
-    assert_eq!(world.tries(|case, _, _| case.refund_listed(&clean())), Err(refunding.clone()), "it is on no list");
+    assert_eq!(
+        world.tries(|case, _, _| case.refund_listed(&clean())),
+        Err(refunding.clone()),
+        "it is on no list"
+    );
     world.tries(|case, _, _| case.refund_listed(&hit)).expect("reported");
     assert_eq!(world.alerts, before + 1);
     world.does(|case, _, cx| case.refund_proposed(cx));
     approve(&mut world, "bob").expect("another list");
-    assert_eq!(world.tries(|case, _, _| case.refund_listed(&hit)), Err(refunding), "it is approved");
+    assert_eq!(
+        world.tries(|case, _, _| case.refund_listed(&hit)),
+        Err(refunding),
+        "it is approved"
+    );
 }
 
 #[test]
@@ -221,7 +252,10 @@ fn senders_of_rejected_and_held_deposits_are_asked_for_an_address_alike() {
     let ways = RequestException::ALL;
     for hold in [Hold::Refundable, Hold::Legal] {
         let world = rejected(hold);
-        assert!(ways.iter().all(|way| world.case.deposit.asks_where_back(*way) == Asking::Yes), "{hold:?}");
+        assert!(
+            ways.iter().all(|way| world.case.deposit.asks_where_back(*way) == Asking::Yes),
+            "{hold:?}"
+        );
     }
     let mut world = rejected(Hold::Refundable);
     propose(&mut world, SENDER, clean()).expect("refundable");
@@ -229,7 +263,11 @@ fn senders_of_rejected_and_held_deposits_are_asked_for_an_address_alike() {
     world.does(|case, _, cx| case.refund_proposed(cx));
     approve(&mut world, "bob").expect("another user");
     world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
-    assert_eq!(world.case.deposit.asks_where_back(RequestException::None), Asking::No, "it is refunded");
+    assert_eq!(
+        world.case.deposit.asks_where_back(RequestException::None),
+        Asking::No,
+        "it is refunded"
+    );
     let direct = World::direct();
     assert!(ways.iter().all(|way| direct.case.deposit.asks_where_back(*way) == Asking::No));
 }
@@ -238,7 +276,11 @@ fn senders_of_rejected_and_held_deposits_are_asked_for_an_address_alike() {
 fn a_deposit_in_review_asks_only_senders_who_know_the_deviation() {
     let mut world = World::for_request();
     world.seen_in(100);
-    assert_eq!(world.case.deposit.asks_where_back(RequestException::Late), Asking::No, "it does not count yet");
+    assert_eq!(
+        world.case.deposit.asks_where_back(RequestException::Late),
+        Asking::No,
+        "it does not count yet"
+    );
     world.counted();
     world.screened(RiskResult::ManualReview, None);
     assert_eq!(world.state(), DepositState::InReview);

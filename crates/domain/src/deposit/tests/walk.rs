@@ -68,16 +68,19 @@ fn act(world: &mut World, act: Act) {
         Act::Seen(number) => world.seen_in(number),
         Act::Lost => {
             if let Some(place) = world.case.deposit.place {
-                let spendable = world.books.account(&world.case.deposit.account(Pot::Wallet)).available();
+                let spendable =
+                    world.books.account(&world.case.deposit.account(Pot::Wallet)).available();
                 world.does(|case, _, cx| case.lost(place, 120, spendable, cx));
             }
         }
         Act::Counted => world.counted(),
         Act::Screened(result, hold) => {
-            let _refused = world.tries(|case, terms, cx| case.screened(assessment(result, hold), terms, cx));
+            let _refused =
+                world.tries(|case, terms, cx| case.screened(assessment(result, hold), terms, cx));
         }
         Act::Reviewed(verdict) => {
-            let _refused = world.tries(|case, terms, cx| case.reviewed(verdict, "ann", "", terms, cx));
+            let _refused =
+                world.tries(|case, terms, cx| case.reviewed(verdict, "ann", "", terms, cx));
         }
         Act::Block => {
             if world.case.wallet.state == WalletState::Active {
@@ -89,7 +92,9 @@ fn act(world: &mut World, act: Act) {
         Act::FollowWallet => world.does(|case, _, cx| case.wallet_changed(cx)),
         Act::Take => {
             let wanted = world.case.may_release() || world.state() == DepositState::Completed;
-            if let Some(intent) = world.case.intent(release).filter(|intent| intent.state == IntentState::Waiting) {
+            if let Some(intent) =
+                world.case.intent(release).filter(|intent| intent.state == IntentState::Waiting)
+            {
                 if wanted {
                     intent.enter(IntentState::Assigned, now);
                 } else {
@@ -100,16 +105,19 @@ fn act(world: &mut World, act: Act) {
         }
         Act::Ends(ended) => ends(world, ended),
         Act::GiveUp => {
-            let under_way = world.case.intent(release).filter(|intent| intent.state == IntentState::Assigned);
+            let under_way =
+                world.case.intent(release).filter(|intent| intent.state == IntentState::Assigned);
             if let Some(intent) = under_way {
                 intent.failed("reverted", Patience::Over, now);
                 world.does(|case, _, cx| case.release_failed(FailureReason::OnChainRevert, cx));
             }
         }
         Act::Refund => {
-            let screened = Screened { score: 0, evidence: None, list_version: String::new(), stale: false };
+            let screened =
+                Screened { score: 0, evidence: None, list_version: String::new(), stale: false };
             let to = Address([0x55; 20]);
-            let _refused = world.tries(|case, terms, cx| case.propose_refund(to, screened, "ann", terms, cx));
+            let _refused =
+                world.tries(|case, terms, cx| case.propose_refund(to, screened, "ann", terms, cx));
         }
         Act::RefundEnds(done) if world.state() == DepositState::Refunding => {
             if done {
@@ -132,7 +140,9 @@ fn ends(world: &mut World, ended: Ended) {
             intent.done(now);
             world.does(|case, _, cx| case.released(tx, 0, cx));
         }
-        (Ended::Failed, IntentState::Assigned) => _ = intent.failed("reverted", Patience::Some, now),
+        (Ended::Failed, IntentState::Assigned) => {
+            _ = intent.failed("reverted", Patience::Some, now)
+        }
         (Ended::NotTried, IntentState::Assigned) => _ = intent.not_tried(now),
         (Ended::Undone, IntentState::Done) => _ = intent.undone(now),
         _ => {}

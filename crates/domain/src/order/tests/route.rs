@@ -27,8 +27,13 @@ fn ind_account_numbers_are_6_to_20_digits_or_capitals() {
 
 #[test]
 fn pak_account_numbers_are_ibans_or_local_numbers_of_5_to_20() {
-    let right =
-        ["PK36SCBL0000001123456702", "pk36 scbl 0000 0011 2345 6702", "12345", "0123456789", "AB345678901234567890"];
+    let right = [
+        "PK36SCBL0000001123456702",
+        "pk36 scbl 0000 0011 2345 6702",
+        "12345",
+        "0123456789",
+        "AB345678901234567890",
+    ];
     check_account(
         Country::Pak,
         "invalid_iban",
@@ -43,13 +48,23 @@ fn pak_account_numbers_are_ibans_or_local_numbers_of_5_to_20() {
             "EG380019000500000000263180002",
         ],
     );
-    check_account(Country::Pak, "invalid_account_number", &[], &["123456789012345678901", "1234-5678", "é"]);
+    check_account(
+        Country::Pak,
+        "invalid_account_number",
+        &[],
+        &["123456789012345678901", "1234-5678", "é"],
+    );
 }
 
 #[test]
 fn bgd_account_numbers_are_6_to_20_letters_or_digits() {
     let wrong = ["12345", "123456789012345678901", "1234 567", "1234.567"];
-    check_account(Country::Bgd, "invalid_account_number", &["123456", "aB345678901234567890"], &wrong);
+    check_account(
+        Country::Bgd,
+        "invalid_account_number",
+        &["123456", "aB345678901234567890"],
+        &wrong,
+    );
 }
 
 #[test]
@@ -103,9 +118,20 @@ fn vnm_account_numbers_are_6_to_30_letters_or_digits() {
 
 #[test]
 fn ind_branch_codes_are_bics_or_ifsc() {
-    let right = ["HDFC0000001", "hdfc0000001", "SBIN0A12345", "HDFCINBB", "HDFCINBBXXX", "hdfcinbb"];
-    check_branch(Country::Ind, "invalid_ifsc", &right, &["HDFC1000001", "HDFC000001", "HDF00000001", "1", "400240002"]);
-    check_branch(Country::Ind, "invalid_bic", &[], &["HDFCINB", "HDFCINBBXX", "SCBLPKKX", "HDFCINBB-XX"]);
+    let right =
+        ["HDFC0000001", "hdfc0000001", "SBIN0A12345", "HDFCINBB", "HDFCINBBXXX", "hdfcinbb"];
+    check_branch(
+        Country::Ind,
+        "invalid_ifsc",
+        &right,
+        &["HDFC1000001", "HDFC000001", "HDF00000001", "1", "400240002"],
+    );
+    check_branch(
+        Country::Ind,
+        "invalid_bic",
+        &[],
+        &["HDFCINB", "HDFCINBBXX", "SCBLPKKX", "HDFCINBB-XX"],
+    );
 }
 
 #[test]
@@ -122,7 +148,12 @@ fn pak_branch_codes_are_bics_or_the_banks_4_letters() {
 #[test]
 fn bgd_branch_codes_are_bics_or_routing_numbers_whatever_their_check_digit() {
     let right = ["090271365", "090271360", "090271361", "DBBLBDDH"];
-    check_branch(Country::Bgd, "invalid_routing_number", &right, &["09027136", "0902713655", "09027136A"]);
+    check_branch(
+        Country::Bgd,
+        "invalid_routing_number",
+        &right,
+        &["09027136", "0902713655", "09027136A"],
+    );
     check_branch(Country::Bgd, "invalid_bic", &[], &["HDFCINBB"]);
 }
 
@@ -134,12 +165,22 @@ fn npl_branch_codes_are_bics_or_ids_of_bank_and_branch() {
 
 #[test]
 fn phl_branch_codes_are_bics_alone() {
-    check_branch(Country::Phl, "invalid_bic", &["BOPIPHMM", "BOPIPHMMXXX"], &["010040018", "BOPI", "HDFCINBB"]);
+    check_branch(
+        Country::Phl,
+        "invalid_bic",
+        &["BOPIPHMM", "BOPIPHMMXXX"],
+        &["010040018", "BOPI", "HDFCINBB"],
+    );
 }
 
 #[test]
 fn egy_branch_codes_are_bics_or_8_digits_of_bank_and_branch() {
-    check_branch(Country::Egy, "invalid_branch_code", &["NBEGEGCX", "00030001"], &["0003001", "000300011", "0003"]);
+    check_branch(
+        Country::Egy,
+        "invalid_branch_code",
+        &["NBEGEGCX", "00030001"],
+        &["0003001", "000300011", "0003"],
+    );
 }
 
 #[test]
@@ -167,7 +208,11 @@ fn a_branch_is_resolved_through_the_directory_from_either_code() {
         (Country::Egy, "NBEGEGCX", Some("NBEGEGCX"), Some("00030001"), Some("Cairo main")),
     ] {
         let order = accept(Draft { bank_branch_code: given.to_owned(), ..valid(country) });
-        let found = (order.branch_bic.as_deref(), order.branch_local_code.as_deref(), order.branch_name.as_deref());
+        let found = (
+            order.branch_bic.as_deref(),
+            order.branch_local_code.as_deref(),
+            order.branch_name.as_deref(),
+        );
         assert_eq!(found, (bic, local, name), "{given}");
         assert_eq!(order.branch_code_given, given.to_uppercase());
         assert_eq!(order.branch_code(), local.unwrap_or(&order.branch_code_given));
@@ -213,10 +258,12 @@ fn an_iban_that_contradicts_the_branch_code_is_refused() {
             draft.bank_branch_code = code.to_owned();
             draft.beneficiary_account_number = account.to_owned();
         });
-        let expected: &[&str] = if clashes { &["bank_branch_code branch_iban_mismatch"] } else { &[] };
+        let expected: &[&str] =
+            if clashes { &["bank_branch_code branch_iban_mismatch"] } else { &[] };
         assert_eq!(found, expected, "{code} {account}");
         let hints = check_route_hints(country, Some(account), Some(code), &directory());
-        let hints: Vec<String> = hints.iter().map(|fault| format!("{} {}", fault.field, fault.rule)).collect();
+        let hints: Vec<String> =
+            hints.iter().map(|fault| format!("{} {}", fault.field, fault.rule)).collect();
         assert_eq!(hints, expected, "{code} {account}");
     }
 }
@@ -229,7 +276,8 @@ fn hints_of_a_quote_obey_the_same_patterns() {
     };
     assert_eq!(rules(None, None), [""; 0]);
     assert_eq!(rules(Some("50100123456702"), Some("HDFC0000001")), [""; 0]);
-    let both = ["beneficiary_account_number invalid_account_number", "bank_branch_code invalid_ifsc"];
+    let both =
+        ["beneficiary_account_number invalid_account_number", "bank_branch_code invalid_ifsc"];
     assert_eq!(rules(Some("1"), Some("1")), both);
 }
 

@@ -13,7 +13,8 @@ use crate::ledger::{Account, LedgerRefusal};
 use crate::money::Money;
 use crate::quote::{Quote, QuoteState, QuoteStep, QuoteTrigger};
 use crate::test_values::{
-    Books, CHARGE_MINOR, HOLD, Ids, OTHER_PAYMENT, PAYMENT, QUOTE, accepted, dec, monday, quote, submission,
+    Books, CHARGE_MINOR, HOLD, Ids, OTHER_PAYMENT, PAYMENT, QUOTE, accepted, dec, monday, quote,
+    submission,
 };
 use crate::time::{Span, Timestamp};
 
@@ -42,7 +43,14 @@ impl Desk {
     fn accept(&mut self) -> Result<(Payment, Effects), Refusal> {
         let mut ids = Ids::new();
         let mut cx = Cx { now: self.now, ids: &mut ids };
-        accept(self.quote.as_mut(), &self.submission, self.taken, &self.bound, &self.prefund, &mut cx)
+        accept(
+            self.quote.as_mut(),
+            &self.submission,
+            self.taken,
+            &self.bound,
+            &self.prefund,
+            &mut cx,
+        )
     }
 }
 
@@ -105,7 +113,10 @@ fn refusals_name_their_cause() {
     let other = OTHER_PAYMENT;
     assert_eq!(told(FAULTS[0].1), format!("external_id is already used by payment {other}"));
     assert_eq!(told(FAULTS[2].1), format!("The quote is already used by payment {other}"));
-    assert_eq!(told(FAULTS[5].1), "The prefund account is too low: 136.847373 USDT available, 136.847374 USDT needed");
+    assert_eq!(
+        told(FAULTS[5].1),
+        "The prefund account is too low: 136.847373 USDT available, 136.847374 USDT needed"
+    );
 }
 
 #[test]
@@ -129,13 +140,16 @@ fn all_mismatches_are_reported_at_once_in_field_order() {
             ("beneficiary_account_number", "beneficiary_mismatch"),
         ]
     );
-    let expected: Vec<_> = faults.iter().flat_map(|fault| &fault.context).map(|(_, value)| value.as_str()).collect();
+    let expected: Vec<_> =
+        faults.iter().flat_map(|fault| &fault.context).map(|(_, value)| value.as_str()).collect();
     assert_eq!(expected, ["PAK", "AED", "37912.05"]);
 }
 
 #[test]
 fn the_amount_is_compared_to_four_decimals() {
-    for (amount, fits) in [("37912.05", true), ("37912.05004", true), ("37912.0501", false), ("37912.049", false)] {
+    for (amount, fits) in
+        [("37912.05", true), ("37912.05004", true), ("37912.0501", false), ("37912.049", false)]
+    {
         let mut desk = Desk::new();
         desk.submission.order.amount = dec(amount);
         assert_eq!(desk.accept().is_ok(), fits, "{amount}");
@@ -173,11 +187,18 @@ fn acceptance_follows_the_quotes_matrix() {
 fn a_clean_order_is_queued_with_its_hold_its_events_and_its_job() {
     let (payment, effects, quote) = accepted(0);
     assert_eq!((payment.id, payment.hold, payment.version), (PAYMENT, HOLD, 1));
-    assert_eq!((payment.standing.state, payment.standing.msg.as_deref()), (PaymentState::Queued, None));
+    assert_eq!(
+        (payment.standing.state, payment.standing.msg.as_deref()),
+        (PaymentState::Queued, None)
+    );
     assert_eq!((payment.review, payment.attempt), (ReviewState::NotNeeded, None));
     assert_eq!((quote.state, quote.payment), (QuoteState::Used, Some(PAYMENT)));
-    let events: Vec<_> = effects.events.iter().map(|event| (event.kind, event.subject, event.version)).collect();
-    assert_eq!(events, [(EventKind::QuoteUsed, QUOTE.0, 2), (EventKind::PaymentQueued, PAYMENT.0, 1)]);
+    let events: Vec<_> =
+        effects.events.iter().map(|event| (event.kind, event.subject, event.version)).collect();
+    assert_eq!(
+        events,
+        [(EventKind::QuoteUsed, QUOTE.0, 2), (EventKind::PaymentQueued, PAYMENT.0, 1)]
+    );
     assert_eq!(effects.job, Some(JobChange::Set(JobKind::Submit, monday())));
     assert_eq!(effects.discrepancy, None);
 }
@@ -206,8 +227,11 @@ fn the_first_event_never_shows_the_screening_result() {
 #[test]
 fn the_ledgers_refusal_of_a_hold_is_reported_like_our_own() {
     let money = |minor| Money::new(minor, Currency::Usdt);
-    let refused =
-        LedgerRefusal::InsufficientBalance { account: prefund(1).code, available: money(1), needed: money(2) };
+    let refused = LedgerRefusal::InsufficientBalance {
+        account: prefund(1).code,
+        available: money(1),
+        needed: money(2),
+    };
     let told = Refusal::InsufficientBalance { available: money(1), needed: money(2) };
     assert_eq!(refused_by_ledger(&refused), Some(told));
     let broken = LedgerRefusal::Impossible(TransferId(QUOTE.0), "why");

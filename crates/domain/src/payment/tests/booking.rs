@@ -19,7 +19,10 @@ fn reserved() -> (Case, Books) {
 
 fn lines(transfers: &[Transfer]) -> Vec<String> {
     let kind = |kind: TransferKind| kind.name();
-    transfers.iter().map(|it| format!("{} {} > {} {}", kind(it.kind), it.debit, it.credit, it.amount)).collect()
+    transfers
+        .iter()
+        .map(|it| format!("{} {} > {} {}", kind(it.kind), it.debit, it.credit, it.amount))
+        .collect()
 }
 
 /// Whether all transfers of a step are one set, and those that end a hold end this payment's.
@@ -32,11 +35,17 @@ fn is_one_set(effects: &Effects) -> bool {
 #[test]
 fn acceptance_reserves_the_whole_charge() {
     let (_, effects, _) = accepted(0);
-    assert_eq!(lines(&effects.transfers), ["pending prefund:USDT > in_transit:USDT 136.847374 USDT"]);
+    assert_eq!(
+        lines(&effects.transfers),
+        ["pending prefund:USDT > in_transit:USDT 136.847374 USDT"]
+    );
     let (_, books) = reserved();
     assert_eq!(
         books.show(),
-        ["external:USDT: -1000.000000 USDT", "prefund:USDT: 1000.000000 USDT, 863.152626 USDT available",]
+        [
+            "external:USDT: -1000.000000 USDT",
+            "prefund:USDT: 1000.000000 USDT, 863.152626 USDT available",
+        ]
     );
 }
 
@@ -80,13 +89,23 @@ fn every_unpaid_end_releases_the_hold() {
         (&[RailStatus::Unknown, RailStatus::Rejected], PaymentState::Failed),
     ] {
         let (mut case, mut books) = reserved();
-        let steps: Vec<Effects> = said.iter().map(|status| case.hear(&say(status.clone()))).collect();
-        let transfers: Vec<Transfer> = steps.into_iter().flat_map(|effects| effects.transfers).collect();
+        let steps: Vec<Effects> =
+            said.iter().map(|status| case.hear(&say(status.clone()))).collect();
+        let transfers: Vec<Transfer> =
+            steps.into_iter().flat_map(|effects| effects.transfers).collect();
         assert_eq!(case.payment.standing.state, end);
-        assert_eq!(lines(&transfers), ["void_pending prefund:USDT > in_transit:USDT 136.847374 USDT"], "{end:?}");
+        assert_eq!(
+            lines(&transfers),
+            ["void_pending prefund:USDT > in_transit:USDT 136.847374 USDT"],
+            "{end:?}"
+        );
         assert_eq!(transfers[0].pending, Some(HOLD));
         books.book(&transfers).expect("the hold ends");
-        assert_eq!(books.show(), ["external:USDT: -1000.000000 USDT", "prefund:USDT: 1000.000000 USDT"], "{end:?}");
+        assert_eq!(
+            books.show(),
+            ["external:USDT: -1000.000000 USDT", "prefund:USDT: 1000.000000 USDT"],
+            "{end:?}"
+        );
     }
 }
 

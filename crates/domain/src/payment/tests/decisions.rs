@@ -19,8 +19,15 @@ fn act<T>(action: impl FnOnce(&mut Cx<'_>) -> T) -> T {
     action(&mut Cx { now: monday() + Span::mins(1), ids: &mut ids })
 }
 
-fn ended(payment: &Payment, effects: &Effects) -> (PaymentState, Vec<TransferKind>, Option<JobChange>) {
-    (payment.standing.state, effects.transfers.iter().map(|transfer| transfer.kind).collect(), effects.job)
+fn ended(
+    payment: &Payment,
+    effects: &Effects,
+) -> (PaymentState, Vec<TransferKind>, Option<JobChange>) {
+    (
+        payment.standing.state,
+        effects.transfers.iter().map(|transfer| transfer.kind).collect(),
+        effects.job,
+    )
 }
 
 fn rejected() -> (PaymentState, Vec<TransferKind>, Option<JobChange>) {
@@ -31,7 +38,8 @@ fn rejected() -> (PaymentState, Vec<TransferKind>, Option<JobChange>) {
 fn a_payment_in_review_is_neither_sent_nor_refused() {
     let (mut payment, _, _) = accepted(IN_REVIEW_SCORE);
     let waiting = Stale::Review(ReviewState::Waiting);
-    let begun = act(|cx| report::begin_attempt(&mut payment, None, (&RailId::new("pak-raast"), None), cx));
+    let begun =
+        act(|cx| report::begin_attempt(&mut payment, None, (&RailId::new("pak-raast"), None), cx));
     assert_eq!(begun, Err(waiting.clone()));
     for trigger in [Trigger::DeadlinePassed, Trigger::NoRoute] {
         let refused = act(|cx| report::refuse(&mut payment, None, trigger, "late", cx));
@@ -44,10 +52,16 @@ fn an_approved_payment_is_sent() {
     let (mut payment, _, _) = accepted(IN_REVIEW_SCORE);
     let effects = act(|cx| report::review(&mut payment, true, cx)).expect("waiting");
     assert_eq!((payment.review, payment.standing.msg.as_deref()), (ReviewState::Approved, None));
-    assert_eq!(effects.events.iter().map(|event| event.kind).collect::<Vec<_>>(), [EventKind::PaymentUpdated]);
+    assert_eq!(
+        effects.events.iter().map(|event| event.kind).collect::<Vec<_>>(),
+        [EventKind::PaymentUpdated]
+    );
     assert_eq!(effects.job, Some(JobChange::Set(JobKind::Submit, monday() + Span::mins(1))));
     assert_eq!(effects.transfers, []);
-    assert!(act(|cx| report::begin_attempt(&mut payment, None, (&RailId::new("pak-raast"), None), cx)).is_ok());
+    assert!(
+        act(|cx| report::begin_attempt(&mut payment, None, (&RailId::new("pak-raast"), None), cx))
+            .is_ok()
+    );
 }
 
 #[test]
@@ -55,7 +69,10 @@ fn a_payment_rejected_in_review_ends_with_a_neutral_message() {
     let (mut payment, _, _) = accepted(IN_REVIEW_SCORE);
     let effects = act(|cx| report::review(&mut payment, false, cx)).expect("waiting");
     assert_eq!(ended(&payment, &effects), rejected());
-    assert_eq!((payment.review, payment.standing.msg.as_deref()), (ReviewState::Refused, Some(NOT_EXECUTABLE)));
+    assert_eq!(
+        (payment.review, payment.standing.msg.as_deref()),
+        (ReviewState::Refused, Some(NOT_EXECUTABLE))
+    );
 }
 
 #[test]
@@ -64,7 +81,10 @@ fn only_a_payment_in_review_can_be_reviewed() {
         let (mut payment, _, _) = accepted(score);
         for approve in [true, false] {
             let before = payment.clone();
-            assert_eq!(act(|cx| report::review(&mut payment, approve, cx)), Err(Stale::Review(review)));
+            assert_eq!(
+                act(|cx| report::review(&mut payment, approve, cx)),
+                Err(Stale::Review(review))
+            );
             assert_eq!(payment, before);
         }
     }
@@ -76,19 +96,25 @@ fn only_a_payment_in_review_can_be_reviewed() {
 #[test]
 fn a_hit_never_has_an_attempt_and_ends_with_a_neutral_message() {
     let (mut payment, _, _) = accepted(HIT_SCORE);
-    let begun = act(|cx| report::begin_attempt(&mut payment, None, (&RailId::new("pak-raast"), None), cx));
+    let begun =
+        act(|cx| report::begin_attempt(&mut payment, None, (&RailId::new("pak-raast"), None), cx));
     assert_eq!(begun, Err(Stale::Review(ReviewState::Refused)));
     assert_eq!(payment.attempt, None);
-    let effects = act(|cx| report::refuse(&mut payment, None, Trigger::ComplianceRefused, NOT_EXECUTABLE, cx));
+    let effects = act(|cx| {
+        report::refuse(&mut payment, None, Trigger::ComplianceRefused, NOT_EXECUTABLE, cx)
+    });
     assert_eq!(ended(&payment, &effects.expect("queued")), rejected());
     assert_eq!(payment.standing.msg.as_deref(), Some(NOT_EXECUTABLE));
 }
 
 #[test]
 fn our_own_refusals_release_the_money() {
-    for trigger in [Trigger::NoRoute, Trigger::ComplianceRefused, Trigger::DeadlinePassed, Trigger::Refused] {
+    for trigger in
+        [Trigger::NoRoute, Trigger::ComplianceRefused, Trigger::DeadlinePassed, Trigger::Refused]
+    {
         let (mut payment, _, _) = accepted(0);
-        let effects = act(|cx| report::refuse(&mut payment, None, trigger, "no route", cx)).expect("queued");
+        let effects =
+            act(|cx| report::refuse(&mut payment, None, trigger, "no route", cx)).expect("queued");
         assert_eq!(ended(&payment, &effects), rejected(), "{trigger:?}");
         assert_eq!(payment.standing.msg.as_deref(), Some("no route"));
         let again = act(|cx| report::refuse(&mut payment, None, trigger, "no route", cx));
@@ -117,8 +143,9 @@ fn reviewers_resolve_only_unknown_payments() {
         let mut case = Case::sending();
         case.payment.standing.state = state;
         let before = (case.payment.clone(), case.attempt.clone());
-        let resolved = case
-            .run(|payment, attempt, cx| report::resolve(payment, attempt, &RailStatus::Settled.into(), "case 7", cx));
+        let resolved = case.run(|payment, attempt, cx| {
+            report::resolve(payment, attempt, &RailStatus::Settled.into(), "case 7", cx)
+        });
         assert_eq!(resolved, Err(Stale::State(state)));
         assert_eq!((case.payment, case.attempt), before);
     }
@@ -130,7 +157,11 @@ fn an_unknown_payment_is_reviewed_by_its_newest_attempt() {
         let mut case = Case::sending();
         case.payment.standing.state = state;
         let doubt = Doubt { attempt: case.attempt.id, since: case.payment.standing.state_at };
-        assert_eq!(case.payment.doubt(), (state == PaymentState::Unknown).then_some(doubt), "{state:?}");
+        assert_eq!(
+            case.payment.doubt(),
+            (state == PaymentState::Unknown).then_some(doubt),
+            "{state:?}"
+        );
     }
 }
 
@@ -145,9 +176,15 @@ fn reviewers_resolve_to_a_proven_outcome() {
     ] {
         let mut case = Case::after(&[RailStatus::Unknown]);
         let effects = case
-            .run(|payment, attempt, cx| report::resolve(payment, attempt, &status.clone().into(), "statement 7", cx))
+            .run(|payment, attempt, cx| {
+                report::resolve(payment, attempt, &status.clone().into(), "statement 7", cx)
+            })
             .expect("unknown");
-        assert_eq!((case.payment.standing.state, effects.transfers.len()), (end, transfers), "{status:?}");
+        assert_eq!(
+            (case.payment.standing.state, effects.transfers.len()),
+            (end, transfers),
+            "{status:?}"
+        );
         // The evidence is in the attempt's record; the client does not receive it.
         assert_eq!(case.payment.standing.msg, None, "{status:?}");
         assert_eq!(case.attempt.source.as_deref(), Some("operator: statement 7"));
@@ -158,8 +195,9 @@ fn reviewers_resolve_to_a_proven_outcome() {
 #[test]
 fn a_resolved_payment_is_as_final_as_a_reported_one() {
     let mut case = Case::after(&[RailStatus::Unknown]);
-    let resolved =
-        case.run(|payment, attempt, cx| report::resolve(payment, attempt, &RailStatus::Rejected.into(), "case", cx));
+    let resolved = case.run(|payment, attempt, cx| {
+        report::resolve(payment, attempt, &RailStatus::Rejected.into(), "case", cx)
+    });
     assert!(resolved.is_ok());
     let late = case.hear(&say(RailStatus::Settled));
     assert!(late.discrepancy.is_some());
@@ -170,7 +208,9 @@ fn a_resolved_payment_is_as_final_as_a_reported_one() {
 #[test]
 fn reviewers_can_record_every_outcome_of_a_bank() {
     let find = |case: &mut Case, finding: Finding| {
-        case.run(|payment, attempt, cx| report::resolve(payment, attempt, &finding, "statement 7", cx))
+        case.run(|payment, attempt, cx| {
+            report::resolve(payment, attempt, &finding, "statement 7", cx)
+        })
     };
     let mut refused = Case::after(&[RailStatus::Unknown]);
     let finding = Finding { never_accepted: true, ..RailStatus::Rejected.into() };
@@ -183,7 +223,11 @@ fn reviewers_can_record_every_outcome_of_a_bank() {
     let mut accepted = Case::after(&[RailStatus::Accepted]);
     accepted.payment.standing.state = PaymentState::Unknown;
     find(&mut accepted, finding).expect("it is unknown");
-    assert_eq!(accepted.payment.standing.state, PaymentState::Failed, "an accepted attempt was not refused before");
+    assert_eq!(
+        accepted.payment.standing.state,
+        PaymentState::Failed,
+        "an accepted attempt was not refused before"
+    );
 
     let mut paid = Case::after(&[RailStatus::Unknown]);
     let finding = Finding { reference: Some("FT-9".to_owned()), ..RailStatus::Settled.into() };
@@ -194,11 +238,18 @@ fn reviewers_can_record_every_outcome_of_a_bank() {
         let mut back = Case::after(&statuses);
         let finding = Finding { charges: 10_000, ..RailStatus::Returned.into() };
         let effects = find(&mut back, finding.clone()).expect("it may have been returned");
-        assert_eq!((back.payment.standing.state, back.attempt.charges), (PaymentState::Reversed, 10_000));
-        let charges: Vec<_> = effects.transfers.iter().filter(|it| it.reason == "rail.charges").collect();
+        assert_eq!(
+            (back.payment.standing.state, back.attempt.charges),
+            (PaymentState::Reversed, 10_000)
+        );
+        let charges: Vec<_> =
+            effects.transfers.iter().filter(|it| it.reason == "rail.charges").collect();
         assert_eq!(charges.iter().map(|it| it.amount.minor).collect::<Vec<_>>(), [10_000]);
         assert_eq!(find(&mut back, finding), Err(Stale::State(PaymentState::Reversed)), "once");
     }
     let mut paid = Case::after(&[RailStatus::Settled]);
-    assert_eq!(find(&mut paid, RailStatus::Rejected.into()), Err(Stale::State(PaymentState::Succeeded)));
+    assert_eq!(
+        find(&mut paid, RailStatus::Rejected.into()),
+        Err(Stale::State(PaymentState::Succeeded))
+    );
 }

@@ -29,9 +29,9 @@ pub const DECIDED: [(PaymentState, PaymentState); 13] = [
 ];
 
 fn cells() -> impl Iterator<Item = (PaymentState, Trigger, Step)> {
-    PaymentState::ALL
-        .into_iter()
-        .flat_map(|state| Trigger::ALL.into_iter().map(move |trigger| (state, trigger, state.on(trigger))))
+    PaymentState::ALL.into_iter().flat_map(|state| {
+        Trigger::ALL.into_iter().map(move |trigger| (state, trigger, state.on(trigger)))
+    })
 }
 
 #[test]
@@ -53,8 +53,9 @@ fn only_the_decided_steps_exist() {
 
 #[test]
 fn terminal_states_never_change_except_a_returned_success() {
-    let left: Vec<_> =
-        cells().filter(|(from, _, step)| from.is_terminal() && matches!(step, Step::Through(_))).collect();
+    let left: Vec<_> = cells()
+        .filter(|(from, _, step)| from.is_terminal() && matches!(step, Step::Through(_)))
+        .collect();
     assert_eq!(left, [(Succeeded, Trigger::Returned, Step::Through(&[Reversed]))]);
 }
 
@@ -88,7 +89,9 @@ fn final_triggers_lead_to_the_decided_states() {
         (Trigger::Returned, &[Queued, Processing, Unknown, Succeeded], Reversed),
     ] {
         for from in froms {
-            let Step::Through(path) = from.on(trigger) else { panic!("{from:?} {trigger:?} has no step") };
+            let Step::Through(path) = from.on(trigger) else {
+                panic!("{from:?} {trigger:?} has no step")
+            };
             assert_eq!(path.last(), Some(&end), "{from:?} {trigger:?}");
         }
     }
@@ -111,7 +114,10 @@ fn the_two_matrices_never_disagree_in_a_state_that_can_be_reached() {
                 assert_ne!(step, Step::Contradicts, "{payment:?}/{attempt:?} on {status:?}");
                 next.push((arrived(payment, step), to));
             }
-            if attempt.on(&status) == Outcome::Known && payment == Unknown && status == RailStatus::Accepted {
+            if attempt.on(&status) == Outcome::Known
+                && payment == Unknown
+                && status == RailStatus::Accepted
+            {
                 next.push((arrived(payment, payment.on(Trigger::Accepted)), attempt));
             }
         }

@@ -125,12 +125,16 @@ impl Rail {
 
     /// Number of payouts to the beneficiary, including returned ones.
     pub fn paid_out(&self) -> usize {
-        self.attempts.iter().filter(|(_, truth)| matches!(truth, Truth::Paid | Truth::Returned)).count()
+        self.attempts
+            .iter()
+            .filter(|(_, truth)| matches!(truth, Truth::Paid | Truth::Returned))
+            .count()
     }
 
     /// Whether money may still leave.
     pub fn may_pay(&self) -> bool {
-        let open = |truth: &Truth| matches!(truth, Truth::Travelling | Truth::Arrived | Truth::Accepted);
+        let open =
+            |truth: &Truth| matches!(truth, Truth::Travelling | Truth::Arrived | Truth::Accepted);
         self.attempts.iter().any(|(_, truth)| open(truth))
     }
 
@@ -148,7 +152,12 @@ impl Rail {
         } else if has(Truth::Failed) {
             // A failure whose acceptance was never reported looks like a refusal: rejected, or on
             // to another rail.
-            Some(&[PaymentState::Failed, PaymentState::Rejected, PaymentState::Queued, PaymentState::Unknown])
+            Some(&[
+                PaymentState::Failed,
+                PaymentState::Rejected,
+                PaymentState::Queued,
+                PaymentState::Unknown,
+            ])
         } else {
             None
         }
@@ -164,10 +173,16 @@ pub fn check_events(payment: &Payment, events: &[NewEvent]) {
     for event in own {
         let standing = event.standing.as_ref().expect("a payment's event has a snapshot");
         match (state, event.kind) {
-            (None, kind) => assert_eq!((kind, standing.state), (EventKind::PaymentQueued, PaymentState::Queued)),
+            (None, kind) => {
+                assert_eq!((kind, standing.state), (EventKind::PaymentQueued, PaymentState::Queued))
+            }
             (Some(before), EventKind::PaymentUpdated) => assert_eq!(before, standing.state),
             (Some(before), kind) => {
-                assert!(DECIDED.contains(&(before, standing.state)), "{before:?} to {:?}", standing.state);
+                assert!(
+                    DECIDED.contains(&(before, standing.state)),
+                    "{before:?} to {:?}",
+                    standing.state
+                );
                 assert_eq!(kind.name(), format!("payment.{}", standing.state.name()));
             }
         }
@@ -187,24 +202,39 @@ pub fn check_books(books: &Books, payment: &Payment, history: &Effects) {
     }
     assert!(sums.values().all(|sum| *sum == 0), "{sums:?}");
     for transfer in &history.transfers {
-        let of_currency = |code: &crate::ledger::AccountCode| code.currency() == transfer.amount.currency;
-        assert!(of_currency(&transfer.debit) && of_currency(&transfer.credit) && transfer.amount.minor > 0);
+        let of_currency =
+            |code: &crate::ledger::AccountCode| code.currency() == transfer.amount.currency;
+        assert!(
+            of_currency(&transfer.debit)
+                && of_currency(&transfer.credit)
+                && transfer.amount.minor > 0
+        );
         assert_eq!(transfer.subject, Some(payment.id.0));
     }
-    let ids: std::collections::BTreeSet<TransferId> = history.transfers.iter().map(|transfer| transfer.id).collect();
+    let ids: std::collections::BTreeSet<TransferId> =
+        history.transfers.iter().map(|transfer| transfer.id).collect();
     assert_eq!(ids.len(), history.transfers.len(), "an id was used twice");
-    let posted = history.transfers.iter().any(|transfer| transfer.kind == TransferKind::PostPending);
+    let posted =
+        history.transfers.iter().any(|transfer| transfer.kind == TransferKind::PostPending);
     // Available, reserved and paid-out PKR of a prefund of 200 USDT.
     let expected = match (payment.standing.state, posted) {
         (PaymentState::Queued | PaymentState::Processing | PaymentState::Unknown, false) => {
             (200_000_000 - CHARGE_MINOR, CHARGE_MINOR, 0)
         }
         (PaymentState::Succeeded, true) => (200_000_000 - CHARGE_MINOR, 0, 3_791_205),
-        (PaymentState::Rejected | PaymentState::Failed | PaymentState::Reversed, false) => (200_000_000, 0, 0),
+        (PaymentState::Rejected | PaymentState::Failed | PaymentState::Reversed, false) => {
+            (200_000_000, 0, 0)
+        }
         (PaymentState::Reversed, true) => (200_000_000 - 340_019 - 500_000, 0, 0),
         (state, posted) => panic!("{state:?} with the hold posted: {posted}"),
     };
     let prefund = books.prefund();
-    let paid = books.account(&crate::ledger::AccountCode::FxPosition(Currency::Pkr)).balance().minor;
-    assert_eq!((prefund.available().minor, prefund.debits_pending, paid), expected, "{:?}", payment.standing.state);
+    let paid =
+        books.account(&crate::ledger::AccountCode::FxPosition(Currency::Pkr)).balance().minor;
+    assert_eq!(
+        (prefund.available().minor, prefund.debits_pending, paid),
+        expected,
+        "{:?}",
+        payment.standing.state
+    );
 }

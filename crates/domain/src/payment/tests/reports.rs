@@ -30,11 +30,15 @@ fn a_payment_proceeds_to_success() {
     assert_eq!(accepted.job, Some(JobChange::Set(JobKind::Inquire, monday() + Span::secs(5))));
     case.pass(Span::secs(3));
     let reference = Some("FT123".to_owned());
-    let settled = case.hear(&RailReport { bank_reference: reference.clone(), ..say(RailStatus::Settled) });
+    let settled =
+        case.hear(&RailReport { bank_reference: reference.clone(), ..say(RailStatus::Settled) });
     assert_eq!(kinds(&settled), [EventKind::PaymentSucceeded]);
     assert_eq!(settled.job, Some(JobChange::Done));
     let standing = &case.payment.standing;
-    assert_eq!((standing.state, standing.state_at), (PaymentState::Succeeded, monday() + Span::secs(3)));
+    assert_eq!(
+        (standing.state, standing.state_at),
+        (PaymentState::Succeeded, monday() + Span::secs(3))
+    );
     assert_eq!((&standing.bank_reference, &case.attempt.bank_reference), (&reference, &reference));
     assert_eq!(case.payment.settled_at, Some(monday() + Span::secs(3)));
     assert_eq!(settled.events[0].standing.as_ref(), Some(standing));
@@ -46,7 +50,8 @@ fn a_report_that_proves_more_emits_every_step() {
     assert_eq!(kinds(&settled), [EventKind::PaymentProcessing, EventKind::PaymentSucceeded]);
     let versions: Vec<_> = settled.events.iter().map(|event| event.version).collect();
     assert_eq!(versions, [2, 3]);
-    let states: Vec<_> = settled.events.iter().filter_map(|event| Some(event.standing.as_ref()?.state)).collect();
+    let states: Vec<_> =
+        settled.events.iter().filter_map(|event| Some(event.standing.as_ref()?.state)).collect();
     assert_eq!(states, [PaymentState::Processing, PaymentState::Succeeded]);
 }
 
@@ -59,7 +64,11 @@ fn another_amount_is_only_a_discrepancy() {
             let effects = case.hear(&RailReport { amount: Some(amount), ..say(status) });
             let filed = effects.discrepancy.clone().expect("a discrepancy");
             assert_eq!((filed.payment, filed.attempt), (PAYMENT, case.attempt.id));
-            assert!(filed.what.contains(&amount.to_string()) && filed.what.contains("37912.05 PKR"), "{}", filed.what);
+            assert!(
+                filed.what.contains(&amount.to_string()) && filed.what.contains("37912.05 PKR"),
+                "{}",
+                filed.what
+            );
             assert_eq!(effects, Effects { discrepancy: Some(filed), ..Effects::default() });
             assert_eq!((case.payment, case.attempt), before);
         }
@@ -75,13 +84,21 @@ fn after_a_retryable_refusal_another_rail_is_tried_with_another_id() {
     let effects = case.hear(&refused_with("AB08"));
     let job = Some(JobChange::Set(JobKind::Submit, monday()));
     assert_eq!(effects, Effects { job, ..Effects::default() });
-    assert_eq!((case.payment.standing.state, case.attempt.state), (PaymentState::Queued, AttemptState::Refused));
+    assert_eq!(
+        (case.payment.standing.state, case.attempt.state),
+        (PaymentState::Queued, AttemptState::Refused)
+    );
     assert_eq!(case.payment.standing.msg, None, "not reported while attempts continue");
     let first = case.attempt.clone();
     let second = case
-        .run(|payment, _, cx| report::begin_attempt(payment, Some(&first), (&RailId::new("pak-ibft"), None), cx))
+        .run(|payment, _, cx| {
+            report::begin_attempt(payment, Some(&first), (&RailId::new("pak-ibft"), None), cx)
+        })
         .expect("may begin");
-    assert_eq!((second.number, second.state, second.rail), (2, AttemptState::Sending, RailId::new("pak-ibft")));
+    assert_eq!(
+        (second.number, second.state, second.rail),
+        (2, AttemptState::Sending, RailId::new("pak-ibft"))
+    );
     assert_ne!(second.id, first.id);
     assert_eq!(case.payment.attempt, Some(second.id));
 }
@@ -92,7 +109,9 @@ fn only_a_refused_attempt_permits_another() {
         let mut case = Case::sending();
         case.attempt.state = state;
         let last = case.attempt.clone();
-        let begun = case.run(|payment, _, cx| report::begin_attempt(payment, Some(&last), (&last.rail, None), cx));
+        let begun = case.run(|payment, _, cx| {
+            report::begin_attempt(payment, Some(&last), (&last.rail, None), cx)
+        });
         match state {
             AttemptState::Refused => assert!(begun.is_ok()),
             _ => assert_eq!(begun, Err(Stale::AttemptUnderWay(last.id)), "{state:?}"),
@@ -101,8 +120,9 @@ fn only_a_refused_attempt_permits_another() {
     for state in PaymentState::ALL.into_iter().filter(|state| *state != PaymentState::Queued) {
         let mut case = Case::sending();
         case.payment.standing.state = state;
-        let begun: Result<Attempt, Stale> =
-            case.run(|payment, attempt, cx| report::begin_attempt(payment, None, (&attempt.rail, None), cx));
+        let begun: Result<Attempt, Stale> = case.run(|payment, attempt, cx| {
+            report::begin_attempt(payment, None, (&attempt.rail, None), cx)
+        });
         assert_eq!(begun, Err(Stale::State(state)));
     }
 }
@@ -137,10 +157,14 @@ fn after_acceptance_no_reason_permits_another_rail() {
 #[test]
 fn an_unsent_message_may_use_another_rail() {
     let mut case = Case::sending();
-    let effects = case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
+    let effects = case
+        .run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
     assert_eq!(effects.job, Some(JobChange::Set(JobKind::Submit, monday())));
     assert_eq!((effects.events, effects.transfers), (Vec::new(), Vec::new()));
-    assert_eq!((case.attempt.state, case.attempt.reason.as_deref()), (AttemptState::Refused, Some(NOT_SENT)));
+    assert_eq!(
+        (case.attempt.state, case.attempt.reason.as_deref()),
+        (AttemptState::Refused, Some(NOT_SENT))
+    );
 }
 
 #[test]
@@ -149,13 +173,16 @@ fn not_sent_is_accepted_for_the_first_message_only() {
         let mut case = Case::sending();
         case.attempt.state = state;
         let before = (case.payment.clone(), case.attempt.clone());
-        let effects = case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
+        let effects = case.run(|payment, attempt, cx| {
+            report::not_sent(payment, attempt, "connection refused", cx)
+        });
         assert_eq!(effects, Effects::default(), "{state:?}");
         assert_eq!((case.payment, case.attempt), before, "{state:?}");
     }
     let mut asked = Case::sending();
     asked.ask_in_vain(0);
-    let repeated = asked.run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
+    let repeated = asked
+        .run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
     assert_eq!(repeated, Effects::default(), "the message may have left before it was repeated");
     assert_eq!(asked.attempt.state, AttemptState::Indeterminate);
 }
@@ -245,11 +272,14 @@ fn a_refused_attempts_reference_never_becomes_the_payments() {
     let refused = RailReport { bank_reference: Some("OLD".to_owned()), ..refused_with("AB08") };
     case.hear(&refused);
     let mut first = case.attempt.clone();
-    let begun =
-        case.run(|payment, _, cx| report::begin_attempt(payment, Some(&first), (&RailId::new("pak-ibft"), None), cx));
+    let begun = case.run(|payment, _, cx| {
+        report::begin_attempt(payment, Some(&first), (&RailId::new("pak-ibft"), None), cx)
+    });
     assert!(begun.is_ok());
     let rail = case.rail.clone();
-    let again = case.run(|payment, _, cx| report::apply(payment, &mut first, &refused, Some(&rail), RETURN_WINDOW, cx));
+    let again = case.run(|payment, _, cx| {
+        report::apply(payment, &mut first, &refused, Some(&rail), RETURN_WINDOW, cx)
+    });
     assert_eq!(again, Effects::default());
     assert_eq!(case.payment.standing.bank_reference, None);
 }

@@ -35,9 +35,13 @@ fn inquiry_delays_increase() {
 fn an_unclear_answer_is_inquired_about_and_never_assumed() {
     let mut case = Case::sending();
     case.pass(Span::secs(20));
-    let effects = case.run(|payment, attempt, cx| report::unclear(payment, attempt, "time-out after 20 s", cx));
+    let effects = case
+        .run(|payment, attempt, cx| report::unclear(payment, attempt, "time-out after 20 s", cx));
     assert_eq!(effects, Effects { job: inquire_in(case.now, Span::secs(5)), ..Effects::default() });
-    assert_eq!((case.payment.standing.state, case.attempt.state), (PaymentState::Queued, AttemptState::Indeterminate));
+    assert_eq!(
+        (case.payment.standing.state, case.attempt.state),
+        (PaymentState::Queued, AttemptState::Indeterminate)
+    );
     assert_eq!(case.payment.unclear_since, Some(monday()), "since it was sent");
     let again = case.run(|payment, attempt, cx| report::unclear(payment, attempt, "again", cx));
     assert_eq!(again, Effects::default());
@@ -49,7 +53,11 @@ fn an_accepted_message_is_inquired_about() {
     let taken = case.run(|_, attempt, cx| report::taken(attempt, cx));
     assert_eq!(taken, Effects { job: inquire_in(monday(), Span::secs(5)), ..Effects::default() });
     let mut done = Case::after(&[RailStatus::Settled]);
-    assert_eq!(done.run(|_, attempt, cx| report::taken(attempt, cx)), Effects::default(), "the report was faster");
+    assert_eq!(
+        done.run(|_, attempt, cx| report::taken(attempt, cx)),
+        Effects::default(),
+        "the report was faster"
+    );
 }
 
 #[test]
@@ -61,7 +69,10 @@ fn beyond_an_instant_rails_window_a_payment_is_unknown_and_inquiries_continue() 
     assert_eq!(case.payment.standing.state, PaymentState::Queued);
     case.pass(Span(1));
     let effects = case.ask_in_vain(4);
-    assert_eq!(effects.events.iter().map(|event| event.kind).collect::<Vec<_>>(), [EventKind::PaymentUnknown]);
+    assert_eq!(
+        effects.events.iter().map(|event| event.kind).collect::<Vec<_>>(),
+        [EventKind::PaymentUnknown]
+    );
     assert_eq!(effects.transfers, [], "the money stays reserved");
     assert_eq!(case.payment.standing.msg.as_deref(), Some("no confirmation from the rail yet"));
     assert!(matches!(effects.job, Some(JobChange::Set(JobKind::Inquire, _))));
@@ -115,11 +126,15 @@ fn an_attempt_without_an_answer_may_have_been_sent() {
 #[test]
 fn an_inquiry_about_a_refused_attempt_leaves_the_payment_to_its_next_rail() {
     let mut case = Case::sending();
-    let refused = case.run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
+    let refused = case
+        .run(|payment, attempt, cx| report::not_sent(payment, attempt, "connection refused", cx));
     assert_eq!(refused.job, Some(JobChange::Set(JobKind::Submit, case.now)));
     case.pass(Span::mins(20));
     assert_eq!(case.ask_in_vain(4), Effects::default());
-    assert_eq!((case.payment.standing.state, case.attempt.state), (PaymentState::Queued, AttemptState::Refused));
+    assert_eq!(
+        (case.payment.standing.state, case.attempt.state),
+        (PaymentState::Queued, AttemptState::Refused)
+    );
     assert_eq!(case.payment.unclear_since, None);
 }
 
@@ -154,16 +169,26 @@ fn an_unknown_payment_recovers_when_the_rail_reports() {
         (RailStatus::Unknown, PaymentState::Unknown),
     ] {
         for accepted_before in [false, true] {
-            let mut case = if accepted_before { Case::after(&[RailStatus::Accepted]) } else { Case::sending() };
+            let mut case = if accepted_before {
+                Case::after(&[RailStatus::Accepted])
+            } else {
+                Case::sending()
+            };
             case.ask_in_vain(0);
             case.pass(Span::mins(15));
             case.ask_in_vain(4);
             assert_eq!(case.payment.standing.state, PaymentState::Unknown);
             let effects = case.hear(&say(said.clone()));
-            assert_eq!(case.payment.standing.state, end, "{said:?}, accepted before: {accepted_before}");
+            assert_eq!(
+                case.payment.standing.state, end,
+                "{said:?}, accepted before: {accepted_before}"
+            );
             assert_eq!(effects.discrepancy, None);
             if end == PaymentState::Processing {
-                assert_eq!((case.payment.standing.msg.as_deref(), case.payment.unclear_since), (None, None));
+                assert_eq!(
+                    (case.payment.standing.msg.as_deref(), case.payment.unclear_since),
+                    (None, None)
+                );
             }
         }
     }
@@ -172,7 +197,9 @@ fn an_unknown_payment_recovers_when_the_rail_reports() {
 #[test]
 fn a_final_payment_is_not_inquired_about() {
     use RailStatus::{Accepted, Cancelled, Rejected, Returned, Settled};
-    for said in [&[Rejected][..], &[Settled], &[Accepted, Rejected], &[Cancelled], &[Settled, Returned]] {
+    for said in
+        [&[Rejected][..], &[Settled], &[Accepted, Rejected], &[Cancelled], &[Settled, Returned]]
+    {
         let mut case = Case::after(said);
         case.pass(Span::days(1));
         assert_eq!(case.ask_in_vain(0), Effects::default(), "{said:?}");

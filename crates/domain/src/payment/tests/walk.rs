@@ -80,7 +80,8 @@ fn wires() -> impl Strategy<Value = Wire> {
 }
 
 fn honest() -> impl Strategy<Value = Act> {
-    let own = [Trigger::NoRoute, Trigger::ComplianceRefused, Trigger::DeadlinePassed, Trigger::Refused];
+    let own =
+        [Trigger::NoRoute, Trigger::ComplianceRefused, Trigger::DeadlinePassed, Trigger::Refused];
     let spans = [Span::secs(5), Span::mins(1), Span::mins(16), Span::hours(7), Span::days(40)];
     prop_oneof![
         4 => wires().prop_map(Act::Submit),
@@ -164,7 +165,9 @@ impl World {
 
     fn hear(&mut self, said: &RailReport) {
         let config = rail("any");
-        let Some(at) = self.attempts.iter().position(|attempt| attempt.id == said.attempt) else { return };
+        let Some(at) = self.attempts.iter().position(|attempt| attempt.id == said.attempt) else {
+            return;
+        };
         self.run(|payment, attempts, cx| {
             report::apply(payment, &mut attempts[at], said, Some(&config), RETURN_WINDOW, cx)
         });
@@ -182,9 +185,13 @@ impl World {
             }
             Act::Inquire { answers } => self.inquire(*answers),
             Act::Repeat(wire) => self.repeat(*wire),
-            Act::Review(approve) => self.decide(|payment, _, cx| report::review(payment, *approve, cx)),
+            Act::Review(approve) => {
+                self.decide(|payment, _, cx| report::review(payment, *approve, cx))
+            }
             Act::Refuse(trigger) => {
-                self.decide(|payment, last, cx| report::refuse(payment, last.as_deref(), *trigger, "ours", cx));
+                self.decide(|payment, last, cx| {
+                    report::refuse(payment, last.as_deref(), *trigger, "ours", cx)
+                });
             }
             Act::Resolve => self.resolve(),
             Act::Pass(span) => self.now = self.now + *span,
@@ -205,14 +212,20 @@ impl World {
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
         match action(&mut self.payment, self.attempts.last_mut(), &mut cx) {
             Ok(effects) => self.write(effects),
-            Err(_) => assert_eq!((&self.payment, &self.attempts), (&before.0, &before.1), "a refusal left a trace"),
+            Err(_) => assert_eq!(
+                (&self.payment, &self.attempts),
+                (&before.0, &before.1),
+                "a refusal left a trace"
+            ),
         }
     }
 
     fn submit(&mut self, wire: Wire) {
         let id = rail(&format!("rail-{}", self.attempts.len())).id;
         let mut cx = Cx { now: self.now, ids: &mut self.ids };
-        let Ok(attempt) = report::begin_attempt(&mut self.payment, self.attempts.last(), (&id, None), &mut cx) else {
+        let Ok(attempt) =
+            report::begin_attempt(&mut self.payment, self.attempts.last(), (&id, None), &mut cx)
+        else {
             return;
         };
         assert_eq!(self.job, Some(JobKind::Submit), "an attempt began without a job");
@@ -223,21 +236,25 @@ impl World {
 
     /// Only once the attempt may have been sent, as the worker does it.
     fn repeat(&mut self, wire: Wire) {
-        if self.attempts.last().is_some_and(|attempt| attempt.state == AttemptState::Indeterminate) {
+        if self.attempts.last().is_some_and(|attempt| attempt.state == AttemptState::Indeterminate)
+        {
             self.transmit(wire);
         }
     }
 
     fn transmit(&mut self, wire: Wire) {
         let at = self.attempts.len() - 1;
-        let arrives = matches!(wire, Wire::Answered | Wire::Taken | Wire::AnswerLost | Wire::DiedAfter);
+        let arrives =
+            matches!(wire, Wire::Answered | Wire::Taken | Wire::AnswerLost | Wire::DiedAfter);
         if arrives {
             self.rail.arrive(at);
         }
         match wire {
             Wire::NotSent => {
                 let first = self.attempts[at].state == AttemptState::Sending;
-                self.run(|payment, attempts, cx| report::not_sent(payment, &mut attempts[at], "refused", cx));
+                self.run(|payment, attempts, cx| {
+                    report::not_sent(payment, &mut attempts[at], "refused", cx)
+                });
                 if first {
                     self.rail.never_sent(at);
                 }
@@ -249,7 +266,9 @@ impl World {
             }
             Wire::Taken => self.run(|_, attempts, cx| report::taken(&attempts[at], cx)),
             Wire::AnswerLost | Wire::Lost => {
-                self.run(|payment, attempts, cx| report::unclear(payment, &mut attempts[at], "time-out", cx));
+                self.run(|payment, attempts, cx| {
+                    report::unclear(payment, &mut attempts[at], "time-out", cx)
+                });
             }
             Wire::DiedAfter | Wire::DiedBefore => {}
         }
@@ -261,13 +280,18 @@ impl World {
             self.hear(&said);
         } else if !self.attempts[at].state.is_refused() {
             let config = rail("any");
-            self.run(|payment, attempts, cx| report::still_unclear(payment, &mut attempts[at], &config, 4, cx));
+            self.run(|payment, attempts, cx| {
+                report::still_unclear(payment, &mut attempts[at], &config, 4, cx)
+            });
         }
     }
 
     /// Reviewers read the rail's books and decide only on final outcomes.
     fn resolve(&mut self) {
-        let Some(status) = self.attempts.len().checked_sub(1).and_then(|at| self.rail.proof(at)) else { return };
+        let Some(status) = self.attempts.len().checked_sub(1).and_then(|at| self.rail.proof(at))
+        else {
+            return;
+        };
         self.decide(|payment, last, cx| match last {
             Some(attempt) => report::resolve(payment, attempt, &status.into(), "statement", cx),
             None => Err(Stale::State(payment.standing.state)),
@@ -280,7 +304,8 @@ impl World {
         check_events(&self.payment, &self.history.events);
         check_books(&self.books, &self.payment, &self.history);
         assert_eq!(state.is_terminal(), self.job.is_none(), "{state:?} with job {:?}", self.job);
-        let in_review = state == PaymentState::Queued && self.payment.review == ReviewState::Waiting;
+        let in_review =
+            state == PaymentState::Queued && self.payment.review == ReviewState::Waiting;
         assert_eq!(in_review, self.job == Some(JobKind::Review), "{:?}", self.payment.review);
         let open = self.attempts.iter().filter(|attempt| !attempt.state.is_refused()).count();
         assert!(open <= 1, "{open} attempts may pay");
@@ -288,15 +313,22 @@ impl World {
             assert!(self.attempts.is_empty(), "sent without approval");
         }
         for (at, attempt) in self.attempts.iter().enumerate() {
-            assert_eq!(attempt.id.0 == self.payment.id.0, at == 0, "the first attempt has the payment's id");
+            assert_eq!(
+                attempt.id.0 == self.payment.id.0,
+                at == 0,
+                "the first attempt has the payment's id"
+            );
         }
-        let settled = |attempt: &&Attempt| [AttemptState::Settled, AttemptState::Returned].contains(&attempt.state);
+        let settled = |attempt: &&Attempt| {
+            [AttemptState::Settled, AttemptState::Returned].contains(&attempt.state)
+        };
         assert_eq!(
             usize::from(self.payment.settled_at.is_some()),
             self.attempts.iter().filter(settled).count(),
             "settled by exactly one attempt"
         );
-        let ends = self.history.transfers.iter().filter(|transfer| transfer.pending == Some(HOLD)).count();
+        let ends =
+            self.history.transfers.iter().filter(|transfer| transfer.pending == Some(HOLD)).count();
         assert_eq!(ends, usize::from(state.is_terminal()), "a hold ends once, with its payment");
     }
 

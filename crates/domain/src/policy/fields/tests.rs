@@ -58,7 +58,11 @@ fn each_field_is_changed_alone() {
         let values = read([(name, text)], &before).expect("taken");
         let after = with(&before, &values).expect("valid values");
         let field = Field::parse(name).expect("known");
-        assert_eq!(differences(&before, &after), [(field, field.shown(&before), shown.to_owned())], "{name}={text}");
+        assert_eq!(
+            differences(&before, &after),
+            [(field, field.shown(&before), shown.to_owned())],
+            "{name}={text}"
+        );
     }
 }
 
@@ -90,9 +94,13 @@ fn an_invalid_value_is_rejected_with_field_and_rule() {
 
 #[test]
 fn all_faults_are_reported_at_once() {
-    let asked = [("minimum_kyc", "LOW"), ("colour", "blue"), ("margin_bps", "1"), ("margin_bps", "2")];
+    let asked =
+        [("minimum_kyc", "LOW"), ("colour", "blue"), ("margin_bps", "1"), ("margin_bps", "2")];
     let faults = read(asked, &policy()).expect_err("three faults");
     let unknown = FieldFault::Unknown("colour".to_owned());
-    assert_eq!(faults, [FieldFault::Invalid(Field::MinimumKyc), unknown, FieldFault::Twice(Field::MarginBps)]);
+    assert_eq!(
+        faults,
+        [FieldFault::Invalid(Field::MinimumKyc), unknown, FieldFault::Twice(Field::MarginBps)]
+    );
     assert!(faults[1].to_string().contains("minimum_kyc"), "the fields are listed");
 }

@@ -65,7 +65,12 @@ fn payment(number: u128) -> Payment {
         remainder: egp(0),
         hold: TransferId(Uuid::from_u128(number + 70)),
         accepted_at: NOW,
-        standing: Standing { state: PaymentState::Queued, state_at: NOW, msg: None, bank_reference: None },
+        standing: Standing {
+            state: PaymentState::Queued,
+            state_at: NOW,
+            msg: None,
+            bank_reference: None,
+        },
         version: 1,
         review: ReviewState::NotNeeded,
         screened: Screened { score: 0, evidence: None, list_version: "1".to_owned(), stale: false },
@@ -81,7 +86,15 @@ fn batch(payments: &[Payment]) -> WorkingSet {
     for payment in payments {
         let (tenant, subject, kind) = (TENANT, payment.id.0, JobKind::Submit);
         let leased_until = Some(NOW + Span::secs(60));
-        let job = Job { tenant, subject, kind, run_at: NOW - Span::secs(1), fence: 1, leased_until, tries: 7 };
+        let job = Job {
+            tenant,
+            subject,
+            kind,
+            run_at: NOW - Span::secs(1),
+            fence: 1,
+            leased_until,
+            tries: 7,
+        };
         ws.jobs.load((TENANT, subject), Some(job));
         ws.payments.load((TENANT, payment.id), payment.clone());
         let transfer = Transfer {
@@ -97,16 +110,23 @@ fn batch(payments: &[Payment]) -> WorkingSet {
             subject: Some(subject),
             at: NOW,
         };
-        let top_up = Transfer { debit: AccountCode::External(StableCoin::Usdt), ..transfer.clone() };
+        let top_up =
+            Transfer { debit: AccountCode::External(StableCoin::Usdt), ..transfer.clone() };
         let credit = AccountCode::Prefund(StableCoin::Usdt);
-        let top_up = Transfer { credit, kind: TransferKind::Posted, reason: "prefund.top_up", ..top_up };
+        let top_up =
+            Transfer { credit, kind: TransferKind::Posted, reason: "prefund.top_up", ..top_up };
         ws.book(vec![top_up, transfer]).expect("booked");
         ws.keep();
     }
     ws
 }
 
-fn run(ws: &mut WorkingSet, payment: &Payment, action: PaymentAction, rails: Vec<RailConfig>) -> Outcome {
+fn run(
+    ws: &mut WorkingSet,
+    payment: &Payment,
+    action: PaymentAction,
+    rails: Vec<RailConfig>,
+) -> Outcome {
     let corridors = Corridors {
         corridors: BTreeMap::new(),
         rails,
@@ -117,7 +137,12 @@ fn run(ws: &mut WorkingSet, payment: &Payment, action: PaymentAction, rails: Vec
     let directory = BankDirectory::default();
     let rules = Rules { corridors: &corridors, directory: &directory, wallet: None };
     let mut ids = Ids(1_000 + payment.id.0.as_u128() * 100);
-    decide(ws, &Command { tenant: TENANT, action: Action::Payment(payment.id, action) }, rules, &mut ids)
+    decide(
+        ws,
+        &Command { tenant: TENANT, action: Action::Payment(payment.id, action) },
+        rules,
+        &mut ids,
+    )
 }
 
 fn tally(customer: &str) -> Tally {
@@ -140,7 +165,10 @@ fn looks_again(ws: &WorkingSet, payment: &Payment, outcome: &Outcome) {
     assert_eq!(ws.payments.get(&(TENANT, payment.id)), Some(payment));
     let job = ws.jobs.get(&(TENANT, payment.id.0)).cloned().flatten().expect("it goes on");
     let soon = NOW + Span::secs(1);
-    assert_eq!((job.kind, job.run_at, job.leased_until, job.tries), (JobKind::Submit, soon, None, 7));
+    assert_eq!(
+        (job.kind, job.run_at, job.leased_until, job.tries),
+        (JobKind::Submit, soon, None, 7)
+    );
     assert!(ws.attempts.all().all(|(_, attempt)| attempt.payment != payment.id));
 }
 
@@ -200,7 +228,8 @@ fn a_rail_without_limits_counts_no_usage() {
     let payment = payment(1);
     let mut ws = batch(std::slice::from_ref(&payment));
     let free = RailConfig { sender_limits: None, ..rail() };
-    let action = PaymentAction::BeginAttempt { fence: 1, rail: rail().id, tally: Some(tally("C-1")) };
+    let action =
+        PaymentAction::BeginAttempt { fence: 1, rail: rail().id, tally: Some(tally("C-1")) };
     assert_eq!(begun(run(&mut ws, &payment, action, vec![free])).sender, None);
 }
 

@@ -33,7 +33,10 @@ impl Workers {
             return Ok(());
         }
         let tenants = self.store.tenants().await?.into_iter().map(|tenant| tenant.id).collect();
-        let found = RailFindings { complete: BreakKind::ALL.into_iter().collect(), ..RailFindings::default() };
+        let found = RailFindings {
+            complete: BreakKind::ALL.into_iter().collect(),
+            ..RailFindings::default()
+        };
         let mut comparison = Comparison { found, now: self.clock().now(), tenants };
         self.compare_bookings(&mut comparison).await?;
         for covered in &covered {
@@ -59,7 +62,8 @@ impl Workers {
             after = Some(last.attempt.id);
             let mut agreeing = Vec::new();
             for it in &page {
-                let newest = it.entries.iter().map(|entry| entry.read_at).max().unwrap_or(comparison.now);
+                let newest =
+                    it.entries.iter().map(|entry| entry.read_at).max().unwrap_or(comparison.now);
                 let bookings: Vec<Booking> = it.entries.iter().map(|entry| entry.booking).collect();
                 let waited = comparison.now - newest >= grace;
                 match bank_statement::judge(
@@ -81,11 +85,18 @@ impl Workers {
     }
 
     /// Attempts that should have further entries by now.
-    async fn look_for_lacking(&self, covered: &store::Covered, comparison: &mut Comparison) -> Result<(), StoreError> {
+    async fn look_for_lacking(
+        &self,
+        covered: &store::Covered,
+        comparison: &mut Comparison,
+    ) -> Result<(), StoreError> {
         let until = covered.to - self.world.tuning.statement_grace;
         for tenant in comparison.tenants.clone() {
-            for (lacking, kind) in [(Lacking::Payout, BreakKind::Missing), (Lacking::Return, BreakKind::NotReturned)] {
-                let found = self.store.unbooked(tenant, covered, until, lacking, LACKING_MAX).await?;
+            for (lacking, kind) in
+                [(Lacking::Payout, BreakKind::Missing), (Lacking::Return, BreakKind::NotReturned)]
+            {
+                let found =
+                    self.store.unbooked(tenant, covered, until, lacking, LACKING_MAX).await?;
                 if found.len() == LACKING_MAX {
                     // Attempts beyond the limit may be missing as well: none of them counts as
                     // resolved.
@@ -127,7 +138,12 @@ impl Workers {
             let what = unknown(&entry);
             for tenant in comparison.tenants.clone() {
                 let rail = entry.place.rail.clone();
-                let it = RailBreak { rail, kind: BreakKind::Unknown, subject: tenant.0, what: what.clone() };
+                let it = RailBreak {
+                    rail,
+                    kind: BreakKind::Unknown,
+                    subject: tenant.0,
+                    what: what.clone(),
+                };
                 comparison.found.breaks.push((tenant, it));
             }
             comparison.found.told.push(entry.place);
@@ -174,14 +190,20 @@ fn place_of(it: &AttemptBookings) -> String {
 
 fn place(entry: &RailEntry) -> String {
     let EntryPlace { statement, page, number, .. } = &entry.place;
-    let reference = entry.reference.as_ref().map_or_else(String::new, |text| format!(", reference {text}"));
+    let reference =
+        entry.reference.as_ref().map_or_else(String::new, |text| format!(", reference {text}"));
     let page = if *page == 1 { String::new() } else { format!(" page {page}") };
     format!("statement {statement}{page} entry {number}{reference}")
 }
 
 fn unknown(entry: &RailEntry) -> String {
-    let (what, amount) = (if entry.booking.is_credit { "credited" } else { "debited" }, entry.booking.amount);
-    format!("rail {}: {amount} is {what} but matches no payout ({})", entry.place.rail, place(entry))
+    let (what, amount) =
+        (if entry.booking.is_credit { "credited" } else { "debited" }, entry.booking.amount);
+    format!(
+        "rail {}: {amount} is {what} but matches no payout ({})",
+        entry.place.rail,
+        place(entry)
+    )
 }
 
 #[cfg(test)]
@@ -194,8 +216,14 @@ mod tests {
 
     #[test]
     fn an_entry_is_reported_with_its_position() {
-        let place = EntryPlace { rail: RailId::new("pak-raast"), statement: "S-1".to_owned(), page: 1, number: 3 };
-        let booking = Booking { is_credit: false, amount: Money::new(12_345, Currency::Pkr), charges: 0 };
+        let place = EntryPlace {
+            rail: RailId::new("pak-raast"),
+            statement: "S-1".to_owned(),
+            page: 1,
+            number: 3,
+        };
+        let booking =
+            Booking { is_credit: false, amount: Money::new(12_345, Currency::Pkr), charges: 0 };
         let mut entry = RailEntry {
             place,
             booking,

@@ -4,7 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use domain::chain::{Address, Block, BlockAt, ChainFault, ChainLog, Depth, LogEvent, Receipt, Sighting, TransferAt};
+use domain::chain::{
+    Address, Block, BlockAt, ChainFault, ChainLog, Depth, LogEvent, Receipt, Sighting, TransferAt,
+};
 use domain::chain_tx::Place;
 use domain::deposit::{Deposit, VaultLog};
 use domain::time::Span;
@@ -41,7 +43,9 @@ impl Watch<'_> {
         let Some(until) = (newest.min(tip.number) + 1).checked_sub(deep) else { return Ok(()) };
         let done = match self.memory.read_again {
             Some(done) => done,
-            None => self.kept_read_again().await?.unwrap_or_else(|| until.saturating_sub(HEADERS_KEPT)),
+            None => {
+                self.kept_read_again().await?.unwrap_or_else(|| until.saturating_sub(HEADERS_KEPT))
+            }
         };
         self.memory.read_again = Some(done);
         if until < done + AT_ONCE {
@@ -90,10 +94,16 @@ impl Watch<'_> {
     }
 
     /// The blocks of a range whose logs differ from the stored ones.
-    pub(super) async fn differing(&self, from: u64, to: u64, logs: &[ChainLog]) -> Result<BTreeSet<u64>, Trouble> {
+    pub(super) async fn differing(
+        &self,
+        from: u64,
+        to: u64,
+        logs: &[ChainLog],
+    ) -> Result<BTreeSet<u64>, Trouble> {
         let said = self.moves(logs).await?;
         let kept = self.workers.store.vault_logs_between(from, to).await?;
-        let addresses: Vec<Address> = kept.iter().map(|log| log.vault).collect::<BTreeSet<_>>().into_iter().collect();
+        let addresses: Vec<Address> =
+            kept.iter().map(|log| log.vault).collect::<BTreeSet<_>>().into_iter().collect();
         // Payments of controllers to treasuries are stored as well.
         let watched = self.workers.store.watched(&addresses).await?;
         let watched: BTreeSet<Address> = watched.into_iter().map(|vault| vault.address).collect();
@@ -129,7 +139,10 @@ impl Watch<'_> {
     }
 
     /// Re-reads one ingested block from all nodes.
-    pub(super) async fn read_block_of_all(&mut self, number: u64) -> Result<Option<usize>, Trouble> {
+    pub(super) async fn read_block_of_all(
+        &mut self,
+        number: u64,
+    ) -> Result<Option<usize>, Trouble> {
         let shown = self.chain.logs_again(number, number, &[]).await?;
         self.read_block_again(number, &shown).await
     }
@@ -137,7 +150,11 @@ impl Watch<'_> {
     /// Re-reads one ingested block and stores its logs, and those of `shown` that enough nodes confirm;
     /// returns how many transfers to our vaults had been omitted. `None` = too few nodes have the block,
     /// or one of those logs, now.
-    pub(super) async fn read_block_again(&mut self, number: u64, shown: &[ChainLog]) -> Result<Option<usize>, Trouble> {
+    pub(super) async fn read_block_again(
+        &mut self,
+        number: u64,
+        shown: &[ChainLog],
+    ) -> Result<Option<usize>, Trouble> {
         if self.tip.is_none_or(|tip| tip.number < number) {
             return Ok(None);
         }
@@ -147,7 +164,9 @@ impl Watch<'_> {
         }
         let logs = self.chain.logs(block.hash, &[]).await?;
         // Tokens' own states may have changed since.
-        let moving = |log: &&ChainLog| matches!(log.event, LogEvent::Transfer { .. } | LogEvent::FundsDestroyed { .. });
+        let moving = |log: &&ChainLog| {
+            matches!(log.event, LogEvent::Transfer { .. } | LogEvent::FundsDestroyed { .. })
+        };
         let mut logs: Vec<ChainLog> = logs.iter().filter(moving).copied().collect();
         for log in self.not_in(&logs, shown, &block).await? {
             match self.is_there(&log).await? {
@@ -159,7 +178,8 @@ impl Watch<'_> {
         logs.sort_by_key(|log| log.log_index);
         let mut kept = self.take_logs(&block, &logs).await?;
         let before = self.workers.store.vault_logs_between(number, number).await?;
-        let before: Vec<VaultLog> = before.into_iter().filter(|log| log.place.block == block.hash).collect();
+        let before: Vec<VaultLog> =
+            before.into_iter().filter(|log| log.place.block == block.hash).collect();
         let is_new = |log: &&VaultLog| !before.iter().any(|known| moved(known) == moved(log));
         let found = kept.iter().filter(is_new).count();
         let mut gone = 0;
@@ -174,19 +194,27 @@ impl Watch<'_> {
         self.workers.store.amend_block(&self.role, block.hash, &kept).await?;
         if found > 0 || gone > 0 {
             tracing::warn!(number, found, gone, "re-read block differs from the ingested block");
-            let what = format!("block {number} was re-read: a node had omitted {found} transfers and invented {gone}");
+            let what = format!(
+                "block {number} was re-read: a node had omitted {found} transfers and invented {gone}"
+            );
             self.workers.alert_everybody(AlertKind::ChainNode, &what).await;
         }
         Ok(Some(found))
     }
 
     /// Logs of `shown` that move our coins from or to vaults and are missing in `logs`.
-    async fn not_in(&self, logs: &[ChainLog], shown: &[ChainLog], block: &Block) -> Result<Vec<ChainLog>, Trouble> {
+    async fn not_in(
+        &self,
+        logs: &[ChainLog],
+        shown: &[ChainLog],
+        block: &Block,
+    ) -> Result<Vec<ChainLog>, Trouble> {
         let vaults = self.vaults(shown).await?;
         let is_missing = |log: &&ChainLog| {
             let LogEvent::Transfer { from, to, value } = log.event else { return false };
             let is_ours = value > 0 && (vaults.contains_key(&from) || vaults.contains_key(&to));
-            let is_here = log.block == block.hash && self.wallets.config.coin(&log.contract).is_some();
+            let is_here =
+                log.block == block.hash && self.wallets.config.coin(&log.contract).is_some();
             is_ours && is_here && !logs.iter().any(|known| known.log_index == log.log_index)
         };
         Ok(shown.iter().filter(is_missing).copied().collect())
@@ -233,13 +261,16 @@ impl Watch<'_> {
         if self.chain.confirms(&receipt, &[]).await? != Sighting::Confirmed {
             return Ok(false);
         }
-        Ok((receipt.block_number, receipt.block) != (log.place.number, log.place.block) || !has(&receipt, log))
+        Ok((receipt.block_number, receipt.block) != (log.place.number, log.place.block)
+            || !has(&receipt, log))
     }
 
     /// Rescans a vault whose balance differs from the sum of its logs, but not in every round.
     pub(super) async fn look_through(&mut self, vault: Address) -> Result<(), Trouble> {
         let now = self.workers.clock().now();
-        self.memory.looked_through.retain(|_, (at, _)| now - *at < Span(LOOK_THROUGH_PAUSE_MAX.0 * 2));
+        self.memory
+            .looked_through
+            .retain(|_, (at, _)| now - *at < Span(LOOK_THROUGH_PAUSE_MAX.0 * 2));
         let pause = match self.memory.looked_through.get(&vault) {
             Some((at, pause)) if now - *at < *pause => return Ok(()),
             Some((_, pause)) => Span(pause.0 * 2).min(LOOK_THROUGH_PAUSE_MAX),

@@ -58,23 +58,31 @@ impl Watch<'_> {
         }
         let heads = self.heads_for(&waiting, newest).await?;
         let blocks = self.judge_blocks(&waiting, &heads).await?;
-        let release_min = self.workers.release_min(self.wallets, waiting.iter().map(|it| it.minor)).await;
+        let release_min =
+            self.workers.release_min(self.wallets, waiting.iter().map(|it| it.minor)).await;
         let mut policies: BTreeMap<TenantId, Option<Span>> = BTreeMap::new();
         let (mut unconfirmed, mut again, mut differing) = (false, BTreeSet::new(), BTreeSet::new());
         for some in waiting.chunks(TOLD_AT_ONCE) {
-            let asked: Vec<_> =
-                some.iter().map(|deposit| self.find_out(deposit, &blocks, &heads, release_min)).collect();
+            let asked: Vec<_> = some
+                .iter()
+                .map(|deposit| self.find_out(deposit, &blocks, &heads, release_min))
+                .collect();
             let findings: Vec<_> = stream::iter(asked).buffered(ASKED_AT_ONCE).collect().await;
             let findings = findings.into_iter().collect::<Result<Vec<_>, Trouble>>()?;
             for (deposit, finding) in some.iter().zip(&findings) {
                 match finding {
                     Finding::Unconfirmed => unconfirmed = true,
-                    Finding::Absent(Place { number, .. }) | Finding::Elsewhere(number) => _ = again.insert(*number),
+                    Finding::Absent(Place { number, .. }) | Finding::Elsewhere(number) => {
+                        _ = again.insert(*number)
+                    }
                     Finding::Differs(_) => _ = differing.insert(deposit.to),
                     _ => {}
                 }
-                if matches!(finding, Finding::Counts { .. }) && !policies.contains_key(&deposit.tenant) {
-                    policies.insert(deposit.tenant, self.workers.accept_late(deposit.tenant).await?);
+                if matches!(finding, Finding::Counts { .. })
+                    && !policies.contains_key(&deposit.tenant)
+                {
+                    policies
+                        .insert(deposit.tenant, self.workers.accept_late(deposit.tenant).await?);
                 }
             }
             let told = some.iter().zip(findings).map(|(deposit, finding)| async {
@@ -97,8 +105,9 @@ impl Watch<'_> {
 
     /// The chain's height, and its finalized height if needed.
     async fn heads_for(&self, waiting: &[Deposit], newest: u64) -> Result<Heads, Trouble> {
-        let counts_blocks =
-            |deposit: &Deposit| matches!(self.wallets.config.deposit_depth(deposit.minor), Depth::Blocks(_));
+        let counts_blocks = |deposit: &Deposit| {
+            matches!(self.wallets.config.deposit_depth(deposit.minor), Depth::Blocks(_))
+        };
         match self.tip {
             Some(tip) if waiting.iter().all(counts_blocks) => {
                 let latest = Block { number: newest, ..tip };
@@ -126,7 +135,9 @@ impl Watch<'_> {
                 None => Verdict::NotYet,
                 Some(_) => match self.chain.agrees(place.number, place.block).await {
                     Ok(true) => Verdict::Agreed,
-                    Ok(false) | Err(ChainFault::Unreachable(_) | ChainFault::TooMuch) => Verdict::NotYet,
+                    Ok(false) | Err(ChainFault::Unreachable(_) | ChainFault::TooMuch) => {
+                        Verdict::NotYet
+                    }
                     Err(fault) => return Err(fault.into()),
                 },
             };
@@ -137,7 +148,11 @@ impl Watch<'_> {
 
     fn is_deep(&self, deposit: &Deposit, place: Place, heads: &Heads) -> bool {
         let depth = self.wallets.config.deposit_depth(deposit.minor);
-        let deep = self.wallets.config.newest_at(heads, depth).is_some_and(|newest| newest >= place.number);
+        let deep = self
+            .wallets
+            .config
+            .newest_at(heads, depth)
+            .is_some_and(|newest| newest >= place.number);
         deep || planted::is(Planted::CreditBeforeDepth)
     }
 
@@ -158,14 +173,20 @@ impl Watch<'_> {
             let lost = deposit.lost_at.unwrap_or(u64::MAX);
             let long = self.seen_to() >= lost.saturating_add(DROPPED_AFTER_BLOCKS);
             let dropped = long && deposit.state == DepositState::Suspended;
-            return if dropped { self.unless_elsewhere(deposit, Finding::Dropped).await } else { Ok(Finding::Waits) };
+            return if dropped {
+                self.unless_elsewhere(deposit, Finding::Dropped).await
+            } else {
+                Ok(Finding::Waits)
+            };
         };
         if !self.is_deep(deposit, place, heads) {
             return Ok(Finding::Waits);
         }
         match blocks.get(&(place.number, place.block)) {
             Some(Verdict::Agreed) => {}
-            Some(Verdict::Gone) => return self.unless_elsewhere(deposit, Finding::Gone(place)).await,
+            Some(Verdict::Gone) => {
+                return self.unless_elsewhere(deposit, Finding::Gone(place)).await;
+            }
             Some(Verdict::NotYet) => return Ok(Finding::Unconfirmed),
             None => return Ok(Finding::Waits),
         }
@@ -180,7 +201,9 @@ impl Watch<'_> {
                 Ok(Finding::Counts { confirmations, release_min })
             }
             Ok(Some(finding)) => Ok(finding),
-            Err(ChainFault::Disagreement(what)) => Ok(Finding::Mismatch(format!("nodes disagree about {what}"))),
+            Err(ChainFault::Disagreement(what)) => {
+                Ok(Finding::Mismatch(format!("nodes disagree about {what}")))
+            }
             Err(fault) => {
                 tracing::warn!(%fault, deposit = %deposit.id, "deposit confirmation failed, will retry");
                 Ok(Finding::Unconfirmed)
@@ -189,17 +212,29 @@ impl Watch<'_> {
     }
 
     /// `finding`, unless an ingested block has the deposit's log.
-    async fn unless_elsewhere(&self, deposit: &Deposit, finding: Finding) -> Result<Finding, Trouble> {
+    async fn unless_elsewhere(
+        &self,
+        deposit: &Deposit,
+        finding: Finding,
+    ) -> Result<Finding, Trouble> {
         let logs = self.workers.store.vault_logs(deposit.to).await?;
-        let is_its = |log: &&VaultLog| (log.tx, log.ordinal) == (deposit.tx, deposit.ordinal) && log.minor > 0;
+        let is_its = |log: &&VaultLog| {
+            (log.tx, log.ordinal) == (deposit.tx, deposit.ordinal) && log.minor > 0
+        };
         let elsewhere = logs.iter().find(|log| is_its(log) && Some(log.place) != deposit.place);
         Ok(elsewhere.map_or(finding, |log| Finding::Elsewhere(log.place.number)))
     }
 
     /// Compares a deposit with each node's receipt of its transaction; `None` = enough of them have
     /// it.
-    async fn is_seen(&self, deposit: &Deposit, place: Place) -> Result<Option<Finding>, ChainFault> {
-        let Some(token) = self.wallets.config.token(deposit.coin) else { return Ok(Some(Finding::Waits)) };
+    async fn is_seen(
+        &self,
+        deposit: &Deposit,
+        place: Place,
+    ) -> Result<Option<Finding>, ChainFault> {
+        let Some(token) = self.wallets.config.token(deposit.coin) else {
+            return Ok(Some(Finding::Waits));
+        };
         Ok(match self.chain.sees(&deposit.transfer_at(place, token)).await? {
             Sighting::Confirmed => None,
             Sighting::Absent => Some(Finding::Absent(place)),
@@ -210,7 +245,12 @@ impl Watch<'_> {
     /// Compares a vault's balance after a block with the sum of its logs; `None` = equal. The block
     /// is the deposit's own, which enough nodes have; nodes do not keep old balances, so it is a
     /// newer one for an old deposit.
-    async fn compare(&self, vault: Address, coin: StableCoin, at: Place) -> Result<Option<Finding>, ChainFault> {
+    async fn compare(
+        &self,
+        vault: Address,
+        coin: StableCoin,
+        at: Place,
+    ) -> Result<Option<Finding>, ChainFault> {
         let unreadable = |error| ChainFault::Unreachable(format!("logs cannot be read: {error}"));
         let (Some(token), Some(tip)) = (self.wallets.config.token(coin), self.tip) else {
             return Ok(Some(Finding::Waits));
@@ -230,12 +270,19 @@ impl Watch<'_> {
         if u64::try_from(sum).is_ok_and(|sum| sum == holds) {
             return Ok(None);
         }
-        let what = format!("vault {vault} holds {holds} after block {number}, but its logs add up to {sum}");
+        let what = format!(
+            "vault {vault} holds {holds} after block {number}, but its logs add up to {sum}"
+        );
         Ok(Some(Finding::Differs(what)))
     }
 
     /// `None` = too few nodes have a block of this height.
-    async fn balance_after(&self, token: Address, vault: Address, number: u64) -> Result<Option<u64>, ChainFault> {
+    async fn balance_after(
+        &self,
+        token: Address,
+        vault: Address,
+        number: u64,
+    ) -> Result<Option<u64>, ChainFault> {
         match self.chain.block(BlockAt::Number(number)).await? {
             Some(block) => self.chain.balance_after(token, vault, &block).await,
             None => Ok(None),
@@ -251,13 +298,17 @@ impl Watch<'_> {
     ) -> Result<(), Trouble> {
         let height = heads.latest.number;
         let action = match finding {
-            Finding::Counts { confirmations, release_min } => DepositAction::Counted { confirmations, release_min },
+            Finding::Counts { confirmations, release_min } => {
+                DepositAction::Counted { confirmations, release_min }
+            }
             Finding::Gone(block) => DepositAction::Lost { block, height },
             Finding::Mismatch(_) | Finding::Differs(_) if deposit.disputed => return Ok(()),
             Finding::Mismatch(what) | Finding::Differs(what) => DepositAction::Disputed(what),
             Finding::Dropped => DepositAction::Dropped { height: self.seen_to() },
             // The block is re-read.
-            Finding::Absent(_) | Finding::Elsewhere(_) | Finding::Unconfirmed | Finding::Waits => return Ok(()),
+            Finding::Absent(_) | Finding::Elsewhere(_) | Finding::Unconfirmed | Finding::Waits => {
+                return Ok(());
+            }
         };
         let named = DepositRef::of(deposit, late);
         self.must(deposit.tenant, deposit.id.0, Action::Deposit(named, action)).await

@@ -25,8 +25,9 @@ pub(super) type Vaults = BTreeMap<Address, Watched>;
 impl Watch<'_> {
     /// Whether any of the logs concerns one of our vaults or a token itself.
     pub(super) async fn concerns_us(&self, logs: &[ChainLog]) -> Result<bool, Trouble> {
-        let about_coins =
-            |log: &ChainLog| matches!(log.event, LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged);
+        let about_coins = |log: &ChainLog| {
+            matches!(log.event, LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged)
+        };
         if logs.iter().any(about_coins) {
             return Ok(true);
         }
@@ -36,7 +37,11 @@ impl Watch<'_> {
 
     /// The controllers that pay addresses other than vaults in these logs: such payments go to
     /// their treasuries. Tenants are read only if there is one.
-    async fn payers(&self, logs: &[ChainLog], vaults: &Vaults) -> Result<BTreeSet<Address>, Trouble> {
+    async fn payers(
+        &self,
+        logs: &[ChainLog],
+        vaults: &Vaults,
+    ) -> Result<BTreeSet<Address>, Trouble> {
         let outside = |log: &ChainLog| match log.event {
             LogEvent::Transfer { from, to, value } if value > 0 => {
                 (!vaults.contains_key(&from) && !vaults.contains_key(&to)).then_some(from)
@@ -49,12 +54,17 @@ impl Watch<'_> {
         }
         let tenants = self.workers.store.tenants().await?;
         // A controller that cannot be determined has no keys, and so has never moved anything.
-        let known = tenants.iter().filter_map(|tenant| self.wallets.contracts.controller(tenant.id).ok());
-        Ok(known.map(|controller| controller.address).filter(|address| payers.contains(address)).collect())
+        let known =
+            tenants.iter().filter_map(|tenant| self.wallets.contracts.controller(tenant.id).ok());
+        Ok(known
+            .map(|controller| controller.address)
+            .filter(|address| payers.contains(address))
+            .collect())
     }
 
     pub(super) async fn vaults(&self, logs: &[ChainLog]) -> Result<Vaults, Trouble> {
-        let mut addresses: Vec<Address> = logs.iter().flat_map(|log| parties(&log.event)).flatten().collect();
+        let mut addresses: Vec<Address> =
+            logs.iter().flat_map(|log| parties(&log.event)).flatten().collect();
         addresses.sort_unstable();
         addresses.dedup();
         let watched = self.workers.store.watched(&addresses).await?;
@@ -62,7 +72,11 @@ impl Watch<'_> {
     }
 
     /// Applies a block's logs; returns the vault movements to store.
-    pub(super) async fn take_logs(&self, block: &Block, logs: &[ChainLog]) -> Result<Vec<VaultLog>, Trouble> {
+    pub(super) async fn take_logs(
+        &self,
+        block: &Block,
+        logs: &[ChainLog],
+    ) -> Result<Vec<VaultLog>, Trouble> {
         let vaults = self.vaults(logs).await?;
         let sweeping = self.payers(logs, &vaults).await?;
         let mut kept = Vec::new();
@@ -98,9 +112,15 @@ impl Watch<'_> {
                         kept.extend(self.destroyed(block, log, vault, value).await);
                     }
                 }
-                LogEvent::Blacklisted(account) => self.blacklisted(block, log, vaults.get(&account), true).await?,
-                LogEvent::UnBlacklisted(account) => self.blacklisted(block, log, vaults.get(&account), false).await?,
-                LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged => self.token_says(block, log).await?,
+                LogEvent::Blacklisted(account) => {
+                    self.blacklisted(block, log, vaults.get(&account), true).await?
+                }
+                LogEvent::UnBlacklisted(account) => {
+                    self.blacklisted(block, log, vaults.get(&account), false).await?
+                }
+                LogEvent::Paused | LogEvent::Unpaused | LogEvent::CodeChanged => {
+                    self.token_says(block, log).await?
+                }
                 // Zero values are ignored; our controllers' events are in the receipts of our own
                 // transactions.
                 _ => {}
@@ -114,7 +134,12 @@ impl Watch<'_> {
 
     /// Whether a transfer to a vault is our own: a release from one of the wallet's escrows, or
     /// a debit that the controller returns.
-    async fn is_our_own(&self, payer: Option<&Watched>, from: Address, vault: &Watched) -> Result<bool, Trouble> {
+    async fn is_our_own(
+        &self,
+        payer: Option<&Watched>,
+        from: Address,
+        vault: &Watched,
+    ) -> Result<bool, Trouble> {
         if vault.request.is_some() {
             return Ok(false);
         }
@@ -148,7 +173,8 @@ impl Watch<'_> {
     async fn tell_found(&self, found: &Found) -> Result<(), Trouble> {
         if planted::is(Planted::LastSubmissionPays)
             && let Some(request) = found.vault.request
-            && let Some(last) = self.workers.store.sender_infos(found.vault.tenant, request).await?.pop()
+            && let Some(last) =
+                self.workers.store.sender_infos(found.vault.tenant, request).await?.pop()
         {
             let vault = Watched { submission: last.number, ..found.vault };
             return self.record_found(&Found { vault, ..*found }).await;
@@ -195,7 +221,13 @@ impl Watch<'_> {
     }
 
     /// The coins of a blacklisted vault are destroyed.
-    async fn destroyed(&self, block: &Block, log: &ChainLog, vault: &Watched, value: u64) -> Option<VaultLog> {
+    async fn destroyed(
+        &self,
+        block: &Block,
+        log: &ChainLog,
+        vault: &Watched,
+        value: u64,
+    ) -> Option<VaultLog> {
         let what = format!("the issuer destroyed {value} minor units that a vault held");
         let alert = Alert { kind: AlertKind::ChainMismatch, subject: vault.subject(), what };
         self.workers.raise(vault.tenant, alert).await;
@@ -248,6 +280,20 @@ const fn parties(event: &LogEvent) -> [Option<Address>; 2] {
     }
 }
 
-const fn vault_log(block: &Block, log: &ChainLog, vault: Address, coin: StableCoin, minor: i64) -> VaultLog {
-    VaultLog { place: place(block), log_index: log.log_index, tx: log.tx, ordinal: log.ordinal, vault, coin, minor }
+const fn vault_log(
+    block: &Block,
+    log: &ChainLog,
+    vault: Address,
+    coin: StableCoin,
+    minor: i64,
+) -> VaultLog {
+    VaultLog {
+        place: place(block),
+        log_index: log.log_index,
+        tx: log.tx,
+        ordinal: log.ordinal,
+        vault,
+        coin,
+        minor,
+    }
 }

@@ -109,17 +109,21 @@ impl Memory {
     /// timestamps.
     fn note_height(&mut self, newest: u64, now: Timestamp, headers: &[Block]) {
         if self.block_time.0 == 0 {
-            self.block_time = headers
-                .first()
-                .zip(headers.last())
-                .map_or(Span(0), |(newest, oldest)| per_block(oldest.number, newest.number, newest.at - oldest.at));
+            self.block_time =
+                headers.first().zip(headers.last()).map_or(Span(0), |(newest, oldest)| {
+                    per_block(oldest.number, newest.number, newest.at - oldest.at)
+                });
         }
         match self.height {
             Some((height, _)) if height >= newest => {}
             Some((height, since)) => {
                 let took = per_block(height, newest, now - since);
                 let known = self.block_time;
-                self.block_time = if known.0 == 0 { took } else { Span(known.0.midpoint(took.0.min(known.0 * 4))) };
+                self.block_time = if known.0 == 0 {
+                    took
+                } else {
+                    Span(known.0.midpoint(took.0.min(known.0 * 4)))
+                };
                 self.height = Some((newest, now));
             }
             None => self.height = Some((newest, now)),
@@ -197,7 +201,10 @@ impl Workers {
     /// Ingests everything that the chain has now, once.
     pub(super) async fn watch_once(&self, wallets: &WalletWorld) {
         let mut memory = Memory::default();
-        while matches!(self.watch_round(wallets, &mut memory).await, Some(Round::More | Round::Fresh)) {}
+        while matches!(
+            self.watch_round(wallets, &mut memory).await,
+            Some(Round::More | Round::Fresh)
+        ) {}
     }
 
     /// This many quarters of the block time, capped at mainnet's block time.
@@ -212,7 +219,9 @@ impl Workers {
         let role = self.watcher_role(wallets, memory).await?;
         self.look_after_nodes(wallets, memory).await;
         let chain = wallets.chain.as_ref();
-        let done = Watch { workers: self, wallets, chain, role, tip: None, memory: &mut *memory }.round().await;
+        let done = Watch { workers: self, wallets, chain, role, tip: None, memory: &mut *memory }
+            .round()
+            .await;
         match done {
             Ok(round) => Some(round),
             Err(trouble) => {
@@ -260,10 +269,16 @@ impl Workers {
         match self.store.tenants().await {
             Ok(tenants) => {
                 for tenant in tenants {
-                    self.raise(tenant.id, Alert { kind, subject: tenant.id.0, what: what.to_owned() }).await;
+                    self.raise(
+                        tenant.id,
+                        Alert { kind, subject: tenant.id.0, what: what.to_owned() },
+                    )
+                    .await;
                 }
             }
-            Err(error) => tracing::warn!(%error, what, "operator alert failed, tenants could not be read"),
+            Err(error) => {
+                tracing::warn!(%error, what, "operator alert failed, tenants could not be read")
+            }
         }
     }
 }
@@ -278,17 +293,21 @@ impl Watch<'_> {
         self.tip = headers.first().copied();
         self.memory.note_height(newest, self.workers.clock().now(), &headers);
         let Some(tip) = self.tip else {
-            let Some(latest) = self.chain.block(BlockAt::Latest).await? else { return Ok(Round::UpToDate) };
+            let Some(latest) = self.chain.block(BlockAt::Latest).await? else {
+                return Ok(Round::UpToDate);
+            };
             let since = self.workers.store.first_wallet_at().await?;
             // Two blocks, so that their timestamps yield the block time.
             let before = self.chain.block(BlockAt::Number(latest.number.saturating_sub(1))).await?;
-            let start = if since.is_none() { before } else { self.block_before(&latest, since).await? };
+            let start =
+                if since.is_none() { before } else { self.block_before(&latest, since).await? };
             let Some(first) = start else { return Ok(Round::UpToDate) };
             self.take_in(&first, &[]).await?;
             return Ok(Round::More);
         };
         let behind = newest.saturating_sub(tip.number);
-        metrics::gauge!("corridor_chain_head_lag_blocks").set(u32::try_from(behind).unwrap_or(u32::MAX));
+        metrics::gauge!("corridor_chain_head_lag_blocks")
+            .set(u32::try_from(behind).unwrap_or(u32::MAX));
         if !self.is_checked(newest, &tip) {
             match self.standing(&tip, newest).await? {
                 Standing::Here => self.memory.checked = Some(self.workers.clock().now()),
@@ -342,13 +361,19 @@ impl Watch<'_> {
 
     /// A block older than `since`, and not much older; `latest` for `None`. `Ok(None)` = the node
     /// does not return the block now.
-    async fn block_before(&self, latest: &Block, since: Option<Timestamp>) -> Result<Option<Block>, Trouble> {
+    async fn block_before(
+        &self,
+        latest: &Block,
+        since: Option<Timestamp>,
+    ) -> Result<Option<Block>, Trouble> {
         // No vault can have been paid before the first wallet was provisioned.
         let Some(since) = since else { return Ok(Some(*latest)) };
         let (mut block, mut back) = (*latest, 1);
         while block.at + CLOCKS_DIFFER > since && block.number > 0 {
             let number = latest.number.saturating_sub(back);
-            let Some(earlier) = self.chain.block(BlockAt::Number(number)).await? else { return Ok(None) };
+            let Some(earlier) = self.chain.block(BlockAt::Number(number)).await? else {
+                return Ok(None);
+            };
             (block, back) = (earlier, back.saturating_mul(2));
         }
         Ok(Some(block))
@@ -358,17 +383,29 @@ impl Watch<'_> {
     /// block in its place proves that it is gone.
     async fn standing(&self, tip: &Block, newest: u64) -> Result<Standing, Trouble> {
         if newest >= tip.number {
-            return Ok(if self.chain.is_gone(tip).await? { Standing::Gone } else { Standing::Here });
+            return Ok(if self.chain.is_gone(tip).await? {
+                Standing::Gone
+            } else {
+                Standing::Here
+            });
         }
-        let kept = self.workers.store.chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX)).await?;
+        let kept = self
+            .workers
+            .store
+            .chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX))
+            .await?;
         // Further back than headers are kept: a node with less history was set up from scratch.
-        let Some(known) = kept.iter().find(|header| header.number <= newest) else { return Ok(Standing::Ahead) };
+        let Some(known) = kept.iter().find(|header| header.number <= newest) else {
+            return Ok(Standing::Ahead);
+        };
         Ok(if self.chain.is_gone(known).await? { Standing::Gone } else { Standing::Ahead })
     }
 
     /// Ingests the block after the tip.
     async fn next_block(&mut self, tip: &Block) -> Result<Next, Trouble> {
-        let Some(block) = self.chain.block(BlockAt::Number(tip.number + 1)).await? else { return Ok(Next::Missing) };
+        let Some(block) = self.chain.block(BlockAt::Number(tip.number + 1)).await? else {
+            return Ok(Next::Missing);
+        };
         if block.parent != tip.hash {
             return Ok(Next::Other);
         }
@@ -411,11 +448,20 @@ impl Watch<'_> {
     /// Ingests a block above the next one; `false` = it is not in the tip's chain, which was
     /// reorganized in between. The tip is checked last: while it is in the chain, no block below it
     /// was replaced.
-    async fn extend(&mut self, (number, hash): (u64, BlockHash), logs: &[ChainLog]) -> Result<bool, Trouble> {
-        let block = self.chain.block(BlockAt::Number(number)).await?.filter(|block| block.hash == hash);
+    async fn extend(
+        &mut self,
+        (number, hash): (u64, BlockHash),
+        logs: &[ChainLog],
+    ) -> Result<bool, Trouble> {
+        let block =
+            self.chain.block(BlockAt::Number(number)).await?.filter(|block| block.hash == hash);
         let (Some(block), Some(tip)) = (block, self.tip) else { return Ok(false) };
         let follows = block.parent == tip.hash
-            || self.chain.block(BlockAt::Number(tip.number)).await?.is_some_and(|there| there.hash == tip.hash);
+            || self
+                .chain
+                .block(BlockAt::Number(tip.number))
+                .await?
+                .is_some_and(|there| there.hash == tip.hash);
         if follows {
             let kept = self.take_logs(&block, logs).await?;
             self.take_in(&block, &kept).await?;
@@ -423,7 +469,11 @@ impl Watch<'_> {
         Ok(follows)
     }
 
-    async fn take_in(&mut self, block: &Block, kept: &[domain::deposit::VaultLog]) -> Result<(), Trouble> {
+    async fn take_in(
+        &mut self,
+        block: &Block,
+        kept: &[domain::deposit::VaultLog],
+    ) -> Result<(), Trouble> {
         failpoint::reach(Failpoint::BeforeBlock);
         self.workers.store.take_block_in(&self.role, block, kept).await?;
         failpoint::reach(Failpoint::AfterBlock);
@@ -434,7 +484,12 @@ impl Watch<'_> {
     /// Executes a command that must succeed before this round continues. What a paused process
     /// found is refused once another node has taken the role: that node has read these deposits and
     /// would not look at them again.
-    async fn must(&self, tenant: TenantId, subject: uuid::Uuid, action: Action) -> Result<(), Trouble> {
+    async fn must(
+        &self,
+        tenant: TenantId,
+        subject: uuid::Uuid,
+        action: Action,
+    ) -> Result<(), Trouble> {
         let action = Action::UnderRole(self.role.clone(), Box::new(action));
         let command = crate::command::Command { tenant, action };
         match self.workers.engine.execute(command).await {

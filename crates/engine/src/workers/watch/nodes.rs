@@ -35,10 +35,18 @@ pub(super) struct Ward {
 
 impl Ward {
     /// Nodes that have failed for long enough, each with its fault.
-    fn judge(&mut self, reports: &[NodeReport], taken: u64, block_time: Span, now: Timestamp) -> Vec<String> {
+    fn judge(
+        &mut self,
+        reports: &[NodeReport],
+        taken: u64,
+        block_time: Span,
+        now: Timestamp,
+    ) -> Vec<String> {
         let newest = reports.iter().filter_map(|report| report.head.as_ref().ok()).max().copied();
         let newest = newest.unwrap_or(0).max(taken);
-        let most = u64::try_from(LAG.0.checked_div(block_time.0).unwrap_or(0)).unwrap_or(0).max(LAG_BLOCKS);
+        let most = u64::try_from(LAG.0.checked_div(block_time.0).unwrap_or(0))
+            .unwrap_or(0)
+            .max(LAG_BLOCKS);
         let mut news = Vec::new();
         for report in reports {
             let trouble = match &report.head {
@@ -55,7 +63,8 @@ impl Ward {
             tracing::warn!(node = report.name, trouble, "chain node check failed");
             if now - since >= PATIENCE && self.alerted.insert(report.name.clone()) {
                 // A constant text per kind of fault: one alert for each node and kind.
-                let kind = if report.head.is_ok() { "lags behind the chain" } else { "cannot serve" };
+                let kind =
+                    if report.head.is_ok() { "lags behind the chain" } else { "cannot serve" };
                 news.push(format!("the {} {kind}", report.name));
             }
         }
@@ -111,28 +120,42 @@ mod tests {
     #[test]
     fn a_failing_or_lagging_node_is_reported_once_within_a_minute() {
         let mut ward = Ward::default();
-        let reports = [node("first node", Ok(100)), node("second node", Err("HTTP 403")), node("node 3", Ok(96))];
+        let reports = [
+            node("first node", Ok(100)),
+            node("second node", Err("HTTP 403")),
+            node("node 3", Ok(96)),
+        ];
         let mut told = Vec::new();
         for secs in [0, 15, 30, 45, 60] {
             let news = ward.judge(&reports, 100, Span::secs(12), at(secs));
             told.extend(news.into_iter().map(|what| (secs, what)));
         }
-        let expected = [(30, "the second node cannot serve"), (30, "the node 3 lags behind the chain")];
+        let expected =
+            [(30, "the second node cannot serve"), (30, "the node 3 lags behind the chain")];
         assert_eq!(told, expected.map(|(secs, what)| (secs, what.to_owned())));
         // Recovered, then failing again.
         let well = [node("second node", Ok(100))];
         assert!(ward.judge(&well, 100, Span::secs(12), at(75)).is_empty());
         assert!(ward.judge(&reports, 100, Span::secs(12), at(90)).is_empty());
-        assert_eq!(ward.judge(&reports, 100, Span::secs(12), at(120)), ["the second node cannot serve"]);
+        assert_eq!(
+            ward.judge(&reports, 100, Span::secs(12), at(120)),
+            ["the second node cannot serve"]
+        );
     }
 
     #[test]
     fn the_lag_limit_in_blocks_depends_on_the_block_time() {
-        for (block_ms, head, lags) in [(12_000, 97, false), (12_000, 96, true), (250, 80, false), (250, 79, true)] {
+        for (block_ms, head, lags) in
+            [(12_000, 97, false), (12_000, 96, true), (250, 80, false), (250, 79, true)]
+        {
             let mut ward = Ward::default();
             let reports = [node("first node", Ok(100)), node("second node", Ok(head))];
             ward.judge(&reports, 0, Span::millis(block_ms), at(0));
-            assert_eq!(ward.judge(&reports, 0, Span::millis(block_ms), at(30)).len(), usize::from(lags), "{head}");
+            assert_eq!(
+                ward.judge(&reports, 0, Span::millis(block_ms), at(30)).len(),
+                usize::from(lags),
+                "{head}"
+            );
         }
         // A single node lags behind what was ingested from it before.
         let mut ward = Ward::default();

@@ -30,7 +30,11 @@ impl Watch<'_> {
 
     /// Walks back to the common ancestor and undoes everything above it.
     pub(super) async fn rewind(&mut self, newest: u64) -> Result<(), Trouble> {
-        let headers = self.workers.store.chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX)).await?;
+        let headers = self
+            .workers
+            .store
+            .chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX))
+            .await?;
         let mut ancestor = None;
         for header in &headers {
             let there = self.chain.block(BlockAt::Number(header.number)).await?;
@@ -48,7 +52,8 @@ impl Watch<'_> {
         self.workers.store.set_meta(REWINDING, &kept.to_string()).await?;
         self.undo_above(kept, newest).await?;
         if ancestor.is_none() {
-            let what = format!("a reorganization reaches below block {oldest}, the oldest one tracked");
+            let what =
+                format!("a reorganization reaches below block {oldest}, the oldest one tracked");
             self.workers.alert_everybody(AlertKind::DeepReorg, &what).await;
             // No stored block is in the chain: ingestion restarts from here.
             if let Some(block) = self.chain.block(BlockAt::Number(kept)).await? {

@@ -28,11 +28,14 @@ impl Watch<'_> {
             Some(progress) => progress,
             None => {
                 let now = self.workers.clock().now();
-                if self.memory.looked_for_wishes.is_some_and(|at| now - at < LOOK_FOR_WISHES_EVERY) {
+                if self.memory.looked_for_wishes.is_some_and(|at| now - at < LOOK_FOR_WISHES_EVERY)
+                {
                     return Ok(false);
                 }
                 self.memory.looked_for_wishes = Some(now);
-                let Some(wish) = rescan::wishes(&self.workers.store).await?.first().copied() else { return Ok(false) };
+                let Some(wish) = rescan::wishes(&self.workers.store).await?.first().copied() else {
+                    return Ok(false);
+                };
                 match self.begin(wish).await? {
                     Ok(progress) => progress,
                     Err(trouble) => return self.report(wish, (0, 0), trouble).await.map(|()| true),
@@ -53,7 +56,12 @@ impl Watch<'_> {
         done.map(|()| goes_on)
     }
 
-    async fn report(&self, wish: Wish, (blocks, found): (usize, usize), trouble: String) -> Result<(), Trouble> {
+    async fn report(
+        &self,
+        wish: Wish,
+        (blocks, found): (usize, usize),
+        trouble: String,
+    ) -> Result<(), Trouble> {
         let at = self.workers.clock().now();
         tracing::info!(target = %wish.target, blocks, found, trouble, "block rescan finished");
         let report = Report { wish: wish.id, target: wish.target, at, blocks, found, trouble };
@@ -62,8 +70,11 @@ impl Watch<'_> {
 
     /// The blocks to rescan; `Err` = none, and why.
     async fn begin(&mut self, wish: Wish) -> Result<Result<Progress, String>, Trouble> {
-        let Some(tip) = self.tip else { return Ok(Err("no block has been ingested yet".to_owned())) };
-        let late = "its block has not been ingested yet: it will be found with that block".to_owned();
+        let Some(tip) = self.tip else {
+            return Ok(Err("no block has been ingested yet".to_owned()));
+        };
+        let late =
+            "its block has not been ingested yet: it will be found with that block".to_owned();
         let left = match wish.target {
             Target::Tx(tx) => match self.chain.receipt(tx, &[]).await? {
                 None => return Ok(Err("no node has this transaction in a block".to_owned())),
@@ -73,7 +84,9 @@ impl Watch<'_> {
             Target::Vault(vault) => {
                 let known = self.workers.store.watched(&[vault]).await?;
                 if known.is_empty() {
-                    return Ok(Err("the address belongs to no wallet or payment request".to_owned()));
+                    return Ok(Err(
+                        "the address belongs to no wallet or payment request".to_owned()
+                    ));
                 }
                 let since = self.workers.store.first_wallet_at().await?;
                 let first = self.block_before(&tip, since).await?;
@@ -90,9 +103,13 @@ impl Watch<'_> {
         let to = end.min(from.saturating_add(progress.range - 1));
         let blocks: Result<Vec<u64>, Trouble> = match progress.wish.target {
             Target::Tx(_) => Ok(vec![from]),
-            Target::Vault(vault) => self.chain.blocks_paying(vault, from, to).await.map_err(Trouble::from),
+            Target::Vault(vault) => {
+                self.chain.blocks_paying(vault, from, to).await.map_err(Trouble::from)
+            }
             Target::Blocks(..) => match self.chain.logs_in(from, to, &[]).await {
-                Ok(logs) => self.differing(from, to, &logs).await.map(|blocks| blocks.into_iter().collect()),
+                Ok(logs) => {
+                    self.differing(from, to, &logs).await.map(|blocks| blocks.into_iter().collect())
+                }
                 Err(fault) => Err(fault.into()),
             },
         };

@@ -55,7 +55,12 @@ impl Watch<'_> {
         self.tell_blacklisted(vault.tenant, vault.wallet, blacklisted).await
     }
 
-    async fn tell_blacklisted(&self, tenant: TenantId, wallet: WalletId, blacklisted: bool) -> Result<(), Trouble> {
+    async fn tell_blacklisted(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+        blacklisted: bool,
+    ) -> Result<(), Trouble> {
         let action = Action::Wallet(wallet, WalletAction::ChainSays { blacklisted });
         self.must(tenant, wallet.0, action).await
     }
@@ -77,23 +82,38 @@ impl Watch<'_> {
     pub(super) async fn ask_issuers_again(&self, kept: u64) -> Result<(), Trouble> {
         for known in self.workers.store.token_states().await? {
             // Whether the original code is back cannot be queried: the operator alert remains.
-            let Some(token) = self.wallets.config.token(known.coin).filter(|_| known.at_block > kept) else { continue };
+            let Some(token) =
+                self.wallets.config.token(known.coin).filter(|_| known.at_block > kept)
+            else {
+                continue;
+            };
             let paused = self.chain.is_paused(token).await?;
             if paused != known.paused {
-                self.note(TokenState { paused, at_block: kept, ..known }, moves(paused), kept).await?;
+                self.note(TokenState { paused, at_block: kept, ..known }, moves(paused), kept)
+                    .await?;
             }
         }
-        let (gone, stays): (Vec<Named>, Vec<Named>) = self.named().await?.into_iter().partition(|it| it.height > kept);
+        let (gone, stays): (Vec<Named>, Vec<Named>) =
+            self.named().await?.into_iter().partition(|it| it.height > kept);
         let token = self.wallets.config.token(StableCoin::Usdc);
         for Named { tenant, wallet, .. } in &gone {
-            let (Some(token), Some(known)) = (token, self.workers.store.wallet(*tenant, *wallet).await?) else {
+            let (Some(token), Some(known)) =
+                (token, self.workers.store.wallet(*tenant, *wallet).await?)
+            else {
                 continue;
             };
             let blacklisted = self.chain.is_blacklisted(token, known.address).await?;
             if blacklisted != known.chain_blacklisted {
                 let verb = if blacklisted { "on" } else { "off" };
-                let what = format!("a wallet is {verb} the blacklist of USDC again: its block was reorganized away");
-                self.workers.raise(*tenant, Alert { kind: AlertKind::TokenChanged, subject: wallet.0, what }).await;
+                let what = format!(
+                    "a wallet is {verb} the blacklist of USDC again: its block was reorganized away"
+                );
+                self.workers
+                    .raise(
+                        *tenant,
+                        Alert { kind: AlertKind::TokenChanged, subject: wallet.0, what },
+                    )
+                    .await;
                 self.tell_blacklisted(*tenant, *wallet, blacklisted).await?;
             }
         }
@@ -113,7 +133,8 @@ impl Watch<'_> {
         let Some(coin) = self.wallets.config.coin(&log.contract) else { return Ok(()) };
         let states = self.workers.store.token_states().await?;
         let known = states.into_iter().find(|state| state.coin == coin);
-        let known = known.unwrap_or(TokenState { coin, paused: false, code_changed: false, at_block: 0 });
+        let known =
+            known.unwrap_or(TokenState { coin, paused: false, code_changed: false, at_block: 0 });
         let (state, what) = match log.event {
             LogEvent::Paused => (TokenState { paused: true, ..known }, moves(true)),
             LogEvent::Unpaused => (TokenState { paused: false, ..known }, moves(false)),

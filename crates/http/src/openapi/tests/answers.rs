@@ -150,7 +150,8 @@ fn order() -> Order {
         return_window: Span::days(90),
     };
     let payment = payment();
-    let draft = example::draft(Country::Pak, payment.quote, Currency::Aed, payment.amount.decimal());
+    let draft =
+        example::draft(Country::Pak, payment.quote, Currency::Aed, payment.amount.decimal());
     let draft = Draft { external_id: payment.external_id, ..draft };
     let order = draft.check(&directory.expect("a directory"), &corridors, ACCEPTED_AT.date());
     order.expect("the example order is valid")
@@ -181,7 +182,10 @@ fn a_quote_is_written_as_the_document_shows_it() {
 
 #[test]
 fn an_accepted_payment_is_written_as_the_document_shows_it() {
-    assert_eq!(text(write::object(|out| render::accepted(out, &payment()))), sample(PAYMENT, "accepted"));
+    assert_eq!(
+        text(write::object(|out| render::accepted(out, &payment()))),
+        sample(PAYMENT, "accepted")
+    );
 }
 
 #[test]
@@ -191,7 +195,10 @@ fn a_payment_record_is_written_as_the_document_shows_it() {
         text(write::object(|out| render::record(out, &record, &record.payment.standing))),
         sample(PAYMENT, "record")
     );
-    assert_eq!(text(write::array(|out| render::records(out, std::slice::from_ref(&record)))), sample(PAYMENT, "list"));
+    assert_eq!(
+        text(write::array(|out| render::records(out, std::slice::from_ref(&record)))),
+        sample(PAYMENT, "list")
+    );
 }
 
 #[test]

@@ -29,7 +29,10 @@ const WALLETS: [&str; 3] = ["payment_request", "wallet", "exchange"];
 
 /// Every source file below a directory, without tests and the `skipped` ones.
 pub(super) fn sources(directory: &Path, skipped: &[&str], found: &mut Vec<String>) {
-    for entry in std::fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path()) {
+    for entry in std::fs::read_dir(directory)
+        .expect("a directory")
+        .map(|entry| entry.expect("an entry").path())
+    {
         let name = entry.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
         if skipped.contains(&name.trim_end_matches(".rs")) {
             continue;
@@ -75,7 +78,9 @@ fn the_codes_of_each_status_are_those_of_the_source() {
     // Wallet Service v1 has its own errors.
     texts.iter_mut().for_each(|text| *text = text.replace("WalletProblem", "Wallet"));
     let mut made: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (text, (name, maker)) in texts.iter().flat_map(|text| MAKERS.iter().map(move |maker| (text, maker))) {
+    for (text, (name, maker)) in
+        texts.iter().flat_map(|text| MAKERS.iter().map(move |maker| (text, maker)))
+    {
         made.entry(name).or_default().extend(text.split(maker).skip(1).filter_map(literal));
     }
     // Created in code that the scan does not recognize.
@@ -83,7 +88,8 @@ fn the_codes_of_each_status_are_those_of_the_source() {
     assert!(texts[0].contains("\"internal_error\""));
     let document = document();
     for (name, codes) in made {
-        let schema = &document["components"]["schemas"][name]["properties"]["detail"]["properties"]["code"];
+        let schema =
+            &document["components"]["schemas"][name]["properties"]["detail"]["properties"]["code"];
         assert_eq!(listed(schema), codes, "{name}");
     }
 }
@@ -91,7 +97,9 @@ fn the_codes_of_each_status_are_those_of_the_source() {
 #[test]
 fn each_operation_lists_codes_that_there_are() {
     let document = document();
-    let all = listed(&document["components"]["schemas"]["BadRequest"]["properties"]["detail"]["properties"]["code"]);
+    let all = listed(
+        &document["components"]["schemas"]["BadRequest"]["properties"]["detail"]["properties"]["code"],
+    );
     let mut told = BTreeSet::new();
     for operation in document["paths"]
         .as_object()
@@ -99,8 +107,11 @@ fn each_operation_lists_codes_that_there_are() {
         .values()
         .flat_map(|item| item.as_object().expect("an object").values())
     {
-        let words = operation["responses"]["400"]["description"].as_str().expect("the codes").to_owned();
-        let names = words.split(|c: char| !c.is_ascii_lowercase() && c != '_').filter(|word| word.contains('_'));
+        let words =
+            operation["responses"]["400"]["description"].as_str().expect("the codes").to_owned();
+        let names = words
+            .split(|c: char| !c.is_ascii_lowercase() && c != '_')
+            .filter(|word| word.contains('_'));
         told.extend(names.map(str::to_owned));
     }
     assert_eq!(told.iter().map(String::as_str).collect::<BTreeSet<_>>(), all);
@@ -114,14 +125,26 @@ fn the_rules_of_fields_are_those_of_the_source() {
     }
     let mut rules = BTreeSet::new();
     for text in &texts {
-        rules.extend(text.split("Fault::new(").skip(1).filter_map(second_argument).filter_map(literal));
-        rules.extend(text.split("invalid_header(").skip(1).filter_map(second_argument).filter_map(literal));
+        rules.extend(
+            text.split("Fault::new(").skip(1).filter_map(second_argument).filter_map(literal),
+        );
+        rules.extend(
+            text.split("invalid_header(").skip(1).filter_map(second_argument).filter_map(literal),
+        );
         rules.extend(text.split("rule: ").skip(1).filter_map(literal));
         rules.extend(text.split("item.text(\"type\", ").skip(1).filter_map(literal));
-        rules.extend(text.split("write_whole_body(items, ").skip(1).filter_map(second_argument).filter_map(literal));
+        rules.extend(
+            text.split("write_whole_body(items, ")
+                .skip(1)
+                .filter_map(second_argument)
+                .filter_map(literal),
+        );
         // A rule that depends on the field's context.
         rules.extend(text.split("meant_as_bic { ").skip(1).filter_map(literal));
     }
     let document = document();
-    assert_eq!(listed(&document["components"]["schemas"]["ValidationItem"]["properties"]["type"]), rules);
+    assert_eq!(
+        listed(&document["components"]["schemas"]["ValidationItem"]["properties"]["type"]),
+        rules
+    );
 }

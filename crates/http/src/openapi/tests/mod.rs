@@ -28,7 +28,9 @@ fn references<'d>(value: &'d Value, found: &mut BTreeSet<&'d str>) {
         Value::Object(members) => {
             found.extend(members.get("$ref").and_then(Value::as_str));
             let mapping = members.get("mapping").and_then(Value::as_object);
-            found.extend(mapping.into_iter().flat_map(|mapping| mapping.values().filter_map(Value::as_str)));
+            found.extend(
+                mapping.into_iter().flat_map(|mapping| mapping.values().filter_map(Value::as_str)),
+            );
             members.values().for_each(|member| references(member, found));
         }
         Value::Array(items) => items.iter().for_each(|item| references(item, found)),
@@ -77,10 +79,13 @@ fn routes() -> BTreeSet<(String, String)> {
 fn the_operations_are_the_routes() {
     let document = document();
     let paths = document["paths"].as_object().expect("an object");
-    let methods = |item: &Value| item.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
+    let methods =
+        |item: &Value| item.as_object().expect("an object").keys().cloned().collect::<Vec<_>>();
     let described: BTreeSet<(String, String)> = paths
         .iter()
-        .flat_map(|(path, item)| methods(item).into_iter().map(move |method| (path.clone(), method)))
+        .flat_map(|(path, item)| {
+            methods(item).into_iter().map(move |method| (path.clone(), method))
+        })
         .collect();
     assert_eq!(described.len(), 6);
     assert_eq!(described, routes());
@@ -103,9 +108,9 @@ fn links_and_path_parameters_name_what_there_is() {
 /// resolve.
 fn check_operations(document: &Value) {
     let paths = document["paths"].as_object().expect("an object");
-    let operations = paths
-        .iter()
-        .flat_map(|(path, item)| item.as_object().expect("an object").values().map(move |operation| (path, operation)));
+    let operations = paths.iter().flat_map(|(path, item)| {
+        item.as_object().expect("an object").values().map(move |operation| (path, operation))
+    });
     let mut ids = BTreeSet::new();
     for (path, operation) in operations {
         let id = operation["operationId"].as_str().expect("an id");
@@ -132,7 +137,8 @@ fn the_payment_events_are_the_webhooks() {
     let events = domain::event::EventKind::ALL;
     assert_eq!(hooks, events.iter().map(|kind| kind.name()).collect());
     for kind in events {
-        let says = document["webhooks"][kind.name()]["post"]["description"].as_str().expect("a text");
+        let says =
+            document["webhooks"][kind.name()]["post"]["description"].as_str().expect("a text");
         let path = format!("{{webhook_base}}/webhooks/payment/{} ", kind.segment());
         assert!(says.starts_with(&format!("Sent to {path}")), "{says}");
     }

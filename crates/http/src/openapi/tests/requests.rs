@@ -30,7 +30,9 @@ pub(super) type Told = Vec<(&'static str, &'static str)>;
 
 pub(super) fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Told {
     match result {
-        Err(Rejection::Faults { faults, .. }) => faults.iter().map(|fault| (fault.field, fault.rule)).collect(),
+        Err(Rejection::Faults { faults, .. }) => {
+            faults.iter().map(|fault| (fault.field, fault.rule)).collect()
+        }
         Err(other) => panic!("{other}"),
         Ok(_) => Vec::new(),
     }
@@ -66,7 +68,8 @@ fn the_examples_decode_into_the_example_orders() {
     for (written, draft) in orders(&document) {
         assert_eq!(decode::payment_order(&bytes(&written)), Ok((draft, Vec::new())));
     }
-    let request = decode::quote_request(&bytes(&example_of(&document, "quoteRequest"))).expect("valid");
+    let request =
+        decode::quote_request(&bytes(&example_of(&document, "quoteRequest"))).expect("valid");
     assert_eq!(
         (request.country, request.currency, request.amount),
         (Country::Pak, Currency::Aed, Decimal::from_int(500))
@@ -78,15 +81,24 @@ fn the_fields_of_an_order_and_the_required_ones_are_the_decoders() {
     let document = document();
     let schemas = &document["components"]["schemas"];
     for name in ["PaymentOrderFields", "AcceptedOrder"] {
-        let fields: BTreeSet<&str> =
-            schemas[name]["properties"].as_object().expect("an object").keys().map(String::as_str).collect();
+        let fields: BTreeSet<&str> = schemas[name]["properties"]
+            .as_object()
+            .expect("an object")
+            .keys()
+            .map(String::as_str)
+            .collect();
         assert_eq!(fields, BTreeSet::from(FIELDS), "{name}");
     }
-    for (schema, missing) in
-        [("PaymentOrderFields", order_faults(b"{}")), ("QuoteRequest", faults(decode::quote_request(b"{}")))]
-    {
-        let required: Vec<&str> =
-            schemas[schema]["required"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    for (schema, missing) in [
+        ("PaymentOrderFields", order_faults(b"{}")),
+        ("QuoteRequest", faults(decode::quote_request(b"{}"))),
+    ] {
+        let required: Vec<&str> = schemas[schema]["required"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
         assert_eq!(required, missing.iter().map(|(field, _)| *field).collect::<Vec<_>>());
     }
 }
@@ -103,7 +115,11 @@ fn the_lengths_are_the_decoders() {
             let mut order = order.clone();
             order[field] = "x".repeat(usize::try_from(length).expect("fits")).into();
             let told = order_faults(&bytes(&order));
-            assert_eq!(told.contains(&(known(field), "string_too_long")), expected, "{field} {length}");
+            assert_eq!(
+                told.contains(&(known(field), "string_too_long")),
+                expected,
+                "{field} {length}"
+            );
         }
         checked += 1;
     }
@@ -117,7 +133,9 @@ fn known(field: &str) -> &'static str {
 #[test]
 fn the_names_are_the_decoders() {
     let document = document();
-    let names = |schema: &str| document["components"]["schemas"][schema]["enum"].as_array().expect("a list").clone();
+    let names = |schema: &str| {
+        document["components"]["schemas"][schema]["enum"].as_array().expect("a list").clone()
+    };
     let (order, _) = orders(&document).remove(4);
     for (field, schema) in [
         ("country", "Country"),
@@ -125,8 +143,10 @@ fn the_names_are_the_decoders() {
         ("beneficiary_account_type", "BankAccountType"),
         ("sender_identity_doc_type", "IdentityDocumentType"),
     ] {
-        for (name, expected) in
-            names(schema).into_iter().map(|name| (name, vec![])).chain([(json!("no such name"), vec![(field, "enum")])])
+        for (name, expected) in names(schema)
+            .into_iter()
+            .map(|name| (name, vec![]))
+            .chain([(json!("no such name"), vec![(field, "enum")])])
         {
             let mut order = order.clone();
             order[field] = name.clone();
@@ -146,15 +166,21 @@ fn the_bounds_of_the_queries_are_the_decoders() {
     let document = document();
     let headers = http::HeaderMap::new();
     let list = |query: &str| faults(decode::list_query(Some(&format!("country=PAK&{query}"))));
-    let events = |query: &str| faults(decode::events_query(Some(&format!("mode=poll&{query}")), &headers));
+    let events =
+        |query: &str| faults(decode::events_query(Some(&format!("mode=poll&{query}")), &headers));
     let mut checked = 0;
-    for (path, read) in
-        [("/v2/payments", &list as &dyn Fn(&str) -> Vec<(&'static str, &'static str)>), ("/v2/events", &events)]
-    {
+    for (path, read) in [
+        ("/v2/payments", &list as &dyn Fn(&str) -> Vec<(&'static str, &'static str)>),
+        ("/v2/events", &events),
+    ] {
         for parameter in document["paths"][path]["get"]["parameters"].as_array().expect("a list") {
-            let (name, schema) = (parameter["name"].as_str().unwrap_or_default(), &parameter["schema"]);
+            let (name, schema) =
+                (parameter["name"].as_str().unwrap_or_default(), &parameter["schema"]);
             for (bound, beyond) in [("minimum", -1), ("maximum", 1)] {
-                let Some(value) = schema[bound].as_i64().filter(|_| parameter["in"] == "query") else { continue };
+                let Some(value) = schema[bound].as_i64().filter(|_| parameter["in"] == "query")
+                else {
+                    continue;
+                };
                 assert_eq!(read(&format!("{name}={value}")), [], "{name}");
                 assert_eq!(read(&format!("{name}={}", value + beyond)).len(), 1, "{name}");
                 checked += 1;
@@ -166,7 +192,13 @@ fn the_bounds_of_the_queries_are_the_decoders() {
                 .filter_map(Value::as_str)
                 .filter(|_| name != "search_type")
             {
-                assert_eq!(read(&format!("{name}={value}")).iter().filter(|(_, rule)| *rule == "enum").count(), 0);
+                assert_eq!(
+                    read(&format!("{name}={value}"))
+                        .iter()
+                        .filter(|(_, rule)| *rule == "enum")
+                        .count(),
+                    0
+                );
             }
         }
     }
@@ -176,7 +208,8 @@ fn the_bounds_of_the_queries_are_the_decoders() {
     }
     let defaults = decode::list_query(Some("country=PAK")).expect("valid");
     let told = |name: &str| {
-        let parameters = document["paths"]["/v2/payments"]["get"]["parameters"].as_array().expect("a list");
+        let parameters =
+            document["paths"]["/v2/payments"]["get"]["parameters"].as_array().expect("a list");
         parameters.iter().find(|parameter| parameter["name"] == name).expect("there")["schema"]["default"].clone()
     };
     assert_eq!(
@@ -199,11 +232,14 @@ fn whatever_a_pattern_of_a_country_allows_is_well_formed_there() {
     };
     let (document, mut runner) = (document(), TestRunner::deterministic());
     for (_, draft) in orders(&document) {
-        let fields =
-            &document["components"]["schemas"][format!("PaymentOrder{}", draft.country.alpha3())]["properties"];
+        let fields = &document["components"]["schemas"]
+            [format!("PaymentOrder{}", draft.country.alpha3())]["properties"];
         for field in ["bank_branch_code", "beneficiary_account_number", "beneficiary_mobile"] {
             let pattern = fields[field]["pattern"].as_str().expect("a pattern");
-            let pattern = pattern.strip_prefix('^').and_then(|pattern| pattern.strip_suffix('$')).expect("anchors");
+            let pattern = pattern
+                .strip_prefix('^')
+                .and_then(|pattern| pattern.strip_suffix('$'))
+                .expect("anchors");
             let texts = proptest::string::string_regex(pattern).expect("a regular expression");
             for _ in 0..TEXTS_PER_PATTERN {
                 let text = texts.new_tree(&mut runner).expect("a text").current();
@@ -213,11 +249,21 @@ fn whatever_a_pattern_of_a_country_allows_is_well_formed_there() {
                     "beneficiary_account_number" => draft.beneficiary_account_number = text.clone(),
                     _ => draft.beneficiary_mobile = Some(text.clone()),
                 }
-                let told = draft.check(&BankDirectory::default(), &corridors, jiff::civil::date(2026, 11, 21));
-                let told: Vec<&str> = told.err().into_iter().flatten().map(|fault| fault.rule).collect();
+                let told = draft.check(
+                    &BankDirectory::default(),
+                    &corridors,
+                    jiff::civil::date(2026, 11, 21),
+                );
+                let told: Vec<&str> =
+                    told.err().into_iter().flatten().map(|fault| fault.rule).collect();
                 // A pattern checks neither check digits nor the bank of an IBAN.
-                let beyond = |rule: &&&str| ["invalid_iban", "branch_iban_mismatch"].contains(*rule);
-                assert_eq!(told.iter().find(|rule| !beyond(rule)), None, "{field} {text:?} against {pattern}");
+                let beyond =
+                    |rule: &&&str| ["invalid_iban", "branch_iban_mismatch"].contains(*rule);
+                assert_eq!(
+                    told.iter().find(|rule| !beyond(rule)),
+                    None,
+                    "{field} {text:?} against {pattern}"
+                );
             }
         }
     }

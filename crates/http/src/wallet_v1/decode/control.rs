@@ -74,9 +74,11 @@ pub struct BlacklistOrder {
 pub fn blacklist(body: &[u8]) -> Result<BlacklistOrder, Rejection> {
     let mut fields = Fields::of_body(body)?;
     let regulatory_authority = fields.required("regulatory_authority", text(TEXT_MAX_CHARS));
-    let regulatory_reference_number = fields.required("regulatory_reference_number", text(ID_MAX_CHARS));
+    let regulatory_reference_number =
+        fields.required("regulatory_reference_number", text(ID_MAX_CHARS));
     let reason = fields.required("reason", text(EXPLANATION_MAX_CHARS).multiline());
-    let effective_date = fields.required("effective_date", Day).and_then(|day| effective(&mut fields, day));
+    let effective_date =
+        fields.required("effective_date", Day).and_then(|day| effective(&mut fields, day));
     fields.finish(|| {
         Some(BlacklistOrder {
             regulatory_authority: regulatory_authority?,
@@ -92,7 +94,9 @@ const EFFECTIVE: RangeInclusive<Date> = date(2000, 1, 1)..=date(2099, 12, 31);
 
 fn effective(fields: &mut Fields<'_>, day: Date) -> Option<Date> {
     let (rule, bound, end) = match day {
-        early if early < *EFFECTIVE.start() => ("greater_than_equal", "or after", EFFECTIVE.start()),
+        early if early < *EFFECTIVE.start() => {
+            ("greater_than_equal", "or after", EFFECTIVE.start())
+        }
         late if late > *EFFECTIVE.end() => ("less_than_equal", "or before", EFFECTIVE.end()),
         day => return Some(day),
     };

@@ -108,7 +108,8 @@ fn bank_account(fields: &mut Fields<'_>) -> Option<BankAccount> {
     let iban = fields.optional("bank_account.iban", short);
     let account_number = fields.optional("bank_account.account_number", short);
     let bank_code = fields.optional("bank_account.bank_code", short);
-    let account_holder_name = fields.required("bank_account.account_holder_name", text(BENEFICIARY_NAME_MAX_CHARS));
+    let account_holder_name =
+        fields.required("bank_account.account_holder_name", text(BENEFICIARY_NAME_MAX_CHARS));
     match (&iban, &account_number, &bank_code) {
         (None, None, None) => fields.refuse(Fault::new(
             "bank_account.iban",
@@ -122,12 +123,21 @@ fn bank_account(fields: &mut Fields<'_>) -> Option<BankAccount> {
     let iban = iban.and_then(|text| match Iban::parse(Country::Pak, &text) {
         Ok(iban) => Some(iban.as_str().to_owned()),
         Err(error) => {
-            fields.refuse(Fault::new("bank_account.iban", "invalid_iban", format!("A Pakistani IBAN {error}")));
+            fields.refuse(Fault::new(
+                "bank_account.iban",
+                "invalid_iban",
+                format!("A Pakistani IBAN {error}"),
+            ));
             None
         }
     });
     let directory = BankDirectory::default();
-    let faults = check_route_hints(Country::Pak, account_number.as_deref(), bank_code.as_deref(), &directory);
+    let faults = check_route_hints(
+        Country::Pak,
+        account_number.as_deref(),
+        bank_code.as_deref(),
+        &directory,
+    );
     // Malformed values are not compared.
     let is_compared = faults.is_empty();
     for fault in faults {
@@ -141,7 +151,12 @@ fn bank_account(fields: &mut Fields<'_>) -> Option<BankAccount> {
 
 /// Refuses an account number or bank code that contradicts the IBAN: the service must not choose
 /// the payee.
-fn contradictions(fields: &mut Fields<'_>, iban: &str, account_number: Option<&str>, bank_code: Option<&str>) {
+fn contradictions(
+    fields: &mut Fields<'_>,
+    iban: &str,
+    account_number: Option<&str>,
+    bank_code: Option<&str>,
+) {
     if account_number.is_some_and(|number| !is_account_of(iban, number)) {
         fields.refuse(Fault::new(
             "bank_account.account_number",
@@ -170,17 +185,24 @@ fn is_account_of(iban: &str, number: &str) -> bool {
     if same_account(iban, &number) || account_part(&number) != number {
         return same_account(iban, &number);
     }
-    let (ours, theirs) = (account_part(iban).trim_start_matches('0'), number.trim_start_matches('0'));
-    let is_tail = |long: &str, short: &str| short.len() >= ACCOUNT_TAIL_MIN && long.ends_with(short);
+    let (ours, theirs) =
+        (account_part(iban).trim_start_matches('0'), number.trim_start_matches('0'));
+    let is_tail =
+        |long: &str, short: &str| short.len() >= ACCOUNT_TAIL_MIN && long.ends_with(short);
     ours == theirs || is_tail(ours, theirs) || is_tail(theirs, ours)
 }
 
 /// Renames a v2 field error to v1's fields.
 fn of_account(fault: Fault) -> Fault {
     let (theirs, ours) = match fault.field {
-        "beneficiary_account_number" => ("beneficiary_account_number", "bank_account.account_number"),
+        "beneficiary_account_number" => {
+            ("beneficiary_account_number", "bank_account.account_number")
+        }
         _ => ("bank_branch_code", "bank_account.bank_code"),
     };
-    let message = fault.message.replace("beneficiary_account_number", "account_number").replace(theirs, "bank_code");
+    let message = fault
+        .message
+        .replace("beneficiary_account_number", "account_number")
+        .replace(theirs, "bank_code");
     Fault { field: ours, message, ..fault }
 }

@@ -173,7 +173,9 @@ pub fn deliveries(raw: Option<&str>) -> Result<DeliveryList, Rejection> {
     let status = query.optional("status", |name, given| DELIVERY_STATE.read_str(name, given));
     let service = query.optional("service", |name, given| EVENTS_OF.read_str(name, given));
     let page = Page::read(&mut query);
-    query.finish(|| Some(DeliveryList { service: service.unwrap_or_default(), status, page: page()? }))
+    query.finish(|| {
+        Some(DeliveryList { service: service.unwrap_or_default(), status, page: page()? })
+    })
 }
 
 /// The query of `GET /v1/sdk/events`.

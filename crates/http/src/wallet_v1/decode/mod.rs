@@ -13,8 +13,8 @@ mod tests;
 pub use control::{BlacklistOrder, BlockOrder, ReviewDecision, blacklist, block, review, unblock};
 pub use exchange::{BankAccount, OrderAsked, RateQuery, order, rate_query};
 pub use lists::{
-    DeliveryList, EXCHANGED, EventList, OrderList, Page, RequestList, ReviewList, TransactionList, deliveries, events,
-    orders, requests, reviews, transactions,
+    DeliveryList, EXCHANGED, EventList, OrderList, Page, RequestList, ReviewList, TransactionList,
+    deliveries, events, orders, requests, reviews, transactions,
 };
 pub use provision::{Provision, provision};
 pub use request::{RequestAsked, payment_request};

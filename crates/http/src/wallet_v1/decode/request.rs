@@ -8,7 +8,8 @@ use super::{ID_MAX_CHARS, TEXT_MAX_CHARS};
 use crate::decode::shape::{Integer, OneOf, one_of, text};
 use crate::decode::{Fields, Rejection};
 
-const EXPIRES_IN: Integer = Integer { min: *EXPIRES_IN_HOURS.start(), max: *EXPIRES_IN_HOURS.end() };
+const EXPIRES_IN: Integer =
+    Integer { min: *EXPIRES_IN_HOURS.start(), max: *EXPIRES_IN_HOURS.end() };
 
 #[derive(Clone, Copy)]
 enum AmountType {

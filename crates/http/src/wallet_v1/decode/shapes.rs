@@ -34,9 +34,9 @@ impl Shape for Amount {
     type Out = i64;
 
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<i64, Fault> {
-        let text = value
-            .as_str()
-            .ok_or_else(|| Fault::new(field, "string_type", "Input should be a valid string: amounts are strings"))?;
+        let text = value.as_str().ok_or_else(|| {
+            Fault::new(field, "string_type", "Input should be a valid string: amounts are strings")
+        })?;
         self.read_str(field, text.trim())
     }
 }
@@ -65,6 +65,10 @@ impl Shape for Email {
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<String, Fault> {
         let address = text(EMAIL_MAX_BYTES).read(field, value)?;
         let message = "Input should be a valid e-mail address";
-        if is_email(&address) { Ok(address) } else { Err(Fault::new(field, "invalid_email", message)) }
+        if is_email(&address) {
+            Ok(address)
+        } else {
+            Err(Fault::new(field, "invalid_email", message))
+        }
     }
 }

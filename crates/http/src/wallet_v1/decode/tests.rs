@@ -18,7 +18,9 @@ type Reader = fn(Option<&str>) -> Told;
 
 fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Told {
     match result {
-        Err(Rejection::Faults { faults, .. }) => faults.iter().map(|fault| (fault.field, fault.rule)).collect(),
+        Err(Rejection::Faults { faults, .. }) => {
+            faults.iter().map(|fault| (fault.field, fault.rule)).collect()
+        }
         other => panic!("{other:?}"),
     }
 }
@@ -42,7 +44,10 @@ fn provisioning() -> Value {
 
 #[test]
 fn a_provisioning_is_read() {
-    let read = provision(&with(provisioning(), json!({"kyc_level": "ENHANCED", "blockchain": "ethereum"})));
+    let read = provision(&with(
+        provisioning(),
+        json!({"kyc_level": "ENHANCED", "blockchain": "ethereum"}),
+    ));
     assert_eq!(
         read,
         Ok(Provision {
@@ -53,7 +58,8 @@ fn a_provisioning_is_read() {
             kyc_level: Some(KycLevel::Enhanced),
         })
     );
-    let least = provision(&with(provisioning(), json!({"extra": 1}))).expect("unknown fields are ignored");
+    let least =
+        provision(&with(provisioning(), json!({"extra": 1}))).expect("unknown fields are ignored");
     assert_eq!((least.blockchain, least.kyc_level), (None, None));
 }
 
@@ -99,14 +105,23 @@ fn a_payment_request_is_read() {
     for (amount, expected) in [
         (json!({"type": "flexible"}), AmountAsked::Flexible),
         (json!({"type": "flexible", "value": 7, "currency": "XYZ"}), AmountAsked::Flexible),
-        (json!({"type": "fiat", "value": "7000", "currency": "PKR"}), AmountAsked::Fiat(Currency::Pkr, 7_000_000_000)),
-        (json!({"type": "crypto", "value": "1", "currency": "USDT"}), AmountAsked::Crypto(StableCoin::Usdt, 1_000_000)),
+        (
+            json!({"type": "fiat", "value": "7000", "currency": "PKR"}),
+            AmountAsked::Fiat(Currency::Pkr, 7_000_000_000),
+        ),
+        (
+            json!({"type": "crypto", "value": "1", "currency": "USDT"}),
+            AmountAsked::Crypto(StableCoin::Usdt, 1_000_000),
+        ),
     ] {
         let read = payment_request(&with(request(), json!({"amount": amount}))).expect("valid");
         assert_eq!(read.amount, expected);
     }
     for hours in [1, 720] {
-        let read = payment_request(&with(request(), json!({"expires_in_hours": hours, "purpose": "Rent"})));
+        let read = payment_request(&with(
+            request(),
+            json!({"expires_in_hours": hours, "purpose": "Rent"}),
+        ));
         let read = read.expect("valid");
         assert_eq!((read.expires_in_hours, read.purpose.as_deref()), (hours, Some("Rent")));
     }
@@ -119,11 +134,26 @@ fn the_faults_of_a_payment_request_name_the_whole_path() {
         (json!({"amount": "25"}), vec![("amount", "dict_type")]),
         (json!({"amount": {}}), vec![("amount.type", "missing")]),
         (json!({"amount": {"type": "coin"}}), vec![("amount.type", "enum")]),
-        (json!({"amount": {"type": "crypto"}}), vec![("amount.value", "missing"), ("amount.currency", "missing")]),
-        (json!({"amount": {"type": "fiat"}}), vec![("amount.value", "missing"), ("amount.currency", "missing")]),
-        (json!({"amount": {"type": "crypto", "value": "1", "currency": "PKR"}}), vec![("amount.currency", "enum")]),
-        (json!({"amount": {"type": "fiat", "value": "1", "currency": "USDC"}}), vec![("amount.currency", "enum")]),
-        (json!({"amount": {"type": "fiat", "value": 1, "currency": "PKR"}}), vec![("amount.value", "string_type")]),
+        (
+            json!({"amount": {"type": "crypto"}}),
+            vec![("amount.value", "missing"), ("amount.currency", "missing")],
+        ),
+        (
+            json!({"amount": {"type": "fiat"}}),
+            vec![("amount.value", "missing"), ("amount.currency", "missing")],
+        ),
+        (
+            json!({"amount": {"type": "crypto", "value": "1", "currency": "PKR"}}),
+            vec![("amount.currency", "enum")],
+        ),
+        (
+            json!({"amount": {"type": "fiat", "value": "1", "currency": "USDC"}}),
+            vec![("amount.currency", "enum")],
+        ),
+        (
+            json!({"amount": {"type": "fiat", "value": 1, "currency": "PKR"}}),
+            vec![("amount.value", "string_type")],
+        ),
         (
             json!({"amount": {"type": "crypto", "value": "-1", "currency": "USDC"}}),
             vec![("amount.value", "invalid_amount")],
@@ -198,23 +228,53 @@ fn the_faults_of_an_order_name_the_whole_path() {
         (json!({"to_currency": "INR"}), ("to_currency", "enum")),
         (json!({"lock_rate": "yes"}), ("lock_rate", "bool_type")),
         (json!({"bank_account": []}), ("bank_account", "dict_type")),
-        (account(json!({"account_holder_name": null})), ("bank_account.account_holder_name", "missing")),
+        (
+            account(json!({"account_holder_name": null})),
+            ("bank_account.account_holder_name", "missing"),
+        ),
         (account(json!({"iban": null})), ("bank_account.iban", "missing")),
-        (account(json!({"iban": "PK36SCBL0000001123456703"})), ("bank_account.iban", "invalid_iban")),
-        (account(json!({"iban": "AE070331234567890123456"})), ("bank_account.iban", "invalid_iban")),
-        (account(json!({"iban": null, "account_number": "12345"})), ("bank_account.bank_code", "missing")),
-        (account(json!({"iban": null, "bank_code": "SCBL"})), ("bank_account.account_number", "missing")),
-        (account(json!({"account_number": "1-2"})), ("bank_account.account_number", "invalid_account_number")),
-        (account(json!({"account_number": "1123456703"})), ("bank_account.account_number", "account_iban_mismatch")),
-        (account(json!({"account_number": "0"})), ("bank_account.account_number", "invalid_account_number")),
-        (account(json!({"account_number": "56702"})), ("bank_account.account_number", "account_iban_mismatch")),
+        (
+            account(json!({"iban": "PK36SCBL0000001123456703"})),
+            ("bank_account.iban", "invalid_iban"),
+        ),
+        (
+            account(json!({"iban": "AE070331234567890123456"})),
+            ("bank_account.iban", "invalid_iban"),
+        ),
+        (
+            account(json!({"iban": null, "account_number": "12345"})),
+            ("bank_account.bank_code", "missing"),
+        ),
+        (
+            account(json!({"iban": null, "bank_code": "SCBL"})),
+            ("bank_account.account_number", "missing"),
+        ),
+        (
+            account(json!({"account_number": "1-2"})),
+            ("bank_account.account_number", "invalid_account_number"),
+        ),
+        (
+            account(json!({"account_number": "1123456703"})),
+            ("bank_account.account_number", "account_iban_mismatch"),
+        ),
+        (
+            account(json!({"account_number": "0"})),
+            ("bank_account.account_number", "invalid_account_number"),
+        ),
+        (
+            account(json!({"account_number": "56702"})),
+            ("bank_account.account_number", "account_iban_mismatch"),
+        ),
         // The same number at a different bank.
         (
             account(json!({"account_number": "PK13HABB0000001123456702"})),
             ("bank_account.account_number", "account_iban_mismatch"),
         ),
         (account(json!({"bank_code": "HABB"})), ("bank_account.bank_code", "branch_iban_mismatch")),
-        (account(json!({"bank_code": "HABBPKKAXXX"})), ("bank_account.bank_code", "branch_iban_mismatch")),
+        (
+            account(json!({"bank_code": "HABBPKKAXXX"})),
+            ("bank_account.bank_code", "branch_iban_mismatch"),
+        ),
         (account(json!({"bank_code": "1"})), ("bank_account.bank_code", "invalid_branch_code")),
     ] {
         let faults = faults(order(&with(exchange(), change.clone())));
@@ -224,13 +284,21 @@ fn the_faults_of_an_order_name_the_whole_path() {
 
 #[test]
 fn no_fault_of_an_account_speaks_of_other_fields_or_repeats_what_was_sent() {
-    let account = json!({"account_number": "77-41", "bank_code": "9", "account_holder_name": "Asha Khan"});
-    let Err(Rejection::Faults { faults, .. }) = order(&with(exchange(), json!({"bank_account": account}))) else {
+    let account =
+        json!({"account_number": "77-41", "bank_code": "9", "account_holder_name": "Asha Khan"});
+    let Err(Rejection::Faults { faults, .. }) =
+        order(&with(exchange(), json!({"bank_account": account})))
+    else {
         panic!("must be refused");
     };
     for fault in &faults {
         let told = format!("{} {:?}", fault.message, fault.context);
-        assert!(!told.contains("beneficiary") && !told.contains("branch_code") && !told.contains("77-41"), "{told}");
+        assert!(
+            !told.contains("beneficiary")
+                && !told.contains("branch_code")
+                && !told.contains("77-41"),
+            "{told}"
+        );
     }
     assert_eq!(faults.len(), 2);
 }
@@ -242,10 +310,16 @@ fn a_rate_query_is_read() {
     assert_eq!(rate_query(Some("from_currency=USDT&to_currency=PKR")).expect("valid").minor, None);
     for (query, expected) in [
         ("", vec![("from_currency", "missing"), ("to_currency", "missing")]),
-        ("from_currency=PKR&to_currency=USDC", vec![("from_currency", "enum"), ("to_currency", "enum")]),
+        (
+            "from_currency=PKR&to_currency=USDC",
+            vec![("from_currency", "enum"), ("to_currency", "enum")],
+        ),
         ("from_currency=USDC&to_currency=PKR&amount=", vec![("amount", "invalid_amount")]),
         ("from_currency=USDC&to_currency=PKR&amount=1e2", vec![("amount", "invalid_amount")]),
-        ("from_currency=USDC&from_currency=USDT&to_currency=PKR", vec![("from_currency", "multiple_values")]),
+        (
+            "from_currency=USDC&from_currency=USDT&to_currency=PKR",
+            vec![("from_currency", "multiple_values")],
+        ),
     ] {
         assert_eq!(faults(rate_query(Some(query))), expected, "{query}");
     }
@@ -327,7 +401,10 @@ fn lists_are_paged_from_0_by_20_and_at_most_100() {
     assert_eq!(page("wallet_id=w"), Page { page: 0, limit: 20 });
     assert_eq!(page("wallet_id=w&page=3&limit=100"), Page { page: 3, limit: 100 });
     let wanted = |query: &str| page(query).wanted();
-    assert_eq!(wanted("wallet_id=w&page=9223372036854775807"), engine::wallets::Page { page: u32::MAX, limit: 20 });
+    assert_eq!(
+        wanted("wallet_id=w&page=9223372036854775807"),
+        engine::wallets::Page { page: u32::MAX, limit: 20 }
+    );
     assert_eq!(wanted("wallet_id=w&page=3"), engine::wallets::Page { page: 3, limit: 20 });
     for (entries, pages) in [(0, 0), (1, 1), (20, 1), (21, 2)] {
         assert_eq!((Page { page: 0, limit: 20 }).pages_of(entries), pages);
@@ -362,7 +439,10 @@ fn the_filters_of_lists_are_closed_sets() {
         ("BLOCKED", TransactionKind::Deposit(DepositKind::Blocked)),
         ("EXCHANGED", TransactionKind::Exchanged),
     ] {
-        assert_eq!(transactions(Some(&format!("wallet_id=w&type={name}"))).expect("valid").kind, Some(kind));
+        assert_eq!(
+            transactions(Some(&format!("wallet_id=w&type={name}"))).expect("valid").kind,
+            Some(kind)
+        );
     }
     for state in DeliveryState::ALL {
         let query = format!("status={}", state.name());
@@ -381,7 +461,10 @@ fn the_filters_of_lists_are_closed_sets() {
 #[test]
 fn events_are_read_from_a_position_on() {
     assert_eq!(events(None).expect("valid"), EventList { after: 0, limit: 100 });
-    assert_eq!(events(Some("after=7&limit=1000")).expect("valid"), EventList { after: 7, limit: 1_000 });
+    assert_eq!(
+        events(Some("after=7&limit=1000")).expect("valid"),
+        EventList { after: 7, limit: 1_000 }
+    );
     assert_eq!(
         faults(events(Some("after=-1&limit=1001"))),
         [("after", "greater_than_equal"), ("limit", "less_than_equal")]

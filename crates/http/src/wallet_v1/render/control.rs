@@ -22,7 +22,11 @@ pub fn blocked(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
 
 /// The response to an unblock: the latest unblock, whatever the current state.
 pub fn unblocked(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
-    let state = if wallet.state == WalletState::Pending { WalletState::Pending } else { WalletState::Active };
+    let state = if wallet.state == WalletState::Pending {
+        WalletState::Pending
+    } else {
+        WalletState::Active
+    };
     out.plain("wallet_id", wallet.id);
     out.text("status", state.name());
     out.time_or_null("unblocked_at", wallet.unblocked_at);
@@ -65,7 +69,9 @@ pub fn review(out: &mut ObjectWriter<'_>, deposit: &Deposit, explorer: &str) {
 pub fn reviewed(out: &mut ObjectWriter<'_>, deposit: &Deposit) {
     let status = deposit.decision.as_ref().map(|decision| match decision.verdict {
         ReviewVerdict::Approve => DepositStatus::ReceivedInEscrow,
-        ReviewVerdict::Reject | ReviewVerdict::LegalHold | ReviewVerdict::Block => DepositStatus::Rejected,
+        ReviewVerdict::Reject | ReviewVerdict::LegalHold | ReviewVerdict::Block => {
+            DepositStatus::Rejected
+        }
     });
     out.plain("transaction_id", deposit.id);
     out.plain("wallet_id", deposit.wallet);
@@ -84,7 +90,9 @@ fn risk(out: &mut ObjectWriter<'_>, assessment: &Assessment) {
     out.text("risk_check_result", assessment.result.name());
     out.integer("risk_score", assessment.score.into());
     out.text("risk_level", assessment.level().name());
-    out.array("checks_performed", |checks| assessment.checks.iter().for_each(|check| checks.text(check.name())));
+    out.array("checks_performed", |checks| {
+        assessment.checks.iter().for_each(|check| checks.text(check.name()))
+    });
     out.text("decision_reason", &assessment.reason.decision_reason());
     out.array("evidence", |items| assessment.evidence.iter().for_each(|item| items.text(item)));
     out.text("list_version", &assessment.list_version);

@@ -57,7 +57,9 @@ fn data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
             out.text("risk_check_result", result.name());
             out.integer("risk_score", (*score).into());
             out.text("risk_level", level.name());
-            out.array("checks_performed", |items| checks.iter().for_each(|check| items.text(check.name())));
+            out.array("checks_performed", |items| {
+                checks.iter().for_each(|check| items.text(check.name()))
+            });
             out.text("decision_reason", &reason.decision_reason());
             out.text("next_action", next.name());
             transaction(out, about.deposit);
@@ -133,8 +135,18 @@ fn more_data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
             out.text("status", "SETTLED");
             out.time("settled_at", *at);
         }
-        WalletEvent::OrderEnded { order, wallet, customer, minor, coin: of, cancelled, reason, at } => {
-            let (status, when) = if *cancelled { ("CANCELLED", "cancelled_at") } else { ("FAILED", "failed_at") };
+        WalletEvent::OrderEnded {
+            order,
+            wallet,
+            customer,
+            minor,
+            coin: of,
+            cancelled,
+            reason,
+            at,
+        } => {
+            let (status, when) =
+                if *cancelled { ("CANCELLED", "cancelled_at") } else { ("FAILED", "failed_at") };
             out.plain("order_id", order);
             out.text("order_type", "EXCHANGE");
             wallet_subject(out, *wallet, customer);
@@ -158,7 +170,14 @@ fn more_data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
             out.time("unblocked_at", *at);
             out.text("triggered_by", triggered_by.name());
         }
-        WalletEvent::WalletBlacklisted { wallet, customer, authority, reference, effective_date, at } => {
+        WalletEvent::WalletBlacklisted {
+            wallet,
+            customer,
+            authority,
+            reference,
+            effective_date,
+            at,
+        } => {
             wallet_subject(out, *wallet, customer);
             // Until its effective date a blacklisting is a block.
             out.text("status", if at.is_some() { "BLACKLISTED" } else { "BLOCKED" });

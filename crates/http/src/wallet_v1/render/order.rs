@@ -30,8 +30,13 @@ pub fn quoted(out: &mut ObjectWriter<'_>, from: StableCoin, quote: &RateQuote) {
 pub fn created_order(out: &mut ObjectWriter<'_>, made: &ExchangeOrder) {
     let quoted = Price { rate: made.quoted_rate, spread: made.spread };
     let payout = quoted.payout(made.minor).unwrap_or(made.payout);
-    let as_made =
-        ExchangeOrder { state: ExchangeState::Pending, rate: made.quoted_rate, payout, failure: None, ..made.clone() };
+    let as_made = ExchangeOrder {
+        state: ExchangeState::Pending,
+        rate: made.quoted_rate,
+        payout,
+        failure: None,
+        ..made.clone()
+    };
     order(out, &as_made);
 }
 
@@ -71,7 +76,10 @@ pub fn found_order(out: &mut ObjectWriter<'_>, found: &ExchangeOrder) {
 
 fn masked(out: &mut ObjectWriter<'_>, account: &BankAccount) {
     out.text_or_null("iban", account.iban.as_deref().map(|iban| mask(iban, IBAN_HEAD)).as_deref());
-    out.text_or_null("account_number", account.account_number.as_deref().map(|number| mask(number, 0)).as_deref());
+    out.text_or_null(
+        "account_number",
+        account.account_number.as_deref().map(|number| mask(number, 0)).as_deref(),
+    );
     out.text_or_null("bank_code", account.bank_code.as_deref());
     out.text("account_holder_name", &account.holder);
 }
@@ -79,7 +87,8 @@ fn masked(out: &mut ObjectWriter<'_>, account: &BankAccount) {
 /// The masked account: its IBAN or number with stars.
 pub fn masked_account(account: &BankAccount) -> String {
     let iban = account.iban.as_deref().map(|iban| mask(iban, IBAN_HEAD));
-    iban.or_else(|| account.account_number.as_deref().map(|number| mask(number, 0))).unwrap_or_default()
+    iban.or_else(|| account.account_number.as_deref().map(|number| mask(number, 0)))
+        .unwrap_or_default()
 }
 
 /// Masks all but the first `head` and the last four characters; a short text becomes all stars.

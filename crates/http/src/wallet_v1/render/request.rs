@@ -43,7 +43,12 @@ pub fn created_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, lin
 }
 
 /// A payment request in its current state.
-pub fn found_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, money: &RequestMoney, links: &Links) {
+pub fn found_request(
+    out: &mut ObjectWriter<'_>,
+    request: &PaymentRequest,
+    money: &RequestMoney,
+    links: &Links,
+) {
     listed_request(out, request, money, links);
     out.plain("wallet_id", request.wallet);
     out.text_or_null("purpose", request.purpose.as_deref());
@@ -51,7 +56,12 @@ pub fn found_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, money
 
 /// A payment request in a list: without escrow and QR code, but with received amounts and
 /// exceptions.
-pub fn listed_request(out: &mut ObjectWriter<'_>, request: &PaymentRequest, money: &RequestMoney, links: &Links) {
+pub fn listed_request(
+    out: &mut ObjectWriter<'_>,
+    request: &PaymentRequest,
+    money: &RequestMoney,
+    links: &Links,
+) {
     out.plain("payment_request_id", request.id);
     out.text("payment_link", &links.payment_link(&request.token));
     amount(out, &request.asked);
@@ -101,11 +111,14 @@ fn paid(asked: &Asked, received: &Received) -> (i64, Option<i64>) {
         Asked::Fiat { micros, usdc, usdt, .. } => {
             // Each token counts by its share of the due amount, rounded down to the currency's
             // cents.
-            let share = |minor: i64, due: i64| i128::from(*micros) * i128::from(minor) / i128::from(due.max(1));
+            let share = |minor: i64, due: i64| {
+                i128::from(*micros) * i128::from(minor) / i128::from(due.max(1))
+            };
             let value = share(received.usdc, *usdc) + share(received.usdt, *usdt);
             let value = i64::try_from(value - value % MICROS_PER_CENT).unwrap_or(i64::MAX);
-            let due =
-                asked.outstanding(received, StableCoin::Usdc).map(|left| if left == 0 { 0 } else { micros - value });
+            let due = asked
+                .outstanding(received, StableCoin::Usdc)
+                .map(|left| if left == 0 { 0 } else { micros - value });
             (value, due)
         }
     }
@@ -119,8 +132,12 @@ mod tests {
 
     use super::*;
 
-    const PKR_2800: Asked =
-        Asked::Fiat { currency: Currency::Pkr, micros: 2_800_000_000, usdc: 10_000_000, usdt: 10_050_000 };
+    const PKR_2800: Asked = Asked::Fiat {
+        currency: Currency::Pkr,
+        micros: 2_800_000_000,
+        usdc: 10_000_000,
+        usdt: 10_050_000,
+    };
 
     #[test]
     fn received_amounts_are_in_the_requested_currency() {
@@ -136,7 +153,11 @@ mod tests {
             (PKR_2800, 1, 0, 0, Some(2_800_000_000)),
             (Asked::Flexible, 1_000_000, 2_000_000, 3_000_000, None),
         ] {
-            assert_eq!(paid(&asked, &Received { usdc, usdt }), (received, due), "{asked:?} {usdc} {usdt}");
+            assert_eq!(
+                paid(&asked, &Received { usdc, usdt }),
+                (received, due),
+                "{asked:?} {usdc} {usdt}"
+            );
         }
     }
 }

@@ -16,7 +16,11 @@ fn total_usd(held: &[Held]) -> Option<Money> {
 
 /// The response to a provisioning: always as created, whatever the current state.
 pub fn provisioned(out: &mut ObjectWriter<'_>, wallet: &Wallet) {
-    let state = if wallet.state == WalletState::Pending { WalletState::Pending } else { WalletState::Active };
+    let state = if wallet.state == WalletState::Pending {
+        WalletState::Pending
+    } else {
+        WalletState::Active
+    };
     out.plain("wallet_id", wallet.id);
     out.plain("wallet_address", wallet.address);
     out.text("blockchain", &wallet.blockchain);

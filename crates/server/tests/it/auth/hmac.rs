@@ -30,14 +30,21 @@ async fn a_claim_over_another_body_is_refused(on: On) {
     let message = answer.refused(401, "unauthorized")["message"].text().to_owned();
     assert_eq!(message, "Authentication failed: hmac: does not match the body");
     // Checked before the body is parsed, so a forged body reveals nothing.
-    bank.post("/v2/quote", "{").header("authorization", &token).send().await.refused(401, "unauthorized");
+    bank.post("/v2/quote", "{")
+        .header("authorization", &token)
+        .send()
+        .await
+        .refused(401, "unauthorized");
 }
 
 async fn a_tenant_may_require_it_on_every_post(on: On) {
     let bank = Bank::agreed(on, |policy| policy.require_hmac = true).await;
     for path in ["/v2/quote", "/v2/payment"] {
         let detail = bank.post(path, body()).send().await.refused(401, "unauthorized");
-        assert_eq!(detail["message"].text(), "Authentication failed: hmac: required for this access key");
+        assert_eq!(
+            detail["message"].text(),
+            "Authentication failed: hmac: required for this access key"
+        );
     }
     let token = bank.vouching(&body());
     let quote = bank.post("/v2/quote", body()).header("authorization", &token).send().await.ok();

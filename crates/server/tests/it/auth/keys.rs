@@ -42,7 +42,11 @@ async fn every_operation_wants_a_token(on: On) {
     for (method, path) in operations() {
         let answer = bank.unsigned(method.clone(), &path, Some(b"{}".to_vec())).send().await;
         let detail = answer.refused(401, "unauthorized");
-        assert_eq!(detail["message"].text(), "Authentication failed: authorization: the header is missing", "{path}");
+        assert_eq!(
+            detail["message"].text(),
+            "Authentication failed: authorization: the header is missing",
+            "{path}"
+        );
         assert_eq!(answer.header("www-authenticate"), Some("Bearer"));
         let null = bank.unsigned(method, &path, None).header("authorization", "null").send().await;
         null.refused(401, "unauthorized");
@@ -60,7 +64,9 @@ async fn a_suspended_key_is_forbidden(on: On) {
     let store = bank.running.store();
     store.suspend_key(&bank.key.access_key, true, "test").await.expect("suspended");
     for (method, path) in operations() {
-        let call = bank.call(method, &path, Some(b"{}".to_vec())).header("content-type", "application/json");
+        let call = bank
+            .call(method, &path, Some(b"{}".to_vec()))
+            .header("content-type", "application/json");
         call.send().await.refused(403, "key_suspended");
     }
     store.suspend_key(&bank.key.access_key, false, "test").await.expect("good again");
@@ -95,17 +101,24 @@ async fn a_revoked_key_is_unknown(on: On) {
     becomes(&bank, 401).await;
     let message = bank.get("/v2/payments?country=PAK").send().await.refused(401, "unauthorized");
     let message = message["message"].text();
-    assert_eq!(message, "Authentication failed: signature: does not match, or the access key is unknown");
+    assert_eq!(
+        message,
+        "Authentication failed: signature: does not match, or the access key is unknown"
+    );
 }
 
 async fn two_secrets_are_good_while_a_key_is_rotated(on: On) {
     let bank = Bank::alone(on, Setup::new()).await;
     let fresh = tenancy::fresh_secret().expect("a secret");
-    let rotated = bank.with_key(IssuedKey { access_key: bank.key.access_key.clone(), secret_key: fresh.clone() });
+    let rotated = bank
+        .with_key(IssuedKey { access_key: bank.key.access_key.clone(), secret_key: fresh.clone() });
     rotated.get("/v2/payments?country=PAK").send().await.refused(401, "unauthorized");
     let store = bank.running.store();
     let overlap = Span::hours(24);
-    store.rotate_key(&bank.key.access_key, SecretString::from(fresh), overlap, "test").await.expect("rotated");
+    store
+        .rotate_key(&bank.key.access_key, SecretString::from(fresh), overlap, "test")
+        .await
+        .expect("rotated");
     becomes(&rotated, 200).await;
     becomes(&bank, 200).await;
     bank.advance(Span::hours(25)).await;
@@ -128,13 +141,20 @@ async fn a_key_for_another_environment_or_service_is_refused(on: On) {
             answer.ok();
         } else {
             let message = answer.refused(401, "unauthorized")["message"].text().to_owned();
-            assert_eq!(message, "Authentication failed: kid: the access key is not for this environment and service");
+            assert_eq!(
+                message,
+                "Authentication failed: kid: the access key is not for this environment and service"
+            );
         }
     }
 }
 
 async fn production_tells_nothing_about_a_refused_token(on: On) {
-    let bank = Bank::alone(on, Setup::new().set("environment", "production").set("limits.enabled", "false")).await;
+    let bank = Bank::alone(
+        on,
+        Setup::new().set("environment", "production").set("limits.enabled", "false"),
+    )
+    .await;
     bank.get("/v2/payments?country=PAK").send().await.ok();
     let unknown = IssuedKey { access_key: format!("{}Z", bank.key.access_key), ..bank.key.clone() };
     let forged = IssuedKey { secret_key: "x".repeat(44), ..bank.key.clone() };
@@ -142,12 +162,14 @@ async fn production_tells_nothing_about_a_refused_token(on: On) {
     let test = bank.another_key(Environment::Test, KeyService::Pay).await;
     let mut bodies = BTreeSet::new();
     for key in [unknown, forged, wallet, test] {
-        let call = bank.with_key(key).get("/v2/payments?country=PAK").header("x-request-id", "same");
+        let call =
+            bank.with_key(key).get("/v2/payments?country=PAK").header("x-request-id", "same");
         let answer = call.send().await;
         assert_eq!(answer.refused(401, "unauthorized")["message"].text(), "Authentication failed");
         bodies.insert(answer.body);
     }
-    let missing = bank.unsigned(Method::GET, "/v2/payments?country=PAK", None).header("x-request-id", "same");
+    let missing =
+        bank.unsigned(Method::GET, "/v2/payments?country=PAK", None).header("x-request-id", "same");
     bodies.insert(missing.send().await.body);
     assert_eq!(bodies.len(), 1, "one body whatever the cause");
     bank.unsigned(Method::GET, "/sandbox/clock", None).send().await.refused(404, "not_found");

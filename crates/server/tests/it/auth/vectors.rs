@@ -114,7 +114,8 @@ impl Stage<'_> {
         let door = self.doors[at % self.doors.len()];
         let call = self.bank.unsigned(Method::POST, door, Some(BODY.as_bytes().to_vec()));
         let call = call.header("content-type", "application/json");
-        let call = vector.authorization.iter().fold(call, |call, line| call.line("authorization", line));
+        let call =
+            vector.authorization.iter().fold(call, |call, line| call.line("authorization", line));
         let length: usize = vector.authorization.iter().map(String::len).sum();
         if length > HEAD_MAX_BYTES - 1_024 {
             let status = call.open().await.status().as_u16();

@@ -52,7 +52,8 @@ async fn a_whole_chain_is_verified_to_its_head(on: On) {
         "only the tenant's own chain: {page}"
     );
     let signer = bank.running.store().audit_signer(None).await.expect("a key");
-    let signed = bank.running.store().sign_audit_chain(&chain(&bank).await, &signer).await.expect("read");
+    let signed =
+        bank.running.store().sign_audit_chain(&chain(&bank).await, &signer).await.expect("read");
     bank.running.store().keep_checkpoint(&signed.expect("whole")).await.expect("kept");
     let page = officer.fetch("/console/audit/verify").await.page();
     assert!(!page.contains("not signed") && page.contains("intact"), "{page}");
@@ -87,14 +88,18 @@ async fn a_broken_chain_is_reported_with_its_position(on: On) {
     let (store, officer) = (bank.running.store(), auditor(&bank).await);
     // Alters a checkpoint in the store, as an attacker with database access would.
     let signer = store.audit_signer(None).await.expect("a key");
-    let mut signed = store.sign_audit_chain(&chain(&bank).await, &signer).await.expect("read").expect("whole");
+    let mut signed =
+        store.sign_audit_chain(&chain(&bank).await, &signer).await.expect("read").expect("whole");
     signed.hash[0] ^= 1;
     store.keep_checkpoint(&signed).await.expect("kept");
     let page = officer.fetch("/console/audit/verify").await.page();
     let wrong = format!("WRONG: the signature of the checkpoint at {} is invalid", signed.seq);
     assert!(page.contains(&wrong) && !page.contains("intact"), "{page}");
     let behind = Mark::default();
-    let part = store.verify_audit_part(bank.tenant.id, behind, &[], &[signer.public_key()], 100).await.expect("read");
+    let part = store
+        .verify_audit_part(bank.tenant.id, behind, &[], &[signer.public_key()], 100)
+        .await
+        .expect("read");
     assert!(!part.whole && part.fault.is_some(), "{part:?}");
 }
 
@@ -108,12 +113,19 @@ async fn an_entry_shows_its_hashes_and_what_changed(on: On) {
     assert!(list.contains(&path), "{list}");
     let page = officer.fetch(&path).await.page();
     assert!(
-        page.contains(&hex(&newest.head.hash)) && page.contains("follows") && page.contains("thing.change"),
+        page.contains(&hex(&newest.head.hash))
+            && page.contains("follows")
+            && page.contains("thing.change"),
         "{page}"
     );
     assert!(page.contains("Previous entry") && !page.contains("Next entry"), "{page}");
     let first = officer.fetch(&format!("/console/audit/entries/{}/1", bank.tenant.id)).await.page();
-    assert!(first.contains(&"0".repeat(64)) && first.contains("tenant.create") && first.contains("Changes"), "{first}");
+    assert!(
+        first.contains(&"0".repeat(64))
+            && first.contains("tenant.create")
+            && first.contains("Changes"),
+        "{first}"
+    );
     for path in [format!("{path}0"), format!("/console/audit/entries/{}/x", bank.tenant.id)] {
         officer.fetch(&path).await.refused(404);
     }
@@ -131,7 +143,9 @@ async fn entries_are_found_by_request_and_day(on: On) {
     let today = bank.running.now().date();
     let page = officer.fetch(&format!("/console/audit?from={today}&to={today}")).await.page();
     assert!(page.contains("by request") && page.contains("without request"), "{page}");
-    assert!(officer.fetch("/console/audit?to=2020-01-01").await.page().contains("No entries match."));
+    assert!(
+        officer.fetch("/console/audit?to=2020-01-01").await.page().contains("No entries match.")
+    );
     officer.fetch("/console/audit?from=yesterday").await.refused(422);
     let found = officer.get("/search?q=r-found.1").await.page();
     assert!(found.contains("Actions of the request") && found.contains("thing.change"), "{found}");
@@ -143,10 +157,21 @@ async fn the_log_is_readable_by_authorized_users_only(on: On) {
     let stranger = auditor(&other).await;
     stranger.fetch(&format!("/console/audit/entries/{}/1", bank.tenant.id)).await.refused(404);
     stranger.fetch(&format!("/console/audit/verify?chain={}", bank.tenant.id)).await.refused(404);
-    assert!(stranger.fetch("/console/audit?subject=secret+deed").await.page().contains("No entries match."));
+    assert!(
+        stranger
+            .fetch("/console/audit?subject=secret+deed")
+            .await
+            .page()
+            .contains("No entries match.")
+    );
     let scope = Scope::Tenant(bank.tenant.id);
-    let operator = Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Operator]).await;
-    for path in ["/console/audit", "/console/audit/verify", &format!("/console/audit/entries/{}/1", bank.tenant.id)] {
+    let operator =
+        Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Operator]).await;
+    for path in [
+        "/console/audit",
+        "/console/audit/verify",
+        &format!("/console/audit/entries/{}/1", bank.tenant.id),
+    ] {
         operator.fetch(path).await.refused(403);
     }
     // A download is recorded with the user.
@@ -156,6 +181,12 @@ async fn the_log_is_readable_by_authorized_users_only(on: On) {
     let [taken] = &bank.running.store().audit_entries(&filter, 10).await.expect("read")[..] else {
         panic!("one export")
     };
-    assert_eq!((taken.note.action.as_str(), taken.deed.who.as_str()), ("export.csv", operator.login.as_str()));
-    assert!(taken.note.after.as_ref().is_some_and(|after| after.contains("country=PAK")), "{taken:?}");
+    assert_eq!(
+        (taken.note.action.as_str(), taken.deed.who.as_str()),
+        ("export.csv", operator.login.as_str())
+    );
+    assert!(
+        taken.note.after.as_ref().is_some_and(|after| after.contains("country=PAK")),
+        "{taken:?}"
+    );
 }

@@ -41,7 +41,13 @@ pub struct Browser {
 impl Browser {
     pub fn new(url: &str) -> Browser {
         let http = reqwest::Client::builder().redirect(Policy::none()).build().expect("a client");
-        Browser { http, url: url.to_owned(), cookies: BTreeMap::new(), csrf: String::new(), origin: url.to_owned() }
+        Browser {
+            http,
+            url: url.to_owned(),
+            cookies: BTreeMap::new(),
+            csrf: String::new(),
+            origin: url.to_owned(),
+        }
     }
 
     pub async fn get(&mut self, path: &str) -> Answer {
@@ -58,15 +64,18 @@ impl Browser {
     /// Sends a form with the token.
     pub async fn post(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
         let token = self.csrf.clone();
-        let fields: Vec<(&str, &str)> = fields.iter().copied().chain([("csrf", token.as_str())]).collect();
+        let fields: Vec<(&str, &str)> =
+            fields.iter().copied().chain([("csrf", token.as_str())]).collect();
         self.post_bare(path, &fields).await
     }
 
     /// Sends a form unchanged.
     pub async fn post_bare(&mut self, path: &str, fields: &[(&str, &str)]) -> Answer {
-        let pairs: Vec<String> = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
+        let pairs: Vec<String> =
+            fields.iter().map(|(name, value)| format!("{name}={}", encoded(value))).collect();
         let call = self.http.post(format!("{}{path}", self.url)).header("origin", &self.origin);
-        let call = call.header("content-type", "application/x-www-form-urlencoded").body(pairs.join("&"));
+        let call =
+            call.header("content-type", "application/x-www-form-urlencoded").body(pairs.join("&"));
         self.take(call).await
     }
 
@@ -77,11 +86,13 @@ impl Browser {
     }
 
     async fn take(&mut self, call: reqwest::RequestBuilder) -> Answer {
-        let pairs: Vec<String> = self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let pairs: Vec<String> =
+            self.cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let answer = call.header("cookie", pairs.join("; ")).send().await.expect("an answer");
         for cookie in answer.headers().get_all("set-cookie") {
             let text = cookie.to_str().expect("text");
-            let (name, value) = text.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie");
+            let (name, value) =
+                text.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie");
             match value {
                 "" => self.cookies.remove(name),
                 value => self.cookies.insert(name.to_owned(), value.to_owned()),
@@ -98,6 +109,12 @@ impl Browser {
 
 fn encoded(text: &str) -> String {
     text.bytes()
-        .map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .map(|byte| {
+            if byte.is_ascii_alphanumeric() {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
         .collect()
 }

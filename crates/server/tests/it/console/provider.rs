@@ -60,7 +60,8 @@ impl World {
 
     /// A user of the provider with this account.
     async fn somebody(&self, subject: &str) -> (StoredUser, Account) {
-        let login = format!("colleague{}.{}", NUMBER.fetch_add(1, Ordering::Relaxed), std::process::id());
+        let login =
+            format!("colleague{}.{}", NUMBER.fetch_add(1, Ordering::Relaxed), std::process::id());
         let name = format!("{login}@bank.example");
         let new = NewUser {
             login: login.clone(),
@@ -86,7 +87,11 @@ impl World {
     async fn leave(&self, browser: &mut Browser) -> String {
         let away = browser.get("/console/login/oidc?next=/console/approvals").await;
         assert_eq!(away.status, 303, "{}", away.text);
-        assert!(away.to().starts_with(&format!("{}/authorize?", self.provider.issuer())), "{}", away.to());
+        assert!(
+            away.to().starts_with(&format!("{}/authorize?", self.provider.issuer())),
+            "{}",
+            away.to()
+        );
         let http = reqwest::Client::builder().redirect(Policy::none()).build().expect("a client");
         let back = http.get(away.to()).send().await.expect("an answer");
         assert_eq!(back.status().as_u16(), 303, "{back:?}");
@@ -104,17 +109,23 @@ impl World {
     async fn back_up(&self) {
         self.provider.set_down(false);
         let keys = format!("{}/keys", self.provider.issuer());
-        let client = reqwest::Client::builder().timeout(BACK_UP_WITHIN).redirect(Policy::none()).build();
+        let client =
+            reqwest::Client::builder().timeout(BACK_UP_WITHIN).redirect(Policy::none()).build();
         let client = client.expect("a client");
-        let serves = async || client.get(&keys).send().await.is_ok_and(|answer| answer.status().is_success());
+        let serves = async || {
+            client.get(&keys).send().await.is_ok_and(|answer| answer.status().is_success())
+        };
         assert!(wait::until_async(BACK_UP_WITHIN, serves).await, "the provider serves again");
     }
 
     /// Actions and facts about a user in the installation's log, oldest first.
     async fn audited(&self, login: &str) -> Vec<(String, String)> {
-        let mut entries = self.running.store().audit_about(INSTALLATION, login).await.expect("read");
+        let mut entries =
+            self.running.store().audit_about(INSTALLATION, login).await.expect("read");
         entries.sort_by_key(|entry| entry.seq);
-        let told = entries.into_iter().map(|entry| (entry.note.action, entry.note.after.unwrap_or_default()));
+        let told = entries
+            .into_iter()
+            .map(|entry| (entry.note.action, entry.note.after.unwrap_or_default()));
         told.collect()
     }
 }
@@ -138,29 +149,45 @@ async fn the_first_sign_in_binds_and_later_ones_are_held_to_it(on: On) {
     for word in ["Path=/", "HttpOnly", "SameSite=Lax", "Secure"] {
         assert!(cookie.contains(word), "{cookie}");
     }
-    for (name, value) in [("response_type", "code"), ("code_challenge_method", "S256"), ("scope", "openid+email")] {
+    for (name, value) in
+        [("response_type", "code"), ("code_challenge_method", "S256"), ("scope", "openid+email")]
+    {
         assert!(away.to().contains(&format!("{name}={value}")), "{}", away.to());
     }
     let entered = world.sign_in(&mut browser).await;
     assert_eq!((entered.status, entered.to()), (303, "/console/approvals"), "{}", entered.text);
     assert!(is_in(&browser) && !browser.cookies.contains_key(DEPARTURE), "{:?}", browser.cookies);
     let account_page = browser.get("/console/account").await;
-    assert!(account_page.text.contains("through the identity provider as "), "{}", account_page.text);
+    assert!(
+        account_page.text.contains("through the identity provider as "),
+        "{}",
+        account_page.text
+    );
     assert!(!account_page.text.contains("Change your password"), "{}", account_page.text);
     let fields = [("current", ""), ("new", PASSWORD), ("again", PASSWORD)];
     assert_eq!(browser.post("/console/account/password", &fields).await.status, 409);
     let bound = world.user(login).await.provider.expect("of the provider").bound.expect("bound");
-    assert_eq!((bound.issuer.as_str(), &bound.subject), (world.provider.issuer(), &account.subject));
+    assert_eq!(
+        (bound.issuer.as_str(), &bound.subject),
+        (world.provider.issuer(), &account.subject)
+    );
     let log = world.audited(login).await;
     assert_eq!(
         log.iter().map(|(action, _)| action.as_str()).collect::<Vec<_>>(),
         ["user.create", "user.bind", "session.begin"]
     );
     for (_, facts) in &log[1..] {
-        assert!(facts.contains(&account.subject) && facts.contains(world.provider.issuer()), "{facts}");
+        assert!(
+            facts.contains(&account.subject) && facts.contains(world.provider.issuer()),
+            "{facts}"
+        );
     }
     // The subject identifies the user, whatever the address is now and whether it is verified.
-    let renamed = Account { email: "other@bank.example".to_owned(), email_verified: Some(false), ..account.clone() };
+    let renamed = Account {
+        email: "other@bank.example".to_owned(),
+        email_verified: Some(false),
+        ..account.clone()
+    };
     world.provider.set_account(renamed);
     let mut second = world.browser();
     assert_eq!(world.sign_in(&mut second).await.to(), "/console/approvals");
@@ -175,7 +202,10 @@ async fn the_first_sign_in_binds_and_later_ones_are_held_to_it(on: On) {
     assert!(facts.contains("00u2"), "{facts}");
     // Unbinding ends all sessions, and the next sign-in binds again.
     let store = world.running.store();
-    store.change_user(&person.user, &UserChange::Unbind, WallClock.now(), "test").await.expect("unbound");
+    store
+        .change_user(&person.user, &UserChange::Unbind, WallClock.now(), "test")
+        .await
+        .expect("unbound");
     assert_eq!(browser.get("/console/account").await.to(), "/console/login?next=/console/account");
     assert_eq!(world.sign_in(&mut mallory).await.to(), "/console/approvals");
     let bound = world.user(login).await.provider.expect("of the provider").bound.expect("bound");
@@ -191,7 +221,10 @@ async fn unknown_and_disabled_users_get_the_same_refusal(on: On) {
     assert_eq!(world.sign_in(&mut world.browser()).await.status, 303);
     let store = world.running.store();
     for user in [&person.user, &bound.user] {
-        store.change_user(user, &UserChange::Disable, WallClock.now(), "test").await.expect("disabled");
+        store
+            .change_user(user, &UserChange::Disable, WallClock.now(), "test")
+            .await
+            .expect("disabled");
     }
     let (open, open_account) = world.somebody("00u4").await;
     let with_password = somebody(&world.running, &[Role::Viewer], Scope::All, false).await;
@@ -210,7 +243,11 @@ async fn unknown_and_disabled_users_get_the_same_refusal(on: On) {
         let mut browser = world.browser();
         let answer = world.sign_in(&mut browser).await;
         assert_eq!(answer.status, 403, "{stranger:?}");
-        assert!(answer.text.contains(STRANGER) && !is_in(&browser), "{stranger:?}: {}", answer.text);
+        assert!(
+            answer.text.contains(STRANGER) && !is_in(&browser),
+            "{stranger:?}: {}",
+            answer.text
+        );
         let token = answer.between(r#"name="csrf" value=""#, "\"").expect("a form").to_owned();
         pages.push(answer.text.replace(&token, ""));
     }
@@ -219,7 +256,11 @@ async fn unknown_and_disabled_users_get_the_same_refusal(on: On) {
     let refusals = world.audited(&bound.user.login).await;
     assert_eq!(refusals.last().map(|(action, _)| action.as_str()), Some("session.refuse"));
     world.provider.set_account(open_account);
-    assert_eq!(world.sign_in(&mut world.browser()).await.status, 303, "a verified user is admitted");
+    assert_eq!(
+        world.sign_in(&mut world.browser()).await.status,
+        303,
+        "a verified user is admitted"
+    );
     world.running.stop().await;
 }
 
@@ -246,7 +287,11 @@ async fn faulty_provider_answers_admit_no_user(on: On) {
         let mut browser = world.browser();
         let answer = world.sign_in(&mut browser).await;
         assert_eq!(answer.status, 422, "{fault:?}");
-        assert!(answer.text.contains("The identity provider did not sign you in."), "{fault:?}: {}", answer.text);
+        assert!(
+            answer.text.contains("The identity provider did not sign you in."),
+            "{fault:?}: {}",
+            answer.text
+        );
         assert!(!is_in(&browser) && !browser.cookies.contains_key(DEPARTURE), "{fault:?}");
     }
     for fault in [Fault::NoToken, Fault::TokenEndpoint] {
@@ -254,9 +299,16 @@ async fn faulty_provider_answers_admit_no_user(on: On) {
         let mut browser = world.browser();
         let answer = world.sign_in(&mut browser).await;
         assert_eq!(answer.status, 503, "{fault:?}");
-        assert!(answer.text.contains("is not available right now") && !is_in(&browser), "{fault:?}: {}", answer.text);
+        assert!(
+            answer.text.contains("is not available right now") && !is_in(&browser),
+            "{fault:?}: {}",
+            answer.text
+        );
     }
-    assert!(world.user(&person.user.login).await.provider.expect("named").bound.is_none(), "no user was bound");
+    assert!(
+        world.user(&person.user.login).await.provider.expect("named").bound.is_none(),
+        "no user was bound"
+    );
     world.provider.set_fault(None);
     assert_eq!(world.sign_in(&mut world.browser()).await.status, 303);
     world.running.stop().await;
@@ -266,7 +318,9 @@ async fn an_answer_counts_once_and_in_its_own_browser(on: On) {
     let world = World::new(on).await;
     let (_, account) = world.somebody("00u1").await;
     world.provider.set_account(account);
-    let stale = |answer: &Answer| answer.status == 422 && answer.text.contains("started in another browser");
+    let stale = |answer: &Answer| {
+        answer.status == 422 && answer.text.contains("started in another browser")
+    };
     // In another browser: without a sign-in in progress there, and with a different one.
     let (mut own, mut other) = (world.browser(), world.browser());
     let back = world.leave(&mut own).await;
@@ -277,7 +331,8 @@ async fn an_answer_counts_once_and_in_its_own_browser(on: On) {
     // A forged state.
     let departure = own.cookies.clone();
     let (path, query) = back.split_once('?').expect("a query");
-    let forged = query.split('&').filter(|pair| !pair.starts_with("state=")).collect::<Vec<_>>().join("&");
+    let forged =
+        query.split('&').filter(|pair| !pair.starts_with("state=")).collect::<Vec<_>>().join("&");
     assert!(stale(&own.get(&format!("{path}?{forged}&state=x")).await));
     own.cookies = departure.clone();
     assert!(stale(&own.get(&format!("{path}?{forged}")).await));
@@ -292,7 +347,11 @@ async fn an_answer_counts_once_and_in_its_own_browser(on: On) {
     // A signed-in user is redirected without a question.
     assert_eq!(own.get("/console/login/oidc?next=/console/account").await.to(), "/console/account");
     for next in ["https://evil.example", "//evil.example", "/console/login/oidc"] {
-        assert_eq!(own.get(&format!("/console/login/oidc?next={next}")).await.to(), "/console", "{next}");
+        assert_eq!(
+            own.get(&format!("/console/login/oidc?next={next}")).await.to(),
+            "/console",
+            "{next}"
+        );
     }
     world.running.stop().await;
 }
@@ -303,7 +362,11 @@ async fn a_new_key_of_the_provider_is_found(on: On) {
     world.provider.set_account(account);
     for signing in [Signing::Rs256, Signing::Es256, Signing::EdDsa] {
         world.provider.set_signing(signing);
-        assert_eq!(world.sign_in(&mut world.browser()).await.to(), "/console/approvals", "{signing:?}");
+        assert_eq!(
+            world.sign_in(&mut world.browser()).await.to(),
+            "/console/approvals",
+            "{signing:?}"
+        );
     }
     assert_eq!(world.provider.asked().keys, 3);
     assert_eq!(world.sign_in(&mut world.browser()).await.status, 303);
@@ -317,10 +380,18 @@ async fn passwords_go_on_working_while_the_provider_is_down(on: On) {
     let mut browser = world.browser();
     let answer = browser.get("/console/login/oidc?next=/console/approvals").await;
     assert_eq!(answer.status, 503);
-    assert!(answer.text.contains("The identity provider is not available right now."), "{}", answer.text);
+    assert!(
+        answer.text.contains("The identity provider is not available right now."),
+        "{}",
+        answer.text
+    );
     assert!(answer.text.contains(r#"name="next" value="/console/approvals""#), "{}", answer.text);
     let person = somebody(&world.running, &[Role::Viewer], Scope::All, false).await;
-    let fields = [("login", person.user.login.as_str()), ("password", PASSWORD), ("next", "/console/approvals")];
+    let fields = [
+        ("login", person.user.login.as_str()),
+        ("password", PASSWORD),
+        ("next", "/console/approvals"),
+    ];
     assert_eq!(browser.post("/console/login", &fields).await.to(), "/console/approvals");
     world.back_up().await;
     let (_, account) = world.somebody("00u1").await;
@@ -348,7 +419,12 @@ async fn one_signs_in_one_way(on: On) {
     let mut browser = world.browser();
     assert_eq!(browser.sign_in(&other.user.login, PASSWORD).await.status, 303);
     let change = UserChange::Provider { name: "other@bank.example".to_owned() };
-    world.running.store().change_user(&other.user, &change, WallClock.now(), "test").await.expect("changed");
+    world
+        .running
+        .store()
+        .change_user(&other.user, &change, WallClock.now(), "test")
+        .await
+        .expect("changed");
     assert_eq!(browser.get("/console/account").await.to(), "/console/login?next=/console/account");
     assert_eq!(browser.sign_in(&other.user.login, PASSWORD).await.status, 422);
     world.provider.set_account(Account::new("00u7", "other@bank.example"));
@@ -369,12 +445,19 @@ async fn users_are_named_for_the_provider_in_the_console(on: On) {
     let (login, name) = (format!("new{number}"), format!("New{number}@Bank.Example"));
     let made = browser.post("/console/users", &[("login", &login), ("provider_name", &name)]).await;
     assert_eq!(made.status, 201);
-    assert!(made.text.contains("binds the account") && !made.text.contains("users reset new"), "{}", made.text);
+    assert!(
+        made.text.contains("binds the account") && !made.text.contains("users reset new"),
+        "{}",
+        made.text
+    );
     let person = world.user(&login).await;
     assert_eq!(person.provider.as_ref().expect("named").name, name.to_lowercase());
-    let again = browser.post("/console/users", &[("login", "another"), ("provider_name", &name.to_lowercase())]).await;
+    let again = browser
+        .post("/console/users", &[("login", "another"), ("provider_name", &name.to_lowercase())])
+        .await;
     assert_eq!(again.status, 409);
-    let blank = browser.post("/console/users", &[("login", "another"), ("provider_name", "a b")]).await;
+    let blank =
+        browser.post("/console/users", &[("login", "another"), ("provider_name", "a b")]).await;
     assert_eq!(blank.status, 422);
     // The user may sign in but has no access until two users have agreed on it.
     world.provider.set_account(Account::new("00u5", &name));

@@ -39,9 +39,15 @@ pub(super) const PASSWORD: &str = "seven paper lanterns";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// A new user.
-pub(super) async fn somebody(running: &Arc<Running>, roles: &[Role], scope: Scope, is_initial: bool) -> StoredUser {
+pub(super) async fn somebody(
+    running: &Arc<Running>,
+    roles: &[Role],
+    scope: Scope,
+    is_initial: bool,
+) -> StoredUser {
     let login = format!("person{}.{}", NUMBER.fetch_add(1, Ordering::Relaxed), std::process::id());
-    let hash = tokio::task::spawn_blocking(|| password::hash(PASSWORD, [9; password::SALT_BYTES])).await;
+    let hash =
+        tokio::task::spawn_blocking(|| password::hash(PASSWORD, [9; password::SALT_BYTES])).await;
     let new = NewUser {
         login: login.clone(),
         roles: roles.iter().copied().collect(),
@@ -89,7 +95,10 @@ async fn a_right_password_leads_in_and_signing_out_leads_out(on: On) {
     let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let mut browser = Browser::new(&bank.running.url);
     let turned = browser.get("/console/approvals?x=1").await;
-    assert_eq!((turned.status, turned.to()), (303, "/console/login?next=/console/approvals%3Fx%3D1"));
+    assert_eq!(
+        (turned.status, turned.to()),
+        (303, "/console/login?next=/console/approvals%3Fx%3D1")
+    );
     let form = browser.get(turned.to()).await;
     assert_eq!(form.status, 200);
     for (name, value) in [
@@ -101,7 +110,10 @@ async fn a_right_password_leads_in_and_signing_out_leads_out(on: On) {
         assert_eq!(form.headers[name], value, "{name}");
     }
     let policy = form.headers["content-security-policy"].to_str().expect("text");
-    assert!(policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"), "{policy}");
+    assert!(
+        policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+        "{policy}"
+    );
     assert!(!policy.contains("unsafe"), "{policy}");
     let login = person.user.login.as_str();
     let fields = [("login", login), ("password", PASSWORD), ("next", "/console/approvals?x=1")];
@@ -116,7 +128,11 @@ async fn a_right_password_leads_in_and_signing_out_leads_out(on: On) {
     let kept = browser.cookies.clone();
     assert_eq!(browser.post("/console/logout", &[]).await.to(), "/console/login");
     browser.cookies = kept;
-    assert_eq!(browser.get("/console/approvals").await.to(), "/console/login?next=/console/approvals", "it is over");
+    assert_eq!(
+        browser.get("/console/approvals").await.to(),
+        "/console/login?next=/console/approvals",
+        "it is over"
+    );
 }
 
 async fn a_wrong_password_and_an_unknown_name_are_answered_alike(on: On) {
@@ -124,7 +140,10 @@ async fn a_wrong_password_and_an_unknown_name_are_answered_alike(on: On) {
     let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let gone = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let store = bank.running.store();
-    store.change_user(&gone.user, &UserChange::Disable, WallClock.now(), "test").await.expect("disabled");
+    store
+        .change_user(&gone.user, &UserChange::Disable, WallClock.now(), "test")
+        .await
+        .expect("disabled");
     for (login, given) in [
         (person.user.login.as_str(), "seven paper lantern"),
         (person.user.login.as_str(), ""),
@@ -204,7 +223,8 @@ async fn codes_are_set_up_once(on: On) {
     let second = &mut browsers[1].0;
     assert!(second.get("/console/login").await.text.contains("One-time codes are already set up"));
     assert_ne!(second.get("/console/account").await.status, 200, "it has to sign in again");
-    let kept = store.user(person.user.id).await.expect("read").expect("there").totp.expect("enrolled");
+    let kept =
+        store.user(person.user.id).await.expect("read").expect("there").totp.expect("enrolled");
     assert_eq!(*kept.expose_secret(), [11; 20], "the secret that was confirmed first counts");
 }
 
@@ -238,7 +258,8 @@ async fn a_page_that_reads_itself_again_keeps_no_session_alive(on: On) {
     let mut browser = with_session(&bank, &person, token, None, now - Span::mins(30)).await;
     let used = now - Span::mins(15);
     store.session_seen(digest_of(token), used).await.expect("noted");
-    let seen = async || store.session(digest_of(token)).await.expect("read").expect("there").seen_at;
+    let seen =
+        async || store.session(digest_of(token)).await.expect("read").expect("there").seen_at;
     assert_eq!(browser.refresh("/console/account").await.status, 200, "it is shown");
     assert_eq!(seen().await, used, "a refresh is no activity");
     assert_eq!(browser.get("/console/account").await.status, 200);
@@ -259,8 +280,13 @@ async fn what_is_not_there_has_a_page_of_its_own(on: On) {
     let mut signed = Browser::new(&bank.running.url);
     signed.sign_in(&person.user.login, PASSWORD).await;
     let own = format!("/console/t/{tag}/nothing");
-    let paths =
-        ["/console/nothing", "/console/a/b/c?x=1", "/console/t/no-such-tenant/nothing", &own, "/console/audit/nothing"];
+    let paths = [
+        "/console/nothing",
+        "/console/a/b/c?x=1",
+        "/console/t/no-such-tenant/nothing",
+        &own,
+        "/console/audit/nothing",
+    ];
     for path in paths {
         for browser in [&mut stranger, &mut signed] {
             let answer = browser.get(path).await;
@@ -287,7 +313,8 @@ async fn a_form_of_another_page_or_site_is_refused(on: On) {
     let bank = Bank::new(on).await;
     let person = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
     let other = somebody(&bank.running, &[Role::Viewer], Scope::All, false).await;
-    let (mut browser, mut second) = (Browser::new(&bank.running.url), Browser::new(&bank.running.url));
+    let (mut browser, mut second) =
+        (Browser::new(&bank.running.url), Browser::new(&bank.running.url));
     // Without the page's token even a sign-in fails.
     let bare = [("login", person.user.login.as_str()), ("password", PASSWORD)];
     assert_eq!(browser.post_bare("/console/login", &bare).await.status, 409);
@@ -295,7 +322,9 @@ async fn a_form_of_another_page_or_site_is_refused(on: On) {
     browser.get("/console/account").await;
     second.sign_in(&other.user.login, PASSWORD).await;
     second.get("/console/account").await;
-    for token in ["", "x", &second.csrf.clone(), &browser.cookies["__Host-corridor-session"].clone()] {
+    for token in
+        ["", "x", &second.csrf.clone(), &browser.cookies["__Host-corridor-session"].clone()]
+    {
         let answer = browser.post_bare("/console/account/sign-out", &[("csrf", token)]).await;
         assert_eq!(answer.status, 409, "{token:?}");
     }
@@ -325,8 +354,12 @@ async fn roles_and_scopes_decide_what_is_shown(on: On) {
         let person = somebody(&bank.running, roles, scope, false).await;
         let mut browser = Browser::new(&bank.running.url);
         browser.sign_in(&person.user.login, PASSWORD).await;
-        let paths =
-            [page(&bank.tenant.tag), page(&other.tenant.tag), "/console/users".to_owned(), "/console/approvals".into()];
+        let paths = [
+            page(&bank.tenant.tag),
+            page(&other.tenant.tag),
+            "/console/users".to_owned(),
+            "/console/approvals".into(),
+        ];
         for (path, expected) in paths.iter().zip(expected) {
             assert_eq!(browser.get(path).await.status, expected, "{roles:?} {scope:?} {path}");
         }
@@ -334,7 +367,11 @@ async fn roles_and_scopes_decide_what_is_shown(on: On) {
         let missing = browser.get(&page("nosuchbank")).await;
         if foreign.status == 404 {
             let plain = |text: &str| text.split("Request").next().expect("a page").to_owned();
-            assert_eq!(plain(&foreign.text), plain(&missing.text), "a foreign tenant answers like a missing one");
+            assert_eq!(
+                plain(&foreign.text),
+                plain(&missing.text),
+                "a foreign tenant answers like a missing one"
+            );
         }
     }
 }
@@ -357,7 +394,10 @@ async fn a_new_password_and_disabling_end_every_session(on: On) {
     assert_eq!(two.get("/console/account").await.status, 303, "the other one does not");
     assert_eq!(two.sign_in(login, PASSWORD).await.status, 422, "the old password is void");
     let store = bank.running.store();
-    store.change_user(&person.user, &UserChange::Disable, WallClock.now(), "test").await.expect("disabled");
+    store
+        .change_user(&person.user, &UserChange::Disable, WallClock.now(), "test")
+        .await
+        .expect("disabled");
     assert_eq!(one.get("/console/account").await.status, 303);
 }
 
@@ -369,8 +409,11 @@ async fn a_first_password_has_to_be_changed(on: On) {
     assert_eq!(browser.sign_in(login, PASSWORD).await.to(), "/console/login");
     assert_eq!(browser.get("/console/approvals").await.status, 303, "not before");
     browser.get("/console/login").await;
-    for (new, again) in [("short", "short"), (PASSWORD, PASSWORD), ("nine copper kettles", "nine copper kettle")] {
-        let answer = browser.post("/console/login/password", &[("new", new), ("again", again)]).await;
+    for (new, again) in
+        [("short", "short"), (PASSWORD, PASSWORD), ("nine copper kettles", "nine copper kettle")]
+    {
+        let answer =
+            browser.post("/console/login/password", &[("new", new), ("again", again)]).await;
         assert_eq!(answer.status, 422, "{new}");
     }
     let new = "nine copper kettles";

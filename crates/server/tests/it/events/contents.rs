@@ -22,7 +22,16 @@ async fn an_event_has_its_envelope_and_the_record_of_that_instant(on: On) {
     let last = bank.reaches(Country::Pak, id, "succeeded").await;
     let events = bank.events_after(0).await;
     let kinds: Vec<&str> = events.iter().map(|event| event["type"].text()).collect();
-    assert_eq!(kinds, ["quote.created", "quote.used", "payment.queued", "payment.processing", "payment.succeeded"]);
+    assert_eq!(
+        kinds,
+        [
+            "quote.created",
+            "quote.used",
+            "payment.queued",
+            "payment.processing",
+            "payment.succeeded"
+        ]
+    );
     for (at, event) in events.iter().enumerate() {
         assert_eq!(event.names(), ["id", "seq", "type", "version", "occurred_at", "data"]);
         assert_eq!(event["seq"].integer(), i64::try_from(at).expect("few") + 1);
@@ -87,7 +96,8 @@ async fn an_unused_quote_expires_in_the_log(on: On) {
 
 async fn the_log_has_no_gaps_under_concurrent_work(on: On) {
     let bank = Bank::new(on).await;
-    let paying = futures_util::future::join_all((0..20).map(|_| bank.paid(Country::Pak, |order| order)));
+    let paying =
+        futures_util::future::join_all((0..20).map(|_| bank.paid(Country::Pak, |order| order)));
     let mut seen: Vec<Json> = Vec::new();
     let reading = async {
         while seen.len() < 20 * 5 {
@@ -101,8 +111,11 @@ async fn the_log_has_no_gaps_under_concurrent_work(on: On) {
     let numbers: Vec<i64> = seen.iter().map(|event| event["seq"].integer()).collect();
     assert_eq!(numbers, (1..=100).collect::<Vec<i64>>());
     for id in ids {
-        let about: Vec<&str> =
-            seen.iter().filter(|event| event["data"]["id"].text() == id).map(|event| event["type"].text()).collect();
+        let about: Vec<&str> = seen
+            .iter()
+            .filter(|event| event["data"]["id"].text() == id)
+            .map(|event| event["type"].text())
+            .collect();
         assert_eq!(about, ["payment.queued", "payment.processing", "payment.succeeded"]);
     }
     let times: Vec<_> = seen.iter().map(|event| instant(&event["occurred_at"])).collect();

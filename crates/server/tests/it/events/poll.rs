@@ -25,15 +25,20 @@ async fn a_page_goes_on_where_the_last_one_ended(on: On) {
         let answer = bank.get(&format!("/v2/events?mode=poll&after={after}&limit=2")).send().await;
         let page = answer.ok();
         assert_eq!(page.names(), ["events", "next"]);
-        let numbers: Vec<i64> = page["events"].items().iter().map(|event| event["seq"].integer()).collect();
+        let numbers: Vec<i64> =
+            page["events"].items().iter().map(|event| event["seq"].integer()).collect();
         assert_eq!(numbers, expected);
         page["next"].text().clone_into(&mut after);
         assert_eq!(after, next);
     }
-    assert_eq!(bank.get("/v2/events?mode=poll&after=0&limit=0").send().await.ok()["next"].text(), "0");
+    assert_eq!(
+        bank.get("/v2/events?mode=poll&after=0&limit=0").send().await.ok()["next"].text(),
+        "0"
+    );
     let resumed = bank.get("/v2/events?mode=poll").header("last-event-id", "3").send().await.ok();
     assert_eq!(resumed["events"].items().len(), 2);
-    let both = bank.get("/v2/events?mode=poll&after=4").header("last-event-id", "1").send().await.ok();
+    let both =
+        bank.get("/v2/events?mode=poll&after=4").header("last-event-id", "1").send().await.ok();
     assert_eq!(both["events"].items().len(), 1, "after wins over Last-Event-ID");
 }
 
@@ -47,7 +52,8 @@ async fn no_cursor_means_from_now(on: On) {
 async fn a_wait_ends_with_the_first_event(on: On) {
     let bank = Bank::new(on).await;
     let started = std::time::Instant::now();
-    let (page, quote) = tokio::join!(bank.get("/v2/events?mode=poll&after=0&wait=30").send(), bank.any_quote());
+    let (page, quote) =
+        tokio::join!(bank.get("/v2/events?mode=poll&after=0&wait=30").send(), bank.any_quote());
     assert_eq!(page.ok()["events"][0]["data"], quote.0);
     assert!(started.elapsed() < WAIT_MAX);
 }
@@ -72,7 +78,10 @@ async fn a_cursor_that_is_no_longer_kept_has_expired(on: On) {
     };
     assert!(testkit::wait::until_async(WAIT_MAX, gone).await, "{:?}", bank.events_after(0).await);
     for after in [1, 2] {
-        bank.get(&format!("/v2/events?mode=poll&after={after}")).send().await.refused(400, "cursor_expired");
+        bank.get(&format!("/v2/events?mode=poll&after={after}"))
+            .send()
+            .await
+            .refused(400, "cursor_expired");
         bank.get(&format!("/v2/events?after={after}")).send().await.refused(400, "cursor_expired");
     }
     let page = bank.get("/v2/events?mode=poll&after=3").send().await.ok();
@@ -115,9 +124,16 @@ async fn parameters_are_held_to_their_rules(on: On) {
         ("mode=poll&wait=31", &["query.wait less_than_equal"]),
         ("mode=poll&wait=x&limit=y", &["query.limit int_parsing", "query.wait int_parsing"]),
         ("mode=poll&mode=stream", &["query.mode multiple_values"]),
-        ("mode=poll&Limit=2&after_id=1", &["query.limit extra_forbidden", "query.after extra_forbidden"]),
+        (
+            "mode=poll&Limit=2&after_id=1",
+            &["query.limit extra_forbidden", "query.after extra_forbidden"],
+        ),
     ] {
-        assert_eq!(bank.get(&format!("/v2/events?{query}")).send().await.fault_kinds(), expected, "{query}");
+        assert_eq!(
+            bank.get(&format!("/v2/events?{query}")).send().await.fault_kinds(),
+            expected,
+            "{query}"
+        );
     }
     let seen = bank.get("/v2/events?mode=poll").header("last-event-id", "abc").send().await;
     assert_eq!(seen.fault_kinds(), ["header.last-event-id int_parsing"]);

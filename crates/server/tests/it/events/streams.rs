@@ -43,7 +43,9 @@ impl Lines {
                 let line: Vec<u8> = self.rest.drain(..=end).collect();
                 return Some(String::from_utf8(line[..end].to_vec()).expect("UTF-8"));
             }
-            let chunk = tokio::time::timeout(WAIT_MAX, self.response.chunk()).await.expect("something in time");
+            let chunk = tokio::time::timeout(WAIT_MAX, self.response.chunk())
+                .await
+                .expect("something in time");
             self.rest.extend_from_slice(&chunk.expect("the stream does not break")?);
         }
     }
@@ -110,12 +112,14 @@ async fn a_stream_goes_on_behind_the_last_event_that_was_seen(on: On) {
     for _ in 0..4 {
         bank.any_quote().await;
     }
-    let numbers = |events: Vec<Json>| events.iter().map(|event| event["seq"].integer()).collect::<Vec<_>>();
+    let numbers =
+        |events: Vec<Json>| events.iter().map(|event| event["seq"].integer()).collect::<Vec<_>>();
     let mut lines = Lines::open(&bank, "?after=2", &[]).await;
     assert_eq!(numbers(lines.events(2).await), [3, 4]);
     let mut lines = Lines::open(&bank, "", &[("last-event-id", "1")]).await;
     assert_eq!(numbers(lines.events(3).await), [2, 3, 4]);
-    let mut sent = Lines::open(&bank, "", &[("last-event-id", "3"), ("accept", "text/event-stream")]).await;
+    let mut sent =
+        Lines::open(&bank, "", &[("last-event-id", "3"), ("accept", "text/event-stream")]).await;
     sent.sent().await;
     assert_eq!(sent.sent().await[0].1, "4");
 }
@@ -135,7 +139,8 @@ async fn both_framings_and_pages_tell_the_same(on: On) {
     bank.reaches(Country::Pak, &id, "succeeded").await;
     let page = bank.events_after(0).await;
     assert_eq!(Lines::open(&bank, "?after=0", &[]).await.events(page.len()).await, page);
-    let mut lines = Lines::open(&bank, "?after=0", &[("accept", "application/json, text/event-stream")]).await;
+    let mut lines =
+        Lines::open(&bank, "?after=0", &[("accept", "application/json, text/event-stream")]).await;
     lines.sent().await;
     for event in page {
         assert_eq!(Json::read(lines.sent().await[2].1.as_bytes()), event);
@@ -193,7 +198,8 @@ async fn streams_end_when_the_service_stops(on: On) {
     let stopped = bank.running.begin_stop();
     assert_eq!(lines.next().await, None, "the answer ends in order");
     assert_eq!(sent.next().await, None);
-    let page = Answer::read("GET /v2/events".to_owned(), waiting.await.expect("an answer")).await.ok();
+    let page =
+        Answer::read("GET /v2/events".to_owned(), waiting.await.expect("an answer")).await.ok();
     assert_eq!(page["events"].items().len(), 0);
     assert!(started.elapsed() < Duration::from_secs(15), "the stop does not wait for a timeout");
     drop(bank);

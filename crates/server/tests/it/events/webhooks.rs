@@ -24,9 +24,13 @@ const WHO: &str = "test";
 
 /// An endpoint for a bank's webhooks.
 async fn receiving(bank: &Bank) -> SimulatedReceiver {
-    let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
+    let receiver =
+        SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
     let store = bank.running.store();
-    store.add_webhook(bank.tenant.id, &receiver.url(), SECRET.to_owned().into(), WHO).await.expect("added");
+    store
+        .add_webhook(bank.tenant.id, &receiver.url(), SECRET.to_owned().into(), WHO)
+        .await
+        .expect("added");
     receiver
 }
 
@@ -44,9 +48,17 @@ async fn deliveries(bank: &Bank) -> Vec<DeliveryRecord> {
 async fn arrived(receiver: &SimulatedReceiver, about: &str, count: usize) -> Vec<Entry> {
     let found = || {
         let book = receiver.book();
-        book.entries().iter().filter(|it| it.subject.as_deref() == Some(about)).cloned().collect::<Vec<_>>()
+        book.entries()
+            .iter()
+            .filter(|it| it.subject.as_deref() == Some(about))
+            .cloned()
+            .collect::<Vec<_>>()
     };
-    assert!(wait::until_async(WAIT_MAX, || async { found().len() >= count }).await, "{:?}", found());
+    assert!(
+        wait::until_async(WAIT_MAX, || async { found().len() >= count }).await,
+        "{:?}",
+        found()
+    );
     found()
 }
 
@@ -73,14 +85,19 @@ async fn all_events_of_a_payment_come_in_order_as_the_log_has_them(on: On) {
     bank.reaches(Country::Pak, &id, "succeeded").await;
     let of_payment = arrived(&receiver, &id, 3).await;
     let of_quote = arrived(&receiver, quote.id(), 2).await;
-    let paths = |entries: &[Entry]| entries.iter().map(|it| it.arrival.path.clone()).collect::<Vec<_>>();
+    let paths =
+        |entries: &[Entry]| entries.iter().map(|it| it.arrival.path.clone()).collect::<Vec<_>>();
     let expected = ["payment-queued", "payment-processing", "payment-succeeded"];
     assert_eq!(paths(&of_payment), expected.map(|segment| format!("/webhooks/payment/{segment}")));
-    assert_eq!(paths(&of_quote), ["quote-created", "quote-used"].map(|segment| format!("/webhooks/payment/{segment}")));
+    assert_eq!(
+        paths(&of_quote),
+        ["quote-created", "quote-used"].map(|segment| format!("/webhooks/payment/{segment}"))
+    );
     let logged = bank.events_after(0).await;
     for entry in of_payment.iter().chain(&of_quote) {
         assert_eq!((entry.verdict, entry.taken), (Verdict::Genuine, true));
-        let event = logged.iter().find(|event| event["id"].text() == entry.id()).expect("it is in the log");
+        let event =
+            logged.iter().find(|event| event["id"].text() == entry.id()).expect("it is in the log");
         assert_eq!(Json::read(&entry.arrival.body), *event, "the same bytes say the same");
         assert_eq!(event["type"].text(), entry.event_type);
     }
@@ -96,12 +113,17 @@ async fn a_receiver_that_refuses_payment_events_is_tried_until_they_are_dead(on:
     for attempt in 1..=SCHEDULE.len() {
         let entries = arrived(&receiver, quote.id(), attempt).await;
         let (tries, others) = entries.split_at(attempt);
-        assert!(tries.iter().all(|it| (it.id(), &it.arrival.body) == (tries[0].id(), &tries[0].arrival.body)));
+        assert!(
+            tries
+                .iter()
+                .all(|it| (it.id(), &it.arrival.body) == (tries[0].id(), &tries[0].arrival.body))
+        );
         assert!(tries.iter().all(|it| it.event_type == "quote.created"), "the next one waits");
         // The next one is sent as soon as the last attempt has failed.
         assert!(others.is_empty() || attempt == SCHEDULE.len(), "one try after the other");
         let tried = i32::try_from(attempt).expect("few");
-        let noted = || async { deliveries(&bank).await.iter().any(|it| it.delivery.attempts == tried) };
+        let noted =
+            || async { deliveries(&bank).await.iter().any(|it| it.delivery.attempts == tried) };
         assert!(wait::until_async(WAIT_MAX, noted).await);
         let all = deliveries(&bank).await;
         let first = all.iter().find(|it| it.delivery.version == 1).expect("there");
@@ -110,12 +132,17 @@ async fn a_receiver_that_refuses_payment_events_is_tried_until_they_are_dead(on:
         bank.advance(Span((next - bank.running.now()).0.max(0) + 1_000_000)).await;
     }
     let dead = || async {
-        deliveries(&bank).await.iter().any(|it| it.delivery.version == 1 && it.delivery.state == DeliveryState::Dead)
+        deliveries(&bank)
+            .await
+            .iter()
+            .any(|it| it.delivery.version == 1 && it.delivery.state == DeliveryState::Dead)
     };
     assert!(wait::until_async(WAIT_MAX, dead).await);
     let alerts = bank.running.store().alerts(bank.tenant.id, 10).await.expect("read");
     assert!(
-        alerts.iter().any(|(_, alert)| alert.what.contains("webhook delivery failed, will not retry (quote ")),
+        alerts.iter().any(|(_, alert)| alert
+            .what
+            .contains("webhook delivery failed, will not retry (quote ")),
         "{alerts:?}"
     );
     receiver.with(|core| core.set_usual(Reaction::Take));
@@ -137,9 +164,13 @@ async fn an_event_that_was_given_up_is_listed_and_sent_again(on: On) {
     let store = bank.bank.running.store();
     store.disable_webhook(bank.bank.tenant.id, "maintenance", WHO).await.expect("disabled");
     let quote = bank.bank.any_quote().await;
-    let listed = bank.get("/v1/sdk/webhooks/deliveries?service=payment&status=disabled").send().await.ok();
+    let listed =
+        bank.get("/v1/sdk/webhooks/deliveries?service=payment&status=disabled").send().await.ok();
     let entry = &listed["deliveries"].items()[0];
-    assert_eq!((entry["event_type"].text(), entry["subject"]["quote_id"].text()), ("quote.created", quote.id()));
+    assert_eq!(
+        (entry["event_type"].text(), entry["subject"]["quote_id"].text()),
+        ("quote.created", quote.id())
+    );
     assert_eq!(listed["pagination"]["total_count"].integer(), 1);
     let wallets = bank.get("/v1/sdk/webhooks/deliveries").send().await.ok();
     assert_eq!(wallets["deliveries"].items().len(), 0, "the wallet service is the default");

@@ -90,20 +90,28 @@ async fn a_body_that_is_not_an_object_is_reported(on: On) {
 async fn hostile_json_is_refused(on: On) {
     let bank = Bank::new(on).await;
     let good = quote_body(Country::Pak, Currency::Aed, "100");
-    let nested =
-        |depth: usize| format!("{},\"deep\":{}{}}}", &good[..good.len() - 1], "[".repeat(depth), "]".repeat(depth));
+    let nested = |depth: usize| {
+        format!("{},\"deep\":{}{}}}", &good[..good.len() - 1], "[".repeat(depth), "]".repeat(depth))
+    };
     bank.post("/v2/quote", nested(31)).send().await.ok();
     let deep = bank.post("/v2/quote", nested(32)).send().await;
     assert_eq!(deep.faults()[0].ctx["error"].text(), "nested deeper than 32 levels");
     let deepest = bank.post("/v2/quote", "[".repeat(60_000)).send().await;
-    assert_eq!(deepest.fault("body.32", "json_invalid").ctx["error"].text(), "nested deeper than 32 levels");
+    assert_eq!(
+        deepest.fault("body.32", "json_invalid").ctx["error"].text(),
+        "nested deeper than 32 levels"
+    );
     for (body, offset) in [
         (r#"{"amount":1,"amount":2}"#, 12),
         (r#"{"amount":1,"\u0061mount":2}"#, 12),
         (r#"{"x":{"a":1,"a":1}}"#, 12),
         (r#"{"":1,"":1}"#, 6),
     ] {
-        let fault = bank.post("/v2/quote", body).send().await.fault(&format!("body.{offset}"), "json_invalid");
+        let fault = bank
+            .post("/v2/quote", body)
+            .send()
+            .await
+            .fault(&format!("body.{offset}"), "json_invalid");
         assert_eq!(fault.ctx["error"].text(), "duplicate member name", "{body}");
     }
     let many: Vec<String> = (0..4_000).map(|number| format!("\"m{number}\":{number}")).collect();
@@ -116,14 +124,16 @@ async fn hostile_json_is_refused(on: On) {
         &"9".repeat(50_000),
         &format!("0.{}1", "0".repeat(50_000)),
     ] {
-        let answer = bank.post("/v2/quote", quote_body(Country::Pak, Currency::Aed, huge)).send().await;
+        let answer =
+            bank.post("/v2/quote", quote_body(Country::Pak, Currency::Aed, huge)).send().await;
         assert_eq!(answer.fault_kinds(), ["body.amount decimal_max_digits"], "{huge:.20}");
         // Even ignored fields must contain valid numbers.
         let unread = format!("{},\"unread\":{huge}}}", &good[..good.len() - 1]);
         bank.post("/v2/quote", unread).send().await.ok();
     }
     // Undeclared gzip is not JSON.
-    let gzip: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0];
+    let gzip: &[u8] =
+        &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0];
     let gzipped = bank.post("/v2/quote", gzip).send().await;
     assert_eq!(gzipped.faults()[0].kind, "json_invalid");
 }
@@ -143,9 +153,18 @@ async fn a_body_of_another_type_is_unsupported(on: On) {
             let answer = bank.post(path, body.clone()).header("content-type", other).send().await;
             answer.refused(415, "unsupported_media_type");
         }
-        bank.post(path, body.clone()).without("content-type").send().await.refused(415, "unsupported_media_type");
+        bank.post(path, body.clone())
+            .without("content-type")
+            .send()
+            .await
+            .refused(415, "unsupported_media_type");
     }
-    for json in ["application/json", "Application/JSON", "application/json; charset=utf-8", "application/json;x=y"] {
+    for json in [
+        "application/json",
+        "Application/JSON",
+        "application/json; charset=utf-8",
+        "application/json;x=y",
+    ] {
         bank.post("/v2/quote", body.clone()).header("content-type", json).send().await.ok();
     }
 }
@@ -155,7 +174,8 @@ async fn a_body_with_a_content_encoding_is_unsupported(on: On) {
     let body = quote_body(Country::Pak, Currency::Aed, "100");
     for coding in ["gzip", "br", "deflate", "identity, gzip"] {
         for path in PATHS {
-            let answer = bank.post(path, body.clone()).header("content-encoding", coding).send().await;
+            let answer =
+                bank.post(path, body.clone()).header("content-encoding", coding).send().await;
             let detail = answer.refused(415, "unsupported_media_type");
             assert!(detail["message"].text().contains("Content-Encoding"), "{detail:?}");
         }
@@ -186,7 +206,11 @@ async fn numbers_are_read_as_decimals_in_any_notation(on: On) {
         ("0.1e3", "100"),
         ("100.000000000000", "100"),
     ] {
-        assert_eq!(bank.quote(Country::Pak, Currency::Aed, raw).await.0["amount"].number(), shown, "{raw}");
+        assert_eq!(
+            bank.quote(Country::Pak, Currency::Aed, raw).await.0["amount"].number(),
+            shown,
+            "{raw}"
+        );
     }
 }
 

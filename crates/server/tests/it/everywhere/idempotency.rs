@@ -96,7 +96,10 @@ async fn concurrent_repetitions_have_one_effect(on: On) {
     let payments = join_all((0..12).map(|_| keyed(bank.pay_call(&order), "p").send())).await;
     for answers in [&quotes, &payments] {
         assert_eq!(answers.iter().filter(|answer| !is_replay(answer)).count(), 1, "{answers:?}");
-        assert!(answers.iter().all(|answer| answer.status == 200 && answer.body == answers[0].body), "{answers:?}");
+        assert!(
+            answers.iter().all(|answer| answer.status == 200 && answer.body == answers[0].body),
+            "{answers:?}"
+        );
     }
     let id = payments[0].ok()["id"].text().to_owned();
     bank.reaches(Country::Pak, &id, "succeeded").await;
@@ -172,7 +175,10 @@ async fn a_payment_is_repeated_though_its_document_has_expired_by_now(on: On) {
     first.ok();
     bank.advance(Span::hours(48)).await;
     let late = bank.any_quote().await.order().text("sender_identity_doc_exp", &today);
-    keyed(bank.pay_call(&late), "other").send().await.fault("body.sender_identity_doc_exp", "document_expired");
+    keyed(bank.pay_call(&late), "other")
+        .send()
+        .await
+        .fault("body.sender_identity_doc_exp", "document_expired");
     let again = keyed(bank.pay_call(&order), "k").send().await;
     assert_eq!((is_replay(&again), again.status, &again.body), (true, 200, &first.body));
     bank.finish().await;
@@ -192,7 +198,10 @@ async fn answers_are_repeated_after_a_restart(on: On) {
 
 /// The same operations at another address, where requests wait `patience` for the first one with
 /// their key.
-async fn with_patience(bank: &Bank, patience: Duration) -> (String, tokio::sync::watch::Sender<bool>) {
+async fn with_patience(
+    bank: &Bank,
+    patience: Duration,
+) -> (String, tokio::sync::watch::Sender<bool>) {
     let running = &bank.running;
     let (stop, stopping) = tokio::sync::watch::channel(false);
     let settings = Settings {
@@ -206,7 +215,8 @@ async fn with_patience(bank: &Bank, patience: Duration) -> (String, tokio::sync:
     };
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("bound"));
-    let routes = router(Api::new(running.payments().clone(), settings)).layer(from_fn(http_api::request_id::layer));
+    let routes = router(Api::new(running.payments().clone(), settings))
+        .layer(from_fn(http_api::request_id::layer));
     let service = routes.into_make_service_with_connect_info::<SocketAddr>();
     tokio::spawn(async move { axum::serve(listener, service).await });
     (url, stop)
@@ -221,9 +231,11 @@ async fn a_repetition_that_would_wait_too_long_gets_retry_after(on: On) {
     let (url, _stop) = with_patience(&bank, Duration::ZERO).await;
     for burst in 0..BURSTS_MAX {
         let key = format!("k-{burst}");
-        let call = || keyed(bank.quote_call(Country::Pak, Currency::Aed, "100"), &key).at(&url).send();
+        let call =
+            || keyed(bank.quote_call(Country::Pak, Currency::Aed, "100"), &key).at(&url).send();
         let answers = join_all((0..12).map(|_| call())).await;
-        let (made, waiting): (Vec<Answer>, Vec<Answer>) = answers.into_iter().partition(|answer| answer.status == 200);
+        let (made, waiting): (Vec<Answer>, Vec<Answer>) =
+            answers.into_iter().partition(|answer| answer.status == 200);
         assert!(made.iter().all(|answer| answer.body == made[0].body), "{made:?}");
         for answer in &waiting {
             answer.refused(409, "request_under_way");

@@ -15,7 +15,8 @@ const MISSING: &str = "6f0c7ac6-53b5-4d3a-9d9e-0123456789ab";
 
 /// The response under a fixed request id, without its variable parts.
 async fn fixed(call: Call) -> (u16, HeaderMap, Vec<u8>) {
-    let Answer { status, mut headers, body, .. } = call.header("x-request-id", "fixed").send().await;
+    let Answer { status, mut headers, body, .. } =
+        call.header("x-request-id", "fixed").send().await;
     headers.remove("date");
     (status, headers, body)
 }
@@ -28,10 +29,22 @@ async fn foreign_ids_are_missing_ids_for_every_operation(on: On) {
     other.reaches(Country::Pak, payment, "succeeded").await;
     let own = bank.any_quote().await;
     let pairs = [
-        (format!("/v2/quote/{}?country=PAK", open.id()), format!("/v2/quote/{MISSING}?country=PAK")),
-        (format!("/v2/quote/{}?country=PAK", used.id()), format!("/v2/quote/{MISSING}?country=PAK")),
-        (format!("/v2/quote/{}?country=IND", open.id()), format!("/v2/quote/{MISSING}?country=IND")),
-        (format!("/v2/payments/{payment}?country=PAK"), format!("/v2/payments/{MISSING}?country=PAK")),
+        (
+            format!("/v2/quote/{}?country=PAK", open.id()),
+            format!("/v2/quote/{MISSING}?country=PAK"),
+        ),
+        (
+            format!("/v2/quote/{}?country=PAK", used.id()),
+            format!("/v2/quote/{MISSING}?country=PAK"),
+        ),
+        (
+            format!("/v2/quote/{}?country=IND", open.id()),
+            format!("/v2/quote/{MISSING}?country=IND"),
+        ),
+        (
+            format!("/v2/payments/{payment}?country=PAK"),
+            format!("/v2/payments/{MISSING}?country=PAK"),
+        ),
         (
             "/v2/payments/theirs?country=PAK&external=true".to_owned(),
             "/v2/payments/none?country=PAK&external=true".to_owned(),
@@ -42,7 +55,10 @@ async fn foreign_ids_are_missing_ids_for_every_operation(on: On) {
         ),
         // A payment's id is not a quote's, and vice versa.
         (format!("/v2/quote/{payment}?country=PAK"), format!("/v2/quote/{MISSING}?country=PAK")),
-        (format!("/v2/payments/{}?country=PAK", own.id()), format!("/v2/payments/{MISSING}?country=PAK")),
+        (
+            format!("/v2/payments/{}?country=PAK", own.id()),
+            format!("/v2/payments/{MISSING}?country=PAK"),
+        ),
     ];
     for (foreign, missing) in pairs {
         assert_eq!(fixed(bank.get(&foreign)).await, fixed(bank.get(&missing)).await, "{foreign}");
@@ -75,6 +91,9 @@ async fn foreign_payments_appear_in_no_list_and_no_log(on: On) {
     assert!(bank.events_after(0).await.is_empty());
     for after in [1, 3, 1_000_000] {
         // Their log has events; this tenant's is empty.
-        bank.get(&format!("/v2/events?mode=poll&after={after}")).send().await.refused(400, "cursor_ahead");
+        bank.get(&format!("/v2/events?mode=poll&after={after}"))
+            .send()
+            .await
+            .refused(400, "cursor_ahead");
     }
 }

@@ -41,7 +41,10 @@ async fn the_default_limits_are_those_of_the_decisions(on: On) {
     assert_eq!(shown(&answer), ["60", "59", "1"]);
     let id = answer.ok()["id"].text().to_owned();
     assert_eq!(shown(&bank.post("/v2/payment", "{}").send().await), ["50", "49", "1"]);
-    assert_eq!(shown(&bank.get(&format!("/v2/quote/{id}?country=PAK")).send().await), ["50", "49", "1"]);
+    assert_eq!(
+        shown(&bank.get(&format!("/v2/quote/{id}?country=PAK")).send().await),
+        ["50", "49", "1"]
+    );
     assert_eq!(shown(&bank.get("/v2/payments?country=PAK").send().await), ["5", "4", "1"]);
     bank.finish().await;
 }

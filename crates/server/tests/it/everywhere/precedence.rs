@@ -23,11 +23,16 @@ async fn authentication_comes_before_the_body(on: On) {
     let bank = Bank::new(on).await;
     for body in [&b"{"[..], b"", &[b' '; 70_000]] {
         for path in ["/v2/quote", "/v2/payment"] {
-            let call = bank.post(path, body).header("content-type", "text/plain").without("authorization");
+            let call =
+                bank.post(path, body).header("content-type", "text/plain").without("authorization");
             call.send().await.refused(401, "unauthorized");
         }
     }
-    bank.get("/v2/payments?limit=x").without("authorization").send().await.refused(401, "unauthorized");
+    bank.get("/v2/payments?limit=x")
+        .without("authorization")
+        .send()
+        .await
+        .refused(401, "unauthorized");
     bank.get("/v2/quote/1").without("authorization").send().await.refused(401, "unauthorized");
 }
 
@@ -72,7 +77,11 @@ async fn the_rate_limit_comes_before_the_body(on: On) {
         for _ in 0..3 {
             let answer = bank.post(path, "{").send().await;
             match answer.status {
-                429 => limited += usize::from(answer.refused(429, "rate_limited")["code"].text() == "rate_limited"),
+                429 => {
+                    limited += usize::from(
+                        answer.refused(429, "rate_limited")["code"].text() == "rate_limited",
+                    )
+                }
                 _ => drop(answer.fault("body.1", "json_invalid")),
             }
         }
@@ -86,7 +95,9 @@ async fn shape_comes_before_a_taken_external_id(on: On) {
     bank.paid(domain::country::Country::Pak, |order| order.text("external_id", "taken")).await;
     let order = bank.any_quote().await.order().text("external_id", "taken");
     bank.pay(&order.clone().text("sender_name", " ")).await.fault("body.sender_name", "missing");
-    bank.pay(&order.text("sender_relation", "boss")).await.fault("body.sender_relation", "invalid_relation");
+    bank.pay(&order.text("sender_relation", "boss"))
+        .await
+        .fault("body.sender_relation", "invalid_relation");
 }
 
 const UNKNOWN: &str = "6f0c7ac6-53b5-4d3a-9d9e-0123456789ab";
@@ -95,8 +106,12 @@ async fn a_taken_external_id_comes_before_the_quote(on: On) {
     let bank = Bank::new(on).await;
     let used = bank.any_quote().await;
     bank.pay(&used.order().text("external_id", "taken")).await.ok();
-    for order in [used.order(), used.order().text("quote", UNKNOWN), used.order().with("amount", "1")] {
-        bank.pay(&order.text("external_id", "taken")).await.fault("body.external_id", "external_id_conflict");
+    for order in
+        [used.order(), used.order().text("quote", UNKNOWN), used.order().with("amount", "1")]
+    {
+        bank.pay(&order.text("external_id", "taken"))
+            .await
+            .fault("body.external_id", "external_id_conflict");
     }
 }
 
@@ -114,14 +129,24 @@ async fn a_mismatch_comes_before_the_funds(on: On) {
     let quote = bank.any_quote().await;
     bank.pay(&quote.order().with("amount", "1")).await.fault("body.amount", "amount_mismatch");
     bank.pay(&quote.order()).await.refused(400, "insufficient_balance");
-    bank.running.payments().top_up(bank.tenant.id, StableCoin::Usdt, 1_000_000_000, "test").await.expect("topped up");
+    bank.running
+        .payments()
+        .top_up(bank.tenant.id, StableCoin::Usdt, 1_000_000_000, "test")
+        .await
+        .expect("topped up");
     bank.pay(&quote.order()).await.ok();
 }
 
 async fn a_country_that_is_not_enabled_comes_before_shape(on: On) {
     let bank = Bank::agreed(on, |policy| policy.countries.clear()).await;
-    bank.post("/v2/payment", r#"{"country":"PAK"}"#).send().await.refused(403, "corridor_not_enabled");
-    bank.post("/v2/quote", r#"{"country":"PAK"}"#).send().await.refused(403, "corridor_not_enabled");
+    bank.post("/v2/payment", r#"{"country":"PAK"}"#)
+        .send()
+        .await
+        .refused(403, "corridor_not_enabled");
+    bank.post("/v2/quote", r#"{"country":"PAK"}"#)
+        .send()
+        .await
+        .refused(403, "corridor_not_enabled");
 }
 
 /// ADR 14.

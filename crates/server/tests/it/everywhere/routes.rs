@@ -30,7 +30,9 @@ async fn an_unknown_path_is_not_found(on: On) {
         "/v2/payments;x=1",
         "/wp-login.php",
     ] {
-        for answer in [bank.get(path).send().await, bank.unsigned(Method::POST, path, None).send().await] {
+        for answer in
+            [bank.get(path).send().await, bank.unsigned(Method::POST, path, None).send().await]
+        {
             // The client resolves dot segments before sending.
             if path != "/v2/../v2/payments" {
                 answer.refused(404, "not_found");
@@ -62,9 +64,11 @@ async fn another_method_is_not_allowed(on: On) {
 
 async fn a_path_that_is_not_text_is_reported_after_authentication(on: On) {
     let bank = Bank::new(on).await;
-    for path in
-        ["/v2/payments/%ff?country=PAK", "/v2/quote/%c0%af?country=PAK", "/v2/payments/%ff?country=PAK&external=1"]
-    {
+    for path in [
+        "/v2/payments/%ff?country=PAK",
+        "/v2/quote/%c0%af?country=PAK",
+        "/v2/payments/%ff?country=PAK&external=1",
+    ] {
         let unsigned = bank.unsigned(Method::GET, path, None).send().await;
         unsigned.refused(401, "unauthorized");
         let answer = bank.get(path).send().await;
@@ -79,9 +83,14 @@ async fn a_path_that_is_not_text_is_reported_after_authentication(on: On) {
 
 async fn a_browser_at_the_root_is_led_to_the_documentation(on: On) {
     let bank = Bank::new(on).await;
-    let page = bank.unsigned(Method::GET, "/", None).header("accept", "text/html,*/*;q=0.8").send().await;
+    let page =
+        bank.unsigned(Method::GET, "/", None).header("accept", "text/html,*/*;q=0.8").send().await;
     assert_eq!((page.status, page.header("location")), (303, Some("/docs")));
-    bank.unsigned(Method::GET, "/", None).header("accept", "*/*").send().await.refused(404, "not_found");
+    bank.unsigned(Method::GET, "/", None)
+        .header("accept", "*/*")
+        .send()
+        .await
+        .refused(404, "not_found");
 }
 
 /// Specification, "Versions": 2.0.0 is the first release of v2. Its operations exist under its own
@@ -97,7 +106,8 @@ async fn what_is_served_is_of_release_2_and_stands_under_v2(on: On) {
     }
     for path in paths {
         let rest = path.strip_prefix("/v2/").expect(path).replace("{id}", "none");
-        let ask = |version: &str| bank.call(Method::TRACE, &format!("/{version}/{rest}"), None).send();
+        let ask =
+            |version: &str| bank.call(Method::TRACE, &format!("/{version}/{rest}"), None).send();
         ask("v2").await.refused(405, "method_not_allowed");
         for other in ["v1", "v3"] {
             ask(other).await.refused(404, "not_found");

@@ -63,7 +63,11 @@ impl Bank {
     pub async fn at_with(running: &Arc<Running>, agree: impl FnOnce(&mut TenantPolicy)) -> Bank {
         let bank = Bank::penniless(running, agree).await;
         let coin = bank.tenant.policy.settlement_coin;
-        running.payments().top_up(bank.tenant.id, coin, PREFUND_MINOR, "test").await.expect("topped up");
+        running
+            .payments()
+            .top_up(bank.tenant.id, coin, PREFUND_MINOR, "test")
+            .await
+            .expect("topped up");
         bank
     }
 
@@ -74,9 +78,16 @@ impl Bank {
         let mut policy = tenancy::default_policy(StableCoin::Usdt);
         agree(&mut policy);
         let store = running.store();
-        let tenant = tenancy::create_tenant(store, &tag, &tag, policy, WHO).await.expect("a tenant");
+        let tenant =
+            tenancy::create_tenant(store, &tag, &tag, policy, WHO).await.expect("a tenant");
         running.joined(&tenant);
-        let key = tenancy::create_key(store, &tenant, running.payments().environment(), KeyService::Pay, WHO);
+        let key = tenancy::create_key(
+            store,
+            &tenant,
+            running.payments().environment(),
+            KeyService::Pay,
+            WHO,
+        );
         let key = key.await.expect("a key");
         Bank { running: running.clone(), minter: Arc::new(minter(&key, &running.url)), tenant, key }
     }
@@ -101,7 +112,8 @@ impl Bank {
 
     /// A second key of the bank.
     pub async fn another_key(&self, environment: Environment, service: KeyService) -> IssuedKey {
-        let key = tenancy::create_key(self.running.store(), &self.tenant, environment, service, WHO);
+        let key =
+            tenancy::create_key(self.running.store(), &self.tenant, environment, service, WHO);
         key.await.expect("a key")
     }
 
@@ -190,7 +202,8 @@ impl Bank {
 
     /// The tenant's event log after a position, up to its current end.
     pub async fn events_after(&self, after: i64) -> Vec<Json> {
-        let page = self.get(&format!("/v2/events?mode=poll&after={after}&limit=1000")).send().await.ok();
+        let page =
+            self.get(&format!("/v2/events?mode=poll&after={after}&limit=1000")).send().await.ok();
         page["events"].items().to_vec()
     }
 
@@ -215,7 +228,11 @@ fn minter(key: &IssuedKey, url: &str) -> Minter {
 
 /// The body of a quote request.
 pub fn quote_body(country: Country, currency: Currency, amount: &str) -> String {
-    format!(r#"{{"country":"{}","currency":"{}","amount":{amount}}}"#, country.alpha3(), currency.code())
+    format!(
+        r#"{{"country":"{}","currency":"{}","amount":{amount}}}"#,
+        country.alpha3(),
+        currency.code()
+    )
 }
 
 /// A quote as returned.
@@ -237,7 +254,12 @@ impl Quote {
 
     /// The example order that this quote is for.
     pub fn order(&self) -> Order {
-        Order::example(self.country(), self.currency(), self.id(), self.0["amount_destination"].number())
+        Order::example(
+            self.country(),
+            self.currency(),
+            self.id(),
+            self.0["amount_destination"].number(),
+        )
     }
 }
 
@@ -263,14 +285,16 @@ impl Call {
     /// Sets a header, replacing one of the same name.
     pub fn header(mut self, name: &str, value: &str) -> Call {
         let name = HeaderName::from_bytes(name.as_bytes()).expect("a header name");
-        self.headers.insert(name, HeaderValue::from_bytes(value.as_bytes()).expect("a header value"));
+        self.headers
+            .insert(name, HeaderValue::from_bytes(value.as_bytes()).expect("a header value"));
         self
     }
 
     /// Adds a header line.
     pub fn line(mut self, name: &str, value: &str) -> Call {
         let name = HeaderName::from_bytes(name.as_bytes()).expect("a header name");
-        self.headers.append(name, HeaderValue::from_bytes(value.as_bytes()).expect("a header value"));
+        self.headers
+            .append(name, HeaderValue::from_bytes(value.as_bytes()).expect("a header value"));
         self
     }
 
@@ -306,7 +330,8 @@ impl Call {
         let what = format!("{} {}", self.method, self.url);
         let begun = stream::iter([Ok::<_, std::io::Error>(&b"{"[..])]).chain(stream::pending());
         let request = http().request(self.method, self.url).headers(self.headers);
-        let response = request.body(reqwest::Body::wrap_stream(begun)).send().await.expect("an answer");
+        let response =
+            request.body(reqwest::Body::wrap_stream(begun)).send().await.expect("an answer");
         Answer::read(what, response).await
     }
 
@@ -351,9 +376,12 @@ impl Answer {
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
         let body = response.bytes().await.expect("a body").to_vec();
         let answer = Answer { what, status, headers, body };
-        let id = answer.header("x-request-id").unwrap_or_else(|| panic!("no X-Request-Id: {answer:?}"));
+        let id =
+            answer.header("x-request-id").unwrap_or_else(|| panic!("no X-Request-Id: {answer:?}"));
         assert!((1..=128).contains(&id.len()), "{id}");
-        let known = ["/v2/quote", "/v2/payment", "/v2/events"].iter().any(|path| answer.what.contains(path));
+        let known = ["/v2/quote", "/v2/payment", "/v2/events"]
+            .iter()
+            .any(|path| answer.what.contains(path));
         if known && ![404, 405].contains(&status) {
             for name in ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"] {
                 let value = answer.header(name).unwrap_or_else(|| panic!("no {name}: {answer:?}"));
@@ -388,7 +416,10 @@ impl Answer {
         assert_eq!(body.names(), ["detail"], "{self:?}");
         let detail = &body["detail"];
         let names = detail.names();
-        assert_eq!((names.first(), names.get(1), names.last()), (Some(&"code"), Some(&"message"), Some(&"request_id")));
+        assert_eq!(
+            (names.first(), names.get(1), names.last()),
+            (Some(&"code"), Some(&"message"), Some(&"request_id"))
+        );
         assert_eq!(detail["code"].text(), code, "{self:?}");
         assert!(!detail["message"].text().is_empty());
         assert_eq!(Some(detail["request_id"].text()), self.header("x-request-id"));

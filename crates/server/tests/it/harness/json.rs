@@ -20,7 +20,8 @@ impl Json {
     /// Parses one document strictly; a lenient parser must agree.
     pub fn read(bytes: &[u8]) -> Json {
         let text = || String::from_utf8_lossy(bytes).into_owned();
-        let value = http_api::json::parse(bytes).unwrap_or_else(|error| panic!("{error} in {}", text()));
+        let value =
+            http_api::json::parse(bytes).unwrap_or_else(|error| panic!("{error} in {}", text()));
         serde_json::from_slice::<&serde_json::value::RawValue>(bytes)
             .unwrap_or_else(|error| panic!("{error}: {}", text()));
         Json::own(&value)
@@ -33,16 +34,18 @@ impl Json {
             Value::Number(number) => Json::Number((*number).to_owned()),
             Value::String(text) => Json::Text(text.to_string()),
             Value::Array(items) => Json::Array(items.iter().map(Json::own).collect()),
-            Value::Object(object) => {
-                Json::Object(object.members().map(|(name, value)| (name.to_owned(), Json::own(value))).collect())
-            }
+            Value::Object(object) => Json::Object(
+                object.members().map(|(name, value)| (name.to_owned(), Json::own(value))).collect(),
+            ),
         }
     }
 
     /// The member, if this is an object that has it.
     pub fn get(&self, name: &str) -> Option<&Json> {
         match self {
-            Json::Object(members) => members.iter().find(|(key, _)| key == name).map(|(_, value)| value),
+            Json::Object(members) => {
+                members.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+            }
             _ => None,
         }
     }

@@ -25,7 +25,11 @@ pub fn runtime() -> &'static Runtime {
     RUNTIME.get_or_init(|| {
         // Every caller installs the same provider, so an earlier one is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_all().build().expect("a runtime")
+        tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(4)
+            .enable_all()
+            .build()
+            .expect("a runtime")
     })
 }
 

@@ -16,7 +16,8 @@ impl Order {
     /// The example order of a country, complete and valid for a quote that expects `amount`.
     pub fn example(country: Country, currency: Currency, quote: &str, amount: &str) -> Order {
         let quote_id = QuoteId::parse(quote).expect("a quote id");
-        let draft = example::draft(country, quote_id, currency, Decimal::parse(amount).expect("an amount"));
+        let draft =
+            example::draft(country, quote_id, currency, Decimal::parse(amount).expect("an amount"));
         let mut order = Order(Vec::new());
         order.put("country", quoted(draft.country.alpha3()));
         order.put("currency", quoted(draft.currency.code()));
@@ -86,7 +87,8 @@ impl Order {
 
     /// The body.
     pub fn body(&self) -> Vec<u8> {
-        let members: Vec<String> = self.0.iter().map(|(name, raw)| format!("{}:{raw}", quoted(name))).collect();
+        let members: Vec<String> =
+            self.0.iter().map(|(name, raw)| format!("{}:{raw}", quoted(name))).collect();
         format!("{{{}}}", members.join(",")).into_bytes()
     }
 }

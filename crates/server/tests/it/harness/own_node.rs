@@ -41,7 +41,8 @@ impl OwnNode {
     /// With a second node that has its own view of the chain.
     pub async fn with_second(on: On, second: impl FnOnce(&DevChain) -> DevChain) -> OwnNode {
         let chain = open(options());
-        let setup = Setup::with_wallets().set("chain.second_node_url", &serve(second(&chain)).await);
+        let setup =
+            Setup::with_wallets().set("chain.second_node_url", &serve(second(&chain)).await);
         OwnNode::on_chain(on, chain.clone(), node(chain), setup).await
     }
 
@@ -72,9 +73,14 @@ impl OwnNode {
 
     /// With one or two nodes whose answers the test controls, and additional settings.
     pub async fn tricked(on: On, first: &Tricks, second: Option<&Tricks>, setup: Setup) -> OwnNode {
-        let chain = open(Options { safe_lag: DEPOSIT_DEPTH + 2, finalized_lag: DEPOSIT_DEPTH + 6, ..options() });
+        let chain = open(Options {
+            safe_lag: DEPOSIT_DEPTH + 2,
+            finalized_lag: DEPOSIT_DEPTH + 6,
+            ..options()
+        });
         let setup = match second {
-            Some(second) => setup.set("chain.second_node_url", &serve_node(tricked(chain.clone(), second)).await),
+            Some(second) => setup
+                .set("chain.second_node_url", &serve_node(tricked(chain.clone(), second)).await),
             None => setup,
         };
         let node = tricked(chain.clone(), first);
@@ -111,13 +117,17 @@ impl OwnNode {
 
     /// Replaces the latest blocks; the first new block contains their transactions.
     pub fn reorg(&self, depth: u64) {
-        self.chain.reorg(&Reorg { depth, reinclude: true, ..Reorg::default() }).expect("that many blocks");
+        self.chain
+            .reorg(&Reorg { depth, reinclude: true, ..Reorg::default() })
+            .expect("that many blocks");
     }
 
     /// Replaces the latest blocks and drops one of their transactions for good.
     pub fn reorg_without(&self, depth: u64, tx: &str) {
         let drop = vec![tx.parse().expect("a hash")];
-        self.chain.reorg(&Reorg { depth, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
+        self.chain
+            .reorg(&Reorg { depth, drop, reinclude: true, ..Reorg::default() })
+            .expect("that many blocks");
     }
 
     /// A new customer's wallet, in use: the bank's controller is on chain.
@@ -134,7 +144,10 @@ impl OwnNode {
         let is_there = || async {
             match newest().await {
                 // Its latest block is the chain's, not one of an abandoned branch.
-                Some(taken) => taken.number >= head && self.hash_of(taken.number) == Some(taken.hash.to_string()),
+                Some(taken) => {
+                    taken.number >= head
+                        && self.hash_of(taken.number) == Some(taken.hash.to_string())
+                }
                 None => false,
             }
         };
@@ -143,7 +156,10 @@ impl OwnNode {
     }
 
     fn hash_of(&self, number: u64) -> Option<String> {
-        let block = self.chain.call("eth_getBlockByNumber", json!([format!("{number:#x}"), false])).expect("an answer");
+        let block = self
+            .chain
+            .call("eth_getBlockByNumber", json!([format!("{number:#x}"), false]))
+            .expect("an answer");
         block["hash"].as_str().map(str::to_owned)
     }
 
@@ -157,7 +173,8 @@ impl OwnNode {
 
     /// The kinds of the bank's open alerts.
     pub async fn alerts(&self) -> Vec<&'static str> {
-        let alerts = self.running.store().alerts(self.bank.bank.tenant.id, 100).await.expect("read");
+        let alerts =
+            self.running.store().alerts(self.bank.bank.tenant.id, 100).await.expect("read");
         alerts.into_iter().map(|(_, alert)| alert.kind.name()).collect()
     }
 
@@ -234,7 +251,8 @@ async fn serve_node(node: Router) -> String {
 }
 
 fn node(chain: DevChain) -> Router {
-    let answer = |State(chain): State<DevChain>, body: Bytes| async move { answer(&chain, &body).await };
+    let answer =
+        |State(chain): State<DevChain>, body: Bytes| async move { answer(&chain, &body).await };
     Router::new().route("/", post(answer)).with_state(chain)
 }
 
@@ -296,7 +314,9 @@ impl Tricks {
         self.played().calls += requests.len() as u64;
         if asked.is_array() && self.played().refuses_batches {
             let error = json!({"code": -32600, "message": "batches are not part of your plan"});
-            return Some(json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string().into_bytes());
+            return Some(
+                json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string().into_bytes(),
+            );
         }
         let mut answers = Vec::new();
         for request in &requests {

@@ -267,7 +267,9 @@ impl Drop for Started {
 /// The process-wide metrics recorder.
 fn exposition() -> Exposition {
     static EXPOSITION: OnceLock<Exposition> = OnceLock::new();
-    EXPOSITION.get_or_init(|| install_recorder(&["pak-raast".to_owned()]).expect("the only recorder")).clone()
+    EXPOSITION
+        .get_or_init(|| install_recorder(&["pak-raast".to_owned()]).expect("the only recorder"))
+        .clone()
 }
 
 async fn config(setup: &Setup, on: On) -> Config {
@@ -303,7 +305,9 @@ fn store_url(on: On) -> String {
             let template = cluster.template("server_it", |url| {
                 let url = url.to_owned();
                 // A separate runtime: the caller's is blocked waiting for this.
-                std::thread::scope(|scope| scope.spawn(|| migrate(url)).join().expect("the migration does not panic"))
+                std::thread::scope(|scope| {
+                    scope.spawn(|| migrate(url)).join().expect("the migration does not panic")
+                })
             });
             cluster.database_from(&template.expect("a template"), "server_it").expect("a database")
         }
@@ -311,8 +315,10 @@ fn store_url(on: On) -> String {
 }
 
 fn migrate(url: String) -> Result<(), String> {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
     runtime.block_on(async {
         let clock = Arc::new(service::clock::WallClock);
         let options = store::Options::new(clock, secrecy::SecretBox::new(Box::new(KEK)));
@@ -376,7 +382,8 @@ async fn wallets_in(name: &str, on: On) -> Arc<Running> {
 pub fn counted(on: On, test: Pin<Box<dyn Future<Output = ()> + '_>>) {
     let shared = shared_of(on);
     shared.users.fetch_add(1, Ordering::SeqCst);
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime().block_on(test)));
+    let result =
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| runtime().block_on(test)));
     let last = shared.users.fetch_sub(1, Ordering::SeqCst) == 1;
     if let Err(panic) = result {
         std::panic::resume_unwind(panic);
@@ -391,11 +398,13 @@ fn shared_dir(on: On) -> PathBuf {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("it");
     for old in std::fs::read_dir(&home).into_iter().flatten().flatten() {
         let name = old.file_name().to_string_lossy().into_owned();
-        let alive = name.rsplit('-').next().is_some_and(|pid| Path::new("/proc").join(pid).exists());
+        let alive =
+            name.rsplit('-').next().is_some_and(|pid| Path::new("/proc").join(pid).exists());
         if !alive {
             // Both stores' services may do this at once; one of them finds it gone.
             let removed = std::fs::remove_dir_all(old.path());
-            let is_gone = removed.is_ok() || removed.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+            let is_gone = removed.is_ok()
+                || removed.is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
             assert!(is_gone, "an old directory can be removed: {:?}", old.path());
         }
     }

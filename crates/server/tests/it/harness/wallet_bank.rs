@@ -57,14 +57,22 @@ impl WalletBank {
         WalletBank::at_with(running, |_| {}).await
     }
 
-    pub async fn at_with(running: &Arc<Running>, agree: impl FnOnce(&mut TenantPolicy)) -> WalletBank {
+    pub async fn at_with(
+        running: &Arc<Running>,
+        agree: impl FnOnce(&mut TenantPolicy),
+    ) -> WalletBank {
         let bank = Bank::penniless(running, agree).await;
         let chain = running.chain();
         let faucet = chain.faucet.as_ref().expect("a sandbox's chain");
         faucet.fuel_keys(chain.signer.as_ref(), &[bank.tenant.id]).await.expect("gas");
-        let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
+        let receiver =
+            SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
         let secret = SecretString::from(SECRET);
-        running.store().add_webhook(bank.tenant.id, &receiver.url(), secret, WHO).await.expect("a receiver");
+        running
+            .store()
+            .add_webhook(bank.tenant.id, &receiver.url(), secret, WHO)
+            .await
+            .expect("a receiver");
         let key = bank.another_key(Environment::Mock, KeyService::Wallet).await;
         let minter = minter(&key, &running.url);
         WalletBank { bank, receiver, key, minter }
@@ -85,7 +93,13 @@ impl WalletBank {
     }
 
     /// A call with these roles.
-    pub fn call_as(&self, roles: &[&str], method: Method, path: &str, body: Option<String>) -> Call {
+    pub fn call_as(
+        &self,
+        roles: &[&str],
+        method: Method,
+        path: &str,
+        body: Option<String>,
+    ) -> Call {
         let token = self.minter.authorization(Grant { roles, ..Grant::new(WallClock.now(), 300) });
         let call = self.bank.unsigned(method, path, body.map(String::into_bytes));
         call.header("authorization", &token).header("content-type", "application/json")
@@ -114,15 +128,21 @@ impl WalletBank {
     /// A payment request for an amount of a token.
     pub async fn request(&self, wallet: &str, amount: &str, currency: &str) -> Json {
         let amount = format!(r#"{{"type":"crypto","value":"{amount}","currency":"{currency}"}}"#);
-        self.post("/v1/sdk/payment-requests", format!(r#"{{"wallet_id":"{wallet}","amount":{amount}}}"#))
-            .send()
-            .await
-            .ok()
+        self.post(
+            "/v1/sdk/payment-requests",
+            format!(r#"{{"wallet_id":"{wallet}","amount":{amount}}}"#),
+        )
+        .send()
+        .await
+        .ok()
     }
 
     /// Lets the simulated sender pay a request; `query` may override the amount.
     pub async fn paid(&self, request: &Json, query: &str) {
-        let path = format!("/sandbox/payment-requests/{}/pay{query}", request["payment_request_id"].text());
+        let path = format!(
+            "/sandbox/payment-requests/{}/pay{query}",
+            request["payment_request_id"].text()
+        );
         self.bank.unsigned(Method::POST, &path, None).send().await.ok();
     }
 
@@ -147,16 +167,25 @@ impl WalletBank {
         let id = domain::ids::WalletId::parse(wallet).expect("a wallet's id");
         let (store, tenant) = (self.bank.running.store(), self.bank.tenant.id);
         let newest = || async {
-            let page = store.transactions(tenant, id, None, store::Page { page: 0, limit: 1 }).await.expect("read");
+            let page = store
+                .transactions(tenant, id, None, store::Page { page: 0, limit: 1 })
+                .await
+                .expect("read");
             page.rows.into_iter().next()
         };
         let there = testkit::wait::until_async(WAIT_MAX, || async {
             newest().await.is_some_and(|newest| match newest {
-                store::Transaction::Deposit(deposit) => deposit.status().is_some_and(|it| it.name() == status),
+                store::Transaction::Deposit(deposit) => {
+                    deposit.status().is_some_and(|it| it.name() == status)
+                }
                 store::Transaction::Exchange(order) => order.state.status().name() == status,
             })
         });
-        assert!(there.await, "the newest transaction did not become {status}: {:?}", newest().await);
+        assert!(
+            there.await,
+            "the newest transaction did not become {status}: {:?}",
+            newest().await
+        );
     }
 
     /// Waits until the bank's controller is on chain and the wallet is in use.
@@ -214,7 +243,11 @@ impl WalletBank {
             let found = store.exchange(tenant, id).await.expect("read").expect("there");
             found.state.status().name() == status
         });
-        assert!(there.await, "{order} did not become {status}: {:?}", store.exchange(tenant, id).await);
+        assert!(
+            there.await,
+            "{order} did not become {status}: {:?}",
+            store.exchange(tenant, id).await
+        );
         let page = self.get(&format!("/v1/sdk/orders?wallet_id={wallet}")).send().await.ok();
         let mut orders = page["orders"].items().iter();
         orders.find(|it| it["order_id"].text() == order).expect("the order is listed").clone()
@@ -225,9 +258,16 @@ impl WalletBank {
     pub async fn webhooks(&self, subject: &str, count: usize) -> Vec<String> {
         let about = || {
             let book = self.receiver.book();
-            book.taken_about(subject).iter().map(|entry| entry.event_type.clone()).collect::<Vec<_>>()
+            book.taken_about(subject)
+                .iter()
+                .map(|entry| entry.event_type.clone())
+                .collect::<Vec<_>>()
         };
-        assert!(testkit::wait::until_async(WAIT_MAX, || async { about().len() >= count }).await, "{:?}", about());
+        assert!(
+            testkit::wait::until_async(WAIT_MAX, || async { about().len() >= count }).await,
+            "{:?}",
+            about()
+        );
         about()
     }
 }
@@ -252,7 +292,10 @@ pub fn refused(answer: &Answer, status: u16, error: &str, field: Option<&str>) -
     assert_eq!(Some(body["request_id"].text()), answer.header("x-request-id"));
     super::client::instant(&body["timestamp"]);
     for name in ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"] {
-        assert!(answer.header(name).is_some_and(|value| value.parse::<u32>().is_ok()), "{name}: {answer:?}");
+        assert!(
+            answer.header(name).is_some_and(|value| value.parse::<u32>().is_ok()),
+            "{name}: {answer:?}"
+        );
     }
     body
 }

@@ -81,12 +81,21 @@ impl Desk {
             (text.contains(&end_to_end) && text.contains("CstmrCdtTrfInitn")).then_some(text)
         };
         let message = || {
-            let files = fs::read_dir(&out).expect("listed").filter_map(|file| Some(file.ok()?.path()));
-            files.filter(|path| path.extension().is_some_and(|it| it == "xml")).find_map(|path| carries(&path))
+            let files =
+                fs::read_dir(&out).expect("listed").filter_map(|file| Some(file.ok()?.path()));
+            files
+                .filter(|path| path.extension().is_some_and(|it| it == "xml"))
+                .find_map(|path| carries(&path))
         };
-        assert!(until_async(WAIT_MAX, || async { message().is_some() }).await, "no pain.001 with {end_to_end}");
+        assert!(
+            until_async(WAIT_MAX, || async { message().is_some() }).await,
+            "no pain.001 with {end_to_end}"
+        );
         let text = message().expect("there");
-        let own = text.split("<CdtTrfTxInf>").find(|part| part.contains(&end_to_end)).expect("its transaction");
+        let own = text
+            .split("<CdtTrfTxInf>")
+            .find(|part| part.contains(&end_to_end))
+            .expect("its transaction");
         Sent {
             payment,
             message: between(&text, "<MsgId>", "<").to_owned(),
@@ -124,13 +133,16 @@ impl Desk {
 
     async fn is_held(&self) -> bool {
         let accounts = self.bank.running.store().accounts(self.bank.tenant.id).await.expect("read");
-        let prefund = accounts.iter().find(|account| account.code == AccountCode::Prefund(StableCoin::Usdt));
+        let prefund =
+            accounts.iter().find(|account| account.code == AccountCode::Prefund(StableCoin::Usdt));
         prefund.expect("a prefund").available().minor < PREFUND_MINOR
     }
 
     async fn charges(&self) -> i64 {
         let accounts = self.bank.running.store().accounts(self.bank.tenant.id).await.expect("read");
-        let charges = accounts.iter().find(|it| it.code == AccountCode::RailCharges(domain::currency::Currency::Pkr));
+        let charges = accounts
+            .iter()
+            .find(|it| it.code == AccountCode::RailCharges(domain::currency::Currency::Pkr));
         charges.map_or(0, |account| account.balance().minor)
     }
 
@@ -138,12 +150,14 @@ impl Desk {
     async fn discrepancies(&self, sent: &Sent) -> Vec<String> {
         let store = self.bank.running.store();
         let found = store.discrepancies(self.bank.tenant.id, 100).await.expect("read");
-        let own = found.into_iter().map(|(_, it)| it).filter(|it| it.payment.to_string() == sent.payment);
+        let own =
+            found.into_iter().map(|(_, it)| it).filter(|it| it.payment.to_string() == sent.payment);
         own.map(|it| it.what).collect()
     }
 
     async fn alerts(&self) -> Vec<String> {
-        let alerts = self.bank.running.store().alerts(self.bank.tenant.id, 100).await.expect("read");
+        let alerts =
+            self.bank.running.store().alerts(self.bank.tenant.id, 100).await.expect("read");
         let of_rail = alerts.into_iter().filter(|(_, alert)| alert.kind == AlertKind::Discrepancy);
         of_rail.map(|(_, alert)| alert.what).collect()
     }
@@ -193,7 +207,10 @@ async fn case_01_group_rjct(on: On) {
     let desk = Desk::open(on).await;
     let sent = desk.sent().await;
     let more = "<GrpSts>RJCT</GrpSts><StsRsnInf><Rsn><Cd>FF01</Cd></Rsn><AddtlInf>file refused</AddtlInf></StsRsnInf>";
-    desk.lay("01-group-rjct.xml", document("pain.002.001.10", "CstmrPmtStsRpt", &group(&sent, more)));
+    desk.lay(
+        "01-group-rjct.xml",
+        document("pain.002.001.10", "CstmrPmtStsRpt", &group(&sent, more)),
+    );
     desk.reaches(&sent, "rejected").await;
     assert!(!desk.is_held().await);
     desk.bank.finish().await;
@@ -313,7 +330,9 @@ async fn case_06_camt053_v02_amtdtls(on: On) {
         part(&first),
         part(&second)
     );
-    let read = desk.lay_and_read("06-camt053-v02-amtdtls.xml", statement("02", "2026-11-25T23:59:59", &entry)).await;
+    let read = desk
+        .lay_and_read("06-camt053-v02-amtdtls.xml", statement("02", "2026-11-25T23:59:59", &entry))
+        .await;
     assert!(read.to_string_lossy().contains("archive"), "{read:?}");
     assert_eq!((entries_of(&desk, &first).await, entries_of(&desk, &second).await), (1, 1));
     assert_eq!(desk.alerts().await, Vec::<String>::new());
@@ -331,13 +350,20 @@ async fn case_06_camt054_v02_amtdtls(on: On) {
          <Amt Ccy=\"PKR\">10.00</Amt></TxAmt></AmtDtls></TxDtls></NtryDtls></Ntry></Ntfctn>",
         sent.instruction, sent.end_to_end
     );
-    desk.lay_and_read("06-camt054.xml", document("camt.054.001.02", "BkToCstmrDbtCdtNtfctn", &body)).await;
+    desk.lay_and_read(
+        "06-camt054.xml",
+        document("camt.054.001.02", "BkToCstmrDbtCdtNtfctn", &body),
+    )
+    .await;
     let found = desk.discrepancies(&sent).await;
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains("reports 1.00 PKR"), "{found:?}");
     assert!(["queued", "processing"].contains(&desk.state(&sent).await.as_str()));
     assert!(desk.is_held().await);
-    assert!(desk.alerts().await.iter().any(|it| it.contains("OTHERSYSTEM1")), "the other one is not passed over");
+    assert!(
+        desk.alerts().await.iter().any(|it| it.contains("OTHERSYSTEM1")),
+        "the other one is not passed over"
+    );
     desk.bank.finish().await;
 }
 
@@ -345,9 +371,11 @@ async fn encoded(on: On, name: &str, label: &str, words: &str) {
     let desk = Desk::open(on).await;
     let sent = desk.sent().await;
     let ids = format!("<OrgnlInstrId>{}</OrgnlInstrId><TxSts>ACSC</TxSts>", sent.instruction);
-    let text = status("10", &sent, &format!("{ids}<StsRsnInf><AddtlInf>{words}</AddtlInf></StsRsnInf>"));
+    let text =
+        status("10", &sent, &format!("{ids}<StsRsnInf><AddtlInf>{words}</AddtlInf></StsRsnInf>"));
     let text = text.replace("encoding=\"UTF-8\"", &format!("encoding=\"{label}\""));
-    let bytes: Vec<u8> = text.chars().map(|c| u8::try_from(u32::from(c)).expect("Latin-1")).collect();
+    let bytes: Vec<u8> =
+        text.chars().map(|c| u8::try_from(u32::from(c)).expect("Latin-1")).collect();
     desk.lay(name, bytes);
     desk.reaches(&sent, "succeeded").await;
     desk.bank.finish().await;
@@ -372,7 +400,9 @@ async fn case_09_prefix_changes(on: On) {
     let text = whole(&sent, "<TxSts>ACSC</TxSts>")
         .replace(
             &format!("<Document xmlns=\"{namespace}\"><CstmrPmtStsRpt>"),
-            &format!("<ns2:Document xmlns:ns2=\"{namespace}\"><CstmrPmtStsRpt xmlns=\"{namespace}\">"),
+            &format!(
+                "<ns2:Document xmlns:ns2=\"{namespace}\"><CstmrPmtStsRpt xmlns=\"{namespace}\">"
+            ),
         )
         .replace("</Document>", "</ns2:Document>");
     desk.lay("09-prefix-changes.xml", text);
@@ -390,7 +420,9 @@ async fn case_14_end_of_day_24h(on: On) {
          <EndToEndId>{}</EndToEndId></Refs></TxDtls></NtryDtls></Ntry>",
         sent.amount, sent.instruction, sent.end_to_end
     );
-    let read = desk.lay_and_read("14-end-of-day-24h.xml", statement("08", "2026-11-25T24:00:00", &more)).await;
+    let read = desk
+        .lay_and_read("14-end-of-day-24h.xml", statement("08", "2026-11-25T24:00:00", &more))
+        .await;
     assert!(read.to_string_lossy().contains("archive"), "{read:?}");
     let sheets = desk.bank.running.store().newest_statements(10).await.expect("read");
     assert_eq!(sheets[0].to.to_string(), "2026-11-26T00:00:00.000Z");
@@ -434,9 +466,18 @@ async fn files_in_capitals_and_strangers_are_not_passed_over(on: On) {
     let stranger = desk.dir.path().join("in/statement.txt");
     fs::write(&stranger, "x").expect("written");
     let then = std::time::SystemTime::now() - std::time::Duration::from_secs(61);
-    fs::File::options().write(true).open(&stranger).expect("opened").set_modified(then).expect("set");
+    fs::File::options()
+        .write(true)
+        .open(&stranger)
+        .expect("opened")
+        .set_modified(then)
+        .expect("set");
     let aside = desk.dir.path().join("in/unreadable/statement.txt");
     assert!(until_async(WAIT_MAX, || async { aside.exists() }).await, "it is not moved aside");
-    assert!(desk.alerts().await.iter().any(|it| it.contains("statement.txt")), "{:?}", desk.alerts().await);
+    assert!(
+        desk.alerts().await.iter().any(|it| it.contains("statement.txt")),
+        "{:?}",
+        desk.alerts().await
+    );
     desk.bank.finish().await;
 }

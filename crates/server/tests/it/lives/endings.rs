@@ -42,7 +42,9 @@ async fn reach_all(bank: &Bank, country: Country) {
     let mut made = Vec::new();
     for ending in ENDINGS {
         let external = format!("{}-{}", country.alpha3(), ending.0);
-        let id = bank.paid(country, |order| order.ending(country, ending.0).text("external_id", &external)).await;
+        let id = bank
+            .paid(country, |order| order.ending(country, ending.0).text("external_id", &external))
+            .await;
         made.push((id, ending));
     }
     for (id, (ending, state, msg, _)) in &made {
@@ -58,17 +60,24 @@ async fn reach_all(bank: &Bank, country: Country) {
     // A contradiction after success changes nothing and is recorded.
     let contradicted = &made.last().expect("nine").0;
     let noted = || async {
-        let noted = bank.running.store().discrepancies(bank.tenant.id, 100).await.expect("they can be read");
+        let noted = bank
+            .running
+            .store()
+            .discrepancies(bank.tenant.id, 100)
+            .await
+            .expect("they can be read");
         noted.iter().any(|it| it.1.payment.to_string() == *contradicted)
     };
     assert!(testkit::wait::until_async(WAIT_MAX, noted).await, "the contradiction was not noted");
     let alerts = bank.running.store().alerts(bank.tenant.id, 100).await.expect("they can be read");
-    let called =
-        |(_, alert): &(_, Alert)| alert.kind == AlertKind::Discrepancy && alert.subject.to_string() == *contradicted;
+    let called = |(_, alert): &(_, Alert)| {
+        alert.kind == AlertKind::Discrepancy && alert.subject.to_string() == *contradicted
+    };
     assert!(alerts.iter().any(called), "no alert was opened: {alerts:?}");
     for (id, (ending, state, _, book)) in &made {
         bank.reaches(country, id, state).await;
-        let kinds: Vec<String> = bank.book(id).await.iter().map(|line| line["kind"].text().to_owned()).collect();
+        let kinds: Vec<String> =
+            bank.book(id).await.iter().map(|line| line["kind"].text().to_owned()).collect();
         assert_eq!(kinds, *book, "{ending}");
     }
 }
@@ -104,7 +113,8 @@ async fn every_country_reaches_its_endings(on: On) {
 /// `0006`: the bank accepted the order, its answer was lost, and its report comes much later.
 async fn a_withheld_answer_is_found_by_asking(on: On) {
     let far = Span::hours(10).0 / 1_000;
-    let behaviour = Behaviour { withheld_notice: DelayRange::millis(far, far), ..Behaviour::instant() };
+    let behaviour =
+        Behaviour { withheld_notice: DelayRange::millis(far, far), ..Behaviour::instant() };
     let setup = Setup::new().bank(behaviour).set("rails.pak-raast.request_timeout_ms", "300");
     let bank = Bank::alone(on, setup).await;
     let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0006")).await;
@@ -118,18 +128,33 @@ async fn a_withheld_answer_is_found_by_asking(on: On) {
 
 async fn an_unknown_payment_is_resolved_by_operators(on: On) {
     let bank = Bank::new(on).await;
-    for (status, state) in
-        [(RailStatus::Settled, "succeeded"), (RailStatus::Rejected, "failed"), (RailStatus::Accepted, "processing")]
-    {
+    for (status, state) in [
+        (RailStatus::Settled, "succeeded"),
+        (RailStatus::Rejected, "failed"),
+        (RailStatus::Accepted, "processing"),
+    ] {
         let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0004")).await;
         bank.reaches(Country::Pak, &id, "unknown").await;
         let payment = domain::ids::PaymentId::parse(&id).expect("an id");
         let payments = bank.running.payments();
-        let record = bank.running.store().payment_record(bank.tenant.id, payment).await.expect("read").expect("there");
+        let record = bank
+            .running
+            .store()
+            .payment_record(bank.tenant.id, payment)
+            .await
+            .expect("read")
+            .expect("there");
         let seen = record.payment.doubt().expect("in doubt");
         let resolve = async |seen: Doubt| {
             payments
-                .resolve(bank.tenant.id, payment, seen, status.clone(), "statement, line 14".to_owned(), "test")
+                .resolve(
+                    bank.tenant.id,
+                    payment,
+                    seen,
+                    status.clone(),
+                    "statement, line 14".to_owned(),
+                    "test",
+                )
                 .await
         };
         // Operators may have resolved an earlier unknown outcome of this or another attempt.
@@ -150,13 +175,15 @@ async fn an_unknown_payment_is_resolved_by_operators(on: On) {
 async fn a_payment_without_news_becomes_unknown(on: On) {
     let hour = 3_600_000;
     let behaviour = Behaviour { settle: DelayRange::millis(hour, hour), ..Behaviour::instant() };
-    let bank = Bank::alone(on, Setup::new().bank(behaviour).set("rails.pak-raast.window_s", "60")).await;
+    let bank =
+        Bank::alone(on, Setup::new().bank(behaviour).set("rails.pak-raast.window_s", "60")).await;
     let faults = |faults| bank.running.bank().set_faults(faults).expect("the bank runs");
     faults(Faults { drop_answer_per_mille: 1_000, ..Faults::NONE });
     let id = bank.paid(Country::Pak, |order| order).await;
     let payment = domain::ids::PaymentId::parse(&id).expect("an id");
     let unclear = || async {
-        let attempts = bank.running.store().attempts(bank.tenant.id, payment).await.expect("they can be read");
+        let attempts =
+            bank.running.store().attempts(bank.tenant.id, payment).await.expect("they can be read");
         attempts.first().is_some_and(|attempt| attempt.state == AttemptState::Indeterminate)
     };
     assert!(testkit::wait::until_async(WAIT_MAX, unclear).await);
@@ -172,7 +199,8 @@ async fn a_payment_without_news_becomes_unknown(on: On) {
     faults(Faults::NONE);
     assert!(reaches("processing", Span::secs(60)).await);
     assert!(reaches("succeeded", Span::mins(10)).await);
-    let history = ["queued", "unknown", "processing", "succeeded"].map(|kind| format!("payment.{kind}"));
+    let history =
+        ["queued", "unknown", "processing", "succeeded"].map(|kind| format!("payment.{kind}"));
     assert_eq!(bank.history(&id).await, history);
     assert_eq!(bank.book(&id).await.len(), 1);
     bank.finish().await;

@@ -98,10 +98,11 @@ async fn the_corridors_purpose_stands_in_the_message(on: On) {
 async fn the_corridors_source_of_funds_and_split_names_stand_in_the_message(on: On) {
     let (raast, raast_url) = Forgetful::listen().await;
     let (napas, napas_url) = Forgetful::listen().await;
-    let setup = connected(connected(Setup::new(), "pak-raast", &raast_url), "vnm-napas247", &napas_url)
-        .set("corridors.PAK.source_of_funds", "Salary")
-        .set("corridors.PAK.split_names", "apart")
-        .set("corridors.VNM.split_names", "family_first");
+    let setup =
+        connected(connected(Setup::new(), "pak-raast", &raast_url), "vnm-napas247", &napas_url)
+            .set("corridors.PAK.source_of_funds", "Salary")
+            .set("corridors.PAK.split_names", "apart")
+            .set("corridors.VNM.split_names", "family_first");
     let bank = Bank::alone(on, setup).await;
     let named = |order: Order, beneficiary: &str| {
         order.text("sender_name", "Omar Farooq Siddiqui").text("beneficiary_name", beneficiary)
@@ -132,11 +133,16 @@ async fn names_go_out_in_the_rails_characters(on: On) {
         .set("rails.bgd-npsb.character_set", "unicode");
     let bank = Bank::alone(on, setup).await;
     let name = "আবদুল করিম";
-    for (country, rail, said) in [(Country::Pak, &raast, "abdul krim"), (Country::Bgd, &npsb, name)] {
+    for (country, rail, said) in [(Country::Pak, &raast, "abdul krim"), (Country::Bgd, &npsb, name)]
+    {
         let id = bank.paid(country, |order| order.text("beneficiary_name", name)).await;
         let message = rail.first_told().await;
         assert!(message.contains(&format!("<Cdtr><Nm>{said}</Nm>")), "{message}");
-        assert_eq!(bank.record(country, &id).await["order"]["beneficiary_name"].text(), name, "stored as sent");
+        assert_eq!(
+            bank.record(country, &id).await["order"]["beneficiary_name"].text(),
+            name,
+            "stored as sent"
+        );
     }
     bank.finish().await;
 }
@@ -155,7 +161,9 @@ async fn only_a_rail_that_detects_duplicates_gets_a_repeat(on: On) {
     let come_so_far = || async {
         bank.advance(Span::secs(15)).await;
         let record = bank.record(Country::Bgd, &inquired).await;
-        record["response"]["status"].text() == "unknown" && npsb.asked() >= 3 && raast.told().len() >= 3
+        record["response"]["status"].text() == "unknown"
+            && npsb.asked() >= 3
+            && raast.told().len() >= 3
     };
     let there = testkit::wait::until_async_every(PACE, WAIT_MAX, come_so_far).await;
     assert!(there, "{} inquiries, {} messages", npsb.asked(), raast.told().len());

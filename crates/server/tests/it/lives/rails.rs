@@ -28,7 +28,8 @@ on_both_stores! {
 /// The rails attempted, in order.
 async fn tried(bank: &Bank, id: &str) -> Vec<String> {
     let payment = PaymentId::parse(id).expect("an id");
-    let attempts = bank.running.store().attempts(bank.tenant.id, payment).await.expect("they can be read");
+    let attempts =
+        bank.running.store().attempts(bank.tenant.id, payment).await.expect("they can be read");
     attempts.iter().map(|attempt| attempt.rail.to_string()).collect()
 }
 
@@ -117,7 +118,8 @@ async fn a_payment_that_no_rail_can_take_is_rejected_and_its_money_given_back(on
     assert_eq!(tried(&bank, &id).await, Vec::<String>::new());
     assert_eq!(bank.history(&id).await, ["payment.queued", "payment.rejected"]);
     let accounts = bank.running.store().accounts(bank.tenant.id).await.expect("they can be read");
-    let prefund = accounts.iter().find(|account| account.code == AccountCode::Prefund(StableCoin::Usdt));
+    let prefund =
+        accounts.iter().find(|account| account.code == AccountCode::Prefund(StableCoin::Usdt));
     assert_eq!(prefund.expect("a prefund").available().minor, PREFUND_MINOR);
     bank.finish().await;
 }
@@ -157,7 +159,11 @@ async fn a_lost_answer_is_asked_about_and_never_paid_twice(on: On) {
     for id in &made {
         with_time(&bank, id, Span::secs(5), "succeeded").await;
         assert_eq!(bank.book(id).await.len(), 1);
-        assert_eq!(tried(&bank, id).await.len(), 1, "no second attempt while the first may have paid");
+        assert_eq!(
+            tried(&bank, id).await.len(),
+            1,
+            "no second attempt while the first may have paid"
+        );
     }
     bank.finish().await;
 }
@@ -174,7 +180,9 @@ async fn reports_that_come_twice_change_nothing(on: On) {
 
 async fn large_amounts_go_over_the_rails_that_take_them(on: On) {
     let bank = Bank::new(on).await;
-    for (amount, rail) in [("100", "pak-raast"), ("2635", "pak-raast"), ("2636", "pak-ibft"), ("65877", "pak-rtgs")] {
+    for (amount, rail) in
+        [("100", "pak-raast"), ("2635", "pak-raast"), ("2636", "pak-ibft"), ("65877", "pak-rtgs")]
+    {
         let quote = bank.quote(Country::Pak, Currency::Aed, amount).await;
         let paid = bank.pay(&quote.order()).await.ok();
         let id = paid["id"].text();

@@ -56,7 +56,10 @@ fn messages(under: &Path) -> BTreeMap<&'static str, Vec<String>> {
     for path in found {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
         let is_of = |kind: &&str| text.contains(&format!("xsd:{kind}."));
-        let kind = KINDS.into_iter().find(is_of).unwrap_or_else(|| panic!("of no kind that is known: {text}"));
+        let kind = KINDS
+            .into_iter()
+            .find(is_of)
+            .unwrap_or_else(|| panic!("of no kind that is known: {text}"));
         kinds.entry(kind).or_default().push(text);
     }
     kinds
@@ -71,8 +74,11 @@ fn every_message_has_the_structure_of_its_definition() {
 
 async fn structures(on: On) {
     let far = Span::hours(10).0 / 1_000;
-    let behaviour =
-        Behaviour { withheld_notice: DelayRange::millis(far, far), statements: true, ..Behaviour::instant() };
+    let behaviour = Behaviour {
+        withheld_notice: DelayRange::millis(far, far),
+        statements: true,
+        ..Behaviour::instant()
+    };
     let setup = RAILS.into_iter().fold(Setup::new().bank(behaviour), |setup, rail| {
         let setup = setup.set(&format!("rails.{rail}.directory"), &format!("exchange/{rail}"));
         setup.set(&format!("rails.{rail}.report_wait_s"), "1")
@@ -80,8 +86,9 @@ async fn structures(on: On) {
     let bank = Bank::alone(on, setup).await;
     let long = "Đặng Thị Müller-".repeat(8);
     for country in Country::ALL {
-        let paid =
-            bank.paid(country, |order| order.text("beneficiary_name", &long).text("remarks", "<gift> & \"more\""));
+        let paid = bank.paid(country, |order| {
+            order.text("beneficiary_name", &long).text("remarks", "<gift> & \"more\"")
+        });
         bank.reaches(country, &paid.await, "succeeded").await;
     }
     for (ending, state) in [("0001", "failed"), ("0002", "rejected"), ("0003", "reversed")] {

@@ -29,7 +29,10 @@ const NEUTRAL: &str = "payment cannot be executed";
 /// Screens a name, to confirm the tests' assumptions.
 fn verdict(bank: &Bank, name: &str) -> Verdict {
     let world = bank.running.payments().world();
-    world.screen.screen(&[Party { name, birthdate: None, country: Some("ARE") }], world.clock.now()).verdict()
+    world
+        .screen
+        .screen(&[Party { name, birthdate: None, country: Some("ARE") }], world.clock.now())
+        .verdict()
 }
 
 async fn pay_from(bank: &Bank, sender: &str) -> (Answer, String) {
@@ -40,26 +43,34 @@ async fn pay_from(bank: &Bank, sender: &str) -> (Answer, String) {
 
 async fn decide(bank: &Bank, id: &str, approve: bool) {
     let payment = PaymentId::parse(id).expect("an id");
-    bank.running.payments().review(bank.tenant.id, payment, approve, "test").await.expect("decided");
+    bank.running
+        .payments()
+        .review(bank.tenant.id, payment, approve, "test")
+        .await
+        .expect("decided");
 }
 
 /// The reserved part of the prefund.
 async fn reserved(bank: &Bank) -> i64 {
     let accounts = bank.running.store().accounts(bank.tenant.id).await.expect("they can be read");
-    let prefund = accounts.iter().find(|account| account.code == AccountCode::Prefund(StableCoin::Usdt));
+    let prefund =
+        accounts.iter().find(|account| account.code == AccountCode::Prefund(StableCoin::Usdt));
     prefund.expect("a prefund").debits_pending
 }
 
 async fn accepting_never_tells_what_screening_found(on: On) {
     let bank = Bank::new(on).await;
-    let names = [("Omar Testwell", Verdict::Clean), (ALIKE, Verdict::Review), (LISTED, Verdict::Hit)];
+    let names =
+        [("Omar Testwell", Verdict::Clean), (ALIKE, Verdict::Review), (LISTED, Verdict::Hit)];
     let mut shapes = Vec::new();
     for (name, expected) in names {
         assert_eq!(verdict(&bank, name), expected, "{name}");
         let (answer, id) = pay_from(&bank, name).await;
         let accepted = answer.ok();
-        let text = accepted.to_string().replace(&id, "ID").replace(accepted["timestamp"].text(), "AT");
-        let mut headers: Vec<String> = answer.headers.keys().map(|name| name.as_str().to_owned()).collect();
+        let text =
+            accepted.to_string().replace(&id, "ID").replace(accepted["timestamp"].text(), "AT");
+        let mut headers: Vec<String> =
+            answer.headers.keys().map(|name| name.as_str().to_owned()).collect();
         headers.sort();
         shapes.push((text, headers, answer.header("content-length").map(str::to_owned)));
     }
@@ -79,7 +90,8 @@ async fn a_payment_in_review_waits_for_a_person(on: On) {
     assert_eq!(record["response"]["msg"].text(), "in review");
     assert_eq!(bank.history(&id).await, ["payment.queued", "payment.updated"]);
     let events = bank.events_after(0).await;
-    let of_payment: Vec<_> = events.iter().filter(|event| event["data"]["id"].text() == id).collect();
+    let of_payment: Vec<_> =
+        events.iter().filter(|event| event["data"]["id"].text() == id).collect();
     assert_eq!(of_payment[0]["data"]["response"]["msg"].to_string(), "null");
     assert_eq!(of_payment[1]["data"]["response"]["msg"].text(), "in review");
     // A repeated request reveals no more than the first response.

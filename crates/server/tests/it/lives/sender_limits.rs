@@ -44,24 +44,46 @@ async fn what_is_above_a_senders_day_goes_over_the_next_rail(on: On) {
     let bank = Bank::alone(on, Setup::new().at_noon("egy-ipn")).await;
     assert_eq!(paid_over(&bank, |order| order).await, ["egy-ipn"]);
     // A different spelling of the name is the same sender.
-    assert_eq!(paid_over(&bank, |order| order.text("sender_name", "Another Spelling")).await, ["egy-ipn"]);
+    assert_eq!(
+        paid_over(&bank, |order| order.text("sender_name", "Another Spelling")).await,
+        ["egy-ipn"]
+    );
     assert_eq!(paid_over(&bank, |order| order).await, ["egy-ach"]);
-    assert_eq!(paid_over(&bank, |order| order.text("sender_identity_doc", "Z7654321")).await, ["egy-ipn"]);
+    assert_eq!(
+        paid_over(&bank, |order| order.text("sender_identity_doc", "Z7654321")).await,
+        ["egy-ipn"]
+    );
     let other = Bank::at(&bank.running).await;
-    assert_eq!(paid_over(&other, |order| order).await, ["egy-ipn"], "other clients' payments do not count");
+    assert_eq!(
+        paid_over(&other, |order| order).await,
+        ["egy-ipn"],
+        "other clients' payments do not count"
+    );
     other.advance(Span::days(1)).await;
-    assert_eq!(paid_over(&bank, |order| order).await, ["egy-ipn"], "the next day has room of its own");
+    assert_eq!(
+        paid_over(&bank, |order| order).await,
+        ["egy-ipn"],
+        "the next day has room of its own"
+    );
     drop(other);
     bank.finish().await;
 }
 
 async fn what_is_above_a_senders_month_goes_over_the_next_rail(on: On) {
-    let bank = Bank::alone(on, Setup::new().at_noon("egy-ipn").set("rails.egy-ipn.monthly_max", "120000.00")).await;
+    let bank = Bank::alone(
+        on,
+        Setup::new().at_noon("egy-ipn").set("rails.egy-ipn.monthly_max", "120000.00"),
+    )
+    .await;
     assert_eq!(paid_over(&bank, |order| order).await, ["egy-ipn"]);
     assert_eq!(paid_over(&bank, |order| order).await, ["egy-ipn"]);
     assert_eq!(paid_over(&bank, |order| order).await, ["egy-ach"]);
     bank.advance(Span::days(31)).await;
-    assert_eq!(paid_over(&bank, |order| order).await, ["egy-ipn"], "the next month has room of its own");
+    assert_eq!(
+        paid_over(&bank, |order| order).await,
+        ["egy-ipn"],
+        "the next month has room of its own"
+    );
     bank.finish().await;
 }
 
@@ -93,8 +115,10 @@ async fn a_refusal_gives_the_senders_room_back(on: On) {
 }
 
 async fn a_payment_beyond_every_rails_limit_is_rejected_with_the_limit(on: On) {
-    let setup =
-        Setup::new().at_noon("egy-ipn").set("rails.egy-ach.enabled", "false").set("rails.egy-rtgs.enabled", "false");
+    let setup = Setup::new()
+        .at_noon("egy-ipn")
+        .set("rails.egy-ach.enabled", "false")
+        .set("rails.egy-rtgs.enabled", "false");
     let bank = Bank::alone(on, setup).await;
     for _ in 0..2 {
         assert_eq!(paid_over(&bank, |order| order).await, ["egy-ipn"]);

@@ -34,7 +34,9 @@ const RAILS: [&str; 3] = ["pak-raast", "pak-ibft", "pak-rtgs"];
 
 /// A bank that issues statements, and a service without tolerated delays.
 fn setup() -> Setup {
-    Setup::new().bank(Behaviour { statements: true, ..brisk() }).set("payments.statement_grace_s", "0")
+    Setup::new()
+        .bank(Behaviour { statements: true, ..brisk() })
+        .set("payments.statement_grace_s", "0")
 }
 
 fn over_directories(setup: Setup) -> Setup {
@@ -53,16 +55,22 @@ async fn kept(bank: &Bank) -> usize {
 /// stored.
 async fn close(bank: &Bank, mistake: Option<(&str, &str)>) {
     let before = kept(bank).await;
-    let query = mistake.map_or_else(String::new, |(name, id)| format!("?mistake={name}&payment_id={id}"));
+    let query =
+        mistake.map_or_else(String::new, |(name, id)| format!("?mistake={name}&payment_id={id}"));
     bank.unsigned(Method::POST, &format!("/sandbox/bank/statement{query}"), None).send().await.ok();
-    assert!(until_async(WAIT_MAX, || async { kept(bank).await > before }).await, "the statement is not kept");
+    assert!(
+        until_async(WAIT_MAX, || async { kept(bank).await > before }).await,
+        "the statement is not kept"
+    );
 }
 
 /// Runs a reconciliation.
 async fn compare(bank: &Bank) {
     let store = bank.running.store();
     let wish = reconcile::want(store).await.expect("wanted");
-    let done = || async { reconcile::last(store).await.expect("read").is_some_and(|it| it.wanted == Some(wish)) };
+    let done = || async {
+        reconcile::last(store).await.expect("read").is_some_and(|it| it.wanted == Some(wish))
+    };
     assert!(until_async(WAIT_MAX, done).await, "the service does not compare");
 }
 
@@ -72,7 +80,10 @@ async fn breaks(bank: &Bank) -> Vec<RailBreak> {
     let found = store.rail_breaks(bank.tenant.id, 100).await.expect("read");
     let mut found: Vec<RailBreak> = found.into_iter().map(|(_, it)| it).collect();
     let alerts = store.alerts(bank.tenant.id, 100).await.expect("read");
-    let alerts = alerts.into_iter().map(|(_, alert)| alert).filter(|alert| alert.kind == AlertKind::RailMismatch);
+    let alerts = alerts
+        .into_iter()
+        .map(|(_, alert)| alert)
+        .filter(|alert| alert.kind == AlertKind::RailMismatch);
     let mut alerts: Vec<_> = alerts.map(|alert| (alert.subject, alert.what)).collect();
     alerts.sort();
     found.sort_by(|one, other| (one.subject, &one.what).cmp(&(other.subject, &other.what)));
@@ -102,7 +113,10 @@ async fn clean_day(bank: Bank) {
     ];
     let mut made = Vec::new();
     for (ending, state) in endings {
-        made.push((bank.paid(Country::Pak, |order| order.ending(Country::Pak, ending)).await, state));
+        made.push((
+            bank.paid(Country::Pak, |order| order.ending(Country::Pak, ending)).await,
+            state,
+        ));
     }
     for (id, state) in &made {
         bank.reaches(Country::Pak, id, state).await;
@@ -116,7 +130,10 @@ async fn clean_day(bank: Bank) {
     let open = bank.running.store().open_bookings(None, 10).await.expect("read");
     assert_eq!(open, [], "all that was booked was compared, and agrees");
     let sheets = bank.running.store().newest_statements(10).await.expect("read");
-    let raast = sheets.iter().find(|it| &*it.rail.0 == "pak-raast" && it.turnover != 0).expect("a day with bookings");
+    let raast = sheets
+        .iter()
+        .find(|it| &*it.rail.0 == "pak-raast" && it.turnover != 0)
+        .expect("a day with bookings");
     assert_eq!(raast.opening.map(|opening| opening + raast.turnover), raast.closing);
     assert!(bank.running.store().open_sheets().await.expect("read").is_empty());
     bank.finish().await;
@@ -154,7 +171,11 @@ async fn each_mistake(bank: Bank) {
             continue;
         }
         assert_eq!(breaks(&bank).await, found, "{name}: nothing mends it");
-        let alert = Alert { kind: AlertKind::RailMismatch, subject: found[0].subject, what: found[0].what.clone() };
+        let alert = Alert {
+            kind: AlertKind::RailMismatch,
+            subject: found[0].subject,
+            what: found[0].what.clone(),
+        };
         bank.running.store().close_alert(bank.tenant.id, &alert, "ayesha").await.expect("closed");
         compare(&bank).await;
         assert_eq!(breaks(&bank).await, [], "{name}: a person has closed it for good");
@@ -195,7 +216,10 @@ async fn with_a_break(on: On) -> (Bank, String, PathBuf) {
     close(&bank, Some(("amount", &id))).await;
     compare(&bank).await;
     assert_eq!(kinds(&bank).await, [BreakKind::Amount]);
-    assert!(until_async(WAIT_MAX, || async { filed(&bank).is_some() }).await, "it is filed once it is kept");
+    assert!(
+        until_async(WAIT_MAX, || async { filed(&bank).is_some() }).await,
+        "it is filed once it is kept"
+    );
     let (path, inbox) = filed(&bank).expect("filed");
     (bank, fs::read_to_string(path).expect("read"), inbox)
 }
@@ -230,7 +254,11 @@ async fn a_changed_statement_is_reported(on: On) {
     let strays = bank.running.store().strays(10).await.expect("read");
     assert!(strays[0].what.contains("was received before with different content"), "{strays:?}");
     compare(&bank).await;
-    assert_eq!((kept(&bank).await, kinds(&bank).await), (before, vec![BreakKind::Amount]), "the first one counts");
+    assert_eq!(
+        (kept(&bank).await, kinds(&bank).await),
+        (before, vec![BreakKind::Amount]),
+        "the first one counts"
+    );
     bank.finish().await;
 }
 
@@ -239,7 +267,10 @@ async fn returns_and_ends_are_compared(on: On) {
     let id = succeeded(&bank).await;
     close(&bank, None).await;
     // The money is returned: on one transport by its report, on the other in the next statement.
-    bank.unsigned(Method::POST, &format!("/sandbox/payments/{id}/reversed"), None).send().await.ok();
+    bank.unsigned(Method::POST, &format!("/sandbox/payments/{id}/reversed"), None)
+        .send()
+        .await
+        .ok();
     bank.reaches(Country::Pak, &id, "reversed").await;
     close(&bank, Some(("missing", &id))).await;
     compare(&bank).await;
@@ -290,10 +321,15 @@ async fn unmatched_reports_are_stored_and_reported(on: On) {
     taken(&inbox, "9-more.xml").await;
     let strays = store.strays(10).await.expect("read");
     assert_eq!(strays.len(), 2, "{strays:?}");
-    let says = |part: &str| strays.iter().any(|it| &*it.rail.0 == "pak-raast" && it.what.contains(part));
-    assert!(says("pain.002 B-77 reports Settled of") && says(foreign) && says("9-html.xml"), "{strays:?}");
+    let says =
+        |part: &str| strays.iter().any(|it| &*it.rail.0 == "pak-raast" && it.what.contains(part));
+    assert!(
+        says("pain.002 B-77 reports Settled of") && says(foreign) && says("9-html.xml"),
+        "{strays:?}"
+    );
     let alerts = store.alerts(bank.tenant.id, 100).await.expect("read");
-    let called: Vec<_> = alerts.iter().filter(|(_, alert)| alert.kind == AlertKind::Discrepancy).collect();
+    let called: Vec<_> =
+        alerts.iter().filter(|(_, alert)| alert.kind == AlertKind::Discrepancy).collect();
     assert!((1..=2).contains(&called.len()), "one for each lot: {called:?}");
     bank.reaches(Country::Pak, &id, "succeeded").await;
     bank.finish().await;
@@ -322,7 +358,9 @@ async fn statements_wait_in_the_banks_book(on: On) {
 async fn steering_a_statement_is_checked(on: On) {
     let bank = Bank::alone(on, setup()).await;
     let id = succeeded(&bank).await;
-    let ask = |query: String| bank.unsigned(Method::POST, &format!("/sandbox/bank/statement?{query}"), None).send();
+    let ask = |query: String| {
+        bank.unsigned(Method::POST, &format!("/sandbox/bank/statement?{query}"), None).send()
+    };
     ask("mistake=missing".to_owned()).await.refused(400, "missing_query");
     ask(format!("mistake=wrong&payment_id={id}")).await.refused(400, "unknown_mistake");
     ask("mistake=twice&payment_id=1".to_owned()).await.refused(400, "payment_not_found");

@@ -74,7 +74,11 @@ fn of_kind<'a>(objects: &'a [Value], kind: &str) -> Vec<&'a Value> {
 
 /// The pod template of a workload.
 fn pods(objects: &[Value]) -> Vec<&Value> {
-    ["Deployment", "Job"].iter().flat_map(|kind| of_kind(objects, kind)).map(|it| &it["spec"]["template"]).collect()
+    ["Deployment", "Job"]
+        .iter()
+        .flat_map(|kind| of_kind(objects, kind))
+        .map(|it| &it["spec"]["template"])
+        .collect()
 }
 
 fn container(pod: &Value) -> &Value {
@@ -84,8 +88,14 @@ fn container(pod: &Value) -> &Value {
 }
 
 fn environment(container: &Value) -> BTreeMap<String, String> {
-    let pair = |it: &Value| Some((it["name"].as_str()?.to_owned(), it["value"].as_str()?.to_owned()));
-    container["env"].as_array().expect("env").iter().map(|it| pair(it).expect("name and text")).collect()
+    let pair =
+        |it: &Value| Some((it["name"].as_str()?.to_owned(), it["value"].as_str()?.to_owned()));
+    container["env"]
+        .as_array()
+        .expect("env")
+        .iter()
+        .map(|it| pair(it).expect("name and text"))
+        .collect()
 }
 
 fn selects(selector: &Value, labels: &Value) -> bool {
@@ -100,8 +110,14 @@ fn every_object_is_whole_and_named_once() {
         let mut names: Vec<String> =
             objects.iter().map(|it| format!("{} {}", it["kind"], it["metadata"]["name"])).collect();
         for object in &objects {
-            assert!(object["apiVersion"].is_string() && object["metadata"]["name"].is_string(), "{object}");
-            assert_eq!(object["metadata"]["labels"]["app.kubernetes.io/instance"], "pay", "{object}");
+            assert!(
+                object["apiVersion"].is_string() && object["metadata"]["name"].is_string(),
+                "{object}"
+            );
+            assert_eq!(
+                object["metadata"]["labels"]["app.kubernetes.io/instance"], "pay",
+                "{object}"
+            );
         }
         assert_eq!(names.len(), count, "{names:?}");
         names.sort();
@@ -117,8 +133,12 @@ fn pods_start_the_program_with_options_variables_and_files_that_it_knows() {
         let maps = of_kind(&objects, "ConfigMap");
         for pod in pods(&objects) {
             let container = container(pod);
-            let args: Vec<&str> =
-                container["args"].as_array().expect("args").iter().filter_map(Value::as_str).collect();
+            let args: Vec<&str> = container["args"]
+                .as_array()
+                .expect("args")
+                .iter()
+                .filter_map(Value::as_str)
+                .collect();
             known::command_line(&args);
             let variables = environment(container);
             known::environment(&variables.clone().into_iter().collect::<Vec<_>>());
@@ -127,17 +147,32 @@ fn pods_start_the_program_with_options_variables_and_files_that_it_knows() {
                 let mount = mounts.iter().find(|mount| mount["mountPath"] == path);
                 let name = &mount.unwrap_or_else(|| panic!("{path} is not mounted"))["name"];
                 let volumes = pod["spec"]["volumes"].as_array().expect("volumes");
-                volumes.iter().find(|volume| volume["name"] == *name).expect("the volume is there").clone()
+                volumes
+                    .iter()
+                    .find(|volume| volume["name"] == *name)
+                    .expect("the volume is there")
+                    .clone()
             };
             assert!(mounted(&variables["CORRIDOR_DATA_DIR"])["emptyDir"].is_object());
-            assert_eq!(mounted(&variables[known::SECRETS_DIR])["secret"]["secretName"], "of-the-bank");
+            assert_eq!(
+                mounted(&variables[known::SECRETS_DIR])["secret"]["secretName"],
+                "of-the-bank"
+            );
             let (dir, file) = variables["CORRIDOR_CONFIG"].rsplit_once('/').expect("a path");
             let volume = mounted(dir);
-            let map = maps.iter().find(|map| map["metadata"]["name"] == volume["configMap"]["name"]).expect("the map");
+            let map = maps
+                .iter()
+                .find(|map| map["metadata"]["name"] == volume["configMap"]["name"])
+                .expect("the map");
             known::configuration(map["data"][file].as_str().expect("the file"));
         }
     }
-    known::secrets(&["STORE__URL", "SECURITY__KEY_ENCRYPTION_KEY", "RATES__TOKEN", "CHAIN__NODE_URL"]);
+    known::secrets(&[
+        "STORE__URL",
+        "SECURITY__KEY_ENCRYPTION_KEY",
+        "RATES__TOKEN",
+        "CHAIN__NODE_URL",
+    ]);
 }
 
 #[test]
@@ -147,7 +182,10 @@ fn pods_run_as_the_images_user_and_can_do_nothing_else() {
     for pod in pods(&rendered(&everything())) {
         let security = &pod["spec"]["securityContext"];
         assert_eq!(format!("{}:{}", security["runAsUser"], security["runAsGroup"]), user);
-        assert_eq!((&security["runAsNonRoot"], &security["fsGroup"]), (&json!(true), &security["runAsGroup"]));
+        assert_eq!(
+            (&security["runAsNonRoot"], &security["fsGroup"]),
+            (&json!(true), &security["runAsGroup"])
+        );
         assert_eq!(security["seccompProfile"]["type"], "RuntimeDefault");
         assert_eq!(pod["spec"]["automountServiceAccountToken"], false);
         let expected = json!({
@@ -169,14 +207,23 @@ fn selectors_ports_and_probes_meet() {
         let (spec, pod) = (&deployment["spec"], &deployment["spec"]["template"]);
         let labels = &pod["metadata"]["labels"];
         assert!(selects(&spec["selector"]["matchLabels"], labels));
-        let others = deployments.iter().filter(|other| other["metadata"]["name"] != deployment["metadata"]["name"]);
+        let others = deployments
+            .iter()
+            .filter(|other| other["metadata"]["name"] != deployment["metadata"]["name"]);
         for other in others {
-            assert!(!selects(&other["spec"]["selector"]["matchLabels"], labels), "a pod of two deployments");
+            assert!(
+                !selects(&other["spec"]["selector"]["matchLabels"], labels),
+                "a pod of two deployments"
+            );
         }
         let port = &container(pod)["ports"][0];
         let listen = &environment(container(pod))["CORRIDOR_HTTP__LISTEN"];
         assert_eq!(*listen, format!("0.0.0.0:{}", port["containerPort"]));
-        for (probe, path) in [("startupProbe", "/readyz"), ("readinessProbe", "/readyz"), ("livenessProbe", "/livez")] {
+        for (probe, path) in [
+            ("startupProbe", "/readyz"),
+            ("readinessProbe", "/readyz"),
+            ("livenessProbe", "/livez"),
+        ] {
             let asked = &container(pod)[probe]["httpGet"];
             assert_eq!((&asked["path"], &asked["port"]), (&json!(path), &port["name"]), "{probe}");
         }
@@ -190,18 +237,33 @@ fn selectors_ports_and_probes_meet() {
         }
     }
     let answering = |service: &Value| {
-        let selected =
-            |it: &&&Value| selects(&service["spec"]["selector"], &it["spec"]["template"]["metadata"]["labels"]);
-        deployments.iter().filter(selected).map(|it| it["metadata"]["name"].to_string()).collect::<Vec<_>>()
+        let selected = |it: &&&Value| {
+            selects(&service["spec"]["selector"], &it["spec"]["template"]["metadata"]["labels"])
+        };
+        deployments
+            .iter()
+            .filter(selected)
+            .map(|it| it["metadata"]["name"].to_string())
+            .collect::<Vec<_>>()
     };
     let services = of_kind(&objects, "Service");
-    let service = |name: &str| *services.iter().find(|it| it["metadata"]["name"] == name).expect(name);
+    let service =
+        |name: &str| *services.iter().find(|it| it["metadata"]["name"] == name).expect(name);
     assert_eq!(answering(service("pay")), ["\"pay-api\""], "workers answer no clients");
     assert_eq!(answering(service("pay-pods")).len(), 2, "all are measured");
     let monitor = of_kind(&objects, "ServiceMonitor")[0];
-    assert!(selects(&monitor["spec"]["selector"]["matchLabels"], &service("pay-pods")["metadata"]["labels"]));
-    assert!(!selects(&monitor["spec"]["selector"]["matchLabels"], &service("pay")["metadata"]["labels"]));
-    assert_eq!(monitor["spec"]["endpoints"][0]["port"], service("pay-pods")["spec"]["ports"][0]["name"]);
+    assert!(selects(
+        &monitor["spec"]["selector"]["matchLabels"],
+        &service("pay-pods")["metadata"]["labels"]
+    ));
+    assert!(!selects(
+        &monitor["spec"]["selector"]["matchLabels"],
+        &service("pay")["metadata"]["labels"]
+    ));
+    assert_eq!(
+        monitor["spec"]["endpoints"][0]["port"],
+        service("pay-pods")["spec"]["ports"][0]["name"]
+    );
 }
 
 #[test]
@@ -222,13 +284,18 @@ fn health_and_metrics_are_not_shown_to_the_world() {
 fn the_schema_is_there_before_the_program_and_stopping_outlasts_draining() {
     let objects = rendered(&least());
     for object in objects.iter().filter(|it| it["metadata"]["name"] == "pay-migrate") {
-        assert_eq!(object["metadata"]["annotations"]["helm.sh/hook"], "pre-install,pre-upgrade", "{object}");
+        assert_eq!(
+            object["metadata"]["annotations"]["helm.sh/hook"], "pre-install,pre-upgrade",
+            "{object}"
+        );
     }
     let [job] = of_kind(&objects, "Job")[..] else { panic!("one job") };
     assert_eq!(container(&job["spec"]["template"])["args"], json!(["migrate"]));
     for deployment in of_kind(&objects, "Deployment") {
         let spec = &deployment["spec"]["template"]["spec"];
-        let pause = spec["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"].as_u64().expect("a pause");
+        let pause = spec["containers"][0]["lifecycle"]["preStop"]["sleep"]["seconds"]
+            .as_u64()
+            .expect("a pause");
         let grace = spec["terminationGracePeriodSeconds"].as_u64().expect("seconds");
         let drain = known::configuration("").http.drain_timeout_s;
         assert!(grace > pause + drain, "{grace} s for {pause} + {drain} s");
@@ -236,10 +303,16 @@ fn the_schema_is_there_before_the_program_and_stopping_outlasts_draining() {
 }
 
 /// The keys of an object, or of a schema's properties, as dotted paths.
-fn paths(prefix: &str, map: &Map<String, Value>, deeper: fn(&Value) -> Option<&Map<String, Value>>) -> Vec<String> {
+fn paths(
+    prefix: &str,
+    map: &Map<String, Value>,
+    deeper: fn(&Value) -> Option<&Map<String, Value>>,
+) -> Vec<String> {
     let of = |(key, value): (&String, &Value)| {
         let path = format!("{prefix}{key}");
-        let inner = deeper(value).map(|inner| paths(&format!("{path}."), inner, deeper)).unwrap_or_default();
+        let inner = deeper(value)
+            .map(|inner| paths(&format!("{path}."), inner, deeper))
+            .unwrap_or_default();
         [vec![path], inner].concat()
     };
     map.iter().flat_map(of).collect()
@@ -247,14 +320,17 @@ fn paths(prefix: &str, map: &Map<String, Value>, deeper: fn(&Value) -> Option<&M
 
 #[test]
 fn the_schema_of_the_values_knows_them_all_and_no_other() {
-    let schema: Value = serde_json::from_str(&tree(&format!("{CHART}/values.schema.json"))).expect("JSON");
+    let schema: Value =
+        serde_json::from_str(&tree(&format!("{CHART}/values.schema.json"))).expect("JSON");
     let properties = schema["properties"].as_object().expect("properties");
     let described = paths("", properties, |it| it["properties"].as_object());
     let values = values();
     let given = paths("", values.as_object().expect("a map"), |it| it.as_object());
     // Below these, everything is Kubernetes' own or an operator's name.
-    let free =
-        |path: &&String| !(path.contains(".resources") || path.starts_with("roles.") && path.matches('.').count() > 1);
+    let free = |path: &&String| {
+        !(path.contains(".resources")
+            || path.starts_with("roles.") && path.matches('.').count() > 1)
+    };
     for path in given.iter().filter(free) {
         assert!(described.contains(path), "{path}: the schema does not describe it");
     }
@@ -262,9 +338,16 @@ fn the_schema_of_the_values_knows_them_all_and_no_other() {
         assert!(given.contains(path), "{path}: values.yaml has no such value");
     }
     let all: Vec<&Value> = properties.values().filter(|it| it["properties"].is_object()).collect();
-    assert!(all.iter().chain([&&schema]).all(|it| it["additionalProperties"] == false), "an unknown key is an error");
-    assert_eq!(properties["secrets"]["properties"]["existingSecret"]["minLength"], 1, "it has to be given");
-    let roles: Vec<&String> = properties["roles"]["properties"].as_object().expect("roles").keys().collect();
+    assert!(
+        all.iter().chain([&&schema]).all(|it| it["additionalProperties"] == false),
+        "an unknown key is an error"
+    );
+    assert_eq!(
+        properties["secrets"]["properties"]["existingSecret"]["minLength"], 1,
+        "it has to be given"
+    );
+    let roles: Vec<&String> =
+        properties["roles"]["properties"].as_object().expect("roles").keys().collect();
     for role in roles {
         known::command_line(&["serve", "--role", role]);
     }
@@ -273,5 +356,8 @@ fn the_schema_of_the_values_knows_them_all_and_no_other() {
 #[test]
 fn versions_are_the_programs() {
     let chart = document(&tree(&format!("{CHART}/Chart.yaml")));
-    assert_eq!((&chart["version"], &chart["appVersion"]), (&json!(env!("CARGO_PKG_VERSION")), &chart["version"]));
+    assert_eq!(
+        (&chart["version"], &chart["appVersion"]),
+        (&json!(env!("CARGO_PKG_VERSION")), &chart["version"])
+    );
 }

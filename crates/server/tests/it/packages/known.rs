@@ -13,7 +13,11 @@ pub const SECRETS_DIR: &str = "CORRIDOR_SECRETS_DIR";
 pub fn command_line(args: &[&str]) {
     use clap::error::ErrorKind::{DisplayHelp, DisplayVersion};
     if let Err(refusal) = Cli::try_parse_from([&["corridor"][..], args].concat()) {
-        assert!(matches!(refusal.kind(), DisplayHelp | DisplayVersion), "corridor {}: {refusal}", args.join(" "));
+        assert!(
+            matches!(refusal.kind(), DisplayHelp | DisplayVersion),
+            "corridor {}: {refusal}",
+            args.join(" ")
+        );
     }
 }
 

@@ -22,7 +22,10 @@ fn exposed(text: &str) -> Exposed {
         let known = exposed.entry(name.to_owned()).or_default();
         for pair in labels.trim_end_matches('}').split("\",").filter(|pair| !pair.is_empty()) {
             let (label, value) = pair.split_once("=\"").expect("a label");
-            known.entry(label.to_owned()).or_default().insert(value.trim_end_matches('"').to_owned());
+            known
+                .entry(label.to_owned())
+                .or_default()
+                .insert(value.trim_end_matches('"').to_owned());
         }
     }
     exposed
@@ -46,17 +49,22 @@ fn named(expression: &str) -> Named {
             rest = text.split_once('"').expect("a text ends").1;
             continue;
         }
-        let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != ':').unwrap_or(rest.len());
+        let end = rest
+            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != ':')
+            .unwrap_or(rest.len());
         let (word, behind) = rest.split_at(end);
         let behind = behind.trim_start();
         rest = behind;
         if ["by", "without", "on", "ignoring"].contains(&word) {
-            let (labels, behind) = behind.strip_prefix('(').and_then(|it| it.split_once(')')).expect("labels");
+            let (labels, behind) =
+                behind.strip_prefix('(').and_then(|it| it.split_once(')')).expect("labels");
             named.grouped.extend(labels.split(',').map(|label| label.trim().to_owned()));
             rest = behind;
         } else if word.starts_with("corridor_") {
             let mut matchers = Vec::new();
-            if let Some((inside, behind)) = behind.strip_prefix('{').and_then(|it| it.split_once('}')) {
+            if let Some((inside, behind)) =
+                behind.strip_prefix('{').and_then(|it| it.split_once('}'))
+            {
                 for matcher in inside.split("\",").filter(|it| !it.trim().is_empty()) {
                     let (label, pattern) = matcher.split_once('"').expect("a pattern");
                     let label = label.trim().trim_end_matches(['=', '!', '~']).trim();
@@ -79,7 +87,8 @@ fn judged(expression: &str, exposed: &Exposed) -> Result<Named, String> {
     for (metric, matchers) in &named.metrics {
         let labels = exposed.get(metric).ok_or_else(|| format!("{metric}: is not exported"))?;
         for (label, pattern) in matchers {
-            let values = labels.get(label).ok_or_else(|| format!("{metric}: has no label {label}"))?;
+            let values =
+                labels.get(label).ok_or_else(|| format!("{metric}: has no label {label}"))?;
             let is_variable = pattern.starts_with('$');
             for value in pattern.split('|').filter(|_| !is_variable) {
                 let known = values.contains(value);
@@ -113,10 +122,18 @@ fn alerts_name_what_is_exported() {
             let named = named.unwrap_or_else(|fault| panic!("{name}: {fault}"));
             let summary = rule["annotations"]["summary"].as_str().expect("a summary");
             for used in summary.split("$labels.").skip(1) {
-                let label: String = used.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-                assert!(named.grouped.contains(&label), "{name}: {label} is not there when it fires");
+                let label: String =
+                    used.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+                assert!(
+                    named.grouped.contains(&label),
+                    "{name}: {label} is not there when it fires"
+                );
             }
-            assert!(["page", "ticket"].contains(&rule["labels"]["severity"].as_str().unwrap_or_default()), "{name}");
+            assert!(
+                ["page", "ticket"]
+                    .contains(&rule["labels"]["severity"].as_str().unwrap_or_default()),
+                "{name}"
+            );
         }
     });
 }
@@ -125,7 +142,8 @@ fn alerts_name_what_is_exported() {
 fn the_dashboard_names_what_is_exported() {
     run(On::Sqlite, |_| async {
         let exposed = shown().await;
-        let dashboard: Value = serde_json::from_str(&tree("ops/monitoring/dashboard.json")).expect("JSON");
+        let dashboard: Value =
+            serde_json::from_str(&tree("ops/monitoring/dashboard.json")).expect("JSON");
         let mut count = 0;
         let mut ids = BTreeSet::new();
         for panel in dashboard["panels"].as_array().expect("panels") {
@@ -135,7 +153,11 @@ fn the_dashboard_names_what_is_exported() {
                 let named = named.unwrap_or_else(|fault| panic!("{}: {fault}", panel["title"]));
                 let legend = target["legendFormat"].as_str().expect("a legend");
                 for label in legend.split("{{").skip(1).filter_map(|rest| rest.split("}}").next()) {
-                    assert!(named.grouped.contains(label), "{}: {label} is summed away", panel["title"]);
+                    assert!(
+                        named.grouped.contains(label),
+                        "{}: {label} is summed away",
+                        panel["title"]
+                    );
                 }
                 count += 1;
             }
@@ -143,9 +165,15 @@ fn the_dashboard_names_what_is_exported() {
         assert!(count > 30, "{count} expressions");
         let variables = dashboard["templating"]["list"].as_array().expect("variables");
         for variable in variables.iter().filter(|variable| variable["type"] == "query") {
-            let query = variable["query"].as_str().and_then(|it| it.strip_prefix("label_values(")?.strip_suffix(')'));
-            let (metric, label) = query.and_then(|it| it.split_once(", ")).expect("a metric and a label");
-            assert!(exposed.get(metric).is_some_and(|labels| labels.contains_key(label)), "{query:?}");
+            let query = variable["query"]
+                .as_str()
+                .and_then(|it| it.strip_prefix("label_values(")?.strip_suffix(')'));
+            let (metric, label) =
+                query.and_then(|it| it.split_once(", ")).expect("a metric and a label");
+            assert!(
+                exposed.get(metric).is_some_and(|labels| labels.contains_key(label)),
+                "{query:?}"
+            );
         }
     });
 }
@@ -153,7 +181,8 @@ fn the_dashboard_names_what_is_exported() {
 /// Metrics that must be in an alert and on the dashboard (`reliability.md`, `experience.md`).
 #[test]
 fn nothing_that_has_to_be_watched_is_left_out() {
-    let (alerts, dashboard) = (tree("ops/monitoring/alerts.yml"), tree("ops/monitoring/dashboard.json"));
+    let (alerts, dashboard) =
+        (tree("ops/monitoring/alerts.yml"), tree("ops/monitoring/dashboard.json"));
     for metric in [
         "corridor_ledger_imbalance",
         "corridor_reconciliation_breaks",
@@ -178,7 +207,9 @@ fn nothing_that_has_to_be_watched_is_left_out() {
 
 #[test]
 fn what_is_not_exported_is_found() {
-    let exposed = exposed("corridor_jobs{kind=\"submit\"} 0\ncorridor_jobs{kind=\"review\"} 2\ncorridor_imbalance 0\n");
+    let exposed = exposed(
+        "corridor_jobs{kind=\"submit\"} 0\ncorridor_jobs{kind=\"review\"} 2\ncorridor_imbalance 0\n",
+    );
     for good in [
         "max(corridor_imbalance) != 0",
         "sum by (kind) (rate(corridor_jobs{kind=~\"submit|review\"}[5m])) > 0.5",
@@ -193,7 +224,10 @@ fn what_is_not_exported_is_found() {
         ("corridor_jobs{sort=\"review\"}", "no label sort"),
         ("corridor_jobs{kind=~\"submit|reviews\"}", "never reviews"),
         ("sum by (country) (corridor_jobs)", "no label country"),
-        ("max by (kind) (corridor_jobs + corridor_imbalance)", "corridor_imbalance: has no label kind"),
+        (
+            "max by (kind) (corridor_jobs + corridor_imbalance)",
+            "corridor_imbalance: has no label kind",
+        ),
     ] {
         let found = judged(bad, &exposed).expect_err(bad);
         assert!(found.contains(fault), "{bad}: {found}");

@@ -20,8 +20,8 @@ fn tree(path: &str) -> String {
 
 /// The non-empty documents of a YAML file.
 fn documents(text: &str) -> Vec<Value> {
-    let documents: Vec<Value> =
-        serde_saphyr::from_multiple(text).unwrap_or_else(|error| panic!("no YAML: {error}\n{text}"));
+    let documents: Vec<Value> = serde_saphyr::from_multiple(text)
+        .unwrap_or_else(|error| panic!("no YAML: {error}\n{text}"));
     documents.into_iter().filter(|document| !document.is_null()).collect()
 }
 

@@ -31,14 +31,17 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn every_alert_has_its_section_and_no_section_is_about_nothing() {
     let runbook = tree(RUNBOOK);
-    let sections: BTreeSet<&str> = runbook.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    let sections: BTreeSet<&str> =
+        runbook.lines().filter_map(|line| line.strip_prefix("### ")).collect();
     let mut meant = BTreeSet::new();
     for rule in metrics::alerts() {
         let name = rule["alert"].as_str().expect("a name");
         let link = rule["annotations"]["runbook"].as_str().expect("a link");
-        let anchor = link.strip_prefix("docs/runbook.md#").unwrap_or_else(|| panic!("{name}: {link}"));
+        let anchor =
+            link.strip_prefix("docs/runbook.md#").unwrap_or_else(|| panic!("{name}: {link}"));
         let section = sections.iter().find(|section| section.to_ascii_lowercase() == anchor);
-        meant.insert(*section.unwrap_or_else(|| panic!("{name}: {link}: there is no such section")));
+        meant
+            .insert(*section.unwrap_or_else(|| panic!("{name}: {link}: there is no such section")));
     }
     assert_eq!(meant, sections, "sections that no alert leads to");
 }
@@ -52,7 +55,8 @@ fn commands(text: &str) -> Vec<String> {
         } else if fenced || line.starts_with("    ") {
             let line = line.trim().trim_start_matches("$ ");
             let line = line.strip_prefix("sudo ").unwrap_or(line);
-            let args = line.strip_prefix("corridor-admin ").or_else(|| line.strip_prefix("corridor "));
+            let args =
+                line.strip_prefix("corridor-admin ").or_else(|| line.strip_prefix("corridor "));
             found.extend(args.map(str::to_owned));
         }
     }

@@ -37,7 +37,8 @@ fn tokens(text: &str) -> Vec<(String, Option<String>)> {
     let mut rest = text;
     let mut trim_next = false;
     loop {
-        let (before, after) = rest.split_once("{{").map_or((rest, None), |(before, after)| (before, Some(after)));
+        let (before, after) =
+            rest.split_once("{{").map_or((rest, None), |(before, after)| (before, Some(after)));
         let before = if trim_next { before.trim_start() } else { before };
         let Some(after) = after else {
             found.push((before.to_owned(), None));
@@ -47,7 +48,10 @@ fn tokens(text: &str) -> Vec<(String, Option<String>)> {
         let before = if inner.starts_with('-') { before.trim_end() } else { before };
         trim_next = inner.ends_with('-');
         let action = inner.strip_prefix('-').unwrap_or(inner);
-        found.push((before.to_owned(), Some(action.strip_suffix('-').unwrap_or(action).trim().to_owned())));
+        found.push((
+            before.to_owned(),
+            Some(action.strip_suffix('-').unwrap_or(action).trim().to_owned()),
+        ));
         rest = behind;
     }
 }
@@ -63,7 +67,11 @@ impl Templates {
     }
 
     /// Parses nodes up to `end` or `else`, which is returned.
-    fn block(&mut self, tokens: &[(String, Option<String>)], at: &mut usize) -> (Vec<Node>, Option<String>) {
+    fn block(
+        &mut self,
+        tokens: &[(String, Option<String>)],
+        at: &mut usize,
+    ) -> (Vec<Node>, Option<String>) {
         let mut nodes = Vec::new();
         while let Some((text, action)) = tokens.get(*at) {
             *at += 1;
@@ -74,14 +82,25 @@ impl Templates {
                 "end" | "else" => return (nodes, Some(word.to_owned())),
                 "if" => {
                     let (then, end) = self.block(tokens, at);
-                    let otherwise = if end.as_deref() == Some("else") { self.block(tokens, at).0 } else { Vec::new() };
+                    let otherwise = if end.as_deref() == Some("else") {
+                        self.block(tokens, at).0
+                    } else {
+                        Vec::new()
+                    };
                     nodes.push(Node::If(rest.to_owned(), then, otherwise));
                 }
                 "with" => nodes.push(Node::With(rest.to_owned(), self.block(tokens, at).0)),
                 "range" => {
                     let (names, of) = rest.split_once(":=").unwrap_or(("", rest));
-                    let names = names.split(',').map(|name| name.trim().to_owned()).filter(|name| !name.is_empty());
-                    nodes.push(Node::Range(names.collect(), of.trim().to_owned(), self.block(tokens, at).0));
+                    let names = names
+                        .split(',')
+                        .map(|name| name.trim().to_owned())
+                        .filter(|name| !name.is_empty());
+                    nodes.push(Node::Range(
+                        names.collect(),
+                        of.trim().to_owned(),
+                        self.block(tokens, at).0,
+                    ));
                 }
                 "define" => {
                     let (body, _) = self.block(tokens, at);
@@ -109,17 +128,26 @@ impl Templates {
         match node {
             Node::Text(text) => text.clone(),
             Node::Put(expression) => shown(&self.pipeline(expression, scope)),
-            Node::If(condition, then, otherwise) => {
-                self.nodes(if is_true(&self.pipeline(condition, scope)) { then } else { otherwise }, scope)
-            }
+            Node::If(condition, then, otherwise) => self.nodes(
+                if is_true(&self.pipeline(condition, scope)) { then } else { otherwise },
+                scope,
+            ),
             Node::With(expression, body) => {
                 let dot = self.pipeline(expression, scope);
-                if is_true(&dot) { self.nodes(body, &Scope { dot, ..scope.clone() }) } else { String::new() }
+                if is_true(&dot) {
+                    self.nodes(body, &Scope { dot, ..scope.clone() })
+                } else {
+                    String::new()
+                }
             }
             Node::Range(names, of, body) => {
                 let items: Vec<(Value, Value)> = match self.pipeline(of, scope) {
-                    Value::Array(items) => items.into_iter().enumerate().map(|(at, item)| (at.into(), item)).collect(),
-                    Value::Object(items) => items.into_iter().map(|(key, item)| (key.into(), item)).collect(),
+                    Value::Array(items) => {
+                        items.into_iter().enumerate().map(|(at, item)| (at.into(), item)).collect()
+                    }
+                    Value::Object(items) => {
+                        items.into_iter().map(|(key, item)| (key.into(), item)).collect()
+                    }
                     other => panic!("range {of}: over {other}"),
                 };
                 let one = |(key, item): (Value, Value)| {
@@ -152,11 +180,16 @@ impl Templates {
     }
 
     fn call(&self, name: &str, given: &[Value]) -> Value {
-        let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{name}: {value} is no text")).to_owned();
-        let size = |value: &Value| usize::try_from(value.as_u64().expect("a number")).expect("a small number");
+        let text = |value: &Value| {
+            value.as_str().unwrap_or_else(|| panic!("{name}: {value} is no text")).to_owned()
+        };
+        let size = |value: &Value| {
+            usize::try_from(value.as_u64().expect("a number")).expect("a small number")
+        };
         match (name, given) {
             ("include", [of, dot]) => {
-                let body = self.defined.get(&text(of)).unwrap_or_else(|| panic!("{of} is not defined"));
+                let body =
+                    self.defined.get(&text(of)).unwrap_or_else(|| panic!("{of} is not defined"));
                 let scope = Scope { dot: dot.clone(), root: dot.clone(), variables: Vec::new() };
                 self.nodes(body, &scope).into()
             }
@@ -170,10 +203,13 @@ impl Templates {
             }
             ("default", [_, value]) if is_true(value) => value.clone(),
             ("default", [otherwise, _]) => otherwise.clone(),
-            ("printf", [pattern, values @ ..]) => {
-                values.iter().fold(text(pattern), |text, value| text.replacen("%s", &shown(value), 1)).into()
+            ("printf", [pattern, values @ ..]) => values
+                .iter()
+                .fold(text(pattern), |text, value| text.replacen("%s", &shown(value), 1))
+                .into(),
+            ("trunc", [most, value]) => {
+                text(value).chars().take(size(most)).collect::<String>().into()
             }
-            ("trunc", [most, value]) => text(value).chars().take(size(most)).collect::<String>().into(),
             ("trimSuffix", [suffix, value]) => {
                 let value = text(value);
                 value.strip_suffix(&text(suffix)).unwrap_or(&value).into()
@@ -220,9 +256,9 @@ fn operand(word: &str, scope: &Scope) -> Value {
             (found.unwrap_or_else(|| panic!("{name} is not known")).1.clone(), path)
         }
     };
-    path.split('.')
-        .filter(|part| !part.is_empty())
-        .fold(base, |value, part| value.get(part).unwrap_or_else(|| panic!("{word}: there is no {part}")).clone())
+    path.split('.').filter(|part| !part.is_empty()).fold(base, |value, part| {
+        value.get(part).unwrap_or_else(|| panic!("{word}: there is no {part}")).clone()
+    })
 }
 
 fn is_true(value: &Value) -> bool {
@@ -248,7 +284,9 @@ fn yaml(value: &Value, indent: usize) -> String {
         _ => format!(" {value}\n"),
     };
     match value {
-        Value::Object(items) => items.iter().map(|(key, item)| format!("{pad}{key}:{}", inner(item))).collect(),
+        Value::Object(items) => {
+            items.iter().map(|(key, item)| format!("{pad}{key}:{}", inner(item))).collect()
+        }
         Value::Array(items) => items.iter().map(|item| format!("{pad}-{}", inner(item))).collect(),
         _ => format!("{pad}{value}\n"),
     }
@@ -268,8 +306,7 @@ pub fn lay_over(base: &mut Map<String, Value>, over: &Map<String, Value>) {
 fn templates_are_filled_as_helm_fills_them() {
     let mut templates = Templates::default();
     templates.read("{{- define \"a\" -}}\nname: {{ .name | quote }}\n{{- end }}\n");
-    let context =
-        serde_json::json!({ "name": "n", "list": ["x", "y"], "map": { "b": 1, "a": { "c": [2] } }, "no": "" });
+    let context = serde_json::json!({ "name": "n", "list": ["x", "y"], "map": { "b": 1, "a": { "c": [2] } }, "no": "" });
     for (text, expected) in [
         ("x:\n  {{- include \"a\" . | nindent 2 }}\n", "x:\n  name: \"n\"\n"),
         ("{{ if .no }}a{{ else }}b{{ end }}", "b"),
@@ -284,6 +321,8 @@ fn templates_are_filled_as_helm_fills_them() {
         assert_eq!(templates.render(&page, &context), expected, "{text}");
     }
     let page = templates.read("{{ .nothing }}");
-    let filled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| templates.render(&page, &context)));
+    let filled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        templates.render(&page, &context)
+    }));
     assert!(filled.is_err(), "a value that is not there is an error");
 }

@@ -6,12 +6,14 @@ const UNIT: &str = "ops/debian/corridor.service";
 
 /// The values of a key, in order.
 fn values(text: &str, key: &str) -> Vec<String> {
-    let lines = text.lines().filter_map(|line| line.split_once('=')).filter(|(name, _)| *name == key);
+    let lines =
+        text.lines().filter_map(|line| line.split_once('=')).filter(|(name, _)| *name == key);
     lines.map(|(_, value)| value.to_owned()).collect()
 }
 
 fn value(text: &str, key: &str) -> String {
-    let [value] = <[String; 1]>::try_from(values(text, key)).unwrap_or_else(|found| panic!("{key}: {found:?}"));
+    let [value] = <[String; 1]>::try_from(values(text, key))
+        .unwrap_or_else(|found| panic!("{key}: {found:?}"));
     value
 }
 
@@ -27,7 +29,9 @@ fn the_unit_starts_the_program_as_the_program_can_be_started() {
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     known::environment(&variables);
-    let of = |name: &str| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let of = |name: &str| {
+        variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    };
     assert_eq!(of(known::SECRETS_DIR), Some("%d"), "the directory of credentials");
     // Credentials from a directory get a prefix: `CORRIDOR` and the file's name form the variable.
     assert_eq!(value(&unit, "LoadCredential"), "CORRIDOR:/etc/corridor/secrets");
@@ -73,14 +77,25 @@ fn the_unit_gives_no_right_that_the_service_does_not_need() {
 fn administration_uses_what_the_service_uses() {
     let (unit, admin) = (tree(UNIT), tree("ops/debian/corridor-admin"));
     for name in ["CORRIDOR_CONFIG", "CORRIDOR_DATA_DIR"] {
-        let pair = values(&unit, "Environment").into_iter().find(|pair| pair.starts_with(name)).expect(name);
+        let pair = values(&unit, "Environment")
+            .into_iter()
+            .find(|pair| pair.starts_with(name))
+            .expect(name);
         let (_, path) = pair.split_once('=').expect("NAME=VALUE");
         assert!(admin.contains(&format!("export {name}=\"${{{name}:-{path}}}\"")), "{name}");
     }
-    assert!(admin.contains(&format!("export {0}=\"${{{0}:-/etc/corridor/secrets}}\"", known::SECRETS_DIR)));
+    assert!(
+        admin.contains(&format!(
+            "export {0}=\"${{{0}:-/etc/corridor/secrets}}\"",
+            known::SECRETS_DIR
+        ))
+    );
     known::secrets(&["SECURITY__KEY_ENCRYPTION_KEY"]);
     let made = "key=/etc/corridor/secrets/SECURITY__KEY_ENCRYPTION_KEY";
-    assert!(tree("ops/debian/postinst").contains(made), "the key that the installation makes is one that is read");
+    assert!(
+        tree("ops/debian/postinst").contains(made),
+        "the key that the installation makes is one that is read"
+    );
     let readme = tree("ops/debian/README.Debian");
     for name in ["STORE__URL", "RATES__TOKEN", "CHAIN__NODE_URL", "RAILS__PAK_RAAST__TOKEN"] {
         assert!(readme.contains(name), "{name}");

@@ -31,7 +31,10 @@ async fn every_country_pays_its_example_order(on: On) {
         let record = bank.reaches(country, accepted["id"].text(), "succeeded").await;
         assert_eq!(record["order"]["country"].text(), country.alpha3());
         let book = bank.book(accepted["id"].text()).await;
-        assert_eq!((book.len(), &book[0]["amount"], book[0]["currency"].text()), (1, &accepted["amount"], destination));
+        assert_eq!(
+            (book.len(), &book[0]["amount"], book[0]["currency"].text()),
+            (1, &accepted["amount"], destination)
+        );
     }
 }
 
@@ -97,11 +100,27 @@ async fn each_countrys_mobile_numbers_are_held_to_its_form(on: On) {
                 &[("+915812345678", BAD), ("+9198123456789", BAD), ("9812345678", BAD)],
             ),
             (Country::Pak, &["+923001234567"], &[("+924001234567", BAD), ("+919812345678", BAD)]),
-            (Country::Bgd, &["+8801312345678", "+8801912345678"], &[("+8801212345678", BAD), ("+880171234567", BAD)]),
-            (Country::Npl, &["+9779612345678", "+9779812345678"], &[("+9779512345678", BAD), ("+977981234567", BAD)]),
+            (
+                Country::Bgd,
+                &["+8801312345678", "+8801912345678"],
+                &[("+8801212345678", BAD), ("+880171234567", BAD)],
+            ),
+            (
+                Country::Npl,
+                &["+9779612345678", "+9779812345678"],
+                &[("+9779512345678", BAD), ("+977981234567", BAD)],
+            ),
             (Country::Phl, &["+639171234567"], &[("+638171234567", BAD), ("+6391712345678", BAD)]),
-            (Country::Egy, &["+201001234567", "+201501234567"], &[("+201301234567", BAD), ("+20100123456", BAD)]),
-            (Country::Vnm, &["+84312345678", "+84912345678"], &[("+84412345678", BAD), ("+8491234567", BAD)]),
+            (
+                Country::Egy,
+                &["+201001234567", "+201501234567"],
+                &[("+201301234567", BAD), ("+20100123456", BAD)],
+            ),
+            (
+                Country::Vnm,
+                &["+84312345678", "+84912345678"],
+                &[("+84412345678", BAD), ("+8491234567", BAD)],
+            ),
         ],
     )
     .await;
@@ -123,14 +142,22 @@ async fn each_countrys_account_numbers_are_held_to_its_form(on: On) {
             (
                 Country::Pak,
                 &["PK36SCBL0000001123456702", "0112345", "a1234"],
-                &[("PK36SCBL0000001123456703", "invalid_iban"), ("123456789012345678901", BAD), ("1-2", BAD)],
+                &[
+                    ("PK36SCBL0000001123456703", "invalid_iban"),
+                    ("123456789012345678901", BAD),
+                    ("1-2", BAD),
+                ],
             ),
             (
                 Country::Bgd,
                 &["117151", "a1B2c3D4e5F6g7H8i9J0"],
                 &[("11715", BAD), ("117 151", BAD), ("123456789012345678901", BAD)],
             ),
-            (Country::Npl, &["12345", "a1B2c3D4e5F6g7H8i9J0"], &[("123456789012345678901", BAD), ("1.2", BAD)]),
+            (
+                Country::Npl,
+                &["12345", "a1B2c3D4e5F6g7H8i9J0"],
+                &[("123456789012345678901", BAD), ("1.2", BAD)],
+            ),
             (
                 Country::Phl,
                 &["108912", "12345678901234567"],
@@ -178,9 +205,17 @@ async fn each_countrys_branch_codes_are_held_to_its_form(on: On) {
             (
                 Country::Egy,
                 &["NBEGEGCX", "00030001"],
-                &[("CIBEEGCX", "branch_iban_mismatch"), ("00100001", "branch_iban_mismatch"), ("0003", CODE)],
+                &[
+                    ("CIBEEGCX", "branch_iban_mismatch"),
+                    ("00100001", "branch_iban_mismatch"),
+                    ("0003", CODE),
+                ],
             ),
-            (Country::Vnm, &["BFTVVNVX", "970436"], &[("980436", CODE), ("97043", CODE), ("BFTVPHVX", BIC)]),
+            (
+                Country::Vnm,
+                &["BFTVVNVX", "970436"],
+                &[("980436", CODE), ("97043", CODE), ("BFTVPHVX", BIC)],
+            ),
         ],
     )
     .await;

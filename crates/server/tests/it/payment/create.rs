@@ -116,7 +116,9 @@ async fn text_is_trimmed_and_kept_as_sent(on: On) {
     ];
     let id = bank
         .paid(Country::Pak, |order| {
-            let order = texts.iter().fold(order, |order, (field, text)| order.text(field, &format!("  {text}\t ")));
+            let order = texts
+                .iter()
+                .fold(order, |order, (field, text)| order.text(field, &format!("  {text}\t ")));
             order.text("remarks", "\n one\n\ttwo \n").text("sender_relation", "BroTher")
         })
         .await;
@@ -164,7 +166,10 @@ async fn optional_fields_may_be_absent_null_or_blank(on: On) {
 
 async fn the_smallest_order_is_accepted(on: On) {
     let bank = Bank::new(on).await;
-    let id =
-        bank.paid(Country::Pak, |order| OPTIONAL.into_iter().fold(order, |order, field| order.without(field))).await;
+    let id = bank
+        .paid(Country::Pak, |order| {
+            OPTIONAL.into_iter().fold(order, |order, field| order.without(field))
+        })
+        .await;
     bank.reaches(Country::Pak, &id, "succeeded").await;
 }

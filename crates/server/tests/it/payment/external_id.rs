@@ -25,7 +25,9 @@ async fn a_taken_external_id_names_the_payment_that_has_it(on: On) {
 
 async fn an_external_id_is_taken_for_ever(on: On) {
     let bank = Bank::new(on).await;
-    let edit = |order: crate::harness::Order| order.text("external_id", "A/B C?&#%é").ending(Country::Pak, "0001");
+    let edit = |order: crate::harness::Order| {
+        order.text("external_id", "A/B C?&#%é").ending(Country::Pak, "0001")
+    };
     let first = bank.paid(Country::Pak, edit).await;
     bank.reaches(Country::Pak, &first, "failed").await;
     let again = bank.pay(&bank.any_quote().await.order().text("external_id", "A/B C?&#%é")).await;
@@ -48,7 +50,10 @@ async fn a_refused_order_takes_no_external_id(on: On) {
     let quote = bank.any_quote().await;
     let order = quote.order().text("external_id", "once");
     bank.pay(&order.clone().with("amount", "1")).await.fault("body.amount", "amount_mismatch");
-    bank.get("/v2/payments/once?country=PAK&external=true").send().await.refused(400, "payment_not_found");
+    bank.get("/v2/payments/once?country=PAK&external=true")
+        .send()
+        .await
+        .refused(400, "payment_not_found");
     bank.pay(&order).await.ok();
 }
 
@@ -57,7 +62,8 @@ async fn external_ids_are_compared_exactly(on: On) {
     for id in ["inv", "INV", "in v", "inv%", "in_", "ınv", "e\u{301}", "é"] {
         let payment = bank.paid(Country::Pak, |order| order.text("external_id", id)).await;
         let path: String = id.bytes().map(|byte| format!("%{byte:02X}")).collect();
-        let found = bank.get(&format!("/v2/payments/{path}?country=PAK&external=true")).send().await.ok();
+        let found =
+            bank.get(&format!("/v2/payments/{path}?country=PAK&external=true")).send().await.ok();
         assert_eq!(found["id"].text(), payment, "{id}");
     }
 }
@@ -65,7 +71,8 @@ async fn external_ids_are_compared_exactly(on: On) {
 async fn one_of_many_payments_at_once_gets_the_external_id(on: On) {
     let bank = Bank::new(on).await;
     let quotes = futures_util::future::join_all((0..8).map(|_| bank.any_quote())).await;
-    let calls = quotes.iter().map(|quote| bank.pay_call(&quote.order().text("external_id", "race")).send());
+    let calls =
+        quotes.iter().map(|quote| bank.pay_call(&quote.order().text("external_id", "race")).send());
     let answers = futures_util::future::join_all(calls).await;
     let accepted: Vec<_> = answers.iter().filter(|answer| answer.status == 200).collect();
     assert_eq!(accepted.len(), 1, "{answers:?}");

@@ -93,7 +93,11 @@ impl Table {
 
     async fn expect_order(&mut self, order: Order, field: &str, what: &str, expected: &str) {
         let answer = self.bank.pay(&order).await;
-        let told = if answer.status == 422 { answer.fault_kinds().join(", ") } else { format!("{answer:?}") };
+        let told = if answer.status == 422 {
+            answer.fault_kinds().join(", ")
+        } else {
+            format!("{answer:?}")
+        };
         if told != format!("body.{field} {expected}") {
             self.wrong.push(format!("{field} = {what:.60}: {told}, not {expected}"));
         }
@@ -121,8 +125,11 @@ async fn each_required_field_must_be_there(on: On) {
 async fn each_field_must_be_of_its_type(on: On) {
     let mut table = Table::new(on).await;
     for (field, _, shape) in FIELDS {
-        let others: &[&str] =
-            if shape == Shape::Number { &["\"5\"", "true", "[]", "{}"] } else { &["5", "true", "[]", "{}"] };
+        let others: &[&str] = if shape == Shape::Number {
+            &["\"5\"", "true", "[]", "{}"]
+        } else {
+            &["5", "true", "[]", "{}"]
+        };
         for raw in others {
             table.expect(field, raw, shape.type_rule()).await;
         }
@@ -184,8 +191,13 @@ async fn each_closed_set_of_values_is_kept(on: On) {
         "wife",
         "other",
     ] {
-        let id = bank.paid(Country::Pak, |order| order.text("sender_relation", &relation.to_uppercase())).await;
-        assert_eq!(bank.record(Country::Pak, &id).await["order"]["sender_relation"].text(), relation);
+        let id = bank
+            .paid(Country::Pak, |order| order.text("sender_relation", &relation.to_uppercase()))
+            .await;
+        assert_eq!(
+            bank.record(Country::Pak, &id).await["order"]["sender_relation"].text(),
+            relation
+        );
     }
     for (field, values) in [
         ("beneficiary_account_type", &["savings", "current"][..]),
@@ -292,15 +304,20 @@ async fn each_form_is_kept(on: On) {
 async fn all_errors_are_reported_at_once_in_field_order(on: On) {
     let bank = Bank::new(on).await;
     let required = FIELDS.iter().filter(|(_, required, _)| *required);
-    let missing: Vec<String> = required.map(|(field, ..)| format!("body.{field} missing")).collect();
+    let missing: Vec<String> =
+        required.map(|(field, ..)| format!("body.{field} missing")).collect();
     assert_eq!(bank.post("/v2/payment", "{}").send().await.fault_kinds(), missing);
     let reversed: Vec<String> = FIELDS
         .iter()
         .rev()
-        .map(|(field, _, shape)| format!("\"{field}\":{}", if *shape == Shape::Number { "\"1\"" } else { "[1]" }))
+        .map(|(field, _, shape)| {
+            format!("\"{field}\":{}", if *shape == Shape::Number { "\"1\"" } else { "[1]" })
+        })
         .collect();
-    let every: Vec<String> =
-        FIELDS.iter().map(|(field, _, shape)| format!("body.{field} {}", shape.type_rule())).collect();
+    let every: Vec<String> = FIELDS
+        .iter()
+        .map(|(field, _, shape)| format!("body.{field} {}", shape.type_rule()))
+        .collect();
     let answer = bank.post("/v2/payment", format!("{{{}}}", reversed.join(","))).send().await;
     assert_eq!(answer.fault_kinds(), every);
 }
@@ -347,11 +364,22 @@ async fn the_context_of_an_error_names_the_accepted_values(on: On) {
         ("amount", "0".to_owned(), "greater_than", r#"{"gt":0}"#),
         ("amount", "7590.01".to_owned(), "amount_mismatch", r#"{"expected":7590}"#),
         ("currency", "\"SAR\"".to_owned(), "currency_mismatch", r#"{"expected":"AED"}"#),
-        ("beneficiary_account_type", "\"x\"".to_owned(), "enum", r#"{"expected":"'savings' or 'current'"}"#),
+        (
+            "beneficiary_account_type",
+            "\"x\"".to_owned(),
+            "enum",
+            r#"{"expected":"'savings' or 'current'"}"#,
+        ),
         ("bank_branch_code", "\"HDFCINBB\"".to_owned(), "invalid_bic", r#"{"country":"PK"}"#),
-        ("bank_branch_code", "\"HABB\"".to_owned(), "branch_iban_mismatch", r#"{"iban_branch":"SCBL"}"#),
+        (
+            "bank_branch_code",
+            "\"HABB\"".to_owned(),
+            "branch_iban_mismatch",
+            r#"{"iban_branch":"SCBL"}"#,
+        ),
     ] {
-        let fault = bank.pay(&good.clone().with(field, raw)).await.fault(&format!("body.{field}"), kind);
+        let fault =
+            bank.pay(&good.clone().with(field, raw)).await.fault(&format!("body.{field}"), kind);
         assert_eq!(fault.ctx.to_string(), ctx, "{field}");
         assert!(!fault.msg.is_empty());
     }

@@ -14,16 +14,20 @@ on_both_stores! {
 }
 
 fn pakistan_needs(need: &str) -> Setup {
-    ["pak-raast", "pak-ibft", "pak-rtgs"]
-        .into_iter()
-        .fold(Setup::new(), |setup, rail| setup.set(&format!("rails.{rail}.needs"), &format!("[\"{need}\"]")))
+    ["pak-raast", "pak-ibft", "pak-rtgs"].into_iter().fold(Setup::new(), |setup, rail| {
+        setup.set(&format!("rails.{rail}.needs"), &format!("[\"{need}\"]"))
+    })
 }
 
 async fn a_rail_that_needs_the_date_of_birth_asks_for_it(on: On) {
     let bank = Bank::alone(on, pakistan_needs("sender_birthdate")).await;
     let order = bank.any_quote().await.order();
-    bank.pay(&order.clone().without("sender_birthdate")).await.fault("body.sender_birthdate", "missing");
-    bank.pay(&order.clone().text("sender_birthdate", " ")).await.fault("body.sender_birthdate", "missing");
+    bank.pay(&order.clone().without("sender_birthdate"))
+        .await
+        .fault("body.sender_birthdate", "missing");
+    bank.pay(&order.clone().text("sender_birthdate", " "))
+        .await
+        .fault("body.sender_birthdate", "missing");
     bank.pay(&order).await.ok();
     bank.finish().await;
 }
@@ -47,7 +51,8 @@ async fn a_rail_that_needs_the_local_code_asks_for_it(on: On) {
 }
 
 async fn a_default_local_code_stands_in(on: On) {
-    let bank = Bank::alone(on, Setup::new().set("corridors.IND.default_local_code", "hdfc0000240")).await;
+    let bank =
+        Bank::alone(on, Setup::new().set("corridors.IND.default_local_code", "hdfc0000240")).await;
     let id = bank.paid(Country::Ind, |order| order.text("bank_branch_code", "UTIBINBB")).await;
     let order = &bank.record(Country::Ind, &id).await["order"];
     assert_eq!(order["bank_branch_code"].text(), "HDFC0000240");

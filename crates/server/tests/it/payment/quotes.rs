@@ -127,8 +127,20 @@ async fn all_mismatches_are_reported_at_once(on: On) {
 async fn amounts_are_compared_to_four_decimals(on: On) {
     let bank = Bank::agreed(on, |policy| policy.margin_bps = 10).await;
     let quote = bank.quote(Country::Pak, Currency::Aed, "500").await;
-    for amount in ["37912.0501", "37912.05006", "37912.0499", "37912.04994", "37912", "75.8241", "500", "37912.051"] {
-        let fault = bank.pay(&quote.order().with("amount", amount)).await.fault("body.amount", "amount_mismatch");
+    for amount in [
+        "37912.0501",
+        "37912.05006",
+        "37912.0499",
+        "37912.04994",
+        "37912",
+        "75.8241",
+        "500",
+        "37912.051",
+    ] {
+        let fault = bank
+            .pay(&quote.order().with("amount", amount))
+            .await
+            .fault("body.amount", "amount_mismatch");
         assert_eq!(fault.ctx.to_string(), r#"{"expected":37912.05}"#);
     }
     for amount in [
@@ -144,7 +156,11 @@ async fn amounts_are_compared_to_four_decimals(on: On) {
     ] {
         let quote = bank.quote(Country::Pak, Currency::Aed, "500").await;
         let paid = bank.pay(&quote.order().with("amount", amount)).await.ok();
-        assert_eq!(paid["amount"].number(), "37912.05", "the quote's amount is paid out, whatever stands behind");
+        assert_eq!(
+            paid["amount"].number(),
+            "37912.05",
+            "the quote's amount is paid out, whatever stands behind"
+        );
     }
 }
 
@@ -165,7 +181,11 @@ fn bound(member: &str) -> String {
 async fn a_quote_made_with_an_account_binds_the_payment_to_it(on: On) {
     let bank = Bank::new(on).await;
     let like = bank.quote(Country::Ind, Currency::Aed, "100").await.order();
-    let quote = bank.post("/v2/quote", bound(r#""beneficiary_account_number":"50100123456702""#)).send().await.ok();
+    let quote = bank
+        .post("/v2/quote", bound(r#""beneficiary_account_number":"50100123456702""#))
+        .send()
+        .await
+        .ok();
     let order = like.text("quote", quote["id"].text());
     let other = order.clone().text("beneficiary_account_number", "50100123456703");
     bank.pay(&other).await.fault("body.beneficiary_account_number", "beneficiary_mismatch");
@@ -175,7 +195,8 @@ async fn a_quote_made_with_an_account_binds_the_payment_to_it(on: On) {
 async fn a_quote_made_with_a_branch_binds_the_payment_to_it(on: On) {
     let bank = Bank::new(on).await;
     let like = bank.quote(Country::Ind, Currency::Aed, "100").await.order();
-    let quote = bank.post("/v2/quote", bound(r#""bank_branch_code":"HDFC0000001""#)).send().await.ok();
+    let quote =
+        bank.post("/v2/quote", bound(r#""bank_branch_code":"HDFC0000001""#)).send().await.ok();
     let order = like.text("quote", quote["id"].text());
     for other in ["HDFC0000240", "SBIN0000300", "SBININBB"] {
         let order = order.clone().text("bank_branch_code", other);
@@ -189,8 +210,12 @@ async fn a_refusal_never_uses_a_quote_up(on: On) {
     let bank = Bank::new(on).await;
     let quote = bank.any_quote().await;
     bank.pay(&quote.order().with("amount", "1")).await.fault("body.amount", "amount_mismatch");
-    bank.pay(&quote.order().text("sender_relation", "boss")).await.fault("body.sender_relation", "invalid_relation");
-    bank.pay(&quote.order().text("currency", "SAR")).await.fault("body.currency", "currency_mismatch");
+    bank.pay(&quote.order().text("sender_relation", "boss"))
+        .await
+        .fault("body.sender_relation", "invalid_relation");
+    bank.pay(&quote.order().text("currency", "SAR"))
+        .await
+        .fault("body.currency", "currency_mismatch");
     bank.pay(&quote.order()).await.ok();
 }
 

@@ -35,7 +35,10 @@ fn ids(records: &[Json]) -> Vec<&str> {
 async fn paid_in_turn(bank: &Bank, count: usize) -> Vec<String> {
     let mut made = Vec::new();
     for number in 0..count {
-        made.push(bank.paid(Country::Pak, |order| order.text("external_id", &format!("turn-{number}"))).await);
+        made.push(
+            bank.paid(Country::Pak, |order| order.text("external_id", &format!("turn-{number}")))
+                .await,
+        );
     }
     made
 }
@@ -66,8 +69,10 @@ async fn pages_fit_together_whatever_their_size(on: On) {
         for size in [1, 2, 3, 7] {
             let mut gathered = Vec::new();
             for offset in (0..9).step_by(size) {
-                let query = format!("country=PAK&sorting_order={order}&limit={size}&offset={offset}");
-                gathered.extend(list(&bank, &query).await.iter().map(|record| record["id"].clone()));
+                let query =
+                    format!("country=PAK&sorting_order={order}&limit={size}&offset={offset}");
+                gathered
+                    .extend(list(&bank, &query).await.iter().map(|record| record["id"].clone()));
             }
             let expected: Vec<Json> = all.iter().map(|record| record["id"].clone()).collect();
             assert_eq!(gathered, expected, "{order} {size}");
@@ -87,7 +92,8 @@ async fn payments_accepted_at_once_have_one_order(on: On) {
     oldest.reverse();
     assert_eq!(ids(&newest), ids(&oldest), "ties are broken the same way in both directions");
     assert_eq!(newest.len(), 16);
-    let times: Vec<_> = newest.iter().map(|record| instant(&record["order"]["timestamp"])).collect();
+    let times: Vec<_> =
+        newest.iter().map(|record| instant(&record["order"]["timestamp"])).collect();
     assert!(times.is_sorted_by(|a, b| a >= b), "{times:?}");
 }
 
@@ -95,21 +101,33 @@ async fn the_time_filter_includes_its_start_and_excludes_its_end(on: On) {
     let bank = Bank::new(on).await;
     let made = paid_in_turn(&bank, 3).await;
     let records = list(&bank, "country=PAK&sorting_order=asc").await;
-    let times: Vec<&str> = records.iter().map(|record| record["order"]["timestamp"].text()).collect();
+    let times: Vec<&str> =
+        records.iter().map(|record| record["order"]["timestamp"].text()).collect();
     // Responses show milliseconds: the shown time is at or before the instant itself.
     let from = |text: &str| format!("country=PAK&sorting_order=asc&start_ts={text}");
     assert_eq!(ids(&list(&bank, &from(times[0])).await).len(), 3);
     if times[0] != times[2] {
         let later = list(&bank, &from(times[2])).await;
-        assert!(ids(&later).contains(&made[2].as_str()) && !ids(&later).contains(&made[0].as_str()));
+        assert!(
+            ids(&later).contains(&made[2].as_str()) && !ids(&later).contains(&made[0].as_str())
+        );
         let earlier = list(&bank, &format!("country=PAK&end_ts={}", times[2])).await;
-        assert!(ids(&earlier).contains(&made[0].as_str()) && !ids(&earlier).contains(&made[2].as_str()));
+        assert!(
+            ids(&earlier).contains(&made[0].as_str()) && !ids(&earlier).contains(&made[2].as_str())
+        );
     }
-    assert_eq!(list(&bank, &format!("country=PAK&end_ts={}", times[0])).await, [], "the end is excluded");
+    assert_eq!(
+        list(&bank, &format!("country=PAK&end_ts={}", times[0])).await,
+        [],
+        "the end is excluded"
+    );
     assert_eq!(list(&bank, "country=PAK&start_ts=2999-01-01T00:00:00Z").await, []);
-    for everything in
-        ["2020-01-01T00:00:00", "2020-01-01T00:00:00Z", "2020-01-01T05:30:00.5%2B05:30", "2020-01-01t00:00:00z"]
-    {
+    for everything in [
+        "2020-01-01T00:00:00",
+        "2020-01-01T00:00:00Z",
+        "2020-01-01T05:30:00.5%2B05:30",
+        "2020-01-01t00:00:00z",
+    ] {
         assert_eq!(list(&bank, &from(everything)).await.len(), 3, "{everything}");
     }
 }
@@ -128,17 +146,27 @@ async fn times_are_taken_as_common_clients_write_them(on: On) {
         "end_ts=9999-12-31T23:59:59.9999999Z",
         "start_ts=0001-01-01T00:00:00&end_ts=9999-12-31",
     ] {
-        assert_eq!(ids(&list(&bank, &format!("country=PAK&{filter}")).await), [made[0].as_str()], "{filter}");
+        assert_eq!(
+            ids(&list(&bank, &format!("country=PAK&{filter}")).await),
+            [made[0].as_str()],
+            "{filter}"
+        );
     }
-    for filter in ["end_ts=2026-01-01", "start_ts=9999-12-31T23:59:59.9999999Z", "status[]=failed", "status[0]=failed"]
-    {
+    for filter in [
+        "end_ts=2026-01-01",
+        "start_ts=9999-12-31T23:59:59.9999999Z",
+        "status[]=failed",
+        "status[0]=failed",
+    ] {
         assert_eq!(list(&bank, &format!("country=PAK&{filter}")).await, [], "{filter}");
     }
 }
 
 async fn the_status_filter_takes_all_nine_states_repeated_or_in_one(on: On) {
     let bank = Bank::new(on).await;
-    let pay = |ending: &'static str| bank.paid(Country::Pak, move |order| order.ending(Country::Pak, ending));
+    let pay = |ending: &'static str| {
+        bank.paid(Country::Pak, move |order| order.ending(Country::Pak, ending))
+    };
     let (good, failed, stuck) = tokio::join!(pay("6702"), pay("0001"), pay("0005"));
     bank.reaches(Country::Pak, &good, "succeeded").await;
     bank.reaches(Country::Pak, &failed, "failed").await;
@@ -147,7 +175,8 @@ async fn the_status_filter_takes_all_nine_states_repeated_or_in_one(on: On) {
         let query = format!("country=PAK&{status}");
         let bank = &bank;
         async move {
-            let mut found: Vec<String> = list(bank, &query).await.iter().map(|it| it["id"].text().to_owned()).collect();
+            let mut found: Vec<String> =
+                list(bank, &query).await.iter().map(|it| it["id"].text().to_owned()).collect();
             found.sort();
             found
         }
@@ -160,9 +189,16 @@ async fn the_status_filter_takes_all_nine_states_repeated_or_in_one(on: On) {
     assert_eq!(with("status=succeeded").await, sorted(&[&good]));
     assert_eq!(with("status=succeeded&status=failed").await, sorted(&[&good, &failed]));
     assert_eq!(with("status=succeeded,failed").await, sorted(&[&good, &failed]));
-    assert_eq!(with("status=succeeded,failed&status=processing").await, sorted(&[&good, &failed, &stuck]));
+    assert_eq!(
+        with("status=succeeded,failed&status=processing").await,
+        sorted(&[&good, &failed, &stuck])
+    );
     assert_eq!(with("status=queued,rejected,reversed,unknown").await, sorted(&[]));
-    assert_eq!(with("status=pending&status=canceled").await, sorted(&[]), "deprecated, accepted, never written");
+    assert_eq!(
+        with("status=pending&status=canceled").await,
+        sorted(&[]),
+        "deprecated, accepted, never written"
+    );
     let nine = "queued,rejected,pending,processing,succeeded,failed,canceled,unknown,reversed";
     assert_eq!(with(&format!("status={nine}")).await, sorted(&[&good, &failed, &stuck]));
     assert_eq!(with("status=failed&limit=1&offset=1").await, sorted(&[]));
@@ -192,7 +228,8 @@ async fn searches_find_exactly_one_thing(on: On) {
         ("linked_txn", &reference[1..], false),
         ("linked_txn", "%27%20OR%20%271%27=%271", false),
     ] {
-        let listed = list(&bank, &format!("country=PAK&search_type={kind}&search_term={term}")).await;
+        let listed =
+            list(&bank, &format!("country=PAK&search_type={kind}&search_term={term}")).await;
         let expected: &[&str] = if found { &[&id] } else { &[] };
         assert_eq!(ids(&listed), expected, "{kind} {term}");
     }
@@ -207,17 +244,24 @@ async fn the_wallets_transactions_find_their_payment(on: On) {
     bank.paid(Country::Pak, |order| order).await;
     bank.reaches(Country::Pak, &id, "succeeded").await;
     let payment = PaymentId::parse(&id).expect("an id");
-    let transfers = bank.running.store().transfers(bank.tenant.id, None, 1_000).await.expect("read");
+    let transfers =
+        bank.running.store().transfers(bank.tenant.id, None, 1_000).await.expect("read");
     let of_payment = transfers.iter().filter(|transfer| transfer.subject == Some(payment.0));
-    let ids_of_transfers: Vec<String> = of_payment.map(|transfer| transfer.id.0.to_string()).collect();
+    let ids_of_transfers: Vec<String> =
+        of_payment.map(|transfer| transfer.id.0.to_string()).collect();
     assert!(ids_of_transfers.len() >= 2, "reserved and taken: {transfers:?}");
     for transfer in ids_of_transfers {
         let query = format!("country=PAK&search_type=linked_txn&search_term={transfer}");
         assert_eq!(ids(&list(&bank, &query).await), [&id], "{transfer}");
-        assert_eq!(list(&other, &query).await, Vec::<Json>::new(), "another tenant's finds nothing");
+        assert_eq!(
+            list(&other, &query).await,
+            Vec::<Json>::new(),
+            "another tenant's finds nothing"
+        );
     }
     // A top-up is also a transaction of the wallet, but of no payment.
-    let top_up = transfers.iter().find(|transfer| transfer.subject.is_none()).expect("it was funded");
+    let top_up =
+        transfers.iter().find(|transfer| transfer.subject.is_none()).expect("it was funded");
     let query = format!("country=PAK&search_type=linked_txn&search_term={}", top_up.id.0);
     assert_eq!(list(&bank, &query).await, Vec::<Json>::new());
 }

@@ -32,9 +32,10 @@ async fn a_payment_is_found_by_its_id_and_by_the_callers(on: On) {
 
 async fn an_unknown_payment_is_not_found(on: On) {
     let bank = Bank::new(on).await;
-    for path in
-        [format!("/v2/payments/{UNKNOWN}?country=PAK"), "/v2/payments/none?country=PAK&external=true".to_owned()]
-    {
+    for path in [
+        format!("/v2/payments/{UNKNOWN}?country=PAK"),
+        "/v2/payments/none?country=PAK&external=true".to_owned(),
+    ] {
         bank.get(&path).send().await.refused(400, "payment_not_found");
     }
 }
@@ -42,7 +43,10 @@ async fn an_unknown_payment_is_not_found(on: On) {
 async fn a_payment_of_another_country_is_not_found(on: On) {
     let bank = Bank::new(on).await;
     let id = bank.paid(Country::Pak, |order| order.text("external_id", "mine")).await;
-    for path in [format!("/v2/payments/{id}?country=IND"), "/v2/payments/mine?country=VNM&external=true".to_owned()] {
+    for path in [
+        format!("/v2/payments/{id}?country=IND"),
+        "/v2/payments/mine?country=VNM&external=true".to_owned(),
+    ] {
         bank.get(&path).send().await.refused(400, "payment_not_found");
     }
 }
@@ -50,9 +54,16 @@ async fn a_payment_of_another_country_is_not_found(on: On) {
 async fn an_id_is_no_external_id_and_the_other_way_round(on: On) {
     let bank = Bank::new(on).await;
     let id = bank.paid(Country::Pak, |order| order.text("external_id", UNKNOWN)).await;
-    bank.get(&format!("/v2/payments/{UNKNOWN}?country=PAK")).send().await.refused(400, "payment_not_found");
-    bank.get(&format!("/v2/payments/{id}?country=PAK&external=true")).send().await.refused(400, "payment_not_found");
-    let found = bank.get(&format!("/v2/payments/{UNKNOWN}?country=PAK&external=true")).send().await.ok();
+    bank.get(&format!("/v2/payments/{UNKNOWN}?country=PAK"))
+        .send()
+        .await
+        .refused(400, "payment_not_found");
+    bank.get(&format!("/v2/payments/{id}?country=PAK&external=true"))
+        .send()
+        .await
+        .refused(400, "payment_not_found");
+    let found =
+        bank.get(&format!("/v2/payments/{UNKNOWN}?country=PAK&external=true")).send().await.ok();
     assert_eq!(found["id"].text(), id);
 }
 
@@ -62,9 +73,18 @@ async fn path_and_query_are_held_to_their_rules(on: On) {
     for (path, expected) in [
         (format!("/v2/payments/{UNKNOWN}"), &["query.country missing"][..]),
         (format!("/v2/payments/{UNKNOWN}?country=PK"), &["query.country enum"]),
-        (format!("/v2/payments/{UNKNOWN}?country=PAK&external=yes-no"), &["query.external bool_parsing"]),
-        (format!("/v2/payments/{UNKNOWN}?external=2"), &["query.country missing", "query.external bool_parsing"]),
-        (format!("/v2/payments/{UNKNOWN}?country=PAK&country=IND"), &["query.country multiple_values"]),
+        (
+            format!("/v2/payments/{UNKNOWN}?country=PAK&external=yes-no"),
+            &["query.external bool_parsing"],
+        ),
+        (
+            format!("/v2/payments/{UNKNOWN}?external=2"),
+            &["query.country missing", "query.external bool_parsing"],
+        ),
+        (
+            format!("/v2/payments/{UNKNOWN}?country=PAK&country=IND"),
+            &["query.country multiple_values"],
+        ),
         ("/v2/payments/INV-1?country=PAK".to_owned(), &["path.id uuid_parsing"]),
         ("/v2/payments/%20?country=PAK&external=true".to_owned(), &["path.id string_too_short"]),
         (format!("/v2/payments/{long}?country=PAK&external=true"), &["path.id string_too_long"]),

@@ -48,7 +48,8 @@ impl Api {
     pub fn new(base_url: &str, access_key: &str, secret_key: &str) -> Api {
         // Fails only if a provider is already installed, which is fine.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let http = Client::builder().timeout(ANSWER_AT_MOST).connect_timeout(ANSWER_AT_MOST).no_proxy();
+        let http =
+            Client::builder().timeout(ANSWER_AT_MOST).connect_timeout(ANSWER_AT_MOST).no_proxy();
         let credentials = Credentials {
             service: http_api::auth::Service::Pay,
             base_url: base_url.to_owned(),
@@ -73,8 +74,16 @@ impl Api {
         self.ask(Method::POST, address, path, Some(body), key).await
     }
 
-    async fn ask(&self, method: Method, address: &str, path: &str, body: Option<&str>, key: Option<&str>) -> Answer {
-        let token = mint(&self.credentials, Timestamp::now().as_second(), 60, body.map(str::as_bytes));
+    async fn ask(
+        &self,
+        method: Method,
+        address: &str,
+        path: &str,
+        body: Option<&str>,
+        key: Option<&str>,
+    ) -> Answer {
+        let token =
+            mint(&self.credentials, Timestamp::now().as_second(), 60, body.map(str::as_bytes));
         let mut request = self.http.request(method, format!("{address}{path}")).bearer_auth(token);
         if let Some(body) = body {
             request = request.header("content-type", "application/json").body(body.to_owned());
@@ -102,7 +111,10 @@ impl Api {
     pub async fn payments(&self, address: &str, country: &str) -> Vec<PaymentRecord> {
         let mut all: Vec<PaymentRecord> = Vec::new();
         loop {
-            let path = format!("/v2/payments?country={country}&sorting_order=asc&limit={PAGE}&offset={}", all.len());
+            let path = format!(
+                "/v2/payments?country={country}&sorting_order=asc&limit={PAGE}&offset={}",
+                all.len()
+            );
             let body = self.get(address, &path).await.done();
             let page: Vec<PaymentRecord> = serde_json::from_str(&body).expect("a list of records");
             let count = page.len();
@@ -116,7 +128,8 @@ impl Api {
     /// The events after `after`; waits up to `wait_s` for the first.
     pub async fn events(&self, address: &str, after: i64, wait_s: u64) -> Vec<Value> {
         let path = format!("/v2/events?mode=poll&after={after}&limit={PAGE}&wait={wait_s}");
-        let mut page: Value = serde_json::from_str(&self.get(address, &path).await.done()).expect("a page of events");
+        let mut page: Value =
+            serde_json::from_str(&self.get(address, &path).await.done()).expect("a page of events");
         match page["events"].take() {
             Value::Array(events) => events,
             other => panic!("events must be an array: {other}"),

@@ -25,8 +25,22 @@ fn assert_above_zero(report: &Value, names: &[&str]) {
 
 #[test]
 fn payments_are_measured_and_checked() {
-    let report = bench(&["payments", "--clients", "2", "--seconds", "1", "--warmup", "0", "--country", "PAK"]);
-    let whole = [("bench", "payments".into()), ("answers_agree", true.into()), ("ledger_balances", true.into())];
+    let report = bench(&[
+        "payments",
+        "--clients",
+        "2",
+        "--seconds",
+        "1",
+        "--warmup",
+        "0",
+        "--country",
+        "PAK",
+    ]);
+    let whole = [
+        ("bench", "payments".into()),
+        ("answers_agree", true.into()),
+        ("ledger_balances", true.into()),
+    ];
     assert_members(&report, &whole);
     assert_above_zero(&report, &["payments_per_s", "p50_ms", "pairs"]);
 }
@@ -34,7 +48,8 @@ fn payments_are_measured_and_checked() {
 #[test]
 fn deposits_are_measured_and_checked() {
     let report = bench(&["deposits", "--count", "12", "--per-block", "5", "--block-ms", "40"]);
-    let yes = ["completed_once", "ledger_is_chain", "ledger_balances"].map(|name| (name, true.into()));
+    let yes =
+        ["completed_once", "ledger_is_chain", "ledger_balances"].map(|name| (name, true.into()));
     assert_members(&report, &yes);
     let counts = [("deposits", 12), ("blocks", 3), ("credited", 12), ("completed", 12)];
     assert_members(&report, &counts.map(|(name, count)| (name, count.into())));
@@ -49,7 +64,8 @@ fn webhooks_are_measured_and_checked() {
     let report = bench(&["webhooks", "--count", "10"]);
     let counts = [("payment_requests", 4), ("deliveries", 12), ("events", 12), ("received", 12)];
     assert_members(&report, &counts.map(|(name, count)| (name, count.into())));
-    let none = ["repeated", "out_of_order", "not_genuine", "undelivered"].map(|name| (name, 0.into()));
+    let none =
+        ["repeated", "out_of_order", "not_genuine", "undelivered"].map(|name| (name, 0.into()));
     assert_members(&report, &none);
     assert_members(&report, &[("all_delivered", true.into())]);
     assert_above_zero(&report, &["deliveries_per_s", "plain_per_s", "ratio"]);

@@ -43,8 +43,13 @@ pub async fn judge(rig: &Rig, address: &str, notes: &Notes) -> Verdict {
     faults.extend(ledger(rig, &records));
     let shown: Vec<&String> = faults.iter().take(SHOWN_MAX).collect();
     let met = &notes.last_unclear;
-    assert!(faults.is_empty(), "{} promises broken (last unclear write: {met}): {shown:#?}", faults.len());
-    let mut verdict = Verdict { payments: records.len(), events: events.len(), ..Verdict::default() };
+    assert!(
+        faults.is_empty(),
+        "{} promises broken (last unclear write: {met}): {shown:#?}",
+        faults.len()
+    );
+    let mut verdict =
+        Verdict { payments: records.len(), events: events.len(), ..Verdict::default() };
     for record in &records {
         *verdict.by_status.entry(status(record).to_owned()).or_default() += 1;
     }
@@ -80,7 +85,12 @@ async fn all_ended(api: &Api, bank: &SimulatedBank, address: &str) -> Vec<Paymen
             return records;
         }
         let shown: Vec<&String> = open.iter().take(SHOWN_MAX).collect();
-        assert!(begun.elapsed() < END_AT_MOST, "{} of {} have not ended: {shown:#?}", open.len(), records.len());
+        assert!(
+            begun.elapsed() < END_AT_MOST,
+            "{} of {} have not ended: {shown:#?}",
+            open.len(),
+            records.len()
+        );
         let news = api.events(address, after, NEWS_WAIT_S).await;
         after = news.last().map_or(after, sequence);
     }
@@ -88,7 +98,11 @@ async fn all_ended(api: &Api, bank: &SimulatedBank, address: &str) -> Vec<Paymen
 
 /// The bank's operator completes what the bank would leave open for ever.
 fn unstick(bank: &SimulatedBank, record: &PaymentRecord) {
-    let stuck = record.order.beneficiary_account_number.as_ref().is_some_and(|account| account.ends_with("0005"));
+    let stuck = record
+        .order
+        .beneficiary_account_number
+        .as_ref()
+        .is_some_and(|account| account.ends_with("0005"));
     if !stuck || status(record) != "processing" {
         return;
     }
@@ -113,8 +127,13 @@ fn unended(bank: &SimulatedBank, record: &PaymentRecord) -> Option<String> {
         "failed" | "rejected" | "unknown" => paid == 0,
         _ => false,
     };
-    let words =
-        || format!("{} to {account} is {}, the bank paid {paid}, {returned} came back", record.id, status(record));
+    let words = || {
+        format!(
+            "{} to {account} is {}, the bank paid {paid}, {returned} came back",
+            record.id,
+            status(record)
+        )
+    };
     (!ended).then(words)
 }
 
@@ -126,7 +145,10 @@ fn promises(notes: &Notes, records: &[PaymentRecord]) -> Vec<String> {
     for record in records {
         let external_id = record.order.external_id.clone().unwrap_or_default();
         if !notes.asked.contains_key(&external_id) {
-            faults.push(format!("{} has the external_id {external_id:?}, which no client sent", record.id));
+            faults.push(format!(
+                "{} has the external_id {external_id:?}, which no client sent",
+                record.id
+            ));
         }
         if let Some(other) = found.insert(external_id.clone(), record.id.clone()) {
             faults.push(format!("{external_id} is there twice: {other} and {}", record.id));
@@ -138,8 +160,12 @@ fn promises(notes: &Notes, records: &[PaymentRecord]) -> Vec<String> {
     for (external_id, asked) in &notes.asked {
         match (&asked.knows, found.get(external_id)) {
             (Knows::Exists(id), Some(there)) if id == there => {}
-            (Knows::Exists(id), other) => faults.push(format!("{external_id} was accepted as {id}, found {other:?}")),
-            (Knows::Refused(why), Some(id)) => faults.push(format!("{external_id} was refused ({why}) and is {id}")),
+            (Knows::Exists(id), other) => {
+                faults.push(format!("{external_id} was accepted as {id}, found {other:?}"))
+            }
+            (Knows::Refused(why), Some(id)) => {
+                faults.push(format!("{external_id} was refused ({why}) and is {id}"))
+            }
             (Knows::Refused(_), None) | (Knows::Unclear, _) => {}
         }
     }
@@ -161,7 +187,10 @@ fn book(bank: &SimulatedBank, records: &[PaymentRecord]) -> Vec<String> {
         for line in &lines {
             let account = record.order.beneficiary_account_number.as_deref().unwrap_or_default();
             if Some(line.amount.decimal()) != ordered || &*line.account != account {
-                faults.push(format!("{} ordered {ordered:?} to {account}, the bank moved {line:?}", record.id));
+                faults.push(format!(
+                    "{} ordered {ordered:?} to {account}, the bank moved {line:?}",
+                    record.id
+                ));
             }
         }
     }
@@ -170,7 +199,10 @@ fn book(bank: &SimulatedBank, records: &[PaymentRecord]) -> Vec<String> {
         faults.push(format!("the bank paid {} times what it had paid already", totals.paid_again));
     }
     if paid_in_all(bank) != known {
-        faults.push(format!("the bank paid {} orders, the service knows of {known}", paid_in_all(bank)));
+        faults.push(format!(
+            "the bank paid {} orders, the service knows of {known}",
+            paid_in_all(bank)
+        ));
     }
     faults
 }
@@ -190,7 +222,11 @@ const MOVES: [(&str, &[&str]); 5] = [
 
 /// The log has no gaps and contains every transition of every payment, including all that clients
 /// observed.
-fn history(events: &[Value], records: &[PaymentRecord], seen: &BTreeMap<String, Vec<String>>) -> Vec<String> {
+fn history(
+    events: &[Value],
+    records: &[PaymentRecord],
+    seen: &BTreeMap<String, Vec<String>>,
+) -> Vec<String> {
     let mut faults = Vec::new();
     let mut paths: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for (place, event) in events.iter().enumerate() {
@@ -200,9 +236,12 @@ fn history(events: &[Value], records: &[PaymentRecord], seen: &BTreeMap<String, 
             break;
         }
         let (kind, data) = (event["type"].as_str().unwrap_or_default(), &event["data"]);
-        let Some(told) = kind.strip_prefix("payment.").filter(|told| *told != "updated") else { continue };
+        let Some(told) = kind.strip_prefix("payment.").filter(|told| *told != "updated") else {
+            continue;
+        };
         if data["response"]["status"] != told {
-            faults.push(format!("seq {expected} is {kind} and shows {}", data["response"]["status"]));
+            faults
+                .push(format!("seq {expected} is {kind} and shows {}", data["response"]["status"]));
         }
         paths.entry(data["id"].as_str().unwrap_or_default()).or_default().push(told);
     }
@@ -221,7 +260,11 @@ fn history(events: &[Value], records: &[PaymentRecord], seen: &BTreeMap<String, 
         if path.last() != Some(&status(record)) {
             faults.push(format!("{} is {}, its events say {path:?}", record.id, status(record)));
         }
-        let untold = seen.get(&record.id).into_iter().flatten().find(|status| !path.contains(&status.as_str()));
+        let untold = seen
+            .get(&record.id)
+            .into_iter()
+            .flatten()
+            .find(|status| !path.contains(&status.as_str()));
         if let Some(untold) = untold {
             faults.push(format!("{} was seen {untold}, its events say {path:?}", record.id));
         }
@@ -245,10 +288,17 @@ fn ledger(rig: &Rig, records: &[PaymentRecord]) -> Vec<String> {
             let paid = lines(&rig.bank, record).into_iter().find(|line| *line.rail == *rail.id);
             net += paid.map_or(0, |line| line.amount.minor);
         }
-        let row = balances.iter().find(|row| row["account"].as_str().is_some_and(|code| code.starts_with(&head)));
-        let booked = row.map_or(0, |row| minor(row, "debits_posted_minor") - minor(row, "credits_posted_minor"));
+        let row = balances
+            .iter()
+            .find(|row| row["account"].as_str().is_some_and(|code| code.starts_with(&head)));
+        let booked = row.map_or(0, |row| {
+            minor(row, "debits_posted_minor") - minor(row, "credits_posted_minor")
+        });
         if booked.abs() != net {
-            faults.push(format!("the books say {booked} of {}, the bank {net}, in minor units", rail.id));
+            faults.push(format!(
+                "the books say {booked} of {}, the bank {net}, in minor units",
+                rail.id
+            ));
         }
     }
     faults

@@ -31,20 +31,26 @@ async fn a_commit_whose_answer_is_lost_is_decided_and_nothing_is_done_twice() {
     let cuts = faults(60, 1_000);
     for made in 0..cuts {
         let passed = proxy.commits() + random.below(12);
-        let come = wait::until_async(PROGRESS_AT_MOST, || std::future::ready(proxy.commits() >= passed)).await;
+        let come =
+            wait::until_async(PROGRESS_AT_MOST, || std::future::ready(proxy.commits() >= passed))
+                .await;
         assert!(come, "seed {seed}: no commits: {}", node.process.log_tail());
         proxy.cut_next_commit(*random.pick(&[Cut::Before, Cut::Behind, Cut::Answer, Cut::Answer]));
         if random.chance(10) {
             proxy.cut_all();
         }
-        let cut = wait::until_async(PROGRESS_AT_MOST, || std::future::ready(proxy.cuts() > made)).await;
+        let cut =
+            wait::until_async(PROGRESS_AT_MOST, || std::future::ready(proxy.cuts() > made)).await;
         assert!(cut, "seed {seed}: no commit came: {}", node.process.log_tail());
     }
     let notes = load.stop().await;
     rig.heal_bank();
     let verdict = judge(&rig, &node.address, &notes).await;
     let unclear = notes.unclear;
-    eprintln!("{cuts} commits cut in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}", begun.elapsed());
+    eprintln!(
+        "{cuts} commits cut in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}",
+        begun.elapsed()
+    );
     assert!(node.process.ended().is_none(), "the service sat it all out");
     node.process.stop();
 }
@@ -61,18 +67,26 @@ async fn a_line_that_hangs_does_not_hang_the_service_for_ever() {
     let begun = Instant::now();
     for ready in [false, true] {
         let enough = load.accepted() + 20;
-        let moved = wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
+        let moved =
+            wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough))
+                .await;
         assert!(moved, "seed {seed}: no progress: {}", node.process.log_tail());
         proxy.freeze(!ready);
         // It reports so while the connection still hangs.
-        let said = wait::until_async(PROGRESS_AT_MOST, async || is_ready(&node.address).await == Some(ready)).await;
+        let said = wait::until_async(PROGRESS_AT_MOST, async || {
+            is_ready(&node.address).await == Some(ready)
+        })
+        .await;
         assert!(said, "seed {seed}: /readyz does not say {ready}: {}", node.process.log_tail());
         proxy.freeze(false);
     }
     let notes = load.stop().await;
     rig.heal_bank();
     let (verdict, unclear) = (judge(&rig, &node.address, &notes).await, notes.unclear);
-    eprintln!("a hanging line, {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}", begun.elapsed());
+    eprintln!(
+        "a hanging line, {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}",
+        begun.elapsed()
+    );
     node.process.stop();
 }
 
@@ -85,8 +99,13 @@ async fn is_ready(address: &str) -> Option<bool> {
 
 /// A proxy for the server of `url`, and the URL through it.
 async fn proxied(url: &str) -> (Proxy, String) {
-    let authority = url.split_once('@').and_then(|(_, rest)| rest.split_once('/')).expect("user@host:port/database").0;
-    let upstream: SocketAddr = authority.to_socket_addrs().expect("an address").next().expect("an address");
+    let authority = url
+        .split_once('@')
+        .and_then(|(_, rest)| rest.split_once('/'))
+        .expect("user@host:port/database")
+        .0;
+    let upstream: SocketAddr =
+        authority.to_socket_addrs().expect("an address").next().expect("an address");
     let proxy = Proxy::start(upstream).await.expect("a proxy");
     let through = url.replacen(&format!("@{authority}/"), &format!("@{}/", proxy.address()), 1);
     (proxy, through)
@@ -100,7 +119,8 @@ async fn a_killed_postgresql_comes_back_and_nothing_is_lost_or_done_twice() {
         return;
     }
     // A dedicated server, because the test kills it. Durable, because durability is tested.
-    let cluster = Cluster::start(&Options { durable: true, ..Options::default() }).expect("PostgreSQL");
+    let cluster =
+        Cluster::start(&Options { durable: true, ..Options::default() }).expect("PostgreSQL");
     let seed = seed(0x9090);
     let (random, begun) = (Random::new(seed), Instant::now());
     let rig = Rig::start(seed, Some(&cluster.database("killed_server").expect("a database"))).await;
@@ -109,7 +129,9 @@ async fn a_killed_postgresql_comes_back_and_nothing_is_lost_or_done_twice() {
     let kills = faults(3, 30);
     for kill in 0..kills {
         let enough = load.accepted() + 20 + usize::try_from(random.below(40)).expect("a number");
-        let moved = wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
+        let moved =
+            wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough))
+                .await;
         assert!(moved, "seed {seed}, kill {kill}: no progress: {}", node.process.log_tail());
         cluster.kill().expect("PostgreSQL is killed");
         cluster.restart().expect("PostgreSQL comes back");
@@ -118,7 +140,10 @@ async fn a_killed_postgresql_comes_back_and_nothing_is_lost_or_done_twice() {
     rig.heal_bank();
     let verdict = judge(&rig, &node.address, &notes).await;
     let unclear = notes.unclear;
-    eprintln!("{kills} kills in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}", begun.elapsed());
+    eprintln!(
+        "{kills} kills in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}",
+        begun.elapsed()
+    );
     assert!(node.process.ended().is_none(), "the service sat it all out");
     node.process.stop();
 }

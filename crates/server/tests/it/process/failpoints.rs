@@ -33,14 +33,19 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
     let mut node = rig.node("node");
     let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, seed);
     let end_at = async |place: &str, within: Duration| {
-        let (mut doomed, address) = rig.installation.serve_or_end("node", &[("CORRIDOR_FAILPOINT", place)]);
+        let (mut doomed, address) =
+            rig.installation.serve_or_end("node", &[("CORRIDOR_FAILPOINT", place)]);
         if let Some(address) = address {
             load.move_to(vec![address]);
         }
-        let reached = wait::until_async(within, || std::future::ready(doomed.ended().is_some())).await;
+        let reached =
+            wait::until_async(within, || std::future::ready(doomed.ended().is_some())).await;
         if reached {
             let status = doomed.wait_for_end();
-            assert!(!status.success() && status.code().is_none(), "{place}: ended with {status}, not by its own hand");
+            assert!(
+                !status.success() && status.code().is_none(),
+                "{place}: ended with {status}, not by its own hand"
+            );
             return Ok(());
         }
         doomed.kill();
@@ -52,7 +57,9 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
         if is_asked(point) {
             let mut reached = Err(String::new());
             for _ in 0..LEFT_AT_MOST {
-                end_at(Failpoint::BeforeCall.name(), REACHED_AT_MOST).await.unwrap_or_else(|missed| panic!("{missed}"));
+                end_at(Failpoint::BeforeCall.name(), REACHED_AT_MOST)
+                    .await
+                    .unwrap_or_else(|missed| panic!("{missed}"));
                 reached = end_at(&place, ASKED_AT_MOST).await;
                 if reached.is_ok() {
                     break;
@@ -65,20 +72,26 @@ async fn whatever_place_the_service_ends_at_its_successor_pays_everything_once()
         node = rig.node("node");
         load.move_to(vec![node.address.clone()]);
         let enough = load.accepted() + INHERITED;
-        let goes_on = wait::until_async(REACHED_AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
+        let goes_on =
+            wait::until_async(REACHED_AT_MOST, || std::future::ready(load.accepted() >= enough))
+                .await;
         assert!(goes_on, "seed {seed}: no progress after {place}: {}", node.process.log_tail());
     }
     let notes = load.stop().await;
     rig.heal_bank();
     let verdict = judge(&rig, &node.address, &notes).await;
     let (places, unclear) = (Failpoint::ALL.len(), notes.unclear);
-    eprintln!("{places} places in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}", begun.elapsed());
+    eprintln!(
+        "{places} places in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}",
+        begun.elapsed()
+    );
     node.process.stop();
 }
 
 /// Whether a failpoint is reached only by inquiries about attempts that were saved and never sent.
 fn is_asked(point: Failpoint) -> bool {
-    [Failpoint::BeforeInquiry, Failpoint::AfterInquiry, Failpoint::BeforeSendingAgain].contains(&point)
+    [Failpoint::BeforeInquiry, Failpoint::AfterInquiry, Failpoint::BeforeSendingAgain]
+        .contains(&point)
 }
 
 /// A failpoint, with the number of passes until the service exits there.
@@ -92,7 +105,9 @@ fn a_place_that_does_not_exist_is_refused() {
         return;
     }
     let installation = super::harness::Installation::new();
-    let done = super::harness::finish(installation.command(&["serve"]).env("CORRIDOR_FAILPOINT", "nowhere"));
+    let done = super::harness::finish(
+        installation.command(&["serve"]).env("CORRIDOR_FAILPOINT", "nowhere"),
+    );
     assert_eq!(done.code, 2, "{}", done.stderr);
     assert!(done.stderr.contains("nowhere"), "{}", done.stderr);
 }

@@ -11,7 +11,11 @@ use super::sandbox::Sandbox;
 
 /// Shell blocks with a test of their own: the document, words of the block, the test.
 const RUN_ELSEWHERE: [(&str, &str, &str); 13] = [
-    ("README.md", "cargo run --release -- sandbox", "readme::the_two_commands_are_those_that_exist"),
+    (
+        "README.md",
+        "cargo run --release -- sandbox",
+        "readme::the_two_commands_are_those_that_exist",
+    ),
     ("README.md", "./test", "readme::the_two_commands_are_those_that_exist"),
     ("README.md", "corridor pay --watch", "readme::the_first_payment_works_as_in_the_readme"),
     (
@@ -19,16 +23,32 @@ const RUN_ELSEWHERE: [(&str, &str, &str); 13] = [
         "corridor requests create",
         "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
     ),
-    ("README.md", "python3 receiver.py", "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks"),
-    ("README.md", "python3 flow.py", "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks"),
-    ("README.md", "listen --forward-to", "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks"),
+    (
+        "README.md",
+        "python3 receiver.py",
+        "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
+    ),
+    (
+        "README.md",
+        "python3 flow.py",
+        "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
+    ),
+    (
+        "README.md",
+        "listen --forward-to",
+        "readme::the_first_remittance_works_as_in_the_readme_with_genuine_webhooks",
+    ),
     ("README.md", "curl -sS", "readme::the_signed_calls_run_as_they_are_printed"),
     (
         "docs/guides/receiving-webhooks.md",
         "--data-binary",
         "webhooks::the_commands_of_the_document_sign_and_check_by_hand",
     ),
-    ("docs/guides/receiving-webhooks.md", "webhooks payments on", "webhooks::payment_events_of_before_are_recovered"),
+    (
+        "docs/guides/receiving-webhooks.md",
+        "webhooks payments on",
+        "webhooks::payment_events_of_before_are_recovered",
+    ),
     // Prose only.
     ("docs/guides/sandbox.md", "", ""),
     ("docs/guides/screening.md", "", ""),
@@ -61,8 +81,10 @@ fn fences(document: &str) -> Vec<(String, String)> {
 /// README.md and every guide: name and text.
 fn documents() -> Vec<(String, String)> {
     let read = |name: &str| std::fs::read_to_string(root().join(name)).expect("a document");
-    let mut found: Vec<(String, String)> =
-        ["README.md", "docs/README.md"].iter().map(|name| ((*name).to_owned(), read(name))).collect();
+    let mut found: Vec<(String, String)> = ["README.md", "docs/README.md"]
+        .iter()
+        .map(|name| ((*name).to_owned(), read(name)))
+        .collect();
     for entry in std::fs::read_dir(root().join("docs/guides")).expect("the guides") {
         let name = entry.expect("an entry").file_name().into_string().expect("UTF-8");
         let name = format!("docs/guides/{name}");
@@ -84,18 +106,31 @@ fn kind(info: &str) -> Option<Block> {
     match info.split_whitespace().next()? {
         "sh" if info == "sh" => Some(Block::Run),
         "sh" => {
-            let reason = info.strip_prefix("sh norun reason=\"").and_then(|rest| rest.strip_suffix('"'));
-            assert!(reason.is_some_and(|reason| reason.len() > 10), "{info:?}: must be sh, or sh norun reason=\"…\"");
+            let reason =
+                info.strip_prefix("sh norun reason=\"").and_then(|rest| rest.strip_suffix('"'));
+            assert!(
+                reason.is_some_and(|reason| reason.len() > 10),
+                "{info:?}: must be sh, or sh norun reason=\"…\""
+            );
             Some(Block::NotRun)
         }
-        "bash" | "shell" | "console" | "zsh" => panic!("{info:?}: shell blocks are called sh, so that they are run"),
+        "bash" | "shell" | "console" | "zsh" => {
+            panic!("{info:?}: shell blocks are called sh, so that they are run")
+        }
         _ => None,
     }
 }
 
 /// The guides that run from their first block to their last.
-const GUIDES: [&str; 7] =
-    ["first-call", "going-live", "postgresql", "keys", "backup", "corridors-and-rails", "compliance"];
+const GUIDES: [&str; 7] = [
+    "first-call",
+    "going-live",
+    "postgresql",
+    "keys",
+    "backup",
+    "corridors-and-rails",
+    "compliance",
+];
 
 #[test]
 fn every_shell_block_is_run_or_states_why_not() {
@@ -105,20 +140,25 @@ fn every_shell_block_is_run_or_states_why_not() {
         assert!(is_guide || known, "{name}: add it to GUIDES, so that its blocks are run");
         for (info, block) in fences(&text) {
             if kind(&info) == Some(Block::Run) && !is_guide {
-                let mut by = RUN_ELSEWHERE
-                    .iter()
-                    .filter(|(document, words, _)| *document == name && !words.is_empty() && block.contains(words));
+                let mut by = RUN_ELSEWHERE.iter().filter(|(document, words, _)| {
+                    *document == name && !words.is_empty() && block.contains(words)
+                });
                 assert!(by.next().is_some(), "{name}: nothing runs this block:\n{block}");
             }
         }
     }
     let tests = ["readme.rs", "webhooks.rs", "cli/webhooks.rs"].map(|file| {
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/process").join(file))
-            .expect("a test")
+        std::fs::read_to_string(
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/process").join(file),
+        )
+        .expect("a test")
     });
     for (document, words, test) in RUN_ELSEWHERE.iter().filter(|(_, _, test)| !test.is_empty()) {
         let name = test.rsplit("::").next().unwrap_or_default();
-        assert!(tests.iter().any(|text| text.contains(&format!("fn {name}("))), "{document}, {words}: no test {test}");
+        assert!(
+            tests.iter().any(|text| text.contains(&format!("fn {name}("))),
+            "{document}, {words}: no test {test}"
+        );
     }
 }
 
@@ -126,7 +166,8 @@ fn every_shell_block_is_run_or_states_why_not() {
 fn every_piece_of_configuration_is_read_by_the_program() {
     let mut read = 0;
     for (name, text) in documents() {
-        for (info, block) in fences(&text).into_iter().filter(|(info, _)| info.starts_with("toml")) {
+        for (info, block) in fences(&text).into_iter().filter(|(info, _)| info.starts_with("toml"))
+        {
             assert_eq!(info, "toml", "{name}");
             let mut installation = Installation::configured(&block);
             installation.set("CORRIDOR_CHAIN__KEYS__KMS_SECRET_ACCESS_KEY", "of AWS");
@@ -160,9 +201,13 @@ fn run_behind(
     let directory = installation.path().join("reader");
     std::fs::create_dir_all(directory.join("bin")).expect("a directory");
     std::os::unix::fs::symlink(PROGRAM, directory.join("bin/corridor")).expect("a link");
-    let text = std::fs::read_to_string(root().join(format!("docs/guides/{guide}.md"))).expect("the guide");
-    let blocks: Vec<String> =
-        fences(&text).into_iter().filter(|(info, _)| kind(info) == Some(Block::Run)).map(|(_, block)| block).collect();
+    let text =
+        std::fs::read_to_string(root().join(format!("docs/guides/{guide}.md"))).expect("the guide");
+    let blocks: Vec<String> = fences(&text)
+        .into_iter()
+        .filter(|(info, _)| kind(info) == Some(Block::Run))
+        .map(|(_, block)| block)
+        .collect();
     assert!(!blocks.is_empty(), "{guide} has nothing to run");
     let script = format!("export PATH=\"$PWD/bin:$PATH\"\n{}", blocks.join("\n"));
     let done = bash(&installation, &directory, &script);
@@ -201,7 +246,8 @@ fn the_guide_to_keys_runs_and_a_revoked_key_is_shown_as_such() {
     run("keys", &["base64"], |installation, directory, _| {
         let kek = |name: &str| directory.join(name).display().to_string();
         let trial = kek("keys-trial");
-        let mut list = installation.command(&["--data-dir", &trial, "keys", "list", "--tenant", "demo"]);
+        let mut list =
+            installation.command(&["--data-dir", &trial, "keys", "list", "--tenant", "demo"]);
         list.env("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY_FILE", kek("kek"));
         let listed = super::harness::finish(&mut list);
         assert!(listed.stdout.contains("revoked"), "{}{}", listed.stdout, listed.stderr);
@@ -216,19 +262,33 @@ fn the_guide_to_backups_restores_the_same_books() {
         installation.ok(&["pay", "--watch"]);
     };
     run_behind(pay, "backup", &["sqlite3"], |installation, directory, done| {
-        assert!(done.stdout.contains("1 tenants, "), "the restored books were verified: {}", done.stdout);
+        assert!(
+            done.stdout.contains("1 tenants, "),
+            "the restored books were verified: {}",
+            done.stdout
+        );
         let restored = directory.join("restored").display().to_string();
         let books = ["ledger", "trial-balance", "--tenant", "demobank"];
-        let (kept, again) =
-            (installation.json(&books), installation.json(&[&["--data-dir", &restored], &books[..]].concat()));
+        let (kept, again) = (
+            installation.json(&books),
+            installation.json(&[&["--data-dir", &restored], &books[..]].concat()),
+        );
         // Unchanged since the payment; the sandbox's wallets may still be filling.
         for name in ["prefund:USDT", "fee_income:USDT", "rail_cost:USDT", "nostro:pak-raast:PKR"] {
-            let of = |books: &[Value]| books.iter().find(|account| account["account"] == name).cloned();
+            let of =
+                |books: &[Value]| books.iter().find(|account| account["account"] == name).cloned();
             assert!(of(&kept).is_some(), "{name} is missing: {kept:?}");
             assert_eq!(of(&again), of(&kept), "{name}");
         }
         std::fs::remove_file(directory.join("restored/keys/kek")).expect("removed");
-        let blind = installation.run(&["--data-dir", &restored, "webhooks", "show", "--tenant", "demobank"]);
+        let blind = installation.run(&[
+            "--data-dir",
+            &restored,
+            "webhooks",
+            "show",
+            "--tenant",
+            "demobank",
+        ]);
         assert_ne!(blind.code, 0, "{}", blind.stdout);
     });
 }
@@ -243,6 +303,10 @@ fn the_guide_to_corridors_and_rails_runs() {
 #[test]
 fn the_guide_to_compliance_duties_runs() {
     run("compliance", &["sed"], |_, _, done| {
-        assert!(done.stdout.contains("BLOCKED") && done.stdout.contains("ACTIVE"), "{}", done.stdout);
+        assert!(
+            done.stdout.contains("BLOCKED") && done.stdout.contains("ACTIVE"),
+            "{}",
+            done.stdout
+        );
     });
 }

@@ -69,7 +69,9 @@ impl Installation {
 
     /// Applies this installation's environment to a command.
     pub fn environment(&self, command: &mut Command) {
-        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CORRIDOR_")) {
+        for (name, _) in
+            std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CORRIDOR_"))
+        {
             command.env_remove(name);
         }
         command.env_remove("RUST_LOG").env("CORRIDOR_DATA_DIR", self.path());
@@ -97,9 +99,11 @@ impl Installation {
 
     /// Starts a long-running command with its output in files.
     pub fn start(&self, name: &str, args: &[&str], env: &[(&str, &str)]) -> Process {
-        let (out, err) = (self.path().join(format!("{name}.out")), self.path().join(format!("{name}.log")));
+        let (out, err) =
+            (self.path().join(format!("{name}.out")), self.path().join(format!("{name}.log")));
         // Appended, so that the log of a killed process precedes its successor's.
-        let open = |path: &Path| File::options().create(true).append(true).open(path).expect("a log file");
+        let open =
+            |path: &Path| File::options().create(true).append(true).open(path).expect("a log file");
         let read_from = (length(&out), length(&err));
         let mut command = self.command(args);
         command.envs(env.iter().copied()).stdout(open(&out)).stderr(open(&err));
@@ -123,7 +127,12 @@ impl Installation {
     }
 
     /// The same with only part of the roles.
-    pub fn serve_as(&self, role: &str, name: &str, env: &[(&str, &str)]) -> (Process, Option<String>) {
+    pub fn serve_as(
+        &self,
+        role: &str,
+        name: &str,
+        env: &[(&str, &str)],
+    ) -> (Process, Option<String>) {
         // Payments only: several nodes share one data directory here, and the built-in chain
         // belongs to one process.
         let env = [&[("CORRIDOR_WALLETS__ENABLED", "false")], env].concat();
@@ -153,7 +162,8 @@ pub fn finish(command: &mut Command) -> Finished {
 
 fn serving_address(line: &str) -> Option<String> {
     let value: Value = serde_json::from_str(line).ok()?;
-    (value["message"] == "serving").then(|| value["address"].as_str().map(|address| format!("http://{address}")))?
+    (value["message"] == "serving")
+        .then(|| value["address"].as_str().map(|address| format!("http://{address}")))?
 }
 
 /// A running process; killed when dropped.
@@ -215,7 +225,11 @@ impl Process {
 
     /// Waits until it exits by itself.
     pub fn wait_for_end(&mut self) -> ExitStatus {
-        assert!(wait::until(END_AT_MOST, || self.ended().is_some()), "still running: {}", self.log_tail());
+        assert!(
+            wait::until(END_AT_MOST, || self.ended().is_some()),
+            "still running: {}",
+            self.log_tail()
+        );
         self.ended.expect("it has ended")
     }
 

@@ -37,9 +37,16 @@ async fn killed(rig: &Rig, seed: u64, kills: u64) {
     let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, seed);
     for _ in 0..kills {
         // A moment in the clients' activity, or one in the bank's.
-        let (requests, paid) = (load.requests() + 5 + random.below(120), paid(rig) + 1 + random.below(20));
+        let (requests, paid) =
+            (load.requests() + 5 + random.below(120), paid(rig) + 1 + random.below(20));
         let by_bank = random.chance(40);
-        let come = || std::future::ready(if by_bank { self::paid(rig) >= paid } else { load.requests() >= requests });
+        let come = || {
+            std::future::ready(if by_bank {
+                self::paid(rig) >= paid
+            } else {
+                load.requests() >= requests
+            })
+        };
         let moment = wait::until_async(PROGRESS_AT_MOST, come).await;
         assert!(moment, "seed {seed}: no progress: {}", node.process.log_tail());
         node.process.kill();

@@ -18,8 +18,8 @@ use super::random::Random;
 
 /// Outcomes of the beneficiary's account (`docs/guides/sandbox.md`), by frequency.
 const ENDINGS: [&str; 16] = [
-    "6702", "6702", "6702", "6702", "6702", "6702", "6702", "0001", "0002", "0003", "0004", "0005", "0006", "0007",
-    "0008", "6702",
+    "6702", "6702", "6702", "6702", "6702", "6702", "6702", "0001", "0002", "0003", "0004", "0005",
+    "0006", "0007", "0008", "6702",
 ];
 /// How often an unclear write is repeated before it is left unclear.
 const REPEATS_MAX: u32 = 40;
@@ -155,11 +155,14 @@ impl Shared {
 
     async fn quote(&self, country: Country) -> Option<Value> {
         let amount = 10 + self.random.below(990);
-        let body = json!({ "country": country.alpha3(), "currency": "AED", "amount": amount }).to_string();
+        let body =
+            json!({ "country": country.alpha3(), "currency": "AED", "amount": amount }).to_string();
         match self.api.post(&self.address(), "/v2/quote", &body, None).await {
             Answer::Done(body) => Some(serde_json::from_str(&body).expect("a quote")),
             Answer::Refused { status, body } => {
-                self.note(|notes| notes.broken.push(format!("a good quote was refused with {status}: {body}")));
+                self.note(|notes| {
+                    notes.broken.push(format!("a good quote was refused with {status}: {body}"))
+                });
                 None
             }
             // An unclear quote has no effect.
@@ -193,7 +196,8 @@ impl Shared {
         }
         match knows(&answer, tries > 0) {
             Some(known) => self.put(&external_id, country, known),
-            None => self.note(|notes| notes.broken.push(format!("{external_id}: unexpected {answer:?}"))),
+            None => self
+                .note(|notes| notes.broken.push(format!("{external_id}: unexpected {answer:?}"))),
         }
     }
 
@@ -225,10 +229,17 @@ impl Shared {
     async fn look(&self) {
         let promised = {
             let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-            let at = usize::try_from(self.random.below(notes.asked.len().max(1) as u64)).expect("an index");
-            notes.asked.iter().nth(at).map(|(external_id, asked)| (external_id.clone(), asked.clone()))
+            let at = usize::try_from(self.random.below(notes.asked.len().max(1) as u64))
+                .expect("an index");
+            notes
+                .asked
+                .iter()
+                .nth(at)
+                .map(|(external_id, asked)| (external_id.clone(), asked.clone()))
         };
-        let Some((external_id, Asked { country, knows: Knows::Exists(id) })) = promised else { return };
+        let Some((external_id, Asked { country, knows: Knows::Exists(id) })) = promised else {
+            return;
+        };
         let path = format!("/v2/payments/{external_id}?country={country}&external=true");
         match self.api.get(&self.address(), &path).await {
             Answer::Done(body) => {
@@ -236,13 +247,17 @@ impl Shared {
                 let status = record["response"]["status"].as_str().expect("a status").to_owned();
                 self.note(|notes| {
                     if record["id"] != id.as_str() {
-                        notes.broken.push(format!("{external_id} was {id} and is now {}", record["id"]));
+                        notes
+                            .broken
+                            .push(format!("{external_id} was {id} and is now {}", record["id"]));
                     }
                     notes.seen.entry(id).or_default().push(status);
                 });
             }
             Answer::Refused { status, body } => {
-                let what = format!("{external_id} was accepted as {id} and is answered with {status}: {body}");
+                let what = format!(
+                    "{external_id} was accepted as {id} and is answered with {status}: {body}"
+                );
                 self.note(|notes| notes.broken.push(what));
             }
             Answer::Unclear(_) => {}
@@ -262,21 +277,42 @@ fn knows(answer: &Answer, repeated: bool) -> Option<Knows> {
             let text = body.to_string();
             if text.contains("external_id_conflict") {
                 // Only a repeat may find that the first attempt succeeded after all.
-                let conflict = body["detail"].as_array()?.iter().find(|fault| !fault["ctx"]["payment_id"].is_null())?;
-                return repeated
-                    .then(|| Knows::Exists(conflict["ctx"]["payment_id"].as_str().unwrap_or_default().to_owned()));
+                let conflict = body["detail"]
+                    .as_array()?
+                    .iter()
+                    .find(|fault| !fault["ctx"]["payment_id"].is_null())?;
+                return repeated.then(|| {
+                    Knows::Exists(
+                        conflict["ctx"]["payment_id"].as_str().unwrap_or_default().to_owned(),
+                    )
+                });
             }
             // The first attempt may have succeeded where the repeat did not, so a refused repeat
             // decides nothing.
-            if repeated { Some(Knows::Unclear) } else { text.contains("quote_expired").then_some(Knows::Refused(text)) }
+            if repeated {
+                Some(Knows::Unclear)
+            } else {
+                text.contains("quote_expired").then_some(Knows::Refused(text))
+            }
         }
     }
 }
 
 /// A payment order for a quote.
-pub fn order(country: Country, quote: &Value, external_id: &str, ending: &str, remarks: &str) -> String {
+pub fn order(
+    country: Country,
+    quote: &Value,
+    external_id: &str,
+    ending: &str,
+    remarks: &str,
+) -> String {
     let nobody = domain::ids::QuoteId(uuid::Uuid::nil());
-    let draft = example::draft(country, nobody, domain::currency::Currency::Aed, domain::decimal::Decimal::ONE);
+    let draft = example::draft(
+        country,
+        nobody,
+        domain::currency::Currency::Aed,
+        domain::decimal::Decimal::ONE,
+    );
     json!({
         "country": country.alpha3(), "currency": quote["currency"], "quote": quote["id"],
         "amount": quote["amount_destination"], "bank_name": draft.bank_name,

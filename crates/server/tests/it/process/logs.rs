@@ -18,15 +18,23 @@ async fn a_request_is_found_in_the_log_by_its_id() {
     let installation = Installation::configured(CONFIG);
     let mut node = installation.serve("node", &[]);
     let http = reqwest::Client::builder().no_proxy().build().expect("a client");
-    let call = http.get(format!("{}/v2/payments?country=PAK", node.address)).header("x-request-id", "mine-1");
+    let call = http
+        .get(format!("{}/v2/payments?country=PAK", node.address))
+        .header("x-request-id", "mine-1");
     let answer = call.send().await.expect("an answer");
     assert_eq!(answer.status().as_u16(), 401);
     let body: Value = serde_json::from_str(&answer.text().await.expect("a body")).expect("JSON");
     assert_eq!(body["detail"]["request_id"], "mine-1");
-    let of_request =
-        |line: &Value| line["span"]["request_id"] == "mine-1" && line["span"]["http.route"] == "/v2/payments";
-    let written =
-        || node.process.log().lines().filter_map(|line| serde_json::from_str(line).ok()).any(|line| of_request(&line));
+    let of_request = |line: &Value| {
+        line["span"]["request_id"] == "mine-1" && line["span"]["http.route"] == "/v2/payments"
+    };
+    let written = || {
+        node.process
+            .log()
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .any(|line| of_request(&line))
+    };
     assert!(wait::until(WRITTEN_AT_MOST, written), "{}", node.process.log_tail());
     node.process.stop();
 }

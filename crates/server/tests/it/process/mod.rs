@@ -25,7 +25,8 @@ pub(crate) use readme::present;
 
 /// Number of faults of a kind in a run: many if `CORRIDOR_LONG_RUN` is set, else few enough for CI.
 fn faults(usual: u64, long: u64) -> u64 {
-    if std::env::var_os("CORRIDOR_LONG_RUN").is_some_and(|value| !value.is_empty() && value != "0") {
+    if std::env::var_os("CORRIDOR_LONG_RUN").is_some_and(|value| !value.is_empty() && value != "0")
+    {
         long
     } else {
         usual

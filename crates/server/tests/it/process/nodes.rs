@@ -19,7 +19,8 @@ const FROZEN: Duration = Duration::from_secs(LEASE_S + 2);
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_node_killed_and_one_frozen_past_its_lease_lose_nothing() {
-    let cluster = testkit::postgres::for_tests("two nodes, one killed and one frozen").expect("PostgreSQL");
+    let cluster =
+        testkit::postgres::for_tests("two nodes, one killed and one frozen").expect("PostgreSQL");
     let Some(cluster) = cluster else { return };
     let seed = seed(0x0D0E);
     let rig = Rig::start(seed, Some(&cluster.database("nodes").expect("a database"))).await;
@@ -38,8 +39,13 @@ async fn one_node_killed_and_one_frozen_past_its_lease_lose_nothing() {
         let third = rig.node(if round % 2 == 0 { "third" } else { "fourth" });
         load.move_to(vec![third.address.clone()]);
         let enough = load.accepted() + 50;
-        let taken_over = || std::future::ready(frozen.elapsed() > FROZEN && load.accepted() >= enough);
-        assert!(wait::until_async(PROGRESS_AT_MOST, taken_over).await, "seed {seed}: {}", third.process.log_tail());
+        let taken_over =
+            || std::future::ready(frozen.elapsed() > FROZEN && load.accepted() >= enough);
+        assert!(
+            wait::until_async(PROGRESS_AT_MOST, taken_over).await,
+            "seed {seed}: {}",
+            third.process.log_tail()
+        );
         let away = frozen.elapsed();
         second.process.signal("CONT");
         load.move_to(both(&second, &third));
@@ -51,8 +57,15 @@ async fn one_node_killed_and_one_frozen_past_its_lease_lose_nothing() {
     rig.heal_bank();
     let verdict = judge(&rig, &first.address, &notes).await;
     let unclear = notes.unclear;
-    eprintln!("{rounds} rounds in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}", begun.elapsed());
-    assert_eq!(verdict.events, rig.api.all_events(&second.address).await.len(), "both nodes tell the same log");
+    eprintln!(
+        "{rounds} rounds in {:?} (seed {seed}), {unclear} unclear writes: {verdict:?}",
+        begun.elapsed()
+    );
+    assert_eq!(
+        verdict.events,
+        rig.api.all_events(&second.address).await.len(),
+        "both nodes tell the same log"
+    );
     first.process.stop();
     second.process.stop();
 }
@@ -64,6 +77,7 @@ fn both(one: &Node, other: &Node) -> Vec<String> {
 /// Waits for this many more confirmed payments.
 async fn progress(load: &Load, payments: u64, node: &Node) {
     let enough = load.accepted() + usize::try_from(payments).expect("a number of payments");
-    let moved = wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
+    let moved =
+        wait::until_async(PROGRESS_AT_MOST, || std::future::ready(load.accepted() >= enough)).await;
     assert!(moved, "no progress: {}", node.process.log_tail());
 }

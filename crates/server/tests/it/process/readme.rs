@@ -21,7 +21,9 @@ fn blocks(document: &str, language: &str) -> Vec<String> {
     for line in document.lines() {
         match (&mut open, line.strip_prefix("```")) {
             (None, Some(fence)) => open = Some((fence.trim() == language, String::new())),
-            (Some(_), Some(_)) => found.extend(open.take().filter(|(wanted, _)| *wanted).map(|(_, text)| text)),
+            (Some(_), Some(_)) => {
+                found.extend(open.take().filter(|(wanted, _)| *wanted).map(|(_, text)| text))
+            }
             (Some((_, text)), None) => {
                 text.push_str(line);
                 text.push('\n');
@@ -35,7 +37,8 @@ fn blocks(document: &str, language: &str) -> Vec<String> {
 /// The only block of a document that contains `words`.
 pub(super) fn block_of(document: &str, language: &str, words: &str) -> String {
     let mut matching = blocks(document, language).into_iter().filter(|block| block.contains(words));
-    let found = matching.next().unwrap_or_else(|| panic!("there is no {language} block with {words:?}"));
+    let found =
+        matching.next().unwrap_or_else(|| panic!("there is no {language} block with {words:?}"));
     assert_eq!(matching.next(), None, "there are two {language} blocks with {words:?}");
     found
 }
@@ -58,7 +61,11 @@ pub(super) fn bash(installation: &Installation, directory: &Path, script: &str) 
     std::fs::write(&path, script).expect("written");
     // Interactive shells expand aliases; scripts have to enable it.
     let mut command = Command::new("bash");
-    command.args(["-O", "expand_aliases", "-e"]).arg(&path).current_dir(directory).stdin(Stdio::null());
+    command
+        .args(["-O", "expand_aliases", "-e"])
+        .arg(&path)
+        .current_dir(directory)
+        .stdin(Stdio::null());
     installation.environment(&mut command);
     finish(&mut command)
 }
@@ -67,12 +74,18 @@ pub(super) fn bash(installation: &Installation, directory: &Path, script: &str) 
 /// part of the project).
 pub(crate) fn present(part: &str, programs: &[&str]) -> bool {
     let there = |program: &&str| {
-        let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {program}")])
+            .stdout(Stdio::null())
+            .status();
         found.is_ok_and(|status| status.success())
     };
     let missing: Vec<&&str> = programs.iter().filter(|program| !there(program)).collect();
     if !missing.is_empty() {
-        let said = writeln!(std::io::stderr().lock(), "\n!! LEFT OUT: {part} (not installed: {missing:?})");
+        let said = writeln!(
+            std::io::stderr().lock(),
+            "\n!! LEFT OUT: {part} (not installed: {missing:?})"
+        );
         said.expect("stderr");
     }
     missing.is_empty()
@@ -88,8 +101,10 @@ fn the_first_payment_works_as_in_the_readme() {
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let done = bash(&installation, &directory, &block("sh", "corridor pay --watch"));
     assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
-    let places: Vec<Option<usize>> =
-        ["queued", "processing", "succeeded", "bank reference"].iter().map(|word| done.stdout.find(word)).collect();
+    let places: Vec<Option<usize>> = ["queued", "processing", "succeeded", "bank reference"]
+        .iter()
+        .map(|word| done.stdout.find(word))
+        .collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{}", done.stdout);
 }
 
@@ -139,7 +154,11 @@ impl Receiver {
         let script = block("sh", "python3 receiver.py").replace("python3", "exec python3");
         std::fs::write(directory.join("receiver.sh"), script).expect("written");
         let mut command = Command::new("bash");
-        command.arg("receiver.sh").current_dir(directory).stdin(Stdio::null()).stderr(Stdio::null());
+        command
+            .arg("receiver.sh")
+            .current_dir(directory)
+            .stdin(Stdio::null())
+            .stderr(Stdio::null());
         command.stdout(File::create(directory.join("received")).expect("a file"));
         installation.environment(&mut command);
         let started = Receiver(command.spawn().expect("bash runs"));
@@ -165,7 +184,8 @@ fn genuine_events(directory: &Path) -> Vec<(String, Value)> {
     let event = |line: &str| {
         let (verdict, rest) = line.split_once(' ').expect("a verdict");
         assert_eq!(verdict, "genuine", "{line}");
-        let event: Value = serde_json::from_str(rest.split_once(' ').expect("a path").1).expect("JSON");
+        let event: Value =
+            serde_json::from_str(rest.split_once(' ').expect("a path").1).expect("JSON");
         (event["event_type"].as_str().expect("a type").to_owned(), event["data"].clone())
     };
     whole.lines().map(event).collect()
@@ -179,7 +199,11 @@ fn the_first_remittance_works_as_in_the_readme_with_genuine_webhooks() {
     let installation = Installation::new();
     let directory = checkout(&installation);
     let sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
-    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port").local_addr().expect("bound").port();
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .expect("a port")
+        .local_addr()
+        .expect("bound")
+        .port();
     let _receiver = Receiver::start(&installation, &directory, port);
     let listen = block("sh", "listen --forward-to");
     assert!(listen.contains("listen --forward-to http://127.0.0.1:9000\n"), "{listen}");
@@ -189,7 +213,11 @@ fn the_first_remittance_works_as_in_the_readme_with_genuine_webhooks() {
     let ready = || listening.log().contains("Listening");
     assert!(wait::until(READY_AT_MOST, ready), "{}{}", listening.out(), listening.log_tail());
 
-    let aliased = format!("{}\n{}", "alias corridor=target/release/corridor", block("sh", "corridor requests create"));
+    let aliased = format!(
+        "{}\n{}",
+        "alias corridor=target/release/corridor",
+        block("sh", "corridor requests create")
+    );
     let done = bash(&installation, &directory, &aliased);
     assert_eq!(done.code, 0, "{}{}", done.stdout, done.stderr);
     for part in ["/pay/", "25.50 USDC", "PENDING"] {
@@ -198,10 +226,15 @@ fn the_first_remittance_works_as_in_the_readme_with_genuine_webhooks() {
     let told = || genuine_events(&directory);
     let kinds = || told().into_iter().map(|(kind, _)| kind).collect::<Vec<_>>();
     assert!(wait::until(READY_AT_MOST, || kinds().len() >= 4), "{:?}", kinds());
-    let of_request: Vec<String> = kinds().into_iter().filter(|kind| kind != "exchange.complete").collect();
+    let of_request: Vec<String> =
+        kinds().into_iter().filter(|kind| kind != "exchange.complete").collect();
     assert_eq!(of_request, ["payment.received", "risk_check.complete", "transfer.complete"]);
-    let exchanged = told().into_iter().find(|(kind, _)| kind == "exchange.complete").expect("the exchange").1;
-    assert_eq!((&exchanged["from_amount"], &exchanged["to_currency"]), (&"10.00".into(), &"PKR".into()));
+    let exchanged =
+        told().into_iter().find(|(kind, _)| kind == "exchange.complete").expect("the exchange").1;
+    assert_eq!(
+        (&exchanged["from_amount"], &exchanged["to_currency"]),
+        (&"10.00".into(), &"PKR".into())
+    );
     // 1,000.00 initially, 25.50 received, 10.00 exchanged.
     let wallet = installation.json(&["wallets", "get"]).remove(0);
     let assets = wallet["balance"]["assets"].as_array().expect("assets").clone();
@@ -218,7 +251,10 @@ fn the_first_remittance_works_as_in_the_readme_with_genuine_webhooks() {
     let [balances, paid] = lines[..] else { panic!("two lines, not {lines:?}") };
     assert_eq!(balances, "on the chain 25.00, in the API 25.00 USDC");
     let amounts = paid.strip_prefix("the bank paid ").and_then(|rest| rest.split_once(" for "));
-    assert!(amounts.is_some_and(|(paid, ordered)| paid == ordered && paid.ends_with(" PKR")), "{paid}");
+    assert!(
+        amounts.is_some_and(|(paid, ordered)| paid == ordered && paid.ends_with(" PKR")),
+        "{paid}"
+    );
     assert!(wait::until(READY_AT_MOST, || kinds().len() >= before + 4), "{:?}", kinds());
     let way = ["payment.received", "risk_check.complete", "transfer.complete", "exchange.complete"];
     assert_eq!(kinds()[before..], way);

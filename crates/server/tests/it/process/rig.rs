@@ -59,7 +59,8 @@ impl Rig {
         }
         installation.ok(&["migrate"]);
         installation.ok(&["tenants", "create", "--tag", TENANT, "--name", "Demo Bank"]);
-        installation.ok(&["tenants", "top-up", "--tenant", TENANT, "--coin", "USDT", "--amount", PREFUND]);
+        installation
+            .ok(&["tenants", "top-up", "--tenant", TENANT, "--coin", "USDT", "--amount", PREFUND]);
         let keys = installation.json(&["keys", "create", "--tenant", TENANT]);
         let api = Api::of(PUBLIC_URL, &keys[0], "");
         Rig { installation, bank, api, _book: book }
@@ -114,7 +115,8 @@ fn configuration(bank: &SimulatedBank) -> String {
         "
     );
     let reference: toml::Table = REFERENCE.parse().expect("the reference is TOML");
-    let known = reference["rails"].as_array().expect("rails").iter().filter_map(|rail| rail["id"].as_str());
+    let known =
+        reference["rails"].as_array().expect("rails").iter().filter_map(|rail| rail["id"].as_str());
     for id in known {
         let _infallible = match RAILS.iter().find(|rail| rail.id == id) {
             None => write!(text, "[[rails]]\nid = \"{id}\"\nenabled = false\n"),

@@ -32,8 +32,13 @@ const MEMBERS: [&str; 17] = [
     "pid",
 ];
 /// Members that persist across starts.
-const STABLE: [&str; 5] =
-    ["data_dir", "payment_access_key", "payment_secret_key", "wallet_access_key", "wallet_secret_key"];
+const STABLE: [&str; 5] = [
+    "data_dir",
+    "payment_access_key",
+    "payment_secret_key",
+    "wallet_access_key",
+    "wallet_secret_key",
+];
 
 /// A running sandbox.
 pub struct Sandbox {
@@ -47,9 +52,16 @@ impl Sandbox {
     pub fn start(installation: &Installation, more: &[&str]) -> Sandbox {
         let args = [&["sandbox", "--port", "0", "--output", "json"], more].concat();
         let mut process = installation.start("sandbox", &args, &[]);
-        let ready = wait::until(READY_AT_MOST, || process.out().ends_with('\n') || process.ended().is_some());
-        assert!(ready && process.ended().is_none(), "the sandbox did not start: {}", process.log_tail());
-        let printed = serde_json::from_str(&process.out()).expect("one JSON value on stdout and nothing else");
+        let ready = wait::until(READY_AT_MOST, || {
+            process.out().ends_with('\n') || process.ended().is_some()
+        });
+        assert!(
+            ready && process.ended().is_none(),
+            "the sandbox did not start: {}",
+            process.log_tail()
+        );
+        let printed = serde_json::from_str(&process.out())
+            .expect("one JSON value on stdout and nothing else");
         Sandbox { process, printed }
     }
 
@@ -64,17 +76,28 @@ fn it_prints_its_addresses_and_keys_and_keeps_them_from_start_to_start() {
     let installation = Installation::new();
     let file = installation.path().join("sandbox.json");
     let mut first = Sandbox::start(&installation, &[]);
-    let members: BTreeSet<&str> = first.printed.as_object().expect("an object").keys().map(String::as_str).collect();
+    let members: BTreeSet<&str> =
+        first.printed.as_object().expect("an object").keys().map(String::as_str).collect();
     assert_eq!(members, BTreeSet::from(MEMBERS));
     assert_eq!(first.printed["pid"], first.process.id());
     assert_eq!(Path::new(first.text("data_dir")), installation.path());
     assert_eq!(first.text("docs_url"), format!("{}/docs", first.text("base_url")));
-    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&file).expect("sandbox.json")).expect("JSON");
+    let kept: Value =
+        serde_json::from_str(&std::fs::read_to_string(&file).expect("sandbox.json")).expect("JSON");
     assert_eq!(kept, first.printed);
     assert_eq!(mode_of(&file), 0o600, "sandbox.json holds secrets");
     installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
     installation.ok(&["pay", "--watch", "--external-id", "kept-1"]);
-    let listed = installation.ok(&["payments", "list", "--country", "PAK", "--output", "json", "--limit", "1000"]);
+    let listed = installation.ok(&[
+        "payments",
+        "list",
+        "--country",
+        "PAK",
+        "--output",
+        "json",
+        "--limit",
+        "1000",
+    ]);
 
     first.process.stop();
     assert!(!file.exists(), "sandbox.json is gone with the sandbox");
@@ -86,7 +109,16 @@ fn it_prints_its_addresses_and_keys_and_keeps_them_from_start_to_start() {
         assert_eq!(second.printed[name], first.printed[name], "{name}");
     }
     assert_eq!(
-        installation.ok(&["payments", "list", "--country", "PAK", "--output", "json", "--limit", "1000"]),
+        installation.ok(&[
+            "payments",
+            "list",
+            "--country",
+            "PAK",
+            "--output",
+            "json",
+            "--limit",
+            "1000"
+        ]),
         listed
     );
     second.process.kill();
@@ -112,7 +144,8 @@ fn a_new_sandbox_has_a_month_of_payments_unless_disabled() {
     assert!(verify.contains("1 tenants"), "{verify}");
     let mut found = 0;
     for country in ["BGD", "EGY", "IND", "NPL", "PAK", "PHL", "VNM"] {
-        let list = installation.json(&["payments", "list", "--country", country, "--limit", "1000"]);
+        let list =
+            installation.json(&["payments", "list", "--country", country, "--limit", "1000"]);
         found += list[0].as_array().expect("a list").len();
     }
     assert!((100..=300).contains(&found), "{found} payments of history");
@@ -145,7 +178,10 @@ fn a_first_start_that_is_cut_off_is_completed_by_the_next() {
         // At some moment of the first start: its files grow while it replays the history.
         let grown = 4_096 * (1 + random.below(40));
         let log = installation.path().join("corridor.db-wal");
-        let come = || std::fs::metadata(&log).is_ok_and(|file| file.len() >= grown) || cut.out().contains("docs");
+        let come = || {
+            std::fs::metadata(&log).is_ok_and(|file| file.len() >= grown)
+                || cut.out().contains("docs")
+        };
         assert!(wait::until(READY_AT_MOST, come), "{}", cut.log_tail());
         cut.kill();
         let sandbox = Sandbox::start(&installation, &[]);
@@ -199,26 +235,38 @@ fn reset_waits_for_the_end_and_then_starts_over() {
 fn a_stop_signal_finishes_open_work_and_ends_streams() {
     let installation = Installation::new();
     let mut sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
-    let mut tail = installation.start("tail", &["events", "tail", "--after", "0", "--count", "2"], &[]);
+    let mut tail =
+        installation.start("tail", &["events", "tail", "--after", "0", "--count", "2"], &[]);
     installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
     let paid = installation.json(&["pay"]);
     let id = paid[0]["id"].as_str().expect("an id");
     assert!(tail.wait_for_end().success(), "{}", tail.log_tail());
     // An endless reader does not delay the shutdown.
     let mut endless = installation.start("endless", &["events", "tail", "--after", "0"], &[]);
-    assert!(wait::until(READY_AT_MOST, || endless.out().contains("payment.queued")), "{}", endless.log_tail());
+    assert!(
+        wait::until(READY_AT_MOST, || endless.out().contains("payment.queued")),
+        "{}",
+        endless.log_tail()
+    );
     sandbox.process.stop();
     endless.kill();
     let _next = Sandbox::start(&installation, &[]);
-    let watched = installation.run(&["payments", "watch", id, "--country", "PAK", "--timeout", "60"]);
+    let watched =
+        installation.run(&["payments", "watch", id, "--country", "PAK", "--timeout", "60"]);
     assert_eq!(watched.code, 0, "{}{}", watched.stdout, watched.stderr);
 }
 
 #[test]
 fn without_a_terminal_or_with_no_color_nothing_is_coloured() {
     let installation = Installation::new();
-    let mut process = installation.start("card", &["sandbox", "--port", "0", "--no-demo-data"], &[("NO_COLOR", "1")]);
-    let ready = wait::until(READY_AT_MOST, || process.out().contains("events tail") || process.ended().is_some());
+    let mut process = installation.start(
+        "card",
+        &["sandbox", "--port", "0", "--no-demo-data"],
+        &[("NO_COLOR", "1")],
+    );
+    let ready = wait::until(READY_AT_MOST, || {
+        process.out().contains("events tail") || process.ended().is_some()
+    });
     assert!(ready, "{}", process.log_tail());
     let card = process.out();
     for part in ["NO REAL MONEY", "payment secret key", "corridor quote", "corridor pay --watch"] {
@@ -238,7 +286,11 @@ fn a_second_process_on_the_built_in_chain_is_refused() {
         let second = installation.run(args);
         assert_eq!((second.code, second.stdout.as_str()), (3, ""), "{args:?}: {}", second.stderr);
         for part in parts {
-            assert!(second.stderr.contains(part), "{args:?}: {part:?} is missing: {}", second.stderr);
+            assert!(
+                second.stderr.contains(part),
+                "{args:?}: {part:?} is missing: {}",
+                second.stderr
+            );
         }
     };
     told(&["sandbox", "--port", "0", "--no-demo-data"], &["another process", "--data-dir"]);

@@ -20,19 +20,49 @@ struct Language {
 }
 
 const LANGUAGES: [Language; 7] = [
-    Language { name: "shell", program: "curl", sign: &["bash", "sign.sh"], verify: &["bash", "verify.sh"] },
-    Language { name: "python", program: "python3", sign: &["python3", "sign.py"], verify: &["python3", "verify.py"] },
-    Language { name: "typescript", program: "node", sign: &["node", "sign.mjs"], verify: &["node", "verify.mjs"] },
+    Language {
+        name: "shell",
+        program: "curl",
+        sign: &["bash", "sign.sh"],
+        verify: &["bash", "verify.sh"],
+    },
+    Language {
+        name: "python",
+        program: "python3",
+        sign: &["python3", "sign.py"],
+        verify: &["python3", "verify.py"],
+    },
+    Language {
+        name: "typescript",
+        program: "node",
+        sign: &["node", "sign.mjs"],
+        verify: &["node", "verify.mjs"],
+    },
     // The launcher compiles: it needs the compiler module, which a plain runtime lacks.
-    Language { name: "java", program: "javac", sign: &["java", "Sign.java"], verify: &["java", "Verify.java"] },
+    Language {
+        name: "java",
+        program: "javac",
+        sign: &["java", "Sign.java"],
+        verify: &["java", "Verify.java"],
+    },
     Language {
         name: "csharp",
         program: "dotnet",
         sign: &["dotnet", "run", "Sign.cs"],
         verify: &["dotnet", "run", "Verify.cs", "--"],
     },
-    Language { name: "go", program: "go", sign: &["go", "run", "sign.go"], verify: &["go", "run", "verify.go"] },
-    Language { name: "php", program: "php", sign: &["php", "sign.php"], verify: &["php", "verify.php"] },
+    Language {
+        name: "go",
+        program: "go",
+        sign: &["go", "run", "sign.go"],
+        verify: &["go", "run", "verify.go"],
+    },
+    Language {
+        name: "php",
+        program: "php",
+        sign: &["php", "sign.php"],
+        verify: &["php", "verify.php"],
+    },
 ];
 
 /// The vector of the Standard Webhooks libraries.
@@ -75,11 +105,16 @@ fn directory(name: &str) -> PathBuf {
 fn here() -> Vec<&'static Language> {
     let there = |language: &&Language| {
         let (name, program) = (language.name, language.program);
-        let found = Command::new("sh").args(["-c", &format!("command -v {program}")]).stdout(Stdio::null()).status();
+        let found = Command::new("sh")
+            .args(["-c", &format!("command -v {program}")])
+            .stdout(Stdio::null())
+            .status();
         let found = found.is_ok_and(|status| status.success());
         if !found {
-            let said =
-                writeln!(std::io::stderr().lock(), "\n-- NOT RUN: docs/snippets/{name} (not installed: {program})");
+            let said = writeln!(
+                std::io::stderr().lock(),
+                "\n-- NOT RUN: docs/snippets/{name} (not installed: {program})"
+            );
             said.expect("stderr");
         }
         found
@@ -104,7 +139,10 @@ fn run(
     let mut process = Command::new(command[0]);
     process.args(&command[1..]).current_dir(&work);
     installation.environment(&mut process);
-    process.env("GOCACHE", installation.path().join("go-cache")).env("GOFLAGS", "-mod=mod").envs(env.iter().copied());
+    process
+        .env("GOCACHE", installation.path().join("go-cache"))
+        .env("GOFLAGS", "-mod=mod")
+        .envs(env.iter().copied());
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = process.spawn().expect("it starts");
     // A program without input may exit before it is written.
@@ -128,13 +166,29 @@ fn each_language_signs_calls_that_both_services_accept() {
     for language in here() {
         let done = run(language, language.sign, &installation, &[], "");
         assert_eq!(done.code, 0, "{}: {}{}", language.name, done.stdout, done.stderr);
-        let answers: Vec<Value> =
-            done.stdout.lines().map(|line| serde_json::from_str(line).expect("a JSON value a line")).collect();
-        let [quote, wallet] = answers.as_slice() else { panic!("{}: {}", language.name, done.stdout) };
-        assert_eq!((&quote["country"], &quote["amount"]), (&"PAK".into(), &500.into()), "{}", language.name);
+        let answers: Vec<Value> = done
+            .stdout
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a JSON value a line"))
+            .collect();
+        let [quote, wallet] = answers.as_slice() else {
+            panic!("{}: {}", language.name, done.stdout)
+        };
+        assert_eq!(
+            (&quote["country"], &quote["amount"]),
+            (&"PAK".into(), &500.into()),
+            "{}",
+            language.name
+        );
         assert_eq!(wallet["wallet_id"], sandbox.text("wallet_id"), "{}", language.name);
         // A wrong key is refused, and the program reports it.
-        let wrong = run(language, language.sign, &installation, &[("CORRIDOR_SECRET_KEY", "not the key")], "");
+        let wrong = run(
+            language,
+            language.sign,
+            &installation,
+            &[("CORRIDOR_SECRET_KEY", "not the key")],
+            "",
+        );
         assert_ne!(wrong.code, 0, "{}: {}", language.name, wrong.stdout);
     }
 }
@@ -148,15 +202,30 @@ fn each_language_tells_genuine_webhooks_from_forged_ones() {
         Arrived { what: "two secrets", secret: &both, ..GOOD },
         Arrived { what: "two signatures", signature: &among, ..GOOD },
         Arrived { what: "at the end of its time", now: "1614265630", ..GOOD },
-        Arrived { what: "a body that was changed", body: r#"{"test": 2432232315}"#, genuine: false, ..GOOD },
-        Arrived { what: "a body with a line end", body: "{\"test\": 2432232314}\n", genuine: false, ..GOOD },
+        Arrived {
+            what: "a body that was changed",
+            body: r#"{"test": 2432232315}"#,
+            genuine: false,
+            ..GOOD
+        },
+        Arrived {
+            what: "a body with a line end",
+            body: "{\"test\": 2432232314}\n",
+            genuine: false,
+            ..GOOD
+        },
         Arrived { what: "another id", id: "msg_p5jXN8AQM9LWM0D4loKWxJel", genuine: false, ..GOOD },
         Arrived { what: "another timestamp", sent: "1614265331", genuine: false, ..GOOD },
         Arrived { what: "no timestamp", sent: "now", genuine: false, ..GOOD },
         Arrived { what: "too old", now: "1614265631", genuine: false, ..GOOD },
         Arrived { what: "too new", now: "1614265029", genuine: false, ..GOOD },
         Arrived { what: "another secret", secret: OTHER_SECRET, genuine: false, ..GOOD },
-        Arrived { what: "another version", signature: &SIGNATURE.replace("v1", "v2"), genuine: false, ..GOOD },
+        Arrived {
+            what: "another version",
+            signature: &SIGNATURE.replace("v1", "v2"),
+            genuine: false,
+            ..GOOD
+        },
         Arrived { what: "no signature", signature: "", genuine: false, ..GOOD },
     ];
     let installation = Installation::new();
@@ -168,7 +237,12 @@ fn each_language_tells_genuine_webhooks_from_forged_ones() {
             let done = run(language, &command, &installation, &env, given.body);
             let (said, code) = if given.genuine { ("genuine", 0) } else { ("forged", 1) };
             let (name, what) = (language.name, given.what);
-            assert_eq!((done.stdout.trim(), done.code), (said, code), "{name}, {what}: {}", done.stderr);
+            assert_eq!(
+                (done.stdout.trim(), done.code),
+                (said, code),
+                "{name}, {what}: {}",
+                done.stderr
+            );
         }
     }
 }
@@ -199,7 +273,10 @@ fn the_signing_helper_of_the_documentation_makes_tokens_that_are_accepted() {
     // The claim matches the body, and the secret key is never shown.
     let secret = variables["CORRIDOR_SECRET_KEY"].as_str().expect("a text");
     assert!(!told["steps"].to_string().contains(secret), "{told}");
-    assert_eq!((&told["genuine"], &told["tampered"]), (&"Genuine.".into(), &"Forged: refuse it.".into()));
+    assert_eq!(
+        (&told["genuine"], &told["tampered"]),
+        (&"Genuine.".into(), &"Forged: refuse it.".into())
+    );
     assert!(told["old"].as_str().is_some_and(|said| said.contains("too old")), "{told}");
 }
 

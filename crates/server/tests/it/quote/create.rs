@@ -39,9 +39,11 @@ async fn a_quote_has_the_members_of_the_specification_in_order(on: On) {
 
 async fn a_quote_repeats_the_currency_of_the_request_and_its_exact_amount(on: On) {
     let bank = Bank::new(on).await;
-    for (currency, amount, shown) in
-        [(Currency::Kwd, "10.125", "10.125"), (Currency::Eur, "1e2", "100"), (Currency::Try, "99.10", "99.1")]
-    {
+    for (currency, amount, shown) in [
+        (Currency::Kwd, "10.125", "10.125"),
+        (Currency::Eur, "1e2", "100"),
+        (Currency::Try, "99.10", "99.1"),
+    ] {
         let quote = bank.quote(Country::Phl, currency, amount).await;
         assert_eq!(quote.0["currency"].text(), currency.code());
         assert_eq!(quote.0["amount"].number(), shown);
@@ -60,17 +62,26 @@ async fn a_quote_shows_the_limits_of_its_corridor(on: On) {
         (Country::Vnm, "2000", "20000000000"),
     ] {
         let quote = bank.quote(country, Currency::Sar, "250").await;
-        let shown = (quote.0["min_amount_destination"].number(), quote.0["max_amount_destination"].number());
+        let shown = (
+            quote.0["min_amount_destination"].number(),
+            quote.0["max_amount_destination"].number(),
+        );
         assert_eq!(shown, (min, max), "{country:?}");
     }
 }
 
 async fn a_quote_is_valid_for_its_corridors_time(on: On) {
-    let setup = Setup::new().set("corridors.PAK.quote_ttl_s", "30").set("corridors.IND.quote_ttl_s", "1800");
+    let setup = Setup::new()
+        .set("corridors.PAK.quote_ttl_s", "30")
+        .set("corridors.IND.quote_ttl_s", "1800");
     let bank = Bank::alone(on, setup).await;
     for (country, seconds) in [(Country::Pak, 30), (Country::Ind, 1_800), (Country::Vnm, 300)] {
         let quote = bank.quote(country, Currency::Aed, "100").await;
-        assert_eq!(instant(&quote.0["expires"]) - instant(&quote.0["timestamp"]), Span::secs(seconds), "{country:?}");
+        assert_eq!(
+            instant(&quote.0["expires"]) - instant(&quote.0["timestamp"]),
+            Span::secs(seconds),
+            "{country:?}"
+        );
     }
     bank.finish().await;
 }
@@ -97,7 +108,10 @@ async fn hints_for_routing_change_nothing_in_the_answer(on: On) {
                    "bank_branch_code":"hdfc0000001","unknown":{"a":[1]}}"#;
     let hinted = bank.post("/v2/quote", body).send().await.ok();
     assert_eq!(hinted.names(), plain.0.names());
-    assert_eq!((&hinted["rate"], &hinted["amount_destination"]), (&plain.0["rate"], &plain.0["amount_destination"]));
+    assert_eq!(
+        (&hinted["rate"], &hinted["amount_destination"]),
+        (&plain.0["rate"], &plain.0["amount_destination"])
+    );
     for blank in ["null", "\"\"", "\"  \""] {
         let body = format!(
             r#"{{"country":"IND","currency":"AED","amount":100,"beneficiary_account_number":{blank},"bank_branch_code":{blank}}}"#
@@ -111,10 +125,13 @@ const QUOTES_PER_PAIR: i64 = 5;
 
 async fn the_four_decimal_rule_holds_for_every_corridor_and_currency(on: On) {
     let bank = Bank::agreed(on, |policy| policy.margin_bps = 37).await;
-    let pairs = Country::ALL.into_iter().flat_map(|country| Currency::SOURCES.map(|currency| (country, currency)));
+    let pairs = Country::ALL
+        .into_iter()
+        .flat_map(|country| Currency::SOURCES.map(|currency| (country, currency)));
     let asked = pairs.flat_map(|pair| (0..QUOTES_PER_PAIR).map(move |number| (pair, number)));
     let calls = asked.map(|((country, currency), number)| {
-        let amount = Decimal::new(i128::from(4_000_019 + number * 7_777_777), 5).round(2, Rounding::HalfEven);
+        let amount = Decimal::new(i128::from(4_000_019 + number * 7_777_777), 5)
+            .round(2, Rounding::HalfEven);
         let bank = bank.clone();
         async move { bank.quote(country, currency, &amount.to_string()).await }
     });
@@ -123,7 +140,12 @@ async fn the_four_decimal_rule_holds_for_every_corridor_and_currency(on: On) {
     for quote in quotes {
         let number = |name: &str| Decimal::parse(quote.0[name].number()).expect("a number");
         let product = number("rate").checked_mul(number("amount")).expect("fits");
-        assert_eq!(product.round(4, Rounding::HalfEven), number("amount_destination"), "{}", quote.0);
+        assert_eq!(
+            product.round(4, Rounding::HalfEven),
+            number("amount_destination"),
+            "{}",
+            quote.0
+        );
         assert!(number("rate").decimals() <= 12, "{}", quote.0);
         assert!(agrees_in_binary_floats(&quote.0), "{}", quote.0);
         let step = if quote.country() == Country::Vnm { 0 } else { 2 };
@@ -132,8 +154,12 @@ async fn the_four_decimal_rule_holds_for_every_corridor_and_currency(on: On) {
 }
 
 /// The result of a client that computes with binary floats.
-#[expect(clippy::float_arithmetic, reason = "stands for a client that computes in binary floating point")]
+#[expect(
+    clippy::float_arithmetic,
+    reason = "stands for a client that computes in binary floating point"
+)]
 fn agrees_in_binary_floats(quote: &Json) -> bool {
     let float = |name: &str| quote[name].number().parse::<f64>().expect("a number");
-    format!("{:.4}", float("rate") * float("amount")) == format!("{:.4}", float("amount_destination"))
+    format!("{:.4}", float("rate") * float("amount"))
+        == format!("{:.4}", float("amount_destination"))
 }

@@ -55,10 +55,22 @@ const CASES: [(&str, &str, &str); 62] = [
     ("beneficiary_account_number", "5", "body.beneficiary_account_number string_type"),
     ("beneficiary_account_number", "{}", "body.beneficiary_account_number string_type"),
     ("beneficiary_account_number", "false", "body.beneficiary_account_number string_type"),
-    ("beneficiary_account_number", "\"PK36\\u0000SCBL\"", "body.beneficiary_account_number control_character"),
-    ("beneficiary_account_number", "\"PK37SCBL0000001123456702\"", "body.beneficiary_account_number invalid_iban"),
+    (
+        "beneficiary_account_number",
+        "\"PK36\\u0000SCBL\"",
+        "body.beneficiary_account_number control_character",
+    ),
+    (
+        "beneficiary_account_number",
+        "\"PK37SCBL0000001123456702\"",
+        "body.beneficiary_account_number invalid_iban",
+    ),
     ("beneficiary_account_number", "\"PK36SCBL\"", "body.beneficiary_account_number invalid_iban"),
-    ("beneficiary_account_number", "\"12-34\"", "body.beneficiary_account_number invalid_account_number"),
+    (
+        "beneficiary_account_number",
+        "\"12-34\"",
+        "body.beneficiary_account_number invalid_account_number",
+    ),
     ("beneficiary_account_number", "\"PK36SCBL0000001123456702\"", ""),
     ("beneficiary_account_number", "\"pk36 scbl 0000 0011 2345 6702\"", ""),
     ("beneficiary_account_number", "\"12345678901234567890\"", ""),
@@ -86,23 +98,32 @@ async fn each_field_is_held_to_its_rule(on: On) {
             format!("\"{}\"", "1".repeat(65)),
             "body.beneficiary_account_number string_too_long",
         ),
-        ("bank_branch_code", format!("\"{}\"", "A".repeat(36)), "body.bank_branch_code string_too_long"),
+        (
+            "bank_branch_code",
+            format!("\"{}\"", "A".repeat(36)),
+            "body.bank_branch_code string_too_long",
+        ),
     ];
     let cases = CASES.into_iter().map(|(field, raw, expected)| (field, raw.to_owned(), expected));
     for (field, raw, expected) in cases.chain(long) {
         let answer = bank.post("/v2/quote", body(field, &raw)).send().await;
-        let told = if answer.status == 200 { String::new() } else { answer.fault_kinds().join(", ") };
+        let told =
+            if answer.status == 200 { String::new() } else { answer.fault_kinds().join(", ") };
         if told != expected {
             wrong.push(format!("{field} = {raw}: {told:?}, not {expected:?}"));
         }
     }
     for field in ["country", "currency", "amount"] {
-        bank.post("/v2/quote", without(field)).send().await.fault(&format!("body.{field}"), "missing");
+        bank.post("/v2/quote", without(field))
+            .send()
+            .await
+            .fault(&format!("body.{field}"), "missing");
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-const GOOD: [(&str, &str); 3] = [("country", "\"PAK\""), ("currency", "\"AED\""), ("amount", "500")];
+const GOOD: [(&str, &str); 3] =
+    [("country", "\"PAK\""), ("currency", "\"AED\""), ("amount", "500")];
 
 fn body(field: &str, raw: &str) -> String {
     let kept = GOOD.iter().filter(|(name, _)| *name != field);
@@ -113,13 +134,19 @@ fn body(field: &str, raw: &str) -> String {
 
 fn without(field: &str) -> String {
     let kept = GOOD.iter().filter(|(name, _)| *name != field);
-    format!("{{{}}}", kept.map(|(name, value)| format!("\"{name}\":{value}")).collect::<Vec<_>>().join(","))
+    format!(
+        "{{{}}}",
+        kept.map(|(name, value)| format!("\"{name}\":{value}")).collect::<Vec<_>>().join(",")
+    )
 }
 
 async fn all_errors_are_reported_at_once_in_field_order(on: On) {
     let bank = Bank::new(on).await;
     let missing = bank.post("/v2/quote", "{}").send().await;
-    assert_eq!(missing.fault_kinds(), ["body.country missing", "body.currency missing", "body.amount missing"]);
+    assert_eq!(
+        missing.fault_kinds(),
+        ["body.country missing", "body.currency missing", "body.amount missing"]
+    );
     let body = r#"{"bank_branch_code":1,"beneficiary_account_number":[],"amount":"x","currency":"XXX","country":""}"#;
     assert_eq!(
         bank.post("/v2/quote", body).send().await.fault_kinds(),
@@ -131,11 +158,13 @@ async fn all_errors_are_reported_at_once_in_field_order(on: On) {
             "body.bank_branch_code string_type"
         ]
     );
-    let hints =
-        r#"{"country":"IND","currency":"AED","amount":100,"beneficiary_account_number":"12","bank_branch_code":"12"}"#;
+    let hints = r#"{"country":"IND","currency":"AED","amount":100,"beneficiary_account_number":"12","bank_branch_code":"12"}"#;
     assert_eq!(
         bank.post("/v2/quote", hints).send().await.fault_kinds(),
-        ["body.beneficiary_account_number invalid_account_number", "body.bank_branch_code invalid_ifsc"]
+        [
+            "body.beneficiary_account_number invalid_account_number",
+            "body.bank_branch_code invalid_ifsc"
+        ]
     );
 }
 
@@ -158,5 +187,8 @@ async fn the_context_of_an_error_names_the_accepted_values(on: On) {
     assert_eq!(fault("amount", "0.01").await.ctx.to_string(), r#"{"min":1}"#);
     assert_eq!(fault("amount", "99999999").await.ctx.to_string(), r#"{"max":1000000000}"#);
     let kuwait = bank.quote_call(Country::Pak, Currency::Kwd, "1.0001").send().await;
-    assert_eq!(kuwait.fault("body.amount", "decimal_max_places").ctx.to_string(), r#"{"decimal_places":3}"#);
+    assert_eq!(
+        kuwait.fault("body.amount", "decimal_max_places").ctx.to_string(),
+        r#"{"decimal_places":3}"#
+    );
 }

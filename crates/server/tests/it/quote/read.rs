@@ -51,7 +51,10 @@ async fn an_unknown_quote_is_not_found(on: On) {
 async fn a_quote_of_another_country_is_not_found(on: On) {
     let bank = Bank::new(on).await;
     let quote = bank.any_quote().await;
-    bank.get(&format!("/v2/quote/{}?country=IND", quote.id())).send().await.refused(400, "quote_not_found");
+    bank.get(&format!("/v2/quote/{}?country=IND", quote.id()))
+        .send()
+        .await
+        .refused(400, "quote_not_found");
 }
 
 async fn path_and_query_are_held_to_their_rules(on: On) {
@@ -63,7 +66,10 @@ async fn path_and_query_are_held_to_their_rules(on: On) {
         (format!("/v2/quote/{id}?country=USA"), "query.country enum"),
         (format!("/v2/quote/{id}?country=PAK&country=PAK"), "query.country multiple_values"),
         ("/v2/quote/12?country=PAK".to_owned(), "path.id uuid_parsing"),
-        ("/v2/quote/6f0c7ac653b54d3a9d9e0123456789ab?country=PAK".to_owned(), "path.id uuid_parsing"),
+        (
+            "/v2/quote/6f0c7ac653b54d3a9d9e0123456789ab?country=PAK".to_owned(),
+            "path.id uuid_parsing",
+        ),
         ("/v2/quote/%00?country=PAK".to_owned(), "path.id uuid_parsing"),
         ("/v2/quote/x?country=USA".to_owned(), "query.country enum"),
     ] {

@@ -21,7 +21,10 @@ on_both_stores! {
 
 async fn a_closed_corridor_is_unavailable(on: On) {
     let bank = Bank::alone(on, Setup::new().set("corridors.EGY.open", "false")).await;
-    bank.quote_call(Country::Egy, Currency::Aed, "100").send().await.refused(400, "corridor_unavailable");
+    bank.quote_call(Country::Egy, Currency::Aed, "100")
+        .send()
+        .await
+        .refused(400, "corridor_unavailable");
     let order = Order::example(Country::Egy, Currency::Aed, bank.any_quote().await.id(), "100");
     bank.pay(&order).await.refused(400, "corridor_unavailable");
     bank.pay(&order.text("sender_name", "")).await.fault("body.sender_name", "missing");
@@ -29,15 +32,25 @@ async fn a_closed_corridor_is_unavailable(on: On) {
 }
 
 async fn a_corridor_without_rails_is_unavailable(on: On) {
-    let setup = Setup::new().set("rails.phl-instapay.enabled", "false").set("rails.phl-pesonet.enabled", "false");
+    let setup = Setup::new()
+        .set("rails.phl-instapay.enabled", "false")
+        .set("rails.phl-pesonet.enabled", "false");
     let bank = Bank::alone(on, setup).await;
-    bank.quote_call(Country::Phl, Currency::Aed, "100").send().await.refused(400, "corridor_unavailable");
+    bank.quote_call(Country::Phl, Currency::Aed, "100")
+        .send()
+        .await
+        .refused(400, "corridor_unavailable");
     bank.finish().await;
 }
 
 async fn a_country_that_the_tenant_did_not_agree_on_is_forbidden(on: On) {
-    let bank = Bank::agreed(on, |policy| policy.countries.retain(|country| *country != Country::Npl)).await;
-    bank.quote_call(Country::Npl, Currency::Aed, "100").send().await.refused(403, "corridor_not_enabled");
+    let bank =
+        Bank::agreed(on, |policy| policy.countries.retain(|country| *country != Country::Npl))
+            .await;
+    bank.quote_call(Country::Npl, Currency::Aed, "100")
+        .send()
+        .await
+        .refused(403, "corridor_not_enabled");
     let order = bank.any_quote().await.order().text("country", "NPL");
     bank.pay(&order).await.refused(403, "corridor_not_enabled");
 }
@@ -57,34 +70,51 @@ async fn a_missing_rate_is_unavailable(on: On) {
     let now = jiff::Timestamp::now().to_string();
     let bank = with_rates(on, &now).await;
     bank.quote_call(Country::Pak, Currency::Aed, "100").send().await.ok();
-    bank.quote_call(Country::Ind, Currency::Aed, "100").send().await.refused(400, "rate_unavailable");
-    bank.quote_call(Country::Pak, Currency::Eur, "100").send().await.refused(400, "rate_unavailable");
+    bank.quote_call(Country::Ind, Currency::Aed, "100")
+        .send()
+        .await
+        .refused(400, "rate_unavailable");
+    bank.quote_call(Country::Pak, Currency::Eur, "100")
+        .send()
+        .await
+        .refused(400, "rate_unavailable");
     bank.finish().await;
 }
 
 async fn an_old_rate_is_unavailable(on: On) {
     let bank = with_rates(on, "2026-01-01T00:00:00Z").await;
-    bank.quote_call(Country::Pak, Currency::Aed, "100").send().await.refused(400, "rate_unavailable");
+    bank.quote_call(Country::Pak, Currency::Aed, "100")
+        .send()
+        .await
+        .refused(400, "rate_unavailable");
     bank.finish().await;
 }
 
 async fn a_quote_is_repeated_though_its_rate_is_too_old_by_now(on: On) {
     let bank = with_rates(on, &jiff::Timestamp::now().to_string()).await;
-    let keyed = |key| bank.quote_call(Country::Pak, Currency::Aed, "100").header("idempotency-key", key);
+    let keyed =
+        |key| bank.quote_call(Country::Pak, Currency::Aed, "100").header("idempotency-key", key);
     let first = keyed("k").send().await;
     first.ok();
     bank.advance(Span::hours(48)).await;
     keyed("other").send().await.refused(400, "rate_unavailable");
     let again = keyed("k").send().await;
     assert_eq!((again.header("idempotent-replayed"), &again.body), (Some("true"), &first.body));
-    let changed = bank.quote_call(Country::Pak, Currency::Aed, "101").header("idempotency-key", "k").send().await;
+    let changed = bank
+        .quote_call(Country::Pak, Currency::Aed, "101")
+        .header("idempotency-key", "k")
+        .send()
+        .await;
     changed.fault("header.idempotency-key", "idempotency_mismatch");
     bank.finish().await;
 }
 
 /// A limit of two open quotes, in environment `test` because mock has none.
 fn capped() -> Setup {
-    Setup::new().set("environment", "test").set("limits.enabled", "false").set("corridors.PAK.open_quote_cap", "2")
+    Setup::new()
+        .set("environment", "test")
+        .set("limits.enabled", "false")
+        .set("corridors.PAK.open_quote_cap", "2")
 }
 
 async fn too_many_open_quotes_are_refused(on: On) {
@@ -98,7 +128,10 @@ async fn too_many_open_quotes_are_refused(on: On) {
     Bank::at(&bank.running).await.any_quote().await;
     bank.pay(&first.order()).await.ok();
     bank.any_quote().await;
-    bank.quote_call(Country::Pak, Currency::Aed, "100").send().await.refused(400, "open_quote_limit");
+    bank.quote_call(Country::Pak, Currency::Aed, "100")
+        .send()
+        .await
+        .refused(400, "open_quote_limit");
     bank.finish().await;
 }
 

@@ -20,21 +20,30 @@ async fn quotes_run_out_when_the_clock_is_moved(on: On) {
     let quote = bank.any_quote().await;
     bank.advance(Span::secs(300)).await;
     bank.pay(&quote.order()).await.refused(400, "quote_expired");
-    assert_eq!(bank.get(&format!("/v2/quote/{}?country=PAK", quote.id())).send().await.ok(), quote.0);
+    assert_eq!(
+        bank.get(&format!("/v2/quote/{}?country=PAK", quote.id())).send().await.ok(),
+        quote.0
+    );
     bank.finish().await;
 }
 
 async fn the_clock_shows_how_far_it_is_ahead(on: On) {
     let bank = Bank::alone(on, Setup::new()).await;
     let before = bank.unsigned(Method::GET, "/sandbox/clock", None).send().await.ok();
-    assert_eq!((before.names(), before["ahead_seconds"].integer()), (vec!["now", "ahead_seconds"], 0));
+    assert_eq!(
+        (before.names(), before["ahead_seconds"].integer()),
+        (vec!["now", "ahead_seconds"], 0)
+    );
     let moves = (0..5).map(|_| bank.advance(Span::secs(100)));
     futures_util::future::join_all(moves).await;
     let after = bank.unsigned(Method::GET, "/sandbox/clock", None).send().await.ok();
     assert_eq!(after["ahead_seconds"].integer(), 500);
     assert!(instant(&after["now"]) - instant(&before["now"]) >= Span::secs(500));
     let quote = bank.any_quote().await;
-    assert!(instant(&quote.0["timestamp"]) >= instant(&after["now"]), "quotes are made at the moved time");
+    assert!(
+        instant(&quote.0["timestamp"]) >= instant(&after["now"]),
+        "quotes are made at the moved time"
+    );
     bank.finish().await;
 }
 
@@ -69,6 +78,9 @@ async fn the_clock_moves_forward_and_not_too_far(on: On) {
         ("?seconds=1.5", "invalid_query"),
         ("", "invalid_query"),
     ] {
-        bank.unsigned(Method::POST, &format!("/sandbox/clock{query}"), None).send().await.refused(400, code);
+        bank.unsigned(Method::POST, &format!("/sandbox/clock{query}"), None)
+            .send()
+            .await
+            .refused(400, code);
     }
 }

@@ -25,9 +25,12 @@ async fn waiting(bank: &Bank) -> String {
 
 async fn a_payment_on_its_way_can_be_made_to_end_in_every_way(on: On) {
     let bank = Bank::new(on).await;
-    for (state, reached, lines) in
-        [("succeeded", "succeeded", 1), ("failed", "failed", 0), ("canceled", "reversed", 0), ("unknown", "unknown", 0)]
-    {
+    for (state, reached, lines) in [
+        ("succeeded", "succeeded", 1),
+        ("failed", "failed", 0),
+        ("canceled", "reversed", 0),
+        ("unknown", "unknown", 0),
+    ] {
         let id = waiting(&bank).await;
         assert_eq!(steer(&bank, &id, state).await.ok().names(), ["bank_status"]);
         bank.reaches(Country::Pak, &id, reached).await;
@@ -49,7 +52,9 @@ async fn a_payment_that_succeeded_can_be_returned(on: On) {
 
 async fn an_unknown_payment_can_be_cleared_up(on: On) {
     let bank = Bank::new(on).await;
-    for (state, reached) in [("succeeded", "succeeded"), ("failed", "failed"), ("canceled", "reversed")] {
+    for (state, reached) in
+        [("succeeded", "succeeded"), ("failed", "failed"), ("canceled", "reversed")]
+    {
         let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0004")).await;
         bank.reaches(Country::Pak, &id, "unknown").await;
         steer(&bank, &id, state).await.ok();

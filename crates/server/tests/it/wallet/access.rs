@@ -16,9 +16,11 @@ on_both_stores! {
 
 async fn provisioning_needs_its_role(on: On) {
     let bank = WalletBank::new(on).await;
-    let body = r#"{"customer_id":"c","customer_email":"c@example.com","customer_phone":"+923001234567"}"#;
+    let body =
+        r#"{"customer_id":"c","customer_email":"c@example.com","customer_phone":"+923001234567"}"#;
     for roles in [&[][..], &["wallet_viewer"], &["payment_manager"]] {
-        let call = bank.call_as(roles, Method::POST, "/v1/sdk/wallets/provision", Some(body.to_owned()));
+        let call =
+            bank.call_as(roles, Method::POST, "/v1/sdk/wallets/provision", Some(body.to_owned()));
         let answer = refused(&call.send().await, 403, "FORBIDDEN", None);
         assert_eq!(answer["details"]["required_role"].text(), "wallet_manager", "{roles:?}");
     }
@@ -27,7 +29,12 @@ async fn provisioning_needs_its_role(on: On) {
 async fn a_customer_has_one_wallet(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("twice").await;
-    let body = refused(&bank.provision_call("twice").send().await, 409, "WALLET_EXISTS", Some("customer_id"));
+    let body = refused(
+        &bank.provision_call("twice").send().await,
+        409,
+        "WALLET_EXISTS",
+        Some("customer_id"),
+    );
     assert_eq!(body["existing_wallet_id"].text(), wallet);
     assert_eq!(body["details"]["existing_wallet_id"].text(), wallet);
 }
@@ -63,7 +70,11 @@ async fn bad_input_names_its_field(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("fields").await;
     for (path, body, field) in [
-        ("/v1/sdk/wallets/provision", r#"{"customer_email":"a@b.co","customer_phone":"+923001234567"}"#, "customer_id"),
+        (
+            "/v1/sdk/wallets/provision",
+            r#"{"customer_email":"a@b.co","customer_phone":"+923001234567"}"#,
+            "customer_id",
+        ),
         (
             "/v1/sdk/wallets/provision",
             r#"{"customer_id":"x","customer_email":"invalid","customer_phone":"+923001234567"}"#,

@@ -96,7 +96,13 @@ impl WalletBank {
     }
 
     /// A payment request, once in this state. Returns status, exception, received and due amounts.
-    pub async fn becomes(&self, wallet: &str, request: &Json, state: &str, exception: &str) -> Json {
+    pub async fn becomes(
+        &self,
+        wallet: &str,
+        request: &Json,
+        state: &str,
+        exception: &str,
+    ) -> Json {
         let there = testkit::wait::until_async(WAIT_MAX, || async {
             let now = self.stored(request).await;
             (now.state.name(), now.exception().name()) == (state, exception)
@@ -107,7 +113,13 @@ impl WalletBank {
 
     pub async fn stored_deposits(&self, wallet: &str) -> Vec<Deposit> {
         let id = WalletId::parse(wallet).expect("a wallet's id");
-        let found = self.bank.running.store().transactions(self.bank.tenant.id, id, None, ALL).await.expect("read");
+        let found = self
+            .bank
+            .running
+            .store()
+            .transactions(self.bank.tenant.id, id, None, ALL)
+            .await
+            .expect("read");
         let deposits = found.rows.into_iter().filter_map(|row| match row {
             Transaction::Deposit(deposit) => Some(*deposit),
             Transaction::Exchange(_) => None,
@@ -122,13 +134,21 @@ impl WalletBank {
             let is = |deposit: &Deposit| deposit.status().is_some_and(|it| it.name() == status);
             found.len() == count && found.iter().all(is)
         });
-        assert!(there.await, "not {count} that are {status}: {:?}", self.stored_deposits(wallet).await);
+        assert!(
+            there.await,
+            "not {count} that are {status}: {:?}",
+            self.stored_deposits(wallet).await
+        );
         self.transactions(wallet, "").await
     }
 
     /// The wallet's transactions; `query` may filter them.
     pub async fn transactions(&self, wallet: &str, query: &str) -> Vec<Json> {
-        let page = self.get(&format!("/v1/sdk/transactions?wallet_id={wallet}&limit=100{query}")).send().await.ok();
+        let page = self
+            .get(&format!("/v1/sdk/transactions?wallet_id={wallet}&limit=100{query}"))
+            .send()
+            .await
+            .ok();
         page["transactions"].items().to_vec()
     }
 
@@ -136,7 +156,11 @@ impl WalletBank {
     pub async fn newest_is(&self, wallet: &str, state: DepositState) -> Deposit {
         let newest = || async { self.stored_deposits(wallet).await.into_iter().next() };
         let is = || async { newest().await.is_some_and(|deposit| deposit.state == state) };
-        assert!(testkit::wait::until_async(WAIT_MAX, is).await, "not {state:?}: {:?}", newest().await);
+        assert!(
+            testkit::wait::until_async(WAIT_MAX, is).await,
+            "not {state:?}: {:?}",
+            newest().await
+        );
         newest().await.expect("it is there")
     }
 
@@ -159,14 +183,22 @@ impl WalletBank {
     /// A wallet as stored.
     pub async fn stored_wallet(&self, wallet: &str) -> Wallet {
         let id = WalletId::parse(wallet).expect("a wallet's id");
-        self.bank.running.store().wallet(self.bank.tenant.id, id).await.expect("read").expect("there")
+        self.bank
+            .running
+            .store()
+            .wallet(self.bank.tenant.id, id)
+            .await
+            .expect("read")
+            .expect("there")
     }
 
     /// A wallet once it has the status and every consequence is applied, also on chain.
     pub async fn wallet_becomes(&self, wallet: &str, status: &str) -> Json {
         let there = testkit::wait::until_async(WAIT_MAX, || async {
             let now = self.stored_wallet(wallet).await;
-            let in_line = !now.follow_up && now.freeze.is_none() && now.frozen_on_chain == now.state.is_frozen();
+            let in_line = !now.follow_up
+                && now.freeze.is_none()
+                && now.frozen_on_chain == now.state.is_frozen();
             now.state.name() == status && in_line
         });
         assert!(there.await, "not {status}: {:?}", self.stored_wallet(wallet).await);
@@ -193,27 +225,45 @@ impl WalletBank {
         let (store, tenant) = (self.bank.running.store(), self.bank.tenant.id);
         let found = || async { store.exchange(tenant, id).await.expect("read").expect("there") };
         let is = || async { found().await.state == state };
-        assert!(testkit::wait::until_async(WAIT_MAX, is).await, "not {state:?}: {:?}", found().await);
+        assert!(
+            testkit::wait::until_async(WAIT_MAX, is).await,
+            "not {state:?}: {:?}",
+            found().await
+        );
     }
 
     /// The contents of the valid webhooks about a resource in order of receipt, once there are this
     /// many.
     pub async fn told(&self, subject: &str, count: usize) -> Vec<Json> {
         self.webhooks(subject, count).await;
-        self.receiver.book().taken_about(subject).iter().map(|entry| Json::read(&entry.arrival.body)).collect()
+        self.receiver
+            .book()
+            .taken_about(subject)
+            .iter()
+            .map(|entry| Json::read(&entry.arrival.body))
+            .collect()
     }
 
     /// The kinds of the bank's open alerts.
     pub async fn alerts(&self) -> Vec<&'static str> {
-        let alerts = self.bank.running.store().alerts(self.bank.tenant.id, 100).await.expect("read");
+        let alerts =
+            self.bank.running.store().alerts(self.bank.tenant.id, 100).await.expect("read");
         alerts.into_iter().map(|(_, alert)| alert.kind.name()).collect()
     }
 
     /// Waits for an open alert of a kind with this text.
     pub async fn is_alerted(&self, kind: AlertKind, what: &str) {
-        let alerts = || async { self.bank.running.store().alerts(self.bank.tenant.id, 100).await.expect("read") };
-        let says = || async { alerts().await.iter().any(|(_, it)| it.kind == kind && it.what.contains(what)) };
-        assert!(testkit::wait::until_async(WAIT_MAX, says).await, "{what} is not among {:?}", alerts().await);
+        let alerts = || async {
+            self.bank.running.store().alerts(self.bank.tenant.id, 100).await.expect("read")
+        };
+        let says = || async {
+            alerts().await.iter().any(|(_, it)| it.kind == kind && it.what.contains(what))
+        };
+        assert!(
+            testkit::wait::until_async(WAIT_MAX, says).await,
+            "{what} is not among {:?}",
+            alerts().await
+        );
     }
 
     /// Recomputes every balance of the bank and checks that each currency sums to zero.
@@ -231,7 +281,8 @@ impl WalletBank {
     /// A sender submits their details; returns the address shown to them.
     pub async fn introduced(&self, request: &Json, details: SenderDetails) -> String {
         let token = request["payment_link"].text().rsplit('/').next().expect("a token");
-        let said = self.bank.running.wallets().submit_sender(token, details, None).await.expect("taken");
+        let said =
+            self.bank.running.wallets().submit_sender(token, details, None).await.expect("taken");
         said.escrow.expect("has one").to_string()
     }
 
@@ -239,8 +290,10 @@ impl WalletBank {
     /// request's own.
     pub async fn escrow(&self, request: &Json) -> String {
         let id = PaymentRequestId::parse(id(request)).expect("an id");
-        let said = self.bank.running.store().sender_infos(self.bank.tenant.id, id).await.expect("read");
-        let shown = said.into_iter().rev().find_map(|info| info.escrow).map(|escrow| escrow.to_string());
+        let said =
+            self.bank.running.store().sender_infos(self.bank.tenant.id, id).await.expect("read");
+        let shown =
+            said.into_iter().rev().find_map(|info| info.escrow).map(|escrow| escrow.to_string());
         shown.unwrap_or_else(|| request["escrow_address"].text().to_owned())
     }
 
@@ -269,7 +322,12 @@ impl WalletBank {
 
     /// Calls a contract from `from`, in a block of its own.
     pub fn acts(&self, from: Address, contract: Address, data: Vec<u8>) {
-        let done = self.devchain().transact_as(from.0.into(), Some(contract.0.into()), data, Default::default());
+        let done = self.devchain().transact_as(
+            from.0.into(),
+            Some(contract.0.into()),
+            data,
+            Default::default(),
+        );
         assert!(done.expect("executed").succeeded);
     }
 
@@ -277,13 +335,23 @@ impl WalletBank {
     pub async fn coins_of(&self, from: Address, coin: StableCoin, to: &str, minor: u64) {
         self.coins(coin, &from.to_string(), minor).await;
         let to = Address::parse(to).expect("an address");
-        self.acts(from, self.token(coin), calls("transfer(address,uint256)", &[word(to), number(minor)]));
+        self.acts(
+            from,
+            self.token(coin),
+            calls("transfer(address,uint256)", &[word(to), number(minor)]),
+        );
     }
 
     /// The on-chain balance of an address in a token.
     pub async fn holds(&self, coin: StableCoin, address: &str) -> u64 {
         let address = Address::parse(address).expect("an address");
-        self.bank.running.chain().chain.token_balance(self.token(coin), address).await.expect("the node answers")
+        self.bank
+            .running
+            .chain()
+            .chain
+            .token_balance(self.token(coin), address)
+            .await
+            .expect("the node answers")
     }
 
     /// The controller of a wallet.

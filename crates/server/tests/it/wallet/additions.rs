@@ -34,12 +34,20 @@ const BLOCK: &str = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"A test"}"#;
 async fn subscribed(on: On, events: &str) -> WalletBank {
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let events = Subscriptions::parse(events).expect("events");
-    bank.bank.running.store().subscribe_webhook(bank.bank.tenant.id, &events, "test").await.expect("subscribed");
+    bank.bank
+        .running
+        .store()
+        .subscribe_webhook(bank.bank.tenant.id, &events, "test")
+        .await
+        .expect("subscribed");
     bank
 }
 
 fn of_kind<'a>(told: &'a [Json], kind: &str) -> Vec<&'a Json> {
-    told.iter().filter(|event| event["event_type"].text() == kind).map(|event| &event["data"]).collect()
+    told.iter()
+        .filter(|event| event["event_type"].text() == kind)
+        .map(|event| &event["data"])
+        .collect()
 }
 
 async fn each_event_of_a_deposit_names_it(on: On) {
@@ -55,10 +63,12 @@ async fn each_event_of_a_deposit_names_it(on: On) {
     assert_eq!(entries.len(), 3, "{entries:?}");
     for entry in &entries {
         let (transaction, tx) = (&entry["transaction_id"], &entry["tx_hash"]);
-        let of: Vec<&Json> = told.iter().filter(|event| event["data"]["transaction_id"] == *transaction).collect();
+        let of: Vec<&Json> =
+            told.iter().filter(|event| event["data"]["transaction_id"] == *transaction).collect();
         assert!(of.iter().all(|event| event["data"]["tx_hash"] == *tx), "{of:?}");
         let kinds: Vec<&str> = of.iter().map(|event| event["event_type"].text()).collect();
-        let last = if entry["amount"].text() == "12.01" { "transaction.failed" } else { THROUGH[2] };
+        let last =
+            if entry["amount"].text() == "12.01" { "transaction.failed" } else { THROUGH[2] };
         assert_eq!(kinds, [THROUGH[0], THROUGH[1], last], "{entry}");
     }
 }
@@ -82,7 +92,10 @@ async fn no_optional_event_is_sent_without_a_subscription(on: On) {
     let fails = bank.order_call(&wallet, "10.01", "").send().await.ok();
     bank.order_is(&fails, ExchangeState::Failed).await;
     let waits = bank.order_call(&wallet, "10.02", "").send().await.ok();
-    bank.post(&format!("/v1/sdk/orders/{}/cancel", waits["order_id"].text()), "{}").send().await.ok();
+    bank.post(&format!("/v1/sdk/orders/{}/cancel", waits["order_id"].text()), "{}")
+        .send()
+        .await
+        .ok();
     bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await.ok();
     bank.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), "{}").send().await.ok();
     bank.wallet_becomes(&wallet, "ACTIVE").await;
@@ -90,9 +103,11 @@ async fn no_optional_event_is_sent_without_a_subscription(on: On) {
     bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await.ok();
     assert_eq!(bank.webhooks(&wallet, 2).await, ["wallet.blocked", "wallet.blocked"]);
     let page = bank.get("/v1/sdk/events?limit=1000").send().await.ok();
-    let logged: Vec<&str> = page["events"].items().iter().map(|event| event["event_type"].text()).collect();
+    let logged: Vec<&str> =
+        page["events"].items().iter().map(|event| event["event_type"].text()).collect();
     assert_eq!(logged, [&THROUGH[..], &["wallet.blocked", "wallet.blocked"]].concat());
-    let numbers: Vec<i64> = page["events"].items().iter().map(|event| event["seq"].integer()).collect();
+    let numbers: Vec<i64> =
+        page["events"].items().iter().map(|event| event["seq"].integer()).collect();
     assert_eq!(numbers, [1, 2, 3, 4, 5], "no gaps");
 }
 
@@ -121,7 +136,10 @@ async fn an_endpoint_gets_its_subscribed_events_in_order(on: On) {
         [&*wallet, "notified", "10.01", "FAILED", "PAYOUT_FAILED"]
     );
     let waits = bank.order_call(&wallet, "10.02", "").send().await.ok();
-    bank.post(&format!("/v1/sdk/orders/{}/cancel", waits["order_id"].text()), "{}").send().await.ok();
+    bank.post(&format!("/v1/sdk/orders/{}/cancel", waits["order_id"].text()), "{}")
+        .send()
+        .await
+        .ok();
     let cancelled = &bank.told(waits["order_id"].text(), 1).await[0];
     assert_eq!(cancelled["event_type"].text(), "order.cancelled");
     assert_eq!(cancelled["data"]["failure_reason"].text(), "CANCELLED_BY_USER");
@@ -134,12 +152,19 @@ async fn an_endpoint_gets_its_subscribed_events_in_order(on: On) {
     let kinds: Vec<&str> = told.iter().map(|event| event["event_type"].text()).collect();
     assert_eq!(kinds, ["wallet.blocked", "wallet.unblocked", "wallet.blocked", "wallet.unblocked"]);
     let data = of_kind(&told, "wallet.unblocked")[0];
-    let names = ["wallet_id", "customer_id", "status", "unblock_reason", "unblocked_at", "triggered_by"];
+    let names =
+        ["wallet_id", "customer_id", "status", "unblock_reason", "unblocked_at", "triggered_by"];
     assert_eq!(data.names(), names);
-    assert_eq!((data["unblock_reason"].text(), data["triggered_by"].text()), ("relatives", "MANUAL"));
+    assert_eq!(
+        (data["unblock_reason"].text(), data["triggered_by"].text()),
+        ("relatives", "MANUAL")
+    );
     // Unsubscribed events stop, and the others continue without a gap.
     let store = bank.bank.running.store();
-    store.subscribe_webhook(bank.bank.tenant.id, &Subscriptions::default(), "test").await.expect("none");
+    store
+        .subscribe_webhook(bank.bank.tenant.id, &Subscriptions::default(), "test")
+        .await
+        .expect("none");
     bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await.ok();
     bank.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), "{}").send().await.ok();
     bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await.ok();
@@ -152,17 +177,24 @@ async fn expired_requests_and_blocks_are_reported(on: On) {
     let bank = subscribed(on, "all").await;
     let wallet = bank.in_use("time").await;
     let request = bank.hour(&wallet, "25.07").await;
-    bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK.replace('}', r#","auto_unblock_hours":1}"#))
-        .send()
-        .await
-        .ok();
+    bank.post(
+        &format!("/v1/sdk/wallets/{wallet}/block"),
+        BLOCK.replace('}', r#","auto_unblock_hours":1}"#),
+    )
+    .send()
+    .await
+    .ok();
     bank.later(Span::mins(61)).await;
     let expired = &bank.told(id(&request), 1).await[0];
     assert_eq!(expired["event_type"].text(), "payment_request.expired");
-    let names = ["payment_request_id", "wallet_id", "customer_id", "status", "expires_at", "expired_at"];
+    let names =
+        ["payment_request_id", "wallet_id", "customer_id", "status", "expires_at", "expired_at"];
     assert_eq!(expired["data"].names(), names);
     assert_eq!(expired["data"]["expires_at"], request["expires_at"]);
-    assert_eq!((expired["data"]["customer_id"].text(), expired["data"]["status"].text()), ("time", "EXPIRED"));
+    assert_eq!(
+        (expired["data"]["customer_id"].text(), expired["data"]["status"].text()),
+        ("time", "EXPIRED")
+    );
     let told = bank.told(&wallet, 2).await;
     let data = of_kind(&told, "wallet.unblocked")[0];
     assert_eq!((data["triggered_by"].text(), &data["unblock_reason"]), ("AUTOMATIC", &Json::Null));
@@ -182,19 +214,28 @@ async fn a_blacklisting_is_reported_when_ordered_and_when_in_effect(on: On) {
     let (wallet, blocked) = (bank.in_use("later").await, bank.in_use("blocked").await);
     bank.post(&format!("/v1/sdk/wallets/{blocked}/block"), BLOCK).send().await.ok();
     for (wallet, reference) in [(&wallet, "R-1"), (&blocked, "R-2")] {
-        bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order(reference, &day)).send().await.ok();
+        bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order(reference, &day))
+            .send()
+            .await
+            .ok();
         let told = bank.told(wallet, 2).await;
         let kinds: Vec<&str> = told.iter().map(|event| event["event_type"].text()).collect();
         assert_eq!(kinds, ["wallet.blocked", "wallet.blacklisted"]);
         let data = &told[1]["data"];
         assert_eq!((data["status"].text(), &data["blacklisted_at"]), ("BLOCKED", &Json::Null));
-        assert_eq!((data["effective_date"].text(), data["regulatory_reference"].text()), (&*day, reference));
+        assert_eq!(
+            (data["effective_date"].text(), data["regulatory_reference"].text()),
+            (&*day, reference)
+        );
     }
     bank.later(Span::days(3)).await;
     for wallet in [&wallet, &blocked] {
         let told = bank.told(wallet, 3).await;
         let data = &told[2]["data"];
-        assert_eq!((data["status"].text(), data["blacklisted_at"] == Json::Null), ("BLACKLISTED", false));
+        assert_eq!(
+            (data["status"].text(), data["blacklisted_at"] == Json::Null),
+            ("BLACKLISTED", false)
+        );
     }
     bank.finish().await;
 }
@@ -205,7 +246,8 @@ async fn a_request_an_order_and_a_transaction_are_read_by_their_ids(on: On) {
     let (request, entry) = bank.deposit(&wallet, "100.00", "COMPLETED").await;
     let order = bank.order_call(&wallet, "40.00", "").send().await.ok();
     let listed = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
-    let read = async |kind: &str, id: &str| bank.get(&format!("/v1/sdk/{kind}/{id}")).send().await.ok();
+    let read =
+        async |kind: &str, id: &str| bank.get(&format!("/v1/sdk/{kind}/{id}")).send().await.ok();
     // As in the lists, and for the list's query.
     let shows = |found: &Json, listed: &Json, more: &[&str]| {
         assert_eq!(found.names(), [&listed.names()[..], more].concat());
@@ -219,13 +261,18 @@ async fn a_request_an_order_and_a_transaction_are_read_by_their_ids(on: On) {
     shows(&transaction, &entry, &["wallet_id", "payment_request_id"]);
     assert_eq!(id(&transaction), id(&request));
     let exchanged = &bank.transactions(&wallet, "&type=EXCHANGED").await[0];
-    shows(&read("transactions", exchanged["transaction_id"].text()).await, exchanged, &["wallet_id"]);
+    shows(
+        &read("transactions", exchanged["transaction_id"].text()).await,
+        exchanged,
+        &["wallet_id"],
+    );
 }
 
 /// Status, exception, received amount, and the part in the wallet.
 async fn money(bank: &WalletBank, request: &Json) -> [String; 4] {
     let found = bank.get(&format!("/v1/sdk/payment-requests/{}", id(request))).send().await.ok();
-    ["status", "exception", "amount_received", "amount_released"].map(|name| found[name].text().to_owned())
+    ["status", "exception", "amount_received", "amount_released"]
+        .map(|name| found[name].text().to_owned())
 }
 
 async fn a_request_shows_that_its_money_was_rejected(on: On) {
@@ -244,7 +291,10 @@ async fn a_request_shows_that_its_money_was_rejected(on: On) {
         let released = if exception == "NONE" { amount } else { "0.00" };
         assert_eq!(money(&bank, &request).await, ["PAID", exception, amount, released]);
         let listed = bank.listed(&wallet, &request).await;
-        assert_eq!((listed["exception"].text(), listed["amount_released"].text()), (exception, released));
+        assert_eq!(
+            (listed["exception"].text(), listed["amount_released"].text()),
+            (exception, released)
+        );
     }
     // A block by the risk system also keeps the money.
     let blocked = bank.wallet("blocked").await;
@@ -296,11 +346,18 @@ async fn an_unblock_under_an_ordered_blacklisting_shows_its_day(on: On) {
     let day = (bank.bank.running.now() + Span::days(365)).date().to_string();
     bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order("R-1", &day)).send().await.ok();
     let unblock = bank.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), "{}").send().await;
-    let again = bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order("R-2", &day)).send().await;
+    let again =
+        bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order("R-2", &day)).send().await;
     for answer in [unblock, again] {
         let body = refused(&answer, 409, "CONFLICT", None);
-        assert!(body["message"].text().contains(&format!("it will be blacklisted on {day}")), "{body}");
+        assert!(
+            body["message"].text().contains(&format!("it will be blacklisted on {day}")),
+            "{body}"
+        );
         let details = &body["details"];
-        assert_eq!((details["current_status"].text(), details["effective_date"].text()), ("BLOCKED", &*day));
+        assert_eq!(
+            (details["current_status"].text(), details["effective_date"].text()),
+            ("BLOCKED", &*day)
+        );
     }
 }

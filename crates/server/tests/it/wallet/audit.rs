@@ -37,7 +37,12 @@ async fn blocks_and_unblocks_are_recorded_with_actor_and_request(on: On) {
     let wallet = bank.wallet("noted").await;
     let path = |what: &str| format!("/v1/sdk/wallets/{wallet}/{what}");
     let block = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"asked by the branch","auto_unblock_hours":24}"#;
-    let call = bank.call_as(&["compliance_officer", "auditor"], Method::POST, &path("block"), Some(block.to_owned()));
+    let call = bank.call_as(
+        &["compliance_officer", "auditor"],
+        Method::POST,
+        &path("block"),
+        Some(block.to_owned()),
+    );
     call.header("X-Request-Id", "r-block").send().await.ok();
     bank.post(&path("unblock"), r#"{"unblock_reason":"it was nothing"}"#).send().await.ok();
     let noted = entries(&bank, "wallet").await;
@@ -54,7 +59,10 @@ async fn blocks_and_unblocks_are_recorded_with_actor_and_request(on: On) {
     assert_eq!(facts(blocked.note.after.as_ref())["state"].text(), "BLOCKED");
     assert_eq!(facts(blocked.note.after.as_ref())["reason"].text(), "SUSPICIOUS_ACTIVITY");
     assert_eq!(facts(unblocked.note.before.as_ref())["state"].text(), "BLOCKED");
-    assert_eq!((&unblocked.note.action[..], &unblocked.deed.why[..]), ("wallet.unblock", "it was nothing"));
+    assert_eq!(
+        (&unblocked.note.action[..], &unblocked.deed.why[..]),
+        ("wallet.unblock", "it was nothing")
+    );
     assert!(unblocked.deed.request_id.is_some(), "each request has an id");
 }
 
@@ -77,7 +85,10 @@ async fn a_decision_is_noted_once_however_often_it_is_sent(on: On) {
     }
     let noted = entries(&bank, "review").await;
     let [approved] = &noted[..] else { panic!("{noted:?}") };
-    assert_eq!((&approved.note.action[..], &approved.note.kind[..]), ("review.approve", "transaction"));
+    assert_eq!(
+        (&approved.note.action[..], &approved.note.kind[..]),
+        ("review.approve", "transaction")
+    );
     assert_eq!(
         (&approved.note.subject[..], &approved.deed.why[..]),
         (review["transaction_id"].text(), "another birth date")
@@ -97,10 +108,13 @@ async fn what_is_refused_is_not_noted(on: On) {
 async fn an_event_that_is_sent_again_is_noted(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("again").await;
-    bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x"}"#)
-        .send()
-        .await
-        .ok();
+    bank.post(
+        &format!("/v1/sdk/wallets/{wallet}/block"),
+        r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x"}"#,
+    )
+    .send()
+    .await
+    .ok();
     bank.webhooks(&wallet, 1).await;
     let found = bank.get("/v1/sdk/webhooks/deliveries").send().await.ok();
     let event = found["deliveries"][0]["delivery_id"].text().to_owned();

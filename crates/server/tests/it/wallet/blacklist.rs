@@ -34,7 +34,10 @@ fn order(reference: &str, date: &str) -> String {
 }
 
 async fn blacklist(bank: &WalletBank, wallet: &str, reference: &str, date: &str) -> Json {
-    bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order(reference, date)).send().await.ok()
+    bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order(reference, date))
+        .send()
+        .await
+        .ok()
 }
 
 /// A day this many days from the business clock's.
@@ -57,8 +60,12 @@ async fn a_wallet_is_blacklisted_with_these_fields(on: On) {
         "usdc_contract_blacklist_applied",
     ];
     assert_eq!(done.names(), names);
-    let said = ["wallet_id", "status", "regulatory_authority", "regulatory_reference", "effective_date"];
-    assert_eq!(said.map(|name| done[name].text()), [&*wallet, "BLACKLISTED", "FIA", "R-1", "2020-01-01"]);
+    let said =
+        ["wallet_id", "status", "regulatory_authority", "regulatory_reference", "effective_date"];
+    assert_eq!(
+        said.map(|name| done[name].text()),
+        [&*wallet, "BLACKLISTED", "FIA", "R-1", "2020-01-01"]
+    );
     assert_eq!(done["wallet_address"].text(), bank.address(&wallet).await);
     instant(&done["blacklisted_at"]);
     // Only the issuer writes the contract's blacklist; the response shows the chain's state.
@@ -71,19 +78,33 @@ async fn the_same_reference_number_answers_the_same_and_another_conflicts(on: On
     let wallet = bank.in_use("again").await;
     let done = blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
     assert_eq!(blacklist(&bank, &wallet, "R-1", "2021-01-01").await, done);
-    let answer = bank.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order("R-2", "2020-01-01")).send().await;
-    assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "BLACKLISTED");
+    let answer = bank
+        .post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), order("R-2", "2020-01-01"))
+        .send()
+        .await;
+    assert_eq!(
+        refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(),
+        "BLACKLISTED"
+    );
 }
 
 async fn a_blacklisted_wallet_is_so_for_ever_and_asks_for_nothing(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("for_ever").await;
     blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
-    for (operation, body) in [("unblock", "{}"), ("block", r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x"}"#)] {
+    for (operation, body) in
+        [("unblock", "{}"), ("block", r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x"}"#)]
+    {
         let answer = bank.post(&format!("/v1/sdk/wallets/{wallet}/{operation}"), body).send().await;
-        assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "BLACKLISTED");
+        assert_eq!(
+            refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(),
+            "BLACKLISTED"
+        );
     }
-    for call in [bank.request_call(&wallet, r#"{"type":"flexible"}"#, ""), bank.order_call(&wallet, "1.00", "")] {
+    for call in [
+        bank.request_call(&wallet, r#"{"type":"flexible"}"#, ""),
+        bank.order_call(&wallet, "1.00", ""),
+    ] {
         let body = refused(&call.send().await, 422, "VALIDATION_FAILED", None);
         assert_eq!(body["details"]["wallet_status"].text(), "BLACKLISTED");
     }
@@ -94,7 +115,10 @@ async fn a_blocked_wallet_may_be_blacklisted(on: On) {
     let wallet = bank.in_use("blocked").await;
     let block = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x"}"#;
     bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), block).send().await.ok();
-    assert_eq!(blacklist(&bank, &wallet, "R-1", "2020-01-01").await["status"].text(), "BLACKLISTED");
+    assert_eq!(
+        blacklist(&bank, &wallet, "R-1", "2020-01-01").await["status"].text(),
+        "BLACKLISTED"
+    );
 }
 
 async fn a_pending_wallet_may_be_blacklisted(on: On) {
@@ -110,21 +134,33 @@ async fn a_later_date_blocks_now_and_blacklists_on_the_day(on: On) {
     let bank = WalletBank::at(&running).await;
     let wallet = bank.in_use("later").await;
     let done = blacklist(&bank, &wallet, "R-1", &day(&bank, 3)).await;
-    assert_eq!((done["status"].text(), done["blacklisted_at"].to_string().as_str()), ("BLOCKED", "null"));
+    assert_eq!(
+        (done["status"].text(), done["blacklisted_at"].to_string().as_str()),
+        ("BLOCKED", "null")
+    );
     let data = bank.told(&wallet, 1).await[0]["data"].clone();
     assert_eq!(
         (data["reason"].text(), data["auto_unblock_at"].to_string().as_str()),
         ("PENDING_INVESTIGATION", "null")
     );
     let unblock = bank.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), "{}").send().await;
-    assert_eq!(refused(&unblock, 409, "CONFLICT", None)["details"]["current_status"].text(), "BLOCKED");
+    assert_eq!(
+        refused(&unblock, 409, "CONFLICT", None)["details"]["current_status"].text(),
+        "BLOCKED"
+    );
     bank.later(Span::days(1)).await;
     bank.wallet_becomes(&wallet, "BLOCKED").await;
     bank.later(Span::days(2)).await;
     bank.wallet_becomes(&wallet, "BLACKLISTED").await;
     let after = blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
-    assert_eq!((after["status"].text(), &after["effective_date"]), ("BLACKLISTED", &done["effective_date"]));
-    assert!(instant(&after["blacklisted_at"]).date().to_string().as_str() >= done["effective_date"].text());
+    assert_eq!(
+        (after["status"].text(), &after["effective_date"]),
+        ("BLACKLISTED", &done["effective_date"])
+    );
+    assert!(
+        instant(&after["blacklisted_at"]).date().to_string().as_str()
+            >= done["effective_date"].text()
+    );
     assert_eq!(bank.webhooks(&wallet, 1).await, ["wallet.blocked"]);
 }
 
@@ -195,18 +231,37 @@ async fn where_the_key_is_ours_the_coins_contract_has_the_address_at_once(on: On
     let wallet = bank.funded("applied").await;
     let order_ = bank.order_call(&wallet, "10.00", "").send().await.ok();
     bank.order_is(&order_, ExchangeState::Settled).await;
-    let key = bank.bank.running.chain().signer.address(bank.bank.tenant.id, KeyRole::Blacklister).expect("a key");
+    let key = bank
+        .bank
+        .running
+        .chain()
+        .signer
+        .address(bank.bank.tenant.id, KeyRole::Blacklister)
+        .expect("a key");
     let (usdc, minter) = (bank.token(StableCoin::Usdc), bank.minter());
     bank.acts(minter, usdc, calls("updateBlacklister(address)", &[word(key)]));
-    bank.acts(minter, bank.token(StableCoin::Usdt), calls("transferOwnership(address)", &[word(key)]));
+    bank.acts(
+        minter,
+        bank.token(StableCoin::Usdt),
+        calls("transferOwnership(address)", &[word(key)]),
+    );
     let done = blacklist(&bank, &wallet, "R-1", "2020-01-01").await;
     assert_eq!(done["usdc_contract_blacklist_applied"], Json::Bool(true));
     let address = Address::parse(done["wallet_address"].text()).expect("an address");
     assert_eq!(bank.bank.running.chain().chain.is_blacklisted(usdc, address).await, Ok(true));
-    assert_eq!(blacklist(&bank, &wallet, "R-1", "2020-01-01").await, done, "a repetition shows the same");
+    assert_eq!(
+        blacklist(&bank, &wallet, "R-1", "2020-01-01").await,
+        done,
+        "a repetition shows the same"
+    );
     // The contract itself freezes the wallet's tokens.
     let transfer = calls("transfer(address,uint256)", &[word(minter), super::acts::number(1)]);
-    let tried = bank.devchain().transact_as(address.0.into(), Some(usdc.0.into()), transfer, Default::default());
+    let tried = bank.devchain().transact_as(
+        address.0.into(),
+        Some(usdc.0.into()),
+        transfer,
+        Default::default(),
+    );
     assert!(!tried.expect("executed").succeeded);
     bank.wallet_becomes(&wallet, "BLACKLISTED").await;
     bank.finish().await;

@@ -87,7 +87,9 @@ async fn answer(mut socket: TcpStream, says: &Mutex<Says>, asked: &Mutex<Vec<(St
         read.extend_from_slice(&more[..count]);
         let text = String::from_utf8_lossy(&read).into_owned();
         let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
-        let length = head.lines().find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
+        let length = head
+            .lines()
+            .find_map(|line| line.to_lowercase().strip_prefix("content-length: ")?.parse().ok());
         if body.len() >= length.unwrap_or(0) {
             break (head.to_owned(), body.to_owned());
         }
@@ -112,7 +114,10 @@ async fn answer(mut socket: TcpStream, says: &Mutex<Says>, asked: &Mutex<Vec<(St
             ("200 OK", said)
         }
     };
-    let answer = format!("HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{said}", said.len());
+    let answer = format!(
+        "HTTP/1.1 {status}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{said}",
+        said.len()
+    );
     // A client that disconnected asks again.
     let _sent = socket.write_all(answer.as_bytes()).await;
 }
@@ -121,7 +126,10 @@ async fn answer(mut socket: TcpStream, says: &Mutex<Says>, asked: &Mutex<Vec<(St
 async fn kept(bank: &WalletBank, wallet: &str) -> Deposit {
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let id = WalletId::parse(wallet).expect("a wallet's id");
-    let page = store.transactions(tenant, id, None, store::Page { page: 0, limit: 1 }).await.expect("read");
+    let page = store
+        .transactions(tenant, id, None, store::Page { page: 0, limit: 1 })
+        .await
+        .expect("read");
     match page.rows.into_iter().next() {
         Some(store::Transaction::Deposit(deposit)) => *deposit,
         other => panic!("no deposit: {other:?}"),
@@ -140,7 +148,9 @@ fn code(review: &Json) -> (&str, &str) {
 async fn a_payer_near_a_listed_address_is_for_a_person(on: On) {
     let double = Double::start(Says::Hops(None)).await;
     let bank = double.bank(on, "300").await;
-    for (hops, found) in [(None, "no listed address nearby"), (Some(9), "sanctions (OFAC SDN) 9 hops away")] {
+    for (hops, found) in
+        [(None, "no listed address nearby"), (Some(9), "sanctions (OFAC SDN) 9 hops away")]
+    {
         double.say(Says::Hops(hops));
         let wallet = bank.wallet(&format!("clean-{}", hops.unwrap_or(0))).await;
         bank.deposit(&wallet, "25.00", "COMPLETED").await;
@@ -162,7 +172,10 @@ async fn a_payer_near_a_listed_address_is_for_a_person(on: On) {
         last_tx = kept(&bank, &wallet).await.tx.to_string();
     }
     let asked = double.asked();
-    assert!(asked.iter().all(|(head, _)| head.contains(&format!("authorization: Bearer {KEY}"))), "{asked:?}");
+    assert!(
+        asked.iter().all(|(head, _)| head.contains(&format!("authorization: Bearer {KEY}"))),
+        "{asked:?}"
+    );
     let (_, question) = asked.last().expect("asked");
     assert_eq!(question.names(), ["version", "chain_id", "token", "address", "transaction_hash"]);
     assert_eq!(Address::parse(question["address"].text()), Some(bank.minter()));
@@ -177,9 +190,14 @@ async fn a_listed_payer_that_only_the_provider_knows_is_refused_for_good(on: On)
     bank.deposit(&wallet, "25.00", "REJECTED").await;
     let deposit = kept(&bank, &wallet).await;
     let assessment = deposit.assessment.as_ref().expect("it was assessed");
-    assert_eq!((assessment.reason.name(), assessment.level().name()), ("SANCTIONED_ADDRESS", "CRITICAL"));
+    assert_eq!(
+        (assessment.reason.name(), assessment.level().name()),
+        ("SANCTIONED_ADDRESS", "CRITICAL")
+    );
     assert_eq!(assessment.hold, Some(Hold::Legal));
-    assert!(evidence(&deposit).contains("sanctions (OFAC SDN) the payer itself, evidence case 4711"));
+    assert!(
+        evidence(&deposit).contains("sanctions (OFAC SDN) the payer itself, evidence case 4711")
+    );
     bank.finish().await;
 }
 
@@ -196,7 +214,11 @@ async fn an_unavailable_or_invalid_provider_approves_no_deposit(on: On) {
         let request = bank.request(&wallet, "25.00", "USDC").await;
         bank.paid(&request, "").await;
         let review = bank.review(&wallet).await;
-        assert_eq!((id(&review), code(&review)), (id(&request), ("ANALYSIS_UNAVAILABLE", "MEDIUM")), "{name}");
+        assert_eq!(
+            (id(&review), code(&review)),
+            (id(&request), ("ANALYSIS_UNAVAILABLE", "MEDIUM")),
+            "{name}"
+        );
         assert!(review["evidence"].to_string().contains(why), "{review}");
     }
     double.say(Says::Hops(None));

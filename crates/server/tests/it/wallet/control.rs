@@ -40,20 +40,37 @@ async fn a_wallet_is_blocked_for_each_reason_and_reported(on: On) {
     let bank = WalletBank::new(on).await;
     for reason in BlockReason::ALL.map(BlockReason::name) {
         let wallet = bank.wallet(reason).await;
-        let body = format!(r#"{{"reason":"{reason}","details":"Line one\nline two","auto_unblock_hours":24}}"#);
+        let body = format!(
+            r#"{{"reason":"{reason}","details":"Line one\nline two","auto_unblock_hours":24}}"#
+        );
         let blocked = block(&bank, &wallet, &body).await;
-        assert_eq!(blocked.names(), ["wallet_id", "status", "reason", "blocked_at", "auto_unblock_at"]);
+        assert_eq!(
+            blocked.names(),
+            ["wallet_id", "status", "reason", "blocked_at", "auto_unblock_at"]
+        );
         let shown = [&blocked["wallet_id"], &blocked["status"], &blocked["reason"]].map(Json::text);
         assert_eq!(shown, [&*wallet, "BLOCKED", reason]);
-        assert_eq!(instant(&blocked["auto_unblock_at"]) - instant(&blocked["blocked_at"]), Span::hours(24));
+        assert_eq!(
+            instant(&blocked["auto_unblock_at"]) - instant(&blocked["blocked_at"]),
+            Span::hours(24)
+        );
         let told = bank.told(&wallet, 1).await;
         assert_eq!(told[0]["event_type"].text(), "wallet.blocked");
         let data = &told[0]["data"];
-        let names = ["wallet_id", "customer_id", "reason", "details", "blocked_at", "auto_unblock_at", "triggered_by"];
+        let names = [
+            "wallet_id",
+            "customer_id",
+            "reason",
+            "details",
+            "blocked_at",
+            "auto_unblock_at",
+            "triggered_by",
+        ];
         // Not caused by a deposit.
         assert_eq!(data.names(), [&names[..], &["transaction_id", "tx_hash"]].concat());
         assert_eq!((&data["transaction_id"], &data["tx_hash"]), (&Json::Null, &Json::Null));
-        let said = ["wallet_id", "customer_id", "reason", "details", "triggered_by"].map(|name| data[name].text());
+        let said = ["wallet_id", "customer_id", "reason", "details", "triggered_by"]
+            .map(|name| data[name].text());
         assert_eq!(said, [&*wallet, reason, reason, "Line one\nline two", "MANUAL"]);
         assert_eq!(data["auto_unblock_at"], blocked["auto_unblock_at"]);
     }
@@ -67,7 +84,11 @@ async fn a_blocked_wallet_asks_for_nothing_and_exchanges_nothing(on: On) {
     let request = bank.request_call(&wallet, r#"{"type":"flexible"}"#, "");
     for call in [request, bank.order_call(&wallet, "1.00", "")] {
         let body = refused(&call.send().await, 422, "VALIDATION_FAILED", None);
-        assert_eq!(body["details"]["wallet_status"].text(), "BLOCKED", "before any balance is looked at");
+        assert_eq!(
+            body["details"]["wallet_status"].text(),
+            "BLOCKED",
+            "before any balance is looked at"
+        );
     }
     let unblocked = unblock(&bank, &wallet).await;
     assert_eq!(unblocked.names(), ["wallet_id", "status", "unblocked_at", "unblock_reason"]);
@@ -89,7 +110,10 @@ async fn money_for_a_blocked_wallet_waits_for_the_unblock(on: On) {
     bank.becomes(&wallet, &request, "PAID", "NONE").await;
     unblock(&bank, &wallet).await;
     let done = bank.newest(&wallet, "COMPLETED").await;
-    assert_eq!((done["type"].text(), &done["transaction_id"]), ("RECEIVED", &held["transaction_id"]));
+    assert_eq!(
+        (done["type"].text(), &done["transaction_id"]),
+        ("RECEIVED", &held["transaction_id"])
+    );
     assert_eq!(bank.balance(&wallet, "USDC").await, "25.00");
     assert_eq!(bank.webhooks(id(&request), 3).await, super::acts::THROUGH);
     bank.books_are_right().await;
@@ -114,7 +138,10 @@ async fn a_wallet_that_the_risk_system_blocked_is_unblocked_by_the_bank(on: On) 
     bank.paid(&request, "").await;
     bank.wallet_becomes(&wallet, "BLOCKED").await;
     let data = bank.told(&wallet, 1).await[0]["data"].clone();
-    assert_eq!((data["triggered_by"].text(), data["auto_unblock_at"].to_string().as_str()), ("AUTOMATIC", "null"));
+    assert_eq!(
+        (data["triggered_by"].text(), data["auto_unblock_at"].to_string().as_str()),
+        ("AUTOMATIC", "null")
+    );
     unblock(&bank, &wallet).await;
     // The deposit that caused the block is not simply released.
     let review = bank.review(&wallet).await;
@@ -131,7 +158,10 @@ async fn block_is_from_active_and_pending_only(on: On) {
     let wallet = pending["wallet_id"].text();
     block(&bank, wallet, BLOCK).await;
     let again = bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await;
-    assert_eq!(refused(&again, 409, "CONFLICT", None)["details"]["current_status"].text(), "BLOCKED");
+    assert_eq!(
+        refused(&again, 409, "CONFLICT", None)["details"]["current_status"].text(),
+        "BLOCKED"
+    );
     assert_eq!(bank.webhooks(wallet, 1).await.len(), 1, "one webhook");
     assert_eq!(unblock(&bank, wallet).await["status"].text(), "ACTIVE");
 }
@@ -140,7 +170,10 @@ async fn unblock_is_from_blocked_only(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("free").await;
     let answer = bank.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), "{}").send().await;
-    assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "ACTIVE");
+    assert_eq!(
+        refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(),
+        "ACTIVE"
+    );
 }
 
 async fn unblock_reason_is_optional_and_of_500_characters(on: On) {
@@ -198,7 +231,8 @@ async fn a_block_freezes_the_wallet_on_the_chain_and_the_unblock_thaws_it(on: On
     let controller = bank.controller(&wallet).await;
     let frozen = || {
         let asked = super::acts::calls("frozen(address)", &[super::acts::word(address)]);
-        let answer = bank.devchain().ask(address.0.into(), controller.0.into(), asked).expect("an answer");
+        let answer =
+            bank.devchain().ask(address.0.into(), controller.0.into(), asked).expect("an answer");
         answer.last() == Some(&1)
     };
     assert!(!frozen());

@@ -29,7 +29,8 @@ on_both_stores! {
     outside_a_sandbox_nothing_inward_is_reached
 }
 
-const BLOCK: &str = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"Three senders","auto_unblock_hours":72}"#;
+const BLOCK: &str =
+    r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"Three senders","auto_unblock_hours":72}"#;
 
 /// Blocks a new wallet, which is the event's wallet.
 async fn blocked(bank: &WalletBank, customer: &str) -> String {
@@ -44,8 +45,12 @@ async fn seen(bank: &WalletBank, subject: &str, is: impl Fn(&Delivery) -> bool) 
     let last = std::sync::Mutex::new(None);
     let there = testkit::wait::until_async(WAIT_MAX, || async {
         let page = Page { page: 0, limit: 100 };
-        let all = store.deliveries(tenant, &DeliveryFilter::default(), page).await.expect("read").rows;
-        let mut about = all.into_iter().map(|it| it.delivery).filter(|it| it.aggregate.id().to_string() == subject);
+        let all =
+            store.deliveries(tenant, &DeliveryFilter::default(), page).await.expect("read").rows;
+        let mut about = all
+            .into_iter()
+            .map(|it| it.delivery)
+            .filter(|it| it.aggregate.id().to_string() == subject);
         let found = about.find(|it| is(it));
         let is_there = found.is_some();
         *last.lock().expect("not poisoned") = found;
@@ -79,7 +84,11 @@ fn tried(attempts: i32) -> impl Fn(&Delivery) -> bool {
 /// The arrivals about a resource, accepted or not.
 fn arrivals(bank: &WalletBank, subject: &str) -> Vec<Entry> {
     let book = bank.receiver.book();
-    book.entries().iter().filter(|entry| entry.subject.as_deref() == Some(subject)).cloned().collect()
+    book.entries()
+        .iter()
+        .filter(|entry| entry.subject.as_deref() == Some(subject))
+        .cloned()
+        .collect()
 }
 
 async fn arrived(bank: &WalletBank, subject: &str, count: usize) -> Vec<Entry> {
@@ -110,14 +119,33 @@ const EVENTS: [(&str, &str, &[&str]); 6] = [
     (
         "risk-check-complete",
         "risk_check.complete",
-        &["risk_check_result", "risk_score", "risk_level", "checks_performed", "decision_reason", "next_action"],
+        &[
+            "risk_check_result",
+            "risk_score",
+            "risk_level",
+            "checks_performed",
+            "decision_reason",
+            "next_action",
+        ],
     ),
-    ("transfer-complete", "transfer.complete", &["amount", "currency", "transfer_tx_hash", "status", "completed_at"]),
+    (
+        "transfer-complete",
+        "transfer.complete",
+        &["amount", "currency", "transfer_tx_hash", "status", "completed_at"],
+    ),
     ("exchange-complete", "exchange.complete", &EXCHANGE_COMPLETE),
     (
         "wallet-blocked",
         "wallet.blocked",
-        &["wallet_id", "customer_id", "reason", "details", "blocked_at", "auto_unblock_at", "triggered_by"],
+        &[
+            "wallet_id",
+            "customer_id",
+            "reason",
+            "details",
+            "blocked_at",
+            "auto_unblock_at",
+            "triggered_by",
+        ],
     ),
     ("transaction-failed", "transaction.failed", &["failure_reason", "error_message", "failed_at"]),
 ];
@@ -127,16 +155,21 @@ async fn every_event_carries_every_field_of_the_table(on: On) {
     let wallet = bank.wallet("events").await;
     let (good, _) = bank.deposit(&wallet, "100.00", "COMPLETED").await;
     let (bad, _) = bank.deposit(&wallet, "25.01", "REJECTED").await;
-    let order = bank.order_call(&wallet, "40.00", "").send().await.ok()["order_id"].text().to_owned();
+    let order =
+        bank.order_call(&wallet, "40.00", "").send().await.ok()["order_id"].text().to_owned();
     bank.order_reaches(&wallet, &order, "SETTLED").await;
     bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK).send().await.ok();
     let (good, bad) = (good["payment_request_id"].text(), bad["payment_request_id"].text());
     for (subject, count) in [(good, 3), (bad, 3), (order.as_str(), 1), (wallet.as_str(), 1)] {
         bank.webhooks(subject, count).await;
     }
-    let entries: Vec<Entry> = [good, bad, &order, &wallet].iter().flat_map(|it| arrivals(&bank, it)).collect();
+    let entries: Vec<Entry> =
+        [good, bad, &order, &wallet].iter().flat_map(|it| arrivals(&bank, it)).collect();
     for (segment, kind, fields) in EVENTS {
-        let entry = entries.iter().find(|entry| entry.event_type == kind).unwrap_or_else(|| panic!("no {kind}"));
+        let entry = entries
+            .iter()
+            .find(|entry| entry.event_type == kind)
+            .unwrap_or_else(|| panic!("no {kind}"));
         assert_eq!(entry.arrival.path, format!("/webhooks/wallet/{segment}"));
         assert_eq!(entry.verdict, Verdict::Genuine);
         let body = Json::read(&entry.arrival.body);
@@ -152,7 +185,10 @@ async fn every_event_carries_every_field_of_the_table(on: On) {
             _ => &["transaction_id", "tx_hash"],
         };
         assert_eq!(data.names(), [about, fields, added].concat(), "{kind}");
-        assert_eq!((data["wallet_id"].text(), data["customer_id"].text()), (wallet.as_str(), "events"));
+        assert_eq!(
+            (data["wallet_id"].text(), data["customer_id"].text()),
+            (wallet.as_str(), "events")
+        );
         contents(kind, data, (good, bad));
     }
 }
@@ -162,17 +198,24 @@ fn contents(kind: &str, data: &Json, (good, bad): (&str, &str)) {
     match kind {
         "payment.received" => {
             assert_eq!((data["amount"].text(), data["currency"].text()), ("100.00", "USDC"));
-            assert_eq!((data["status"].text(), data["blockchain"].text()), ("RECEIVED_IN_ESCROW", "ethereum"));
+            assert_eq!(
+                (data["status"].text(), data["blockchain"].text()),
+                ("RECEIVED_IN_ESCROW", "ethereum")
+            );
             assert_eq!(data["payment_request_id"].text(), good);
             assert!(data["confirmations"].integer() >= 1);
             let sender = ["first_name", "last_name", "email", "phone_number", "custodial_provider"];
             assert_eq!(data["sender_info"].names(), sender);
         }
         "risk_check.complete" => {
-            assert_eq!((data["risk_check_result"].text(), data["risk_level"].text()), ("APPROVED", "LOW"));
+            assert_eq!(
+                (data["risk_check_result"].text(), data["risk_level"].text()),
+                ("APPROVED", "LOW")
+            );
             assert_eq!(data["next_action"].text(), "TRANSFER_TO_WALLET");
             assert!((0..=29).contains(&data["risk_score"].integer()));
-            let checks: Vec<&str> = data["checks_performed"].items().iter().map(Json::text).collect();
+            let checks: Vec<&str> =
+                data["checks_performed"].items().iter().map(Json::text).collect();
             assert_eq!(checks, ["ON_CHAIN_ANALYSIS", "SANCTION_SCREENING", "SOURCE_VERIFICATION"]);
         }
         "transfer.complete" => {
@@ -181,15 +224,24 @@ fn contents(kind: &str, data: &Json, (good, bad): (&str, &str)) {
         }
         "exchange.complete" => {
             assert_eq!((data["from_amount"].text(), data["status"].text()), ("40.00", "SETTLED"));
-            assert_eq!((data["order_type"].text(), data["to_currency"].text()), ("EXCHANGE", "PKR"));
+            assert_eq!(
+                (data["order_type"].text(), data["to_currency"].text()),
+                ("EXCHANGE", "PKR")
+            );
             assert_eq!(data["bank_account"].names(), ["iban", "account_holder_name"]);
             assert_eq!(data["bank_account"]["iban"].text(), IBAN, "the whole of it");
             instant(&data["settled_at"]);
         }
         "wallet.blocked" => {
-            assert_eq!((data["reason"].text(), data["triggered_by"].text()), ("SUSPICIOUS_ACTIVITY", "MANUAL"));
+            assert_eq!(
+                (data["reason"].text(), data["triggered_by"].text()),
+                ("SUSPICIOUS_ACTIVITY", "MANUAL")
+            );
             assert_eq!(data["details"].text(), "Three senders");
-            assert_eq!(instant(&data["auto_unblock_at"]) - instant(&data["blocked_at"]), Span::hours(72));
+            assert_eq!(
+                instant(&data["auto_unblock_at"]) - instant(&data["blocked_at"]),
+                Span::hours(72)
+            );
         }
         _ => {
             assert_eq!(
@@ -232,10 +284,12 @@ async fn a_delivery_shows_its_event_and_its_tries(on: On) {
     assert_eq!((&done["last_error"], &done["next_attempt_at"]), (&Json::Null, &Json::Null));
     assert!(instant(&done["delivered_at"]) >= instant(&first["next_attempt_at"]));
     let of = async |status: &str| {
-        let page = bank.get(&format!("/v1/sdk/webhooks/deliveries?status={status}")).send().await.ok();
+        let page =
+            bank.get(&format!("/v1/sdk/webhooks/deliveries?status={status}")).send().await.ok();
         page["pagination"]["total_count"].number().to_owned()
     };
-    for (status, count) in [("pending", "0"), ("delivered", "1"), ("dead", "0"), ("disabled", "0")] {
+    for (status, count) in [("pending", "0"), ("delivered", "1"), ("dead", "0"), ("disabled", "0")]
+    {
         assert_eq!(of(status).await, count, "{status}");
     }
 }
@@ -250,11 +304,15 @@ async fn a_redelivery_sends_the_same_bytes_again(on: On) {
     assert_eq!(answer["delivery_id"], done["delivery_id"]);
     let entries = arrived(&bank, &wallet, 2).await;
     assert_eq!(entries[0].arrival.body, entries[1].arrival.body);
-    assert_eq!((entries[0].id(), &entries[0].arrival.path), (entries[1].id(), &entries[1].arrival.path));
+    assert_eq!(
+        (entries[0].id(), &entries[0].arrival.path),
+        (entries[1].id(), &entries[1].arrival.path)
+    );
     assert!(entries[1].taken && entries[1].repeated, "the receiver knows it again");
     assert_eq!(entries[0].id(), done["event_id"].text());
     delivery(&bank, &wallet, |it| it.attempts == 2 && it.state == DeliveryState::Delivered).await;
-    let unknown = bank.post(&format!("/v1/sdk/webhooks/deliveries/{MISSING}/redeliver"), "").send().await;
+    let unknown =
+        bank.post(&format!("/v1/sdk/webhooks/deliveries/{MISSING}/redeliver"), "").send().await;
     refused(&unknown, 404, "NOT_FOUND", Some("delivery_id"));
 }
 
@@ -263,24 +321,41 @@ async fn both_secrets_sign_while_one_is_changed(on: On) {
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let store = bank.bank.running.store();
     let tenant = bank.bank.tenant.id;
-    let signatures = |entries: &[Entry]| entries[0].arrival.signature.clone().expect("signed").split(' ').count();
+    let signatures = |entries: &[Entry]| {
+        entries[0].arrival.signature.clone().expect("signed").split(' ').count()
+    };
     let before = blocked(&bank, "before").await;
     assert_eq!(signatures(&arrived(&bank, &before, 1).await), 1);
-    store.rotate_webhook_secret(tenant, SecretString::from(NEW), Span::hours(24), "test").await.expect("rotated");
+    store
+        .rotate_webhook_secret(tenant, SecretString::from(NEW), Span::hours(24), "test")
+        .await
+        .expect("rotated");
     let during = blocked(&bank, "during").await;
     let entries = arrived(&bank, &during, 1).await;
-    assert_eq!((signatures(&entries), entries[0].verdict), (2, Verdict::Genuine), "the bank knows the old one");
+    assert_eq!(
+        (signatures(&entries), entries[0].verdict),
+        (2, Verdict::Genuine),
+        "the bank knows the old one"
+    );
     bank.receiver.with(|core| core.set_secrets(&[NEW]));
     let also = blocked(&bank, "also").await;
     let entries = arrived(&bank, &also, 1).await;
-    assert_eq!((signatures(&entries), entries[0].verdict), (2, Verdict::Genuine), "and the new one");
+    assert_eq!(
+        (signatures(&entries), entries[0].verdict),
+        (2, Verdict::Genuine),
+        "and the new one"
+    );
     bank.bank.advance(Span::hours(25)).await;
     let after = blocked(&bank, "after").await;
     let entries = arrived(&bank, &after, 1).await;
     assert_eq!((signatures(&entries), entries[0].verdict), (1, Verdict::Genuine));
     bank.receiver.with(|core| core.set_secrets(&[SECRET]));
     let forged = blocked(&bank, "forged").await;
-    assert_eq!(arrived(&bank, &forged, 1).await[0].verdict, Verdict::Forged, "the old one signs no more");
+    assert_eq!(
+        arrived(&bank, &forged, 1).await[0].verdict,
+        Verdict::Forged,
+        "the old one signs no more"
+    );
     bank.finish().await;
 }
 
@@ -297,7 +372,10 @@ async fn a_webhook_is_tried_by_the_schedule_and_then_dead(on: On) {
         let last = attempts.last().expect("a try");
         let waits = instant(&shown["next_attempt_at"]) - last.at;
         let around = Span(delay.0 / 5 + 1_000);
-        assert!((waits.0 - delay.0).abs() <= around.0, "after try {attempt}: {waits:?} for {delay:?}");
+        assert!(
+            (waits.0 - delay.0).abs() <= around.0,
+            "after try {attempt}: {waits:?} for {delay:?}"
+        );
         assert_eq!((last.status, shown["status"].text()), (Some(503), "pending"));
         let missing = instant(&shown["next_attempt_at"]) - bank.bank.running.now();
         if missing > Span(0) {
@@ -325,10 +403,12 @@ async fn a_receiver_may_ask_for_more_time(on: On) {
     for (at, (asked, least, most)) in
         [("600", 600, 600), ("1000000", 86_400, 86_400), ("1", 4, 6)].into_iter().enumerate()
     {
-        bank.receiver.script([Reaction::Refuse { status: 429, retry_after: Some(asked.to_owned()) }]);
+        bank.receiver
+            .script([Reaction::Refuse { status: 429, retry_after: Some(asked.to_owned()) }]);
         let wallet = blocked(&bank, &format!("later{at}")).await;
         let shown = seen(&bank, &wallet, tried(1)).await;
-        let attempts = bank.bank.running.store().delivery_attempts(bank.bank.tenant.id, shown.event).await;
+        let attempts =
+            bank.bank.running.store().delivery_attempts(bank.bank.tenant.id, shown.event).await;
         let waits = shown.next_at.expect("another try") - attempts.expect("read")[0].at;
         assert!(Span::secs(least) <= waits && waits <= Span::secs(most), "{asked}: {waits:?}");
     }
@@ -398,7 +478,8 @@ async fn the_order_of_each_subject_is_kept(on: On) {
     let quick = blocked(&bank, "quick").await;
     bank.webhooks(&quick, 1).await;
     bank.webhooks(&slow, 2).await;
-    let positions: Vec<Json> = arrivals(&bank, &slow).iter().map(|entry| Json::read(&entry.arrival.body)).collect();
+    let positions: Vec<Json> =
+        arrivals(&bank, &slow).iter().map(|entry| Json::read(&entry.arrival.body)).collect();
     let at: Vec<_> = positions.iter().map(|body| instant(&body["data"]["blocked_at"])).collect();
     assert_eq!(at.len(), 3, "the first twice, then the second");
     assert!(at[0] == at[1] && at[1] < at[2]);
@@ -409,9 +490,18 @@ async fn a_receiver_that_takes_too_long_has_not_received(on: On) {
     bank.receiver.script([Reaction::TakeLate(Span::secs(40)), Reaction::TakeLate(Span::secs(40))]);
     let wallet = blocked(&bank, "late").await;
     let shown = delivery(&bank, &wallet, tried(1)).await;
-    assert_eq!((shown["status"].text(), shown["last_error"].text()), ("pending", "no complete answer in time"));
+    assert_eq!(
+        (shown["status"].text(), shown["last_error"].text()),
+        ("pending", "no complete answer in time")
+    );
     let event = EventId::parse(shown["event_id"].text()).expect("an id");
-    let attempts = bank.bank.running.store().delivery_attempts(bank.bank.tenant.id, event).await.expect("read");
+    let attempts = bank
+        .bank
+        .running
+        .store()
+        .delivery_attempts(bank.bank.tenant.id, event)
+        .await
+        .expect("read");
     assert!((Span::secs(14)..Span::secs(25)).contains(&attempts[0].took), "{:?}", attempts[0].took);
 }
 
@@ -422,7 +512,10 @@ async fn outside_a_sandbox_nothing_inward_is_reached(on: On) {
     let (mut path, mut wallet) = (String::new(), String::new());
     let addresses = [
         (bank.receiver.url(), "must begin with https://"),
-        (format!("https://127.0.0.1:{port}"), "127.0.0.1 is loopback: webhooks go to the internet only"),
+        (
+            format!("https://127.0.0.1:{port}"),
+            "127.0.0.1 is loopback: webhooks go to the internet only",
+        ),
         (format!("https://2130706433:{port}"), "127.0.0.1 is loopback"),
         (format!("https://[::1]:{port}"), "::1 is loopback"),
         (format!("https://[::ffff:127.0.0.1]:{port}"), "is an IPv4 address written as IPv6"),
@@ -442,10 +535,16 @@ async fn outside_a_sandbox_nothing_inward_is_reached(on: On) {
         } else {
             bank.post(&path, "").send().await.ok();
         }
-        let refused = |it: &Delivery| it.attempts >= tries && it.last_fault.as_ref().is_some_and(|it| it.contains(why));
+        let refused = |it: &Delivery| {
+            it.attempts >= tries && it.last_fault.as_ref().is_some_and(|it| it.contains(why))
+        };
         let shown = delivery(&bank, &wallet, refused).await;
         assert!(shown["last_error"].text().contains(why), "{url}: {shown}");
-        assert_eq!((shown["status"].text(), &shown["last_status"]), ("pending", &Json::Null), "{url}");
+        assert_eq!(
+            (shown["status"].text(), &shown["last_status"]),
+            ("pending", &Json::Null),
+            "{url}"
+        );
     }
     assert!(bank.receiver.book().entries().is_empty());
     bank.finish().await;

@@ -31,11 +31,13 @@ async fn a_payment_goes_through_escrow_and_screening_into_the_wallet(on: On) {
     // The wallet shows the chain's balance.
     let running = &bank.bank.running;
     let shown = bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
-    let address = domain::chain::Address::parse(shown["wallet_address"].text()).expect("an address");
+    let address =
+        domain::chain::Address::parse(shown["wallet_address"].text()).expect("an address");
     let chain = running.chain();
     let token = chain.config.token(domain::currency::StableCoin::Usdc).expect("USDC");
     assert_eq!(chain.chain.token_balance(token, address).await, Ok(25_000_000));
-    let listed = bank.get(&format!("/v1/sdk/payment-requests?wallet_id={wallet}")).send().await.ok();
+    let listed =
+        bank.get(&format!("/v1/sdk/payment-requests?wallet_id={wallet}")).send().await.ok();
     let listed = &listed["payment_requests"].items()[0];
     assert_eq!((listed["status"].text(), listed["exception"].text()), ("PAID", "NONE"));
     assert!(listed.get("escrow_address").is_none() && listed.get("qr_code_url").is_none());
@@ -57,11 +59,21 @@ async fn the_cents_02_wait_for_a_person(on: On) {
     let id = transaction["transaction_id"].text();
     let waiting = bank
         .once("/v1/sdk/reviews", |page| {
-            page["reviews"].items().iter().find(|review| review["transaction_id"].text() == id).cloned()
+            page["reviews"]
+                .items()
+                .iter()
+                .find(|review| review["transaction_id"].text() == id)
+                .cloned()
         })
         .await;
     assert_eq!(waiting["transaction_id"].text(), id);
-    bank.post(&format!("/v1/sdk/reviews/{id}"), r#"{"decision":"approve","reason":"known sender"}"#).send().await.ok();
+    bank.post(
+        &format!("/v1/sdk/reviews/{id}"),
+        r#"{"decision":"approve","reason":"known sender"}"#,
+    )
+    .send()
+    .await
+    .ok();
     bank.newest(&wallet, "COMPLETED").await;
     assert_eq!(bank.balance(&wallet, "USDC").await, "25.02");
 }
@@ -113,10 +125,14 @@ async fn half_of_it_leaves_the_request_active(on: On) {
     let wallet = bank.wallet("half").await;
     let (_, transaction) = bank.deposit(&wallet, "25.05", "COMPLETED").await;
     assert_eq!(transaction["amount"].text(), "12.525");
-    let listed = bank.get(&format!("/v1/sdk/payment-requests?wallet_id={wallet}")).send().await.ok();
+    let listed =
+        bank.get(&format!("/v1/sdk/payment-requests?wallet_id={wallet}")).send().await.ok();
     let listed = &listed["payment_requests"].items()[0];
     assert_eq!((listed["status"].text(), listed["exception"].text()), ("ACTIVE", "PARTIAL"));
-    assert_eq!((listed["amount_received"].text(), listed["amount_due"].text()), ("12.525", "12.525"));
+    assert_eq!(
+        (listed["amount_received"].text(), listed["amount_due"].text()),
+        ("12.525", "12.525")
+    );
 }
 
 async fn twice_as_much_is_overpaid(on: On) {
@@ -124,7 +140,11 @@ async fn twice_as_much_is_overpaid(on: On) {
     let wallet = bank.wallet("double").await;
     let (_, transaction) = bank.deposit(&wallet, "25.06", "COMPLETED").await;
     assert_eq!(transaction["amount"].text(), "50.12");
-    let listed = bank.get(&format!("/v1/sdk/payment-requests?wallet_id={wallet}&status=PAID")).send().await.ok();
+    let listed = bank
+        .get(&format!("/v1/sdk/payment-requests?wallet_id={wallet}&status=PAID"))
+        .send()
+        .await
+        .ok();
     assert_eq!(listed["payment_requests"].items()[0]["exception"].text(), "OVERPAID");
 }
 

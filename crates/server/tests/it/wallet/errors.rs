@@ -52,45 +52,63 @@ const BLOCK: &str = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x"}"#;
 
 #[test]
 fn the_table_is_the_description_s() {
-    let described = document()["components"]["schemas"]["Error"]["properties"]["error"]["enum"].clone();
+    let described =
+        document()["components"]["schemas"]["Error"]["properties"]["error"]["enum"].clone();
     let described: BTreeSet<String> = serde_json::from_value(described).expect("names");
     assert_eq!(described, TABLE.map(|(_, code)| code.to_owned()).into());
 }
 
 async fn every_code_of_the_table_is_answered(on: On) {
-    let bank = WalletBank::agreed(on, |policy| policy.wallet.minimum_kyc = KycLevel::Enhanced).await;
+    let bank =
+        WalletBank::agreed(on, |policy| policy.wallet.minimum_kyc = KycLevel::Enhanced).await;
     let wallet = bank.wallet("codes").await;
     let path = format!("/v1/sdk/wallets/{wallet}");
     let basic = r#"{"customer_id":"basic","customer_email":"c@example.com","customer_phone":"+923001234567"}"#;
     let mut told = BTreeSet::new();
     let mut note = |answer: &Answer, status: u16, code: &str, field: Option<&str>| {
         let body = refused(answer, status, code, field);
-        told.insert((status, TABLE.into_iter().find(|(_, it)| *it == code).expect("in the table").1));
+        told.insert((
+            status,
+            TABLE.into_iter().find(|(_, it)| *it == code).expect("in the table").1,
+        ));
         body
     };
-    note(&bank.post("/v1/sdk/wallets/provision", "{}").send().await, 400, "INVALID_REQUEST", Some("customer_id"));
+    note(
+        &bank.post("/v1/sdk/wallets/provision", "{}").send().await,
+        400,
+        "INVALID_REQUEST",
+        Some("customer_id"),
+    );
     note(&bank.get(&path).without("authorization").send().await, 401, "UNAUTHORIZED", None);
-    let nobody = bank.call_as(&[], Method::POST, "/v1/sdk/wallets/provision", Some("{}".to_owned())).send().await;
+    let nobody = bank
+        .call_as(&[], Method::POST, "/v1/sdk/wallets/provision", Some("{}".to_owned()))
+        .send()
+        .await;
     note(&nobody, 403, "FORBIDDEN", None);
     let unknown = bank.get(&format!("/v1/sdk/wallets/{MISSING}")).send().await;
     note(&unknown, 404, "NOT_FOUND", Some("wallet_id"));
-    let exists = note(&bank.provision_call("codes").send().await, 409, "WALLET_EXISTS", Some("customer_id"));
+    let exists =
+        note(&bank.provision_call("codes").send().await, 409, "WALLET_EXISTS", Some("customer_id"));
     assert_eq!(exists["existing_wallet_id"].text(), wallet);
     assert_eq!(exists["details"].to_string(), format!(r#"{{"existing_wallet_id":"{wallet}"}}"#));
     let kyc = bank.post("/v1/sdk/wallets/provision", basic).send().await;
     let kyc = note(&kyc, 403, "KYC_REQUIRED", Some("kyc_level"));
     assert_eq!(kyc["required_kyc_level"].text(), "ENHANCED");
     assert_eq!(kyc["details"].to_string(), r#"{"required_kyc_level":"ENHANCED"}"#);
-    let names = ["error", "message", "field", "required_kyc_level", "details", "request_id", "timestamp"];
+    let names =
+        ["error", "message", "field", "required_kyc_level", "details", "request_id", "timestamp"];
     assert_eq!(kyc.names(), names);
-    let poor = note(&bank.order_call(&wallet, "1.00", "").send().await, 422, "INSUFFICIENT_BALANCE", None);
+    let poor =
+        note(&bank.order_call(&wallet, "1.00", "").send().await, 422, "INSUFFICIENT_BALANCE", None);
     let details = r#"{"requested_amount":"1.00","available_balance":"0.00","currency":"USDC"}"#;
     assert_eq!(poor["details"].to_string(), details);
     bank.post(&format!("{path}/block"), BLOCK).send().await.ok();
-    let again = note(&bank.post(&format!("{path}/block"), BLOCK).send().await, 409, "CONFLICT", None);
+    let again =
+        note(&bank.post(&format!("{path}/block"), BLOCK).send().await, 409, "CONFLICT", None);
     assert_eq!(again["details"].to_string(), r#"{"current_status":"BLOCKED"}"#);
     // Before the balance is checked.
-    let frozen = note(&bank.order_call(&wallet, "1.00", "").send().await, 422, "VALIDATION_FAILED", None);
+    let frozen =
+        note(&bank.order_call(&wallet, "1.00", "").send().await, 422, "VALIDATION_FAILED", None);
     assert_eq!(frozen["details"].to_string(), r#"{"wallet_status":"BLOCKED"}"#);
     let many = join_all((0..120).map(|_| bank.order_call(MISSING, "1.00", "").send())).await;
     let over = many.iter().find(|answer| answer.status == 429).expect("too many");
@@ -105,13 +123,18 @@ async fn a_rate_that_is_too_old_makes_the_service_unavailable(on: On) {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("rates.csv");
     let old = "2026-01-01T00:00:00Z";
-    std::fs::write(&file, format!("base,quote,rate,as_of\nUSD,PKR,278.75,{old}\nUSDC,PKR,278.75,{old}\n"))
-        .expect("written");
+    std::fs::write(
+        &file,
+        format!("base,quote,rate,as_of\nUSD,PKR,278.75,{old}\nUSDC,PKR,278.75,{old}\n"),
+    )
+    .expect("written");
     let sources = format!("[{{ location = \"{}\" }}]", file.display());
     let setup = Setup::with_wallets().set("rates.source", "live").set("rates.sources", &sources);
     let bank = WalletBank::alone(on, setup).await;
     let wallet = bank.wallet("rates").await;
-    let fiat = format!(r#"{{"wallet_id":"{wallet}","amount":{{"type":"fiat","value":"100","currency":"PKR"}}}}"#);
+    let fiat = format!(
+        r#"{{"wallet_id":"{wallet}","amount":{{"type":"fiat","value":"100","currency":"PKR"}}}}"#
+    );
     for call in [
         bank.get("/v1/sdk/orders/exchange-rate?from_currency=USDC&to_currency=PKR"),
         bank.order_call(&wallet, "1.00", ""),
@@ -179,7 +202,13 @@ async fn a_failure_of_ours_is_500_and_a_store_that_is_away_503(on: On) {
             "Internal error; quote the request id when you contact support",
             None,
         ),
-        (&without_counter, 503, "SERVICE_UNAVAILABLE", "The service is busy; retry later", Some("1")),
+        (
+            &without_counter,
+            503,
+            "SERVICE_UNAVAILABLE",
+            "The service is busy; retry later",
+            Some("1"),
+        ),
     ] {
         let answer = Answer::read(path.clone(), bank.get(&path).at(at).open().await).await;
         let body = refused(&answer, status, code, None);

@@ -29,8 +29,15 @@ async fn each_part_is_screened_and_released_on_its_own(on: On) {
     bank.paid(&request, "?amount=10.00").await;
     bank.all_become(&wallet, 1, "COMPLETED").await;
     let partial = bank.becomes(&wallet, &request, "ACTIVE", "PARTIAL").await;
-    assert_eq!((partial["amount_received"].text(), partial["amount_due"].text()), ("10.00", "15.00"));
-    assert_eq!(bank.balance(&wallet, "USDC").await, "10.00", "a part is the customer's before the rest has come");
+    assert_eq!(
+        (partial["amount_received"].text(), partial["amount_due"].text()),
+        ("10.00", "15.00")
+    );
+    assert_eq!(
+        bank.balance(&wallet, "USDC").await,
+        "10.00",
+        "a part is the customer's before the rest has come"
+    );
     bank.paid(&request, "?amount=15.00").await;
     bank.all_become(&wallet, 2, "COMPLETED").await;
     bank.becomes(&wallet, &request, "PAID", "NONE").await;
@@ -108,7 +115,11 @@ async fn coins_straight_to_the_wallet_are_blocked_until_screened(on: On) {
     let done = bank.newest(&wallet, "COMPLETED").await;
     assert_eq!(done["type"].text(), "RECEIVED");
     assert_eq!(bank.balance(&wallet, "USDC").await, "30.02");
-    assert_eq!(bank.holds(StableCoin::Usdc, &address).await, 30_020_000, "it was there all the time");
+    assert_eq!(
+        bank.holds(StableCoin::Usdc, &address).await,
+        30_020_000,
+        "it was there all the time"
+    );
     // Reported for the wallet: there is no request.
     let told = bank.told(&wallet, 2).await;
     let types: Vec<&str> = told.iter().map(|event| event["event_type"].text()).collect();
@@ -149,21 +160,38 @@ async fn an_unsupported_token_is_reported_once_and_never_credited(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("unsupported").await;
     let request = bank.request(&wallet, "25.00", "USDC").await;
-    let escrow = domain::chain::Address::parse(request["escrow_address"].text()).expect("an address");
+    let escrow =
+        domain::chain::Address::parse(request["escrow_address"].text()).expect("an address");
     let stranger = domain::chain::Address([0x77; 20]);
     for value in [25_000_000, 26_000_000] {
         let code = says_transfer(word(stranger), word(escrow), value);
         bank.devchain().deploy(stranger.0.into(), code).expect("deployed");
     }
     let store = bank.bank.running.store();
-    let recorded = || async { store.unsupported_assets(bank.bank.tenant.id, 10).await.expect("read") };
-    let there = testkit::wait::until_async(WAIT_MAX, || async { recorded().await.len() == 2 }).await;
+    let recorded =
+        || async { store.unsupported_assets(bank.bank.tenant.id, 10).await.expect("read") };
+    let there =
+        testkit::wait::until_async(WAIT_MAX, || async { recorded().await.len() == 2 }).await;
     assert!(there, "{:?}", recorded().await);
-    assert!(recorded().await.iter().all(|asset| asset.from == stranger && asset.vault.address == escrow));
+    assert!(
+        recorded()
+            .await
+            .iter()
+            .all(|asset| asset.from == stranger && asset.vault.address == escrow)
+    );
     // One alert for all of them and no webhook: anyone can send such tokens.
-    let alerted =
-        || async { bank.alerts().await.iter().filter(|kind| **kind == AlertKind::UnsupportedAsset.name()).count() };
-    assert!(testkit::wait::until_async(WAIT_MAX, || async { alerted().await == 1 }).await, "{:?}", bank.alerts().await);
+    let alerted = || async {
+        bank.alerts()
+            .await
+            .iter()
+            .filter(|kind| **kind == AlertKind::UnsupportedAsset.name())
+            .count()
+    };
+    assert!(
+        testkit::wait::until_async(WAIT_MAX, || async { alerted().await == 1 }).await,
+        "{:?}",
+        bank.alerts().await
+    );
     assert!(bank.receiver.book().taken_about(id(&request)).is_empty());
     assert!(bank.transactions(&wallet, "").await.is_empty());
     // The request is unchanged, and the token is not reported again.
@@ -178,7 +206,8 @@ async fn transfers_of_nothing_are_no_payments(on: On) {
     let wallet = bank.in_use("nothing").await;
     let request = bank.request(&wallet, "25.00", "USDC").await;
     let stranger = domain::chain::Address([0x78; 20]);
-    let escrow = domain::chain::Address::parse(request["escrow_address"].text()).expect("an address");
+    let escrow =
+        domain::chain::Address::parse(request["escrow_address"].text()).expect("an address");
     let nothing = super::acts::calls("transfer(address,uint256)", &[word(escrow), number(0)]);
     bank.acts(stranger, bank.token(StableCoin::Usdc), nothing);
     bank.paid(&request, "").await;

@@ -40,10 +40,17 @@ async fn an_order_is_paid_out_in_rupees(on: On) {
     assert_eq!(bank.balance(&wallet, "USDC").await, "60.00");
     assert_eq!(bank.holds(StableCoin::Usdc, &bank.address(&wallet).await).await, 60_000_000);
     let controller = bank.controller(&wallet).await.to_string();
-    assert_eq!(bank.holds(StableCoin::Usdc, &controller).await, 40_000_000, "the treasury has what was debited");
+    assert_eq!(
+        bank.holds(StableCoin::Usdc, &controller).await,
+        40_000_000,
+        "the treasury has what was debited"
+    );
     let book = bank.bank.book(id).await;
     assert_eq!(book.len(), 1, "paid once");
-    assert_eq!((book[0]["currency"].text(), book[0]["amount"].number()), ("PKR", order["to_amount"].text()));
+    assert_eq!(
+        (book[0]["currency"].text(), book[0]["amount"].number()),
+        ("PKR", order["to_amount"].text())
+    );
     assert_eq!(book[0]["reference"], settled["settlement_reference"]);
     assert_eq!(bank.webhooks(id, 1).await, ["exchange.complete"]);
     let listed = bank.bank.get("/v2/payments?country=PAK").send().await.ok();
@@ -70,15 +77,27 @@ const ORDER: [&str; 12] = [
 async fn a_created_order_is_shown_with_these_fields(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("fields").await;
-    for (more, locked) in [("", false), (r#","lock_rate":false"#, false), (r#","lock_rate":true"#, true)] {
+    for (more, locked) in
+        [("", false), (r#","lock_rate":false"#, false), (r#","lock_rate":true"#, true)]
+    {
         let order = bank.order_call(&wallet, "10.00", more).send().await.ok();
         assert_eq!(order.names(), ORDER);
-        let said =
-            ["order_type", "from_amount", "from_currency", "to_amount", "to_currency", "exchange_rate", "spread"];
+        let said = [
+            "order_type",
+            "from_amount",
+            "from_currency",
+            "to_amount",
+            "to_currency",
+            "exchange_rate",
+            "spread",
+        ];
         // floor2(10 × 278.75 × 0.995) with frozen rates.
         let expected = ["EXCHANGE", "10.00", "USDC", "2773.56", "PKR", "278.75", "0.005"];
         assert_eq!(said.map(|name| order[name].text()), expected);
-        assert_eq!((order["status"].text(), &order["rate_locked"]), ("PENDING", &Json::Bool(locked)));
+        assert_eq!(
+            (order["status"].text(), &order["rate_locked"]),
+            ("PENDING", &Json::Bool(locked))
+        );
         assert!(instant(&order["estimated_settlement"]) > instant(&order["created_at"]));
     }
 }
@@ -109,7 +128,15 @@ async fn exchange_complete_tells_all_its_fields_and_the_full_iban(on: On) {
     assert_eq!(told[0]["event_type"].text(), "exchange.complete");
     let data = &told[0]["data"];
     assert_eq!(data.names(), EXCHANGE_COMPLETE);
-    let said = ["wallet_id", "customer_id", "from_amount", "from_currency", "to_amount", "to_currency", "status"];
+    let said = [
+        "wallet_id",
+        "customer_id",
+        "from_amount",
+        "from_currency",
+        "to_amount",
+        "to_currency",
+        "status",
+    ];
     assert_eq!(
         said.map(|name| data[name].text()),
         [&*wallet, "c-notified", "40.00", "USDC", "11094.25", "PKR", "SETTLED"]
@@ -128,8 +155,7 @@ fn body(wallet: &str, account: &str) -> String {
     )
 }
 
-const BY_NUMBER: &str =
-    r#"{"account_number":"0001123456702","bank_code":"SCBL","account_holder_name":"Demo Customer"}"#;
+const BY_NUMBER: &str = r#"{"account_number":"0001123456702","bank_code":"SCBL","account_holder_name":"Demo Customer"}"#;
 
 async fn exchange_complete_of_an_account_by_number_has_no_iban(on: On) {
     let bank = WalletBank::new(on).await;
@@ -139,8 +165,12 @@ async fn exchange_complete_of_an_account_by_number_has_no_iban(on: On) {
     assert_eq!(told[0]["event_type"].text(), "exchange.complete");
     let data = &told[0]["data"];
     assert_eq!(data.names(), EXCHANGE_COMPLETE);
-    assert_eq!(data["bank_account"].to_string(), r#"{"iban":null,"account_holder_name":"Demo Customer"}"#);
-    let said = ["order_id", "wallet_id", "from_amount", "to_amount", "status"].map(|name| data[name].text());
+    assert_eq!(
+        data["bank_account"].to_string(),
+        r#"{"iban":null,"account_holder_name":"Demo Customer"}"#
+    );
+    let said = ["order_id", "wallet_id", "from_amount", "to_amount", "status"]
+        .map(|name| data[name].text());
     assert_eq!(said, [order["order_id"].text(), &*wallet, "10.00", "2773.56", "SETTLED"]);
     let book = bank.bank.book(order["order_id"].text()).await;
     assert_eq!(book[0]["reference"], data["settlement_reference"]);
@@ -153,7 +183,10 @@ async fn an_account_by_number_and_bank_is_paid_too(on: On) {
     let settled = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
     let masked = &settled["bank_account"];
     assert_eq!(masked.names(), ["iban", "account_number", "bank_code", "account_holder_name"]);
-    assert_eq!((masked["iban"].to_string().as_str(), masked["account_number"].text()), ("null", "*********6702"));
+    assert_eq!(
+        (masked["iban"].to_string().as_str(), masked["account_number"].text()),
+        ("null", "*********6702")
+    );
     let book = bank.bank.book(order["order_id"].text()).await;
     assert_eq!(book[0]["account"].text(), "0001123456702");
 }
@@ -228,7 +261,12 @@ async fn of_eight_orders_for_one_balance_one_succeeds(on: On) {
 async fn too_little_is_422_with_what_there_is(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("poor").await;
-    let body = refused(&bank.order_call(&wallet, "1.00", "").send().await, 422, "INSUFFICIENT_BALANCE", None);
+    let body = refused(
+        &bank.order_call(&wallet, "1.00", "").send().await,
+        422,
+        "INSUFFICIENT_BALANCE",
+        None,
+    );
     let details = &body["details"];
     assert_eq!(details["requested_amount"].text(), "1.00");
     assert_eq!((details["available_balance"].text(), details["currency"].text()), ("0.00", "USDC"));
@@ -238,9 +276,15 @@ async fn what_an_order_has_reserved_cannot_be_ordered_again(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("reserved").await;
     bank.order_call(&wallet, "60.02", "").send().await.ok();
-    let body = refused(&bank.order_call(&wallet, "40.00", "").send().await, 422, "INSUFFICIENT_BALANCE", None);
+    let body = refused(
+        &bank.order_call(&wallet, "40.00", "").send().await,
+        422,
+        "INSUFFICIENT_BALANCE",
+        None,
+    );
     let details = &body["details"];
-    let said = ["requested_amount", "available_balance", "currency"].map(|name| details[name].text());
+    let said =
+        ["requested_amount", "available_balance", "currency"].map(|name| details[name].text());
     assert_eq!(said, ["40.00", "39.98", "USDC"]);
     bank.order_call(&wallet, "39.98", "").send().await.ok();
 }
@@ -249,7 +293,15 @@ async fn a_rate_can_be_asked_for(on: On) {
     let bank = WalletBank::new(on).await;
     let path = "/v1/sdk/orders/exchange-rate?from_currency=USDC&to_currency=PKR&amount=100";
     let quote = bank.get(path).send().await.ok();
-    let names = ["from_currency", "to_currency", "rate", "spread", "estimated_amount", "valid_until", "rate_locked"];
+    let names = [
+        "from_currency",
+        "to_currency",
+        "rate",
+        "spread",
+        "estimated_amount",
+        "valid_until",
+        "rate_locked",
+    ];
     assert_eq!(quote.names(), names);
     assert_eq!((quote["from_currency"].text(), quote["to_currency"].text()), ("USDC", "PKR"));
     assert_eq!((quote["spread"].text(), &quote["rate_locked"]), ("0.005", &Json::Bool(false)));
@@ -263,7 +315,10 @@ async fn a_rate_without_amount_is_for_one_unit_and_valid_60_seconds(on: On) {
         let before = bank.bank.running.now();
         let path = format!("/v1/sdk/orders/exchange-rate?from_currency={coin}&to_currency=PKR");
         let quote = bank.get(&path).send().await.ok();
-        assert_eq!((quote["from_currency"].text(), quote["estimated_amount"].text()), (coin, "277.35"));
+        assert_eq!(
+            (quote["from_currency"].text(), quote["estimated_amount"].text()),
+            (coin, "277.35")
+        );
         let valid = instant(&quote["valid_until"]) - before;
         assert!(valid >= Span::millis(59_999) && valid < Span::secs(90), "{valid:?}");
     }
@@ -273,8 +328,12 @@ async fn rupees_are_rounded_down_to_two_decimals(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("rounding").await;
     // amount × 278.75 × 0.995 = amount × 277.35625
-    for (amount, paid) in [("0.000037", "0.01"), ("0.01", "2.77"), ("3.333333", "924.52"), ("12.345678", "3424.15")] {
-        let path = format!("/v1/sdk/orders/exchange-rate?from_currency=USDC&to_currency=PKR&amount={amount}");
+    for (amount, paid) in
+        [("0.000037", "0.01"), ("0.01", "2.77"), ("3.333333", "924.52"), ("12.345678", "3424.15")]
+    {
+        let path = format!(
+            "/v1/sdk/orders/exchange-rate?from_currency=USDC&to_currency=PKR&amount={amount}"
+        );
         assert_eq!(bank.get(&path).send().await.ok()["estimated_amount"].text(), paid, "{amount}");
     }
     let order = bank.order_call(&wallet, "12.345678", "").send().await.ok();
@@ -285,5 +344,10 @@ async fn rupees_are_rounded_down_to_two_decimals(on: On) {
     // Less than a paisa cannot be paid out.
     let path = "/v1/sdk/orders/exchange-rate?from_currency=USDC&to_currency=PKR&amount=0.000036";
     refused(&bank.get(path).send().await, 422, "VALIDATION_FAILED", Some("amount"));
-    refused(&bank.order_call(&wallet, "0.000036", "").send().await, 422, "VALIDATION_FAILED", Some("amount"));
+    refused(
+        &bank.order_call(&wallet, "0.000036", "").send().await,
+        422,
+        "VALIDATION_FAILED",
+        Some("amount"),
+    );
 }

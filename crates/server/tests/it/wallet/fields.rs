@@ -42,7 +42,8 @@ fn members(document: &Value, schema: &Value, above: &str) -> Vec<Field> {
             fields.extend(members(document, &property, &path));
         }
         let pointer = format!("/{}", path.replace('.', "/"));
-        let schema = property["oneOf"][0].is_object().then(|| resolved(document, &property["oneOf"][0]));
+        let schema =
+            property["oneOf"][0].is_object().then(|| resolved(document, &property["oneOf"][0]));
         let schema = schema.unwrap_or(property);
         fields.push(Field { path, pointer, schema, required: required.contains(&json!(name)) });
     }
@@ -59,14 +60,20 @@ fn fields_of(op: &Op) -> Vec<Field> {
         let crypto = &document["components"]["schemas"]["CryptoAmount"];
         fields.extend(members(&document, crypto, "amount"));
         let object = json!({"type": "object"});
-        fields.push(Field { path: "amount".to_owned(), pointer: "/amount".to_owned(), schema: object, required: true });
+        fields.push(Field {
+            path: "amount".to_owned(),
+            pointer: "/amount".to_owned(),
+            schema: object,
+            required: true,
+        });
     }
     fields
 }
 
 impl Field {
     fn is(&self, kind: &str) -> bool {
-        self.schema["type"] == kind || self.schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!(kind)))
+        self.schema["type"] == kind
+            || self.schema["type"].as_array().is_some_and(|kinds| kinds.contains(&json!(kind)))
     }
 
     /// Invalid values, each with the violated rule.
@@ -77,19 +84,38 @@ impl Field {
             wrong.push((Value::Null, "missing"));
         }
         if self.is("object") {
-            wrong.extend([json!("text"), json!(7), json!([]), json!(true)].map(|value| (value, "dict_type")));
+            wrong.extend(
+                [json!("text"), json!(7), json!([]), json!(true)].map(|value| (value, "dict_type")),
+            );
         } else if schema["enum"].is_array() || schema["const"].is_string() {
             let known = schema["enum"][0].as_str().or(schema["const"].as_str()).expect("a name");
-            let other_case = if known == known.to_lowercase() { known.to_uppercase() } else { known.to_lowercase() };
-            let names = [json!("NO_SUCH_NAME"), json!(other_case), json!(7), json!(true), json!([]), json!({})];
+            let other_case = if known == known.to_lowercase() {
+                known.to_uppercase()
+            } else {
+                known.to_lowercase()
+            };
+            let names = [
+                json!("NO_SUCH_NAME"),
+                json!(other_case),
+                json!(7),
+                json!(true),
+                json!([]),
+                json!({}),
+            ];
             wrong.extend(names.map(|value| (value, "enum")));
         } else if schema["format"] == "date" {
-            wrong.extend([json!(20_261_121), json!(true), json!({})].map(|value| (value, "date_type")));
-            let days = ["2026-02-30", "2026-13-01", "21-11-2026", "2026-11-21T00:00:00Z", "tomorrow"];
+            wrong.extend(
+                [json!(20_261_121), json!(true), json!({})].map(|value| (value, "date_type")),
+            );
+            let days =
+                ["2026-02-30", "2026-13-01", "21-11-2026", "2026-11-21T00:00:00Z", "tomorrow"];
             wrong.extend(days.map(|day| (json!(day), "date_parsing")));
         } else if self.is("string") {
-            wrong.extend([json!(7), json!(true), json!([]), json!({})].map(|value| (value, "string_type")));
-            if let Some(max) = schema["maxLength"].as_u64().filter(|_| schema["format"] != "email") {
+            wrong.extend(
+                [json!(7), json!(true), json!([]), json!({})].map(|value| (value, "string_type")),
+            );
+            if let Some(max) = schema["maxLength"].as_u64().filter(|_| schema["format"] != "email")
+            {
                 let long = "x".repeat(usize::try_from(max).expect("fits") + 1);
                 wrong.push((json!(long), "string_too_long"));
                 wrong.push((json!("a\u{7}b"), "control_character"));
@@ -101,13 +127,19 @@ impl Field {
         } else if self.is("integer") {
             wrong.extend([json!("24"), json!(true), json!([])].map(|value| (value, "int_type")));
             wrong.push((json!(1.5), "int_parsing"));
-            wrong.push((json!(schema["minimum"].as_i64().expect("a bound") - 1), "greater_than_equal"));
-            wrong.push((json!(schema["maximum"].as_i64().expect("a bound") + 1), "less_than_equal"));
+            wrong.push((
+                json!(schema["minimum"].as_i64().expect("a bound") - 1),
+                "greater_than_equal",
+            ));
+            wrong
+                .push((json!(schema["maximum"].as_i64().expect("a bound") + 1), "less_than_equal"));
         } else {
             assert!(self.is("boolean"), "{}: {schema}", self.path);
             wrong.extend([json!("true"), json!(1), json!([])].map(|value| (value, "bool_type")));
         }
-        if self.required && (self.is("string") || schema["enum"].is_array() || schema["const"].is_string()) {
+        if self.required
+            && (self.is("string") || schema["enum"].is_array() || schema["const"].is_string())
+        {
             wrong.extend([json!(""), json!(" \t ")].map(|value| (value, "missing")));
         }
         wrong
@@ -139,12 +171,19 @@ fn without(op: &Op, pointer: &str) -> String {
 fn faults(answer: &Answer) -> Vec<(String, String)> {
     assert_eq!(answer.status, 400, "{answer:?}");
     let body = answer.json();
-    assert_eq!(body.names(), ["error", "message", "field", "details", "request_id", "timestamp"], "{answer:?}");
+    assert_eq!(
+        body.names(),
+        ["error", "message", "field", "details", "request_id", "timestamp"],
+        "{answer:?}"
+    );
     assert_eq!(body["details"].names(), ["faults"]);
     let items = body["details"]["faults"].items();
     let first = &items[0];
     refused(answer, 400, "INVALID_REQUEST", Some(first["field"].text()));
-    assert_eq!(body["message"].text(), format!("{}: {}", first["field"].text(), first["message"].text()));
+    assert_eq!(
+        body["message"].text(),
+        format!("{}: {}", first["field"].text(), first["message"].text())
+    );
     let each = items.iter().map(|item| {
         assert_eq!(item.names(), ["field", "rule", "message"]);
         assert!(!item["message"].text().is_empty());
@@ -175,13 +214,25 @@ async fn every_field_of_every_body_is_judged(on: On) {
                 let answer = asks(&bank, &op, with(&op, &field.pointer, value.clone())).await;
                 let told = faults(&answer);
                 let first = (field.path.clone(), rule.to_owned());
-                assert_eq!(told.first(), Some(&first), "{} {} = {value}: {answer:?}", op.path, field.path);
+                assert_eq!(
+                    told.first(),
+                    Some(&first),
+                    "{} {} = {value}: {answer:?}",
+                    op.path,
+                    field.path
+                );
             }
             let absent = asks(&bank, &op, without(&op, &field.pointer)).await;
             // An account needs its IBAN, or bank and number as in the sample.
-            let one_of_two = ["bank_account.account_number", "bank_account.bank_code"].contains(&field.path.as_str());
+            let one_of_two = ["bank_account.account_number", "bank_account.bank_code"]
+                .contains(&field.path.as_str());
             if field.required || one_of_two {
-                assert_eq!(faults(&absent), [(field.path.clone(), "missing".to_owned())], "{}", op.path);
+                assert_eq!(
+                    faults(&absent),
+                    [(field.path.clone(), "missing".to_owned())],
+                    "{}",
+                    op.path
+                );
             } else {
                 passes(&absent);
                 passes(&asks(&bank, &op, with(&op, &field.pointer, Value::Null)).await);
@@ -232,7 +283,8 @@ async fn all_errors_of_a_body_are_reported_in_field_order(on: On) {
         ),
     ] {
         let told = faults(&bank.post(path, body.to_string()).send().await);
-        let told: Vec<String> = told.into_iter().map(|(field, rule)| format!("{field} {rule}")).collect();
+        let told: Vec<String> =
+            told.into_iter().map(|(field, rule)| format!("{field} {rule}")).collect();
         assert_eq!(told, expected, "{path}");
     }
 }
@@ -242,7 +294,11 @@ async fn amounts_are_texts_of_12_digits_and_6_decimals(on: On) {
     let wallet = bank.wallet("amounts").await;
     let asks = |kind: &str, value: &str, currency: &str| {
         let amount = json!({"type": kind, "value": value, "currency": currency});
-        bank.post("/v1/sdk/payment-requests", json!({"wallet_id": wallet, "amount": amount}).to_string()).send()
+        bank.post(
+            "/v1/sdk/payment-requests",
+            json!({"wallet_id": wallet, "amount": amount}).to_string(),
+        )
+        .send()
     };
     for wrong in [
         "0",
@@ -282,16 +338,25 @@ async fn amounts_are_texts_of_12_digits_and_6_decimals(on: On) {
     }
     for currency in ["PKR", "USD", "AED", "SAR"] {
         let made = asks("fiat", "1000.00", currency).await.ok();
-        assert_eq!((made["amount"]["type"].text(), made["amount"]["value"].text()), ("fiat", "1000.00"));
+        assert_eq!(
+            (made["amount"]["type"].text(), made["amount"]["value"].text()),
+            ("fiat", "1000.00")
+        );
     }
-    for (kind, currency) in
-        [("fiat", "USDC"), ("fiat", "EUR"), ("crypto", "PKR"), ("crypto", "usdc"), ("crypto", "DAI")]
-    {
+    for (kind, currency) in [
+        ("fiat", "USDC"),
+        ("fiat", "EUR"),
+        ("crypto", "PKR"),
+        ("crypto", "usdc"),
+        ("crypto", "DAI"),
+    ] {
         let told = faults(&asks(kind, "1000.00", currency).await);
         assert_eq!(told, [("amount.currency".to_owned(), "enum".to_owned())], "{kind} {currency}");
     }
-    let flexible =
-        bank.post("/v1/sdk/payment-requests", json!({"wallet_id": wallet, "amount": {"type": "flexible"}}).to_string());
+    let flexible = bank.post(
+        "/v1/sdk/payment-requests",
+        json!({"wallet_id": wallet, "amount": {"type": "flexible"}}).to_string(),
+    );
     let made = flexible.send().await.ok();
     assert_eq!(made["amount"].to_string(), r#"{"type":"flexible","value":null,"currency":null}"#);
     // An amount that no chain could pay gets an error message, not a failure.
@@ -315,8 +380,14 @@ async fn bank_accounts_are_pakistani(on: On) {
             json!({"account_holder_name": holder, "account_number": "001123456702"}),
             vec!["bank_account.bank_code missing"],
         ),
-        (json!({"account_holder_name": holder, "bank_code": "SCBL"}), vec!["bank_account.account_number missing"]),
-        (json!({"iban": "PK36SCBL0000001123456702"}), vec!["bank_account.account_holder_name missing"]),
+        (
+            json!({"account_holder_name": holder, "bank_code": "SCBL"}),
+            vec!["bank_account.account_number missing"],
+        ),
+        (
+            json!({"iban": "PK36SCBL0000001123456702"}),
+            vec!["bank_account.account_holder_name missing"],
+        ),
         (
             json!({"account_holder_name": "x".repeat(129), "iban": "PK36SCBL0000001123456702"}),
             vec!["bank_account.account_holder_name string_too_long"],
@@ -382,7 +453,8 @@ async fn bank_accounts_are_pakistani(on: On) {
         ),
     ] {
         let told = faults(&asks(account.clone()).await);
-        let told: Vec<String> = told.into_iter().map(|(field, rule)| format!("{field} {rule}")).collect();
+        let told: Vec<String> =
+            told.into_iter().map(|(field, rule)| format!("{field} {rule}")).collect();
         assert_eq!(told, expected, "{account}");
     }
     for account in [
@@ -412,17 +484,28 @@ async fn customers_have_real_addresses(on: On) {
     ] {
         let told = faults(&asks(wrong, "+923001234567").await);
         assert_eq!(told[0].0, "customer_email", "{wrong}");
-        assert!(["invalid_email", "string_too_long"].contains(&told[0].1.as_str()), "{wrong}: {told:?}");
+        assert!(
+            ["invalid_email", "string_too_long"].contains(&told[0].1.as_str()),
+            "{wrong}: {told:?}"
+        );
     }
-    for wrong in
-        ["03001234567", "+0300123456", "+92 300 1234567", "+92300123456789012", "+12345", "00923001234567", "+٩٢٣"]
-    {
+    for wrong in [
+        "03001234567",
+        "+0300123456",
+        "+92 300 1234567",
+        "+92300123456789012",
+        "+12345",
+        "00923001234567",
+        "+٩٢٣",
+    ] {
         let told = faults(&asks("asha@example.com", wrong).await);
         assert_eq!(told, [("customer_phone".to_owned(), "invalid_phone".to_owned())], "{wrong}");
     }
     // The shortest and longest E.164 numbers, and an address with every allowed character class.
     for (at, (email, phone)) in
-        [("a.b+c@sub.example.co", "+1234567"), ("x@example.com", "+123456789012345")].iter().enumerate()
+        [("a.b+c@sub.example.co", "+1234567"), ("x@example.com", "+123456789012345")]
+            .iter()
+            .enumerate()
     {
         let body = json!({"customer_id": format!("c{at}"), "customer_email": email, "customer_phone": phone});
         bank.post("/v1/sdk/wallets/provision", body.to_string()).send().await.ok();
@@ -477,7 +560,10 @@ async fn every_parameter_of_every_query_is_judged(on: On) {
         (&lists[4], "status", ["DEAD", "lost", ""]),
     ] {
         for value in wrong {
-            assert_eq!(query_faults(&bank, &format!("{list}&{name}={value}")).await, [format!("{name} enum")]);
+            assert_eq!(
+                query_faults(&bank, &format!("{list}&{name}={value}")).await,
+                [format!("{name} enum")]
+            );
         }
     }
     for (query, fault) in [
@@ -499,7 +585,10 @@ async fn every_parameter_of_every_query_is_judged(on: On) {
     ] {
         assert_eq!(query_faults(&bank, &format!("{rate}?{query}")).await, [fault], "{query}");
     }
-    let most = bank.get(&format!("{rate}?from_currency=USDC&to_currency=PKR&amount=999999999999.999999")).send().await;
+    let most = bank
+        .get(&format!("{rate}?from_currency=USDC&to_currency=PKR&amount=999999999999.999999"))
+        .send()
+        .await;
     assert!([200, 400, 422].contains(&most.status), "{most:?}");
 }
 
@@ -510,10 +599,15 @@ async fn strings_are_trimmed_and_unknown_fields_ignored(on: On) {
         "kyc_level": " BASIC ", "blockchain": " ", "timestamp": "yesterday", "wallet_id": 7, "status": {"a": [1]},
     });
     let made = bank.post("/v1/sdk/wallets/provision", body.to_string()).send().await.ok();
-    let shown = bank.get(&format!("/v1/sdk/wallets/{}", made["wallet_id"].text())).send().await.ok();
+    let shown =
+        bank.get(&format!("/v1/sdk/wallets/{}", made["wallet_id"].text())).send().await.ok();
     assert_eq!((shown["customer_id"].text(), shown["kyc_level"].text()), ("trimmed", "BASIC"));
     assert_eq!(shown["blockchain"].text(), "ethereum", "blank is missing");
     let details = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"two\nlines\tof it","auto_unblock_hours":null}"#;
-    let blocked = bank.post(&format!("/v1/sdk/wallets/{}/block", made["wallet_id"].text()), details).send().await.ok();
+    let blocked = bank
+        .post(&format!("/v1/sdk/wallets/{}/block", made["wallet_id"].text()), details)
+        .send()
+        .await
+        .ok();
     assert_eq!(blocked["auto_unblock_at"], Json::Null);
 }

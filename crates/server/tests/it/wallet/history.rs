@@ -46,7 +46,8 @@ async fn a_received_entry_shows_its_sender_and_its_transaction(on: On) {
 
 async fn links_go_to_the_explorer_that_is_configured(on: On) {
     const EXPLORER: &str = "https://explorer.example/tx/";
-    let bank = WalletBank::alone(on, Setup::with_wallets().set("chain.explorer_tx_url", EXPLORER)).await;
+    let bank =
+        WalletBank::alone(on, Setup::with_wallets().set("chain.explorer_tx_url", EXPLORER)).await;
     let wallet = bank.wallet("explorer").await;
     let request = bank.request(&wallet, "25.02", "USDC").await;
     bank.paid(&request, "").await;
@@ -79,12 +80,27 @@ async fn an_exchanged_entry_shows_what_was_paid_for_it(on: On) {
         "settlement_reference",
     ];
     assert_eq!(entries[0].names(), names);
-    let said = ["type", "amount", "currency", "status", "exchange_rate", "received_amount", "received_currency"];
+    let said = [
+        "type",
+        "amount",
+        "currency",
+        "status",
+        "exchange_rate",
+        "received_amount",
+        "received_currency",
+    ];
     let expected = ["EXCHANGED", "40.00", "USDC", "SETTLED", "278.75", "11094.25", "PKR"];
     assert_eq!(said.map(|name| entries[0][name].text()), expected);
-    assert_eq!(bank.bank.book(order["order_id"].text()).await[0]["reference"], entries[0]["settlement_reference"]);
-    let all: Vec<String> =
-        bank.transactions(&wallet, "").await.iter().map(|entry| entry["type"].text().to_owned()).collect();
+    assert_eq!(
+        bank.bank.book(order["order_id"].text()).await[0]["reference"],
+        entries[0]["settlement_reference"]
+    );
+    let all: Vec<String> = bank
+        .transactions(&wallet, "")
+        .await
+        .iter()
+        .map(|entry| entry["type"].text().to_owned())
+        .collect();
     assert_eq!(all, ["EXCHANGED", "RECEIVED"]);
     assert_eq!(bank.transactions(&wallet, "&type=RECEIVED").await.len(), 1);
     assert!(bank.transactions(&wallet, "&type=BLOCKED").await.is_empty());
@@ -101,7 +117,10 @@ async fn an_exchange_has_a_status_of_the_history(on: On) {
         entries.iter().map(|entry| entry["status"].text().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(statuses().await, ["PENDING", "FAILED"]);
-    bank.post(&format!("/v1/sdk/orders/{}/cancel", waits["order_id"].text()), "{}").send().await.ok();
+    bank.post(&format!("/v1/sdk/orders/{}/cancel", waits["order_id"].text()), "{}")
+        .send()
+        .await
+        .ok();
     assert_eq!(statuses().await, ["FAILED", "FAILED"]);
 }
 
@@ -113,7 +132,15 @@ async fn orders_are_listed_with_their_account_masked(on: On) {
     let account = &listed["bank_account"];
     assert_eq!(account["iban"].text(), "PK36****************6702");
     assert_eq!(account["account_holder_name"].text(), "Demo Customer");
-    for name in ["order_id", "created_at", "from_amount", "from_currency", "to_currency", "spread", "rate_locked"] {
+    for name in [
+        "order_id",
+        "created_at",
+        "from_amount",
+        "from_currency",
+        "to_currency",
+        "spread",
+        "rate_locked",
+    ] {
         assert_eq!(listed[name], order[name], "{name}");
     }
 }

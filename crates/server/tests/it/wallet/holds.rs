@@ -37,13 +37,19 @@ async fn held(bank: &WalletBank, wallet: &str, request: &Json, minor: u64) -> De
 async fn is_free(bank: &WalletBank, deposit: &Deposit) {
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let request = deposit.request.expect("in an escrow");
-    let free =
-        || async { store.request(tenant, request).await.expect("read").is_some_and(|it| !it.is_held(&deposit.to)) };
+    let free = || async {
+        store
+            .request(tenant, request)
+            .await
+            .expect("read")
+            .is_some_and(|it| !it.is_held(&deposit.to))
+    };
     assert!(testkit::wait::until_async(WAIT_MAX, free).await, "{request} is still on hold");
 }
 
 async fn lifted(bank: &WalletBank, deposit: &Deposit) -> Result<(), Denied> {
-    let by = Deed::new(Via::Cli, "ayesha").together_with("omar").because("another person of that name");
+    let by =
+        Deed::new(Via::Cli, "ayesha").together_with("omar").because("another person of that name");
     bank.bank.running.wallets().lift_hold(&caller(bank), deposit.id, None, by, None).await.map(drop)
 }
 
@@ -68,7 +74,9 @@ async fn what_waits_in_an_escrow_goes_on_when_its_hold_is_lifted(on: On) {
     proposed(&bank, &first, TO).await.expect("refundable");
     approved(&bank, &first, "bilal").await.expect("approved");
     let all = || bank.stored_deposits(&wallet);
-    let is_back = || async { all().await.iter().any(|it| it.id == first.id && it.state == DepositState::Refunded) };
+    let is_back = || async {
+        all().await.iter().any(|it| it.id == first.id && it.state == DepositState::Refunded)
+    };
     assert!(testkit::wait::until_async(WAIT_MAX, is_back).await, "{:?}", all().await);
     assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 0);
     bank.books_are_right().await;
@@ -105,7 +113,10 @@ async fn a_deposit_is_held_again_after_its_hold_was_lifted(on: On) {
         bank.decision_call(&deposit.id.to_string(), "legal_hold").send().await.ok();
         bank.newest_is(&wallet, DepositState::LegalHold).await;
         hold_is(&bank, &wallet, &request, true).await;
-        assert_eq!(refusal(proposed(&bank, &deposit, TO).await), DepositRefusal::State(DepositState::LegalHold));
+        assert_eq!(
+            refusal(proposed(&bank, &deposit, TO).await),
+            DepositRefusal::State(DepositState::LegalHold)
+        );
     }
     assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_000_000);
 }

@@ -22,7 +22,8 @@ on_both_stores! {
 }
 
 const BLOCK: &str = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"A test"}"#;
-const OTHER_BLOCK: &str = r#"{"reason":"PENDING_INVESTIGATION","details":"Another","auto_unblock_hours":5}"#;
+const OTHER_BLOCK: &str =
+    r#"{"reason":"PENDING_INVESTIGATION","details":"Another","auto_unblock_hours":5}"#;
 const BLACKLIST: &str = r#"{"regulatory_authority":"FIA","regulatory_reference_number":"R-1","reason":"A test","effective_date":"2020-01-01"}"#;
 
 fn keyed(call: Call, key: &str) -> Call {
@@ -78,14 +79,17 @@ async fn every_operation_answers_a_repetition_as_it_answered_first(on: On) {
     let of_wallet = |what: &str| format!("/v1/sdk/wallets/{wallet}/{what}");
     let request = format!(r#"{{"wallet_id":"{wallet}","amount":{{"type":"flexible"}}}}"#);
     let request =
-        asked.first(&bank, "/v1/sdk/payment-requests", &request).await["payment_request_id"].text().to_owned();
+        asked.first(&bank, "/v1/sdk/payment-requests", &request).await["payment_request_id"]
+            .text()
+            .to_owned();
     asked.first(&bank, &format!("/v1/sdk/payment-requests/{request}/cancel"), "").await;
     bank.deposit(&wallet, "100.00", "COMPLETED").await;
     let order = order_body(&wallet, "10.00");
     let order = asked.first(&bank, "/v1/sdk/orders", &order).await["order_id"].text().to_owned();
     bank.order_reaches(&wallet, &order, "SETTLED").await;
     // An amount whose order does not start before it times out.
-    let order = bank.order_call(&wallet, "1.02", "").send().await.ok()["order_id"].text().to_owned();
+    let order =
+        bank.order_call(&wallet, "1.02", "").send().await.ok()["order_id"].text().to_owned();
     asked.first(&bank, &format!("/v1/sdk/orders/{order}/cancel"), "").await;
     let (_, review) = bank.deposit(&wallet, "25.02", "RECEIVED_IN_ESCROW").await;
     let review = format!("/v1/sdk/reviews/{}", review["transaction_id"].text());
@@ -102,14 +106,16 @@ async fn every_operation_answers_a_repetition_as_it_answered_first(on: On) {
     asked.first(&bank, &format!("/v1/sdk/webhooks/deliveries/{delivery}/redeliver"), "").await;
     asked.first(&bank, &of_wallet("blacklist"), BLACKLIST).await;
     asked.same(&bank, asked.all.len()).await;
-    let paths: std::collections::BTreeSet<usize> = asked.all.iter().map(|(_, path, ..)| operation_of(path)).collect();
+    let paths: std::collections::BTreeSet<usize> =
+        asked.all.iter().map(|(_, path, ..)| operation_of(path)).collect();
     assert_eq!(paths.len(), Op::posts().len(), "every operation was repeated");
 }
 
 /// The operation of a path.
 fn operation_of(path: &str) -> usize {
     let fits = |op: &Op| {
-        let (theirs, ours): (Vec<&str>, Vec<&str>) = (op.path.split('/').collect(), path.split('/').collect());
+        let (theirs, ours): (Vec<&str>, Vec<&str>) =
+            (op.path.split('/').collect(), path.split('/').collect());
         theirs.len() == ours.len()
             && theirs.iter().zip(ours).all(|(their, our)| their.starts_with('{') || *their == our)
     };
@@ -127,7 +133,9 @@ async fn another_body_under_the_same_key_is_refused_by_every_operation(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("other").await;
     let provision = |id: &str| {
-        format!(r#"{{"customer_id":"{id}","customer_email":"c@example.com","customer_phone":"+923001234567"}}"#)
+        format!(
+            r#"{{"customer_id":"{id}","customer_email":"c@example.com","customer_phone":"+923001234567"}}"#
+        )
     };
     let request = format!(r#"{{"wallet_id":"{wallet}","amount":{{"type":"flexible"}}}}"#);
     let block = format!("/v1/sdk/wallets/{wallet}/block");
@@ -141,10 +149,17 @@ async fn another_body_under_the_same_key_is_refused_by_every_operation(on: On) {
         let refusal = refused(&answer, 422, "VALIDATION_FAILED", Some("Idempotency-Key"));
         assert_eq!(refusal.names(), ["error", "message", "field", "request_id", "timestamp"]);
         assert!(!is_replay(&answer));
-        assert!(is_replay(&keyed(bank.post(path, body), "k").send().await), "the first is still there");
+        assert!(
+            is_replay(&keyed(bank.post(path, body), "k").send().await),
+            "the first is still there"
+        );
     }
     let none = bank.get("/v1/sdk/events").send().await.ok();
-    let blocks = none["events"].items().iter().filter(|event| event["event_type"].text() == "wallet.blocked").count();
+    let blocks = none["events"]
+        .items()
+        .iter()
+        .filter(|event| event["event_type"].text() == "wallet.blocked")
+        .count();
     assert_eq!(blocks, 1, "blocked once");
 }
 
@@ -152,14 +167,21 @@ async fn concurrent_repetitions_have_one_effect(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("at once").await;
     bank.deposit(&wallet, "100.00", "COMPLETED").await;
-    let provisions = join_all((0..8).map(|_| keyed(bank.provision_call("eight"), "p").send())).await;
+    let provisions =
+        join_all((0..8).map(|_| keyed(bank.provision_call("eight"), "p").send())).await;
     let request = format!(r#"{{"wallet_id":"{wallet}","amount":{{"type":"flexible"}}}}"#);
-    let requests =
-        join_all((0..8).map(|_| keyed(bank.post("/v1/sdk/payment-requests", request.as_str()), "r").send())).await;
-    let orders = join_all((0..8).map(|_| keyed(bank.order_call(&wallet, "100.00", ""), "o").send())).await;
+    let requests = join_all(
+        (0..8).map(|_| keyed(bank.post("/v1/sdk/payment-requests", request.as_str()), "r").send()),
+    )
+    .await;
+    let orders =
+        join_all((0..8).map(|_| keyed(bank.order_call(&wallet, "100.00", ""), "o").send())).await;
     for answers in [&provisions, &requests, &orders] {
         assert_eq!(answers.iter().filter(|answer| !is_replay(answer)).count(), 1, "{answers:?}");
-        assert!(answers.iter().all(|answer| answer.status == 200 && answer.body == answers[0].body), "{answers:?}");
+        assert!(
+            answers.iter().all(|answer| answer.status == 200 && answer.body == answers[0].body),
+            "{answers:?}"
+        );
     }
     let listed = bank.get(&format!("/v1/sdk/orders?wallet_id={wallet}")).send().await.ok();
     assert_eq!(listed["pagination"]["total_count"].number(), "1");
@@ -181,7 +203,8 @@ async fn a_refused_outcome_is_not_remembered(on: On) {
     let first = keyed(bank.post(&path, BLOCK), "b").send().await;
     assert!(!is_replay(&first));
     first.ok();
-    let nobody = keyed(bank.post(&format!("/v1/sdk/wallets/{MISSING}/block"), BLOCK), "b").send().await;
+    let nobody =
+        keyed(bank.post(&format!("/v1/sdk/wallets/{MISSING}/block"), BLOCK), "b").send().await;
     refused(&nobody, 404, "NOT_FOUND", Some("wallet_id"));
 }
 
@@ -193,7 +216,8 @@ async fn a_key_is_scoped_to_its_tenant_method_and_path(on: On) {
     assert_ne!(theirs.ok()["wallet_id"], first["wallet_id"]);
     let second = bank.wallet("two").await;
     for wallet in [first["wallet_id"].text(), &second] {
-        let blocked = keyed(bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK), "k").send().await;
+        let blocked =
+            keyed(bank.post(&format!("/v1/sdk/wallets/{wallet}/block"), BLOCK), "k").send().await;
         assert!(!is_replay(&blocked));
         assert_eq!(blocked.ok()["wallet_id"].text(), wallet);
     }
@@ -205,7 +229,10 @@ async fn a_key_is_1_to_255_printable_characters(on: On) {
         for key in ["", &"k".repeat(256), "a\tb", "schlüssel"] {
             let answer = keyed(op.call(&bank, MANAGER, MISSING), key).send().await;
             let body = refused(&answer, 400, "INVALID_REQUEST", Some("Idempotency-Key"));
-            assert_eq!(body["message"].text(), "Idempotency-Key: Must be 1 to 255 printable characters");
+            assert_eq!(
+                body["message"].text(),
+                "Idempotency-Key: Must be 1 to 255 printable characters"
+            );
         }
     }
     for (at, key) in ["k", &"k".repeat(255), "a b~!\"#"].iter().enumerate() {

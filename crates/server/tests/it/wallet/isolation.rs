@@ -28,14 +28,16 @@ impl Things {
         let wallet = bank.wallet("owner").await;
         bank.becomes_active(&wallet).await;
         bank.deposit(&wallet, "100.00", "COMPLETED").await;
-        let order = bank.order_call(&wallet, "100.00", "").send().await.ok()["order_id"].text().to_owned();
+        let order =
+            bank.order_call(&wallet, "100.00", "").send().await.ok()["order_id"].text().to_owned();
         bank.order_reaches(&wallet, &order, "SETTLED").await;
         let (_, review) = bank.deposit(&wallet, "25.02", "RECEIVED_IN_ESCROW").await;
         let review = review["transaction_id"].text().to_owned();
         let path = format!("/v1/sdk/reviews/{review}");
         bank.once("/v1/sdk/reviews", |page| page["reviews"].items().first().cloned()).await;
         bank.get(&path).send().await.ok();
-        let request = bank.request(&wallet, "10.00", "USDC").await["payment_request_id"].text().to_owned();
+        let request =
+            bank.request(&wallet, "10.00", "USDC").await["payment_request_id"].text().to_owned();
         let delivery = bank.get("/v1/sdk/webhooks/deliveries").send().await.ok();
         let delivery = delivery["deliveries"][0]["delivery_id"].text().to_owned();
         let ids = [
@@ -52,7 +54,8 @@ impl Things {
 /// The response under a fixed request id, without its variable parts.
 async fn fixed(call: Call) -> (u16, HeaderMap, String) {
     let answer = call.header("x-request-id", "fixed").send().await;
-    let timestamp = answer.json().get("timestamp").map(|at| at.text().to_owned()).unwrap_or_default();
+    let timestamp =
+        answer.json().get("timestamp").map(|at| at.text().to_owned()).unwrap_or_default();
     let Answer { status, mut headers, body, .. } = answer;
     for name in ["date", "x-ratelimit-remaining", "x-ratelimit-reset"] {
         headers.remove(name);
@@ -71,10 +74,21 @@ async fn foreign_ids_are_missing_ids_for_every_operation(on: On) {
         // The other tenant's resources of this and other kinds; this tenant's of other kinds.
         let theirs = foreign.ids.values();
         // The history shows an order under its own id.
-        let is_in_history = |kind: &str| op.path == "/v1/sdk/transactions/{transaction_id}" && kind == "order_id";
-        let ours = own.ids.iter().filter(|(kind, _)| **kind != field && !is_in_history(kind)).map(|(_, id)| id);
+        let is_in_history =
+            |kind: &str| op.path == "/v1/sdk/transactions/{transaction_id}" && kind == "order_id";
+        let ours = own
+            .ids
+            .iter()
+            .filter(|(kind, _)| **kind != field && !is_in_history(kind))
+            .map(|(_, id)| id);
         for id in theirs.chain(ours) {
-            assert_eq!(fixed(op.call(&bank, MANAGER, id)).await, missing, "{} {} {id}", op.method, op.path);
+            assert_eq!(
+                fixed(op.call(&bank, MANAGER, id)).await,
+                missing,
+                "{} {} {id}",
+                op.method,
+                op.path
+            );
             compared += 1;
         }
     }
@@ -85,11 +99,19 @@ async fn foreign_ids_are_missing_ids_for_every_operation(on: On) {
 /// The other tenant's calls have changed nothing.
 async fn nothing_happened(bank: &WalletBank, things: &Things) {
     let wallet = &things.ids["wallet_id"];
-    assert_eq!(bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok()["status"].text(), "ACTIVE");
-    let requests = bank.get(&format!("/v1/sdk/payment-requests?wallet_id={wallet}&status=ACTIVE")).send().await.ok();
+    assert_eq!(
+        bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok()["status"].text(),
+        "ACTIVE"
+    );
+    let requests = bank
+        .get(&format!("/v1/sdk/payment-requests?wallet_id={wallet}&status=ACTIVE"))
+        .send()
+        .await
+        .ok();
     let request = requests["payment_requests"][0]["payment_request_id"].text();
     assert_eq!(request, things.ids["payment_request_id"]);
-    let review = bank.get(&format!("/v1/sdk/reviews/{}", things.ids["transaction_id"])).send().await.ok();
+    let review =
+        bank.get(&format!("/v1/sdk/reviews/{}", things.ids["transaction_id"])).send().await.ok();
     assert_eq!(review["decision"], crate::harness::Json::Null);
     let orders = bank.get(&format!("/v1/sdk/orders?wallet_id={wallet}")).send().await.ok();
     assert_eq!(orders["pagination"]["total_count"].number(), "1");
@@ -102,12 +124,33 @@ async fn what_is_no_id_at_all_is_missing_too(on: On) {
         let Some(field) = op.names().map(str::to_owned) else { continue };
         let missing = fixed(op.call(&bank, MANAGER, MISSING)).await;
         let long = "x".repeat(128);
-        for id in ["no-id", "0", "null", "*", &own.replace('-', ""), &own[..35], &format!("{own}0"), &long] {
-            assert_eq!(fixed(op.call(&bank, MANAGER, id)).await, missing, "{} {} {id}", op.method, op.path);
+        for id in [
+            "no-id",
+            "0",
+            "null",
+            "*",
+            &own.replace('-', ""),
+            &own[..35],
+            &format!("{own}0"),
+            &long,
+        ] {
+            assert_eq!(
+                fixed(op.call(&bank, MANAGER, id)).await,
+                missing,
+                "{} {} {id}",
+                op.method,
+                op.path
+            );
         }
         if op.path.contains('{') {
             for id in ["%ff", "%00", "..%2f..", "%20", &"x".repeat(2_000)] {
-                assert_eq!(fixed(op.call(&bank, MANAGER, id)).await, missing, "{} {} {id}", op.method, op.path);
+                assert_eq!(
+                    fixed(op.call(&bank, MANAGER, id)).await,
+                    missing,
+                    "{} {} {id}",
+                    op.method,
+                    op.path
+                );
             }
         } else {
             let answer = op.call(&bank, MANAGER, &"x".repeat(129)).send().await;
@@ -135,8 +178,10 @@ async fn foreign_things_appear_in_no_list_and_no_log(on: On) {
         assert!(!theirs[name].items().is_empty(), "{path}: {theirs}");
     }
     // A foreign wallet's address is not accepted as one of this tenant's wallets.
-    let shown = other.get(&format!("/v1/sdk/wallets/{}", things.ids["wallet_id"])).send().await.ok();
-    let by_address = bank.get(&format!("/v1/sdk/wallets/{}", shown["wallet_address"].text())).send().await;
+    let shown =
+        other.get(&format!("/v1/sdk/wallets/{}", things.ids["wallet_id"])).send().await.ok();
+    let by_address =
+        bank.get(&format!("/v1/sdk/wallets/{}", shown["wallet_address"].text())).send().await;
     refused(&by_address, 404, "NOT_FOUND", Some("wallet_id"));
 }
 
@@ -148,6 +193,7 @@ async fn tenants_may_have_customers_of_the_same_id(on: On) {
     let our_address = address(bank.get(&format!("/v1/sdk/wallets/{ours}")).send().await.ok());
     let their_address = address(other.get(&format!("/v1/sdk/wallets/{theirs}")).send().await.ok());
     assert_ne!(our_address, their_address);
-    let answer = bank.call_as(MANAGER, Method::GET, &format!("/v1/sdk/wallets/{theirs}"), None).send().await;
+    let answer =
+        bank.call_as(MANAGER, Method::GET, &format!("/v1/sdk/wallets/{theirs}"), None).send().await;
     refused(&answer, 404, "NOT_FOUND", Some("wallet_id"));
 }

@@ -50,7 +50,12 @@ async fn failure(bank: &WalletBank, request: &Json, count: usize) -> [String; 2]
 
 /// A release that waits a day while the issuer acts on the token. Returns the reported failure
 /// reason.
-async fn waits_for_a_day(bank: &WalletBank, coin: StableCoin, act: (&str, &[[u8; 32]]), alert: &str) -> [String; 2] {
+async fn waits_for_a_day(
+    bank: &WalletBank,
+    coin: StableCoin,
+    act: (&str, &[[u8; 32]]),
+    alert: &str,
+) -> [String; 2] {
     let code = coin.currency().code();
     let wallet = bank.in_use("waits").await;
     // Held for review, which leaves time to halt the token between arrival and release.
@@ -83,7 +88,8 @@ async fn a_release_fails_if_new_token_code_is_not_accepted_for_a_day(on: On) {
     let act: (&str, &[[u8; 32]]) = ("deprecate(address)", &successor);
     let why = waits_for_a_day(&bank, StableCoin::Usdt, act, "has new code").await;
     assert_eq!(why, ["TOKEN_PAUSED", "the token's issuer has changed its contract's code"]);
-    let told = "release failed: TOKEN_PAUSED (the token contract's code changed and was not accepted)";
+    let told =
+        "release failed: TOKEN_PAUSED (the token contract's code changed and was not accepted)";
     bank.is_alerted(AlertKind::Transaction, told).await;
     bank.finish().await;
 }
@@ -91,7 +97,12 @@ async fn a_release_fails_if_new_token_code_is_not_accepted_for_a_day(on: On) {
 async fn a_wallet_on_the_issuers_blacklist_is_paid_nothing(on: On) {
     let bank = bank_of_its_own(on).await;
     let wallet = bank.in_use("listed").await;
-    issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[argument(&bank.address(&wallet).await)]);
+    issuer(
+        &bank,
+        StableCoin::Usdc,
+        "blacklist(address)",
+        &[argument(&bank.address(&wallet).await)],
+    );
     let (request, failed) = bank.deposit(&wallet, "25.00", "FAILED").await;
     assert_eq!((failed["type"].text(), failed["amount"].text()), ("RECEIVED", "25.00"));
     let why = failure(&bank, &request, 3).await;
@@ -103,7 +114,9 @@ async fn a_wallet_on_the_issuers_blacklist_is_paid_nothing(on: On) {
 
 async fn a_vault_on_the_issuers_blacklist_pays_nothing(on: On) {
     let bank = bank_of_its_own(on).await;
-    for (coin, act) in [(StableCoin::Usdc, "blacklist(address)"), (StableCoin::Usdt, "addBlackList(address)")] {
+    for (coin, act) in
+        [(StableCoin::Usdc, "blacklist(address)"), (StableCoin::Usdt, "addBlackList(address)")]
+    {
         let code = coin.currency().code();
         let wallet = bank.in_use(code).await;
         // Held for review, which leaves time to blacklist the escrow between arrival and release.
@@ -118,7 +131,12 @@ async fn a_vault_on_the_issuers_blacklist_pays_nothing(on: On) {
         assert_eq!(bank.holds(coin, &bank.escrow(&request).await).await, 25_020_000, "{code}");
     }
     let wallet = bank.funded("pays").await;
-    issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[argument(&bank.address(&wallet).await)]);
+    issuer(
+        &bank,
+        StableCoin::Usdc,
+        "blacklist(address)",
+        &[argument(&bank.address(&wallet).await)],
+    );
     let order = bank.order_call(&wallet, "10.00", "").send().await.ok();
     bank.order_reaches(&wallet, order["order_id"].text(), "FAILED").await;
     bank.is_alerted(AlertKind::Transaction, "a debit failed: ADDRESS_BLACKLISTED").await;
@@ -133,7 +151,12 @@ async fn the_issuers_blacklisting_is_detected_and_reported(on: On) {
     let own = argument(&bank.address(&wallet).await);
     issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[own]);
     issuer(&bank, StableCoin::Usdt, "addBlackList(address)", &[own]);
-    issuer(&bank, StableCoin::Usdc, "blacklist(address)", &[argument(&bank.escrow(&request).await)]);
+    issuer(
+        &bank,
+        StableCoin::Usdc,
+        "blacklist(address)",
+        &[argument(&bank.escrow(&request).await)],
+    );
     for what in ["a wallet is on the blacklist of USDC", "a wallet is on the blacklist of USDT"] {
         bank.is_alerted(AlertKind::TokenChanged, what).await;
     }
@@ -163,7 +186,8 @@ async fn a_coin_with_other_code_moves_nothing_until_a_person_has_looked(on: On) 
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.escrow(&request).await).await, 25_000_000);
     let store = bank.bank.running.store();
     let changed = || async {
-        let found = store.token_states().await.expect("read").into_iter().find(|state| state.code_changed);
+        let found =
+            store.token_states().await.expect("read").into_iter().find(|state| state.code_changed);
         found.expect("it has other code")
     };
     // A second change while the first is under review.
@@ -216,8 +240,11 @@ async fn of_a_release_that_a_fee_is_taken_of_the_wallet_has_what_arrived(on: On)
     assert_eq!(bank.balance(&wallet, "USDT").await, "24.99498");
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.address(&wallet).await).await, 24_994_980);
     assert_eq!(bank.holds(StableCoin::Usdt, &bank.escrow(&request).await).await, 0);
-    bank.is_alerted(AlertKind::TokenChanged, "the USDT contract deducts a fee: 0.02502 of a release did not arrive")
-        .await;
+    bank.is_alerted(
+        AlertKind::TokenChanged,
+        "the USDT contract deducts a fee: 0.02502 of a release did not arrive",
+    )
+    .await;
     bank.books_are_right().await;
     bank.finish().await;
 }
@@ -231,13 +258,19 @@ async fn where_a_fee_is_taken_what_arrived_is_credited(on: On) {
     bank.coins(StableCoin::Usdt, &payer.to_string(), 25_020_000).await;
     // 0.1 %, which the payer did not add.
     issuer(&bank, StableCoin::Usdt, "setParams(uint256,uint256)", &[number(10), number(1)]);
-    let transfer = calls("transfer(address,uint256)", &[argument(&bank.escrow(&request).await), number(25_020_000)]);
+    let transfer = calls(
+        "transfer(address,uint256)",
+        &[argument(&bank.escrow(&request).await), number(25_020_000)],
+    );
     bank.acts(payer, bank.token(StableCoin::Usdt), transfer);
     let review = bank.review(&wallet).await;
     assert_eq!((review["amount"].text(), review["currency"].text()), ("24.99498", "USDT"));
     assert_eq!(bank.told(id(&request), 1).await[0]["data"]["amount"].text(), "24.99498");
     let listed = bank.becomes(&wallet, &request, "ACTIVE", "PARTIAL").await;
-    assert_eq!((listed["amount_received"].text(), listed["amount_due"].text()), ("24.99498", "0.02502"));
+    assert_eq!(
+        (listed["amount_received"].text(), listed["amount_due"].text()),
+        ("24.99498", "0.02502")
+    );
     issuer(&bank, StableCoin::Usdt, "setParams(uint256,uint256)", &[number(0), number(0)]);
     bank.decide(&review, "approve").await;
     bank.newest(&wallet, "COMPLETED").await;

@@ -33,7 +33,10 @@ async fn appointed(bank: &WalletBank) {
     faucet.fuel_keys(chain.signer.as_ref(), &[bank.bank.tenant.id]).await.expect("appointed");
     let controller = chain.contracts.controller(bank.bank.tenant.id).expect("a controller").address;
     for operator in operators(bank) {
-        assert!(chain.chain.is_operator(controller, operator).await.expect("the node answers"), "{operator}");
+        assert!(
+            chain.chain.is_operator(controller, operator).await.expect("the node answers"),
+            "{operator}"
+        );
     }
 }
 
@@ -41,7 +44,8 @@ async fn appointed(bank: &WalletBank) {
 async fn sent(bank: &WalletBank) -> BTreeMap<Address, u64> {
     let mut sent = BTreeMap::new();
     for operator in operators(bank) {
-        let nonce = bank.bank.running.chain().chain.nonce(operator).await.expect("the node answers");
+        let nonce =
+            bank.bank.running.chain().chain.nonce(operator).await.expect("the node answers");
         sent.insert(operator, nonce);
     }
     sent

@@ -32,9 +32,17 @@ async fn a_request_expires_at_its_time_and_cannot_be_cancelled_then(on: On) {
     let request = bank.hour(&wallet, "25.00").await;
     bank.later(HOUR).await;
     bank.becomes(&wallet, &request, "EXPIRED", "NONE").await;
-    let answer = bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&request)), "{}").send().await;
-    assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "EXPIRED");
-    let expired = bank.get(&format!("/v1/sdk/payment-requests?wallet_id={wallet}&status=EXPIRED")).send().await.ok();
+    let answer =
+        bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&request)), "{}").send().await;
+    assert_eq!(
+        refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(),
+        "EXPIRED"
+    );
+    let expired = bank
+        .get(&format!("/v1/sdk/payment-requests?wallet_id={wallet}&status=EXPIRED"))
+        .send()
+        .await
+        .ok();
     assert_eq!(expired["pagination"]["total_count"].integer(), 1);
 }
 
@@ -87,7 +95,8 @@ async fn money_that_comes_more_than_7_days_late_is_for_a_person(on: On) {
     bank.newest(&wallet, "COMPLETED").await;
     bank.becomes(&wallet, &request, "PAID", "LATE").await;
     let told = bank.told(id(&request), 4).await;
-    let results: Vec<&str> = told[1..3].iter().map(|event| event["data"]["risk_check_result"].text()).collect();
+    let results: Vec<&str> =
+        told[1..3].iter().map(|event| event["data"]["risk_check_result"].text()).collect();
     assert_eq!(results, ["MANUAL_REVIEW_REQUIRED", "APPROVED"]);
     bank.books_are_right().await;
 }
@@ -134,7 +143,11 @@ async fn with_sender(on: On, after_s: u32) -> WalletBank {
 async fn is_paid_late(bank: &WalletBank, wallet: &str, request: &crate::harness::Json) {
     bank.becomes(wallet, request, "PAID", "LATE").await;
     let done = bank.newest(wallet, "COMPLETED").await;
-    assert_eq!(done["sender"]["custodial_provider"].to_string(), "null", "an expired link asks for no details");
+    assert_eq!(
+        done["sender"]["custodial_provider"].to_string(),
+        "null",
+        "an expired link asks for no details"
+    );
     assert_eq!(bank.balance(wallet, "USDC").await, "25.07");
     assert_eq!(bank.transactions(wallet, "").await.len(), 1, "paid once");
 }

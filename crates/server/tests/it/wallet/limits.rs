@@ -67,7 +67,10 @@ fn is_refused(answer: &Answer, limit: u32) {
     assert_eq!(body.names(), ["error", "message", "details", "request_id", "timestamp"]);
     let details = &body["details"];
     assert_eq!(details.names(), ["limit", "window", "retry_after"]);
-    assert_eq!((details["limit"].number(), details["window"].text()), (limit.to_string().as_str(), "60s"));
+    assert_eq!(
+        (details["limit"].number(), details["window"].text()),
+        (limit.to_string().as_str(), "60s")
+    );
     assert_eq!((number(answer, LIMIT), number(answer, REMAINING)), (limit, 0));
     let reset = number(answer, RESET);
     assert!((1..=60).contains(&reset), "{reset}");
@@ -88,10 +91,16 @@ async fn each_group_grants_its_limit_exactly(on: On) {
         // All at once, and some beyond the limit.
         let answers = join_all((0..limit + 5).map(|_| bank.get(&path).send())).await;
         assert_eq!(window(), began, "too slow for a window");
-        let (over, granted): (Vec<&Answer>, Vec<&Answer>) = answers.iter().partition(|answer| answer.status == 429);
-        assert_eq!((granted.len(), over.len()), (usize::try_from(limit).expect("fits"), 5), "{path}");
+        let (over, granted): (Vec<&Answer>, Vec<&Answer>) =
+            answers.iter().partition(|answer| answer.status == 429);
+        assert_eq!(
+            (granted.len(), over.len()),
+            (usize::try_from(limit).expect("fits"), 5),
+            "{path}"
+        );
         over.iter().for_each(|answer| is_refused(answer, limit));
-        let mut remaining: Vec<u32> = granted.iter().map(|answer| number(answer, REMAINING)).collect();
+        let mut remaining: Vec<u32> =
+            granted.iter().map(|answer| number(answer, REMAINING)).collect();
         remaining.sort_unstable();
         assert_eq!(remaining, (0..limit).collect::<Vec<_>>(), "{path}: each call takes one");
         for answer in granted {
@@ -200,7 +209,10 @@ async fn strangers_are_counted_by_their_address_and_cost_no_tenant_anything(on: 
         assert_eq!((number(&answer, LIMIT), number(&answer, REMAINING)), (50, left));
     }
     is_refused(&bank.bank.unsigned(Method::GET, RATE, None).send().await, 50);
-    is_refused(&bank.bank.unsigned(Method::GET, "/v1/sdk/orders/none/at/all", None).send().await, 50);
+    is_refused(
+        &bank.bank.unsigned(Method::GET, "/v1/sdk/orders/none/at/all", None).send().await,
+        50,
+    );
     assert_eq!(window(), began, "too slow for a window");
     let ours = bank.get(RATE).send().await;
     ours.ok();
@@ -214,14 +226,22 @@ async fn every_answer_has_the_three_headers(on: On) {
     for op in Op::all() {
         let with_body = |body: &str| (op.method == Method::POST).then(|| body.to_owned());
         let large = "x".repeat(70_000);
-        for (roles, body) in [(&["wallet_manager"][..], "{"), (&[], "{}"), (&["wallet_manager"], large.as_str())] {
-            let answer = bank.call_as(roles, op.method.clone(), &op.url(MISSING), with_body(body)).send().await;
+        for (roles, body) in
+            [(&["wallet_manager"][..], "{"), (&[], "{}"), (&["wallet_manager"], large.as_str())]
+        {
+            let answer = bank
+                .call_as(roles, op.method.clone(), &op.url(MISSING), with_body(body))
+                .send()
+                .await;
             headers(&answer);
             statuses.insert(answer.status);
         }
     }
-    for (method, path) in [(Method::GET, "/v1/sdk/none"), (Method::DELETE, "/v1/sdk/orders"), (Method::GET, "/v1/sdk")]
-    {
+    for (method, path) in [
+        (Method::GET, "/v1/sdk/none"),
+        (Method::DELETE, "/v1/sdk/orders"),
+        (Method::GET, "/v1/sdk"),
+    ] {
         let answer = bank.call_as(&[], method, path, None).send().await;
         headers(&answer);
         statuses.insert(answer.status);

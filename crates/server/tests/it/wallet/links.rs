@@ -18,7 +18,8 @@ on_both_stores! {
 
 /// A sender who pays links an hour after their creation.
 async fn patient(on: On) -> WalletBank {
-    WalletBank::alone(on, Setup::with_wallets().set("wallets.simulated_sender_after_s", "3600")).await
+    WalletBank::alone(on, Setup::with_wallets().set("wallets.simulated_sender_after_s", "3600"))
+        .await
 }
 
 async fn links_are_paid_some_seconds_after_they_were_made(on: On) {
@@ -39,7 +40,8 @@ async fn flexible_links_are_paid_with_10_usdc_and_fiat_ones_in_usdc(on: On) {
     let bank = patient(on).await;
     let wallet = bank.wallet("kinds").await;
     let flexible = bank.asked(&wallet, r#"{"type":"flexible"}"#, "").await;
-    let fiat = bank.asked(&wallet, r#"{"type":"fiat","value":"2787.50","currency":"PKR"}"#, "").await;
+    let fiat =
+        bank.asked(&wallet, r#"{"type":"fiat","value":"2787.50","currency":"PKR"}"#, "").await;
     bank.later(Span::mins(61)).await;
     for request in [&flexible, &fiat] {
         let paid = bank.becomes(&wallet, request, "PAID", "NONE").await;
@@ -84,7 +86,10 @@ async fn a_cancelled_link_is_not_paid(on: On) {
     let bank = patient(on).await;
     let wallet = bank.wallet("cancelled").await;
     let cancelled = bank.request(&wallet, "25.00", "USDC").await;
-    bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&cancelled)), "{}").send().await.ok();
+    bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&cancelled)), "{}")
+        .send()
+        .await
+        .ok();
     let alone = bank.request(&wallet, "5.00", "USDC").await;
     bank.later(Span::mins(61)).await;
     bank.becomes(&wallet, &alone, "PAID", "NONE").await;

@@ -39,11 +39,17 @@ async fn a_pending_order_is_cancelled_by_the_user(on: On) {
     // Does not start before it times out.
     let order = bank.order_call(&wallet, "40.02", "").send().await.ok();
     let cancelled = cancel(&bank, order["order_id"].text()).await.ok();
-    assert_eq!((cancelled["status"].text(), cancelled["failure_reason"].text()), ("CANCELLED", "CANCELLED_BY_USER"));
+    assert_eq!(
+        (cancelled["status"].text(), cancelled["failure_reason"].text()),
+        ("CANCELLED", "CANCELLED_BY_USER")
+    );
     let shown = bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
     assert_eq!(shown["balance"]["assets"][0]["available"].text(), "100.00");
     let again = cancel(&bank, order["order_id"].text()).await;
-    assert_eq!(refused(&again, 409, "CONFLICT", None)["details"]["current_status"].text(), "CANCELLED");
+    assert_eq!(
+        refused(&again, 409, "CONFLICT", None)["details"]["current_status"].text(),
+        "CANCELLED"
+    );
     bank.books_are_right().await;
 }
 
@@ -53,7 +59,10 @@ async fn an_order_whose_coins_move_cannot_be_cancelled(on: On) {
     let order = bank.order_call(&wallet, "40.00", "").send().await.ok();
     bank.order_is(&order, ExchangeState::Settled).await;
     let answer = cancel(&bank, order["order_id"].text()).await;
-    assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "SETTLED");
+    assert_eq!(
+        refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(),
+        "SETTLED"
+    );
     assert_eq!(bank.balance(&wallet, "USDC").await, "60.00");
 }
 
@@ -62,7 +71,8 @@ async fn an_order_whose_coins_move_cannot_be_cancelled(on: On) {
 async fn a_listed_account_holder_is_never_paid_out_to(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("listed").await;
-    for holder in ["Zorblax Quibbleton", "Quibbleton Zorblax Xavier", "Dr Zorblax X Quibbleton Jr"] {
+    for holder in ["Zorblax Quibbleton", "Quibbleton Zorblax Xavier", "Dr Zorblax X Quibbleton Jr"]
+    {
         let account = json!({"iban": "PK36SCBL0000001123456702", "account_holder_name": holder});
         let body = json!({"order_type": "EXCHANGE", "wallet_id": wallet, "amount": "10.00", "from_currency": "USDC",
             "to_currency": "PKR", "bank_account": account});
@@ -100,13 +110,17 @@ async fn a_block_calls_a_pending_order_off(on: On) {
     bank.books_are_right().await;
 }
 
-async fn a_locked_order_that_cannot_begin_is_cancelled_after_15_minutes_others_after_24_hours(on: On) {
+async fn a_locked_order_that_cannot_begin_is_cancelled_after_15_minutes_others_after_24_hours(
+    on: On,
+) {
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let wallet = bank.funded("waits").await;
     let usdc = bank.token(StableCoin::Usdc);
     bank.acts(bank.minter(), usdc, calls("pause()", &[]));
     let store = bank.bank.running.store();
-    let halted = || async { store.token_states().await.expect("read").iter().any(|token| token.is_halted()) };
+    let halted = || async {
+        store.token_states().await.expect("read").iter().any(|token| token.is_halted())
+    };
     assert!(testkit::wait::until_async(WAIT_MAX, halted).await);
     let open = bank.order_call(&wallet, "10.00", "").send().await.ok();
     let locked = bank.order_call(&wallet, "20.00", r#","lock_rate":true"#).send().await.ok();
@@ -141,21 +155,26 @@ impl Market {
 
     fn says(&self, rate: &str) {
         let now = jiff::Timestamp::now();
-        let rows = format!("base,quote,rate,as_of\nUSDC,PKR,{rate},{now}\nUSDC,USD,1,{now}\nUSDT,USD,1,{now}\n");
+        let rows = format!(
+            "base,quote,rate,as_of\nUSDC,PKR,{rate},{now}\nUSDC,USD,1,{now}\nUSDT,USD,1,{now}\n"
+        );
         let (new, file) = (self.dir.path().join("new"), self.dir.path().join("rates.csv"));
         std::fs::write(&new, rows).expect("written");
         std::fs::rename(new, file).expect("renamed");
     }
 
     fn setup(&self) -> Setup {
-        let sources = format!("[{{ location = \"{}\" }}]", self.dir.path().join("rates.csv").display());
-        let setup = Setup::with_wallets().set("rates.source", "live").set("rates.sources", &sources);
+        let sources =
+            format!("[{{ location = \"{}\" }}]", self.dir.path().join("rates.csv").display());
+        let setup =
+            Setup::with_wallets().set("rates.source", "live").set("rates.sources", &sources);
         setup.set("rates.refresh_s", "1")
     }
 
     /// Waits until the service uses the rate.
     async fn is_known(&self, bank: &WalletBank, rate: &str) {
-        let mid = || bank.bank.running.wallets().mid(StableCoin::Usdc, domain::currency::Currency::Pkr);
+        let mid =
+            || bank.bank.running.wallets().mid(StableCoin::Usdc, domain::currency::Currency::Pkr);
         let known = || async { mid().is_some_and(|mid| mid.to_string() == rate) };
         assert!(testkit::wait::until_async(WAIT_MAX, known).await, "{:?}", mid());
     }
@@ -170,7 +189,9 @@ async fn moved(on: On, rate: &str, more: &str) -> (WalletBank, String, Json) {
     let usdc = bank.token(StableCoin::Usdc);
     bank.acts(bank.minter(), usdc, calls("pause()", &[]));
     let store = bank.bank.running.store();
-    let halted = || async { store.token_states().await.expect("read").iter().any(|token| token.is_halted()) };
+    let halted = || async {
+        store.token_states().await.expect("read").iter().any(|token| token.is_halted())
+    };
     assert!(testkit::wait::until_async(WAIT_MAX, halted).await);
     let order = bank.order_call(&wallet, "40.00", more).send().await.ok();
     assert_eq!((order["exchange_rate"].text(), order["to_amount"].text()), ("280", "11144.00"));
@@ -194,7 +215,10 @@ async fn a_rate_that_moved_by_more_than_1_percent_fails_the_order(on: On) {
     // Within 1 % it is paid at the new rate.
     let (bank, wallet, order) = moved(on, "277.2", "").await;
     let settled = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
-    assert_eq!((settled["exchange_rate"].text(), settled["to_amount"].text()), ("277.2", "11032.56"));
+    assert_eq!(
+        (settled["exchange_rate"].text(), settled["to_amount"].text()),
+        ("277.2", "11032.56")
+    );
     assert_eq!(bank.bank.book(order["order_id"].text()).await[0]["amount"].number(), "11032.56");
     bank.finish().await;
 }
@@ -213,7 +237,8 @@ fn iban_ending(last: &str) -> String {
 }
 
 pub async fn order_to(bank: &WalletBank, wallet: &str, last: &str) -> Json {
-    let account = format!(r#"{{"iban":"{}","account_holder_name":"Demo Customer"}}"#, iban_ending(last));
+    let account =
+        format!(r#"{{"iban":"{}","account_holder_name":"Demo Customer"}}"#, iban_ending(last));
     let body = format!(
         r#"{{"order_type":"EXCHANGE","wallet_id":"{wallet}","amount":"10.00","from_currency":"USDC","to_currency":"PKR","bank_account":{account}}}"#
     );
@@ -268,7 +293,10 @@ async fn a_pay_out_of_unknown_fate_is_not_paid_twice(on: On) {
         "the tokens are not returned while the outcome is unknown"
     );
     let answer = cancel(&bank, order["order_id"].text()).await;
-    assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "PROCESSING");
+    assert_eq!(
+        refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(),
+        "PROCESSING"
+    );
     bank.books_are_right().await;
 }
 

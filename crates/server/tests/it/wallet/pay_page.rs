@@ -19,8 +19,7 @@ on_both_stores! {
 }
 
 const LANGUAGES: [&str; 8] = ["en", "ur", "ar", "hi", "bn", "ne", "vi", "fil"];
-const FORM: &str =
-    "first_name=Omar&last_name=Khan&email=&phone_number=%2B971500000000&custodial_provider=Secret-Exchange";
+const FORM: &str = "first_name=Omar&last_name=Khan&email=&phone_number=%2B971500000000&custodial_provider=Secret-Exchange";
 
 /// A visitor's view of a payment request.
 pub struct Link<'a> {
@@ -93,7 +92,10 @@ async fn everything(link: &Link<'_>, submission: &str, language: &str) -> Vec<(S
             assert_eq!(answer.header(name), Some(value), "{answer:?}");
         }
         let policy = answer.header("content-security-policy").expect("a policy");
-        assert!(policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"), "{policy}");
+        assert!(
+            policy.starts_with("default-src 'none'; ") && !policy.contains("unsafe"),
+            "{policy}"
+        );
         read.push((format!("{below} {:?}", answer.headers), text(&answer)));
     }
     read
@@ -103,10 +105,13 @@ async fn the_recipient_is_never_revealed_on_any_path_in_any_state_or_language(on
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let wallet = bank.wallet("canary-customer").await;
     let address =
-        bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok()["wallet_address"].text().to_lowercase();
+        bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok()["wallet_address"]
+            .text()
+            .to_lowercase();
     let request = async |amount| bank.request(&wallet, amount, "USDC").await;
     let (open, partial) = (request("25.00").await, request("26.00").await);
-    let (done, refused, held) = (request("27.00").await, request("28.01").await, request("29.02").await);
+    let (done, refused, held) =
+        (request("27.00").await, request("28.01").await, request("29.02").await);
     let (wrong, cancelled) = (request("30.00").await, request("31.00").await);
     let mut links = Vec::new();
     for (name, request) in [
@@ -123,28 +128,51 @@ async fn the_recipient_is_never_revealed_on_any_path_in_any_state_or_language(on
         let submission = if name == "details" { String::new() } else { link.introduced().await };
         links.push((name, link, submission));
     }
-    for (request, how) in
-        [(&partial, "?amount=10.00"), (&done, ""), (&refused, ""), (&held, ""), (&wrong, "?currency=USDT&amount=30.00")]
-    {
+    for (request, how) in [
+        (&partial, "?amount=10.00"),
+        (&done, ""),
+        (&refused, ""),
+        (&held, ""),
+        (&wrong, "?currency=USDT&amount=30.00"),
+    ] {
         bank.paid(request, how).await;
     }
-    bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&cancelled)), "{}").send().await.ok();
+    bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&cancelled)), "{}")
+        .send()
+        .await
+        .ok();
     bank.becomes(&wallet, &partial, "ACTIVE", "PARTIAL").await;
     bank.becomes(&wallet, &done, "PAID", "NONE").await;
     // The sender of the rejected payment is asked for a refund address, which only they see.
-    let (_, link, submission) = links.iter().find(|(name, ..)| *name == "not accepted").expect("there");
+    let (_, link, submission) =
+        links.iter().find(|(name, ..)| *name == "not accepted").expect("there");
     let asks = async || text(&link.get(submission).send().await).contains("name=\"address\"");
     assert!(testkit::wait::until_async(WAIT_MAX, asks).await, "it is never asked");
-    assert_eq!(link.submit(submission, "address=0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e").await.status, 303);
+    assert_eq!(
+        link.submit(submission, "address=0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e").await.status,
+        303
+    );
     let kept = |page: &Answer| text(page).to_lowercase().contains(&"5e".repeat(20));
     assert!(kept(&link.get(submission).send().await) && !kept(&link.get("").send().await));
-    let canaries = [wallet.clone(), wallet.replace('-', ""), "canary-customer".to_owned(), address[2..].to_owned()];
+    let canaries = [
+        wallet.clone(),
+        wallet.replace('-', ""),
+        "canary-customer".to_owned(),
+        address[2..].to_owned(),
+    ];
     for (name, link, submission) in &links {
         for language in LANGUAGES {
             for (what, told) in everything(link, submission, language).await {
                 let all = format!("{what} {told}").to_lowercase();
-                for canary in canaries.iter().map(String::as_str).chain(["omar", "secret-exchange", "971500000000"]) {
-                    assert!(!all.contains(canary), "the page reveals {canary}: {name} {language}: {all}");
+                for canary in canaries.iter().map(String::as_str).chain([
+                    "omar",
+                    "secret-exchange",
+                    "971500000000",
+                ]) {
+                    assert!(
+                        !all.contains(canary),
+                        "the page reveals {canary}: {name} {language}: {all}"
+                    );
                 }
             }
         }
@@ -160,22 +188,29 @@ async fn the_visitor_chooses_the_language_and_keeps_it(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("languages").await;
     let link = Link::of(&bank, &bank.request(&wallet, "25.00", "USDC").await);
-    let page =
-        async |below: &str, accepted: &str| text(&link.get(below).header("accept-language", accepted).send().await);
+    let page = async |below: &str, accepted: &str| {
+        text(&link.get(below).header("accept-language", accepted).send().await)
+    };
     assert!(page("", "hi-IN,hi;q=0.9,en;q=0.5").await.contains("<html lang=\"hi\" dir=\"ltr\">"));
     assert!(page("?lang=ur", "hi").await.contains("<html lang=\"ur\" dir=\"rtl\">"));
     assert!(page("?lang=de", "de").await.contains("<html lang=\"en\" dir=\"ltr\">"));
     let faulty = link.submit("?lang=ar", "first_name=Omar").await;
     assert_eq!(faulty.status, 422, "{faulty:?}");
     let faulty = text(&faulty);
-    assert!(faulty.contains("<html lang=\"ar\" dir=\"rtl\">") && faulty.contains("?lang=ar\""), "{faulty}");
+    assert!(
+        faulty.contains("<html lang=\"ar\" dir=\"rtl\">") && faulty.contains("?lang=ar\""),
+        "{faulty}"
+    );
     let taken = link.submit("?lang=ar", FORM).await;
     let location = taken.header("location").expect("where to").to_owned();
     assert!(taken.status == 303 && location.ends_with("?lang=ar"), "{location}");
     let known = bank.bank.unsigned(Method::GET, &location, None).send().await;
     assert!(text(&known).contains("<html lang=\"ar\" dir=\"rtl\">"));
     let unknown = link.get("/11111111-1111-4111-8111-111111111111?lang=ne").send().await;
-    assert_eq!((unknown.status, unknown.header("location")), (303, Some(format!("{}?lang=ne", link.path).as_str())));
+    assert_eq!(
+        (unknown.status, unknown.header("location")),
+        (303, Some(format!("{}?lang=ne", link.path).as_str()))
+    );
 }
 
 async fn status_and_stream_match_the_page(on: On) {
@@ -188,11 +223,21 @@ async fn status_and_stream_match_the_page(on: On) {
     let status = link.get(&format!("{sender}/status")).send().await.ok();
     assert_eq!(status.names(), ["shape", "live"]);
     assert_eq!(status["shape"].text(), "send-25.00");
-    assert!(page.contains(status["live"].text()) && page.contains("data-shape=\"send-25.00\""), "{page}");
+    assert!(
+        page.contains(status["live"].text()) && page.contains("data-shape=\"send-25.00\""),
+        "{page}"
+    );
     let mut stream = link.get(&format!("{sender}/stream")).open().await.bytes_stream();
-    let mut told = async || String::from_utf8(stream.next().await?.expect("readable").to_vec()).ok();
+    let mut told =
+        async || String::from_utf8(stream.next().await?.expect("readable").to_vec()).ok();
     let first = told().await.expect("an event");
-    assert_eq!(first, format!("retry: 3000\ndata: {}\n\n", text(&link.get(&format!("{sender}/status")).send().await)));
+    assert_eq!(
+        first,
+        format!(
+            "retry: 3000\ndata: {}\n\n",
+            text(&link.get(&format!("{sender}/status")).send().await)
+        )
+    );
     bank.paid(&request, "").await;
     bank.newest(&wallet, "COMPLETED").await;
     let last = loop {
@@ -202,14 +247,18 @@ async fn status_and_stream_match_the_page(on: On) {
         }
     };
     let page = text(&link.get(&sender).send().await);
-    assert!(page.contains("data-shape=\"status-5-1\"") && !page.contains("data-stream"), "there is nothing to follow");
+    assert!(
+        page.contains("data-shape=\"status-5-1\"") && !page.contains("data-stream"),
+        "there is nothing to follow"
+    );
     let live = Json::read(last.trim().strip_prefix("data: ").expect("data").as_bytes());
     assert!(page.contains(live["live"].text()), "{last}");
     // Only the sender sees the transaction in the receipt, not others with the link.
     let receipt = "class=\"card receipt\"";
     let visitor = text(&link.get("").send().await);
     assert!(page.contains(receipt) && visitor.contains(receipt));
-    let hash = page.split("class=\"address\" dir=\"ltr\">").nth(1).and_then(|rest| rest.split('<').next());
+    let hash =
+        page.split("class=\"address\" dir=\"ltr\">").nth(1).and_then(|rest| rest.split('<').next());
     let hash = hash.expect("a transaction");
     assert!(hash.starts_with("0x") && hash.len() == 66 && !visitor.contains(hash), "{hash}");
 }
@@ -218,7 +267,8 @@ async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
     // A dedicated service: rate limits are per address.
     let bank = WalletBank::alone(on, Setup::with_wallets()).await;
     let wallet = bank.wallet("sought").await;
-    let (request, other) = (bank.request(&wallet, "25.00", "USDC").await, bank.request(&wallet, "5.00", "USDC").await);
+    let (request, other) =
+        (bank.request(&wallet, "25.00", "USDC").await, bank.request(&wallet, "5.00", "USDC").await);
     let (link, elsewhere) = (Link::of(&bank, &request), Link::of(&bank, &other));
     let (sender, other_sender) = (link.introduced().await, elsewhere.introduced().await);
     let faucet = bank.bank.running.chain().faucet.as_ref().expect("a sandbox's chain");
@@ -227,7 +277,10 @@ async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
     bank.becomes(&wallet, &request, "ACTIVE", "PARTIAL").await;
     let told = async |link: &Link<'_>, sender: &str, typed: &str| {
         let page = text(&link.get(&format!("{sender}?lang=en&tx={typed}")).send().await);
-        let notice = page.split("id=\"answer\" role=\"status\">").nth(1).and_then(|rest| rest.split("</p>").next());
+        let notice = page
+            .split("id=\"answer\" role=\"status\">")
+            .nth(1)
+            .and_then(|rest| rest.split("</p>").next());
         notice.map(str::to_owned)
     };
     let known = told(&link, &sender, &tx.to_string()).await.expect("an answer");
@@ -243,7 +296,9 @@ async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
     assert_eq!(told(&link, &sender, "").await, None);
     // Beyond this many lookups per minute, no node is queried.
     let refused = async || {
-        told(&link, &sender, &"cd".repeat(32)).await.is_some_and(|told| told.contains("search is not available"))
+        told(&link, &sender, &"cd".repeat(32))
+            .await
+            .is_some_and(|told| told.contains("search is not available"))
     };
     assert!(testkit::wait::until_async(WAIT_MAX, refused).await);
     bank.finish().await;
@@ -255,7 +310,8 @@ async fn what_pages_load_is_versioned_and_kept(on: On) {
     let link = Link::of(&bank, &bank.request(&wallet, "25.00", "USDC").await);
     let page = text(&link.get("").send().await);
     let mut all = page.len();
-    let paths: Vec<&str> = page.split('"').filter(|part| part.starts_with("/pay/assets/")).collect();
+    let paths: Vec<&str> =
+        page.split('"').filter(|part| part.starts_with("/pay/assets/")).collect();
     assert_eq!(paths.len(), 3, "{page}");
     for path in paths {
         let answer = bank.bank.unsigned(Method::GET, path, None).send().await;
@@ -263,13 +319,23 @@ async fn what_pages_load_is_versioned_and_kept(on: On) {
         assert_eq!(answer.header("cache-control"), Some("public, max-age=31536000, immutable"));
         all += answer.body.len();
         let (_, extension) = path.split_once('.').expect("a type");
-        let older =
-            bank.bank.unsigned(Method::GET, &format!("/pay/assets/000000000000.{extension}"), None).send().await;
-        assert_eq!((older.status, older.header("cache-control")), (200, Some("no-store")), "{older:?}");
+        let older = bank
+            .bank
+            .unsigned(Method::GET, &format!("/pay/assets/000000000000.{extension}"), None)
+            .send()
+            .await;
+        assert_eq!(
+            (older.status, older.header("cache-control")),
+            (200, Some("no-store")),
+            "{older:?}"
+        );
         assert_eq!(older.body, answer.body);
     }
     assert!(all <= 60 * 1024, "{all} bytes");
-    assert_eq!(bank.bank.unsigned(Method::GET, "/pay/assets/x.html", None).send().await.status, 404);
+    assert_eq!(
+        bank.bank.unsigned(Method::GET, "/pay/assets/x.html", None).send().await.status,
+        404
+    );
 }
 
 async fn a_link_that_ended_and_one_that_never_was_are_alike_on_every_address(on: On) {
@@ -287,8 +353,10 @@ async fn a_link_that_ended_and_one_that_never_was_are_alike_on_every_address(on:
     let never = Link { bank: &bank, path: "/pay/AAAAAAAAAAAAAAAAAAAAAA".to_owned() };
     let absent = "/11111111-1111-4111-8111-111111111111".to_owned();
     for below in ["", "/status", "/stream"] {
-        let (one, two) =
-            (ended.get(&format!("{sender}{below}")).send().await, never.get(&format!("{absent}{below}")).send().await);
+        let (one, two) = (
+            ended.get(&format!("{sender}{below}")).send().await,
+            never.get(&format!("{absent}{below}")).send().await,
+        );
         assert_eq!((one.status, two.status), (404, 404));
         let plain = |answer: &Answer, link: &Link<'_>, sender: &str| {
             text(answer).replace(&format!("{}{sender}", link.path), "")

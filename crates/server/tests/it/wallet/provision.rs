@@ -21,14 +21,19 @@ on_both_stores! {
     what_happens_to_a_wallet_moves_its_last_activity
 }
 
-const CUSTOMER: &str = r#""customer_id":"c-1","customer_email":"c@example.com","customer_phone":"+923001234567""#;
+const CUSTOMER: &str =
+    r#""customer_id":"c-1","customer_email":"c@example.com","customer_phone":"+923001234567""#;
 
 async fn a_provisioned_wallet_is_shown_with_these_fields(on: On) {
     let bank = WalletBank::new(on).await;
     let made = bank.post("/v1/sdk/wallets/provision", format!("{{{CUSTOMER}}}")).send().await.ok();
-    assert_eq!(made.names(), ["wallet_id", "wallet_address", "blockchain", "status", "kyc_level", "created_at"]);
+    assert_eq!(
+        made.names(),
+        ["wallet_id", "wallet_address", "blockchain", "status", "kyc_level", "created_at"]
+    );
     assert_eq!(made["blockchain"].text(), "ethereum");
-    let shown = bank.get(&format!("/v1/sdk/wallets/{}", made["wallet_id"].text())).send().await.ok();
+    let shown =
+        bank.get(&format!("/v1/sdk/wallets/{}", made["wallet_id"].text())).send().await.ok();
     let names = [
         "wallet_id",
         "customer_id",
@@ -62,7 +67,10 @@ async fn the_first_wallet_is_pending_until_the_controller_is_deployed(on: On) {
     let first = bank.provision_call("first").send().await.ok();
     assert_eq!(first["status"].text(), "PENDING");
     let active = bank.wallet_becomes(first["wallet_id"].text(), "ACTIVE").await;
-    assert_eq!(active["wallet_address"], first["wallet_address"], "the address was right from the beginning");
+    assert_eq!(
+        active["wallet_address"], first["wallet_address"],
+        "the address was right from the beginning"
+    );
     let second = bank.provision_call("second").send().await.ok();
     assert_eq!(second["status"].text(), "ACTIVE");
     assert_ne!(second["wallet_address"], first["wallet_address"]);
@@ -80,9 +88,11 @@ async fn kyc_level_is_as_given_else_basic(on: On) {
 }
 
 async fn a_level_below_the_banks_minimum_is_kyc_required(on: On) {
-    let bank = WalletBank::agreed(on, |policy| policy.wallet.minimum_kyc = KycLevel::Enhanced).await;
+    let bank =
+        WalletBank::agreed(on, |policy| policy.wallet.minimum_kyc = KycLevel::Enhanced).await;
     for given in ["", r#","kyc_level":"BASIC""#] {
-        let answer = bank.post("/v1/sdk/wallets/provision", format!("{{{CUSTOMER}{given}}}")).send().await;
+        let answer =
+            bank.post("/v1/sdk/wallets/provision", format!("{{{CUSTOMER}{given}}}")).send().await;
         let body = refused(&answer, 403, "KYC_REQUIRED", Some("kyc_level"));
         assert_eq!(body["required_kyc_level"].text(), "ENHANCED");
         assert_eq!(body["details"]["required_kyc_level"].text(), "ENHANCED");
@@ -94,7 +104,8 @@ async fn a_level_below_the_banks_minimum_is_kyc_required(on: On) {
 }
 
 async fn the_customers_record_supplies_the_default_kyc_level(on: On) {
-    let bank = WalletBank::agreed(on, |policy| policy.wallet.minimum_kyc = KycLevel::Enhanced).await;
+    let bank =
+        WalletBank::agreed(on, |policy| policy.wallet.minimum_kyc = KycLevel::Enhanced).await;
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let ask = async |customer: &str, more: &str| {
         let body = format!("{{{}{more}}}", CUSTOMER.replace("c-1", customer));
@@ -148,7 +159,8 @@ async fn a_balance_is_what_is_posted_with_its_value_in_dollars_and_rupees(on: On
     let shown = bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
     let balance = &shown["balance"];
     let texts = |at: usize| {
-        ["amount", "available", "value_usd", "value_pkr"].map(|name| balance["assets"][at][name].text().to_owned())
+        ["amount", "available", "value_usd", "value_pkr"]
+            .map(|name| balance["assets"][at][name].text().to_owned())
     };
     // The rates are frozen: 1 USD and 278.75 PKR per token, rounded down.
     assert_eq!(texts(0), ["100.00", "59.98", "100.00", "27875.00"]);

@@ -78,16 +78,29 @@ async fn a_sender_sets_the_refund_address_until_a_refund_is_proposed(on: On) {
     let wallet = bank.in_use("back").await;
     let (request, link, sender, deposit) = rejected(&bank, &wallet).await;
     let asked = page(&link, &sender).await;
-    assert!(asked.contains(ASKED) && asked.contains("name=\"address\"") && !asked.contains("http-equiv"), "{asked}");
+    assert!(
+        asked.contains(ASKED)
+            && asked.contains("name=\"address\"")
+            && !asked.contains("http-equiv"),
+        "{asked}"
+    );
     // A visitor with only the link is referred to the sender's page and cannot answer.
     let visitor = page(&link, "").await;
-    assert!(visitor.contains("open the page where you saw") && !visitor.contains("name=\"address\""), "{visitor}");
+    assert!(
+        visitor.contains("open the page where you saw") && !visitor.contains("name=\"address\""),
+        "{visitor}"
+    );
     assert_eq!(answers(&link, "/11111111-1111-4111-8111-111111111111", OWN).await, 303);
     let mistyped = link.submit(&sender, &format!("address={}", OWN.replace("aAeb", "aaeb"))).await;
-    assert!(mistyped.status == 422 && text(&mistyped).contains("it contains a wrong character"), "{mistyped:?}");
+    assert!(
+        mistyped.status == 422 && text(&mistyped).contains("it contains a wrong character"),
+        "{mistyped:?}"
+    );
     assert_eq!(given(&bank, &request).await, [], "nothing of that was an answer");
 
-    let kept = link.submit(&format!("{sender}?lang=ur"), &format!("address=+{}", OWN.to_lowercase())).await;
+    let kept = link
+        .submit(&format!("{sender}?lang=ur"), &format!("address=+{}", OWN.to_lowercase()))
+        .await;
     let back = format!("{}{sender}?lang=ur", link.path);
     assert_eq!((kept.status, kept.header("location")), (303, Some(back.as_str())));
     let shown = page(&link, &sender).await;
@@ -97,15 +110,24 @@ async fn a_sender_sets_the_refund_address_until_a_refund_is_proposed(on: On) {
     assert_eq!(answers(&link, &sender, OTHER).await, 303);
     let all = given(&bank, &request).await;
     let (first, second) = (&all[0], &all[1]);
-    assert_eq!((all.len(), first.to.to_string(), second.to.to_string()), (2, OWN.to_owned(), OTHER.to_owned()));
-    assert_eq!((second.screened.verdict(), second.screened.list_version.is_empty()), (Verdict::Clean, false));
+    assert_eq!(
+        (all.len(), first.to.to_string(), second.to.to_string()),
+        (2, OWN.to_owned(), OTHER.to_owned())
+    );
+    assert_eq!(
+        (second.screened.verdict(), second.screened.list_version.is_empty()),
+        (Verdict::Clean, false)
+    );
     assert_eq!(named(&bank, &deposit).await, Named::One(second.clone()));
     let store = bank.bank.running.store();
     let noted = store.audit_about(bank.bank.tenant.id, id(&request)).await.expect("read");
     let of_sender = |entry: &&domain::audit::Entry| entry.note.action == "refund.address";
     let noted: Vec<_> = noted.iter().filter(of_sender).collect();
     let newest = noted[0];
-    assert_eq!((noted.len(), newest.deed.via, newest.deed.who.as_str()), (2, Via::Program, "payment link"));
+    assert_eq!(
+        (noted.len(), newest.deed.via, newest.deed.who.as_str()),
+        (2, Via::Program, "payment link")
+    );
     assert!(newest.note.after.as_deref().is_some_and(|after| after.contains(OTHER)), "{newest:?}");
 
     let wallets = bank.bank.running.wallets();
@@ -121,7 +143,10 @@ async fn a_sender_sets_the_refund_address_until_a_refund_is_proposed(on: On) {
     let withdrawn = async || wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.is_ok();
     assert!(testkit::wait::until_async(WAIT_MAX, withdrawn).await);
     assert_eq!(answers(&link, &sender, OWN).await, 303);
-    assert_eq!(named(&bank, &deposit).await.address().map(|it| it.to_string()), Some(OWN.to_owned()));
+    assert_eq!(
+        named(&bank, &deposit).await.address().map(|it| it.to_string()),
+        Some(OWN.to_owned())
+    );
     bank.finish().await;
 }
 
@@ -149,7 +174,8 @@ async fn an_address_that_nothing_can_come_back_from_is_refused_in_the_same_words
     assert_eq!(pages.len(), 1, "the page does not reveal which one it is");
     assert!(pages[0].contains("cannot be used here"), "{pages:?}");
     assert_eq!(given(&bank, &request).await, []);
-    let foreign = link.get(&sender).send().await.header("content-security-policy").map(str::to_owned);
+    let foreign =
+        link.get(&sender).send().await.header("content-security-policy").map(str::to_owned);
     assert!(foreign.is_some_and(|policy| policy.contains("form-action 'self'")));
     bank.finish().await;
 }
@@ -170,22 +196,34 @@ async fn a_legal_hold_looks_alike_and_a_listed_address_is_not_disclosed(on: On) 
     let plain = |page: String, link: &Link<'_>, sender: &str| {
         let page = page.replace(&format!("{}{sender}", link.path), "");
         let rest = page.split("id=\"rest\"").nth(1).expect("the page's own part").to_owned();
-        assert!(rest.contains("You can change it until") && rest.to_lowercase().contains(LISTED), "{rest}");
+        assert!(
+            rest.contains("You can change it until") && rest.to_lowercase().contains(LISTED),
+            "{rest}"
+        );
         rest
     };
     let (one, two) = (page(&link, &sender).await, page(&refused_link, &refused_sender).await);
     assert_eq!(plain(one, &link, &sender), plain(two, &refused_link, &refused_sender));
     for deposit in [&held, &refused] {
-        let Named::One(answer) = named(&bank, deposit).await else { panic!("nothing is named for {deposit:?}") };
-        assert_eq!((answer.screened.verdict(), answer.to), (Verdict::Hit, Address::parse(LISTED).expect("an address")));
+        let Named::One(answer) = named(&bank, deposit).await else {
+            panic!("nothing is named for {deposit:?}")
+        };
+        assert_eq!(
+            (answer.screened.verdict(), answer.to),
+            (Verdict::Hit, Address::parse(LISTED).expect("an address"))
+        );
     }
     let wallets = bank.bank.running.wallets();
     let to = Address::parse(LISTED).expect("an address");
-    for (deposit, refusal) in
-        [(&held, DepositRefusal::State(DepositState::LegalHold)), (&refused, DepositRefusal::AddressRefused)]
-    {
+    for (deposit, refusal) in [
+        (&held, DepositRefusal::State(DepositState::LegalHold)),
+        (&refused, DepositRefusal::AddressRefused),
+    ] {
         let told = wallets.propose_refund(&caller(&bank), deposit.id, to, "ayesha").await.map(drop);
-        assert!(matches!(&told, Err(Denied::Refused(Refused::Deposit(why))) if *why == refusal), "{told:?}");
+        assert!(
+            matches!(&told, Err(Denied::Refused(Refused::Deposit(why))) if *why == refusal),
+            "{told:?}"
+        );
     }
     bank.finish().await;
 }
@@ -221,7 +259,10 @@ async fn only_the_sender_whose_address_was_paid_is_asked(on: On) {
     // The other visitor has nothing left to pay and is not asked.
     assert_eq!((answers(&link, &one, OWN).await, answers(&link, &two, OTHER).await), (404, 303));
     assert!(!page(&link, &one).await.contains(OTHER) && !page(&link, &two).await.contains(OWN));
-    assert_eq!(named(&bank, &deposit).await.address().map(|it| it.to_string()), Some(OTHER.to_owned()));
+    assert_eq!(
+        named(&bank, &deposit).await.address().map(|it| it.to_string()),
+        Some(OTHER.to_owned())
+    );
     bank.finish().await;
 }
 
@@ -236,7 +277,10 @@ async fn a_wrong_token_is_asked_about_while_a_person_looks_at_it(on: On) {
     let asked = page(&link, &sender).await;
     assert!(asked.contains(ASKED) && asked.contains("that can receive <bdi>USDT</bdi>"), "{asked}");
     assert_eq!(answers(&link, &sender, OWN).await, 303);
-    assert_eq!(named(&bank, &deposit).await.address().map(|it| it.to_string()), Some(OWN.to_owned()));
+    assert_eq!(
+        named(&bank, &deposit).await.address().map(|it| it.to_string()),
+        Some(OWN.to_owned())
+    );
     bank.finish().await;
 }
 
@@ -244,10 +288,12 @@ async fn a_wrong_token_is_asked_about_while_a_person_looks_at_it(on: On) {
 async fn approved(bank: &WalletBank, deposit: &Deposit) -> Result<(), Denied> {
     let wallets = bank.bank.running.wallets();
     let answer = std::sync::Mutex::new(None);
-    let seen = SeenRefund { to: Address::parse(OWN).expect("an address"), minor: Some(deposit.minor) };
+    let seen =
+        SeenRefund { to: Address::parse(OWN).expect("an address"), minor: Some(deposit.minor) };
     let there = testkit::wait::until_async(WAIT_MAX, || async {
         let told = wallets.approve_refund(&caller(bank), deposit.id, seen, "bilal").await.map(drop);
-        let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
+        let waits =
+            matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
         *answer.lock().expect("not poisoned") = Some(told);
         !waits
     });
@@ -266,14 +312,29 @@ async fn an_address_that_is_listed_by_now_is_not_approved(on: On) {
     assert_eq!(answers(&link, &sender, OWN).await, 303);
     let to = named(&bank, &deposit).await.address().expect("named");
     let wallets = bank.bank.running.wallets();
-    wallets.propose_refund(&caller(&bank), deposit.id, to, "ayesha").await.expect("clean when it was proposed");
+    wallets
+        .propose_refund(&caller(&bank), deposit.id, to, "ayesha")
+        .await
+        .expect("clean when it was proposed");
     issuer(&bank, StableCoin::Usdc, "blacklist(address)", to);
     let told = approved(&bank, &deposit).await.expect_err("it is listed by now");
-    assert!(matches!(&told, Denied::Refused(Refused::Deposit(DepositRefusal::AddressListed))), "{told:?}");
+    assert!(
+        matches!(&told, Denied::Refused(Refused::Deposit(DepositRefusal::AddressListed))),
+        "{told:?}"
+    );
     assert!(told.to_string().contains("now on a sanctions list"), "{told}");
-    bank.is_alerted(AlertKind::Transaction, "refund approval refused: the address is on the sanctions list").await;
-    let noted =
-        bank.bank.running.store().audit_about(bank.bank.tenant.id, &deposit.id.to_string()).await.expect("read");
+    bank.is_alerted(
+        AlertKind::Transaction,
+        "refund approval refused: the address is on the sanctions list",
+    )
+    .await;
+    let noted = bank
+        .bank
+        .running
+        .store()
+        .audit_about(bank.bank.tenant.id, &deposit.id.to_string())
+        .await
+        .expect("read");
     assert_eq!(noted[0].note.action, "refund.not_approved");
     let waits = bank.newest_is(&wallet, DepositState::Refunding).await.refund.expect("proposed");
     assert_eq!((waits.approved_by, waits.execute), (None, None));
@@ -286,13 +347,21 @@ async fn an_address_that_is_listed_by_now_is_not_approved(on: On) {
     let over = page(&link, &sender).await;
     assert!(!over.contains(ASKED) && over.contains("It was refunded."), "{over}");
     // The refund transaction is shown to its recipient, not to others with the link.
-    let tx =
-        bank.newest_is(&wallet, DepositState::Refunded).await.refund.and_then(|it| it.tx).expect("paid").to_string();
+    let tx = bank
+        .newest_is(&wallet, DepositState::Refunded)
+        .await
+        .refund
+        .and_then(|it| it.tx)
+        .expect("paid")
+        .to_string();
     assert!(over.contains(&tx) && !over.contains("http-equiv"), "{over}");
     let visitor = page(&link, "").await;
     assert!(visitor.contains("It was refunded.") && !visitor.contains(&tx), "{visitor}");
     let own_wallet = bank.address(&wallet).await;
-    assert!(!over.to_lowercase().contains(&own_wallet.to_lowercase()), "never the recipient's wallet");
+    assert!(
+        !over.to_lowercase().contains(&own_wallet.to_lowercase()),
+        "never the recipient's wallet"
+    );
     bank.finish().await;
 }
 
@@ -305,8 +374,9 @@ async fn a_blacklist_that_a_command_could_not_ask_stops_the_payment_back(on: On)
     let to = Address::parse(OTHER).expect("an address");
     let wallets = bank.bank.running.wallets();
     wallets.propose_refund(&caller(&bank), deposit.id, to, "ayesha").await.expect("proposed");
-    let on_chain =
-        || async { bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed) };
+    let on_chain = || async {
+        bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed)
+    };
     assert!(testkit::wait::until_async(WAIT_MAX, on_chain).await);
     issuer(&bank, StableCoin::Usdt, "addBlackList(address)", to);
     // Commands that open the store query no node: the lists alone screen the address. The refund
@@ -315,9 +385,19 @@ async fn a_blacklist_that_a_command_could_not_ask_stops_the_payment_back(on: On)
     let screened = proposed.refund.as_ref().expect("proposed").screened.clone();
     let by = Box::new(Deed::new(Via::Cli, "bilal"));
     let seen = SeenRefund { to, minor: None };
-    let action = Action::Deposit(DepositRef::of(&proposed, None), DepositAction::ApproveRefund { seen, screened, by });
-    let approved = wallets.engine().execute(Command { tenant: bank.bank.tenant.id, action }).await.expect("decided");
-    assert!(matches!(&approved, Outcome::Deposit(deposit) if deposit.refund.is_some()), "{approved:?}");
+    let action = Action::Deposit(
+        DepositRef::of(&proposed, None),
+        DepositAction::ApproveRefund { seen, screened, by },
+    );
+    let approved = wallets
+        .engine()
+        .execute(Command { tenant: bank.bank.tenant.id, action })
+        .await
+        .expect("decided");
+    assert!(
+        matches!(&approved, Outcome::Deposit(deposit) if deposit.refund.is_some()),
+        "{approved:?}"
+    );
     let what = "a refund failed: its address is on the blacklist of USDT's contract";
     bank.is_alerted(AlertKind::Transaction, what).await;
     assert_eq!(bank.newest_is(&wallet, DepositState::Rejected).await.refund, None);

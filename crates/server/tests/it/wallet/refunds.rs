@@ -30,7 +30,11 @@ pub(super) fn caller(bank: &WalletBank) -> Caller {
     Caller { tenant: bank.bank.tenant.id, policy: bank.bank.tenant.policy.clone().into() }
 }
 
-pub(super) async fn proposed(bank: &WalletBank, deposit: &Deposit, to: Address) -> Result<(), Denied> {
+pub(super) async fn proposed(
+    bank: &WalletBank,
+    deposit: &Deposit,
+    to: Address,
+) -> Result<(), Denied> {
     let wallets = bank.bank.running.wallets();
     wallets.propose_refund(&caller(bank), deposit.id, to, "ayesha").await.map(drop)
 }
@@ -40,10 +44,12 @@ pub(super) async fn approved(bank: &WalletBank, deposit: &Deposit, by: &str) -> 
     let wallets = bank.bank.running.wallets();
     let answer = std::sync::Mutex::new(None);
     let proposed = wallets.find_deposit(&caller(bank), deposit.id).await.expect("there").refund;
-    let seen = SeenRefund { to: proposed.map_or(TO, |refund| refund.to), minor: Some(deposit.minor) };
+    let seen =
+        SeenRefund { to: proposed.map_or(TO, |refund| refund.to), minor: Some(deposit.minor) };
     let there = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
         let told = wallets.approve_refund(&caller(bank), deposit.id, seen, by).await.map(drop);
-        let waits = matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
+        let waits =
+            matches!(&told, Err(Denied::Refused(Refused::Deposit(DepositRefusal::NotProposed))));
         *answer.lock().expect("not poisoned") = Some(told);
         !waits
     });
@@ -99,15 +105,26 @@ async fn what_is_on_legal_hold_is_never_given_back(on: On) {
     bank.introduced(&request, sender("Zorblax", "Quibbleton")).await;
     bank.paid(&request, "").await;
     let held = bank.newest_is(&wallet, DepositState::LegalHold).await;
-    assert_eq!(refusal(proposed(&bank, &held, TO).await), DepositRefusal::State(DepositState::LegalHold));
+    assert_eq!(
+        refusal(proposed(&bank, &held, TO).await),
+        DepositRefusal::State(DepositState::LegalHold)
+    );
     is_on_hold(&bank, &wallet, &request).await;
     // Nor one that is placed on legal hold afterwards.
     let other = bank.in_use("law").await;
     let (request, deposit) = rejected(&bank, &other).await;
     bank.decision_call(&deposit.id.to_string(), "legal_hold").send().await.ok();
-    assert_eq!(refusal(proposed(&bank, &deposit, TO).await), DepositRefusal::State(DepositState::LegalHold));
+    assert_eq!(
+        refusal(proposed(&bank, &deposit, TO).await),
+        DepositRefusal::State(DepositState::LegalHold)
+    );
     is_on_hold(&bank, &other, &request).await;
-    assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_010_000, "{}", id(&request));
+    assert_eq!(
+        bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await,
+        25_010_000,
+        "{}",
+        id(&request)
+    );
 }
 
 /// Waits until the bank's controller blocks transfers out of a request's escrow.
@@ -121,7 +138,8 @@ pub(super) async fn hold_is(bank: &WalletBank, wallet: &str, request: &Json, on:
     let controller = bank.controller(wallet).await;
     let held = || {
         let asked = super::acts::calls("legalHold(address)", &[super::acts::word(escrow)]);
-        let answer = bank.devchain().ask(escrow.0.into(), controller.0.into(), asked).expect("an answer");
+        let answer =
+            bank.devchain().ask(escrow.0.into(), controller.0.into(), asked).expect("an answer");
         std::future::ready(answer.last() == Some(&u8::from(on)))
     };
     assert!(
@@ -158,7 +176,11 @@ async fn nothing_goes_back_to_a_listed_address_or_to_our_own(on: On) {
     let listed = Address::parse("0xbad0000000000000000000000000000000000001").expect("an address");
     let own = Address::parse(&bank.address(&wallet).await).expect("an address");
     for to in [listed, own, deposit.to, bank.controller(&wallet).await] {
-        assert_eq!(refusal(proposed(&bank, &deposit, to).await), DepositRefusal::AddressRefused, "{to}");
+        assert_eq!(
+            refusal(proposed(&bank, &deposit, to).await),
+            DepositRefusal::AddressRefused,
+            "{to}"
+        );
     }
     bank.newest_is(&wallet, DepositState::Rejected).await;
 }
@@ -168,7 +190,10 @@ async fn what_is_in_the_wallet_is_not_given_back(on: On) {
     let wallet = bank.wallet("completed").await;
     bank.deposit(&wallet, "25.00", "COMPLETED").await;
     let deposit = bank.newest_is(&wallet, DepositState::Completed).await;
-    assert_eq!(refusal(proposed(&bank, &deposit, TO).await), DepositRefusal::State(DepositState::Completed));
+    assert_eq!(
+        refusal(proposed(&bank, &deposit, TO).await),
+        DepositRefusal::State(DepositState::Completed)
+    );
 }
 
 async fn a_failed_release_is_given_back(on: On) {
@@ -190,8 +215,9 @@ async fn a_proposal_is_withdrawn_and_made_again(on: On) {
     let (request, deposit) = rejected(&bank, &wallet).await;
     proposed(&bank, &deposit, Address([0x60; 20])).await.expect("proposed");
     let wallets = bank.bank.running.wallets();
-    let on_chain =
-        || async { bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed) };
+    let on_chain = || async {
+        bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed)
+    };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, on_chain).await);
     let by = domain::audit::Deed::new(domain::audit::Via::Cli, "ayesha").because("another address");
     wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.expect("withdrawn");
@@ -200,7 +226,8 @@ async fn a_proposal_is_withdrawn_and_made_again(on: On) {
     let again = wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.map(drop);
     assert_eq!(refusal(again), DepositRefusal::State(DepositState::Rejected));
     let store = bank.bank.running.store();
-    let noted = store.audit_about(bank.bank.tenant.id, &deposit.id.to_string()).await.expect("read");
+    let noted =
+        store.audit_about(bank.bank.tenant.id, &deposit.id.to_string()).await.expect("read");
     let newest = (noted[0].note.action.as_str(), noted[0].deed.why.as_str());
     assert_eq!((noted.len(), newest), (2, ("refund.withdraw", "another address")));
     // The same money goes to another address, by two users; the first address got nothing.

@@ -42,7 +42,11 @@ async fn a_created_request_is_shown_with_these_fields(on: On) {
     assert_eq!(made["amount"]["value"].text(), "25.50");
     assert_eq!(made["status"].text(), "ACTIVE");
     let escrow = Address::parse(made["escrow_address"].text()).expect("an address");
-    assert_ne!(escrow.to_string(), bank.address(&wallet).await, "a proxy, not the recipient's wallet");
+    assert_ne!(
+        escrow.to_string(),
+        bank.address(&wallet).await,
+        "a proxy, not the recipient's wallet"
+    );
     let another = bank.asked(&wallet, CRYPTO, "").await;
     assert_ne!(another["escrow_address"], made["escrow_address"], "each request has its own");
     let listed = bank.listed(&wallet, &made).await;
@@ -62,15 +66,24 @@ async fn a_created_request_is_shown_with_these_fields(on: On) {
     ];
     assert_eq!(listed.names(), names);
     assert_eq!((listed["amount_received"].text(), listed["amount_due"].text()), ("0.00", "25.50"));
-    assert_eq!((listed["paid_at"].to_string().as_str(), listed["exception"].text()), ("null", "NONE"));
+    assert_eq!(
+        (listed["paid_at"].to_string().as_str(), listed["exception"].text()),
+        ("null", "NONE")
+    );
 }
 
 async fn a_link_expires_after_24_hours_or_as_asked(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("expiry").await;
-    for (more, hours) in [("", 24), (r#","expires_in_hours":1"#, 1), (r#","expires_in_hours":720"#, 720)] {
+    for (more, hours) in
+        [("", 24), (r#","expires_in_hours":1"#, 1), (r#","expires_in_hours":720"#, 720)]
+    {
         let made = bank.asked(&wallet, FLEXIBLE, more).await;
-        assert_eq!(instant(&made["expires_at"]) - instant(&made["created_at"]), Span::hours(hours), "{more}");
+        assert_eq!(
+            instant(&made["expires_at"]) - instant(&made["created_at"]),
+            Span::hours(hours),
+            "{more}"
+        );
     }
 }
 
@@ -89,7 +102,8 @@ async fn a_request_of_any_kind_is_shown_as_it_was_asked(on: On) {
         assert_eq!(made["amount"].to_string(), amount);
         assert_eq!(bank.listed(&wallet, &made).await["amount"], made["amount"]);
     }
-    let made = bank.asked(&wallet, r#"{"type":"flexible","value":"5.00","currency":"USDC"}"#, "").await;
+    let made =
+        bank.asked(&wallet, r#"{"type":"flexible","value":"5.00","currency":"USDC"}"#, "").await;
     assert_eq!(made["amount"].to_string(), r#"{"type":"flexible","value":null,"currency":null}"#);
 }
 
@@ -97,10 +111,14 @@ async fn fiat_fixes_the_coins_when_the_request_is_made(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("fiat").await;
     // 278.75 PKR per token: 10 tokens.
-    let request = bank.asked(&wallet, r#"{"type":"fiat","value":"2787.50","currency":"PKR"}"#, "").await;
+    let request =
+        bank.asked(&wallet, r#"{"type":"fiat","value":"2787.50","currency":"PKR"}"#, "").await;
     bank.paid(&request, "?currency=USDC&amount=4").await;
     let partial = bank.becomes(&wallet, &request, "ACTIVE", "PARTIAL").await;
-    assert_eq!((partial["amount_received"].text(), partial["amount_due"].text()), ("1115.00", "1672.50"));
+    assert_eq!(
+        (partial["amount_received"].text(), partial["amount_due"].text()),
+        ("1115.00", "1672.50")
+    );
     // The other token counts as well.
     bank.paid(&request, "?currency=USDT&amount=6").await;
     let paid = bank.becomes(&wallet, &request, "PAID", "NONE").await;
@@ -123,7 +141,10 @@ async fn a_flexible_request_is_paid_by_the_first_payment(on: On) {
     let request = bank.asked(&wallet, FLEXIBLE, "").await;
     bank.paid(&request, "?currency=USDT&amount=3.21").await;
     let paid = bank.becomes(&wallet, &request, "PAID", "NONE").await;
-    assert_eq!((paid["amount_received"].text(), paid["amount_due"].to_string().as_str()), ("3.21", "null"));
+    assert_eq!(
+        (paid["amount_received"].text(), paid["amount_due"].to_string().as_str()),
+        ("3.21", "null")
+    );
     bank.paid(&request, "?currency=USDC&amount=1.00").await;
     bank.all_become(&wallet, 2, "COMPLETED").await;
     let more = bank.becomes(&wallet, &request, "PAID", "NONE").await;
@@ -149,7 +170,8 @@ async fn a_paid_request_cannot_be_cancelled(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("paid").await;
     let (request, _) = bank.deposit(&wallet, "25.00", "COMPLETED").await;
-    let answer = bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&request)), "{}").send().await;
+    let answer =
+        bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&request)), "{}").send().await;
     assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "PAID");
 }
 
@@ -158,7 +180,8 @@ async fn money_for_a_cancelled_request_still_reaches_the_wallet(on: On) {
     let wallet = bank.wallet("anyway").await;
     let request = bank.asked(&wallet, CRYPTO, "").await;
     bank.post(&format!("/v1/sdk/payment-requests/{}/cancel", id(&request)), "{}").send().await.ok();
-    bank.coins(domain::currency::StableCoin::Usdc, request["escrow_address"].text(), 25_500_000).await;
+    bank.coins(domain::currency::StableCoin::Usdc, request["escrow_address"].text(), 25_500_000)
+        .await;
     bank.newest(&wallet, "COMPLETED").await;
     assert_eq!(bank.balance(&wallet, "USDC").await, "25.50");
     assert_eq!(bank.listed(&wallet, &request).await["status"].text(), "CANCELLED");

@@ -77,7 +77,10 @@ async fn approve_lets_the_money_go_to_the_wallet(on: On) {
     assert_eq!(bank.balance(&wallet, "USDC").await, "25.02");
     let told = bank.told(id(&request), 4).await;
     let types: Vec<&str> = told.iter().map(|event| event["event_type"].text()).collect();
-    assert_eq!(types, ["payment.received", "risk_check.complete", "risk_check.complete", "transfer.complete"]);
+    assert_eq!(
+        types,
+        ["payment.received", "risk_check.complete", "risk_check.complete", "transfer.complete"]
+    );
     let approved = &told[2]["data"];
     assert_eq!(approved["risk_check_result"].text(), "APPROVED");
     assert_eq!(approved["decision_reason"].text(), "REVIEW_APPROVED: Approved after review");
@@ -88,7 +91,10 @@ async fn approve_lets_the_money_go_to_the_wallet(on: On) {
 async fn refusal(bank: &WalletBank, request: &Json) -> Json {
     let told = bank.told(id(request), 4).await;
     let types: Vec<&str> = told.iter().map(|event| event["event_type"].text()).collect();
-    assert_eq!(types, ["payment.received", "risk_check.complete", "risk_check.complete", "transaction.failed"]);
+    assert_eq!(
+        types,
+        ["payment.received", "risk_check.complete", "risk_check.complete", "transaction.failed"]
+    );
     assert_eq!(told[3]["data"]["failure_reason"].text(), "COMPLIANCE_REJECTED");
     assert!(told[2]["data"]["decision_reason"].text().starts_with("REVIEW_REJECTED: "));
     told[2]["data"].clone()
@@ -102,7 +108,10 @@ async fn reject_keeps_it_in_escrow_and_tells_so(on: On) {
     assert_eq!((decided["status"].text(), decided["decision"].text()), ("REJECTED", "reject"));
     assert_eq!(refusal(&bank, &request).await["risk_check_result"].text(), "REJECTED");
     bank.newest_is(&wallet, DepositState::Rejected).await;
-    assert_eq!(bank.holds(domain::currency::StableCoin::Usdc, &bank.escrow(&request).await).await, 25_020_000);
+    assert_eq!(
+        bank.holds(domain::currency::StableCoin::Usdc, &bank.escrow(&request).await).await,
+        25_020_000
+    );
     assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
     bank.books_are_right().await;
 }
@@ -123,7 +132,11 @@ async fn a_rejected_one_may_be_kept_for_good_later(on: On) {
     bank.webhooks(id(&request), 3).await;
     bank.decide(&transaction, "legal_hold").await;
     bank.newest_is(&wallet, DepositState::LegalHold).await;
-    assert_eq!(bank.webhooks(id(&request), 3).await.len(), 3, "its status is unchanged: no webhook");
+    assert_eq!(
+        bank.webhooks(id(&request), 3).await.len(),
+        3,
+        "its status is unchanged: no webhook"
+    );
 }
 
 async fn block_refuses_it_and_blocks_the_wallet(on: On) {
@@ -132,10 +145,16 @@ async fn block_refuses_it_and_blocks_the_wallet(on: On) {
     let (request, review) = waiting(&bank, &wallet).await;
     assert_eq!(bank.decide(&review, "block").await["status"].text(), "REJECTED");
     let data = refusal(&bank, &request).await;
-    assert_eq!((data["risk_check_result"].text(), data["next_action"].text()), ("BLOCKED", "WALLET_BLOCKED"));
+    assert_eq!(
+        (data["risk_check_result"].text(), data["next_action"].text()),
+        ("BLOCKED", "WALLET_BLOCKED")
+    );
     bank.wallet_becomes(&wallet, "BLOCKED").await;
     let blocked = &bank.told(&wallet, 1).await[0]["data"];
-    assert_eq!((blocked["reason"].text(), blocked["triggered_by"].text()), ("SUSPICIOUS_ACTIVITY", "MANUAL"));
+    assert_eq!(
+        (blocked["reason"].text(), blocked["triggered_by"].text()),
+        ("SUSPICIOUS_ACTIVITY", "MANUAL")
+    );
 }
 
 async fn a_decision_is_made_once(on: On) {
@@ -145,7 +164,10 @@ async fn a_decision_is_made_once(on: On) {
     bank.decide(&review, "reject").await;
     for decision in ["approve", "reject", "block"] {
         let answer = bank.decision_call(review["transaction_id"].text(), decision).send().await;
-        assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "REJECTED");
+        assert_eq!(
+            refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(),
+            "REJECTED"
+        );
     }
     assert_eq!(bank.balance(&wallet, "USDC").await, "0.00");
 }
@@ -157,10 +179,16 @@ async fn what_needs_no_decision_takes_none(on: On) {
     let transaction = transaction["transaction_id"].text();
     for decision in ["approve", "reject", "legal_hold", "block"] {
         let answer = bank.decision_call(transaction, decision).send().await;
-        assert_eq!(refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(), "COMPLETED");
+        assert_eq!(
+            refused(&answer, 409, "CONFLICT", None)["details"]["current_status"].text(),
+            "COMPLETED"
+        );
     }
     let shown = bank.get(&format!("/v1/sdk/reviews/{transaction}")).send().await.ok();
-    assert_eq!((shown["status"].text(), shown["risk_check_result"].text()), ("COMPLETED", "APPROVED"));
+    assert_eq!(
+        (shown["status"].text(), shown["risk_check_result"].text()),
+        ("COMPLETED", "APPROVED")
+    );
 }
 
 async fn nothing_is_approved_for_a_blocked_wallet(on: On) {

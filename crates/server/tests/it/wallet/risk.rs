@@ -32,7 +32,8 @@ on_both_stores! {
 /// The latest reported result about a subject.
 async fn result(bank: &WalletBank, subject: &str) -> Json {
     let told = bank.told(subject, 2).await;
-    let checked = told.iter().rev().find(|event| event["event_type"].text() == "risk_check.complete");
+    let checked =
+        told.iter().rev().find(|event| event["event_type"].text() == "risk_check.complete");
     checked.expect("it was checked")["data"].clone()
 }
 
@@ -42,7 +43,9 @@ fn code(data: &Json) -> &str {
 
 /// A request in dollars, whose cents select no outcome; paid in USDC.
 async fn dollars(bank: &WalletBank, wallet: &str, value: &str, who: SenderDetails) -> Json {
-    let request = bank.asked(wallet, &format!(r#"{{"type":"fiat","value":"{value}","currency":"USD"}}"#), "").await;
+    let request = bank
+        .asked(wallet, &format!(r#"{{"type":"fiat","value":"{value}","currency":"USD"}}"#), "")
+        .await;
     bank.introduced(&request, who).await;
     bank.paid(&request, "").await;
     request
@@ -74,7 +77,10 @@ async fn the_result_of_the_check_is_reported_with_all_fields(on: On) {
         "tx_hash",
     ];
     assert_eq!(data.names(), names);
-    assert_eq!((id(&data), data["wallet_id"].text(), data["customer_id"].text()), (id(&request), &*wallet, "c-risk"));
+    assert_eq!(
+        (id(&data), data["wallet_id"].text(), data["customer_id"].text()),
+        (id(&request), &*wallet, "c-risk")
+    );
     let checks = r#"["ON_CHAIN_ANALYSIS","SANCTION_SCREENING","SOURCE_VERIFICATION"]"#;
     assert_eq!(data["checks_performed"].to_string(), checks);
     assert_eq!(data["decision_reason"].text(), "CHECKS_PASSED: All checks passed");
@@ -93,13 +99,17 @@ async fn each_result_has_its_level_and_its_next_action(on: On) {
         let request = bank.request(&wallet, amount, "USDC").await;
         bank.paid(&request, "").await;
         let data = result(&bank, id(&request)).await;
-        let told = [&data["risk_check_result"], &data["risk_level"], &data["next_action"]].map(Json::text);
+        let told =
+            [&data["risk_check_result"], &data["risk_level"], &data["next_action"]].map(Json::text);
         assert_eq!(told, [result_, level, next], "{amount}");
         assert!(scores.contains(&data["risk_score"].integer()), "{data}");
     }
     let blocked = bank.told(&wallet, 1).await;
     let data = &blocked[0]["data"];
-    assert_eq!((data["triggered_by"].text(), data["reason"].text()), ("AUTOMATIC", "RISK_THRESHOLD_EXCEEDED"));
+    assert_eq!(
+        (data["triggered_by"].text(), data["reason"].text()),
+        ("AUTOMATIC", "RISK_THRESHOLD_EXCEEDED")
+    );
     bank.books_are_right().await;
 }
 
@@ -116,7 +126,9 @@ async fn cents_of_a_fiat_amount_say_nothing(on: On) {
 async fn cents_of_a_flexible_request_are_those_of_what_came(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("flexible").await;
-    for (amount, status) in [("10.00", "COMPLETED"), ("10.01", "REJECTED"), ("10.02", "RECEIVED_IN_ESCROW")] {
+    for (amount, status) in
+        [("10.00", "COMPLETED"), ("10.01", "REJECTED"), ("10.02", "RECEIVED_IN_ESCROW")]
+    {
         let request = bank.asked(&wallet, r#"{"type":"flexible"}"#, "").await;
         bank.paid(&request, &format!("?amount={amount}")).await;
         let data = result(&bank, id(&request)).await;
@@ -134,8 +146,14 @@ async fn a_listed_sender_is_refused_for_good_whatever_the_cents_say(on: On) {
     let refused = bank.newest_is(&wallet, DepositState::LegalHold).await;
     bank.newest(&wallet, "REJECTED").await;
     let data = result(&bank, id(&request)).await;
-    assert_eq!((data["risk_check_result"].text(), data["risk_level"].text()), ("REJECTED", "CRITICAL"));
-    assert_eq!(data["decision_reason"].text(), "SANCTIONED_NAME: The transaction cannot be accepted");
+    assert_eq!(
+        (data["risk_check_result"].text(), data["risk_level"].text()),
+        ("REJECTED", "CRITICAL")
+    );
+    assert_eq!(
+        data["decision_reason"].text(),
+        "SANCTIONED_NAME: The transaction cannot be accepted"
+    );
     let evidence = &refused.assessment.expect("assessed").evidence;
     assert!(evidence.iter().any(|item| item.contains("S-1")), "{evidence:?}");
     // No operator approves it.
@@ -151,7 +169,10 @@ async fn a_sender_whose_name_is_alike_is_for_a_person(on: On) {
     bank.introduced(&request, sender("Zorblax", "Qibbletan")).await;
     bank.paid(&request, "").await;
     let review = bank.review(&wallet).await;
-    assert_eq!((review["risk_check_result"].text(), code(&review)), ("MANUAL_REVIEW_REQUIRED", "POSSIBLE_MATCH"));
+    assert_eq!(
+        (review["risk_check_result"].text(), code(&review)),
+        ("MANUAL_REVIEW_REQUIRED", "POSSIBLE_MATCH")
+    );
     assert_eq!(review["sender"]["last_name"].text(), "Qibbletan");
 }
 
@@ -182,7 +203,9 @@ async fn a_payer_on_a_coins_blacklist_is_refused_for_good(on: On) {
 
 async fn more_than_the_kyc_level_allows_is_for_a_person(on: On) {
     let bank = WalletBank::agreed(on, |policy| policy.wallet.velocity = None).await;
-    for (level, within, above) in [("BASIC", "1000.00", "1000.01"), ("ENHANCED", "10000.00", "10000.01")] {
+    for (level, within, above) in
+        [("BASIC", "1000.00", "1000.01"), ("ENHANCED", "10000.00", "10000.01")]
+    {
         let wallet = provisioned(&bank, level).await;
         dollars(&bank, &wallet, within, sender("Omar", "Testwell")).await;
         bank.newest(&wallet, "COMPLETED").await;
@@ -211,8 +234,10 @@ async fn a_large_amount_of_an_unknown_sender_is_held_for_review(on: On) {
 
 async fn too_many_within_a_day_are_for_a_person(on: On) {
     let velocity = Some(VelocityLimit { count: 2, minor: 1_000_000_000 });
-    let bank =
-        WalletBank::agreed(on, |policy| policy.wallet = WalletPolicy { velocity, ..WalletPolicy::default() }).await;
+    let bank = WalletBank::agreed(on, |policy| {
+        policy.wallet = WalletPolicy { velocity, ..WalletPolicy::default() }
+    })
+    .await;
     let wallet = provisioned(&bank, "COMPREHENSIVE").await;
     for count in [1, 2] {
         dollars(&bank, &wallet, "10.00", sender("Omar", "Testwell")).await;
@@ -238,11 +263,17 @@ async fn the_third_rejection_within_30_days_blocks_the_wallet(on: On) {
     }
     bank.wallet_becomes(&wallet, "BLOCKED").await;
     let data = result(&bank, id(&last)).await;
-    assert_eq!((data["risk_check_result"].text(), data["next_action"].text()), ("BLOCKED", "WALLET_BLOCKED"));
+    assert_eq!(
+        (data["risk_check_result"].text(), data["next_action"].text()),
+        ("BLOCKED", "WALLET_BLOCKED")
+    );
     assert_eq!((code(&data), data["risk_level"].text()), ("REPEATED_REJECTIONS", "CRITICAL"));
     bank.newest_is(&wallet, DepositState::LegalHold).await;
     let blocked = &bank.told(&wallet, 1).await[0]["data"];
-    assert_eq!((blocked["reason"].text(), blocked["triggered_by"].text()), ("RISK_THRESHOLD_EXCEEDED", "AUTOMATIC"));
+    assert_eq!(
+        (blocked["reason"].text(), blocked["triggered_by"].text()),
+        ("RISK_THRESHOLD_EXCEEDED", "AUTOMATIC")
+    );
 }
 
 async fn lists_older_than_24_hours_approve_no_deposit(on: On) {
@@ -260,7 +291,10 @@ async fn lists_older_than_24_hours_approve_no_deposit(on: On) {
     let request = bank.request(&wallet, "25.00", "USDC").await;
     bank.paid(&request, "").await;
     let review = bank.review(&wallet).await;
-    assert_eq!((code(&review), review["risk_check_result"].text()), ("LISTS_OUTDATED", "MANUAL_REVIEW_REQUIRED"));
+    assert_eq!(
+        (code(&review), review["risk_check_result"].text()),
+        ("LISTS_OUTDATED", "MANUAL_REVIEW_REQUIRED")
+    );
     bank.finish().await;
 }
 

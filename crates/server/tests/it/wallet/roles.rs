@@ -17,8 +17,14 @@ on_both_stores! {
     unauthorized_callers_get_no_details_about_the_request
 }
 
-const ROLES: [&str; 6] =
-    ["wallet_manager", "payment_manager", "exchange_manager", "compliance_officer", "wallet_viewer", "auditor"];
+const ROLES: [&str; 6] = [
+    "wallet_manager",
+    "payment_manager",
+    "exchange_manager",
+    "compliance_officer",
+    "wallet_viewer",
+    "auditor",
+];
 
 const M: &str = "wallet_manager";
 const P: &str = "payment_manager";
@@ -58,11 +64,18 @@ const MATRIX: [(&str, &str, &[&str]); 22] = [
 /// Every tested set of roles: none, each, an unknown one, one in another case.
 fn held() -> Vec<Vec<&'static str>> {
     let each = ROLES.iter().map(|role| vec![*role]);
-    each.chain([vec![], vec!["root"], vec!["WALLET_MANAGER"], vec!["wallet_viewer", "payment_manager"]]).collect()
+    each.chain([
+        vec![],
+        vec!["root"],
+        vec!["WALLET_MANAGER"],
+        vec!["wallet_viewer", "payment_manager"],
+    ])
+    .collect()
 }
 
 fn row(op: &Op) -> &'static [&'static str] {
-    let row = MATRIX.iter().find(|(method, path, _)| *method == op.method.as_str() && *path == op.path);
+    let row =
+        MATRIX.iter().find(|(method, path, _)| *method == op.method.as_str() && *path == op.path);
     row.unwrap_or_else(|| panic!("{} {} is not in the matrix", op.method, op.path)).2
 }
 
@@ -72,7 +85,10 @@ fn the_matrix_has_every_operation_that_is_served_and_described() {
         MATRIX.iter().map(|(method, path, _)| ((*method).to_owned(), (*path).to_owned())).collect();
     let served = operations::ALL.iter().map(|it| (it.method.to_string(), it.path.to_owned()));
     assert_eq!(matrix, served.collect());
-    assert_eq!(matrix, Op::all().iter().map(|it| (it.method.to_string(), it.path.clone())).collect());
+    assert_eq!(
+        matrix,
+        Op::all().iter().map(|it| (it.method.to_string(), it.path.clone())).collect()
+    );
 }
 
 /// Makes every call with every set of roles and compares the results.
@@ -86,7 +102,11 @@ async fn tried(bank: &WalletBank, may: impl Fn(&Op, &[&str]) -> bool) {
                 continue;
             }
             let body = refused(&answer, 403, "FORBIDDEN", None);
-            assert_eq!(body.names(), ["error", "message", "details", "request_id", "timestamp"], "{what}");
+            assert_eq!(
+                body.names(),
+                ["error", "message", "details", "request_id", "timestamp"],
+                "{what}"
+            );
             let needed = body["details"]["required_role"].text().to_owned();
             assert!(row(&op).contains(&needed.as_str()), "{what}: {needed} would not do");
             assert_eq!(body["message"].text(), format!("The token requires the role {needed}"));
@@ -120,7 +140,12 @@ async fn a_single_role_is_taken_as_a_claim_of_its_own(on: On) {
     ] {
         refused(&reads(good).await, 404, "NOT_FOUND", Some("wallet_id"));
     }
-    for none in [r#""role":"payment_manager""#, r#""roles":[]"#, r#""roles":["auditor "]"#, r#""scope":"auditor""#] {
+    for none in [
+        r#""role":"payment_manager""#,
+        r#""roles":[]"#,
+        r#""roles":["auditor "]"#,
+        r#""scope":"auditor""#,
+    ] {
         refused(&reads(none).await, 403, "FORBIDDEN", None);
     }
 }
@@ -130,7 +155,8 @@ async fn unauthorized_callers_get_no_details_about_the_request(on: On) {
     let wallet = bank.wallet("hidden").await;
     for op in Op::posts() {
         for id in [wallet.as_str(), MISSING] {
-            let call = bank.call_as(&["unrelated"], Method::POST, &op.url(id), Some("{".to_owned()));
+            let call =
+                bank.call_as(&["unrelated"], Method::POST, &op.url(id), Some("{".to_owned()));
             refused(&call.send().await, 403, "FORBIDDEN", None);
         }
     }

@@ -23,7 +23,10 @@ pub fn document() -> Value {
 /// The target of a reference.
 pub fn resolved(document: &Value, value: &Value) -> Value {
     match value["$ref"].as_str() {
-        Some(pointer) => resolved(document, document.pointer(pointer.trim_start_matches('#')).expect("it is there")),
+        Some(pointer) => resolved(
+            document,
+            document.pointer(pointer.trim_start_matches('#')).expect("it is there"),
+        ),
         None => value.clone(),
     }
 }
@@ -51,7 +54,8 @@ impl Op {
             let item = item.as_object().expect("an object").clone();
             let path = path.clone();
             let document = document.clone();
-            item.into_iter().map(move |(method, described)| Op::read(&document, &path, &method, &described))
+            item.into_iter()
+                .map(move |(method, described)| Op::read(&document, &path, &method, &described))
         };
         paths.iter().flat_map(of_path).collect()
     }
@@ -67,15 +71,20 @@ impl Op {
             .iter()
             .map(|given| resolved(document, given))
             .filter(|parameter| parameter["in"] == "query" && parameter["required"] == true);
-        let example = |parameter: &Value| parameter["example"].as_str().expect("an example").to_owned();
-        let query = required.map(|it| (it["name"].as_str().expect("a name").to_owned(), example(&it))).collect();
+        let example =
+            |parameter: &Value| parameter["example"].as_str().expect("an example").to_owned();
+        let query = required
+            .map(|it| (it["name"].as_str().expect("a name").to_owned(), example(&it)))
+            .collect();
         let content = &described["requestBody"]["content"]["application/json"];
         let examples = content["examples"].as_object().into_iter().flatten();
         Op {
             method: method.to_uppercase().parse().expect("a method"),
             path: path.to_owned(),
             query,
-            bodies: examples.map(|(_, example)| resolved(document, example)["value"].clone()).collect(),
+            bodies: examples
+                .map(|(_, example)| resolved(document, example)["value"].clone())
+                .collect(),
             schema: content.get("schema").map(|schema| resolved(document, schema)),
         }
     }
@@ -109,7 +118,8 @@ impl Op {
 
     /// The first sample body, for the resource with this id; "{}" if it has no body.
     pub fn body(&self, id: &str) -> String {
-        let mut body = self.bodies.first().cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new()));
+        let mut body =
+            self.bodies.first().cloned().unwrap_or_else(|| Value::Object(serde_json::Map::new()));
         if let Some(named) = body.get_mut("wallet_id") {
             *named = Value::from(id);
         }

@@ -41,13 +41,18 @@ const HOUR_S: i64 = 3_600;
 const DAY_S: i64 = 86_400;
 /// Client addresses with 200 unauthenticated calls per minute each; the file has more vectors than
 /// that.
-const DOORS: [&str; 2] = ["/v1/sdk/payment-requests", "/v1/sdk/reviews/6f0c7ac6-53b5-4d3a-9d9e-0123456789ab"];
+const DOORS: [&str; 2] =
+    ["/v1/sdk/payment-requests", "/v1/sdk/reviews/6f0c7ac6-53b5-4d3a-9d9e-0123456789ab"];
 
 /// The value of `authorization` with a valid token and more claims as raw JSON members.
 pub fn signed(bank: &WalletBank, more: &str) -> String {
-    let (kid, url, now) = (&bank.key.access_key, &bank.bank.running.url, WallClock.now().unix_seconds());
+    let (kid, url, now) =
+        (&bank.key.access_key, &bank.bank.running.url, WallClock.now().unix_seconds());
     let header = format!(r#"{{"alg":"HS256","typ":"JWT","kid":"{kid}"}}"#);
-    let claims = format!(r#"{{"sub":"{kid}","iat":{now},"exp":{},"aud":"{url}","iss":"{url}",{more}}}"#, now + 300);
+    let claims = format!(
+        r#"{{"sub":"{kid}","iat":{now},"exp":{},"aud":"{url}","iss":"{url}",{more}}}"#,
+        now + 300
+    );
     let signed = format!("{}.{}", URL_SAFE_NO_PAD.encode(header), URL_SAFE_NO_PAD.encode(claims));
     let tag = SigningKey::new(bank.key.secret_key.as_bytes()).sign(signed.as_bytes());
     format!("Bearer {signed}.{}", URL_SAFE_NO_PAD.encode(tag))
@@ -55,7 +60,8 @@ pub fn signed(bank: &WalletBank, more: &str) -> String {
 
 /// A read with a token of this lifetime.
 fn lives(bank: &Bank, key: &IssuedKey, lifetime_s: i64) -> Call {
-    let minter = Minter::new(key.access_key.clone(), key.secret_key.as_bytes(), bank.running.url.clone());
+    let minter =
+        Minter::new(key.access_key.clone(), key.secret_key.as_bytes(), bank.running.url.clone());
     let token = minter.authorization(Grant::new(WallClock.now(), lifetime_s));
     bank.unsigned(Method::GET, "/v1/sdk/events", None).header("authorization", &token)
 }
@@ -108,7 +114,10 @@ async fn a_token_lives_a_day_in_a_sandbox_and_an_onboarding_token_90(on: On) {
     let onboarding = bank.bank.another_key(Environment::Mock, KeyService::Wallet).await;
     let days_90 = 90 * DAY_S;
     let store = bank.bank.running.store();
-    store.set_meta(&token_lifetime(&onboarding.access_key), &days_90.to_string()).await.expect("written");
+    store
+        .set_meta(&token_lifetime(&onboarding.access_key), &days_90.to_string())
+        .await
+        .expect("written");
     lives(&bank.bank, &onboarding, days_90).send().await.ok();
     told(&lives(&bank.bank, &onboarding, days_90 + 1).send().await, AuthFault::Lifetime);
     told(&lives(&bank.bank, &bank.key, days_90).send().await, AuthFault::Lifetime);
@@ -131,7 +140,9 @@ async fn a_claim_over_the_body_must_match_where_it_is_given(on: On) {
         minter.authorization(Grant { body, roles: MANAGER, ..Grant::new(WallClock.now(), 300) })
     };
     let path = format!("/v1/sdk/wallets/{MISSING}/unblock");
-    let posts = |body: &'static str, token: String| bank.post(&path, body).header("authorization", &token).send();
+    let posts = |body: &'static str, token: String| {
+        bank.post(&path, body).header("authorization", &token).send()
+    };
     refused(&posts("{}", vouching("{}")).await, 404, "NOT_FOUND", Some("wallet_id"));
     refused(&posts("", vouching("")).await, 404, "NOT_FOUND", Some("wallet_id"));
     told(&posts("{ }", vouching("{}")).await, AuthFault::HmacMismatch);
@@ -163,7 +174,8 @@ async fn a_key_for_another_environment_or_service_is_refused(on: On) {
 }
 
 async fn production_tells_nothing_about_a_refused_token(on: On) {
-    let setup = Setup::with_wallets().set("environment", "production").set("chain.keys.source", "keystore");
+    let setup =
+        Setup::with_wallets().set("environment", "production").set("chain.keys.source", "keystore");
     let running = setup.set("chain.keys.keystore_password", "opens nothing here").start(on).await;
     let bank = Bank::penniless(&running, |_| {}).await;
     drop(running);
@@ -223,9 +235,11 @@ async fn two_secrets_are_good_while_a_key_is_rotated(on: On) {
 
 async fn a_key_is_good_from_its_addresses_only(on: On) {
     let bank = WalletBank::new(on).await;
-    for (list, good) in
-        [(&["192.0.2.0/24", "2001:db8::/32"][..], false), (&["192.0.2.1", "127.0.0.1"], true), (&[], true)]
-    {
+    for (list, good) in [
+        (&["192.0.2.0/24", "2001:db8::/32"][..], false),
+        (&["192.0.2.1", "127.0.0.1"], true),
+        (&[], true),
+    ] {
         let key = bank.bank.another_key(Environment::Mock, KeyService::Wallet).await;
         let list: Vec<String> = list.iter().map(|range| (*range).to_owned()).collect();
         bank.bank.running.store().set_key_ips(&key.access_key, &list, "test").await.expect("set");

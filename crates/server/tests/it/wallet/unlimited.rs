@@ -54,21 +54,33 @@ async fn an_endpoint_gets_more_events_a_minute_than_any_caller_may_request(on: O
     );
 
     let book = bank.receiver.book();
-    assert_eq!((book.entries().len(), book.taken().len()), (events, events), "each came once, and none was sent away");
+    assert_eq!(
+        (book.entries().len(), book.taken().len()),
+        (events, events),
+        "each came once, and none was sent away"
+    );
     let times: Vec<_> = book.entries().iter().map(|entry| entry.at).collect();
     let (first, last) = (times.iter().min().expect("some"), times.iter().max().expect("some"));
     assert!(*last - *first < domain::time::Span::mins(1), "{first} to {last}");
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
-    let delivered = DeliveryFilter { states: vec![DeliveryState::Delivered], ..DeliveryFilter::default() };
+    let delivered =
+        DeliveryFilter { states: vec![DeliveryState::Delivered], ..DeliveryFilter::default() };
     let mut seen = 0;
-    let told = || async { store.deliveries(tenant, &delivered, Page { page: 0, limit: 1 }).await.expect("read").total };
+    let told = || async {
+        store.deliveries(tenant, &delivered, Page { page: 0, limit: 1 }).await.expect("read").total
+    };
     let noted = || async { usize::try_from(told().await).expect("small") == events };
     assert!(testkit::wait::until_async(WAIT_MAX, noted).await);
     for page in 0..3 {
-        let page = store.deliveries(tenant, &delivered, Page { page, limit: 100 }).await.expect("read");
+        let page =
+            store.deliveries(tenant, &delivered, Page { page, limit: 100 }).await.expect("read");
         for row in page.rows {
             let it = row.delivery;
-            assert_eq!((it.attempts, it.last_status, it.next_at), (1, Some(200), None), "the first try was enough");
+            assert_eq!(
+                (it.attempts, it.last_status, it.next_at),
+                (1, Some(200), None),
+                "the first try was enough"
+            );
             seen += 1;
         }
     }

@@ -21,8 +21,7 @@ on_both_stores! {
     dust_is_released_with_what_comes_later
 }
 
-const FORM: &str =
-    "first_name=Imran&last_name=Aslam&email=&phone_number=%2B971500000000&custodial_provider=Some-Exchange";
+const FORM: &str = "first_name=Imran&last_name=Aslam&email=&phone_number=%2B971500000000&custodial_provider=Some-Exchange";
 
 /// The payment address on a page.
 fn payable(page: &str) -> &str {
@@ -54,7 +53,10 @@ async fn each_sender_is_shown_an_address_of_their_own(on: On) {
     let link = Link::of(&bank, &request);
     let (one, two) = (link.introduced_as(FORM).await, link.introduced_as(FORM).await);
     let (first, second) = (shown(&link, &one).await, shown(&link, &two).await);
-    assert!(first != second && ![&first, &second].contains(&&request["escrow_address"].text().to_owned()));
+    assert!(
+        first != second
+            && ![&first, &second].contains(&&request["escrow_address"].text().to_owned())
+    );
     let visitor = text(&link.get("").send().await);
     assert!(!visitor.contains(&first) && !visitor.contains(&second));
     // Each payment belongs to its own submission, and both count for the request.
@@ -77,7 +79,8 @@ async fn each_sender_is_shown_an_address_of_their_own(on: On) {
 }
 
 async fn submitted(link: &Link<'_>, bank: &WalletBank, form: &str, cookie: &str) -> Answer {
-    let call = bank.bank.unsigned(reqwest::Method::POST, &link.path, Some(form.as_bytes().to_vec()));
+    let call =
+        bank.bank.unsigned(reqwest::Method::POST, &link.path, Some(form.as_bytes().to_vec()));
     let call = call.header("content-type", "application/x-www-form-urlencoded");
     call.header("cookie", cookie).send().await
 }
@@ -132,7 +135,8 @@ async fn a_strangers_payment_under_a_listed_name_stops_no_other(on: On) {
     let is_held = |address: &str| {
         let address = Address::parse(address).expect("an address");
         let asked = calls("legalHold(address)", &[word(address)]);
-        let answer = bank.devchain().ask(address.0.into(), controller.0.into(), asked).expect("an answer");
+        let answer =
+            bank.devchain().ask(address.0.into(), controller.0.into(), asked).expect("an answer");
         answer.last() == Some(&1)
     };
     assert!(testkit::wait::until_async(WAIT_MAX, || std::future::ready(is_held(&stranger))).await);

@@ -71,20 +71,28 @@ async fn malformed_json_is_an_invalid_request(on: On) {
         for body in MALFORMED {
             let message = invalid(&post(&bank, &op, body).send().await, 400);
             let object = [&b"null"[..], b"[]", b"[{}]", b"\"text\"", b"5", b"true"].contains(&body);
-            let expected = if object { "the body is not a JSON object" } else { "malformed JSON: " };
+            let expected =
+                if object { "the body is not a JSON object" } else { "malformed JSON: " };
             assert!(message.starts_with(expected), "{}: {message}", String::from_utf8_lossy(body));
         }
-        let nested = |depth: usize| format!("{{\"deep\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        let nested =
+            |depth: usize| format!("{{\"deep\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
         let message = invalid(&post(&bank, &op, nested(32).as_bytes()).send().await, 400);
         assert!(message.contains("nested deeper than 32 levels"), "{message}");
         // The body of an unblock is optional.
         if !op.path.ends_with("/unblock") {
             for none in [&b""[..], b" \n"] {
-                assert_eq!(invalid(&post(&bank, &op, none).send().await, 400), "the request has no body");
+                assert_eq!(
+                    invalid(&post(&bank, &op, none).send().await, 400),
+                    "the request has no body"
+                );
             }
         }
         // Compressed bodies are not supported.
-        let gzip: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0, 0];
+        let gzip: &[u8] = &[
+            0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0xab, 0xae, 5, 0, 0x43, 0xbf, 0xa6, 0xa3, 2, 0, 0,
+            0,
+        ];
         invalid(&post(&bank, &op, gzip).header("content-encoding", "gzip").send().await, 415);
         invalid(&post(&bank, &op, gzip).send().await, 400);
     }
@@ -123,9 +131,12 @@ async fn a_body_beyond_the_limit_is_too_large(on: On) {
 
 async fn operations_without_a_body_need_none(on: On) {
     let bank = WalletBank::new(on).await;
-    for op in Op::posts().into_iter().filter(|op| op.schema.is_none() || op.path.ends_with("/unblock")) {
+    for op in
+        Op::posts().into_iter().filter(|op| op.schema.is_none() || op.path.ends_with("/unblock"))
+    {
         let field = op.names().expect("it names something").to_owned();
-        let none = bank.call_as(MANAGER, Method::POST, &op.url(MISSING), None).without("content-type");
+        let none =
+            bank.call_as(MANAGER, Method::POST, &op.url(MISSING), None).without("content-type");
         refused(&none.send().await, 404, "NOT_FOUND", Some(&field));
     }
     // A GET's body is ignored.
@@ -175,7 +186,8 @@ async fn another_method_is_not_allowed(on: On) {
             let answer = bank.call_as(MANAGER, method.clone(), &op.url(MISSING), None).send().await;
             let message = invalid(&answer, 405);
             assert_eq!(message, "Method not allowed", "{method} {}", op.path);
-            let mut allowed: Vec<&str> = answer.header("allow").expect("Allow").split(',').collect();
+            let mut allowed: Vec<&str> =
+                answer.header("allow").expect("Allow").split(',').collect();
             allowed.retain(|name| *name != "HEAD");
             allowed.sort_unstable();
             let known = all.iter().filter(|other| other.path == op.path);
@@ -192,12 +204,15 @@ async fn a_valid_request_id_is_echoed_and_another_replaced(on: On) {
     for id in ["a", "req-1.2_B", &"x".repeat(128)] {
         let good = bank.get("/v1/sdk/events").header("x-request-id", id).send().await;
         assert_eq!(good.header("x-request-id"), Some(id));
-        let bad = bank.get(&format!("/v1/sdk/wallets/{MISSING}")).header("x-request-id", id).send().await;
+        let bad =
+            bank.get(&format!("/v1/sdk/wallets/{MISSING}")).header("x-request-id", id).send().await;
         assert_eq!(refused(&bad, 404, "NOT_FOUND", Some("wallet_id"))["request_id"].text(), id);
     }
     for id in ["", "a b", "a/b", "a\"b", "é", &"x".repeat(129), "<script>"] {
-        let answer = bank.get(&format!("/v1/sdk/wallets/{MISSING}")).header("x-request-id", id).send().await;
-        let given = refused(&answer, 404, "NOT_FOUND", Some("wallet_id"))["request_id"].text().to_owned();
+        let answer =
+            bank.get(&format!("/v1/sdk/wallets/{MISSING}")).header("x-request-id", id).send().await;
+        let given =
+            refused(&answer, 404, "NOT_FOUND", Some("wallet_id"))["request_id"].text().to_owned();
         assert!(given != id && uuid::Uuid::parse_str(&given).is_ok(), "{given}");
     }
     for op in Op::all() {
@@ -209,7 +224,9 @@ async fn a_valid_request_id_is_echoed_and_another_replaced(on: On) {
 
 async fn the_order_is_401_403_429_and_then_the_request(on: On) {
     let bank = WalletBank::agreed(on, |policy| policy.wallet.strict_roles = true).await;
-    let order = |roles: &[&str], body: &str| bank.call_as(roles, Method::POST, "/v1/sdk/orders", Some(body.to_owned()));
+    let order = |roles: &[&str], body: &str| {
+        bank.call_as(roles, Method::POST, "/v1/sdk/orders", Some(body.to_owned()))
+    };
     refused(&order(&[], "{").without("authorization").send().await, 401, "UNAUTHORIZED", None);
     refused(&order(&[], "{").send().await, 403, "FORBIDDEN", None);
     // Exhausted, also by refused calls. A window that ends in the meantime is fine.

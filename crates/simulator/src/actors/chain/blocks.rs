@@ -54,7 +54,8 @@ impl View {
     }
 
     fn any_hash(&self, number: u64) -> BlockHash {
-        let fork = self.forks.iter().rev().find(|(from, _)| *from <= number).map_or(0, |(_, fork)| *fork);
+        let fork =
+            self.forks.iter().rev().find(|(from, _)| *from <= number).map_or(0, |(_, fork)| *fork);
         let mut mixer = Random::stream(number ^ fork.rotate_left(32), "block");
         let mut hash = [0; 32];
         hash[..8].copy_from_slice(&number.to_be_bytes());
@@ -134,7 +135,11 @@ impl Blocks {
     }
 
     /// Mines all blocks up to an instant. `base_fee` says what gas costs then. Answers what was mined.
-    pub fn catch_up(&mut self, now: Timestamp, base_fee: impl Fn(Timestamp) -> u128) -> Vec<(u64, TxHash, bool)> {
+    pub fn catch_up(
+        &mut self,
+        now: Timestamp,
+        base_fee: impl Fn(Timestamp) -> u128,
+    ) -> Vec<(u64, TxHash, bool)> {
         let target = self.height_at(now);
         let mut mined = Vec::new();
         while self.view.height < target {
@@ -184,10 +189,20 @@ impl Blocks {
             let mut logs = Vec::with_capacity(executed.logs.len());
             for (contract, event) in executed.logs {
                 let (block_number, ordinal) = (number, transfers);
-                logs.push(ChainLog { block_number, block, tx: hash, log_index, ordinal, contract, event });
+                logs.push(ChainLog {
+                    block_number,
+                    block,
+                    tx: hash,
+                    log_index,
+                    ordinal,
+                    contract,
+                    event,
+                });
                 log_index += 1;
-                transfers +=
-                    u32::from(matches!(event, LogEvent::Transfer { .. } | LogEvent::UnsupportedTransfer { .. }));
+                transfers += u32::from(matches!(
+                    event,
+                    LogEvent::Transfer { .. } | LogEvent::UnsupportedTransfer { .. }
+                ));
             }
             self.places.insert(hash, number);
             included.push(Included { hash, tx, succeeded: executed.succeeded, logs });
@@ -199,7 +214,12 @@ impl Blocks {
     }
 
     /// Takes a transaction that the service has signed.
-    pub fn offer(&mut self, hash: TxHash, tx: &Unsigned, base_fee: u128) -> domain::chain::Broadcast {
+    pub fn offer(
+        &mut self,
+        hash: TxHash,
+        tx: &Unsigned,
+        base_fee: u128,
+    ) -> domain::chain::Broadcast {
         if self.places.contains_key(&hash) {
             return domain::chain::Broadcast::NonceTooLow;
         }
@@ -268,7 +288,10 @@ impl Blocks {
 
     /// The chain as a node sees it that is some blocks behind.
     pub fn view_behind(&self, blocks: u64) -> View {
-        View { forks: self.view.forks.clone(), height: self.view.height.saturating_sub(blocks).max(FIRST) }
+        View {
+            forks: self.view.forks.clone(),
+            height: self.view.height.saturating_sub(blocks).max(FIRST),
+        }
     }
 
     /// What contracts hold after the newest block.
@@ -278,12 +301,17 @@ impl Blocks {
 
     /// What contracts hold after a block.
     pub fn state_at(&self, number: u64) -> Arc<State> {
-        self.full.range(..=number).next_back().map_or_else(|| self.genesis.clone(), |(_, full)| full.after.clone())
+        self.full
+            .range(..=number)
+            .next_back()
+            .map_or_else(|| self.genesis.clone(), |(_, full)| full.after.clone())
     }
 
     /// The logs of heights, both included.
     pub fn logs(&self, from: u64, to: u64) -> impl Iterator<Item = &ChainLog> {
-        self.full.range(from..=to.max(from)).flat_map(|(_, full)| full.txs.iter().flat_map(|tx| &tx.logs))
+        self.full
+            .range(from..=to.max(from))
+            .flat_map(|(_, full)| full.txs.iter().flat_map(|tx| &tx.logs))
     }
 
     /// The receipt of a transaction in the blocks up to a height.

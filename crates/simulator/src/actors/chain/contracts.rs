@@ -113,7 +113,13 @@ pub fn execute(state: &mut State, law: &Constitution, tx: &Unsigned) -> Executed
 }
 
 /// Carries a call out, as a transaction or as a simulation of one.
-pub fn call(state: &mut State, law: &Constitution, from: Address, controller: Address, call: &Call) -> Executed {
+pub fn call(
+    state: &mut State,
+    law: &Constitution,
+    from: Address,
+    controller: Address,
+    call: &Call,
+) -> Executed {
     let mut draft = state.clone();
     let mut run = Run { law, state: &mut draft, logs: Vec::new() };
     match run.call(from, controller, call) {
@@ -141,7 +147,12 @@ pub fn perform(state: &mut State, law: &Constitution, deed: &Deed) -> Executed {
 }
 
 impl Run<'_> {
-    fn call(&mut self, from: Address, controller: Address, call: &Call) -> Result<Vec<bool>, Refusal> {
+    fn call(
+        &mut self,
+        from: Address,
+        controller: Address,
+        call: &Call,
+    ) -> Result<Vec<bool>, Refusal> {
         match call {
             Call::Cancel => return Ok(Vec::new()),
             Call::Blacklist { token, account, .. } => {
@@ -158,8 +169,11 @@ impl Run<'_> {
             _ => {}
         }
         // A call to an address without code succeeds and has no effect.
-        let Some(office) =
-            self.law.offices.get(&controller).filter(|_| self.state.controllers.contains_key(&controller))
+        let Some(office) = self
+            .law
+            .offices
+            .get(&controller)
+            .filter(|_| self.state.controllers.contains_key(&controller))
         else {
             return Ok(Vec::new());
         };
@@ -168,14 +182,18 @@ impl Run<'_> {
                 require(office.operators.contains(&from), "not an operator")?;
                 Ok(items
                     .iter()
-                    .map(|item| self.tried(controller, item, |run, item| run.release(controller, item)))
+                    .map(|item| {
+                        self.tried(controller, item, |run, item| run.release(controller, item))
+                    })
                     .collect())
             }
             Call::Debit(items) => {
                 require(office.operators.contains(&from), "not an operator")?;
                 Ok(items
                     .iter()
-                    .map(|item| self.tried(controller, item, |run, item| run.debit(controller, item)))
+                    .map(|item| {
+                        self.tried(controller, item, |run, item| run.debit(controller, item))
+                    })
                     .collect())
             }
             Call::ReturnDebit { debit, intent } => {
@@ -206,7 +224,8 @@ impl Run<'_> {
                 } else {
                     flags.remove(account)
                 };
-                self.logs.push((controller, LogEvent::FrozenSet { account: *account, frozen: *frozen }));
+                self.logs
+                    .push((controller, LogEvent::FrozenSet { account: *account, frozen: *frozen }));
                 Ok(Vec::new())
             }
             Call::SetLegalHold { vault, held, .. } => {
@@ -257,20 +276,33 @@ impl Run<'_> {
         require(!self.controller(controller).facts.contains_key(&intent), "IntentUsed")
     }
 
-    fn require_unrestricted(&mut self, controller: Address, account: Address) -> Result<(), Refusal> {
+    fn require_unrestricted(
+        &mut self,
+        controller: Address,
+        account: Address,
+    ) -> Result<(), Refusal> {
         let controller = self.controller(controller);
         require(!controller.frozen.contains(&account), "AccountFrozen")?;
         require(!controller.held.contains(&account), "OnLegalHold")
     }
 
     /// A frozen escrow can be refunded; one on legal hold cannot.
-    fn require_refundable(&mut self, controller: Address, vault: Address, to: Address) -> Result<(), Refusal> {
+    fn require_refundable(
+        &mut self,
+        controller: Address,
+        vault: Address,
+        to: Address,
+    ) -> Result<(), Refusal> {
         require(!self.controller(controller).held.contains(&vault), "OnLegalHold")?;
         self.require_unrestricted(controller, to)
     }
 
     fn vault(&self, controller: Address, item: &Movement) -> Address {
-        let implementation = self.law.offices.get(&controller).map_or(Address([0; 20]), |office| office.implementation);
+        let implementation = self
+            .law
+            .offices
+            .get(&controller)
+            .map_or(Address([0; 20]), |office| office.implementation);
         vault::address(&controller, &implementation, &item.recipient, &item.reference)
     }
 
@@ -289,7 +321,12 @@ impl Run<'_> {
         require(item.recipient != controller, "NotAnEscrow")?;
         let vault = self.movable(controller, item)?;
         self.note(controller, item.intent, Fact::Released);
-        self.transfer(Payment { token: item.token, from: vault, to: item.recipient, value: item.amount })?;
+        self.transfer(Payment {
+            token: item.token,
+            from: vault,
+            to: item.recipient,
+            value: item.amount,
+        })?;
         self.logs.push((controller, LogEvent::IntentDone(item.intent)));
         Ok(())
     }
@@ -297,15 +334,30 @@ impl Run<'_> {
     fn debit(&mut self, controller: Address, item: &Movement) -> Result<(), Refusal> {
         require(item.recipient == controller, "NotAWallet")?;
         let vault = self.movable(controller, item)?;
-        self.note(controller, item.intent, Fact::Debited { token: item.token, vault, amount: item.amount });
-        self.transfer(Payment { token: item.token, from: vault, to: controller, value: item.amount })?;
+        self.note(
+            controller,
+            item.intent,
+            Fact::Debited { token: item.token, vault, amount: item.amount },
+        );
+        self.transfer(Payment {
+            token: item.token,
+            from: vault,
+            to: controller,
+            value: item.amount,
+        })?;
         self.logs.push((controller, LogEvent::IntentDone(item.intent)));
         Ok(())
     }
 
-    fn return_debit(&mut self, controller: Address, debit: Word, intent: Word) -> Result<(), Refusal> {
+    fn return_debit(
+        &mut self,
+        controller: Address,
+        debit: Word,
+        intent: Word,
+    ) -> Result<(), Refusal> {
         self.require_unused(controller, intent)?;
-        let Some(Fact::Debited { token, vault, amount }) = self.controller(controller).facts.get(&debit).copied()
+        let Some(Fact::Debited { token, vault, amount }) =
+            self.controller(controller).facts.get(&debit).copied()
         else {
             return Err("NotDebited");
         };
@@ -316,7 +368,13 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn sweep(&mut self, controller: Address, to: Address, token: Address, value: u64) -> Result<(), Refusal> {
+    fn sweep(
+        &mut self,
+        controller: Address,
+        to: Address,
+        token: Address,
+        value: u64,
+    ) -> Result<(), Refusal> {
         self.require_unrestricted(controller, to)?;
         require(self.balance(token, controller) >= value, "HoldsLess")?;
         self.transfer(Payment { token, from: controller, to, value })?;
@@ -371,7 +429,8 @@ impl Run<'_> {
             Deed::Pay(payments) => payments.iter().try_for_each(|payment| self.pay(*payment)),
             Deed::Pause(token, paused) => {
                 self.state.coins.entry(*token).or_default().paused = *paused;
-                self.logs.push((*token, if *paused { LogEvent::Paused } else { LogEvent::Unpaused }));
+                self.logs
+                    .push((*token, if *paused { LogEvent::Paused } else { LogEvent::Unpaused }));
                 Ok(())
             }
             Deed::Blacklist(token, account, listed) => {
@@ -388,7 +447,8 @@ impl Run<'_> {
         } else {
             blacklist.remove(&account)
         };
-        let event = if listed { LogEvent::Blacklisted(account) } else { LogEvent::UnBlacklisted(account) };
+        let event =
+            if listed { LogEvent::Blacklisted(account) } else { LogEvent::UnBlacklisted(account) };
         self.logs.push((token, event));
     }
 
@@ -404,7 +464,12 @@ impl Run<'_> {
     }
 
     fn balance(&self, token: Address, account: Address) -> u64 {
-        self.state.coins.get(&token).and_then(|coin| coin.balances.get(&account)).copied().unwrap_or(0)
+        self.state
+            .coins
+            .get(&token)
+            .and_then(|coin| coin.balances.get(&account))
+            .copied()
+            .unwrap_or(0)
     }
 
     /// As the coin's own contract does it: USDC knows both sides' blacklisting, USDT only the payer's.
@@ -414,7 +479,13 @@ impl Run<'_> {
         require(!coin.paused, "paused")?;
         require(!coin.blacklist.contains(&from), "payer is blacklisted")?;
         require(kind == StableCoin::Usdt || !coin.blacklist.contains(&to), "payee is blacklisted")?;
-        let left = coin.balances.get(&from).copied().unwrap_or(0).checked_sub(value).ok_or("exceeds balance")?;
+        let left = coin
+            .balances
+            .get(&from)
+            .copied()
+            .unwrap_or(0)
+            .checked_sub(value)
+            .ok_or("exceeds balance")?;
         coin.balances.insert(from, left);
         *coin.balances.entry(to).or_default() += value;
         self.logs.push((token, LogEvent::Transfer { from, to, value }));

@@ -52,7 +52,8 @@ impl Endpoint {
 
     /// Whether its headers hide the logs that it leaves out.
     pub fn hides_logs(&self, number: u64) -> bool {
-        self.has_fault(|fault| *fault == EndpointFault::ForgetsLogs { hides: true }) && is_forgotten(number)
+        self.has_fault(|fault| *fault == EndpointFault::ForgetsLogs { hides: true })
+            && is_forgotten(number)
     }
 
     fn invents(&self) -> bool {
@@ -89,8 +90,9 @@ impl Endpoint {
     /// The logs of heights, both included, as it gives them.
     pub fn logs(&self, blocks: &Blocks, from: u64, to: u64) -> Vec<ChainLog> {
         let forgets = self.has_fault(|fault| matches!(fault, EndpointFault::ForgetsLogs { .. }));
-        let gives =
-            |log: &&ChainLog| self.shares(blocks, log.block_number) && !(forgets && is_forgotten(log.block_number));
+        let gives = |log: &&ChainLog| {
+            self.shares(blocks, log.block_number) && !(forgets && is_forgotten(log.block_number))
+        };
         let mut logs: Vec<ChainLog> = blocks.logs(from, to).filter(gives).copied().collect();
         if self.invents() {
             let invented = invented(blocks, from, to);
@@ -103,7 +105,8 @@ impl Endpoint {
     /// What it has of a transaction.
     pub fn receipt(&self, blocks: &Blocks, tx: TxHash) -> Option<Receipt> {
         if self.stands_by_it()
-            && let Some(log) = invented(blocks, 0, self.view.height).into_iter().find(|log| log.tx == tx)
+            && let Some(log) =
+                invented(blocks, 0, self.view.height).into_iter().find(|log| log.tx == tx)
         {
             return Some(Receipt {
                 tx,
@@ -124,7 +127,10 @@ impl Endpoint {
         match self.view.hash(number) {
             None => Seen::NotYet,
             Some(hash) if hash != block => Seen::Otherwise,
-            Some(_) => match self.receipt(blocks, tx).filter(|it| (it.block_number, it.block) == (number, block)) {
+            Some(_) => match self
+                .receipt(blocks, tx)
+                .filter(|it| (it.block_number, it.block) == (number, block))
+            {
                 Some(receipt) => Seen::There(receipt),
                 None => Seen::Otherwise,
             },
@@ -132,13 +138,29 @@ impl Endpoint {
     }
 
     /// Minor units that an account holds by a state of its own; `to` is the newest block that belongs to it.
-    pub fn balance(&self, blocks: &Blocks, state: &State, to: u64, token: Address, account: Address) -> u64 {
-        let holds = state.coins.get(&token).and_then(|coin| coin.balances.get(&account).copied()).unwrap_or(0);
-        let mut more = if self.has_fault(|fault| *fault == EndpointFault::OverstatesBalances) { INVENTED } else { 0 };
+    pub fn balance(
+        &self,
+        blocks: &Blocks,
+        state: &State,
+        to: u64,
+        token: Address,
+        account: Address,
+    ) -> u64 {
+        let holds = state
+            .coins
+            .get(&token)
+            .and_then(|coin| coin.balances.get(&account).copied())
+            .unwrap_or(0);
+        let mut more = if self.has_fault(|fault| *fault == EndpointFault::OverstatesBalances) {
+            INVENTED
+        } else {
+            0
+        };
         if self.stands_by_it() {
             let invented = invented(blocks, 0, to);
             let is_its = |log: &&ChainLog| {
-                log.contract == token && matches!(log.event, LogEvent::Transfer { to, .. } if to == account)
+                log.contract == token
+                    && matches!(log.event, LogEvent::Transfer { to, .. } if to == account)
             };
             more += INVENTED * invented.iter().filter(is_its).count() as u64;
         }

@@ -119,7 +119,11 @@ impl ChainSigner for Keys {
     fn sign<'a>(&'a self, unsigned: &'a Unsigned) -> Answer<'a, Result<Signed, SignFault>> {
         Box::pin(async move {
             let fault = self.world.faults.signature();
-            self.world.sim.trace(format_args!("node {} signs {unsigned} {}", self.node, kind(unsigned)));
+            self.world.sim.trace(format_args!(
+                "node {} signs {unsigned} {}",
+                self.node,
+                kind(unsigned)
+            ));
             match fault {
                 Some(CallFault::CrashBefore) => self.die().await,
                 Some(CallFault::LoseMessage | CallFault::Late(_)) => {
@@ -132,7 +136,9 @@ impl ChainSigner for Keys {
             self.world.sim.sleep(self.world.way()).await;
             match fault {
                 Some(CallFault::CrashDuring | CallFault::CrashAfter) => self.die().await,
-                Some(CallFault::LoseAnswer) => Err(SignFault::Failed("the answer was lost".to_owned())),
+                Some(CallFault::LoseAnswer) => {
+                    Err(SignFault::Failed("the answer was lost".to_owned()))
+                }
                 _ => Ok(signed),
             }
         })

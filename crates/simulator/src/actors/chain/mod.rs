@@ -71,7 +71,9 @@ impl ChainWorld {
 
     /// How long something takes on its way to a node of the chain or to the keys: often nothing to speak of.
     fn way(&self) -> Span {
-        let draw = |random: &mut Random| if random.chance(600) { 0 } else { random.between(1, WAY_MAX_MILLIS) };
+        let draw = |random: &mut Random| {
+            if random.chance(600) { 0 } else { random.between(1, WAY_MAX_MILLIS) }
+        };
         Span::millis(self.ways.with(draw))
     }
 
@@ -151,7 +153,8 @@ impl ChainWorld {
         }
         if noticed_after.0 > 0 {
             let until = self.sim.now() + Span(noticed_after.0.min(STALE_MAX.0));
-            *self.stale.lock().unwrap_or_else(PoisonError::into_inner) = Some(Stale { view: old, state, until });
+            *self.stale.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(Stale { view: old, state, until });
         }
         self.stir();
     }
@@ -185,7 +188,9 @@ impl ChainWorld {
         });
         let stale = self.stale.lock().unwrap_or_else(PoisonError::into_inner);
         let second = match stale.as_ref().filter(|stale| self.sim.now() < stale.until) {
-            Some(stale) => Endpoint { view: stale.view.clone(), state: stale.state.clone(), faults: of_second },
+            Some(stale) => {
+                Endpoint { view: stale.view.clone(), state: stale.state.clone(), faults: of_second }
+            }
             None => behind(lag, of_second),
         };
         Endpoints([first, second])

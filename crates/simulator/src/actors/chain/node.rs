@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::chain::{
-    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads, LogEvent, NodeReport,
-    NonceReports, Receipt, Sighting, Simulated, TransferAt, TxHash, Unsigned,
+    Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads,
+    LogEvent, NodeReport, NonceReports, Receipt, Sighting, Simulated, TransferAt, TxHash, Unsigned,
 };
 use domain::ids::TenantId;
 use domain::ports::{Answer, Chain};
@@ -46,7 +46,9 @@ impl ChainNode {
         let since = self.world.sim.now() - START;
         let faults = &self.world.faults;
         faults.all().iter().enumerate().any(|(number, fault)| match fault {
-            Fault::ChainDown { after, span } => is_within(since, *after, *span) && faults.fire(number),
+            Fault::ChainDown { after, span } => {
+                is_within(since, *after, *span) && faults.fire(number)
+            }
             _ => false,
         })
     }
@@ -65,7 +67,10 @@ impl ChainNode {
         if self.is_down() {
             return unreachable("connection refused");
         }
-        if matches!(fault, Some(CallFault::LoseMessage | CallFault::LoseAnswer | CallFault::Late(_))) {
+        if matches!(
+            fault,
+            Some(CallFault::LoseMessage | CallFault::LoseAnswer | CallFault::Late(_))
+        ) {
             world.sim.sleep(TIMEOUT).await;
             return unreachable("no answer in time");
         }
@@ -91,7 +96,11 @@ impl ChainNode {
         }
         drop(blocks);
         let lost = if forgotten { ", and forgotten" } else { "" };
-        world.sim.trace(format_args!("broadcast {} {tx} {}: {said:?}{lost}", short(hash), kind(tx)));
+        world.sim.trace(format_args!(
+            "broadcast {} {tx} {}: {said:?}{lost}",
+            short(hash),
+            kind(tx)
+        ));
         world.stir();
         said
     }
@@ -101,7 +110,8 @@ impl Chain for ChainNode {
     fn heads(&self) -> Answer<'_, Result<Heads, ChainFault>> {
         Box::pin(self.ask(|blocks, endpoints| {
             let latest = endpoints.first()?.view.clone();
-            let lowest = endpoints.serving().map(|endpoint| endpoint.view.height).min().unwrap_or(0);
+            let lowest =
+                endpoints.serving().map(|endpoint| endpoint.view.height).min().unwrap_or(0);
             // One endpoint alone says nothing about what is final.
             let behind = |by: u64| endpoints.is_quorum().then(|| lowest.saturating_sub(by));
             let latest = latest.block(blocks.start(), latest.height);
@@ -125,7 +135,9 @@ impl Chain for ChainNode {
         block: BlockHash,
         controllers: &'a [Address],
     ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
-        Box::pin(self.ask(move |blocks, endpoints| Ok(concerning(endpoints.block_logs(blocks, block)?, controllers))))
+        Box::pin(self.ask(move |blocks, endpoints| {
+            Ok(concerning(endpoints.block_logs(blocks, block)?, controllers))
+        }))
     }
 
     fn logs_in<'a>(
@@ -135,7 +147,11 @@ impl Chain for ChainNode {
         controllers: &'a [Address],
     ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
-            bounded(Endpoints::range_logs(blocks, endpoints.serving(), (from, to))?, (from, to), controllers)
+            bounded(
+                Endpoints::range_logs(blocks, endpoints.serving(), (from, to))?,
+                (from, to),
+                controllers,
+            )
         }))
     }
 
@@ -146,11 +162,20 @@ impl Chain for ChainNode {
         controllers: &'a [Address],
     ) -> Answer<'a, Result<Vec<ChainLog>, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
-            bounded(Endpoints::range_logs(blocks, endpoints.serving().rev(), (from, to))?, (from, to), controllers)
+            bounded(
+                Endpoints::range_logs(blocks, endpoints.serving().rev(), (from, to))?,
+                (from, to),
+                controllers,
+            )
         }))
     }
 
-    fn blocks_paying(&self, account: Address, from: u64, to: u64) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
+    fn blocks_paying(
+        &self,
+        account: Address,
+        from: u64,
+        to: u64,
+    ) -> Answer<'_, Result<Vec<u64>, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             endpoints.first()?;
             let pays = |log: &ChainLog| matches!(log.event, LogEvent::Transfer { to, .. } if to == account);
@@ -213,7 +238,8 @@ impl Chain for ChainNode {
     fn nonces(&self, account: Address) -> Answer<'_, Result<NonceReports, ChainFault>> {
         Box::pin(self.ask(move |_, endpoints| {
             endpoints.first()?;
-            let answered: Vec<u64> = endpoints.serving().map(|endpoint| endpoint.nonce(account)).collect();
+            let answered: Vec<u64> =
+                endpoints.serving().map(|endpoint| endpoint.nonce(account)).collect();
             Ok(NonceReports { silent: endpoints.0.len() - answered.len(), answered })
         }))
     }
@@ -230,7 +256,11 @@ impl Chain for ChainNode {
         Box::pin(self.ask(|_, endpoints| endpoints.first().map(|_| GAS_MONEY)))
     }
 
-    fn token_balance(&self, token: Address, account: Address) -> Answer<'_, Result<u64, ChainFault>> {
+    fn token_balance(
+        &self,
+        token: Address,
+        account: Address,
+    ) -> Answer<'_, Result<u64, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             let first = endpoints.first()?;
             Ok(first.balance(blocks, &first.state, first.view.height, token, account))
@@ -246,48 +276,74 @@ impl Chain for ChainNode {
         Box::pin(self.ask(move |blocks, endpoints| {
             endpoints.first()?;
             // One that is on another fork, or not that far, does not know.
-            let has_it = |endpoint: &&Endpoint| endpoint.view.hash(block.number) == Some(block.hash);
+            let has_it =
+                |endpoint: &&Endpoint| endpoint.view.hash(block.number) == Some(block.hash);
             let is_truth = blocks.view().hash(block.number) == Some(block.hash);
             let mut able = endpoints.serving().filter(|endpoint| is_truth && has_it(endpoint));
             let (Some(one), Some(other)) = (able.next(), able.next()) else {
-                return if endpoints.is_quorum() { Ok(None) } else { unreachable("no answer in time") };
+                return if endpoints.is_quorum() {
+                    Ok(None)
+                } else {
+                    unreachable("no answer in time")
+                };
             };
             let state = blocks.state_at(block.number);
-            let [one, other] =
-                [one, other].map(|endpoint| endpoint.balance(blocks, &state, block.number, token, account));
+            let [one, other] = [one, other]
+                .map(|endpoint| endpoint.balance(blocks, &state, block.number, token, account));
             if one == other {
                 Ok(Some(one))
             } else {
-                Err(ChainFault::Disagreement(format!("what {account} holds after block {}", block.number)))
+                Err(ChainFault::Disagreement(format!(
+                    "what {account} holds after block {}",
+                    block.number
+                )))
             }
         }))
     }
 
-    fn is_blacklisted(&self, token: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
-        let listed = move |state: &State| state.coins.get(&token).is_some_and(|coin| coin.blacklist.contains(&account));
+    fn is_blacklisted(
+        &self,
+        token: Address,
+        account: Address,
+    ) -> Answer<'_, Result<bool, ChainFault>> {
+        let listed = move |state: &State| {
+            state.coins.get(&token).is_some_and(|coin| coin.blacklist.contains(&account))
+        };
         Box::pin(self.ask(move |_, endpoints| {
-            endpoints.agreed(|| format!("the blacklist of {token}"), |endpoint| listed(&endpoint.state))
+            endpoints
+                .agreed(|| format!("the blacklist of {token}"), |endpoint| listed(&endpoint.state))
         }))
     }
 
     fn is_paused(&self, token: Address) -> Answer<'_, Result<bool, ChainFault>> {
         let paused = move |state: &State| state.coins.get(&token).is_some_and(|coin| coin.paused);
         Box::pin(self.ask(move |_, endpoints| {
-            endpoints.agreed(|| format!("whether {token} is paused"), |endpoint| paused(&endpoint.state))
+            endpoints
+                .agreed(|| format!("whether {token} is paused"), |endpoint| paused(&endpoint.state))
         }))
     }
 
-    fn is_operator(&self, controller: Address, account: Address) -> Answer<'_, Result<bool, ChainFault>> {
+    fn is_operator(
+        &self,
+        controller: Address,
+        account: Address,
+    ) -> Answer<'_, Result<bool, ChainFault>> {
         Box::pin(self.ask(move |blocks, endpoints| {
             endpoints.first()?;
-            Ok(blocks.law.offices.get(&controller).is_some_and(|office| office.operators.contains(&account)))
+            Ok(blocks
+                .law
+                .offices
+                .get(&controller)
+                .is_some_and(|office| office.operators.contains(&account)))
         }))
     }
 
     fn is_deployed(&self, contract: Address) -> Answer<'_, Result<bool, ChainFault>> {
         Box::pin(self.ask(move |_, endpoints| {
             endpoints.first()?;
-            Ok(endpoints.serving().all(|endpoint| endpoint.state.controllers.contains_key(&contract)))
+            Ok(endpoints
+                .serving()
+                .all(|endpoint| endpoint.state.controllers.contains_key(&contract)))
         }))
     }
 
@@ -368,7 +424,8 @@ impl Chain for ChainNode {
                 false => Ok(endpoint.view.height),
             },
         };
-        let reports = ["first node", "second node"].into_iter().zip(&endpoints.0).map(head).collect();
+        let reports =
+            ["first node", "second node"].into_iter().zip(&endpoints.0).map(head).collect();
         Box::pin(std::future::ready(reports))
     }
 }
@@ -379,7 +436,11 @@ fn read(receipt: Receipt, controllers: &[Address]) -> Receipt {
 }
 
 /// The logs of a range that the service asks for, where they are not too many.
-fn bounded(logs: Vec<ChainLog>, (from, to): (u64, u64), controllers: &[Address]) -> Result<Vec<ChainLog>, ChainFault> {
+fn bounded(
+    logs: Vec<ChainLog>,
+    (from, to): (u64, u64),
+    controllers: &[Address],
+) -> Result<Vec<ChainLog>, ChainFault> {
     let logs = concerning(logs, controllers);
     if logs.len() > LOGS_MAX && from < to { Err(ChainFault::TooMuch) } else { Ok(logs) }
 }

@@ -65,7 +65,8 @@ impl Pool {
 
     /// Whether a transaction is here.
     pub fn has(&self, hash: TxHash) -> bool {
-        self.ours.values().any(|(known, _)| *known == hash) || self.theirs.values().any(|(known, _)| *known == hash)
+        self.ours.values().any(|(known, _)| *known == hash)
+            || self.theirs.values().any(|(known, _)| *known == hash)
     }
 
     /// The height from which on a block has something to take, whatever it costs; `None` = nothing can go in.
@@ -108,5 +109,6 @@ impl Pool {
 
 fn is_tenth_more(known: &Unsigned, tx: &Unsigned) -> bool {
     let more = |known: u128, new: u128| new >= known + known.div_ceil(10);
-    more(known.fees.max_fee, tx.fees.max_fee) && more(known.fees.max_priority_fee, tx.fees.max_priority_fee)
+    more(known.fees.max_fee, tx.fees.max_fee)
+        && more(known.fees.max_priority_fee, tx.fees.max_priority_fee)
 }

@@ -54,7 +54,8 @@ impl Endpoints {
     /// Whether a block has another one in its place; a disagreement where one of the two still has it.
     pub fn have_replaced(&self, number: u64, hash: BlockHash) -> Result<bool, ChainFault> {
         self.first()?;
-        let known: Vec<BlockHash> = self.serving().filter_map(|endpoint| endpoint.view.hash(number)).collect();
+        let known: Vec<BlockHash> =
+            self.serving().filter_map(|endpoint| endpoint.view.hash(number)).collect();
         let gone = known.iter().any(|known| *known != hash);
         match (gone, known.contains(&hash)) {
             (true, true) => Err(ChainFault::Disagreement(format!("block {number}"))),
@@ -88,7 +89,11 @@ impl Endpoints {
 
     /// The logs of one block. Its header's bloom shows what is left out or made up, unless the header lies as well; the
     /// other endpoint is asked too, where it has the block and the header does not say that there is nothing.
-    pub fn block_logs(&self, blocks: &Blocks, block: BlockHash) -> Result<Vec<ChainLog>, ChainFault> {
+    pub fn block_logs(
+        &self,
+        blocks: &Blocks,
+        block: BlockHash,
+    ) -> Result<Vec<ChainLog>, ChainFault> {
         let mut able = self.serving().filter_map(|endpoint| {
             let number = endpoint.view.number_of(block)?;
             (!endpoint.contradicts_its_header(blocks, number)).then_some((endpoint, number))

@@ -27,7 +27,11 @@ pub struct ListBooks {
 
 impl ListBooks {
     /// Loads a node's lists at `now` by its clock; `None` = they cannot be loaded, and the node does not start.
-    pub fn load(world: &Arc<ListWorld>, node: NodeNumber, now: Timestamp) -> Option<Arc<ListBooks>> {
+    pub fn load(
+        world: &Arc<ListWorld>,
+        node: NodeNumber,
+        now: Timestamp,
+    ) -> Option<Arc<ListBooks>> {
         let way = Way::new(world.clone(), When::Start);
         let before = world.stored_copies();
         let loaded = ListBook::load(sources(), Copies::settings(world), &way, now).now_or_never();
@@ -51,8 +55,11 @@ pub async fn keep_fresh(lists: Arc<ListBooks>, clock: Arc<SimClock>) {
     loop {
         let (way, now) = (Way::new(lists.world.clone(), When::Refresh), clock.now());
         let done = lists.book.refresh(&way, now).await;
-        let taken: Vec<Result<String, String>> =
-            done.outcomes.into_iter().map(|outcome| outcome.map_err(|error| error.to_string())).collect();
+        let taken: Vec<Result<String, String>> = done
+            .outcomes
+            .into_iter()
+            .map(|outcome| outcome.map_err(|error| error.to_string()))
+            .collect();
         lists.world.refreshed(lists.node, now, way.came(), &taken);
         sim.sleep_until(sim.now() + REFRESH_EVERY, Pace::Poll).await;
     }

@@ -15,7 +15,8 @@ use super::{Held, ListWorld};
 
 /// What is configured about the lists.
 pub(super) fn sources() -> Vec<ListSource> {
-    let source = |address: &&str| ListSource { locations: vec![Location::Http((*address).to_owned())] };
+    let source =
+        |address: &&str| ListSource { locations: vec![Location::Http((*address).to_owned())] };
     ADDRESSES.iter().map(source).collect()
 }
 
@@ -52,12 +53,15 @@ impl KeptLists for Copies {
     }
 
     fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>> {
-        Box::pin(async move { self.0.store.kept_list_digest(key).await.map_err(|error| error.to_string()) })
+        Box::pin(async move {
+            self.0.store.kept_list_digest(key).await.map_err(|error| error.to_string())
+        })
     }
 
     fn keep<'a>(&'a self, key: &'a str, copy: KeptCopy) -> Answer<'a, Result<(), String>> {
         Box::pin(async move {
-            let (read_at, bytes) = (copy.read_at, copy.documents.first().map(|document| document.bytes.clone()));
+            let (read_at, bytes) =
+                (copy.read_at, copy.documents.first().map(|document| document.bytes.clone()));
             let document = |document: Document| KeptDocument {
                 origin: document.origin,
                 modified: document.modified.map(|day| day.to_string()),
@@ -76,19 +80,25 @@ impl ListWorld {
     /// A copy was stored in place of another one.
     fn stored(&self, bytes: &[u8], read_at: Timestamp) {
         let Some((source, edition)) = editions::recognise(bytes) else {
-            return self.complain(format!("a broken list of {} bytes was stored as the last good copy", bytes.len()));
+            return self.complain(format!(
+                "a broken list of {} bytes was stored as the last good copy",
+                bytes.len()
+            ));
         };
         let before = self.state().stored[source].replace(Held { edition, read_at });
         if let Some(before) = before.filter(|before| before.edition > edition) {
             let newer = before.edition;
-            self.complain(format!("the last good copy of list {source} went from edition {newer} back to {edition}"));
+            self.complain(format!(
+                "the last good copy of list {source} went from edition {newer} back to {edition}"
+            ));
         }
     }
 
     /// An earlier run left the edition before the newest in the store.
     pub(super) fn leave_copies(self: &Arc<Self>, read_at: Timestamp) {
         let way = Way::new(self.clone(), When::Earlier);
-        let loaded = ListBook::load(sources(), Copies::settings(self), &way, read_at).now_or_never();
+        let loaded =
+            ListBook::load(sources(), Copies::settings(self), &way, read_at).now_or_never();
         if !matches!(loaded, Some(Ok(_))) {
             self.complain(format!("an earlier run could not load its lists: {loaded:?}"));
         }

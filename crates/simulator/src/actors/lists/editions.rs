@@ -17,7 +17,8 @@ const PUBLISHED: [&str; NEWEST + 1] = ["11/18/2026", "11/20/2026", "11/21/2026"]
 pub(super) const ADDRESSES: [&str; SOURCES] =
     ["https://lists.example/sdn.xml", "https://other.example/consolidated.xml"];
 /// Names that no party of a schedule resembles.
-const OTHERS: [&str; 4] = ["Zorblax Quibbleton", "Grimwald Fakename", "Testina Blocklistova", "Nguyen Hoaxuan"];
+const OTHERS: [&str; 4] =
+    ["Zorblax Quibbleton", "Grimwald Fakename", "Testina Blocklistova", "Nguyen Hoaxuan"];
 
 /// How a name is on a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,9 +41,11 @@ pub(super) fn entry(source: usize, edition: Edition, name: &str) -> Option<Entry
 
 /// The document of an edition, in the form of OFAC's SDN.XML.
 pub(super) fn document(source: usize, edition: Edition) -> Vec<u8> {
-    let mut names: Vec<(&str, Entry)> = OTHERS.into_iter().map(|name| (name, Entry::Strong)).collect();
+    let mut names: Vec<(&str, Entry)> =
+        OTHERS.into_iter().map(|name| (name, Entry::Strong)).collect();
     let parties = [NAME_LISTED, NAME_IN_REVIEW, NAME_FURTHER];
-    names.extend(parties.into_iter().filter_map(|name| Some((name, entry(source, edition, name)?))));
+    names
+        .extend(parties.into_iter().filter_map(|name| Some((name, entry(source, edition, name)?))));
     write(PUBLISHED[edition.min(NEWEST)], &names)
 }
 

@@ -60,7 +60,13 @@ pub struct ListWorld {
 
 impl ListWorld {
     /// Servers that work unless a fault says otherwise; the store may have copies of an earlier run.
-    pub fn new(sim: Sim, store: Store, faults: Arc<Injector>, truth: Arc<Truth>, seed: u64) -> Arc<ListWorld> {
+    pub fn new(
+        sim: Sim,
+        store: Store,
+        faults: Arc<Injector>,
+        truth: Arc<Truth>,
+        seed: u64,
+    ) -> Arc<ListWorld> {
         let mut random = Random::stream(seed, "list servers");
         let further_after = random.chance(700).then(|| Span::secs(random.between(0, 900)));
         let copies_age = match random.below(10) {

@@ -60,10 +60,13 @@ impl Way {
         let plain = url.replacen(SIGNED, "https://", 1);
         let plain = plain.split('?').next().unwrap_or_default();
         let not_found = || FetchError::Status { url: url.to_owned(), status: 404 };
-        let source = ADDRESSES.iter().position(|address| *address == plain).ok_or_else(not_found)?;
+        let source =
+            ADDRESSES.iter().position(|address| *address == plain).ok_or_else(not_found)?;
         let fault = if self.when == When::Earlier { None } else { self.world.fault(source) };
-        let to_signed = || Served::Redirect(format!("{}?signature=abc", plain.replacen("https://", SIGNED, 1)));
-        let published = if self.when == When::Earlier { NEWEST - 1 } else { self.world.published() };
+        let to_signed =
+            || Served::Redirect(format!("{}?signature=abc", plain.replacen("https://", SIGNED, 1)));
+        let published =
+            if self.when == When::Earlier { NEWEST - 1 } else { self.world.published() };
         let bytes = match fault {
             Some(ListFault::Redirects) if !signed => return Ok(to_signed()),
             Some(ListFault::Circles) if !signed => return Ok(to_signed()),
@@ -71,9 +74,14 @@ impl Way {
             Some(ListFault::RedirectsToPlainHttp) => {
                 return Ok(Served::Redirect(plain.replacen("https://", "http://", 1)));
             }
-            Some(ListFault::Status(status)) => return Err(FetchError::Status { url: url.to_owned(), status }),
+            Some(ListFault::Status(status)) => {
+                return Err(FetchError::Status { url: url.to_owned(), status });
+            }
             Some(ListFault::Breaks) => {
-                return Err(FetchError::Transport { url: url.to_owned(), detail: "connection reset".to_owned() });
+                return Err(FetchError::Transport {
+                    url: url.to_owned(),
+                    detail: "connection reset".to_owned(),
+                });
             }
             Some(ListFault::Half(per_cent)) => {
                 let mut whole = editions::document(source, published);
@@ -90,16 +98,24 @@ impl Way {
         let stored = self.world.stored_copies()[source].map(|held| held.edition);
         let came = whole.map(|edition| Came { edition, stored });
         self.came.lock().unwrap_or_else(PoisonError::into_inner)[source] = came;
-        self.world.sim.trace(format_args!("list server {source} has {whole:?}, {} bytes", bytes.len()));
+        self.world
+            .sim
+            .trace(format_args!("list server {source} has {whole:?}, {} bytes", bytes.len()));
         Ok(Served::Document(Fetched { bytes, last_modified: None }))
     }
 }
 
 impl Transport for Way {
-    fn get<'a>(&'a self, url: &'a str, _: &'a str, _: usize) -> Answer<'a, Result<Served, FetchError>> {
+    fn get<'a>(
+        &'a self,
+        url: &'a str,
+        _: &'a str,
+        _: usize,
+    ) -> Answer<'a, Result<Served, FetchError>> {
         Box::pin(async move {
             if self.when == When::Refresh {
-                let way = self.world.ways.with(|random| Span::millis(random.between(0, WAY_MAX_MILLIS)));
+                let way =
+                    self.world.ways.with(|random| Span::millis(random.between(0, WAY_MAX_MILLIS)));
                 self.world.sim.sleep(way).await;
             }
             self.serve(url)

@@ -52,9 +52,17 @@ impl ListWorld {
     }
 
     /// A node has read its lists again, with this outcome for each.
-    pub(super) fn refreshed(&self, node: NodeNumber, now: Timestamp, came: Arrivals, taken: &[Result<String, String>]) {
+    pub(super) fn refreshed(
+        &self,
+        node: NodeNumber,
+        now: Timestamp,
+        came: Arrivals,
+        taken: &[Result<String, String>],
+    ) {
         for (source, came) in came.into_iter().enumerate() {
-            let Some(outcome) = taken.get(source) else { return self.complain(format!("no outcome of list {source}")) };
+            let Some(outcome) = taken.get(source) else {
+                return self.complain(format!("no outcome of list {source}"));
+            };
             let in_force = self.state().held[node][source].map(|held| held.edition);
             let known = in_force.max(came.and_then(|came| came.stored));
             let came = came.map(|came| came.edition);
@@ -70,7 +78,9 @@ impl ListWorld {
                     ));
                 }
                 (Err(error), Some(edition)) if is_good => {
-                    self.complain(format!("node {node} refused edition {edition} of list {source}: {error}"));
+                    self.complain(format!(
+                        "node {node} refused edition {edition} of list {source}: {error}"
+                    ));
                 }
                 _ => {}
             }
@@ -83,12 +93,17 @@ impl ListWorld {
     /// What a screening by a node should find.
     fn expected(&self, node: NodeNumber, parties: &[Party<'_>], now: Timestamp) -> Verdict {
         let held = self.state().held[node];
-        let is_stale = held.iter().any(|held| held.is_none_or(|held| now - held.read_at > CLEARS_FOR));
-        let lists = || held.iter().enumerate().filter_map(|(source, held)| Some((source, (*held)?.edition)));
+        let is_stale =
+            held.iter().any(|held| held.is_none_or(|held| now - held.read_at > CLEARS_FOR));
+        let lists = || {
+            held.iter().enumerate().filter_map(|(source, held)| Some((source, (*held)?.edition)))
+        };
         let is_on = |how: Entry| {
-            parties
-                .iter()
-                .any(|party| lists().any(|(source, edition)| editions::entry(source, edition, party.name) == Some(how)))
+            parties.iter().any(|party| {
+                lists().any(|(source, edition)| {
+                    editions::entry(source, edition, party.name) == Some(how)
+                })
+            })
         };
         match (is_on(Entry::Strong), is_on(Entry::Weak) || is_stale) {
             (true, _) => Verdict::Hit,
@@ -98,7 +113,13 @@ impl ListWorld {
     }
 
     /// Compares what a node's screening found with what it should find, and remembers the latter.
-    pub(super) fn compare(&self, node: NodeNumber, parties: &[Party<'_>], now: Timestamp, found: &Screened) {
+    pub(super) fn compare(
+        &self,
+        node: NodeNumber,
+        parties: &[Party<'_>],
+        now: Timestamp,
+        found: &Screened,
+    ) {
         let expected = self.expected(node, parties, now);
         let verdict = match found.score {
             HIT_FROM.. => Verdict::Hit,
@@ -114,7 +135,8 @@ impl ListWorld {
             ));
         }
         let mut state = self.state();
-        let names = parties.iter().map(|party| party.name).chain(parties.is_empty().then_some(ADDRESS));
+        let names =
+            parties.iter().map(|party| party.name).chain(parties.is_empty().then_some(ADDRESS));
         for name in names {
             state.verdicts.entry(name.to_owned()).or_default().push((self.sim.now(), expected));
         }

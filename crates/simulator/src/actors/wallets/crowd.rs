@@ -72,9 +72,12 @@ impl Wishes {
         }
         self.crowded = true;
         for customer in &mut self.customers {
-            customer.payables.retain(|payable| payable.number % LEFT_OUT_EVERY != LEFT_OUT_EVERY - 1);
+            customer
+                .payables
+                .retain(|payable| payable.number % LEFT_OUT_EVERY != LEFT_OUT_EVERY - 1);
             for payable in customer.payables.iter_mut().filter(|it| it.number % CROWD_EVERY == 0) {
-                payable.beside = (0..random.between(1, 3)).map(|_| draw(payable.coin, &mut random)).collect();
+                payable.beside =
+                    (0..random.between(1, 3)).map(|_| draw(payable.coin, &mut random)).collect();
             }
         }
         self
@@ -87,21 +90,32 @@ fn draw(coin: StableCoin, random: &mut Random) -> Beside {
     let dust = random.between(COIN / 10, DUST_BELOW - 1);
     let what = match random.below(10) {
         0..=2 => Interference::OwnDust(dust),
-        3..=5 => {
-            Interference::Dust(target, if random.chance(800) { coin } else { random.pick(&StableCoin::ALL) }, dust)
-        }
+        3..=5 => Interference::Dust(
+            target,
+            if random.chance(800) { coin } else { random.pick(&StableCoin::ALL) },
+            dust,
+        ),
         6 => Interference::UnknownToken(target),
         _ => Interference::Submission {
             who: random.below(OTHERS.len()),
             minor: if random.chance(600) { dust } else { random.between(4, 50) * COIN },
         },
     };
-    Beside { after: Span::millis(random.between(0, WITHIN_MILLIS)), from: draw_address(random), what }
+    Beside {
+        after: Span::millis(random.between(0, WITHIN_MILLIS)),
+        from: draw_address(random),
+        what,
+    }
 }
 
 impl Programs {
     /// Begins everything that happens beside a payment.
-    pub(super) fn crowd(&self, payable: &Payable, (request, wallet): (&PaymentRequest, &Wallet), escrow: Address) {
+    pub(super) fn crowd(
+        &self,
+        payable: &Payable,
+        (request, wallet): (&PaymentRequest, &Wallet),
+        escrow: Address,
+    ) {
         for beside in &payable.beside {
             let (programs, beside, payable) = (self.clone(), beside.clone(), payable.clone());
             let (request, wallet) = (request.clone(), wallet.address);
@@ -128,7 +142,9 @@ impl Programs {
         };
         let other = Payable { from: beside.from, ..payable.clone() };
         match beside.what {
-            Interference::OwnDust(minor) => self.transfer(payable, vec![(payable.coin, minor, escrow)]).await,
+            Interference::OwnDust(minor) => {
+                self.transfer(payable, vec![(payable.coin, minor, escrow)]).await
+            }
             Interference::Dust(target, coin, minor) => {
                 self.transfer(&other, vec![(coin, minor, address(target))]).await;
             }
@@ -143,7 +159,9 @@ impl Programs {
                 let (first, last) = OTHERS[who];
                 let own = self.introduce(request, first, last).await;
                 if own == escrow || own == request.escrow {
-                    self.truth.complain(format!("{first} {last} was shown {own}, the escrow of another sender"));
+                    self.truth.complain(format!(
+                        "{first} {last} was shown {own}, the escrow of another sender"
+                    ));
                 }
                 self.transfer(&other, vec![(payable.coin, minor, own)]).await;
                 self.check_sender(request, own, Some(first)).await;

@@ -61,8 +61,13 @@ pub fn customers(
     seed: u64,
 ) {
     let random = Arc::new(SharedRandom::stream(seed, "programs"));
-    let programs =
-        Programs { sim: sim.clone(), cluster: cluster.clone(), chain: chain.clone(), truth: truth.clone(), random };
+    let programs = Programs {
+        sim: sim.clone(),
+        cluster: cluster.clone(),
+        chain: chain.clone(),
+        truth: truth.clone(),
+        random,
+    };
     for customer in &wishes.customers {
         truth.begin(1);
         let (programs, customer) = (programs.clone(), customer.clone());
@@ -96,7 +101,8 @@ impl Programs {
                 self.truth.complain("a wallet call made the service panic".to_owned());
                 Came::Again
             }
-            Ok(Err(Denied::Engine(_) | Denied::Store(_))) | Err(Unserved::Refused | Unserved::Unclear) => Came::Again,
+            Ok(Err(Denied::Engine(_) | Denied::Store(_)))
+            | Err(Unserved::Refused | Unserved::Unclear) => Came::Again,
             Ok(Err(denied)) => Came::Refused(denied),
         }
     }
@@ -169,14 +175,21 @@ impl Programs {
             for answer in [one?, other?] {
                 let again = self.provisioned(customer, answer)?;
                 if std::mem::replace(&mut id, again) != again {
-                    self.truth.complain(format!("customer {} has wallets {id} and {again}", customer.number));
+                    self.truth.complain(format!(
+                        "customer {} has wallets {id} and {again}",
+                        customer.number
+                    ));
                 }
             }
         }
-        let find = move |wallets: Wallets| async move { wallets.find(&caller(tenant), id).await }.boxed();
+        let find =
+            move |wallets: Wallets| async move { wallets.find(&caller(tenant), id).await }.boxed();
         match self.insist("a look at a wallet", find).await? {
             Ok((wallet, _)) => {
-                self.sim.trace(format_args!("customer {} has wallet {id} at {:?}", customer.number, wallet.address));
+                self.sim.trace(format_args!(
+                    "customer {} has wallet {id} at {:?}",
+                    customer.number, wallet.address
+                ));
                 Some(wallet)
             }
             Err(denied) => {
@@ -187,42 +200,61 @@ impl Programs {
     }
 
     /// The wallet that an answer names: this try has made it, or an earlier one.
-    fn provisioned(&self, customer: &Customer, answer: Result<Reply<Wallet>, Denied>) -> Option<WalletId> {
+    fn provisioned(
+        &self,
+        customer: &Customer,
+        answer: Result<Reply<Wallet>, Denied>,
+    ) -> Option<WalletId> {
         match answer {
             Ok(reply) => Some(reply.made.id),
             Err(Denied::Refused(Refused::Wallet(WalletRefusal::Exists(id)))) => Some(id),
             Err(denied) => {
-                self.truth.complain(format!("no wallet for customer {}: {denied:?}", customer.number));
+                self.truth
+                    .complain(format!("no wallet for customer {}: {denied:?}", customer.number));
                 None
             }
         }
     }
 
     /// Has a payment request made; `None` where the wallet is frozen.
-    pub(super) async fn request(&self, payable: &Payable, wallet: &Wallet) -> Option<PaymentRequest> {
+    pub(super) async fn request(
+        &self,
+        payable: &Payable,
+        wallet: &Wallet,
+    ) -> Option<PaymentRequest> {
         let amount = match payable.ask {
             Ask::Coin => AmountAsked::Crypto(payable.coin, payable.minor),
             Ask::Rupees => AmountAsked::Fiat(Currency::Pkr, payable.minor * RUPEES),
             Ask::Anything => AmountAsked::Flexible,
         };
         let hours = if payable.manner == Manner::Late { 1 } else { 720 };
-        let asked = NewRequestAsked { wallet: wallet.id, amount, purpose: None, expires_in_hours: hours };
-        let (tenant, key) = (wallet.tenant, self.key(payable.keyed, "POST /v1/requests", payable.number));
+        let asked =
+            NewRequestAsked { wallet: wallet.id, amount, purpose: None, expires_in_hours: hours };
+        let (tenant, key) =
+            (wallet.tenant, self.key(payable.keyed, "POST /v1/requests", payable.number));
         let create = |wallets: Wallets| {
             let (asked, key) = (asked.clone(), key.clone());
             async move { wallets.create_request(&caller(tenant), asked, key).await }.boxed()
         };
-        let made = self.refused_only_if_frozen("a payment request", self.insist("a payment request", create).await?)?;
+        let made = self.refused_only_if_frozen(
+            "a payment request",
+            self.insist("a payment request", create).await?,
+        )?;
         if payable.keyed && self.draw(|random| random.chance(500)) {
             let again = self.insist("a payment request", create).await?;
             if again.is_ok_and(|again| again.made.id != made.made.id || !again.replayed) {
-                self.truth.complain(format!("a repeated request of {} made another one", made.made.id));
+                self.truth
+                    .complain(format!("a repeated request of {} made another one", made.made.id));
             }
         }
         Some(made.made)
     }
 
-    pub(super) fn refused_only_if_frozen<T>(&self, what: &str, answer: Result<T, Denied>) -> Option<T> {
+    pub(super) fn refused_only_if_frozen<T>(
+        &self,
+        what: &str,
+        answer: Result<T, Denied>,
+    ) -> Option<T> {
         match answer {
             Ok(made) => Some(made),
             Err(Denied::Refused(Refused::Wallet(WalletRefusal::Frozen(_)))) => None,
@@ -234,7 +266,9 @@ impl Programs {
     }
 
     pub(super) fn key(&self, keyed: bool, scope: &str, number: usize) -> Option<Idempotency> {
-        let hash = scope.bytes().fold(FNV_OFFSET, |state, byte| (state ^ u64::from(byte)).wrapping_mul(FNV_PRIME));
+        let hash = scope
+            .bytes()
+            .fold(FNV_OFFSET, |state, byte| (state ^ u64::from(byte)).wrapping_mul(FNV_PRIME));
         let mut body_hash = [0; 32];
         body_hash[..8].copy_from_slice(&hash.to_be_bytes());
         let key = IdempotencyKey { scope: scope.to_owned(), key: format!("key-{number}") };
@@ -261,7 +295,10 @@ impl Programs {
                 let id = wallet.id;
                 let act = move |wallets: Wallets| {
                     let order = order.clone();
-                    async move { wallets.blacklist(&caller(tenant), id, order, CUSTOMER_BANK, None).await }.boxed()
+                    async move {
+                        wallets.blacklist(&caller(tenant), id, order, CUSTOMER_BANK, None).await
+                    }
+                    .boxed()
                 };
                 self.note_control("blacklist", self.insist("a blacklist", act).await);
             }
@@ -282,7 +319,8 @@ impl Programs {
         let (tenant, id) = (wallet.tenant, wallet.id);
         let act = move |wallets: Wallets| {
             let order = order.clone();
-            async move { wallets.block(&caller(tenant), id, order, CUSTOMER_BANK, None).await }.boxed()
+            async move { wallets.block(&caller(tenant), id, order, CUSTOMER_BANK, None).await }
+                .boxed()
         };
         self.note_control("block", self.insist("a block", act).await);
     }
@@ -290,7 +328,8 @@ impl Programs {
     async fn unblock(&self, tenant: TenantId, wallet: &Wallet) {
         let id = wallet.id;
         let act = move |wallets: Wallets| {
-            async move { wallets.unblock(&caller(tenant), id, None, CUSTOMER_BANK, None).await }.boxed()
+            async move { wallets.unblock(&caller(tenant), id, None, CUSTOMER_BANK, None).await }
+                .boxed()
         };
         self.note_control("unblock", self.insist("an unblock", act).await);
     }
@@ -298,7 +337,11 @@ impl Programs {
     /// A repetition may be a conflict: the first call has changed the wallet's state.
     fn note_control(&self, what: &str, answer: Option<Result<Reply<Wallet>, Denied>>) {
         match answer {
-            Some(Ok(reply)) => self.sim.trace(format_args!("{what}: {} is {}", reply.made.id, reply.made.state.name())),
+            Some(Ok(reply)) => self.sim.trace(format_args!(
+                "{what}: {} is {}",
+                reply.made.id,
+                reply.made.state.name()
+            )),
             Some(Err(Denied::Refused(Refused::Wallet(WalletRefusal::Conflict(state))))) => {
                 self.sim.trace(format_args!("{what}: the wallet is {}", state.name()));
             }

@@ -23,13 +23,17 @@ impl Programs {
     /// One wish for rupees.
     pub(super) async fn exchange(&self, wanted: &Exchange, wallet: &Wallet) {
         let Some(available) = self.wait_for_coins(wanted.coin, wallet).await else { return };
-        let units =
-            if wanted.rivals > 1 { available / COIN / 2 + 1 } else { (available / COIN * wanted.share / 1_000).max(1) };
+        let units = if wanted.rivals > 1 {
+            available / COIN / 2 + 1
+        } else {
+            (available / COIN * wanted.share / 1_000).max(1)
+        };
         let minor = units * COIN + wanted.cents * CENT;
         let orders = (0..wanted.rivals).map(|rival| self.order(wanted, wallet, minor, rival));
         let made: Vec<ExchangeOrder> = join_all(orders).await.into_iter().flatten().collect();
         for order in &made {
-            self.sim.trace(format_args!("order {} over {} of {:?}", order.id, order.minor, order.coin));
+            self.sim
+                .trace(format_args!("order {} over {} of {:?}", order.id, order.minor, order.coin));
         }
         if let (true, Some(order)) = (wanted.regretted, made.first()) {
             self.regret(order).await;
@@ -39,10 +43,15 @@ impl Programs {
     async fn wait_for_coins(&self, coin: StableCoin, wallet: &Wallet) -> Option<i64> {
         let (tenant, id) = (wallet.tenant, wallet.id);
         for _ in 0..LOOKS_MAX {
-            let find = move |wallets: Wallets| async move { wallets.find(&caller(tenant), id).await }.boxed();
+            let find = move |wallets: Wallets| {
+                async move { wallets.find(&caller(tenant), id).await }.boxed()
+            };
             match self.call(find).await {
                 Came::Made((_, held)) => {
-                    let available = held.iter().find(|held| held.coin == coin).map_or(0, |held| held.available_minor);
+                    let available = held
+                        .iter()
+                        .find(|held| held.coin == coin)
+                        .map_or(0, |held| held.available_minor);
                     if available > 2 * COIN {
                         return Some(available);
                     }
@@ -58,7 +67,13 @@ impl Programs {
         None
     }
 
-    async fn order(&self, wanted: &Exchange, wallet: &Wallet, minor: i64, rival: usize) -> Option<ExchangeOrder> {
+    async fn order(
+        &self,
+        wanted: &Exchange,
+        wallet: &Wallet,
+        minor: i64,
+        rival: usize,
+    ) -> Option<ExchangeOrder> {
         let asked = NewOrderAsked {
             wallet: wallet.id,
             coin: wanted.coin,
@@ -97,12 +112,18 @@ impl Programs {
     async fn regret(&self, order: &ExchangeOrder) {
         let (tenant, id) = (order.tenant, order.id);
         self.pause(0, 3_000).await;
-        let cancel =
-            move |wallets: Wallets| async move { wallets.cancel_order(&caller(tenant), id, None).await }.boxed();
+        let cancel = move |wallets: Wallets| {
+            async move { wallets.cancel_order(&caller(tenant), id, None).await }.boxed()
+        };
         match self.insist("a cancellation", cancel).await {
-            Some(Ok(_) | Err(Denied::Refused(Refused::Exchange(OrderRefusal::Conflict(_)) | Refused::Moved)))
+            Some(
+                Ok(_)
+                | Err(Denied::Refused(Refused::Exchange(OrderRefusal::Conflict(_)) | Refused::Moved)),
+            )
             | None => {}
-            Some(Err(denied)) => self.truth.complain(format!("{id} cannot be cancelled: {denied:?}")),
+            Some(Err(denied)) => {
+                self.truth.complain(format!("{id} cannot be cancelled: {denied:?}"))
+            }
         }
     }
 }

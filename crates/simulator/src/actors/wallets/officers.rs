@@ -54,7 +54,8 @@ pub async fn officers(
     wishes: Wishes,
     seed: u64,
 ) {
-    let mut office = Office { sim: sim.clone(), chain, cluster, random: Random::stream(seed, "officers") };
+    let mut office =
+        Office { sim: sim.clone(), chain, cluster, random: Random::stream(seed, "officers") };
     // For some refused deposits, a refund is never requested.
     let refunds_per_mille = office.random.pick(&[0, 300, 700]);
     loop {
@@ -75,7 +76,8 @@ pub async fn officers(
 impl Office {
     async fn decide_reviews(&mut self, tenant: TenantId) {
         let list = move |wallets: Wallets| {
-            async move { wallets.reviews(&caller(tenant), Page { page: 0, limit: 20 }).await }.boxed()
+            async move { wallets.reviews(&caller(tenant), Page { page: 0, limit: 20 }).await }
+                .boxed()
         };
         let Ok(Ok(open)) = self.cluster.call_wallets(list, |_| ()).await else { return };
         for deposit in open.rows {
@@ -95,9 +97,16 @@ impl Office {
     async fn decide(&self, tenant: TenantId, id: DepositId, verdict: ReviewVerdict) {
         let decide = move |wallets: Wallets| {
             async move {
-                let asked =
-                    ReviewAsked { deposit: id, seen: None, verdict, by: Deed::from(OFFICER).because("looked at") };
-                wallets.decide_review(&caller(tenant), asked, None).await.map(|reply| reply.made.state)
+                let asked = ReviewAsked {
+                    deposit: id,
+                    seen: None,
+                    verdict,
+                    by: Deed::from(OFFICER).because("looked at"),
+                };
+                wallets
+                    .decide_review(&caller(tenant), asked, None)
+                    .await
+                    .map(|reply| reply.made.state)
             }
             .boxed()
         };
@@ -131,11 +140,18 @@ impl Office {
 
     /// Sends coins from the treasury back to the controller, until they are there and seem to stay, and books them.
     async fn fund(&self, tenant: TenantId, missing: Money) -> String {
-        let Some(coin) = StableCoin::ALL.into_iter().find(|coin| coin.currency() == missing.currency) else {
+        let Some(coin) =
+            StableCoin::ALL.into_iter().find(|coin| coin.currency() == missing.currency)
+        else {
             return format!("no coin can cover {missing}");
         };
         let (from, to) = (treasury_of(tenant), controller_of(tenant));
-        let deed = OnChain::Pay(vec![Payment { token: token(coin), from, to, value: missing.minor.unsigned_abs() }]);
+        let deed = OnChain::Pay(vec![Payment {
+            token: token(coin),
+            from,
+            to,
+            value: missing.minor.unsigned_abs(),
+        }]);
         let mut tx = self.chain.send(deed.clone());
         let mut seen = 0;
         while seen < FUNDED_LOOKS {
@@ -168,8 +184,10 @@ impl Office {
             before = before.or(funded);
             if before.is_some() && funded.is_some() {
                 let book = move |wallets: Wallets| {
-                    let action = Action::FundController { coin, minor, by: Box::new(OFFICER.into()) };
-                    async move { wallets.engine().execute(Command { tenant, action }).await }.boxed()
+                    let action =
+                        Action::FundController { coin, minor, by: Box::new(OFFICER.into()) };
+                    async move { wallets.engine().execute(Command { tenant, action }).await }
+                        .boxed()
                 };
                 if let Ok(Ok(Outcome::Done)) = self.cluster.call_wallets(book, |_| ()).await {
                     return;
@@ -181,10 +199,16 @@ impl Office {
 
     /// What was ever booked as sent back; nothing else leaves a treasury in the books.
     async fn funded(&self, tenant: TenantId, coin: StableCoin) -> Option<i64> {
-        let read = move |wallets: Wallets| async move { wallets.store().accounts(tenant).await }.boxed();
+        let read =
+            move |wallets: Wallets| async move { wallets.store().accounts(tenant).await }.boxed();
         let accounts = self.cluster.call_wallets(read, |_| ()).await.ok()?.ok()?;
         let code = AccountCode::Treasury(coin);
-        Some(accounts.iter().find(|account| account.code == code).map_or(0, |account| account.debits_posted))
+        Some(
+            accounts
+                .iter()
+                .find(|account| account.code == code)
+                .map_or(0, |account| account.debits_posted),
+        )
     }
 
     async fn propose(&mut self, tenant: TenantId, id: DepositId) -> String {
@@ -239,15 +263,19 @@ impl Office {
     }
 
     async fn switch_on(&self, tenant: TenantId) -> String {
-        let switch =
-            move |wallets: Wallets| async move { wallets.store().enable_webhook(tenant, OFFICER).await }.boxed();
+        let switch = move |wallets: Wallets| {
+            async move { wallets.store().enable_webhook(tenant, OFFICER).await }.boxed()
+        };
         format!("{:?}", self.cluster.call_wallets(switch, |_| ()).await)
     }
 
     async fn redeliver(&self, tenant: TenantId, event: EventId) -> String {
         let again = move |wallets: Wallets| {
             async move {
-                wallets.redeliver(&caller(tenant), event, OFFICER, None).await.map(|reply| reply.made.delivery.state)
+                wallets
+                    .redeliver(&caller(tenant), event, OFFICER, None)
+                    .await
+                    .map(|reply| reply.made.delivery.state)
             }
             .boxed()
         };
@@ -280,9 +308,13 @@ async fn order_outcome(
 ) -> Result<Outcome, String> {
     let act = move |wallets: Wallets| {
         async move {
-            let order = wallets.find_order(&caller(tenant), id).await.map_err(|denied| denied.to_string())?;
+            let order = wallets
+                .find_order(&caller(tenant), id)
+                .await
+                .map_err(|denied| denied.to_string())?;
             let action = action(&order).ok_or("it is not as it was looked at")?;
-            let command = Command { tenant, action: Action::Exchange(OrderKey::of(&order), action) };
+            let command =
+                Command { tenant, action: Action::Exchange(OrderKey::of(&order), action) };
             wallets.engine().execute(command).await.map_err(|error| error.to_string())
         }
         .boxed()

@@ -30,12 +30,18 @@ impl Programs {
     /// One payment, from the request to the chain.
     pub(super) async fn pay(&self, payable: &Payable, wallet: &Wallet) {
         if payable.manner == Manner::Direct {
-            return self.transfer(payable, vec![(payable.coin, payable.minor, wallet.address)]).await;
+            return self
+                .transfer(payable, vec![(payable.coin, payable.minor, wallet.address)])
+                .await;
         }
         let Some(request) = self.request(payable, wallet).await else {
-            self.sim.trace(format_args!("payer {} is asked for nothing: the wallet is frozen", payable.number));
+            self.sim.trace(format_args!(
+                "payer {} is asked for nothing: the wallet is frozen",
+                payable.number
+            ));
             // The sender still pays, as often as intended, to the known address of the wallet.
-            let parts = vec![(payable.coin, payable.minor, wallet.address); payable.manner.deposits()];
+            let parts =
+                vec![(payable.coin, payable.minor, wallet.address); payable.manner.deposits()];
             return self.transfer(payable, parts).await;
         };
         let escrow = match sender_name(payable.sender) {
@@ -51,7 +57,9 @@ impl Programs {
         let coin = payable.coin;
         let due = request.asked.due(coin).unwrap_or(payable.minor);
         match payable.manner {
-            Manner::Exact | Manner::Direct => self.transfer(payable, vec![(coin, due, escrow)]).await,
+            Manner::Exact | Manner::Direct => {
+                self.transfer(payable, vec![(coin, due, escrow)]).await
+            }
             Manner::Halves => {
                 self.transfer(payable, vec![(coin, due / 2, escrow)]).await;
                 self.pause(100, 20_000).await;
@@ -62,13 +70,16 @@ impl Programs {
                 self.pause(0, 10_000).await;
                 self.transfer(payable, vec![(coin, due, escrow)]).await;
             }
-            Manner::TwiceAtOnce => self.transfer(payable, vec![(coin, due, escrow), (coin, due, escrow)]).await,
+            Manner::TwiceAtOnce => {
+                self.transfer(payable, vec![(coin, due, escrow), (coin, due, escrow)]).await
+            }
             Manner::Late => {
                 self.sim.sleep_until(request.created_at + LATE, Pace::Exact).await;
                 self.transfer(payable, vec![(coin, due, escrow)]).await;
             }
             Manner::OtherCoin => {
-                let other = if coin == StableCoin::Usdc { StableCoin::Usdt } else { StableCoin::Usdc };
+                let other =
+                    if coin == StableCoin::Usdc { StableCoin::Usdt } else { StableCoin::Usdc };
                 self.transfer(payable, vec![(other, payable.minor, escrow)]).await;
             }
             Manner::StrangeTokens => {
@@ -81,28 +92,47 @@ impl Programs {
                 self.transfer(payable, vec![(coin, due, escrow)]).await;
             }
         }
-        self.check_sender(&request, escrow, sender_name(payable.sender).map(|(first, _)| first)).await;
+        self.check_sender(&request, escrow, sender_name(payable.sender).map(|(first, _)| first))
+            .await;
     }
 
     /// Deposits to the address that a sender was shown have that sender's details, whatever forms
     /// were submitted later.
-    pub(super) async fn check_sender(&self, request: &PaymentRequest, escrow: Address, entered: Option<&str>) {
+    pub(super) async fn check_sender(
+        &self,
+        request: &PaymentRequest,
+        escrow: Address,
+        entered: Option<&str>,
+    ) {
         let token = request.token.clone();
         let look = move |wallets: Wallets| {
             let token = token.clone();
             async move { wallets.pay_page(&token).await }.boxed()
         };
         let Some(Ok(page)) = self.insist("a payment page", look).await else { return };
-        for deposit in page.arrivals.iter().map(|arrival| &arrival.deposit).filter(|deposit| deposit.to == escrow) {
+        for deposit in page
+            .arrivals
+            .iter()
+            .map(|arrival| &arrival.deposit)
+            .filter(|deposit| deposit.to == escrow)
+        {
             let shown = deposit.sender.first_name.as_deref();
             if shown != entered {
-                self.truth.complain(format!("deposit {} has sender {shown:?} instead of {entered:?}", deposit.id));
+                self.truth.complain(format!(
+                    "deposit {} has sender {shown:?} instead of {entered:?}",
+                    deposit.id
+                ));
             }
         }
     }
 
     /// A sender says who they are; the address that they are shown.
-    pub(super) async fn introduce(&self, request: &PaymentRequest, first: &str, last: &str) -> Address {
+    pub(super) async fn introduce(
+        &self,
+        request: &PaymentRequest,
+        first: &str,
+        last: &str,
+    ) -> Address {
         let details = SenderDetails {
             first_name: Some(first.to_owned()),
             last_name: Some(last.to_owned()),
@@ -118,7 +148,8 @@ impl Programs {
         match self.insist("a sender's details", submit).await {
             Some(Ok(info)) => return info.escrow.unwrap_or(request.escrow),
             Some(Err(denied)) => {
-                self.truth.complain(format!("the link of {} does not work: {denied:?}", request.id));
+                self.truth
+                    .complain(format!("the link of {} does not work: {denied:?}", request.id));
             }
             None => {}
         }
@@ -127,11 +158,14 @@ impl Programs {
 
     async fn cancel_request(&self, request: &PaymentRequest) {
         let (tenant, id) = (request.tenant, request.id);
-        let cancel =
-            move |wallets: Wallets| async move { wallets.cancel_request(&caller(tenant), id, None).await }.boxed();
+        let cancel = move |wallets: Wallets| {
+            async move { wallets.cancel_request(&caller(tenant), id, None).await }.boxed()
+        };
         match self.insist("a cancellation", cancel).await {
             Some(Ok(_) | Err(Denied::Refused(Refused::Request(RequestConflict(_))))) | None => {}
-            Some(Err(denied)) => self.truth.complain(format!("{id} cannot be cancelled: {denied:?}")),
+            Some(Err(denied)) => {
+                self.truth.complain(format!("{id} cannot be cancelled: {denied:?}"))
+            }
         }
     }
 
@@ -146,12 +180,13 @@ impl Programs {
 
     /// Pays in one transaction, until it is in the chain and seems to stay there.
     pub(super) async fn transfer(&self, payable: &Payable, parts: Vec<(StableCoin, i64, Address)>) {
-        let payments = parts.into_iter().filter(|(_, minor, _)| *minor > 0).map(|(coin, minor, to)| Payment {
-            token: token(coin),
-            from: payable.from,
-            to,
-            value: minor.unsigned_abs(),
-        });
+        let payments =
+            parts.into_iter().filter(|(_, minor, _)| *minor > 0).map(|(coin, minor, to)| Payment {
+                token: token(coin),
+                from: payable.from,
+                to,
+                value: minor.unsigned_abs(),
+            });
         let payments: Vec<Payment> = payments.collect();
         let deed = Deed::Pay(payments.clone());
         let mut tx = self.chain.send(deed.clone());
@@ -162,7 +197,10 @@ impl Programs {
                 Seen::Included => seen += 1,
                 Seen::Waits => seen = 0,
                 Seen::Gone if self.never_arrives(&payments) => {
-                    self.sim.trace(format_args!("payer {} gives up: the receiver is blacklisted", payable.number));
+                    self.sim.trace(format_args!(
+                        "payer {} gives up: the receiver is blacklisted",
+                        payable.number
+                    ));
                     return self.truth.refuse(payments.len());
                 }
                 Seen::Gone => {
@@ -176,7 +214,9 @@ impl Programs {
     /// Whether a coin's issuer has blacklisted a recipient: the payment can then never succeed.
     fn never_arrives(&self, payments: &[Payment]) -> bool {
         let state = self.chain.now().state();
-        let listed = |it: &Payment| state.coins.get(&it.token).is_some_and(|coin| coin.blacklist.contains(&it.to));
+        let listed = |it: &Payment| {
+            state.coins.get(&it.token).is_some_and(|coin| coin.blacklist.contains(&it.to))
+        };
         payments.iter().any(listed)
     }
 

@@ -55,7 +55,10 @@ impl Banks {
         core.script([reaction]);
         let reply = core.receive(arrival, sim.now());
         drop(core);
-        sim.trace(format_args!("receiver answers {} to {} {}", reply.status, message.path, message.id));
+        sim.trace(format_args!(
+            "receiver answers {} to {} {}",
+            reply.status, message.path, message.id
+        ));
         reply
     }
 }
@@ -84,7 +87,10 @@ impl ReceiverWay {
 
     async fn carry(&self, message: &Message) -> Option<Reply> {
         let (there, back) = self.banks.ways.with(|random| {
-            (Span::millis(random.between(0, WAY_MAX_MILLIS)), Span::millis(random.between(0, WAY_MAX_MILLIS)))
+            (
+                Span::millis(random.between(0, WAY_MAX_MILLIS)),
+                Span::millis(random.between(0, WAY_MAX_MILLIS)),
+            )
         });
         let (reaction, call) = match self.faults.webhook() {
             None => (Reaction::Take, None),
@@ -137,7 +143,13 @@ impl Receiver for ReceiverWay {
             let took = self.sim.now() - began;
             let silent = || DeliveryResult::NotReceived("no answer in time".to_owned());
             let Some(reply) = reply else {
-                return DeliveryAnswer { result: silent(), status: None, body: String::new(), retry_after: None, took };
+                return DeliveryAnswer {
+                    result: silent(),
+                    status: None,
+                    body: String::new(),
+                    retry_after: None,
+                    took,
+                };
             };
             let result = match reply.status {
                 200 if !reply.body.contains("\"received\":false") => DeliveryResult::Received,
@@ -146,7 +158,13 @@ impl Receiver for ReceiverWay {
             };
             let retry_after = reply.headers.iter().find(|(name, _)| *name == "retry-after");
             let retry_after = retry_after.and_then(|(_, value)| value.parse().ok()).map(Span::secs);
-            DeliveryAnswer { result, status: Some(reply.status), body: reply.body, retry_after, took }
+            DeliveryAnswer {
+                result,
+                status: Some(reply.status),
+                body: reply.body,
+                retry_after,
+                took,
+            }
         })
     }
 }

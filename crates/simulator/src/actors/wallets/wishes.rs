@@ -185,13 +185,16 @@ impl Wishes {
     /// The wishes of a seed.
     pub fn draw(seed: u64) -> Wishes {
         let mut random = Random::stream(seed, "wishes");
-        let tenants: Vec<TenantId> =
-            (0..if random.chance(700) { 1 } else { 2 }).map(|_| TenantId(uuid(&mut random))).collect();
+        let tenants: Vec<TenantId> = (0..if random.chance(700) { 1 } else { 2 })
+            .map(|_| TenantId(uuid(&mut random)))
+            .collect();
         let sandbox = random.chance(500);
         let begin_max = random.between(1_000, BEGIN_MAX_MILLIS);
         let mut customers: Vec<Customer> = (0..random.between(1, 3))
             .enumerate()
-            .map(|(number, _)| draw_customer(number, tenants[number % tenants.len()], begin_max, &mut random))
+            .map(|(number, _)| {
+                draw_customer(number, tenants[number % tenants.len()], begin_max, &mut random)
+            })
             .collect();
         let wanted = DEPOSITS_MIN + random.below(3);
         let (mut deposits, mut number) = (0, 0);
@@ -209,7 +212,9 @@ impl Wishes {
     /// The same with some senders that a later edition of a list has.
     pub fn with_further_names(mut self) -> Wishes {
         let payables = self.customers.iter_mut().flat_map(|customer| &mut customer.payables);
-        for payable in payables.filter(|it| it.number % FURTHER_EVERY == 1 && it.sender == Sender::Clean) {
+        for payable in
+            payables.filter(|it| it.number % FURTHER_EVERY == 1 && it.sender == Sender::Clean)
+        {
             payable.sender = Sender::Further;
         }
         self
@@ -218,8 +223,8 @@ impl Wishes {
 
 fn draw_customer(number: usize, tenant: TenantId, begin_max: i64, random: &mut Random) -> Customer {
     let exchanges = random.between(0, 2);
-    let exchanges =
-        (0..exchanges).map(|count| draw_exchange(number * 10 + usize::try_from(count).unwrap_or(0), random));
+    let exchanges = (0..exchanges)
+        .map(|count| draw_exchange(number * 10 + usize::try_from(count).unwrap_or(0), random));
     let exchanges = exchanges.collect();
     let deeds = if random.chance(400) { vec![draw_deed(random)] } else { Vec::new() };
     Customer {
@@ -234,7 +239,9 @@ fn draw_customer(number: usize, tenant: TenantId, begin_max: i64, random: &mut R
 }
 
 fn draw_payable(number: usize, begin_max: i64, random: &mut Random) -> Payable {
-    use Manner::{Cancelled, Direct, Exact, Halves, Late, OtherCoin, StrangeTokens, Twice, TwiceAtOnce};
+    use Manner::{
+        Cancelled, Direct, Exact, Halves, Late, OtherCoin, StrangeTokens, Twice, TwiceAtOnce,
+    };
     let manner = match random.below(40) {
         0..=22 => Exact,
         23..=25 => Halves,
@@ -246,8 +253,10 @@ fn draw_payable(number: usize, begin_max: i64, random: &mut Random) -> Payable {
         36 | 37 => StrangeTokens,
         _ => Cancelled,
     };
-    let cents = if random.chance(300) { random.pick(&[1, 2, 3, 4]) } else { random.pick(&[0, 50, 99]) };
-    let units = if random.chance(60) { random.between(1_000, 3_000) } else { random.between(1, 400) };
+    let cents =
+        if random.chance(300) { random.pick(&[1, 2, 3, 4]) } else { random.pick(&[0, 50, 99]) };
+    let units =
+        if random.chance(60) { random.between(1_000, 3_000) } else { random.between(1, 400) };
     Payable {
         number,
         manner,

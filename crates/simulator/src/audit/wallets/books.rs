@@ -85,7 +85,8 @@ pub(in crate::audit) fn expect(
 fn settled(order: &OrderRow, wallet: String, add: &mut impl FnMut(Key, String, i64, i64)) {
     let (tenant, coin) = (order.tenant, &order.coin);
     let fee = order.amount * i64::from(SPREAD_BPS) / BPS;
-    let (rail, state) = order.attempt.as_ref().map_or(("", ""), |(rail, state)| (rail.as_str(), state.as_str()));
+    let (rail, state) =
+        order.attempt.as_ref().map_or(("", ""), |(rail, state)| (rail.as_str(), state.as_str()));
     let came_back = matches!(state, "returned" | "cancelled");
     if came_back && order.given_back {
         return;

@@ -69,14 +69,22 @@ impl WalletAudit {
         self.check_webhooks(auditor);
         let webhooks = self.outside.banks.read(|book| book.taken().len());
         let sweeps = ends.sweeps.iter().filter(|(.., state)| state == "done").count();
-        Played { deposits: ends.deposits.len(), orders: ends.orders.len(), sweeps, webhooks, ..Played::default() }
+        Played {
+            deposits: ends.deposits.len(),
+            orders: ends.orders.len(),
+            sweeps,
+            webhooks,
+            ..Played::default()
+        }
     }
 
     /// Every transfer of a coin that is in the chain: by transaction and ordinal, where to, how much.
     fn logs(&self) -> BTreeMap<(TxHash, u32), (Address, Address, u64)> {
         let blocks = self.outside.chain.now();
         let logs = blocks.logs(0, u64::MAX).filter_map(|log| match log.event {
-            LogEvent::Transfer { from, to, value } if value > 0 => Some(((log.tx, log.ordinal), (from, to, value))),
+            LogEvent::Transfer { from, to, value } if value > 0 => {
+                Some(((log.tx, log.ordinal), (from, to, value)))
+            }
             _ => None,
         });
         logs.collect()
@@ -97,16 +105,22 @@ impl WalletAudit {
                 let taken = place.get(id.as_str()).copied();
                 match (state.as_str(), taken) {
                     ("delivered", None) => {
-                        auditor.violation(format!("I7: webhook {id} is delivered and was never received"));
+                        auditor.violation(format!(
+                            "I7: webhook {id} is delivered and was never received"
+                        ));
                     }
-                    ("pending", _) => auditor.violation(format!("I5: webhook {id} is pending at the end")),
+                    ("pending", _) => {
+                        auditor.violation(format!("I5: webhook {id} is pending at the end"))
+                    }
                     _ => {}
                 }
                 let Some(taken) = taken else { continue };
                 let before = last.replace((*aggregate, taken));
                 let late = before.is_some_and(|(of, before)| of == *aggregate && before > taken);
                 if late && !unordered.contains(aggregate) {
-                    auditor.violation(format!("I7: webhook {id} (number {version}) was received too early"));
+                    auditor.violation(format!(
+                        "I7: webhook {id} (number {version}) was received too early"
+                    ));
                 }
             }
         });
@@ -127,7 +141,8 @@ impl Ends<'_> {
     }
 
     fn holds(&self, coin: &str, account: Address) -> i64 {
-        let balance = self.chain.coins.get(&Ends::token(coin)).and_then(|coin| coin.balances.get(&account));
+        let balance =
+            self.chain.coins.get(&Ends::token(coin)).and_then(|coin| coin.balances.get(&account));
         balance.map_or(0, |balance| i64::try_from(*balance).unwrap_or(i64::MAX))
     }
 
@@ -140,16 +155,25 @@ impl Ends<'_> {
         let flagged = |id: &Key| self.alerts.contains(id);
         for deposit in &self.deposits {
             if matches!(deposit.state.as_str(), "seen" | "screening" | "approved" | "suspended") {
-                self.violation(format!("I5: deposit {} is {} at the end", self.public(deposit.id), deposit.state));
+                self.violation(format!(
+                    "I5: deposit {} is {} at the end",
+                    self.public(deposit.id),
+                    deposit.state
+                ));
             }
         }
         for order in self.orders.iter().filter(|order| !flagged(&order.id)) {
             if !matches!(order.state.as_str(), "settled" | "failed" | "cancelled") {
-                self.violation(format!("I5: order {} is {} at the end", self.public(order.id), order.state));
+                self.violation(format!(
+                    "I5: order {} is {} at the end",
+                    self.public(order.id),
+                    order.state
+                ));
             }
         }
         for (_, id, kind, subject, state) in &self.intents {
-            if matches!(state.as_str(), "waiting" | "assigned") && !flagged(id) && !flagged(subject) {
+            if matches!(state.as_str(), "waiting" | "assigned") && !flagged(id) && !flagged(subject)
+            {
                 self.violation(format!("I5: {kind} {} is {state} at the end", self.public(*id)));
             }
         }
@@ -157,29 +181,47 @@ impl Ends<'_> {
 
     /// I11, I14: every transfer into a vault is one deposit, and every deposit is a transfer that is in the chain.
     fn check_arrivals(&self, logs: &BTreeMap<(TxHash, u32), (Address, Address, u64)>) {
-        let vaults: BTreeSet<Address> = self.vaults.iter().map(|vault| Address(vault.address)).collect();
-        let ours = |from: &Address| vaults.contains(from) || self.chain.controllers.contains_key(from);
-        let mut deposits: BTreeMap<(TxHash, u32), &DepositRow> =
-            self.deposits.iter().map(|deposit| ((TxHash(deposit.tx), deposit.ordinal), deposit)).collect();
+        let vaults: BTreeSet<Address> =
+            self.vaults.iter().map(|vault| Address(vault.address)).collect();
+        let ours =
+            |from: &Address| vaults.contains(from) || self.chain.controllers.contains_key(from);
+        let mut deposits: BTreeMap<(TxHash, u32), &DepositRow> = self
+            .deposits
+            .iter()
+            .map(|deposit| ((TxHash(deposit.tx), deposit.ordinal), deposit))
+            .collect();
         for ((tx, ordinal), (from, to, value)) in logs {
             if !vaults.contains(to) || ours(from) {
                 continue;
             }
             match deposits.remove(&(*tx, *ordinal)) {
                 Some(deposit) if u64::try_from(deposit.amount) != Ok(*value) => {
-                    self.violation(format!("I14: deposit {} is over another amount", self.public(deposit.id)));
+                    self.violation(format!(
+                        "I14: deposit {} is over another amount",
+                        self.public(deposit.id)
+                    ));
                 }
                 Some(deposit) if deposit.state == "orphaned" => {
-                    self.violation(format!("I14: deposit {} is in the chain and orphaned", self.public(deposit.id)));
+                    self.violation(format!(
+                        "I14: deposit {} is in the chain and orphaned",
+                        self.public(deposit.id)
+                    ));
                 }
                 Some(_) => {}
-                None => self.violation(format!("I14: {value} came to {to} in {tx} and is no deposit")),
+                None => {
+                    self.violation(format!("I14: {value} came to {to} in {tx} and is no deposit"))
+                }
             }
         }
         for deposit in deposits.into_values() {
-            if !matches!(deposit.state.as_str(), "orphaned" | "failed") && !self.alerts.contains(&deposit.id) {
+            if !matches!(deposit.state.as_str(), "orphaned" | "failed")
+                && !self.alerts.contains(&deposit.id)
+            {
                 let id = self.public(deposit.id);
-                self.violation(format!("I14: deposit {id} is {} and not in the chain", deposit.state));
+                self.violation(format!(
+                    "I14: deposit {id} is {} and not in the chain",
+                    deposit.state
+                ));
             }
         }
     }
@@ -198,7 +240,8 @@ impl Ends<'_> {
 
     /// The intents of a kind about a subject that took effect, and those that did not.
     fn effective(&self, subject: Key, kind: &str) -> usize {
-        let about = self.intents.iter().filter(|(_, _, of, about, _)| of == kind && *about == subject);
+        let about =
+            self.intents.iter().filter(|(_, _, of, about, _)| of == kind && *about == subject);
         about.filter(|(tenant, id, ..)| self.fact(*tenant, *id).is_some()).count()
     }
 
@@ -206,10 +249,13 @@ impl Ends<'_> {
     fn check_releases(&self) {
         for (tenant, id, kind, subject, state) in &self.intents {
             let done = self.fact(*tenant, *id).is_some();
-            let moves =
-                matches!(kind.as_str(), "release" | "debit" | "return_debit" | "execute_refund" | "propose_refund");
+            let moves = matches!(
+                kind.as_str(),
+                "release" | "debit" | "return_debit" | "execute_refund" | "propose_refund"
+            );
             // A proposal that is called off is so by another intent of its kind, remembered under the proposal too.
-            let done = done || (kind == "propose_refund" && state == "done" && self.is_called_off(*subject));
+            let done = done
+                || (kind == "propose_refund" && state == "done" && self.is_called_off(*subject));
             // Executing a refund is remembered under the proposal.
             let told = match (moves && kind != "execute_refund", state.as_str()) {
                 (false, _) => continue,
@@ -220,19 +266,25 @@ impl Ends<'_> {
             let flagged = self.alerts.contains(subject) || self.alerts.contains(id);
             if !told && !flagged {
                 let id = self.public(*id);
-                self.violation(format!("I14: {kind} {id} is {state}, by the chain it took effect: {done}"));
+                self.violation(format!(
+                    "I14: {kind} {id} is {state}, by the chain it took effect: {done}"
+                ));
             }
         }
         for deposit in &self.deposits {
-            let with = self.riders.get(&deposit.id).map_or(0, |other| self.effective(*other, "release"));
+            let with =
+                self.riders.get(&deposit.id).map_or(0, |other| self.effective(*other, "release"));
             let released = self.effective(deposit.id, "release") + with;
             let completed = deposit.state == "completed" && deposit.request.is_some();
             if released != usize::from(completed) && !self.alerts.contains(&deposit.id) {
                 let (id, state) = (self.public(deposit.id), &deposit.state);
                 let wished = self.intents.iter().filter(|intent| intent.3 == deposit.id);
-                let wished: Vec<String> = wished.map(|(.., kind, _, state)| format!("{kind} {state}")).collect();
+                let wished: Vec<String> =
+                    wished.map(|(.., kind, _, state)| format!("{kind} {state}")).collect();
                 let wished = wished.join(", ");
-                self.violation(format!("I1: deposit {id} is {state} and was released {released} times ({wished})"));
+                self.violation(format!(
+                    "I1: deposit {id} is {state} and was released {released} times ({wished})"
+                ));
             }
         }
     }
@@ -245,20 +297,27 @@ impl Ends<'_> {
                 continue;
             }
             let (paid, returned) = self.auditor.bank.bookings(PaymentId(id));
-            let right = if state == "settled" { (paid, returned) == (1, 0) } else { paid == returned && paid <= 1 };
+            let right = if state == "settled" {
+                (paid, returned) == (1, 0)
+            } else {
+                paid == returned && paid <= 1
+            };
             if !right {
                 self.violation(format!(
                     "I14: order {id} is {state}; the bank paid it {paid} times, it came back {returned}"
                 ));
             }
-            let (debits, returns) = (self.effective(order.id, "debit"), self.effective(order.id, "return_debit"));
+            let (debits, returns) =
+                (self.effective(order.id, "debit"), self.effective(order.id, "return_debit"));
             let right = match state {
                 "settled" => (debits, returns) == (1, 0),
                 "failed" => debits == returns && debits <= 1,
                 _ => debits == 0,
             };
             if !right {
-                self.violation(format!("I14: order {id} is {state}; debited {debits} times, given back {returns}"));
+                self.violation(format!(
+                    "I14: order {id} is {state}; debited {debits} times, given back {returns}"
+                ));
             }
         }
     }
@@ -274,7 +333,9 @@ impl Ends<'_> {
             &mut expected,
         );
         // The account of a request is that of all its escrows.
-        for VaultRow { tenant, id, state, .. } in self.vaults.iter().filter(|vault| vault.submission.is_none()) {
+        for VaultRow { tenant, id, state, .. } in
+            self.vaults.iter().filter(|vault| vault.submission.is_none())
+        {
             let kind = if state.is_some() { "wallet" } else { "escrow" };
             let (flagged, wallet) = self.is_flagged(*id);
             if flagged {
@@ -296,7 +357,9 @@ impl Ends<'_> {
                 let all = self.vaults.iter().filter(|vault| vault.id == *id);
                 let holds: i64 = all.map(|vault| self.holds(code, Address(vault.address))).sum();
                 if holds != should {
-                    self.violation(format!("I14: {account} should hold {should} and holds {holds} on the chain"));
+                    self.violation(format!(
+                        "I14: {account} should hold {should} and holds {holds} on the chain"
+                    ));
                 }
             }
         }
@@ -305,8 +368,11 @@ impl Ends<'_> {
 
     /// Whether a person was called for something about this vault, and whether it is a wallet.
     fn is_flagged(&self, vault: Key) -> (bool, bool) {
-        let of_deposits =
-            self.deposits.iter().filter(|it| it.wallet == vault || it.request == Some(vault)).map(|it| it.id);
+        let of_deposits = self
+            .deposits
+            .iter()
+            .filter(|it| it.wallet == vault || it.request == Some(vault))
+            .map(|it| it.id);
         let of_orders = self.orders.iter().filter(|it| it.wallet == vault).map(|it| it.id);
         let wallet = self.vaults.iter().any(|it| it.id == vault && it.state.is_some());
         (of_deposits.chain(of_orders).any(|id| self.alerts.contains(&id)), wallet)
@@ -320,8 +386,10 @@ impl Ends<'_> {
                 return;
             }
             let taken =
-                matches!(order.state.as_str(), "debited" | "paying" | "returning" | "settled") && !order.given_back;
-            should.entry((order.tenant, &order.coin)).or_default()[0] += if taken { order.amount } else { 0 };
+                matches!(order.state.as_str(), "debited" | "paying" | "returning" | "settled")
+                    && !order.given_back;
+            should.entry((order.tenant, &order.coin)).or_default()[0] +=
+                if taken { order.amount } else { 0 };
         }
         for (tenant, coin, amount, state) in &self.sweeps {
             let lane = sweep::lane(TenantId(Uuid::from_bytes(*tenant)), coin_of(coin));
@@ -330,9 +398,14 @@ impl Ends<'_> {
             }
             let [with_controller, with_treasury] = should.entry((*tenant, coin)).or_default();
             match state.as_str() {
-                "done" => (*with_controller, *with_treasury) = (*with_controller - amount, *with_treasury + amount),
+                "done" => {
+                    (*with_controller, *with_treasury) =
+                        (*with_controller - amount, *with_treasury + amount)
+                }
                 "failed" => {}
-                other => self.violation(format!("I5: a sweep of {amount} {coin} is {other} at the end")),
+                other => {
+                    self.violation(format!("I5: a sweep of {amount} {coin} is {other} at the end"))
+                }
             }
         }
         for (tenant, coin, amount) in &self.funded {
@@ -341,7 +414,8 @@ impl Ends<'_> {
         }
         for ((tenant, coin), should) in should {
             let tenant = TenantId(Uuid::from_bytes(tenant));
-            let holds = [controller_of(tenant), treasury_of(tenant)].map(|address| self.holds(coin, address));
+            let holds = [controller_of(tenant), treasury_of(tenant)]
+                .map(|address| self.holds(coin, address));
             if holds != should {
                 self.violation(format!(
                     "I14: controller and treasury should hold {should:?} {coin} and hold {holds:?}"
@@ -355,10 +429,15 @@ impl Ends<'_> {
     fn check_holds(&self) {
         for deposit in self.deposits.iter().filter(|it| it.state == "legal_hold") {
             let Some(request) = deposit.request else { continue };
-            let of = |vault: &&VaultRow| vault.id == request && vault.submission == deposit.submission;
-            let Some(VaultRow { tenant, address, .. }) = self.vaults.iter().find(of) else { continue };
+            let of =
+                |vault: &&VaultRow| vault.id == request && vault.submission == deposit.submission;
+            let Some(VaultRow { tenant, address, .. }) = self.vaults.iter().find(of) else {
+                continue;
+            };
             let escrow = Address(*address);
-            let on_chain = self.controller(*tenant).is_some_and(|controller| controller.held.contains(&escrow));
+            let on_chain = self
+                .controller(*tenant)
+                .is_some_and(|controller| controller.held.contains(&escrow));
             let holds = self.holds(&deposit.coin, escrow);
             if !on_chain || (deposit.placed && holds < deposit.amount) {
                 let (id, amount) = (self.public(deposit.id), deposit.amount);
@@ -373,10 +452,17 @@ impl Ends<'_> {
         for vault in self.vaults.iter().filter(|vault| vault.state.is_none()) {
             let VaultRow { tenant, id: request, address, submission, .. } = vault;
             let escrow = Address(*address);
-            let on_chain = self.controller(*tenant).is_some_and(|controller| controller.held.contains(&escrow));
-            let mut inside =
-                self.deposits.iter().filter(|it| it.request == Some(*request) && it.submission == *submission);
-            if on_chain && !inside.any(|it| matches!(it.state.as_str(), "legal_hold" | "suspended" | "failed")) {
+            let on_chain = self
+                .controller(*tenant)
+                .is_some_and(|controller| controller.held.contains(&escrow));
+            let mut inside = self
+                .deposits
+                .iter()
+                .filter(|it| it.request == Some(*request) && it.submission == *submission);
+            if on_chain
+                && !inside
+                    .any(|it| matches!(it.state.as_str(), "legal_hold" | "suspended" | "failed"))
+            {
                 let id = self.public(*request);
                 self.violation(format!(
                     "I12: the escrow of request {id} is on hold on the chain with nothing on hold in it"
@@ -388,20 +474,33 @@ impl Ends<'_> {
     /// I12: a wallet is frozen on the chain while it is frozen here, and a blacklisted one is on the coins' blacklists
     /// where our keys can put it there.
     fn check_freezes(&self, blacklists: bool) {
-        let given_up = self.intents.iter().any(|(.., kind, _, state)| kind == "set_frozen" && state == "failed");
+        let given_up = self
+            .intents
+            .iter()
+            .any(|(.., kind, _, state)| kind == "set_frozen" && state == "failed");
         for VaultRow { tenant, id, address, state, .. } in &self.vaults {
             let (Some(state), false) = (state, given_up) else { continue };
             let address = Address(*address);
-            let on_chain = self.controller(*tenant).is_some_and(|controller| controller.frozen.contains(&address));
+            let on_chain = self
+                .controller(*tenant)
+                .is_some_and(|controller| controller.frozen.contains(&address));
             if is_frozen(state) != on_chain {
                 let id = self.public(*id);
-                self.violation(format!("I12: wallet {id} is {state}, frozen on the chain: {on_chain}"));
+                self.violation(format!(
+                    "I12: wallet {id} is {state}, frozen on the chain: {on_chain}"
+                ));
             }
-            let listed = StableCoin::ALL
-                .into_iter()
-                .all(|coin| self.chain.coins.get(&token(coin)).is_some_and(|coin| coin.blacklist.contains(&address)));
+            let listed = StableCoin::ALL.into_iter().all(|coin| {
+                self.chain
+                    .coins
+                    .get(&token(coin))
+                    .is_some_and(|coin| coin.blacklist.contains(&address))
+            });
             if state == "BLACKLISTED" && blacklists && !listed {
-                self.violation(format!("I12: wallet {} is BLACKLISTED and on no coin's list", self.public(*id)));
+                self.violation(format!(
+                    "I12: wallet {} is BLACKLISTED and on no coin's list",
+                    self.public(*id)
+                ));
             }
         }
     }

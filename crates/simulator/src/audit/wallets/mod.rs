@@ -77,7 +77,12 @@ impl WalletAudit {
     }
 
     /// Checks what must hold at any time: of the rows that have changed, or of `everything`.
-    pub(super) fn check(&self, auditor: &Auditor, connection: &Connection, everything: bool) -> rusqlite::Result<()> {
+    pub(super) fn check(
+        &self,
+        auditor: &Auditor,
+        connection: &Connection,
+        everything: bool,
+    ) -> rusqlite::Result<()> {
         let frozen = self.frozen();
         let news = self.news(connection)?;
         let (changed, counted) = self.check_steps(auditor, news);
@@ -113,7 +118,8 @@ impl WalletAudit {
     /// The wallets that were frozen at the last look.
     fn frozen(&self) -> BTreeSet<Key> {
         let state = self.state();
-        let wallets = state.standings.iter().filter(|((kind, ..), _)| *kind == Kind::Wallet as usize);
+        let wallets =
+            state.standings.iter().filter(|((kind, ..), _)| *kind == Kind::Wallet as usize);
         wallets.filter(|(_, (_, state))| is_frozen(state)).map(|((_, _, id), _)| *id).collect()
     }
 
@@ -128,7 +134,9 @@ impl WalletAudit {
         };
         if newest < height + behind {
             let id = auditor.public(&deposit);
-            auditor.violation(format!("I14: deposit {id} in block {height} counted at height {newest}"));
+            auditor.violation(format!(
+                "I14: deposit {id} in block {height} counted at height {newest}"
+            ));
         }
     }
 
@@ -142,10 +150,16 @@ impl WalletAudit {
     ) {
         let Some((_, minor)) = place else { return };
         let is_dust = minor < self.outside.config.release_min.minor(None);
-        let is_right = if is_dust { Kind::Deposit.may_be(Some("dust"), state, steps - 1) } else { state != "dust" };
+        let is_right = if is_dust {
+            Kind::Deposit.may_be(Some("dust"), state, steps - 1)
+        } else {
+            state != "dust"
+        };
         if !is_right {
             let id = auditor.public(&deposit);
-            auditor.violation(format!("I9: deposit {id} of {minor} counted as {state}; it is dust: {is_dust}"));
+            auditor.violation(format!(
+                "I9: deposit {id} of {minor} counted as {state}; it is dust: {is_dust}"
+            ));
         }
     }
 
@@ -168,7 +182,9 @@ impl WalletAudit {
             if kind == Kind::Deposit && waited && !matches!(state.as_str(), "seen" | "orphaned") {
                 counted.push(((tenant, id), state.clone(), rises));
             }
-            if kind == Kind::Deposit && matches!(state.as_str(), "rejected" | "legal_hold" | "refunding" | "refunded") {
+            if kind == Kind::Deposit
+                && matches!(state.as_str(), "rejected" | "legal_hold" | "refunding" | "refunded")
+            {
                 known.refused.insert(id);
             }
             if kind == Kind::Tx && state == "succeeded" {
@@ -179,13 +195,20 @@ impl WalletAudit {
         drop(known);
         for (kind, id, before, version, state) in wrong {
             let id = auditor.public(&id);
-            auditor.violation(format!("I9: {kind:?} {id} went from {before:?} to {state:?} (version {version})"));
+            auditor.violation(format!(
+                "I9: {kind:?} {id} went from {before:?} to {state:?} (version {version})"
+            ));
         }
         (changed, counted)
     }
 
     /// I12: nothing that moves its money is signed and saved for a wallet that was frozen before, and still is.
-    fn check_signed(&self, auditor: &Auditor, connection: &Connection, frozen: &BTreeSet<Key>) -> rusqlite::Result<()> {
+    fn check_signed(
+        &self,
+        auditor: &Auditor,
+        connection: &Connection,
+        frozen: &BTreeSet<Key>,
+    ) -> rusqlite::Result<()> {
         let signed = rows::signed(connection)?;
         if std::mem::replace(&mut self.state().signed, signed) == signed {
             return Ok(());
@@ -198,7 +221,10 @@ impl WalletAudit {
             let again = again || self.state().succeeded.contains(&tx);
             if is_new && !again && frozen.contains(&wallet) && still.contains(&wallet) {
                 let wallet = auditor.public(&wallet);
-                auditor.violation(format!("I12: {} was signed for the frozen wallet {wallet}", hex(&hash)));
+                auditor.violation(format!(
+                    "I12: {} was signed for the frozen wallet {wallet}",
+                    hex(&hash)
+                ));
             }
         }
         Ok(())
@@ -209,19 +235,24 @@ impl WalletAudit {
         for (tenant, newest) in rows::heads(connection)? {
             let after = self.state().read_to.insert(tenant, newest).unwrap_or(0);
             if newest < after {
-                auditor.violation(format!("I10: a tenant's log of wallet events went back from {after} to {newest}"));
+                auditor.violation(format!(
+                    "I10: a tenant's log of wallet events went back from {after} to {newest}"
+                ));
             }
             let mut last = after;
             for (seq, kind, aggregate, version) in rows::events_after(connection, tenant, after)? {
                 if std::mem::replace(&mut last, seq) + 1 != seq {
-                    auditor.violation(format!("I6: a tenant's log of wallet events has a gap before {seq}"));
+                    auditor.violation(format!(
+                        "I6: a tenant's log of wallet events has a gap before {seq}"
+                    ));
                 }
                 let about = auditor.public(&aggregate);
                 auditor.sim.trace(format_args!("wallet event {seq} {kind} {about} {version}"));
             }
             if last != newest {
-                auditor
-                    .violation(format!("I6: a tenant's log of wallet events ends at {last}, its head says {newest}"));
+                auditor.violation(format!(
+                    "I6: a tenant's log of wallet events ends at {last}, its head says {newest}"
+                ));
             }
         }
         Ok(())

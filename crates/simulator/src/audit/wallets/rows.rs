@@ -5,7 +5,9 @@ use rusqlite::Connection;
 use super::super::rows::{Key, query, value};
 
 /// The newest block that was taken in: its height and hash.
-pub(in crate::audit) fn chain_seen(connection: &Connection) -> rusqlite::Result<Option<(u64, [u8; 32])>> {
+pub(in crate::audit) fn chain_seen(
+    connection: &Connection,
+) -> rusqlite::Result<Option<(u64, [u8; 32])>> {
     let sql = "SELECT number, hash FROM chain_block ORDER BY number DESC LIMIT 1";
     let found = query(connection, sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
     Ok(found.into_iter().find_map(|(number, hash)| Some((u64::try_from(number).ok()?, hash))))
@@ -23,7 +25,9 @@ pub(in crate::audit) fn waiting(connection: &Connection) -> rusqlite::Result<i64
 }
 
 /// The deposits that wait for the chain, a line each.
-pub(in crate::audit) fn waiting_for_chain(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+pub(in crate::audit) fn waiting_for_chain(
+    connection: &Connection,
+) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT state || ' ' || hex(tx) || ' at height ' || COALESCE(height, 'none') \
                FROM deposit WHERE state IN ('seen', 'suspended')";
     query(connection, sql, [], |row| row.get(0))
@@ -31,7 +35,9 @@ pub(in crate::audit) fn waiting_for_chain(connection: &Connection) -> rusqlite::
 
 /// The transactions of the signers that wait for one, a line each: what holds a nonce up is among
 /// them, whether it waits or not.
-pub(in crate::audit) fn held_up_transactions(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+pub(in crate::audit) fn held_up_transactions(
+    connection: &Connection,
+) -> rusqlite::Result<Vec<String>> {
     let sql = "SELECT hex(t.signer) || ' ' || t.nonce || ' ' || t.state || ' in block ' || COALESCE(t.block_number, 'none') \
                FROM chain_tx t WHERE EXISTS (SELECT 1 FROM chain_tx o WHERE o.signer = t.signer AND \
                o.state IN ('taken', 'broadcast', 'mined')) ORDER BY t.signer, t.nonce";
@@ -139,13 +145,14 @@ pub(in crate::audit) type Funded = (Key, String, i64);
 
 /// All of these.
 pub(in crate::audit) fn funded(connection: &Connection) -> rusqlite::Result<Vec<Funded>> {
-    let sql =
-        "SELECT tenant, currency, SUM(amount) FROM transfer WHERE reason = 'sweep.fund' GROUP BY tenant, currency";
+    let sql = "SELECT tenant, currency, SUM(amount) FROM transfer WHERE reason = 'sweep.fund' GROUP BY tenant, currency";
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
 }
 
 /// Open tasks for operators: kind, tenant and subject.
-pub(in crate::audit) fn chores(connection: &Connection) -> rusqlite::Result<Vec<(String, Key, Key)>> {
+pub(in crate::audit) fn chores(
+    connection: &Connection,
+) -> rusqlite::Result<Vec<(String, Key, Key)>> {
     let sql = "SELECT 'refund', d.tenant, d.id FROM deposit d WHERE d.state IN ('rejected', 'failed') \
                AND d.pot = 'escrow' AND d.height IS NOT NULL \
                UNION ALL SELECT 'lift', d.tenant, d.id FROM deposit d WHERE d.state = 'legal_hold' \
@@ -191,9 +198,14 @@ pub(super) fn standings(
 }
 
 /// Where a deposit is in the chain, and of how many minor units; `None` = it is in no block.
-pub(super) fn place(connection: &Connection, (tenant, id): (Key, Key)) -> rusqlite::Result<Option<(u64, i64)>> {
-    let sql = "SELECT height, amount FROM deposit WHERE tenant = ?1 AND id = ?2 AND height IS NOT NULL";
-    let found = query(connection, sql, (tenant, id), |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
+pub(super) fn place(
+    connection: &Connection,
+    (tenant, id): (Key, Key),
+) -> rusqlite::Result<Option<(u64, i64)>> {
+    let sql =
+        "SELECT height, amount FROM deposit WHERE tenant = ?1 AND id = ?2 AND height IS NOT NULL";
+    let found =
+        query(connection, sql, (tenant, id), |row| Ok((row.get::<_, i64>(0)?, row.get(1)?)))?;
     Ok(found.into_iter().find_map(|(height, minor)| Some((u64::try_from(height).ok()?, minor))))
 }
 
@@ -233,14 +245,22 @@ pub(super) fn is_saved(connection: &Connection, hash: [u8; 32]) -> rusqlite::Res
 pub(super) type WalletEventRow = (i64, String, Key, i64);
 
 /// The wallet events of a tenant behind `after`.
-pub(super) fn events_after(connection: &Connection, tenant: Key, after: i64) -> rusqlite::Result<Vec<WalletEventRow>> {
+pub(super) fn events_after(
+    connection: &Connection,
+    tenant: Key,
+    after: i64,
+) -> rusqlite::Result<Vec<WalletEventRow>> {
     let sql = "SELECT seq, kind, aggregate, version FROM wallet_event WHERE tenant = ?1 AND seq > ?2 ORDER BY seq";
-    query(connection, sql, (tenant, after), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+    query(connection, sql, (tenant, after), |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+    })
 }
 
 /// Every tenant with the number of its newest wallet event.
 pub(super) fn heads(connection: &Connection) -> rusqlite::Result<Vec<(Key, i64)>> {
-    query(connection, "SELECT tenant, wallet_seq FROM tenant_head", [], |row| Ok((row.get(0)?, row.get(1)?)))
+    query(connection, "SELECT tenant, wallet_seq FROM tenant_head", [], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
 }
 
 /// A vault, as tables name it.
@@ -278,7 +298,9 @@ pub(super) type IntentRow = (Key, Key, String, Key, String);
 /// Every intent.
 pub(super) fn intents(connection: &Connection) -> rusqlite::Result<Vec<IntentRow>> {
     let sql = "SELECT tenant, id, kind, subject, state FROM chain_intent";
-    query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+    query(connection, sql, [], |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+    })
 }
 
 /// A delivery: event, aggregate, number there, state.
@@ -292,7 +314,12 @@ pub(super) fn deliveries(connection: &Connection) -> rusqlite::Result<Vec<Delive
 
 /// Aggregates some of whose events were given up or go nowhere: they may be delivered later, in whatever order.
 pub(super) fn given_up(connection: &Connection) -> rusqlite::Result<Vec<Key>> {
-    query(connection, "SELECT aggregate FROM delivery WHERE state IN ('dead', 'disabled')", [], |row| row.get(0))
+    query(
+        connection,
+        "SELECT aggregate FROM delivery WHERE state IN ('dead', 'disabled')",
+        [],
+        |row| row.get(0),
+    )
 }
 
 /// What a person is called for: about what.

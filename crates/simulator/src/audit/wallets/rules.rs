@@ -8,7 +8,10 @@ static WALLETS: Subject = Subject {
     from: "wallet w LEFT JOIN job j ON j.tenant = w.tenant AND j.subject = w.id",
     key: "w",
     rules: &[
-        ("I5: a wallet that waits for the chain has no job", "w.state = 'PENDING' AND j.kind IS NOT 'wallet_timer'"),
+        (
+            "I5: a wallet that waits for the chain has no job",
+            "w.state = 'PENDING' AND j.kind IS NOT 'wallet_timer'",
+        ),
         (
             "I4: a wallet spends more than it has",
             "EXISTS (SELECT 1 FROM account n WHERE n.tenant = w.tenant AND (n.code LIKE 'wallet:%' OR n.code LIKE 'escrow:%') \

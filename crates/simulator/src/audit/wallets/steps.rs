@@ -15,8 +15,16 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const ALL: [Kind; 8] =
-        [Kind::Wallet, Kind::Request, Kind::Deposit, Kind::Order, Kind::Intent, Kind::Tx, Kind::Stream, Kind::Sweep];
+    pub(super) const ALL: [Kind; 8] = [
+        Kind::Wallet,
+        Kind::Request,
+        Kind::Deposit,
+        Kind::Order,
+        Kind::Intent,
+        Kind::Tx,
+        Kind::Stream,
+        Kind::Sweep,
+    ];
 
     /// The states in which it begins.
     const fn first(self) -> &'static [&'static str] {
@@ -42,7 +50,9 @@ impl Kind {
             (Kind::Request, "EXPIRED") => &["PAID"],
             (Kind::Deposit, from) => deposit(from),
             (Kind::Order, "pending") => &["debiting", "cancelled", "failed"],
-            (Kind::Order, "debiting") => &["pending", "debited", "returning", "failed", "cancelled"],
+            (Kind::Order, "debiting") => {
+                &["pending", "debited", "returning", "failed", "cancelled"]
+            }
             (Kind::Order, "debited") => &["paying", "returning", "failed"],
             (Kind::Order, "paying") => &["settled", "debited", "returning"],
             (Kind::Order, "returning") => &["failed"],
@@ -69,7 +79,8 @@ impl Kind {
             if reached.contains(&to) {
                 return true;
             }
-            let next: Vec<&str> = reached.iter().flat_map(|from| self.next(from).iter().copied()).collect();
+            let next: Vec<&str> =
+                reached.iter().flat_map(|from| self.next(from).iter().copied()).collect();
             reached.extend(next);
             reached.sort_unstable();
             reached.dedup();
@@ -87,16 +98,26 @@ fn deposit(from: &str) -> &'static [&'static str] {
         "screening" => &["approved", "in_review", "rejected", "legal_hold", "held", "suspended"],
         // Nothing else in its escrow is on legal hold any more.
         "in_review" => &["screening", "approved", "rejected", "legal_hold", "suspended"],
-        "approved" => &["completed", "dust", "failed", "held", "in_review", "rejected", "suspended"],
+        "approved" => {
+            &["completed", "dust", "failed", "held", "in_review", "rejected", "suspended"]
+        }
         "completed" => &["suspended"],
         "legal_hold" => &["rejected", "suspended"],
         "rejected" => &["legal_hold", "refunding", "suspended"],
         "refunding" => &["refunded", "rejected", "failed"],
         // One that was given up comes back.
         "failed" => &["refunding", "suspended"],
-        "suspended" => {
-            &["dust", "held", "screening", "in_review", "approved", "completed", "rejected", "legal_hold", "failed"]
-        }
+        "suspended" => &[
+            "dust",
+            "held",
+            "screening",
+            "in_review",
+            "approved",
+            "completed",
+            "rejected",
+            "legal_hold",
+            "failed",
+        ],
         _ => &[],
     }
 }

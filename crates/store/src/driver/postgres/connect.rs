@@ -68,11 +68,18 @@ impl Connector {
         let address = tls::split(url)?;
         // The address may contain a password: only the parser's own messages are passed on.
         let mut config: Config = address.url.parse().map_err(|error: tokio_postgres::Error| {
-            StoreError::Config(std::error::Error::source(&error).map_or_else(|| error.to_string(), ToString::to_string))
+            StoreError::Config(
+                std::error::Error::source(&error)
+                    .map_or_else(|| error.to_string(), ToString::to_string),
+            )
         })?;
         config.connect_timeout(CONNECT_TIMEOUT).application_name(APPLICATION);
         config.keepalives(true).keepalives_idle(SILENCE_MAX).tcp_user_timeout(SILENCE_MAX);
-        let tls = if address.wants_tls { Some(tls::connector(address.root_file.as_deref())?) } else { None };
+        let tls = if address.wants_tls {
+            Some(tls::connector(address.root_file.as_deref())?)
+        } else {
+            None
+        };
         let local = config.get_hosts().iter().any(|host| !matches!(host, Host::Tcp(_)));
         if tls.is_none() && !local {
             config.ssl_mode(SslMode::Require).ssl_negotiation(SslNegotiation::Direct);
@@ -80,21 +87,33 @@ impl Connector {
         Ok(Connector { looking: AtomicBool::new(false), config, tls, local, room })
     }
 
-    pub(super) fn connect(self: Arc<Self>, role: Role, timeout: Span) -> Running<'static, Result<Connected, DbError>> {
+    pub(super) fn connect(
+        self: Arc<Self>,
+        role: Role,
+        timeout: Span,
+    ) -> Running<'static, Result<Connected, DbError>> {
         Box::pin(async move {
-            let Some(room) = self.room.clone() else { return self.connect_here(role, timeout).await };
+            let Some(room) = self.room.clone() else {
+                return self.connect_here(role, timeout).await;
+            };
             let connecting = room.spawn(async move { self.connect_here(role, timeout).await });
             let lost = |error| DbError::Unavailable(format!("connecting was interrupted: {error}"));
             connecting.await.unwrap_or_else(|error| Err(lost(error)))
         })
     }
 
-    async fn connect_here(&self, role: Role, statement_timeout: Span) -> Result<Connected, DbError> {
+    async fn connect_here(
+        &self,
+        role: Role,
+        statement_timeout: Span,
+    ) -> Result<Connected, DbError> {
         let flights = Flights::default();
         let connecting = async {
             let flights = flights.clone();
             match &self.tls {
-                Some(tls) => self.config.connect(OverTls { tls: tls.clone(), flights }).await.map(driven),
+                Some(tls) => {
+                    self.config.connect(OverTls { tls: tls.clone(), flights }).await.map(driven)
+                }
                 None if self.local => self.config.connect(NoTls).await.map(driven),
                 None => self.config.connect(OverNothing(flights)).await.map(driven),
             }
@@ -118,12 +137,15 @@ impl Connector {
         }
         let looked = tokio::time::timeout(LOOK_TIMEOUT, self.look_for_stuck(longer_than)).await;
         self.looking.store(false, Ordering::Relaxed);
-        looked.unwrap_or_else(|_| Err(DbError::Unavailable("the check for stuck sessions timed out".to_owned())))
+        looked.unwrap_or_else(|_| {
+            Err(DbError::Unavailable("the check for stuck sessions timed out".to_owned()))
+        })
     }
 
     async fn look_for_stuck(&self, longer_than: Span) -> Result<usize, DbError> {
         let looking = self.connect_here(Role::Reader, longer_than).await?;
-        let ended = looking.client.query(END_STUCK, &[&APPLICATION, &(longer_than.0 / 1_000)]).await;
+        let ended =
+            looking.client.query(END_STUCK, &[&APPLICATION, &(longer_than.0 / 1_000)]).await;
         ended.map(|rows| rows.len()).map_err(|error| failure::meaning(&error))
     }
 }
@@ -171,13 +193,19 @@ async fn set_up(client: &Client, role: Role, statement_timeout: Span) -> Result<
         Role::Auditor => (&READ_ONLY, &[]),
     };
     let common = common(statement_timeout);
-    let settings = common.iter().map(String::as_str).chain(access.iter().copied()).chain(plans.iter().copied());
+    let settings = common
+        .iter()
+        .map(String::as_str)
+        .chain(access.iter().copied())
+        .chain(plans.iter().copied());
     for setting in settings {
         match client.batch_execute(setting).await {
             Ok(()) => {}
             // Other engines that speak the protocol may not know a planner setting, and do not need
             // it.
-            Err(error) if is_unknown(&error) => tracing::debug!(setting, "database setting not supported, ignored"),
+            Err(error) if is_unknown(&error) => {
+                tracing::debug!(setting, "database setting not supported, ignored")
+            }
             Err(error) => return Err(failure::meaning(&error)),
         }
     }
@@ -185,7 +213,9 @@ async fn set_up(client: &Client, role: Role, statement_timeout: Span) -> Result<
 }
 
 /// Drives a connection; returns the handle that aborts it.
-fn driven<S, T>((client, connection): (Client, tokio_postgres::Connection<S, T>)) -> (Client, AbortHandle)
+fn driven<S, T>(
+    (client, connection): (Client, tokio_postgres::Connection<S, T>),
+) -> (Client, AbortHandle)
 where
     S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
     T: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
@@ -200,7 +230,9 @@ where
 }
 
 fn is_unknown(error: &tokio_postgres::Error) -> bool {
-    error.code().is_some_and(|code| [SqlState::UNDEFINED_OBJECT, SqlState::FEATURE_NOT_SUPPORTED].contains(code))
+    error.code().is_some_and(|code| {
+        [SqlState::UNDEFINED_OBJECT, SqlState::FEATURE_NOT_SUPPORTED].contains(code)
+    })
 }
 
 fn reason(error: &tokio_postgres::Error) -> String {

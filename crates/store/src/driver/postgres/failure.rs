@@ -8,7 +8,9 @@ use crate::error::{DbError, StoreError};
 /// The meaning of a failed statement; an open transaction is rolled back.
 pub(crate) fn meaning(error: &Error) -> DbError {
     let Some(reported) = error.as_db_error() else {
-        if let Some(unmade) = std::error::Error::source(error).and_then(|source| source.downcast_ref::<StoreError>()) {
+        if let Some(unmade) =
+            std::error::Error::source(error).and_then(|source| source.downcast_ref::<StoreError>())
+        {
             return unmade.clone().into();
         }
         return match error.is_closed() || is_io(error) {
@@ -22,7 +24,9 @@ pub(crate) fn meaning(error: &Error) -> DbError {
         // The last is one command's fault, and is deliberately a conflict: retried alone, only that
         // command fails.
         "40" | "23" | "22" => DbError::Conflict(why),
-        _ if *reported.code() == SqlState::LOCK_NOT_AVAILABLE || is_outgrown(error) => DbError::Conflict(why),
+        _ if *reported.code() == SqlState::LOCK_NOT_AVAILABLE || is_outgrown(error) => {
+            DbError::Conflict(why)
+        }
         "08" | "25" | "53" | "57" | "58" | "XX" => DbError::Unavailable(why),
         _ => DbError::Refused(why),
     }
@@ -31,7 +35,9 @@ pub(crate) fn meaning(error: &Error) -> DbError {
 /// The meaning of a failed COMMIT after successful statements.
 pub(super) fn of_commit(error: &Error) -> DbError {
     match error.as_db_error() {
-        Some(reported) if matches!(class(reported), "40" | "23") => DbError::Conflict(words(reported)),
+        Some(reported) if matches!(class(reported), "40" | "23") => {
+            DbError::Conflict(words(reported))
+        }
         _ => DbError::InDoubt(error.to_string()),
     }
 }
@@ -56,7 +62,9 @@ pub(super) fn is_outgrown(error: &Error) -> bool {
 
 /// Whether it only reports that an earlier statement failed.
 pub(super) fn is_consequence(error: &Error) -> bool {
-    error.as_db_error().is_some_and(|reported| *reported.code() == SqlState::IN_FAILED_SQL_TRANSACTION)
+    error
+        .as_db_error()
+        .is_some_and(|reported| *reported.code() == SqlState::IN_FAILED_SQL_TRANSACTION)
 }
 
 fn class(reported: &Reported) -> &str {

@@ -34,14 +34,18 @@ impl<'a> Params<'a> {
     pub(super) fn to_save(rows: &'a Rows<'a>) -> Params<'a> {
         match rows {
             Rows::Made(columns) => Params::Columns(columns),
-            Rows::Later(rows) => Params::Rows(WholeRows { table: rows.table(), source: Source::Later(&**rows) }),
+            Rows::Later(rows) => {
+                Params::Rows(WholeRows { table: rows.table(), source: Source::Later(&**rows) })
+            }
         }
     }
 
     /// The form that the statement takes: whole rows for inserts, otherwise column by column.
     pub(super) const fn taken_by(self, stmt: &'static Stmt) -> Params<'a> {
         match (self, stmt.inserted()) {
-            (Params::Columns(columns), Some(table)) => Params::Rows(WholeRows { table, source: Source::Made(columns) }),
+            (Params::Columns(columns), Some(table)) => {
+                Params::Rows(WholeRows { table, source: Source::Made(columns) })
+            }
             (params, _) => params,
         }
     }
@@ -49,8 +53,12 @@ impl<'a> Params<'a> {
     fn refs(&self) -> Vec<&(dyn ToSql + Sync)> {
         match self {
             Params::None => Vec::new(),
-            Params::Values(values) => values.iter().map(|value| value as &(dyn ToSql + Sync)).collect(),
-            Params::Columns(columns) => columns.columns().iter().map(|column| column as &(dyn ToSql + Sync)).collect(),
+            Params::Values(values) => {
+                values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+            }
+            Params::Columns(columns) => {
+                columns.columns().iter().map(|column| column as &(dyn ToSql + Sync)).collect()
+            }
             Params::Rows(rows) => vec![rows],
         }
     }
@@ -61,7 +69,11 @@ pub(super) type Results = Vec<Result<Answer, Error>>;
 
 type Flying<'a> = Pin<Box<dyn Future<Output = Result<Answer, Error>> + Send + 'a>>;
 
-async fn run(client: &Client, statement: &Statement, params: Vec<&(dyn ToSql + Sync)>) -> Result<Answer, Error> {
+async fn run(
+    client: &Client,
+    statement: &Statement,
+    params: Vec<&(dyn ToSql + Sync)>,
+) -> Result<Answer, Error> {
     let mut stream = pin!(client.query_raw(statement, params).await?);
     let mut rows = Vec::new();
     while let Some(row) = stream.try_next().await? {
@@ -80,8 +92,10 @@ const AHEAD: usize = 3;
 /// at that point was not sent (its parameters could not be encoded): then nothing after it is sent
 /// either, in particular no COMMIT.
 pub(super) async fn fly(client: &Client, statements: &[(Statement, Params<'_>)]) -> Results {
-    let mut flying: Vec<Flying<'_>> =
-        statements.iter().map(|(stmt, params)| Box::pin(run(client, stmt, params.refs())) as Flying<'_>).collect();
+    let mut flying: Vec<Flying<'_>> = statements
+        .iter()
+        .map(|(stmt, params)| Box::pin(run(client, stmt, params.refs())) as Flying<'_>)
+        .collect();
     let mut results: Vec<Option<Result<Answer, Error>>> = flying.iter().map(|_| None).collect();
     let mut sent = 0;
     poll_fn(|cx| {
@@ -118,10 +132,14 @@ pub(super) fn all(results: Results) -> Result<Vec<Answer>, DbError> {
 
 /// The answers of a flight that ends in COMMIT (without COMMIT's own): landed, failed, or unknown.
 pub(super) fn committed(mut results: Results) -> Result<Vec<Answer>, DbError> {
-    let cause = results.iter().filter_map(|result| result.as_ref().err()).find(|error| !failure::is_consequence(error));
+    let cause = results
+        .iter()
+        .filter_map(|result| result.as_ref().err())
+        .find(|error| !failure::is_consequence(error));
     if let Some(error) = cause {
-        let is_commit =
-            results.last().is_some_and(|last| last.as_ref().err().is_some_and(|it| std::ptr::eq(it, error)));
+        let is_commit = results
+            .last()
+            .is_some_and(|last| last.as_ref().err().is_some_and(|it| std::ptr::eq(it, error)));
         return Err(match failure::is_definite(error) {
             true if is_commit => failure::of_commit(error),
             true => failure::meaning(error),

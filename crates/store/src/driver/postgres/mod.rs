@@ -43,8 +43,10 @@ pub(crate) static BEGIN_SNAPSHOT: Stmt =
 pub(crate) static COMMIT: Stmt = Stmt::written("commit", "COMMIT");
 /// The database's clock, read after the heads are locked, so that a tenant's batches never go back
 /// in time.
-pub(crate) static CLOCK: Stmt =
-    Stmt::written("clock", "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)");
+pub(crate) static CLOCK: Stmt = Stmt::written(
+    "clock",
+    "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)",
+);
 
 /// How long connections wait beyond the server's own statement timeout before a statement counts as
 /// lost.
@@ -68,7 +70,13 @@ impl Postgres {
     pub(crate) fn open(url: &str, options: &Options) -> Result<Postgres, StoreError> {
         let connector = Arc::new(connect::Connector::new(url, options.connections.clone())?);
         let pool = |role, size, timeout: Span| {
-            Arc::new(Pool::new(Arc::clone(&connector), role, size, timeout, timeout.to_duration() + LOST_AFTER))
+            Arc::new(Pool::new(
+                Arc::clone(&connector),
+                role,
+                size,
+                timeout,
+                timeout.to_duration() + LOST_AFTER,
+            ))
         };
         let timeout = options.statement_timeout;
         Ok(Postgres {
@@ -93,15 +101,26 @@ impl Postgres {
         self.writers.lease().await
     }
 
-    pub(crate) async fn query(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Row>, DbError> {
+    pub(crate) async fn query(
+        &self,
+        stmt: &'static Stmt,
+        params: Vec<Value>,
+    ) -> Result<Vec<Row>, DbError> {
         self.read(stmt, Params::Values(&params)).await
     }
 
-    pub(crate) async fn query_keys(&self, stmt: &'static Stmt, keys: Columns<'static>) -> Result<Vec<Row>, DbError> {
+    pub(crate) async fn query_keys(
+        &self,
+        stmt: &'static Stmt,
+        keys: Columns<'static>,
+    ) -> Result<Vec<Row>, DbError> {
         self.read(stmt, Params::Columns(&keys)).await
     }
 
-    pub(crate) async fn snapshot(&self, queries: Vec<(&'static Stmt, Vec<Value>)>) -> Result<Vec<Vec<Row>>, DbError> {
+    pub(crate) async fn snapshot(
+        &self,
+        queries: Vec<(&'static Stmt, Vec<Value>)>,
+    ) -> Result<Vec<Vec<Row>>, DbError> {
         let mut lease = self.auditors.lease_fresh().await?;
         let mut statements = vec![(&BEGIN_SNAPSHOT, Params::None)];
         statements.extend(queries.iter().map(|(stmt, params)| (*stmt, Params::Values(params))));
@@ -190,7 +209,9 @@ impl Postgres {
         keys: &Arc<Keys>,
     ) -> Result<Attempted, ExecuteError> {
         let keys = Arc::clone(keys);
-        let saved = uncut(async move { save(&mut lease, opening, &ws, batch, &keys).await.map(|()| ws) }).await;
+        let saved =
+            uncut(async move { save(&mut lease, opening, &ws, batch, &keys).await.map(|()| ws) })
+                .await;
         match saved {
             Ok(ws) => self.faults.after_commit(batch).map(|()| Attempted::Done(ws)),
             Err(error) => batch_failed(batch, error),
@@ -198,7 +219,11 @@ impl Postgres {
     }
 
     /// The first flight.
-    async fn begin(&self, loads: &[Load], keys: &Keys) -> Result<(Lease, Box<WorkingSet>), DbError> {
+    async fn begin(
+        &self,
+        loads: &[Load],
+        keys: &Keys,
+    ) -> Result<(Lease, Box<WorkingSet>), DbError> {
         let mut lease = self.writers.lease().await?;
         let mut statements = Vec::with_capacity(loads.len() + 2);
         statements.push((&BEGIN, Params::None));
@@ -215,9 +240,12 @@ impl Postgres {
             }
             Err(error) => return Err(error),
         };
-        let mut rows: Vec<Vec<Row>> = answers.into_iter().skip(1).map(|answer| answer.rows).collect();
+        let mut rows: Vec<Vec<Row>> =
+            answers.into_iter().skip(1).map(|answer| answer.rows).collect();
         let clock = rows.remove(heads.len());
-        let clock = clock.first().ok_or_else(|| DbError::Corrupt("the database returned no time".to_owned()))?;
+        let clock = clock
+            .first()
+            .ok_or_else(|| DbError::Corrupt("the database returned no time".to_owned()))?;
         let now = Timestamp(clock.fields().int()?) + Span(self.clock_offset());
         let ws = load::working_set(now, loads, &rows, keys)?;
         Ok((lease, Box::new(ws)))
@@ -266,7 +294,9 @@ async fn save(
     let begins = opening == Opening::Begin;
     // One head is locked by its update. Several are locked in the common order, which an update
     // need not keep.
-    let lock = begins.then(|| load::head_lock(ws.changed_heads().into_iter())).filter(|(_, heads)| heads.len() > 1);
+    let lock = begins
+        .then(|| load::head_lock(ws.changed_heads().into_iter()))
+        .filter(|(_, heads)| heads.len() > 1);
     let mut statements = Vec::with_capacity(writes.len() + 3);
     statements.extend(begins.then_some((&BEGIN, Params::None)));
     statements.extend(lock.iter().map(|(lock, heads)| (*lock, Params::Columns(heads))));
@@ -285,7 +315,12 @@ async fn save(
         if write.exact && answer.affected != write.rows.len() as u64 {
             // Rows of these tables are never deleted, and a stale value fails the guard: the data
             // was modified externally.
-            let why = format!("{} found {} of {} rows", write.stmt.name, answer.affected, write.rows.len());
+            let why = format!(
+                "{} found {} of {} rows",
+                write.stmt.name,
+                answer.affected,
+                write.rows.len()
+            );
             return Err(DbError::Corrupt(format!("committed, but {why}")));
         }
     }
@@ -298,7 +333,9 @@ async fn transact(lease: &mut Lease, steps: &[Step]) -> Result<Vec<Answer>, DbEr
     let mut answers = flight::all(lease.flight(&statements).await?)?;
     answers.remove(0);
     let mut pairs = steps.iter().zip(&answers);
-    if let Some((step, answer)) = pairs.find(|(step, answer)| step.rows.is_some_and(|rows| rows != answer.affected)) {
+    if let Some((step, answer)) =
+        pairs.find(|(step, answer)| step.rows.is_some_and(|rows| rows != answer.affected))
+    {
         let why = format!("{} affected {} rows", step.stmt.name, answer.affected);
         lease.roll_back().await?;
         return Err(DbError::Conflict(why));
@@ -312,7 +349,7 @@ async fn transact(lease: &mut Lease, steps: &[Step]) -> Result<Vec<Answer>, DbEr
 async fn uncut<T: Send + 'static>(
     work: impl Future<Output = Result<T, DbError>> + Send + 'static,
 ) -> Result<T, DbError> {
-    tokio::spawn(work)
-        .await
-        .unwrap_or_else(|error| Err(DbError::InDoubt(format!("a transaction was interrupted: {error}"))))
+    tokio::spawn(work).await.unwrap_or_else(|error| {
+        Err(DbError::InDoubt(format!("a transaction was interrupted: {error}")))
+    })
 }

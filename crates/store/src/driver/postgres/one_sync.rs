@@ -154,7 +154,11 @@ impl<S: AsyncWrite + Unpin> OneSync<S> {
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for OneSync<S> {
-    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         while this.ready.is_empty() {
             this.received.reserve(CHUNK);
@@ -172,7 +176,11 @@ impl<S: AsyncRead + Unpin> AsyncRead for OneSync<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for OneSync<S> {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let this = self.get_mut();
         if this.out.len() > CHUNK {
             ready!(this.poll_send(cx))?;

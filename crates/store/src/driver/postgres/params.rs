@@ -65,13 +65,18 @@ impl WholeRows<'_> {
     /// The position of each field of the table's type. A column that this version does not know
     /// (added by a newer version's migration) is sent as null and not inserted.
     fn places(&self, fields: &[Field]) -> Vec<Option<usize>> {
-        fields.iter().map(|field| self.table.columns.iter().position(|(name, _)| *name == field.name())).collect()
+        fields
+            .iter()
+            .map(|field| self.table.columns.iter().position(|(name, _)| *name == field.name()))
+            .collect()
     }
 }
 
 impl ToSql for WholeRows<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Encoded {
-        let Kind::Array(row_type) = ty.kind() else { return Err(format!("{ty} is not an array").into()) };
+        let Kind::Array(row_type) = ty.kind() else {
+            return Err(format!("{ty} is not an array").into());
+        };
         let Kind::Composite(fields) = row_type.kind() else {
             return Err(format!("{row_type} is not a row type").into());
         };

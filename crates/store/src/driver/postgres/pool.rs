@@ -66,7 +66,8 @@ impl Pool {
     }
 
     async fn take(self: &Arc<Pool>, may_be_idle: bool) -> Result<Lease, DbError> {
-        let waited = tokio::time::timeout(self.timeout, Arc::clone(&self.permits).acquire_owned()).await;
+        let waited =
+            tokio::time::timeout(self.timeout, Arc::clone(&self.permits).acquire_owned()).await;
         let permit = match waited {
             Ok(Ok(permit)) => permit,
             _ => return Err(DbError::Unavailable("every connection is busy".to_owned())),
@@ -83,7 +84,13 @@ impl Pool {
                 Connection { client, one_sync, driver, statements: HashMap::new(), flights: 0 }
             }
         };
-        Ok(Lease { connection: Some(connection), pool: Arc::clone(self), clean: true, fits: true, _permit: permit })
+        Ok(Lease {
+            connection: Some(connection),
+            pool: Arc::clone(self),
+            clean: true,
+            fits: true,
+            _permit: permit,
+        })
     }
 
     /// Discards plans that were made for tables of another size.
@@ -91,7 +98,9 @@ impl Pool {
         if !PLANS_ANEW_AFTER.contains(&connection.flights) {
             return;
         }
-        let discarded = tokio::time::timeout(self.timeout, connection.client.batch_execute("DISCARD PLANS")).await;
+        let discarded =
+            tokio::time::timeout(self.timeout, connection.client.batch_execute("DISCARD PLANS"))
+                .await;
         if let Ok(Err(error)) = discarded {
             // Old plans are slow, not wrong; a server that does not know the command keeps its
             // plans.
@@ -142,7 +151,9 @@ pub(crate) struct Lease {
 
 impl Lease {
     fn connection(&mut self) -> Result<&mut Connection, DbError> {
-        self.connection.as_mut().ok_or_else(|| DbError::Unavailable("the connection is gone".to_owned()))
+        self.connection
+            .as_mut()
+            .ok_or_else(|| DbError::Unavailable("the connection is gone".to_owned()))
     }
 
     pub(crate) fn client(&mut self) -> Result<&Client, DbError> {
@@ -178,7 +189,10 @@ impl Lease {
     }
 
     /// Sends statements together. Afterwards a transaction may be open: see [`Lease::is_clean`].
-    pub(super) async fn flight(&mut self, statements: &[(&'static Stmt, Params<'_>)]) -> Result<Results, DbError> {
+    pub(super) async fn flight(
+        &mut self,
+        statements: &[(&'static Stmt, Params<'_>)],
+    ) -> Result<Results, DbError> {
         self.clean = false;
         let timeout = self.pool.timeout;
         let connection = self.connection()?;
@@ -188,10 +202,13 @@ impl Lease {
             prepared.push((connection.prepared(stmt, timeout).await?, params.taken_by(stmt)));
         }
         connection.one_sync.begin(prepared.len());
-        let flying = tokio::time::timeout(timeout, flight::fly(&connection.client, &prepared)).await;
+        let flying =
+            tokio::time::timeout(timeout, flight::fly(&connection.client, &prepared)).await;
         match flying {
             Ok(results) => {
-                let failed = |what: fn(&Error) -> bool| results.iter().filter_map(|it| it.as_ref().err()).any(what);
+                let failed = |what: fn(&Error) -> bool| {
+                    results.iter().filter_map(|it| it.as_ref().err()).any(what)
+                };
                 if failed(failure::is_waited_out) && self.pool.role == Role::Writer {
                     self.pool.free_the_way();
                 }
@@ -225,7 +242,11 @@ impl Lease {
     }
 
     /// Runs one statement that is a transaction of its own.
-    pub(super) async fn one(&mut self, stmt: &'static Stmt, params: Params<'_>) -> Result<Answer, DbError> {
+    pub(super) async fn one(
+        &mut self,
+        stmt: &'static Stmt,
+        params: Params<'_>,
+    ) -> Result<Answer, DbError> {
         let mut results = self.flight(&[(stmt, params)]).await?;
         let result = results.pop().unwrap_or_else(|| Ok(Answer::default()));
         // An error that the server itself reported has ended the statement, not the connection.
@@ -236,7 +257,9 @@ impl Lease {
     /// Ends an open transaction.
     pub(crate) async fn roll_back(&mut self) -> Result<(), DbError> {
         let timeout = self.pool.timeout;
-        let rolled_back = tokio::time::timeout(timeout, self.connection()?.client.batch_execute("ROLLBACK")).await;
+        let rolled_back =
+            tokio::time::timeout(timeout, self.connection()?.client.batch_execute("ROLLBACK"))
+                .await;
         match rolled_back {
             Ok(Ok(())) => {
                 self.clean = true;
@@ -253,19 +276,27 @@ impl Drop for Lease {
         if !self.clean {
             self.cut_off();
         }
-        if let Some(connection) = self.connection.take().filter(|it| self.fits && !it.client.is_closed()) {
+        if let Some(connection) =
+            self.connection.take().filter(|it| self.fits && !it.client.is_closed())
+        {
             self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
     }
 }
 
 impl Connection {
-    async fn prepared(&mut self, stmt: &'static Stmt, timeout: Duration) -> Result<Statement, DbError> {
+    async fn prepared(
+        &mut self,
+        stmt: &'static Stmt,
+        timeout: Duration,
+    ) -> Result<Statement, DbError> {
         if let Some(statement) = self.statements.get(stmt.name) {
             return Ok(statement.clone());
         }
-        let prepared = tokio::time::timeout(timeout, self.client.prepare(stmt.sql(Dialect::Postgres))).await;
-        let prepared = prepared.map_err(|_| DbError::Unavailable("no answer in time".to_owned()))?;
+        let prepared =
+            tokio::time::timeout(timeout, self.client.prepare(stmt.sql(Dialect::Postgres))).await;
+        let prepared =
+            prepared.map_err(|_| DbError::Unavailable("no answer in time".to_owned()))?;
         let statement = prepared.map_err(|error| failure::meaning(&error))?;
         self.statements.insert(stmt.name, statement.clone());
         Ok(statement)

@@ -27,7 +27,9 @@ pub(super) fn split(url: &str) -> Result<Address, StoreError> {
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         match pair.split_once('=') {
             Some(("sslmode", value)) => mode = value,
-            Some(("sslrootcert", value)) => root_file = Some(value.replace("%2F", "/").replace("%2f", "/")),
+            Some(("sslrootcert", value)) => {
+                root_file = Some(value.replace("%2F", "/").replace("%2f", "/"))
+            }
             _ => kept.push(pair),
         }
     }
@@ -42,11 +44,13 @@ pub(super) fn split(url: &str) -> Result<Address, StoreError> {
 
 /// A TLS connector that trusts a file's authorities, or the system's.
 pub(super) fn connector(root_file: Option<&str>) -> Result<MakeRustlsConnect, StoreError> {
-    let config = |what: &str, error: &dyn std::fmt::Display| StoreError::Config(format!("{what}: {error}"));
+    let config =
+        |what: &str, error: &dyn std::fmt::Display| StoreError::Config(format!("{what}: {error}"));
     let mut roots = RootCertStore::empty();
     match root_file {
         Some(path) => {
-            let found = CertificateDer::pem_file_iter(path).map_err(|error| config("sslrootcert", &error))?;
+            let found = CertificateDer::pem_file_iter(path)
+                .map_err(|error| config("sslrootcert", &error))?;
             for certificate in found {
                 let certificate = certificate.map_err(|error| config("sslrootcert", &error))?;
                 roots.add(certificate).map_err(|error| config("sslrootcert", &error))?;
@@ -58,7 +62,9 @@ pub(super) fn connector(root_file: Option<&str>) -> Result<MakeRustlsConnect, St
         }
     }
     if roots.is_empty() {
-        return Err(StoreError::Config("no trusted certificate authority: set sslrootcert".to_owned()));
+        return Err(StoreError::Config(
+            "no trusted certificate authority: set sslrootcert".to_owned(),
+        ));
     }
     let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
     let tls = ClientConfig::builder_with_provider(provider)
@@ -87,7 +93,11 @@ mod tests {
             ),
         ] {
             let root_file = root_file.map(str::to_owned);
-            assert_eq!(split(url), Ok(Address { url: expected.to_owned(), wants_tls, root_file }), "{url}");
+            assert_eq!(
+                split(url),
+                Ok(Address { url: expected.to_owned(), wants_tls, root_file }),
+                "{url}"
+            );
         }
         assert!(matches!(split("postgres://a@b/c?sslmode=maybe"), Err(StoreError::Config(_))));
     }

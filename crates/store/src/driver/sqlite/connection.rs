@@ -22,7 +22,8 @@ const CACHE_KIB: i32 = -65_536;
 /// Opens the only connection of an in-memory database.
 pub(super) fn open_memory() -> Result<Connection, StoreError> {
     let connection = Connection::open_in_memory().map_err(unusable)?;
-    set_up(&connection, "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;").map_err(unusable)?;
+    set_up(&connection, "PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;")
+        .map_err(unusable)?;
     Ok(connection)
 }
 
@@ -46,7 +47,9 @@ pub(super) fn open_writer(path: &str, options: &Options) -> Result<Connection, S
 
 /// Opens a file read-only.
 pub(super) fn open_reader(path: &str, timeout: Span) -> Result<Connection, DbError> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(path, flags).map_err(failure)?;
     connection.busy_timeout(timeout.to_duration()).map_err(failure)?;
     set_up(&connection, "PRAGMA query_only = ON; PRAGMA temp_store = MEMORY;").map_err(failure)?;
@@ -125,7 +128,11 @@ pub(super) fn prepare(connection: &Connection, stmt: &Stmt) -> Result<(), DbErro
 }
 
 /// Runs one statement with its parameters.
-pub(crate) fn run(connection: &Connection, stmt: &Stmt, params: &[Value]) -> Result<Answer, DbError> {
+pub(crate) fn run(
+    connection: &Connection,
+    stmt: &Stmt,
+    params: &[Value],
+) -> Result<Answer, DbError> {
     let mut statement = connection.prepare_cached(stmt.sql(Dialect::Sqlite)).map_err(failure)?;
     for (at, value) in params.iter().enumerate() {
         statement.raw_bind_parameter(at + 1, cell(value)).map_err(failure)?;
@@ -141,7 +148,11 @@ pub(crate) fn run(connection: &Connection, stmt: &Stmt, params: &[Value]) -> Res
 }
 
 /// Runs a query once per row of keys.
-pub(super) fn query_each(connection: &Connection, stmt: &Stmt, keys: &Columns<'_>) -> Result<Vec<Row>, DbError> {
+pub(super) fn query_each(
+    connection: &Connection,
+    stmt: &Stmt,
+    keys: &Columns<'_>,
+) -> Result<Vec<Row>, DbError> {
     let mut statement = connection.prepare_cached(stmt.sql(Dialect::Sqlite)).map_err(failure)?;
     let mut rows = Vec::with_capacity(keys.len());
     for row in 0..keys.len() {
@@ -152,7 +163,11 @@ pub(super) fn query_each(connection: &Connection, stmt: &Stmt, keys: &Columns<'_
 }
 
 /// Runs a writing statement once per row; returns how many rows were affected.
-pub(super) fn execute_each(connection: &Connection, stmt: &Stmt, rows: &Columns<'_>) -> Result<usize, DbError> {
+pub(super) fn execute_each(
+    connection: &Connection,
+    stmt: &Stmt,
+    rows: &Columns<'_>,
+) -> Result<usize, DbError> {
     let mut statement = connection.prepare_cached(stmt.sql(Dialect::Sqlite)).map_err(failure)?;
     let mut affected = 0;
     for row in 0..rows.len() {
@@ -185,11 +200,14 @@ fn value(value: ValueRef<'_>) -> Result<Value, DbError> {
         ValueRef::Null => Value::Null,
         ValueRef::Integer(value) => Value::Int(value),
         ValueRef::Text(bytes) => {
-            let text = std::str::from_utf8(bytes).map_err(|_| DbError::Corrupt("text is not UTF-8".to_owned()))?;
+            let text = std::str::from_utf8(bytes)
+                .map_err(|_| DbError::Corrupt("text is not UTF-8".to_owned()))?;
             Value::Text(text.to_owned())
         }
         ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
-        ValueRef::Real(_) => return Err(DbError::Corrupt("a column holds a floating-point number".to_owned())),
+        ValueRef::Real(_) => {
+            return Err(DbError::Corrupt("a column holds a floating-point number".to_owned()));
+        }
     })
 }
 
@@ -255,7 +273,8 @@ mod tests {
         let writer = open_memory().expect("opened");
         writer.execute_batch(TABLE).expect("made");
         for connection in [&writer, &reader] {
-            let mut statement = connection.prepare("SELECT id FROM t WHERE state = ?1").expect("prepared");
+            let mut statement =
+                connection.prepare("SELECT id FROM t WHERE state = ?1").expect("prepared");
             for (state, id) in [("open", 1), ("over", 2), ("open", 1)] {
                 assert_eq!(statement.query_row([state], |row| row.get::<_, i64>(0)), Ok(id));
             }

@@ -64,7 +64,9 @@ impl Sqlite {
     #[cfg(feature = "simulation")]
     pub(crate) fn in_place<T>(&self, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
         match &self.mode {
-            Mode::InPlace(connection) => Some(work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner))),
+            Mode::InPlace(connection) => {
+                Some(work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner)))
+            }
             Mode::File { .. } => None,
         }
     }
@@ -75,7 +77,9 @@ impl Sqlite {
         work: impl FnOnce(&mut Connection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
         match &self.mode {
-            Mode::InPlace(connection) => work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner)),
+            Mode::InPlace(connection) => {
+                work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner))
+            }
             Mode::File { writer, .. } => writer.run(work).await,
         }
     }
@@ -85,17 +89,29 @@ impl Sqlite {
         work: impl FnOnce(&mut Connection) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, DbError> {
         match &self.mode {
-            Mode::InPlace(connection) => work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner)),
+            Mode::InPlace(connection) => {
+                work(&mut connection.lock().unwrap_or_else(PoisonError::into_inner))
+            }
             Mode::File { readers, .. } => readers.run(work).await,
         }
     }
 
-    pub(crate) async fn query(&self, stmt: &'static Stmt, params: Vec<Value>) -> Result<Vec<Row>, DbError> {
-        self.on_reader(move |connection| connection::run(connection, stmt, &params).map(|answer| answer.rows)).await
+    pub(crate) async fn query(
+        &self,
+        stmt: &'static Stmt,
+        params: Vec<Value>,
+    ) -> Result<Vec<Row>, DbError> {
+        self.on_reader(move |connection| {
+            connection::run(connection, stmt, &params).map(|answer| answer.rows)
+        })
+        .await
     }
 
     /// One reading transaction sees one state of the log.
-    pub(crate) async fn snapshot(&self, queries: Vec<(&'static Stmt, Vec<Value>)>) -> Result<Vec<Vec<Row>>, DbError> {
+    pub(crate) async fn snapshot(
+        &self,
+        queries: Vec<(&'static Stmt, Vec<Value>)>,
+    ) -> Result<Vec<Vec<Row>>, DbError> {
         let read = move |connection: &mut Connection| {
             let transaction = connection::begin_reading(connection)?;
             let run = |(stmt, params): &(&'static Stmt, Vec<Value>)| {
@@ -106,7 +122,11 @@ impl Sqlite {
         self.on_reader(read).await
     }
 
-    pub(crate) async fn query_keys(&self, stmt: &'static Stmt, keys: Columns<'static>) -> Result<Vec<Row>, DbError> {
+    pub(crate) async fn query_keys(
+        &self,
+        stmt: &'static Stmt,
+        keys: Columns<'static>,
+    ) -> Result<Vec<Row>, DbError> {
         self.on_reader(move |connection| connection::query_each(connection, stmt, &keys)).await
     }
 
@@ -119,7 +139,11 @@ impl Sqlite {
     }
 
     /// On the writer, which sees the latest write.
-    pub(crate) async fn write_if(&self, question: Step, steps: Vec<Step>) -> Result<Vec<Answer>, DbError> {
+    pub(crate) async fn write_if(
+        &self,
+        question: Step,
+        steps: Vec<Step>,
+    ) -> Result<Vec<Answer>, DbError> {
         self.on_writer(move |connection| {
             let answer = run_step(connection, &question)?;
             if answer.rows.is_empty() { Ok(Vec::new()) } else { run_steps(connection, &steps) }
@@ -139,7 +163,9 @@ impl Sqlite {
                 let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
                 self.attempt_in_place(&mut connection, batch, &loads, keys, decide)
             }
-            Mode::File { writer, .. } => self.attempt_on_thread(writer, batch, loads, keys, decide).await,
+            Mode::File { writer, .. } => {
+                self.attempt_on_thread(writer, batch, loads, keys, decide).await
+            }
         };
         match result {
             Ok(ws) => self.faults.after_commit(batch).map(|()| Attempted::Done(ws)),
@@ -236,9 +262,16 @@ impl From<DbError> for Failed {
     }
 }
 
-fn load_all(connection: &Connection, now: Timestamp, loads: &[Load], keys: &Keys) -> Result<Box<WorkingSet>, DbError> {
-    let answers: Result<Vec<Vec<Row>>, DbError> =
-        loads.iter().map(|load| connection::query_each(connection, load.stmt, &load.keys)).collect();
+fn load_all(
+    connection: &Connection,
+    now: Timestamp,
+    loads: &[Load],
+    keys: &Keys,
+) -> Result<Box<WorkingSet>, DbError> {
+    let answers: Result<Vec<Vec<Row>>, DbError> = loads
+        .iter()
+        .map(|load| connection::query_each(connection, load.stmt, &load.keys))
+        .collect();
     Ok(Box::new(load::working_set(now, loads, &answers?, keys)?))
 }
 
@@ -264,7 +297,10 @@ fn run_steps(connection: &mut Connection, steps: &[Step]) -> Result<Vec<Answer>,
     for step in steps {
         let answer = run_step(&transaction, step)?;
         if step.rows.is_some_and(|rows| rows != answer.affected) {
-            return Err(DbError::Conflict(format!("{} affected {} rows", step.stmt.name, answer.affected)));
+            return Err(DbError::Conflict(format!(
+                "{} affected {} rows",
+                step.stmt.name, answer.affected
+            )));
         }
         answers.push(answer);
     }

@@ -46,8 +46,8 @@ impl Readers {
             home.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             result
         };
-        tokio::task::spawn_blocking(read)
-            .await
-            .unwrap_or_else(|error| Err(DbError::Unavailable(format!("a read was interrupted: {error}"))))
+        tokio::task::spawn_blocking(read).await.unwrap_or_else(|error| {
+            Err(DbError::Unavailable(format!("a read was interrupted: {error}")))
+        })
     }
 }

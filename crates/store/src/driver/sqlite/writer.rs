@@ -22,7 +22,9 @@ impl<T> Pending<T> {
     /// Returns the work's result.
     pub(super) async fn end(self) -> Result<T, DbError> {
         // The sender is dropped unused only if the work panicked, possibly while committing.
-        self.0.await.unwrap_or_else(|_| Err(DbError::InDoubt("the writer's work was interrupted".to_owned())))
+        self.0.await.unwrap_or_else(|_| {
+            Err(DbError::InDoubt("the writer's work was interrupted".to_owned()))
+        })
     }
 }
 
@@ -33,16 +35,18 @@ impl Writer {
             while let Some(work) = waiting.blocking_recv() {
                 // A panic in one piece of work has rolled its transaction back; the next one finds
                 // a clean connection.
-                let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&mut connection)));
+                let done = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                    work(&mut connection)
+                }));
                 if done.is_err() {
                     tracing::error!("transaction panicked, rolled back");
                 }
             }
         };
         let thread = std::thread::Builder::new().name("sqlite-writer".to_owned());
-        thread
-            .spawn(run)
-            .map_err(|error| StoreError::Unavailable(format!("writer thread could not be started: {error}")))?;
+        thread.spawn(run).map_err(|error| {
+            StoreError::Unavailable(format!("writer thread could not be started: {error}"))
+        })?;
         Ok(Writer { work })
     }
 
@@ -54,7 +58,10 @@ impl Writer {
         let (done, pending) = oneshot::channel();
         // The caller may be gone.
         let work: Work = Box::new(move |connection| _ = done.send(work(connection)));
-        self.work.send(work).await.map_err(|_| DbError::Unavailable("the writer's thread has ended".to_owned()))?;
+        self.work
+            .send(work)
+            .await
+            .map_err(|_| DbError::Unavailable("the writer's thread has ended".to_owned()))?;
         Ok(Pending(pending))
     }
 

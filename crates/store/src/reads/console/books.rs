@@ -104,12 +104,25 @@ pub struct TrialLine {
 impl TrialLine {
     fn empty(name: &str) -> Result<TrialLine, StoreError> {
         let account = AccountCode::parse(name);
-        let many = || name.split_once(':').and_then(|(_, coin)| StableCoin::parse(coin)).map(StableCoin::currency);
+        let many = || {
+            name.split_once(':')
+                .and_then(|(_, coin)| StableCoin::parse(coin))
+                .map(StableCoin::currency)
+        };
         let currency = account.as_ref().map(AccountCode::currency).or_else(many);
-        let currency = currency.ok_or_else(|| StoreError::Corrupt(format!("unknown account {name:?}")))?;
+        let currency =
+            currency.ok_or_else(|| StoreError::Corrupt(format!("unknown account {name:?}")))?;
         let name = name.to_owned();
         let (debits_pending, debits_posted, credits_pending, credits_posted) = (0, 0, 0, 0);
-        Ok(TrialLine { name, account, currency, debits_pending, debits_posted, credits_pending, credits_posted })
+        Ok(TrialLine {
+            name,
+            account,
+            currency,
+            debits_pending,
+            debits_posted,
+            credits_pending,
+            credits_posted,
+        })
     }
 
     /// Final credits less final debits.
@@ -141,7 +154,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::shared_accounts`].
-    pub async fn account(&self, tenant: TenantId, code: &AccountCode) -> Result<Option<Account>, StoreError> {
+    pub async fn account(
+        &self,
+        tenant: TenantId,
+        code: &AccountCode,
+    ) -> Result<Option<Account>, StoreError> {
         let rows = self.query(&ONE, vec![tenant.0.into(), code.to_string().into()]).await?;
         rows.first().map(|row| rows::ledger::read_account(&mut row.fields())).transpose()
     }
@@ -162,7 +179,11 @@ impl Store {
         let mut queries: Vec<(&'static Stmt, Vec<Value>)> = vec![(&NOW, vec![tenant.0.into()])];
         if let Some(at) = at {
             let first = self.first_transfer_after(tenant, at, &keys).await?;
-            if !self.query(&BEYOND, vec![tenant.0.into(), first.into(), most(taken_back)]).await?.is_empty() {
+            if !self
+                .query(&BEYOND, vec![tenant.0.into(), first.into(), most(taken_back)])
+                .await?
+                .is_empty()
+            {
                 return Ok(None);
             }
             let since = vec![tenant.0.into(), first.into(), at.0.into()];
@@ -170,8 +191,10 @@ impl Store {
         }
         let answers = self.driver().snapshot(queries).await?;
         let mut lines: BTreeMap<String, TrialLine> = BTreeMap::new();
-        for (which, row) in
-            answers.iter().enumerate().flat_map(|(which, rows)| rows.iter().map(move |row| (which, row)))
+        for (which, row) in answers
+            .iter()
+            .enumerate()
+            .flat_map(|(which, rows)| rows.iter().map(move |row| (which, row)))
         {
             let mut fields = row.fields();
             let name = fields.text()?;
@@ -200,7 +223,12 @@ impl Store {
 
     /// An id below those of all transfers made after `at`. The latest one shows the offset of the
     /// clock that numbers transfers.
-    async fn first_transfer_after(&self, tenant: TenantId, at: Timestamp, keys: &Keys) -> Result<Uuid, StoreError> {
+    async fn first_transfer_after(
+        &self,
+        tenant: TenantId,
+        at: Timestamp,
+        keys: &Keys,
+    ) -> Result<Uuid, StoreError> {
         let rows = self.query(&NEWEST, vec![tenant.0.into()]).await?;
         let Some(row) = rows.first() else { return Ok(Uuid::nil()) };
         let mut fields = row.fields();

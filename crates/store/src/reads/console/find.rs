@@ -3,7 +3,8 @@
 use domain::chain::{Address, TxHash};
 use domain::event::Event;
 use domain::ids::{
-    DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, TenantId, TransferId, WalletId,
+    DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, TenantId,
+    TransferId, WalletId,
 };
 use domain::time::Span;
 use uuid::Uuid;
@@ -56,12 +57,18 @@ static BY_HASH: Stmt = Stmt::written(
      UNION ALL SELECT 'chain_tx', a.tx FROM chain_attempt a WHERE a.hash = $2 AND a.tenant = $1 \
      UNION ALL SELECT 'wallet', u.wallet FROM unsupported_asset u WHERE u.tenant = $1 AND u.tx = $2",
 );
-static CHAIN_TX: Stmt =
-    Stmt::written("console.chain_tx", "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.tenant = $1 AND t.id = $2");
-static INTENT: Stmt =
-    Stmt::written("console.intent", "SELECT i.kind, i.subject FROM chain_intent i WHERE i.tenant = $1 AND i.id = $2");
-static TRANSFER: Stmt =
-    Stmt::written("console.transfer", "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id = $2");
+static CHAIN_TX: Stmt = Stmt::written(
+    "console.chain_tx",
+    "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.tenant = $1 AND t.id = $2",
+);
+static INTENT: Stmt = Stmt::written(
+    "console.intent",
+    "SELECT i.kind, i.subject FROM chain_intent i WHERE i.tenant = $1 AND i.id = $2",
+);
+static TRANSFER: Stmt = Stmt::written(
+    "console.transfer",
+    "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id = $2",
+);
 static EVENT_FROM: Stmt = Stmt::written(
     "console.event_from",
     "SELECT e.seq, e.at FROM event e WHERE e.tenant = $1 AND e.seq >= $2 ORDER BY e.seq LIMIT 1",
@@ -71,8 +78,18 @@ static EVENT_AMONG: Stmt = Stmt::written(
     "SELECT {{event e}} FROM event e WHERE e.tenant = $1 AND e.seq >= $2 AND e.seq < $3 AND e.id = $4",
 );
 
-pub(super) static STATEMENTS: &[&Stmt] =
-    &[&BY_UUID, &OWNER, &BY_REFERENCE, &BY_ADDRESS, &BY_HASH, &CHAIN_TX, &INTENT, &TRANSFER, &EVENT_FROM, &EVENT_AMONG];
+pub(super) static STATEMENTS: &[&Stmt] = &[
+    &BY_UUID,
+    &OWNER,
+    &BY_REFERENCE,
+    &BY_ADDRESS,
+    &BY_HASH,
+    &CHAIN_TX,
+    &INTENT,
+    &TRANSFER,
+    &EVENT_FROM,
+    &EVENT_AMONG,
+];
 
 /// The record that a search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,7 +161,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::find_uuid`].
-    pub async fn find_reference(&self, tenant: TenantId, text: &str) -> Result<Vec<Found>, StoreError> {
+    pub async fn find_reference(
+        &self,
+        tenant: TenantId,
+        text: &str,
+    ) -> Result<Vec<Found>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&BY_REFERENCE, vec![tenant.0.into(), text.into()]).await?;
         self.resolved(tenant, &rows, &keys).await
@@ -154,9 +175,14 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::find_uuid`].
-    pub async fn find_address(&self, tenant: TenantId, address: &Address) -> Result<Option<Found>, StoreError> {
+    pub async fn find_address(
+        &self,
+        tenant: TenantId,
+        address: &Address,
+    ) -> Result<Option<Found>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&BY_ADDRESS, vec![tenant.0.into(), address.0.to_vec().into()]).await?;
+        let rows =
+            self.query(&BY_ADDRESS, vec![tenant.0.into(), address.0.to_vec().into()]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let mut fields = row.fields();
         let wallet = WalletId(keys.public(fields.uuid()?));
@@ -168,7 +194,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::find_uuid`].
-    pub async fn find_hash(&self, tenant: TenantId, hash: &TxHash) -> Result<Vec<Found>, StoreError> {
+    pub async fn find_hash(
+        &self,
+        tenant: TenantId,
+        hash: &TxHash,
+    ) -> Result<Vec<Found>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&BY_HASH, vec![tenant.0.into(), hash.0.to_vec().into()]).await?;
         self.resolved(tenant, &rows, &keys).await
@@ -178,20 +208,31 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::find_uuid`].
-    pub async fn transfer(&self, tenant: TenantId, id: TransferId) -> Result<Option<StoredTransfer>, StoreError> {
+    pub async fn transfer(
+        &self,
+        tenant: TenantId,
+        id: TransferId,
+    ) -> Result<Option<StoredTransfer>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&TRANSFER, vec![tenant.0.into(), keys.stored(id.0).into()]).await?;
         rows.first().map(|row| rows::ledger::read_transfer(&mut row.fields(), &keys)).transpose()
     }
 
-    async fn resolved(&self, tenant: TenantId, rows: &[Row], keys: &Keys) -> Result<Vec<Found>, StoreError> {
+    async fn resolved(
+        &self,
+        tenant: TenantId,
+        rows: &[Row],
+        keys: &Keys,
+    ) -> Result<Vec<Found>, StoreError> {
         let mut found = Vec::new();
         for row in rows {
             let (kind, stored) = pair(&mut row.fields())?;
             match kind {
                 "attempt" => found.extend(self.owner(tenant, stored, keys).await?),
                 "chain_tx" => found.extend(self.sent_for(tenant, stored, keys).await?),
-                "transfer" => found.extend(self.moved(tenant, TransferId(keys.public(stored)), keys).await?),
+                "transfer" => {
+                    found.extend(self.moved(tenant, TransferId(keys.public(stored)), keys).await?)
+                }
                 kind => found.extend(Found::of(kind, keys.public(stored))),
             }
         }
@@ -201,7 +242,12 @@ impl Store {
     }
 
     /// The payment or exchange order with this id.
-    async fn owner(&self, tenant: TenantId, stored: Uuid, keys: &Keys) -> Result<Option<Found>, StoreError> {
+    async fn owner(
+        &self,
+        tenant: TenantId,
+        stored: Uuid,
+        keys: &Keys,
+    ) -> Result<Option<Found>, StoreError> {
         let rows = self.query(&OWNER, vec![tenant.0.into(), stored.into()]).await?;
         let Some(row) = rows.first() else { return Ok(None) };
         let (kind, stored) = pair(&mut row.fields())?;
@@ -209,13 +255,19 @@ impl Store {
     }
 
     /// The subject of one of our transactions.
-    async fn sent_for(&self, tenant: TenantId, tx: Uuid, keys: &Keys) -> Result<Vec<Found>, StoreError> {
+    async fn sent_for(
+        &self,
+        tenant: TenantId,
+        tx: Uuid,
+        keys: &Keys,
+    ) -> Result<Vec<Found>, StoreError> {
         let rows = self.query(&CHAIN_TX, vec![tenant.0.into(), tx.into()]).await?;
         let Some(row) = rows.first() else { return Ok(Vec::new()) };
         let tx = rows::chain_tx::read(&mut row.fields(), keys)?;
         let mut found = Vec::new();
         for IntentId(intent) in tx.intents {
-            let rows = self.query(&INTENT, vec![tenant.0.into(), keys.stored(intent).into()]).await?;
+            let rows =
+                self.query(&INTENT, vec![tenant.0.into(), keys.stored(intent).into()]).await?;
             for row in &rows {
                 let (kind, subject) = pair(&mut row.fields())?;
                 found.extend(Found::of(kind, keys.public(subject)));
@@ -225,7 +277,12 @@ impl Store {
     }
 
     /// The owner of a transfer.
-    async fn moved(&self, tenant: TenantId, id: TransferId, keys: &Keys) -> Result<Option<Found>, StoreError> {
+    async fn moved(
+        &self,
+        tenant: TenantId,
+        id: TransferId,
+        keys: &Keys,
+    ) -> Result<Option<Found>, StoreError> {
         let Some(transfer) = self.transfer(tenant, id).await? else { return Ok(None) };
         let Some(subject) = transfer.subject else { return Ok(Some(Found::Transfer(id))) };
         let rows = self.query(&BY_UUID, vec![tenant.0.into(), keys.stored(subject).into()]).await?;
@@ -245,18 +302,25 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::find_uuid`].
-    pub async fn event_by_id(&self, tenant: TenantId, id: EventId) -> Result<Option<Event>, StoreError> {
+    pub async fn event_by_id(
+        &self,
+        tenant: TenantId,
+        id: EventId,
+    ) -> Result<Option<Event>, StoreError> {
         let keys = self.id_keys().await?;
         let stored = keys.stored(id.0);
         let head = self.event_head(tenant).await?;
-        let newest = self.event_among(tenant, head.saturating_sub(EVENTS_SEARCHED_MAX), head + 1, stored).await?;
+        let newest = self
+            .event_among(tenant, head.saturating_sub(EVENTS_SEARCHED_MAX), head + 1, stored)
+            .await?;
         if newest.is_some() {
             return Ok(newest);
         }
         let made = keys.ids.made_at(stored);
         let from = self.first_event_at(tenant, (made - CLOCKS_DIFFER).0, head).await?;
         let to = self.first_event_at(tenant, (made + CLOCKS_DIFFER).0, head).await?;
-        self.event_among(tenant, from, to.min(from.saturating_add(EVENTS_COMPARED_MAX)), stored).await
+        self.event_among(tenant, from, to.min(from.saturating_add(EVENTS_COMPARED_MAX)), stored)
+            .await
     }
 
     /// The event with this id within a range of numbers.
@@ -268,12 +332,19 @@ impl Store {
         stored: Uuid,
     ) -> Result<Option<Event>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&EVENT_AMONG, vec![tenant.0.into(), from.into(), to.into(), stored.into()]).await?;
+        let rows = self
+            .query(&EVENT_AMONG, vec![tenant.0.into(), from.into(), to.into(), stored.into()])
+            .await?;
         rows.first().map(|row| rows::event::read(&mut row.fields(), &keys)).transpose()
     }
 
     /// The number of the first event at or after an instant; one past the last if there is none.
-    async fn first_event_at(&self, tenant: TenantId, at: i64, head: i64) -> Result<i64, StoreError> {
+    async fn first_event_at(
+        &self,
+        tenant: TenantId,
+        at: i64,
+        head: i64,
+    ) -> Result<i64, StoreError> {
         let (mut low, mut high) = (1, head + 1);
         while low < high {
             let middle = low + (high - low) / 2;

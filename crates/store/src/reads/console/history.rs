@@ -28,8 +28,10 @@ static EVENTS: Stmt = Stmt::written(
     "console.events_of",
     "SELECT {{event e}} FROM event e WHERE e.tenant = $1 AND e.subject = $2 ORDER BY e.version",
 );
-static JOB: Stmt =
-    Stmt::written("console.job_of", "SELECT {{job j}} FROM job j WHERE j.tenant = $1 AND j.subject = $2");
+static JOB: Stmt = Stmt::written(
+    "console.job_of",
+    "SELECT {{job j}} FROM job j WHERE j.tenant = $1 AND j.subject = $2",
+);
 static HOLD: Stmt = Stmt::written(
     "console.hold",
     "SELECT {{transfer t}} FROM transfer t WHERE t.tenant = $1 AND t.id = $2 \
@@ -52,7 +54,11 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for every read here.
-    pub async fn events_of(&self, tenant: TenantId, subject: Uuid) -> Result<Vec<Event>, StoreError> {
+    pub async fn events_of(
+        &self,
+        tenant: TenantId,
+        subject: Uuid,
+    ) -> Result<Vec<Event>, StoreError> {
         let keys = self.id_keys().await?;
         let rows = self.query(&EVENTS, vec![tenant.0.into(), keys.stored(subject).into()]).await?;
         rows.iter().map(|row| rows::event::read(&mut row.fields(), &keys)).collect()
@@ -78,12 +84,15 @@ impl Store {
         payment: &Payment,
     ) -> Result<Vec<StoredTransfer>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&HOLD, vec![tenant.0.into(), keys.stored(payment.hold.0).into()]).await?;
+        let rows =
+            self.query(&HOLD, vec![tenant.0.into(), keys.stored(payment.hold.0).into()]).await?;
         let mut found = rows
             .iter()
             .map(|row| rows::ledger::read_transfer(&mut row.fields(), &keys))
             .collect::<Result<Vec<_>, _>>()?;
-        if let Some(end) = found.iter().find(|transfer| transfer.pending.is_some()).map(|transfer| transfer.id) {
+        if let Some(end) =
+            found.iter().find(|transfer| transfer.pending.is_some()).map(|transfer| transfer.id)
+        {
             let first = keys.stored(end.0);
             let last = keys.ids.first_at(keys.ids.made_at(first) + ONE_BREATH);
             let rest = self.transfers_around(&keys, payment, (first, last)).await?;
@@ -99,7 +108,11 @@ impl Store {
 
     /// The set that refunded a returned payment. Its reservation shows the offset of the clock that
     /// numbers transfers.
-    async fn given_back(&self, keys: &Keys, payment: &Payment) -> Result<Vec<StoredTransfer>, StoreError> {
+    async fn given_back(
+        &self,
+        keys: &Keys,
+        payment: &Payment,
+    ) -> Result<Vec<StoredTransfer>, StoreError> {
         let off = payment.accepted_at - keys.ids.made_at(keys.stored(payment.hold.0));
         let at = payment.standing.state_at - off;
         for differ in CLOCKS_DIFFER {
@@ -136,7 +149,9 @@ impl Store {
         attempt: AttemptId,
     ) -> Result<Vec<(Timestamp, Discrepancy)>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows = self.query(&DISCREPANCIES, vec![tenant.0.into(), keys.stored(attempt.0).into()]).await?;
+        let rows = self
+            .query(&DISCREPANCIES, vec![tenant.0.into(), keys.stored(attempt.0).into()])
+            .await?;
         rows.iter()
             .map(|row| {
                 let mut fields = row.fields();

@@ -107,14 +107,17 @@ impl Store {
             let window = [start.0.into(), end.0.into(), most(COUNTED_MAX)];
             [vec![tenant.0.into(), country.alpha3().into()], window.into()].concat()
         };
-        let queries = Country::ALL.iter().flat_map(|country| [&VOLUME, &TIMES].map(|stmt| (stmt, params(*country))));
+        let queries = Country::ALL
+            .iter()
+            .flat_map(|country| [&VOLUME, &TIMES].map(|stmt| (stmt, params(*country))));
         let answers = self.driver().snapshot(queries.collect()).await?;
         let mut found = Vec::new();
         for (country, answers) in Country::ALL.into_iter().zip(answers.chunks(2)) {
             let [volumes, times] = answers else {
                 return Err(StoreError::Corrupt("expected two results".to_owned()));
             };
-            let read = volumes.iter().map(|row| volume(row, country)).collect::<Result<Vec<_>, _>>()?;
+            let read =
+                volumes.iter().map(|row| volume(row, country)).collect::<Result<Vec<_>, _>>()?;
             let counted: u64 = read.iter().map(|(volume, _)| volume.count).sum();
             let capped = usize::try_from(counted).is_ok_and(|counted| counted >= COUNTED_MAX);
             let since = read.iter().map(|(_, since)| *since).min().filter(|_| capped);

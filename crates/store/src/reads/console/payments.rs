@@ -56,7 +56,8 @@ static JOBS_OF_KIND: Stmt = Stmt::written(
     "SELECT COUNT(*), MIN(j.run_at) FROM job j WHERE j.kind = $2 AND j.tenant = $1",
 );
 
-pub(super) static STATEMENTS: &[&Stmt] = &[&NEWEST, &EDGE, &IN_REVIEW, &UNKNOWN, &UNKNOWN_COUNT, &JOBS_OF_KIND];
+pub(super) static STATEMENTS: &[&Stmt] =
+    &[&NEWEST, &EDGE, &IN_REVIEW, &UNKNOWN, &UNKNOWN_COUNT, &JOBS_OF_KIND];
 
 /// A position in the list of payments: payments accepted earlier follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -139,7 +140,11 @@ impl Store {
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for every read here.
-    pub async fn payments_page(&self, tenant: TenantId, wanted: &PaymentsWanted) -> Result<PaymentsPage, StoreError> {
+    pub async fn payments_page(
+        &self,
+        tenant: TenantId,
+        wanted: &PaymentsWanted,
+    ) -> Result<PaymentsPage, StoreError> {
         let keys = self.id_keys().await?;
         let top = wanted.top(&keys);
         let mut found: Vec<Place> = Vec::new();
@@ -149,16 +154,23 @@ impl Store {
         let mut horizon: Option<Place> = None;
         for country in wanted.countries() {
             let start = wanted.start.map_or(i64::MIN, |start| start.0);
-            let range: Vec<Value> =
-                vec![tenant.0.into(), country.alpha3().into(), start.into(), top.0.0.into(), top.1.into()];
+            let range: Vec<Value> = vec![
+                tenant.0.into(),
+                country.alpha3().into(),
+                start.into(),
+                top.0.0.into(),
+                top.1.into(),
+            ];
             let page: Vec<Value> = vec![most(look), wanted.states().into(), most(wanted.limit + 1)];
             let rows = self.query(&NEWEST, [range.clone(), page].concat()).await?;
-            let mut places = rows.iter().map(|row| place(&mut row.fields())).collect::<Result<Vec<_>, _>>()?;
+            let mut places =
+                rows.iter().map(|row| place(&mut row.fields())).collect::<Result<Vec<_>, _>>()?;
             let end = match places.get(wanted.limit) {
                 Some(last) => Some(*last),
                 None if wanted.states.is_empty() => None,
                 None => {
-                    let rows = self.query(&EDGE, [range, vec![most(LOOKED_AT_MAX - 1)]].concat()).await?;
+                    let rows =
+                        self.query(&EDGE, [range, vec![most(LOOKED_AT_MAX - 1)]].concat()).await?;
                     rows.first().map(|row| place(&mut row.fields())).transpose()?
                 }
             };
@@ -167,7 +179,11 @@ impl Store {
         }
         found.retain(|place| horizon.is_none_or(|end| *place >= end));
         found.sort_unstable_by(|a, b| b.cmp(a));
-        let next = if found.len() > wanted.limit { found.get(wanted.limit.wrapping_sub(1)).copied() } else { horizon };
+        let next = if found.len() > wanted.limit {
+            found.get(wanted.limit.wrapping_sub(1)).copied()
+        } else {
+            horizon
+        };
         found.truncate(wanted.limit);
         let ids: Vec<PaymentId> = found.iter().map(|(_, id)| PaymentId(keys.public(*id))).collect();
         let next = next.map(|(at, id)| PaymentMark { at, payment: PaymentId(keys.public(id)) });
@@ -179,7 +195,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::payments_page`].
-    pub async fn payments_for_people(&self, tenant: TenantId, limit: usize) -> Result<Vec<Record>, StoreError> {
+    pub async fn payments_for_people(
+        &self,
+        tenant: TenantId,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
         let keys = self.id_keys().await?;
         let mut ids = Vec::new();
         for stmt in [&IN_REVIEW, &UNKNOWN] {
@@ -203,7 +223,11 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::payments_page`].
-    pub async fn jobs_of_kind(&self, tenant: TenantId, kind: JobKind) -> Result<Backlog, StoreError> {
+    pub async fn jobs_of_kind(
+        &self,
+        tenant: TenantId,
+        kind: JobKind,
+    ) -> Result<Backlog, StoreError> {
         backlog(&self.query(&JOBS_OF_KIND, vec![tenant.0.into(), kind.name().into()]).await?)
     }
 }

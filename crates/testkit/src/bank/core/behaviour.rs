@@ -126,7 +126,8 @@ impl Behaviour {
 
     /// Outcome of an order accepted at `now`.
     pub(super) fn fate(&self, instruction: &InstructionView, now: Timestamp) -> Fate {
-        let draw = |salt: u64| mix(self.seed ^ hash(instruction.end_to_end_id.as_bytes()) ^ mix(salt));
+        let draw =
+            |salt: u64| mix(self.seed ^ hash(instruction.end_to_end_id.as_bytes()) ^ mix(salt));
         let ending = Ending::of(&instruction.account);
         let settled = now + self.settle.pick(draw(1));
         let mut plan = Vec::new();
@@ -139,7 +140,9 @@ impl Behaviour {
                 then(settled + self.withheld_notice.pick(draw(2)), Happening::Notify);
             }
             // A contradiction needs the report that it contradicts.
-            _ if ending != Ending::Contradicted && chance(self.faults.late_report_per_mille, draw(3)) => {
+            _ if ending != Ending::Contradicted
+                && chance(self.faults.late_report_per_mille, draw(3)) =>
+            {
                 then(settled, Happening::SettleSilently);
                 then(settled + self.faults.late_report_delay.pick(draw(4)), Happening::Notify);
             }
@@ -147,7 +150,9 @@ impl Behaviour {
         }
         match ending {
             Ending::Returned => then(settled + self.return_after.pick(draw(5)), Happening::Return),
-            Ending::Contradicted => then(settled + self.contradict_after.pick(draw(6)), Happening::Contradict),
+            Ending::Contradicted => {
+                then(settled + self.contradict_after.pick(draw(6)), Happening::Contradict)
+            }
             _ => {}
         }
         plan.sort_by_key(|step| step.at);
@@ -158,7 +163,8 @@ impl Behaviour {
                 _ => TxStatus::Accepted,
             },
             plan,
-            reported_twice: ending == Ending::Doubled || chance(self.faults.duplicate_report_per_mille, draw(7)),
+            reported_twice: ending == Ending::Doubled
+                || chance(self.faults.duplicate_report_per_mille, draw(7)),
             withheld: ending == Ending::Withheld,
         }
     }
@@ -210,7 +216,9 @@ fn chance(per_mille: u32, draw: u64) -> bool {
 
 /// FNV-1a: stable across runs and releases, unlike the standard library's hashers.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |state, byte| (state ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |state, byte| {
+        (state ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 /// The finaliser of SplitMix64.

@@ -119,20 +119,30 @@ impl<B: Book> BankCore<B> {
     /// The oldest reports of `rail` after `cursor`, at most `limit`, all of the first one's kind.
     /// Reports up to the cursor are dropped. A cursor of another book, or none, starts with the
     /// oldest.
-    pub fn collect(&mut self, rail: &str, cursor: Option<&str>, limit: usize) -> Result<Page, B::Fault> {
+    pub fn collect(
+        &mut self,
+        rail: &str,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<Page, B::Fault> {
         let after = cursor.and_then(|text| self.read_cursor(text)).unwrap_or(0);
         if self.feeds.acknowledge(rail, after) {
             self.book.acknowledge(rail, after)?;
         }
         let mut reports: Vec<Arc<Report>> = Vec::new();
         let mut statement = None;
-        for waiting in self.feeds.waiting(rail).filter(|waiting| waiting.sequence() > after).take(limit) {
+        for waiting in
+            self.feeds.waiting(rail).filter(|waiting| waiting.sequence() > after).take(limit)
+        {
             match waiting {
                 Waiting::Page(page) if reports.is_empty() => statement = Some(Arc::clone(page)),
                 Waiting::Page(_) => {}
                 Waiting::Report(report) => {
                     let kind = message_kind(report.standing.status);
-                    if reports.first().is_none_or(|first| message_kind(first.standing.status) == kind) {
+                    if reports
+                        .first()
+                        .is_none_or(|first| message_kind(first.standing.status) == kind)
+                    {
                         reports.push(Arc::clone(report));
                         continue;
                     }
@@ -140,7 +150,10 @@ impl<B: Book> BankCore<B> {
             }
             break;
         }
-        let newest = statement.as_ref().map(|page| page.sequence).or_else(|| reports.last().map(|it| it.sequence));
+        let newest = statement
+            .as_ref()
+            .map(|page| page.sequence)
+            .or_else(|| reports.last().map(|it| it.sequence));
         let cursor = newest.map(|sequence| cursor_text(self.opened, sequence));
         Ok(Page { reports, statement, cursor })
     }

@@ -25,10 +25,12 @@ use domain::time::Timestamp;
 pub use self::behaviour::{Behaviour, DelayRange, Faults};
 pub use self::feed::{Feeds, Page};
 pub use self::model::{
-    BookKind, BookLine, Dossier, InstructionView, Order, QueryView, Report, Standing, TxStatus, money_digits,
-    parse_money,
+    BookKind, BookLine, Dossier, InstructionView, Order, QueryView, Report, Standing, TxStatus,
+    money_digits, parse_money,
 };
-pub use self::statement::{Closing, Mistake, Period, Periods, StatementLine, StatementPage, currency_of};
+pub use self::statement::{
+    Closing, Mistake, Period, Periods, StatementLine, StatementPage, currency_of,
+};
 pub use self::steer::{Outcome, SteerFault};
 pub use self::totals::{BookTotals, Booked, RailTotals};
 
@@ -140,7 +142,14 @@ impl Restored {
     /// An empty book, created at `opened`.
     pub fn empty(opened: Timestamp) -> Restored {
         let totals = BookTotals::default();
-        Restored { opened, live: Vec::new(), feeds: Feeds::default(), serial: 0, totals, periods: Periods::default() }
+        Restored {
+            opened,
+            live: Vec::new(),
+            feeds: Feeds::default(),
+            serial: 0,
+            totals,
+            periods: Periods::default(),
+        }
     }
 }
 
@@ -213,17 +222,33 @@ impl<B: Book> BankCore<B> {
     /// Receives one instruction. The same InstrId again gets the order's current status, and
     /// another one with an existing EndToEndId is refused as a duplicate; a rail without duplicate
     /// detection accepts and pays both.
-    pub fn receive(&mut self, rail: &str, view: &InstructionView, now: Timestamp) -> Result<Answer, B::Fault> {
+    pub fn receive(
+        &mut self,
+        rail: &str,
+        view: &InstructionView,
+        now: Timestamp,
+    ) -> Result<Answer, B::Fault> {
         self.take(rail, view, now, self.behaviour.detects_duplicates(rail))
     }
 
     /// Receives an instruction that the bank may have begun to process before an interruption: a
     /// known InstrId is never accepted again, whatever the rail.
-    pub fn receive_resumed(&mut self, rail: &str, view: &InstructionView, now: Timestamp) -> Result<Answer, B::Fault> {
+    pub fn receive_resumed(
+        &mut self,
+        rail: &str,
+        view: &InstructionView,
+        now: Timestamp,
+    ) -> Result<Answer, B::Fault> {
         self.take(rail, view, now, true)
     }
 
-    fn take(&mut self, rail: &str, view: &InstructionView, now: Timestamp, detect: bool) -> Result<Answer, B::Fault> {
+    fn take(
+        &mut self,
+        rail: &str,
+        view: &InstructionView,
+        now: Timestamp,
+        detect: bool,
+    ) -> Result<Answer, B::Fault> {
         let (mut dossier, live) = self.load(&view.end_to_end_id)?;
         let mut duplicate = false;
         if detect {
@@ -234,16 +259,24 @@ impl<B: Book> BankCore<B> {
                 }
                 return Ok(answer);
             }
-            duplicate = dossier.orders.iter().any(|order| &*order.standing.rail == rail && order.stands());
+            duplicate =
+                dossier.orders.iter().any(|order| &*order.standing.rail == rail && order.stands());
         }
         let (order, withheld) = self.open_order(rail, view, now, duplicate);
-        let answer = if withheld { Answer::Withheld } else { Answer::Reported(order.standing.clone()) };
+        let answer =
+            if withheld { Answer::Withheld } else { Answer::Reported(order.standing.clone()) };
         dossier.orders.push(order);
         self.store(dossier, &[], &[])?;
         Ok(answer)
     }
 
-    fn open_order(&self, rail: &str, view: &InstructionView, now: Timestamp, duplicate: bool) -> (Order, bool) {
+    fn open_order(
+        &self,
+        rail: &str,
+        view: &InstructionView,
+        now: Timestamp,
+        duplicate: bool,
+    ) -> (Order, bool) {
         let fate = self.behaviour.fate(view, now);
         let mut standing = Standing {
             rail: rail.into(),
@@ -258,20 +291,30 @@ impl<B: Book> BankCore<B> {
             standing.status = TxStatus::Rejected;
             standing.reason = Some(REASON_DUPLICATION.into());
             standing.info = Some("EndToEndId already used".into());
-            return (Order { standing, effects: Vec::new(), plan: Vec::new(), reported_twice: false }, false);
+            return (
+                Order { standing, effects: Vec::new(), plan: Vec::new(), reported_twice: false },
+                false,
+            );
         }
         if fate.status == TxStatus::Rejected {
             standing.reason = Some(REASON_INCORRECT_ACCOUNT.into());
             standing.info = Some("no route to the account".into());
         }
-        let order = Order { standing, effects: Vec::new(), plan: fate.plan, reported_twice: fate.reported_twice };
+        let order = Order {
+            standing,
+            effects: Vec::new(),
+            plan: fate.plan,
+            reported_twice: fate.reported_twice,
+        };
         (order, fate.withheld)
     }
 
     /// Current status of one order; `None` if the bank does not have it.
     pub fn inquire(&mut self, rail: &str, query: &QueryView) -> Result<Option<Standing>, B::Fault> {
         let standing = |dossier: &Dossier| {
-            dossier.find(rail, &query.instruction_id, &query.uetr).map(|order| order.standing.clone())
+            dossier
+                .find(rail, &query.instruction_id, &query.uetr)
+                .map(|order| order.standing.clone())
         };
         match self.live.get(&query.end_to_end_id) {
             Some(dossier) => Ok(standing(dossier)),
@@ -283,7 +326,11 @@ impl<B: Book> BankCore<B> {
     pub fn lines(&mut self, end_to_end_id: &str) -> Result<Vec<BookLine>, B::Fault> {
         match self.live.get(end_to_end_id) {
             Some(dossier) => Ok(dossier.lines()),
-            None => Ok(self.book.find(end_to_end_id)?.map(|dossier| dossier.lines()).unwrap_or_default()),
+            None => Ok(self
+                .book
+                .find(end_to_end_id)?
+                .map(|dossier| dossier.lines())
+                .unwrap_or_default()),
         }
     }
 
@@ -328,7 +375,11 @@ impl<B: Book> BankCore<B> {
         Ok(all)
     }
 
-    fn perform_due(&mut self, dossier: &mut Dossier, now: Timestamp) -> (Vec<Booked>, Vec<Arc<Report>>) {
+    fn perform_due(
+        &mut self,
+        dossier: &mut Dossier,
+        now: Timestamp,
+    ) -> (Vec<Booked>, Vec<Arc<Report>>) {
         let (mut booked, mut reports) = (Vec::new(), Vec::new());
         for index in 0..dossier.orders.len() {
             while let Some(order) = dossier.orders.get_mut(index)
@@ -358,15 +409,20 @@ impl<B: Book> BankCore<B> {
             Happening::Settle | Happening::SettleSilently => {
                 let reference = self.book_effect(order, BookKind::Paid, now, paid_before, booked);
                 let standing = &mut order.standing;
-                (standing.status, standing.reference, standing.at) = (TxStatus::Settled, Some(reference), now);
+                (standing.status, standing.reference, standing.at) =
+                    (TxStatus::Settled, Some(reference), now);
                 (standing.reason, standing.info) = (None, None);
                 if what == Happening::Settle {
                     self.report(order, order.standing.clone(), reports);
                 }
             }
             Happening::Notify => {
-                let settled =
-                    Standing { status: TxStatus::Settled, reason: None, info: None, ..order.standing.clone() };
+                let settled = Standing {
+                    status: TxStatus::Settled,
+                    reason: None,
+                    info: None,
+                    ..order.standing.clone()
+                };
                 self.report(order, settled, reports);
             }
             Happening::Fail => {
@@ -377,7 +433,8 @@ impl<B: Book> BankCore<B> {
                 self.report(order, order.standing.clone(), reports);
             }
             Happening::Return => {
-                let reference = self.book_effect(order, BookKind::Returned, now, paid_before, booked);
+                let reference =
+                    self.book_effect(order, BookKind::Returned, now, paid_before, booked);
                 order.standing.status = TxStatus::Returned;
                 order.standing.at = now;
                 let returned = Standing {
@@ -446,10 +503,21 @@ impl<B: Book> BankCore<B> {
         }
     }
 
-    fn store(&mut self, dossier: Dossier, booked: &[Booked], reports: &[Arc<Report>]) -> Result<(), B::Fault> {
+    fn store(
+        &mut self,
+        dossier: Dossier,
+        booked: &[Booked],
+        reports: &[Arc<Report>],
+    ) -> Result<(), B::Fault> {
         let new = std::mem::take(&mut self.lines);
         let lines: Vec<StatementLine> = new.iter().map(|(_, line)| line.clone()).collect();
-        self.book.append(Entry { dossier: &dossier, booked, reports, lines: &lines, serial: self.serial })?;
+        self.book.append(Entry {
+            dossier: &dossier,
+            booked,
+            reports,
+            lines: &lines,
+            serial: self.serial,
+        })?;
         for (rail, line) in new {
             self.periods.add(&rail, line);
         }
@@ -458,7 +526,8 @@ impl<B: Book> BankCore<B> {
     }
 
     fn keep(&mut self, dossier: Dossier) {
-        let next = dossier.orders.iter().filter_map(|order| order.plan.first()).map(|step| step.at).min();
+        let next =
+            dossier.orders.iter().filter_map(|order| order.plan.first()).map(|step| step.at).min();
         if let Some(at) = next {
             self.tickets += 1;
             let end_to_end_id: Box<str> = dossier.end_to_end_id().into();

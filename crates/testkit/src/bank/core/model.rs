@@ -271,7 +271,10 @@ impl Dossier {
 
     /// The book's lines, order by order, oldest first.
     pub fn lines(&self) -> Vec<BookLine> {
-        self.orders.iter().flat_map(|order| order.effects.iter().map(|effect| order.line(effect))).collect()
+        self.orders
+            .iter()
+            .flat_map(|order| order.effects.iter().map(|effect| order.line(effect)))
+            .collect()
     }
 }
 
@@ -315,7 +318,9 @@ pub(crate) mod money_text {
     pub fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<Money, D::Error> {
         let text = Cow::<str>::deserialize(input)?;
         let parts = text.split_once(' ');
-        parts.and_then(|(digits, code)| parse_money(digits, code)).ok_or_else(|| D::Error::custom("not an amount"))
+        parts
+            .and_then(|(digits, code)| parse_money(digits, code))
+            .ok_or_else(|| D::Error::custom("not an amount"))
     }
 }
 

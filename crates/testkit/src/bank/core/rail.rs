@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use domain::ids::AttemptId;
 use domain::rail::{
-    BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, Reports, Submission,
+    BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, Reports,
+    Submission,
 };
 use domain::time::Timestamp;
 use uuid::Uuid;
@@ -68,9 +69,15 @@ impl Report {
 
 impl<B: Book> BankCore<B> {
     /// [`BankCore::receive`] for one instruction of the engine.
-    pub fn receive_instruction(&mut self, instruction: &Instruction, now: Timestamp) -> Result<Submission, B::Fault> {
+    pub fn receive_instruction(
+        &mut self,
+        instruction: &Instruction,
+        now: Timestamp,
+    ) -> Result<Submission, B::Fault> {
         Ok(match self.receive(&instruction.rail.0, &InstructionView::from(instruction), now)? {
-            Answer::Withheld => Submission::Indeterminate("no answer within the timeout".to_owned()),
+            Answer::Withheld => {
+                Submission::Indeterminate("no answer within the timeout".to_owned())
+            }
             Answer::Reported(standing) => match in_pain_002(standing).to_rail_report("pain.002") {
                 Some(report) => Submission::Reported(report),
                 None => Submission::Taken,
@@ -79,32 +86,49 @@ impl<B: Book> BankCore<B> {
     }
 
     /// [`BankCore::inquire`] for one inquiry of the engine.
-    pub fn inquire_attempt(&mut self, rail: &RailId, inquiry: &Inquiry) -> Result<InquiryAnswer, B::Fault> {
+    pub fn inquire_attempt(
+        &mut self,
+        rail: &RailId,
+        inquiry: &Inquiry,
+    ) -> Result<InquiryAnswer, B::Fault> {
         let query = QueryView {
             instruction_id: inquiry.attempt.instruction_id().into(),
             end_to_end_id: inquiry.payment.end_to_end_id().into(),
             uetr: inquiry.attempt.to_string().into(),
         };
-        let known =
-            self.inquire(&rail.0, &query)?.and_then(|standing| in_pain_002(standing).to_rail_report("pain.002"));
+        let known = self
+            .inquire(&rail.0, &query)?
+            .and_then(|standing| in_pain_002(standing).to_rail_report("pain.002"));
         Ok(known.map_or(InquiryAnswer::NotFound, InquiryAnswer::Reported))
     }
 
     /// [`BankCore::due`] in the engine's terms, each report with its rail.
-    pub fn due_rail_reports(&mut self, now: Timestamp) -> Result<Vec<(RailId, RailReport)>, B::Fault> {
+    pub fn due_rail_reports(
+        &mut self,
+        now: Timestamp,
+    ) -> Result<Vec<(RailId, RailReport)>, B::Fault> {
         let rail = |report: &Arc<Report>| RailId(Arc::from(&*report.standing.rail));
         let reports = self.due(now)?;
-        Ok(reports.iter().filter_map(|report| Some((rail(report), report.to_rail_report()?))).collect())
+        Ok(reports
+            .iter()
+            .filter_map(|report| Some((rail(report), report.to_rail_report()?)))
+            .collect())
     }
 
     /// [`BankCore::collect`] in the form of the port.
-    pub fn collect_reports(&mut self, rail: &RailId, cursor: Option<&str>, limit: usize) -> Result<Reports, B::Fault> {
+    pub fn collect_reports(
+        &mut self,
+        rail: &RailId,
+        cursor: Option<&str>,
+        limit: usize,
+    ) -> Result<Reports, B::Fault> {
         let page = self.collect(&rail.0, cursor, limit)?;
         let (mut reports, mut unreadable) = (Vec::new(), Vec::new());
         for report in &page.reports {
             match report.to_rail_report() {
                 Some(known) => reports.push(BankReport::from(known)),
-                None => unreadable.push(format!("report {} names none of our attempts", report.sequence)),
+                None => unreadable
+                    .push(format!("report {} names none of our attempts", report.sequence)),
             }
         }
         Ok(Reports { reports, unreadable, cursor: page.cursor, ..Reports::default() })

@@ -174,8 +174,14 @@ pub struct Closing<'a> {
 }
 
 /// A booking as a statement line.
-pub(super) fn line(order: &Order, kind: BookKind, now: Timestamp, reference: &str) -> StatementLine {
-    let InstructionView { instruction_id, end_to_end_id, uetr, amount, .. } = &order.standing.instruction;
+pub(super) fn line(
+    order: &Order,
+    kind: BookKind,
+    now: Timestamp,
+    reference: &str,
+) -> StatementLine {
+    let InstructionView { instruction_id, end_to_end_id, uetr, amount, .. } =
+        &order.standing.instruction;
     StatementLine {
         instruction_id: instruction_id.clone(),
         end_to_end_id: end_to_end_id.clone(),
@@ -195,23 +201,31 @@ pub(super) fn midnight_after(at: Timestamp) -> Timestamp {
 
 impl Period {
     /// The statement's lines, its stated closing balance, and the start of the next period.
-    fn with(&self, mistake: Option<(Mistake, &str)>) -> (Vec<StatementLine>, i64, Vec<StatementLine>) {
+    fn with(
+        &self,
+        mistake: Option<(Mistake, &str)>,
+    ) -> (Vec<StatementLine>, i64, Vec<StatementLine>) {
         let mut lines = self.lines.clone();
         let mut held = Vec::new();
         let mut off = 0;
-        let Some((mistake, end_to_end_id)) = mistake else { return (lines.clone(), self.closing(&lines), held) };
+        let Some((mistake, end_to_end_id)) = mistake else {
+            return (lines.clone(), self.closing(&lines), held);
+        };
         let at = lines.iter().position(|line| &*line.end_to_end_id == end_to_end_id);
         match (mistake, at) {
             (Mistake::Missing, Some(at)) => held.push(lines.remove(at)),
             (Mistake::Amount, Some(at)) => {
                 let right = lines[at].clone();
-                let amount = Money::new(right.amount.minor.saturating_add(OFF_MINOR), right.amount.currency);
+                let amount =
+                    Money::new(right.amount.minor.saturating_add(OFF_MINOR), right.amount.currency);
                 lines[at].amount = amount;
                 held.extend([lines[at].undone(), right]);
             }
             (Mistake::Twice, Some(at)) => {
-                let again =
-                    StatementLine { reference: format!("{}-2", lines[at].reference).into(), ..lines[at].clone() };
+                let again = StatementLine {
+                    reference: format!("{}-2", lines[at].reference).into(),
+                    ..lines[at].clone()
+                };
                 held.push(again.undone());
                 lines.insert(at + 1, again);
             }
@@ -241,8 +255,13 @@ impl<B: Book> BankCore<B> {
     /// Ends the period of every account and adds its statement to the rail's feed; the one with the
     /// mistake's booking gets the mistake. `false` means that no account has booked it, and no
     /// period ends.
-    pub fn close_statements(&mut self, now: Timestamp, mistake: Option<(Mistake, &str)>) -> Result<bool, B::Fault> {
-        let booked = |period: &Period, id: &str| period.lines.iter().any(|line| &*line.end_to_end_id == id);
+    pub fn close_statements(
+        &mut self,
+        now: Timestamp,
+        mistake: Option<(Mistake, &str)>,
+    ) -> Result<bool, B::Fault> {
+        let booked =
+            |period: &Period, id: &str| period.lines.iter().any(|line| &*line.end_to_end_id == id);
         if let Some((_, id)) = mistake
             && !self.periods.0.values().any(|period| booked(period, id))
         {
@@ -252,7 +271,13 @@ impl<B: Book> BankCore<B> {
             let mistake = mistake.filter(|(_, id)| booked(&period, id));
             let (lines, closing, held) = period.with(mistake);
             let pages = self.pages(&period, lines, closing, now);
-            let next = Period { from: now, opening: closing, number: period.number + 1, lines: held, ..period };
+            let next = Period {
+                from: now,
+                opening: closing,
+                number: period.number + 1,
+                lines: held,
+                ..period
+            };
             self.book.close(Closing { pages: &pages, next: &next })?;
             self.periods.restore(next);
         }
@@ -266,14 +291,16 @@ impl<B: Book> BankCore<B> {
         closing: i64,
         to: Timestamp,
     ) -> Vec<Arc<StatementPage>> {
-        let id: Box<str> = format!("SB{:x}-{}-{}", self.opened.0, period.currency, period.number).into();
+        let id: Box<str> =
+            format!("SB{:x}-{}-{}", self.opened.0, period.currency, period.number).into();
         let count = lines.len().div_ceil(PAGE_LINES_MAX).max(1);
         let mut rest = lines.into_iter();
         let mut opening = period.opening;
         let mut pages = Vec::with_capacity(count);
         for number in 1..=count {
             let lines: Vec<StatementLine> = rest.by_ref().take(PAGE_LINES_MAX).collect();
-            let behind = lines.iter().fold(opening, |balance, line| balance.saturating_add(line.moved()));
+            let behind =
+                lines.iter().fold(opening, |balance, line| balance.saturating_add(line.moved()));
             let last = number == count;
             pages.push(self.feeds.push_page(StatementPage {
                 sequence: 0,

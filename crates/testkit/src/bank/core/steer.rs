@@ -94,11 +94,18 @@ impl<B: Book> BankCore<B> {
         order.plan.clear();
         let (mut booked, mut reports) = (Vec::new(), Vec::new());
         match wanted {
-            Outcome::Settle => self.perform(order, Happening::Settle, now, paid_before, &mut booked, &mut reports),
-            Outcome::Fail => self.perform(order, Happening::Fail, now, paid_before, &mut booked, &mut reports),
-            Outcome::Return => self.perform(order, Happening::Return, now, paid_before, &mut booked, &mut reports),
+            Outcome::Settle => {
+                self.perform(order, Happening::Settle, now, paid_before, &mut booked, &mut reports)
+            }
+            Outcome::Fail => {
+                self.perform(order, Happening::Fail, now, paid_before, &mut booked, &mut reports)
+            }
+            Outcome::Return => {
+                self.perform(order, Happening::Return, now, paid_before, &mut booked, &mut reports)
+            }
             Outcome::Cancel | Outcome::Unknown => {
-                let to = if wanted == Outcome::Cancel { TxStatus::Cancelled } else { TxStatus::Unknown };
+                let to =
+                    if wanted == Outcome::Cancel { TxStatus::Cancelled } else { TxStatus::Unknown };
                 (order.standing.status, order.standing.at) = (to, now);
                 self.report(order, order.standing.clone(), &mut reports);
             }

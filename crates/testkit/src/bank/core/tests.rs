@@ -4,7 +4,10 @@ use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::payment::report::INQUIRY_DELAYS;
-use domain::rail::{BankReport, Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus, Submission};
+use domain::rail::{
+    BankReport, Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus,
+    Submission,
+};
 use domain::time::{Span, Timestamp};
 use uuid::Uuid;
 
@@ -55,7 +58,13 @@ fn run(core: &mut BankCore<MemoryBook>) -> Vec<(&'static str, &'static str, Opti
     reports.iter().map(told).collect()
 }
 
-fn check(account: &str, answer: Option<&str>, reports: &[(&str, &str)], book: &[BookKind], later: &str) {
+fn check(
+    account: &str,
+    answer: Option<&str>,
+    reports: &[(&str, &str)],
+    book: &[BookKind],
+    later: &str,
+) {
     let mut core = bank(Behaviour::default());
     let order = view(7, account);
     let Ok(answered) = core.receive(RAIL, &order, START);
@@ -80,7 +89,13 @@ fn the_account_selects_the_ending() {
     check("PK36SCBL0000001123456702", Some("ACSP"), &[("camt.054", "ACSC")], &[Paid], "ACSC");
     check("PK36SCBL0000001123450001", Some("ACSP"), &[("pain.002", "RJCT")], &[], "RJCT");
     check("PK36SCBL0000001123450002", Some("RJCT"), &[], &[], "RJCT");
-    check("12340003", Some("ACSP"), &[("camt.054", "ACSC"), ("pacs.004", "ACSC")], &[Paid, Returned], "ACSC");
+    check(
+        "12340003",
+        Some("ACSP"),
+        &[("camt.054", "ACSC"), ("pacs.004", "ACSC")],
+        &[Paid, Returned],
+        "ACSC",
+    );
     check("0004", Some("UNKN"), &[], &[], "UNKN");
     check("12340005", Some("ACSP"), &[], &[], "ACSP");
     check("12340006", None, &[("camt.054", "ACSC")], &[Paid], "ACSC");
@@ -93,10 +108,13 @@ fn the_account_selects_the_ending() {
 fn refusals_carry_their_reasons() {
     let mut core = bank(Behaviour::default());
     let Ok(answer) = core.receive(RAIL, &view(1, "0002"), START);
-    assert!(matches!(answer, Answer::Reported(standing) if standing.reason.as_deref() == Some("AC01")));
+    assert!(
+        matches!(answer, Answer::Reported(standing) if standing.reason.as_deref() == Some("AC01"))
+    );
     let Ok(_) = core.receive(RAIL, &view(2, "0001"), START);
     let Ok(_) = core.receive(RAIL, &view(3, "0003"), START);
-    let reasons: Vec<Option<String>> = run(&mut core).into_iter().map(|(_, _, reason, _)| reason).collect();
+    let reasons: Vec<Option<String>> =
+        run(&mut core).into_iter().map(|(_, _, reason, _)| reason).collect();
     assert_eq!(reasons.iter().filter(|reason| reason.as_deref() == Some("AC04")).count(), 2);
 }
 
@@ -167,7 +185,8 @@ fn a_repetition_never_pays_twice() {
     }
     let Ok(lines) = core.lines(&order.end_to_end_id);
     assert_eq!(lines.len(), 1);
-    let other = InstructionView { instruction_id: "another".into(), uetr: "".into(), ..order.clone() };
+    let other =
+        InstructionView { instruction_id: "another".into(), uetr: "".into(), ..order.clone() };
     let Ok(answer) = core.receive(RAIL, &other, START + Span::secs(9));
     let Answer::Reported(refused) = answer else { panic!("withheld") };
     assert_eq!((refused.status, refused.reason.as_deref()), (TxStatus::Rejected, Some("AM05")));
@@ -245,8 +264,10 @@ fn reports_wait_until_they_are_acknowledged() {
 
 #[test]
 fn faults_double_and_delay_reports() {
-    let faults = Faults { duplicate_report_per_mille: 1_000, late_report_per_mille: 1_000, ..Faults::NONE };
-    let behaviour = Behaviour { faults, return_after: DelayRange::millis(1, 1), ..Behaviour::default() };
+    let faults =
+        Faults { duplicate_report_per_mille: 1_000, late_report_per_mille: 1_000, ..Faults::NONE };
+    let behaviour =
+        Behaviour { faults, return_after: DelayRange::millis(1, 1), ..Behaviour::default() };
     let mut core = bank(behaviour);
     let Ok(_) = core.receive(RAIL, &view(1, "0003"), START);
     let kinds: Vec<&str> = run(&mut core).into_iter().map(|(kind, ..)| kind).collect();
@@ -265,9 +286,18 @@ fn only_legal_outcomes_can_be_requested() {
         refused.to_string(),
         "an order with status UNKN cannot be changed to return; possible: settle, fail, cancel"
     );
-    assert_eq!(core.steer(&key, Outcome::Settle, START).expect("settled").status, TxStatus::Settled);
-    assert_eq!(core.steer(&key, Outcome::Return, START).expect("returned").status, TxStatus::Returned);
-    assert!(matches!(core.steer(&key, Outcome::Settle, START), Err(SteerFault::Illegal { legal: [], .. })));
+    assert_eq!(
+        core.steer(&key, Outcome::Settle, START).expect("settled").status,
+        TxStatus::Settled
+    );
+    assert_eq!(
+        core.steer(&key, Outcome::Return, START).expect("returned").status,
+        TxStatus::Returned
+    );
+    assert!(matches!(
+        core.steer(&key, Outcome::Settle, START),
+        Err(SteerFault::Illegal { legal: [], .. })
+    ));
     let stuck = view(2, "0005");
     let Ok(_) = core.receive(RAIL, &stuck, START);
     assert_eq!(
@@ -276,7 +306,10 @@ fn only_legal_outcomes_can_be_requested() {
     );
     let waiting = view(3, "1");
     let Ok(_) = core.receive(RAIL, &waiting, START);
-    assert_eq!(core.steer(&waiting.end_to_end_id, Outcome::Fail, START).expect("failed").status, TxStatus::Rejected);
+    assert_eq!(
+        core.steer(&waiting.end_to_end_id, Outcome::Fail, START).expect("failed").status,
+        TxStatus::Rejected
+    );
     assert!(run(&mut core).is_empty(), "planned events are dropped");
     let Ok(page) = core.collect(RAIL, None, 10);
     assert_eq!(page.kind(), Some("camt.054"));
@@ -314,7 +347,9 @@ fn the_engine_s_terms_are_equivalent() {
     let inquiry = Inquiry { payment: order.payment, attempt: order.attempt, created_at: START };
     let Ok(before) = core.inquire_attempt(&rail, &inquiry);
     assert_eq!(before, InquiryAnswer::NotFound);
-    let Ok(Submission::Reported(report)) = core.receive_instruction(&order, START) else { panic!("no report") };
+    let Ok(Submission::Reported(report)) = core.receive_instruction(&order, START) else {
+        panic!("no report")
+    };
     assert_eq!((report.attempt, report.status), (order.attempt, RailStatus::Accepted));
     let Ok(reports) = core.due_rail_reports(START);
     let statuses: Vec<&RailStatus> = reports.iter().map(|(_, report)| &report.status).collect();
@@ -322,7 +357,9 @@ fn the_engine_s_terms_are_equivalent() {
     assert!(reports.iter().all(|(of, report)| *of == rail && report.amount == Some(order.amount)));
     let Ok(page) = core.collect_reports(&rail, None, 10);
     assert_eq!(page.reports, [BankReport::from(reports[0].1.clone())]);
-    let Ok(InquiryAnswer::Reported(now)) = core.inquire_attempt(&rail, &inquiry) else { panic!("unknown") };
+    let Ok(InquiryAnswer::Reported(now)) = core.inquire_attempt(&rail, &inquiry) else {
+        panic!("unknown")
+    };
     assert_eq!(now.status, RailStatus::Settled);
     let withheld = Instruction { payment: PaymentId(Uuid::from_u128(43)), ..instruction("0006") };
     let Ok(answer) = core.receive_instruction(&withheld, START);

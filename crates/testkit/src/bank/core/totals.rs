@@ -53,9 +53,12 @@ impl BookTotals {
         let sums = self.rails.entry((booked.rail.clone(), booked.amount.currency)).or_default();
         let minor = i128::from(booked.amount.minor);
         match booked.kind {
-            BookKind::Paid => (sums.paid, sums.paid_minor) = (sums.paid + 1, sums.paid_minor + minor),
+            BookKind::Paid => {
+                (sums.paid, sums.paid_minor) = (sums.paid + 1, sums.paid_minor + minor)
+            }
             BookKind::Returned => {
-                (sums.returned, sums.returned_minor) = (sums.returned + 1, sums.returned_minor + minor);
+                (sums.returned, sums.returned_minor) =
+                    (sums.returned + 1, sums.returned_minor + minor);
             }
         }
         self.paid_again += u64::from(booked.again);

@@ -203,7 +203,9 @@ impl Draft {
                 return Ok(());
             }
             [.., "PmtId", "InstrId"] | [.., "TxInf", "OrgnlInstrId"] => &mut self.instruction_id,
-            [.., "PmtId", "EndToEndId"] | [.., "TxInf", "OrgnlEndToEndId"] => &mut self.end_to_end_id,
+            [.., "PmtId", "EndToEndId"] | [.., "TxInf", "OrgnlEndToEndId"] => {
+                &mut self.end_to_end_id
+            }
             [.., "PmtId", "UETR"] | [.., "TxInf", "OrgnlUETR"] => &mut self.uetr,
             [.., "CdtTrfTxInf", "Amt", "InstdAmt"] => &mut self.digits,
             [.., "CdtTrfTxInf", "CdtrAcct", "Id", "IBAN"] => &mut self.iban,
@@ -223,7 +225,8 @@ impl Draft {
         let currency = std::mem::take(&mut self.currency);
         let amount = parse_money(&digits, &currency).filter(|amount| amount.minor > 0);
         let iban = std::mem::take(&mut self.iban);
-        let account = if iban.is_empty() { take(&mut self.account, "CdtrAcct")? } else { iban.into() };
+        let account =
+            if iban.is_empty() { take(&mut self.account, "CdtrAcct")? } else { iban.into() };
         self.account.clear();
         self.payments.push(InstructionView {
             instruction_id: take(&mut self.instruction_id, "InstrId")?,
@@ -241,7 +244,8 @@ impl Draft {
     }
 
     fn close_query(&mut self) -> Result<(), IsoFault> {
-        let (instruction_id, uetr) = (std::mem::take(&mut self.instruction_id), std::mem::take(&mut self.uetr));
+        let (instruction_id, uetr) =
+            (std::mem::take(&mut self.instruction_id), std::mem::take(&mut self.uetr));
         if instruction_id.is_empty() && uetr.is_empty() {
             return Err(IsoFault::Missing("OrgnlInstrId or OrgnlUETR"));
         }

@@ -37,7 +37,12 @@ fn payment(ids: (&str, &str, &str), amount: Money, account: &str, name: &str) ->
 fn standing(status: TxStatus) -> Standing {
     Standing {
         rail: "pak-raast".into(),
-        instruction: payment(("i<1>", "e1", "u1"), Money::new(3_791_205, Currency::Pkr), "0001", "A"),
+        instruction: payment(
+            ("i<1>", "e1", "u1"),
+            Money::new(3_791_205, Currency::Pkr),
+            "0001",
+            "A",
+        ),
         status,
         reason: Some("AC04".into()),
         info: Some("a & b".into()),
@@ -60,7 +65,8 @@ fn leaves(xml: &str) -> Vec<String> {
             Event::GeneralRef(entity) => text.push_str(&format!("&{};", &*entity)),
             Event::End(_) => {
                 if !text.trim().is_empty() {
-                    leaves.push(format!("{}={text}", path[path.len().saturating_sub(2)..].join("/")));
+                    leaves
+                        .push(format!("{}={text}", path[path.len().saturating_sub(2)..].join("/")));
                 }
                 text.clear();
                 path.pop();
@@ -74,13 +80,22 @@ fn leaves(xml: &str) -> Vec<String> {
 #[test]
 fn a_pain_001_is_read() {
     let expected = vec![
-        payment(("i1", "e1", "u1"), Money::new(3_791_205, Currency::Pkr), "PK36SCBL0000001123456702", "A & B Khan"),
+        payment(
+            ("i1", "e1", "u1"),
+            Money::new(3_791_205, Currency::Pkr),
+            "PK36SCBL0000001123456702",
+            "A & B Khan",
+        ),
         payment(("i2", "e2", ""), Money::new(500, Currency::Vnd), "12340006", "C"),
     ];
     let message = read(PAIN_001).expect("readable");
     assert_eq!(message, Message::Payments { id: "M-1".into(), payments: expected });
-    let prefixed = PAIN_001.replace("<Document xmlns=", "<p:Document xmlns:p=").replace("</Document", "</p:Document");
-    assert!(matches!(read(&prefixed), Ok(Message::Payments { payments, .. }) if payments.len() == 2));
+    let prefixed = PAIN_001
+        .replace("<Document xmlns=", "<p:Document xmlns:p=")
+        .replace("</Document", "</p:Document");
+    assert!(
+        matches!(read(&prefixed), Ok(Message::Payments { payments, .. }) if payments.len() == 2)
+    );
 }
 
 #[test]
@@ -89,8 +104,12 @@ fn a_pacs_028_is_read() {
         <GrpHdr><MsgId>Q-1</MsgId><CreDtTm>2026-11-21T06:57:48Z</CreDtTm></GrpHdr>
         <TxInf><StsReqId>1</StsReqId><OrgnlInstrId>i1</OrgnlInstrId><OrgnlEndToEndId>e1</OrgnlEndToEndId>
         <OrgnlUETR>u1</OrgnlUETR></TxInf></FIToFIPmtStsReq></Document>"#;
-    let query = QueryView { instruction_id: "i1".into(), end_to_end_id: "e1".into(), uetr: "u1".into() };
-    assert_eq!(read(xml).expect("readable"), Message::Inquiries { id: "Q-1".into(), queries: vec![query] });
+    let query =
+        QueryView { instruction_id: "i1".into(), end_to_end_id: "e1".into(), uetr: "u1".into() };
+    assert_eq!(
+        read(xml).expect("readable"),
+        Message::Inquiries { id: "Q-1".into(), queries: vec![query] }
+    );
 }
 
 #[test]
@@ -125,8 +144,11 @@ fn messages_that_violate_a_rule_are_refused_with_the_field() {
 #[test]
 fn documents_contain_the_banks_statements() {
     let header = Header { id: "SB-1".into(), created_at: Timestamp(0) };
-    let pain =
-        status_document(&header, Original { id: "M<1", name: "pain.001.001.09" }, &[standing(TxStatus::Rejected)]);
+    let pain = status_document(
+        &header,
+        Original { id: "M<1", name: "pain.001.001.09" },
+        &[standing(TxStatus::Rejected)],
+    );
     for leaf in [
         "OrgnlGrpInfAndSts/OrgnlMsgId=M&lt;1",
         "TxInfAndSts/OrgnlInstrId=i&lt;1&gt;",
@@ -139,16 +161,25 @@ fn documents_contain_the_banks_statements() {
         assert!(leaves(&pain).iter().any(|found| found == leaf), "{leaf} in {:?}", leaves(&pain));
     }
     let camt = reports_document(&header, &[standing(TxStatus::Settled)]);
-    for leaf in ["Ntry/CdtDbtInd=DBIT", "Refs/AcctSvcrRef=SB1", "Refs/EndToEndId=e1", "TxDtls/Amt Ccy=\"PKR\"=37912.05"]
-    {
+    for leaf in [
+        "Ntry/CdtDbtInd=DBIT",
+        "Refs/AcctSvcrRef=SB1",
+        "Refs/EndToEndId=e1",
+        "TxDtls/Amt Ccy=\"PKR\"=37912.05",
+    ] {
         assert!(leaves(&camt).iter().any(|found| found == leaf), "{leaf} in {:?}", leaves(&camt));
     }
     assert!(camt.contains("camt.054.001.08"));
     let pacs = reports_document(&header, &[standing(TxStatus::Returned)]);
-    for leaf in ["TxInf/RtrId=SB1", "TxInf/OrgnlEndToEndId=e1", "TxInf/RtrdIntrBkSttlmAmt Ccy=\"PKR\"=37912.05"] {
+    for leaf in [
+        "TxInf/RtrId=SB1",
+        "TxInf/OrgnlEndToEndId=e1",
+        "TxInf/RtrdIntrBkSttlmAmt Ccy=\"PKR\"=37912.05",
+    ] {
         assert!(leaves(&pacs).iter().any(|found| found == leaf), "{leaf} in {:?}", leaves(&pacs));
     }
     assert!(pacs.contains("pacs.004.001.09"));
-    let empty = status_document::<Standing>(&header, Original { id: "Q", name: "pacs.028.001.03" }, &[]);
+    let empty =
+        status_document::<Standing>(&header, Original { id: "Q", name: "pacs.028.001.03" }, &[]);
     assert!(!empty.contains("TxInfAndSts") && leaves(&empty).len() == 4);
 }

@@ -117,7 +117,11 @@ impl Xml {
 }
 
 /// A pain.002.001.10 with one status per transaction.
-pub fn status_document<S: Borrow<Standing>>(header: &Header, original: Original<'_>, standings: &[S]) -> String {
+pub fn status_document<S: Borrow<Standing>>(
+    header: &Header,
+    original: Original<'_>,
+    standings: &[S],
+) -> String {
     let mut xml = Xml::open("pain.002.001.10", standings.len());
     xml.raw("<CstmrPmtStsRpt><GrpHdr>");
     xml.header(header);
@@ -173,7 +177,11 @@ pub fn reports_document<S: Borrow<Standing>>(header: &Header, standings: &[S]) -
     match standings.first().map(|first| first.borrow().status) {
         Some(TxStatus::Settled) => settlements(header, standings),
         Some(TxStatus::Returned) => returns(header, standings),
-        _ => status_document(header, Original { id: NOT_PROVIDED, name: "pain.001.001.09" }, standings),
+        _ => status_document(
+            header,
+            Original { id: NOT_PROVIDED, name: "pain.001.001.09" },
+            standings,
+        ),
     }
 }
 

@@ -135,16 +135,27 @@ async fn line(
     response
 }
 
-async fn payments(State(shared): State<Arc<Shared>>, Path(rail): Path<String>, body: String) -> Response {
+async fn payments(
+    State(shared): State<Arc<Shared>>,
+    Path(rail): Path<String>,
+    body: String,
+) -> Response {
     let reply = match iso::read(&body) {
         Ok(Message::Payments { id, payments }) => take_payments(&shared, &rail, &id, &payments),
-        Ok(Message::Inquiries { .. }) => Reply::refusal("expected a pain.001 here, this is a pacs.028".to_owned()),
+        Ok(Message::Inquiries { .. }) => {
+            Reply::refusal("expected a pain.001 here, this is a pacs.028".to_owned())
+        }
         Err(fault) => Reply::refusal(fault.to_string()),
     };
     reply.deliver(&shared).await
 }
 
-fn take_payments(shared: &Shared, rail: &str, message: &str, payments: &[InstructionView]) -> Reply {
+fn take_payments(
+    shared: &Shared,
+    rail: &str,
+    message: &str,
+    payments: &[InstructionView],
+) -> Reply {
     let now = shared.clock.now();
     let taken = shared.with_core(|core| {
         let mut standings = Vec::with_capacity(payments.len());
@@ -168,13 +179,21 @@ fn take_payments(shared: &Shared, rail: &str, message: &str, payments: &[Instruc
     }
 }
 
-async fn inquiries(State(shared): State<Arc<Shared>>, Path(rail): Path<String>, body: String) -> Response {
+async fn inquiries(
+    State(shared): State<Arc<Shared>>,
+    Path(rail): Path<String>,
+    body: String,
+) -> Response {
     let reply = match iso::read(&body) {
-        Ok(Message::Inquiries { id, queries }) => match answer_inquiries(&shared, &rail, &id, &queries) {
-            Ok(text) => Reply::xml(text),
-            Err(fault) => fault.into(),
-        },
-        Ok(Message::Payments { .. }) => Reply::refusal("expected a pacs.028 here, this is a pain.001".to_owned()),
+        Ok(Message::Inquiries { id, queries }) => {
+            match answer_inquiries(&shared, &rail, &id, &queries) {
+                Ok(text) => Reply::xml(text),
+                Err(fault) => fault.into(),
+            }
+        }
+        Ok(Message::Payments { .. }) => {
+            Reply::refusal("expected a pacs.028 here, this is a pain.001".to_owned())
+        }
         Err(fault) => Reply::refusal(fault.to_string()),
     };
     reply.deliver(&shared).await
@@ -194,7 +213,11 @@ pub(super) fn answer_inquiries(
         }
         Ok(known)
     })?;
-    Ok(iso::status_document(&shared.header(), Original { id: message, name: "pacs.028.001.03" }, &known))
+    Ok(iso::status_document(
+        &shared.header(),
+        Original { id: message, name: "pacs.028.001.03" },
+        &known,
+    ))
 }
 
 #[derive(Deserialize)]
@@ -232,7 +255,8 @@ async fn reports(
 
 fn page_response(shared: &Shared, page: &Page) -> Response {
     let cursor = page.cursor.clone().unwrap_or_default();
-    let head = [(header::CONTENT_TYPE.as_str(), "application/xml".to_owned()), (CURSOR_HEADER, cursor)];
+    let head =
+        [(header::CONTENT_TYPE.as_str(), "application/xml".to_owned()), (CURSOR_HEADER, cursor)];
     (head, page_document(shared, page)).into_response()
 }
 
@@ -250,7 +274,11 @@ struct BookQuery {
     end_to_end_id: String,
 }
 
-async fn book(State(shared): State<Arc<Shared>>, Path(rail): Path<String>, Query(query): Query<BookQuery>) -> Response {
+async fn book(
+    State(shared): State<Arc<Shared>>,
+    Path(rail): Path<String>,
+    Query(query): Query<BookQuery>,
+) -> Response {
     let lines = shared.with_core(|core| core.lines(&query.end_to_end_id));
     let reply = match lines {
         Ok(mut lines) => {

@@ -72,7 +72,8 @@ fn everything_continues_after_a_restart() {
     );
     core.receive(RAIL, &view(1, "1"), START).expect("known");
     core.due(START + Span::secs(60)).expect("returned");
-    let kinds: Vec<BookKind> = core.lines(&instruction_id(2)).expect("lines").iter().map(|line| line.kind).collect();
+    let kinds: Vec<BookKind> =
+        core.lines(&instruction_id(2)).expect("lines").iter().map(|line| line.kind).collect();
     assert_eq!(kinds, [BookKind::Paid, BookKind::Returned]);
     assert_eq!(core.lines(&instruction_id(1)).expect("lines").len(), 1);
     core.steer(&instruction_id(3), Outcome::Settle, START).expect("legal");

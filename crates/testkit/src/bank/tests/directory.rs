@@ -10,7 +10,8 @@ use crate::bank::{BankConfig, Behaviour, DirectoryConfig, SimulatedBank};
 use crate::wait;
 
 fn config(root: &Path) -> BankConfig {
-    let directory = DirectoryConfig { rail: "bgd-beftn".into(), path: root.join("h2h"), poll: Span::millis(5) };
+    let directory =
+        DirectoryConfig { rail: "bgd-beftn".into(), path: root.join("h2h"), poll: Span::millis(5) };
     BankConfig {
         behaviour: Behaviour::instant(),
         listen: None,
@@ -29,8 +30,10 @@ fn put(root: &Path, name: &str, text: &str) {
 /// The names in a folder, sorted, finished files only.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder");
-    let names = entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
-    let mut names: Vec<String> = names.filter(|name| name.ends_with(".xml") && !name.starts_with('.')).collect();
+    let names =
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned());
+    let mut names: Vec<String> =
+        names.filter(|name| name.ends_with(".xml") && !name.starts_with('.')).collect();
     names.sort();
     names
 }
@@ -52,7 +55,10 @@ async fn files_are_processed_answered_and_moved() {
     let bank = SimulatedBank::start(config(root.path())).await.expect("a bank");
     put(root.path(), "a.xml", &pain_001(&[(1, "1"), (2, "0002"), (3, "0006")]));
     let files = replies(root.path(), 2).await;
-    assert!(files[0].0.ends_with("-pain002.xml") && files[1].0.ends_with("-camt054.xml"), "{files:?}");
+    assert!(
+        files[0].0.ends_with("-pain002.xml") && files[1].0.ends_with("-camt054.xml"),
+        "{files:?}"
+    );
     assert_eq!(texts(&files[0].1, "TxSts"), ["ACSP", "RJCT"]);
     assert!(texts(&files[1].1, "EndToEndId").contains(&instruction_id(1)));
     put(root.path(), "b.xml", &pacs_028(&[1, 3, 9]));
@@ -86,7 +92,10 @@ async fn a_file_found_again_after_a_restart_pays_nothing() {
     let filed = || std::future::ready(names(&out).is_empty());
     assert!(wait::until_async(PATIENCE, filed).await);
     let files = replies(root.path(), 3).await;
-    assert!(files.last().expect("a file").0 > first.last().expect("a file").0, "names sort in time");
+    assert!(
+        files.last().expect("a file").0 > first.last().expect("a file").0,
+        "names sort in time"
+    );
     assert_eq!(bank.book(&instruction_id(1)).expect("a book").len(), 1);
     assert_eq!(bank.book_totals().expect("totals").paid_again, 0);
     bank.stop().await;

@@ -27,7 +27,10 @@ impl Response {
 /// One request on its own connection; `None` if it closed without an answer.
 async fn request(address: SocketAddr, line: &str, body: &str) -> Option<Response> {
     let mut stream = TcpStream::connect(address).await.expect("a connection");
-    let head = format!("{line} HTTP/1.1\r\nhost: bank\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
+    let head = format!(
+        "{line} HTTP/1.1\r\nhost: bank\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
     stream.write_all(head.as_bytes()).await.expect("sent");
     stream.write_all(body.as_bytes()).await.expect("sent");
     let mut answer = String::new();
@@ -54,7 +57,10 @@ async fn a_payment_completes() {
     let (bank, address) = start(instant()).await;
     let message = pain_001(&[(1, "1"), (2, "0002"), (3, "0003")]);
     let answer = request(address, "POST /pak-raast/payments", &message).await.expect("an answer");
-    assert_eq!((answer.status, texts(&answer.body, "TxSts")), (200, vec!["ACSP".into(), "RJCT".into(), "ACSP".into()]));
+    assert_eq!(
+        (answer.status, texts(&answer.body, "TxSts")),
+        (200, vec!["ACSP".into(), "RJCT".into(), "ACSP".into()])
+    );
     assert_eq!(texts(&answer.body, "OrgnlMsgId"), ["M"]);
 
     let (mut cursor, mut messages) = (String::new(), Vec::new());
@@ -65,17 +71,23 @@ async fn a_payment_completes() {
         cursor = page.cursor();
         messages.push(page.body);
     }
-    assert!(messages[0].contains("camt.054.001.08") && messages[1].contains("pacs.004.001.09"), "{messages:?}");
+    assert!(
+        messages[0].contains("camt.054.001.08") && messages[1].contains("pacs.004.001.09"),
+        "{messages:?}"
+    );
     assert_eq!(texts(&messages[0], "EndToEndId"), [instruction_id(1), instruction_id(3)]);
     assert_eq!(texts(&messages[1], "OrgnlInstrId"), [instruction_id(3)]);
     let line = format!("GET /pak-raast/reports?after={cursor}&wait=0");
     let rest = request(address, &line, "").await.expect("an answer");
     assert_eq!(rest.status, 204, "{}", rest.body);
 
-    let known = request(address, "POST /pak-raast/inquiries", &pacs_028(&[1, 2, 9])).await.expect("an answer");
+    let known = request(address, "POST /pak-raast/inquiries", &pacs_028(&[1, 2, 9]))
+        .await
+        .expect("an answer");
     assert_eq!(texts(&known.body, "TxSts"), ["ACSC", "RJCT"]);
     assert!(texts(&known.body, "AcctSvcrRef")[0].starts_with("SB"));
-    let elsewhere = request(address, "POST /other/inquiries", &pacs_028(&[1])).await.expect("an answer");
+    let elsewhere =
+        request(address, "POST /other/inquiries", &pacs_028(&[1])).await.expect("an answer");
     assert!(texts(&elsewhere.body, "TxSts").is_empty());
 
     let line = format!("GET /pak-raast/book?end_to_end_id={}", instruction_id(3));
@@ -107,15 +119,19 @@ async fn messages_at_the_wrong_path_are_refused() {
 async fn a_withheld_answer_hangs_and_closes_although_the_order_was_accepted() {
     let (bank, address) = start(instant()).await;
     assert!(request(address, "POST /r/payments", &pain_001(&[(1, "0006")])).await.is_none());
-    let batch = request(address, "POST /r/payments", &pain_001(&[(2, "0006"), (3, "1")])).await.expect("an answer");
+    let batch = request(address, "POST /r/payments", &pain_001(&[(2, "0006"), (3, "1")]))
+        .await
+        .expect("an answer");
     assert_eq!(texts(&batch.body, "OrgnlInstrId"), [instruction_id(3)]);
     for number in [1, 2] {
         let paid = || bank.book(&instruction_id(number)).expect("a book").len() == 1;
         assert!(wait::until_async(PATIENCE, || std::future::ready(paid())).await, "{number}");
-        let known = request(address, "POST /r/inquiries", &pacs_028(&[number])).await.expect("an answer");
+        let known =
+            request(address, "POST /r/inquiries", &pacs_028(&[number])).await.expect("an answer");
         assert_eq!(texts(&known.body, "TxSts"), ["ACSC"]);
     }
-    let again = request(address, "POST /r/payments", &pain_001(&[(1, "0006")])).await.expect("an answer");
+    let again =
+        request(address, "POST /r/payments", &pain_001(&[(1, "0006")])).await.expect("an answer");
     assert_eq!(texts(&again.body, "TxSts"), ["ACSC"]);
     assert_eq!(bank.book(&instruction_id(1)).expect("a book").len(), 1);
     bank.stop().await;
@@ -131,7 +147,8 @@ async fn lost_answers_and_repetitions_never_pay_twice() {
     bank.set_faults(Faults::NONE).expect("running");
     let paid = || bank.book(&instruction_id(1)).expect("a book").len() == 1;
     assert!(wait::until_async(PATIENCE, || std::future::ready(paid())).await);
-    let answer = request(address, "POST /r/payments", &pain_001(&[(1, "1")])).await.expect("an answer");
+    let answer =
+        request(address, "POST /r/payments", &pain_001(&[(1, "1")])).await.expect("an answer");
     assert_eq!(texts(&answer.body, "TxSts"), ["ACSC"]);
     assert_eq!(bank.book_totals().expect("totals").paid_again, 0);
     bank.stop().await;
@@ -146,7 +163,8 @@ async fn a_bank_that_is_down_refuses_connections_and_returns_at_its_address() {
     bank.set_faults(Faults::NONE).expect("running");
     let back = || async { TcpStream::connect(address).await.is_ok() };
     assert!(wait::until_async(PATIENCE, back).await);
-    let answer = request(address, "POST /r/payments", &pain_001(&[(1, "1")])).await.expect("an answer");
+    let answer =
+        request(address, "POST /r/payments", &pain_001(&[(1, "1")])).await.expect("an answer");
     assert_eq!(answer.status, 200);
     bank.stop().await;
 }
@@ -162,7 +180,8 @@ async fn time_comes_from_the_clock_and_stopping_ends_a_waiting_request() {
     let page = request(address, "GET /r/reports?wait=20", "").await.expect("an answer");
     assert_eq!(texts(&page.body, "EndToEndId"), [instruction_id(1)]);
     let line = format!("GET /r/reports?after={}&wait=60", page.cursor());
-    let waiting = tokio::spawn(async move { request(address, &line, "").await.map(|answer| answer.status) });
+    let waiting =
+        tokio::spawn(async move { request(address, &line, "").await.map(|answer| answer.status) });
     bank.stop().await;
     let ended = tokio::time::timeout(PATIENCE, waiting).await.expect("in time");
     assert!(matches!(ended, Ok(Some(204) | None) | Err(_)), "{ended:?}");
@@ -175,7 +194,9 @@ async fn a_bank_continues_after_a_restart() {
     let clock = Arc::new(HandClock::new());
     let config = BankConfig { book, clock: clock.clone(), ..BankConfig::default() };
     let (bank, address) = start(config.clone()).await;
-    request(address, "POST /r/payments", &pain_001(&[(1, "1"), (2, "0004")])).await.expect("an answer");
+    request(address, "POST /r/payments", &pain_001(&[(1, "1"), (2, "0004")]))
+        .await
+        .expect("an answer");
     bank.stop().await;
     let (bank, address) = start(config).await;
     bank.steer(&instruction_id(2), Outcome::Settle).expect("legal");

@@ -70,7 +70,10 @@ fn pacs_028(numbers: &[u128]) -> String {
         .to_owned();
     for number in numbers {
         let id = instruction_id(*number);
-        let _ = write!(xml, "<TxInf><OrgnlInstrId>{id}</OrgnlInstrId><OrgnlEndToEndId>{id}</OrgnlEndToEndId></TxInf>");
+        let _ = write!(
+            xml,
+            "<TxInf><OrgnlInstrId>{id}</OrgnlInstrId><OrgnlEndToEndId>{id}</OrgnlEndToEndId></TxInf>"
+        );
     }
     xml.push_str("</FIToFIPmtStsReq></Document>");
     xml
@@ -80,5 +83,7 @@ fn pacs_028(numbers: &[u128]) -> String {
 fn texts(xml: &str, name: &str) -> Vec<String> {
     let (open, close) = (format!("<{name}>"), format!("</{name}>"));
     let parts = xml.split(open.as_str()).skip(1);
-    parts.filter_map(|part| part.split_once(close.as_str()).map(|(text, _)| text.to_owned())).collect()
+    parts
+        .filter_map(|part| part.split_once(close.as_str()).map(|(text, _)| text.to_owned()))
+        .collect()
 }

@@ -44,7 +44,10 @@ fn next(core: &mut BankCore<Journal>, cursor: &mut Option<String>) -> StatementP
 }
 
 fn amounts(page: &StatementPage) -> Vec<i64> {
-    page.lines.iter().map(|line| if line.is_credit { line.amount.minor } else { -line.amount.minor }).collect()
+    page.lines
+        .iter()
+        .map(|line| if line.is_credit { line.amount.minor } else { -line.amount.minor })
+        .collect()
 }
 
 #[test]
@@ -68,7 +71,10 @@ fn a_statement_has_the_bookings_across_a_restart_and_follows_the_previous_one() 
     assert_eq!(first.closing, first.opening - 1_500);
     core.close_statements(START + Span::hours(2), None).expect("made");
     let second = next(&mut core, &mut cursor);
-    assert_eq!((amounts(&second), second.opening, second.closing), (vec![], first.closing, first.closing));
+    assert_eq!(
+        (amounts(&second), second.opening, second.closing),
+        (vec![], first.closing, first.closing)
+    );
     assert_eq!(second.from, first.to);
     assert_ne!(second.id, first.id);
 }

@@ -93,21 +93,36 @@ const PAYMENT: [Row; 25] = [
     (403, "corridor_not_enabled", "the corridor is not agreed for you", "contact the operator"),
     (404, "not_found", "the path does not exist", "check the path; unknown ids are 400"),
     (405, "method_not_allowed", "the path does not support the method", "check the method"),
-    (408, "body_too_slow", "the body did not arrive in time", "repeat it with the same `external_id`"),
+    (
+        408,
+        "body_too_slow",
+        "the body did not arrive in time",
+        "repeat it with the same `external_id`",
+    ),
     (
         409,
         "request_under_way",
         "the first request with this Idempotency-Key is still in progress",
         "wait for `Retry-After`, then repeat it with the same key",
     ),
-    (413, "body_too_large", "the body is larger than 64 KiB", "send less: no valid request is that large"),
+    (
+        413,
+        "body_too_large",
+        "the body is larger than 64 KiB",
+        "send less: no valid request is that large",
+    ),
     (
         415,
         "unsupported_media_type",
         "the body is not `application/json`, or is compressed",
         "set `content-type: application/json`, no `content-encoding`",
     ),
-    (429, "rate_limited", "the access key's rate limit is exceeded", "wait for `Retry-After`; see [limits](limits.md)"),
+    (
+        429,
+        "rate_limited",
+        "the access key's rate limit is exceeded",
+        "wait for `Retry-After`; see [limits](limits.md)",
+    ),
     (429, "too_many_streams", "too many event streams are open with this access key", "close one"),
     (
         500,
@@ -156,14 +171,24 @@ const WALLET: [Row; 16] = [
         "check the id",
     ),
     (405, "INVALID_REQUEST", "the path does not support the method", "check the method"),
-    (408, "INVALID_REQUEST", "the body did not arrive in time", "repeat it with the same Idempotency-Key"),
+    (
+        408,
+        "INVALID_REQUEST",
+        "the body did not arrive in time",
+        "repeat it with the same Idempotency-Key",
+    ),
     (
         409,
         "CONFLICT",
         "its state does not allow it (`details.current_status`), or the first request with this Idempotency-Key is in progress",
         "read it, then decide; with a key, wait for `Retry-After`",
     ),
-    (409, "WALLET_EXISTS", "the customer already has a wallet: `existing_wallet_id`", "use that one"),
+    (
+        409,
+        "WALLET_EXISTS",
+        "the customer already has a wallet: `existing_wallet_id`",
+        "use that one",
+    ),
     (413, "INVALID_REQUEST", "the body is larger than 64 KiB", "send less"),
     (415, "INVALID_REQUEST", "the body has a `content-encoding`", "send it uncompressed"),
     (
@@ -172,7 +197,12 @@ const WALLET: [Row; 16] = [
         "the current state does not allow it: the wallet is blocked (`details.wallet_status`), or the Idempotency-Key was used with a different body",
         "do not repeat: see `message`",
     ),
-    (422, "INSUFFICIENT_BALANCE", "the wallet's balance is too low: `details.available_balance`", "reduce the amount"),
+    (
+        422,
+        "INSUFFICIENT_BALANCE",
+        "the wallet's balance is too low: `details.available_balance`",
+        "reduce the amount",
+    ),
     (
         429,
         "RATE_LIMIT_EXCEEDED",
@@ -236,8 +266,9 @@ fn status(name: &str) -> u16 {
 /// Status and code of every error in the payment service's document.
 fn payment_codes(document: &Value) -> BTreeSet<(u16, &str)> {
     let schemas = document["components"]["schemas"].as_object().expect("an object");
-    let coded =
-        schemas.iter().filter(|(_, schema)| schema.pointer("/properties/detail/properties/code/enum").is_some());
+    let coded = schemas
+        .iter()
+        .filter(|(_, schema)| schema.pointer("/properties/detail/properties/code/enum").is_some());
     coded
         .flat_map(|(name, schema)| {
             let codes = listed(&schema["properties"]["detail"]["properties"]["code"]);
@@ -258,7 +289,8 @@ fn rules(out: &mut String, of: &BTreeSet<&str>) {
     for (rule, wants) in RULES.iter().filter(|(rule, _)| of.contains(rule)) {
         writeln!(out, "| `{rule}` | {wants} |").expect("writing to a string");
     }
-    let missing: Vec<_> = of.iter().filter(|rule| !RULES.iter().any(|(known, _)| known == *rule)).collect();
+    let missing: Vec<_> =
+        of.iter().filter(|rule| !RULES.iter().any(|(known, _)| known == *rule)).collect();
     assert!(missing.is_empty(), "reference::rules::RULES lacks {missing:?}");
 }
 
@@ -270,7 +302,8 @@ fn example(document: &Value, pointer: &str) -> String {
 #[test]
 fn the_tables_name_every_code_and_no_other() {
     let (payment, wallet) = (document(), wallet_document());
-    let told: BTreeSet<(u16, &str)> = PAYMENT.iter().map(|(status, code, ..)| (*status, *code)).collect();
+    let told: BTreeSet<(u16, &str)> =
+        PAYMENT.iter().map(|(status, code, ..)| (*status, *code)).collect();
     assert_eq!(told, payment_codes(&payment));
     let told: BTreeSet<&str> = WALLET.iter().map(|(_, code, ..)| *code).collect();
     assert_eq!(told, listed(&wallet["components"]["schemas"]["Error"]["properties"]["error"]));
@@ -283,8 +316,11 @@ fn the_tables_name_every_code_and_no_other() {
         .flat_map(|item| item.as_object().expect("an object").values())
     {
         let answers = operation["responses"].as_object().expect("an object").keys();
-        statuses
-            .extend(answers.filter(|status| *status != "200").map(|status| status.parse::<u16>().expect("a status")));
+        statuses.extend(
+            answers
+                .filter(|status| *status != "200")
+                .map(|status| status.parse::<u16>().expect("a status")),
+        );
     }
     assert_eq!(WALLET.iter().map(|(status, ..)| *status).collect::<BTreeSet<_>>(), statuses);
 }
@@ -292,16 +328,27 @@ fn the_tables_name_every_code_and_no_other() {
 #[test]
 fn errors_md_matches_the_documents() {
     let (payment, wallet) = (document(), wallet_document());
-    let mut out = format!("# Errors\n\n{MARK}\n{HEAD}\n## Payment Service v2\n\nThe body is `{{\"detail\": …}}`:\n");
-    out.push_str(&example(&payment, "/components/responses/BadRequest/content/application~1json/example"));
+    let mut out = format!(
+        "# Errors\n\n{MARK}\n{HEAD}\n## Payment Service v2\n\nThe body is `{{\"detail\": …}}`:\n"
+    );
+    out.push_str(&example(
+        &payment,
+        "/components/responses/BadRequest/content/application~1json/example",
+    ));
     table(&mut out, &PAYMENT);
     out.push_str(
         "\n### Field errors (422)\n\nAll errors of a request at once. `loc` is the location, `type` the rule:\n",
     );
     out.push_str(FAULTS);
-    rules(&mut out, &listed(&payment["components"]["schemas"]["ValidationItem"]["properties"]["type"]));
+    rules(
+        &mut out,
+        &listed(&payment["components"]["schemas"]["ValidationItem"]["properties"]["type"]),
+    );
     out.push_str("\n## Wallet Service v1\n");
-    out.push_str(&example(&wallet, "/components/responses/InvalidRequest/content/application~1json/example"));
+    out.push_str(&example(
+        &wallet,
+        "/components/responses/InvalidRequest/content/application~1json/example",
+    ));
     table(&mut out, &WALLET);
     out.push_str("\n### Rules of `details.faults`\n");
     rules(&mut out, &listed(&wallet["components"]["schemas"]["FaultItem"]["properties"]["rule"]));

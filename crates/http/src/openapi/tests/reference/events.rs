@@ -35,8 +35,10 @@ fn payment_example(document: &Value, kind: EventKind) -> Value {
         return event;
     }
     // An update changes something other than the status, for example a bank reference.
-    let written = |state: &PaymentState| !matches!(state, PaymentState::Pending | PaymentState::Canceled);
-    let state = PaymentState::ALL.into_iter().filter(written).find(|state| EventKind::of(*state) == kind);
+    let written =
+        |state: &PaymentState| !matches!(state, PaymentState::Pending | PaymentState::Canceled);
+    let state =
+        PaymentState::ALL.into_iter().filter(written).find(|state| EventKind::of(*state) == kind);
     let state = state.unwrap_or(PaymentState::Succeeded);
     let response = &mut event["data"]["response"];
     response["status"] = json!(state.name());
@@ -55,8 +57,12 @@ fn events_md_matches_the_documents() {
         let post = &wallet["webhooks"][name]["post"];
         let summary = post["summary"].as_str().expect("a summary");
         let examples = &post["requestBody"]["content"]["application/json"]["examples"];
-        let (_, example) = examples.as_object().expect("an object").iter().next().expect("an example");
-        let pointer = example["$ref"].as_str().and_then(|pointer| pointer.strip_prefix('#')).expect("a reference");
+        let (_, example) =
+            examples.as_object().expect("an object").iter().next().expect("an example");
+        let pointer = example["$ref"]
+            .as_str()
+            .and_then(|pointer| pointer.strip_prefix('#'))
+            .expect("a reference");
         let value = &wallet.pointer(pointer).expect("an example")["value"];
         assert_eq!(value["event_type"], name);
         write!(out, "\n### `{name}`\n\n{summary}. Sent to `/webhooks/wallet/{segment}`.\n")

@@ -67,5 +67,8 @@ pub(super) const RULES: [(&str, &str); 57] = [
         "an unused `external_id`; `ctx.payment_id` is the payment that uses it, perhaps your own first attempt",
     ),
     ("invalid_idempotency_key", "an Idempotency-Key of 1 to 255 printable characters"),
-    ("idempotency_mismatch", "the same body with the same Idempotency-Key; a new request needs a new key"),
+    (
+        "idempotency_mismatch",
+        "the same body with the same Idempotency-Key; a new request needs a new key",
+    ),
 ];

@@ -73,7 +73,8 @@ fn wallets_are_written_as_the_document_shows_them() {
     let blocked = Wallet { state: WalletState::Blocked, block: Some(block), ..wallet() };
     check("blockedWallet", |out| render::blocked(out, &blocked));
     let why = Some("The senders are relatives".to_owned());
-    let unblocked = Wallet { unblocked_at: Some(T0 + Span::hours(5)), unblock_reason: why, ..wallet() };
+    let unblocked =
+        Wallet { unblocked_at: Some(T0 + Span::hours(5)), unblock_reason: why, ..wallet() };
     check("unblockedWallet", |out| render::unblocked(out, &unblocked));
     let order = Blacklisting {
         authority: "Federal Investigation Agency".to_owned(),
@@ -83,8 +84,12 @@ fn wallets_are_written_as_the_document_shows_them() {
         ordered_at: T0 + Span::hours(6),
         at: Some(T0 + Span::hours(6)),
     };
-    let blacklisted =
-        Wallet { state: WalletState::Blacklisted, blacklisting: Some(order), chain_blacklisted: true, ..wallet() };
+    let blacklisted = Wallet {
+        state: WalletState::Blacklisted,
+        blacklisting: Some(order),
+        chain_blacklisted: true,
+        ..wallet()
+    };
     check("blacklistedWallet", |out| render::blacklisted(out, &blacklisted));
 }
 
@@ -99,12 +104,19 @@ fn payment_requests_are_written_as_the_document_shows_them() {
     };
     let mut money = RequestMoney::default();
     money.add((DepositState::Completed, Pot::Wallet), StableCoin::Usdc, 25_500_000);
-    check_list("requestList", "payment_requests", |out| render::listed_request(out, &paid, &money, &links()));
+    check_list("requestList", "payment_requests", |out| {
+        render::listed_request(out, &paid, &money, &links())
+    });
     // The sender has paid; the customer has received nothing yet.
     let mut refused = RequestMoney::default();
     refused.add((DepositState::Rejected, Pot::Escrow), StableCoin::Usdc, 25_500_000);
     check("rejectedRequest", |out| render::found_request(out, &paid, &refused, &links()));
-    let asked = Asked::Fiat { currency: Currency::Pkr, micros: 7_000_000_000, usdc: 25_112_108, usdt: 25_112_108 };
+    let asked = Asked::Fiat {
+        currency: Currency::Pkr,
+        micros: 7_000_000_000,
+        usdc: 25_112_108,
+        usdt: 25_112_108,
+    };
     let cancelled = PaymentRequest { state: RequestState::Cancelled, asked, ..request() };
     let nothing = RequestMoney::default();
     check("cancelledRequest", |out| render::listed_request(out, &cancelled, &nothing, &links()));
@@ -131,26 +143,42 @@ fn transactions_and_orders_are_written_as_the_document_shows_them() {
     });
     check("transaction", |out| render::found_transaction(out, &received, EXPLORER));
     check("foundOrder", |out| render::found_order(out, &settled()));
-    let quoted = Price::new(Decimal::new(27_875, 2), 50).quote(Some(100_000_000), T0).expect("a quote");
+    let quoted =
+        Price::new(Decimal::new(27_875, 2), 50).quote(Some(100_000_000), T0).expect("a quote");
     check("rate", |out| render::quoted(out, StableCoin::Usdc, &quoted));
     check("order", |out| render::created_order(out, &order(ExchangeState::Pending)));
     // A repeated request gets the first response.
-    let applied =
-        ExchangeOrder { rate: Decimal::new(27_900, 2), payout: Money::new(2_776_050, Currency::Pkr), ..settled() };
+    let applied = ExchangeOrder {
+        rate: Decimal::new(27_900, 2),
+        payout: Money::new(2_776_050, Currency::Pkr),
+        ..settled()
+    };
     check("order", |out| render::created_order(out, &applied));
     check_list("orderList", "orders", |out| render::listed_order(out, &settled()));
-    let cancelled = ExchangeOrder { failure: Some(OrderFailure::CancelledByUser), ..order(ExchangeState::Cancelled) };
+    let cancelled = ExchangeOrder {
+        failure: Some(OrderFailure::CancelledByUser),
+        ..order(ExchangeState::Cancelled)
+    };
     check("cancelledOrder", |out| render::listed_order(out, &cancelled));
 }
 
 #[test]
 fn an_orders_failure_is_shown_once_its_tokens_are_returned() {
-    let failing = |state| ExchangeOrder { failure: Some(OrderFailure::PayoutFailed), ..order(state) };
-    let written = |order: &ExchangeOrder| String::from_utf8(write::object(|out| render::listed_order(out, order)));
+    let failing =
+        |state| ExchangeOrder { failure: Some(OrderFailure::PayoutFailed), ..order(state) };
+    let written = |order: &ExchangeOrder| {
+        String::from_utf8(write::object(|out| render::listed_order(out, order)))
+    };
     let returning = written(&failing(ExchangeState::Returning)).expect("UTF-8");
-    assert!(returning.contains("\"status\":\"PROCESSING\"") && !returning.contains("PAYOUT_FAILED"), "{returning}");
+    assert!(
+        returning.contains("\"status\":\"PROCESSING\"") && !returning.contains("PAYOUT_FAILED"),
+        "{returning}"
+    );
     let failed = written(&failing(ExchangeState::Failed)).expect("UTF-8");
-    assert!(failed.contains("\"status\":\"FAILED\"") && failed.contains("\"failure_reason\":\"PAYOUT_FAILED\""));
+    assert!(
+        failed.contains("\"status\":\"FAILED\"")
+            && failed.contains("\"failure_reason\":\"PAYOUT_FAILED\"")
+    );
 }
 
 fn in_review() -> Deposit {
@@ -200,7 +228,9 @@ fn deliveries_are_written_as_the_document_shows_them() {
         last_fault: Some("HTTP status 503".to_owned()),
         revision: 4,
     };
-    check("delivery", |out| render::delivery(out, &delivery, WalletEventKind::PaymentReceived.name()));
+    check("delivery", |out| {
+        render::delivery(out, &delivery, WalletEventKind::PaymentReceived.name())
+    });
     check_list("deliveryList", "deliveries", |out| {
         render::delivery(out, &delivery, WalletEventKind::PaymentReceived.name());
     });
@@ -209,7 +239,12 @@ fn deliveries_are_written_as_the_document_shows_them() {
 fn about() -> About {
     let of = deposit(DepositState::Screening);
     let deposit = Some(AboutDeposit { id: of.id, tx: of.tx });
-    About { request: Some(request().id), wallet: wallet().id, customer: wallet().customer_id, deposit }
+    About {
+        request: Some(request().id),
+        wallet: wallet().id,
+        customer: wallet().customer_id,
+        deposit,
+    }
 }
 
 fn events() -> [(&'static str, Span, WalletEvent); 11] {
@@ -347,7 +382,9 @@ fn ended(reason: OrderFailure, at: Timestamp) -> WalletEvent {
 
 fn entry(seq: i64, after: Span, event: WalletEvent) -> WalletEventEntry {
     let aggregate = match &event {
-        WalletEvent::ExchangeComplete { order, .. } | WalletEvent::OrderEnded { order, .. } => Aggregate::Order(*order),
+        WalletEvent::ExchangeComplete { order, .. } | WalletEvent::OrderEnded { order, .. } => {
+            Aggregate::Order(*order)
+        }
         WalletEvent::WalletBlocked { wallet, .. }
         | WalletEvent::WalletUnblocked { wallet, .. }
         | WalletEvent::WalletBlacklisted { wallet, .. } => Aggregate::Wallet(*wallet),
@@ -371,7 +408,9 @@ fn events_are_written_as_the_document_shows_them() {
     }
     let [(_, after, event), ..] = events();
     check("eventPage", |out| {
-        out.array("events", |items| items.object(|out| render::logged_event(out, &entry(1, after, event))));
+        out.array("events", |items| {
+            items.object(|out| render::logged_event(out, &entry(1, after, event)))
+        });
         out.plain("next", 1);
     });
 }

@@ -18,7 +18,9 @@ fn wire() -> Vec<String> {
 fn the_codes_are_those_of_the_source() {
     let made: BTreeSet<String> = wire()
         .iter()
-        .flat_map(|text| text.split("WalletProblem::new(").skip(1).map(str::to_owned).collect::<Vec<_>>())
+        .flat_map(|text| {
+            text.split("WalletProblem::new(").skip(1).map(str::to_owned).collect::<Vec<_>>()
+        })
         .filter_map(|call| second_argument(&call).and_then(literal).map(str::to_owned))
         .collect();
     let document = wallet_document();
@@ -31,7 +33,8 @@ fn each_operation_documents_exactly_its_error_codes() {
     let document = wallet_document();
     let all = listed(&document["components"]["schemas"]["Error"]["properties"]["error"]);
     let mut told = BTreeSet::new();
-    let is_code = |word: &&str| word.len() > 5 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+    let is_code =
+        |word: &&str| word.len() > 5 && word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
     for operation in document["paths"]
         .as_object()
         .expect("an object")
@@ -40,7 +43,8 @@ fn each_operation_documents_exactly_its_error_codes() {
     {
         for answer in operation["responses"].as_object().expect("an object").values() {
             let words = answer["description"].as_str().unwrap_or_default();
-            let words = words.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(is_code);
+            let words =
+                words.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(is_code);
             told.extend(words.map(str::to_owned));
         }
     }
@@ -55,17 +59,26 @@ fn each_operation_documents_exactly_its_error_codes() {
 fn each_status_shows_an_error_as_it_is_written() {
     let document = wallet_document();
     for (name, answer) in document["components"]["responses"].as_object().expect("an object") {
-        let example = answer["content"]["application/json"]["example"].as_object().expect("an example");
+        let example =
+            answer["content"]["application/json"]["example"].as_object().expect("an example");
         let names: Vec<&str> = example.keys().map(String::as_str).collect();
-        let properties = document["components"]["schemas"]["Error"]["properties"].as_object().expect("an object");
+        let properties = document["components"]["schemas"]["Error"]["properties"]
+            .as_object()
+            .expect("an object");
         assert!(names.iter().all(|name| properties.contains_key(*name)), "{name}: {names:?}");
         for required in ["error", "message", "request_id", "timestamp"] {
             assert!(names.contains(&required), "{name}: {required}");
         }
-        for header in ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"] {
+        for header in
+            ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"]
+        {
             assert!(answer["headers"][header].is_object(), "{name}: {header}");
         }
-        let details = example.get("details").and_then(Value::as_object).into_iter().flat_map(|details| details.keys());
+        let details = example
+            .get("details")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flat_map(|details| details.keys());
         let known = &document["components"]["schemas"]["ErrorDetails"]["properties"];
         details.for_each(|detail| assert!(known[detail].is_object(), "{name}: {detail}"));
     }
@@ -76,10 +89,17 @@ fn the_rules_of_fields_are_those_of_the_source() {
     let mut rules = BTreeSet::new();
     let texts = wire();
     for text in &texts {
-        rules.extend(text.split("Fault::new(").skip(1).filter_map(second_argument).filter_map(literal));
+        rules.extend(
+            text.split("Fault::new(").skip(1).filter_map(second_argument).filter_map(literal),
+        );
     }
     // Raised by the account rules of Pakistan, under v2's names.
-    rules.extend(["invalid_account_number", "invalid_bic", "invalid_branch_code", "branch_iban_mismatch"]);
+    rules.extend([
+        "invalid_account_number",
+        "invalid_bic",
+        "invalid_branch_code",
+        "branch_iban_mismatch",
+    ]);
     // Raised by the engine, which knows the rails.
     rules.insert("unsupported_characters");
     // Rules of shapes that only Payment Service v2 uses.
@@ -96,5 +116,8 @@ fn the_rules_of_fields_are_those_of_the_source() {
         assert!(rules.remove(other), "{other}");
     }
     let document = wallet_document();
-    assert_eq!(listed(&document["components"]["schemas"]["FaultItem"]["properties"]["rule"]), rules);
+    assert_eq!(
+        listed(&document["components"]["schemas"]["FaultItem"]["properties"]["rule"]),
+        rules
+    );
 }

@@ -30,7 +30,9 @@ fn the_operations_are_those_of_the_table() {
             methods.map(|method| (path.clone(), method.to_uppercase())).collect::<Vec<_>>()
         })
         .collect();
-    let served = operations::ALL.iter().map(|operation| (operation.path.to_owned(), operation.method.to_string()));
+    let served = operations::ALL
+        .iter()
+        .map(|operation| (operation.path.to_owned(), operation.method.to_string()));
     assert_eq!(described, served.collect());
     assert_eq!(described.len(), 22);
 }
@@ -38,8 +40,11 @@ fn the_operations_are_those_of_the_table() {
 #[test]
 fn every_row_of_the_table_has_its_route() {
     let source = include_str!("../../../wallet_v1/routes.rs");
-    let mounted: BTreeSet<&str> =
-        source.split("mount(router, &operations::").skip(1).filter_map(|rest| rest.split(',').next()).collect();
+    let mounted: BTreeSet<&str> = source
+        .split("mount(router, &operations::")
+        .skip(1)
+        .filter_map(|rest| rest.split(',').next())
+        .collect();
     let table = include_str!("../../../wallet_v1/operations.rs");
     let rows = operations::ALL.iter().map(|operation| {
         let (before, _) = table.split_once(&format!(" = \"{}\"", operation.name)).expect("a row");
@@ -58,7 +63,10 @@ fn the_events_are_the_webhooks_and_each_names_its_receivers_path() {
     let document = wallet_document();
     let hooks = document["webhooks"].as_object().expect("an object");
     let kinds = domain::wallet_event::WalletEventKind::ALL;
-    assert_eq!(hooks.keys().map(String::as_str).collect::<BTreeSet<_>>(), kinds.map(|kind| kind.name()).into());
+    assert_eq!(
+        hooks.keys().map(String::as_str).collect::<BTreeSet<_>>(),
+        kinds.map(|kind| kind.name()).into()
+    );
     for kind in kinds {
         let told = hooks[kind.name()]["post"]["description"].as_str().expect("text");
         assert!(told.contains(&format!("/webhooks/wallet/{}.", kind.segment())), "{told}");

@@ -41,13 +41,23 @@ fn the_sample_requests_are_taken() {
 fn the_required_fields_are_the_decoders() {
     let document = wallet_document();
     for (schema, _, read) in BODIES {
-        let required = document["components"]["schemas"][schema]["required"].as_array().cloned().unwrap_or_default();
+        let required = document["components"]["schemas"][schema]["required"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
         let required: Vec<&str> = required.iter().filter_map(Value::as_str).collect();
-        assert_eq!(read(b"{}").iter().map(|(field, _)| *field).collect::<Vec<_>>(), required, "{schema}");
+        assert_eq!(
+            read(b"{}").iter().map(|(field, _)| *field).collect::<Vec<_>>(),
+            required,
+            "{schema}"
+        );
     }
     let amount = |kind: &str| {
         let body = json!({"wallet_id": "w", "amount": {"type": kind}});
-        faults(decode::payment_request(&bytes(&body))).iter().map(|(field, _)| *field).collect::<Vec<_>>()
+        faults(decode::payment_request(&bytes(&body)))
+            .iter()
+            .map(|(field, _)| *field)
+            .collect::<Vec<_>>()
     };
     assert_eq!(amount("crypto"), ["amount.value", "amount.currency"]);
     assert_eq!(amount("fiat"), ["amount.value", "amount.currency"]);
@@ -59,12 +69,17 @@ fn the_lengths_and_bounds_are_the_decoders() {
     let document = wallet_document();
     let (mut lengths, mut bounds) = (0, 0);
     for (schema, examples, read) in BODIES {
-        let fields = document["components"]["schemas"][schema]["properties"].as_object().expect("an object");
+        let fields =
+            document["components"]["schemas"][schema]["properties"].as_object().expect("an object");
         let base = example_of(&document, examples[0]);
         let told = |field: &str, value: Value| {
             let mut body = base.clone();
             body[field] = value;
-            read(&bytes(&body)).into_iter().filter(|(told, _)| *told == field).map(|(_, rule)| rule).collect::<Vec<_>>()
+            read(&bytes(&body))
+                .into_iter()
+                .filter(|(told, _)| *told == field)
+                .map(|(_, rule)| rule)
+                .collect::<Vec<_>>()
         };
         for (field, schema) in fields {
             if let Some(max) = schema["maxLength"].as_u64() {
@@ -73,7 +88,9 @@ fn the_lengths_and_bounds_are_the_decoders() {
                 assert!(!told(field, long(max)).contains(&"string_too_long"), "{field}");
                 lengths += 1;
             }
-            for (bound, beyond, rule) in [("minimum", -1, "greater_than_equal"), ("maximum", 1, "less_than_equal")] {
+            for (bound, beyond, rule) in
+                [("minimum", -1, "greater_than_equal"), ("maximum", 1, "less_than_equal")]
+            {
                 let Some(value) = schema[bound].as_i64() else { continue };
                 assert!(told(field, json!(value)).is_empty(), "{field} {value}");
                 assert_eq!(told(field, json!(value + beyond)), [rule], "{field} {value}");
@@ -87,9 +104,13 @@ fn the_lengths_and_bounds_are_the_decoders() {
 #[test]
 fn the_names_are_the_decoders() {
     let document = wallet_document();
-    let names = |schema: &str| document["components"]["schemas"][schema]["enum"].as_array().expect("a list").clone();
+    let names = |schema: &str| {
+        document["components"]["schemas"][schema]["enum"].as_array().expect("a list").clone()
+    };
     let check = |example: &str, pointer: &str, schema: &str, read: Reader| {
-        for (name, expected) in names(schema).into_iter().map(|name| (name, 0)).chain([(json!("no such name"), 1)]) {
+        for (name, expected) in
+            names(schema).into_iter().map(|name| (name, 0)).chain([(json!("no such name"), 1)])
+        {
             let mut body = example_of(&document, example);
             *body.pointer_mut(pointer).expect("a field") = name.clone();
             let told = read(&bytes(&body)).into_iter().filter(|(_, rule)| *rule == "enum").count();
@@ -121,14 +142,21 @@ fn the_patterns_are_the_decoders() {
             "/amount",
             (|body| faults(decode::order(body))) as Reader,
         ),
-        (&schemas["CryptoAmount"]["properties"]["value"]["pattern"], "cryptoRequest", "/amount/value", |body| {
-            faults(decode::payment_request(body))
-        }),
-        (&schemas["Provision"]["properties"]["customer_phone"]["pattern"], "provision", "/customer_phone", |body| {
-            faults(decode::provision(body))
-        }),
+        (
+            &schemas["CryptoAmount"]["properties"]["value"]["pattern"],
+            "cryptoRequest",
+            "/amount/value",
+            |body| faults(decode::payment_request(body)),
+        ),
+        (
+            &schemas["Provision"]["properties"]["customer_phone"]["pattern"],
+            "provision",
+            "/customer_phone",
+            |body| faults(decode::provision(body)),
+        ),
     ] {
-        let pattern = pattern.as_str().expect("a pattern").trim_start_matches('^').trim_end_matches('$');
+        let pattern =
+            pattern.as_str().expect("a pattern").trim_start_matches('^').trim_end_matches('$');
         let texts = proptest::string::string_regex(pattern).expect("a regular expression");
         for _ in 0..64 {
             let text = texts.new_tree(&mut runner).expect("a text").current();
@@ -157,16 +185,25 @@ fn the_parameters_of_queries_are_the_decoders() {
     let mut checked = 0;
     for (path, base, read) in readers {
         for given in document["paths"][path]["get"]["parameters"].as_array().expect("a list") {
-            let parameter = given["$ref"].as_str().and_then(|pointer| at(&document, pointer)).unwrap_or(given);
-            let (name, schema) = (parameter["name"].as_str().unwrap_or_default(), &parameter["schema"]);
-            let schema = schema["$ref"].as_str().and_then(|pointer| at(&document, pointer)).unwrap_or(schema);
+            let parameter =
+                given["$ref"].as_str().and_then(|pointer| at(&document, pointer)).unwrap_or(given);
+            let (name, schema) =
+                (parameter["name"].as_str().unwrap_or_default(), &parameter["schema"]);
+            let schema = schema["$ref"]
+                .as_str()
+                .and_then(|pointer| at(&document, pointer))
+                .unwrap_or(schema);
             if parameter["in"] != "query" || name == "wallet_id" {
                 continue;
             }
             for (bound, beyond) in [("minimum", -1), ("maximum", 1)] {
                 let Some(value) = schema[bound].as_i64() else { continue };
                 assert_eq!(read(&format!("{base}&{name}={value}")), [], "{path} {name}");
-                assert_eq!(read(&format!("{base}&{name}={}", value + beyond)).len(), 1, "{path} {name}");
+                assert_eq!(
+                    read(&format!("{base}&{name}={}", value + beyond)).len(),
+                    1,
+                    "{path} {name}"
+                );
                 checked += 1;
             }
             for value in schema["enum"].as_array().into_iter().flatten().filter_map(Value::as_str) {

@@ -21,15 +21,39 @@ async fn the_trial_balance_sums_to_zero_and_leads_to_its_transfers(on: On) {
     bank.reaches(Country::Pak, &id, "succeeded").await;
     let treasury = officer(&bank, &[Role::Treasury]).await;
     let page = treasury.get("/ledger").await.page();
-    has(&page, &["sums to zero", "prefund:USDT", "external:USDT", "fx_position:PKR", "-1,000,000.000000 USDT"]);
+    has(
+        &page,
+        &[
+            "sums to zero",
+            "prefund:USDT",
+            "external:USDT",
+            "fx_position:PKR",
+            "-1,000,000.000000 USDT",
+        ],
+    );
     assert!(!page.contains("does not sum to zero"), "{page}");
     let page = treasury.get("/ledger/account?code=prefund%3AUSDT").await.page();
     has(
         &page,
-        &["prefund.top_up", "payment.reserve", "payment.post", &format!("/payments/{id}"), "+1,000,000.000000 USDT"],
+        &[
+            "prefund.top_up",
+            "payment.reserve",
+            "payment.post",
+            &format!("/payments/{id}"),
+            "+1,000,000.000000 USDT",
+        ],
     );
-    let transfer = page.split_once("/ledger/transfers/").expect("a link").1.split_once('"').expect("its end").0;
-    has(&treasury.get(&format!("/ledger/transfers/{transfer}")).await.page(), &[&id, "in_transit:USDT"]);
+    let transfer = page
+        .split_once("/ledger/transfers/")
+        .expect("a link")
+        .1
+        .split_once('"')
+        .expect("its end")
+        .0;
+    has(
+        &treasury.get(&format!("/ledger/transfers/{transfer}")).await.page(),
+        &[&id, "in_transit:USDT"],
+    );
     treasury.get("/ledger/account?code=prefund%3AUSDC").await.refused(404);
     treasury.get("/ledger/account?code=nonsense").await.refused(404);
 }
@@ -69,25 +93,48 @@ async fn breaks_with_statements_and_strays_are_shown(on: On) {
     let treasury = officer(&bank, &[Role::Treasury]).await;
     has(&treasury.get("/reconciliation").await.page(), &["No bank statement (camt.053) received"]);
     let end_to_end = id.replace('-', "");
-    assert!(bank.running.bank().close_statements(Some((Mistake::Twice, &end_to_end))).expect("made"));
+    assert!(
+        bank.running.bank().close_statements(Some((Mistake::Twice, &end_to_end))).expect("made")
+    );
     let kept = || async { !bank.running.store().covered().await.expect("read").is_empty() };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, kept).await, "the statement is kept");
+    assert!(
+        testkit::wait::until_async(crate::harness::client::WAIT_MAX, kept).await,
+        "the statement is kept"
+    );
     treasury.post("/reconciliation/compare", &[]).await.done();
-    let shown = || async { treasury.get("/reconciliation").await.page().contains("is booked 2 times") };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, shown).await, "the break is shown");
+    let shown =
+        || async { treasury.get("/reconciliation").await.page().contains("is booked 2 times") };
+    assert!(
+        testkit::wait::until_async(crate::harness::client::WAIT_MAX, shown).await,
+        "the break is shown"
+    );
     let link = format!("/search?q={id}");
     has(
         &treasury.get("/reconciliation").await.page(),
-        &["Bank statement discrepancies: 1", &link, "Every report matches a payment.", "pak-raast", "PKR"],
+        &[
+            "Bank statement discrepancies: 1",
+            &link,
+            "Every report matches a payment.",
+            "pak-raast",
+            "PKR",
+        ],
     );
     let alerts = treasury.get("/alerts").await.page();
     has(&alerts, &["rail mismatch", &link]);
     bank.running
         .store()
-        .keep_strays(&RailId::new("pak-raast"), &["pain.002 B-9: <odd>".to_owned()], &[], bank.running.now())
+        .keep_strays(
+            &RailId::new("pak-raast"),
+            &["pain.002 B-9: <odd>".to_owned()],
+            &[],
+            bank.running.now(),
+        )
         .await
         .expect("kept");
-    has(&treasury.get("/reconciliation").await.page(), &["Unmatched reports: 1", "pain.002 B-9: &#60;odd&#62;"]);
+    has(
+        &treasury.get("/reconciliation").await.page(),
+        &["Unmatched reports: 1", "pain.002 B-9: &#60;odd&#62;"],
+    );
     drop(treasury);
     bank.finish().await;
 }

@@ -63,14 +63,21 @@ async fn a_payment_is_found_by_each_of_its_ids(on: On) {
     let names = names(&bank, &id).await;
     assert!(names.len() >= 15, "{names:?}");
     for name in names {
-        assert_eq!(leads_to(&viewer, &name).await, format!("/console/t/{}/payments/{id}", bank.tenant.tag), "{name}");
+        assert_eq!(
+            leads_to(&viewer, &name).await,
+            format!("/console/t/{}/payments/{id}", bank.tenant.tag),
+            "{name}"
+        );
     }
     let page = page_at(&viewer, &leads_to(&viewer, "find me").await).await;
     has(&page, &["reported it as paid", &id]);
     let quote = bank.any_quote().await.id().to_owned();
     assert!(leads_to(&viewer, &quote).await.ends_with(&format!("/quotes/{quote}")));
     let treasury = officer(&bank, &[Role::Treasury]).await;
-    has(&page_at(&treasury, &leads_to(&treasury, "prefund:USDT").await).await, &["payment.reserve", &id]);
+    has(
+        &page_at(&treasury, &leads_to(&treasury, "prefund:USDT").await).await,
+        &["payment.reserve", &id],
+    );
 }
 
 async fn wallets_and_what_belongs_to_them_are_found(on: On) {
@@ -81,7 +88,8 @@ async fn wallets_and_what_belongs_to_them_are_found(on: On) {
     let shown = bank.get(&format!("/v1/sdk/wallets/{wallet}")).send().await.ok();
     let (request, deposit) = bank.deposit(&wallet, "25", "COMPLETED").await;
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
-    let id = domain::ids::PaymentRequestId::parse(request["payment_request_id"].text()).expect("an id");
+    let id =
+        domain::ids::PaymentRequestId::parse(request["payment_request_id"].text()).expect("an id");
     let escrow = store.request(tenant, id).await.expect("read").expect("there").escrow;
     let transaction = deposit["transaction_id"].text();
     for (name, leads) in [
@@ -98,7 +106,13 @@ async fn wallets_and_what_belongs_to_them_are_found(on: On) {
         viewer.fetch(&to).await.page();
     }
     let stranger = Officer::of(&WalletBank::new(on).await, &[Role::Viewer]).await;
-    for name in [wallet.as_str(), &customer, shown["wallet_address"].text(), transaction, deposit["tx_hash"].text()] {
+    for name in [
+        wallet.as_str(),
+        &customer,
+        shown["wallet_address"].text(),
+        transaction,
+        deposit["tx_hash"].text(),
+    ] {
         finds_nothing(&stranger, name).await;
     }
 }

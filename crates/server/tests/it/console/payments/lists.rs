@@ -29,16 +29,28 @@ async fn the_overview_counts_what_was_paid(on: On) {
     let page = viewer.get("/overview?window=1h").await.page();
     has(
         &page,
-        &["50.0 %", "1 of 2 completed payments were paid", "<svg class=\"chart\"", "prefund:USDT", "Rate age", "p95"],
+        &[
+            "50.0 %",
+            "1 of 2 completed payments were paid",
+            "<svg class=\"chart\"",
+            "prefund:USDT",
+            "Rate age",
+            "p95",
+        ],
     );
-    has(&page, &["Volume per corridor in stablecoin, last hour", "aria-labelledby=\"volume-title\""]);
+    has(
+        &page,
+        &["Volume per corridor in stablecoin, last hour", "aria-labelledby=\"volume-title\""],
+    );
     lacks(&page, &["style=", "onclick"]);
 }
 
 async fn payments_are_listed_newest_first_with_personal_data_masked(on: On) {
     let bank = Bank::new(on).await;
     let account = |ending| domain::order::example::account_ending(Country::Pak, ending);
-    let first = bank.paid(Country::Pak, |order| order.text("beneficiary_name", "Zulfiqar Bhattacharya")).await;
+    let first = bank
+        .paid(Country::Pak, |order| order.text("beneficiary_name", "Zulfiqar Bhattacharya"))
+        .await;
     let second = bank.paid(Country::Ind, |order| order.text("external_id", "list-2")).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = viewer.get("/payments").await.page();
@@ -51,7 +63,10 @@ async fn payments_are_listed_newest_first_with_personal_data_masked(on: On) {
 
 async fn payments_are_filtered_by_state_country_and_day(on: On) {
     let bank = Bank::new(on).await;
-    let (pak, ind) = (bank.paid(Country::Pak, |order| order).await, bank.paid(Country::Ind, |order| order).await);
+    let (pak, ind) = (
+        bank.paid(Country::Pak, |order| order).await,
+        bank.paid(Country::Ind, |order| order).await,
+    );
     bank.reaches(Country::Pak, &pak, "succeeded").await;
     bank.reaches(Country::Ind, &ind, "succeeded").await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
@@ -80,8 +95,12 @@ async fn lists_go_on_behind_a_mark(on: On) {
     }
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = viewer.get("/quotes").await.page();
-    assert!(!page.contains(&made[0]) && made[1..].iter().all(|id| page.contains(id.as_str())), "the newest fifty");
-    let next = page.split_once("/quotes?after=").expect("a link").1.split_once('"').expect("its end").0;
+    assert!(
+        !page.contains(&made[0]) && made[1..].iter().all(|id| page.contains(id.as_str())),
+        "the newest fifty"
+    );
+    let next =
+        page.split_once("/quotes?after=").expect("a link").1.split_once('"').expect("its end").0;
     let page = viewer.get(&format!("/quotes?after={next}")).await.page();
     assert!(page.contains(&made[0]) && !page.contains(&made[1]), "what is left");
     assert!(!page.contains("rel=\"next\""), "nothing is behind it");
@@ -89,17 +108,25 @@ async fn lists_go_on_behind_a_mark(on: On) {
 
 async fn a_file_of_payments_runs_nothing_and_masks(on: On) {
     let bank = Bank::new(on).await;
-    let id =
-        bank.paid(Country::Pak, |order| order.text("external_id", "=1+1").text("beneficiary_name", "Ali Khan")).await;
+    let id = bank
+        .paid(Country::Pak, |order| {
+            order.text("external_id", "=1+1").text("beneficiary_name", "Ali Khan")
+        })
+        .await;
     let treasury = officer(&bank, &[Role::Treasury]).await;
     let file = treasury.get("/payments/export.csv").await.page();
     let mut lines = file.split("\r\n");
-    assert_eq!(lines.next().expect("a head"), COLUMNS.join(","), "as corridor payments export writes it");
+    assert_eq!(
+        lines.next().expect("a head"),
+        COLUMNS.join(","),
+        "as corridor payments export writes it"
+    );
     let line = lines.next().expect("a payment");
     assert!(line.starts_with(&format!("{id},'=1+1,")), "{line}");
     assert!(line.contains("A••• K•••") && !file.contains("Khan"), "{line}");
     let record = bank.record(Country::Pak, &id).await;
-    let (rate, branch) = (record["quote"]["rate"].number(), record["order"]["bank_branch_code"].text());
+    let (rate, branch) =
+        (record["quote"]["rate"].number(), record["order"]["bank_branch_code"].text());
     assert!(line.contains(&format!(",{rate},")) && line.contains(branch), "{line}");
     assert!(!line.contains(record["order"]["sender_name"].text()), "{line}");
     assert_eq!(lines.next(), Some(""), "one payment only");
@@ -127,7 +154,9 @@ async fn lists_are_their_banks_alone(on: On) {
     let payment = bank.paid(Country::Pak, |order| order.text("external_id", "mine-only")).await;
     let quote = bank.any_quote().await.id().to_owned();
     let stranger = officer(&other, &[Role::Treasury, Role::Operator, Role::Compliance]).await;
-    for page in ["/overview", "/payments", "/payments/export.csv", "/quotes", "/ledger", "/reconciliation"] {
+    for page in
+        ["/overview", "/payments", "/payments/export.csv", "/quotes", "/ledger", "/reconciliation"]
+    {
         lacks(&stranger.get(page).await.page(), &[&payment, &quote, "mine-only", &bank.tenant.tag]);
         let foreign = format!("/console/t/{}{page}", bank.tenant.tag);
         stranger.fetch(&foreign).await.refused(404);
@@ -139,7 +168,8 @@ async fn lists_are_their_banks_alone(on: On) {
 
 async fn roles_decide_who_sees_what(on: On) {
     let bank = Bank::new(on).await;
-    let (viewer, auditor) = (officer(&bank, &[Role::Viewer]).await, officer(&bank, &[Role::Auditor]).await);
+    let (viewer, auditor) =
+        (officer(&bank, &[Role::Viewer]).await, officer(&bank, &[Role::Auditor]).await);
     for page in ["/overview", "/payments", "/quotes", "/rates", "/corridors", "/search"] {
         viewer.get(page).await.page();
         auditor.get(page).await.page();

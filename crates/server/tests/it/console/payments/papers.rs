@@ -25,7 +25,10 @@ async fn a_receipt_is_printed_for_the_bank_and_for_its_customer(on: On) {
     let path = format!("/payments/{id}/receipt");
     has(&page, &[&path, "<h2>Receipt</h2>", "for=\"receipt-lang\""]);
     let receipt = viewer.get(&path).await.page();
-    has(&receipt, &["<html lang=\"en\"", "/console/receipt.css", "Ali Khan", &id, &bank.tenant.name, "•••• "]);
+    has(
+        &receipt,
+        &["<html lang=\"en\"", "/console/receipt.css", "Ali Khan", &id, &bank.tenant.name, "•••• "],
+    );
     lacks(&receipt, &["<style", "<script", "style="]);
     has(&receipt, &["Charged to the sending bank"]);
     let for_customer = viewer.get(&format!("{path}?for=customer&lang=ur")).await.page();
@@ -48,7 +51,9 @@ async fn a_prefunded_account_has_statements_in_three_forms(on: On) {
     let treasury = officer(&bank, &[Role::Treasury]).await;
     let page = treasury.get("/statements").await.page();
     has(&page, &["prefund:USDT", "for=\"statement-from\"", "for=\"statement-format\"", "camt.053"]);
-    let file = async |query: &str| treasury.get(&format!("/statements/file?account=prefund:USDT&{query}")).await;
+    let file = async |query: &str| {
+        treasury.get(&format!("/statements/file?account=prefund:USDT&{query}")).await
+    };
     let csv = file("format=csv").await.page();
     has(&csv, &["opening_balance", "movement", "closing_balance", &id]);
     let json = Json::read(file("format=json").await.page().as_bytes());
@@ -57,12 +62,21 @@ async fn a_prefunded_account_has_statements_in_three_forms(on: On) {
     has(&camt, &["camt.053.001.08", "<Ntry>", "prefund:USDT"]);
     let today = bank.running.now().date();
     has(&file(&format!("from={today}&to={today}&format=csv")).await.page(), &["closing_balance"]);
-    for wrong in ["format=pdf", "from=2999-01-01", "to=2999-01-01", "from=2026-02-02&to=2026-02-01", "from=x"] {
+    for wrong in [
+        "format=pdf",
+        "from=2999-01-01",
+        "to=2999-01-01",
+        "from=2026-02-02&to=2026-02-01",
+        "from=x",
+    ] {
         file(wrong).await.refused(422);
     }
     treasury.get("/statements/file?account=nostro:pak-raast:PKR").await.refused(422);
     treasury.get("/statements/file?account=prefund:USDC").await.refused(409);
-    has(&treasury.get("/ledger/account?code=prefund:USDT").await.page(), &["/statements?account=prefund%3AUSDT"]);
+    has(
+        &treasury.get("/ledger/account?code=prefund:USDT").await.page(),
+        &["/statements?account=prefund%3AUSDT"],
+    );
 }
 
 async fn a_wallet_has_statements(on: On) {
@@ -70,7 +84,10 @@ async fn a_wallet_has_statements(on: On) {
     let wallet = bank.wallet("statement").await;
     bank.deposit(&wallet, "25.00", "COMPLETED").await;
     let auditor = Officer::of(&bank, &[Role::Auditor]).await;
-    has(&auditor.get(&format!("/wallets/{wallet}")).await.page(), &[&format!("/statements?wallet={wallet}")]);
+    has(
+        &auditor.get(&format!("/wallets/{wallet}")).await.page(),
+        &[&format!("/statements?wallet={wallet}")],
+    );
     let page = auditor.get(&format!("/statements?wallet={wallet}")).await.page();
     let account = format!("wallet:{wallet}:USDC");
     has(&page, &[&account]);
@@ -94,9 +111,14 @@ async fn who_takes_statements_is_decided_by_roles_and_noted(on: On) {
     let action = Some("export".to_owned());
     let filter = AuditFilter { tenant: Some(bank.tenant.id), action, ..AuditFilter::default() };
     let noted = bank.running.store().audit_entries(&filter, 10).await.expect("read");
-    let shown: Vec<_> =
-        noted.iter().map(|it| (it.note.action.as_str(), it.note.subject.as_str(), it.deed.who.as_str())).collect();
-    let expected = [("export.receipt", &*id, &*viewer.login), ("export.statement", "prefund:USDT", &*treasury.login)];
+    let shown: Vec<_> = noted
+        .iter()
+        .map(|it| (it.note.action.as_str(), it.note.subject.as_str(), it.deed.who.as_str()))
+        .collect();
+    let expected = [
+        ("export.receipt", &*id, &*viewer.login),
+        ("export.statement", "prefund:USDT", &*treasury.login),
+    ];
     assert_eq!(shown, expected);
     let after = noted[1].note.after.clone().expect("an after image");
     has(&after, &["\"format\":\"json\"", "\"from\":", "\"movements\":"]);
@@ -109,7 +131,10 @@ async fn deeds_stand_on_the_pages_of_what_they_were_done_to(on: On) {
     let request = request["payment_request_id"].text();
     let operator = Officer::of(&bank, &[Role::Operator, Role::Auditor]).await;
     has(&operator.get(&format!("/wallets/{wallet}")).await.page(), &["No activity by users."]);
-    operator.post(&format!("/requests/{request}/cancel"), &[("why", "asked for twice")]).await.done();
+    operator
+        .post(&format!("/requests/{request}/cancel"), &[("why", "asked for twice")])
+        .await
+        .done();
     has(
         &operator.get(&format!("/requests/{request}")).await.page(),
         &["request.cancel", "asked for twice", &operator.login],
@@ -124,7 +149,13 @@ async fn deeds_stand_on_the_pages_of_what_they_were_done_to(on: On) {
     has(&page, &[&by]);
     let found = operator.get(&format!("/search?q={by}")).await.page();
     has(&found, &["Actions of the request", "wallet.block", &format!("/wallets/{wallet}")]);
-    let proposed = operator.post(&format!("/wallets/{wallet}/unblock"), &[("why", "it was nothing")]).await.done();
-    has(&operator.get(&format!("/wallets/{wallet}")).await.page(), &["approval.propose", "it was nothing"]);
+    let proposed = operator
+        .post(&format!("/wallets/{wallet}/unblock"), &[("why", "it was nothing")])
+        .await
+        .done();
+    has(
+        &operator.get(&format!("/wallets/{wallet}")).await.page(),
+        &["approval.propose", "it was nothing"],
+    );
     assert!(proposed.starts_with("/console/approvals/"), "{proposed}");
 }

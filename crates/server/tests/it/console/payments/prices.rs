@@ -14,7 +14,8 @@ on_both_stores! {
 }
 
 async fn rates_are_shown_with_their_age_and_margin(on: On) {
-    let bank = Bank::agreed(on, |policy| _ = policy.margin_bps_by_country.insert(Country::Ind, 123)).await;
+    let bank =
+        Bank::agreed(on, |policy| _ = policy.margin_bps_by_country.insert(Country::Ind, 123)).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = viewer.get("/rates").await.page();
     has(&page, &["embedded rates of the sandbox", "USDT → PKR", "in use"]);
@@ -29,7 +30,8 @@ fn form<'a>(margin: &'a str, to_ind: &'a str, why: &'a str) -> [(&'a str, &'a st
 
 async fn prices_are_proposed_by_one_and_approved_by_another(on: On) {
     let bank = Bank::new(on).await;
-    let (maker, checker) = (officer(&bank, &[Role::Treasury]).await, officer(&bank, &[Role::Approver]).await);
+    let (maker, checker) =
+        (officer(&bank, &[Role::Treasury]).await, officer(&bank, &[Role::Approver]).await);
     let before = bank.quote(Country::Ind, Currency::Aed, "100").await.0["rate"].number().to_owned();
     has(&maker.get("/rates").await.page(), &["Propose new prices"]);
     let approval = maker.post("/rates/pricing", &form("10", "900", "new agreement")).await.done();

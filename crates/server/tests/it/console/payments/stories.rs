@@ -23,7 +23,9 @@ fn in_order(page: &str, words: &[&str]) {
     let table = page.split_once("Timeline, oldest first").expect("the timeline").1;
     let mut from = 0;
     for word in words {
-        let at = table[from..].find(word).unwrap_or_else(|| panic!("no {word:?} behind the others in {table}"));
+        let at = table[from..]
+            .find(word)
+            .unwrap_or_else(|| panic!("no {word:?} behind the others in {table}"));
         from += at + word.len();
     }
 }
@@ -37,7 +39,14 @@ async fn a_paid_payment_tells_everything_in_order(on: On) {
     let reference = record["response"]["bank_reference"].text();
     has(
         &page,
-        &["reported it as paid on", "story-1", reference, &id.replace('-', ""), "payment.reserve", "payment.fx"],
+        &[
+            "reported it as paid on",
+            "story-1",
+            reference,
+            &id.replace('-', ""),
+            "payment.reserve",
+            "payment.fx",
+        ],
     );
     has(&page, &["nostro:", "in_transit:USDT", "settled", "GET /v2/events", "no decision needed"]);
     in_order(
@@ -62,7 +71,10 @@ async fn a_refused_payment_tells_why(on: On) {
     bank.reaches(Country::Pak, &id, "failed").await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = viewer.get(&format!("/payments/{id}")).await.page();
-    has(&page, &["The rail accepted it and then did not pay it:", "payment.void", "Event payment.failed"]);
+    has(
+        &page,
+        &["The rail accepted it and then did not pay it:", "payment.void", "Event payment.failed"],
+    );
 }
 
 async fn a_payment_in_review_names_the_pending_decision(on: On) {
@@ -70,18 +82,31 @@ async fn a_payment_in_review_names_the_pending_decision(on: On) {
     let id = bank.paid(Country::Pak, |order| order.from(ALIKE)).await;
     let compliance = officer(&bank, &[Role::Compliance]).await;
     let page = compliance.get(&format!("/payments/{id}")).await.page();
-    has(&page, &["A reviewer has to decide: screening scored", "Approve or reject the payment", "in review"]);
+    has(
+        &page,
+        &[
+            "A reviewer has to decide: screening scored",
+            "Approve or reject the payment",
+            "in review",
+        ],
+    );
     has(&compliance.get("/payments?status=for-people").await.page(), &[&id, "in review"]);
     has(&compliance.get("/overview").await.page(), &["Payments in review", "oldest waiting"]);
     let link = format!("/review/payments/{id}");
     has(&page, &[&link]);
-    compliance.post(&format!("{link}/decide"), &[("verdict", "approve"), ("why", "another birth date")]).await.done();
+    compliance
+        .post(&format!("{link}/decide"), &[("verdict", "approve"), ("why", "another birth date")])
+        .await
+        .done();
     bank.reaches(Country::Pak, &id, "succeeded").await;
     let page = compliance.get(&format!("/payments/{id}")).await.page();
     has(&page, &["approved by a user", "reported it as paid"]);
     let deeds = bank.running.store().audit_about(bank.tenant.id, &id).await.expect("read");
     let request = deeds[0].deed.request_id.clone().expect("each request has an id");
-    in_order(&page, &["Order accepted", "review.approve", "another birth date", &compliance.login, &request]);
+    in_order(
+        &page,
+        &["Order accepted", "review.approve", "another birth date", &compliance.login, &request],
+    );
     has(
         &compliance.get(&format!("/search?q={request}")).await.page(),
         &["Actions of the request", "review.approve", &id],
@@ -95,7 +120,10 @@ async fn an_unknown_payment_is_resolved_by_two(on: On) {
     bank.reaches(Country::Pak, &id, "unknown").await;
     let maker = officer(&bank, &[Role::Operator]).await;
     let page = maker.get(&format!("/payments/{id}")).await.page();
-    has(&page, &["has not reported its outcome", "two reviewers have to confirm it", "Record the outcome"]);
+    has(
+        &page,
+        &["has not reported its outcome", "two reviewers have to confirm it", "Record the outcome"],
+    );
     has(&maker.get("/payments?status=for-people").await.page(), &[&id]);
     has(&maker.get("/overview").await.page(), &["Unknown payments"]);
     let fields = [("became", "succeeded"), ("why", "line 14 of the statement")];
@@ -115,7 +143,11 @@ async fn an_unknown_payment_is_resolved_by_two(on: On) {
     let page = maker.get(&format!("/payments/{id}")).await.page();
     has(&page, &[&maker.login, &checker.login, "line 14 of the statement", "seen it too"]);
     in_order(&page, &["Resolve", "proposed", "payment.resolve"]);
-    let proposed = bank.running.store().audit_about(bank.tenant.id, approval.rsplit('/').next().expect("an id")).await;
+    let proposed = bank
+        .running
+        .store()
+        .audit_about(bank.tenant.id, approval.rsplit('/').next().expect("an id"))
+        .await;
     for entry in proposed.expect("read") {
         has(&page, &[&entry.deed.request_id.expect("each request has an id")]);
     }
@@ -127,5 +159,14 @@ async fn a_payment_that_came_back_shows_both_ways(on: On) {
     bank.reaches(Country::Pak, &id, "reversed").await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let page = viewer.get(&format!("/payments/{id}")).await.page();
-    has(&page, &["It was paid on", "and came back", "payment.post", "payment.return", "Event payment.reversed"]);
+    has(
+        &page,
+        &[
+            "It was paid on",
+            "and came back",
+            "payment.post",
+            "payment.return",
+            "Event payment.reversed",
+        ],
+    );
 }

@@ -34,9 +34,12 @@ async fn a_dry_run_gives_every_rails_reason(on: On) {
     has(&page, &["1000.00 PKR would be sent through", "selected"]);
     let page = viewer.get("/corridors?country=PAK&amount=99999999999").await.page();
     has(&page, &["no rail is available for it now", "amount outside its limits"]);
-    for wrong in
-        ["country=PAK&amount=x", "country=XX&amount=1", "country=PAK&amount=-1", "country=PAK&amount=1&bank=AB"]
-    {
+    for wrong in [
+        "country=PAK&amount=x",
+        "country=XX&amount=1",
+        "country=PAK&amount=-1",
+        "country=PAK&amount=1&bank=AB",
+    ] {
         viewer.get(&format!("/corridors?{wrong}")).await.refused(422);
     }
 }
@@ -46,7 +49,10 @@ async fn a_dry_run_knows_what_a_sender_has_left(on: On) {
     let setup = Setup::new().at_noon("egy-ipn").set("rails.egy-ipn.daily_max", "70000.00");
     let bank = Bank::alone(on, setup).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
-    has(&viewer.get("/corridors").await.page().replace(',', ""), &["70000.00 EGP a day 400000.00 EGP a month"]);
+    has(
+        &viewer.get("/corridors").await.page().replace(',', ""),
+        &["70000.00 EGP a day 400000.00 EGP a month"],
+    );
     // Above 40,000 EGP.
     let quote = bank.quote(Country::Egy, domain::currency::Currency::Aed, "4000").await;
     let id = bank.pay(&quote.order()).await.ok()["id"].text().to_owned();
@@ -54,7 +60,13 @@ async fn a_dry_run_knows_what_a_sender_has_left(on: On) {
     let ask = "/corridors?country=EGY&amount=40000";
     has(&viewer.get(ask).await.page(), &["40000.00 EGP would be sent through egy-ipn"]);
     let page = viewer.get(&format!("{ask}&payment={id}")).await.page().replace(',', "");
-    has(&page, &["40000.00 EGP would be sent through egy-ach", "exceeds its limit of 70000.00 EGP a day per sender"]);
+    has(
+        &page,
+        &[
+            "40000.00 EGP would be sent through egy-ach",
+            "exceeds its limit of 70000.00 EGP a day per sender",
+        ],
+    );
     for nobody in ["x", "00000000-0000-4000-8000-000000000000"] {
         viewer.get(&format!("/corridors?country=EGY&amount=1&payment={nobody}")).await.refused(422);
     }
@@ -80,7 +92,8 @@ async fn a_closed_corridor_takes_nothing_new(on: On) {
     bank.pay(&quote.order()).await.refused(400, "corridor_unavailable");
     bank.quote(Country::Ind, domain::currency::Currency::Aed, "100").await;
     has(&treasury.get("/corridors?country=PAK&amount=1000").await.page(), &["PAK is closed"]);
-    let filter = store::AuditFilter { subject: Some("corridor:PAK".to_owned()), ..Default::default() };
+    let filter =
+        store::AuditFilter { subject: Some("corridor:PAK".to_owned()), ..Default::default() };
     let noted = bank.running.store().audit_entries(&filter, 10).await.expect("read");
     assert!(noted.iter().any(|it| it.note.action == "switch.off" && it.deed.who == treasury.login));
     // Another node learns of it from the store; so does this one after a restart.
@@ -101,17 +114,25 @@ async fn nothing_is_sent_over_a_rail_that_is_off(on: On) {
     let bank = Bank::alone(on, Setup::new()).await;
     let treasury = head_office(&bank, &[Role::Treasury]).await;
     let world = bank.running.payments().world();
-    let rails: Vec<String> = world.corridors.rails_of(Country::Pak).map(|rail| format!("rail:{}", rail.id)).collect();
+    let rails: Vec<String> =
+        world.corridors.rails_of(Country::Pak).map(|rail| format!("rail:{}", rail.id)).collect();
     for rail in &rails {
         treasury.post("/corridors/switch", &to(rail, "off")).await.done();
     }
     let id = bank.paid(Country::Pak, |order| order).await;
     let page = format!("/payments/{id}");
     let waits = testkit::wait::until_async(crate::harness::client::WAIT_MAX, || async {
-        treasury.get(&page).await.page().contains("No rail can accept it now; the next attempt is at")
+        treasury
+            .get(&page)
+            .await
+            .page()
+            .contains("No rail can accept it now; the next attempt is at")
     });
     assert!(waits.await, "it waits: {}", treasury.get(&page).await.page());
-    has(&treasury.get("/corridors?country=PAK&amount=1000").await.page(), &["unreachable or turned off"]);
+    has(
+        &treasury.get("/corridors?country=PAK&amount=1000").await.page(),
+        &["unreachable or turned off"],
+    );
     for rail in &rails {
         treasury.post("/corridors/switch", &to(rail, "on")).await.done();
     }

@@ -24,8 +24,14 @@ async fn delivered(bank: &WalletBank, tries: i32) -> String {
         let found = store.deliveries(tenant, &filter, page).await.expect("read");
         found.rows.into_iter().next().map(|record| record.delivery)
     };
-    let there = || async { newest().await.is_some_and(|it| it.attempts >= tries && it.delivered_at.is_some()) };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, there).await, "{:?}", newest().await);
+    let there = || async {
+        newest().await.is_some_and(|it| it.attempts >= tries && it.delivered_at.is_some())
+    };
+    assert!(
+        testkit::wait::until_async(crate::harness::client::WAIT_MAX, there).await,
+        "{:?}",
+        newest().await
+    );
     newest().await.expect("there").event.to_string()
 }
 
@@ -45,7 +51,9 @@ async fn a_delivery_shows_every_try_and_is_sent_again(on: On) {
     let listed = officer.get("/webhooks?status=delivered&event=wallet.blocked").await.page();
     assert!(listed.contains(&event) && listed.contains(&bank.receiver.url()), "{listed}");
     assert!(officer.get("/webhooks?status=dead").await.page().contains("No deliveries match."));
-    assert!(officer.get("/webhooks?until=2020-01-01").await.page().contains("No deliveries match."));
+    assert!(
+        officer.get("/webhooks?until=2020-01-01").await.page().contains("No deliveries match.")
+    );
     officer.get("/webhooks?from=yesterday").await.refused(422);
     let path = format!("/webhooks/deliveries/{event}");
     let page = officer.get(&path).await.page();
@@ -64,7 +72,9 @@ async fn what_a_switched_off_receiver_missed_is_recovered(on: On) {
     officer.post("/webhooks/disable", &[("why", "maintenance")]).await.done();
     officer.post("/webhooks/disable", &[("why", "maintenance")]).await.refused(409);
     let wallet = block(&bank, "missed").await;
-    let missed = || async { officer.get("/webhooks?status=disabled").await.page().contains("wallet.blocked") };
+    let missed = || async {
+        officer.get("/webhooks?status=disabled").await.page().contains("wallet.blocked")
+    };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, missed).await);
     assert!(officer.get("/webhooks").await.page().contains("maintenance"));
     officer.post("/webhooks/enable", &[]).await.done();
@@ -78,10 +88,19 @@ async fn an_example_reaches_the_receiver(on: On) {
     let bank = WalletBank::new(on).await;
     let officer = Officer::of(&bank, &[Role::Operator]).await;
     let page = officer.post("/webhooks/example", &[("event", "transfer.complete")]).await.page();
-    assert!(page.contains("transfer.complete") && page.contains("received") && page.contains("EXAMPLE"), "{page}");
+    assert!(
+        page.contains("transfer.complete") && page.contains("received") && page.contains("EXAMPLE"),
+        "{page}"
+    );
     let taken = bank.receiver.book();
-    assert!(taken.entries().iter().any(|entry| entry.event_type == "transfer.complete"), "{taken:?}");
-    assert!(officer.get("/webhooks").await.page().contains("No deliveries match."), "nothing of it is kept");
+    assert!(
+        taken.entries().iter().any(|entry| entry.event_type == "transfer.complete"),
+        "{taken:?}"
+    );
+    assert!(
+        officer.get("/webhooks").await.page().contains("No deliveries match."),
+        "nothing of it is kept"
+    );
     officer.post("/webhooks/example", &[("event", "nothing")]).await.refused(422);
 }
 
@@ -93,20 +112,41 @@ async fn another_endpoint_requires_two_users_and_a_secret_is_shown_once(on: On) 
         officer.post("/webhooks/url", &[("url", wrong), ("why", "moved")]).await.refused(422);
     }
     officer.post("/webhooks/url", &[("url", &url), ("why", "moved")]).await.refused(409);
-    let to = officer.post("/webhooks/url", &[("url", "http://127.0.0.1:9/new"), ("why", "moved")]).await.done();
+    let to = officer
+        .post("/webhooks/url", &[("url", "http://127.0.0.1:9/new"), ("why", "moved")])
+        .await
+        .done();
     assert!(to.starts_with("/console/approvals/"), "{to}");
-    let kept = || async { bank.bank.running.store().webhook(bank.bank.tenant.id).await.expect("read").expect("there") };
+    let kept = || async {
+        bank.bank.running.store().webhook(bank.bank.tenant.id).await.expect("read").expect("there")
+    };
     assert_eq!(kept().await.url, url, "nothing happens by one person");
     officer.post("/webhooks/rotate", &[("hours", "-1"), ("why", "yearly")]).await.refused(422);
-    let shown = officer.post("/webhooks/rotate", &[("hours", "24"), ("why", "yearly")]).await.page();
-    let secret = shown.split_once("whsec_").and_then(|(_, rest)| rest.split_once('<')).expect("a secret").0.to_owned();
+    let shown =
+        officer.post("/webhooks/rotate", &[("hours", "24"), ("why", "yearly")]).await.page();
+    let secret = shown
+        .split_once("whsec_")
+        .and_then(|(_, rest)| rest.split_once('<'))
+        .expect("a secret")
+        .0
+        .to_owned();
     assert_eq!(kept().await.secrets.len(), 2, "both sign");
     assert!(!officer.get("/webhooks").await.page().contains(&secret), "it is shown once");
 }
 
 fn between(text: &str, before: &str) -> String {
-    let found = text.split_once(before).and_then(|(_, rest)| rest.split_once("class=\"id\">")).expect("an id").1;
-    found.split_once('<').expect("its end").0.replace("&#43;", "+").replace("&#61;", "=").replace("&#47;", "/")
+    let found = text
+        .split_once(before)
+        .and_then(|(_, rest)| rest.split_once("class=\"id\">"))
+        .expect("an id")
+        .1;
+    found
+        .split_once('<')
+        .expect("its end")
+        .0
+        .replace("&#43;", "+")
+        .replace("&#61;", "=")
+        .replace("&#47;", "/")
 }
 
 async fn a_key_is_made_used_and_revoked(on: On) {
@@ -121,16 +161,27 @@ async fn a_key_is_made_used_and_revoked(on: On) {
         let url = &bank.bank.running.url;
         let minter = http_api::auth::mint::Minter::new(key.clone(), secret.as_bytes(), url);
         let now = domain::ports::Clock::now(&service::clock::WallClock);
-        let grant =
-            http_api::auth::mint::Grant { roles: &["wallet_manager"], ..http_api::auth::mint::Grant::new(now, 300) };
+        let grant = http_api::auth::mint::Grant {
+            roles: &["wallet_manager"],
+            ..http_api::auth::mint::Grant::new(now, 300)
+        };
         let call = bank.bank.unsigned(Method::GET, "/v1/sdk/reviews", None);
         call.header("authorization", &minter.authorization(grant)).send().await.status
     };
     assert_eq!(works().await, 200);
-    officer.post("/keys/networks", &[("key", &key), ("networks", "10.0.0.0/8 nonsense")]).await.refused(422);
+    officer
+        .post("/keys/networks", &[("key", &key), ("networks", "10.0.0.0/8 nonsense")])
+        .await
+        .refused(422);
     officer.post("/keys/networks", &[("key", &key), ("networks", "127.0.0.0/8")]).await.done();
-    let changing = officer.get(&format!("/keys?key={}", key.replace('+', "%2B").replace('=', "%3D"))).await.page();
-    assert!(changing.contains("Revoke permanently") && changing.contains("127.0.0.0/8"), "{changing}");
+    let changing = officer
+        .get(&format!("/keys?key={}", key.replace('+', "%2B").replace('=', "%3D")))
+        .await
+        .page();
+    assert!(
+        changing.contains("Revoke permanently") && changing.contains("127.0.0.0/8"),
+        "{changing}"
+    );
     let rotated = officer.post("/keys/rotate", &[("key", &key)]).await.page();
     assert_ne!(between(&rotated, "<dt>Secret key"), secret);
     officer.post("/keys/suspend", &[("key", &key)]).await.done();

@@ -40,17 +40,34 @@ async fn the_queue_leads_to_the_evidence(on: On) {
     let bank = WalletBank::new(on).await;
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let empty = officer.get("/review").await.page();
-    for said in ["No deposits need", "No payments need", "No refunds need", "No orders need a review", "Alerts: 0 open"]
-    {
+    for said in [
+        "No deposits need",
+        "No payments need",
+        "No refunds need",
+        "No orders need a review",
+        "Alerts: 0 open",
+    ] {
         assert!(empty.contains(said), "{said}: {empty}");
     }
     let wallet = bank.wallet("queue").await;
     let deposit = waiting(&bank, &wallet).await;
     let queue = officer.get("/review").await.page();
-    assert!(queue.contains("Deposits: 1") && queue.contains(&deposit) && queue.contains("sandbox value"), "{queue}");
+    assert!(
+        queue.contains("Deposits: 1")
+            && queue.contains(&deposit)
+            && queue.contains("sandbox value"),
+        "{queue}"
+    );
     let page = officer.get(&format!("/deposits/{deposit}")).await.page();
-    for shown in ["cents of the amount", "List version", "Policy version", "of 100", "Sandbox", "25.02 USDC", "Decide"]
-    {
+    for shown in [
+        "cents of the amount",
+        "List version",
+        "Policy version",
+        "of 100",
+        "Sandbox",
+        "25.02 USDC",
+        "Decide",
+    ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
     assert!(officer.get("/deposits?state=in_review").await.page().contains(&deposit));
@@ -67,8 +84,10 @@ async fn a_list_match_stands_beside_the_sender(on: On) {
     let held = bank.newest_is(&wallet, DepositState::LegalHold).await;
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let page = officer.get(&format!("/deposits/{}", held.id)).await.page();
-    let cards =
-        page.split_once("The sender").and_then(|(_, rest)| rest.split_once("The list entry")).expect("two cards");
+    let cards = page
+        .split_once("The sender")
+        .and_then(|(_, rest)| rest.split_once("The list entry"))
+        .expect("two cards");
     assert!(cards.0.contains(LISTED) && cards.0.contains("sender@example.com"), "{}", cards.0);
     for shown in [LISTED, "SAMPLE", "Listed name", "sanctioned name"] {
         assert!(cards.1.contains(shown), "{shown}: {}", cards.1);
@@ -95,7 +114,9 @@ async fn a_deposit_is_decided_once(on: On) {
     assert_eq!(bank.balance(&wallet, "USDC").await, "25.02");
     let page = officer.get(&format!("/deposits/{deposit}")).await.page();
     assert!(
-        page.contains("looked at the papers") && page.contains(&officer.login) && !page.contains("Decide</button>")
+        page.contains("looked at the papers")
+            && page.contains(&officer.login)
+            && !page.contains("Decide</button>")
     );
     officer.post(&decide, &[("verdict", "reject"), ("why", "too late")]).await.refused(409);
     let filter = store::AuditFilter { subject: Some(deposit.clone()), ..Default::default() };
@@ -103,11 +124,15 @@ async fn a_deposit_is_decided_once(on: On) {
     assert_eq!(deeds.len(), 1, "{deeds:?}");
     let (deed, action) = (&deeds[0].deed, deeds[0].note.action.as_str());
     assert_eq!((action, deed.why.as_str()), ("review.approve", "looked at the papers"));
-    assert_eq!((deed.via, deed.who.as_str()), (domain::audit::Via::Console, officer.login.as_str()));
+    assert_eq!(
+        (deed.via, deed.who.as_str()),
+        (domain::audit::Via::Console, officer.login.as_str())
+    );
 }
 
 async fn more_than_the_limit_waits_for_a_second_person(on: On) {
-    let bank = WalletBank::agreed(on, |policy| policy.wallet.second_person_above = 25_000_000).await;
+    let bank =
+        WalletBank::agreed(on, |policy| policy.wallet.second_person_above = 25_000_000).await;
     let wallet = bank.in_use("limit").await;
     let deposit = waiting(&bank, &wallet).await;
     let officer = Officer::of(&bank, &[Role::Compliance, Role::Approver]).await;
@@ -127,20 +152,28 @@ async fn a_refund_requires_two_users(on: On) {
     let wallet = bank.in_use("refund").await;
     bank.deposit(&wallet, "25.01", "REJECTED").await;
     let deposit = bank.newest_is(&wallet, DepositState::Rejected).await.id;
-    let (one, other) = (Officer::of(&bank, &[Role::Compliance]).await, Officer::of(&bank, &[Role::Approver]).await);
-    let (refund, approve) = (format!("/deposits/{deposit}/refund"), format!("/deposits/{deposit}/refund/approve"));
+    let (one, other) = (
+        Officer::of(&bank, &[Role::Compliance]).await,
+        Officer::of(&bank, &[Role::Approver]).await,
+    );
+    let (refund, approve) =
+        (format!("/deposits/{deposit}/refund"), format!("/deposits/{deposit}/refund/approve"));
     let mistyped = TO.replace("aAeb", "aaeb");
     one.post(&refund, &[("to", &mistyped), ("why", "asked")]).await.refused(422);
     other.post(&refund, &[("to", TO), ("why", "asked")]).await.refused(403);
     one.post(&refund, &[("to", TO), ("why", "asked by mail")]).await.done();
-    let on_chain =
-        || async { bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed) };
+    let on_chain = || async {
+        bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed)
+    };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, on_chain).await);
     assert!(one.get("/review").await.page().contains("Refunds: 1"));
     let agreed = [("seen_to", TO), ("seen_amount", "25010000"), ("why", "fine")];
     let shown = other.get(&format!("/deposits/{deposit}")).await.page();
     for (name, value) in &agreed[..2] {
-        assert!(shown.contains(&format!("type=\"hidden\" name=\"{name}\" value=\"{value}\"")), "{name}: {shown}");
+        assert!(
+            shown.contains(&format!("type=\"hidden\" name=\"{name}\" value=\"{value}\"")),
+            "{name}: {shown}"
+        );
     }
     one.post(&approve, &agreed).await.refused(409);
     // The reviewed page shows another address, another amount, or nothing.
@@ -152,7 +185,10 @@ async fn a_refund_requires_two_users(on: On) {
     other.post(&approve, &agreed).await.done();
     bank.newest_is(&wallet, DepositState::Refunded).await;
     let page = other.get(&format!("/deposits/{deposit}")).await.page();
-    assert!(page.contains(&one.login) && page.contains(&other.login) && page.contains(TO), "{page}");
+    assert!(
+        page.contains(&one.login) && page.contains(&other.login) && page.contains(TO),
+        "{page}"
+    );
     other.post(&approve, &agreed).await.refused(409);
     bank.books_are_right().await;
 }
@@ -167,7 +203,10 @@ async fn a_refund_goes_where_the_sender_asks(on: On) {
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let page = async || officer.get(&format!("/deposits/{deposit}")).await.page();
     let before = page().await;
-    assert!(before.contains("No sender has entered a refund address") && !before.contains(TO), "{before}");
+    assert!(
+        before.contains("No sender has entered a refund address") && !before.contains(TO),
+        "{before}"
+    );
     let wallets = bank.bank.running.wallets();
     let token = request["payment_link"].text().rsplit('/').next().expect("a token").to_owned();
     let submission = wallets.pay_page(&token).await.expect("there").senders[0].id;
@@ -184,7 +223,8 @@ async fn a_refund_goes_where_the_sender_asks(on: On) {
         assert!(asked.contains(said), "{said}: {asked}");
     }
     assert!(!asked.contains("have not answered"), "there is one sender: {asked}");
-    let of_request = officer.get(&format!("/requests/{}", request["payment_request_id"].text())).await.page();
+    let of_request =
+        officer.get(&format!("/requests/{}", request["payment_request_id"].text())).await.page();
     for said in ["Refund addresses of senders", TO, "refund.address", "submission "] {
         assert!(of_request.contains(said), "{said}: {of_request}");
     }
@@ -195,14 +235,18 @@ async fn a_refund_is_withdrawn_before_it_is_approved(on: On) {
     let wallet = bank.in_use("withdraw").await;
     bank.deposit(&wallet, "25.01", "REJECTED").await;
     let deposit = bank.newest_is(&wallet, DepositState::Rejected).await.id;
-    let (one, colleague) =
-        (Officer::of(&bank, &[Role::Compliance]).await, Officer::of(&bank, &[Role::Compliance]).await);
+    let (one, colleague) = (
+        Officer::of(&bank, &[Role::Compliance]).await,
+        Officer::of(&bank, &[Role::Compliance]).await,
+    );
     let approver = Officer::of(&bank, &[Role::Approver]).await;
-    let (page, withdraw) = (format!("/deposits/{deposit}"), format!("/deposits/{deposit}/refund/withdraw"));
+    let (page, withdraw) =
+        (format!("/deposits/{deposit}"), format!("/deposits/{deposit}/refund/withdraw"));
     one.post(&withdraw, &[("why", "nothing is proposed")]).await.refused(409);
     one.post(&format!("{page}/refund"), &[("to", TO), ("why", "asked by mail")]).await.done();
-    let on_chain =
-        || async { bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed) };
+    let on_chain = || async {
+        bank.newest_is(&wallet, DepositState::Refunding).await.refund.is_some_and(|it| it.proposed)
+    };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, on_chain).await);
     assert!(colleague.get(&page).await.page().contains("Withdraw the proposal"));
     assert!(!approver.get(&page).await.page().contains("Withdraw the proposal"));
@@ -213,9 +257,13 @@ async fn a_refund_is_withdrawn_before_it_is_approved(on: On) {
     let agreed = [("seen_to", TO), ("seen_amount", "25010000"), ("why", "fine")];
     approver.post(&format!("{page}/refund/approve"), &agreed).await.refused(409);
     let shown = one.get(&page).await.page();
-    for said in
-        ["refund.propose", "refund.withdraw", "she named another address", &colleague.login, "Propose the refund"]
-    {
+    for said in [
+        "refund.propose",
+        "refund.withdraw",
+        "she named another address",
+        &colleague.login,
+        "Propose the refund",
+    ] {
         assert!(shown.contains(said), "{said}: {shown}");
     }
     assert!(one.get("/review").await.page().contains("No refunds need"));
@@ -224,7 +272,11 @@ async fn a_refund_is_withdrawn_before_it_is_approved(on: On) {
 async fn alerts_are_closed_with_a_reason(on: On) {
     let bank = WalletBank::new(on).await;
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
-    let alert = Alert { kind: AlertKind::LowGas, subject: Uuid::new_v4(), what: "the operator has <1 ETH".to_owned() };
+    let alert = Alert {
+        kind: AlertKind::LowGas,
+        subject: Uuid::new_v4(),
+        what: "the operator has <1 ETH".to_owned(),
+    };
     store.raise_alert(tenant, &alert).await.expect("raised");
     let officer = Officer::of(&bank, &[Role::Operator]).await;
     let page = officer.get("/alerts").await.page();
@@ -243,20 +295,34 @@ async fn a_payment_in_review_is_decided_once(on: On) {
     let made = bank.pay(&bank.any_quote().await.order().from(ALIKE)).await;
     let payment = made.ok()["id"].text().to_owned();
     let scope = Scope::Tenant(bank.tenant.id);
-    let officer = Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Compliance]).await;
+    let officer =
+        Officer::sign_in(&bank.running, &bank.tenant.tag, scope, &[Role::Compliance]).await;
     let queue = officer.get("/review").await.page();
     assert!(
-        queue.contains("Payments: 1") && queue.contains(&payment) && queue.contains("Held by screening"),
+        queue.contains("Payments: 1")
+            && queue.contains(&payment)
+            && queue.contains("Held by screening"),
         "{queue}"
     );
     let page = officer.get(&format!("/review/payments/{payment}")).await.page();
-    assert!(page.contains(ALIKE) && page.contains(LISTED) && page.contains("The list entry"), "{page}");
-    let (resolve, decide) =
-        (format!("/review/payments/{payment}/resolve"), format!("/review/payments/{payment}/decide"));
+    assert!(
+        page.contains(ALIKE) && page.contains(LISTED) && page.contains("The list entry"),
+        "{page}"
+    );
+    let (resolve, decide) = (
+        format!("/review/payments/{payment}/resolve"),
+        format!("/review/payments/{payment}/decide"),
+    );
     officer.post(&resolve, &[("became", "succeeded"), ("why", "statement")]).await.refused(409);
     officer.post(&decide, &[("verdict", "reject"), ("why", "the same person")]).await.done();
     let id = PaymentId::parse(&payment).expect("an id");
-    let record = bank.running.store().payment_record(bank.tenant.id, id).await.expect("read").expect("there");
+    let record = bank
+        .running
+        .store()
+        .payment_record(bank.tenant.id, id)
+        .await
+        .expect("read")
+        .expect("there");
     assert_eq!(record.payment.standing.state.name(), "rejected");
     officer.post(&decide, &[("verdict", "approve"), ("why", "no")]).await.refused(409);
     assert!(officer.get("/review").await.page().contains("No payments need"));

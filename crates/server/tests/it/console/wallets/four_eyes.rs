@@ -24,7 +24,11 @@ on_both_stores! {
 
 /// A user with every role, so that only the two-user rule stops them.
 async fn anybody(bank: &WalletBank) -> Officer {
-    Officer::of(bank, &[Role::Operator, Role::Compliance, Role::Treasury, Role::Admin, Role::Approver]).await
+    Officer::of(
+        bank,
+        &[Role::Operator, Role::Compliance, Role::Treasury, Role::Admin, Role::Approver],
+    )
+    .await
 }
 
 /// Proposes with a form, checks that the proposer cannot approve, and approves as another user.
@@ -42,7 +46,10 @@ async fn an_unblock_is_approved_by_another_user_once(on: On) {
     let wallet = bank.in_use("unblock").await;
     let maker = anybody(&bank).await;
     let path = format!("/wallets/{wallet}");
-    maker.post(&format!("{path}/block"), &[("reason", "PENDING_INVESTIGATION"), ("why", "a call")]).await.done();
+    maker
+        .post(&format!("{path}/block"), &[("reason", "PENDING_INVESTIGATION"), ("why", "a call")])
+        .await
+        .done();
     let proposal = maker.post(&format!("{path}/unblock"), &[("why", "cleared")]).await.done();
     let approve = format!("{proposal}/approve");
     maker.send(&approve, &[]).await.refused(409);
@@ -62,7 +69,8 @@ async fn an_unblock_is_approved_by_another_user_once(on: On) {
 async fn a_blacklisting_is_carried_out_when_approved(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("blacklist").await;
-    let order = [("authority", "FMU"), ("reference", "FMU-7"), ("day", "2026-01-01"), ("why", "an order")];
+    let order =
+        [("authority", "FMU"), ("reference", "FMU-7"), ("day", "2026-01-01"), ("why", "an order")];
     let (maker, _) = by_two(&bank, &format!("/wallets/{wallet}/blacklist"), &order).await;
     let stored = bank.stored_wallet(&wallet).await;
     let order = stored.blacklisting.expect("the order");
@@ -72,7 +80,8 @@ async fn a_blacklisting_is_carried_out_when_approved(on: On) {
 }
 
 async fn a_release_above_the_limit_is_made_by_two(on: On) {
-    let bank = WalletBank::agreed(on, |policy| policy.wallet.second_person_above = 25_000_000).await;
+    let bank =
+        WalletBank::agreed(on, |policy| policy.wallet.second_person_above = 25_000_000).await;
     let wallet = bank.in_use("release").await;
     let request = bank.request(&wallet, "25.02", "USDC").await;
     bank.paid(&request, "").await;
@@ -81,8 +90,12 @@ async fn a_release_above_the_limit_is_made_by_two(on: On) {
     let (maker, checker) = by_two(&bank, &format!("/deposits/{deposit}/decide"), &form).await;
     bank.newest(&wallet, "COMPLETED").await;
     assert_eq!(bank.balance(&wallet, "USDC").await, "25.02");
-    let decision = bank.newest_is(&wallet, DepositState::Completed).await.decision.expect("a decision");
-    assert!(decision.by.contains(&maker.login) && decision.by.contains(&checker.login), "{decision:?}");
+    let decision =
+        bank.newest_is(&wallet, DepositState::Completed).await.decision.expect("a decision");
+    assert!(
+        decision.by.contains(&maker.login) && decision.by.contains(&checker.login),
+        "{decision:?}"
+    );
 }
 
 async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {
@@ -97,7 +110,8 @@ async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let shown = officer.get(&page).await.page();
     assert!(
-        shown.contains("Propose to lift the hold") && shown.contains("on legal hold. Nothing in the escrow"),
+        shown.contains("Propose to lift the hold")
+            && shown.contains("on legal hold. Nothing in the escrow"),
         "{shown}"
     );
     // Operators lack the role, and an approval needs the reviewed state.
@@ -107,12 +121,15 @@ async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {
     clerk.post(&lift, &[("seen", &seen), ("why", "x")]).await.refused(403);
     officer.post(&lift, &[("seen", "1"), ("why", "x")]).await.refused(409);
     officer.post(&lift, &[("seen", &seen), ("why", " ")]).await.refused(422);
-    let (maker, checker) = by_two(&bank, &lift, &[("seen", &seen), ("why", "another passport")]).await;
+    let (maker, checker) =
+        by_two(&bank, &lift, &[("seen", &seen), ("why", "another passport")]).await;
     bank.newest_is(&wallet, DepositState::Rejected).await;
     let freed = || async { officer.get(&page).await.page().contains("The hold was lifted") };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, freed).await);
     let after = officer.get(&page).await.page();
-    for said in ["hold.lift", "another passport", &maker.login, &checker.login, "Propose the refund"] {
+    for said in
+        ["hold.lift", "another passport", &maker.login, &checker.login, "Propose the refund"]
+    {
         assert!(after.contains(said), "{said}: {after}");
     }
     assert!(!after.contains("Propose to lift the hold"), "{after}");
@@ -126,7 +143,8 @@ async fn an_unknown_payout_is_resolved_as_two_users_established(on: On) {
     let order = order_to(&bank, &wallet, "0004").await;
     bank.order_is(&order, ExchangeState::Paying).await;
     bank.is_alerted(domain::wallet_effects::AlertKind::Payout, "").await;
-    let form = [("became", "succeeded"), ("reference", "FT2611200014"), ("why", "statement, line 14")];
+    let form =
+        [("became", "succeeded"), ("reference", "FT2611200014"), ("why", "statement, line 14")];
     let path = format!("/orders/{}", order["order_id"].text());
     let (maker, _) = by_two(&bank, &format!("{path}/resolve"), &form).await;
     let settled = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
@@ -147,14 +165,22 @@ async fn the_webhook_endpoint_changes_with_a_second_users_approval(on: On) {
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let kept = store.webhook(tenant).await.expect("read").expect("there");
     assert_eq!(kept.url, url);
-    let filter = store::AuditFilter { tenant: Some(tenant), action: Some("approval".into()), ..Default::default() };
+    let filter = store::AuditFilter {
+        tenant: Some(tenant),
+        action: Some("approval".into()),
+        ..Default::default()
+    };
     let entries = store.audit_entries(&filter, 9).await.expect("read");
     let actions: Vec<_> = entries.iter().map(|entry| entry.note.action.as_str()).collect();
     assert_eq!(actions, ["approval.done", "approval.approve", "approval.propose"]);
     let filter = store::AuditFilter { action: Some("webhook.set_url".into()), ..filter };
     let moved = store.audit_entries(&filter, 9).await.expect("read");
     let request = format!("approval:{}", entries[0].note.subject);
-    assert_eq!(moved[0].deed.request_id.as_deref(), Some(request.as_str()), "the deed leads to its proposal");
+    assert_eq!(
+        moved[0].deed.request_id.as_deref(),
+        Some(request.as_str()),
+        "the deed leads to its proposal"
+    );
 }
 
 async fn payment_events_are_sent_with_a_second_users_approval(on: On) {
@@ -173,10 +199,16 @@ async fn payment_events_are_sent_with_a_second_users_approval(on: On) {
     let after = bank.bank.any_quote().await;
     assert_eq!(bank.webhooks(after.id(), 1).await, ["quote.created"]);
     assert_eq!(bank.receiver.book().taken_about(before.id()).len(), 0);
-    checker.post("/webhooks/recover", &[("since", "2020-01-01"), ("why", "from the beginning")]).await.done();
+    checker
+        .post("/webhooks/recover", &[("since", "2020-01-01"), ("why", "from the beginning")])
+        .await
+        .done();
     assert_eq!(bank.webhooks(before.id(), 1).await, ["quote.created"]);
     let listed = maker.get("/webhooks?service=payment&event=quote.created").await.page();
-    assert!(listed.contains("quote.created") && !listed.contains("No deliveries match."), "{listed}");
+    assert!(
+        listed.contains("quote.created") && !listed.contains("No deliveries match."),
+        "{listed}"
+    );
     let event = bank.receiver.book().taken_about(after.id())[0].id().to_owned();
     let shown = maker.get(&format!("/webhooks/deliveries/{event}")).await.page();
     assert!(shown.contains(after.id()) && shown.contains("quote.created"), "{shown}");
@@ -194,14 +226,20 @@ async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
     let bank = WalletBank::new(on).await;
     let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
     let now = async || store.tenant(tenant).await.expect("read").expect("there").policy;
-    let form = [("seen", "1"), ("minimum_kyc", "ENHANCED"), ("velocity", "3/100"), ("why", "agreed")];
+    let form =
+        [("seen", "1"), ("minimum_kyc", "ENHANCED"), ("velocity", "3/100"), ("why", "agreed")];
     let (maker, checker) = by_two(&bank, "/policy/propose", &form).await;
     let agreed = now().await;
     assert_eq!((agreed.wallet.minimum_kyc, agreed.wallet.version), (KycLevel::Enhanced, 2));
-    assert_eq!(agreed.wallet.velocity.map(|limit| (limit.count, limit.minor)), Some((3, 100_000_000)));
+    assert_eq!(
+        agreed.wallet.velocity.map(|limit| (limit.count, limit.minor)),
+        Some((3, 100_000_000))
+    );
     let page = checker.get("/policy").await.page();
     assert!(
-        page.contains("ENHANCED") && page.contains("3/100.00") && page.contains("Propose a policy change"),
+        page.contains("ENHANCED")
+            && page.contains("3/100.00")
+            && page.contains("Propose a policy change"),
         "{page}"
     );
     // The page shows an older version of the policy.
@@ -216,7 +254,10 @@ async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
     checker.send(&format!("{proposal}/approve"), &[("note", "seen")]).await;
     let page = checker.fetch(&proposal).await.page();
     assert!(page.contains("it has changed since it was proposed"), "{page}");
-    assert_eq!((now().await.wallet.strict_roles, now().await.wallet.version), (meanwhile.wallet.strict_roles, 3));
+    assert_eq!(
+        (now().await.wallet.strict_roles, now().await.wallet.version),
+        (meanwhile.wallet.strict_roles, 3)
+    );
     // A viewer sees the policy without a form; invalid values are reported by field and rule.
     let viewer = Officer::of(&bank, &[Role::Viewer]).await;
     assert!(!viewer.get("/policy").await.page().contains("Propose a policy change"));
@@ -224,7 +265,8 @@ async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
     let wrong = [("seen", "3"), ("minimum_kyc", "LOW"), ("auto_approve_max", "0"), ("why", "x")];
     let page = maker.post("/policy/propose", &wrong).await;
     assert!(
-        page.text.contains("minimum_kyc: must be BASIC") && page.text.contains("auto_approve_max: must be"),
+        page.text.contains("minimum_kyc: must be BASIC")
+            && page.text.contains("auto_approve_max: must be"),
         "{page:?}"
     );
     page.refused(422);

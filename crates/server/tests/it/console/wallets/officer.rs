@@ -72,25 +72,39 @@ impl Officer {
     }
 
     /// A new officer, signed in, on the pages of the tenant with this tag.
-    pub async fn sign_in(running: &Arc<Running>, tag: &str, scope: Scope, roles: &[Role]) -> Officer {
+    pub async fn sign_in(
+        running: &Arc<Running>,
+        tag: &str,
+        scope: Scope,
+        roles: &[Role],
+    ) -> Officer {
         let login = format!("officer{}.{tag}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let salt = [7; password::SALT_BYTES];
         let new = NewUser {
             login: login.clone(),
             roles: roles.iter().copied().collect(),
             scope,
-            password: tokio::task::spawn_blocking(move || password::hash(PASSWORD, salt)).await.expect("hashed"),
+            password: tokio::task::spawn_blocking(move || password::hash(PASSWORD, salt))
+                .await
+                .expect("hashed"),
             password_is_initial: false,
             provider_name: None,
         };
         running.store().create_user(&new, WallClock.now(), "test").await.expect("a user");
         let http = reqwest::Client::builder().redirect(Policy::none()).build().expect("a client");
         let (url, tag) = (running.url.clone(), tag.to_owned());
-        let mut officer =
-            Officer { http, url, tag, csrf: String::new(), cookies: Mutex::default(), login: login.clone() };
+        let mut officer = Officer {
+            http,
+            url,
+            tag,
+            csrf: String::new(),
+            cookies: Mutex::default(),
+            login: login.clone(),
+        };
         let form = officer.fetch("/console/login").await.page();
         officer.csrf = officer.token(&form);
-        let signed = officer.send("/console/login", &[("login", &login), ("password", PASSWORD)]).await;
+        let signed =
+            officer.send("/console/login", &[("login", &login), ("password", PASSWORD)]).await;
         assert_eq!(signed.done(), "/console");
         let page = officer.get("/review").await.page();
         officer.csrf = officer.token(&page);
@@ -119,32 +133,53 @@ impl Officer {
     /// Submits any form.
     pub async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Shown {
         let token = ("csrf", self.csrf.as_str());
-        let pairs: Vec<String> =
-            fields.iter().chain([&token]).map(|(name, value)| format!("{name}={}", encoded(value))).collect();
-        let call = self.http.post(format!("{}{path}", self.url)).header("origin", &self.url).body(pairs.join("&"));
+        let pairs: Vec<String> = fields
+            .iter()
+            .chain([&token])
+            .map(|(name, value)| format!("{name}={}", encoded(value)))
+            .collect();
+        let call = self
+            .http
+            .post(format!("{}{path}", self.url))
+            .header("origin", &self.url)
+            .body(pairs.join("&"));
         self.answer(call.header("content-type", "application/x-www-form-urlencoded")).await
     }
 
     async fn answer(&self, call: reqwest::RequestBuilder) -> Shown {
         let cookies = {
             let kept = self.cookies.lock().expect("not poisoned");
-            kept.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("; ")
+            kept.iter()
+                .map(|(name, value)| format!("{name}={value}"))
+                .collect::<Vec<_>>()
+                .join("; ")
         };
         let answer = call.header("cookie", cookies).send().await.expect("an answer");
         for cookie in answer.headers().get_all("set-cookie") {
             let text = cookie.to_str().expect("text");
-            let (name, value) = text.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie");
+            let (name, value) =
+                text.split(';').next().and_then(|pair| pair.split_once('=')).expect("a cookie");
             let mut kept = self.cookies.lock().expect("not poisoned");
             kept.insert(name.to_owned(), value.to_owned());
         }
         let status = answer.status().as_u16();
-        let to = answer.headers().get("location").map(|to| to.to_str().expect("text").to_owned()).unwrap_or_default();
+        let to = answer
+            .headers()
+            .get("location")
+            .map(|to| to.to_str().expect("text").to_owned())
+            .unwrap_or_default();
         Shown { status, to, text: answer.text().await.expect("text") }
     }
 }
 
 fn encoded(text: &str) -> String {
     text.bytes()
-        .map(|byte| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .map(|byte| {
+            if byte.is_ascii_alphanumeric() {
+                char::from(byte).to_string()
+            } else {
+                format!("%{byte:02X}")
+            }
+        })
         .collect()
 }

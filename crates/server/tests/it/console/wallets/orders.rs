@@ -24,9 +24,14 @@ async fn an_order_shows_its_attempts(on: On) {
     let order = bank.order_reaches(&wallet, order["order_id"].text(), "SETTLED").await;
     let officer = Officer::of(&bank, &[Role::Viewer]).await;
     let page = officer.get(&format!("/orders/{}", order["order_id"].text())).await.page();
-    for shown in
-        ["10.00 USDC", "settled", order["settlement_reference"].text(), "PKR", "PK36****************6702", &wallet]
-    {
+    for shown in [
+        "10.00 USDC",
+        "settled",
+        order["settlement_reference"].text(),
+        "PKR",
+        "PK36****************6702",
+        &wallet,
+    ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
     assert!(!page.contains("PK36SCBL0000001123456702"), "accounts are masked");
@@ -34,7 +39,13 @@ async fn an_order_shows_its_attempts(on: On) {
     assert!(listed.contains(order["order_id"].text()));
     assert!(officer.get("/orders?state=failed").await.page().contains("No orders match."));
     let file = officer.get("/orders/export.csv").await.page();
-    assert!(file.contains(&format!("{},{wallet},SETTLED,settled,10.00,USDC,", order["order_id"].text())), "{file}");
+    assert!(
+        file.contains(&format!(
+            "{},{wallet},SETTLED,settled,10.00,USDC,",
+            order["order_id"].text()
+        )),
+        "{file}"
+    );
     let history = officer.get(&format!("/wallets/{wallet}")).await.page();
     assert!(history.contains(order["order_id"].text()) && history.contains("90.00 USDC"));
 }
@@ -50,14 +61,20 @@ async fn an_unknown_payout_is_resolved_by_two_users(on: On) {
     bank.is_alerted(AlertKind::Payout, "").await;
     officer.post(&resolve, &[("became", "vanished"), ("why", "statement")]).await.refused(422);
     let page = officer.get(&path).await.page();
-    let shown =
-        page.split_once(r#"name="seen" value=""#).and_then(|(_, rest)| rest.split_once('"')).expect("a field").0;
+    let shown = page
+        .split_once(r#"name="seen" value=""#)
+        .and_then(|(_, rest)| rest.split_once('"'))
+        .expect("a field")
+        .0;
     for (fields, why) in [
         ([("became", "failed"), ("reference", "FT-1")], "requires the outcome that it was paid"),
         ([("became", "succeeded"), ("charges", "1")], "require the outcome that it was returned"),
         ([("became", "returned"), ("charges", "1000000")], "less than the amount"),
     ] {
-        let words = officer.post(&resolve, &[&fields[..], &[("why", "statement")]].concat()).await.refused(422);
+        let words = officer
+            .post(&resolve, &[&fields[..], &[("why", "statement")]].concat())
+            .await
+            .refused(422);
         assert!(words.contains(why), "{words}");
     }
     let stale = [("became", "succeeded"), ("why", "statement"), ("seen", "another attempt")];
@@ -80,7 +97,8 @@ async fn what_came_back_is_given_back_once(on: On) {
     let officer = Officer::of(&bank, &[Role::Treasury]).await;
     let path = format!("/orders/{}", order["order_id"].text());
     assert!(officer.get("/alerts").await.page().contains(&path), "the alert leads to the order");
-    let came_back = || async { officer.get(&path).await.page().contains("was returned after settlement") };
+    let came_back =
+        || async { officer.get(&path).await.page().contains("was returned after settlement") };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, came_back).await);
     let recredit = format!("{path}/recredit");
     officer.post(&recredit, &[("why", "account closed")]).await.done();
@@ -91,7 +109,8 @@ async fn what_came_back_is_given_back_once(on: On) {
 
 /// An order to an account whose holder is on the sample list.
 async fn to_listed(bank: &WalletBank, wallet: &str) -> Json {
-    let account = json!({"iban": "PK36SCBL0000001123456702", "account_holder_name": "Zorblax Quibbleton"});
+    let account =
+        json!({"iban": "PK36SCBL0000001123456702", "account_holder_name": "Zorblax Quibbleton"});
     let body = json!({"order_type": "EXCHANGE", "wallet_id": wallet, "amount": "10.00", "from_currency": "USDC",
         "to_currency": "PKR", "bank_account": account});
     bank.post("/v1/sdk/orders", body.to_string()).send().await.ok()
@@ -102,14 +121,17 @@ async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
     let wallet = bank.funded("withheld").await;
     let (released, rejected) = (to_listed(&bank, &wallet).await, to_listed(&bank, &wallet).await);
     let path = |order: &Json| format!("/orders/{}", order["order_id"].text());
-    let (officer, clerk) =
-        (Officer::of(&bank, &[Role::Compliance]).await, Officer::of(&bank, &[Role::Operator, Role::Treasury]).await);
+    let (officer, clerk) = (
+        Officer::of(&bank, &[Role::Compliance]).await,
+        Officer::of(&bank, &[Role::Operator, Role::Treasury]).await,
+    );
     let queue = officer.get("/review").await.page();
     for shown in ["Exchange orders: 2", "Held by screening", &path(&released), &path(&rejected)] {
         assert!(queue.contains(shown), "{shown}: {queue}");
     }
     let page = officer.get(&path(&released)).await.page();
-    for shown in ["Held by screening", "Zorblax Quibbleton", "The list entry", "Approve or reject"] {
+    for shown in ["Held by screening", "Zorblax Quibbleton", "The list entry", "Approve or reject"]
+    {
         assert!(page.contains(shown), "{shown}: {page}");
     }
     assert!(!clerk.get(&path(&released)).await.page().contains("Approve or reject"));
@@ -121,9 +143,16 @@ async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
     bank.order_is(&released, ExchangeState::Pending).await;
     officer.post(&decide(&released), &approve).await.done();
     bank.order_is(&released, ExchangeState::Settled).await;
-    officer.post(&decide(&rejected), &[("verdict", "reject"), ("why", "the same person")]).await.done();
+    officer
+        .post(&decide(&rejected), &[("verdict", "reject"), ("why", "the same person")])
+        .await
+        .done();
     let failed = bank.order_reaches(&wallet, rejected["order_id"].text(), "FAILED").await;
-    assert_eq!(failed["failure_reason"].text(), "PAYOUT_FAILED", "the customer's bank learns nothing");
+    assert_eq!(
+        failed["failure_reason"].text(),
+        "PAYOUT_FAILED",
+        "the customer's bank learns nothing"
+    );
     for order in [&released, &rejected] {
         officer.post(&decide(order), &approve).await.refused(409);
     }

@@ -34,12 +34,15 @@ async fn a_rescan_is_checked_requested_and_reported(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.wallet("rescan").await;
     bank.deposit(&wallet, "25.00", "COMPLETED").await;
-    let officer = Officer::sign_in(&bank.bank.running, &bank.bank.tenant.tag, Scope::All, &[Role::Operator]).await;
+    let officer =
+        Officer::sign_in(&bank.bank.running, &bank.bank.tenant.tag, Scope::All, &[Role::Operator])
+            .await;
     assert!(officer.fetch("/console/system").await.page().contains(PATH));
     let address = bank.stored_wallet(&wallet).await.address.to_string();
     // The second digit's case is wrong.
     let no_checksum = "0x8Ba1f109551bD432803012645Ac136ddd64DBA72";
-    let range = |from: &'static str, to: &'static str| vec![("by", "blocks"), ("from", from), ("to", to)];
+    let range =
+        |from: &'static str, to: &'static str| vec![("by", "blocks"), ("from", from), ("to", to)];
     for (form, field, value, says) in [
         (
             vec![("by", "tx"), ("tx", "0x12")],
@@ -48,7 +51,12 @@ async fn a_rescan_is_checked_requested_and_reported(on: On) {
             "The transaction hash must be 0x and 64 hexadecimal digits.",
         ),
         (vec![("by", "tx"), ("tx", "<b>")], "tx", "&#60;b&#62;", "The transaction hash must be"),
-        (vec![("by", "address"), ("address", no_checksum)], "address", no_checksum, "with a valid checksum."),
+        (
+            vec![("by", "address"), ("address", no_checksum)],
+            "address",
+            no_checksum,
+            "with a valid checksum.",
+        ),
         (range("", "7"), "from", "", "The first block must be a block number"),
         (range("7", "-1"), "to", "-1", "The last block must be a block number"),
         (range("8", "7"), "from", "8", "The first block must not be above the last block."),
@@ -58,16 +66,31 @@ async fn a_rescan_is_checked_requested_and_reported(on: On) {
         let input = page.split_once(&format!("name=\"{field}\"")).expect("its field").1;
         let input = input.split_once('>').expect("its end").0;
         assert!(input.contains(&format!("value=\"{value}\"")), "{input}");
-        assert!(input.contains("aria-invalid") && page.matches("aria-invalid").count() == 1, "{page}");
+        assert!(
+            input.contains("aria-invalid") && page.matches("aria-invalid").count() == 1,
+            "{page}"
+        );
     }
     officer.send(PATH, &[("by", "address"), ("address", &address)]).await.done();
     reported(&officer, &["Address", &address, "nothing missing"]).await;
     assert_eq!(officer.send(PATH, &range("900000000", "900000001")).await.done(), PATH);
-    reported(&officer, &["900000000 to 900000001", "failed", "its block has not been ingested yet"]).await;
+    reported(
+        &officer,
+        &["900000000 to 900000001", "failed", "its block has not been ingested yet"],
+    )
+    .await;
     officer.send(PATH, &[("by", "tx"), ("tx", HASH)]).await.done();
-    reported(&officer, &["Transaction", HASH, "failed", "no node has this transaction in a block"]).await;
-    let noted = bank.bank.running.store().audit_about(INSTALLATION, &format!("address {address}")).await.expect("read");
-    let noted: Vec<_> = noted.iter().map(|entry| (entry.note.action.as_str(), entry.deed.person())).collect();
+    reported(&officer, &["Transaction", HASH, "failed", "no node has this transaction in a block"])
+        .await;
+    let noted = bank
+        .bank
+        .running
+        .store()
+        .audit_about(INSTALLATION, &format!("address {address}"))
+        .await
+        .expect("read");
+    let noted: Vec<_> =
+        noted.iter().map(|entry| (entry.note.action.as_str(), entry.deed.person())).collect();
     assert_eq!(noted, [("chain.rescan", officer.login.as_str())]);
 }
 
@@ -78,9 +101,18 @@ async fn rescans_are_for_users_of_the_installation_who_operate_it(on: On) {
     let one = Officer::of(&bank, &[Role::Operator, Role::Admin]).await;
     one.fetch(PATH).await.refused(403);
     one.send(PATH, &form).await.refused(403);
-    let reader = Officer::sign_in(running, tag, Scope::All, &[Role::Viewer, Role::Compliance, Role::Treasury]).await;
+    let reader = Officer::sign_in(
+        running,
+        tag,
+        Scope::All,
+        &[Role::Viewer, Role::Compliance, Role::Treasury],
+    )
+    .await;
     let page = reader.fetch(PATH).await.page();
-    assert!(page.contains("Waiting") && page.contains("Results") && !page.contains("Request a rescan"), "{page}");
+    assert!(
+        page.contains("Waiting") && page.contains("Results") && !page.contains("Request a rescan"),
+        "{page}"
+    );
     reader.send(PATH, &form).await.refused(403);
     let admin = Officer::sign_in(running, tag, Scope::All, &[Role::Admin]).await;
     assert!(admin.fetch(PATH).await.page().contains("Request a rescan"));

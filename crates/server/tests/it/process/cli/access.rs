@@ -71,7 +71,8 @@ async fn the_wallet_token_that_a_sandbox_prints_is_good_for_90_days() {
     drop(rustls::crypto::ring::default_provider().install_default());
     let (_installation, sandbox) = running();
     let token = sandbox.text("wallet_token");
-    let claims = URL_SAFE_NO_PAD.decode(token.split('.').nth(1).expect("three parts")).expect("base64url");
+    let claims =
+        URL_SAFE_NO_PAD.decode(token.split('.').nth(1).expect("three parts")).expect("base64url");
     let claims: Value = serde_json::from_slice(&claims).expect("JSON");
     let at = |name: &str| claims[name].as_i64().expect("a time");
     assert_eq!(at("exp") - at("iat"), 90 * 86_400);
@@ -85,11 +86,33 @@ async fn the_wallet_token_that_a_sandbox_prints_is_good_for_90_days() {
 async fn keys_are_made_rotated_and_revoked_while_the_service_runs() {
     let (installation, sandbox) = running();
     let url = sandbox.text("base_url");
-    installation.ok(&["tenants", "create", "--tag", "other_bank", "--name", "Other Bank", "--premium-bps", "30"]);
+    installation.ok(&[
+        "tenants",
+        "create",
+        "--tag",
+        "other_bank",
+        "--name",
+        "Other Bank",
+        "--premium-bps",
+        "30",
+    ]);
     let taken = installation.run(&["tenants", "create", "--tag", "other_bank", "--name", "Again"]);
     assert_eq!(taken.code, 1, "{}", taken.stderr);
-    installation.ok(&["tenants", "top-up", "--tenant", "other_bank", "--coin", "USDC", "--amount", "1000.5"]);
-    let tags: Vec<Value> = installation.json(&["tenants", "list"]).iter().map(|tenant| tenant["tag"].clone()).collect();
+    installation.ok(&[
+        "tenants",
+        "top-up",
+        "--tenant",
+        "other_bank",
+        "--coin",
+        "USDC",
+        "--amount",
+        "1000.5",
+    ]);
+    let tags: Vec<Value> = installation
+        .json(&["tenants", "list"])
+        .iter()
+        .map(|tenant| tenant["tag"].clone())
+        .collect();
     assert!(tags.contains(&"other_bank".into()) && tags.contains(&"demobank".into()), "{tags:?}");
 
     let made = installation.json(&["keys", "create", "--tenant", "other_bank"]);
@@ -100,15 +123,24 @@ async fn keys_are_made_rotated_and_revoked_while_the_service_runs() {
     assert_eq!(rotated[0]["access_key"], made[0]["access_key"]);
     assert_ne!(rotated[0]["secret_key"], made[0]["secret_key"]);
     let new = Api::of(url, &rotated[0], "");
-    let taken_up =
-        wait::until_async(REVOKED_AT_MOST, async || matches!(new.get(url, LIST).await, Answer::Done(_))).await;
+    let taken_up = wait::until_async(REVOKED_AT_MOST, async || {
+        matches!(new.get(url, LIST).await, Answer::Done(_))
+    })
+    .await;
     assert!(taken_up, "the new secret is taken within seconds");
-    assert!(matches!(old.get(url, LIST).await, Answer::Done(_)), "the old secret stays valid for a week");
+    assert!(
+        matches!(old.get(url, LIST).await, Answer::Done(_)),
+        "the old secret stays valid for a week"
+    );
 
     installation.ok(&["keys", "revoke", access_key]);
     for api in [&new, &old] {
-        let refused = async || matches!(api.get(url, LIST).await, Answer::Refused { status: 401, .. });
-        assert!(wait::until_async(REVOKED_AT_MOST, refused).await, "a revoked key is refused within seconds");
+        let refused =
+            async || matches!(api.get(url, LIST).await, Answer::Refused { status: 401, .. });
+        assert!(
+            wait::until_async(REVOKED_AT_MOST, refused).await,
+            "a revoked key is refused within seconds"
+        );
     }
     let listed = installation.json(&["keys", "list", "--tenant", "other_bank"]);
     assert!(listed[0]["revoked_at"].is_string(), "{listed:?}");
@@ -139,9 +171,13 @@ fn production_tenants_have_strict_roles_by_default() {
     let strict = |environment: &str, more: &[&str]| {
         let mut installation = Installation::new();
         installation.set("CORRIDOR_ENVIRONMENT", environment);
-        installation.set("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=");
+        installation.set(
+            "CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY",
+            "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=",
+        );
         installation.ok(&["migrate"]);
-        installation.ok(&[&["tenants", "create", "--tag", "bank", "--name", "Bank"], more].concat());
+        installation
+            .ok(&[&["tenants", "create", "--tag", "bank", "--name", "Bank"], more].concat());
         installation.json(&["tenants", "list"])[0]["strict_roles"].as_bool().expect("a flag")
     };
     for (environment, more, expected) in [

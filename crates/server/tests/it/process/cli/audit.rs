@@ -27,7 +27,8 @@ fn actions_are_listed_with_actor_and_reason() {
     let mut installation = installed();
     installation.set("SUDO_USER", "amal");
     let access_key = key(&installation);
-    installation.ok(&["tenants", "top-up", "--tenant", "demobank", "--coin", "USDT", "--amount", "100"]);
+    installation
+        .ok(&["tenants", "top-up", "--tenant", "demobank", "--coin", "USDT", "--amount", "100"]);
     let set = ["webhooks", "set", "--tenant", "demobank", "--url"];
     installation.ok(&[&set[..], &["https://hooks.bank.example/a"]].concat());
     let by = ["--by", "ayesha", "--approved-by", "omar"];
@@ -35,7 +36,14 @@ fn actions_are_listed_with_actor_and_reason() {
     installation.ok(&["keys", "revoke", &access_key]);
 
     let entries = installation.json(&["audit", "search", "--tenant", "demobank"]);
-    let actions = ["key.revoke", "webhook.set_url", "webhook.add", "prefund.top_up", "key.create", "tenant.create"];
+    let actions = [
+        "key.revoke",
+        "webhook.set_url",
+        "webhook.add",
+        "prefund.top_up",
+        "key.create",
+        "tenant.create",
+    ];
     assert_eq!(words(&entries, "action"), actions);
     assert!(words(&entries, "who")[..5].iter().all(|who| *who == "amal"), "{entries:?}");
     assert_eq!(entries[0]["before"]["state"], "active");
@@ -43,7 +51,10 @@ fn actions_are_listed_with_actor_and_reason() {
     assert_eq!(entries[3]["after"]["prefund"], "100.00");
     let two_people = installation.json(&["audit", "search", "--who", "omar"]);
     assert_eq!(words(&two_people, "action"), ["webhook.set_url"]);
-    assert_eq!((&two_people[0]["on_behalf_of"], &two_people[0]["second_person"]), (&"ayesha".into(), &"omar".into()));
+    assert_eq!(
+        (&two_people[0]["on_behalf_of"], &two_people[0]["second_person"]),
+        (&"ayesha".into(), &"omar".into())
+    );
     let of_key = installation.json(&["audit", "search", "--subject", &access_key, "--limit", "1"]);
     assert_eq!(words(&of_key, "action"), ["key.revoke"]);
     assert_eq!(installation.json(&["audit", "search", "--action", "key"]).len(), 2);
@@ -55,9 +66,11 @@ fn actions_are_listed_with_actor_and_reason() {
 
 /// The files of the database in a directory.
 fn database(dir: &Path) -> Vec<PathBuf> {
-    let paths = std::fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path());
-    let is_database =
-        |path: &PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("corridor.db"));
+    let paths =
+        std::fs::read_dir(dir).expect("a directory").map(|entry| entry.expect("an entry").path());
+    let is_database = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("corridor.db"))
+    };
     paths.filter(is_database).collect()
 }
 
@@ -84,23 +97,38 @@ fn a_log_that_was_put_back_is_found_by_what_lies_outside() {
 
     installation.ok(&["keys", "revoke", &access_key]);
     let signed = installation.json(&["audit", "checkpoint"]);
-    assert_eq!((signed.len(), &signed[0]["seq"]), (1, &3.into()), "the installation's chain is empty");
+    assert_eq!(
+        (signed.len(), &signed[0]["seq"]),
+        (1, &3.into()),
+        "the installation's chain is empty"
+    );
     assert!(installation.ok(&["audit", "checkpoint"]).is_empty(), "nothing is new");
     let file = outside.path().join("checkpoints.jsonl");
     let lines = std::fs::read_to_string(&file).expect("written");
     assert_eq!(lines.lines().count(), 1, "{lines}");
     let verified = installation.json(&["audit", "verify"]);
     let bank = verified.iter().find(|chain| chain["chain"] == "demobank").expect("there");
-    assert_eq!((&bank["entries"], &bank["signed_up_to"], &bank["fault"]), (&3.into(), &3.into(), &Value::Null));
+    assert_eq!(
+        (&bank["entries"], &bank["signed_up_to"], &bank["fault"]),
+        (&3.into(), &3.into(), &Value::Null)
+    );
 
     // The revoked key works again, and the log shows no revocation.
     copy(before.path(), installation.path());
     let found = installation.run(&["audit", "verify"]);
-    assert_eq!((found.code, found.stderr.contains("demobank: entries 3 to 3 are missing")), (1, true), "{found:?}");
+    assert_eq!(
+        (found.code, found.stderr.contains("demobank: entries 3 to 3 are missing")),
+        (1, true),
+        "{found:?}"
+    );
     let elsewhere = outside.path().join("kept.jsonl");
     std::fs::rename(&file, &elsewhere).expect("moved");
     let blind = installation.run(&["audit", "verify"]);
-    assert_eq!((blind.code, blind.stderr.contains("no external checkpoints")), (0, true), "{blind:?}");
+    assert_eq!(
+        (blind.code, blind.stderr.contains("no external checkpoints")),
+        (0, true),
+        "{blind:?}"
+    );
     let path = elsewhere.display().to_string();
     assert_eq!(installation.run(&["audit", "verify", "--checkpoints", &path]).code, 1);
     std::fs::write(&elsewhere, lines.replace("\"seq\":3", "\"seq\":2")).expect("written");
@@ -108,7 +136,11 @@ fn a_log_that_was_put_back_is_found_by_what_lies_outside() {
     assert_eq!((forged.code, forged.stderr.contains("signature")), (1, true), "{forged:?}");
     std::fs::write(&elsewhere, "no checkpoint\n").expect("written");
     let unreadable = installation.run(&["audit", "verify", "--checkpoints", &path]);
-    assert_eq!((unreadable.code, unreadable.stderr.contains("line 1")), (2, true), "{unreadable:?}");
+    assert_eq!(
+        (unreadable.code, unreadable.stderr.contains("line 1")),
+        (2, true),
+        "{unreadable:?}"
+    );
 }
 
 #[test]

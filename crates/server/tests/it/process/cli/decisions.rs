@@ -57,10 +57,14 @@ fn books_are_right(installation: &Installation) {
 
 /// A deposit that screening rejected, refundable.
 fn rejected(installation: &Installation) -> String {
-    let request = installation.json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"]).remove(0);
+    let request = installation
+        .json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"])
+        .remove(0);
     installation.ok(&["requests", "pay", &text(&request, "payment_request_id")]);
     let listed = || installation.json(&["tx", "list"]);
-    let id = || listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"));
+    let id = || {
+        listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"))
+    };
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || id().is_some()), "{:?}", listed());
     id().expect("it is listed")
 }
@@ -71,7 +75,10 @@ fn a_rejected_payment_is_refunded_by_two_users() {
     let id = rejected(&installation);
     let propose = |to: &str| {
         let by = ["--by", "ayesha", "--why", "asked for by e-mail"];
-        review(&installation, &[&["refund", "propose", "--to", to], &by[..], &[id.as_str()]].concat())
+        review(
+            &installation,
+            &[&["refund", "propose", "--to", to], &by[..], &[id.as_str()]].concat(),
+        )
     };
     let approve_to = |by: &str, seen: &[&str]| {
         let why = ["--by", by, "--why", "the sender confirmed it", &id];
@@ -82,7 +89,11 @@ fn a_rejected_payment_is_refunded_by_two_users() {
     assert_eq!((&shown()["state"], &shown()["refund"]), (&json!("rejected"), &Value::Null));
     let by = ["--to-senders-address", "--by", "ayesha", "--why", "case 17", id.as_str()];
     let nobody = review(&installation, &[&["refund", "propose"], &by[..]].concat());
-    assert_eq!((nobody.code, nobody.stderr.contains("entered no address")), (1, true), "{nobody:?}");
+    assert_eq!(
+        (nobody.code, nobody.stderr.contains("entered no address")),
+        (1, true),
+        "{nobody:?}"
+    );
     let both = review(&installation, &[&["refund", "propose", "--to", TO], &by[..]].concat());
     assert_eq!(both.code, 2, "one address is enough: {both:?}");
     let listed = propose(LISTED);
@@ -90,10 +101,19 @@ fn a_rejected_payment_is_refunded_by_two_users() {
     assert_eq!(approve("omar").code, 1, "nothing is proposed");
 
     // A proposal is withdrawn, on chain or before it gets there.
-    let withdraw = || review(&installation, &["refund", "withdraw", "--by", "bilal", "--why", "another address", &id]);
+    let withdraw = || {
+        review(
+            &installation,
+            &["refund", "withdraw", "--by", "bilal", "--why", "another address", &id],
+        )
+    };
     assert_eq!(withdraw().code, 1, "nothing is proposed");
     assert_eq!(propose(TO).code, 0);
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || withdraw().code == 0), "{:?}", withdraw());
+    assert!(
+        wait::until_every(LOOK_EVERY, STEP_AT_MOST, || withdraw().code == 0),
+        "{:?}",
+        withdraw()
+    );
     assert_eq!((&shown()["state"], &shown()["refund"]), (&json!("rejected"), &Value::Null));
 
     let proposed = printed(&propose(TO));
@@ -103,7 +123,11 @@ fn a_rejected_payment_is_refunded_by_two_users() {
     assert_eq!((alone.code, alone.stderr.contains("--by")), (1, true), "{alone:?}");
     for other in [&["--to", LISTED][..], &["--to", TO, "--amount", "25.02"]] {
         let refused = approve_to("omar", other);
-        assert_eq!((refused.code, refused.stderr.contains("review it again")), (1, true), "{refused:?}");
+        assert_eq!(
+            (refused.code, refused.stderr.contains("review it again")),
+            (1, true),
+            "{refused:?}"
+        );
     }
     // Refused until the proposal is on chain.
     let approved = || approve("omar").code == 0;
@@ -112,8 +136,15 @@ fn a_rejected_payment_is_refunded_by_two_users() {
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_back), "{}", shown());
     let refund = shown()["refund"].clone();
     assert_eq!((&refund["approved_by"], &refund["on_chain"]), (&json!("omar"), &json!(true)));
-    assert!(text(&refund, "tx_hash").starts_with("0x") && text(&refund, "to").eq_ignore_ascii_case(TO), "{refund}");
-    assert!(installation.ok(&["review", "refund", "show", "--tenant", "demobank", &id]).contains("refunded"));
+    assert!(
+        text(&refund, "tx_hash").starts_with("0x") && text(&refund, "to").eq_ignore_ascii_case(TO),
+        "{refund}"
+    );
+    assert!(
+        installation
+            .ok(&["review", "refund", "show", "--tenant", "demobank", &id])
+            .contains("refunded")
+    );
     assert_eq!(approve("bilal").code, 1, "once is enough");
     books_are_right(&installation);
 }
@@ -121,9 +152,15 @@ fn a_rejected_payment_is_refunded_by_two_users() {
 /// Submits a form of the payment page; returns the redirect's target.
 async fn fills_in(url: &str, form: &'static str) -> String {
     drop(rustls::crypto::ring::default_provider().install_default());
-    let client = reqwest::Client::builder().timeout(STEP_AT_MOST).redirect(reqwest::redirect::Policy::none());
+    let client = reqwest::Client::builder()
+        .timeout(STEP_AT_MOST)
+        .redirect(reqwest::redirect::Policy::none());
     let asked = client.build().expect("a client").post(url).body(form);
-    let answer = asked.header("content-type", "application/x-www-form-urlencoded").send().await.expect("an answer");
+    let answer = asked
+        .header("content-type", "application/x-www-form-urlencoded")
+        .send()
+        .await
+        .expect("an answer");
     assert_eq!(answer.status().as_u16(), 303, "{answer:?}");
     answer.headers()["location"].to_str().expect("a path").to_owned()
 }
@@ -131,7 +168,9 @@ async fn fills_in(url: &str, form: &'static str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refund_goes_to_the_address_from_the_senders_page() {
     let (installation, sandbox) = sandbox();
-    let request = installation.json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"]).remove(0);
+    let request = installation
+        .json(&["requests", "create", "--amount", "25.01", "--currency", "USDC"])
+        .remove(0);
     let here = |page: String| format!("{}{page}", sandbox.text("base_url").trim_end_matches('/'));
     // Another visitor with the link cannot answer for a payment that they did not make.
     let other = "first_name=Aisha&last_name=Noor&phone_number=%2B971500000001&custodial_provider=An-Exchange";
@@ -140,16 +179,25 @@ async fn a_refund_goes_to_the_address_from_the_senders_page() {
     let page = here(fills_in(&text(&request, "payment_link"), form).await);
     installation.ok(&["requests", "pay", &text(&request, "payment_request_id")]);
     let listed = || installation.json(&["tx", "list"]);
-    let id = || listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"));
+    let id = || {
+        listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"))
+    };
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || id().is_some()), "{:?}", listed());
     let id = id().expect("it is listed");
     fills_in(&page, "address=0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e").await;
     let shown = printed(&review(&installation, &["refund", "show", &id]));
     let asked = &shown["asked_by_sender"][0];
     assert!(text(asked, "to").eq_ignore_ascii_case(TO), "{shown}");
-    assert_eq!((&asked["screening"], text(asked, "list_version").is_empty()), (&json!("clean"), false), "{shown}");
+    assert_eq!(
+        (&asked["screening"], text(asked, "list_version").is_empty()),
+        (&json!("clean"), false),
+        "{shown}"
+    );
     let told = installation.ok(&["review", "refund", "show", "--tenant", "demobank", &id]);
-    assert!(told.contains("sender's address") && told.contains("screened against list version"), "{told}");
+    assert!(
+        told.contains("sender's address") && told.contains("screened against list version"),
+        "{told}"
+    );
     assert_eq!(shown["others_have_not_answered"], false, "{shown}");
     let by = ["--to-senders-address", "--by", "ayesha", "--why", "sender's request", id.as_str()];
     let proposed = printed(&review(&installation, &[&["refund", "propose"], &by[..]].concat()));
@@ -159,18 +207,23 @@ async fn a_refund_goes_to_the_address_from_the_senders_page() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_legal_hold_is_lifted_by_two_users() {
     let (installation, _sandbox) = sandbox();
-    let request = installation.json(&["requests", "create", "--amount", "25.00", "--currency", "USDC"]).remove(0);
+    let request = installation
+        .json(&["requests", "create", "--amount", "25.00", "--currency", "USDC"])
+        .remove(0);
     let form = "first_name=Zorblax&last_name=Quibbleton&phone_number=%2B971500000000&custodial_provider=An-Exchange";
     fills_in(&text(&request, "payment_link"), form).await;
     installation.ok(&["requests", "pay", &text(&request, "payment_request_id")]);
     let listed = || installation.json(&["tx", "list"]);
-    let id = || listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"));
+    let id = || {
+        listed().iter().find(|tx| tx["status"] == "REJECTED").map(|tx| text(tx, "transaction_id"))
+    };
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || id().is_some()), "{:?}", listed());
     let id = id().expect("it is listed");
     let shown = || printed(&review(&installation, &["hold", "show", &id]));
     assert_eq!((&shown()["state"], &shown()["escrow"]), (&json!("legal_hold"), &json!("on_hold")));
     let lift = |maker: &str, checker: &str| {
-        let people = ["--maker", maker, "--checker", checker, "--why", "another passport", id.as_str()];
+        let people =
+            ["--maker", maker, "--checker", checker, "--why", "another passport", id.as_str()];
         review(&installation, &[&["hold", "lift"], &people[..]].concat())
     };
     let alone = lift("ayesha", "Ayesha ");
@@ -182,7 +235,10 @@ async fn a_legal_hold_is_lifted_by_two_users() {
     let again = lift("ayesha", "omar");
     assert_eq!((again.code, again.stderr.contains("rejected")), (1, true), "{again:?}");
     let by = ["--to", TO, "--by", "ayesha", "--why", "sender's request", id.as_str()];
-    assert_eq!(printed(&review(&installation, &[&["refund", "propose"], &by[..]].concat()))["state"], "refunding");
+    assert_eq!(
+        printed(&review(&installation, &[&["refund", "propose"], &by[..]].concat()))["state"],
+        "refunding"
+    );
     books_are_right(&installation);
 }
 
@@ -190,7 +246,17 @@ async fn a_legal_hold_is_lifted_by_two_users() {
 fn order(installation: &Installation, last: &str) -> String {
     let national = format!("SCBL000000112345{last}");
     let account = format!("PK{}{national}", iban::check_digits("PK", &national).expect("digits"));
-    let args = ["orders", "create", "--amount", "10", "--iban", &account, "--holder", "Asha Khan", "--lock-rate"];
+    let args = [
+        "orders",
+        "create",
+        "--amount",
+        "10",
+        "--iban",
+        &account,
+        "--holder",
+        "Asha Khan",
+        "--lock-rate",
+    ];
     text(&installation.json(&args)[0], "order_id")
 }
 
@@ -203,16 +269,22 @@ fn balance(installation: &Installation) -> String {
 
 fn balance_becomes(installation: &Installation, wanted: &str) {
     let is_so = || balance(installation) == wanted;
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_so), "{} instead of {wanted}", balance(installation));
+    assert!(
+        wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_so),
+        "{} instead of {wanted}",
+        balance(installation)
+    );
 }
 
 #[test]
 fn open_payouts_are_resolved_by_two_users_and_returned_ones_recredited() {
     let (installation, _sandbox) = sandbox();
-    let [paid, unpaid, less, returned] = ["0004", "0004", "0004", "0003"].map(|last| order(&installation, last));
+    let [paid, unpaid, less, returned] =
+        ["0004", "0004", "0004", "0003"].map(|last| order(&installation, last));
     let alerts = || installation.json(&["review", "alerts", "--tenant", "demobank"]);
-    let called_for =
-        |alerts: &[Value], id: &str| alerts.iter().any(|alert| alert["kind"] == "payout" && alert["about"] == id);
+    let called_for = |alerts: &[Value], id: &str| {
+        alerts.iter().any(|alert| alert["kind"] == "payout" && alert["about"] == id)
+    };
     let all_called = || {
         let alerts = alerts();
         [&paid, &unpaid, &less, &returned].iter().all(|id| called_for(&alerts, id))
@@ -226,16 +298,37 @@ fn open_payouts_are_resolved_by_two_users_and_returned_ones_recredited() {
     assert!(waiting.iter().all(|order| order["question"] == "outcome unknown"), "{waiting:?}");
 
     let resolve = |id: &str, outcome: &[&str], checker: &str| {
-        let people = ["--maker", "ayesha", "--checker", checker, "--why", "bank statement of today, line 14"];
-        review(&installation, &[&["order", "resolve", "--to"], outcome, &people[..], &[id]].concat())
+        let people = [
+            "--maker",
+            "ayesha",
+            "--checker",
+            checker,
+            "--why",
+            "bank statement of today, line 14",
+        ];
+        review(
+            &installation,
+            &[&["order", "resolve", "--to"], outcome, &people[..], &[id]].concat(),
+        )
     };
     let settled = ["settled", "--reference", "FT2611200014"];
     let alone = resolve(&paid, &settled, "Ayesha ");
     assert_eq!((alone.code, alone.stderr.contains("--checker")), (1, true), "{alone:?}");
-    assert_eq!(resolve(&paid, &["failed", "--reference", "FT-1"], "omar").code, 2, "nothing was booked");
-    assert_eq!(resolve(&paid, &["returned", "--charges", "1000000"], "omar").code, 2, "more than the amount");
+    assert_eq!(
+        resolve(&paid, &["failed", "--reference", "FT-1"], "omar").code,
+        2,
+        "nothing was booked"
+    );
+    assert_eq!(
+        resolve(&paid, &["returned", "--charges", "1000000"], "omar").code,
+        2,
+        "more than the amount"
+    );
     let over = printed(&resolve(&paid, &settled, "omar"));
-    assert_eq!((&over["status"], &over["settlement_reference"]), (&json!("SETTLED"), &json!("FT2611200014")));
+    assert_eq!(
+        (&over["status"], &over["settlement_reference"]),
+        (&json!("SETTLED"), &json!("FT2611200014"))
+    );
     assert_eq!(resolve(&paid, &["failed"], "omar").code, 1, "it is over");
     let pending = printed(&resolve(&unpaid, &["rejected"], "omar"));
     assert_eq!(pending["status"], "PROCESSING", "until its tokens are back");
@@ -245,7 +338,9 @@ fn open_payouts_are_resolved_by_two_users_and_returned_ones_recredited() {
     assert!(balances.lines().any(charges), "{balances}");
     balance_becomes(&installation, "980.00");
 
-    let recredit = |id: &str| review(&installation, &["order", "recredit", "--by", "ayesha", "--why", "closed", id]);
+    let recredit = |id: &str| {
+        review(&installation, &["order", "recredit", "--by", "ayesha", "--why", "closed", id])
+    };
     assert_eq!(recredit(&paid).code, 1, "nothing came back");
     assert_eq!(printed(&recredit(&returned))["status"], "SETTLED");
     balance_becomes(&installation, "990.00");
@@ -258,19 +353,31 @@ fn a_withheld_order_is_released_or_rejected() {
     let (installation, _sandbox) = sandbox();
     let order = || {
         let holder = ["--iban", "PK36SCBL0000001123456702", "--holder", "Zorblax Quibbleton"];
-        text(&installation.json(&[&["orders", "create", "--amount", "10"], &holder[..]].concat())[0], "order_id")
+        text(
+            &installation.json(&[&["orders", "create", "--amount", "10"], &holder[..]].concat())[0],
+            "order_id",
+        )
     };
     let (released, rejected) = (order(), order());
     let waiting = installation.json(&["review", "order", "list", "--tenant", "demobank"]);
     let listed: Vec<String> = waiting.iter().map(|order| text(order, "order_id")).collect();
     assert_eq!(listed, [released.clone(), rejected.clone()], "{waiting:?}");
-    let held = |order: &Value| order["question"] == "held by screening" && text(order, "evidence").contains("Zorblax");
+    let held = |order: &Value| {
+        order["question"] == "held by screening" && text(order, "evidence").contains("Zorblax")
+    };
     assert!(waiting.iter().all(held), "{waiting:?}");
     let decide = |verdict: &str, id: &str| {
-        review(&installation, &["order", verdict, "--by", "ayesha", "--why", "passport seen, case 17", id])
+        review(
+            &installation,
+            &["order", verdict, "--by", "ayesha", "--why", "passport seen, case 17", id],
+        )
     };
     assert_eq!(printed(&decide("reject", &rejected))["status"], "FAILED");
-    assert_eq!(printed(&decide("approve", &released))["status"], "PENDING", "the running service debits it");
+    assert_eq!(
+        printed(&decide("approve", &released))["status"],
+        "PENDING",
+        "the running service debits it"
+    );
     for (verdict, id) in [("approve", &rejected), ("approve", &released), ("reject", &released)] {
         let again = decide(verdict, id);
         assert_eq!((again.code, again.stderr.contains("no decision")), (1, true), "{again:?}");
@@ -303,7 +410,8 @@ async fn audited(store: &Store, tenant: TenantId, limit: usize) -> Vec<Entry> {
 #[tokio::test(flavor = "multi_thread")]
 async fn handled_alerts_are_closed() {
     let (installation, store, tenant) = watched().await;
-    let alert = |what: &str| Alert { kind: AlertKind::LowGas, subject: tenant.0, what: what.to_owned() };
+    let alert =
+        |what: &str| Alert { kind: AlertKind::LowGas, subject: tenant.0, what: what.to_owned() };
     for what in ["little left", "very little left", "none left"] {
         store.raise_alert(tenant, &alert(what)).await.expect("raised");
     }
@@ -330,14 +438,27 @@ async fn handled_alerts_are_closed() {
     assert!(noted.iter().all(ayesha), "{noted:?}");
     assert_eq!(close(&[little.as_str()]).code, 1, "once is enough");
     store.raise_alert(tenant, &alert("little left")).await.expect("raised");
-    assert!(installation.ok(&["review", "alerts", "--tenant", "demobank"]).contains(&little), "it is found again");
+    assert!(
+        installation.ok(&["review", "alerts", "--tenant", "demobank"]).contains(&little),
+        "it is found again"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_with_changed_code_resumes_once_two_users_accept_it() {
     let (installation, store, _) = watched().await;
     let accept = |checker: &str| {
-        let args = ["review", "coin", "accept", "--coin", "usdt", "--maker", "ayesha", "--checker", checker];
+        let args = [
+            "review",
+            "coin",
+            "accept",
+            "--coin",
+            "usdt",
+            "--maker",
+            "ayesha",
+            "--checker",
+            checker,
+        ];
         installation.run(&[&args[..], &["--why", "audited", "--output", "json"]].concat())
     };
     let coins = || installation.json(&["review", "coin", "show"]);
@@ -346,9 +467,14 @@ async fn a_token_with_changed_code_resumes_once_two_users_accept_it() {
     let early = accept("omar");
     assert_eq!((early.code, early.stderr.contains("no code change")), (1, true), "{early:?}");
 
-    let fence = store.lease_role("watch:ethereum", "test", Span::mins(1)).await.expect("asked").expect("free");
+    let fence = store
+        .lease_role("watch:ethereum", "test", Span::mins(1))
+        .await
+        .expect("asked")
+        .expect("free");
     let role = HeldRole { name: "watch:ethereum".to_owned(), owner: "test".to_owned(), fence };
-    let changed = TokenState { coin: StableCoin::Usdt, paused: false, code_changed: true, at_block: 42 };
+    let changed =
+        TokenState { coin: StableCoin::Usdt, paused: false, code_changed: true, at_block: 42 };
     store.set_token_state(&role, &changed).await.expect("set");
     let halted = usdt();
     assert_eq!((&halted["moves"], &halted["code_changed"]), (&json!(false), &json!(true)));
@@ -363,7 +489,10 @@ async fn a_token_with_changed_code_resumes_once_two_users_accept_it() {
     assert_eq!(usdt()["moves"], true);
     let Entry { deed, note, .. } = audited(&store, INSTALLATION, 1).await.remove(0);
     assert_eq!((note.action.as_str(), note.subject.as_str()), ("token.accept_code", "USDT"));
-    assert_eq!((deed.person(), deed.second.as_deref(), deed.why.as_str()), ("ayesha", Some("omar"), "audited"));
+    assert_eq!(
+        (deed.person(), deed.second.as_deref(), deed.why.as_str()),
+        ("ayesha", Some("omar"), "audited")
+    );
     assert!(note.before.is_some_and(|before| before.contains("42")));
     assert_eq!(accept("omar").code, 1, "once is enough");
 }

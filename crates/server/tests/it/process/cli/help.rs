@@ -5,8 +5,14 @@ use super::super::harness::{Installation, finish};
 /// The commands below `path`, as listed by `--help`.
 fn below(installation: &Installation, path: &[&str]) -> (String, Vec<String>) {
     let text = installation.ok(&[path, &["--help"]].concat());
-    let listed = text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| line.starts_with("  "));
-    let names = listed.filter(|line| !line.starts_with("   ")).filter_map(|line| line.split_whitespace().next());
+    let listed = text
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| line.starts_with("  "));
+    let names = listed
+        .filter(|line| !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next());
     let names = names.filter(|name| *name != "help").map(str::to_owned).collect();
     (text, names)
 }
@@ -54,7 +60,10 @@ fn invalid_usage_exits_with_2_and_a_hint() {
         (vec!["serv"], "serve"),
         (vec!["quote", "--country", "USA", "--currency", "AED", "--amount", "5"], "USA"),
         (vec!["quote", "--country", "PAK", "--currency", "AED", "--amount", "five"], "five"),
-        (vec!["quote", "--country", "PAK", "--currency", "AED", "--amount", "5"], "corridor sandbox"),
+        (
+            vec!["quote", "--country", "PAK", "--currency", "AED", "--amount", "5"],
+            "corridor sandbox",
+        ),
         (vec!["env"], "corridor sandbox"),
         (vec!["config", "check", "--set", "http.listne=1"], "http.listne"),
         (vec!["ledger", "statement", "--tenant", "x", "--account", "y"], "account"),
@@ -76,14 +85,16 @@ fn the_configuration_can_be_printed_checked_and_used_again() {
     let path = path.to_str().expect("UTF-8");
     let valid = installation.ok(&["config", "check", "--config", path]);
     assert!(valid.starts_with("valid: environment test"), "{valid}");
-    let refused = installation.run(&["config", "check", "--config", path, "--set", "environment=production"]);
+    let refused =
+        installation.run(&["config", "check", "--config", path, "--set", "environment=production"]);
     assert_eq!(refused.code, 1, "{}", refused.stderr);
     assert!(refused.stderr.contains("rails.ind-imps.transport"), "{}", refused.stderr);
     let serve = installation.run(&["serve", "--set", "environment=production"]);
     assert_eq!(serve.code, 2, "production does not start simulated: {}", serve.stderr);
 
     let secret = "postgres://corridor:hunter2@db.example/corridor";
-    let printed = finish(installation.command(&["config", "print"]).env("CORRIDOR_STORE__URL", secret));
+    let printed =
+        finish(installation.command(&["config", "print"]).env("CORRIDOR_STORE__URL", secret));
     assert_eq!(printed.code, 0, "{}", printed.stderr);
     assert!(!printed.stdout.contains("hunter2"), "a secret in clear: {}", printed.stdout);
 }
@@ -98,5 +109,7 @@ fn completions_and_manual_pages_are_made() {
     let pages = installation.path().join("man1");
     std::fs::create_dir(&pages).expect("a directory");
     installation.ok(&["man", "--dir", pages.to_str().expect("UTF-8")]);
-    assert!(pages.join("corridor-ledger-verify.1").exists() || pages.join("corridor-ledger.1").exists());
+    assert!(
+        pages.join("corridor-ledger-verify.1").exists() || pages.join("corridor-ledger.1").exists()
+    );
 }

@@ -25,8 +25,19 @@ fn waiting(installation: &Installation) -> Vec<String> {
 }
 
 fn watch(installation: &Installation, id: &str) -> String {
-    let done = installation.run(&["payments", "watch", id, "--country", "PAK", "--timeout", "60", "--output", "json"]);
-    let last: Value = serde_json::from_str(done.stdout.lines().last().expect("a line")).expect("JSON");
+    let done = installation.run(&[
+        "payments",
+        "watch",
+        id,
+        "--country",
+        "PAK",
+        "--timeout",
+        "60",
+        "--output",
+        "json",
+    ]);
+    let last: Value =
+        serde_json::from_str(done.stdout.lines().last().expect("a line")).expect("JSON");
     last["status"].as_str().expect("a status").to_owned()
 }
 
@@ -46,7 +57,8 @@ fn the_books_sum_to_zero_and_agree_with_themselves() {
     assert!(sums.len() > 3 && sums.values().all(|sum| *sum == 0), "{sums:?}");
     let verified = installation.ok(&["ledger", "verify"]);
     assert!(!verified.contains("WRONG"), "{verified}");
-    let statement = ["ledger", "statement", "--tenant", "demobank", "--account", "nostro:pak-raast:PKR"];
+    let statement =
+        ["ledger", "statement", "--tenant", "demobank", "--account", "nostro:pak-raast:PKR"];
     let made = installation.json(&statement).remove(0);
     let lines = made["movements"].as_array().expect("a list");
     assert!(lines.iter().any(|line| line["payment_id"] == id.as_str()), "{id} is not in {lines:?}");
@@ -59,8 +71,10 @@ fn a_name_that_may_be_listed_waits_for_a_person_who_lets_it_go_on_or_not() {
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let listed = pay(&installation, &["--beneficiary-name", LISTED]);
     assert_eq!(watch(&installation, &listed), "rejected");
-    let (good, bad) =
-        (pay(&installation, &["--beneficiary-name", ALIAS]), pay(&installation, &["--beneficiary-name", ALIAS]));
+    let (good, bad) = (
+        pay(&installation, &["--beneficiary-name", ALIAS]),
+        pay(&installation, &["--beneficiary-name", ALIAS]),
+    );
     let mut held = vec![good.clone(), bad.clone()];
     held.sort();
     let mut found = waiting(&installation);
@@ -70,12 +84,28 @@ fn a_name_that_may_be_listed_waits_for_a_person_who_lets_it_go_on_or_not() {
     assert_eq!(record[0]["response"]["status"], "queued", "held, without a public reason");
     assert_eq!(record[0]["response"]["msg"], "in review");
 
-    installation.ok(&["review", "approve", "--tenant", "demobank", "--why", "other birth date", &good]);
+    installation.ok(&[
+        "review",
+        "approve",
+        "--tenant",
+        "demobank",
+        "--why",
+        "other birth date",
+        &good,
+    ]);
     assert_eq!(watch(&installation, &good), "succeeded");
     installation.ok(&["review", "reject", "--tenant", "demobank", "--why", "true match", &bad]);
     assert_eq!(watch(&installation, &bad), "rejected");
     assert_eq!(waiting(&installation), Vec::<String>::new());
-    let twice = installation.run(&["review", "approve", "--tenant", "demobank", "--why", "changed my mind", &bad]);
+    let twice = installation.run(&[
+        "review",
+        "approve",
+        "--tenant",
+        "demobank",
+        "--why",
+        "changed my mind",
+        &bad,
+    ]);
     assert_eq!(twice.code, 1, "{}", twice.stderr);
     assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
 }
@@ -89,8 +119,18 @@ fn two_users_resolve_an_unknown_payment() {
     assert_eq!(waiting(&installation), std::slice::from_ref(&id));
     let resolve = |maker: &str, checker: &str| {
         let why = "bank statement of today, line 14";
-        let args =
-            ["review", "resolve", "--tenant", "demobank", "--to", "failed", "--maker", maker, "--checker", checker];
+        let args = [
+            "review",
+            "resolve",
+            "--tenant",
+            "demobank",
+            "--to",
+            "failed",
+            "--maker",
+            maker,
+            "--checker",
+            checker,
+        ];
         installation.run(&[&args[..], &["--why", why, &id]].concat())
     };
     let alone = resolve("ayesha", "Ayesha ");
@@ -109,12 +149,16 @@ fn the_controllers_failure_reason_is_shown_to_operators() {
     let mut installation = Installation::new();
     installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
-    let request = installation.json(&["requests", "create", "--amount", "25.04", "--currency", "USDC"]).remove(0);
+    let request = installation
+        .json(&["requests", "create", "--amount", "25.04", "--currency", "USDC"])
+        .remove(0);
     installation.ok(&["requests", "pay", request["payment_request_id"].as_str().expect("an id")]);
     let failed = || installation.ok(&["tx", "list", "--output", "json"]).contains("\"FAILED\"");
     assert!(wait::until(READY_AT_MOST, failed), "{}", installation.ok(&["tx", "list"]));
     let alerts = installation.json(&["review", "alerts", "--tenant", "demobank"]);
-    let told = |alert: &Value| alert["what"].as_str().is_some_and(|what| what.starts_with("release failed: ON_CHAIN"));
+    let told = |alert: &Value| {
+        alert["what"].as_str().is_some_and(|what| what.starts_with("release failed: ON_CHAIN"))
+    };
     let alert = alerts.iter().find(|alert| told(alert)).unwrap_or_else(|| panic!("{alerts:?}"));
     let what = alert["what"].as_str().expect("a text");
     assert!(what.contains("(rejected by the controller: ") && what.ends_with("))"), "{what}");

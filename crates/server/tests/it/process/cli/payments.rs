@@ -19,7 +19,8 @@ fn quoted(installation: &Installation) {
 fn watched(installation: &Installation, more: &[&str]) -> (Finished, Vec<Value>) {
     quoted(installation);
     let done = installation.run(&[&["pay", "--watch", "--output", "json"], more].concat());
-    let states = done.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let states =
+        done.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     (done, states)
 }
 
@@ -30,7 +31,8 @@ fn statuses(states: &[Value]) -> Vec<&str> {
 #[test]
 fn a_watched_payment_goes_from_queued_over_processing_to_succeeded() {
     let (installation, _sandbox) = running();
-    let quote = installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
+    let quote =
+        installation.ok(&["quote", "--country", "PAK", "--currency", "AED", "--amount", "500"]);
     for part in ["500.00 AED", "PKR", "rate", "valid until"] {
         assert!(quote.contains(part), "{part:?} is missing: {quote}");
     }
@@ -47,7 +49,12 @@ fn a_watched_payment_goes_from_queued_over_processing_to_succeeded() {
     assert_eq!((again.code, again.stderr.contains("quote")), (1, true), "{}", again.stderr);
 
     let (done, states) = watched(&installation, &[]);
-    assert_eq!((done.code, statuses(&states)), (0, vec!["queued", "processing", "succeeded"]), "{}", done.stderr);
+    assert_eq!(
+        (done.code, statuses(&states)),
+        (0, vec!["queued", "processing", "succeeded"]),
+        "{}",
+        done.stderr
+    );
     assert!(states[2]["bank_reference"].is_string(), "{states:?}");
 }
 
@@ -56,7 +63,12 @@ fn the_sandboxs_endings_follow_the_table() {
     let (installation, _sandbox) = running();
     for (ending, last) in [("0001", "failed"), ("0002", "rejected"), ("0004", "unknown")] {
         let (done, states) = watched(&installation, &["--account-ending", ending]);
-        assert_eq!((done.code, statuses(&states).last()), (4, Some(&last)), "{ending}: {}", done.stderr);
+        assert_eq!(
+            (done.code, statuses(&states).last()),
+            (4, Some(&last)),
+            "{ending}: {}",
+            done.stderr
+        );
     }
     let (done, states) = watched(&installation, &["--account-ending", "0003"]);
     assert_eq!((done.code, statuses(&states).last()), (0, Some(&"succeeded")));
@@ -85,24 +97,52 @@ fn payments_are_found_listed_and_exported_and_no_spreadsheet_runs_them() {
 
     let found = installation.json(&["payments", "get", &id]);
     assert_eq!(found[0]["order"]["external_id"], formula);
-    assert_eq!(installation.json(&["payments", "get", "--external", "inv-2"])[0]["response"]["status"], "failed");
+    assert_eq!(
+        installation.json(&["payments", "get", "--external", "inv-2"])[0]["response"]["status"],
+        "failed"
+    );
     assert!(installation.ok(&["payments", "get", "last"]).contains("inv-2"));
-    let succeeded = installation.json(&["payments", "list", "--country", "PAK", "--status", "succeeded"]);
+    let succeeded =
+        installation.json(&["payments", "list", "--country", "PAK", "--status", "succeeded"]);
     assert_eq!(succeeded[0].as_array().expect("a list").len(), 1);
-    let searched = ["payments", "list", "--country", "PAK", "--search-type", "external_id", "--search", "inv-2"];
+    let searched = [
+        "payments",
+        "list",
+        "--country",
+        "PAK",
+        "--search-type",
+        "external_id",
+        "--search",
+        "inv-2",
+    ];
     assert_eq!(installation.json(&searched)[0][0]["order"]["external_id"], "inv-2");
     let none = installation.run(&["payments", "get", "00000000-0000-4000-8000-000000000000"]);
     assert_eq!(none.code, 1, "{}", none.stderr);
 
     let file = installation.path().join("export.csv");
-    installation.ok(&["payments", "export", "--country", "PAK", "--file", file.to_str().expect("UTF-8")]);
+    installation.ok(&[
+        "payments",
+        "export",
+        "--country",
+        "PAK",
+        "--file",
+        file.to_str().expect("UTF-8"),
+    ]);
     let mut reader = csv::Reader::from_path(&file).expect("a CSV file");
-    let column = reader.headers().expect("a head").iter().position(|name| name == "external_id").expect("a column");
+    let column = reader
+        .headers()
+        .expect("a head")
+        .iter()
+        .position(|name| name == "external_id")
+        .expect("a column");
     let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
     assert_eq!(rows.len(), 2);
     assert_eq!(&rows[0][column], format!("'{formula}"), "the oldest first, and guarded");
     for row in &rows {
-        assert!(row.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])), "{row:?}");
+        assert!(
+            row.iter().all(|cell| !cell.starts_with(['=', '+', '-', '@', '\t', '\r'])),
+            "{row:?}"
+        );
     }
     let exported = installation.json(&["payments", "export", "--country", "PAK"]);
     assert_eq!(exported.iter().map(|record| &record["id"]).next(), Some(&Value::String(id)));
@@ -114,13 +154,16 @@ fn events_are_delivered_in_order_from_any_position() {
     let (done, _) = watched(&installation, &[]);
     assert_eq!(done.code, 0, "{}", done.stderr);
     let all = installation.json(&["events", "tail", "--after", "0", "--count", "5"]);
-    let kinds: Vec<&str> = all.iter().map(|event| event["type"].as_str().expect("a type")).collect();
+    let kinds: Vec<&str> =
+        all.iter().map(|event| event["type"].as_str().expect("a type")).collect();
     assert_eq!(
         all.iter().map(|event| event["seq"].as_i64()).collect::<Vec<_>>(),
         (1..=5).map(Some).collect::<Vec<_>>()
     );
     assert_eq!(kinds[0], "quote.created");
-    for (kind, other) in [("payment.queued", "payment.processing"), ("payment.processing", "payment.succeeded")] {
+    for (kind, other) in
+        [("payment.queued", "payment.processing"), ("payment.processing", "payment.succeeded")]
+    {
         let place = |kind: &str| kinds.iter().position(|found| *found == kind);
         assert!(place(kind).is_some() && place(kind) < place(other), "{kinds:?}");
     }

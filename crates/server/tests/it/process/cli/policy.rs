@@ -18,7 +18,8 @@ const KEK: &str = "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc=";
 
 fn set(installation: &Installation, values: &[&str], people: [&str; 2]) -> Finished {
     let [by, other] = people;
-    let who = ["--by", by, "--approved-by", other, "--why", "agreement of November", "--output", "json"];
+    let who =
+        ["--by", by, "--approved-by", other, "--why", "agreement of November", "--output", "json"];
     installation.run(&[&["tenants", "policy", "set", "demobank"], values, &who].concat())
 }
 
@@ -39,13 +40,26 @@ fn a_minimum_set_by_two_users_applies_and_a_customers_record_satisfies_it() {
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     assert_eq!(provision(&installation, "before").code, 0);
     let before = installation.json(&["tenants", "policy", "get", "demobank"]).remove(0);
-    assert_eq!((&before["version"], &before["policy"]["minimum_kyc"]), (&1.into(), &"BASIC".into()));
+    assert_eq!(
+        (&before["version"], &before["policy"]["minimum_kyc"]),
+        (&1.into(), &"BASIC".into())
+    );
 
     for (values, people, code, told) in [
-        (&["minimum_kyc=LOW", "colour=blue"][..], ["ayesha", "omar"], 2, "minimum_kyc: must be BASIC, ENHANCED or"),
+        (
+            &["minimum_kyc=LOW", "colour=blue"][..],
+            ["ayesha", "omar"],
+            2,
+            "minimum_kyc: must be BASIC, ENHANCED or",
+        ),
         (&["minimum_kyc=LOW", "colour=blue"][..], ["ayesha", "omar"], 2, "colour: unknown field"),
         (&["minimum_kyc=ENHANCED"][..], ["ayesha", "Ayesha"], 1, "must be a different user"),
-        (&["minimum_kyc=ENHANCED", "--seen", "7"][..], ["ayesha", "omar"], 1, "outdated; the current version"),
+        (
+            &["minimum_kyc=ENHANCED", "--seen", "7"][..],
+            ["ayesha", "omar"],
+            1,
+            "outdated; the current version",
+        ),
         (&["minimum_kyc=BASIC"][..], ["ayesha", "omar"], 1, "no change"),
     ] {
         let done = set(&installation, values, people);
@@ -62,8 +76,18 @@ fn a_minimum_set_by_two_users_applies_and_a_customers_record_satisfies_it() {
         done.code == 1 && told.contains("KYC_REQUIRED")
     });
     assert!(refused && told.contains("ENHANCED"), "{told}");
-    let set =
-        ["customers", "set", "demobank", "known", "--kyc-level", "enhanced", "--by", "ayesha", "--why", "passport"];
+    let set = [
+        "customers",
+        "set",
+        "demobank",
+        "known",
+        "--kyc-level",
+        "enhanced",
+        "--by",
+        "ayesha",
+        "--why",
+        "passport",
+    ];
     installation.ok(&set);
     let known = installation.json(&["customers", "get", "demobank", "known"]).remove(0);
     assert_eq!(known["kyc_level"], "ENHANCED");
@@ -75,7 +99,10 @@ fn a_minimum_set_by_two_users_applies_and_a_customers_record_satisfies_it() {
     assert_eq!(made["kyc_level"], "ENHANCED");
 
     let of = |action: &str| {
-        installation.json(&["audit", "search", "--tenant", "demobank", "--action", action]).remove(0).to_string()
+        installation
+            .json(&["audit", "search", "--tenant", "demobank", "--action", action])
+            .remove(0)
+            .to_string()
     };
     let policy = of("tenant.set_policy");
     for part in ["ayesha", "omar", "agreement of November", "BASIC", "ENHANCED"] {
@@ -106,11 +133,17 @@ fn real_money_and_play_money_share_no_database() {
     let mut installation = Installation::new();
     installation.set("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", KEK);
     installation.ok(&["migrate"]);
-    let production = |args: &[&str]| installation.run(&[args, &["--set", "environment=production"]].concat());
-    for args in [&["migrate"][..], &["tenants", "list"], &["keys", "create", "--tenant", "demobank"]] {
+    let production =
+        |args: &[&str]| installation.run(&[args, &["--set", "environment=production"]].concat());
+    for args in
+        [&["migrate"][..], &["tenants", "list"], &["keys", "create", "--tenant", "demobank"]]
+    {
         let done = production(args);
         assert!(
-            done.code == 2 && done.stderr.contains("created by a test service, but this service is production"),
+            done.code == 2
+                && done
+                    .stderr
+                    .contains("created by a test service, but this service is production"),
             "{done:?}"
         );
     }
@@ -119,6 +152,9 @@ fn real_money_and_play_money_share_no_database() {
     other.ok(&["migrate", "--set", "environment=production"]);
     for args in [&["serve"][..], &["sandbox", "--port", "0"], &["tenants", "list"]] {
         let done = other.run(args);
-        assert!(done.code != 0 && done.stderr.contains("created by a production service"), "{args:?}: {done:?}");
+        assert!(
+            done.code != 0 && done.stderr.contains("created by a production service"),
+            "{args:?}: {done:?}"
+        );
     }
 }

@@ -16,7 +16,8 @@ use testkit::wait;
 
 const PREFUND: &str = "prefund:USDT";
 /// The project's own schema of its output; see the schema's header.
-const STRUCTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../http/tests/data/camt.053.structure.xsd");
+const STRUCTURE: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../http/tests/data/camt.053.structure.xsd");
 
 fn statement<'a>(account: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     [&["ledger", "statement", "--tenant", "demobank", "--account", account], more].concat()
@@ -47,7 +48,8 @@ fn lint(file: &Path) -> String {
 /// The text at a path of elements, by name.
 fn at(file: &Path, path: &[&str]) -> String {
     let steps: String = path.iter().map(|name| format!("/*[local-name()='{name}']")).collect();
-    let done = Command::new("xmllint").args(["--xpath", &format!("string(/{steps})")]).arg(file).output();
+    let done =
+        Command::new("xmllint").args(["--xpath", &format!("string(/{steps})")]).arg(file).output();
     String::from_utf8(done.expect("xmllint").stdout).expect("UTF-8").trim().to_owned()
 }
 
@@ -56,13 +58,16 @@ fn a_statement_of_real_payments_agrees_with_the_books_in_every_form() {
     let installation = Installation::new();
     let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let id = pay(&installation);
-    installation.ok(&["tenants", "top-up", "--tenant", "demobank", "--coin", "USDT", "--amount", "0.000001"]);
+    installation.ok(&[
+        "tenants", "top-up", "--tenant", "demobank", "--coin", "USDT", "--amount", "0.000001",
+    ]);
     let made = installation.json(&statement(PREFUND, &[])).remove(0);
     let (opening, closing) = (minor(&made["opening"]["booked"]), minor(&made["closing"]["booked"]));
     let movements = made["movements"].as_array().expect("a list");
     let mut running = opening;
     for movement in movements {
-        running += minor(&movement["amount"]) * if movement["direction"] == "credit" { 1 } else { -1 };
+        running +=
+            minor(&movement["amount"]) * if movement["direction"] == "credit" { 1 } else { -1 };
         assert_eq!(running, minor(&movement["balance"]));
     }
     assert_eq!(running, closing);
@@ -85,13 +90,22 @@ fn a_statement_of_real_payments_agrees_with_the_books_in_every_form() {
         let entries = at(&file, &[&stmt[..], &["TxsSummry", "TtlNtries", "NbOfNtries"]].concat());
         assert_eq!(entries, movements.len().to_string());
         let refs = ["Ntry", "NtryDtls", "TxDtls", "Refs", "UETR"];
-        assert_eq!(at(&file, &[&stmt[..], &refs].concat()), id, "the first entry with references is the payment");
+        assert_eq!(
+            at(&file, &[&stmt[..], &refs].concat()),
+            id,
+            "the first entry with references is the payment"
+        );
     }
-    assert!(std::fs::read_to_string(&file).expect("there").contains(&format!("<Amt Ccy=\"XXX\">{closing}</Amt>")));
+    assert!(
+        std::fs::read_to_string(&file)
+            .expect("there")
+            .contains(&format!("<Amt Ccy=\"XXX\">{closing}</Amt>"))
+    );
 
     let csv = installation.ok(&statement(PREFUND, &["--format", "csv"]));
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
-    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().expect("RFC 4180");
+    let rows: Vec<csv::StringRecord> =
+        reader.records().collect::<Result<_, _>>().expect("RFC 4180");
     assert_eq!(rows.len(), movements.len() + 2);
     assert!(rows.iter().any(|row| &row[12] == "'=inv-2041"), "{csv}");
     let table = installation.ok(&statement(PREFUND, &[]));
@@ -129,7 +143,9 @@ fn a_wallet_s_statement_names_the_chain_s_transaction() {
     installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
     let sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
     let account = format!("wallet:{}:USDC", sandbox.text("wallet_id"));
-    let request = installation.json(&["requests", "create", "--amount", "25.00", "--currency", "USDC"]).remove(0);
+    let request = installation
+        .json(&["requests", "create", "--amount", "25.00", "--currency", "USDC"])
+        .remove(0);
     installation.ok(&["requests", "pay", request["payment_request_id"].as_str().expect("an id")]);
     let made = || installation.json(&statement(&account, &[])).remove(0);
     let released = |made: &Value| {
@@ -139,7 +155,10 @@ fn a_wallet_s_statement_names_the_chain_s_transaction() {
     assert!(wait::until(READY_AT_MOST, || released(&made())), "{}", made());
     let made = made();
     let movement = made["movements"].as_array().and_then(|it| it.last()).expect("the deposit");
-    assert_eq!((&movement["direction"], minor(&movement["amount"])), (&"credit".into(), 25_000_000));
+    assert_eq!(
+        (&movement["direction"], minor(&movement["amount"])),
+        (&"credit".into(), 25_000_000)
+    );
     let hash = movement["tx_hash"].as_str().expect("a hash");
     assert!(hash.len() == 66 && hash.starts_with("0x"), "{hash}");
     let file = installation.path().join("wallet.xml");
@@ -164,8 +183,14 @@ fn what_cannot_be_a_statement_is_refused_in_words() {
         assert_eq!(done.code, code, "{more:?}: {}", done.stderr);
         assert!(done.stderr.to_lowercase().contains(words), "{more:?}: {}", done.stderr);
     }
-    let unknown = installation.run(&statement("escrow:00000000-0000-4000-8000-000000000000:USDC", &[]));
-    assert_eq!((unknown.code, unknown.stderr.contains("has no bookings")), (1, true), "{}", unknown.stderr);
+    let unknown =
+        installation.run(&statement("escrow:00000000-0000-4000-8000-000000000000:USDC", &[]));
+    assert_eq!(
+        (unknown.code, unknown.stderr.contains("has no bookings")),
+        (1, true),
+        "{}",
+        unknown.stderr
+    );
 }
 
 #[test]
@@ -181,13 +206,24 @@ fn a_receipt_is_one_file_that_shows_the_end_of_the_account_only() {
     installation.ok(&args);
     let page = std::fs::read_to_string(&file).expect("there");
     let account = text("beneficiary_account_number");
-    let shown =
-        ["Payment receipt", "Bank &#38; Sons", "=inv-2041", "500.00 AED", "Charged to", "Sandbox: no real money"];
-    for part in shown.iter().copied().chain([id.as_str(), &account[account.len() - 4..], &text("beneficiary_name")]) {
+    let shown = [
+        "Payment receipt",
+        "Bank &#38; Sons",
+        "=inv-2041",
+        "500.00 AED",
+        "Charged to",
+        "Sandbox: no real money",
+    ];
+    for part in shown.iter().copied().chain([
+        id.as_str(),
+        &account[account.len() - 4..],
+        &text("beneficiary_name"),
+    ]) {
         assert!(page.contains(part), "{part} is not in {page}");
     }
     assert!(!page.contains(&account) && !page.contains("<script"), "{page}");
-    let customer = installation.ok(&["payments", "receipt", &id, "--for", "customer", "--lang", "ur"]);
+    let customer =
+        installation.ok(&["payments", "receipt", &id, "--for", "customer", "--lang", "ur"]);
     assert!(customer.contains("dir=\"rtl\"") && !customer.contains("USDT"), "{customer}");
     assert_eq!(installation.run(&["payments", "receipt", &id, "--lang", "xx"]).code, 2);
 }

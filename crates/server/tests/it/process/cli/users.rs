@@ -12,21 +12,38 @@ fn refused(installation: &Installation, args: &[&str], words: &str) {
 fn a_user_is_moved_to_the_identity_provider_and_back() {
     let mut installation = Installation::new();
     installation.ok(&["migrate"]);
-    let create = |login, name| ["users", "create", login, "--oidc", name, "--role", "viewer", "--all-tenants"];
-    refused(&installation, &create("omar", "omar@bank.example"), "no identity provider is configured");
+    let create = |login, name| {
+        ["users", "create", login, "--oidc", name, "--role", "viewer", "--all-tenants"]
+    };
+    refused(
+        &installation,
+        &create("omar", "omar@bank.example"),
+        "no identity provider is configured",
+    );
     installation.set("CORRIDOR_CONSOLE__OIDC__ISSUER", "https://id.bank.example");
     installation.set("CORRIDOR_CONSOLE__OIDC__CLIENT_ID", "corridor");
     let made = installation.json(&create("omar", "Omar@Bank.Example")).remove(0);
     assert_eq!(made, serde_json::json!({ "login": "omar", "provider_name": "omar@bank.example" }));
     refused(&installation, &create("omar2", "omar@bank.example"), "is already used by omar");
-    refused(&installation, &create("omar2", "two words"), "is not a valid value of the claim \"email\"");
+    refused(
+        &installation,
+        &create("omar2", "two words"),
+        "is not a valid value of the claim \"email\"",
+    );
     refused(&installation, &["users", "reset", "omar"], "signs in at the identity provider");
     refused(&installation, &["users", "unbind", "omar"], "is not bound to an identity");
     let listed = installation.json(&["users", "list"]).remove(0);
-    assert_eq!(listed["provider"], serde_json::json!({ "name": "omar@bank.example", "issuer": null, "subject": null }));
+    assert_eq!(
+        listed["provider"],
+        serde_json::json!({ "name": "omar@bank.example", "issuer": null, "subject": null })
+    );
     let back = installation.json(&["users", "sign-in", "omar", "--password"]).remove(0);
     assert!(back["password"].as_str().is_some_and(|password| password.len() > 12), "{back}");
-    refused(&installation, &["users", "sign-in", "omar", "--password"], "already signs in with a password");
+    refused(
+        &installation,
+        &["users", "sign-in", "omar", "--password"],
+        "already signs in with a password",
+    );
     assert!(installation.json(&["users", "list"]).remove(0)["provider"].is_null());
     installation.ok(&["users", "reset", "omar"]);
     installation.ok(&["users", "sign-in", "omar", "--oidc", "o.farooq@bank.example"]);

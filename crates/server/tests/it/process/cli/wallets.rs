@@ -36,7 +36,10 @@ fn provision(installation: &Installation, customer: &str) -> String {
     let args = ["wallets", "provision", "--customer", customer, "--email", "asha@example.com"];
     let known = ["--phone", "+923001234567", "--kyc-level", "comprehensive"];
     let wallet = installation.json(&[&args[..], &known].concat()).remove(0);
-    assert_eq!((&wallet["status"], &wallet["kyc_level"]), (&json!("ACTIVE"), &json!("COMPREHENSIVE")));
+    assert_eq!(
+        (&wallet["status"], &wallet["kyc_level"]),
+        (&json!("ACTIVE"), &json!("COMPREHENSIVE"))
+    );
     text(&wallet, "wallet_id")
 }
 
@@ -49,14 +52,16 @@ fn balance(installation: &Installation, wallet: &str) -> String {
 
 /// Pays a wallet 25.50 USDC through a link, to completion.
 fn fund(installation: &Installation, wallet: &str) {
-    let args = ["requests", "create", "--wallet", wallet, "--amount", "25.50", "--currency", "usdc"];
+    let args =
+        ["requests", "create", "--wallet", wallet, "--amount", "25.50", "--currency", "usdc"];
     let request = installation.json(&[&args[..], &["--purpose", "Rent"]].concat()).remove(0);
     let (id, link) = (text(&request, "payment_request_id"), text(&request, "payment_link"));
     let shown = installation.json(&["requests", "qr", &id, "--wallet", wallet]).remove(0);
     assert_eq!(text(&shown, "payment_link"), link);
     let paid = installation.json(&["requests", "pay", &id]).remove(0);
     assert!(text(&paid["transactions"][0], "tx_hash").starts_with("0x"), "{paid}");
-    let arrived = wait::until_every(LOOK_EVERY, STEP_AT_MOST, || balance(installation, wallet) == "25.50");
+    let arrived =
+        wait::until_every(LOOK_EVERY, STEP_AT_MOST, || balance(installation, wallet) == "25.50");
     assert!(arrived, "{:?}", installation.json(&["tx", "list", "--wallet", wallet]));
     let listed = installation.json(&["requests", "list", "--wallet", wallet, "--status", "PAID"]);
     assert_eq!(listed.iter().map(|it| text(it, "payment_request_id")).collect::<Vec<_>>(), [id]);
@@ -65,7 +70,18 @@ fn fund(installation: &Installation, wallet: &str) {
 /// Exchanges 10.00 USDC of a wallet, to completion.
 fn exchange(installation: &Installation, wallet: &str) {
     let rate = installation.json(&["rate", "--amount", "10"]).remove(0);
-    let args = ["orders", "create", "--wallet", wallet, "--amount", "10", "--iban", IBAN, "--holder", "Asha Khan"];
+    let args = [
+        "orders",
+        "create",
+        "--wallet",
+        wallet,
+        "--amount",
+        "10",
+        "--iban",
+        IBAN,
+        "--holder",
+        "Asha Khan",
+    ];
     let order = installation.json(&[&args[..], &["--lock-rate"]].concat()).remove(0);
     assert_eq!(order["from_amount"], "10.00");
     assert_eq!(order["to_currency"], rate["to_currency"]);
@@ -88,7 +104,10 @@ fn a_remittance_is_asked_for_paid_and_paid_out() {
 /// transaction.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_remittance_is_asked_for_paid_and_paid_out_on_anvil() {
-    let Some(binary) = anvil::for_tests("the sandbox with --rpc-url").expect("standard error") else { return };
+    let Some(binary) = anvil::for_tests("the sandbox with --rpc-url").expect("standard error")
+    else {
+        return;
+    };
     let anvil = anvil::Anvil::start(&binary, 31_337).expect("anvil");
     Rpc::new(&anvil.url).ask("evm_setAutomine", json!([true])).await.expect("mines");
     let (installation, sandbox) = sandbox_with(&["--rpc-url", &anvil.url]);
@@ -101,8 +120,11 @@ fn remittance(installation: &Installation, sandbox: &Sandbox) {
     fund(installation, &wallet);
     exchange(installation, &wallet);
     assert_eq!(balance(installation, &wallet), "15.50");
-    let kinds: Vec<String> =
-        installation.json(&["tx", "list", "--wallet", &wallet]).iter().map(|tx| text(tx, "type")).collect();
+    let kinds: Vec<String> = installation
+        .json(&["tx", "list", "--wallet", &wallet])
+        .iter()
+        .map(|tx| text(tx, "type"))
+        .collect();
     assert_eq!(kinds, ["EXCHANGED", "RECEIVED"], "newest first");
     let exchanged = installation.json(&["tx", "list", "--wallet", &wallet, "--type", "EXCHANGED"]);
     assert_eq!(text(&exchanged[0], "status"), "SETTLED");
@@ -121,34 +143,70 @@ fn remittance(installation: &Installation, sandbox: &Sandbox) {
 fn wallets_are_stopped_and_freed_and_links_taken_back() {
     let (installation, _sandbox) = sandbox();
     let wallet = provision(&installation, "CUST-2");
-    let request = installation.json(&["requests", "create", "--wallet", &wallet, "--flexible"]).remove(0);
+    let request =
+        installation.json(&["requests", "create", "--wallet", &wallet, "--flexible"]).remove(0);
     let id = text(&request, "payment_request_id");
     assert_eq!(text(&installation.json(&["requests", "cancel", &id])[0], "status"), "CANCELLED");
 
-    let why = ["--reason", "suspicious_activity", "--details", "several senders", "--auto-unblock-hours", "72"];
+    let why = [
+        "--reason",
+        "suspicious_activity",
+        "--details",
+        "several senders",
+        "--auto-unblock-hours",
+        "72",
+    ];
     let blocked = installation.json(&[&["wallets", "block", &wallet], &why[..]].concat()).remove(0);
     assert_eq!(text(&blocked, "status"), "BLOCKED");
     let refused = installation.run(&["requests", "create", "--wallet", &wallet, "--flexible"]);
-    assert_eq!((refused.code, refused.stderr.contains("wallet_status")), (1, true), "{}", refused.stderr);
+    assert_eq!(
+        (refused.code, refused.stderr.contains("wallet_status")),
+        (1, true),
+        "{}",
+        refused.stderr
+    );
     installation.ok(&["clock", "advance", "73h"]);
     assert!(installation.json(&["clock", "show"])[0]["ahead_seconds"].as_i64() >= Some(73 * 3_600));
     let status = || text(&installation.json(&["wallets", "get", &wallet])[0], "status");
-    assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, || status() == "ACTIVE"), "it frees itself: {}", status());
+    assert!(
+        wait::until_every(LOOK_EVERY, STEP_AT_MOST, || status() == "ACTIVE"),
+        "it frees itself: {}",
+        status()
+    );
 
     installation.ok(&[&["wallets", "block", &wallet], &why[..4]].concat());
     let freed = installation.json(&["wallets", "unblock", "--why", "relatives", &wallet]).remove(0);
     assert_eq!(text(&freed, "status"), "ACTIVE");
     let order = ["--authority", "FIA", "--reference", "FIA-1", "--reason", "court order"];
-    let listed = installation.json(&[&["wallets", "blacklist", &wallet], &order[..]].concat()).remove(0);
+    let listed =
+        installation.json(&[&["wallets", "blacklist", &wallet], &order[..]].concat()).remove(0);
     assert_eq!(text(&listed, "status"), "BLACKLISTED");
     // The demo bank controls the tokens' blacklists: the contract contains the address at once or,
     // on a slow machine, at the next poll.
-    let again = || installation.json(&[&["wallets", "blacklist", &wallet], &order[..]].concat()).remove(0);
+    let again =
+        || installation.json(&[&["wallets", "blacklist", &wallet], &order[..]].concat()).remove(0);
     let applied = |shown: &Value| shown["usdc_contract_blacklist_applied"] == json!(true);
-    assert!(applied(&listed) || wait::until_every(LOOK_EVERY, STEP_AT_MOST, || applied(&again())), "{}", again());
-    let wrong =
-        installation.run(&["wallets", "provision", "--customer", "C", "--email", "invalid", "--phone", "+92300"]);
-    assert_eq!((wrong.code, wrong.stderr.contains("customer_email")), (1, true), "{}", wrong.stderr);
+    assert!(
+        applied(&listed) || wait::until_every(LOOK_EVERY, STEP_AT_MOST, || applied(&again())),
+        "{}",
+        again()
+    );
+    let wrong = installation.run(&[
+        "wallets",
+        "provision",
+        "--customer",
+        "C",
+        "--email",
+        "invalid",
+        "--phone",
+        "+92300",
+    ]);
+    assert_eq!(
+        (wrong.code, wrong.stderr.contains("customer_email")),
+        (1, true),
+        "{}",
+        wrong.stderr
+    );
     let unknown = installation.run(&["faucet", "--address", "0x12", "--amount", "1"]);
     assert_eq!((unknown.code, unknown.stderr.contains("address")), (1, true), "{}", unknown.stderr);
 }
@@ -177,7 +235,9 @@ async fn what_the_chain_has_and_the_ledger_has_not_is_a_break() {
     let metrics = get(&format!("{}/metrics", sandbox.text("base_url"))).await;
     assert!(metrics.contains("\ncorridor_reconciliation_breaks 1\n"), "{metrics}");
     // Every reconciliation raises it again, and it stays a single open alert.
-    let raised = metrics.lines().find_map(|line| line.strip_prefix("corridor_alerts_total{kind=\"chain_mismatch\"} "));
+    let raised = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("corridor_alerts_total{kind=\"chain_mismatch\"} "));
     assert!(raised.is_some_and(|count| count != "0"), "{metrics}");
     let mut alerts = installation.json(&["review", "alerts", "--tenant", "demobank"]);
     alerts.retain(|alert| alert["kind"] == "chain_mismatch");
@@ -200,7 +260,8 @@ fn client() -> reqwest::Client {
 
 /// The contract of a deployed wallet: the last 20 bytes of its code.
 async fn controller(sandbox: &Sandbox, wallet: &str) -> String {
-    let ask = json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_getCode", "params": [wallet, "latest"] });
+    let ask =
+        json!({ "jsonrpc": "2.0", "id": 1, "method": "eth_getCode", "params": [wallet, "latest"] });
     let asked = client().post(sandbox.text("chain_rpc_url")).body(ask.to_string());
     let answer = asked.header("content-type", "application/json").send().await.expect("an answer");
     let answer: Value = serde_json::from_str(&answer.text().await.expect("a text")).expect("JSON");
@@ -213,20 +274,28 @@ fn webhook_endpoints_are_set_rotated_and_disabled() {
     let installation = Installation::configured("environment = \"test\"\n[store]\n");
     installation.ok(&["migrate"]);
     installation.ok(&["tenants", "create", "--tag", "bank", "--name", "Bank"]);
-    let webhooks = |args: &[&str]| [&["webhooks", args[0], "--tenant", "bank"], &args[1..]].concat().join(" ");
+    let webhooks =
+        |args: &[&str]| [&["webhooks", args[0], "--tenant", "bank"], &args[1..]].concat().join(" ");
     let run = |args: &[&str]| installation.run(&webhooks(args).split(' ').collect::<Vec<_>>());
-    let told = |args: &[&str]| installation.json(&webhooks(args).split(' ').collect::<Vec<_>>()).remove(0);
+    let told =
+        |args: &[&str]| installation.json(&webhooks(args).split(' ').collect::<Vec<_>>()).remove(0);
     assert_eq!(run(&["show"]).code, 1, "no endpoint is set yet");
     for url in ["http://hooks.example", "https://127.0.0.1", "https://user@hooks.example"] {
         let refused = run(&["set", "--url", url]);
-        assert_eq!((refused.code, refused.stderr.contains("--url")), (2, true), "{url}: {}", refused.stderr);
+        assert_eq!(
+            (refused.code, refused.stderr.contains("--url")),
+            (2, true),
+            "{url}: {}",
+            refused.stderr
+        );
     }
     let first = told(&["set", "--url", "https://hooks.example/in"]);
     assert!(text(&first, "secret").starts_with("whsec_"));
     let elsewhere = ["set", "--url", "https://other.example"];
     let alone = run(&elsewhere);
     assert_eq!((alone.code, alone.stderr.contains("--approved-by")), (2, true), "{}", alone.stderr);
-    let by_two = |other: &str| run(&[&elsewhere[..], &["--by", "ayesha", "--approved-by", other]].concat());
+    let by_two =
+        |other: &str| run(&[&elsewhere[..], &["--by", "ayesha", "--approved-by", other]].concat());
     let one = by_two("Ayesha");
     assert_eq!((one.code, one.stderr.contains("--approved-by")), (1, true), "{}", one.stderr);
     assert_eq!(told(&["show"])["url"], "https://hooks.example/in");

@@ -45,22 +45,27 @@ async fn triggered_events_are_forwarded_to_the_listener() {
         ("payment.rejected", &["payment-queued", "payment-rejected"]),
     ] {
         let made = installation.json(&["trigger", scenario]);
-        let payment = made.iter().find(|made| made["what"] == "payment").expect("a payment")["id"].clone();
+        let payment =
+            made.iter().find(|made| made["what"] == "payment").expect("a payment")["id"].clone();
         let payment = payment.as_str().expect("an id");
-        let expected: Vec<String> = expected.iter().map(|segment| format!("/webhooks/payment/{segment}")).collect();
+        let expected: Vec<String> =
+            expected.iter().map(|segment| format!("/webhooks/payment/{segment}")).collect();
         wait::until(TOLD_AT_MOST, || told(&receiver, payment).len() >= expected.len());
         assert_eq!(told(&receiver, payment), expected, "{scenario}: {}", listen.log_tail());
     }
     let shown = listen.out();
-    let failed = shown.lines().find(|line| line.starts_with("--> payment.failed [")).expect("a line");
+    let failed =
+        shown.lines().find(|line| line.starts_with("--> payment.failed [")).expect("a line");
     let id = failed.trim_start_matches("--> payment.failed ");
-    let answered = format!("<-- [200] POST {}/webhooks/payment/payment-failed {id}", receiver.url());
+    let answered =
+        format!("<-- [200] POST {}/webhooks/payment/payment-failed {id}", receiver.url());
     assert!(shown.lines().any(|line| line == answered), "{answered} is not in {shown}");
 }
 
 /// A sandbox that delivers to `receiver`, which knows its secret.
 fn delivering(installation: &Installation, receiver: &SimulatedReceiver) -> Sandbox {
-    let sandbox = Sandbox::start(installation, &["--no-demo-data", "--webhook-base", &receiver.url()]);
+    let sandbox =
+        Sandbox::start(installation, &["--no-demo-data", "--webhook-base", &receiver.url()]);
     receiver.with(|core| core.set_secrets(&[sandbox.text("webhook_secret")]));
     sandbox
 }
@@ -100,12 +105,22 @@ async fn each_of_the_six_events_is_triggered_and_delivered_in_order() {
 
     let blocked = receiver.book().taken_about(&cases[3].0)[0].id().to_owned();
     let listed = installation.json(&["events", "list", "--status", "delivered", "--limit", "1000"]);
-    let entry = listed.iter().find(|entry| entry["delivery_id"] == blocked.as_str()).expect("it is listed");
-    assert_eq!((&entry["event_type"], &entry["last_status"]), (&"wallet.blocked".into(), &200.into()), "{entry}");
+    let entry =
+        listed.iter().find(|entry| entry["delivery_id"] == blocked.as_str()).expect("it is listed");
+    assert_eq!(
+        (&entry["event_type"], &entry["last_status"]),
+        (&"wallet.blocked".into(), &200.into()),
+        "{entry}"
+    );
     installation.ok(&["events", "resend", &blocked]);
-    let again = wait::until(TOLD_AT_MOST, || receiver.book().times_taken().get(blocked.as_str()) == Some(&2));
+    let again = wait::until(TOLD_AT_MOST, || {
+        receiver.book().times_taken().get(blocked.as_str()) == Some(&2)
+    });
     assert!(again, "{blocked} did not come again");
-    assert_eq!(installation.run(&["events", "resend", "00000000-0000-4000-8000-000000000000"]).code, 1);
+    assert_eq!(
+        installation.run(&["events", "resend", "00000000-0000-4000-8000-000000000000"]).code,
+        1
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -124,7 +139,10 @@ async fn what_had_no_receiver_is_recovered() {
     let dry = installation.json(&["events", "recover", "--since", "1h", "--dry-run"]);
     assert_eq!(dry[0]["sent_again"], false);
     installation.ok(&["events", "recover", "--since", "1h"]);
-    assert!(wait::until(TOLD_AT_MOST, || !told(&receiver, &wallet).is_empty()), "it was not recovered");
+    assert!(
+        wait::until(TOLD_AT_MOST, || !told(&receiver, &wallet).is_empty()),
+        "it was not recovered"
+    );
     assert!(!disabled().iter().any(about));
     let none = installation.json(&["events", "recover", "--since", "1h"]);
     assert_eq!(none[0]["deliveries"], serde_json::json!([]), "nothing is left");
@@ -147,19 +165,30 @@ async fn payment_events_of_before_are_recovered() {
         1,
         "two different ones"
     );
-    let shown = |is: bool| installation.json(&[&["webhooks", "show"][..], &tenant].concat())[0]["payment_events"] == is;
+    let shown = |is: bool| {
+        installation.json(&[&["webhooks", "show"][..], &tenant].concat())[0]["payment_events"] == is
+    };
     assert!(shown(false));
     let on = webhooks(&["payments", "on", "--by", "ayesha", "--approved-by", "omar"]);
     assert_eq!(on.code, 0, "{}", on.stderr);
     assert!(shown(true));
     let after = triggered(&installation, "payment.failed", "payment");
     let ends = ["payment-queued", "payment-processing", "payment-failed"];
-    let expected: Vec<String> = ends.iter().map(|segment| format!("/webhooks/payment/{segment}")).collect();
+    let expected: Vec<String> =
+        ends.iter().map(|segment| format!("/webhooks/payment/{segment}")).collect();
     assert!(wait::until(TOLD_AT_MOST, || told(&receiver, &after).len() >= expected.len()));
     assert_eq!(told(&receiver, &after), expected);
     assert_eq!(told(&receiver, &before), Vec::<String>::new(), "of before, not by itself");
 
-    let dry = installation.json(&["webhooks", "recover", "--tenant", "demobank", "--since", "1h", "--dry-run"]);
+    let dry = installation.json(&[
+        "webhooks",
+        "recover",
+        "--tenant",
+        "demobank",
+        "--since",
+        "1h",
+        "--dry-run",
+    ]);
     assert_eq!((&dry[0]["sent_again"], &dry[0]["more"]), (&false.into(), &false.into()));
     let missing = dry[0]["deliveries"].as_array().expect("ids").len();
     assert!(missing >= ends.len(), "{dry:?}");
@@ -170,7 +199,10 @@ async fn payment_events_of_before_are_recovered() {
     let none = installation.json(&["webhooks", "recover", "--tenant", "demobank", "--since", "1h"]);
     assert_eq!(none[0]["deliveries"], serde_json::json!([]), "nothing is left");
     let listed = installation.json(&["events", "list", "--service", "payment", "--limit", "1000"]);
-    assert!(listed.iter().any(|entry| entry["subject"]["payment_id"] == before.as_str()), "{listed:?}");
+    assert!(
+        listed.iter().any(|entry| entry["subject"]["payment_id"] == before.as_str()),
+        "{listed:?}"
+    );
     assert_eq!(webhooks(&["payments", "off"]).code, 0);
     assert!(shown(false));
 }
@@ -179,8 +211,15 @@ async fn payment_events_of_before_are_recovered() {
 fn every_scenario_is_listed_and_others_are_refused() {
     let installation = Installation::new();
     let listed = installation.json(&["trigger", "--list"]);
-    let names: Vec<&str> = listed.iter().map(|scenario| scenario["scenario"].as_str().expect("a name")).collect();
-    for name in ["payment.reversed", "quote.expired", "payment.received", "exchange.complete", "wallet.blocked"] {
+    let names: Vec<&str> =
+        listed.iter().map(|scenario| scenario["scenario"].as_str().expect("a name")).collect();
+    for name in [
+        "payment.reversed",
+        "quote.expired",
+        "payment.received",
+        "exchange.complete",
+        "wallet.blocked",
+    ] {
         assert!(names.contains(&name), "{name} is not in {names:?}");
     }
     let refused = installation.run(&["trigger", "payment.celebrated"]);

@@ -77,7 +77,9 @@ impl Paid {
 
     /// The wallet shows no deposit.
     async fn is_gone(&self, world: &World, node: &Node) {
-        let gone = world.looking(STEP_AT_MOST, async || world.incoming(&node.address, &self.wallet).await.is_empty());
+        let gone = world.looking(STEP_AT_MOST, async || {
+            world.incoming(&node.address, &self.wallet).await.is_empty()
+        });
         if !gone.await {
             panic!("still there: {}", self.what_is(world, node).await);
         }
@@ -106,11 +108,13 @@ impl Paid {
     async fn what_is(&self, world: &World, node: &Node) -> String {
         let listed = world.incoming(&node.address, &self.wallet).await;
         let (ground, rpc) = (&world.ground, world.ground.rpc());
-        let [holds, escrow] = [ground.holds(self.address).await, ground.holds(self.request.escrow).await];
+        let [holds, escrow] =
+            [ground.holds(self.address).await, ground.holds(self.request.escrow).await];
         let [height, nonce] = [rpc.height().await, rpc.nonce(ground.payer()).await];
         let waiting = rpc.waiting(ground.payer()).await;
-        let chain =
-            format!("height {height}, holds {holds}, escrow {escrow}, payer's nonce {nonce}, waiting {waiting:?}");
+        let chain = format!(
+            "height {height}, holds {holds}, escrow {escrow}, payer's nonce {nonce}, waiting {waiting:?}"
+        );
         format!("{chain}: {listed:?}: {}", node.process.log_tail())
     }
 
@@ -121,13 +125,18 @@ impl Paid {
 
     async fn becomes_frozen(&self, world: &World, node: &Node) {
         let frozen = async || world.ground.rpc().is_frozen(world.controller, self.address).await;
-        assert!(world.looking(STEP_AT_MOST, frozen).await, "not frozen: {}", node.process.log_tail());
+        assert!(
+            world.looking(STEP_AT_MOST, frozen).await,
+            "not frozen: {}",
+            node.process.log_tail()
+        );
     }
 }
 
 /// Whether a transaction of the operator is pending with this nonce, to this address.
 async fn waits(world: &World, nonce: u64, to: Option<Address>) -> bool {
-    let waits = || async { world.ground.rpc().waiting(world.operator).await.contains(&(nonce, to)) };
+    let waits =
+        || async { world.ground.rpc().waiting(world.operator).await.contains(&(nonce, to)) };
     wait::until_async(STEP_AT_MOST, waits).await
 }
 
@@ -137,7 +146,11 @@ async fn take_away(world: &World, node: &Node, depth: u64, dropped: Option<&Sign
     let before = noticed();
     world.ground.reorg(depth, dropped).await;
     let seen = wait::until_async(STEP_AT_MOST, || std::future::ready(noticed() > before)).await;
-    assert!(seen, "{depth} blocks are gone, and the service does not notice: {}", node.process.log_tail());
+    assert!(
+        seen,
+        "{depth} blocks are gone, and the service does not notice: {}",
+        node.process.log_tail()
+    );
 }
 
 async fn taken_away_before_a_payment_counts(world: &World, node: &Node) {
@@ -168,7 +181,8 @@ async fn taken_away_after_a_payment_counted(world: &World, node: &Node) {
         let mark = ground.signed_payment(ground.usdc, marks.escrow, minor("1")).await;
         assert!(ground.rpc().hand_in(&mark).await, "the node takes it");
         ground.mine(1).await;
-        let seen = world.looking(STEP_AT_MOST, async || world.incoming(at, &other).await.len() == before + 1);
+        let seen = world
+            .looking(STEP_AT_MOST, async || world.incoming(at, &other).await.len() == before + 1);
         assert!(seen.await, "{}", node.process.log_tail());
         take_away(world, node, depth, None).await;
         ground.mine(1).await;
@@ -191,10 +205,17 @@ async fn what_is_dropped_disappears_and_what_replaces_it_counts(world: &World, n
     ground.go_on().await;
     world.is_told(node, &paid.request.id, &GOOD).await;
     let shown = listed(world, at, &paid.wallet).await;
-    assert_eq!((&shown["status"], &shown["exception"]), (&json!("PAID"), &json!("OVERPAID")), "{shown}");
+    assert_eq!(
+        (&shown["status"], &shown["exception"]),
+        (&json!("PAID"), &json!("OVERPAID")),
+        "{shown}"
+    );
     let incoming = world.incoming(at, &paid.wallet).await;
     assert_eq!((incoming.len(), text(&incoming[0], "tx_hash")), (1, other.hash.to_string()));
-    assert_eq!((world.balance(at, &paid.wallet).await, ground.holds(paid.address).await), (minor("30"), minor("30")));
+    assert_eq!(
+        (world.balance(at, &paid.wallet).await, ground.holds(paid.address).await),
+        (minor("30"), minor("30"))
+    );
 }
 
 async fn what_is_dropped_after_it_counted_fails(world: &World, node: &Node) {
@@ -215,11 +236,19 @@ async fn a_release_that_waits_when_its_wallet_is_blocked_is_replaced(world: &Wor
     paid.block(world, node).await;
     // An empty transaction of the operator to itself uses its nonce.
     let replaced = waits(world, nonce, Some(world.operator)).await;
-    assert!(replaced, "{:?}: {}", ground.rpc().waiting(world.operator).await, node.process.log_tail());
+    assert!(
+        replaced,
+        "{:?}: {}",
+        ground.rpc().waiting(world.operator).await,
+        node.process.log_tail()
+    );
     ground.go_on().await;
     paid.is(world, node, "BLOCKED", "RECEIVED_IN_ESCROW").await;
     paid.becomes_frozen(world, node).await;
-    assert_eq!((ground.holds(paid.request.escrow).await, ground.holds(paid.address).await), (minor("25"), 0));
+    assert_eq!(
+        (ground.holds(paid.request.escrow).await, ground.holds(paid.address).await),
+        (minor("25"), 0)
+    );
     assert_eq!(world.told(&paid.request.id), GOOD[..2]);
     // Unblocked, it is screened again, and released once.
     world.post(at, &format!("/v1/sdk/wallets/{}/unblock", paid.wallet), &json!({})).await;
@@ -228,7 +257,10 @@ async fn a_release_that_waits_when_its_wallet_is_blocked_is_replaced(world: &Wor
     assert_eq!((released, world.balance(at, &paid.wallet).await), (vec![minor("25")], minor("25")));
 }
 
-async fn a_release_that_is_mined_when_its_wallet_is_blocked_ends_frozen(world: &World, node: &Node) {
+async fn a_release_that_is_mined_when_its_wallet_is_blocked_ends_frozen(
+    world: &World,
+    node: &Node,
+) {
     let (at, ground) = (node.address.as_str(), &world.ground);
     let (paid, nonce) = Paid::in_flight(world, node, "blocked-too-late").await;
     ground.mine(1).await;
@@ -239,7 +271,8 @@ async fn a_release_that_is_mined_when_its_wallet_is_blocked_ends_frozen(world: &
     world.is_told(node, &paid.request.id, &GOOD).await;
     paid.becomes_frozen(world, node).await;
     paid.has_25(world, node).await;
-    let order = world.try_post(at, "/v1/sdk/orders", &World::order_body(&paid.wallet, "10.00"), None).await;
+    let order =
+        world.try_post(at, "/v1/sdk/orders", &World::order_body(&paid.wallet, "10.00"), None).await;
     assert!(matches!(order, Answer::Refused { status: 422, .. }), "{order:?}");
 }
 
@@ -251,6 +284,10 @@ async fn what_comes_after_the_expiry_is_late(world: &World, node: &Node) {
     world.ground.pay(request.escrow, minor("25")).await;
     world.is_told(node, &request.id, &GOOD).await;
     let shown = listed(world, at, &wallet).await;
-    assert_eq!((&shown["status"], &shown["exception"]), (&json!("PAID"), &json!("LATE")), "{shown}");
+    assert_eq!(
+        (&shown["status"], &shown["exception"]),
+        (&json!("PAID"), &json!("LATE")),
+        "{shown}"
+    );
     assert_eq!(world.balance(at, &wallet).await, minor("25"));
 }

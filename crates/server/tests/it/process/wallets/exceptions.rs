@@ -26,7 +26,9 @@ pub async fn all(world: &World, node: &Node) {
 
 /// The only payment request of a wallet, as listed.
 pub async fn listed(world: &World, at: &str, wallet: &str) -> Value {
-    world.get(at, &format!("/v1/sdk/payment-requests?wallet_id={wallet}")).await["payment_requests"][0].clone()
+    world.get(at, &format!("/v1/sdk/payment-requests?wallet_id={wallet}")).await["payment_requests"]
+        [0]
+    .clone()
 }
 
 async fn a_part_and_then_the_rest(world: &World, node: &Node) {
@@ -36,12 +38,23 @@ async fn a_part_and_then_the_rest(world: &World, node: &Node) {
     world.ground.pay(request.escrow, minor("10")).await;
     world.is_told(node, &request.id, &GOOD).await;
     let shown = listed(world, at, &wallet).await;
-    assert_eq!((&shown["status"], &shown["exception"]), (&json!("ACTIVE"), &json!("PARTIAL")), "{shown}");
+    assert_eq!(
+        (&shown["status"], &shown["exception"]),
+        (&json!("ACTIVE"), &json!("PARTIAL")),
+        "{shown}"
+    );
     world.ground.pay(request.escrow, minor("15")).await;
     world.is_told(node, &request.id, &[GOOD, GOOD].concat()).await;
     let shown = listed(world, at, &wallet).await;
-    assert_eq!((&shown["status"], &shown["exception"]), (&json!("PAID"), &json!("NONE")), "{shown}");
-    assert_eq!((world.balance(at, &wallet).await, world.ground.holds(address).await), (minor("25"), minor("25")));
+    assert_eq!(
+        (&shown["status"], &shown["exception"]),
+        (&json!("PAID"), &json!("NONE")),
+        "{shown}"
+    );
+    assert_eq!(
+        (world.balance(at, &wallet).await, world.ground.holds(address).await),
+        (minor("25"), minor("25"))
+    );
 }
 
 async fn more_than_was_asked_for(world: &World, node: &Node) {
@@ -51,8 +64,15 @@ async fn more_than_was_asked_for(world: &World, node: &Node) {
     world.ground.pay(request.escrow, minor("30")).await;
     world.is_told(node, &request.id, &GOOD).await;
     let shown = listed(world, at, &wallet).await;
-    assert_eq!((&shown["status"], &shown["exception"]), (&json!("PAID"), &json!("OVERPAID")), "{shown}");
-    assert_eq!((world.balance(at, &wallet).await, world.ground.holds(address).await), (minor("30"), minor("30")));
+    assert_eq!(
+        (&shown["status"], &shown["exception"]),
+        (&json!("PAID"), &json!("OVERPAID")),
+        "{shown}"
+    );
+    assert_eq!(
+        (world.balance(at, &wallet).await, world.ground.holds(address).await),
+        (minor("30"), minor("30"))
+    );
 }
 
 async fn what_is_on_legal_hold_stays_for_good(world: &World, node: &Node) {
@@ -81,21 +101,43 @@ async fn a_rejected_deposit_is_refunded_by_two_users(world: &World, node: &Node)
     let (wallet, _) = world.wallet(at, "refund").await;
     let request = world.request(at, &wallet, "25.01").await;
     world.ground.pay(request.escrow, minor("25.01")).await;
-    world.is_told(node, &request.id, &["payment.received", "risk_check.complete", "transaction.failed"]).await;
+    world
+        .is_told(
+            node,
+            &request.id,
+            &["payment.received", "risk_check.complete", "transaction.failed"],
+        )
+        .await;
     let id = text(&world.incoming(at, &wallet).await[0], "transaction_id");
     let before = world.ground.holds(BACK_TO).await;
     let refund = |more: &[&str]| {
-        let words =
-            [&["review", "refund"], more, &["--tenant", TENANT, "--why", "the sender asked for it", &id]].concat();
+        let words = [
+            &["review", "refund"],
+            more,
+            &["--tenant", TENANT, "--why", "the sender asked for it", &id],
+        ]
+        .concat();
         world.rig.installation.run(&words).code == 0
     };
-    assert!(refund(&["propose", "--to", &BACK_TO.to_string(), "--by", "ayesha"]), "{}", node.process.log_tail());
-    assert!(!refund(&["approve", "--to", &BACK_TO.to_string(), "--by", "ayesha"]), "one person is not two");
-    let approved =
-        world.looking(STEP_AT_MOST, async || refund(&["approve", "--to", &BACK_TO.to_string(), "--by", "omar"]));
+    assert!(
+        refund(&["propose", "--to", &BACK_TO.to_string(), "--by", "ayesha"]),
+        "{}",
+        node.process.log_tail()
+    );
+    assert!(
+        !refund(&["approve", "--to", &BACK_TO.to_string(), "--by", "ayesha"]),
+        "one person is not two"
+    );
+    let approved = world.looking(STEP_AT_MOST, async || {
+        refund(&["approve", "--to", &BACK_TO.to_string(), "--by", "omar"])
+    });
     assert!(approved.await, "never proposed on the chain: {}", node.process.log_tail());
     let there = async || world.ground.holds(BACK_TO).await == before + minor("25.01");
-    assert!(world.looking(STEP_AT_MOST, there).await, "not given back: {}", node.process.log_tail());
+    assert!(
+        world.looking(STEP_AT_MOST, there).await,
+        "not given back: {}",
+        node.process.log_tail()
+    );
     assert_eq!(world.ground.holds(request.escrow).await, 0);
     assert_eq!(world.incoming(at, &wallet).await[0]["status"], "REJECTED");
 }
@@ -113,7 +155,10 @@ async fn a_pay_out_that_fails_gives_the_tokens_back(world: &World, node: &Node) 
         orders["orders"][0]["status"] == "FAILED"
     });
     assert!(failed.await, "{}", node.process.log_tail());
-    assert_eq!((world.balance(at, &wallet).await, world.ground.holds(address).await), (minor("25"), minor("25")));
+    assert_eq!(
+        (world.balance(at, &wallet).await, world.ground.holds(address).await),
+        (minor("25"), minor("25"))
+    );
     let (there, back) = (
         world.ground.rpc().transfers(world.ground.usdc, address, world.controller).await,
         world.ground.rpc().transfers(world.ground.usdc, world.controller, address).await,
@@ -130,7 +175,8 @@ async fn a_strange_token_is_no_payment(world: &World, node: &Node) {
     world.ground.pay(request.escrow, minor("25")).await;
     world.is_told(node, &request.id, &GOOD).await;
     assert_eq!(world.incoming(at, &wallet).await.len(), 1);
-    let alerted = node.process.log().contains("an unsupported token was sent to one of our addresses");
+    let alerted =
+        node.process.log().contains("an unsupported token was sent to one of our addresses");
     assert!(alerted, "{}", node.process.log_tail());
     assert_eq!(world.balance(at, &wallet).await, minor("25"));
 }

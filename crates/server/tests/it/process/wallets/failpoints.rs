@@ -26,7 +26,8 @@ const OF_PAYOUTS: [Failpoint; 6] = [
     Failpoint::AfterCursor,
 ];
 /// Failpoints that are reached if a predecessor saved a payout and never sent it.
-const OF_HEIRS: [Failpoint; 3] = [Failpoint::BeforeInquiry, Failpoint::AfterInquiry, Failpoint::BeforeSendingAgain];
+const OF_HEIRS: [Failpoint; 3] =
+    [Failpoint::BeforeInquiry, Failpoint::AfterInquiry, Failpoint::BeforeSendingAgain];
 
 /// Worlds that share the failpoints: each of them spends most of its time waiting.
 const WORLDS: usize = 3;
@@ -41,9 +42,13 @@ fn whatever_place_the_service_ends_at_each_deposit_counts_once() {
     let places = places(&Random::new(seed));
     std::thread::scope(|scope| {
         for world in 0..WORLDS {
-            let its: Vec<String> = places.iter().skip(world).step_by(WORLDS).flatten().cloned().collect();
+            let its: Vec<String> =
+                places.iter().skip(world).step_by(WORLDS).flatten().cloned().collect();
             scope.spawn(move || {
-                let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
+                let runtime = tokio::runtime::Builder::new_multi_thread()
+                    .enable_all()
+                    .build()
+                    .expect("a runtime");
                 runtime.block_on(ends_at(seed, its));
             });
         }
@@ -52,7 +57,8 @@ fn whatever_place_the_service_ends_at_each_deposit_counts_once() {
 
 /// A world whose service exits at these failpoints, one after the other.
 async fn ends_at(seed: u64, places: Vec<String>) {
-    let setup = Setup { kind: Kind::Embedded, circle: None, store_url: None, signer: Signer::Seed, seed };
+    let setup =
+        Setup { kind: Kind::Embedded, circle: None, store_url: None, signer: Signer::Seed, seed };
     let mut world = World::start(setup).await;
     let begun = Instant::now();
     let mut node = world.node().await;
@@ -69,17 +75,25 @@ async fn ends_at(seed: u64, places: Vec<String>) {
         if let Some(address) = address {
             remittances.exchange(&world, &address).await;
         }
-        let reached = wait::until_async(END_AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
+        let reached =
+            wait::until_async(END_AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
         assert!(reached, "seed {seed}: nothing led to {place}: {}", doomed.log_tail());
         let status = doomed.wait_for_end();
-        assert!(!status.success() && status.code().is_none(), "{place}: ended with {status}, not by its own hand");
+        assert!(
+            !status.success() && status.code().is_none(),
+            "{place}: ended with {status}, not by its own hand"
+        );
         node = world.successor();
         remittances.make_clear(&world, &node).await;
     }
     world.rig.heal_bank();
     judge(&world, &node, &remittances).await;
     let (paid, orders) = (remittances.paid.len(), remittances.orders.len());
-    eprintln!("{} places in {:?} (seed {seed}): {paid} deposits, {orders} orders", places.len(), begun.elapsed());
+    eprintln!(
+        "{} places in {:?} (seed {seed}): {paid} deposits, {orders} orders",
+        places.len(),
+        begun.elapsed()
+    );
     node.process.stop();
 }
 

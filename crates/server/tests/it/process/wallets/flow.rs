@@ -32,7 +32,8 @@ async fn every_flow_on_the_built_in_chain() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_flow_on_the_built_in_chain_and_postgresql() {
-    let cluster = testkit::postgres::for_tests("flows of money on the built-in chain").expect("PostgreSQL");
+    let cluster =
+        testkit::postgres::for_tests("flows of money on the built-in chain").expect("PostgreSQL");
     let Some(cluster) = cluster else { return };
     let url = cluster.database("flows_built_in").expect("a database");
     every_flow(Setup { store_url: Some(&url), ..setup(Kind::BuiltIn) }).await;
@@ -62,7 +63,13 @@ async fn every_flow_with_circles_usdc_on_anvil_with_an_hsm_and_postgresql() {
     let Some(code) = circle::for_tests(part).expect("Circle's artifacts") else { return };
     let Some(cluster) = testkit::postgres::for_tests(part).expect("PostgreSQL") else { return };
     let url = cluster.database("flows_hsm").expect("a database");
-    every_flow(Setup { circle: Some(code), store_url: Some(&url), signer, ..setup(Kind::Anvil(binary)) }).await;
+    every_flow(Setup {
+        circle: Some(code),
+        store_url: Some(&url),
+        signer,
+        ..setup(Kind::Anvil(binary))
+    })
+    .await;
 }
 
 /// The suite.
@@ -99,14 +106,19 @@ async fn a_remittance_and_its_exchange(world: &World, node: &Node, coin: StableC
     assert_eq!(has().await, (minor("25"), minor("25")));
     assert_eq!(rpc.holds(token, request.escrow).await, 0);
 
-    let order = world.post(at, "/v1/sdk/orders", &World::order_body_in(coin, &wallet, "10.00")).await;
+    let order =
+        world.post(at, "/v1/sdk/orders", &World::order_body_in(coin, &wallet, "10.00")).await;
     let id = text(&order, "order_id");
     world.is_told(node, &id, &["exchange.complete"]).await;
     let listed = world.get(at, &format!("/v1/sdk/orders?wallet_id={wallet}")).await;
     assert_eq!(listed["orders"][0]["status"], "SETTLED", "{listed}");
     assert_eq!(listed["orders"][0]["to_amount"], order["to_amount"], "a locked rate holds");
     assert_eq!(has().await, (minor("15"), minor("15")));
-    let book = world.rig.bank.book(&PaymentId::parse(&id).expect("an id").end_to_end_id()).expect("the bank's book");
+    let book = world
+        .rig
+        .bank
+        .book(&PaymentId::parse(&id).expect("an id").end_to_end_id())
+        .expect("the bank's book");
     let paid: Vec<_> = book.iter().filter(|line| line.kind == BookKind::Paid).collect();
     assert_eq!(paid.len(), 1, "{book:?}");
     assert_eq!(paid[0].amount, pkr(&text(&order, "to_amount")));
@@ -138,7 +150,9 @@ async fn what_a_person_approves_is_released(world: &World, node: &Node) {
     let id = text(&waiting, "transaction_id");
     let decision = json!({ "decision": "approve", "reason": "known sender" });
     world.post(at, &format!("/v1/sdk/reviews/{id}"), &decision).await;
-    let booked = world.looking(STEP_AT_MOST, async || world.incoming(at, &wallet).await[0]["status"] == "COMPLETED");
+    let booked = world.looking(STEP_AT_MOST, async || {
+        world.incoming(at, &wallet).await[0]["status"] == "COMPLETED"
+    });
     assert!(booked.await, "{}", node.process.log_tail());
     let kinds = world.told(&request.id);
     assert_eq!(world.ground.holds(address).await, minor("25.02"), "{kinds:?}");
@@ -164,8 +178,9 @@ async fn a_blocked_wallet_is_frozen_on_the_chain_and_freed(world: &World, node: 
     let block = json!({ "reason": "SUSPICIOUS_ACTIVITY", "details": "A test" });
     world.post(at, &format!("/v1/sdk/wallets/{wallet}/block"), &block).await;
     let frozen = async |wanted| {
-        let there = world
-            .looking(STEP_AT_MOST, async || world.ground.rpc().is_frozen(world.controller, address).await == wanted);
+        let there = world.looking(STEP_AT_MOST, async || {
+            world.ground.rpc().is_frozen(world.controller, address).await == wanted
+        });
         assert!(there.await, "frozen is not {wanted}: {}", node.process.log_tail());
     };
     frozen(true).await;
@@ -174,5 +189,8 @@ async fn a_blocked_wallet_is_frozen_on_the_chain_and_freed(world: &World, node: 
     world.post(at, &format!("/v1/sdk/wallets/{wallet}/unblock"), &json!({})).await;
     frozen(false).await;
     world.is_told(node, &request.id, &GOOD).await;
-    assert_eq!((world.balance(at, &wallet).await, world.ground.holds(address).await), (minor("25"), minor("25")));
+    assert_eq!(
+        (world.balance(at, &wallet).await, world.ground.holds(address).await),
+        (minor("25"), minor("25"))
+    );
 }

@@ -25,7 +25,8 @@ async fn nothing_is_signed_for_a_wallet_after_its_block() {
     // Its nonce is assigned and its bytes are signed, but neither saved nor sent.
     let (mut doomed, _) = world.doomed(("CORRIDOR_FAILPOINT", Failpoint::BeforeSigned.name()));
     remittances.pay(&world).await;
-    let reached = wait::until_async(STEP_AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
+    let reached =
+        wait::until_async(STEP_AT_MOST, || std::future::ready(doomed.ended().is_some())).await;
     assert!(reached, "nothing was to be signed: {}", doomed.log_tail());
 
     let wallet = remittances.wallet.clone();
@@ -35,7 +36,8 @@ async fn nothing_is_signed_for_a_wallet_after_its_block() {
     api.process.stop();
 
     node = world.successor();
-    let frozen = || async { world.ground.rpc().is_frozen(world.controller, remittances.address).await };
+    let frozen =
+        || async { world.ground.rpc().is_frozen(world.controller, remittances.address).await };
     assert!(wait::until_async(STEP_AT_MOST, frozen).await, "{}", node.process.log_tail());
     let (request, minor) = remittances.paid.last().expect("paid").clone();
     let held = world.looking(STEP_AT_MOST, async || {
@@ -49,9 +51,13 @@ async fn nothing_is_signed_for_a_wallet_after_its_block() {
     // Unblocked, it is screened again, and released once.
     world.post(&node.address, &format!("/v1/sdk/wallets/{wallet}/unblock"), &json!({})).await;
     world.is_told(&node, &request.id, &[GOOD[0], GOOD[1], GOOD[1], GOOD[2]]).await;
-    let released = world.ground.rpc().transfers(world.ground.usdc, request.escrow, remittances.address).await;
+    let released =
+        world.ground.rpc().transfers(world.ground.usdc, request.escrow, remittances.address).await;
     assert_eq!(released, [minor]);
-    assert_eq!(world.balance(&node.address, &wallet).await, world.ground.holds(remittances.address).await);
+    assert_eq!(
+        world.balance(&node.address, &wallet).await,
+        world.ground.holds(remittances.address).await
+    );
     books_agree(&world.rig);
     node.process.stop();
 }

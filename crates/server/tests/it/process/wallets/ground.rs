@@ -161,7 +161,11 @@ impl Ground {
                 stopped.store(stop, Ordering::SeqCst);
                 // One may be in progress.
                 let height = self.rpc().height().await;
-                tokio::time::timeout(BLOCK * 4, async { while self.rpc().height().await == height {} }).await.ok();
+                tokio::time::timeout(BLOCK * 4, async {
+                    while self.rpc().height().await == height {}
+                })
+                .await
+                .ok();
             }
         }
     }
@@ -187,7 +191,8 @@ impl Ground {
         // anvil forgets the transactions of removed blocks. Other nodes keep them pending; here
         // their senders send them again: the test for the payer, and the service for its own.
         let next = self.rpc().nonce(self.payer.address()).await;
-        let again: Vec<Signed> = self.sent().range(next..).map(|(_, signed)| signed.clone()).collect();
+        let again: Vec<Signed> =
+            self.sent().range(next..).map(|(_, signed)| signed.clone()).collect();
         for signed in again.iter().filter(|signed| !dropped.contains(&signed.hash.to_string())) {
             assert!(self.rpc().hand_in(signed).await, "the node takes it");
         }
@@ -281,7 +286,12 @@ async fn own_coins(rpc: &Rpc, payer: &Minter, blacklister: Address) {
     rpc.send(&script.finish()).await;
 }
 
-async fn circles_coins(rpc: &Rpc, payer: &Minter, blacklister: Address, code: &FiatToken) -> Address {
+async fn circles_coins(
+    rpc: &Rpc,
+    payer: &Minter,
+    blacklister: Address,
+    code: &FiatToken,
+) -> Address {
     let [admin, deployer] = [77, 78].map(|byte| LocalKey::from_bytes(&[byte; 32]).expect("a key"));
     for key in [&admin, &deployer] {
         rpc.fuel(key.address(), GAS_WEI).await;
@@ -294,8 +304,10 @@ async fn circles_coins(rpc: &Rpc, payer: &Minter, blacklister: Address, code: &F
         implementation: &implementation,
         proxy: code.proxy.clone(),
     };
-    let (deployer, admin) = (Deployer { key: &deployer, nonce: 0 }, Deployer { key: &admin, nonce: 0 });
-    let (usdc, transactions) = circle_usdc(deployer, admin, (CHAIN_ID, PLENTY), &code, &roles).expect("signed");
+    let (deployer, admin) =
+        (Deployer { key: &deployer, nonce: 0 }, Deployer { key: &admin, nonce: 0 });
+    let (usdc, transactions) =
+        circle_usdc(deployer, admin, (CHAIN_ID, PLENTY), &code, &roles).expect("signed");
     rpc.send(&transactions).await;
     let mut script = payer.script(rpc.nonce(minter).await, PLENTY);
     script.mint(usdc, CIRCLES_MINOR).expect("signed");

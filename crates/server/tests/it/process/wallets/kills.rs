@@ -21,7 +21,8 @@ async fn killed_again_and_again_each_deposit_counts_once() {
     let url = cluster.database("wallets_killed").expect("a database");
     let seed = seed(0xC1C1);
     let kind = Kind::Anvil(binary);
-    let setup = Setup { kind, circle: Some(code), store_url: Some(&url), signer: Signer::Seed, seed };
+    let setup =
+        Setup { kind, circle: Some(code), store_url: Some(&url), signer: Signer::Seed, seed };
     let mut world = World::start(setup).await;
     let (random, begun) = (Random::new(seed), Instant::now());
     let mut node = world.node().await;
@@ -39,7 +40,11 @@ async fn killed_again_and_again_each_deposit_counts_once() {
             let arrived = world.receiver.book().entries().len() - arrived;
             arrived as u64 >= webhooks && world.ground.rpc().height().await >= from + blocks
         };
-        assert!(wait::until_async(STEP_AT_MOST, come).await, "seed {seed}: {}", node.process.log_tail());
+        assert!(
+            wait::until_async(STEP_AT_MOST, come).await,
+            "seed {seed}: {}",
+            node.process.log_tail()
+        );
         node.process.kill();
         node = world.successor();
         remittances.make_clear(&world, &node).await;
@@ -47,6 +52,9 @@ async fn killed_again_and_again_each_deposit_counts_once() {
     world.rig.heal_bank();
     judge(&world, &node, &remittances).await;
     let (paid, orders) = (remittances.paid.len(), remittances.orders.len());
-    eprintln!("{kills} kills in {:?} (seed {seed}): {paid} deposits, {orders} orders", begun.elapsed());
+    eprintln!(
+        "{kills} kills in {:?} (seed {seed}): {paid} deposits, {orders} orders",
+        begun.elapsed()
+    );
     node.process.stop();
 }

@@ -34,7 +34,8 @@ impl Remittances {
     pub async fn start(world: &World, node: &Node) -> Remittances {
         let (wallet, address) = world.wallet(&node.address, "under-fire").await;
         let (paid, orders, links) = (Vec::new(), Vec::new(), Vec::new());
-        let mut started = Remittances { wallet, address, paid, orders, links, unclear: None, serial: 0 };
+        let mut started =
+            Remittances { wallet, address, paid, orders, links, unclear: None, serial: 0 };
         started.ask(world, node).await;
         started.pay(world).await;
         world.is_told(node, &started.paid[0].0.id, &GOOD).await;
@@ -75,7 +76,9 @@ impl Remittances {
         });
         assert!(answered.await, "{key} was asked for too often");
         match last.into_inner().expect("not poisoned").expect("an answer") {
-            Answer::Done(body) => Some(text(&serde_json::from_str(&body).expect("JSON"), "order_id")),
+            Answer::Done(body) => {
+                Some(text(&serde_json::from_str(&body).expect("JSON"), "order_id"))
+            }
             // The first one is still in progress.
             Answer::Refused { status: 409, .. } | Answer::Unclear(_) => None,
             Answer::Refused { status, body } => panic!("{status}: {body}"),

@@ -29,7 +29,8 @@ impl Rpc {
     pub fn new(url: &str) -> Rpc {
         // Fails only if a provider is already installed, which is fine.
         drop(rustls::crypto::ring::default_provider().install_default());
-        let http = Client::builder().timeout(ANSWER_AT_MOST).connect_timeout(ANSWER_AT_MOST).no_proxy();
+        let http =
+            Client::builder().timeout(ANSWER_AT_MOST).connect_timeout(ANSWER_AT_MOST).no_proxy();
         Rpc { http: http.build().expect("a client"), url: url.to_owned() }
     }
 
@@ -39,7 +40,8 @@ impl Rpc {
 
     /// The result, or the error.
     pub async fn ask(&self, method: &str, params: Value) -> Result<Value, Value> {
-        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let body =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
         let asked = self.http.post(&self.url).header("content-type", "application/json").body(body);
         let answer = asked.send().await.expect("the node answers").text().await.expect("a text");
         let mut answer: Value = serde_json::from_str(&answer).expect("JSON");
@@ -81,17 +83,22 @@ impl Rpc {
 
     /// Whether a controller holds an escrow.
     pub async fn is_on_hold(&self, controller: Address, escrow: Address) -> bool {
-        let selector: String =
-            vault::hash(&[b"legalHold(address)"]).0[..4].iter().map(|it| format!("{it:02x}")).collect();
+        let selector: String = vault::hash(&[b"legalHold(address)"]).0[..4]
+            .iter()
+            .map(|it| format!("{it:02x}"))
+            .collect();
         number(&self.call(controller, &format!("0x{selector}"), escrow).await) == 1
     }
 
     /// The account's transactions in the next block: nonce and recipient of each.
     pub async fn waiting(&self, account: Address) -> Vec<(u64, Option<Address>)> {
         let block = self.told("eth_getBlockByNumber", json!(["pending", true])).await;
-        let is_its = |tx: &&Value| Address::parse(tx["from"].as_str().expect("a sender")) == Some(account);
+        let is_its =
+            |tx: &&Value| Address::parse(tx["from"].as_str().expect("a sender")) == Some(account);
         let waiting = block["transactions"].as_array().expect("a list").iter().filter(is_its);
-        waiting.map(|tx| (number(&tx["nonce"]), tx["to"].as_str().and_then(Address::parse))).collect()
+        waiting
+            .map(|tx| (number(&tx["nonce"]), tx["to"].as_str().and_then(Address::parse)))
+            .collect()
     }
 
     /// The next block's time moves ahead by this much.
@@ -108,7 +115,8 @@ impl Rpc {
     }
 
     async fn call(&self, contract: Address, function: &str, about: Address) -> Value {
-        let call = json!({ "to": contract.to_string(), "data": format!("{function}{}", word(about)) });
+        let call =
+            json!({ "to": contract.to_string(), "data": format!("{function}{}", word(about)) });
         self.told("eth_call", json!([call, "latest"])).await
     }
 
@@ -127,7 +135,8 @@ impl Rpc {
             self.told("eth_sendRawTransaction", json!([format!("0x{raw}")])).await;
             let hash = signed.hash.to_string();
             let receipt = || self.told("eth_getTransactionReceipt", json!([hash]));
-            let mined = wait::until_async(MINED_AT_MOST, || async { !receipt().await.is_null() }).await;
+            let mined =
+                wait::until_async(MINED_AT_MOST, || async { !receipt().await.is_null() }).await;
             assert!(mined, "{hash} is not mined");
             assert_eq!(receipt().await["status"], "0x1", "{hash} was reverted");
         }
@@ -141,6 +150,7 @@ fn word(address: Address) -> String {
 
 /// A quantity or a word that fits into 64 bits.
 fn number(value: &Value) -> u64 {
-    let digits = value.as_str().expect("hexadecimal").trim_start_matches("0x").trim_start_matches('0');
+    let digits =
+        value.as_str().expect("hexadecimal").trim_start_matches("0x").trim_start_matches('0');
     if digits.is_empty() { 0 } else { u64::from_str_radix(digits, 16).expect("64 bits") }
 }

@@ -29,16 +29,22 @@ pub async fn judge(world: &World, node: &Node, asked: &Remittances) {
     let mut hashes: Vec<String> = incoming.iter().map(|it| text(it, "tx_hash")).collect();
     hashes.sort();
     hashes.dedup();
-    assert_eq!((incoming.len(), hashes.len()), (asked.paid.len(), asked.paid.len()), "each payment is listed once");
+    assert_eq!(
+        (incoming.len(), hashes.len()),
+        (asked.paid.len(), asked.paid.len()),
+        "each payment is listed once"
+    );
     let open: Vec<_> = incoming.iter().filter(|it| it["status"] != "COMPLETED").collect();
     assert!(open.is_empty(), "{open:?}");
 
     for (request, minor) in &asked.paid {
-        let released = world.ground.rpc().transfers(world.ground.usdc, request.escrow, asked.address).await;
+        let released =
+            world.ground.rpc().transfers(world.ground.usdc, request.escrow, asked.address).await;
         assert_eq!(released, [*minor], "{} is released once", request.id);
         assert_eq!(world.ground.holds(request.escrow).await, 0, "{}", request.id);
     }
-    let debits = world.ground.rpc().transfers(world.ground.usdc, asked.address, world.controller).await;
+    let debits =
+        world.ground.rpc().transfers(world.ground.usdc, asked.address, world.controller).await;
     let mut wanted: Vec<u64> = asked.orders.iter().map(|(_, minor)| *minor).collect();
     let mut debited = debits.clone();
     wanted.sort_unstable();
@@ -47,11 +53,20 @@ pub async fn judge(world: &World, node: &Node, asked: &Remittances) {
     for (order, _) in &asked.orders {
         let id = PaymentId::parse(order).expect("an id").end_to_end_id();
         let book = world.rig.bank.book(&id).expect("the bank's book");
-        assert_eq!(book.iter().filter(|line| line.kind == BookKind::Paid).count(), 1, "{order}: {book:?}");
+        assert_eq!(
+            book.iter().filter(|line| line.kind == BookKind::Paid).count(),
+            1,
+            "{order}: {book:?}"
+        );
     }
-    let (paid, debited): (u64, u64) = (asked.paid.iter().map(|(_, minor)| minor).sum(), debits.iter().sum());
+    let (paid, debited): (u64, u64) =
+        (asked.paid.iter().map(|(_, minor)| minor).sum(), debits.iter().sum());
     assert_eq!(world.ground.holds(asked.address).await, paid - debited);
-    assert_eq!(world.balance(&node.address, wallet).await, paid - debited, "the API says what the chain has");
+    assert_eq!(
+        world.balance(&node.address, wallet).await,
+        paid - debited,
+        "the API says what the chain has"
+    );
     let changed = world.receiver.book().changed().len();
     assert_eq!(changed, 0, "a repeated webhook is the same");
     books_agree(&world.rig);
@@ -61,15 +76,22 @@ pub async fn judge(world: &World, node: &Node, asked: &Remittances) {
 async fn all_told(world: &World, node: &Node, asked: &Remittances) {
     let subjects = || {
         let requests = asked.paid.iter().map(|(request, _)| (request.id.as_str(), &GOOD[..]));
-        requests.chain(asked.orders.iter().map(|(order, _)| (order.as_str(), &["exchange.complete"][..])))
+        requests.chain(
+            asked.orders.iter().map(|(order, _)| (order.as_str(), &["exchange.complete"][..])),
+        )
     };
     let missing = || subjects().filter(|(id, wanted)| world.told(id).len() < wanted.len()).count();
     let there = wait::until_async(END_AT_MOST, || std::future::ready(missing() == 0)).await;
     if !there {
         let open: Vec<_> = subjects().map(|(id, wanted)| (id, wanted, world.told(id))).collect();
-        let open: Vec<_> = open.into_iter().filter(|(_, wanted, told)| told.len() < wanted.len()).collect();
-        let listed =
-            world.get(&node.address, &format!("/v1/sdk/transactions?wallet_id={}&limit=100", asked.wallet)).await;
+        let open: Vec<_> =
+            open.into_iter().filter(|(_, wanted, told)| told.len() < wanted.len()).collect();
+        let listed = world
+            .get(
+                &node.address,
+                &format!("/v1/sdk/transactions?wallet_id={}&limit=100", asked.wallet),
+            )
+            .await;
         let waiting = world.get(&node.address, "/v1/sdk/webhooks/deliveries").await;
         panic!("events are missing: {open:?}: {listed}: {waiting}: {}", node.process.log_tail());
     }

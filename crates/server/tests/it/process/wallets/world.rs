@@ -99,22 +99,32 @@ impl World {
         rig.installation.set("CORRIDOR_WALLETS__SIMULATED_SENDER_AFTER_S", "86400");
         let listed = rig.installation.json(&["tenants", "list"]);
         let tenant = TenantId(listed[0]["id"].as_str().expect("an id").parse().expect("a UUID"));
-        let seed = create_key_file(&rig.installation.path().join("keys").join("chain-seed")).expect("a seed");
+        let seed = create_key_file(&rig.installation.path().join("keys").join("chain-seed"))
+            .expect("a seed");
         let seed = SecretString::from(STANDARD.encode(seed));
         let people = people(&setup.signer, &seed, tenant);
         let keys = KeyRole::ALL.map(|role| people.0.address(tenant, role).expect("a key"));
         let controller = people.1.controller(tenant).expect("a controller").address;
-        let [operator, blacklister] =
-            [KeyRole::Operator, KeyRole::Blacklister].map(|role| people.0.address(tenant, role).expect("a key"));
+        let [operator, blacklister] = [KeyRole::Operator, KeyRole::Blacklister]
+            .map(|role| people.0.address(tenant, role).expect("a key"));
         let staff = Staff { keys: &keys, blacklister, seed };
         let ground = Ground::start(&setup.kind, setup.circle.as_ref(), &staff).await;
         configure(&mut rig, &ground, &setup.signer);
 
-        let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
-        let told = rig.installation.json(&["webhooks", "set", "--tenant", TENANT, "--url", &receiver.url()]);
+        let receiver =
+            SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
+        let told = rig.installation.json(&[
+            "webhooks",
+            "set",
+            "--tenant",
+            TENANT,
+            "--url",
+            &receiver.url(),
+        ]);
         let secret = told[0]["secret"].as_str().expect("a secret").to_owned();
         receiver.with(|core| core.set_secrets(&[&secret]));
-        let issued = rig.installation.json(&["keys", "create", "--tenant", TENANT, "--service", "wallet"]);
+        let issued =
+            rig.installation.json(&["keys", "create", "--tenant", TENANT, "--service", "wallet"]);
         let mut api = Api::of(PUBLIC_URL, &issued[0], "");
         api.credentials.service = http_api::auth::Service::Wallet;
         World { rig, receiver, ground, controller, operator, api }
@@ -142,7 +152,8 @@ impl World {
     /// Starts an API only: accepted work is not processed.
     pub fn api_alone(&self) -> Node {
         let (process, address) = self.rig.installation.serve_as("api", "api", WITH_WALLETS);
-        let address = address.unwrap_or_else(|| panic!("the API did not come up: {}", process.log_tail()));
+        let address =
+            address.unwrap_or_else(|| panic!("the API did not come up: {}", process.log_tail()));
         Node { process, address }
     }
 
@@ -161,7 +172,13 @@ impl World {
     }
 
     /// A single POST with any outcome.
-    pub async fn try_post(&self, node: &str, path: &str, body: &Value, key: Option<&str>) -> Answer {
+    pub async fn try_post(
+        &self,
+        node: &str,
+        path: &str,
+        body: &Value,
+        key: Option<&str>,
+    ) -> Answer {
         self.api.post(node, path, &body.to_string(), key).await
     }
 
@@ -191,7 +208,13 @@ impl World {
     }
 
     /// The same in either token.
-    pub async fn request_in(&self, coin: StableCoin, node: &str, wallet: &str, amount: &str) -> Request {
+    pub async fn request_in(
+        &self,
+        coin: StableCoin,
+        node: &str,
+        wallet: &str,
+        amount: &str,
+    ) -> Request {
         self.request_of(node, json!({ "wallet_id": wallet, "amount": asked(coin, amount) })).await
     }
 
@@ -210,11 +233,19 @@ impl World {
         let form = "first_name=Omar&last_name=Khan&email=&phone_number=%2B971500000000&custodial_provider=Binance";
         let http = reqwest::Client::builder().timeout(STEP_AT_MOST).no_proxy();
         let http = http.redirect(reqwest::redirect::Policy::none()).build().expect("a client");
-        let sent = http.post(page).header("content-type", "application/x-www-form-urlencoded").body(form);
+        let sent =
+            http.post(page).header("content-type", "application/x-www-form-urlencoded").body(form);
         let answer = sent.send().await.expect("an answer");
         assert_eq!(answer.status().as_u16(), 303, "the form is taken");
         let own = answer.headers()["location"].to_str().expect("a path").to_owned();
-        let shown = http.get(format!("{node}{own}")).send().await.expect("an answer").text().await.expect("a page");
+        let shown = http
+            .get(format!("{node}{own}"))
+            .send()
+            .await
+            .expect("an answer")
+            .text()
+            .await
+            .expect("a page");
         Request { id: text(&made, "payment_request_id"), escrow: shown_address(&shown) }
     }
 
@@ -240,9 +271,16 @@ impl World {
 
     /// Waits until a resource's webhooks are exactly these.
     pub async fn is_told(&self, node: &Node, subject: &str, wanted: &[&str]) {
-        let there = wait::until_async(STEP_AT_MOST, || std::future::ready(self.told(subject).len() >= wanted.len()));
+        let there = wait::until_async(STEP_AT_MOST, || {
+            std::future::ready(self.told(subject).len() >= wanted.len())
+        });
         let there = there.await;
-        assert!(there, "{subject}: {:?} of {wanted:?}: {}", self.told(subject), node.process.log_tail());
+        assert!(
+            there,
+            "{subject}: {:?} of {wanted:?}: {}",
+            self.told(subject),
+            node.process.log_tail()
+        );
         assert_eq!(self.told(subject), wanted, "{subject}");
     }
 
@@ -263,7 +301,8 @@ impl World {
     pub async fn balance_in(&self, coin: StableCoin, node: &str, wallet: &str) -> u64 {
         let shown = self.get(node, &format!("/v1/sdk/wallets/{wallet}")).await;
         let mut assets = shown["balance"]["assets"].as_array().expect("assets").iter();
-        let asset = assets.find(|asset| asset["currency"] == coin.currency().code()).expect("the coin");
+        let asset =
+            assets.find(|asset| asset["currency"] == coin.currency().code()).expect("the coin");
         minor(asset["amount"].as_str().expect("an amount"))
     }
 }
@@ -295,7 +334,11 @@ fn shown_address(page: &str) -> Address {
 }
 
 /// The tenant's keys and contracts, as computed by the service.
-fn people(signer: &Signer, seed: &SecretString, tenant: TenantId) -> (Arc<TenantKeys>, EvmContracts) {
+fn people(
+    signer: &Signer,
+    seed: &SecretString,
+    tenant: TenantId,
+) -> (Arc<TenantKeys>, EvmContracts) {
     match signer {
         Signer::Seed => {
             let keys = Arc::new(TenantKeys::sandbox(seed.clone()));
@@ -303,12 +346,16 @@ fn people(signer: &Signer, seed: &SecretString, tenant: TenantId) -> (Arc<Tenant
         }
         Signer::SoftHsm(_) => {
             let key = |role| {
-                let key: Arc<dyn DigestSigner> = Arc::new(LocalKey::from_bytes(&hsm_key(role)).expect("a key"));
+                let key: Arc<dyn DigestSigner> =
+                    Arc::new(LocalKey::from_bytes(&hsm_key(role)).expect("a key"));
                 (tenant, role, key)
             };
             let keys = Arc::new(TenantKeys::new(KeyRole::ALL.map(key)).expect("keys"));
             let owners = ControllerSource::Computed(Owners { admin: ADMIN, treasury: TREASURY });
-            (keys.clone(), EvmContracts::new(keys, HashMap::from([(tenant, owners)])).expect("contracts"))
+            (
+                keys.clone(),
+                EvmContracts::new(keys, HashMap::from([(tenant, owners)])).expect("contracts"),
+            )
         }
     }
 }
@@ -317,8 +364,11 @@ fn people(signer: &Signer, seed: &SecretString, tenant: TenantId) -> (Arc<Tenant
 fn configure(rig: &mut Rig, ground: &Ground, signer: &Signer) {
     let mut more = format!("\n[chain]\nchain_id = {CHAIN_ID}\nblock_time_ms = 50\n");
     if let Some(url) = ground.node_url() {
-        let _infallible =
-            write!(more, "node_url = \"{url}\"\nusdc = \"{}\"\nusdt = \"{}\"\n", ground.usdc, ground.usdt);
+        let _infallible = write!(
+            more,
+            "node_url = \"{url}\"\nusdc = \"{}\"\nusdt = \"{}\"\n",
+            ground.usdc, ground.usdt
+        );
     }
     if let Signer::SoftHsm(token) = signer {
         let module = token.module.display();

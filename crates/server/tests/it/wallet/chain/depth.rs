@@ -18,7 +18,8 @@ const FINALIZED_LAG: u64 = DEPOSIT_DEPTH + 3;
 
 async fn a_payment_counts_from_the_depth_that_its_value_asks_for(on: On) {
     let node = OwnNode::with_lags(on, SAFE_LAG, FINALIZED_LAG).await;
-    let wallets = [node.wallet("large").await, node.wallet("medium").await, node.wallet("small").await];
+    let wallets =
+        [node.wallet("large").await, node.wallet("medium").await, node.wallet("small").await];
     node.by_hand();
     let mut requests = Vec::new();
     for (wallet, amount) in wallets.iter().zip(["100000.00", "1000.00", "999.999999"]) {
@@ -54,9 +55,12 @@ fn id(request: &Json) -> &str {
 /// Whether the payment to a wallet counts, according to the store, which is first to know.
 async fn counts(node: &OwnNode, wallet: &str) -> bool {
     let (bank, wallet) = (&node.bank.bank, WalletId::parse(wallet).expect("a wallet's id"));
-    let newest = bank.running.store().transactions(bank.tenant.id, wallet, None, Page { page: 0, limit: 1 });
+    let newest =
+        bank.running.store().transactions(bank.tenant.id, wallet, None, Page { page: 0, limit: 1 });
     match newest.await.expect("read").rows.first() {
-        Some(Transaction::Deposit(deposit)) => deposit.status().is_some_and(|status| status.name() != "PENDING"),
+        Some(Transaction::Deposit(deposit)) => {
+            deposit.status().is_some_and(|status| status.name() != "PENDING")
+        }
         _ => false,
     }
 }

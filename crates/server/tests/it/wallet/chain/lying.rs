@@ -97,7 +97,12 @@ async fn alerted(node: &OwnNode, kind: AlertKind) {
         }
         node.bank.bank.advance(Span::secs(15)).await;
     }
-    assert!(testkit::wait::until_async(WAIT_MAX, there).await, "no {}: {:?}", kind.name(), node.alerts().await);
+    assert!(
+        testkit::wait::until_async(WAIT_MAX, there).await,
+        "no {}: {:?}",
+        kind.name(),
+        node.alerts().await
+    );
 }
 
 fn newest(node: &OwnNode) -> Value {
@@ -164,7 +169,10 @@ async fn what_was_invented_while_the_other_node_was_silent_goes_again(on: On) {
     liar.replace();
     node.mine(1);
     let gone = || async { count(&node, &wallet).await == "0" };
-    assert!(testkit::wait::until_async_every(Duration::from_secs(1), WAIT_MAX, gone).await, "what was invented stays");
+    assert!(
+        testkit::wait::until_async_every(Duration::from_secs(1), WAIT_MAX, gone).await,
+        "what was invented stays"
+    );
     pays(&node, &request).await;
     node.steady();
     has_25_once(&node, &wallet, &request).await;
@@ -180,7 +188,8 @@ async fn one_lying_node_of_two_ends_no_transaction(on: On) {
     let release = broadcast(&node).await;
     // The lie: the release is in the latest block and succeeded. In fact it is not mined at all.
     let (block, hash) = (newest(&node), release.attempts.last().expect("signed").hash);
-    let intents = node.running.store().intents(release.tenant, &release.intents).await.expect("read");
+    let intents =
+        node.running.store().intents(release.tenant, &release.intents).await.expect("read");
     let done = |intent: &domain::chain_tx::Intent| {
         let released = vault::hash(&[b"Released(bytes32,bytes32,address,address,address,uint256)"]);
         let word = domain::chain::intent_word(intent.tenant, intent.id);
@@ -222,11 +231,14 @@ async fn finality_follows_the_most_cautious_node(on: On) {
     liar.twist(move |method, params, answer| {
         if method == "eth_getBlockByNumber" && params[0] == "latest" {
             newest = answer["result"].clone();
-        } else if method == "eth_getBlockByNumber" && (params[0] == "safe" || params[0] == "finalized") {
+        } else if method == "eth_getBlockByNumber"
+            && (params[0] == "safe" || params[0] == "finalized")
+        {
             answer["result"] = newest.clone();
         }
     });
-    let setup = Setup::with_wallets().set("chain.small_below", "10").set("chain.medium_depth", "finalized");
+    let setup =
+        Setup::with_wallets().set("chain.small_below", "10").set("chain.medium_depth", "finalized");
     let node = OwnNode::tricked(on, &liar, Some(&honest), setup).await;
     let wallet = node.wallet("final").await;
     let (request, _) = paid(&node, &wallet).await;
@@ -358,7 +370,9 @@ async fn a_payment_that_nodes_forgot_for_long_is_found_by_a_rescan(on: On) {
         let hash = forgotten(&node, &tricks, &wallet, &request).await;
         let store = node.running.store();
         let target = match by_address {
-            true => Target::Vault(Address::parse(&node.bank.escrow(&request).await).expect("an address")),
+            true => Target::Vault(
+                Address::parse(&node.bank.escrow(&request).await).expect("an address"),
+            ),
             false => Target::Tx(TxHash::parse(&hash).expect("a hash")),
         };
         let found = rescanned(&node, target).await;
@@ -395,7 +409,10 @@ async fn read_again(node: &OwnNode, number: u64) {
         let done = store.meta("chain.read_again").await.expect("read");
         done.is_some_and(|done| done.parse::<u64>().expect("a height") >= number)
     };
-    assert!(testkit::wait::until_async(WAIT_MAX, is_read).await, "block {number} is not read again");
+    assert!(
+        testkit::wait::until_async(WAIT_MAX, is_read).await,
+        "block {number} is not read again"
+    );
 }
 
 async fn rescanned(node: &OwnNode, target: Target) -> Report {
@@ -403,7 +420,10 @@ async fn rescanned(node: &OwnNode, target: Target) -> Report {
     let wish = fresh_id(store);
     rescan::want(store, wish, target).await.expect("asked");
     let report = || async { rescan::report(store, wish).await.expect("read") };
-    assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "{target}");
+    assert!(
+        testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await,
+        "{target}"
+    );
     report().await.expect("there")
 }
 
@@ -425,7 +445,8 @@ fn claims(tricks: &Tricks, account: String, mut times: u32, more: u64) {
 async fn a_nonce_that_is_claimed_too_high_is_not_taken(on: On) {
     for alone in [true, false] {
         let (liar, honest) = (Tricks::default(), Tricks::default());
-        let node = OwnNode::tricked(on, &liar, (!alone).then_some(&honest), Setup::with_wallets()).await;
+        let node =
+            OwnNode::tricked(on, &liar, (!alone).then_some(&honest), Setup::with_wallets()).await;
         let wallet = node.wallet("claims").await;
         until_open(&node, <[_]>::is_empty).await;
         claims(&liar, operator(&node), 2, 5);
@@ -451,7 +472,8 @@ async fn a_gap_below_our_nonces_is_filled(on: On) {
     node.steady();
     has_25_once(&node, &wallet, &request).await;
     let alerts = node.running.store().alerts(super::tenant(&node), 100).await.expect("read");
-    let filled = alerts.iter().filter(|(_, alert)| alert.what.contains("is filled by an empty one")).count();
+    let filled =
+        alerts.iter().filter(|(_, alert)| alert.what.contains("is filled by an empty one")).count();
     assert_eq!(filled, 3, "{alerts:?}");
     node.finish().await;
 }

@@ -36,8 +36,11 @@ async fn paid_with(node: &OwnNode, wallet: &str, amount: &str) -> (Json, Json) {
 /// Pays a request in the latest block; from here on blocks are manual.
 pub async fn pay(node: &OwnNode, request: &Json) {
     node.by_hand();
-    let sender = node.running.chain().faucet.as_ref().expect("a sandbox's chain").sender().to_string();
-    let nonce = |at: &str| node.chain.call("eth_getTransactionCount", json!([sender, at])).expect("an answer");
+    let sender =
+        node.running.chain().faucet.as_ref().expect("a sandbox's chain").sender().to_string();
+    let nonce = |at: &str| {
+        node.chain.call("eth_getTransactionCount", json!([sender, at])).expect("an answer")
+    };
     let is_sent = || std::future::ready(nonce("pending") != nonce("latest"));
     let mined = async {
         assert!(testkit::wait::until_async(WAIT_MAX, is_sent).await, "nothing is paid");
@@ -68,7 +71,8 @@ async fn until_open(node: &OwnNode, wanted: impl Fn(&[ChainTx]) -> bool) {
     };
     let there = testkit::wait::until_async(WAIT_MAX, || async { wanted(&open().await) }).await;
     let open = open().await;
-    let short: Vec<_> = open.iter().map(|tx| (tx.nonce, tx.state, tx.cancel_wanted, tx.attempts.len())).collect();
+    let short: Vec<_> =
+        open.iter().map(|tx| (tx.nonce, tx.state, tx.cancel_wanted, tx.attempts.len())).collect();
     assert!(there, "nonce, state, called off, attempts: {short:?}");
 }
 
@@ -78,8 +82,13 @@ async fn broadcast(node: &OwnNode) -> ChainTx {
     let open = node.running.store().open_chain_txs(100).await.expect("read");
     let tx = open.into_iter().find(|tx| tx.tenant == tenant(node)).expect("it is open");
     let hash = tx.attempts.last().expect("signed").hash.to_string();
-    let known = || !node.chain.call("eth_getTransactionByHash", json!([hash])).expect("an answer").is_null();
-    assert!(testkit::wait::until_async(WAIT_MAX, || std::future::ready(known())).await, "{hash} is not sent");
+    let known = || {
+        !node.chain.call("eth_getTransactionByHash", json!([hash])).expect("an answer").is_null()
+    };
+    assert!(
+        testkit::wait::until_async(WAIT_MAX, || std::future::ready(known())).await,
+        "{hash} is not sent"
+    );
     tx
 }
 
@@ -90,7 +99,9 @@ async fn now(node: &OwnNode, tx: &ChainTx) -> ChainTx {
 
 /// Waits until a transaction of the service is in a block.
 async fn is_mined(node: &OwnNode, tx: &ChainTx) {
-    let mined = testkit::wait::until_async(WAIT_MAX, || async { now(node, tx).await.state == TxState::Mined });
+    let mined = testkit::wait::until_async(WAIT_MAX, || async {
+        now(node, tx).await.state == TxState::Mined
+    });
     assert!(mined.await, "{:?}", now(node, tx).await);
 }
 
@@ -105,8 +116,9 @@ fn assert_untold(node: &OwnNode, request: &Json) {
 pub async fn has_25_once(node: &OwnNode, wallet: &str, request: &Json) {
     node.bank.newest(wallet, "COMPLETED").await;
     let on_chain = address(node, wallet).await;
-    let there =
-        testkit::wait::until_async(WAIT_MAX, || async { node.holds(StableCoin::Usdc, &on_chain).await == 25_000_000 });
+    let there = testkit::wait::until_async(WAIT_MAX, || async {
+        node.holds(StableCoin::Usdc, &on_chain).await == 25_000_000
+    });
     assert!(there.await, "{} on the chain", node.holds(StableCoin::Usdc, &on_chain).await);
     node.taken_in().await;
     // A repeated release is in the books a moment after it is on chain.

@@ -49,12 +49,15 @@ async fn nothing_counts_while_two_nodes_disagree(on: On) {
     let node = OwnNode::with_second(on, |chain| chain.disagreeing_view(FROM)).await;
     let wallet = node.wallet("disagree").await;
     node.by_hand();
-    let before = FROM.checked_sub(node.chain.block_number() + 1).expect("the wallet is there long before");
+    let before =
+        FROM.checked_sub(node.chain.block_number() + 1).expect("the wallet is there long before");
     node.mine(before);
     node.taken_in().await;
     let (request, _) = paid(&node, &wallet).await;
     node.mine(DEPOSIT_DEPTH * 2);
-    let alerted = testkit::wait::until_async(WAIT_MAX, || async { node.alerts().await.contains(&"chain_mismatch") });
+    let alerted = testkit::wait::until_async(WAIT_MAX, || async {
+        node.alerts().await.contains(&"chain_mismatch")
+    });
     assert!(alerted.await, "{:?}", node.alerts().await);
     node.bank.newest(&wallet, "PENDING").await;
     assert_untold(&node, &request);
@@ -69,7 +72,12 @@ async fn a_paused_coin_is_waited_for(on: On) {
     let token = node.running.chain().config.token(StableCoin::Usdc).expect("USDC");
     let says = |what: &str| {
         let selector = vault::hash(&[what.as_bytes()]).0[..4].to_vec();
-        let done = node.chain.transact_as(faucet.sender().0.into(), Some(token.0.into()), selector, Default::default());
+        let done = node.chain.transact_as(
+            faucet.sender().0.into(),
+            Some(token.0.into()),
+            selector,
+            Default::default(),
+        );
         assert!(done.expect("executed").succeeded, "{what}");
     };
     says("pause()");
@@ -82,7 +90,9 @@ async fn a_paused_coin_is_waited_for(on: On) {
     says("unpause()");
     node.steady();
     let states = || async { node.running.store().token_states().await.expect("read") };
-    let moves = testkit::wait::until_async(WAIT_MAX, || async { states().await.iter().all(|it| !it.is_halted()) });
+    let moves = testkit::wait::until_async(WAIT_MAX, || async {
+        states().await.iter().all(|it| !it.is_halted())
+    });
     assert!(moves.await, "{:?}", states().await);
     node.stop().await;
 }

@@ -57,7 +57,12 @@ impl Node {
 
     fn pay(&self, plan: &Plan) {
         let data = calls("transfer(address,uint256)", &[word(plan.wallet), number(MORE)]);
-        let paid = self.chain.transact_as(plan.payer.0.into(), Some(plan.token.0.into()), data, Default::default());
+        let paid = self.chain.transact_as(
+            plan.payer.0.into(),
+            Some(plan.token.0.into()),
+            data,
+            Default::default(),
+        );
         assert!(paid.expect("executed").succeeded);
     }
 }
@@ -68,7 +73,8 @@ async fn misbehave(State(node): State<Node>, body: Bytes) -> Vec<u8> {
     if !plan.pays && (asked.contains("eth_getlogs") || asked.contains("eth_getblockreceipts")) {
         return without_logs(&body);
     }
-    let [token, wallet] = [plan.token, plan.wallet].map(|it| it.to_string().trim_start_matches("0x").to_lowercase());
+    let [token, wallet] =
+        [plan.token, plan.wallet].map(|it| it.to_string().trim_start_matches("0x").to_lowercase());
     if asked.contains("70a08231") && asked.contains(&token) && asked.contains(&wallet) {
         let before = node.asked.fetch_add(1, Ordering::SeqCst);
         if plan.pays && before == 0 {
@@ -87,7 +93,9 @@ fn without_logs(question: &[u8]) -> Vec<u8> {
     let question: Value = serde_json::from_slice(question).expect("JSON");
     let answer = match question["method"].as_str() {
         Some("eth_getLogs") => json!({"jsonrpc": "2.0", "id": question["id"], "result": []}),
-        _ => json!({"jsonrpc": "2.0", "id": question["id"], "error": {"code": -32601, "message": "no such method"}}),
+        _ => {
+            json!({"jsonrpc": "2.0", "id": question["id"], "error": {"code": -32601, "message": "no such method"}})
+        }
     };
     answer.to_string().into_bytes()
 }
@@ -128,7 +136,10 @@ async fn what_moves_between_two_questions_is_no_break(on: On) {
     assert!(trap.plan.set(plan).is_ok());
     node.agrees_with_the_ledger().await;
     assert!(trap.asked.load(Ordering::SeqCst) > 1, "it was looked at twice");
-    assert_eq!(node.holds(StableCoin::Usdc, &address(&node, &wallet).await).await, 25_000_000 + MORE);
+    assert_eq!(
+        node.holds(StableCoin::Usdc, &address(&node, &wallet).await).await,
+        25_000_000 + MORE
+    );
     assert!(!node.alerts().await.contains(&"chain_mismatch"));
     node.finish().await;
 }
@@ -141,8 +152,13 @@ async fn what_a_node_keeps_from_the_watcher_is_a_break(on: On) {
     node.taken_in().await;
     let store = node.running.store();
     let wish = reconcile::want(store).await.expect("asked");
-    let report = || async { reconcile::last(store).await.expect("read").filter(|it| it.wanted == Some(wish)) };
-    assert!(testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await, "no reconciliation ran");
+    let report = || async {
+        reconcile::last(store).await.expect("read").filter(|it| it.wanted == Some(wish))
+    };
+    assert!(
+        testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await,
+        "no reconciliation ran"
+    );
     let report = report().await.expect("there");
     let [found] = &report.breaks[..] else { panic!("{report:?}") };
     assert_eq!(

@@ -7,7 +7,9 @@ use domain::currency::StableCoin;
 use domain::wallet_effects::AlertKind;
 use serde_json::json;
 
-use super::{TOLD, address, assert_untold, broadcast, count, has_25_once, is_mined, now, paid, until_open};
+use super::{
+    TOLD, address, assert_untold, broadcast, count, has_25_once, is_mined, now, paid, until_open,
+};
 use crate::harness::client::WAIT_MAX;
 use crate::harness::own_node::{DEPOSIT_DEPTH, OwnNode, SETTLED_DEPTH};
 use crate::harness::{Json, On, on_both_stores};
@@ -143,7 +145,9 @@ async fn a_payment_dropped_below_the_depth_disappears(on: On) {
     node.reorg_without(4, seen["tx_hash"].text());
     node.taken_in().await;
     let path = format!("/v1/sdk/transactions?wallet_id={wallet}");
-    node.bank.once(&path, |page| page["transactions"].items().is_empty().then(|| page.clone())).await;
+    node.bank
+        .once(&path, |page| page["transactions"].items().is_empty().then(|| page.clone()))
+        .await;
     node.mine(DEPOSIT_DEPTH * 2);
     node.taken_in().await;
     assert_untold(&node, &request);
@@ -181,7 +185,10 @@ async fn a_payment_dropped_after_it_counted_fails(on: On) {
     node.reorg_without(DEPOSIT_DEPTH + 2, seen["tx_hash"].text());
     node.taken_in().await;
     // The release is cancelled, and an empty transaction uses its nonce.
-    until_open(&node, |open| open.iter().all(|tx| tx.attempts.iter().any(|attempt| attempt.cancels))).await;
+    until_open(&node, |open| {
+        open.iter().all(|tx| tx.attempts.iter().any(|attempt| attempt.cancels))
+    })
+    .await;
     node.mine(130);
     let failed = node.bank.newest(&wallet, "FAILED").await;
     assert_eq!(failed["transaction_id"].text(), seen["transaction_id"].text());
@@ -202,7 +209,8 @@ async fn what_an_issuer_did_in_blocks_that_are_gone_is_undone(on: On) {
     let usdc = side.config.token(StableCoin::Usdc).expect("USDC");
     let says = |function: &str, arguments: &[[u8; 32]]| {
         let data = calls(function, arguments);
-        let done = node.chain.transact_as(minter.0.into(), Some(usdc.0.into()), data, Default::default());
+        let done =
+            node.chain.transact_as(minter.0.into(), Some(usdc.0.into()), data, Default::default());
         let done = done.expect("executed");
         assert!(done.succeeded, "{function}");
         done.hash
@@ -211,14 +219,19 @@ async fn what_an_issuer_did_in_blocks_that_are_gone_is_undone(on: On) {
     let is = async |wanted: (bool, bool)| {
         let now = || async {
             let states = node.running.store().token_states().await.expect("read");
-            (states.iter().any(|it| it.paused), node.bank.stored_wallet(&wallet).await.chain_blacklisted)
+            (
+                states.iter().any(|it| it.paused),
+                node.bank.stored_wallet(&wallet).await.chain_blacklisted,
+            )
         };
         let there = testkit::wait::until_async(WAIT_MAX, || async { now().await == wanted }).await;
         assert!(there, "{:?} and not {wanted:?}", now().await);
     };
     let drop = vec![says("pause()", &[]), says("blacklist(address)", &own)];
     is((true, true)).await;
-    node.chain.reorg(&Reorg { depth: 2, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
+    node.chain
+        .reorg(&Reorg { depth: 2, drop, reinclude: true, ..Reorg::default() })
+        .expect("that many blocks");
     is((false, false)).await;
     node.bank.is_alerted(AlertKind::TokenChanged, "off the blacklist of USDC again").await;
     // The reverse, followed by more blocks than are removed.
@@ -228,7 +241,9 @@ async fn what_an_issuer_did_in_blocks_that_are_gone_is_undone(on: On) {
     let drop = vec![says("unpause()", &[]), says("unBlacklist(address)", &own)];
     node.taken_in().await;
     is((false, false)).await;
-    node.chain.reorg(&Reorg { depth: 2, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
+    node.chain
+        .reorg(&Reorg { depth: 2, drop, reinclude: true, ..Reorg::default() })
+        .expect("that many blocks");
     is((true, true)).await;
     // Transactions in the new blocks are unchanged.
     node.reorg(7);
@@ -254,7 +269,9 @@ fn take_away(node: &OwnNode, seen: &Json, release: &ChainTx) {
     let hash = release.attempts.last().expect("signed").hash.to_string();
     let drop = [seen["tx_hash"].text(), &hash].map(|hash| hash.parse().expect("a hash")).to_vec();
     let depth = DEPOSIT_DEPTH + 3 + SETTLED_DEPTH;
-    node.chain.reorg(&Reorg { depth, drop, reinclude: true, ..Reorg::default() }).expect("that many blocks");
+    node.chain
+        .reorg(&Reorg { depth, drop, reinclude: true, ..Reorg::default() })
+        .expect("that many blocks");
 }
 
 /// Another 25 USDC of the same payer to the same escrow, in its own block.
@@ -266,7 +283,8 @@ async fn pay_again(node: &OwnNode, request: &Json) {
     let mut amount = [0; 32];
     amount[24..].copy_from_slice(&25_000_000_u64.to_be_bytes());
     let data = calls("transfer(address,uint256)", &[word(escrow), amount]);
-    let done = node.chain.transact_as(payer.0.into(), Some(usdc.0.into()), data, Default::default());
+    let done =
+        node.chain.transact_as(payer.0.into(), Some(usdc.0.into()), data, Default::default());
     assert!(done.expect("executed").succeeded);
 }
 
@@ -274,7 +292,9 @@ async fn pay_again(node: &OwnNode, request: &Json) {
 async fn has_25_of_the_later_one(node: &OwnNode, wallet: &str, request: &Json, gone: &Json) {
     let path = format!("/v1/sdk/transactions?wallet_id={wallet}");
     let later = |page: &Json| {
-        let of = |status: &str| page["transactions"].items().iter().find(|it| it["status"].text() == status).cloned();
+        let of = |status: &str| {
+            page["transactions"].items().iter().find(|it| it["status"].text() == status).cloned()
+        };
         of("COMPLETED").filter(|it| it["transaction_id"] != gone["transaction_id"])
     };
     node.bank.once(&path, later).await;
@@ -293,8 +313,10 @@ async fn a_release_of_a_payment_that_is_gone_is_not_broadcast_again(on: On) {
     pay_again(&node, &request).await;
     node.taken_in().await;
     // An empty transaction uses its nonce.
-    until_open(&node, |open| open.iter().any(|tx| tx.id == release.id && tx.cancel_wanted && tx.attempts.len() > 1))
-        .await;
+    until_open(&node, |open| {
+        open.iter().any(|tx| tx.id == release.id && tx.cancel_wanted && tx.attempts.len() > 1)
+    })
+    .await;
     node.steady();
     has_25_of_the_later_one(&node, &wallet, &request, &seen).await;
     assert_eq!(now(&node, &release).await.state, TxState::Cancelled);
@@ -309,15 +331,29 @@ async fn what_a_release_of_a_payment_that_is_gone_took_is_shown_as_the_later_one
     take_away(&node, &seen, &release);
     // The original bytes are sent again before anything else can use the nonce.
     pay_again(&node, &request).await;
-    let raw: String = release.attempts.last().expect("signed").raw.iter().map(|byte| format!("{byte:02x}")).collect();
+    let raw: String = release
+        .attempts
+        .last()
+        .expect("signed")
+        .raw
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     node.chain.call("eth_sendRawTransaction", json!([format!("0x{raw}")])).expect("taken");
     node.mine(1);
-    assert_eq!(node.holds(StableCoin::Usdc, &node.bank.escrow(&request).await).await, 0, "the new money is released");
+    assert_eq!(
+        node.holds(StableCoin::Usdc, &node.bank.escrow(&request).await).await,
+        0,
+        "the new money is released"
+    );
     node.steady();
     has_25_of_the_later_one(&node, &wallet, &request, &seen).await;
     let path = format!("/v1/sdk/transactions?wallet_id={wallet}");
     let page = node.bank.get(&path).send().await.ok();
-    let first = page["transactions"].items().iter().find(|it| it["transaction_id"] == seen["transaction_id"]);
+    let first = page["transactions"]
+        .items()
+        .iter()
+        .find(|it| it["transaction_id"] == seen["transaction_id"]);
     assert_eq!(first.expect("it is listed")["status"].text(), "FAILED");
     node.finish().await;
 }

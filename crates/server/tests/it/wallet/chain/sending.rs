@@ -37,7 +37,8 @@ async fn a_stuck_release_is_replaced_at_higher_fees(on: On) {
     node.mine(DEPOSIT_DEPTH);
     let release = broadcast(&node).await;
     // At most three times the original offer, however low the base fee is.
-    let block = node.chain.call("eth_getBlockByNumber", json!(["latest", false])).expect("an answer");
+    let block =
+        node.chain.call("eth_getBlockByNumber", json!(["latest", false])).expect("an answer");
     let base = block["baseFeePerGas"].as_str().expect("a quantity").trim_start_matches("0x");
     let (base, most) = (u64::from_str_radix(base, 16).expect("64 bits"), release.fees.max_fee);
     let factor = u64::try_from(most * 3 / u128::from(base)).expect("64 bits");
@@ -58,9 +59,15 @@ async fn a_nonce_used_elsewhere_is_abandoned_and_the_release_repeated(on: On) {
     let release = broadcast(&node).await;
     // Another holder of the key: a foreign transaction uses the nonce.
     let operator = release.signer.0.into();
-    node.chain.transact_as(operator, Some(operator), Vec::new(), Default::default()).expect("executed");
+    node.chain
+        .transact_as(operator, Some(operator), Vec::new(), Default::default())
+        .expect("executed");
     node.taken_in().await;
-    assert_eq!(now(&node, &release).await.state, TxState::Broadcast, "nothing is given up in a hurry");
+    assert_eq!(
+        now(&node, &release).await.state,
+        TxState::Broadcast,
+        "nothing is given up in a hurry"
+    );
     node.bank.bank.advance(Span::mins(31)).await;
     node.steady();
     has_25_once(&node, &wallet, &request).await;
@@ -77,7 +84,8 @@ async fn a_block_in_flight_replaces_the_release_and_holds_the_money(on: On) {
     let release = broadcast(&node).await;
     block(&node, &wallet).await;
     let replaced = |tx: &ChainTx| tx.attempts.last().is_none_or(|last| last.cancels);
-    until_open(&node, |open| open.iter().filter(|tx| tx.role == KeyRole::Operator).all(replaced)).await;
+    until_open(&node, |open| open.iter().filter(|tx| tx.role == KeyRole::Operator).all(replaced))
+        .await;
     assert!(now(&node, &release).await.attempts.len() > 1, "its nonce is filled");
     node.steady();
     let held = node.bank.newest(&wallet, "RECEIVED_IN_ESCROW").await;
@@ -124,7 +132,8 @@ async fn block(node: &OwnNode, wallet: &str) {
 
 /// Whether the bank's controller blocks payments from an address.
 fn is_frozen(node: &OwnNode, account: &str) -> bool {
-    let controller = node.running.chain().contracts.controller(tenant(node)).expect("a controller").address;
+    let controller =
+        node.running.chain().contracts.controller(tenant(node)).expect("a controller").address;
     let selector = &vault::hash(&[b"frozen(address)"]).0[..4];
     let digits: String = selector.iter().map(|byte| format!("{byte:02x}")).collect();
     let data = format!("0x{digits}{:0>64}", account.trim_start_matches("0x").to_lowercase());

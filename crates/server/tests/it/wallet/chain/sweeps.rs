@@ -47,7 +47,13 @@ async fn sweeping(on: On, at: &str, every_s: &str) -> OwnNode {
 
 /// The address of the bank's controller.
 fn controller(node: &OwnNode) -> String {
-    node.running.chain().contracts.controller(tenant(node)).expect("a controller").address.to_string()
+    node.running
+        .chain()
+        .contracts
+        .controller(tenant(node))
+        .expect("a controller")
+        .address
+        .to_string()
 }
 
 /// The treasury according to the controller.
@@ -69,16 +75,23 @@ async fn booked(node: &OwnNode) -> [i64; 2] {
 }
 
 async fn on_chain(node: &OwnNode) -> [i64; 2] {
-    let with = async |address: String| i64::try_from(node.holds(USDC, &address).await).expect("63 bits");
+    let with =
+        async |address: String| i64::try_from(node.holds(USDC, &address).await).expect("63 bits");
     [with(controller(node)).await, with(treasury(node)).await]
 }
 
 /// Waits for these book balances of controller and treasury, and checks the chain.
 async fn lies(node: &OwnNode, coins: [i64; 2]) {
     let wanted = coins.map(|coins| coins * COIN);
-    let there = testkit::wait::until_async(WAIT_MAX, || async { booked(node).await == wanted }).await;
+    let there =
+        testkit::wait::until_async(WAIT_MAX, || async { booked(node).await == wanted }).await;
     let alerts = node.running.store().alerts(tenant(node), 9).await;
-    assert!(there, "{:?} is not {wanted:?}: {:?} {alerts:?}", booked(node).await, sweeps(node).await);
+    assert!(
+        there,
+        "{:?} is not {wanted:?}: {:?} {alerts:?}",
+        booked(node).await,
+        sweeps(node).await
+    );
     assert_eq!(on_chain(node).await, wanted);
 }
 
@@ -185,7 +198,10 @@ async fn a_sweep_outlives_a_restart_and_is_sent_once(on: On) {
 }
 
 async fn coins_that_were_swept_are_given_back_once_the_controller_has_them(on: On) {
-    let later = Behaviour { return_after: DelayRange::millis(3_600_000, 3_600_000), ..Behaviour::instant() };
+    let later = Behaviour {
+        return_after: DelayRange::millis(3_600_000, 3_600_000),
+        ..Behaviour::instant()
+    };
     let node = OwnNode::configured(on, terms("1", "1").bank(later)).await;
     let wallet = node.bank.funded("came_back").await;
     // An account whose bank returns the payment.
@@ -196,15 +212,22 @@ async fn coins_that_were_swept_are_given_back_once_the_controller_has_them(on: O
     until_open(&node, <[_]>::is_empty).await;
     node.bank.bank.advance(Span::hours(2)).await;
     node.bank.is_alerted(AlertKind::Payout, "was returned").await;
-    let caller = Caller { tenant: tenant(&node), policy: Arc::new(node.bank.bank.tenant.policy.clone()) };
+    let caller =
+        Caller { tenant: tenant(&node), policy: Arc::new(node.bank.bank.tenant.policy.clone()) };
     let recredit = || node.running.wallets().recredit_order(&caller, id, "ayesha");
     let refused = recredit().await;
-    let is_short = |it: &Denied| matches!(it, Denied::Refused(Refused::Exchange(OrderRefusal::Unfunded { .. })));
+    let is_short = |it: &Denied| {
+        matches!(it, Denied::Refused(Refused::Exchange(OrderRefusal::Unfunded { .. })))
+    };
     assert!(refused.as_ref().is_err_and(is_short), "{:?}", refused.map(|reply| reply.made));
     let faucet = node.running.chain().faucet.as_ref().expect("a sandbox's chain");
     let to = Address::parse(&controller(&node)).expect("an address");
     faucet.pay(USDC, to, 10_000_000).await.expect("given");
-    node.running.payments().fund_controller(tenant(&node), USDC, 10 * COIN, "ayesha").await.expect("booked");
+    node.running
+        .payments()
+        .fund_controller(tenant(&node), USDC, 10 * COIN, "ayesha")
+        .await
+        .expect("booked");
     recredit().await.expect("there are enough");
     node.bank.balanced(&wallet, "USDC", "100.00").await;
     assert_eq!(booked(&node).await, [0, 0]);
@@ -221,10 +244,17 @@ async fn a_treasury_that_cannot_be_paid_is_a_persons_matter(on: On) {
         let tried = || async {
             let newest = node.running.store().sweeps(tenant(&node), 1).await.expect("read").pop();
             let Some(sweep) = newest else { return false };
-            let intents = node.running.store().intents(tenant(&node), &[sweep.intent]).await.expect("read");
-            intents.first().is_some_and(|intent| intent.kind == IntentKind::Sweep && intent.tries >= tries)
+            let intents =
+                node.running.store().intents(tenant(&node), &[sweep.intent]).await.expect("read");
+            intents
+                .first()
+                .is_some_and(|intent| intent.kind == IntentKind::Sweep && intent.tries >= tries)
         };
-        assert!(testkit::wait::until_async(WAIT_MAX, tried).await, "{tries} tries: {:?}", sweeps(&node).await);
+        assert!(
+            testkit::wait::until_async(WAIT_MAX, tried).await,
+            "{tries} tries: {:?}",
+            sweeps(&node).await
+        );
         // It waits between its attempts.
         node.bank.bank.advance(Span::mins(2)).await;
     }
