@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn tokens_are_words_brackets_and_operators() {
-        assert_eq!(tokens("let x_1 = a::b(c, &d)?;"), 15);
+        assert_eq!(tokens("let x_1 = a::b(c, &d)?;"), 14);
         assert_eq!(tokens("    }"), 1);
     }
 
