@@ -14,7 +14,6 @@ const COLUMNS: usize = 100;
 /// A doc comment of no more words repeats its item's name.
 const FEW_WORDS: usize = 3;
 
-/// One measured property.
 struct Row {
     what: &'static str,
     now: String,

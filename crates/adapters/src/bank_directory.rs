@@ -38,11 +38,7 @@ pub enum LoadError {
     Csv(#[source] csv::Error),
     /// A column is missing from the first line.
     #[error("the bank directory has no column {column}; it needs {}", COLUMNS.join(","))]
-    Column {
-        /// The missing column.
-        column: &'static str,
-    },
-    /// An invalid row.
+    Column { column: &'static str },
     #[error("line {line} of the bank directory: {fault}")]
     Row {
         /// Line of the file, from 1.
@@ -63,13 +59,11 @@ pub enum RowFault {
         /// Number of fields in the row.
         found: u64,
     },
-    /// Not CSV.
     #[error("{0}")]
     Csv(String),
     /// Not a destination country.
     #[error("country {0:?} is not one of the destination countries")]
     Country(String),
-    /// Malformed.
     #[error("bic {0:?} is not a BIC of 8 or 11 characters")]
     Bic(String),
     /// Does not match the format of the country's branch codes.
@@ -77,7 +71,7 @@ pub enum RowFault {
     LocalCode {
         /// The value in the row.
         code: String,
-        /// ISO 3166-1 alpha-3.
+        /// Must be an ISO 3166-1 alpha-3 code.
         country: &'static str,
     },
     /// Rejected by the domain's directory.

@@ -15,26 +15,17 @@ const FETCH_LIMIT_SECS: u64 = 120;
 pub enum FetchError {
     /// Neither HTTPS nor this machine.
     #[error("{url}: only https is allowed (plain http to this machine itself excepted)")]
-    NotHttps {
-        /// The address.
-        url: String,
-    },
+    NotHttps { url: String },
     /// The transport failed; `detail` names every cause.
     #[error("{url}: {detail}")]
     Transport {
-        /// The address.
         url: String,
         /// The chain of causes.
         detail: String,
     },
     /// A status other than 200.
     #[error("{url}: answered {status}")]
-    Status {
-        /// The address.
-        url: String,
-        /// HTTP status code.
-        status: u16,
-    },
+    Status { url: String, status: u16 },
     /// A redirect that is not followed.
     #[error("{url}: a redirect {detail}")]
     Redirect {
@@ -45,18 +36,11 @@ pub enum FetchError {
     },
     /// The body is larger than allowed.
     #[error("{url}: more than {max_bytes} bytes")]
-    TooLarge {
-        /// The address.
-        url: String,
-        /// The bound.
-        max_bytes: usize,
-    },
+    TooLarge { url: String, max_bytes: usize },
 }
 
-/// A fetched document.
 #[derive(Debug)]
 pub struct Fetched {
-    /// Its content.
     pub bytes: Vec<u8>,
     /// The `Last-Modified` header, if the server sends one.
     pub last_modified: Option<String>,
@@ -65,7 +49,6 @@ pub struct Fetched {
 /// A server's response to one GET.
 #[derive(Debug)]
 pub enum Served {
-    /// The complete document.
     Document(Fetched),
     /// A redirect to this `Location`, as sent.
     Redirect(String),

@@ -12,7 +12,6 @@ use super::load::{Sample, Tally};
 /// Transfers read at once.
 const PAGE: usize = 5_000;
 
-/// The findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Checks {
     /// Payments answered with 200.

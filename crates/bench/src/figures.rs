@@ -10,7 +10,7 @@ use http_api::write::ObjectWriter;
 /// Latencies have three significant digits, up to this many microseconds.
 const LATENCY_MAX_US: u64 = 600_000_000;
 
-/// Microseconds.
+/// Quantiles of durations, in microseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Quantiles {
     pub(super) p50: u64,
@@ -41,7 +41,7 @@ impl Quantiles {
     }
 }
 
-/// Microseconds as milliseconds.
+/// Converts microseconds to milliseconds.
 pub(super) fn ms(micros: u64) -> Decimal {
     Decimal::new(micros.into(), 3)
 }

@@ -26,7 +26,7 @@ use service::world::{self, Ground, Surroundings};
 /// The coin and amount of all payments: 25.00, cents without a sandbox meaning.
 pub(super) const COIN: StableCoin = StableCoin::Usdc;
 pub(super) const AMOUNT_MINOR: i64 = 25_000_000;
-/// Links created concurrently.
+/// Payment links that are created concurrently.
 const AT_ONCE: usize = 256;
 /// Maximum wait for the tenant's contracts.
 const DEPLOYED_WITHIN: Duration = Duration::from_secs(60);

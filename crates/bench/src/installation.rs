@@ -110,7 +110,7 @@ impl Installation {
         kept_environment().into_iter().chain(ours).collect()
     }
 
-    /// `sqlite` or `postgresql`.
+    /// Either `sqlite` or `postgresql`.
     pub(super) fn store_name(&self) -> &'static str {
         match self.config.store_location(self.data_dir()) {
             StoreLocation::Sqlite(_) => "sqlite",

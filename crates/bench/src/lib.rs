@@ -42,7 +42,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 pub struct Settings {
     /// Connections, each with one pair in progress.
     pub clients: usize,
-    /// Measured time.
     pub seconds: u64,
     /// Warm-up time before that.
     pub warm_up_s: u64,
@@ -57,7 +56,7 @@ pub struct Settings {
     /// Pairs per second to start regardless of earlier ones; by default each client starts one
     /// after the other.
     pub open_loop: Option<u64>,
-    /// Destinations, round robin.
+    /// Destinations of the payments, used round robin.
     pub countries: Vec<Country>,
 }
 

@@ -60,7 +60,6 @@ pub(super) struct Sample {
     pub(super) external_id: String,
 }
 
-/// The clients' results.
 #[derive(Clone, Debug)]
 pub(super) struct Tally {
     /// Microseconds from the start of a quote to the answer of its payment.

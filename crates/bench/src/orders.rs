@@ -42,7 +42,7 @@ impl Numbers {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
     }
 
-    /// One of `0..below`.
+    /// Draws one of `0..below`.
     fn index(&mut self, below: usize) -> usize {
         usize::try_from(self.next() >> 32).unwrap_or(0) % below.max(1)
     }

@@ -117,7 +117,6 @@ impl Report {
         self.errors.iter().map(|(_, count)| count).sum()
     }
 
-    /// One JSON object.
     pub fn json(&self) -> Vec<u8> {
         write::object(|out| {
             out.text("bench", "payments");

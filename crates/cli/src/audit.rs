@@ -37,7 +37,6 @@ A running service does this automatically (audit.checkpoint_every_s). Exit codes
     Key(StoreArgs),
 }
 
-/// Runs `audit …`.
 pub fn run(command: &AuditCommand, context: &Context) -> Result<(), Failure> {
     run_async(async {
         match command {

@@ -85,7 +85,6 @@ impl PaymentsArgs {
     }
 }
 
-/// Runs `bench …`.
 pub fn run(command: &BenchCommand, context: &Context) -> Result<(), Failure> {
     let found = match command {
         BenchCommand::Payments(args) => payments(&args.settings()),
@@ -101,7 +100,6 @@ pub fn run(command: &BenchCommand, context: &Context) -> Result<(), Failure> {
     failure.map_or(Ok(()), |failure| Err(Failure::Refused(failure)))
 }
 
-/// A benchmark's report.
 struct Found {
     json: Vec<u8>,
     rows: Vec<(&'static str, String)>,

@@ -74,7 +74,6 @@ impl RescanArgs {
     }
 }
 
-/// Runs `chain …`.
 pub fn run(command: &ChainCommand, context: &Context) -> Result<(), Failure> {
     match command {
         ChainCommand::Rescan(args) => run_async(rescan(args, context)),

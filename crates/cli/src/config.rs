@@ -39,7 +39,6 @@ impl ConfigArgs {
         )
     }
 
-    /// The validated configuration.
     pub fn load(&self) -> Result<Config, Failure> {
         Ok(Config::load(&self.sources(&[]))?)
     }
@@ -77,7 +76,6 @@ pub struct PrintArgs {
 #[command(after_help = "Example:\n  corridor config reference > corridor.toml")]
 pub struct ReferenceArgs {}
 
-/// Runs `config …`.
 pub fn run(command: &ConfigCommand, context: &Context) -> Result<(), Failure> {
     match command {
         ConfigCommand::Check(args) => check(&args.config, context.output),

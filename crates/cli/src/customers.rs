@@ -87,7 +87,6 @@ fn level(text: &str) -> Result<KycLevel, String> {
         .ok_or_else(|| "must be BASIC, ENHANCED or COMPREHENSIVE".to_owned())
 }
 
-/// Runs `customers …`.
 pub fn run(command: &CustomersCommand, context: &Context) -> Result<(), Failure> {
     run_async(async {
         match command {

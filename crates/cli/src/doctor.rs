@@ -51,7 +51,6 @@ pub struct DoctorArgs {
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// The check passed.
     Ok,
     /// It works but needs attention.
     Warning,
@@ -77,20 +76,17 @@ impl Level {
 pub struct Finding {
     /// The name of the check.
     pub name: &'static str,
-    /// The severity.
     pub level: Level,
     /// What was found, and how to fix it.
     pub detail: String,
 }
 
 impl Finding {
-    /// Creates a finding.
     pub fn new(name: &'static str, level: Level, detail: impl Into<String>) -> Finding {
         Finding { name, level, detail: detail.into() }
     }
 }
 
-/// Runs every check.
 pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     let mut findings = Vec::new();

@@ -35,7 +35,6 @@ pub fn object<K: serde::Serialize + Ord>(
     serde_json::to_string(members).map_err(|error| Failure::Usage(format!("request body: {error}")))
 }
 
-/// Parses an answer.
 pub fn read<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, Failure> {
     serde_json::from_str(json)
         .map_err(|error| Failure::Unavailable(format!("unexpected answer: {error}")))

@@ -49,7 +49,6 @@ pub struct TailArgs {
     api: ApiArgs,
 }
 
-/// Runs `events …`.
 pub fn run(command: &EventsCommand, context: &Context) -> Result<(), Failure> {
     match command {
         EventsCommand::Tail(args) => {

@@ -49,7 +49,6 @@ pub struct ExportArgs {
     api: ApiArgs,
 }
 
-/// Exports.
 pub fn run(args: &ExportArgs, data_dir: &DataDir, default: Format) -> Result<(), Failure> {
     let client = args.api.client(data_dir)?;
     let out: Box<dyn Write> = match &args.file {

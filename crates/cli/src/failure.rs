@@ -27,7 +27,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The exit code.
     pub fn exit_code(&self) -> u8 {
         match self {
             Failure::OutputClosed => 0,

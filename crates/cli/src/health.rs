@@ -31,7 +31,6 @@ pub struct HealthArgs {
     config: ConfigArgs,
 }
 
-/// Probes the service.
 pub fn run(args: &HealthArgs, context: &Context) -> Result<(), Failure> {
     let address = match args.url.clone().or_else(|| sandbox_base_url(&context.data_dir().ok()?)) {
         Some(address) => address,

@@ -38,7 +38,6 @@ pub enum LedgerCommand {
     Reconcile(ReconcileArgs),
 }
 
-/// Runs `ledger …`.
 pub fn run(command: &LedgerCommand, context: &Context) -> Result<(), Failure> {
     run_async(async {
         match command {

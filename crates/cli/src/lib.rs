@@ -192,13 +192,12 @@ enum Command {
 /// The global options, passed to every command.
 #[derive(Clone, Debug)]
 pub struct Context {
-    /// `--output`
+    /// The value of `--output`.
     pub output: Output,
     data_dir: Option<PathBuf>,
 }
 
 impl Context {
-    /// The data directory.
     pub fn data_dir(&self) -> Result<DataDir, Failure> {
         Ok(DataDir::find(self.data_dir.clone())?)
     }
@@ -298,7 +297,6 @@ fn seconds(text: &str) -> Result<u32, String> {
     seconds.filter(|seconds| *seconds > 0).ok_or_else(wrong)
 }
 
-/// Parses `NAME=VALUE`.
 fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),

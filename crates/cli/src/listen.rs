@@ -209,7 +209,6 @@ struct Forward {
     output: Output,
     /// Events still to come; `None` means no limit.
     left: Cell<Option<u64>>,
-    /// Events sent.
     sent: Cell<u64>,
     /// Events that the endpoint did not accept.
     missed: Cell<u64>,

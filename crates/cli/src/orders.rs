@@ -162,7 +162,6 @@ const MEMBERS: &[(&str, &str)] = &[
     ("why", "failure_reason error_message"),
 ];
 
-/// Runs `tx …`.
 pub fn tx(command: &TxCommand, context: &Context) -> Result<(), Failure> {
     match command {
         TxCommand::List(args) => list_tx(args, context),
@@ -210,7 +209,6 @@ fn list_tx(args: &ListTxArgs, context: &Context) -> Result<(), Failure> {
     wire.show_page(&wire.get("/transactions", &query)?, "transactions", &columns)
 }
 
-/// Runs `rate`.
 pub fn rate(args: &RateArgs, context: &Context) -> Result<(), Failure> {
     let wire = Wire::open(&args.api, context)?;
     let mut query = vec![("from_currency", args.from.clone()), ("to_currency", args.to.clone())];
@@ -226,7 +224,6 @@ pub fn rate(args: &RateArgs, context: &Context) -> Result<(), Failure> {
     wire.show(&wire.get("/orders/exchange-rate", &query)?, &members)
 }
 
-/// Runs `orders …`.
 pub fn orders(command: &OrdersCommand, context: &Context) -> Result<(), Failure> {
     match command {
         OrdersCommand::Create(args) => {

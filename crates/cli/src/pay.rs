@@ -38,7 +38,6 @@ pub struct PayArgs {
     api: ApiArgs,
 }
 
-/// Pays the quote.
 pub fn run(args: &PayArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     let client = args.api.client(&data_dir)?;

@@ -131,7 +131,6 @@ pub struct ListArgs {
     api: ApiArgs,
 }
 
-/// Runs `payments …`.
 pub fn run(command: &PaymentsCommand, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     match command {

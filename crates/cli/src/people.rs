@@ -61,7 +61,6 @@ pub fn person(text: &str) -> Result<String, String> {
     if name.is_empty() { Err("must not be blank".to_owned()) } else { Ok(name.to_owned()) }
 }
 
-/// Parses a reason.
 pub fn reason(text: &str) -> Result<String, String> {
     let why = text.trim();
     if why.is_empty() { Err("must not be blank".to_owned()) } else { Ok(why.to_owned()) }

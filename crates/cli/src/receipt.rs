@@ -59,7 +59,6 @@ fn lang(tag: &str) -> Result<Lang, String> {
     })
 }
 
-/// Writes the receipt.
 pub fn run(args: &ReceiptArgs, data_dir: &DataDir) -> Result<(), Failure> {
     let client = args.api.client(data_dir)?;
     let (_, body) = api::wait_for(find(&client, &args.which, data_dir))?;

@@ -132,7 +132,6 @@ const MEMBERS: &[(&str, &str)] = &[
     ("expires", "expires_at"),
 ];
 
-/// Runs `requests …`.
 pub fn run(command: &RequestsCommand, context: &Context) -> Result<(), Failure> {
     match command {
         RequestsCommand::Create(args) => create(args, context),
@@ -160,7 +159,6 @@ pub fn run(command: &RequestsCommand, context: &Context) -> Result<(), Failure> 
     }
 }
 
-/// Parses `--currency`.
 fn currency(text: &str) -> Result<String, String> {
     let named = text.to_ascii_uppercase();
     let coins = StableCoin::ALL.map(|coin| coin.currency().code());

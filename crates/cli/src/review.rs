@@ -103,7 +103,6 @@ pub struct ResolveArgs {
     tenant: TenantArgs,
 }
 
-/// Runs `review …`.
 pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
     run_async(async {
         match command {

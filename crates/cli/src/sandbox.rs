@@ -17,7 +17,6 @@ use config::Config;
 use service::sandbox::{self, Printed, Wanted};
 use service::telemetry;
 
-/// The default port.
 const PORT: u16 = 8480;
 
 /// Configuration keys of the confirmation depths.

@@ -60,7 +60,6 @@ pub struct FaucetArgs {
     api: ApiArgs,
 }
 
-/// Runs `clock …`.
 pub fn clock(command: &ClockCommand, context: &Context) -> Result<(), Failure> {
     let body = match command {
         ClockCommand::Show(args) => {
@@ -82,7 +81,6 @@ pub fn clock(command: &ClockCommand, context: &Context) -> Result<(), Failure> {
     output::members(&[("now", now), ("ahead of wall clock", format!("{ahead} s"))])
 }
 
-/// Runs `faucet`.
 pub fn faucet(args: &FaucetArgs, context: &Context) -> Result<(), Failure> {
     let some = |text: &String| Some(text.clone());
     let query = [

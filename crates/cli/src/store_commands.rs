@@ -19,19 +19,15 @@ use service::{self, world};
 
 /// An open store and the user who opened it.
 pub struct Opened {
-    /// The configuration.
     pub config: Config,
-    /// The store.
     pub store: Store,
     /// The actor of audit entries: the machine's user.
     pub by: Deed,
-    /// The data directory.
     pub data_dir: DataDir,
 }
 
 /// A service without rails, chain or workers, for one command.
 pub struct ForCommand<S> {
-    /// The service.
     pub service: S,
     batcher: JoinHandle<()>,
 }

@@ -138,7 +138,6 @@ pub(super) fn coin(text: &str) -> Result<StableCoin, String> {
     StableCoin::parse(&text.to_ascii_uppercase()).ok_or_else(|| "must be USDT or USDC".to_owned())
 }
 
-/// Runs `tenants …`.
 pub fn tenants(command: &TenantsCommand, context: &Context) -> Result<(), Failure> {
     run_async(async {
         match command {
@@ -153,7 +152,6 @@ pub fn tenants(command: &TenantsCommand, context: &Context) -> Result<(), Failur
     })
 }
 
-/// Runs `keys …`.
 pub fn keys(command: &KeysCommand, context: &Context) -> Result<(), Failure> {
     run_async(async {
         match command {

@@ -60,7 +60,6 @@ pub struct InspectArgs {
     api: ApiArgs,
 }
 
-/// Runs `token …`.
 pub fn run(command: &TokenCommand, context: &Context) -> Result<(), Failure> {
     match command {
         TokenCommand::Mint(args) => mint(args, context),

@@ -152,7 +152,6 @@ impl ScopeArgs {
     }
 }
 
-/// Runs `users …`.
 pub fn run(command: &UsersCommand, context: &Context) -> Result<(), Failure> {
     run_async(async {
         match command {

@@ -13,11 +13,9 @@ use client::{Client, DataDir};
 
 /// A client, the data directory and the output format.
 pub struct Wire {
-    /// The client.
     pub client: Client,
-    /// The data directory.
     pub data_dir: DataDir,
-    /// `--output`
+    /// The value of `--output`.
     pub output: Output,
 }
 

@@ -148,7 +148,6 @@ const MEMBERS: &[(&str, &str)] = &[
     ("last activity", "last_activity_at"),
 ];
 
-/// Runs `wallets …`.
 pub fn run(command: &WalletsCommand, context: &Context) -> Result<(), Failure> {
     match command {
         WalletsCommand::Provision(args) => provision(args, context),

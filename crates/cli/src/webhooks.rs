@@ -69,7 +69,6 @@ pub struct SetArgs {
     approved_by: Option<String>,
 }
 
-/// Parses `--events`.
 fn subscriptions(text: &str) -> Result<Subscriptions, String> {
     Subscriptions::parse(text).map_err(|name| {
         let names: Vec<&str> =
@@ -174,7 +173,6 @@ pub struct DisableArgs {
     why: String,
 }
 
-/// Runs `webhooks …`.
 pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> {
     run_async(async {
         match command {

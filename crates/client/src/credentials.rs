@@ -17,7 +17,6 @@ pub struct Credentials {
     pub service: Service,
     /// `{base_url}` of the specification, without a trailing slash; also `aud` and `iss` of tokens.
     pub base_url: String,
-    /// ACCESS KEY.
     pub access_key: String,
     /// SECRET KEY; the HS256 key is its text's own bytes.
     pub secret_key: Secret,
@@ -26,11 +25,10 @@ pub struct Credentials {
 /// The values of flags and variables.
 #[derive(Clone, Debug, Default)]
 pub struct GivenCredentials {
-    /// `--base-url`
+    /// The value of `--base-url`.
     pub base_url: Option<String>,
-    /// `--access-key`
+    /// The value of `--access-key`.
     pub access_key: Option<String>,
-    /// The secret key.
     pub secret_key: Option<Secret>,
 }
 

@@ -16,11 +16,9 @@ pub enum ClientError {
     /// The API rejected it (4xx, or a redirect, which the API never sends).
     #[error("{message}")]
     Refused {
-        /// The HTTP status.
         status: u16,
         /// `detail.code`, or the `type` of the first validation fault.
         code: Option<String>,
-        /// The API's message.
         message: String,
         /// When to retry (`Retry-After`), if rate limited.
         retry_after: Option<Duration>,
@@ -28,7 +26,6 @@ pub enum ClientError {
     /// No answer, or a 5xx.
     #[error("{message}")]
     Unavailable {
-        /// The failure.
         message: String,
         /// Whether the request may have arrived, or was rejected for load: worth repeating under
         /// the same key.

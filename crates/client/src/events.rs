@@ -17,11 +17,11 @@ const SILENCE: Duration = Duration::from_secs(45);
 pub struct Event {
     /// Its sequence number in the tenant's log.
     pub seq: u64,
-    /// `payment.succeeded` …
+    /// The event's type, as in `payment.succeeded`.
     pub kind: String,
     /// `data`, as JSON: the payment record or quote.
     pub data: String,
-    /// The whole line.
+    /// The whole line as received.
     pub line: String,
 }
 

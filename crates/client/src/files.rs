@@ -17,7 +17,7 @@ const SANDBOX_FILE: &str = "sandbox.json";
 const LAST_QUOTE_FILE: &str = "last-quote.json";
 const LAST_PAYMENT_FILE: &str = "last-payment.json";
 
-/// The data directory.
+/// The directory that holds the client's files.
 #[derive(Clone, Debug)]
 pub struct DataDir(PathBuf);
 
@@ -30,7 +30,7 @@ pub struct Sandbox {
     pub payment_access_key: String,
     /// SECRET KEY of the payment API.
     pub payment_secret_key: Secret,
-    /// All other members.
+    /// All members that this type does not name.
     #[serde(flatten)]
     pub others: BTreeMap<String, Value>,
 }
@@ -79,14 +79,12 @@ pub struct LastQuote {
 pub struct LastPayment {
     /// The URL where it was made.
     pub base_url: String,
-    /// Its id.
     pub id: String,
-    /// Its destination country.
     pub country: String,
 }
 
 impl DataDir {
-    /// That directory.
+    /// Uses the directory at `path`.
     pub fn at(path: impl Into<PathBuf>) -> DataDir {
         DataDir(path.into())
     }
@@ -108,7 +106,6 @@ impl DataDir {
             })
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         &self.0
     }
@@ -123,12 +120,10 @@ impl DataDir {
         self.read(SANDBOX_FILE)
     }
 
-    /// The last quote.
     pub fn last_quote(&self) -> Result<Option<LastQuote>, ClientError> {
         self.read(LAST_QUOTE_FILE)
     }
 
-    /// The last payment.
     pub fn last_payment(&self) -> Result<Option<LastPayment>, ClientError> {
         self.read(LAST_PAYMENT_FILE)
     }

@@ -27,7 +27,6 @@ pub use records::{Exact, OrderPart, PaymentRecord, PaymentResponse, Quote, Seen}
 pub use token::{Check, Expected, TOKEN_TTL_S, inspect, mint, usual_max_age_s};
 pub use wallet::{Delivery, WalletEvent, segment};
 
-/// Connect timeout.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout of a whole request (not of streams).
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -40,7 +39,6 @@ const RETRY_PAUSE: Duration = Duration::from_millis(500);
 /// A successful answer of the API.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The body.
     pub body: String,
     /// The `Date` header: the server's clock.
     pub date: Option<String>,
@@ -59,12 +57,10 @@ impl Client {
         Ok(Client { http: http_client()?, credentials })
     }
 
-    /// Its credentials.
     pub fn credentials(&self) -> &Credentials {
         &self.credentials
     }
 
-    /// A GET.
     pub async fn get(&self, path: &str, query: &[(&str, String)]) -> Result<Answer, ClientError> {
         let request = self.request(Method::GET, path, query, None)?.timeout(REQUEST_TIMEOUT);
         answer(self.send(request).await?).await

@@ -29,7 +29,6 @@ impl Exact {
 
 /// A quote (specification: "Quote").
 #[derive(Clone, Debug, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of the specification")]
 pub struct Quote {
     pub id: String,
     pub country: String,
@@ -53,7 +52,6 @@ pub struct Quote {
 
 /// A payment's status (specification: "Payment response").
 #[derive(Clone, Debug, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of the specification")]
 pub struct PaymentResponse {
     pub id: String,
     pub timestamp: String,
@@ -82,7 +80,6 @@ pub struct PaymentResponse {
 
 /// The part of an order that the commands show.
 #[derive(Clone, Debug, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of the specification")]
 pub struct OrderPart {
     pub country: String,
     #[serde(default)]
@@ -105,7 +102,6 @@ pub struct OrderPart {
 
 /// A payment record (specification: "Payment record").
 #[derive(Clone, Debug, Deserialize)]
-#[expect(missing_docs, reason = "the fields are those of the specification")]
 pub struct PaymentRecord {
     pub id: String,
     pub order: OrderPart,
@@ -117,13 +113,13 @@ pub struct PaymentRecord {
 /// A payment's status for a user who watches it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// `response.status`
+    /// `status` of the member `response`.
     pub status: String,
-    /// `response.timestamp`
+    /// `timestamp` of the member `response`.
     pub timestamp: String,
-    /// `response.msg`
+    /// `msg` of the member `response`.
     pub message: Option<String>,
-    /// `response.bank_reference`
+    /// `bank_reference` of the member `response`.
     pub bank_reference: Option<String>,
 }
 

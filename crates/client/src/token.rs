@@ -43,9 +43,9 @@ fn keyed(secret: &Secret) -> SigningKey {
 pub struct Expected {
     /// The current time, in UNIX seconds.
     pub now: i64,
-    /// The API URL.
+    /// The URL that the token must name.
     pub url: Option<String>,
-    /// The SECRET KEY.
+    /// The SECRET KEY that must have signed it.
     pub secret: Option<Secret>,
     /// The raw body of the request.
     pub body: Option<Vec<u8>>,

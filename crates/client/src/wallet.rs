@@ -16,9 +16,9 @@ const EVENTS_PAGE: usize = 1_000;
 /// One event of the wallet service.
 #[derive(Clone, Debug)]
 pub struct WalletEvent {
-    /// `event_id`
+    /// Sent as the member `event_id`.
     pub id: String,
-    /// `event_type`
+    /// Sent as the member `event_type`.
     pub kind: String,
     /// The envelope as its webhook has it, without the log position.
     pub json: String,
@@ -41,13 +41,11 @@ struct EventPage {
 /// One entry of `GET /v1/sdk/webhooks/deliveries`.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Delivery {
-    /// `delivery_id`
     pub delivery_id: String,
-    /// `event_type`
     pub event_type: String,
     /// `pending`, `delivered`, `dead`, `disabled`
     pub status: String,
-    /// Number of attempts.
+    /// Number of delivery attempts so far.
     pub attempts: u64,
     /// When it was created.
     pub created_at: String,

@@ -11,10 +11,8 @@ use super::secret::Secret;
 use super::sections::Config;
 use super::validate::Faults;
 
-/// `[audit]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Audit {
     pub checkpoint_dir: PathBuf,
     pub checkpoint_every_s: u32,

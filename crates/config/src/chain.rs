@@ -31,20 +31,16 @@ const EMBEDDED_RELEASE_MIN: i64 = 1_000;
 /// Upper limit of the sweep interval on the built-in chain, so that a sandbox shows sweeps soon.
 const EMBEDDED_SWEEP_MAX: Span = Span::mins(2);
 
-/// `[wallets]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Wallets {
     pub enabled: bool,
     pub token_max_age_s: u32,
     pub simulated_sender_after_s: u32,
 }
 
-/// `[webhooks]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Webhooks {
     pub private_receivers: bool,
     pub authority_file: PathBuf,
@@ -56,18 +52,17 @@ pub struct Webhooks {
 pub enum KeySource {
     /// Derived from one seed in the data directory.
     Seed,
-    /// Encrypted files.
+    /// Keys in encrypted files.
     Keystore,
-    /// An HSM.
+    /// Keys in a hardware security module.
     Pkcs11,
-    /// AWS KMS.
+    /// Keys in the key management service of AWS.
     AwsKms,
 }
 
-/// `[chain.keys]`
+/// The keys of the section `[chain.keys]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Keys {
     pub source: KeySource,
     pub seed_operators: usize,
@@ -86,10 +81,9 @@ pub struct Keys {
 /// Maximum operator keys per tenant.
 const OPERATORS_MAX: usize = 16;
 
-/// One `[[chain.tenants]]` entry.
+/// One entry of the array `[[chain.tenants]]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct TenantEntry {
     pub tag: String,
     pub operator: String,
@@ -109,10 +103,8 @@ pub struct TenantEntry {
     pub version: u32,
 }
 
-/// `[chain]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Chain {
     pub name: String,
     pub chain_id: u64,

@@ -24,12 +24,7 @@ pub enum KeyError {
     Malformed(String),
     /// The key file cannot be read or written.
     #[error("{path}: {source}")]
-    File {
-        /// The file.
-        path: String,
-        /// The cause.
-        source: std::io::Error,
-    },
+    File { path: String, source: std::io::Error },
     /// The operating system returned no random bytes.
     #[error("random number generator failed: {0}")]
     Random(getrandom::Error),

@@ -45,11 +45,10 @@ impl Sources {
 pub enum Origin {
     /// The file named by `--config`.
     File(String),
-    /// An environment variable.
+    /// The environment variable of this name.
     Env(String),
     /// The file named by a `…_FILE` variable.
     SecretFile(String),
-    /// A flag.
     Flag,
 }
 
@@ -68,14 +67,12 @@ impl std::fmt::Display for Origin {
 /// none).
 #[derive(Clone, Debug)]
 pub struct Merged {
-    /// The merged values.
     pub table: Table,
     /// Origins of the values.
     pub origins: BTreeMap<String, Origin>,
 }
 
 impl Merged {
-    /// Merges all layers.
     pub fn read(sources: &Sources) -> Result<Merged, ConfigError> {
         let table = REFERENCE
             .parse()

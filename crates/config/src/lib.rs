@@ -58,7 +58,7 @@ impl ConfigError {
 /// Location of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreLocation {
-    /// A local file.
+    /// Path of an SQLite database file.
     Sqlite(PathBuf),
     /// URL of a PostgreSQL database. Contains a password: never log it.
     Postgres(String),
@@ -154,7 +154,7 @@ impl Merged {
         ConfigError::one(self.locate(&key, &message.replace("unknown field", "unknown key")))
     }
 
-    /// `rails[3].min` as `rails.<id>.min`.
+    /// Replaces `rails[3].min` by `rails.<id>.min`.
     fn named(&self, path: &str) -> String {
         let Some((index, rest)) = path.strip_prefix("rails[").and_then(|rest| rest.split_once(']'))
         else {

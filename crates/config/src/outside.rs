@@ -15,11 +15,10 @@ use super::validate::is_address;
 /// Connection to a configured rail.
 #[derive(Clone, Debug)]
 pub enum RailSetup {
-    /// The simulated bank.
     Simulated(RailId),
-    /// Messages over HTTPS.
+    /// ISO 20022 messages over HTTPS.
     Https(HttpsConfig),
-    /// Files.
+    /// ISO 20022 files in a shared directory.
     Directory(DirectoryConfig),
 }
 
@@ -34,7 +33,6 @@ impl Config {
         self.rates.sources.iter().map(RateEntry::source).collect()
     }
 
-    /// The sanctions lists.
     pub fn list_sources(&self) -> Vec<ListSource> {
         self.screening.lists.iter().map(ListEntry::source).collect()
     }

@@ -12,10 +12,9 @@ use super::validate::{Faults, is_http_url};
 /// Maximum length of the link's label.
 const LABEL_MAX_CHARS: usize = 60;
 
-/// `[console.oidc]`
+/// The keys of the section `[console.oidc]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Oidc {
     pub issuer: String,
     pub client_id: String,

@@ -66,7 +66,6 @@ impl Visitor<'_> for OptionalVisitor {
     }
 }
 
-/// Parses `environment`.
 pub fn environment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Environment, D::Error> {
     let name = String::deserialize(deserializer)?;
     Environment::parse(&name)

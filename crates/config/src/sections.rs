@@ -14,56 +14,38 @@ use super::provider::Oidc;
 use super::read::{self, Exact};
 use super::secret::Secret;
 
-/// The whole configuration.
+/// The whole configuration, one field per section.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Environment.
     #[serde(deserialize_with = "read::environment")]
     pub environment: Environment,
-    /// `[http]`
     pub http: Http,
-    /// `[store]`
     pub store: Store,
-    /// `[security]`
     pub security: Security,
-    /// `[audit]`
     pub audit: Audit,
-    /// `[payments]`
     pub payments: Payments,
     /// `[corridors.<CCC>]`, by alpha-3 code.
     pub corridors: BTreeMap<String, Corridor>,
     /// `[[rails]]`, in order of preference.
     pub rails: Vec<RailEntry>,
-    /// `[banks]`
     pub banks: Banks,
-    /// `[rates]`
     pub rates: Rates,
-    /// `[screening]`
     pub screening: Screening,
-    /// `[wallets]`
     pub wallets: Wallets,
-    /// `[chain]`
     pub chain: Chain,
-    /// `[webhooks]`
     pub webhooks: Webhooks,
-    /// `[console]`
     pub console: Console,
-    /// `[engine]`
     pub engine: Engine,
-    /// `[limits]`
     pub limits: Limits,
-    /// `[telemetry]`
     pub telemetry: Telemetry,
     /// Secrets in plain text in the configuration file (dotted keys); not a key of the file.
     #[serde(skip)]
     pub plain_text_secrets: Vec<String>,
 }
 
-/// `[http]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Http {
     pub listen: SocketAddr,
     pub public_url: String,
@@ -78,10 +60,8 @@ pub struct Http {
     pub proxy_header: String,
 }
 
-/// `[store]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Store {
     pub url: Secret,
     pub writers: usize,
@@ -89,10 +69,8 @@ pub struct Store {
     pub statement_timeout_s: u32,
 }
 
-/// `[security]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Security {
     pub key_encryption_key: Secret,
     pub key_encryption_key_by_kms: String,
@@ -100,10 +78,8 @@ pub struct Security {
     pub token_max_age_s: u32,
 }
 
-/// `[payments]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Payments {
     pub sender_relations: Vec<String>,
     pub submit_deadline_s: u32,
@@ -117,7 +93,7 @@ pub struct Payments {
 pub enum SplitNames {
     /// Names are sent whole.
     No,
-    /// `Family, Given`.
+    /// Sent as `Family, Given`.
     FamilyFirst,
     /// The parts in the supplementary data.
     Apart,
@@ -133,10 +109,9 @@ pub enum FamilyName {
     Last,
 }
 
-/// `[corridors.<CCC>]`
+/// The keys of a section `[corridors.<CCC>]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Corridor {
     pub open: bool,
     pub quote_ttl_s: u32,
@@ -154,9 +129,9 @@ pub struct Corridor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Seconds.
+    /// Payouts arrive within seconds.
     Instant,
-    /// Business days.
+    /// Payouts arrive within business days.
     Batch,
 }
 
@@ -176,15 +151,15 @@ pub enum Need {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Characters {
-    /// SWIFT's x set.
+    /// The character set x of SWIFT.
     #[default]
     SwiftX,
-    /// Printable ASCII.
+    /// The printable characters of ASCII.
     Ascii,
-    /// ISO 8859-1.
+    /// The characters of ISO 8859-1.
     #[serde(rename = "latin_1")]
     Latin1,
-    /// As stored.
+    /// Texts are sent as stored.
     Unicode,
 }
 
@@ -192,7 +167,7 @@ pub enum Characters {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// The simulated bank.
+    /// The bank that this process simulates.
     #[default]
     Simulated,
     /// ISO 20022 messages over HTTPS.
@@ -204,7 +179,6 @@ pub enum Transport {
 /// `hours` of a rail, UTC.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct HoursEntry {
     pub open: String,
     pub close: String,
@@ -213,10 +187,9 @@ pub struct HoursEntry {
     pub holidays: Vec<String>,
 }
 
-/// One `[[rails]]` entry.
+/// One entry of the array `[[rails]]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct RailEntry {
     pub id: String,
     pub country: String,
@@ -278,10 +251,8 @@ pub struct RailEntry {
     pub report_wait_s: u64,
 }
 
-/// `[banks]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Banks {
     pub directory: PathBuf,
 }
@@ -294,14 +265,13 @@ pub enum RateSource {
     Walk,
     /// Embedded rates that stay.
     Frozen,
-    /// The configured sources.
+    /// Rates of the configured sources.
     Live,
 }
 
 /// An entry of `rates.sources`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct RateEntry {
     pub location: String,
     #[serde(default)]
@@ -314,10 +284,8 @@ pub struct RateEntry {
     pub rates: Option<String>,
 }
 
-/// `[rates]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Rates {
     pub source: RateSource,
     pub refresh_s: u32,
@@ -330,15 +298,12 @@ pub struct Rates {
 /// An entry of `screening.lists`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct ListEntry {
     pub locations: Vec<String>,
 }
 
-/// `[screening]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Screening {
     pub sample_list: bool,
     pub lists: Vec<ListEntry>,
@@ -347,7 +312,7 @@ pub struct Screening {
     pub chain_analysis: ChainAnalysis,
 }
 
-/// `[screening.chain_analysis]`
+/// The keys of the section `[screening.chain_analysis]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ChainAnalysis {
@@ -358,10 +323,8 @@ pub struct ChainAnalysis {
     pub review_hops: u8,
 }
 
-/// `[engine]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Engine {
     pub batch_max: usize,
     pub background_max: usize,
@@ -374,10 +337,8 @@ pub struct Engine {
     pub calls_in_flight: usize,
 }
 
-/// `[limits]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Limits {
     pub enabled: bool,
     pub quote_per_s: u32,
@@ -391,7 +352,7 @@ pub struct Limits {
     pub streams_per_key: usize,
 }
 
-/// `log_format`.
+/// `log_format` of the section `[telemetry]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogFormat {
@@ -399,11 +360,10 @@ pub enum LogFormat {
     Auto,
     /// One JSON object a line.
     Json,
-    /// Human-readable lines.
+    /// Lines that people can read.
     Human,
 }
 
-/// `[console]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Console {
@@ -411,14 +371,11 @@ pub struct Console {
     pub idle_minutes: u32,
     pub session_hours: u32,
     pub sign_ins_per_minute: u32,
-    /// `[console.oidc]`
     pub oidc: Oidc,
 }
 
-/// `[telemetry]`
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "the keys are documented in reference.toml")]
 pub struct Telemetry {
     pub log_format: LogFormat,
     pub log_filter: String,

@@ -13,15 +13,14 @@ use http_api::proxies::ProxyHeader;
 use super::sections::{Config, RailEntry, RateSource, Transport};
 use super::{audit, chain, keys, provider, secret::Secret};
 
-/// One violated rule.
 pub(super) struct ConfigFault {
-    /// Dotted key.
+    /// The dotted key of the value.
     pub key: String,
     /// Description of valid values.
     pub rule: String,
 }
 
-/// Collects faults.
+/// Collects the faults of all sections.
 #[derive(Default)]
 pub(super) struct Faults(pub Vec<ConfigFault>);
 

@@ -8,16 +8,16 @@ use domain::user::Role::{self, Admin, Approver, Auditor, Compliance, Operator, T
 pub enum Who {
     /// Everyone, signed in or not.
     Anybody,
-    /// Signed-in users.
+    /// All signed-in users, whatever their roles.
     SignedIn,
     /// Users with one of these roles.
     Roles(&'static [Role]),
 }
 
-/// A route.
+/// A route and who may use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessRow {
-    /// `GET` or `POST`.
+    /// Either `GET` or `POST`.
     pub method: &'static str,
     /// The path, as in the router.
     pub path: &'static str,
@@ -52,7 +52,7 @@ const ADMINISTER: Who = Who::Roles(&[Admin]);
 /// Roles that read the audit log.
 const WATCH: Who = Who::Roles(&[Admin, Auditor]);
 
-/// Sign-in, users, approvals.
+/// Routes for sign-in, users and approvals.
 const FOUNDATION: &[AccessRow] = &[
     get("/console/login", Who::Anybody),
     post("/console/login", Who::Anybody),
@@ -93,7 +93,6 @@ const PAYMENTS: &[AccessRow] = super::payments::access::ACCESS;
 /// Wallets, review queue, orders, requests, webhooks, health, sandbox tools.
 const WALLETS: &[AccessRow] = super::wallets::access::ACCESS;
 
-/// Every row.
 pub fn rows() -> impl Iterator<Item = &'static AccessRow> {
     FOUNDATION.iter().chain(PAYMENTS).chain(WALLETS)
 }

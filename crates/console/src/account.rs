@@ -17,7 +17,6 @@ use super::state::Console;
 use super::visit::Visit;
 use super::{password, tries};
 
-/// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
         .get("/console", home)

@@ -10,7 +10,6 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// What handlers return.
 pub type Answer = Result<Response, Stop>;
 
 /// Why a page is not served. The guard renders it inside the console's layout.
@@ -24,7 +23,7 @@ pub enum Stop {
     Invalid(String),
     /// Refused by a rule or the current state, with a message for the user (409).
     Refused(String),
-    /// Too often (429).
+    /// Too many requests of this kind (429).
     TooMany,
     /// The database or a port failed; logged where it happened (503).
     Unavailable,
@@ -43,7 +42,6 @@ impl Stop {
         }
     }
 
-    /// The message.
     pub fn words(&self) -> &str {
         match self {
             Stop::NotFound => "Page or record not found.",

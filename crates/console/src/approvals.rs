@@ -12,12 +12,11 @@ use super::parts::{Cell, Row, Table, Tone};
 use super::routes::Routes;
 use super::visit::Visit;
 
-/// Proposals per list.
+/// Maximum number of proposals in a list.
 const LIST_MAX: usize = 200;
 /// Maximum length of a decision's note.
 const NOTE_MAX_CHARS: usize = 500;
 
-/// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
         .get("/console/approvals", list)
@@ -49,11 +48,11 @@ struct ApprovalPage {
 
 /// What the viewing user may do about a proposal.
 struct May {
-    /// Approve or reject.
+    /// Approve or reject the proposal.
     decide: bool,
-    /// Withdraw.
+    /// Withdraw their own proposal.
     withdraw: bool,
-    /// Retry.
+    /// Retry an execution that failed.
     again: bool,
     /// Why the user may not decide on a waiting proposal; empty if they may.
     why_not: &'static str,

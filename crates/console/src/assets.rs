@@ -13,7 +13,6 @@ pub const STYLE: &str = include_str!("style.css");
 /// The script for live regions. Every page works without it.
 pub const SCRIPT: &str = include_str!("console.js");
 
-/// The path.
 pub const ICON_PATH: &str = "/console/icon.svg";
 
 /// The path of the receipts' style sheet.

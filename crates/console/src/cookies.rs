@@ -69,7 +69,6 @@ impl Cookie {
         self.write(headers, value, "", settings);
     }
 
-    /// Removes the cookie.
     pub(super) fn clear(self, headers: &mut HeaderMap, settings: &Settings) {
         self.write(headers, "", "; Max-Age=0", settings);
     }

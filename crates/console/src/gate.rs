@@ -32,7 +32,6 @@ use http_api::server::body::{collect, is_encoded};
 
 /// The form field with the CSRF token.
 const CSRF_FIELD: &str = "csrf";
-/// The sign-in page.
 pub(super) const LOGIN: &str = "/console/login";
 /// Maximum length of the path to return to after signing in.
 pub(super) const NEXT_MAX_BYTES: usize = 2_000;
@@ -300,7 +299,6 @@ fn finish(visit: &Visit, response: Response, settings: &Settings) -> Response {
     response
 }
 
-/// The error page.
 fn stopped(visit: &Visit, stop: &Stop) -> Response {
     let title = match stop {
         Stop::NotFound => "Not found",

@@ -69,18 +69,14 @@ const SEARCH: &str = "/console/t/{tenant}/search";
 /// A group of the navigation.
 #[derive(Clone, Debug)]
 pub struct NavGroup {
-    /// Its title.
     pub title: &'static str,
-    /// Its links.
     pub links: Vec<NavLink>,
 }
 
 /// A link of the navigation.
 #[derive(Clone, Debug)]
 pub struct NavLink {
-    /// Its title.
     pub title: &'static str,
-    /// The target.
     pub href: String,
     /// Whether this page is it or is below it.
     pub is_here: bool,
@@ -89,7 +85,6 @@ pub struct NavLink {
 /// A tenant that the user may switch to.
 #[derive(Clone, Debug)]
 pub struct TenantLink {
-    /// Its name.
     pub name: String,
     /// The same page for that tenant.
     pub href: String,
@@ -100,7 +95,6 @@ pub struct TenantLink {
 /// The layout of a page. Page templates have it in a field named `frame`.
 #[derive(Clone, Debug)]
 pub struct Frame {
-    /// The page's title.
     pub title: String,
     /// The CSRF token that every form of the page carries.
     pub csrf: String,
@@ -114,7 +108,6 @@ pub struct Frame {
     pub tenant: String,
     /// The action of the search box; `None` where search is unavailable.
     pub search: Option<String>,
-    /// The search text.
     pub searched: String,
     /// The text of the environment ribbon; empty in production.
     pub ribbon: &'static str,

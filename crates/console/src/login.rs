@@ -25,7 +25,6 @@ const WRONG: &str = "The name or password is incorrect.";
 const ENROLLED: &str = "One-time codes are already set up. Please sign in again.";
 const WRONG_CODE: &str = "The code is incorrect or was already used. Please wait for the next one.";
 
-/// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
         .get(LOGIN, show)

@@ -19,24 +19,19 @@ use super::provider::Provider;
 /// The API that an access key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyUse {
-    /// Payment Service v2.
     Pay,
-    /// Wallet Service v1.
     Wallet,
 }
 
 /// An access key with its secret, shown once.
 pub struct ShownKey {
-    /// The key.
     pub access_key: String,
-    /// Its secret.
     pub secret_key: SecretString,
 }
 
 /// The state of the sanctions lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListStanding {
-    /// Their version.
     pub version: String,
     /// The number of entries.
     pub entries: usize,
@@ -51,7 +46,7 @@ pub struct ListStanding {
 /// The evidence that the audit log is verified against.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditProofs {
-    /// Trusted public keys.
+    /// Public keys whose signatures are trusted.
     pub trusted: Vec<[u8; 32]>,
     /// Checkpoints stored outside the database.
     pub checkpoints: Vec<Checkpoint>,
@@ -71,7 +66,7 @@ pub trait Outside: Send + Sync {
     /// # Errors
     /// The random number generator fails.
     fn webhook_secret(&self) -> Result<SecretString, String>;
-    /// A fictitious event.
+    /// A fictitious event of this kind.
     fn example(&self, kind: WalletEventKind) -> (Aggregate, WalletEvent);
     /// Creates an access key.
     ///
@@ -110,15 +105,11 @@ pub trait Outside: Send + Sync {
 pub struct BookEntry {
     /// Whether it was paid or returned.
     pub paid: bool,
-    /// The rail.
     pub rail: String,
     /// The amount with its currency.
     pub amount: String,
-    /// The payee.
     pub beneficiary: String,
-    /// The bank's reference.
     pub reference: String,
-    /// The time.
     pub at: Timestamp,
 }
 

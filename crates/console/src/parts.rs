@@ -6,15 +6,13 @@ use domain::time::Timestamp;
 /// The severity of a state. The label always conveys it too: colour is never the only signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// No action needed.
+    /// No action is needed.
     Good,
-    /// In progress.
+    /// Work is still in progress.
     Busy,
-    /// Needs attention.
+    /// Needs attention by a user.
     Warn,
-    /// Failed or stopped.
     Bad,
-    /// Neutral.
     Plain,
 }
 
@@ -34,31 +32,21 @@ impl Tone {
 /// A cell of a table or a fact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell {
-    /// Text.
     Text(String),
     /// An amount or a count, right-aligned.
     Number(String),
     /// An id or an address, in a monospaced font.
     Id(String),
-    /// A link.
     Link {
-        /// The target.
         href: String,
-        /// The text.
         text: String,
     },
-    /// A linked id.
     IdLink {
-        /// The target.
         href: String,
-        /// The id.
         text: String,
     },
-    /// A state.
     State {
-        /// The label.
         word: String,
-        /// The severity.
         tone: Tone,
     },
     /// An instant, shown in UTC to the second.
@@ -67,7 +55,6 @@ pub enum Cell {
     Empty,
     /// A button that posts a form with hidden fields.
     Button {
-        /// The form's action.
         action: String,
         /// The label, which names the object.
         label: String,
@@ -82,7 +69,6 @@ impl Cell {
         text.map_or(Cell::Empty, |text| Cell::Text(text.into()))
     }
 
-    /// Words.
     pub fn text(text: impl Into<String>) -> Cell {
         Cell::Text(text.into())
     }
@@ -97,7 +83,6 @@ impl Cell {
         Cell::Id(id.to_string())
     }
 
-    /// A link.
     pub fn link(href: impl Into<String>, text: impl ToString) -> Cell {
         Cell::Link { href: href.into(), text: text.to_string() }
     }
@@ -107,7 +92,6 @@ impl Cell {
         Cell::IdLink { href: href.into(), text: id.to_string() }
     }
 
-    /// A state.
     pub fn state(word: impl Into<String>, tone: Tone) -> Cell {
         Cell::State { word: word.into(), tone }
     }
@@ -155,7 +139,7 @@ pub fn grouped(number: &str) -> String {
     text + rest
 }
 
-/// `2026-11-22 15:04:05`, UTC.
+/// Formats the instant as `2026-11-22 15:04:05`, in UTC.
 pub fn when(at: Timestamp) -> String {
     let text = at.to_string();
     format!("{} {}", &text[..10], &text[11..19])
@@ -169,7 +153,6 @@ pub type Row = Vec<Cell>;
 pub struct Table {
     /// The caption: unique on the page.
     pub caption: String,
-    /// The column headings.
     pub head: Vec<&'static str>,
     /// The rows; the first cell of each identifies it.
     pub rows: Vec<Row>,
@@ -180,7 +163,6 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table.
     pub fn new(caption: impl Into<String>, head: &[&'static str], rows: Vec<Row>) -> Table {
         Table {
             caption: caption.into(),
@@ -214,9 +196,9 @@ impl Table {
 /// Links to the adjacent pages of a list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pager {
-    /// The previous page.
+    /// URL of the previous page; `None` on the first.
     pub previous: Option<String>,
-    /// The next page.
+    /// URL of the next page; `None` on the last.
     pub next: Option<String>,
     /// The shown range, such as `51–100 of 230`.
     pub shown: String,

@@ -14,7 +14,6 @@ const LANES: u32 = 1;
 pub const SALT_BYTES: usize = 16;
 /// Minimum password length (NIST SP 800-63B requires 8 with a second factor).
 pub const PASSWORD_MIN_CHARS: usize = 12;
-/// Maximum password length.
 pub const PASSWORD_MAX_CHARS: usize = 128;
 /// Random bytes of a generated password.
 pub const INITIAL_BYTES: usize = 15;

@@ -48,7 +48,6 @@ pub struct Provider {
     pub claim: NameClaim,
 }
 
-/// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new().get(LEAVE, leave).get(COME_BACK, come_back)
 }

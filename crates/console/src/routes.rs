@@ -19,12 +19,11 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// No routes.
     pub fn new() -> Routes {
         Routes::default()
     }
 
-    /// A page.
+    /// Adds a page at `path`.
     #[must_use]
     pub fn get<H, T>(self, path: &'static str, handler: H) -> Routes
     where
@@ -55,7 +54,7 @@ impl Routes {
         self
     }
 
-    /// Both.
+    /// Adds the routes of `other`.
     #[must_use]
     pub fn merge(mut self, other: Routes) -> Routes {
         self.router = self.router.merge(other.router);

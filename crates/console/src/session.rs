@@ -28,13 +28,11 @@ const BROWSER_MAX_CHARS: usize = 200;
 
 /// The session of a request.
 pub(super) struct Signed {
-    /// The user.
     pub(super) user: User,
     /// The completed sign-in step.
     pub(super) stage: Stage,
     /// SHA-256 of its token.
     pub(super) digest: [u8; 32],
-    /// The stored row.
     pub(super) row: SessionRow,
 }
 
@@ -42,7 +40,6 @@ pub(super) struct Signed {
 pub(super) struct Token([u8; TOKEN_BYTES]);
 
 impl Token {
-    /// A new token.
     pub(super) fn fresh(console: &Console) -> Token {
         Token(console.store().random())
     }
@@ -53,7 +50,6 @@ impl Token {
         bytes.try_into().ok().map(Token)
     }
 
-    /// The cookie's value.
     pub(super) fn text(&self) -> String {
         URL_SAFE_NO_PAD.encode(self.0)
     }
@@ -84,7 +80,6 @@ impl Token {
 
 /// The origin of a sign-in.
 pub(super) struct Origin {
-    /// The client's address.
     pub(super) address: String,
     /// The browser's description of itself.
     pub(super) browser: String,

@@ -35,17 +35,14 @@ pub struct Settings {
 
 /// The console state, shared by all requests.
 pub struct Console {
-    /// The payment service.
     pub payments: Payments,
-    /// The wallet service.
     pub wallets: Wallets,
     /// Proposals and their execution.
     pub desk: Desk,
-    /// The host.
+    /// What the host of the console provides.
     pub outside: Arc<dyn Outside>,
     /// The identity provider; `None` if all users have passwords.
     pub provider: Option<Provider>,
-    /// The settings.
     pub settings: Settings,
     /// Rate limits for addresses without a session.
     pub(super) addresses: AddressWindows,

@@ -18,7 +18,6 @@ use super::password;
 use super::routes::Routes;
 use super::visit::Visit;
 
-/// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
         .get("/console/users", list)

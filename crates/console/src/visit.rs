@@ -26,7 +26,7 @@ pub struct Visit(Arc<Inner>);
 
 pub(super) struct Inner {
     pub(super) console: Arc<Console>,
-    /// The signed-in user.
+    /// The signed-in user; `None` before sign-in.
     pub(super) signed: Option<Signed>,
     /// The user whose sign-in is in progress.
     pub(super) step: Option<Signed>,
@@ -161,7 +161,6 @@ impl Visit {
         parse(self.param("id")).ok_or(Stop::NotFound)
     }
 
-    /// The query string.
     pub fn query(&self) -> &Form {
         &self.0.query
     }

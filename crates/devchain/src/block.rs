@@ -75,7 +75,7 @@ pub(crate) struct Grant {
 /// External inputs of a block's header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Setting {
-    /// Seconds since 1970.
+    /// In seconds since 1970-01-01 UTC.
     pub(crate) timestamp: u64,
     pub(crate) gas_limit: u64,
     /// Wei per gas; `None` means the value according to EIP-1559.

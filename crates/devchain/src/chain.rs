@@ -45,7 +45,7 @@ pub(crate) struct Chain {
     pub(crate) undos: VecDeque<Undo>,
     /// Changes since the newest block.
     pub(crate) since: Undo,
-    /// Number of reorganisations.
+    /// Number of reorganisations so far.
     pub(crate) fork: u64,
     /// Earliest timestamp of the next block (seconds since 1970).
     pub(crate) not_before: u64,
@@ -252,7 +252,7 @@ impl Chain {
             .is_some_and(|back| back <= self.undos.len())
     }
 
-    /// Call [`Chain::can_rewind`] first.
+    /// The caller checks [`Chain::can_rewind`] first.
     pub(crate) fn put_rewind(&mut self, to: u64) -> Vec<Block> {
         let since = std::mem::take(&mut self.since);
         self.state.apply(&since.before);

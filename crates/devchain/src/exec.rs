@@ -23,7 +23,7 @@ pub const TX_GAS_MAX: u64 = 1 << 24;
 /// Checks before a transaction runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Checks {
-    /// All checks.
+    /// All checks of a broadcast transaction.
     Full,
     /// Unsigned: contracts may act, and gas is free.
     Unsigned,

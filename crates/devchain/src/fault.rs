@@ -18,14 +18,14 @@ pub enum Fault {
     Error {
         /// Name of the method.
         method: String,
-        /// Number of calls.
+        /// Number of calls that fail.
         count: u64,
     },
     /// Execute calls of a method, then return an error.
     LoseAnswer {
         /// Name of the method.
         method: String,
-        /// Number of calls.
+        /// Number of calls whose answer is lost.
         count: u64,
     },
     /// Delay each request by this many milliseconds; 0 ends the delay.
@@ -37,7 +37,6 @@ pub enum Fault {
     LagBlocks(u64),
 }
 
-/// The active faults.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Faults {
     pub(crate) drop_txs: u64,
@@ -50,7 +49,6 @@ pub(crate) struct Faults {
 }
 
 impl Chain {
-    /// Activates a fault.
     pub(crate) fn fault(&mut self, fault: Fault) {
         match fault {
             Fault::None => self.faults = Faults::default(),

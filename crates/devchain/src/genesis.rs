@@ -32,7 +32,7 @@ pub(crate) fn state(options: &Options) -> Changes {
     changes
 }
 
-/// Block 0.
+/// Makes block 0 of a new chain.
 pub(crate) fn block(options: &Options, state: &Changes) -> Block {
     let header = Header {
         ommers_hash: EMPTY_OMMER_ROOT_HASH,

@@ -32,13 +32,11 @@ pub struct Outcome {
     pub block_number: u64,
     /// Whether it took effect.
     pub succeeded: bool,
-    /// Gas used.
     pub gas_used: u64,
     /// Return or revert data; for a deployment the contract's code.
     pub output: Bytes,
-    /// Created contract.
+    /// Address of the created contract, if any.
     pub created: Option<Address>,
-    /// Emitted logs.
     pub logs: Vec<Log>,
 }
 
@@ -54,7 +52,6 @@ pub enum HandFault {
     /// Out of gas, or an invalid instruction.
     #[error("execution stopped: {0}")]
     Stopped(String),
-    /// A disk error.
     #[error(transparent)]
     Disk(#[from] DiskFault),
 }

@@ -25,7 +25,7 @@ pub(crate) struct Place {
 pub(crate) struct History {
     /// Block 0, always present.
     first: Block,
-    /// The other blocks.
+    /// All other blocks, by number.
     blocks: BTreeMap<u64, Block>,
     numbers: HashMap<B256, u64>,
     txs: HashMap<B256, Place>,

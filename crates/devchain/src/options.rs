@@ -8,7 +8,6 @@ use alloy_primitives::{Address, U256};
 use domain::ports::{Answer, Clock};
 use domain::time::Timestamp;
 
-/// Mining mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mining {
     /// A block with each executable transaction.
@@ -23,11 +22,10 @@ pub enum Mining {
 /// `genesis_time`.
 #[derive(Clone)]
 pub struct Options {
-    /// EIP-155 chain id.
+    /// The chain id of EIP-155.
     pub chain_id: u64,
     /// Data directory; `None` means in memory only.
     pub data_dir: Option<PathBuf>,
-    /// Mining mode.
     pub mining: Mining,
     /// Initial balances in wei.
     pub prefunded: Vec<(Address, U256)>,
@@ -81,7 +79,7 @@ impl Options {
 
 /// Chain id of common local development chains.
 const TEST_CHAIN_ID: u64 = 31_337;
-/// 2026-01-01.
+/// 2026-01-01, in seconds since 1970-01-01 UTC.
 const STOPPED_AT_S: u64 = 1_767_225_600;
 
 /// Always returns the same instant; waiting until a later one never ends.

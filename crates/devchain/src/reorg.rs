@@ -12,16 +12,15 @@ use crate::tx::Tx;
 /// Order of the returning transactions. A sender's own keep their order because of their nonces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// Unchanged.
+    /// In their order before the reorganisation.
     #[default]
     Same,
-    /// Last first.
+    /// The last transaction comes first.
     Reversed,
     /// Shuffled; the same seed yields the same order.
     Shuffled(u64),
 }
 
-/// A reorganisation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reorg {
     /// Number of blocks to replace.
@@ -30,7 +29,7 @@ pub struct Reorg {
     pub drop: Vec<B256>,
     /// Whether the others are in the first new block; otherwise they wait in the pool.
     pub reinclude: bool,
-    /// Their order.
+    /// Order of the transactions in the new blocks.
     pub order: Order,
 }
 
@@ -39,13 +38,7 @@ pub struct Reorg {
 pub enum ReorgFault {
     /// That many blocks cannot be undone.
     #[error("cannot undo {depth} blocks, at most {most}")]
-    TooDeep {
-        /// Requested depth.
-        depth: u64,
-        /// Maximum depth.
-        most: u64,
-    },
-    /// A disk error.
+    TooDeep { depth: u64, most: u64 },
     #[error(transparent)]
     Disk(#[from] DiskFault),
 }

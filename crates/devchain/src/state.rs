@@ -64,7 +64,7 @@ struct ChangesRows {
 #[derive(RlpEncodable, RlpDecodable)]
 struct AccountRow {
     address: Address,
-    /// One or none.
+    /// One account, or none if it was deleted.
     account: Vec<Account>,
 }
 

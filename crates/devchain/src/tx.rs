@@ -43,15 +43,14 @@ pub(crate) enum TxFault {
 /// An unsigned action of an account. Pays no gas fees.
 #[derive(Clone, Debug)]
 pub struct Unsigned {
-    /// Acting account.
+    /// The account that sends it.
     pub from: Address,
     /// Called account; `None` deploys `data`.
     pub to: Option<Address>,
     /// Call data, or creation code.
     pub data: Bytes,
-    /// Value in wei.
+    /// Amount of ether, in wei.
     pub value: U256,
-    /// Gas limit.
     pub gas_limit: u64,
 }
 
@@ -128,7 +127,7 @@ impl Tx {
         self.0.envelope.kind().is_create().then(|| self.0.sender.create(self.nonce()))
     }
 
-    /// EIP-2718 bytes.
+    /// The bytes as defined by EIP-2718.
     pub(crate) fn encoded(&self) -> Vec<u8> {
         self.0.envelope.encoded_2718()
     }

@@ -10,7 +10,7 @@ use revm::state::{AccountInfo, EvmState};
 
 use crate::state::{Account, Changes, State, bytecode};
 
-/// Answers BLOCKHASH.
+/// Hashes of earlier blocks, for the opcode BLOCKHASH.
 pub(crate) type Ancestors<'a> = &'a dyn Fn(u64) -> B256;
 
 /// A readable state that can be changed in its upper layer.
@@ -76,7 +76,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The upper layer.
+    /// The changes of the upper layer.
     pub(crate) fn into_changes(self) -> Changes {
         self.over
     }

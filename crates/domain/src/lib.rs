@@ -5,6 +5,8 @@
 //! random number, opens a socket, speaks SQL or uses binary floating point: time and identifiers
 //! are arguments, effects are return values.
 
+#![warn(missing_docs)]
+
 #[macro_use]
 mod names;
 

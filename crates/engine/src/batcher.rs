@@ -337,7 +337,7 @@ impl Runner {
         Ok(())
     }
 
-    /// A planted bug.
+    /// A planted bug: events are written in a batch of their own.
     async fn write_events_after(&self, need: &Need, events: Log<Event>) {
         let mut held_back = Some(events);
         let mut write = |ws: &mut WorkingSet| ws.events = held_back.take().unwrap_or_default();

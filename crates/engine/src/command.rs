@@ -86,7 +86,6 @@ pub enum Action {
     CreateQuote {
         /// The id of the new quote.
         id: QuoteId,
-        /// The price.
         offer: Box<Offer>,
         /// How long the quote is valid.
         ttl: Span,
@@ -95,7 +94,6 @@ pub enum Action {
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
-    /// Accept an order.
     AcceptPayment {
         /// The order with the results of its checks.
         submission: Box<Submission>,
@@ -106,7 +104,6 @@ pub enum Action {
     ExpireQuotes(Vec<QuoteId>),
     /// Credit stablecoins to the prefund account.
     TopUp {
-        /// Which coin.
         coin: StableCoin,
         /// Amount in minor units (10^-6).
         minor: i64,
@@ -115,7 +112,6 @@ pub enum Action {
     },
     /// The bank sent stablecoins from its treasury back to its controller.
     FundController {
-        /// Which coin.
         coin: StableCoin,
         /// Amount in minor units (10^-6).
         minor: i64,
@@ -134,7 +130,6 @@ pub enum Action {
     },
     /// An action on one payment.
     Payment(PaymentId, PaymentAction),
-    /// Provision a wallet.
     Provision(Box<NewWallet>),
     /// An action on one wallet.
     Wallet(WalletId, WalletAction),
@@ -159,26 +154,18 @@ pub enum PaymentAction {
     BeginAttempt {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// The rail.
         rail: RailId,
         /// The sender's usage that counts against the rail's limits; `None` if the rail has no
         /// per-sender limits.
         tally: Option<Tally>,
     },
     /// A worker sent an attempt and received this answer.
-    Submitted {
-        /// The attempt.
-        attempt: AttemptId,
-        /// The rail's answer.
-        answer: domain::rail::Submission,
-    },
+    Submitted { attempt: AttemptId, answer: domain::rail::Submission },
     /// A worker inquired about an attempt and received this answer.
     Inquired {
-        /// The attempt.
         attempt: AttemptId,
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// The rail's answer.
         answer: InquiryAnswer,
     },
     /// An unsolicited report of a rail.
@@ -187,7 +174,6 @@ pub enum PaymentAction {
     PutOff {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// When to retry.
         until: Timestamp,
         /// Whether a suitable rail is within its operating hours.
         open: bool,
@@ -196,7 +182,6 @@ pub enum PaymentAction {
     Refuse {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// The reason.
         trigger: Trigger,
         /// The message for the client.
         msg: String,
@@ -212,9 +197,7 @@ pub enum PaymentAction {
     Resolve {
         /// The unresolved attempt that they examined.
         seen: Doubt,
-        /// The outcome.
         finding: Finding,
-        /// Their evidence.
         evidence: String,
         /// Actor and context for the audit log.
         by: Box<Deed>,
@@ -230,7 +213,6 @@ pub enum Outcome {
     Accepted(Box<Payment>),
     /// The request was answered before; this is what it created.
     Replayed(IdempotencyRecord),
-    /// The attempt began.
     Began(Box<domain::attempt::Attempt>),
     /// The wallet was created or changed.
     Wallet(Box<Wallet>),
@@ -248,7 +230,6 @@ pub enum Outcome {
     Taken(Box<ChainTx>),
     /// The transaction is cancelled: its signed form must not be broadcast.
     CalledOff,
-    /// The command succeeded.
     Done,
     /// The command was refused; nothing changed.
     Refused(Refused),
@@ -264,12 +245,7 @@ pub enum Refused {
     Order(#[from] Refusal),
     /// The tenant has reached its limit of open quotes in the country.
     #[error("{limit} quotes to {} are open already", country.alpha3())]
-    OpenQuoteLimit {
-        /// The limit.
-        limit: u32,
-        /// The country.
-        country: Country,
-    },
+    OpenQuoteLimit { limit: u32, country: Country },
     /// The Idempotency-Key was used with another body.
     #[error("Idempotency-Key was used with another body")]
     IdempotencyMismatch,

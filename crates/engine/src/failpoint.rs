@@ -77,7 +77,6 @@ impl Failpoint {
         Failpoint::AfterCursor,
     ];
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Failpoint::BeforeCommit => "before_commit",

@@ -23,7 +23,7 @@ impl Default for Feed {
 }
 
 impl Feed {
-    /// Announces a commit.
+    /// Wakes readers after a commit.
     pub fn announce(&self) {
         self.commits.send_modify(|count| *count += 1);
     }

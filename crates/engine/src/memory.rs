@@ -25,7 +25,7 @@ const QUOTES_MAX: usize = 16_384;
 /// How long the store's clock is extrapolated from the node's own before it is read again.
 const CLOCK_BELIEVED: Span = Span::secs(1);
 
-/// The row cache.
+/// The rows that batches reuse.
 #[derive(Debug, Default)]
 pub(crate) struct Memory(Mutex<State>);
 

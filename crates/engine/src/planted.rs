@@ -4,10 +4,10 @@
 //! until a thread plants one. Otherwise [`is`] is the constant `false` and its branches are
 //! removed.
 
-/// A bug.
+/// A bug that tests plant on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Planted {
-    /// None.
+    /// No bug is planted.
     Nothing,
     /// A payment whose attempt is unclear is sent again without asking the rail first.
     NoInquiry,
@@ -84,7 +84,6 @@ impl Planted {
         Planted::LastSubmissionPays,
     ];
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Planted::Nothing => "nothing",

@@ -46,9 +46,9 @@ pub struct Turn {
 /// The waiting commands, in order of arrival.
 #[derive(Default)]
 pub struct Queues {
-    /// The API's commands.
+    /// Commands of API requests.
     pub foreground: VecDeque<Waiting>,
-    /// Workers' commands.
+    /// Commands of background workers.
     pub background: VecDeque<Waiting>,
     /// API batches since the one that included the oldest of the workers' commands.
     without_workers: usize,
@@ -129,13 +129,11 @@ pub mod test {
     /// API callers are not waited for, and no job is late.
     pub const EARLY: Turn = Turn { callers_until: None, late: false };
 
-    /// An API command.
     pub fn call(tenant: TenantId) -> Command {
         let cancel = RequestAction::Cancel { by: None, idempotency: None };
         Command { tenant, action: Action::Request(PaymentRequestId(Uuid::nil()), cancel) }
     }
 
-    /// A worker's command.
     pub fn work(tenant: TenantId) -> Command {
         Command { tenant, action: Action::ExpireQuotes(Vec::new()) }
     }

@@ -29,14 +29,12 @@ pub enum Side {
     Chain,
     /// The token transfers that the watcher ingested.
     Watcher,
-    /// The rail's reports.
     Rail,
 }
 
 impl Side {
     const ALL: [Side; 3] = [Side::Chain, Side::Watcher, Side::Rail];
 
-    /// Its name.
     pub const fn name(self) -> &'static str {
         match self {
             Side::Chain => "chain",
@@ -51,7 +49,6 @@ impl Side {
 pub struct Break {
     /// The tenant whose books differ.
     pub tenant: TenantId,
-    /// The ledger account.
     pub account: AccountCode,
     /// The source that differs.
     pub side: Side,
@@ -77,15 +74,14 @@ impl fmt::Display for Break {
 /// The result of one comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// When it ended.
+    /// When the comparison ended.
     pub at: Timestamp,
     /// The latest request at its start, if any: it fulfils that one and all before it.
     pub wanted: Option<Uuid>,
-    /// On-chain balances compared.
+    /// Number of vaults whose on-chain balance was compared.
     pub vaults: usize,
-    /// Rail accounts compared.
+    /// Number of rail accounts that were compared.
     pub rails: usize,
-    /// Number of discrepancies.
     pub found: usize,
     /// The listed discrepancies: at most [`NAMED_MAX`].
     pub breaks: Vec<Break>,
@@ -174,7 +170,7 @@ pub async fn fulfilled(store: &Store, wish: Uuid) -> Result<Option<Report>, Stor
     Ok(report)
 }
 
-/// The latest request.
+/// The id of the latest request, if any.
 pub(crate) async fn wanted(store: &Store) -> Result<Option<Uuid>, StoreError> {
     Ok(store.meta(WANTED).await?.and_then(|text| text.parse().ok()))
 }

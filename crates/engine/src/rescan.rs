@@ -18,7 +18,6 @@ const REPORTS: &str = "chain.rescan.reports";
 /// Maximum number of waiting requests and of retained reports: a further one displaces the oldest.
 pub const KEPT_MAX: usize = 256;
 
-/// What to rescan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The block that a transaction is in.
@@ -72,25 +71,22 @@ impl Target {
     }
 }
 
-/// A waiting request.
+/// A request that has not been executed yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wish {
-    /// Its id.
     pub id: Uuid,
-    /// What to rescan.
     pub target: Target,
 }
 
 /// The result of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The request.
     pub wish: Uuid,
     /// What was to be rescanned.
     pub target: Target,
-    /// When it ended.
+    /// When the rescan ended.
     pub at: Timestamp,
-    /// Blocks read again.
+    /// Number of blocks read again.
     pub blocks: usize,
     /// Transfers to our vaults that had been omitted.
     pub found: usize,

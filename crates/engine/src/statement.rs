@@ -29,16 +29,14 @@ pub const FINAL_AFTER: Span = Span::mins(1);
 /// The account may move while it is read: number of reads before a mismatch is reported.
 const TRIES_MAX: u32 = 3;
 
-/// The requested statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The tenant that owns the account.
     pub tenant: TenantId,
-    /// The account.
     pub account: AccountCode,
-    /// Start, inclusive.
+    /// Start of the period, inclusive.
     pub from: Timestamp,
-    /// End, exclusive.
+    /// End of the period, exclusive.
     pub to: Timestamp,
     /// The current time on the store's clock.
     pub now: Timestamp,
@@ -51,14 +49,14 @@ pub struct Wanted {
 /// Direction of a movement, as the account's owner sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Direction {
-    /// Into the account.
+    /// A movement into the account.
     Credit,
     /// Out of the account.
     Debit,
 }
 
 impl Direction {
-    /// `credit` or `debit`.
+    /// Either `credit` or `debit`.
     pub const fn name(self) -> &'static str {
         match self {
             Direction::Credit => "credit",
@@ -70,7 +68,7 @@ impl Direction {
 /// The two balances of an account at one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Balance {
-    /// All final movements.
+    /// The sum of all final movements.
     pub booked: Money,
     /// The booked balance less open reservations.
     pub available: Money,
@@ -79,20 +77,16 @@ pub struct Balance {
 /// A count and a sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Total {
-    /// Number of movements.
     pub count: u64,
-    /// Their sum; not negative.
+    /// Sum of the movements; not negative.
     pub sum: Money,
 }
 
 /// The record that a movement belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A payment.
     Payment(PaymentId),
-    /// An exchange order.
     Order(ExchangeId),
-    /// An incoming transaction.
     Deposit(DepositId),
     /// None with an id.
     Nothing,
@@ -109,7 +103,6 @@ impl Subject {
         }
     }
 
-    /// Its id.
     pub const fn id(self) -> Option<Uuid> {
         match self {
             Subject::Payment(PaymentId(id))
@@ -123,12 +116,10 @@ impl Subject {
 /// One movement or reservation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The transfer's id.
     pub id: TransferId,
     /// When it was booked (or reserved). Its UTC day is the value date too: booked funds are
     /// available.
     pub at: Timestamp,
-    /// Credit or debit.
     pub direction: Direction,
     /// Amount; greater than zero.
     pub amount: Money,
@@ -138,7 +129,7 @@ pub struct Entry {
     pub purpose: &'static str,
     /// The account on the other side.
     pub counter_account: AccountCode,
-    /// Its label.
+    /// Label of the account on the other side.
     pub counter_side: &'static str,
     /// The record that it belongs to.
     pub subject: Subject,
@@ -151,11 +142,10 @@ pub struct Entry {
 pub struct Statement {
     /// The tenant that owns the account.
     pub tenant: TenantId,
-    /// The account.
     pub account: AccountCode,
-    /// Start, inclusive.
+    /// Start of the period, inclusive.
     pub from: Timestamp,
-    /// End, exclusive.
+    /// End of the period, exclusive.
     pub to: Timestamp,
     /// When it was made.
     pub made_at: Timestamp,
@@ -169,9 +159,9 @@ pub struct Statement {
     pub opening: Balance,
     /// Balance at the end.
     pub closing: Balance,
-    /// All credits.
+    /// All credits of the period.
     pub credits: Total,
-    /// All debits.
+    /// All debits of the period.
     pub debits: Total,
     /// The movements in booking order, each with the booked balance after it.
     pub entries: Vec<(Entry, Money)>,
@@ -184,22 +174,12 @@ pub struct Statement {
 pub enum StatementError {
     /// The period is empty or reversed.
     #[error("the period ends before it starts: {from} is not before {to}")]
-    Period {
-        /// Start.
-        from: Timestamp,
-        /// End.
-        to: Timestamp,
-    },
+    Period { from: Timestamp, to: Timestamp },
     /// The period has not ended.
     #[error(
         "the period ends at {to}, which is after the current time {now}: choose a period that has ended"
     )]
-    NotOver {
-        /// End.
-        to: Timestamp,
-        /// The current time.
-        now: Timestamp,
-    },
+    NotOver { to: Timestamp, now: Timestamp },
     /// The account does not exist.
     #[error("account {0} has no bookings")]
     Unknown(AccountCode),
@@ -208,21 +188,14 @@ pub enum StatementError {
     TooLong {
         /// The kind of entries.
         what: &'static str,
-        /// Number of entries.
         found: i64,
-        /// The limit.
         limit: usize,
     },
     /// The books are inconsistent.
     #[error(
         "cannot make a statement of {account}: {what}. Run `corridor ledger verify` for details"
     )]
-    Disagrees {
-        /// The account.
-        account: AccountCode,
-        /// What disagrees.
-        what: String,
-    },
+    Disagrees { account: AccountCode, what: String },
     /// The store could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -33,7 +33,7 @@ impl Switch {
         }
     }
 
-    /// Parses [`Switch::name`].
+    /// Parses what [`Switch::name`] returns.
     pub fn parse(name: &str) -> Option<Switch> {
         match name.strip_prefix(CORRIDOR) {
             Some(country) => Country::parse(country).map(Switch::Corridor),

@@ -24,15 +24,14 @@ use crate::pace::RailPace;
 use crate::planted::{self, Planted};
 use crate::switches::Switches;
 
-/// Configuration and ports.
+/// Configuration and ports of the payment service.
 pub struct World {
     /// Corridors, rails and their limits.
     pub corridors: Arc<Corridors>,
-    /// Banks and branches.
+    /// Banks and branches, by their codes.
     pub directory: Arc<BankDirectory>,
-    /// Mid-market rates.
     pub rates: Arc<dyn RateBook>,
-    /// Sanction lists.
+    /// Screens names on the sanction lists.
     pub screen: Arc<dyn NameScreen>,
     /// The connected rails by name.
     pub rails: BTreeMap<RailId, Arc<dyn Rail>>,
@@ -50,7 +49,6 @@ pub struct World {
     pub pace: RailPace,
     /// How late this node's workers are.
     pub lag: JobLag,
-    /// The rails' health.
     pub health: RailHealth,
     /// What operators have switched off.
     pub switches: Switches,
@@ -77,15 +75,12 @@ impl World {
 /// Dependencies of the wallet service beyond those of payments.
 #[derive(Clone)]
 pub struct WalletWorld {
-    /// Chain configuration.
     pub config: Arc<ChainConfig>,
-    /// The chain.
     pub chain: Arc<dyn Chain>,
-    /// The tenants' keys.
+    /// Signs with the tenants' keys.
     pub signer: Arc<dyn ChainSigner>,
-    /// The tenants' contracts.
     pub contracts: Arc<dyn Contracts>,
-    /// Sanctioned addresses.
+    /// Screens addresses for sanctions.
     pub addresses: Arc<dyn AddressScreen>,
     /// Provider of chain analysis; `None` = not used.
     pub analysis: Option<Analysis>,
@@ -100,7 +95,6 @@ pub struct WalletWorld {
 /// The chain analysis provider, and how its results are used.
 #[derive(Clone)]
 pub struct Analysis {
-    /// The provider.
     pub provider: Arc<dyn ChainAnalysis>,
     /// Thresholds from which a reviewer decides.
     pub terms: ProximityTerms,

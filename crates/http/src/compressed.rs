@@ -28,7 +28,6 @@ impl Predicate for Whole {
     }
 }
 
-/// The compression layer.
 pub fn layer() -> CompressionLayer<And<And<SizeAbove, NotForContentType>, Whole>> {
     let sizeable = SizeAbove::new(COMPRESSED_MIN_BYTES).and(NotForContentType::IMAGES);
     CompressionLayer::new().gzip(true).compress_when(sizeable.and(Whole))

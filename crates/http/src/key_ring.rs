@@ -18,7 +18,6 @@ pub const BELIEVED_FOR: Duration = Duration::from_secs(2);
 
 /// The store's access keys.
 pub struct StoreKeys {
-    /// The store.
     pub store: Store,
     /// Decides which secrets of a rotated key are still valid.
     pub clock: Arc<dyn Clock>,
@@ -92,7 +91,6 @@ pub struct Tenants {
 }
 
 impl Tenants {
-    /// The store's tenants.
     pub fn new(store: Store) -> Tenants {
         Tenants { store, known: RwLock::default() }
     }

@@ -27,9 +27,9 @@ const BUCKETS_PER_SHARD_MAX: usize = 4_096;
 /// Groups of operations with a shared limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operation {
-    /// `POST /v2/quote`
+    /// The operation `POST /v2/quote`.
     CreateQuote,
-    /// `POST /v2/payment`
+    /// The operation `POST /v2/payment`.
     CreatePayment,
     /// `GET /v2/quote/{id}`, `GET /v2/payments/{id}`
     GetOne,
@@ -42,7 +42,7 @@ pub enum Operation {
 pub struct Rate {
     /// Requests refilled per second.
     pub per_second: NonZeroU32,
-    /// Capacity in requests.
+    /// Capacity of the bucket, in requests.
     pub burst: NonZeroU32,
 }
 

@@ -20,7 +20,7 @@ impl Measured {
         Measured { name, clock: clock.clone(), began: clock.now() }
     }
 
-    /// Records the outcome.
+    /// Records duration and outcome of the request.
     pub(crate) fn end(self, status: StatusCode) {
         let class = match status.as_u16() {
             500.. => "5xx",

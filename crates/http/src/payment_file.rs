@@ -23,11 +23,9 @@ macro_rules! columns {
 }
 
 columns! {
-    /// Payment id.
     id,
     /// External id, set by the client.
     external_id,
-    /// Status.
     status,
     /// Time of acceptance, RFC 3339.
     accepted_at,
@@ -35,11 +33,10 @@ columns! {
     changed_at,
     /// Destination, ISO 3166-1 alpha-3.
     country,
-    /// Quote id.
     quote,
     /// Amount that the payer pays.
     amount,
-    /// Currency of `amount`.
+    /// Currency code of `amount`.
     currency,
     /// Amount that the beneficiary receives.
     amount_destination,
@@ -53,19 +50,15 @@ columns! {
     wallet_premium,
     /// Cost of the payout, in the same stablecoin.
     wallet_txn_cost,
-    /// The stablecoin.
+    /// Currency code of the stablecoin.
     wallet_currency,
     /// Reference of the paying bank.
     bank_reference,
     /// Message to the client.
     msg,
-    /// Beneficiary's name.
     beneficiary_name,
-    /// Beneficiary's account number.
     beneficiary_account_number,
-    /// Beneficiary's bank branch.
     bank_branch_code,
-    /// Sender's name.
     sender_name,
     /// Sender's relation to the beneficiary.
     sender_relation,

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderName, header};
 
 use crate::auth::Network;
 
-/// Trusted proxies.
+/// Maximum number of trusted proxies in a header.
 const HOPS_MAX: usize = 16;
 
 /// The header in which proxies report the client. Only the configured one is read, because a proxy
@@ -25,7 +25,6 @@ pub enum ProxyHeader {
 }
 
 impl ProxyHeader {
-    /// Both headers.
     pub const ALL: [ProxyHeader; 2] = [ProxyHeader::XForwardedFor, ProxyHeader::Forwarded];
 
     /// Its name in the configuration.
@@ -64,10 +63,9 @@ fn address(text: &str) -> Option<IpAddr> {
     bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))
 }
 
-/// The trusted proxies.
 #[derive(Clone, Debug)]
 pub struct TrustedProxies {
-    /// Their addresses.
+    /// Networks that the proxies connect from.
     pub networks: Vec<Network>,
     /// The header in which they report the client.
     pub header: ProxyHeader,

@@ -14,7 +14,6 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use uuid::Uuid;
 
-/// The header.
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Maximum length of a caller's id.
@@ -31,7 +30,6 @@ impl RequestId {
         given.filter(|id| is_valid(id)).map_or_else(RequestId::fresh, |id| RequestId(id.into()))
     }
 
-    /// A new id.
     pub fn fresh() -> RequestId {
         let mut buffer = Uuid::encode_buffer();
         RequestId((&*Uuid::new_v4().hyphenated().encode_lower(&mut buffer)).into())

@@ -57,12 +57,10 @@ pub struct ObjectWriter<'a> {
 }
 
 impl ObjectWriter<'_> {
-    /// Text.
     pub fn text(&mut self, name: &str, value: &str) {
         write_text(self.name(name), value);
     }
 
-    /// Text, or null.
     pub fn text_or_null(&mut self, name: &str, value: Option<&str>) {
         match value {
             Some(value) => self.text(name, value),
@@ -106,12 +104,11 @@ impl ObjectWriter<'_> {
         self.number_or_null(name, value.map(Money::decimal));
     }
 
-    /// An integer.
     pub fn integer(&mut self, name: &str, value: i64) {
         write_integer(self.name(name), value);
     }
 
-    /// `true` or `false`.
+    /// Writes `true` or `false`.
     pub fn flag(&mut self, name: &str, value: bool) {
         self.name(name).extend_from_slice(if value { b"true" } else { b"false" });
     }
@@ -126,17 +123,14 @@ impl ObjectWriter<'_> {
         self.plain_or_null(name, value);
     }
 
-    /// `null`
     pub fn null(&mut self, name: &str) {
         self.name(name).extend_from_slice(b"null");
     }
 
-    /// A nested object.
     pub fn object(&mut self, name: &str, fill: impl FnOnce(&mut ObjectWriter<'_>)) {
         object_into(self.name(name), fill);
     }
 
-    /// A nested array.
     pub fn array(&mut self, name: &str, fill: impl FnOnce(&mut ArrayWriter<'_>)) {
         array_into(self.name(name), fill);
     }
@@ -166,17 +160,14 @@ pub struct ArrayWriter<'a> {
 }
 
 impl ArrayWriter<'_> {
-    /// Text.
     pub fn text(&mut self, value: &str) {
         write_text(self.item(), value);
     }
 
-    /// An integer.
     pub fn integer(&mut self, value: i64) {
         write_integer(self.item(), value);
     }
 
-    /// An object.
     pub fn object(&mut self, fill: impl FnOnce(&mut ObjectWriter<'_>)) {
         object_into(self.item(), fill);
     }

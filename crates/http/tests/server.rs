@@ -27,7 +27,7 @@ const SHORT: Duration = Duration::from_millis(300);
 /// Reached only if something is broken.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// 2026-11-25T12:00:00Z, fixed.
+/// A clock that stands at 2026-11-25T12:00:00Z.
 struct Standing;
 
 impl Clock for Standing {
@@ -46,7 +46,6 @@ struct Running {
     ended: JoinHandle<Drained>,
     /// A request to `/held` arrived.
     arrived: Arc<Notify>,
-    /// Lets it continue.
     release: Arc<Notify>,
 }
 

@@ -55,7 +55,6 @@ impl Notary {
         Ok(Notary { store: store.clone(), signer, trusted, file })
     }
 
-    /// The signing key.
     pub const fn public_key(&self) -> [u8; 32] {
         self.signer.public_key()
     }

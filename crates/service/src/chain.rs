@@ -66,13 +66,10 @@ pub enum Pace {
 /// The engine's view of the chain, and a sandbox's additions to it.
 #[derive(Clone)]
 pub struct ChainSide {
-    /// The configuration.
     pub config: Arc<ChainConfig>,
-    /// The chain.
     pub chain: Arc<dyn Chain>,
-    /// The tenants' keys.
+    /// Signs with the tenants' keys.
     pub signer: Arc<dyn ChainSigner>,
-    /// The tenants' contracts.
     pub contracts: Arc<dyn Contracts>,
     /// The built-in chain, if it is used.
     pub embedded: Option<BuiltInChain>,

@@ -32,7 +32,6 @@ const SHOWN: [(&str, &str); 7] = [
     ("Gas price (wei)", "effectiveGasPrice"),
 ];
 
-/// The routes.
 pub(super) fn router(chain: BuiltInChain) -> Router {
     Router::new()
         .route("/", post(rpc))

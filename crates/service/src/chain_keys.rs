@@ -22,7 +22,7 @@ use store::Tenant;
 use super::chain::by_tag;
 use config::{Config, KEK_BYTES, KeySource, TenantEntry, create_key_file};
 
-/// Timeout for AWS.
+/// How long a connection to AWS may take.
 const KMS_CONNECT: Duration = Duration::from_secs(3);
 const KMS_ANSWER: Duration = Duration::from_secs(10);
 

@@ -12,7 +12,6 @@ use tokio::time::{Instant, sleep, sleep_until};
 /// Maximum sleep between two reads of the clock, so that advancing it wakes sleepers.
 const NAP_MAX: Span = Span::millis(250);
 
-/// The machine's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WallClock;
 
@@ -39,7 +38,6 @@ impl BusinessClock {
         Span(self.ahead_us.load(Ordering::Relaxed))
     }
 
-    /// Advances the clock.
     pub fn advance(&self, span: Span) {
         self.ahead_us.fetch_add(span.0.max(0), Ordering::Relaxed);
     }

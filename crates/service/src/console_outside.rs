@@ -200,7 +200,6 @@ impl Outside for Server {
     }
 }
 
-/// The simulated parties.
 struct Tools {
     payments: Payments,
     bank: Arc<SandboxApi>,

@@ -29,12 +29,11 @@ pub enum WrongDatabase {
         here.name()
     )]
     OtherKeys {
-        /// Their number.
+        /// Number of these access keys.
         count: u64,
         /// The environment of this service.
         here: Environment,
     },
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -72,24 +72,21 @@ pub enum Role {
 
 /// A service that is ready and serving.
 pub struct Service {
-    /// Its address.
     pub address: SocketAddr,
     /// The API URL that tokens must name.
     pub public_url: String,
     /// The payment service itself.
     pub payments: Payments,
-    /// The business clock.
     pub clock: BusinessClock,
     /// The simulated bank, if there is one.
     pub bank: Option<Arc<SimulatedBank>>,
-    /// The wallet service.
     pub wallets: Wallets,
     /// The chain of the wallets, if they are enabled.
     pub chain: Option<ChainSide>,
     stop: watch::Sender<bool>,
     tasks: Vec<Task>,
     serving: JoinHandle<()>,
-    /// Dropped last.
+    /// Dropped after the fields above it.
     _engine_room: EngineRoom,
     _only_worker: Option<OnlyWorker>,
 }
@@ -122,13 +119,11 @@ fn sign_audit_log(
 
 /// How to start a service.
 pub struct Start<'a> {
-    /// The configuration.
     pub config: &'a Config,
     /// Directory of this installation's files.
     pub data_dir: &'a Path,
     /// The listening socket, already bound so that its port is known.
     pub listener: TcpListener,
-    /// Its role.
     pub role: Role,
     /// The metrics for `/metrics`.
     pub metrics: Exposition,

@@ -22,11 +22,8 @@ use crate::telemetry::Exposition;
 
 /// The sources of the answers.
 pub struct Ops {
-    /// The payment service.
     pub payments: Payments,
-    /// The metrics.
     pub metrics: Exposition,
-    /// The sanction lists.
     pub lists: Arc<ListBook>,
     /// Whether the service is stopping.
     pub stopping: watch::Receiver<bool>,

@@ -114,7 +114,6 @@ fn sandbox(parts: &Parts<'_>, api: &Arc<Api>) -> Option<(Arc<SandboxApi>, Option
     Some((SandboxApi::of(parts, gate), chain))
 }
 
-/// The operator console.
 fn console_routes(
     parts: &Parts<'_>,
     sandbox: Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)>,

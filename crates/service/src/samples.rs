@@ -23,11 +23,11 @@ const PAID_MINOR: i64 = 25_000_000;
 /// The subjects of sample events.
 #[derive(Clone, Debug)]
 pub struct Whom {
-    /// `payment_request_id`
+    /// Member `payment_request_id` of the events.
     pub request: PaymentRequestId,
-    /// `wallet_id`
+    /// Member `wallet_id` of the events.
     pub wallet: WalletId,
-    /// `customer_id`
+    /// Member `customer_id` of the events.
     pub customer: String,
 }
 
@@ -41,11 +41,11 @@ impl Whom {
 /// One event, as sent.
 #[derive(Clone, Debug)]
 pub struct Sample {
-    /// `event_id`, and `webhook-id`.
+    /// The `event_id`, also sent as `webhook-id`.
     pub id: String,
     /// The path below the endpoint's base.
     pub path: String,
-    /// The envelope.
+    /// The envelope, as sent in the webhook's body.
     pub body: Vec<u8>,
 }
 

@@ -58,7 +58,6 @@ impl Manner {
     }
 }
 
-/// The sender.
 #[derive(Clone)]
 pub struct Sender {
     wallets: Wallets,

@@ -13,10 +13,10 @@ const ENV_WATCHDOG_US: &str = "WATCHDOG_USEC";
 /// The process that the watchdog is meant for.
 const ENV_WATCHDOG_PID: &str = "WATCHDOG_PID";
 
-/// A notification.
+/// A notification for the service manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// Requests are served.
+    /// The service accepts requests.
     Ready,
     /// New requests are rejected; those in flight are finished.
     Stopping,
@@ -63,7 +63,6 @@ impl ServiceManager {
         }
     }
 
-    /// Sends a notification.
     pub fn tell(&self, news: News) {
         let Some((socket, address)) = &self.socket else { return };
         if let Err(error) = socket.send_to_addr(news.text().as_bytes(), address) {

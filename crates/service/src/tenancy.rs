@@ -47,7 +47,6 @@ impl KeyService {
 /// A new key, which is shown only once.
 #[derive(Clone)]
 pub struct IssuedKey {
-    /// ACCESS KEY.
     pub access_key: String,
     /// SECRET KEY: its text's own bytes are the HS256 key.
     pub secret_key: String,

@@ -39,15 +39,11 @@ const DIRECTORY_POLL: Span = Span::millis(100);
 
 /// The context, with everything that must be kept alive or fresh beside it.
 pub struct Surroundings {
-    /// The engine's context.
     pub world: Arc<World>,
-    /// The business clock.
     pub clock: BusinessClock,
     /// The simulated bank behind simulated rails.
     pub bank: Option<SimulatedBank>,
-    /// Refreshes the rates.
     pub rates: FreshRates,
-    /// The sanction lists.
     pub lists: Arc<ListBook>,
     /// HTTP client for rates and lists.
     pub http: reqwest::Client,
@@ -59,15 +55,12 @@ pub struct Surroundings {
 pub struct Ground<'a> {
     /// Parent directory of the simulated parties' data.
     pub data_dir: &'a Path,
-    /// The business clock.
     pub clock: BusinessClock,
     /// Behaviour of the simulated bank.
     pub behaviour: Behaviour,
     /// Storage of last good copies of the sanction lists; `None` = none are kept.
     pub store: Option<&'a Store>,
-    /// The existing tenants.
     pub tenants: &'a [Tenant],
-    /// The API URL.
     pub public_url: &'a str,
 }
 
@@ -76,7 +69,7 @@ pub struct Ground<'a> {
 pub enum FreshRates {
     /// Walks or stays by itself.
     Embedded(Arc<SandboxRates>),
-    /// Fetched from sources.
+    /// Fetched from the configured sources.
     Live(Arc<LiveRates>),
 }
 

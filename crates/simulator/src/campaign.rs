@@ -26,7 +26,7 @@ const SEEDS: &str = include_str!("../seeds.txt");
 /// What a campaign found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Findings {
-    /// Schedules that ran.
+    /// Number of schedules that ran.
     pub schedules: u64,
     /// Violations of all of them.
     pub violations: u64,
@@ -34,21 +34,19 @@ pub struct Findings {
     pub crashes: u64,
     /// Whole days of simulated time.
     pub simulated_days: u64,
-    /// Accepted payments.
+    /// Number of accepted payments.
     pub payments: u64,
-    /// Deposits.
     pub deposits: u64,
-    /// Exchange orders.
     pub orders: u64,
     /// Webhooks that receivers have got.
     pub webhooks: u64,
     /// How often the newest blocks of a chain were replaced.
     pub reorganisations: u64,
-    /// Sweeps to treasuries.
+    /// Number of sweeps to treasuries.
     pub sweeps: u64,
     /// Schedules with wallets in them.
     pub schedules_with_wallets: u64,
-    /// Faults that happened.
+    /// Number of faults that happened.
     pub faults: u64,
     /// Schedules that ran with faults.
     pub schedules_with_faults: u64,
@@ -76,9 +74,9 @@ impl Findings {
 pub struct Plan {
     /// The first seed after those that failed once.
     pub first: u64,
-    /// How long.
+    /// How long the campaign runs.
     pub time: Duration,
-    /// Schedules at most.
+    /// Maximum number of schedules.
     pub schedules_max: u64,
     /// Which of them; a bug is looked for in all seeds that can show it.
     pub about: About,

@@ -27,28 +27,24 @@ pub enum Fault {
     Commit {
         /// Which commit of the schedule, from 0.
         nth: u32,
-        /// What happens.
         how: CommitFault,
     },
     /// At a pay-out message to a rail.
     Message {
         /// Which message of the schedule, from 0.
         nth: u32,
-        /// What happens.
         how: CallFault,
     },
     /// At an inquiry to a rail.
     Inquiry {
         /// Which inquiry of the schedule, from 0.
         nth: u32,
-        /// What happens.
         how: CallFault,
     },
     /// At a page of reports.
     Page {
         /// Which page of the schedule, from 0.
         nth: u32,
-        /// What happens.
         how: PageFault,
     },
     /// A client never gets its answer.
@@ -62,26 +58,23 @@ pub enum Fault {
         after: Write,
         /// Which such write of the schedule, from 0.
         nth: u32,
-        /// For how long.
+        /// How long the node stands still.
         span: Span,
     },
     /// A node is killed.
     Kill {
-        /// Which.
         node: NodeNumber,
         /// How long after the start.
         after: Span,
     },
     /// A node is asked to stop, and killed after its grace period.
     Stop {
-        /// Which.
         node: NodeNumber,
         /// How long after the start.
         after: Span,
     },
     /// A node's clock is wrong.
     Skew {
-        /// Which.
         node: NodeNumber,
         /// How far ahead it is.
         span: Span,
@@ -92,7 +85,7 @@ pub enum Fault {
         rail: usize,
         /// How long after the start.
         after: Span,
-        /// For how long.
+        /// How long the rail is down.
         span: Span,
     },
     /// The bank reports some settlements after what followed them, and some things twice.
@@ -106,25 +99,25 @@ pub enum Fault {
     Reorg {
         /// How long after the start.
         after: Span,
-        /// How many.
+        /// How many blocks are replaced.
         depth: u64,
         /// How long the second node stays on the old ones.
         noticed_after: Span,
     },
-    /// Gas is dear.
+    /// Gas costs more than usual.
     FeeSpike {
         /// How long after the start.
         after: Span,
-        /// For how long.
+        /// How long the prices stay high.
         span: Span,
-        /// How much dearer.
+        /// Factor by which prices rise.
         factor: u64,
     },
     /// The chain's first node is behind.
     FirstNodeLags {
         /// How long after the start.
         after: Span,
-        /// For how long.
+        /// How long the node lags.
         span: Span,
         /// By how many blocks.
         blocks: u64,
@@ -133,7 +126,7 @@ pub enum Fault {
     SecondNodeLags {
         /// How long after the start.
         after: Span,
-        /// For how long.
+        /// How long the node lags.
         span: Span,
         /// By how many blocks.
         blocks: u64,
@@ -142,7 +135,7 @@ pub enum Fault {
     ChainDown {
         /// How long after the start.
         after: Span,
-        /// For how long.
+        /// How long the nodes are down.
         span: Span,
     },
     /// A coin's issuer pauses it.
@@ -151,21 +144,18 @@ pub enum Fault {
         coin: usize,
         /// How long after the start.
         after: Span,
-        /// For how long.
+        /// How long the coin is paused.
         span: Span,
     },
     /// At a question to a node of the chain.
     Question {
         /// Which question of the schedule, from 0.
         nth: u32,
-        /// What happens.
         how: CallFault,
     },
-    /// At a broadcast.
     Broadcast {
         /// Which broadcast of the schedule, from 0.
         nth: u32,
-        /// What happens.
         how: CallFault,
     },
     /// A node forgets a transaction that it has accepted.
@@ -173,25 +163,21 @@ pub enum Fault {
         /// Which accepted one of the schedule, from 0.
         nth: u32,
     },
-    /// At a signature.
+    /// At a request for a signature.
     Sign {
         /// Which signature of the schedule, from 0.
         nth: u32,
-        /// What happens.
         how: CallFault,
     },
-    /// At a webhook.
     Webhook {
         /// Which try of the schedule, from 0.
         nth: u32,
-        /// What happens.
         how: WebhookFault,
     },
     /// The bank of a rail has a dialect of its own, from the start to the end of the schedule.
     Dialect {
         /// Which rail, by its place in the installation.
         rail: usize,
-        /// Its dialect.
         dialect: Dialect,
     },
     /// One of the two RPC endpoints of the port `Chain` does not serve as it should.
@@ -200,25 +186,23 @@ pub enum Fault {
         which: usize,
         /// How long after the start.
         after: Span,
-        /// For how long.
+        /// How long the endpoint misbehaves.
         span: Span,
-        /// What it does.
         how: EndpointFault,
     },
     /// The server of a sanction list does not serve it as it should.
     Lists {
-        /// Which list.
+        /// Index of the sanction list's source.
         source: usize,
         /// How long after the start.
         after: Span,
-        /// For how long.
+        /// How long the server misbehaves.
         span: Span,
-        /// What it does.
         how: ListFault,
     },
 }
 
-/// Who wrote.
+/// The part of the node that wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Write {
     /// A worker: it took jobs.
@@ -264,7 +248,7 @@ pub enum CallFault {
 /// What happens at a page of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageFault {
-    /// It is lost.
+    /// The page is lost on the way.
     Lose,
     /// The node dies with the page in its hands.
     Crash,
@@ -353,7 +337,7 @@ fn draw_call(random: &mut Random) -> CallFault {
     }
 }
 
-/// What is counted.
+/// The kinds of calls that are counted.
 #[derive(Clone, Copy, Debug)]
 enum Count {
     Commit,

@@ -20,7 +20,7 @@ use engine::world::Tuning;
 
 use crate::random::Random;
 
-/// Where payments go.
+/// Destination countries of the payments.
 pub const COUNTRIES: [Country; 2] = [Country::Pak, Country::Ind];
 /// How long a quote holds.
 pub const QUOTE_TTL: Span = Span::secs(30);
@@ -30,7 +30,7 @@ pub const NAME_IN_REVIEW: &str = "Review Samplekhan";
 pub const NAME_LISTED: &str = "Listed Samplekhan";
 /// A party who is on no list in the beginning.
 pub const NAME_FURTHER: &str = "Zubaida Furtherwala";
-/// 2026-11-21T07:00:00Z
+/// Schedules start at 2026-11-21T07:00:00Z.
 pub const START: Timestamp = Timestamp(1_795_244_400_000_000);
 
 /// A rail and whether it recognises repetitions.

@@ -7,7 +7,6 @@ use crate::schedule::{self, Report};
 /// A failure with no more faults than it needs.
 #[derive(Debug)]
 pub struct Failure {
-    /// The seed.
     pub seed: u64,
     /// The faults without which it does not fail.
     pub faults: Vec<Fault>,

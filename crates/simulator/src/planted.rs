@@ -18,11 +18,10 @@ const SCHEDULES_MAX: u64 = 5_000;
 /// What came of one planted bug.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Hunt {
-    /// The bug.
     pub bug: &'static str,
     /// Whether it was found.
     pub found: bool,
-    /// By which seed.
+    /// The seed that found it.
     pub seed: Option<u64>,
     /// After how many schedules.
     pub schedules: u64,

@@ -19,7 +19,7 @@ impl Random {
         random
     }
 
-    /// 64 random bits.
+    /// Draws 64 random bits.
     #[expect(clippy::should_implement_trait, reason = "not an iterator: it never ends")]
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -53,7 +53,7 @@ impl Random {
 
 /// First state and prime of FNV-1a, 64 bits.
 pub const FNV_OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-/// See [`FNV_OFFSET`].
+/// Belongs to [`FNV_OFFSET`]: the prime of FNV-1a.
 pub const FNV_PRIME: u64 = 0x0100_0000_01b3;
 
 /// A stream that several parts draw from.
@@ -66,7 +66,6 @@ impl SharedRandom {
         SharedRandom(Mutex::new(Random::stream(seed, name)))
     }
 
-    /// Draws.
     pub fn with<T>(&self, draw: impl FnOnce(&mut Random) -> T) -> T {
         draw(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

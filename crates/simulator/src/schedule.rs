@@ -68,7 +68,7 @@ impl fmt::Display for Played {
 /// What came of a schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// What was wrong.
+    /// The violations that were found.
     pub violations: Vec<String>,
     /// How often a node was killed.
     pub crashes: u32,
@@ -76,7 +76,7 @@ pub struct Report {
     pub fired: usize,
     /// How much time went by in it.
     pub simulated: Span,
-    /// What was played.
+    /// Counts of what was played.
     pub played: Played,
     /// Hash of everything that happened.
     pub hash: u64,

@@ -47,9 +47,7 @@ impl About {
 /// Which services a schedule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Services {
-    /// Payments.
     pub payments: bool,
-    /// Wallets.
     pub wallets: bool,
 }
 

@@ -100,7 +100,6 @@ pub fn policy() -> TenantPolicy {
     }
 }
 
-/// A tenant's program.
 pub fn caller(tenant: TenantId) -> Caller {
     Caller { tenant, policy: Arc::new(policy()) }
 }

@@ -117,11 +117,9 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
 /// A role as known to its holder, see [`Store::lease_role`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldRole {
-    /// Its name.
     pub name: String,
-    /// Its owner.
     pub owner: String,
-    /// The owner's fence.
+    /// The fence of the current owner.
     pub fence: i64,
 }
 

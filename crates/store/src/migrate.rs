@@ -11,7 +11,6 @@ use crate::driver::{Driver, Running, postgres, sqlite};
 use crate::error::{DbError, StoreError};
 use crate::sql::{Dialect, Stmt, statement};
 
-/// An embedded migration.
 struct Migration {
     version: i64,
     name: &'static str,

@@ -58,7 +58,6 @@ macro_rules! need {
 }
 
 need! {
-    /// Quotes.
     quotes: QuoteId,
     /// Payments, each with its job and its attempts.
     payments: PaymentId,
@@ -70,7 +69,6 @@ need! {
     external_ids: String,
     /// Counters of open quotes.
     open_quotes: Country,
-    /// Idempotency records.
     idempotency: IdempotencyKey,
     /// Wallets, each with its job.
     wallets: WalletId,
@@ -88,11 +86,9 @@ need! {
     exchanges: ExchangeId,
     /// Intents, each with its job.
     intents: IntentId,
-    /// Sweeps.
     sweeps: SweepId,
     /// Our transactions, each with its job and its signed attempts.
     chain_txs: ChainTxId,
-    /// Signer addresses.
     signers: Address,
     /// Accounts of one request or wallet; all others are loaded with their tenant.
     accounts: AccountCode,

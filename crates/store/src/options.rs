@@ -13,12 +13,10 @@ use secrecy::SecretBox;
 pub const WRITERS_DEFAULT: usize = 4;
 /// Default number of read-only connections.
 pub const READERS_DEFAULT: usize = 4;
-/// Default statement timeout.
 pub const STATEMENT_TIMEOUT_DEFAULT: Span = Span::secs(10);
 
 /// A source of random bytes.
 pub trait Entropy: Send + Sync {
-    /// Fills `bytes`.
     fn fill(&self, bytes: &mut [u8]);
 }
 
@@ -45,7 +43,7 @@ pub enum FaultPoint {
 /// The fault at a [`FaultPoint`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultAction {
-    /// Nothing.
+    /// No fault: the commit proceeds.
     Proceed,
     /// Before the commit: it is rolled back and the caller receives `Unavailable`.
     FailBefore,
@@ -74,9 +72,8 @@ pub struct Options {
     pub entropy: Arc<dyn Entropy>,
     /// Writing connections (PostgreSQL; SQLite has one).
     pub writers: usize,
-    /// Read-only connections.
+    /// Number of read-only connections.
     pub readers: usize,
-    /// Statement timeout.
     pub statement_timeout: Span,
     /// Runtime for connections to PostgreSQL; `None` = the one that first uses them.
     pub connections: Option<tokio::runtime::Handle>,

@@ -32,9 +32,8 @@ type KeyId = [u8; KEY_ID_BYTES];
 /// The place of a sealed value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
-    /// The owning tenant.
     pub(crate) tenant: TenantId,
-    /// `table.column`
+    /// The column as `table.column`.
     pub(crate) column: &'static str,
     /// The row's key within the tenant.
     pub(crate) row: &'a [u8],
@@ -58,7 +57,7 @@ struct Kek {
 
 /// Seals and opens values.
 pub(crate) struct Vault {
-    /// The latest first.
+    /// The latest key comes first.
     keys: Vec<Kek>,
     entropy: Arc<dyn Entropy>,
     ciphers: RwLock<HashMap<(KeyId, TenantId), Arc<Aes256GcmSiv>>>,

@@ -57,7 +57,6 @@ struct Inner {
     noting: Mutex<()>,
 }
 
-/// A committed batch.
 #[derive(Debug)]
 pub struct Committed {
     /// The instant of its decision, on the store's clock.

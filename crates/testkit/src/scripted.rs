@@ -10,19 +10,15 @@ use axum::http::{HeaderMap, Response, StatusCode, Uri};
 
 /// An access key in the service's format.
 pub const ACCESS_KEY: &str = "demo-test_pay-Q1T9sVb0eXgmQ1T9sVb0eXgmQ1T9sVb0";
-/// Its secret key.
 pub const SECRET_KEY: &str = "c2VjcmV0";
 
-/// One received request.
 #[derive(Clone, Debug)]
 pub struct Asked {
     /// Path of its URL.
     pub path: String,
     /// Query of its URL, without the question mark.
     pub query: String,
-    /// Headers.
     pub headers: HeaderMap,
-    /// Body.
     pub body: Vec<u8>,
 }
 
@@ -44,7 +40,7 @@ struct Script {
 #[derive(Clone, Debug)]
 pub struct Scripted {
     script: Arc<Mutex<Script>>,
-    /// `http://127.0.0.1:port`
+    /// Of the form `http://127.0.0.1:port`.
     pub base_url: String,
 }
 

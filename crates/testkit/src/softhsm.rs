@@ -39,9 +39,9 @@ const PKCS8_HEAD: [u8; 32] = [
 
 /// A token with keys.
 pub struct Token {
-    /// SoftHSM2's library.
+    /// Path of the SoftHSM2 library.
     pub module: PathBuf,
-    /// Value for [`ENV_CONFIG`].
+    /// Value of the variable [`ENV_CONFIG`].
     pub config: PathBuf,
 }
 

@@ -24,13 +24,12 @@ pub enum Effort {
 
 /// A program to be packaged.
 pub struct Release {
-    /// The program.
     pub binary: PathBuf,
-    /// `x.y.z`
+    /// Of the form `x.y.z`.
     pub version: String,
-    /// Seconds since 1970.
+    /// In seconds since 1970-01-01 UTC.
     pub epoch: u64,
-    /// Its shared libraries.
+    /// Shared libraries that the program needs.
     pub libraries: Vec<String>,
     /// The newest version of glibc that it requires, as (2, minor).
     pub glibc: (u32, u32),
@@ -151,7 +150,7 @@ pub fn checksums(files: &[PathBuf]) -> anyhow::Result<String> {
     Ok(lines.concat())
 }
 
-/// Hexadecimal digits.
+/// Encodes the bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::new(), |mut text, byte| {
         // Writing to a String cannot fail.

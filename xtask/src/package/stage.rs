@@ -9,16 +9,14 @@ use anyhow::Context as _;
 use super::release::{Release, run, strip};
 use crate::sbom;
 
-/// A world-readable file.
+/// Mode bits of a world-readable file.
 pub const DATA: u32 = 0o644;
-/// A program.
 pub const PROGRAM: u32 = 0o755;
 
 /// A directory that is deleted on drop.
 pub struct Stage<'a> {
     dir: tempfile::TempDir,
     root: &'a Path,
-    /// What is packaged.
     pub release: &'a Release,
 }
 
@@ -30,7 +28,6 @@ impl<'a> Stage<'a> {
         Ok(stage)
     }
 
-    /// Its path.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -48,7 +45,6 @@ impl<'a> Stage<'a> {
         mode(&path, bits)
     }
 
-    /// Writes a file.
     pub fn write(&self, to: &str, bytes: impl AsRef<[u8]>, bits: u32) -> anyhow::Result<()> {
         let path = self.place(to)?;
         std::fs::write(&path, bytes).with_context(|| path.display().to_string())?;

@@ -28,7 +28,6 @@ pub struct Dependency {
 
 #[derive(Debug)]
 pub struct Manifest {
-    /// The package's name.
     pub name: String,
     pub dependencies: Vec<Dependency>,
 }

@@ -39,7 +39,6 @@ fn check_line(path: &str, line: usize, text: &str) -> Option<Finding> {
     (marked && !names_record(text)).then(|| Finding::new(path, line, RULE, message))
 }
 
-/// `ADR-12`, `ADR 0012`.
 fn names_record(text: &str) -> bool {
     let after = text.match_indices("ADR").map(|(at, found)| &text[at + found.len()..]);
     after.into_iter().any(|rest| {

@@ -157,7 +157,7 @@ proptest! {
         prop_assert!(word_at(&bytes, count).is_none() || bytes.len() >= (count + 1) * WORD_BYTES);
     }
 
-    /// Decoding reverses encoding.
+    /// Decoding the encoded values returns them.
     #[test]
     fn numbers_texts_and_addresses_come_back(number: u64, bytes: [u8; 20], text in "[ -~]{0,80}") {
         let input = Input::default().number(u128::from(number)).address(&Address(bytes)).finish();

@@ -42,7 +42,6 @@ pub(super) struct Entry {
     pub(super) outputs: Vec<Parameter>,
 }
 
-/// One parameter.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Parameter {
     #[serde(rename = "type")]

@@ -5,7 +5,7 @@ use domain::chain::vault;
 
 const BYTES: usize = 256;
 
-/// 2,048 bits.
+/// The 2,048 bits of a block's log filter.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Bloom(Box<[u8; BYTES]>);
 

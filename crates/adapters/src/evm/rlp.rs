@@ -32,7 +32,6 @@ impl List {
         self.bytes(trimmed(word))
     }
 
-    /// Adds a list.
     pub(super) fn list(mut self, list: List) -> List {
         self.0.extend(list.finish());
         self

@@ -9,20 +9,16 @@ use super::signers::Signature;
 /// The type byte of EIP-1559.
 const TYPE: u8 = 2;
 
-/// An unsigned transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transaction {
-    /// EIP-155 chain id.
+    /// The chain id of EIP-155.
     pub chain_id: u64,
-    /// The signer's nonce.
     pub nonce: u64,
-    /// The gas price.
     pub fees: Fees,
-    /// Gas limit.
     pub gas_limit: u64,
     /// The account that it calls or pays; `None` = it creates a contract.
     pub to: Option<Address>,
-    /// Value in wei.
+    /// Amount of ether, in wei.
     pub value: u128,
     /// Call data, or creation code.
     pub data: Vec<u8>,

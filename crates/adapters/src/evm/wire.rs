@@ -14,7 +14,7 @@ pub(super) struct Header {
     number: Hex<u64>,
     hash: Hex<BlockHash>,
     parent_hash: Hex<BlockHash>,
-    /// Seconds since 1970.
+    /// In seconds since 1970-01-01 UTC.
     timestamp: Hex<u32>,
     /// Absent or of another length on chains without blooms.
     #[serde(default)]
@@ -48,7 +48,6 @@ pub(super) struct Log {
     pub(super) removed: bool,
 }
 
-/// A transaction receipt.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TxReceipt {
@@ -60,7 +59,7 @@ pub(super) struct TxReceipt {
     pub(super) logs: Vec<Log>,
 }
 
-/// `eth_feeHistory`
+/// The result of `eth_feeHistory`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct FeeHistory {

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq as _;
 use super::keys::Algorithm;
 use super::{Settings, refused, told};
 
-/// Maximum clock skew.
+/// Maximum difference between the provider's clock and ours.
 const LEEWAY_S: i64 = 60;
 /// Maximum age of a token that was issued for a code redeemed just now.
 const AGE_MAX_S: i64 = 600;
@@ -28,7 +28,6 @@ pub(super) struct IdToken<'a> {
     claims: Vec<u8>,
 }
 
-/// The expected values.
 pub(super) struct Expected<'a> {
     pub(super) settings: &'a Settings,
     pub(super) nonce: &'a str,

@@ -26,11 +26,11 @@ const UNCOMPRESSED: u8 = 4;
 pub(super) enum Algorithm {
     /// RSA, PKCS #1 v1.5, SHA-256: supported by every provider.
     Rs256,
-    /// RSA, PSS, SHA-256.
+    /// RSA with PSS padding and SHA-256.
     Ps256,
     /// ECDSA on P-256, SHA-256.
     Es256,
-    /// Ed25519.
+    /// With the curve Ed25519.
     EdDsa,
 }
 
@@ -67,7 +67,6 @@ pub(super) enum KeyFault {
     Wrong,
 }
 
-/// A public key.
 #[derive(Debug)]
 enum Material {
     Rsa { n: Vec<u8>, e: Vec<u8> },

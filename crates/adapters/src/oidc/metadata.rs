@@ -13,9 +13,9 @@ const WELL_KNOWN: &str = "/.well-known/openid-configuration";
 /// Client authentication at the token endpoint (RFC 6749, section 2.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ClientAuthentication {
-    /// `client_secret_basic`
+    /// `client_secret_basic`: in the header `Authorization`.
     Basic,
-    /// `client_secret_post`
+    /// `client_secret_post`: in the request's body.
     Post,
 }
 

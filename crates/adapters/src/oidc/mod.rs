@@ -41,7 +41,6 @@ const TOLD_MAX_CHARS: usize = 200;
 pub struct Settings {
     /// The issuer, exactly as the provider writes it.
     pub issuer: String,
-    /// The client id.
     pub client_id: String,
     /// The client secret; `None` = a public client, protected by PKCE alone.
     pub client_secret: Option<SecretString>,

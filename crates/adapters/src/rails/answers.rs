@@ -23,7 +23,7 @@ pub(super) enum Delivery {
     Taken,
     /// No byte left this machine.
     NotSent(String),
-    /// Any other outcome.
+    /// Any other outcome: it has to be inquired.
     Unclear(String),
 }
 

@@ -67,7 +67,7 @@ impl HttpsTransport {
         Ok(HttpsTransport { client, payments, inquiries, reports, report_timeout })
     }
 
-    /// Sends a pain.001.
+    /// Sends a pain.001 to `/payments`.
     pub(super) async fn pay(&self, message: Message) -> Delivery {
         let request =
             self.client.post(self.payments.clone()).header(IDEMPOTENCY_HEADER, &message.id);
@@ -91,7 +91,7 @@ impl HttpsTransport {
         }
     }
 
-    /// Sends a pacs.028.
+    /// Sends a pacs.028 to `/inquiries`.
     pub(super) async fn inquire(&self, message: Message) -> Delivery {
         let request =
             self.client.post(self.inquiries.clone()).header(CONTENT_TYPE, XML).body(message.xml);

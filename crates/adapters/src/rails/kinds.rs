@@ -7,7 +7,7 @@ pub(super) enum Kind {
     Pain002,
     /// pacs.002: the status of an interbank payment.
     Pacs002,
-    /// pacs.004: returned payments.
+    /// pacs.004: the return of payments.
     Pacs004,
     /// camt.029: the outcome of an investigation or a cancellation request.
     Camt029,
@@ -30,12 +30,12 @@ const KINDS: [(Kind, &str, &str); 7] = [
 ];
 
 impl Kind {
-    /// `pain.002`
+    /// The message's name, as in `pain.002`.
     pub(super) fn name(self) -> &'static str {
         KINDS.iter().find(|(kind, ..)| *kind == self).map_or("", |(_, name, _)| name)
     }
 
-    /// `CstmrPmtStsRpt`
+    /// The message's element, as in `CstmrPmtStsRpt`.
     pub(super) fn element(self) -> &'static str {
         KINDS.iter().find(|(kind, ..)| *kind == self).map_or("", |(.., element)| element)
     }
@@ -44,9 +44,7 @@ impl Kind {
 /// The kind of a message according to its namespace and first element.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum MessageName {
-    /// A supported kind.
     Known(Kind),
-    /// Any other kind.
     Other(String),
 }
 

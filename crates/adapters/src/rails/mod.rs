@@ -56,15 +56,13 @@ pub struct OurSide {
 /// A rail over HTTPS.
 #[derive(Clone, Debug)]
 pub struct HttpsConfig {
-    /// The rail.
     pub rail: RailId,
     /// Base URL; `/payments`, `/inquiries` and `/reports` are appended.
     pub url: String,
     /// Sent as `Authorization: Bearer …`.
     pub bearer: Option<SecretString>,
-    /// The debtor.
+    /// The account that payouts are debited from.
     pub ours: OurSide,
-    /// Connect timeout.
     pub connect_timeout: Duration,
     /// Timeout for a complete answer, including the connection.
     pub request_timeout: Duration,
@@ -75,11 +73,10 @@ pub struct HttpsConfig {
 /// A rail over files.
 #[derive(Clone, Debug)]
 pub struct DirectoryConfig {
-    /// The rail.
     pub rail: RailId,
     /// The shared directory, with `out` (outgoing) and `in` (the bank's files). Created if missing.
     pub dir: PathBuf,
-    /// The debtor.
+    /// The account that payouts are debited from.
     pub ours: OurSide,
     /// Names of the bank's files, as case-insensitive patterns of `*` and `?`.
     pub report_files: Vec<String>,
@@ -92,34 +89,16 @@ pub struct DirectoryConfig {
 pub enum SetupError {
     /// The URL does not parse, is not http(s), or carries a query, a fragment or credentials.
     #[error("rail {rail}: url: must be an http(s) URL without credentials, query and fragment")]
-    Url {
-        /// The rail.
-        rail: RailId,
-    },
+    Url { rail: RailId },
     /// The token contains characters that an HTTP header cannot carry.
     #[error("rail {rail}: bearer: is not a valid header value")]
-    Bearer {
-        /// The rail.
-        rail: RailId,
-    },
+    Bearer { rail: RailId },
     /// The HTTP client could not be built.
     #[error("rail {rail}: HTTP client")]
-    Client {
-        /// The rail.
-        rail: RailId,
-        /// The cause.
-        source: reqwest::Error,
-    },
+    Client { rail: RailId, source: reqwest::Error },
     /// A directory is missing and cannot be created.
     #[error("rail {rail}: directory {}", path.display())]
-    Directory {
-        /// The rail.
-        rail: RailId,
-        /// The directory.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
+    Directory { rail: RailId, path: PathBuf, source: std::io::Error },
 }
 
 /// One ISO 20022 rail over either transport.
@@ -207,10 +186,8 @@ impl Rail for IsoRail {
     }
 }
 
-/// An outgoing message.
 struct Message {
     /// Its MsgId, at most 35 characters of `[0-9a-f-]`.
     id: String,
-    /// The document.
     xml: String,
 }

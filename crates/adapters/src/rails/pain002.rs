@@ -14,7 +14,6 @@ const QUIET: [&str; 3] = ["RCVD", "PDNG", "PATC"];
 /// Some of the transactions are rejected: the list names them.
 const PARTLY: &str = "PART";
 
-/// Parses a pain.002.
 pub(super) fn read(body: &Element, statement: &mut Statement) {
     let group = body.child("OrgnlGrpInfAndSts");
     let of_group = Status::of(group, "GrpSts");

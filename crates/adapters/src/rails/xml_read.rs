@@ -27,7 +27,6 @@ const MAX_DECLARATION_BYTES: usize = 256;
 /// Why a document cannot be parsed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum XmlError {
-    /// Too large.
     #[error("is larger than {MAX_MESSAGE_BYTES} bytes")]
     TooLarge,
     /// Declared in an unknown encoding.
@@ -36,19 +35,16 @@ pub(super) enum XmlError {
     /// A document type, which could define entities.
     #[error("has a DOCTYPE")]
     Doctype,
-    /// Too deep.
     #[error("is nested deeper than {MAX_DEPTH_ELEMENTS} elements")]
     TooDeep,
-    /// Too many elements.
     #[error("has more than {MAX_ELEMENTS} elements")]
     TooManyElements,
-    /// Too many attributes.
     #[error("has an element with more than {MAX_ATTRIBUTES} attributes")]
     TooManyAttributes,
     /// An entity that is not predefined.
     #[error("has an undefined entity")]
     Entity,
-    /// Not well-formed.
+    /// Not well-formed XML, with the parser's error.
     #[error("is not well-formed XML: {0}")]
     Malformed(String),
 }
@@ -64,7 +60,7 @@ impl XmlError {
 pub(super) struct Element {
     pub(super) name: String,
     pub(super) text: String,
-    /// The attribute `Ccy`.
+    /// The attribute `Ccy` of an amount.
     pub(super) currency: Option<String>,
     pub(super) children: Vec<Element>,
 }
@@ -91,7 +87,7 @@ impl Element {
     }
 }
 
-/// A message.
+/// A message and its kind.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Document {
     /// Its kind according to its namespace.
@@ -201,7 +197,7 @@ struct Builder {
     /// Number of open elements, in and outside messages.
     depth: usize,
     elements: usize,
-    /// The current message.
+    /// The message that is being read.
     open: Option<Open>,
     found: Documents,
 }

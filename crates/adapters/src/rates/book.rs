@@ -31,7 +31,6 @@ pub enum RateSource {
     /// A JSON document over https (plain http to this machine only). Credentials, if needed, are
     /// headers of the provided client.
     Http {
-        /// The address.
         url: String,
         /// The locations of the values in the document.
         shape: JsonShape,
@@ -56,31 +55,24 @@ impl RateSource {
 pub enum RateError {
     /// A file could not be read.
     #[error("{file}: {detail}")]
-    File {
-        /// The file.
-        file: String,
-        /// The system's error.
-        detail: String,
-    },
+    File { file: String, detail: String },
     /// A URL could not be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
     /// The content is not a valid sheet of rates.
     #[error("{origin}: {error}")]
     Sheet {
-        /// File or address.
+        /// The path or URL it was read from.
         origin: String,
-        /// What is wrong.
         error: SheetError,
     },
     /// The sheet is dated in the future.
     #[error("{origin}: {pair} is dated {as_of}, which is in the future")]
     Ahead {
-        /// File or address.
+        /// The path or URL it was read from.
         origin: String,
-        /// `BASE/QUOTE`.
+        /// The currency pair as `BASE/QUOTE`.
         pair: String,
-        /// Its date.
         as_of: Timestamp,
     },
 }

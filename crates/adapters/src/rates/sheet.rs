@@ -17,7 +17,6 @@ use domain::ports::Mid;
 /// Why a sheet was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SheetError {
-    /// A malformed document.
     #[error("{0}")]
     Form(String),
     /// A required member is missing.
@@ -25,26 +24,20 @@ pub enum SheetError {
     Missing(String),
     /// An unknown currency where a known one is required.
     #[error("{field}: {code:?} is not a currency of this service")]
-    Currency {
-        /// The field.
-        field: String,
-        /// The value.
-        code: String,
-    },
+    Currency { field: String, code: String },
     /// A rate that is not a number within the interface's bounds.
     #[error("{pair}: {text} {error}")]
     Number {
-        /// `BASE/QUOTE`.
+        /// The currency pair as `BASE/QUOTE`.
         pair: String,
         /// The text of the number.
         text: String,
-        /// The number's error.
         error: DecimalError,
     },
     /// A rate must be greater than zero.
     #[error("{pair}: a rate must be greater than zero")]
     NotPositive {
-        /// `BASE/QUOTE`.
+        /// The currency pair as `BASE/QUOTE`.
         pair: String,
     },
     /// A pair named twice.
@@ -165,7 +158,7 @@ fn rate(
     Ok(DirectRate { base, quote, mid: Mid { rate, as_of } })
 }
 
-/// `BASE/QUOTE`.
+/// Writes the pair as `BASE/QUOTE`.
 pub(super) fn pair(base: Currency, quote: Currency) -> String {
     format!("{}/{}", base.code(), quote.code())
 }

@@ -18,7 +18,6 @@ pub struct DirectRate {
     pub base: Currency,
     /// … is worth `mid.rate` units of this.
     pub quote: Currency,
-    /// Rate and time.
     pub mid: Mid,
 }
 

@@ -37,7 +37,6 @@ const SAMPLE: &str = include_str!("../../data/sanctions_sample.csv");
 /// The location of one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
-    /// A local file.
     File(PathBuf),
     /// A URL, https (plain http to this machine only).
     Http(String),
@@ -46,7 +45,6 @@ pub enum Location {
 /// One list: its documents (two for OFAC's CSV, one otherwise).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListSource {
-    /// Its documents.
     pub locations: Vec<Location>,
 }
 
@@ -72,13 +70,11 @@ impl ListSource {
 /// The last good copy of a list.
 #[derive(Clone, Debug)]
 pub struct KeptCopy {
-    /// The list's name.
     pub name: String,
     /// SHA-256 of its documents, in hexadecimal.
     pub digest: String,
     /// When it was read from its source.
     pub read_at: Timestamp,
-    /// Its documents.
     pub documents: Vec<Document>,
 }
 
@@ -117,12 +113,7 @@ pub fn user_agent() -> String {
 pub enum RefreshError {
     /// A file could not be read.
     #[error("{file}: {detail}")]
-    File {
-        /// The file.
-        file: String,
-        /// The system's error.
-        detail: String,
-    },
+    File { file: String, detail: String },
     /// A URL could not be fetched.
     #[error(transparent)]
     Fetch(#[from] FetchError),
@@ -134,9 +125,9 @@ pub enum RefreshError {
     Shrunk {
         /// Name of the list.
         list: String,
-        /// Entries in force.
+        /// Number of entries in force.
         before: usize,
-        /// Entries read.
+        /// Number of entries read now.
         now: usize,
     },
     /// The server has an earlier list than the one in force or stored, which would clear the names
@@ -147,7 +138,6 @@ pub enum RefreshError {
         list: String,
         /// Publication date in force or stored.
         before: Date,
-        /// Publication date read.
         now: Date,
     },
     /// The source cannot be read, and its stored copy is too old.
@@ -190,7 +180,6 @@ struct Loaded {
 /// The status of a list in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListState {
-    /// The list's name.
     pub name: String,
     /// When it was last read from its source; `None` for the shipped sample, which never ages.
     pub read_at: Option<Timestamp>,

@@ -157,7 +157,6 @@ pub(super) fn of_indic(letters: &[u32], is_bengali: bool) -> Vec<String> {
     keys.finish()
 }
 
-/// Concatenates two keys.
 pub(super) fn joined(before: &str, after: &str) -> String {
     format!("{before}{after}")
 }

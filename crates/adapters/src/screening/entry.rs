@@ -6,7 +6,6 @@ use jiff::civil::Date;
 /// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A natural person.
     Person,
     /// A company, a group or a state body.
     Organisation,
@@ -35,9 +34,9 @@ pub struct ListedAddress {
 /// A range of possible birth dates, both ends inclusive; a single day if the publisher knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BirthSpan {
-    /// First possible day.
+    /// The first possible day of birth.
     pub from: Date,
-    /// Last possible day.
+    /// The last possible day of birth.
     pub to: Date,
 }
 
@@ -66,7 +65,6 @@ pub struct ListEntry {
     pub births: Vec<BirthSpan>,
     /// Nationalities, citizenships and addresses as ISO 3166-1 alpha-3.
     pub countries: Vec<String>,
-    /// Digital-currency addresses.
     pub addresses: Vec<ListedAddress>,
     /// Remarks, kept while other documents of the list may continue them; empty afterwards.
     pub(super) remarks: String,
@@ -87,7 +85,6 @@ impl ListEntry {
         }
     }
 
-    /// The primary name.
     pub fn primary_name(&self) -> &str {
         self.names.first().map_or("", |name| name.text.as_str())
     }
@@ -120,7 +117,6 @@ impl ListEntry {
     }
 }
 
-/// One loaded list.
 #[derive(Clone, Debug)]
 pub struct List {
     /// Its short name: `OFAC-SDN`, `UN-SC`, `UK`, `EU-FSF` …, or the one in the header of

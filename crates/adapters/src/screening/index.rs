@@ -39,11 +39,10 @@ pub struct SanctionLists {
 /// The best match of a party.
 #[derive(Clone, Debug)]
 pub struct Match<'a> {
-    /// 0 to 100.
+    /// From 0 (different) to 100 (identical).
     pub score: u8,
     /// The list that contains it.
     pub list: &'a List,
-    /// The entry.
     pub entry: &'a ListEntry,
     /// The listed name that matched.
     pub name: &'a str,
@@ -69,7 +68,6 @@ struct Name {
 }
 
 impl SanctionLists {
-    /// Indexes lists.
     pub fn build(lists: Vec<Arc<List>>) -> SanctionLists {
         let version = lists.iter().map(|list| list.version()).collect::<Vec<_>>().join("; ");
         let mut draft = Draft::default();
@@ -101,7 +99,6 @@ impl SanctionLists {
         self.lists.iter().any(|list| list.sample)
     }
 
-    /// The lists.
     pub fn lists(&self) -> &[Arc<List>] {
         &self.lists
     }

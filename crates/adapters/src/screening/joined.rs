@@ -30,7 +30,6 @@ const MAX_WORDS: usize = 6;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Joined {
     pub(super) name: u32,
-    /// Its score.
     pub(super) score: u32,
     /// How many letters of the screened name matched, if it has others too; 0 = no others.
     pub(super) within: usize,

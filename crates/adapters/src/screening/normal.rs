@@ -14,13 +14,11 @@ pub(super) const MAX_NAME_WORDS: usize = 32;
 /// How distinctive a word is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Class {
-    /// An ordinary word.
     Plain,
     /// A very common word.
     Common,
     /// `al`, `bin`, `de` …, and legal forms of companies.
     Particle,
-    /// A single letter.
     Initial,
 }
 
@@ -40,7 +38,6 @@ impl Class {
     }
 }
 
-/// One normalised word.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Word {
     pub(super) letters: Box<[char]>,

@@ -19,7 +19,6 @@ const VOWELLED_MIN_CONSONANTS: usize = 4;
 pub(super) struct Romanised {
     /// Spellings in Latin letters, the most likely first.
     pub(super) spellings: Vec<String>,
-    /// Its consonant keys.
     pub(super) consonants: Vec<String>,
 }
 

@@ -9,10 +9,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// Why an address is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Inward {
-    /// `0.0.0.0/8`, `::`
+    /// In `0.0.0.0/8`, or `::`.
     #[error("unspecified")]
     Unspecified,
-    /// `127.0.0.0/8`, `::1`
+    /// In `127.0.0.0/8`, or `::1`.
     #[error("loopback")]
     Loopback,
     /// RFC 1918, and unique local addresses (`fc00::/7`)
@@ -21,19 +21,19 @@ pub enum Inward {
     /// `169.254.0.0/16`, `fe80::/10`: link-local, and the metadata service of many clouds
     #[error("link-local")]
     LinkLocal,
-    /// `100.64.0.0/10`
+    /// In `100.64.0.0/10`, the shared address space.
     #[error("shared by a provider's customers")]
     CarrierGrade,
-    /// `224.0.0.0/4`, `ff00::/8`
+    /// In `224.0.0.0/4` or `ff00::/8`.
     #[error("multicast")]
     Multicast,
-    /// `255.255.255.255`
+    /// The single address `255.255.255.255`.
     #[error("broadcast")]
     Broadcast,
     /// TEST-NET-1 to 3, `2001:db8::/32`, `3fff::/20`
     #[error("for documentation")]
     Documentation,
-    /// `198.18.0.0/15`, `2001:2::/48`
+    /// In `198.18.0.0/15` or `2001:2::/48`.
     #[error("for benchmarks")]
     Benchmark,
     /// `::ffff:0:0/96`, `::/96`: IPv4-mapped or IPv4-compatible address

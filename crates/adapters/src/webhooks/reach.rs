@@ -28,7 +28,7 @@ pub enum Reach {
 /// Why a URL is not a valid endpoint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlFault {
-    /// Not a URL.
+    /// The text is not a URL.
     #[error("is not a URL: {0}")]
     Unreadable(String),
     /// Plain HTTP, or another scheme.
@@ -44,12 +44,7 @@ pub enum UrlFault {
     Credentials,
     /// An address that is not public.
     #[error("{address} is {why}: webhooks go to the internet only")]
-    Inward {
-        /// The address.
-        address: IpAddr,
-        /// Its kind.
-        why: Inward,
-    },
+    Inward { address: IpAddr, why: Inward },
     /// A name that does not resolve.
     #[error("{0} has no address")]
     NoAddress(String),
@@ -107,7 +102,7 @@ impl Reach {
     }
 }
 
-/// Resolves a name.
+/// Resolves a host name to its addresses.
 pub(super) type Lookup = Arc<
     dyn Fn(String) -> Pin<Box<dyn Future<Output = std::io::Result<Vec<IpAddr>>> + Send>>
         + Send

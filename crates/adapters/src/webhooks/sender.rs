@@ -20,7 +20,6 @@ use super::signature::{
 
 /// Timeout for one attempt, from name resolution to the end of the answer.
 const TRY_LIMIT: Duration = Duration::from_secs(15);
-/// Connect timeout.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
 /// Maximum number of bytes read of an answer.
 const ANSWER_MAX_BYTES: usize = 16 * 1024;
@@ -61,15 +60,14 @@ pub struct Sender {
 /// The message to POST, headers included.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Post {
-    /// `webhook-id`
+    /// Value of the header `webhook-id`.
     pub id: String,
-    /// `webhook-timestamp`
+    /// Value of the header `webhook-timestamp`.
     pub timestamp: String,
-    /// `webhook-signature`
+    /// Value of the header `webhook-signature`.
     pub signature: String,
-    /// `traceparent`
+    /// Value of the header `traceparent`, if traced.
     pub traceparent: Option<String>,
-    /// The body.
     pub body: Vec<u8>,
 }
 

@@ -17,7 +17,6 @@ pub const TIMESTAMP_HEADER: &str = "webhook-timestamp";
 pub const SIGNATURE_HEADER: &str = "webhook-signature";
 /// Maximum difference between a webhook's timestamp and the receiver's clock, in both directions.
 pub const TOLERANCE_S: i64 = 300;
-/// Prefix of secrets.
 const SECRET_PREFIX: &str = "whsec_";
 /// Prefix of signatures of this version.
 const VERSION: &str = "v1";
@@ -38,10 +37,8 @@ pub struct WebhookSecret(Hmac<Sha256>);
 /// Why a text is not a secret. Does not contain the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SecretFault {
-    /// Not base64.
     #[error("a webhook secret is whsec_ followed by base64")]
     NotBase64,
-    /// Too few bytes.
     #[error("a webhook secret has at least {SECRET_MIN_BYTES} bytes")]
     TooShort,
 }
@@ -83,16 +80,16 @@ pub fn sign(secrets: &[WebhookSecret], id: &str, timestamp_s: i64, body: &[u8]) 
     secrets.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
-/// A received webhook.
+/// A webhook as its receiver sees it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrived<'a> {
-    /// `webhook-id`
+    /// Value of the header `webhook-id`.
     pub id: &'a str,
-    /// `webhook-timestamp`
+    /// Value of the header `webhook-timestamp`.
     pub timestamp: &'a str,
-    /// `webhook-signature`
+    /// Value of the header `webhook-signature`.
     pub signature: &'a str,
-    /// The raw body.
+    /// The body's bytes as received, before any parsing.
     pub body: &'a [u8],
 }
 

@@ -79,7 +79,7 @@ pub struct Staff {
 }
 
 impl Staff {
-    /// Keys in memory.
+    /// With keys that are kept in memory.
     pub fn sandbox() -> Staff {
         let keys = Arc::new(TenantKeys::sandbox(SEED.into()));
         let contracts = EvmContracts::sandbox(Arc::clone(&keys), &SEED.into()).expect("contracts");

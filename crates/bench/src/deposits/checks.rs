@@ -15,7 +15,6 @@ use service::books;
 /// Maximum number of differences that are listed.
 const NAMED_MAX: usize = 10;
 
-/// The findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Checks {
     /// Links that were paid.
@@ -27,7 +26,6 @@ pub(super) struct Checks {
     /// On-chain balances compared with the ledger.
     pub(super) vaults: u64,
     pub(super) breaks: Vec<String>,
-    /// Number of differences.
     pub(super) broken: u64,
     /// Inconsistencies of the books.
     pub(super) book_faults: Vec<String>,

@@ -40,7 +40,6 @@ const COMPARED_WITHIN: Duration = Duration::from_secs(120);
 /// Settings of a run.
 #[derive(Clone, Debug)]
 pub struct DepositsSettings {
-    /// Number of deposits.
     pub count: usize,
     /// Deposits per block of the chain.
     pub per_block: usize,
@@ -85,7 +84,6 @@ pub async fn run(
     Ok(DepositsReport::new(settings, installation.store_name(), &watched, checks))
 }
 
-/// Observations from outside.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Watched {
     /// When each block of deposits was seen in the chain.

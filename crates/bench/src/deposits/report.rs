@@ -69,7 +69,6 @@ impl DepositsReport {
         self.checks.failure()
     }
 
-    /// One JSON object.
     pub fn json(&self) -> Vec<u8> {
         write::object(|out| {
             out.text("bench", "deposits");

@@ -16,14 +16,13 @@ use super::receiver::Received;
 /// Log entries read at once.
 const PAGE: usize = 1_000;
 
-/// The findings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Checks {
     /// Events of the log.
     pub(super) events: u64,
-    /// Expected events.
+    /// Number of events that receivers must get.
     pub(super) wanted: u64,
-    /// Different events received.
+    /// Number of different events received.
     pub(super) received: u64,
     /// Webhooks received more than once.
     pub(super) repeated: u64,

@@ -11,7 +11,7 @@ use reqwest::Client;
 
 use super::receiver::{Received, Receiver, Request};
 
-/// Concurrent requests.
+/// Maximum number of concurrent requests.
 const AT_ONCE: usize = 64;
 
 /// How many were sent, and how long it took.

@@ -34,7 +34,6 @@ pub(super) struct Request {
     pub(super) body: Bytes,
 }
 
-/// Everything received.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Received {
     /// In order of arrival.

@@ -63,7 +63,6 @@ impl WebhooksReport {
         self.per_s().checked_div(self.plain_per_s(), RATIO_DECIMALS, Rounding::HalfEven)
     }
 
-    /// One JSON object.
     pub fn json(&self) -> Vec<u8> {
         write::object(|out| {
             out.text("bench", "webhooks");

@@ -50,14 +50,12 @@ pub struct SearchArgs {
     store: StoreArgs,
 }
 
-/// Parses an instant.
 fn instant(text: &str) -> Result<Timestamp, String> {
     let at = jiff::Timestamp::from_str(text)
         .map_err(|_| "must be an instant (2026-11-21T00:00:00Z)".to_owned())?;
     Ok(Timestamp(at.as_microsecond()))
 }
 
-/// Lists.
 pub async fn run(args: &SearchArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = match &args.tenant {

@@ -61,7 +61,6 @@ pub(super) async fn names(opened: &Opened) -> Result<Names, Failure> {
     Ok(Names(tenants.into_iter().map(|tenant| (tenant.id, tenant.tag)).collect()))
 }
 
-/// Verifies the chains.
 pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let notary = notary(&opened).await?;

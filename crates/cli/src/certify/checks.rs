@@ -18,7 +18,6 @@ const BURST: usize = 5;
 /// Response time that counts as slow; after 15 s an attempt is aborted.
 const SLOW: Span = Span::secs(3);
 
-/// One check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Check {
     /// Each of the six events is accepted.
@@ -49,9 +48,8 @@ pub enum Check {
     Disorder,
     /// An unknown event type.
     UnknownType,
-    /// An unknown member.
     UnknownMember,
-    /// Response times.
+    /// Answers arrive well within 15 seconds.
     Speed,
 }
 
@@ -80,7 +78,6 @@ impl Check {
         all
     }
 
-    /// Its machine-readable name.
     pub const fn name(self) -> &'static str {
         match self {
             Check::Event(kind) => kind.name(),
@@ -128,11 +125,9 @@ impl Check {
 /// The result of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Passed.
     Passed,
     /// Passed with a reservation.
     Warned(String),
-    /// Failed.
     Failed(String),
 }
 
@@ -198,7 +193,6 @@ impl Probe {
         }
     }
 
-    /// Runs a check.
     pub async fn run(&mut self, check: Check) -> Outcome {
         let judged = match check {
             Check::Event(kind) => self.event(kind).await,

@@ -49,7 +49,6 @@ pub struct CertifyArgs {
     secret: SecretArgs,
 }
 
-/// Runs the certification.
 pub fn run(args: &CertifyArgs, context: &Context) -> Result<(), Failure> {
     let mut secrets = args.secret.secrets(&context.data_dir()?)?;
     if secrets.len() > 1 {

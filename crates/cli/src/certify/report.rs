@@ -6,14 +6,11 @@ use serde_json::{Value, json};
 
 use super::checks::{Check, Outcome};
 
-/// A completed check.
+/// A completed check, with outcome and duration.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// The check.
     pub check: Check,
-    /// Its outcome.
     pub outcome: Outcome,
-    /// Its duration.
     pub took: Span,
 }
 
@@ -27,7 +24,6 @@ impl Found {
         }
     }
 
-    /// A table row.
     pub fn row(&self) -> Vec<String> {
         let (result, why) = self.told();
         let told = if why.is_empty() {
@@ -44,7 +40,6 @@ pub fn count(found: &[Found], like: impl Fn(&Outcome) -> bool) -> usize {
     found.iter().filter(|found| like(&found.outcome)).count()
 }
 
-/// Whether it failed.
 pub fn failed(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Failed(_))
 }

@@ -119,7 +119,6 @@ pub fn since(text: &str) -> Result<Timestamp, String> {
     Timestamp::from_second(Timestamp::now().as_second().saturating_sub(ago)).map_err(|_| wrong())
 }
 
-/// Lists deliveries.
 pub fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
     let client = args.api.client(&context.data_dir()?)?;
     let most = usize::try_from(args.limit).unwrap_or(LIST_MAX);

@@ -63,7 +63,6 @@ struct Envelope {
     event_id: String,
 }
 
-/// Prints the headers.
 pub fn sign(args: &SignArgs, context: &Context) -> Result<(), Failure> {
     let secrets = args.secret.secrets(&context.data_dir()?)?;
     let body = read(&args.body)?;

@@ -43,7 +43,6 @@ pub struct ReconcileArgs {
     store: StoreArgs,
 }
 
-/// Shows the report.
 pub async fn run(args: &ReconcileArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let report = if args.last {

@@ -143,14 +143,13 @@ struct Stage {
 
 /// Where created objects are reported.
 enum Told {
-    /// Printed on stdout.
+    /// Printed on the standard output.
     Printed(Output),
     /// Collected for the caller.
     Kept(Mutex<Vec<(String, String)>>),
 }
 
 impl Stage {
-    /// Runs a scenario.
     async fn play(&self, scenario: Scenario) -> Result<(), Failure> {
         match scenario.service() {
             Service::Payments => payments::play(self, scenario.way).await,

@@ -14,7 +14,6 @@ const QUOTE_OVER_S: u32 = 1_801;
 /// A near match of the shipped sample list: enough for a review, not for a rejection.
 const NEARLY_LISTED: &str = "Zorb Quib";
 
-/// Runs a scenario.
 pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
     match way {
         Way::Quote => quote(stage).await.map(drop),

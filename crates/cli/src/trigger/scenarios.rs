@@ -3,9 +3,7 @@
 /// The service whose log has the scenario's events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Service {
-    /// Payment Service v2.
     Payments,
-    /// Wallet Service v1.
     Wallets,
 }
 
@@ -26,7 +24,6 @@ pub enum Way {
     /// A payment request for this amount of USDC, paid by the simulated sender; the cents select
     /// the outcome.
     Deposit {
-        /// The requested amount.
         amount: &'static str,
     },
     /// The same, paid after the clock passed its expiry.
@@ -39,7 +36,6 @@ pub enum Way {
     DepositHeld,
     /// A payment to a wallet that is blacklisted when it arrives.
     DepositBlacklisted,
-    /// A wallet.
     Wallet,
     /// A wallet that is blocked.
     WalletBlocked,
@@ -51,14 +47,12 @@ pub enum Way {
     WalletBlacklisted,
     /// An exchange of this amount of USDC from the sandbox's funded wallet.
     Order {
-        /// The amount.
         amount: &'static str,
     },
     /// An exchange that is cancelled at once.
     OrderCancelled,
 }
 
-/// One scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// Its name: that of the event or state that it is for.

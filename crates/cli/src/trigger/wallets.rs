@@ -19,7 +19,6 @@ const NOT_BEGUN: &str = "1.02";
 /// Longer than one hour, the validity of the request and of the block, in seconds.
 const AN_HOUR_OVER_S: u32 = 3_660;
 
-/// Runs a scenario.
 pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
     match way {
         Way::Deposit { amount } => {

@@ -155,7 +155,7 @@ fn an_amount_above_a_rails_limit_uses_the_next() {
     }
 }
 
-/// Monday = 0.
+/// Weekdays are counted from Monday = 0.
 #[test]
 fn rails_with_hours_rest_on_their_countrys_weekend() {
     let policy = shipped();

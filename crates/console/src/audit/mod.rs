@@ -18,13 +18,11 @@ use super::{Answer, Cell, Pager, Row, Stop, Table, Visit};
 
 pub(super) use deeds::{about, entry_cell, people, place, section};
 
-/// Entries per page.
 const LIST_MAX: usize = 100;
 const FILTERS: [&str; 6] = ["who", "action", "subject", "request", "from", "to"];
 /// The page of all entries.
 const LIST: &str = "/console/audit";
 
-/// The routes.
 pub(super) fn routes() -> Routes {
     Routes::new()
         .get(LIST, list)
@@ -49,7 +47,7 @@ fn only(visit: &Visit) -> Result<Option<TenantId>, Stop> {
     })
 }
 
-/// `{microseconds}.{chain}.{number}`
+/// Parses a position, `{microseconds}.{chain}.{number}`.
 fn mark(text: &str) -> Option<AuditPlace> {
     let (at, rest) = text.split_once('.')?;
     let (tenant, seq) = rest.split_once('.')?;

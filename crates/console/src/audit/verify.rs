@@ -17,9 +17,7 @@ use crate::{Answer, Cell, Pager, Row, Stop, Table, Tone, Visit};
 
 /// Maximum number of entries that a request recomputes; the query may ask for fewer.
 const ENTRIES_MAX: i64 = 10_000;
-/// Chains per page.
 const CHAINS_MAX: u32 = 50;
-/// This page.
 const HERE: &str = "/console/audit/verify";
 
 /// The proof in a link that this session verified everything up to a position.

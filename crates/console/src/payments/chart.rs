@@ -9,18 +9,15 @@ const WIDTH: u64 = 320;
 /// A chart of horizontal bars.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chart {
-    /// A text alternative.
+    /// A text alternative, read by screen readers.
     pub title: String,
     /// Unique on the page.
     pub id: &'static str,
-    /// Its bars.
     pub bars: Vec<Bar>,
 }
 
-/// One bar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// The label.
     pub label: String,
     /// The value as text.
     pub value: String,
@@ -28,7 +25,6 @@ pub struct Bar {
     pub text_y: u64,
     /// Upper edge of the bar.
     pub bar_y: u64,
-    /// Its length.
     pub width: u64,
     /// Length of the reserved part, drawn darker; 0 without one.
     pub part: u64,

@@ -15,7 +15,6 @@ use super::timeline::transfer_row;
 use crate::wallets::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
 
-/// Transfers per page.
 const ROWS: usize = 50;
 
 /// The instant in the query: a day with an optional time; the end of the day without one.

@@ -1,6 +1,5 @@
 //! Masks personal data for lists: enough to distinguish, not enough to identify.
 
-/// The mask character.
 const HIDDEN: &str = "•••";
 /// Visible characters at the end of an account number.
 const SHOWN: usize = 4;

@@ -22,7 +22,7 @@ const WINDOWS: [(&str, &str, Span); 4] = [
     ("7d", "last 7 days", Span::days(7)),
     ("30d", "last 30 days", Span::days(30)),
 ];
-/// The default period.
+/// Index of the period that is shown by default.
 const USUAL: usize = 1;
 
 #[derive(Template)]
@@ -38,7 +38,6 @@ struct Overview {
     accounts: Table,
 }
 
-/// A key figure.
 struct Tile {
     title: &'static str,
     value: String,

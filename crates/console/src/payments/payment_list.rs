@@ -14,7 +14,6 @@ use crate::wallets::view::{Field, FormView, Section, page, query};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
 use http_api::payment_file::{COLUMNS, PaymentLine};
 
-/// Payments per page.
 const ROWS: usize = 50;
 /// Payments per read of an export.
 const EXPORT_ROWS: usize = 1_000;
@@ -26,7 +25,7 @@ const FILTERS: [&str; 4] = ["status", "country", "from", "to"];
 /// The filter that is not a state: payments held for review.
 const FOR_PEOPLE: &str = "for-people";
 
-/// `{microseconds}.{id}`
+/// Parses a position, `{microseconds}.{id}`.
 fn mark(text: &str) -> Option<PaymentMark> {
     let (at, id) = text.split_once('.')?;
     Some(PaymentMark { at: Timestamp(at.parse().ok()?), payment: PaymentId::parse(id)? })

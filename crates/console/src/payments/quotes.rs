@@ -6,7 +6,6 @@ use domain::quote::{Quote, QuoteState};
 use crate::wallets::view::{Section, page};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
 
-/// Quotes per page.
 const ROWS: usize = 50;
 
 /// The current state: a quote that has just expired may not be marked yet.

@@ -150,7 +150,6 @@ fn steps(case: &Case, proposals: &[Approval], deeds: &[Entry], decisions: &[Entr
     Table::new("Timeline, oldest first", &["Time", "Event", "Details", "By", "Id", "Request"], rows)
 }
 
-/// The client's requests.
 fn asked(case: &Case, steps: &mut Vec<Step>) {
     let (payment, quote) = (&case.record.payment, &case.record.quote);
     let by_client = || "client".to_owned();

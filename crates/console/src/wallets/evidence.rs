@@ -31,7 +31,6 @@ pub(super) fn list_match(line: &str, list_version: &str) -> Option<Card> {
     OF_LISTS.contains(&code).then(|| entry_card(&words(code), entry, list_version))
 }
 
-/// A list entry.
 pub(super) fn entry_card(finding: &str, entry: &str, list_version: &str) -> Card {
     let mut parts = entry.splitn(3, ' ');
     let mut part = || Cell::maybe(parts.next().filter(|part| !part.is_empty()).map(str::to_owned));

@@ -70,7 +70,7 @@ fn things() -> Routes {
         .post("/console/t/{tenant}/orders/{id}/recredit", order::recredit)
 }
 
-/// The review queue.
+/// Routes of the review queue.
 fn decisions() -> Routes {
     Routes::new()
         .get("/console/t/{tenant}/review", review::queue)

@@ -20,7 +20,6 @@ async fn known(visit: &Visit) -> Result<Option<Webhook>, Stop> {
     Ok(visit.console().store().webhook(visit.tenant_id()?).await?)
 }
 
-/// The endpoint.
 pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
     let title = "Receiver".to_owned();
     let Some(webhook) = known(visit).await? else {
@@ -61,7 +60,6 @@ pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
     Ok(Section { title, facts, ..Section::default() })
 }
 
-/// The available actions.
 pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
     let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/webhooks/{deed}"));
     let to = |deed: &str| visit.href(&format!("/webhooks/{deed}"));

@@ -16,7 +16,6 @@ pub const ROWS: u32 = 50;
 /// The last page that can be read; use filters to reach older rows.
 const PAGE_MAX: u32 = 2_000;
 
-/// A page.
 #[derive(Template)]
 #[template(path = "console/wallets/page.html")]
 struct SectionsPage {
@@ -42,7 +41,7 @@ pub fn page_of_wrong_form(visit: &Visit, title: &str, sections: Vec<Section>) ->
 pub struct Section {
     /// The title; empty for the page's first section.
     pub title: String,
-    /// Introductory texts.
+    /// Introductory paragraphs below the title.
     pub says: Vec<String>,
     /// Related links: URL and text.
     pub links: Vec<(String, String)>,
@@ -50,41 +49,32 @@ pub struct Section {
     pub facts: Vec<(&'static str, Cell)>,
     /// Facts side by side.
     pub cards: Vec<Card>,
-    /// The list's filters.
     pub filters: Option<FormView>,
-    /// A list.
     pub table: Option<Table>,
     /// Verbatim texts with titles.
     pub exact: Vec<(String, String)>,
-    /// Forms for actions.
     pub forms: Vec<FormView>,
 }
 
 /// A card of facts.
 #[derive(Clone, Debug)]
 pub struct Card {
-    /// The title.
     pub title: String,
-    /// Names and values.
     pub facts: Vec<(&'static str, Cell)>,
 }
 
-/// A form.
 #[derive(Clone, Debug)]
 pub struct FormView {
     /// Unique on the page: a prefix of its fields' ids.
     pub id: &'static str,
-    /// The title.
     pub title: String,
     /// The effect of submitting it.
     pub says: String,
     /// The action; filters submit to the page itself.
     pub action: String,
-    /// Its fields.
     pub fields: Vec<Field>,
     /// Whether it asks for a reason.
     pub why: bool,
-    /// The button's label.
     pub button: &'static str,
     /// Whether it is hard to undo.
     pub danger: bool,
@@ -146,14 +136,11 @@ impl FormView {
     }
 }
 
-/// A form field.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// The submitted name.
+    /// Name of the submitted value.
     pub name: &'static str,
-    /// The label.
     pub label: &'static str,
-    /// The value.
     pub value: String,
     /// The kind of input.
     pub kind: FieldKind,
@@ -166,13 +153,10 @@ pub struct Field {
 pub enum FieldKind {
     /// A line of text.
     Line,
-    /// A whole number.
     Whole,
-    /// A day.
     Day,
     /// A choice: value and label.
     OneOf(Vec<(String, String)>),
-    /// Hidden.
     Hidden,
 }
 

@@ -43,32 +43,18 @@ const TAIL_BLOCKS_MAX: u64 = 1_024;
 pub enum DiskFault {
     /// A file system error.
     #[error("{}: {fault}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        fault: io::Error,
-    },
+    Io { path: PathBuf, fault: io::Error },
     /// Another process has the chain open.
     #[error("{}: the chain is open in another process", path.display())]
-    InUse {
-        /// The lock file.
-        path: PathBuf,
-    },
+    InUse { path: PathBuf },
     /// A file's content is invalid.
     #[error("{}: damaged: {what}", path.display())]
-    Damaged {
-        /// The file.
-        path: PathBuf,
-        /// The fault.
-        what: String,
-    },
+    Damaged { path: PathBuf, what: String },
     /// The chain has another id.
     #[error("the data directory holds chain {found}, not {wanted}")]
     OtherChain {
         /// Id in the directory.
         found: u64,
-        /// Requested id.
         wanted: u64,
     },
 }
@@ -141,7 +127,6 @@ impl Disk {
         Ok(())
     }
 
-    /// Records another change.
     pub(crate) fn add(&mut self, record: Record) -> Result<(), DiskFault> {
         self.append(Some(record))
     }

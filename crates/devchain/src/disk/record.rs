@@ -16,7 +16,7 @@ use crate::tx::Tx;
 pub(crate) enum Record {
     /// A block that is not empty.
     Block(Box<StoredBlock>, Changes),
-    /// Empty blocks.
+    /// A run of empty blocks.
     Run(Run),
     /// A balance was set.
     Grant(Grant),

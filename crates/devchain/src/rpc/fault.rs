@@ -20,11 +20,11 @@ const PRUNED: i64 = 4_444;
 /// Error of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RpcFault {
-    /// JSON-RPC code.
+    /// Error code of JSON-RPC.
     pub code: i64,
     /// Human-readable message, which some clients also parse.
     pub message: String,
-    /// Revert data.
+    /// Revert data, if the call reverted.
     pub data: Option<Bytes>,
 }
 
@@ -105,9 +105,9 @@ impl From<DiskFault> for RpcFault {
     }
 }
 
-/// `Error(string)`
+/// Selector of the error `Error(string)`.
 const ERROR: [u8; 4] = hex!("08c379a0");
-/// `Panic(uint256)`
+/// Selector of the error `Panic(uint256)`.
 const PANIC: [u8; 4] = hex!("4e487b71");
 
 /// A contract's revert reason: the text of `Error(string)`, or the meaning of `Panic(uint256)`.

@@ -15,7 +15,7 @@ const CHOICES_MAX: usize = 1_000;
 const TOPICS_MAX: usize = 4;
 
 struct Filter {
-    /// Empty means any.
+    /// An empty list matches any contract.
     contracts: Vec<Address>,
     /// Permitted topics per position; empty means any.
     topics: Vec<Vec<B256>>,

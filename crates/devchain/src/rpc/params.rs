@@ -9,7 +9,6 @@ use super::fault::RpcFault;
 #[derive(Clone, Copy)]
 pub(crate) struct Params<'a>(pub(crate) &'a [Value]);
 
-/// The requested block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockId {
     Number(u64),
@@ -56,7 +55,7 @@ impl<'a> Params<'a> {
         }
     }
 
-    /// `latest` if missing.
+    /// The block parameter; `latest` if it is missing.
     pub(crate) fn block(self, index: usize) -> Result<BlockId, RpcFault> {
         self.optional(index).map_or(Ok(BlockId::Latest), |value| block_id(value).map_err(at(index)))
     }

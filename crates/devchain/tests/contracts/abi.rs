@@ -9,7 +9,7 @@ pub type Word = [u8; 32];
 pub enum Arg {
     /// A value of 32 bytes, or a struct of such values.
     Words(Vec<Word>),
-    /// `string` or `bytes`.
+    /// A value of type `string` or `bytes`.
     Text(Vec<u8>),
     /// An array of `count` elements that are each a value or a struct of values.
     Array { count: usize, words: Vec<Word> },

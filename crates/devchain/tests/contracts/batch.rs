@@ -32,7 +32,7 @@ fn token(otherwise: &[u8]) -> Vec<u8> {
     code
 }
 
-/// Returns true.
+/// Code of a contract that always returns true.
 pub fn agreeable() -> Vec<u8> {
     token(&[0x60, 0x01, 0x5f, 0x52, 0x60, 0x20, 0x5f, 0xf3])
 }

@@ -17,7 +17,7 @@ use crate::artifacts;
 pub const GAS_MAX: u64 = 1 << 24;
 const START: u64 = 1_800_000_000;
 
-/// Clones are independent.
+/// A chain state; clones are independent of each other.
 #[derive(Clone)]
 pub struct Evm {
     db: CacheDB<EmptyDB>,
@@ -31,7 +31,6 @@ pub struct Outcome {
     /// Return data or revert reason; empty if all gas was burned.
     pub output: Bytes,
     pub logs: Vec<Log>,
-    /// Gas charged.
     pub gas: u64,
     created: Option<Address>,
 }
@@ -60,7 +59,6 @@ impl Evm {
         Evm { db: CacheDB::new(EmptyDB::default()), now: START }
     }
 
-    /// Creates a contract.
     #[track_caller]
     pub fn deploy(&mut self, from: Address, code: Vec<u8>) -> Address {
         self.try_deploy(from, code).must().created.unwrap()

@@ -18,7 +18,7 @@ pub const APPROVER: Address = person(0xab);
 pub const TREASURY: Address = person(0x7e);
 /// Has no funds and no role.
 pub const STRANGER: Address = person(0x57);
-/// Pays into escrows.
+/// The account that pays into escrows.
 pub const PAYER: Address = person(0x9a);
 /// Issuer of both tokens: all roles of USDC, owner of USDT.
 pub const ISSUER: Address = person(0x15);

@@ -15,7 +15,7 @@ use crate::support::{
     transfer, with_access_list,
 };
 
-/// Both chains.
+/// Anvil and the built-in chain, side by side.
 struct Pair {
     ours: DevChain,
     theirs: String,

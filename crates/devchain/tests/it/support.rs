@@ -20,7 +20,7 @@ pub const OTHER: Address = Address::repeat_byte(0x22);
 
 /// Returns 42 for any call.
 pub const FORTY_TWO: [u8; 22] = hex!("600a600c600039600a6000f3602a60005260206000f3");
-/// Reverts with `Error("no")`.
+/// Code that always reverts with `Error("no")`.
 pub const REFUSER: [u8; 46] = hex!(
     "6022600c60003960226000f3"
     "62461bcd60e51b60005260206004526002602452616e6f60f01b60445260646000fd"

@@ -18,9 +18,7 @@ use super::exchange::OrderKey;
 /// What an intent is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Subject {
-    /// A deposit.
     Deposit(DepositRef),
-    /// An order.
     Order(OrderKey),
     /// A sweep of a coin.
     Sweep(SweepId, StableCoin),
@@ -33,7 +31,6 @@ pub enum Subject {
 /// An intent and its subject, as read by the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IntentKey {
-    /// The intent.
     pub intent: IntentId,
     /// What the intent is for.
     pub subject: Subject,
@@ -102,9 +99,7 @@ impl IntentKey {
 /// A transaction and its intents, as read by the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TxKey {
-    /// The transaction.
     pub tx: ChainTxId,
-    /// Its intents.
     pub intents: Vec<IntentKey>,
 }
 
@@ -138,18 +133,15 @@ pub enum ChainAction {
     },
     /// An intent cannot be attempted now.
     PutOff {
-        /// The intent.
         intent: IntentKey,
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// When to retry.
         until: Timestamp,
         /// Why the token is halted, which is waited for one day at most. `None` = another reason.
         halt: Option<Halt>,
     },
     /// A simulation reports that an intent fails.
     Fails {
-        /// The intent.
         intent: IntentKey,
         /// The fence under which the worker holds the job.
         fence: i64,
@@ -174,7 +166,6 @@ pub enum ChainAction {
     },
     /// Another party has already done what the intent is for.
     Needless {
-        /// The intent.
         intent: IntentKey,
         /// The fence under which the worker holds the job.
         fence: i64,
@@ -184,7 +175,6 @@ pub enum ChainAction {
     Sweep {
         /// The id of the new sweep.
         id: SweepId,
-        /// Which coin.
         coin: StableCoin,
         /// The controller's on-chain balance in minor units.
         held: i64,
@@ -195,20 +185,16 @@ pub enum ChainAction {
     Deploy,
     /// A worker signed a transaction. It is not broadcast before this command commits.
     Signed {
-        /// The transaction.
         tx: TxKey,
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// The signed transaction.
         signed: Box<Signed>,
-        /// Its gas fees.
         fees: Fees,
         /// Whether it only fills the nonce.
         cancels: bool,
     },
     /// A transaction is not mined: check whether it is still wanted, and retry later.
     Look {
-        /// The transaction.
         tx: TxKey,
         /// The fence under which the worker holds the job.
         fence: i64,
@@ -220,7 +206,6 @@ pub enum ChainAction {
     },
     /// An attempt of a transaction was mined.
     Mined {
-        /// The transaction.
         tx: TxKey,
         /// The block reference and the receipt's result.
         mined: Box<Mined>,
@@ -234,15 +219,9 @@ pub enum ChainAction {
         fees: Vec<(IntentId, i64)>,
     },
     /// The block of a transaction was reorganized away.
-    Lost {
-        /// The transaction.
-        tx: TxKey,
-    },
+    Lost { tx: TxKey },
     /// The nonce of a transaction was used by a foreign transaction.
-    Superseded {
-        /// The transaction.
-        tx: TxKey,
-    },
+    Superseded { tx: TxKey },
     /// An unsupported token was sent to a vault.
     Unsupported {
         /// The token and the vault.

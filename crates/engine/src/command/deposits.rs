@@ -18,15 +18,11 @@ use super::Idempotency;
 /// Reference to a deposit, with the keys of all related records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DepositRef {
-    /// The deposit.
     pub id: DepositId,
-    /// The receiving wallet.
     pub wallet: WalletId,
     /// The request whose escrow received it.
     pub request: Option<PaymentRequestId>,
-    /// Which coin.
     pub coin: StableCoin,
-    /// Its intents.
     pub intents: Vec<IntentId>,
     /// Dust in the same vault that its release includes or may include.
     pub riders: Vec<DepositId>,
@@ -98,9 +94,8 @@ pub enum DepositAction {
     Found(Found),
     /// Its block was reorganized away.
     Lost {
-        /// The block.
         block: Place,
-        /// The chain's height.
+        /// Number of the chain's newest block.
         height: u64,
     },
     /// It has enough confirmations to count.
@@ -114,14 +109,13 @@ pub enum DepositAction {
     Disputed(String),
     /// It may have been out of the chain for too long.
     Dropped {
-        /// The chain's height.
+        /// Number of the chain's newest block.
         height: u64,
     },
     /// A worker screened it.
     Screened {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// The assessment.
         assessment: Box<Assessment>,
         /// Assessments of the dust in its vault, listed in the reference.
         riders: Vec<(DepositId, Assessment)>,
@@ -132,7 +126,6 @@ pub enum DepositAction {
     PutOff {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// When to retry.
         until: Timestamp,
     },
     /// It is on legal hold, and the hold is not yet on the chain.
@@ -164,7 +157,6 @@ pub enum DepositAction {
     Reviewed {
         /// Since when it was in the state that was reviewed; `None` = any state.
         seen: Option<Timestamp>,
-        /// The decision.
         verdict: ReviewVerdict,
         /// Actor, reason and context for the audit log.
         by: Box<Deed>,
@@ -173,7 +165,6 @@ pub enum DepositAction {
     },
     /// An operator proposes a refund.
     ProposeRefund {
-        /// The destination address.
         to: Address,
         /// The screening result of the address.
         screened: Screened,

@@ -19,13 +19,10 @@ use super::Idempotency;
 /// changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderKey {
-    /// The order.
     pub order: ExchangeId,
     /// The wallet that the coins are debited from.
     pub wallet: WalletId,
-    /// Which coin.
     pub coin: StableCoin,
-    /// Its intents.
     pub intents: Vec<IntentId>,
 }
 
@@ -52,7 +49,6 @@ impl OrderKey {
 /// Actions on one order.
 #[derive(Clone, Debug)]
 pub enum ExchangeAction {
-    /// Create it.
     Create {
         /// The new order's data.
         order: Box<NewOrder>,
@@ -76,19 +72,17 @@ pub enum ExchangeAction {
     BeginPayout {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// The rail.
         rail: RailId,
         /// The customer's usage that counts against the rail's limits; `None` if the rail has no
         /// per-sender limits.
         tally: Option<Tally>,
-        /// Rupees per coin.
+        /// The mid-market rate, in rupees per coin.
         mid: Decimal,
     },
     /// No route now: retry at `until`. `open` counts the wait against the submit deadline.
     PutOff {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// When to retry.
         until: Timestamp,
         /// Whether a suitable rail is within its operating hours.
         open: bool,
@@ -99,26 +93,19 @@ pub enum ExchangeAction {
         fence: i64,
     },
     /// A worker sent an attempt and received this answer.
-    Submitted {
-        /// The attempt.
-        attempt: AttemptId,
-        /// The rail's answer.
-        answer: Submission,
-    },
+    Submitted { attempt: AttemptId, answer: Submission },
     /// A worker inquired about an attempt and received this answer.
     Inquired {
-        /// The attempt.
         attempt: AttemptId,
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// The rail's answer.
         answer: InquiryAnswer,
     },
     /// An unsolicited report of a rail.
     Report(RailReport),
     /// A reviewer decides about an order that screening withholds.
     Review {
-        /// Release or reject.
+        /// Whether the order is released or rejected.
         approve: bool,
         /// Actor and context for the audit log.
         by: Box<Deed>,
@@ -128,9 +115,7 @@ pub enum ExchangeAction {
     Resolve {
         /// The attempt that they examined.
         seen: Doubt,
-        /// The outcome.
         finding: Finding,
-        /// Their evidence.
         evidence: String,
         /// Actor and context for the audit log.
         by: Box<Deed>,

@@ -20,7 +20,6 @@ use super::Idempotency;
 /// A wallet to provision.
 #[derive(Clone, Debug)]
 pub struct NewWallet {
-    /// Its data.
     pub provision: Provision,
     /// The minimum KYC level of its customer.
     pub minimum_kyc: KycLevel,
@@ -31,29 +30,25 @@ pub struct NewWallet {
 /// Actions on one wallet.
 #[derive(Clone, Debug)]
 pub enum WalletAction {
-    /// Block it.
     Block {
-        /// Reason and duration.
+        /// The reason and the duration.
         order: BlockOrder,
         /// Actor and context for the audit log.
         by: Box<Deed>,
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
-    /// Unblock it.
     Unblock {
         /// The start of the block that was reviewed; `None` = any block.
         seen: Option<Timestamp>,
-        /// `unblock_reason`
+        /// `unblock_reason` of the request.
         reason: Option<String>,
         /// Actor and context for the audit log.
         by: Box<Deed>,
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
     },
-    /// A regulator's order.
     Blacklist {
-        /// The order.
         order: BlacklistOrder,
         /// The tokens whose blacklists our keys can write.
         tokens: Vec<(StableCoin, Address)>,
@@ -71,7 +66,6 @@ pub enum WalletAction {
     Follow(Box<Followed>),
     /// Create a payment request for it.
     Request {
-        /// The request.
         new: Box<NewRequest>,
         /// Set for a request with an `Idempotency-Key`.
         idempotency: Option<Idempotency>,
@@ -96,7 +90,6 @@ pub struct Followed {
 /// Actions on one payment request.
 #[derive(Clone, Debug)]
 pub enum RequestAction {
-    /// Cancel it.
     Cancel {
         /// Actor and context for the audit log; `None` = the bank's own system rather than a user.
         by: Option<Box<Deed>>,
@@ -116,9 +109,7 @@ pub enum RequestAction {
     Sender {
         /// The id of the new submission.
         id: SenderInfoId,
-        /// The request's wallet.
         wallet: WalletId,
-        /// The submitted details.
         details: Box<SenderDetails>,
     },
     /// A sender entered a refund address.
@@ -132,7 +123,6 @@ pub struct RefundAnswer {
     pub id: RefundToId,
     /// The submission on whose page it was entered.
     pub sender: SenderInfoId,
-    /// The address.
     pub to: Address,
     /// The screening result of the address.
     pub screened: Screened,
@@ -149,7 +139,6 @@ pub enum DeliveryAction {
     Tried {
         /// The fence under which the worker holds the job.
         fence: i64,
-        /// The endpoint's answer.
         answer: Box<DeliveryAnswer>,
     },
     /// No endpoint is configured.
@@ -169,7 +158,6 @@ pub enum DeliveryAction {
 /// Reference to a delivery, with the keys of all related records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeliveryRef {
-    /// The event.
     pub event: EventId,
     /// The aggregate of the event.
     pub aggregate: Aggregate,

@@ -40,7 +40,7 @@ pub enum Denied {
     /// None of the user's roles allows it.
     #[error("none of your roles allows it")]
     NotAllowed,
-    /// It changes nothing.
+    /// The proposal would change nothing.
     #[error("this changes nothing")]
     NoChange,
     /// A business rule refuses it.
@@ -52,21 +52,17 @@ pub enum Denied {
     /// Refused by the wallet service.
     #[error(transparent)]
     Wallets(#[from] wallets::Denied),
-    /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// A proposed action.
 #[derive(Clone, Debug)]
 pub struct Proposal {
     /// The tenant it concerns; `None` = the whole installation.
     pub tenant: Option<TenantId>,
-    /// The proposed action.
     pub deed: Deed,
     /// The user who proposes it.
     pub maker: User,
-    /// The stated reason.
     pub why: String,
     /// The maker's audit context.
     pub by: audit::Deed,

@@ -34,9 +34,8 @@ mod wallet;
 /// Reference data for decisions, in addition to the rows.
 #[derive(Clone, Copy)]
 pub struct Rules<'a> {
-    /// Corridors and rails.
     pub corridors: &'a Corridors,
-    /// Banks and branches.
+    /// Banks and branches, by their codes.
     pub directory: &'a BankDirectory,
     /// Configuration of the wallet service; `None` = not offered.
     pub wallet: Option<&'a WalletWorld>,

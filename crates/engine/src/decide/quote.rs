@@ -10,7 +10,6 @@ use store::working_set::{IdempotencyRecord, Made, WorkingSet};
 use super::effects;
 use crate::command::{Idempotency, Outcome, Refused};
 
-/// A requested quote.
 pub(super) struct Asked<'a> {
     pub(super) id: QuoteId,
     pub(super) offer: &'a Offer,

@@ -102,7 +102,7 @@ fn ended(what: &str, payment: &Payment) -> String {
     }
 }
 
-/// `2026-11-22 15:04 UTC`
+/// Formats the instant as `2026-11-22 15:04 UTC`.
 fn shown(at: Timestamp) -> String {
     let text = at.to_string();
     format!("{} {} UTC", &text[..10], &text[11..16])

@@ -43,31 +43,26 @@ pub use waiting::waiting;
 /// The parsed body of POST /v2/quote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuoteRequest {
-    /// Destination.
     pub country: Country,
-    /// Base currency.
     pub currency: Currency,
-    /// Base amount.
+    /// Amount in the base currency.
     pub amount: Decimal,
-    /// Improves routing.
+    /// Optional; if present, it improves routing.
     pub beneficiary_account_number: Option<String>,
-    /// Improves routing.
+    /// Optional; if present, it improves routing.
     pub bank_branch_code: Option<String>,
 }
 
 /// The tenant that sent a request, with its policy.
 #[derive(Clone, Debug)]
 pub struct Caller {
-    /// Its id.
     pub tenant: TenantId,
-    /// Its policy.
     pub policy: Arc<TenantPolicy>,
 }
 
 /// What a request created, or what an earlier identical request created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply<T> {
-    /// The created record.
     pub made: T,
     /// Whether an earlier request with the same Idempotency-Key created it.
     pub replayed: bool,
@@ -94,7 +89,6 @@ pub enum Denied {
     /// The command was not decided, or its outcome is unknown.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Reading failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -314,7 +308,6 @@ impl Payments {
         &self.engine
     }
 
-    /// Configuration and ports.
     pub fn world(&self) -> &World {
         &self.world
     }

@@ -177,7 +177,7 @@ fn entry(
     }
 }
 
-/// See [`Statement::sequence`].
+/// Computes the number described at [`Statement::sequence`].
 fn sequence(first: Option<Timestamp>, to: Timestamp) -> u64 {
     const DAY_S: i64 = 86_400;
     let day = |at: Timestamp| at.unix_seconds().div_euclid(DAY_S);

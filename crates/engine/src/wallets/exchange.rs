@@ -39,19 +39,19 @@ const BATCH_EXPECTED: Span = Span::hours(24);
 pub struct NewOrderAsked {
     /// The wallet that the coins are debited from.
     pub wallet: WalletId,
-    /// `from_currency`
+    /// `from_currency` of the request.
     pub coin: StableCoin,
     /// `amount` in minor units.
     pub minor: i64,
-    /// `lock_rate`
+    /// `lock_rate` of the request.
     pub lock: bool,
-    /// `bank_account.iban`
+    /// `bank_account.iban` of the request.
     pub iban: Option<String>,
-    /// `bank_account.account_number`
+    /// `bank_account.account_number` of the request.
     pub account_number: Option<String>,
-    /// `bank_account.bank_code`
+    /// `bank_account.bank_code` of the request.
     pub bank_code: Option<String>,
-    /// `bank_account.account_holder_name`
+    /// `bank_account.account_holder_name` of the request.
     pub holder: String,
 }
 

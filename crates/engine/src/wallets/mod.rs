@@ -73,7 +73,6 @@ pub enum Denied {
     /// The command was not decided, or its outcome is unknown.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// Reading failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -104,7 +103,6 @@ impl Wallets {
         &self.engine
     }
 
-    /// Configuration and ports.
     pub fn world(&self) -> &World {
         &self.world
     }

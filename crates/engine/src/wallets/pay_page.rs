@@ -19,7 +19,6 @@ const FIELD: &str = "token";
 /// One payment as shown on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// The deposit.
     pub deposit: Deposit,
     /// Its confirmations and how many it needs, while it waits for them; `None` = it does not wait,
     /// or finality is determined differently.
@@ -77,7 +76,6 @@ pub enum Found {
     OtherToken,
     /// It is in the chain and does not pay the request.
     Elsewhere,
-    /// It was reverted.
     Reverted,
     /// It is not in the chain yet.
     NotYet,
@@ -88,7 +86,6 @@ pub enum Found {
 /// A payment request as its link shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayPage {
-    /// The request.
     pub request: PaymentRequest,
     /// The tenant whose customer requests the payment.
     pub tenant: Tenant,

@@ -26,9 +26,8 @@ const FIELD: &str = "wallet_id";
 pub struct NewCustomer {
     /// The bank's own id.
     pub customer_id: String,
-    /// E-mail address.
     pub email: String,
-    /// E.164.
+    /// Phone number in E.164 format.
     pub phone: String,
     /// The API's name of a chain; defaults to the installation's.
     pub blockchain: Option<String>,
@@ -39,7 +38,6 @@ pub struct NewCustomer {
 /// A wallet's balance of one coin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Held {
-    /// Which coin.
     pub coin: StableCoin,
     /// Total in minor units.
     pub minor: i64,

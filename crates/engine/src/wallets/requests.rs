@@ -20,13 +20,9 @@ const TOKEN_BYTES: usize = 20;
 /// A requested payment request (POST payment-requests).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewRequestAsked {
-    /// The recipient's wallet.
     pub wallet: WalletId,
-    /// The requested amount.
     pub amount: AmountAsked,
-    /// `purpose`
     pub purpose: Option<String>,
-    /// `expires_in_hours`
     pub expires_in_hours: i64,
 }
 
@@ -146,7 +142,7 @@ impl Wallets {
     }
 }
 
-/// Lower-case hexadecimal digits.
+/// Encodes the bytes as lower-case hexadecimal digits.
 fn token(bytes: [u8; TOKEN_BYTES]) -> String {
     bytes
         .iter()

@@ -16,7 +16,7 @@ use crate::command::deposits::{DepositAction, DepositRef, EscrowSeen};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 
 const FIELD: &str = "transaction_id";
-/// Orders per read.
+/// Maximum number of orders per read.
 const ORDERS_READ: u32 = 500;
 /// Attempts to read an escrow that keeps changing.
 const LOOKS_MAX: u32 = 3;
@@ -24,11 +24,9 @@ const LOOKS_MAX: u32 = 3;
 /// A reviewer's decision (POST reviews/{transaction_id}).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewAsked {
-    /// The deposit.
     pub deposit: DepositId,
     /// Since when it was in the state that was reviewed; `None` = any state.
     pub seen: Option<Timestamp>,
-    /// The decision.
     pub verdict: ReviewVerdict,
     /// Actor, reason and context for the audit log.
     pub by: Deed,

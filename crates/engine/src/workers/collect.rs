@@ -23,7 +23,7 @@ const RETRY: Span = Span::secs(2);
 const STORED_AFTER: Span = Span::millis(500);
 /// Lease renewals per lease.
 const RENEWALS_PER_LEASE: i64 = 4;
-/// Reports applied concurrently.
+/// Maximum number of reports applied concurrently.
 const APPLIED_AT_ONCE: usize = 256;
 
 /// The result of processing a report.

@@ -123,7 +123,7 @@ impl Workers {
         join_all(asks.iter().zip(answers).map(|(ask, answer)| self.answered(ask, answer))).await;
     }
 
-    /// A planted bug.
+    /// A planted bug: sends again instead of an inquiry.
     async fn send_without_asking(&self, asks: &[Ask]) {
         for ask in asks {
             self.repeat(ask).await;

@@ -42,7 +42,6 @@ enum Plan {
 /// What the instructions of one message pay.
 #[derive(Clone, Copy)]
 pub(super) enum Payees<'a> {
-    /// Payments.
     Payments,
     /// Exchange orders, in the order of the instructions.
     Orders(&'a [OrderKey]),

@@ -36,7 +36,7 @@ impl<R: KeyRing> KeyCache<R> {
         self.unknown.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
-    /// The underlying ring.
+    /// The key ring behind the cache.
     pub const fn inner(&self) -> &R {
         &self.inner
     }

@@ -7,16 +7,16 @@ use crate::problem::{Problem, WalletProblem};
 /// The defect of a token. Checks run in the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AuthFault {
-    /// No `authorization` header.
+    /// The header `authorization` is missing.
     #[error("authorization: the header is missing")]
     Missing,
     /// More than one `authorization` header.
     #[error("authorization: the header is given more than once")]
     Repeated,
-    /// Longer than [`super::AUTHORIZATION_MAX_BYTES`].
+    /// The header exceeds [`super::AUTHORIZATION_MAX_BYTES`].
     #[error("authorization: longer than {} bytes", super::AUTHORIZATION_MAX_BYTES)]
     TooLong,
-    /// Not `Bearer <token>`.
+    /// The header is not `Bearer <token>`.
     #[error("authorization: not of the form 'Bearer <token>'")]
     Scheme,
     /// Not three parts between two dots.
@@ -58,7 +58,7 @@ pub enum AuthFault {
     /// `nbf` is not a UNIX time, or is in the future.
     #[error("nbf: must be a UNIX time in seconds that is not in the future")]
     Nbf,
-    /// `exp` is past.
+    /// `exp` is in the past.
     #[error("exp: the token has expired")]
     Expired,
     /// `iat` is in the future.
@@ -124,7 +124,7 @@ impl AuthFault {
 /// Why a caller is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// 401: the token.
+    /// 401: the token is missing or invalid.
     #[error("unauthorized: {0}")]
     Unauthorized(#[from] AuthFault),
     /// 403: the key is suspended.
@@ -144,7 +144,7 @@ pub enum Refused {
 pub enum Candour {
     /// The same text for every cause.
     Terse,
-    /// The failed claim.
+    /// The text names the failed claim.
     Frank,
 }
 

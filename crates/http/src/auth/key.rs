@@ -23,9 +23,7 @@ const TAG_MAX_CHARS: usize = 32;
 /// The service that a key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Service {
-    /// Payment Service v2.
     Pay,
-    /// Wallet Service v1.
     Wallet,
 }
 
@@ -43,7 +41,7 @@ impl Service {
 /// (`decisions.md`, "Access key").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AccessKey<'a> {
-    /// `[A-Za-z0-9_]{1,32}`
+    /// A match of `[A-Za-z0-9_]{1,32}`.
     pub tag: &'a str,
     /// Environment and service: `live_pay`, `test_wallet` …
     pub usage: &'a str,
@@ -92,7 +90,7 @@ impl SigningKey {
         SigningKey(Hmac::new(&block.into()))
     }
 
-    /// HMAC-SHA256 of `message`.
+    /// Computes the HMAC-SHA256 of `message`.
     pub fn sign(&self, message: &[u8]) -> [u8; 32] {
         let mut mac = self.0.clone();
         mac.update(message);
@@ -115,11 +113,8 @@ impl fmt::Debug for SigningKey {
 /// verification.
 #[derive(Clone, Debug)]
 pub struct VerifiedKey {
-    /// The full key.
     pub access_key: Box<str>,
-    /// The tenant.
     pub tenant: TenantId,
-    /// The current secret.
     pub secret: SigningKey,
     /// A second secret during rotation.
     pub other_secret: Option<SigningKey>,

@@ -51,7 +51,6 @@ impl Minter {
         Minter { access_key, api_url: api_url.into(), secret: SigningKey::new(secret), header }
     }
 
-    /// A token.
     pub fn token(&self, grant: Grant<'_>) -> String {
         let iat = grant.issued_at.unix_seconds();
         let claims = write::object(|claims| {

@@ -67,7 +67,6 @@ pub struct Verifier {
     stranger: SigningKey,
 }
 
-/// The authenticated caller.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The key of the token.

@@ -22,9 +22,7 @@ use crate::json::JsonError;
 /// The part of a request with an error: the first element of v2's `loc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The JSON body.
     Body,
-    /// The query string.
     Query,
     /// A segment of the path.
     Path,
@@ -61,7 +59,6 @@ pub enum Rejection {
     Faults {
         /// The part with the fields.
         place: Place,
-        /// The errors.
         faults: Vec<Fault>,
     },
 }

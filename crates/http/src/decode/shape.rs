@@ -10,7 +10,6 @@ use crate::json::Value;
 
 /// The required form of a field.
 pub trait Shape {
-    /// The parsed type.
     type Out;
 
     /// Parses a present value.
@@ -216,9 +215,7 @@ fn number_fault(field: &'static str, error: DecimalError) -> Fault {
 /// A JSON integer from `min` to `max`, inclusive.
 #[derive(Clone, Copy, Debug)]
 pub struct Integer {
-    /// The minimum.
     pub min: i64,
-    /// The maximum.
     pub max: i64,
 }
 
@@ -314,7 +311,7 @@ impl Shape for Day {
     }
 }
 
-/// Parses `YYYY-MM-DD`.
+/// Parses a date in the form `YYYY-MM-DD`.
 pub(super) fn full_date(text: &[u8]) -> Option<Date> {
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text else {
         return None;
@@ -333,7 +330,7 @@ pub(super) fn digits(text: &[u8]) -> Option<i64> {
     })
 }
 
-/// `true` or `false`.
+/// Accepts `true` or `false`.
 #[derive(Clone, Copy, Debug)]
 pub struct Flag;
 

@@ -2,7 +2,6 @@
 
 use crate::json::{Object, Value};
 
-/// A parsed document.
 pub(super) struct Document<'a> {
     pub(super) root: Value<'a>,
 }

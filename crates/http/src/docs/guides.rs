@@ -7,7 +7,6 @@ pub struct Guide {
     pub file: &'static str,
     /// The path of its page.
     pub page_path: &'static str,
-    /// Its content.
     pub markdown: &'static str,
 }
 

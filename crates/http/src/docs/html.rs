@@ -7,7 +7,7 @@ use crate::json::Value;
 pub(super) struct Html(pub(super) String);
 
 impl Html {
-    /// Trusted markup, unchanged.
+    /// Appends trusted markup without escaping it.
     pub(super) fn raw(&mut self, markup: &str) -> &mut Html {
         self.0.push_str(markup);
         self

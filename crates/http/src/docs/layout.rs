@@ -29,7 +29,6 @@ pub(super) fn top(html: &mut Html, title: &str) {
     html.raw("</nav>\n");
 }
 
-/// Ends a page.
 pub(super) fn end(html: &mut Html) {
     html.raw("</main>\n</body>\n</html>\n");
 }

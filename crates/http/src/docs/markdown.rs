@@ -16,7 +16,6 @@ use super::html::escape;
 pub(super) struct Heading {
     /// Its level: 1 is the page title.
     pub(super) level: u8,
-    /// Its text.
     pub(super) text: String,
     /// Its anchor, the part after `#` in a link.
     pub(super) id: String,
@@ -24,12 +23,10 @@ pub(super) struct Heading {
     pub(super) names: Vec<String>,
 }
 
-/// A rendered guide.
 #[derive(Debug)]
 pub(super) struct Rendered {
     /// Its headings in order; the first is the title.
     pub(super) headings: Vec<Heading>,
-    /// Its body.
     pub(super) body: String,
 }
 

@@ -24,7 +24,6 @@ pub use page::page;
 /// A document, its path and the path of its page.
 #[derive(Clone, Copy, Debug)]
 pub struct Described {
-    /// The OpenAPI document.
     pub document: &'static str,
     /// Path of the document.
     pub document_path: &'static str,
@@ -34,11 +33,9 @@ pub struct Described {
 
 /// Path of the style sheet.
 pub const STYLE_PATH: &str = "/docs/style.css";
-/// The style sheet.
 pub const STYLE: &str = include_str!("style.css");
 /// Path of the script.
 pub const SCRIPT_PATH: &str = "/docs/docs.js";
-/// The script.
 pub const SCRIPT: &str = include_str!("docs.js");
 /// Path of the signing page.
 pub const SIGNING_PATH: &str = "/docs/signing";

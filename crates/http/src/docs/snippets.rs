@@ -6,7 +6,6 @@
 pub struct Snippet {
     /// Its directory in `docs/snippets`, also the anchor of its section.
     pub id: &'static str,
-    /// Its display name.
     pub language: &'static str,
     /// Signs a call to each service: file name and text.
     pub sign: (&'static str, &'static str),
@@ -28,7 +27,6 @@ macro_rules! snippet {
     };
 }
 
-/// All samples.
 pub const SNIPPETS: [Snippet; 7] = [
     snippet!("shell", "Shell (curl, OpenSSL)", "sign.sh", "verify.sh"),
     snippet!("python", "Python", "sign.py", "verify.py"),

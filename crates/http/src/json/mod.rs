@@ -17,15 +17,12 @@ pub const DEPTH_MAX: usize = 32;
 /// A JSON value; text without escapes and numbers borrow from the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value<'a> {
-    /// `null`
     Null,
-    /// `true` or `false`
     Bool(bool),
     /// A number, exactly as written: in JSON format, of any size.
     Number(&'a str),
     /// Text with escapes resolved.
     String(Cow<'a, str>),
-    /// An array.
     Array(Vec<Value<'a>>),
     /// An object; names are unique.
     Object(Object<'a>),
@@ -66,7 +63,6 @@ impl<'a> Object<'a> {
         self.get(name).is_some()
     }
 
-    /// Every member.
     pub fn members(&self) -> impl Iterator<Item = (&str, &Value<'a>)> {
         self.members.iter().map(|(name, value)| (name.as_ref(), value))
     }
@@ -78,7 +74,6 @@ impl<'a> Object<'a> {
 pub struct JsonError {
     /// Position of the offending byte in the document, from 0.
     pub offset: usize,
-    /// The error.
     pub kind: JsonErrorKind,
 }
 
@@ -94,7 +89,6 @@ pub enum JsonErrorKind {
     /// The document ends too early.
     #[error("unexpected end")]
     UnexpectedEnd,
-    /// An unexpected byte.
     #[error("unexpected character")]
     Unexpected,
     /// A number not in JSON format (`01`, `+1`, `.5`, `NaN`, `Infinity` …).
@@ -103,7 +97,6 @@ pub enum JsonErrorKind {
     /// An unescaped control character in text.
     #[error("control character in a string")]
     ControlCharacter,
-    /// An unknown escape.
     #[error("invalid escape")]
     InvalidEscape,
     /// Half of a surrogate pair.
@@ -112,7 +105,7 @@ pub enum JsonErrorKind {
     /// A duplicate member in an object.
     #[error("duplicate member name")]
     DuplicateMember,
-    /// Nested beyond [`DEPTH_MAX`].
+    /// Nesting is deeper than [`DEPTH_MAX`].
     #[error("nested deeper than {} levels", DEPTH_MAX)]
     TooDeep,
     /// Trailing content after the document.

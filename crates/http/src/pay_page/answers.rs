@@ -55,7 +55,6 @@ impl From<askama::Error> for Stopped {
 }
 
 impl Stopped {
-    /// The error page.
     pub fn respond(self, here: &Here) -> Response {
         let (status, title, texts): (_, _, &[&str]) = match &self {
             Stopped::Closed => {
@@ -84,7 +83,6 @@ impl Stopped {
     }
 }
 
-/// A page.
 pub fn html(status: StatusCode, page: String) -> Response {
     answer(status, "text/html; charset=utf-8", page, NEVER)
 }

@@ -11,25 +11,18 @@ const VERSION_BYTES: usize = 6;
 /// A file that a page loads.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Asset {
-    /// The path.
     pub path: String,
-    /// The media type.
     pub content_type: &'static str,
-    /// The content.
     pub body: &'static str,
 }
 
 /// The assets of the pages.
 pub struct Assets {
-    /// The style sheet.
     pub style: Asset,
-    /// The script.
     pub script: Asset,
-    /// The icon.
     pub icon: Asset,
 }
 
-/// The embedded assets.
 pub static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
     style: asset("css", "text/css; charset=utf-8", include_str!("assets/pay.css")),
     script: asset("js", "text/javascript; charset=utf-8", include_str!("assets/pay.js")),

@@ -16,7 +16,6 @@ pub const PREFIX: &str = "0x";
 pub enum Sought {
     /// The input is not a hash.
     NoHash,
-    /// The chain answered.
     Found(Found),
 }
 

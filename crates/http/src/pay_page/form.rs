@@ -15,7 +15,7 @@ const PROVIDER_MAX_CHARS: usize = 100;
 /// A form field with its input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Field {
-    /// The input.
+    /// The text that the visitor entered.
     pub value: String,
     /// The error, as a message key of the pages.
     pub fault: Option<&'static str>,
@@ -28,18 +28,13 @@ impl Field {
     }
 }
 
-/// The details form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Form {
-    /// `first_name`
     pub first_name: Field,
-    /// `last_name`
     pub last_name: Field,
-    /// `email`; optional.
+    /// The member `email`, which is optional.
     pub email: Field,
-    /// `phone_number`
     pub phone_number: Field,
-    /// `custodial_provider`
     pub custodial_provider: Field,
 }
 

@@ -7,22 +7,16 @@ const ENTRIES_MAX: usize = 32;
 /// A language of the payment page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Language {
-    /// English
     #[default]
     English,
     /// Urdu, right to left
     Urdu,
     /// Arabic, right to left
     Arabic,
-    /// Hindi
     Hindi,
-    /// Bengali
     Bengali,
-    /// Nepali
     Nepali,
-    /// Vietnamese
     Vietnamese,
-    /// Filipino
     Filipino,
 }
 

@@ -61,17 +61,14 @@ impl Base {
 /// The request data that every page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// The language.
     pub words: Words,
-    /// The requesting bank.
+    /// Name of the bank that requests the payment.
     pub payee: String,
     /// Whether this is a sandbox.
     pub sandbox: bool,
     /// The requested amount: number, and token or currency; `None` for any amount.
     pub amount: Option<(String, &'static str)>,
-    /// The purpose.
     pub purpose: Option<String>,
-    /// The expiry.
     pub expires_at: Timestamp,
     /// Seconds until the expiry.
     pub left_s: i64,
@@ -110,7 +107,6 @@ pub struct Page<'a> {
     pub here: &'a Here,
     /// The view to show.
     pub view: &'a View,
-    /// The request data.
     pub frame: &'a Frame,
     /// The input of the details form.
     pub form: &'a Form,

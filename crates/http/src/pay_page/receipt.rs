@@ -6,7 +6,6 @@ use super::pages::{Frame, instant};
 use super::view::{Incoming, Progress, View};
 use super::words::{Markup, Words};
 
-/// One completed payment.
 struct Entry {
     amount: String,
     at: Markup,

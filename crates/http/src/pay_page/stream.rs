@@ -29,11 +29,9 @@ const RETRY_MS: u32 = 3_000;
 /// The page and its visitor.
 #[derive(Clone)]
 pub struct Followed {
-    /// The link's token.
     pub token: String,
     /// The visitor's submission, if any.
     pub submission: Option<String>,
-    /// The language.
     pub words: Words,
 }
 

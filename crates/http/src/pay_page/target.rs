@@ -10,7 +10,7 @@ use super::view::Offer;
 use super::way::Way;
 use crate::wallet_v1::render;
 
-/// `transfer(address,uint256)` of ERC-20.
+/// Selector of ERC-20's `transfer(address,uint256)`.
 const TRANSFER: &str = "a9059cbb";
 
 /// The native tokens that pay chain fees, by chain id; ETH otherwise.
@@ -19,9 +19,8 @@ const GAS_COINS: [(u64, &str); 3] = [(137, "POL"), (56, "BNB"), (43_114, "AVAX")
 /// The chain to pay on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
-    /// The display name.
     pub name: String,
-    /// EIP-155 chain id.
+    /// The chain id of EIP-155.
     pub chain_id: u64,
     /// The token that pays fees.
     pub gas_coin: &'static str,
@@ -32,7 +31,6 @@ pub struct Network {
 }
 
 impl Network {
-    /// The configured chain.
     pub fn of(config: &ChainConfig, rpc_url: Option<String>) -> Network {
         let mut letters = config.name.chars();
         let name = letters
@@ -62,7 +60,6 @@ pub struct Target {
     pub offer: Offer,
     /// The other accepted tokens.
     pub others: Vec<Offer>,
-    /// The chain.
     pub network: Network,
     /// The recipient address (EIP-55).
     pub address: String,
@@ -102,7 +99,7 @@ impl Target {
         Some(Target { offer, others, network, address, token, code, call, link, way })
     }
 
-    /// The token code.
+    /// The currency code of the token.
     pub fn coin(&self) -> &'static str {
         self.offer.coin.currency().code()
     }

@@ -15,11 +15,9 @@ use crate::wallet_v1::render;
 /// A payment as a page may show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Incoming {
-    /// The token.
     pub coin: StableCoin,
     /// The amount in minor units.
     pub minor: i64,
-    /// The progress.
     pub progress: Progress,
     /// The time of its block.
     pub paid_at: Timestamp,
@@ -37,7 +35,7 @@ pub struct Incoming {
 /// The state of the refund question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Back {
-    /// Not asked.
+    /// The sender is not asked.
     No,
     /// Asked, and an answer is accepted.
     Asks,
@@ -54,7 +52,7 @@ pub enum Progress {
     Seen(Option<(u64, u64)>),
     /// On chain, but below the minimum for forwarding.
     Small,
-    /// Being checked.
+    /// Screening of the payment is in progress.
     Checking,
     /// Being checked, with a delay.
     CheckingLonger,
@@ -62,7 +60,7 @@ pub enum Progress {
     PassingOn,
     /// Received by the recipient.
     Done,
-    /// Not accepted.
+    /// Not accepted; no refund has begun.
     NotAccepted,
     /// Not accepted; the refund is in progress.
     GoingBack,
@@ -137,7 +135,6 @@ impl Incoming {
 /// The remaining amount in one token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// The token.
     pub coin: StableCoin,
     /// The amount; `None` if the sender chooses it.
     pub minor: Option<i64>,

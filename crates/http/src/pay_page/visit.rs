@@ -18,7 +18,6 @@ const CHOICE_MAX_BYTES: usize = 600;
 pub struct Here {
     /// The path of the page.
     pub path: String,
-    /// The language.
     pub language: Language,
     /// Whether the visitor chose the language: then links and forms carry it.
     pub chosen: bool,
@@ -42,12 +41,10 @@ impl Here {
     }
 }
 
-/// A visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visit {
     /// The client's address, for rate limits.
     pub peer: Option<IpAddr>,
-    /// The page.
     pub here: Here,
     /// `?tx=`: the entered transaction hash; never empty.
     pub typed: Option<String>,

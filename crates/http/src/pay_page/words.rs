@@ -66,12 +66,12 @@ impl HtmlSafe for Markup {}
 pub struct Words(pub Language);
 
 impl Words {
-    /// The language subtag.
+    /// The language subtag, as in the attribute `lang`.
     pub const fn code(self) -> &'static str {
         self.0.code()
     }
 
-    /// `ltr` or `rtl`
+    /// Either `ltr` or `rtl`.
     pub const fn direction(self) -> &'static str {
         self.0.direction()
     }

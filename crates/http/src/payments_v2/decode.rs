@@ -155,7 +155,7 @@ pub fn payment_order(body: &[u8]) -> Result<(Draft, Vec<Fault>), Rejection> {
 /// `SortingOrder`: by creation time, ties by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum SortingOrder {
-    /// Oldest first.
+    /// Oldest payment comes first.
     Asc,
     /// Newest first, the default.
     #[default]
@@ -165,9 +165,7 @@ pub enum SortingOrder {
 /// `SearchType`: the field that `search_term` is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SearchType {
-    /// The payment id.
     Id,
-    /// The external id.
     ExternalId,
     /// Bank reference, rail reference and wallet transaction ids.
     LinkedTxn,
@@ -189,17 +187,15 @@ const PAYMENT_STATE: OneOf<PaymentState> = one_of(&PaymentState::ALL, PaymentSta
 /// The query of `GET /v2/payments`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListQuery {
-    /// Destination country.
     pub country: Country,
     /// Maximum number of records, 0 to 1,000.
     pub limit: u32,
     /// Records to skip; beyond the last one the answer is empty.
     pub offset: u64,
-    /// The sort order.
     pub sorting_order: SortingOrder,
     /// Created at or after.
     pub start_ts: Option<Timestamp>,
-    /// Created before.
+    /// Created before this instant.
     pub end_ts: Option<Timestamp>,
     /// In one of these states; empty means any.
     pub status: Vec<PaymentState>,
@@ -258,7 +254,6 @@ fn search(query: &mut Query) -> Option<(SearchType, String)> {
 /// The identifier of a payment in `GET /v2/payments/{id}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PaymentKey {
-    /// The payment id.
     Id(PaymentId),
     /// The external id (`external=true`).
     External(String),
@@ -301,9 +296,9 @@ pub fn quote_lookup(id: Option<&str>, raw: Option<&str>) -> Result<(Country, Quo
 /// The delivery mode of `GET /v2/events`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventsMode {
-    /// An endless stream.
+    /// A stream that does not end.
     Stream,
-    /// One page.
+    /// One page, as a single response.
     Poll {
         /// Maximum number of events in the page, 0 to 1,000.
         limit: usize,
@@ -315,7 +310,6 @@ pub enum EventsMode {
 /// The query of `GET /v2/events`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventsQuery {
-    /// Stream or page.
     pub mode: EventsMode,
     /// The reader's last position: `after`, else `Last-Event-ID`; `None` means new events only.
     pub after: Option<i64>,

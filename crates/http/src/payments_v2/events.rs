@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use super::render;
 use crate::write;
 
-/// Events per read.
+/// Maximum number of events per read.
 const PAGE: usize = 500;
 /// Maximum duration of a stream.
 pub const STREAM_MAX_S: i64 = 3_600;
@@ -33,7 +33,6 @@ const SSE_RETRY_MS: u32 = 2_000;
 pub enum Framing {
     /// One JSON object per line, with an empty line as heartbeat.
     JsonLines,
-    /// Server-sent events.
     Sse,
 }
 
@@ -73,7 +72,6 @@ impl Framing {
 /// Parameters of a reader.
 #[derive(Clone)]
 pub struct Follow {
-    /// The payment service.
     pub payments: Payments,
     /// The tenant of the log.
     pub tenant: TenantId,

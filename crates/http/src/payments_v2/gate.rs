@@ -61,7 +61,6 @@ pub struct Api {
     streams: Mutex<HashMap<Box<str>, usize>>,
 }
 
-/// An accepted request.
 pub(super) struct Admitted {
     pub(super) caller: Caller,
     pub(super) access_key: Box<str>,
@@ -258,7 +257,6 @@ impl Api {
         self.payments.world().wall_clock.clone()
     }
 
-    /// The business clock.
     pub(super) fn now(&self) -> Timestamp {
         self.payments.world().clock.now()
     }

@@ -13,7 +13,6 @@ use engine::payments::{EventRecord, EventSubject, Record};
 /// Version of the event envelope.
 const EVENT_VERSION: &str = "1";
 
-/// A quote.
 pub fn quote(out: &mut ObjectWriter<'_>, quote: &Quote) {
     let offer = &quote.offer;
     out.plain("id", quote.id);

@@ -31,18 +31,18 @@ pub struct Problem {
 enum Detail {
     /// 422: one item per error.
     Faults(Rejection),
-    /// Every other status.
+    /// The body of every other status.
     Coded { code: &'static str, message: String, more: Vec<(&'static str, String)> },
 }
 
 impl Problem {
-    /// `{"detail":{"code","message","request_id"}}`.
+    /// The body is `{"detail":{"code","message","request_id"}}`.
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Problem {
         let detail = Detail::Coded { code, message: message.into(), more: Vec::new() };
         Problem { status, detail, retry_after_s: None }
     }
 
-    /// 400.
+    /// A problem with status 400.
     pub fn bad_request(code: &'static str, message: impl Into<String>) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, code, message)
     }
@@ -52,7 +52,7 @@ impl Problem {
         Problem::new(StatusCode::UNAUTHORIZED, "unauthorized", message)
     }
 
-    /// 403.
+    /// A problem with status 403.
     pub fn forbidden(code: &'static str, message: impl Into<String>) -> Problem {
         Problem::new(StatusCode::FORBIDDEN, code, message)
     }
@@ -62,12 +62,12 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "not_found", "Path not found")
     }
 
-    /// 405.
+    /// A problem with status 405.
     pub fn method_not_allowed() -> Problem {
         Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "Method not allowed")
     }
 
-    /// 409 with `Retry-After`.
+    /// Status 409, with the header `Retry-After`.
     pub fn conflict(code: &'static str, message: impl Into<String>, retry_after_s: i64) -> Problem {
         Problem::new(StatusCode::CONFLICT, code, message).retry_after(retry_after_s)
     }
@@ -83,7 +83,7 @@ impl Problem {
         Problem::from(Rejection::Faults { place: Place::Header, faults })
     }
 
-    /// 429 with `Retry-After`.
+    /// Status 429, with the header `Retry-After`.
     pub fn too_many_requests(retry_after_s: i64) -> Problem {
         Problem::new(StatusCode::TOO_MANY_REQUESTS, "rate_limited", "Too many requests")
             .retry_after(retry_after_s)
@@ -98,7 +98,7 @@ impl Problem {
         )
     }
 
-    /// 503 with `Retry-After`.
+    /// Status 503, with the header `Retry-After`.
     pub fn unavailable(retry_after_s: i64) -> Problem {
         Problem::new(
             StatusCode::SERVICE_UNAVAILABLE,
@@ -124,19 +124,17 @@ impl Problem {
         self
     }
 
-    /// Adds `Retry-After`.
+    /// Sets the header `Retry-After`.
     #[must_use]
     pub const fn retry_after(mut self, seconds: i64) -> Problem {
         self.retry_after_s = Some(seconds);
         self
     }
 
-    /// The status.
     pub const fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The response.
     pub fn respond(self, id: &RequestId) -> Response {
         self.into_bytes(id).map(Into::into)
     }

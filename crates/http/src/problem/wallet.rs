@@ -23,7 +23,7 @@ enum Detail {
     Faults(Vec<Fault>),
 }
 
-/// `{"error","message","field"?,"details"?,"request_id","timestamp"}`.
+/// The body is `{"error","message","field"?,"details"?,"request_id","timestamp"}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalletProblem {
     status: StatusCode,
@@ -54,32 +54,32 @@ impl WalletProblem {
         }
     }
 
-    /// 400 INVALID_REQUEST.
+    /// Status 400 with code `INVALID_REQUEST`.
     pub fn invalid_request(message: impl Into<String>) -> WalletProblem {
         WalletProblem::new(StatusCode::BAD_REQUEST, "INVALID_REQUEST", message)
     }
 
-    /// 401 UNAUTHORIZED.
+    /// Status 401 with code `UNAUTHORIZED`.
     pub fn unauthorized(message: impl Into<String>) -> WalletProblem {
         WalletProblem::new(StatusCode::UNAUTHORIZED, "UNAUTHORIZED", message)
     }
 
-    /// 403 FORBIDDEN.
+    /// Status 403 with code `FORBIDDEN`.
     pub fn forbidden(message: impl Into<String>) -> WalletProblem {
         WalletProblem::new(StatusCode::FORBIDDEN, "FORBIDDEN", message)
     }
 
-    /// 404 NOT_FOUND.
+    /// Status 404 with code `NOT_FOUND`.
     pub fn not_found(message: impl Into<String>) -> WalletProblem {
         WalletProblem::new(StatusCode::NOT_FOUND, "NOT_FOUND", message)
     }
 
-    /// 409 CONFLICT.
+    /// Status 409 with code `CONFLICT`.
     pub fn conflict(message: impl Into<String>) -> WalletProblem {
         WalletProblem::new(StatusCode::CONFLICT, "CONFLICT", message)
     }
 
-    /// 422 VALIDATION_FAILED.
+    /// Status 422 with code `VALIDATION_FAILED`.
     pub fn validation_failed(message: impl Into<String>) -> WalletProblem {
         WalletProblem::new(StatusCode::UNPROCESSABLE_ENTITY, "VALIDATION_FAILED", message)
     }
@@ -98,7 +98,7 @@ impl WalletProblem {
         .retry_after(seconds)
     }
 
-    /// 500 INTERNAL_ERROR.
+    /// Status 500 with code `INTERNAL_ERROR`.
     pub fn internal() -> WalletProblem {
         let message = "Internal error; quote the request id when you contact support";
         WalletProblem::new(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_ERROR", message)
@@ -114,14 +114,13 @@ impl WalletProblem {
         .retry_after(retry_after_s)
     }
 
-    /// Replaces the message.
     #[must_use]
     pub fn saying(mut self, message: impl Into<String>) -> WalletProblem {
         self.message = message.into();
         self
     }
 
-    /// Sets the field.
+    /// Sets the member `field`.
     #[must_use]
     pub const fn of_field(mut self, field: &'static str) -> WalletProblem {
         self.field = Some(field);
@@ -153,14 +152,13 @@ impl WalletProblem {
         self
     }
 
-    /// Adds `Retry-After`.
+    /// Sets the header `Retry-After`.
     #[must_use]
     pub const fn retry_after(mut self, seconds: i64) -> WalletProblem {
         self.retry_after_s = Some(seconds);
         self
     }
 
-    /// The status.
     pub const fn status(&self) -> StatusCode {
         self.status
     }

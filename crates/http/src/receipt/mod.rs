@@ -35,25 +35,19 @@ pub struct Receipt {
     pub issuer: String,
     /// Whether this is a sandbox.
     pub sandbox: bool,
-    /// The payment's id.
     pub id: String,
-    /// The external id.
     pub external_id: Option<String>,
-    /// The status …
     pub state: PaymentState,
-    /// … and the time of its last change.
+    /// The time of the last change of `state`.
     pub state_at: Timestamp,
     /// The time of acceptance.
     pub accepted_at: Timestamp,
     /// The paying bank's reference.
     pub bank_reference: Option<String>,
-    /// The sender.
     pub sender: String,
-    /// The beneficiary.
     pub beneficiary: String,
     /// The beneficiary's account number; the page masks it.
     pub account: String,
-    /// The beneficiary's bank.
     pub bank: String,
     /// Amount that the sender pays.
     pub base: Money,
@@ -68,9 +62,9 @@ pub struct Receipt {
 /// Debits of the sending bank's prefunded account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Charge {
-    /// For the amount.
+    /// Debited for the amount itself.
     pub amount: Money,
-    /// The service fee.
+    /// Debited as the service fee.
     pub premium: Money,
     /// The cost of the payout.
     pub cost: Money,
@@ -80,12 +74,7 @@ pub struct Charge {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style<'a> {
     /// Paths on the same server, for the style sheet and the icon.
-    Linked {
-        /// The style sheet.
-        style: &'a str,
-        /// The icon.
-        icon: &'a str,
-    },
+    Linked { style: &'a str, icon: &'a str },
     /// Embedded in a standalone file, whose policy allows only this style.
     Inline,
 }

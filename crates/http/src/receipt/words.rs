@@ -6,27 +6,18 @@ use domain::payment::PaymentState;
 /// A language of the receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Lang {
-    /// English
     #[default]
     En,
-    /// Urdu
     Ur,
-    /// Arabic
     Ar,
-    /// Hindi
     Hi,
-    /// Bengali
     Bn,
-    /// Nepali
     Ne,
-    /// Vietnamese
     Vi,
-    /// Filipino
     Fil,
 }
 
 impl Lang {
-    /// Every language.
     pub const ALL: [Lang; 8] =
         [Lang::En, Lang::Ur, Lang::Ar, Lang::Hi, Lang::Bn, Lang::Ne, Lang::Vi, Lang::Fil];
 
@@ -76,13 +67,12 @@ impl Lang {
 pub(super) enum Outcome {
     /// Received by the beneficiary's bank.
     Paid,
-    /// In progress.
     UnderWay,
-    /// Unknown.
+    /// The outcome is unknown.
     Unclear,
-    /// Not executed.
+    /// Failed or rejected, and not executed.
     NotPaid,
-    /// Executed and returned.
+    /// Executed, and returned later.
     CameBack,
 }
 

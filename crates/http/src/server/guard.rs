@@ -56,13 +56,13 @@ enum Awaits {
     Beginning,
     /// The rest of a head.
     Head,
-    /// The next head.
+    /// The head of the next request.
     Next,
     /// Nothing with a timeout: a request is open, or the connection uses HTTP/2.
     Nothing,
 }
 
-/// A guarded stream.
+/// A stream that enforces timeouts and limits.
 pub(super) struct Guard<S> {
     stream: S,
     waits: Waits,

@@ -14,7 +14,6 @@ const FRAMING_HEADERS: [&[u8]; 2] = [b"content-length:", b"transfer-encoding:"];
 /// The result of the scan so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
-    /// Nothing wrong.
     Fine,
     /// The connection uses HTTP/2.
     Http2,

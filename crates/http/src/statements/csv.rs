@@ -11,7 +11,6 @@ use engine::statement::{Balance, Entry, Statement, Subject};
 use super::{digits, end_to_end_id};
 use crate::spreadsheet::guarded;
 
-/// The header row.
 pub(super) const HEAD: [&str; 22] = [
     "record",
     "booked_at",

@@ -16,20 +16,19 @@ use domain::money::Money;
 use engine::statement::{Entry, Statement, Subject};
 
 domain::names! {
-    /// The file format.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Format: "Its name in a query or on a command line." {
         /// RFC 4180, UTF-8, with a header row.
         Csv = "csv",
-        /// One JSON object.
+        /// A single JSON object.
         Json = "json",
-        /// ISO 20022 camt.053.001.08.
+        /// The ISO 20022 message camt.053.001.08.
         Camt053 = "camt053",
     }
 }
 
 impl Format {
-    /// `Content-Type`.
+    /// The value of the header `Content-Type`.
     pub const fn media_type(self) -> &'static str {
         match self {
             Format::Csv => "text/csv; charset=utf-8; header=present",

@@ -59,9 +59,7 @@ pub struct Gate {
 
 /// The dependencies of the guard.
 pub struct Sources {
-    /// Access keys.
     pub keys: Arc<dyn KeyRing>,
-    /// Tenants' policies.
     pub policies: Arc<dyn Policies>,
     /// The permit counter shared by all nodes.
     pub permits: Arc<dyn Permits>,
@@ -87,7 +85,6 @@ impl Sources {
     }
 }
 
-/// An accepted request.
 pub(super) struct Admitted {
     /// The path parameter; empty if there is none.
     pub(super) id: String,
@@ -108,7 +105,7 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// A document.
+    /// A response whose body is a JSON object.
     pub(super) fn object(fill: impl FnOnce(&mut ObjectWriter<'_>)) -> Answer {
         Answer { body: write::object(fill), replayed: false }
     }
@@ -135,7 +132,7 @@ impl Answer {
 }
 
 impl Gate {
-    /// A guard.
+    /// Makes a guard that reads from `sources`.
     pub fn new(sources: Sources, settings: Settings) -> Gate {
         let Sources { keys, policies, permits, clock, wall_clock } = sources;
         Gate {

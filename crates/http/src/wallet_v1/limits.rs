@@ -26,20 +26,19 @@ const SHARE_OF_USED: u32 = 2;
 /// Groups of operations with a shared limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Group {
-    /// `/v1/sdk/wallets/*`
+    /// All operations under `/v1/sdk/wallets/`.
     Wallets,
-    /// `/v1/sdk/payment-requests/*`
+    /// All operations under `/v1/sdk/payment-requests/`.
     PaymentRequests,
-    /// `/v1/sdk/orders/*`
+    /// All operations under `/v1/sdk/orders/`.
     Orders,
-    /// `/v1/sdk/transactions/*`
+    /// All operations under `/v1/sdk/transactions/`.
     Transactions,
     /// Operations beyond the specification: reviews, webhook deliveries, events.
     Additions,
 }
 
 impl Group {
-    /// Every group.
     pub const ALL: [Group; 5] = [
         Group::Wallets,
         Group::PaymentRequests,
@@ -70,13 +69,13 @@ impl Group {
 /// Requests per window of each group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupLimits {
-    /// `/v1/sdk/wallets/*`
+    /// For operations under `/v1/sdk/wallets/`.
     pub wallets: u32,
-    /// `/v1/sdk/payment-requests/*`
+    /// For operations under `/v1/sdk/payment-requests/`.
     pub payment_requests: u32,
-    /// `/v1/sdk/orders/*`
+    /// For operations under `/v1/sdk/orders/`.
     pub orders: u32,
-    /// `/v1/sdk/transactions/*`
+    /// For operations under `/v1/sdk/transactions/`.
     pub transactions: u32,
     /// Reviews, webhook deliveries, events.
     pub additions: u32,
@@ -110,9 +109,8 @@ impl GroupLimits {
 /// A draw from the counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draw {
-    /// The tenant.
     pub tenant: TenantId,
-    /// The group: [`Group::name`].
+    /// Name of the group, from [`Group::name`].
     pub group: &'static str,
     /// Start of the window in UNIX seconds; a multiple of 60.
     pub window_s: i64,
@@ -284,7 +282,7 @@ impl Windows {
         Ok(shown(limit, limit.saturating_sub(share.total) + share.left, now))
     }
 
-    /// Requests per window.
+    /// Requests per window, by group.
     pub const fn limits(&self) -> &GroupLimits {
         &self.limits
     }

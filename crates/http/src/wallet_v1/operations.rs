@@ -8,22 +8,21 @@ use super::limits::Group;
 /// Roles in a token's `roles` claim (`decisions.md`, "Roles").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Every operation.
+    /// May call every operation.
     WalletManager,
-    /// Payment requests.
+    /// May manage payment requests.
     PaymentManager,
-    /// Exchange orders.
+    /// May manage exchange orders.
     ExchangeManager,
-    /// Blocks, blacklists, reviews.
+    /// May block, blacklist and review.
     ComplianceOfficer,
     /// Reads wallets, transactions and orders.
     WalletViewer,
-    /// Reads everything.
+    /// May read everything, change nothing.
     Auditor,
 }
 
 impl Role {
-    /// Every role.
     pub const ALL: [Role; 6] = [
         Role::WalletManager,
         Role::PaymentManager,
@@ -56,12 +55,10 @@ pub enum RolePolicy {
     Strict,
 }
 
-/// An operation.
 #[derive(Debug)]
 pub struct Operation {
     /// Its name in metrics.
     pub name: &'static str,
-    /// Its method.
     pub method: Method,
     /// Its path, with at most one parameter.
     pub path: &'static str,
@@ -113,30 +110,21 @@ macro_rules! operations {
 }
 
 operations! {
-    /// Creates a wallet.
     PROVISION = "provision_wallet" POST "/v1/sdk/wallets/provision" Wallets [WalletManager] true;
-    /// Reads a wallet.
     GET_WALLET = "get_wallet" GET "/v1/sdk/wallets/{wallet_id}" Wallets [WalletViewer ComplianceOfficer Auditor] false;
     /// Creates a payment request.
     CREATE_REQUEST = "create_payment_request" POST "/v1/sdk/payment-requests" PaymentRequests [PaymentManager] false;
-    /// Lists payment requests.
     LIST_REQUESTS = "list_payment_requests" GET "/v1/sdk/payment-requests" PaymentRequests
         [WalletViewer PaymentManager Auditor] false;
-    /// Lists transactions.
     LIST_TRANSACTIONS = "list_transactions" GET "/v1/sdk/transactions" Transactions
         [WalletViewer ComplianceOfficer Auditor] false;
     /// Quotes an exchange rate.
     GET_RATE = "get_exchange_rate" GET "/v1/sdk/orders/exchange-rate" Orders
         [WalletViewer ExchangeManager Auditor] false;
-    /// Creates an order.
     CREATE_ORDER = "create_order" POST "/v1/sdk/orders" Orders [ExchangeManager] false;
-    /// Lists orders.
     LIST_ORDERS = "list_orders" GET "/v1/sdk/orders" Orders [WalletViewer ExchangeManager Auditor] false;
-    /// Blocks a wallet.
     BLOCK = "block_wallet" POST "/v1/sdk/wallets/{wallet_id}/block" Wallets [ComplianceOfficer] false;
-    /// Unblocks a wallet.
     UNBLOCK = "unblock_wallet" POST "/v1/sdk/wallets/{wallet_id}/unblock" Wallets [ComplianceOfficer] false;
-    /// Blacklists a wallet.
     BLACKLIST = "blacklist_wallet" POST "/v1/sdk/wallets/{wallet_id}/blacklist" Wallets [ComplianceOfficer] false;
     /// Withdraws a payment request.
     CANCEL_REQUEST = "cancel_payment_request" POST "/v1/sdk/payment-requests/{payment_request_id}/cancel" PaymentRequests
@@ -144,12 +132,9 @@ operations! {
     /// Reads a payment request.
     GET_REQUEST = "get_payment_request" GET "/v1/sdk/payment-requests/{payment_request_id}" PaymentRequests
         [WalletViewer PaymentManager Auditor] false;
-    /// Reads a transaction.
     GET_TRANSACTION = "get_transaction" GET "/v1/sdk/transactions/{transaction_id}" Transactions
         [WalletViewer ComplianceOfficer Auditor] false;
-    /// Reads an order.
     GET_ORDER = "get_order" GET "/v1/sdk/orders/{order_id}" Orders [WalletViewer ExchangeManager Auditor] false;
-    /// Withdraws an order.
     CANCEL_ORDER = "cancel_order" POST "/v1/sdk/orders/{order_id}/cancel" Orders [ExchangeManager] false;
     /// Lists deposits held for review.
     LIST_REVIEWS = "list_reviews" GET "/v1/sdk/reviews" Additions [ComplianceOfficer Auditor] false;
@@ -159,7 +144,6 @@ operations! {
     DECIDE_REVIEW = "decide_review" POST "/v1/sdk/reviews/{transaction_id}" Additions [ComplianceOfficer] false;
     /// Lists deliveries of webhooks.
     LIST_DELIVERIES = "list_webhook_deliveries" GET "/v1/sdk/webhooks/deliveries" Additions [Auditor] false;
-    /// Redelivers an event.
     REDELIVER = "redeliver_webhook" POST "/v1/sdk/webhooks/deliveries/{delivery_id}/redeliver" Additions
         [WalletManager] false;
     /// Reads the event log.

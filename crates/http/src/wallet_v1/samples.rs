@@ -13,7 +13,7 @@ use domain::time::{Span, Timestamp};
 use domain::wallet::{KycLevel, Wallet, WalletState};
 use uuid::Uuid;
 
-/// 2026-11-21T06:57:48.123Z
+/// The instant of samples, 2026-11-21T06:57:48.123Z.
 pub(crate) const T0: Timestamp = Timestamp(1_795_244_268_123_000);
 pub(crate) const TENANT: TenantId = TenantId(Uuid::from_u128(7));
 

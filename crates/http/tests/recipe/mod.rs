@@ -152,7 +152,6 @@ impl Recipe {
         json
     }
 
-    /// Resolves the placeholders.
     fn expand(&self, template: &str, words: &BTreeMap<String, String>, party: &Party) -> String {
         let mut pieces = template.split('$');
         let mut out = pieces.next().unwrap_or_default().to_owned();

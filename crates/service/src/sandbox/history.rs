@@ -33,7 +33,7 @@ use crate::clock::WallClock;
 use crate::open_store_at;
 use config::Config;
 
-/// Days of history.
+/// Number of days before the start that it covers.
 const DAYS: i64 = 30;
 /// Payments per day; with [`DAYS`] at most 300 in all.
 const PAYMENTS_A_DAY: usize = 8;
@@ -149,7 +149,6 @@ impl Past {
         Ok(Past { store, clock, world, rates })
     }
 
-    /// The store.
     pub const fn store(&self) -> &Store {
         &self.store
     }

@@ -50,7 +50,7 @@ pub struct Printed {
     pub base_url: String,
     /// `{wallet_base_url}` of Wallet Service v1.
     pub wallet_base_url: String,
-    /// The operator console.
+    /// URL of the operator console.
     pub console_url: String,
     /// The two users who can sign in to it.
     #[serde(skip)]
@@ -73,25 +73,22 @@ pub struct Printed {
     pub wallet_token: String,
     /// The webhook signing secret.
     pub webhook_secret: String,
-    /// The pre-funded wallet.
+    /// Id of the pre-funded wallet.
     pub wallet_id: String,
-    /// The tokens' contracts.
+    /// Addresses of the tokens' contracts.
     pub tokens: Tokens,
     /// EIP-155 id of the chain.
     pub chain_id: u64,
-    /// The data directory.
     pub data_dir: PathBuf,
-    /// The process id.
     pub pid: u32,
 }
 
-/// The sandbox's tokens.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub struct Tokens {
-    /// Contract of USDC.
+    /// Address of USDC's contract.
     pub usdc: String,
-    /// Contract of USDT.
+    /// Address of USDT's contract.
     pub usdt: String,
 }
 
@@ -107,9 +104,7 @@ pub struct Wanted<'a> {
     pub scenarios: Arc<dyn Scenarios>,
 }
 
-/// A running sandbox.
 pub struct Sandbox {
-    /// The service.
     pub service: Service,
     /// The values to print.
     pub printed: Printed,
@@ -130,7 +125,6 @@ pub async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
     }
 }
 
-/// Starts the sandbox.
 pub async fn start(
     config: &Config,
     data_dir: &Path,

@@ -26,7 +26,7 @@ use crate::tenancy::IssuedKey;
 const WALLET: &str = "sandbox.wallet_id";
 /// Store key of the record that it was funded.
 const FUNDED: &str = "sandbox.wallet_funded";
-/// Its initial balance.
+/// Initial balance of the pre-funded wallet, in minor units.
 const FUNDS: [(StableCoin, i64); 2] =
     [(StableCoin::Usdc, 1_000_000_000), (StableCoin::Usdt, 500_000_000)];
 /// The amount of the link to try: 25.00 USDC.

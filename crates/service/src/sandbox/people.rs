@@ -12,15 +12,13 @@ use store::{NewUser, Store};
 use super::WHO;
 use crate::clock::WallClock;
 
-/// Their names.
+/// Login names of the two users.
 const NAMES: [&str; 2] = ["ayesha", "omar"];
 
 /// A user who can sign in to the sandbox's console.
 #[derive(Clone, Debug)]
 pub struct DemoUser {
-    /// The login name.
     pub login: String,
-    /// The password.
     pub password: String,
 }
 

@@ -7,11 +7,11 @@ use domain::country::Country;
 /// The kind of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Only rises.
+    /// A number that only rises.
     Counter,
-    /// Rises and falls.
+    /// A number that rises and falls.
     Gauge,
-    /// Durations in seconds.
+    /// A histogram of durations in seconds.
     Seconds,
     /// Sizes, as a count of items.
     Sizes,
@@ -20,11 +20,11 @@ pub enum Kind {
 /// The initial values of a label.
 #[derive(Clone, Copy, Debug)]
 pub enum Values {
-    /// These values.
+    /// The values of this list.
     Known(&'static [&'static str]),
-    /// The destination countries.
+    /// The codes of the destination countries.
     Countries,
-    /// The configured rails.
+    /// The names of the configured rails.
     Rails,
     /// Addresses of signing keys on the chain; unknown at startup.
     Signers,
@@ -32,14 +32,10 @@ pub enum Values {
     Lists,
 }
 
-/// One metric.
 #[derive(Clone, Copy, Debug)]
 pub struct Metric {
-    /// Its name.
     pub name: &'static str,
-    /// Its kind.
     pub kind: Kind,
-    /// Its help text.
     pub help: &'static str,
     /// Its labels; one series for every combination exists from the start.
     pub labels: &'static [(&'static str, Values)],
@@ -131,7 +127,6 @@ const fn metric(
     Metric { name, kind, help, labels }
 }
 
-/// All metrics.
 pub const METRICS: &[Metric] = &[
     // HTTP
     metric(

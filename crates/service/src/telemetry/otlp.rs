@@ -24,10 +24,9 @@ use config::Telemetry;
 
 /// Timeout for the collector's answer.
 const EXPORT_TIMEOUT_S: u64 = 10;
-/// Denominator of `otlp_sample_bps`.
+/// The whole, of which `otlp_sample_bps` is a share.
 const SAMPLE_WHOLE_BPS: u32 = 10_000;
 
-/// The trace exporter.
 pub struct Traces {
     provider: SdkTracerProvider,
 }
@@ -65,7 +64,6 @@ impl Traces {
         tracing_opentelemetry::layer().with_tracer(self.provider.tracer("corridor")).boxed()
     }
 
-    /// Flushes pending spans.
     pub fn shut_down(self) {
         if let Err(error) = self.provider.shutdown() {
             // The subscriber may itself be shutting down: only stderr is left.

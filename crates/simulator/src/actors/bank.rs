@@ -20,7 +20,6 @@ use crate::run::{Pace, Sim};
 /// Reports of one page.
 const PAGE_REPORTS: usize = 5;
 
-/// The bank.
 pub struct Bank {
     core: Mutex<BankCore<MemoryBook>>,
     /// What it remembers of messages, to speak of them in the dialects of its rails.
@@ -126,7 +125,6 @@ impl Bank {
         Reports { reports, ..page }
     }
 
-    /// Answers inquiries.
     pub fn inquire(&self, rail: &RailId, inquiries: &[Inquiry]) -> Vec<InquiryAnswer> {
         let answer = |inquiry| {
             let Ok(answer) = self.core().inquire_attempt(rail, inquiry);

@@ -32,9 +32,7 @@ const TOP_UP_MINOR: i64 = 20_000_000_000;
 /// A payment whose acceptance was reported to a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// Whose.
     pub tenant: TenantId,
-    /// Its id.
     pub id: PaymentId,
     /// The client's own id for it.
     pub external_id: Option<String>,
@@ -59,7 +57,6 @@ impl Truth {
         act(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The accepted payments.
     pub fn accepted(&self) -> Vec<Accepted> {
         self.with(|known| known.accepted.clone())
     }
@@ -69,7 +66,6 @@ impl Truth {
         self.with(|known| known.complaints.push(what));
     }
 
-    /// Takes the complaints.
     pub fn take_complaints(&self) -> Vec<String> {
         self.with(|known| std::mem::take(&mut known.complaints))
     }

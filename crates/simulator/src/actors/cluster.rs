@@ -47,7 +47,7 @@ struct Running {
 /// Why a call brought no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unserved {
-    /// Nothing was done.
+    /// The call had no effect.
     Refused,
     /// The outcome is unknown.
     Unclear,
@@ -57,19 +57,18 @@ pub enum Unserved {
 pub struct WalletSide {
     /// What is configured about the chain.
     pub config: Arc<ChainConfig>,
-    /// The chain.
     pub chain: Arc<ChainWorld>,
-    /// The banks' receivers.
+    /// The banks' webhook endpoints.
     pub banks: Arc<Banks>,
     /// Whether the tenants' keys may write the coins' blacklists.
     pub blacklists: bool,
     /// How many operators' lanes there are.
     pub lanes: usize,
-    /// Whether cents decide.
+    /// Whether an amount's cents determine its outcome.
     pub sandbox: bool,
 }
 
-/// All nodes.
+/// All nodes of the installation.
 pub struct Cluster {
     sim: Sim,
     store: Store,

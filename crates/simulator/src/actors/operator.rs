@@ -25,18 +25,18 @@ use crate::run::{Pace, Sim};
 const EVERY: Span = Span::secs(20);
 /// A message that has not reached the bank this long after the start of its attempt is lost.
 const LOST_AFTER: Span = Span::mins(16);
-/// Who they are.
+/// The name that they act under.
 const OPERATOR: &str = "operator";
 /// Operators call the bank about an order that it has been processing for this long.
 const SLOW: Span = Span::mins(30);
 
 /// What an operator finds out about a payment.
 enum Finding {
-    /// The final status.
+    /// The payment has this final status.
     Is(RailStatus),
     /// The bank has decided and will report.
     WillBeReported,
-    /// Nothing yet.
+    /// There is no final status yet.
     NotYet,
 }
 

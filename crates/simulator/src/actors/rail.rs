@@ -22,9 +22,9 @@ const WAY_MAX_MILLIS: i64 = 400;
 
 /// What all rails of all nodes share.
 pub struct Network {
-    /// The other side.
+    /// The bank at the other end.
     pub bank: Arc<Bank>,
-    /// What goes wrong.
+    /// Injects faults into the messages.
     pub faults: Arc<Injector>,
     /// How long ways take.
     pub ways: SharedRandom,
@@ -34,15 +34,13 @@ pub struct Network {
 
 /// A rail as one node sees it.
 pub struct SimRail {
-    /// The rail.
     pub id: RailId,
     /// Its place in the list of rails.
     pub number: usize,
     /// Whether the bank recognises repetitions on it.
     pub detects: bool,
-    /// The node.
     pub node: NodeNumber,
-    /// Time and tasks.
+    /// Provides time and tasks.
     pub sim: Sim,
     /// The way to the bank.
     pub network: Arc<Network>,

@@ -42,9 +42,7 @@ pub enum Manner {
 pub struct Payable {
     /// Its number in the schedule.
     pub number: usize,
-    /// Who.
     pub tenant: TenantId,
-    /// Where to.
     pub country: Country,
     /// The beneficiary's account ends in this.
     pub ending: &'static str,
@@ -56,7 +54,7 @@ pub struct Payable {
     pub keyed: bool,
     /// Whether the name is one that screening holds or refuses.
     pub name: Name,
-    /// How.
+    /// How the client behaves.
     pub manner: Manner,
     /// When, after the schedule's start.
     pub begins: Span,
@@ -65,11 +63,11 @@ pub struct Payable {
 /// What screening will say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Name {
-    /// Nothing.
+    /// Screening finds no match.
     Clean,
     /// A person has to look.
     Review,
-    /// No.
+    /// Screening refuses the name.
     Listed,
     /// Nothing, until a new edition of a list has it.
     Further,
@@ -78,7 +76,7 @@ pub enum Name {
 /// Everything that clients want in a schedule.
 #[derive(Clone, Debug, Default)]
 pub struct Workload {
-    /// What they want.
+    /// The payments that clients want.
     pub payables: Vec<Payable>,
 }
 

@@ -87,9 +87,8 @@ struct Changed {
 /// The books of truth about the wallet service that are kept outside.
 #[derive(Clone)]
 pub struct Outside {
-    /// The chain.
     pub chain: Arc<ChainWorld>,
-    /// The banks' receivers.
+    /// The banks' webhook endpoints.
     pub banks: Arc<Banks>,
     /// What is configured about the chain.
     pub config: Arc<ChainConfig>,
@@ -97,7 +96,6 @@ pub struct Outside {
     pub blacklists: bool,
 }
 
-/// The auditor.
 pub struct Auditor {
     sim: Sim,
     store: Store,
@@ -152,7 +150,7 @@ impl Auditor {
         }
     }
 
-    /// Notes a violation.
+    /// Notes a violation of an invariant.
     pub fn violation(&self, what: String) {
         self.state().violations.insert(what);
     }

@@ -15,9 +15,7 @@ use crate::installation::RAILS;
 /// A payment or an order that a person has to look at.
 #[derive(Clone, Debug)]
 pub struct ForPeople {
-    /// Whose.
     pub tenant: TenantId,
-    /// Its id.
     pub payment: PaymentId,
     /// Its newest attempt, with its rail.
     pub attempt: Option<(Inquiry, RailId)>,

@@ -18,7 +18,6 @@ pub(super) fn value<T: FromSql>(connection: &Connection, sql: &str) -> rusqlite:
     connection.prepare_cached(sql)?.query_row([], |row| row.get(0))
 }
 
-/// A stored id.
 pub(super) type Key = [u8; 16];
 
 /// Number of commits so far.
@@ -124,7 +123,6 @@ pub(super) fn top_ups(connection: &Connection) -> rusqlite::Result<(i64, i64)> {
 /// A transfer: tenant, debit, credit, amount, kind.
 pub(super) type TransferRow = (Key, String, String, i64, String);
 
-/// Every transfer.
 pub(super) fn transfers(connection: &Connection) -> rusqlite::Result<Vec<TransferRow>> {
     query(connection, "SELECT tenant, debit, credit, amount, kind FROM transfer", [], |row| {
         Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
@@ -134,7 +132,6 @@ pub(super) fn transfers(connection: &Connection) -> rusqlite::Result<Vec<Transfe
 /// An account: tenant, code, and debits pending, debits posted, credits pending, credits posted.
 pub(super) type AccountRow = (Key, String, [i64; 4]);
 
-/// Every account.
 pub(super) fn accounts(connection: &Connection) -> rusqlite::Result<Vec<AccountRow>> {
     let sql = "SELECT tenant, code, debits_pending, debits_posted, credits_pending, credits_posted FROM account";
     query(connection, sql, [], |row| {
@@ -147,7 +144,7 @@ pub(super) struct Booked {
     pub(super) tenant: Key,
     pub(super) state: String,
     pub(super) coin: String,
-    /// Amount, premium, cost.
+    /// Charged for amount, premium and cost.
     pub(super) charge: [i64; 3],
     pub(super) amount: i64,
     pub(super) settled: bool,
@@ -176,9 +173,7 @@ pub(super) fn booked(connection: &Connection) -> rusqlite::Result<Vec<Booked>> {
 
 /// A payment that a person has to look at.
 pub struct Open {
-    /// Whose.
     pub tenant: Key,
-    /// Its stored id.
     pub payment: Key,
     /// Its newest attempt: stored id, rail, when it began.
     pub attempt: Option<(Key, String, i64)>,
@@ -255,7 +250,6 @@ pub(super) fn cursor(connection: &Connection, rail: &str) -> rusqlite::Result<Op
 /// A payment at the end: stored id, state, and whether a discrepancy is noted.
 pub(super) type Ended = (Key, String, bool);
 
-/// Every payment.
 pub(super) fn payments(connection: &Connection) -> rusqlite::Result<Vec<Ended>> {
     let sql = "SELECT p.id, p.state, EXISTS (SELECT 1 FROM discrepancy d WHERE d.tenant = p.tenant \
                AND d.payment = p.id) FROM payment p";

@@ -10,7 +10,7 @@ use crate::services::loads_lists;
 
 /// Within this time of the start servers begin to fail.
 const BEGIN_MAX_MILLIS: i64 = 600_000;
-/// The longest failure.
+/// The longest failure, in seconds.
 const SPAN_MAX_SECS: i64 = 2_400;
 
 /// How a list server fails.
@@ -24,7 +24,7 @@ pub enum ListFault {
     RedirectsToPlainHttp,
     /// It answers with this status.
     Status(u16),
-    /// The connection breaks.
+    /// The connection breaks during the response.
     Breaks,
     /// It has the first part of the list, in per cent.
     Half(usize),

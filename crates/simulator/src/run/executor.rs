@@ -45,15 +45,13 @@ pub struct Killed;
 /// What one step did.
 #[derive(Debug)]
 pub struct Polled {
-    /// Whose task ran.
+    /// The owner of the task that ran.
     pub owner: Owner,
-    /// Its name.
     pub name: String,
     /// The node that died of it.
     pub crashed: Option<NodeNumber>,
 }
 
-/// The executor.
 pub struct Executor {
     sim: Sim,
     random: Random,

@@ -23,7 +23,6 @@ pub type NodeNumber = usize;
 pub enum Owner {
     /// The world outside: network, bank, clients, operators.
     World,
-    /// A service node.
     Node(NodeNumber),
 }
 
@@ -81,12 +80,11 @@ impl Sim {
         }))
     }
 
-    /// The present instant.
     pub fn now(&self) -> Timestamp {
         Timestamp(self.0.now.load(Ordering::Relaxed))
     }
 
-    /// Waits.
+    /// Waits for simulated time to pass.
     pub fn sleep(&self, span: Span) -> Sleep {
         self.sleep_until(self.now() + span, Pace::Exact)
     }
@@ -96,7 +94,6 @@ impl Sim {
         Sleep { sim: self.clone(), until, pace, registered: None }
     }
 
-    /// Begins a task.
     pub fn spawn(
         &self,
         owner: Owner,
@@ -121,7 +118,7 @@ impl Sim {
         std::mem::replace(&mut *lock(&self.0.trace), Trace::new(false)).into_lines()
     }
 
-    /// Who is running.
+    /// The owner of the running task.
     pub fn current(&self) -> Owner {
         *lock(&self.0.current)
     }

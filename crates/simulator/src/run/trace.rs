@@ -19,7 +19,6 @@ impl Trace {
         Trace { hash: FNV_OFFSET, lines: keep.then(Vec::new) }
     }
 
-    /// Adds a line.
     pub fn add(&mut self, at: Timestamp, what: fmt::Arguments<'_>) {
         // Writing into a hash cannot fail.
         let _infallible = writeln!(Hasher(&mut self.hash), "{} {what}", at.0);

@@ -48,7 +48,6 @@ static ALLOW: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] =
     &[&INSERT, &ONE, &OF_TENANT, &SET_SECRETS, &REVOKE, &SUSPEND, &ALLOW];
 
-/// An access key.
 #[derive(Clone)]
 pub struct KeyRow {
     /// The public key id.

@@ -27,12 +27,10 @@ static KEPT: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KEEP, &KEPT];
 
-/// A stored answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptAnswer {
     /// SHA-256 of the body of the answered request.
     pub body_hash: [u8; 32],
-    /// The answer's body.
     pub body: Vec<u8>,
 }
 

@@ -83,13 +83,10 @@ pub(super) const OUTCOME: &str = "approval.outcome";
 pub struct NewApproval<'a> {
     /// The tenant concerned; `None` = the installation.
     pub tenant: Option<TenantId>,
-    /// The proposed action.
     pub deed: &'a Deed,
-    /// What it changes.
     pub changes: &'a [Change],
     /// The user who proposes it.
     pub maker: &'a Person,
-    /// The stated reason.
     pub why: &'a str,
     /// How long it waits for a decision.
     pub lifetime: Span,

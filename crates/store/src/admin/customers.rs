@@ -31,11 +31,9 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&SET, &ONE, &ALL];
 /// The record of one customer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomerRecord {
-    /// The customer's tenant.
     pub tenant: TenantId,
     /// The bank's own customer id.
     pub customer_id: String,
-    /// The KYC level.
     pub kyc_level: KycLevel,
     /// When it was last set.
     pub changed_at: Timestamp,

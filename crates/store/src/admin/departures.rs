@@ -26,7 +26,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &TAKE, &END_OLD];
 /// A browser that was redirected to the identity provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// The requested page.
+    /// Path of the requested page.
     pub next: String,
     /// When it was redirected.
     pub at: Timestamp,

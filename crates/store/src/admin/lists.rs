@@ -44,14 +44,12 @@ pub struct KeptDocument {
     pub origin: String,
     /// Its publisher's modification date, `YYYY-MM-DD`.
     pub modified: Option<String>,
-    /// Its content.
     pub bytes: Vec<u8>,
 }
 
 /// The last valid copy of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptList {
-    /// Its name.
     pub name: String,
     /// SHA-256 of its documents, in hexadecimal.
     pub digest: String,

@@ -47,7 +47,6 @@ pub(crate) static STATEMENTS: &[&Stmt] =
 /// The lease of a role.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleLease {
-    /// The role.
     pub name: String,
     /// The node that holds it, or held it last.
     pub owner: String,
@@ -60,7 +59,6 @@ pub struct RoleLease {
 /// A node that holds jobs now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobHolder {
-    /// The node.
     pub owner: String,
     /// How many jobs it holds.
     pub jobs: i64,

@@ -110,11 +110,9 @@ impl Stage {
     }
 }
 
-/// A new session.
 pub struct NewSession<'a> {
     /// SHA-256 of the token.
     pub token_digest: [u8; 32],
-    /// The user.
     pub user: &'a User,
     /// Progress of the sign-in.
     pub stage: Stage,
@@ -126,20 +124,17 @@ pub struct NewSession<'a> {
     pub totp: Option<TotpSecret>,
     /// The identity provider's subject, if the user signed in there.
     pub subject: Option<&'a Subject>,
-    /// The current time.
     pub now: Timestamp,
     /// The actor for the audit log, which records a completed sign-in.
     pub by: Deed,
 }
 
-/// A session.
 #[derive(Debug)]
 pub struct SessionRow {
     /// Its user, as of now rather than at the start of the session.
     pub user: StoredUser,
     /// Progress of the sign-in.
     pub stage: Stage,
-    /// When it started.
     pub created_at: Timestamp,
     /// When it was last used.
     pub seen_at: Timestamp,

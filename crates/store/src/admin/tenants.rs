@@ -35,11 +35,9 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &INSERT_HEAD, &SET_POLICY, &
 /// A bank or remittance company.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tenant {
-    /// Its id.
     pub id: TenantId,
     /// Company tag: the first part of its access keys. Unique.
     pub tag: String,
-    /// Its name.
     pub name: String,
     /// Its policy, as agreed with the operator.
     pub policy: TenantPolicy,

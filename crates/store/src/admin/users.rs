@@ -127,12 +127,10 @@ pub const TOTP_SECRET_BYTES: usize = 20;
 /// The secret of a user's one-time codes.
 pub type TotpSecret = SecretBox<[u8; TOTP_SECRET_BYTES]>;
 
-/// A new user.
 #[derive(Clone, Debug)]
 pub struct NewUser {
-    /// Login name (`domain::user::login_name`).
+    /// Login name (see `domain::user::login_name`).
     pub login: String,
-    /// Their roles.
     pub roles: BTreeSet<Role>,
     /// The tenants they may access.
     pub scope: Scope,
@@ -148,7 +146,7 @@ pub struct NewUser {
 /// A user's account at the identity provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderLogin {
-    /// Their name there.
+    /// Their name at the identity provider.
     pub name: String,
     /// The subject bound at the first sign-in; `None` = not bound yet.
     pub bound: Option<Subject>,
@@ -193,16 +191,14 @@ impl fmt::Debug for StoredUser {
 pub enum UserChange {
     /// Changes roles and scope; `version` is the one that was reviewed.
     Access {
-        /// The new roles.
         roles: BTreeSet<Role>,
-        /// The new scope.
         scope: Scope,
-        /// [`StoredUser::version`]
+        /// The reviewed version, [`StoredUser::version`].
         version: i64,
     },
     /// Sets a new password hash; all their sessions end.
     Password {
-        /// PHC string format.
+        /// The hash in PHC string format.
         hash: String,
         /// Whether they have to change it.
         is_initial: bool,
@@ -211,12 +207,12 @@ pub enum UserChange {
     ForgetTotp,
     /// Switches to the identity provider, under this name there; all their sessions end.
     Provider {
-        /// `domain::identity::NameClaim::kept`
+        /// The name as normalised by `domain::identity::NameClaim::kept`.
         name: String,
     },
     /// Switches from the identity provider to an initial password; all their sessions end.
     FirstPassword {
-        /// PHC string format.
+        /// The hash in PHC string format.
         hash: String,
     },
     /// Removes the binding: the next sign-in under their name at the identity provider binds again;

@@ -35,11 +35,9 @@ pub(super) static STATEMENTS: &[&Stmt] = &[&CHAINS, &OF_CHAIN];
 /// A signed end of a chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
-    /// The chain's tenant.
     pub tenant: TenantId,
     /// Number of the latest entry.
     pub seq: i64,
-    /// Its hash.
     pub hash: Hash,
     /// When it was signed.
     pub at: Timestamp,
@@ -132,9 +130,8 @@ impl Checkpoint {
 /// A chain with its length and its latest checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AuditChain {
-    /// The chain's tenant.
     pub tenant: TenantId,
-    /// Its end.
+    /// The chain's last entry.
     pub head: Head,
     /// Its latest checkpoint, and when it was signed.
     pub signed: Option<(Mark, Timestamp)>,

@@ -93,11 +93,10 @@ pub struct AuditFilter {
     pub action: Option<String>,
     /// The subject: an id, a tag, an access key.
     pub subject: Option<String>,
-    /// The request id.
     pub request_id: Option<String>,
     /// Not before this instant.
     pub from: Option<Timestamp>,
-    /// Before this instant.
+    /// Entries before this instant.
     pub to: Option<Timestamp>,
     /// After the last entry of the previous page.
     pub after: Option<AuditPlace>,

@@ -31,7 +31,7 @@ pub struct AuditPart {
     pub signed: Option<(i64, Timestamp)>,
     /// The entry up to which a signature proves it; 0 = none does.
     pub proven: i64,
-    /// The first fault.
+    /// The first fault; `None` if it is intact.
     pub fault: Option<ChainFault>,
 }
 

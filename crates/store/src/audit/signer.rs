@@ -14,7 +14,6 @@ use crate::admin::keys;
 use crate::error::StoreError;
 use crate::store::Store;
 
-/// Signs checkpoints.
 pub struct AuditSigner {
     pair: Ed25519KeyPair,
     public: [u8; 32],

@@ -33,17 +33,16 @@ pub(super) static STATEMENTS: &[&Stmt] = &[&BEHIND, &BEFORE, &OWNERS];
 /// The result of verifying one chain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditVerdict {
-    /// The chain's tenant.
     pub tenant: TenantId,
     /// Number of intact entries, from the first.
     pub entries: i64,
     /// Hash of the last intact entry.
     pub hash: domain::audit::Hash,
-    /// Checkpoints compared.
+    /// Number of checkpoints compared.
     pub checkpoints: usize,
     /// The entry up to which a signature proves it; 0 = none does.
     pub proven: i64,
-    /// The first fault.
+    /// The first fault; `None` if it is intact.
     pub fault: Option<ChainFault>,
 }
 

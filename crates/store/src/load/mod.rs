@@ -101,7 +101,6 @@ static ROLES: Stmt = Stmt::by_keys(
     "SELECT r.name, r.fence FROM {{keys}} JOIN role_lease r ON r.name = k.name {{for_share_by r.name}}",
 );
 
-/// All loading statements.
 pub(crate) static ALL: &[&[&Stmt]] = &[
     &[
         &LOCK_HEADS,

@@ -62,7 +62,6 @@ pub(crate) static STATEMENTS: &[&Stmt] =
 /// The findings of one comparison with bank statements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RailFindings {
-    /// All current discrepancies.
     pub breaks: Vec<(TenantId, RailBreak)>,
     /// Kinds that were searched completely: those absent from `breaks` are resolved.
     pub complete: BTreeSet<BreakKind>,

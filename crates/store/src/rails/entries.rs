@@ -97,24 +97,20 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
 /// The position of an entry: rail, statement, page and number.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct EntryPlace {
-    /// The rail.
     pub rail: RailId,
     /// The bank's id of the statement.
     pub statement: String,
-    /// The page.
     pub page: i64,
     /// The number on the page.
     pub number: i64,
 }
 
-/// A stored entry.
+/// An entry of a bank statement, as stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailEntry {
-    /// Its position.
     pub place: EntryPlace,
-    /// The booking.
     pub booking: Booking,
-    /// The bank's reference.
+    /// The bank's reference; `None` if it states none.
     pub reference: Option<String>,
     /// When it was booked, in the bank's format.
     pub booked: String,
@@ -136,9 +132,7 @@ pub struct AttemptBookings {
 /// The period that a rail's statements cover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Covered {
-    /// The rail.
     pub rail: RailId,
-    /// The account's currency.
     pub currency: Currency,
     /// Start of the first statement.
     pub from: Timestamp,

@@ -24,7 +24,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT_PAGE, &INSERT_ENTRIES
 /// The result of storing a statement's page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageTaken {
-    /// It is stored.
+    /// The page is stored now.
     New,
     /// It was stored before, with identical content.
     Known,

@@ -31,12 +31,10 @@ static NEWEST: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT, &RAISE, &NEWEST];
 
-/// An unmatched report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stray {
     /// When it was first received.
     pub at: Timestamp,
-    /// The rail.
     pub rail: RailId,
     /// Its content, with the name of its message.
     pub what: String,

@@ -73,9 +73,7 @@ pub(crate) static STATEMENTS: &[&Stmt] =
 /// A delivery with its event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryRecord {
-    /// The delivery.
     pub delivery: Delivery,
-    /// The event.
     pub event: DeliveredEvent,
 }
 
@@ -89,7 +87,6 @@ pub enum DeliveredEvent {
 }
 
 impl DeliveredEvent {
-    /// Its id.
     pub fn id(&self) -> EventId {
         match self {
             DeliveredEvent::Wallet(entry) => entry.id,
@@ -97,7 +94,6 @@ impl DeliveredEvent {
         }
     }
 
-    /// When it occurred.
     pub fn at(&self) -> Timestamp {
         match self {
             DeliveredEvent::Wallet(entry) => entry.at,
@@ -130,10 +126,8 @@ domain::names! {
     /// The service that emits events.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum EventsOf: "The name on the wire." {
-        /// The wallet service.
         #[default]
         Wallets = "wallet",
-        /// The payment service.
         Payments = "payment",
     }
 }
@@ -148,10 +142,8 @@ impl EventsOf {
     }
 }
 
-/// Selects deliveries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeliveryFilter {
-    /// The service.
     pub of: EventsOf,
     /// States; empty = all.
     pub states: Vec<DeliveryState>,
@@ -159,7 +151,7 @@ pub struct DeliveryFilter {
     pub kinds: Vec<&'static str>,
     /// Of events at or after.
     pub start: Option<Timestamp>,
-    /// Of events before.
+    /// Of events before this instant.
     pub end: Option<Timestamp>,
 }
 

@@ -18,7 +18,7 @@ use crate::store::Store;
 
 /// The shorter window over which deposits are summed up.
 const DAY: Span = Span::hours(24);
-/// The longer window.
+/// The longer of the two windows.
 const MONTH: Span = Span::days(30);
 
 static ONE: Stmt = Stmt::written(

@@ -50,7 +50,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&AFTER, &HEAD, &OLDEST];
 /// The subject of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventSubject {
-    /// A quote.
     Quote(Box<Quote>),
     /// The payment in its *current* state: its state at the event is the event's own `standing`.
     Payment(Box<Record>),
@@ -59,9 +58,7 @@ pub enum EventSubject {
 /// An event with its subject.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventRecord {
-    /// The event.
     pub event: Event,
-    /// Its subject.
     pub subject: EventSubject,
 }
 

@@ -84,7 +84,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
 /// The number of jobs of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JobCount {
-    /// The kind.
     pub kind: JobKind,
     /// How many, due or not, leased or not.
     pub count: i64,

@@ -77,15 +77,13 @@ pub enum Search {
 /// Selects a page of payments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListFilter {
-    /// Destination.
     pub country: Country,
     /// States; empty = all.
     pub states: Vec<PaymentState>,
     /// Accepted at or after.
     pub start: Option<Timestamp>,
-    /// Accepted before.
+    /// Accepted before this instant.
     pub end: Option<Timestamp>,
-    /// Search.
     pub search: Option<Search>,
     /// Newest first (otherwise oldest first).
     pub newest_first: bool,

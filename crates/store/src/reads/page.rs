@@ -8,7 +8,7 @@ use crate::sql::{Row, Value};
 pub struct Page {
     /// Page number, from 0.
     pub page: u32,
-    /// Rows per page.
+    /// Maximum number of rows per page.
     pub limit: u32,
 }
 

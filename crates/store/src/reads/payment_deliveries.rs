@@ -58,15 +58,11 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &LIST, &LIST_TOTAL, &LOST, &UNT
 /// An event that had no subscriber when it occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UntoldEvent {
-    /// Its id.
     pub id: EventId,
-    /// Its aggregate.
     pub aggregate: Aggregate,
     /// Its number within the aggregate.
     pub version: i64,
-    /// Its kind.
     pub kind: EventKind,
-    /// When it occurred.
     pub at: Timestamp,
 }
 

@@ -56,7 +56,6 @@ pub(crate) static STATEMENTS: &[&Stmt] =
 pub struct Record {
     /// The payment in its current state.
     pub payment: Payment,
-    /// The order.
     pub order: Order,
     /// The quote that it used.
     pub quote: Quote,

@@ -92,11 +92,9 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
 /// The booked balance of a vault in one coin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultBooks {
-    /// The vault's address.
     pub address: Address,
     /// The escrows of a payment request's submissions: its account covers all of them.
     pub others: Vec<Address>,
-    /// Which coin.
     pub coin: StableCoin,
     /// The account. Between a transaction and the depth at which it counts, the books are behind
     /// the chain; reserved amounts may have moved already.
@@ -115,11 +113,10 @@ impl VaultBooks {
 /// An account's transfers for one reason, in minor units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReasonSum {
-    /// The transfers' reason.
     pub reason: String,
-    /// Amount debited.
+    /// Amount debited, in minor units.
     pub debited: i64,
-    /// Amount credited.
+    /// Amount credited, in minor units.
     pub credited: i64,
 }
 
@@ -141,7 +138,6 @@ pub enum MovingKind {
 pub struct Moving {
     /// The account of the vault that holds or held them.
     pub account: AccountCode,
-    /// The reason.
     pub kind: MovingKind,
     /// Amount in minor units.
     pub minor: i64,

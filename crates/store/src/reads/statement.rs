@@ -105,7 +105,7 @@ struct Questions {
     open: [&'static Stmt; 2],
 }
 
-/// Debits first.
+/// Each pair has the debits first.
 fn questions(code: &AccountCode) -> Questions {
     match code {
         AccountCode::Prefund(_) | AccountCode::Wallet(..) => Questions {
@@ -126,11 +126,11 @@ fn questions(code: &AccountCode) -> Questions {
 pub struct SideTotals {
     /// Number of final transfers.
     pub booked_count: i64,
-    /// Their sum.
+    /// The sum of final transfers.
     pub booked: i64,
     /// Number of reservations begun, less those ended.
     pub reserved_count: i64,
-    /// Their amount.
+    /// Amount of reservations begun, less those ended.
     pub reserved: i64,
 }
 
@@ -161,7 +161,7 @@ impl SideTotals {
     }
 }
 
-/// Both sides.
+/// The totals of both sides.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     /// Transfers from the account.

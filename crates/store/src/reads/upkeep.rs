@@ -164,13 +164,12 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
 /// The rows removed by one run of [`Store::prune`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pruned {
-    /// Idempotency records.
+    /// Number of idempotency records.
     pub idempotency: u64,
     /// Answers stored for repetitions.
     pub answers: u64,
-    /// Ids of batches.
+    /// Number of batch ids.
     pub batches: u64,
-    /// Events.
     pub events: u64,
     /// Wallet events, each with its delivery.
     pub wallet_events: u64,

@@ -51,7 +51,6 @@ pub struct Sheet<T> {
     pub more: bool,
 }
 
-/// Selects wallets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WalletFilter {
     /// States; empty = all.
@@ -69,7 +68,7 @@ pub struct Wanted<S> {
     pub states: Vec<S>,
     /// Started at or after.
     pub start: Option<Timestamp>,
-    /// Started before.
+    /// Started before this instant.
     pub end: Option<Timestamp>,
 }
 

@@ -59,16 +59,14 @@ pub(crate) static STATEMENTS: &[&Stmt] =
 /// `type` of the specification's transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransactionKind {
-    /// `RECEIVED` or `BLOCKED`
+    /// Shown as `RECEIVED` or `BLOCKED`.
     Deposit(DepositKind),
-    /// `EXCHANGED`
     Exchanged,
 }
 
 /// An entry of a wallet's history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transaction {
-    /// Received funds.
     Deposit(Box<Deposit>),
     /// Coins exchanged, or to be exchanged.
     Exchange(Box<ExchangeOrder>),

@@ -14,15 +14,12 @@ const FORM: u8 = 1;
 
 /// The document of a record.
 pub(crate) trait Document: Sized {
-    /// The record.
     type Whole;
     /// `table.column`: part of the seal's associated data.
     const COLUMN: &'static str;
 
-    /// Writes the JSON.
     fn write(whole: &Self::Whole, out: &mut Vec<u8>) -> serde_json::Result<()>;
 
-    /// Reads the JSON.
     fn read(json: &[u8]) -> Result<Self, StoreError>;
 }
 

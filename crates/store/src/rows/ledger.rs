@@ -91,13 +91,10 @@ pub(crate) fn write_transfer<'a>(transfer: &'a Transfer, keys: &Keys, out: &mut 
 /// writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredTransfer {
-    /// Its id.
     pub id: TransferId,
     /// The tenant that owns the books.
     pub tenant: TenantId,
-    /// The debited account.
     pub debit: AccountCode,
-    /// The credited account.
     pub credit: AccountCode,
     /// Amount, in the accounts' currency.
     pub amount: Money,
@@ -107,7 +104,6 @@ pub struct StoredTransfer {
     pub pending: Option<TransferId>,
     /// The first transfer of its linked set.
     pub set: TransferId,
-    /// The reason code.
     pub reason: String,
     /// The payment or other record that it belongs to.
     pub subject: Option<Uuid>,

@@ -25,7 +25,6 @@ use crate::error::StoreError;
 
 /// A domain value as stored in documents.
 pub(crate) trait Stored: Sized {
-    /// Its stored form.
     type Doc: Serialize + DeserializeOwned;
 
     fn doc(&self) -> Self::Doc;

@@ -17,7 +17,6 @@ use crate::working_set::{Table, WorkingSet};
 macro_rules! statements {
     ($($name:ident = $make:ident($label:literal, $table:expr);)+) => {
         $(pub(crate) static $name: $crate::sql::Stmt = $crate::sql::Stmt::$make($label, &$table);)+
-        /// All saving statements.
         pub(crate) static ALL: &[&$crate::sql::Stmt] = &[$(&$name),+];
     };
 }

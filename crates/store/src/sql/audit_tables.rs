@@ -3,7 +3,6 @@
 use super::table::Kind::{Bytes, Int, Text, Uuid};
 use super::table::Table;
 
-/// All of them.
 pub(super) static ALL: [&Table; 3] = [&AUDIT_ENTRY, &AUDIT_HEAD, &AUDIT_CHECKPOINT];
 
 pub(crate) static AUDIT_ENTRY: Table = Table {

@@ -53,7 +53,6 @@ impl Stmt {
         Stmt::new(name, Text::ByKeys(keys, sql))
     }
 
-    /// Inserts whole rows.
     pub(crate) const fn insert(name: &'static str, table: &'static Table) -> Stmt {
         Stmt::new(name, Text::Insert(table))
     }

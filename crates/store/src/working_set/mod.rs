@@ -57,7 +57,6 @@ pub struct Head {
 pub struct IdempotencyRecord {
     /// SHA-256 of the request's body.
     pub body_hash: [u8; 32],
-    /// The created record.
     pub made: Made,
     /// When it was created.
     pub at: Timestamp,
@@ -66,9 +65,7 @@ pub struct IdempotencyRecord {
 /// The record that an accepted request created or changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Made {
-    /// A quote.
     Quote(QuoteId),
-    /// A payment.
     Payment(PaymentId),
     /// A wallet or a change to it.
     Wallet(WalletId),
@@ -122,33 +119,22 @@ macro_rules! working_set {
 working_set! {
     /// Heads of the batch's tenants.
     heads: Table<TenantId, Head>,
-    /// Quotes.
     quotes: Table<(TenantId, QuoteId), Quote>,
-    /// Payments.
     payments: Table<(TenantId, PaymentId), Payment>,
-    /// Attempts.
     attempts: Table<(TenantId, AttemptId), Attempt>,
     /// Senders' usage at the start of the batch; [`WorkingSet::spent`] adds the batch's own.
     spendings: Table<(TenantId, Tally), Spent>,
     /// The payment of an external_id.
     external_ids: Table<(TenantId, String), PaymentId>,
-    /// Accounts.
     accounts: Table<(TenantId, AccountCode), Account>,
     /// Numbers of open quotes.
     open_quotes: Table<(TenantId, Country), i64>,
-    /// Idempotency records.
     idempotency: Table<(TenantId, IdempotencyKey), IdempotencyRecord>,
-    /// Jobs by subject.
     jobs: Table<(TenantId, Uuid), JobRow>,
-    /// New orders.
     orders: Log<(TenantId, PaymentId, Order)>,
-    /// New transfers.
     transfers: Log<Transfer>,
-    /// New events.
     events: Log<Event>,
-    /// New discrepancies.
     discrepancies: Log<(TenantId, Discrepancy)>,
-    /// Wallets.
     wallets: Table<(TenantId, WalletId), Wallet>,
     /// The wallet of a customer on a chain. Derived from the wallets: writers of a new wallet must
     /// write both.
@@ -157,21 +143,16 @@ working_set! {
     customer_records: Table<(TenantId, String), KycLevel>,
     /// The fences of roles. Their holders write them, batches only read them.
     roles: Table<String, i64>,
-    /// Payment requests.
     requests: Table<(TenantId, PaymentRequestId), PaymentRequest>,
     /// Sender submissions, by their number within the request.
     senders: Table<(TenantId, PaymentRequestId, u32), SenderInfo>,
-    /// Deposits.
     deposits: Table<(TenantId, DepositId), Deposit>,
     /// Exchange orders; their payout attempts are among the attempts.
     exchanges: Table<(TenantId, ExchangeId), ExchangeOrder>,
-    /// Intents.
     intents: Table<(TenantId, IntentId), Intent>,
-    /// Sweeps.
     sweeps: Table<(TenantId, SweepId), Sweep>,
     /// Our transactions with all their signed attempts.
     chain_txs: Table<(TenantId, ChainTxId), ChainTx>,
-    /// Signer addresses.
     signers: Table<(TenantId, Address), SignerRow>,
     /// Delivery positions of aggregates, by the aggregates' ids.
     streams: Table<(TenantId, Uuid), DeliveryStream>,
@@ -179,17 +160,13 @@ working_set! {
     deliveries: Table<(TenantId, EventId), Delivery>,
     /// Tenants' webhook endpoints; tenants without one are absent.
     receivers: Table<TenantId, ReceiverRow>,
-    /// New sender details.
     sender_infos: Log<(SenderInfo, WalletId)>,
     /// New refund addresses that senders entered.
     refund_addresses: Log<RefundTo>,
     /// New events of the wallet service.
     wallet_events: Log<WalletEventEntry>,
-    /// New delivery attempts.
     delivery_attempts: Log<DeliveryAttempt>,
-    /// New unsupported tokens.
     unsupported: Log<UnsupportedAsset>,
-    /// New alerts.
     alerts: Log<(TenantId, Alert)>,
     /// Ends of the tenants' audit logs.
     audit_heads: Table<TenantId, audit::Head>,

@@ -81,7 +81,7 @@ pub async fn transfers_are_read_in_pages(world: World) {
     assert_eq!(paged, whole);
 }
 
-/// I14
+/// Proves the invariant I14.
 pub async fn amounts_paid_by_rails_are_read_with_our_accounts(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
     let (settled, open) = (world.payment(tenant, None).await, world.payment(tenant, None).await);

@@ -162,7 +162,6 @@ async fn announced(
     made
 }
 
-/// Ends a delivery.
 async fn end(world: &World, delivery: &Delivery, state: DeliveryState) -> Delivery {
     let tenant = delivery.tenant;
     let mut need = tenant_need(tenant);

@@ -188,7 +188,6 @@ pub fn deposit(
     }
 }
 
-/// A new order.
 pub fn exchange(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> ExchangeOrder {
     ExchangeOrder {
         id: ExchangeId(ids.next()),

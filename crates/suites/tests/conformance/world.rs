@@ -262,7 +262,6 @@ impl World {
         self.store.execute(batch, need, &mut |ws| decide(ws, ids.as_mut())).await.map(|_| batch)
     }
 
-    /// Creates a quote.
     pub async fn quote(&self, tenant: TenantId) -> Quote {
         let mut made = None;
         self.execute(&tenant_need(tenant), |ws, ids| made = Some(put_quote(ws, tenant, ids)))

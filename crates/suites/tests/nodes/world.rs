@@ -39,7 +39,7 @@ pub const USDT: StableCoin = StableCoin::Usdt;
 pub const CHARGE: i64 = 1_030_000;
 /// Consecutive undisturbed batches after which a node decides on cached rows.
 const RECALL_AFTER: u32 = 2;
-/// 2026-11-21T06:57:48Z
+/// Tests start at 2026-11-21T06:57:48Z.
 const START: Timestamp = Timestamp(1_795_244_268_000_000);
 
 /// A clock that is advanced manually.

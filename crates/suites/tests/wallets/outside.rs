@@ -18,7 +18,7 @@ use domain::screening::{Party, Screened};
 use domain::time::{Span, Timestamp};
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
 
-/// 2026-11-21T06:57:48Z
+/// Tests start at 2026-11-21T06:57:48Z.
 pub const START: Timestamp = Timestamp(1_795_244_268_000_000);
 
 fn ready<'a, T: Send + 'a>(value: T) -> Answer<'a, T> {

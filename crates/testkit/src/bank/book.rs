@@ -32,12 +32,7 @@ const LINE_READ_BYTES: usize = 2_048;
 pub enum BookFault {
     /// The file cannot be opened, read or written.
     #[error("bank book {path}: {source}")]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The cause.
-        source: io::Error,
-    },
+    File { path: PathBuf, source: io::Error },
     /// Another process has the book open.
     #[error(
         "bank book {0} is in use by another process: use a separate data directory (--data-dir)"
@@ -46,11 +41,9 @@ pub enum BookFault {
     /// An invalid line in the middle of the file.
     #[error("bank book {path}: the line at byte {offset} is damaged: {source}")]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// Offset of the line.
         offset: u64,
-        /// The cause.
         source: serde_json::Error,
     },
 }

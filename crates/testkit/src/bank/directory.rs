@@ -21,11 +21,9 @@ const REPORTS_MAX: usize = 1_000;
 /// A rail served through a directory.
 #[derive(Clone, Debug)]
 pub struct DirectoryConfig {
-    /// The rail.
     pub rail: String,
     /// The directory; missing parts are created.
     pub path: PathBuf,
-    /// Polling interval.
     pub poll: Span,
 }
 

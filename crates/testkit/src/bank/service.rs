@@ -29,7 +29,6 @@ const STOP_MILLIS: u64 = 2_000;
 /// "Sandbox values").
 const HANG_SECONDS: i64 = 4;
 
-/// The system clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -48,7 +47,6 @@ impl Clock for SystemClock {
 /// Configuration of a bank.
 #[derive(Clone)]
 pub struct BankConfig {
-    /// Delays and faults.
     pub behaviour: Behaviour,
     /// HTTP address (port 0: any); `None` disables HTTP.
     pub listen: Option<SocketAddr>,
@@ -58,7 +56,6 @@ pub struct BankConfig {
     pub book: Option<PathBuf>,
     /// Time for which an answer is withheld before the connection closes (`0006`).
     pub hang: Span,
-    /// The bank's clock.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -79,25 +76,14 @@ impl Default for BankConfig {
 /// Reason why the bank cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum BankFault {
-    /// Its book failed.
     #[error(transparent)]
     Book(#[from] BookFault),
-    /// It cannot listen.
+    /// The address cannot be bound.
     #[error("the simulated bank cannot listen on {address}: {source}")]
-    Listen {
-        /// The address.
-        address: SocketAddr,
-        /// The cause.
-        source: std::io::Error,
-    },
+    Listen { address: SocketAddr, source: std::io::Error },
     /// A directory cannot be created.
     #[error("the simulated bank cannot use the directory {path}: {source}")]
-    Directory {
-        /// The directory.
-        path: PathBuf,
-        /// The cause.
-        source: std::io::Error,
-    },
+    Directory { path: PathBuf, source: std::io::Error },
     /// It has stopped: on request, or because its book failed.
     #[error("the simulated bank has stopped")]
     Stopped,
@@ -296,7 +282,6 @@ impl SimulatedBank {
         Ok(closed)
     }
 
-    /// Current faults.
     pub fn faults(&self) -> Faults {
         self.shared.faults()
     }

@@ -47,7 +47,6 @@ impl Bench<'_> {
     }
 }
 
-/// PostgreSQL's own benchmark.
 struct Pgbench<'a> {
     binaries: &'a Binaries,
     url: String,
@@ -65,7 +64,6 @@ impl Pgbench<'_> {
         text(self.command(&["-i", "-q", "-s", SCALE])).map(drop)
     }
 
-    /// Transactions per second.
     fn run(&self) -> Result<Decimal, Failure> {
         eprintln!("pgbench");
         let said = text(self.command(&[

@@ -22,19 +22,17 @@ use crate::bank::server::connection::Door;
 
 /// The registered client id.
 pub const CLIENT_ID: &str = "corridor-console";
-/// The client's secret.
 pub const CLIENT_SECRET: &str = "a secret: with a colon";
 
 /// The account signed in at the provider, as in the next ID token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// `sub`
+    /// The value of the claim `sub`.
     pub subject: String,
-    /// `email`
     pub email: String,
     /// `email_verified`; `None` omits it.
     pub email_verified: Option<bool>,
-    /// `preferred_username`
+    /// The value of the claim `preferred_username`.
     pub username: String,
 }
 
@@ -57,7 +55,7 @@ pub enum Fault {
     Party,
     /// It has another issuer.
     Issuer,
-    /// It has expired.
+    /// The token has expired.
     Expired,
     /// It was issued long ago and never expires.
     Old,
@@ -98,7 +96,7 @@ pub struct Asked {
     pub description: u32,
     /// Requests for the keys.
     pub keys: u32,
-    /// Requests for tokens.
+    /// Number of requests for tokens.
     pub tokens: u32,
 }
 
@@ -174,7 +172,6 @@ impl SimulatedProvider {
         self.shared.state().account = account;
     }
 
-    /// Changes the fault.
     pub fn set_fault(&self, fault: Option<Fault>) {
         self.shared.state().fault = fault;
     }

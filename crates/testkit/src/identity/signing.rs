@@ -38,16 +38,15 @@ const RSA_QI: &str = "IYd7DHOhrWvxkwPQsRM2tOgrjbcrfvtQJipd-DlcxyVuuM9sQLdgjVk2oy
 pub enum Signing {
     /// RSA, PKCS #1 v1.5, SHA-256.
     Rs256,
-    /// RSA, PSS, SHA-256.
+    /// RSA with PSS padding and SHA-256.
     Ps256,
     /// ECDSA on P-256, SHA-256.
     Es256,
-    /// Ed25519.
+    /// With the curve Ed25519.
     EdDsa,
 }
 
 impl Signing {
-    /// All algorithms.
     pub const ALL: [Signing; 4] = [Signing::Rs256, Signing::Ps256, Signing::Es256, Signing::EdDsa];
 
     /// Name in a token's header.
@@ -136,7 +135,7 @@ impl SigningKey {
         }
     }
 
-    /// A compact JWS.
+    /// Signs the claims as a compact JWS.
     pub(super) fn sign(&self, signing: Signing, claims: &Value) -> String {
         let signed =
             unsigned(&json!({ "alg": signing.name(), "kid": self.id, "typ": "JWT" }), claims);

@@ -28,7 +28,6 @@ pub struct Options {
     /// power cut: a killed server loses nothing, because the kernel keeps its writes. On for
     /// durability and speed measurements.
     pub durable: bool,
-    /// Maximum connections.
     pub max_connections: u16,
     /// Further `postgresql.conf` settings, which take precedence over the harness's.
     pub settings: Vec<(String, String)>,

@@ -51,7 +51,6 @@ pub enum PostgresFault {
     /// A file or process operation of the harness failed.
     #[error("{what}: {source}")]
     Io {
-        /// The attempted operation.
         what: String,
         /// The operating system's error.
         source: std::io::Error,
@@ -59,9 +58,9 @@ pub enum PostgresFault {
     /// A PostgreSQL program failed.
     #[error("{program} failed: {output}")]
     Failed {
-        /// `initdb` or `psql`.
+        /// Either `initdb` or `psql`.
         program: &'static str,
-        /// Its standard error.
+        /// The program's standard error.
         output: String,
     },
     /// The server did not start in time.
@@ -73,15 +72,12 @@ pub enum PostgresFault {
     /// The process's one server failed to start for its first user; contains that failure.
     #[error("this process's PostgreSQL is not available: {reason}")]
     Unavailable {
-        /// The first failure.
+        /// Why the first start failed.
         reason: String,
     },
     /// Kill, stop and restart are refused for an external server.
     #[error("the external server of {ENV_URL} does not permit: {action}")]
-    NotOurs {
-        /// The requested action.
-        action: &'static str,
-    },
+    NotOurs { action: &'static str },
     /// The server's URL does not have the form `postgresql://…/database`.
     #[error("{ENV_URL} must be postgresql://user:password@host:port/database")]
     BadUrl,
@@ -90,7 +86,6 @@ pub enum PostgresFault {
     Template {
         /// Name of the template.
         name: String,
-        /// The caller's reason.
         reason: String,
     },
 }

@@ -7,17 +7,14 @@ use domain::time::Timestamp;
 use super::core::Arrival;
 use super::proof::Verdict;
 
-/// One arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// The request.
     pub arrival: Arrival,
     /// `event_type` of the body; empty if missing.
     pub event_type: String,
     /// Subject of its data: `payment_request_id`, else `order_id`, else `wallet_id`, else the
     /// payment or quote.
     pub subject: Option<String>,
-    /// Time of arrival.
     pub at: Timestamp,
     /// Whether it is genuine.
     pub verdict: Verdict,
@@ -34,7 +31,6 @@ impl Entry {
     }
 }
 
-/// All arrivals.
 #[derive(Clone, Debug, Default)]
 pub struct Book(Vec<Entry>);
 

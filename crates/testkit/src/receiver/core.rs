@@ -17,39 +17,32 @@ const AFTER_IT: [&str; 3] = ["risk_check.complete", "transfer.complete", "transa
 const KNOWN: [&str; 6] =
     [FIRST, AFTER_IT[0], AFTER_IT[1], AFTER_IT[2], "exchange.complete", "wallet.blocked"];
 
-/// An incoming request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
     /// Path relative to the endpoint's URL.
     pub path: String,
-    /// `webhook-id`
+    /// Value of the header `webhook-id`.
     pub id: Option<String>,
-    /// `webhook-timestamp`
+    /// Value of the header `webhook-timestamp`.
     pub timestamp: Option<String>,
-    /// `webhook-signature`
+    /// Value of the header `webhook-signature`.
     pub signature: Option<String>,
-    /// `traceparent`
     pub traceparent: Option<String>,
-    /// The raw body.
+    /// The body's bytes as received, before any parsing.
     pub body: Vec<u8>,
 }
 
 /// The endpoint's reaction to a genuine webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reaction {
-    /// 200, `received: true`.
+    /// Status 200 with `received: true`.
     Take,
     /// 200, `received: true`, after a delay.
     TakeLate(Span),
-    /// 200, `received: false`.
+    /// Status 200 with `received: false`.
     Deny,
     /// This status, with `Retry-After` if given.
-    Refuse {
-        /// HTTP status.
-        status: u16,
-        /// `Retry-After`
-        retry_after: Option<String>,
-    },
+    Refuse { status: u16, retry_after: Option<String> },
     /// 302 to another URL.
     Redirect(String),
     /// 200, then a body that arrives byte by byte and never ends.
@@ -74,7 +67,7 @@ pub struct Temper {
     pub checks_signatures: bool,
     /// Refuses requests that are too old or too early.
     pub checks_age: bool,
-    /// Accepts repeated webhooks.
+    /// Accepts a webhook that it already has.
     pub takes_repeats: bool,
     /// Answers a repeated webhook with its first processing time, because it was not processed
     /// again.
@@ -88,7 +81,6 @@ pub struct Temper {
 }
 
 impl Temper {
-    /// Fully correct behaviour.
     pub const CAREFUL: Temper = Temper {
         checks_signatures: true,
         checks_age: true,
@@ -103,28 +95,24 @@ impl Temper {
 /// Transmission of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// At once.
     AtOnce,
-    /// After this delay.
+    /// The answer comes after this delay.
     Late(Span),
     /// Byte by byte, endless.
     Drip,
-    /// Endless.
+    /// The body of the answer never ends.
     Flood,
-    /// Never.
+    /// The connection is closed without an answer.
     Close,
 }
 
-/// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reply {
-    /// HTTP status.
     pub status: u16,
     /// Headers in addition to the content type.
     pub headers: Vec<(&'static str, String)>,
-    /// The body.
     pub body: String,
-    /// Its transmission.
+    /// How the answer is sent.
     pub manner: Manner,
 }
 
@@ -170,7 +158,6 @@ impl ReceiverCore {
         }
     }
 
-    /// Changes its behaviour.
     pub fn set_temper(&mut self, temper: Temper) {
         self.temper = temper;
     }
@@ -190,7 +177,6 @@ impl ReceiverCore {
         self.usual = reaction;
     }
 
-    /// All arrivals.
     pub fn book(&self) -> &Book {
         &self.book
     }

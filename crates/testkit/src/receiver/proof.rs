@@ -31,7 +31,6 @@ pub(super) fn secret_bytes(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(encoded).or_else(|_| STANDARD_NO_PAD.decode(encoded)).ok()
 }
 
-/// Verifies an arrival.
 pub(super) fn judge(secrets: &[Vec<u8>], arrival: &Arrival, now: Timestamp) -> Verdict {
     let (Some(id), Some(timestamp), Some(signature)) =
         (&arrival.id, &arrival.timestamp, &arrival.signature)

@@ -35,9 +35,8 @@ const FLOOD_PIECE: Bytes = Bytes::from_static(&[b' '; 4096]);
 pub struct ReceiverConfig {
     /// Listen address (port 0: any).
     pub listen: SocketAddr,
-    /// Known secrets.
+    /// Secrets whose signatures are accepted.
     pub secrets: Vec<String>,
-    /// Its clock.
     pub clock: Arc<dyn Clock>,
 }
 
@@ -106,12 +105,11 @@ impl SimulatedReceiver {
         self.address
     }
 
-    /// Accesses the core.
+    /// Runs `work` on the receiver's core.
     pub fn with<T>(&self, work: impl FnOnce(&mut ReceiverCore) -> T) -> T {
         work(&mut self.shared.core())
     }
 
-    /// All arrivals.
     pub fn book(&self) -> Book {
         self.with(|core| core.book().clone())
     }
@@ -121,7 +119,6 @@ impl SimulatedReceiver {
         self.with(|core| core.script(reactions));
     }
 
-    /// Changes its behaviour.
     pub fn set_temper(&self, temper: Temper) {
         self.with(|core| core.set_temper(temper));
     }

@@ -1,16 +1,16 @@
 //! The tables of `docs/coverage/`: `| `name`, `name` | description | `path::test`, … Open: why not all |`.
 
-/// Marks the reason.
+/// Marks the reason for a missing test.
 const OPEN: &str = "Open:";
 
 /// One line of a table.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// From 1.
+    /// Line number, counted from 1.
     pub line: usize,
     /// The short, stable names of the rules in this row.
     pub names: Vec<String>,
-    /// As written: `path::test`.
+    /// Paths as written, in the form `path::test`.
     pub tests: Vec<String>,
     /// What no test proves, and why.
     pub reason: Option<String>,

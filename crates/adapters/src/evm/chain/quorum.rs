@@ -133,7 +133,7 @@ pub(super) fn no_node() -> ChainFault {
     ChainFault::Unreachable("no node is configured".to_owned())
 }
 
-/// `eth_blockNumber`
+/// Asks the node with `eth_blockNumber`.
 pub(super) async fn newest_number(node: &Endpoint) -> Result<u64, RpcFault> {
     let Hex(number) = node.ask::<Hex<u64>>("eth_blockNumber", Value::Array(Vec::new())).await?;
     node.note_head(number);

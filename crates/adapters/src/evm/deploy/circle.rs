@@ -28,11 +28,11 @@ pub struct CircleCode<'a> {
 /// Role holders. The proxy's admin is its deployer and has no other rights.
 #[derive(Clone, Copy, Debug)]
 pub struct CircleRoles {
-    /// May name minters.
+    /// May name minters and their allowances.
     pub master_minter: Address,
-    /// May pause.
+    /// May pause all transfers.
     pub pauser: Address,
-    /// May blacklist.
+    /// May put addresses on the blacklist.
     pub blacklister: Address,
     /// May name the other role holders.
     pub owner: Address,
@@ -41,9 +41,7 @@ pub struct CircleRoles {
 /// The signer and its next nonce.
 #[derive(Clone, Copy)]
 pub struct Deployer<'a> {
-    /// The key.
     pub key: &'a LocalKey,
-    /// Its next nonce.
     pub nonce: u64,
 }
 

@@ -29,7 +29,6 @@ impl<'a> Script<'a> {
         Script { key, chain_id, nonce, fees, signed: Vec::new() }
     }
 
-    /// The signer's address.
     pub const fn signer(&self) -> Address {
         self.key.address()
     }

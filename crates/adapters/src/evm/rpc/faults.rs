@@ -17,7 +17,7 @@ const MAX_TEXT_CHARS: usize = 300;
 pub(crate) struct NodeError {
     pub(crate) code: i64,
     pub(crate) message: String,
-    /// Revert data.
+    /// Revert data; `None` if the node sent none.
     pub(crate) data: Option<Vec<u8>>,
 }
 
@@ -132,7 +132,7 @@ const TROUBLED: [&str; 5] = [
     "limit exceeded",
     "temporarily unavailable",
 ];
-/// Rate limits.
+/// Phrases by which nodes report a rate limit.
 const PAUSE: [&str; 5] =
     ["too many requests", "rate limit", "rate-limit", "exceeded its compute units", "throughput"];
 /// HTTP's status for it, which some nodes put in place of a JSON-RPC code.

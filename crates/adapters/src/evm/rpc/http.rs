@@ -21,7 +21,6 @@ const IDLE_CONNECTION: Duration = Duration::from_secs(20);
 pub struct HttpSettings {
     /// Its URL, which may contain a key.
     pub url: SecretString,
-    /// Connect timeout.
     pub connect_timeout: Duration,
     /// Timeout for a complete answer.
     pub request_timeout: Duration,

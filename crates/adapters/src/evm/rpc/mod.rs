@@ -39,20 +39,15 @@ pub enum TransportFault {
     /// The node asks for a pause (HTTP 429, or 503 with `Retry-After`).
     #[error("it asks for a pause: {status}")]
     Busy {
-        /// Its status.
         status: u16,
         /// How long to wait, if the node says so.
         retry_after: Option<Duration>,
     },
     /// The answer exceeds the limit.
     #[error("the answer is larger than {max_bytes} bytes")]
-    TooLarge {
-        /// The limit.
-        max_bytes: usize,
-    },
+    TooLarge { max_bytes: usize },
 }
 
-/// One request.
 #[derive(Debug)]
 pub(super) struct Request {
     method: &'static str,
@@ -132,7 +127,6 @@ impl Endpoint {
         self.health.note_head(number, self.clock.now());
     }
 
-    /// Sends one request.
     pub(super) async fn ask<T: DeserializeOwned>(
         &self,
         method: &'static str,

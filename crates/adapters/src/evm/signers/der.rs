@@ -1,6 +1,5 @@
 //! The subset of DER that key stores use: sequences, integers, strings, each with an exact length.
 
-/// The remaining input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Der<'a>(pub(super) &'a [u8]);
 
@@ -56,7 +55,7 @@ pub(super) fn ecdsa_signature(der: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// The point of a secp256k1 key in a SubjectPublicKeyInfo (RFC 5480), in SEC1 form.
 pub(super) fn secp256k1_public_key(der: &[u8]) -> Option<&[u8]> {
-    /// id-ecPublicKey, 1.2.840.10045.2.1
+    /// The OID id-ecPublicKey, 1.2.840.10045.2.1.
     const EC_PUBLIC_KEY: [u8; 7] = [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
     let mut info = Der(Der(der).only(SEQUENCE)?);
     let mut algorithm = Der(info.take(SEQUENCE)?);
@@ -70,7 +69,7 @@ pub(super) fn secp256k1_public_key(der: &[u8]) -> Option<&[u8]> {
     is_ours.then_some(point)
 }
 
-/// 1.3.132.0.10
+/// The OID of the curve, 1.3.132.0.10.
 pub(super) const SECP256K1: [u8; 5] = [0x2b, 0x81, 0x04, 0x00, 0x0a];
 
 #[cfg(test)]

@@ -26,12 +26,10 @@ const KEY_SPEC: &str = "ECC_SECG_P256K1";
 /// Maximum size of an answer of the three operations.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
-/// AWS credentials.
 #[derive(Clone, Debug)]
 pub struct AwsCredentials {
-    /// Not secret.
+    /// Not secret: sent in every request.
     pub access_key_id: String,
-    /// Secret.
     pub secret_access_key: SecretString,
     /// Session token of temporary credentials.
     pub session_token: Option<SecretString>,
@@ -40,13 +38,11 @@ pub struct AwsCredentials {
 /// The location of the keys.
 #[derive(Clone, Debug)]
 pub struct KmsSettings {
-    /// `eu-central-1`
+    /// Name of the region, as in `eu-central-1`.
     pub region: String,
     /// Replaces the region's own endpoint: a VPC endpoint.
     pub endpoint: Option<String>,
-    /// Credentials.
     pub credentials: AwsCredentials,
-    /// Connect timeout.
     pub connect_timeout: Duration,
     /// Timeout for a complete answer.
     pub request_timeout: Duration,

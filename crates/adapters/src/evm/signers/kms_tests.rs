@@ -13,7 +13,6 @@ use super::*;
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 const KEY_ID: &str = "alias/operator";
 
-/// The double's faults.
 #[derive(Clone, Copy, PartialEq)]
 enum Mischief {
     None,

@@ -57,7 +57,6 @@ impl LocalKey {
         recoverable(digest, &r, &s, &self.address)
     }
 
-    /// The signer's address.
     pub const fn address(&self) -> Address {
         self.address
     }

@@ -22,19 +22,17 @@ pub use tenant_keys::TenantKeys;
 /// the order (EIP-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// Big-endian.
+    /// In big-endian byte order.
     pub r: [u8; 32],
-    /// Big-endian.
+    /// In big-endian byte order.
     pub s: [u8; 32],
     /// Whether the y coordinate of the point r is odd (`yParity`).
     pub odd_y: bool,
 }
 
-/// One key.
+/// A key that signs digests, wherever it is stored.
 pub trait DigestSigner: Send + Sync {
-    /// The signer's address.
     fn address(&self) -> Address;
-    /// Signs a digest.
     fn sign<'a>(&'a self, digest: &'a [u8; 32]) -> Answer<'a, Result<Signature, SignFault>>;
 }
 
@@ -61,12 +59,7 @@ pub enum KeyError {
     Kms(String),
     /// The key's address differs from the configured one.
     #[error("the key belongs to {found}, not to {expected}")]
-    Address {
-        /// The key's address.
-        found: Address,
-        /// The configured address.
-        expected: Address,
-    },
+    Address { found: Address, expected: Address },
     /// One key for two tenants or two roles: they would share nonces, and the four-eyes rule would
     /// not hold.
     #[error("{0} is configured twice: each role of each tenant needs its own key")]

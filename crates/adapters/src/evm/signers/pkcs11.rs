@@ -33,7 +33,6 @@ pub struct Pkcs11Settings {
     pub module: PathBuf,
     /// Label of the token.
     pub token: String,
-    /// The user's PIN.
     pub pin: SecretString,
     /// Maximum number of concurrent signatures.
     pub max_sessions: usize,
@@ -129,7 +128,7 @@ impl Pkcs11Token {
         Ok(Connection { session, keys: HashMap::new() })
     }
 
-    /// Blocks.
+    /// Blocks until the module has answered.
     fn sign(&self, label: &str, digest: &[u8; 32]) -> Result<Vec<u8>, KeyError> {
         let mut connection = self.take().map_err(broken)?;
         let signed = connection.private_key(label).and_then(|key| {

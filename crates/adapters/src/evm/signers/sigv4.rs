@@ -14,7 +14,7 @@ pub(super) struct Request<'a> {
     pub(super) path: &'a str,
     /// Already in canonical form.
     pub(super) query: &'a str,
-    /// Sorted by name.
+    /// Sorted by header name.
     pub(super) headers: &'a [(&'a str, &'a str)],
     pub(super) body: &'a [u8],
 }

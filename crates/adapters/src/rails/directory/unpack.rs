@@ -18,7 +18,7 @@ pub(super) enum UnpackError {
     /// Corrupt, or of an unsupported kind.
     #[error("cannot be unpacked: {0}")]
     Damaged(String),
-    /// Exceeds the limits.
+    /// The content exceeds the limits on size or number.
     #[error("holds more than {MAX_ENTRIES} files or {MAX_UNPACKED_BYTES} bytes")]
     TooLarge,
 }

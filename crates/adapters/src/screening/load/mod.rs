@@ -37,12 +37,10 @@ const READABLE_OF_UNREADABLE: usize = 20;
 /// Maximum number of unreadable entries that are reported in detail; all are counted.
 const NAMED_MAX: usize = 20;
 
-/// One fetched document.
 #[derive(Clone, Debug)]
 pub struct Document {
     /// File name or URL, for error messages.
     pub origin: String,
-    /// Content.
     pub bytes: Vec<u8>,
     /// Day of the publisher's last change, if known (file time, `Last-Modified`).
     pub modified: Option<Date>,
@@ -51,27 +49,26 @@ pub struct Document {
 /// Why documents do not form a list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoadError {
-    /// Larger than [`MAX_DOCUMENT_BYTES`].
+    /// The document exceeds [`MAX_DOCUMENT_BYTES`].
     #[error("{origin}: more than {MAX_DOCUMENT_BYTES} bytes")]
     TooLarge {
-        /// File or address.
+        /// File name or URL of the document.
         origin: String,
     },
-    /// An unsupported format.
     #[error(
         "{origin}: neither OFAC's XML or CSV, nor the UN's XML, nor the UK's or EU's XML or CSV, nor OpenSanctions' \
          targets.simple.csv or JSON lines, nor a #corridor-sanctions CSV"
     )]
     UnknownForm {
-        /// File or address.
+        /// File name or URL of the document.
         origin: String,
     },
     /// A fault at a line.
     #[error("{origin}, line {line}: {problem}")]
     Malformed {
-        /// File or address.
+        /// File name or URL of the document.
         origin: String,
-        /// Line, from 1.
+        /// Line number, counted from 1.
         line: u64,
         /// What is wrong there.
         problem: String,
@@ -79,7 +76,7 @@ pub enum LoadError {
     /// Documents of different lists in one source.
     #[error("{origin}: {problem}")]
     Mismatch {
-        /// File or address.
+        /// File name or URL of the document.
         origin: String,
         /// The documents that do not belong together.
         problem: String,
@@ -87,7 +84,7 @@ pub enum LoadError {
     /// A list without entries would clear every party.
     #[error("{origin}: the list has no entries")]
     Empty {
-        /// File or address.
+        /// File name or URL of the document.
         origin: String,
     },
 }

@@ -14,7 +14,6 @@ const MAX_DEPTH: usize = 16;
 /// Maximum number of elements within one entry.
 const MAX_ENTRY_ELEMENTS: usize = 20_000;
 
-/// One element.
 #[derive(Debug, Default)]
 pub(super) struct Element {
     pub(super) name: String,

@@ -27,13 +27,12 @@ pub struct Audit {
     now: Option<Now>,
 }
 
-/// The current call.
 struct Now {
     op: Op,
     usdt: Address,
     /// Per item: intent, vault (zero = not ours), token, amount.
     items: Vec<(u64, Address, Address, u64)>,
-    /// Refund address.
+    /// Address that the refund goes to.
     to: Address,
     token: Address,
 }

@@ -67,7 +67,6 @@ struct Memory {
     checked: Option<Timestamp>,
     /// The last observed chain height, and since when.
     height: Option<(u64, Timestamp)>,
-    /// The block time.
     block_time: Span,
     /// The nodes' recent health.
     nodes: nodes::Ward,
@@ -156,7 +155,7 @@ enum Round {
 /// The status of the latest ingested block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
-    /// In the chain.
+    /// The block is in the chain.
     Here,
     /// Above the node's current head.
     Ahead,

@@ -11,7 +11,6 @@ use super::Memory;
 use crate::workers::Workers;
 use crate::world::WalletWorld;
 
-/// Interval between checks.
 const EVERY: Span = Span::secs(15);
 /// A node that has not served, or has lagged, for this long raises an alert. Less than a minute
 /// together with [`EVERY`].

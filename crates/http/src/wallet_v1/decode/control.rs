@@ -11,7 +11,7 @@ use super::{EXPLANATION_MAX_CHARS, ID_MAX_CHARS, TEXT_MAX_CHARS};
 use crate::decode::shape::{Day, Integer, OneOf, one_of, text};
 use crate::decode::{Fields, Rejection};
 
-/// `unblock_reason` (`decisions.md`).
+/// Maximum length of `unblock_reason` (`decisions.md`).
 const UNBLOCK_REASON_MAX_CHARS: usize = 500;
 const AUTO_UNBLOCK: Integer =
     Integer { min: *wallet::AUTO_UNBLOCK_HOURS.start(), max: *wallet::AUTO_UNBLOCK_HOURS.end() };
@@ -21,9 +21,7 @@ const BLOCK_REASON: OneOf<BlockReason> = one_of(&BlockReason::ALL, BlockReason::
 /// The body of `POST /v1/sdk/wallets/{wallet_id}/block`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockOrder {
-    /// The reason code.
     pub reason: BlockReason,
-    /// The explanation.
     pub details: String,
     /// 1 to 8,760; `None` means no automatic unblock.
     pub auto_unblock_hours: Option<i64>,
@@ -61,7 +59,6 @@ pub struct BlacklistOrder {
     pub regulatory_authority: String,
     /// The order's reference number.
     pub regulatory_reference_number: String,
-    /// The reason.
     pub reason: String,
     /// The effective date (UTC).
     pub effective_date: Date,
@@ -107,7 +104,6 @@ fn effective(fields: &mut Fields<'_>, day: Date) -> Option<Date> {
 /// The body of `POST /v1/sdk/reviews/{transaction_id}`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewDecision {
-    /// The decision.
     pub verdict: ReviewVerdict,
     /// The reason, for the audit log.
     pub note: Option<String>,

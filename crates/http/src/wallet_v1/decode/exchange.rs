@@ -14,14 +14,14 @@ use crate::decode::query::Query;
 use crate::decode::shape::{Flag, OneOf, one_of, text};
 use crate::decode::{Fields, Rejection, missing};
 
-/// The only `order_type`.
+/// The only valid value of `order_type`.
 pub(super) const ORDER_TYPE: OneOf<()> = one_of(&[()], |()| "EXCHANGE");
 const TO_CURRENCY: OneOf<Currency> = one_of(&[Currency::Pkr], Currency::code);
 
 /// The query of `GET /v1/sdk/orders/exchange-rate`; the destination is PKR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateQuery {
-    /// `from_currency`
+    /// Member `from_currency` of the body.
     pub from: StableCoin,
     /// `amount` in minor units of the token; `None` if not given.
     pub minor: Option<i64>,
@@ -51,7 +51,6 @@ pub struct BankAccount {
     pub account_number: Option<String>,
     /// BIC, or the bank's four letters.
     pub bank_code: Option<String>,
-    /// The account holder.
     pub account_holder_name: String,
 }
 
@@ -62,9 +61,8 @@ pub struct OrderAsked {
     pub wallet_id: String,
     /// `amount` in minor units of the token.
     pub minor: i64,
-    /// `from_currency`
+    /// Member `from_currency` of the body.
     pub from: StableCoin,
-    /// The destination account.
     pub bank_account: BankAccount,
     /// Whether to lock the rate for 15 minutes.
     pub lock_rate: bool,

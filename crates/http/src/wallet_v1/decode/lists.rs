@@ -76,7 +76,6 @@ pub struct RequestList {
     pub wallet_id: String,
     /// The state; `None` for any.
     pub status: Option<RequestState>,
-    /// The page.
     pub page: Page,
 }
 
@@ -99,7 +98,6 @@ pub struct TransactionList {
     pub wallet_id: String,
     /// The type; `None` for any.
     pub kind: Option<TransactionKind>,
-    /// The page.
     pub page: Page,
 }
 
@@ -120,7 +118,6 @@ pub fn transactions(raw: Option<&str>) -> Result<TransactionList, Rejection> {
 pub struct OrderList {
     /// The wallet as given; it may not exist.
     pub wallet_id: String,
-    /// The page.
     pub page: Page,
 }
 
@@ -139,7 +136,6 @@ pub fn orders(raw: Option<&str>) -> Result<OrderList, Rejection> {
 /// The query of `GET /v1/sdk/reviews`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReviewList {
-    /// The page.
     pub page: Page,
 }
 
@@ -160,7 +156,6 @@ pub struct DeliveryList {
     pub service: EventsOf,
     /// The state; `None` for any.
     pub status: Option<DeliveryState>,
-    /// The page.
     pub page: Page,
 }
 

@@ -14,7 +14,6 @@ const KYC_LEVEL: OneOf<KycLevel> = one_of(&KycLevel::ALL, KycLevel::name);
 pub struct Provision {
     /// The bank's customer id.
     pub customer_id: String,
-    /// Email address.
     pub customer_email: String,
     /// Phone number in E.164.
     pub customer_phone: String,

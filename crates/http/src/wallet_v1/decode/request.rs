@@ -33,9 +33,7 @@ const FIAT_CURRENCY: OneOf<Currency> = one_of(&FIAT, Currency::code);
 pub struct RequestAsked {
     /// The recipient's wallet as given; it may not exist.
     pub wallet_id: String,
-    /// The requested amount.
     pub amount: AmountAsked,
-    /// `purpose`
     pub purpose: Option<String>,
     /// 1 to 720 hours.
     pub expires_in_hours: i64,

@@ -55,7 +55,6 @@ impl Shape for Phone {
     }
 }
 
-/// An email address.
 #[derive(Clone, Copy, Debug)]
 pub struct Email;
 

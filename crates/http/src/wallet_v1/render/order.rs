@@ -7,7 +7,7 @@ use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState};
 use super::amounts::{coin, money};
 use crate::write::ObjectWriter;
 
-/// The only `order_type`.
+/// The only value of `order_type`.
 const EXCHANGE: &str = "EXCHANGE";
 /// Visible characters at the end of a masked account.
 const MASK_LEAVES: usize = 4;

@@ -77,7 +77,6 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Sends every vector.
     pub async fn every_vector_gets_its_verdict(&self) {
         let count = self.vectors().len();
         assert!(count >= VECTORS_MIN, "{count} vectors");

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
 
-/// A response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -15,7 +14,6 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The redirect's target.
     pub fn to(&self) -> &str {
         self.headers.get("location").map_or("", |to| to.to_str().expect("text"))
     }
@@ -26,11 +24,9 @@ impl Answer {
     }
 }
 
-/// A browser.
 pub struct Browser {
     http: reqwest::Client,
     url: String,
-    /// Cookies by name.
     pub cookies: BTreeMap<String, String>,
     /// The form token of the last page that had one.
     pub csrf: String,

@@ -99,13 +99,11 @@ impl World {
         back.strip_prefix(&self.running.url).expect("back to us").to_owned()
     }
 
-    /// The complete sign-in.
     async fn sign_in(&self, browser: &mut Browser) -> Answer {
         let back = self.leave(browser).await;
         browser.get(&back).await
     }
 
-    /// The provider recovers.
     async fn back_up(&self) {
         self.provider.set_down(false);
         let keys = format!("{}/keys", self.provider.issuer());

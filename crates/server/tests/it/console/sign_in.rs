@@ -38,7 +38,6 @@ on_both_stores! {
 pub(super) const PASSWORD: &str = "seven paper lanterns";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// A new user.
 pub(super) async fn somebody(
     running: &Arc<Running>,
     roles: &[Role],

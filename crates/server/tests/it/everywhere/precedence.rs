@@ -149,7 +149,7 @@ async fn a_country_that_is_not_enabled_comes_before_shape(on: On) {
         .refused(403, "corridor_not_enabled");
 }
 
-/// ADR 14.
+/// Proves the order of checks of ADR 14.
 async fn a_body_that_cannot_be_read_comes_before_who_vouches_for_it(on: On) {
     let bank = Bank::new(on).await;
     let token = bank.vouching(b"another body");

@@ -125,7 +125,6 @@ impl Bank {
         self.call(Method::POST, path, Some(body.into())).header("content-type", "application/json")
     }
 
-    /// A signed call.
     pub fn call(&self, method: Method, path: &str, body: Option<Vec<u8>>) -> Call {
         let token = self.minter.authorization(Grant::new(WallClock.now(), 300));
         self.unsigned(method, path, body).header("authorization", &token)
@@ -153,7 +152,6 @@ impl Bank {
         self.post("/v2/quote", quote_body(country, currency, amount))
     }
 
-    /// A quote.
     pub async fn quote(&self, country: Country, currency: Currency, amount: &str) -> Quote {
         Quote(self.quote_call(country, currency, amount).send().await.ok())
     }
@@ -298,7 +296,6 @@ impl Call {
         self
     }
 
-    /// Removes a header.
     pub fn without(mut self, name: &str) -> Call {
         self.headers.remove(name);
         self
@@ -311,7 +308,6 @@ impl Call {
         self
     }
 
-    /// With another body.
     pub fn body(self, body: Vec<u8>) -> Call {
         Call { body: Some(body), ..self }
     }
@@ -344,7 +340,6 @@ impl Call {
     }
 }
 
-/// A response.
 pub struct Answer {
     pub what: String,
     pub status: u16,
@@ -361,11 +356,11 @@ impl std::fmt::Debug for Answer {
 /// An item of a 422.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// `body.amount`
+    /// Path of the value, as in `body.amount`.
     pub loc: String,
     pub kind: String,
     pub msg: String,
-    /// `null` if absent.
+    /// Further details; `null` if absent.
     pub ctx: Json,
 }
 

@@ -50,7 +50,6 @@ impl Json {
         }
     }
 
-    /// The text.
     pub fn text(&self) -> &str {
         match self {
             Json::Text(text) => text,
@@ -66,12 +65,10 @@ impl Json {
         }
     }
 
-    /// The integer.
     pub fn integer(&self) -> i64 {
         self.number().parse().unwrap_or_else(|_| panic!("no integer: {self}"))
     }
 
-    /// The items.
     pub fn items(&self) -> &[Json] {
         match self {
             Json::Array(items) => items,

@@ -69,7 +69,6 @@ impl Order {
         self.with(field, quoted(text))
     }
 
-    /// Removes a field.
     pub fn without(mut self, field: &str) -> Order {
         self.0.retain(|(name, _)| name != field);
         self
@@ -85,7 +84,6 @@ impl Order {
         self.text("sender_name", name).without("sender_birthdate")
     }
 
-    /// The body.
     pub fn body(&self) -> Vec<u8> {
         let members: Vec<String> =
             self.0.iter().map(|(name, raw)| format!("{}:{raw}", quoted(name))).collect();

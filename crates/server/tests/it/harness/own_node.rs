@@ -33,7 +33,6 @@ pub struct OwnNode {
 }
 
 impl OwnNode {
-    /// With one node.
     pub async fn start(on: On) -> OwnNode {
         OwnNode::configured(on, Setup::with_wallets()).await
     }
@@ -106,7 +105,6 @@ impl OwnNode {
         self.chain.set_mining(Mining::ByHand);
     }
 
-    /// Resumes automatic blocks.
     pub fn steady(&self) {
         self.chain.set_mining(Mining::Every(BLOCK));
     }

@@ -90,7 +90,6 @@ impl Setup {
         Setup { behaviour, ..self }
     }
 
-    /// Starts the service.
     pub async fn start(self, on: On) -> Arc<Running> {
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().to_owned();
@@ -111,12 +110,10 @@ pub fn brisk() -> Behaviour {
     }
 }
 
-/// A running service.
 pub struct Running {
     pub on: On,
-    /// `http://127.0.0.1:port`
+    /// Of the form `http://127.0.0.1:port`.
     pub url: String,
-    /// The data directory.
     pub data_dir: PathBuf,
     service: Started,
     payments: Payments,
@@ -183,7 +180,6 @@ impl Running {
         self.chain.as_ref().expect("a service with wallets")
     }
 
-    /// The simulated bank.
     pub fn bank(&self) -> &SimulatedBank {
         self.bank.as_deref().expect("a simulated bank")
     }
@@ -224,7 +220,6 @@ impl Running {
         Running::start(config, behaviour, on, &data_dir, dir).await
     }
 
-    /// Stops gracefully.
     pub async fn stop(self: Arc<Self>) {
         self.end().await;
     }

@@ -32,7 +32,6 @@ pub const IBAN: &str = "PK36SCBL0000001123456702";
 pub struct WalletBank {
     pub bank: Bank,
     pub receiver: SimulatedReceiver,
-    /// Signs its calls.
     pub key: IssuedKey,
     minter: Minter,
 }

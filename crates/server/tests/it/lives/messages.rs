@@ -48,7 +48,6 @@ impl Forgetful {
         (bank, url)
     }
 
-    /// The payment messages.
     fn told(&self) -> Vec<String> {
         self.told.lock().expect("not poisoned").clone()
     }

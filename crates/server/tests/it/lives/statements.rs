@@ -64,7 +64,6 @@ async fn close(bank: &Bank, mistake: Option<(&str, &str)>) {
     );
 }
 
-/// Runs a reconciliation.
 async fn compare(bank: &Bank) {
     let store = bank.running.store();
     let wish = reconcile::want(store).await.expect("wanted");

@@ -36,7 +36,6 @@ fn exposed(text: &str) -> Exposed {
 struct Named {
     /// A metric and its matchers: label and pattern.
     metrics: Vec<(String, Vec<(String, String)>)>,
-    /// The grouping labels.
     grouped: BTreeSet<String>,
 }
 
@@ -234,7 +233,6 @@ fn what_is_not_exported_is_found() {
     }
 }
 
-/// All rules.
 pub fn alerts() -> Vec<Value> {
     let rules = document(&tree("ops/monitoring/alerts.yml"));
     let groups = rules["groups"].as_array().expect("groups");

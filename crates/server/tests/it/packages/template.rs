@@ -17,7 +17,6 @@ enum Node {
     Range(Vec<String>, String, Vec<Node>),
 }
 
-/// Parsed templates.
 #[derive(Default)]
 pub struct Templates {
     defined: BTreeMap<String, Vec<Node>>,
@@ -114,7 +113,6 @@ impl Templates {
         (nodes, None)
     }
 
-    /// Renders a page.
     pub fn render(&self, page: &Page, context: &Value) -> String {
         let scope = Scope { dot: context.clone(), root: context.clone(), variables: Vec::new() };
         self.nodes(&page.0, &scope)

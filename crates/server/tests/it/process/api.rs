@@ -69,7 +69,7 @@ impl Api {
         self.ask(Method::GET, address, path, None, None).await
     }
 
-    /// `key`: the Idempotency-Key.
+    /// `key` is sent as the Idempotency-Key.
     pub async fn post(&self, address: &str, path: &str, body: &str, key: Option<&str>) -> Answer {
         self.ask(Method::POST, address, path, Some(body), key).await
     }
@@ -136,7 +136,6 @@ impl Api {
         }
     }
 
-    /// The whole log.
     pub async fn all_events(&self, address: &str) -> Vec<Value> {
         let mut all: Vec<Value> = Vec::new();
         loop {

@@ -48,7 +48,6 @@ impl Installation {
         made
     }
 
-    /// The data directory.
     pub fn path(&self) -> &Path {
         self.dir.path()
     }
@@ -177,7 +176,6 @@ pub struct Process {
 }
 
 impl Process {
-    /// Its process id.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
@@ -253,9 +251,8 @@ fn tail_from(path: &Path, from: u64) -> String {
     String::from_utf8_lossy(&bytes[from..]).into_owned()
 }
 
-/// A running `serve`.
 pub struct Node {
     pub process: Process,
-    /// `http://127.0.0.1:port`
+    /// Of the form `http://127.0.0.1:port`.
     pub address: String,
 }

@@ -25,7 +25,6 @@ const ENDINGS: [&str; 16] = [
 const REPEATS_MAX: u32 = 40;
 /// How long a client without a response waits for the service to move before it retries.
 const MOVE_AT_MOST: Duration = Duration::from_millis(300);
-/// Destination countries.
 pub const COUNTRIES: [Country; 2] = [Country::Pak, Country::Ind];
 
 /// A client's knowledge of a payment that it requested.
@@ -33,13 +32,10 @@ pub const COUNTRIES: [Country; 2] = [Country::Pak, Country::Ind];
 pub enum Knows {
     /// Confirmed, with this id.
     Exists(String),
-    /// Refused.
     Refused(String),
-    /// Unclear.
     Unclear,
 }
 
-/// One external_id.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub country: &'static str,
@@ -49,7 +45,7 @@ pub struct Asked {
 /// The records of all clients.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
-    /// By external_id.
+    /// The requests, by their external_id.
     pub asked: BTreeMap<String, Asked>,
     /// Observed statuses, by payment id.
     pub seen: BTreeMap<String, Vec<String>>,
@@ -73,7 +69,6 @@ struct Shared {
     serial: AtomicU64,
 }
 
-/// A running load.
 pub struct Load {
     shared: Arc<Shared>,
     tasks: JoinSet<()>,

@@ -21,7 +21,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// One of `0..below`.
+    /// Draws one of `0..below`.
     pub fn below(&self, below: u64) -> u64 {
         self.next() % below
     }

@@ -13,7 +13,6 @@ use super::harness::{Installation, Node};
 
 /// The tokens' audience: the nodes' addresses change with each start.
 const PUBLIC_URL: &str = "http://corridor.test";
-/// The tenant.
 pub const TENANT: &str = "demobank";
 /// Its initial prefund in USDT.
 const PREFUND: &str = "10000000";
@@ -66,7 +65,6 @@ impl Rig {
         Rig { installation, bank, api, _book: book }
     }
 
-    /// Starts a node.
     pub fn node(&self, name: &str) -> Node {
         self.installation.serve(name, &[])
     }

@@ -40,10 +40,8 @@ const STABLE: [&str; 5] = [
     "wallet_secret_key",
 ];
 
-/// A running sandbox.
 pub struct Sandbox {
     pub process: Process,
-    /// Its output.
     pub printed: Value,
 }
 

@@ -20,7 +20,6 @@ use crate::harness::{Json, WalletBank};
 /// A page size that covers everything a test creates.
 const ALL: Page = Page { page: 0, limit: 100 };
 
-/// An unused id.
 pub const MISSING: &str = "0d7a1d0e-6c0b-4e57-8a53-0123456789ab";
 
 /// The webhooks of a successful payment, in order.
@@ -175,7 +174,6 @@ impl WalletBank {
         self.post(&format!("/v1/sdk/reviews/{transaction}"), body)
     }
 
-    /// Decides a review.
     pub async fn decide(&self, review: &Json, decision: &str) -> Json {
         self.decision_call(review["transaction_id"].text(), decision).send().await.ok()
     }
@@ -299,7 +297,6 @@ impl WalletBank {
 
     // --- the chain ---------------------------------------------------------------------------------------------------
 
-    /// The built-in chain.
     pub fn devchain(&self) -> &DevChain {
         self.bank.running.chain().embedded.as_ref().expect("the built-in chain").devchain()
     }

@@ -24,12 +24,11 @@ on_both_stores! {
 
 const KEY: &str = "analysis-key";
 
-/// The double's response.
 #[derive(Clone, Copy, Debug)]
 enum Says {
     /// This many hops; `None` for nothing nearby.
     Hops(Option<u8>),
-    /// 503.
+    /// Answers with the status 503.
     Down,
     /// 200 with this body.
     Nonsense(&'static str),

@@ -160,7 +160,6 @@ impl Policies for Nobody {
     }
 }
 
-/// An unreachable counter.
 struct Away;
 
 impl Permits for Away {

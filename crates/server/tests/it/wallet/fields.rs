@@ -22,9 +22,9 @@ on_both_stores! {
 
 /// A member of a body: its path, its schema, whether it is required.
 struct Field {
-    /// `amount.value`
+    /// Dotted path, as in `amount.value`.
     path: String,
-    /// `/amount/value`
+    /// JSON pointer, as in `/amount/value`.
     pointer: String,
     schema: Value,
     required: bool,

@@ -198,7 +198,6 @@ async fn reviews_are_paged(on: On) {
         .await;
 }
 
-/// Creates an event.
 async fn event(bank: &WalletBank, wallet: &str) {
     let path = format!("/v1/sdk/wallets/{wallet}");
     let block = r#"{"reason":"SUSPICIOUS_ACTIVITY","details":"x"}"#;

@@ -24,7 +24,7 @@ const FORM: &str = "first_name=Omar&last_name=Khan&email=&phone_number=%2B971500
 /// A visitor's view of a payment request.
 pub struct Link<'a> {
     bank: &'a WalletBank,
-    /// `/pay/{token}`
+    /// Of the form `/pay/{token}`.
     pub path: String,
 }
 

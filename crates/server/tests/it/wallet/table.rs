@@ -10,12 +10,10 @@ use crate::harness::WalletBank;
 use crate::harness::client::Call;
 
 const DOCUMENT: &str = include_str!("../../../../../docs/openapi/wallet.json");
-/// An unused id.
 pub const MISSING: &str = "6f0c7ac6-53b5-4d3a-9d9e-0123456789ab";
 /// A role that may do everything.
 pub const MANAGER: &[&str] = &["wallet_manager"];
 
-/// The OpenAPI document.
 pub fn document() -> Value {
     serde_json::from_str(DOCUMENT).expect("the document is JSON")
 }
@@ -31,7 +29,6 @@ pub fn resolved(document: &Value, value: &Value) -> Value {
     }
 }
 
-/// An operation.
 #[derive(Clone, Debug)]
 pub struct Op {
     pub method: Method,
@@ -39,7 +36,6 @@ pub struct Op {
     pub path: String,
     /// Required query parameters with their examples.
     query: BTreeMap<String, String>,
-    /// The sample bodies.
     pub bodies: Vec<Value>,
     /// The schema of the body.
     pub schema: Option<Value>,
@@ -89,7 +85,6 @@ impl Op {
         }
     }
 
-    /// The path parameter.
     fn parameter(&self) -> Option<&str> {
         let (_, rest) = self.path.split_once('{')?;
         rest.split_once('}').map(|(name, _)| name)

@@ -88,11 +88,10 @@ pub enum Displaced {
     Waits,
     /// It comes back later.
     Late,
-    /// It is gone.
+    /// It never enters a block again.
     Dropped,
 }
 
-/// The chain.
 #[derive(Debug)]
 pub struct Blocks {
     pub law: Constitution,

@@ -76,7 +76,7 @@ pub enum Deed {
     Blacklist(Address, Address, bool),
 }
 
-/// One transfer.
+/// One token transfer to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Payment {
     pub token: Address,

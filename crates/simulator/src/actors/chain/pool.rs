@@ -7,7 +7,6 @@ use domain::chain::{Address, Broadcast, TxHash, Unsigned};
 
 use super::contracts::Deed;
 
-/// A transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Tx {
     /// The service signed it.

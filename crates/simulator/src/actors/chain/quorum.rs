@@ -9,7 +9,7 @@ use super::endpoint::{Endpoint, Seen};
 pub struct Endpoints(pub [Endpoint; 2]);
 
 impl Endpoints {
-    /// Those that answer.
+    /// The endpoints that answer now.
     pub fn serving(&self) -> impl DoubleEndedIterator<Item = &Endpoint> {
         self.0.iter().filter(|endpoint| !endpoint.is_silent())
     }
@@ -24,7 +24,7 @@ impl Endpoints {
         self.serving().next().ok_or_else(silent)
     }
 
-    /// What both say.
+    /// The value that both endpoints report.
     pub fn agreed<T: PartialEq>(
         &self,
         what: impl FnOnce() -> String,

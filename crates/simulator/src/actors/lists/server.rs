@@ -11,7 +11,7 @@ use super::editions::{self, ADDRESSES, Edition, NEWEST, SOURCES};
 use crate::faults::{Fault, ListFault};
 use crate::installation::START;
 
-/// The slowest response.
+/// The longest time that a response takes.
 const WAY_MAX_MILLIS: i64 = 2_000;
 /// Where redirects lead: the same path on a host with this prefix.
 const SIGNED: &str = "https://files.";

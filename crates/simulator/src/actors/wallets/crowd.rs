@@ -37,7 +37,7 @@ pub enum Interference {
     UnknownToken(Target),
     /// Details of their own, and so much to the escrow that is shown for them.
     Submission {
-        /// Whose, among [`OTHERS`].
+        /// Index of their name in [`OTHERS`].
         who: usize,
         /// How much, in minor units.
         minor: i64,
@@ -49,9 +49,8 @@ pub enum Interference {
 pub enum Target {
     /// The escrow that the sender was shown.
     Sender,
-    /// The request's own.
+    /// The address of the request itself.
     Request,
-    /// The wallet.
     Wallet,
 }
 

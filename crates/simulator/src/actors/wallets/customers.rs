@@ -43,9 +43,7 @@ pub(super) struct Programs {
 
 /// What came of one call.
 pub(super) enum Came<T> {
-    /// This.
     Made(T),
-    /// It was refused.
     Refused(Denied),
     /// Try again; perhaps something was done.
     Again,
@@ -90,7 +88,6 @@ impl Programs {
         self.random.with(draw)
     }
 
-    /// One call.
     pub(super) async fn call<T: Send + 'static>(
         &self,
         act: impl FnOnce(Wallets) -> BoxFuture<'static, Result<T, Denied>> + Send,

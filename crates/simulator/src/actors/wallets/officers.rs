@@ -35,7 +35,7 @@ const LIFTED_PER_MILLE: u64 = 60;
 const FUNDED_LOOKS: u32 = 12;
 /// After so long an answer that was lost has taken effect, or never will.
 const UNCLEAR_WAIT: Span = Span::mins(10);
-/// Who they are.
+/// The name that they act under.
 const OFFICER: &str = "officer";
 const COLLEAGUE: &str = "colleague";
 
@@ -46,7 +46,7 @@ struct Office {
     random: Random,
 }
 
-/// Decides, for ever.
+/// Decides until the schedule ends.
 pub async fn officers(
     sim: Sim,
     (cluster, chain): (Arc<Cluster>, Arc<ChainWorld>),

@@ -27,7 +27,7 @@ pub enum Manner {
     Exact,
     /// Pays half, and the rest later.
     Halves,
-    /// Pays twice.
+    /// Pays the full amount twice.
     Twice,
     /// Pays twice in one transaction.
     TwiceAtOnce,
@@ -58,9 +58,9 @@ impl Manner {
 pub enum Ask {
     /// So much of the coin.
     Coin,
-    /// So many rupees.
+    /// An amount in rupees.
     Rupees,
-    /// Whatever comes.
+    /// Any amount: none is asked for.
     Anything,
 }
 
@@ -75,7 +75,7 @@ pub enum Sender {
     Listed,
     /// A name that a new edition of a list has.
     Further,
-    /// Nothing.
+    /// The sender enters no name.
     Silent,
 }
 
@@ -84,11 +84,10 @@ pub enum Sender {
 pub struct Payable {
     /// Its number in the schedule.
     pub number: usize,
-    /// How.
+    /// How the sender pays it.
     pub manner: Manner,
     /// What is asked for.
     pub ask: Ask,
-    /// In which coin.
     pub coin: StableCoin,
     /// How much, in minor units.
     pub minor: i64,
@@ -111,7 +110,7 @@ pub struct Exchange {
     pub number: usize,
     /// Orders that are sent at the same time, each for more than half of what there is.
     pub rivals: usize,
-    /// In which coin.
+    /// The coin that is exchanged.
     pub coin: StableCoin,
     /// How much of what there is, in thousandths.
     pub share: i64,
@@ -132,12 +131,12 @@ pub struct Exchange {
 pub enum Deed {
     /// Blocked, until it is unblocked by hand.
     Block {
-        /// For how long.
+        /// How long it stays blocked.
         span: Span,
     },
     /// Blocked, until that ends by itself.
     BlockForHours(i64),
-    /// Blacklisted.
+    /// Blacklisted with immediate effect.
     Blacklist,
     /// Blacklisted from tomorrow on.
     BlacklistTomorrow,
@@ -150,15 +149,14 @@ pub enum Deed {
 pub struct Customer {
     /// Its number in the schedule.
     pub number: usize,
-    /// Whose.
     pub tenant: TenantId,
     /// When the wallet is asked for.
     pub begins: Span,
     /// Whether it is asked for twice at once.
     pub twice: bool,
-    /// What comes.
+    /// Payments to the wallet.
     pub payables: Vec<Payable>,
-    /// What goes.
+    /// Exchanges from the wallet.
     pub exchanges: Vec<Exchange>,
     /// What is done to it, and when.
     pub deeds: Vec<(Span, Deed)>,
@@ -167,11 +165,9 @@ pub struct Customer {
 /// Everything that is wanted in a schedule.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
-    /// The tenants.
     pub tenants: Vec<TenantId>,
-    /// Their customers.
     pub customers: Vec<Customer>,
-    /// Whether cents decide.
+    /// Whether an amount's cents determine its outcome.
     pub sandbox: bool,
     /// Whether the controllers are on the chain in the beginning.
     pub deployed: bool,
@@ -306,7 +302,6 @@ fn draw_deed(random: &mut Random) -> (Span, Deed) {
     (at, deed)
 }
 
-/// A unique address.
 pub fn draw_address(random: &mut Random) -> Address {
     let mut bytes = [0; 20];
     bytes[..8].copy_from_slice(&random.next().to_be_bytes());

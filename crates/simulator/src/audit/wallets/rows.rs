@@ -62,7 +62,6 @@ pub(in crate::audit) struct DepositRow {
     pub placed: bool,
 }
 
-/// Every deposit.
 pub(in crate::audit) fn deposits(connection: &Connection) -> rusqlite::Result<Vec<DepositRow>> {
     let sql = "SELECT tenant, id, wallet, request, coin, amount, state, pot, tx, ordinal, height IS NOT NULL, submission \
                FROM deposit";
@@ -101,7 +100,6 @@ pub(in crate::audit) struct OrderRow {
     pub recredited: bool,
 }
 
-/// Every order.
 pub(in crate::audit) fn orders(connection: &Connection) -> rusqlite::Result<Vec<OrderRow>> {
     let sql = "SELECT o.tenant, o.id, o.wallet, o.coin, o.amount, o.payout, o.state, a.rail, a.state, \
                EXISTS (SELECT 1 FROM chain_intent i WHERE i.tenant = o.tenant AND i.subject = o.id \
@@ -134,7 +132,6 @@ pub(in crate::audit) fn orders(connection: &Connection) -> rusqlite::Result<Vec<
 /// A sweep as the books need it: whose, which coin, how much, how it stands.
 pub(in crate::audit) type SweepRow = (Key, String, i64, String);
 
-/// Every sweep.
 pub(in crate::audit) fn sweeps(connection: &Connection) -> rusqlite::Result<Vec<SweepRow>> {
     let sql = "SELECT tenant, coin, amount, state FROM sweep";
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
@@ -143,7 +140,7 @@ pub(in crate::audit) fn sweeps(connection: &Connection) -> rusqlite::Result<Vec<
 /// Coins that were sent back to a controller: whose, which, how many.
 pub(in crate::audit) type Funded = (Key, String, i64);
 
-/// All of these.
+/// Reads the coins sent back to every controller.
 pub(in crate::audit) fn funded(connection: &Connection) -> rusqlite::Result<Vec<Funded>> {
     let sql = "SELECT tenant, currency, SUM(amount) FROM transfer WHERE reason = 'sweep.fund' GROUP BY tenant, currency";
     query(connection, sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
@@ -269,7 +266,7 @@ pub(super) struct VaultRow {
     /// The wallet, or the request.
     pub id: Key,
     pub address: [u8; 20],
-    /// Of a wallet.
+    /// The wallet's state; `None` for an escrow.
     pub state: Option<String>,
     /// The submission whose escrow it is.
     pub submission: Option<i64>,
@@ -295,7 +292,6 @@ pub(super) fn vaults(connection: &Connection) -> rusqlite::Result<Vec<VaultRow>>
 /// An intent: tenant, id, kind, subject, state.
 pub(super) type IntentRow = (Key, Key, String, Key, String);
 
-/// Every intent.
 pub(super) fn intents(connection: &Connection) -> rusqlite::Result<Vec<IntentRow>> {
     let sql = "SELECT tenant, id, kind, subject, state FROM chain_intent";
     query(connection, sql, [], |row| {

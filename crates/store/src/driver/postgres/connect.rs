@@ -35,9 +35,9 @@ const APPLICATION: &str = "corridor";
 pub(super) enum Role {
     /// Batches and small changes.
     Writer,
-    /// Lookups and pages.
+    /// Lookups and pages of lists.
     Reader,
-    /// Full-table reads.
+    /// Reads of whole tables.
     Auditor,
 }
 
@@ -52,7 +52,6 @@ pub(super) struct Connector {
     room: Option<Handle>,
 }
 
-/// An open connection.
 pub(super) struct Connected {
     pub(super) client: Client,
     /// Notifies the connection of flights. Does nothing on a local socket, where the library allows

@@ -58,7 +58,7 @@ const AUDIT_TIMEOUT: Span = Span::hours(1);
 pub(crate) struct Postgres {
     writers: Arc<Pool>,
     readers: Arc<Pool>,
-    /// For full-table reads.
+    /// Connections for reads of whole tables.
     auditors: Arc<Pool>,
     /// Offset of this service's clock to the database's in microseconds.
     offset: AtomicI64,
@@ -199,7 +199,7 @@ impl Postgres {
         saved
     }
 
-    /// Writes and commits.
+    /// Writes the working set and commits.
     async fn finish(
         &self,
         mut lease: Lease,
@@ -218,7 +218,7 @@ impl Postgres {
         }
     }
 
-    /// The first flight.
+    /// Begins the transaction and loads the rows, in one round trip.
     async fn begin(
         &self,
         loads: &[Load],

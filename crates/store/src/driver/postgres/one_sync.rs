@@ -56,7 +56,6 @@ impl Flights {
     }
 }
 
-/// The wrapped stream.
 #[derive(Debug)]
 pub(super) struct OneSync<S> {
     inner: S,

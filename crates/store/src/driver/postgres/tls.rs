@@ -8,7 +8,6 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
 
-/// A parsed address.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Address {
     /// The part for tokio-postgres.

@@ -15,7 +15,7 @@ pub(super) struct Writer {
     work: mpsc::Sender<Work>,
 }
 
-/// Work in progress.
+/// A result that the writer thread will send.
 pub(super) struct Pending<T>(oneshot::Receiver<Result<T, DbError>>);
 
 impl<T> Pending<T> {

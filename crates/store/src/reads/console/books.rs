@@ -89,15 +89,14 @@ pub struct TrialLine {
     pub name: String,
     /// The account, unless the line sums up several.
     pub account: Option<AccountCode>,
-    /// Its currency.
     pub currency: Currency,
-    /// Reserved debits.
+    /// Reserved debits, in minor units.
     pub debits_pending: i64,
-    /// Final debits.
+    /// Final debits, in minor units.
     pub debits_posted: i64,
-    /// Reserved credits.
+    /// Reserved credits, in minor units.
     pub credits_pending: i64,
-    /// Final credits.
+    /// Final credits, in minor units.
     pub credits_posted: i64,
 }
 
@@ -134,7 +133,6 @@ impl TrialLine {
 /// The transfers of an account, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccountPage {
-    /// The transfers.
     pub transfers: Vec<StoredTransfer>,
     /// The transfer after which the next page starts; `None` = this was the last page.
     pub next: Option<TransferId>,

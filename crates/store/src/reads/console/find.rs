@@ -97,7 +97,6 @@ pub enum Found {
     /// A payment: by its id, external_id, EndToEndId, an attempt, its bank reference, or a
     /// transfer.
     Payment(PaymentId),
-    /// A quote.
     Quote(QuoteId),
     /// A wallet: by its id, address or customer.
     Wallet(WalletId),

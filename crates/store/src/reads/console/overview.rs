@@ -48,9 +48,7 @@ pub(super) static STATEMENTS: &[&Stmt] = &[&VOLUME, &TIMES, &UNRELEASED];
 /// Payments of one state in one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateVolume {
-    /// The state.
     pub state: PaymentState,
-    /// How many.
     pub count: u64,
     /// What their beneficiaries receive.
     pub amount: Money,
@@ -61,7 +59,6 @@ pub struct StateVolume {
 /// A corridor's volume in a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CorridorVolume {
-    /// Destination.
     pub country: Country,
     /// By state and coin.
     pub states: Vec<StateVolume>,
@@ -74,9 +71,8 @@ pub struct CorridorVolume {
 /// Approved coins that are still in escrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreleased {
-    /// Number of deposits.
     pub count: u64,
-    /// Their sum.
+    /// Sum of the deposits' amounts.
     pub amount: Money,
     /// Since when the first of them is due for release.
     pub oldest: Timestamp,

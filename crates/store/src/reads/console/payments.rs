@@ -68,7 +68,6 @@ pub struct PaymentMark {
     pub payment: PaymentId,
 }
 
-/// Selects payments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PaymentsWanted {
     /// Destinations; empty = all.
@@ -77,9 +76,8 @@ pub struct PaymentsWanted {
     pub states: Vec<PaymentState>,
     /// Accepted at or after.
     pub start: Option<Timestamp>,
-    /// Accepted before.
+    /// Accepted before this instant.
     pub end: Option<Timestamp>,
-    /// After this one.
     pub after: Option<PaymentMark>,
     /// Maximum number of payments.
     pub limit: usize,
@@ -97,7 +95,6 @@ pub struct PaymentsPage {
 /// The size of a backlog, and the age of its oldest item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// Number of items.
     pub count: u64,
     /// Since when the oldest waits; `None` if there is none.
     pub oldest: Option<Timestamp>,

@@ -13,14 +13,12 @@ use super::model::{Happening, InstructionView, Step, TxStatus};
 /// A delay between two inclusive bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayRange {
-    /// The shortest delay.
     pub shortest: Span,
-    /// The longest delay.
     pub longest: Span,
 }
 
 impl DelayRange {
-    /// No delay.
+    /// Answers come without delay.
     pub const NONE: DelayRange = DelayRange::millis(0, 0);
 
     /// Between `shortest` and `longest` milliseconds.
@@ -54,7 +52,6 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// No faults.
     pub const NONE: Faults = Faults {
         answer_delay: Span(0),
         drop_answer_per_mille: 0,

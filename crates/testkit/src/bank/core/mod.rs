@@ -66,13 +66,11 @@ pub struct Entry<'a> {
 pub trait Book {
     /// Failure of the book.
     type Fault;
-    /// Adds an entry.
     fn append(&mut self, entry: Entry<'_>) -> Result<(), Self::Fault>;
     /// Records the end of an account's period.
     fn close(&mut self, closing: Closing<'_>) -> Result<(), Self::Fault>;
     /// Records that the client has the reports of `rail` up to `sequence`.
     fn acknowledge(&mut self, rail: &str, sequence: u64) -> Result<(), Self::Fault>;
-    /// Makes everything durable.
     fn commit(&mut self) -> Result<(), Self::Fault>;
     /// The dossier of an EndToEndId, as last appended; an active one need not be found.
     fn find(&mut self, end_to_end_id: &str) -> Result<Option<Dossier>, Self::Fault>;
@@ -153,7 +151,6 @@ impl Restored {
     }
 }
 
-/// The bank.
 pub struct BankCore<B> {
     behaviour: Behaviour,
     book: B,

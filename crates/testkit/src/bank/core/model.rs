@@ -11,22 +11,21 @@ use serde::{Deserialize, Serialize, Serializer};
 /// One credit transfer as the bank parses it from a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionView {
-    /// InstrId.
+    /// Identifier from the element `InstrId`.
     #[serde(rename = "i")]
     pub instruction_id: Box<str>,
-    /// EndToEndId.
+    /// Identifier from the element `EndToEndId`.
     #[serde(rename = "e")]
     pub end_to_end_id: Box<str>,
     /// UETR; empty if the message has none.
     #[serde(rename = "u")]
     pub uetr: Box<str>,
-    /// InstdAmt.
+    /// Amount from the element `InstdAmt`.
     #[serde(rename = "m", with = "money_text")]
     pub amount: Money,
     /// The creditor's IBAN or account number.
     #[serde(rename = "a")]
     pub account: Box<str>,
-    /// The creditor's name.
     #[serde(rename = "b")]
     pub beneficiary: Box<str>,
 }
@@ -36,7 +35,7 @@ pub struct InstructionView {
 pub struct QueryView {
     /// OrgnlInstrId; empty if the message has none.
     pub instruction_id: Box<str>,
-    /// OrgnlEndToEndId.
+    /// Identifier from the element `OrgnlEndToEndId`.
     pub end_to_end_id: Box<str>,
     /// OrgnlUETR; empty if the message has none.
     pub uetr: Box<str>,
@@ -47,7 +46,7 @@ pub struct QueryView {
 pub enum TxStatus {
     /// `ACSP`: accepted, settlement in process.
     Accepted,
-    /// `ACSC`: paid.
+    /// `ACSC`: the order is paid.
     Settled,
     /// `RJCT`: refused at once, or failed later.
     Rejected,
@@ -75,10 +74,8 @@ impl TxStatus {
 /// The bank's statement about one order, in an answer, to an inquiry or in a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
-    /// The rail.
     #[serde(rename = "l")]
     pub rail: Box<str>,
-    /// The order's instruction.
     #[serde(rename = "o")]
     pub instruction: InstructionView,
     /// Status of the order.
@@ -115,32 +112,26 @@ pub struct Report {
 pub enum BookKind {
     /// Paid to the beneficiary.
     Paid,
-    /// Returned.
     Returned,
 }
 
-/// One booking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BookLine {
-    /// EndToEndId.
+    /// Identifier from the element `EndToEndId`.
     pub end_to_end_id: Box<str>,
-    /// InstrId.
+    /// Identifier from the element `InstrId`.
     pub instruction_id: Box<str>,
     /// UETR; empty if the instruction had none.
     pub uetr: Box<str>,
-    /// The rail.
     pub rail: Box<str>,
     /// The amount, written as `amount` (decimal text) and `currency`.
     #[serde(flatten, serialize_with = "money_members")]
     pub amount: Money,
-    /// The creditor's account.
     pub account: Box<str>,
-    /// The creditor's name.
     pub beneficiary: Box<str>,
-    /// Booking time.
     #[serde(serialize_with = "as_text")]
     pub at: Timestamp,
-    /// Paid or returned.
+    /// Whether it was paid or returned.
     pub kind: BookKind,
     /// The bank's reference of this booking.
     pub reference: Box<str>,
@@ -149,13 +140,11 @@ pub struct BookLine {
 /// A booking stored with its order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
-    /// Paid or returned.
+    /// Whether it was paid or returned.
     #[serde(rename = "k")]
     pub kind: BookKind,
-    /// Booking time.
     #[serde(rename = "t", with = "micros")]
     pub at: Timestamp,
-    /// The bank's reference.
     #[serde(rename = "r")]
     pub reference: Box<str>,
 }
@@ -177,13 +166,10 @@ pub enum Happening {
     Contradict,
 }
 
-/// One planned event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Step {
-    /// Due time.
     #[serde(rename = "t", with = "micros")]
     pub at: Timestamp,
-    /// The event.
     #[serde(rename = "w")]
     pub what: Happening,
 }

@@ -22,28 +22,24 @@ const PERIOD_LINES_MAX: usize = 20_000;
 /// Deviation of a mistake in minor units.
 const OFF_MINOR: i64 = 1;
 
-/// One booking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatementLine {
     /// InstrId; empty for a booking unrelated to the client's instructions.
     #[serde(rename = "i")]
     pub instruction_id: Box<str>,
-    /// EndToEndId; likewise.
+    /// EndToEndId; empty if there is none.
     #[serde(rename = "e")]
     pub end_to_end_id: Box<str>,
     /// UETR; empty if the instruction had none.
     #[serde(rename = "u")]
     pub uetr: Box<str>,
-    /// The amount.
     #[serde(rename = "m", with = "money_text")]
     pub amount: Money,
     /// Whether it is a credit.
     #[serde(rename = "c", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_credit: bool,
-    /// The bank's reference.
     #[serde(rename = "r")]
     pub reference: Box<str>,
-    /// Booking time.
     #[serde(rename = "t", with = "micros")]
     pub at: Timestamp,
 }
@@ -69,13 +65,10 @@ pub struct StatementPage {
     /// Sequence number in the rail's feed.
     #[serde(rename = "q")]
     pub sequence: u64,
-    /// The rail.
     #[serde(rename = "l")]
     pub rail: Box<str>,
-    /// The account's currency.
     #[serde(rename = "v")]
     pub currency: Box<str>,
-    /// The statement's id.
     pub id: Box<str>,
     /// Page number, from 1.
     pub page: u32,
@@ -89,9 +82,8 @@ pub struct StatementPage {
     pub to: Timestamp,
     /// Balance before this page, in minor units.
     pub opening: i64,
-    /// Balance after it.
+    /// Balance after the last booking.
     pub closing: i64,
-    /// The bookings.
     pub lines: Vec<StatementLine>,
 }
 
@@ -167,7 +159,6 @@ impl Periods {
 
 /// The end of a period, as recorded in the book.
 pub struct Closing<'a> {
-    /// The statement's pages.
     pub pages: &'a [Arc<StatementPage>],
     /// The period that follows.
     pub next: &'a Period,

@@ -10,7 +10,7 @@ use super::{BankCore, Book};
 /// An outcome that a sandbox user can request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Pay it.
+    /// Pay the order to the beneficiary.
     Settle,
     /// Let it fail after acceptance.
     Fail,
@@ -45,12 +45,11 @@ pub enum SteerFault<F> {
     Illegal {
         /// Status of the order.
         status: TxStatus,
-        /// Requested outcome.
         wanted: Outcome,
-        /// Possible outcomes.
+        /// Outcomes that its status permits.
         legal: &'static [Outcome],
     },
-    /// The book failed.
+    /// The book could not be written.
     #[error("the bank's book failed: {0}")]
     Book(F),
 }

@@ -11,13 +11,11 @@ use super::model::{BookKind, money_text};
 /// One movement of money, as input of the totals.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Booked {
-    /// The rail.
     #[serde(rename = "l")]
     pub rail: Box<str>,
-    /// Amount.
     #[serde(rename = "m", with = "money_text")]
     pub amount: Money,
-    /// Paid or returned.
+    /// Whether it was paid or returned.
     #[serde(rename = "k")]
     pub kind: BookKind,
     /// Whether the EndToEndId was already paid and not returned.
@@ -28,13 +26,11 @@ pub struct Booked {
 /// Totals of one rail and currency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct RailTotals {
-    /// Number of payouts.
     pub paid: u64,
-    /// Their sum in minor units.
+    /// Sum of the payouts in minor units.
     pub paid_minor: i128,
-    /// Number of returns.
     pub returned: u64,
-    /// Their sum in minor units.
+    /// Sum of the returns in minor units.
     pub returned_minor: i128,
 }
 
@@ -48,7 +44,6 @@ pub struct BookTotals {
 }
 
 impl BookTotals {
-    /// Adds one movement.
     pub fn add(&mut self, booked: &Booked) {
         let sums = self.rails.entry((booked.rail.clone(), booked.amount.currency)).or_default();
         let minor = i128::from(booked.amount.minor);

@@ -11,16 +11,16 @@ const DEPTH_MAX: usize = 32;
 /// A message from a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// pain.001.
+    /// The message is a pain.001.
     Payments {
-        /// MsgId.
+        /// Identifier from the element `MsgId`.
         id: String,
         /// The transactions, in the message's order.
         payments: Vec<InstructionView>,
     },
-    /// pacs.028.
+    /// The message is a pacs.028.
     Inquiries {
-        /// MsgId.
+        /// Identifier from the element `MsgId`.
         id: String,
         /// The inquiries, in the message's order.
         queries: Vec<QueryView>,
@@ -30,7 +30,7 @@ pub enum Message {
 /// Reason why a message is rejected. Nothing of it was accepted.
 #[derive(Debug, thiserror::Error)]
 pub enum IsoFault {
-    /// Not well-formed.
+    /// The message is not well-formed XML.
     #[error("not well-formed XML: {0}")]
     Xml(#[from] quick_xml::Error),
     /// Document type declarations, unknown entities and deep nesting are refused.
@@ -44,14 +44,7 @@ pub enum IsoFault {
     Missing(&'static str),
     /// An element's value violates a rule.
     #[error("{field} {value:?} {rule}")]
-    Invalid {
-        /// The element.
-        field: &'static str,
-        /// Its value.
-        value: String,
-        /// The violated rule.
-        rule: &'static str,
-    },
+    Invalid { field: &'static str, value: String, rule: &'static str },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -22,16 +22,16 @@ const NOT_PROVIDED: &str = "NOTPROVIDED";
 pub struct Header {
     /// MsgId, at most 35 characters.
     pub id: String,
-    /// CreDtTm.
+    /// Written as the element `CreDtTm`.
     pub created_at: Timestamp,
 }
 
 /// The message that a pain.002 answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Original<'a> {
-    /// Its MsgId.
+    /// `MsgId` of that message.
     pub id: &'a str,
-    /// Its name, `pain.001.001.09`.
+    /// Message name, as in `pain.001.001.09`.
     pub name: &'a str,
 }
 
@@ -65,7 +65,6 @@ impl Xml {
         }
     }
 
-    /// `<name>text</name>`
     pub(super) fn leaf(&mut self, name: &str, text: &str) {
         self.start(name);
         self.escaped(text);

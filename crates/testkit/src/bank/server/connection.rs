@@ -23,7 +23,6 @@ const RETRY_MILLIS: u64 = 20;
 pub struct Cut(Arc<AtomicBool>);
 
 impl Cut {
-    /// Cuts the connection.
     pub fn cut(&self) {
         self.0.store(true, Ordering::Release);
     }

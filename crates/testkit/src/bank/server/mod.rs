@@ -113,7 +113,6 @@ async fn wait(shared: &Shared, span: Span) {
     }
 }
 
-/// Injects connection faults.
 async fn line(
     State(shared): State<Arc<Shared>>,
     ConnectInfo(cut): ConnectInfo<Cut>,

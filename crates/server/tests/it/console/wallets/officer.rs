@@ -17,23 +17,19 @@ use crate::harness::service::Running;
 const PASSWORD: &str = "seven paper lanterns";
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
-/// A signed-in user.
 pub struct Officer {
     http: reqwest::Client,
     url: String,
     tag: String,
     csrf: String,
     cookies: Mutex<BTreeMap<String, String>>,
-    /// The login name.
     pub login: String,
 }
 
-/// A response.
 #[derive(Debug)]
 pub struct Shown {
     pub status: u16,
     pub text: String,
-    /// The redirect's target.
     pub to: String,
 }
 
@@ -52,7 +48,6 @@ impl Shown {
         self.to
     }
 
-    /// Asserts this refusal.
     #[track_caller]
     pub fn refused(self, status: u16) -> String {
         assert_eq!(self.status, status, "{self:?}");
@@ -120,7 +115,6 @@ impl Officer {
         self.fetch(&format!("/console/t/{}{below}", self.tag)).await
     }
 
-    /// Any page.
     pub async fn fetch(&self, path: &str) -> Shown {
         self.answer(self.http.get(format!("{}{path}", self.url))).await
     }
@@ -130,7 +124,6 @@ impl Officer {
         self.send(&format!("/console/t/{}{below}", self.tag), fields).await
     }
 
-    /// Submits any form.
     pub async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Shown {
         let token = ("csrf", self.csrf.as_str());
         let pairs: Vec<String> = fields

@@ -10,7 +10,6 @@ use super::super::sandbox::Sandbox;
 
 /// Timeout of the service.
 const STEP_AT_MOST: Duration = Duration::from_secs(60);
-/// Poll interval.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 fn pay(installation: &Installation) -> String {

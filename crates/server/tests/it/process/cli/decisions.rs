@@ -26,7 +26,6 @@ const LOOK_EVERY: Duration = Duration::from_millis(1_500);
 /// The sender's refund address, and an entry of the sample list.
 const TO: &str = "0x5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e5e";
 const LISTED: &str = "0xbad0000000000000000000000000000000000001";
-/// An unused id.
 const MISSING: &str = "0d7a1d0e-6c0b-4e57-8a53-0123456789ab";
 
 /// A sandbox whose simulated sender pays on request.

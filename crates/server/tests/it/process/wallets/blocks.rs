@@ -104,7 +104,7 @@ impl Paid {
         assert_eq!(world.told(&self.request.id), GOOD);
     }
 
-    /// For failure messages.
+    /// A description for failure messages.
     async fn what_is(&self, world: &World, node: &Node) -> String {
         let listed = world.incoming(&node.address, &self.wallet).await;
         let (ground, rpc) = (&world.ground, world.ground.rpc());

@@ -16,7 +16,6 @@ use super::world::{END_AT_MOST, Setup, Signer, World};
 /// Minimum number of commits of two payments and an exchange, however many share one: each is a
 /// step before or after which the service may exit.
 const COMMITS: u64 = 16;
-/// Failpoints of payouts.
 const OF_PAYOUTS: [Failpoint; 6] = [
     Failpoint::BeforeCall,
     Failpoint::AfterCall,

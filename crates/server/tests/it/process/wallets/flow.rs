@@ -72,7 +72,6 @@ async fn every_flow_with_circles_usdc_on_anvil_with_an_hsm_and_postgresql() {
     .await;
 }
 
-/// The suite.
 async fn every_flow(setup: Setup<'_>) {
     let mut world = World::start(setup).await;
     world.rig.heal_bank();

@@ -22,7 +22,6 @@ use super::rpc::Rpc;
 use crate::harness::own_node;
 
 pub const CHAIN_ID: u64 = 31_337;
-/// Block interval.
 const BLOCK: Duration = Duration::from_millis(50);
 /// The gas funding of each account.
 const GAS_WEI: u128 = 1_000 * 1_000_000_000_000_000_000;
@@ -39,7 +38,6 @@ pub enum Kind {
     BuiltIn,
     /// The embedded chain with its own node, which survives a kill of the service.
     Embedded,
-    /// Foundry's anvil.
     Anvil(PathBuf),
 }
 
@@ -61,9 +59,7 @@ pub struct Ground {
 
 /// Who creates blocks, and so can stop them.
 enum Pace {
-    /// The service.
     Its,
-    /// The embedded chain.
     Chain,
     /// The test itself, while this is not set.
     Ours(Arc<AtomicBool>),
@@ -135,17 +131,14 @@ impl Ground {
         self.strange.is_some()
     }
 
-    /// The payer.
     pub const fn payer(&self) -> Address {
         self.payer.address()
     }
 
-    /// Stops automatic blocks.
     pub async fn stop(&self) {
         self.set_stopped(true).await;
     }
 
-    /// Resumes automatic blocks.
     pub async fn go_on(&self) {
         self.set_stopped(false).await;
     }
@@ -242,7 +235,6 @@ impl Ground {
         self.rpc().send(&[self.signed_payment(self.token(coin), to, minor).await]).await;
     }
 
-    /// A token's contract.
     pub const fn token(&self, coin: StableCoin) -> Address {
         match coin {
             StableCoin::Usdc => self.usdc,

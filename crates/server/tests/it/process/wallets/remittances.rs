@@ -22,7 +22,6 @@ pub struct Remittances {
     pub paid: Vec<(Request, u64)>,
     /// Existing orders, with their amounts.
     pub orders: Vec<(String, u64)>,
-    /// Unpaid requests.
     pub links: Vec<Request>,
     /// The last order, while its outcome is unknown.
     unclear: Option<String>,

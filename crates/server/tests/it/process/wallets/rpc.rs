@@ -11,14 +11,13 @@ use testkit::wait;
 const ANSWER_AT_MOST: Duration = Duration::from_secs(30);
 /// Timeout for a transaction to be mined.
 const MINED_AT_MOST: Duration = Duration::from_secs(60);
-/// `balanceOf(address)`
+/// Selector of the function `balanceOf(address)`.
 const BALANCE_OF: &str = "0x70a08231";
-/// `frozen(address)`
+/// Selector of the function `frozen(address)`.
 const FROZEN: &str = "0xd0516650";
-/// `Transfer(address,address,uint256)`
+/// Topic of the event `Transfer(address,address,uint256)`.
 const TRANSFER: &str = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
 
-/// A node.
 #[derive(Clone)]
 pub struct Rpc {
     http: Client,
@@ -66,7 +65,6 @@ impl Rpc {
         number(&self.told("eth_getTransactionCount", json!([account.to_string(), "latest"])).await)
     }
 
-    /// The latest block.
     pub async fn height(&self) -> u64 {
         number(&self.told("eth_blockNumber", json!([])).await)
     }

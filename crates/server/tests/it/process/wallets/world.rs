@@ -33,7 +33,7 @@ pub const STEP_AT_MOST: Duration = Duration::from_secs(120);
 pub const END_AT_MOST: Duration = Duration::from_secs(420);
 /// Poll interval of the API, which allows fifty calls a minute in some groups.
 const LOOK_EVERY: Duration = Duration::from_millis(1_500);
-/// The tokens' audience.
+/// The audience that tokens must name.
 const PUBLIC_URL: &str = "http://corridor.test";
 /// An account that the simulated bank pays to.
 const IBAN: &str = "PK36SCBL0000001123456702";
@@ -41,7 +41,6 @@ const IBAN: &str = "PK36SCBL0000001123456702";
 const ADMIN: Address = Address([0xad; 20]);
 const TREASURY: Address = Address([0x7e; 20]);
 
-/// The tenant's signer.
 pub enum Signer {
     /// Keys from one seed in the data directory.
     Seed,
@@ -85,7 +84,6 @@ pub struct World {
     api: Api,
 }
 
-/// A payment request.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub id: String,
