@@ -28,7 +28,7 @@ pub const SANDBOX_TIMEOUT: Span = Span::secs(5);
 /// An order with its related records, loaded for one decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderCase {
-    /// Order that the decision changes, with its intents below.
+    /// Order that the decision changes.
     pub order: ExchangeOrder,
     /// Wallet that the tokens come from.
     pub wallet: Wallet,
