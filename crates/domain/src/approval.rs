@@ -19,9 +19,9 @@ pub const APPROVAL_LIFETIME: Span = Span::days(7);
 /// Action that one user proposes and another approves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Deed {
-    /// Unblock a wallet.
+    /// Lift a block of a wallet, whether the bank or the risk system set it.
     UnblockWallet {
-        /// Wallet to unblock.
+        /// Wallet whose block is lifted.
         wallet: WalletId,
         /// Start of the block that the maker reviewed.
         blocked_at: Timestamp,
@@ -30,28 +30,28 @@ pub enum Deed {
     },
     /// Forward a regulator's blacklist order.
     BlacklistWallet {
-        /// Wallet to blacklist.
+        /// Wallet of the customer that the order names.
         wallet: WalletId,
-        /// The regulator's order.
+        /// The regulator's order, as it goes to the wallet.
         order: BlacklistOrder,
     },
     /// Release a reviewed deposit above the tenant's limit.
     ReleaseDeposit {
-        /// Deposit to release.
+        /// Deposit in review, above [`crate::wallet_policy::WalletPolicy::second_person_above`].
         deposit: DepositId,
         /// Start of the review that the maker looked at.
         waits_since: Timestamp,
     },
     /// Lift a deposit's legal hold.
     LiftHold {
-        /// Deposit on hold.
+        /// Deposit on legal hold; it stays rejected and can be refunded.
         deposit: DepositId,
         /// Start of the hold that the maker reviewed.
         held_since: Timestamp,
     },
     /// Record the outcome of a payment whose outcome is unknown.
     ResolvePayment {
-        /// Payment to resolve.
+        /// Payment of unknown outcome, or a succeeded one that was returned.
         payment: PaymentId,
         /// Unresolved attempt that the maker reviewed.
         doubt: Doubt,
@@ -79,7 +79,7 @@ pub enum Deed {
     },
     /// Change the webhook URL.
     SetWebhookUrl {
-        /// New URL.
+        /// New base URL of the webhook endpoint.
         url: String,
     },
     /// Switch delivery of the payment service's events to the tenant's webhook endpoint on or off.
@@ -97,9 +97,9 @@ pub enum Deed {
     },
     /// Change a user's roles and scope.
     SetUserAccess {
-        /// User to change.
+        /// User whose access changes; they cannot decide on it.
         user: UserId,
-        /// New roles.
+        /// All roles that the user has afterwards.
         roles: Vec<Role>,
         /// Tenants that the user may act for.
         scope: Scope,
@@ -219,7 +219,7 @@ names! {
         Waiting = "waiting",
         /// Approved; execution is in progress.
         Approved = "approved",
-        /// Executed.
+        /// Approved and executed; final.
         Done = "done",
         /// Approved, but a rule or a changed state prevented its execution.
         Failed = "failed",
@@ -233,7 +233,7 @@ names! {
 /// User who proposed or decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Person {
-    /// The user's id.
+    /// Id of the console user.
     pub id: UserId,
     /// Login name at that time.
     pub login: String,
@@ -246,19 +246,19 @@ pub struct Approval {
     pub id: ApprovalId,
     /// Tenant that the proposal concerns; `None` means the whole installation.
     pub tenant: Option<TenantId>,
-    /// Proposed action.
+    /// Action that is executed on approval, as the maker saw it.
     pub deed: Deed,
     /// Changes that the action makes, as of the proposal.
     pub changes: Vec<Change>,
     /// User who made the proposal.
     pub maker: Person,
-    /// The maker's reason.
+    /// Reason that the maker gave, for the other user and the audit log.
     pub why: String,
-    /// Creation time.
+    /// Time of the proposal; its lifetime counts from here.
     pub created_at: Timestamp,
     /// Time at which the proposal expires if it is still undecided.
     pub expires_at: Timestamp,
-    /// Current state.
+    /// State; an undecided proposal also ends by time, see [`Approval::is_open`].
     pub state: ApprovalState,
     /// The user who decided, never the maker, and the time of the decision.
     pub decided: Option<(Person, Timestamp)>,

@@ -28,11 +28,11 @@ names! {
         Accepted = "accepted",
         /// The rail refused it before acceptance: certainly not paid.
         Refused = "refused",
-        /// Paid.
+        /// The rail reported it as paid; a return may still follow.
         Settled = "settled",
         /// Accepted, then definitely not paid.
         Failed = "failed",
-        /// Paid, then returned.
+        /// Paid, then returned by the beneficiary's bank.
         Returned = "returned",
         /// Cancelled and refunded at the rail.
         Cancelled = "cancelled",
@@ -52,7 +52,7 @@ pub struct Attempt {
     pub number: i32,
     /// Rail that the attempt uses.
     pub rail: RailId,
-    /// Current state.
+    /// State that follows from the rail's reports so far.
     pub state: AttemptState,
     /// Amount to pay out.
     pub amount: Money,
@@ -61,7 +61,7 @@ pub struct Attempt {
     pub charges: i64,
     /// Sender whose limits the attempt counts against; `None` where the rail has none.
     pub sender: Option<Sender>,
-    /// Creation time.
+    /// Time at which it was saved, before anything was sent.
     pub created_at: Timestamp,
     /// Time of the last state change.
     pub state_at: Timestamp,
@@ -69,7 +69,7 @@ pub struct Attempt {
     pub reason: Option<String>,
     /// The rail's free-text explanation.
     pub info: Option<String>,
-    /// The bank's reference.
+    /// The bank's booking reference; `None` until the bank reports one.
     pub bank_reference: Option<String>,
     /// Message that caused the current state.
     pub source: Option<String>,
@@ -79,7 +79,7 @@ pub struct Attempt {
 /// more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Doubt {
-    /// The newest attempt.
+    /// Newest attempt of the payment or exchange order.
     pub attempt: AttemptId,
     /// Start of the unresolved period.
     pub since: Timestamp,

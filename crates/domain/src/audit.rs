@@ -36,7 +36,7 @@ names! {
         Cli = "cli",
         /// The API, with a tenant's token.
         Api = "api",
-        /// The operator console.
+        /// The operator console, by a user who signed in.
         Console = "console",
         /// The program itself: sandbox onboarding or a test.
         Program = "program",
@@ -69,7 +69,7 @@ impl Deed {
         Deed { via, who: who.into(), role, behalf, second, why: String::new(), request_id }
     }
 
-    /// Sets the roles.
+    /// Sets the roles, separated by commas; empty text means none.
     pub fn with_role(self, role: impl Into<String>) -> Deed {
         Deed { role: Some(role.into()).filter(|role| !role.is_empty()), ..self }
     }
@@ -84,7 +84,7 @@ impl Deed {
         Deed { second: Some(person.into()), ..self }
     }
 
-    /// Sets the reason.
+    /// Sets the actor's reason, as they entered it.
     pub fn because(self, why: impl Into<String>) -> Deed {
         Deed { why: why.into(), ..self }
     }
@@ -155,9 +155,9 @@ pub struct Entry {
     pub seq: i64,
     /// Time of the action.
     pub at: Timestamp,
-    /// Actor and reason.
+    /// Who acted, through which channel, and why.
     pub deed: Deed,
-    /// Action and subject.
+    /// Action, its subject, and the values before and after.
     pub note: Note,
     /// Hash over the previous entry's hash followed by [`Entry::bytes`].
     pub hash: Hash,

@@ -33,7 +33,7 @@ pub enum BranchError {
     /// The BIC belongs to another country.
     #[error("bic {bic} is not one of {}", country.alpha2())]
     ForeignBic {
-        /// The BIC.
+        /// BIC whose country code is not the row's.
         bic: Bic,
         /// The country of the row.
         country: Country,

@@ -26,7 +26,7 @@ pub struct BankStatement {
     pub is_last: bool,
     /// The bank's account identifier: IBAN or another number; empty if absent.
     pub account: String,
-    /// The account's currency.
+    /// ISO 4217 currency of the balances and the turnover.
     pub currency: Currency,
     /// Start of the period, inclusive, if the statement contains it.
     pub from: Option<Timestamp>,
@@ -74,7 +74,7 @@ pub struct StatementEntry {
 }
 
 names! {
-    /// Kind of discrepancy.
+    /// Kind of discrepancy between a bank's statements and our books.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum BreakKind: "Name in the store and in outputs." {
         /// Paid in our books, but in no statement.
@@ -101,9 +101,9 @@ names! {
 /// A discrepancy between a rail's statements and our books.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailBreak {
-    /// The rail.
+    /// Rail of the statement, or of the payout that no statement has.
     pub rail: RailId,
-    /// Kind of discrepancy.
+    /// What the books and the statements disagree about.
     pub kind: BreakKind,
     /// The payment or order concerned, else the tenant.
     pub subject: Uuid,
@@ -117,7 +117,7 @@ pub struct RailBreak {
 pub struct Booking {
     /// Whether it is a credit.
     pub is_credit: bool,
-    /// Booked amount.
+    /// Amount as booked, charges included; never negative.
     pub amount: Money,
     /// The bank's fee within the amount, in minor units.
     pub charges: i64,
@@ -273,19 +273,19 @@ fn not_paid(amount: Money, state: AttemptState) -> String {
 /// Totals of a whole statement, without its entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatementSheet {
-    /// The rail.
+    /// Rail whose account the statement describes.
     pub rail: RailId,
     /// The bank's statement id.
     pub id: String,
     /// The bank's account identifier.
     pub account: String,
-    /// The account's currency.
+    /// ISO 4217 currency of the balances and the turnover.
     pub currency: Currency,
     /// End of the period.
     pub to: Timestamp,
-    /// Booked opening balance.
+    /// Booked opening balance in minor units; `None` if no page has it.
     pub opening: Option<i64>,
-    /// Booked closing balance.
+    /// Booked closing balance in minor units; `None` until a page has it.
     pub closing: Option<i64>,
     /// Sum of the bookings on the pages received so far.
     pub turnover: i64,

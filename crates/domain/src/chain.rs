@@ -34,7 +34,7 @@ pub enum ChainFault {
     Disagreement(String),
 }
 
-/// Failure to sign.
+/// Reason why a transaction could not be signed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignFault {
     /// The tenant has no key for this role.
@@ -45,12 +45,12 @@ pub enum SignFault {
     Failed(String),
 }
 
-/// One supported token.
+/// A stablecoin's contract on the configured chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// Stablecoin that the token represents.
     pub coin: StableCoin,
-    /// Contract address.
+    /// Address of the ERC-20 contract.
     pub address: Address,
 }
 
@@ -68,9 +68,9 @@ pub struct SweepTerms {
 pub struct ChainConfig {
     /// Name of the chain in the API (`ethereum`).
     pub name: String,
-    /// EIP-155 chain id.
+    /// EIP-155 id of the chain, part of every signature.
     pub chain_id: u64,
-    /// Supported tokens.
+    /// Supported tokens; transfers of other tokens are never credited.
     pub tokens: Vec<Token>,
     /// Deposits below this value in US dollars (minor units, 10^-6) …
     pub small_below: i64,

@@ -47,7 +47,7 @@ pub enum IntentKind {
 }
 
 impl IntentKind {
-    /// All kinds.
+    /// All kinds, with one blacklist kind per stablecoin.
     pub const ALL: [IntentKind; 11] = [
         IntentKind::Release,
         IntentKind::Debit,
@@ -79,7 +79,7 @@ impl IntentKind {
         }
     }
 
-    /// Parses the name.
+    /// Parses [`IntentKind::name`]; `None` for an unknown name.
     pub fn parse(name: &str) -> Option<IntentKind> {
         IntentKind::ALL.into_iter().find(|kind| kind.name() == name)
     }
@@ -125,54 +125,54 @@ pub enum Plan {
     },
     /// From the controller to its treasury.
     Sweep {
-        /// Token contract.
+        /// ERC-20 contract of the tokens.
         token: Address,
         /// Amount in minor units.
         amount: u64,
     },
     /// Propose to pay out of a vault to another address.
     ProposeRefund {
-        /// The movement.
+        /// Movement out of the escrow; `recipient` is the escrow's own.
         movement: Movement,
-        /// Refund address.
+        /// Address that is to be paid instead of the recipient.
         to: Address,
     },
-    /// Cancel a proposal.
+    /// Withdraw a refund proposal that is not executed.
     CancelRefund {
         /// Controller's id of the proposal.
         intent: Word,
     },
-    /// Execute a proposal.
+    /// Pay out a refund proposal after its approval.
     ExecuteRefund {
         /// Controller's id of the proposal.
         intent: Word,
     },
     /// Freeze or unfreeze a vault.
     SetFrozen {
-        /// The vault.
+        /// Vault to freeze or unfreeze.
         account: Address,
-        /// New frozen state.
+        /// Whether the vault is to be frozen.
         frozen: bool,
-        /// Case reference.
+        /// Case reference for the log, see `wallet::case_of`.
         case: Word,
     },
     /// Set or lift a vault's legal hold.
     SetLegalHold {
-        /// The vault.
+        /// Vault whose hold is set or lifted.
         vault: Address,
-        /// New hold state.
+        /// Whether the vault is to be on hold.
         held: bool,
-        /// Case reference.
+        /// Case reference for the log, derived from the deposit's id.
         case: Word,
     },
     /// Add an address to a token's blacklist.
     Blacklist {
-        /// Token contract.
+        /// ERC-20 contract that keeps the blacklist.
         token: Address,
-        /// Address to blacklist.
+        /// Address that goes on the blacklist.
         account: Address,
     },
-    /// Deploy the controller.
+    /// Deploy the tenant's controller contract.
     Deploy,
 }
 
@@ -230,7 +230,7 @@ pub struct Intent {
     pub id: IntentId,
     /// Tenant of the intent.
     pub tenant: TenantId,
-    /// Purpose.
+    /// Purpose, which determines the key's role and whether it is batched.
     pub kind: IntentKind,
     /// Subject: a deposit, an order, a sweep, a wallet (blacklist), the tenant (deploy), or itself
     /// (freeze).
@@ -241,17 +241,17 @@ pub struct Intent {
     pub request: Option<PaymentRequestId>,
     /// Stablecoin that it moves.
     pub coin: Option<StableCoin>,
-    /// The call.
+    /// Call to make, fixed at creation.
     pub plan: Plan,
     /// Dust that a release includes: deposits in the same vault, moved with it.
     pub riders: Vec<DepositId>,
     /// Whether it is sent although its simulation fails (used by the sandbox to show the failure).
     pub unchecked: bool,
-    /// Current state.
+    /// State; a deep reorganisation turns `Done` back into `Waiting`.
     pub state: IntentState,
     /// Transaction that executes it or did.
     pub tx: Option<ChainTxId>,
-    /// Creation time.
+    /// Time of the decision that created it.
     pub created_at: Timestamp,
     /// Time of the last state change.
     pub state_at: Timestamp,
@@ -294,7 +294,7 @@ impl Intent {
         }
     }
 
-    /// Enters this state.
+    /// Changes the state, and increases the row version.
     pub(crate) const fn enter(&mut self, state: IntentState, now: Timestamp) {
         self.state = state;
         self.state_at = now;
@@ -302,7 +302,7 @@ impl Intent {
     }
 }
 
-/// Block reference.
+/// Block that contains a log or a transaction; the hash tells forks apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// Height of the block.
@@ -344,20 +344,20 @@ pub struct TxAttempt {
     pub number: i32,
     /// Whether it only fills the nonce.
     pub cancels: bool,
-    /// Transaction hash.
+    /// Hash by which the chain knows this version.
     pub hash: TxHash,
-    /// Bytes to broadcast.
+    /// Signed transaction in EIP-2718 encoding, saved before its broadcast.
     pub raw: Vec<u8>,
-    /// Gas fees.
+    /// Limits of the gas price of this version, in wei per gas.
     pub fees: Fees,
-    /// Signing time.
+    /// Time at which it was signed.
     pub at: Timestamp,
 }
 
 /// Inclusion of a transaction in a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mined {
-    /// Block reference.
+    /// Block that contains the transaction.
     pub place: Place,
     /// Number of the included attempt.
     pub attempt: i32,
@@ -378,17 +378,17 @@ pub struct ChainTx {
     pub role: KeyRole,
     /// Address of the signing key.
     pub signer: Address,
-    /// The tenant's controller.
+    /// Controller contract of the tenant, which most calls address.
     pub controller: Address,
     /// Nonce: at most one transaction per signer and nonce.
     pub nonce: u64,
     /// Its intents, in the order of the call.
     pub intents: Vec<IntentId>,
-    /// Gas limit.
+    /// Gas limit of the call; a transaction that only fills the nonce needs less.
     pub gas_limit: u64,
     /// Fees of the first signature.
     pub fees: Fees,
-    /// Current state.
+    /// State; a deep reorganisation turns a final one back into `Broadcast`.
     pub state: TxState,
     /// Whether an empty transaction is to replace it.
     pub cancel_wanted: bool,

@@ -5,19 +5,19 @@ use crate::currency::Currency;
 /// A destination country (specification: `ApiCountry`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Country {
-    /// Bangladesh
+    /// Bangladesh, `BGD`: pays out in BDT.
     Bgd,
-    /// Egypt
+    /// Egypt, `EGY`: pays out in EGP.
     Egy,
-    /// India
+    /// India, `IND`: pays out in INR.
     Ind,
-    /// Nepal
+    /// Nepal, `NPL`: pays out in NPR.
     Npl,
-    /// Pakistan
+    /// Pakistan, `PAK`: pays out in PKR.
     Pak,
-    /// The Philippines
+    /// The Philippines, `PHL`: pays out in PHP.
     Phl,
-    /// Vietnam
+    /// Vietnam, `VNM`: pays out in VND.
     Vnm,
 }
 

@@ -117,14 +117,14 @@ impl Currency {
 /// A stablecoin that payments are settled in (specification: `StableCoin`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StableCoin {
-    /// Circle's USD Coin
+    /// USD Coin, issued by Circle; six decimals.
     Usdc,
-    /// Tether USD
+    /// Tether USD, issued by Tether; six decimals.
     Usdt,
 }
 
 impl StableCoin {
-    /// Both stablecoins.
+    /// Both stablecoins, in alphabetical order of their codes.
     pub const ALL: [StableCoin; 2] = [StableCoin::Usdc, StableCoin::Usdt];
 
     /// The stablecoin as a currency of the ledger.

@@ -16,9 +16,9 @@ pub struct Decimal {
 /// Direction of a division or a rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
-    /// Towards minus infinity.
+    /// Towards minus infinity: never more than the exact value.
     Floor,
-    /// Towards plus infinity.
+    /// Towards plus infinity: never less than the exact value.
     Ceil,
     /// To the nearest, ties to the even digit.
     HalfEven,
@@ -61,9 +61,9 @@ impl Decimal {
     /// Maximum decimals of [`Decimal::parse_rounded`].
     pub const ROUNDED_MAX_DECIMALS: i32 = 30;
 
-    /// Zero.
+    /// The number 0, with mantissa and scale 0.
     pub const ZERO: Decimal = Decimal { mantissa: 0, scale: 0 };
-    /// One.
+    /// The number 1, with scale 0.
     pub const ONE: Decimal = Decimal { mantissa: 1, scale: 0 };
 
     /// `mantissa × 10^-scale`; `scale` at most 37.
@@ -77,7 +77,7 @@ impl Decimal {
         Decimal { mantissa, scale }
     }
 
-    /// The integer `value`.
+    /// The integer `value`, with scale 0.
     pub const fn from_int(value: i64) -> Decimal {
         Decimal { mantissa: value as i128, scale: 0 }
     }

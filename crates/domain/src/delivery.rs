@@ -34,7 +34,7 @@ names! {
 /// A delivery, identified by its event's id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
-    /// The event.
+    /// Event to deliver; its id is the `webhook-id` of every attempt.
     pub event: EventId,
     /// Tenant of the event.
     pub tenant: TenantId,
@@ -42,13 +42,13 @@ pub struct Delivery {
     pub aggregate: Aggregate,
     /// The event's number within its aggregate.
     pub version: i64,
-    /// Current state.
+    /// State; dead and disabled deliveries can be replayed.
     pub state: DeliveryState,
     /// Attempts since creation or the last replay.
     pub tries: i32,
     /// Attempts in total: the number of the newest one.
     pub attempts: i32,
-    /// Creation time.
+    /// Time at which the delivery was added.
     pub created_at: Timestamp,
     /// Time of the next attempt; `None` if none is scheduled or an earlier delivery is open.
     pub next_at: Option<Timestamp>,
@@ -62,12 +62,12 @@ pub struct Delivery {
     pub revision: i64,
 }
 
-/// One attempt.
+/// One attempt to deliver an event: a request and its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryAttempt {
     /// Tenant of the event.
     pub tenant: TenantId,
-    /// The event.
+    /// Event that was sent, and whose id was the `webhook-id`.
     pub event: EventId,
     /// Sequence number, from 1.
     pub number: i32,
@@ -91,11 +91,11 @@ pub struct DeliveryAttempt {
 pub struct DeliveryStream {
     /// Tenant of the aggregate.
     pub tenant: TenantId,
-    /// The aggregate.
+    /// Payment request, order, wallet, payment or quote of the events.
     pub aggregate: Aggregate,
     /// First unfinished version; `newest + 1` means none.
     pub open: i64,
-    /// Newest version.
+    /// Highest version that has a delivery.
     pub newest: i64,
 }
 

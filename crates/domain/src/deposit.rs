@@ -51,7 +51,7 @@ names! {
         InReview = "in_review",
         /// Approved for the wallet; the release is in progress.
         Approved = "approved",
-        /// In the wallet.
+        /// Credited to the wallet: its release is final, or the wallet was paid directly.
         Completed = "completed",
         /// Rejected by compliance; may be refunded.
         Rejected = "rejected",
@@ -59,7 +59,7 @@ names! {
         LegalHold = "legal_hold",
         /// Rejected, and being refunded to the sender.
         Refunding = "refunding",
-        /// Rejected, and refunded.
+        /// Rejected, and paid to the refund address; final.
         Refunded = "refunded",
         /// The release failed, or the transaction was dropped from the chain for good.
         Failed = "failed",
@@ -74,13 +74,13 @@ names! {
     pub enum DepositStatus: "Name on the wire." {
         /// Seen, not deep enough.
         Pending = "PENDING",
-        /// Counted.
+        /// Counted at the policy's depth; held until it is released, rejected or failed.
         ReceivedInEscrow = "RECEIVED_IN_ESCROW",
-        /// In the wallet.
+        /// Credited to the recipient's wallet; spendable unless that is frozen.
         Completed = "COMPLETED",
-        /// Failed.
+        /// The release failed for good, or the transaction was dropped from the chain.
         Failed = "FAILED",
-        /// Rejected by compliance.
+        /// Rejected by compliance; keeps this status while and after it is refunded.
         Rejected = "REJECTED",
     }
 }
@@ -89,7 +89,7 @@ names! {
     /// `type` of the specification's transaction, as far as it applies to deposits.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum DepositKind: "Name on the wire and in the store." {
-        /// `RECEIVED`
+        /// `RECEIVED`: in the wallet, or on its way there through an escrow.
         Received = "RECEIVED",
         /// `BLOCKED`: frozen in its current place.
         Blocked = "BLOCKED",
@@ -102,11 +102,11 @@ names! {
     pub enum Pot: "Name in the store." {
         /// None: it has not counted, was refunded, or was dropped from the chain.
         Nowhere = "nowhere",
-        /// `escrow:{request}:{coin}`
+        /// `escrow:{request}:{coin}`: held in the escrow of its payment request.
         Escrow = "escrow",
-        /// `suspense:{coin}`
+        /// `suspense:{coin}`: paid directly to a wallet's address, or undone by a reorganisation.
         Suspense = "suspense",
-        /// `wallet:{wallet}:{coin}`
+        /// `wallet:{wallet}:{coin}`: credited to the customer.
         Wallet = "wallet",
     }
 }
@@ -137,7 +137,7 @@ pub struct Refund {
 /// The refund as the approving user sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenRefund {
-    /// Refund address.
+    /// Refund address that the user saw; another one makes the approval fail.
     pub to: Address,
     /// Amount in minor units; `None` if the user did not name one.
     pub minor: Option<i64>,
@@ -153,11 +153,11 @@ impl Refund {
 /// A reviewer's decision about a deposit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The verdict.
+    /// What the reviewer chose; it decides the deposit's next state.
     pub verdict: ReviewVerdict,
-    /// The reviewer.
+    /// Person accountable for the decision, as in the audit log ([`crate::audit::Deed::person`]).
     pub by: String,
-    /// The reviewer's note.
+    /// The reviewer's reason, for the bank's own staff; never shown to senders.
     pub note: String,
     /// Time of the decision.
     pub at: Timestamp,
@@ -178,10 +178,10 @@ names! {
     }
 }
 
-/// An incoming transaction.
+/// An incoming transaction: one transfer of a supported token into a watched vault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deposit {
-    /// Id, see [`Deposit::id_of`].
+    /// Derived from the chain, the transaction and the log's position: [`Deposit::id_of`].
     pub id: DepositId,
     /// Tenant of the deposit.
     pub tenant: TenantId,
@@ -196,11 +196,11 @@ pub struct Deposit {
     pub coin: StableCoin,
     /// Value of the log in minor units (10^-6).
     pub minor: i64,
-    /// Payer's address.
+    /// Payer that the token's `Transfer` log names, often an exchange's address.
     pub from: Address,
     /// Vault that it was paid to.
     pub to: Address,
-    /// Transaction hash.
+    /// `tx_hash` of the sender's transaction, which may contain several deposits.
     pub tx: TxHash,
     /// Position of its log among the transaction's transfers.
     pub ordinal: u32,
@@ -215,7 +215,7 @@ pub struct Deposit {
     /// Sender details of the submission whose escrow it was paid to; empty if the sender is
     /// unknown.
     pub sender: SenderDetails,
-    /// Current state.
+    /// Internal state; the API shows [`Deposit::status`] and [`Deposit::kind`].
     pub state: DepositState,
     /// Time of the last state change.
     pub state_at: Timestamp,
@@ -231,9 +231,9 @@ pub struct Deposit {
     pub disputed: bool,
     /// Reason for a mandatory review, whatever screening finds.
     pub concern: Option<ReasonCode>,
-    /// Newest risk assessment.
+    /// Newest risk assessment; `None` until it is screened for the first time.
     pub assessment: Option<Assessment>,
-    /// The reviewer's decision.
+    /// Newest decision of a reviewer; `None` if no reviewer decided.
     pub decision: Option<Decision>,
     /// Whether the request's sums exclude it: it was not worth a release on arrival and has not
     /// been released since.
@@ -250,7 +250,8 @@ pub struct Deposit {
     pub completed_at: Option<Timestamp>,
     /// Reason of its failure or rejection.
     pub failure: Option<FailureReason>,
-    /// Its refund.
+    /// Refund in progress or done; `None` before a proposal, and again after its withdrawal or
+    /// failure.
     pub refund: Option<Refund>,
     /// Intent that sets its escrow's legal hold on the chain; `None` once the hold is lifted.
     pub legal_hold: Option<IntentId>,
@@ -302,7 +303,7 @@ impl Deposit {
         })
     }
 
-    /// `type`
+    /// `type` in API responses, derived from the state and the vault.
     pub const fn kind(&self) -> DepositKind {
         match self.state {
             DepositState::Held | DepositState::Suspended => DepositKind::Blocked,
@@ -368,15 +369,15 @@ impl Watched {
 /// away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VaultLog {
-    /// Block reference.
+    /// Block of the log; the log is dropped when this block is reorganised away.
     pub place: Place,
     /// Position among the logs of the block.
     pub log_index: u32,
-    /// Transaction hash.
+    /// Hash of the transaction that emitted the log.
     pub tx: TxHash,
     /// Position among the transaction's transfers.
     pub ordinal: u32,
-    /// The vault.
+    /// Watched vault whose balance the transfer changes.
     pub vault: Address,
     /// Stablecoin of the transfer.
     pub coin: StableCoin,
@@ -387,21 +388,21 @@ pub struct VaultLog {
 /// An unsupported token sent to a watched vault: recorded, never credited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsupportedAsset {
-    /// The vault.
+    /// Vault that the token was sent to.
     pub vault: Watched,
-    /// Token contract.
+    /// Contract that emitted the log; not among the configured tokens.
     pub token: Address,
-    /// Sender's address.
+    /// Payer according to the log, which an unsupported contract can invent.
     pub from: Address,
     /// Value according to the log, in the token's own units; saturates at 64 bits.
     pub value: u64,
-    /// Block reference.
+    /// Block that contains the log.
     pub place: Place,
-    /// Transaction hash.
+    /// Hash of the transaction that emitted the log.
     pub tx: TxHash,
     /// Position among the transaction's transfers.
     pub ordinal: u32,
-    /// Time of discovery.
+    /// Time at which the watcher found it, not the block's timestamp.
     pub at: Timestamp,
 }
 

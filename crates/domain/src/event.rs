@@ -12,25 +12,25 @@ names! {
     /// Kind of an event (`decisions.md`, "Events").
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum EventKind: "Name on the wire and in the store." {
-        /// `quote.created`
+        /// `quote.created`: POST /v2/quote has issued a quote.
         QuoteCreated = "quote.created",
-        /// `quote.used`
+        /// `quote.used`: a payment was accepted with the quote.
         QuoteUsed = "quote.used",
-        /// `quote.expired`
+        /// `quote.expired`: the quote expired before a payment used it.
         QuoteExpired = "quote.expired",
-        /// `payment.queued`
+        /// `payment.queued`: the order was accepted; a payment's first event.
         PaymentQueued = "payment.queued",
-        /// `payment.processing`
+        /// `payment.processing`: a rail accepted the payment.
         PaymentProcessing = "payment.processing",
-        /// `payment.succeeded`
+        /// `payment.succeeded`: the rail executed the payment.
         PaymentSucceeded = "payment.succeeded",
-        /// `payment.failed`
+        /// `payment.failed`: submitted, and definitely not paid.
         PaymentFailed = "payment.failed",
-        /// `payment.rejected`
+        /// `payment.rejected`: refused before a rail accepted it.
         PaymentRejected = "payment.rejected",
-        /// `payment.reversed`
+        /// `payment.reversed`: returned, or cancelled at the rail.
         PaymentReversed = "payment.reversed",
-        /// `payment.unknown`
+        /// `payment.unknown`: the outcome is unknown and needs review.
         PaymentUnknown = "payment.unknown",
         /// `payment.updated`: a field other than the status changed.
         PaymentUpdated = "payment.updated",

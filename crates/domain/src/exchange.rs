@@ -38,7 +38,7 @@ names! {
         Paying = "paying",
         /// The tokens are returning to the wallet.
         Returning = "returning",
-        /// Paid.
+        /// The rupees reached the bank account; final, even if the payout is returned later.
         Settled = "settled",
         /// Not paid; the tokens are in the wallet.
         Failed = "failed",
@@ -87,15 +87,15 @@ names! {
     /// `status` of the specification's order.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum OrderStatus: "Name on the wire." {
-        /// Awaiting processing.
+        /// Awaiting processing: the order can still be cancelled.
         Pending = "PENDING",
-        /// In progress.
+        /// In progress: tokens or rupees are moving, and it can no longer be cancelled.
         Processing = "PROCESSING",
         /// Paid to the bank account.
         Settled = "SETTLED",
-        /// Failed.
+        /// Not paid; the tokens were returned to the wallet before this is shown.
         Failed = "FAILED",
-        /// Cancelled.
+        /// Cancelled by the user, by a block of the wallet or by timeout; the tokens are released.
         Cancelled = "CANCELLED",
     }
 }
@@ -110,7 +110,7 @@ names! {
         OnChainRevert = "ON_CHAIN_REVERT",
         /// The token stayed halted for longer than the timeout.
         TokenPaused = "TOKEN_PAUSED",
-        /// The payout failed.
+        /// No rail took the payout in time, or the rail reported that it was not paid.
         PayoutFailed = "PAYOUT_FAILED",
         /// The user cancelled it.
         CancelledByUser = "CANCELLED_BY_USER",
@@ -150,7 +150,7 @@ pub struct BankAccount {
     pub account_number: Option<String>,
     /// The bank, as named in the order.
     pub bank_code: Option<String>,
-    /// Account holder.
+    /// `account_holder_name`, at most 128 characters; screened before the order begins.
     pub holder: String,
     /// The bank's BIC, if the directory has it.
     pub bic: Option<String>,
@@ -165,7 +165,7 @@ names! {
     pub enum Fate: "Name in the store." {
         /// Not fixed: the rail decides.
         Open = "open",
-        /// The payout fails.
+        /// The payout fails and the tokens return (cents `.01` of the amount).
         Fails = "fails",
         /// It does not begin before its timeout.
         TimesOut = "times_out",
@@ -175,7 +175,7 @@ names! {
     }
 }
 
-/// An exchange order.
+/// An exchange order (specification: Order), from the reservation to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExchangeOrder {
     /// Id of the order.
@@ -200,22 +200,22 @@ pub struct ExchangeOrder {
     pub priced_at: Option<Timestamp>,
     /// End of the rate lock; `None` if the rate is not locked.
     pub locked_until: Option<Timestamp>,
-    /// Account to pay.
+    /// Pakistani account that receives the rupees; lists show it masked.
     pub bank: BankAccount,
     /// Outcome fixed in advance, if any.
     pub fate: Fate,
     /// Screening result of the account holder's name, if it withheld the order. `None` also for
     /// orders that an earlier version withheld.
     pub screened: Option<Screened>,
-    /// Current state.
+    /// Internal state; the API shows [`ExchangeState::status`].
     pub state: ExchangeState,
     /// Time of the last state change.
     pub state_at: Timestamp,
-    /// Creation time.
+    /// `created_at`: the rate lock and the timeout count from here.
     pub created_at: Timestamp,
     /// It is cancelled if its debit has not begun by then.
     pub times_out_at: Timestamp,
-    /// `estimated_settlement`
+    /// `estimated_settlement`: creation time plus the rail's usual duration.
     pub estimated_settlement: Timestamp,
     /// The reservation wallet → controller, ended by the debit.
     pub hold: TransferId,
@@ -225,7 +225,7 @@ pub struct ExchangeOrder {
     pub debit_tx: Option<TxHash>,
     /// Intent of the tokens' return.
     pub give_back: Option<IntentId>,
-    /// Newest payout attempt.
+    /// Newest attempt to pay out the rupees; `None` before the first.
     pub attempt: Option<AttemptId>,
     /// Start of the unknown outcome of its payout.
     pub unclear_since: Option<Timestamp>,
@@ -236,7 +236,7 @@ pub struct ExchangeOrder {
     pub failure: Option<OrderFailure>,
     /// `settlement_reference`: the bank's, else the attempt's.
     pub settlement_reference: Option<String>,
-    /// Settlement time.
+    /// `settled_at`: time at which the rail's payment was recorded; `None` before.
     pub settled_at: Option<Timestamp>,
     /// Whether the payout was returned after settlement: an operator re-credits the tokens.
     pub came_back: bool,

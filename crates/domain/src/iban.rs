@@ -57,7 +57,7 @@ pub enum IbanError {
     /// Too short or too long.
     #[error("must have {expected} characters")]
     Length {
-        /// Required length.
+        /// Length of the country's IBANs, in characters.
         expected: usize,
     },
     /// Wrong character class, such as a letter in place of a digit.
@@ -100,12 +100,12 @@ impl Iban {
         Ok(Iban { text, shape })
     }
 
-    /// The electronic form.
+    /// The electronic form: upper case, without spaces.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The bank part.
+    /// The bank identifier, which follows the check digits.
     pub fn bank(&self) -> &str {
         &self.text[HEAD_LEN..HEAD_LEN + self.shape.bank_len]
     }
@@ -120,7 +120,7 @@ impl Iban {
         &self.text[HEAD_LEN + self.shape.branch_len..]
     }
 
-    /// Unwraps the text.
+    /// The electronic form as an owned text.
     pub fn into_string(self) -> String {
         self.text
     }

@@ -9,7 +9,7 @@ pub const PROVIDER_NAME_MAX_CHARS: usize = 255;
 /// A provider's permanent id of a user: unlike a name or an e-mail address, it is never reassigned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// The provider (`iss`).
+    /// Identifier of the provider: its URL, the `iss` claim.
     pub issuer: String,
     /// The user's id (`sub`).
     pub subject: String,
@@ -21,11 +21,11 @@ names! {
     pub enum NameClaim: "The claim's name." {
         /// `email`, accepted only with `email_verified`.
         Email = "email",
-        /// `preferred_username`
+        /// `preferred_username`: the provider may let its users change it.
         PreferredUsername = "preferred_username",
         /// `upn`, used by Microsoft's providers.
         Upn = "upn",
-        /// `sub`
+        /// `sub`: case-sensitive, and never reassigned.
         Subject = "sub",
     }
 }
@@ -61,7 +61,7 @@ pub struct Identity {
 /// Parameters of the authorization request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignInQuestion {
-    /// Redirect URI.
+    /// URL of the console that the provider redirects the browser to.
     pub redirect_uri: String,
     /// State that the callback has to return.
     pub state: String,
@@ -76,7 +76,7 @@ pub struct SignInQuestion {
 pub struct SignInAnswer {
     /// Redirect URI of the request.
     pub redirect_uri: String,
-    /// The authorization code.
+    /// Authorization code, which can be redeemed once.
     pub code: String,
     /// The `iss` parameter of the callback (RFC 9207), if present.
     pub issuer: Option<String>,

@@ -37,9 +37,9 @@ macro_rules! ids {
 ids! {
     /// A bank or remittance company that uses this service.
     TenantId
-    /// A quote.
+    /// A quote of the payment service, for one payment.
     QuoteId
-    /// A payment.
+    /// A payment; an exchange order's payout uses the order's UUID.
     PaymentId
     /// One attempt to pay out a payment over one rail. Its UUID is the attempt's UETR.
     AttemptId
@@ -49,9 +49,9 @@ ids! {
     BatchId
     /// One event of a tenant's log.
     EventId
-    /// A customer's wallet.
+    /// A customer's wallet, `wallet_id` in the API.
     WalletId
-    /// A payment request.
+    /// A payment request, `payment_request_id` in the API.
     PaymentRequestId
     /// One submission of sender details.
     SenderInfoId

@@ -6,7 +6,7 @@ use crate::ids::TenantId;
 use crate::time::Timestamp;
 
 names! {
-    /// Kind of work.
+    /// Kind of work that a job schedules.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum JobKind: "Name in the store." {
         /// Send a queued payment to a rail.
@@ -17,7 +17,7 @@ names! {
         Review = "review",
         /// Close an expired payment request.
         ExpireRequest = "expire_request",
-        /// Screen a deposit.
+        /// Assess the risk of a counted deposit.
         Screen = "screen",
         /// A reviewer decides about a deposit that screening held; never runs.
         ReviewDeposit = "review_deposit",
@@ -49,9 +49,9 @@ pub struct Job {
     pub tenant: TenantId,
     /// Subject: a payment, request, deposit, intent …
     pub subject: Uuid,
-    /// Kind of work.
+    /// Work that the subject needs next.
     pub kind: JobKind,
-    /// Earliest start.
+    /// Time before which no worker takes it.
     pub run_at: Timestamp,
     /// Increases whenever a worker takes the job.
     pub fence: i64,

@@ -26,7 +26,7 @@ pub enum AccountCode {
     Nostro(RailId, Currency),
     /// `fx_position:{currency}`: the open position of a currency exchange.
     FxPosition(Currency),
-    /// `fee_income:{coin}`: our premium.
+    /// `fee_income:{coin}`: premiums on payments and spreads on exchange orders.
     FeeIncome(StableCoin),
     /// `rail_cost:{coin}`: cost of payouts.
     RailCost(StableCoin),
@@ -156,13 +156,13 @@ pub struct Account {
     pub tenant: TenantId,
     /// Code of the account.
     pub code: AccountCode,
-    /// Reserved debits.
+    /// Sum of debits that are reserved, and neither posted nor voided yet.
     pub debits_pending: i64,
-    /// Final debits.
+    /// Sum of debits that are booked for good.
     pub debits_posted: i64,
-    /// Reserved credits.
+    /// Sum of credits that are reserved, and neither posted nor voided yet.
     pub credits_pending: i64,
-    /// Final credits.
+    /// Sum of credits that are booked for good.
     pub credits_posted: i64,
 }
 
@@ -194,13 +194,13 @@ names! {
     /// Effect of a transfer on the sums.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum TransferKind: "Name in the store." {
-        /// Final at once.
+        /// Books the amount at once, without a reservation.
         Posted = "posted",
         /// Reserves; ended by exactly one `PostPending` or `VoidPending`.
         Pending = "pending",
-        /// Posts a reservation.
+        /// Ends a reservation and books its amount.
         PostPending = "post_pending",
-        /// Voids a reservation.
+        /// Ends a reservation without booking its amount.
         VoidPending = "void_pending",
     }
 }
@@ -212,11 +212,11 @@ pub struct Transfer {
     pub id: TransferId,
     /// Tenant of the books.
     pub tenant: TenantId,
-    /// Account to debit.
+    /// Account whose debits grow: the amount leaves it.
     pub debit: AccountCode,
-    /// Account to credit.
+    /// Account whose credits grow: the amount arrives there.
     pub credit: AccountCode,
-    /// Amount, positive.
+    /// Positive amount in the one currency of both accounts.
     pub amount: Money,
     /// Effect on the sums.
     pub kind: TransferKind,
@@ -228,7 +228,7 @@ pub struct Transfer {
     pub reason: &'static str,
     /// The payment or other subject that it belongs to.
     pub subject: Option<uuid::Uuid>,
-    /// Booking time.
+    /// Time of the decision that booked it, on the store's clock.
     pub at: Timestamp,
 }
 
@@ -238,11 +238,11 @@ pub enum LedgerRefusal {
     /// The debit account would spend more than it has.
     #[error("{account} has {available} available, {needed} needed")]
     InsufficientBalance {
-        /// The debit account.
+        /// Customer account that was to be debited.
         account: AccountCode,
-        /// Available amount.
+        /// Balance less reserved debits, before the transfer.
         available: Money,
-        /// Required amount.
+        /// Amount of the transfer that was refused.
         needed: Money,
     },
     /// A sum would exceed 64 bits, an amount is not positive, or a currency differs from the

@@ -48,13 +48,13 @@ impl Cx<'_> {
 /// Snapshot of the fields that change after acceptance: the mutable half of the payment response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// `status`
+    /// `status` of the payment response; the state machine is in `states`.
     pub state: PaymentState,
     /// `timestamp`: the last change of status.
     pub state_at: Timestamp,
-    /// `msg`
+    /// `msg`: the rail's reason and text, or a fixed neutral text; `None` without an explanation.
     pub msg: Option<String>,
-    /// `bank_reference`
+    /// `bank_reference`: the rail's booking reference; `None` until the rail reports it.
     pub bank_reference: Option<String>,
 }
 
@@ -62,7 +62,7 @@ names! {
     /// Whether a payment needs a review before it is sent.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ReviewState: "Name in the store." {
-        /// Screening cleared it.
+        /// Screening found nothing: it is sent without a review.
         NotNeeded = "not_needed",
         /// Waits for a reviewer.
         Waiting = "waiting",
@@ -80,7 +80,7 @@ pub struct Payment {
     pub id: PaymentId,
     /// Tenant of the payment.
     pub tenant: TenantId,
-    /// Destination country.
+    /// Destination country, from the quote; selects the rails.
     pub country: Country,
     /// Quote that it uses.
     pub quote: QuoteId,
@@ -96,13 +96,13 @@ pub struct Payment {
     pub remainder: Money,
     /// Pending transfer that reserves the debit.
     pub hold: TransferId,
-    /// Time of acceptance.
+    /// `timestamp` of the order: time of acceptance on the store's clock.
     pub accepted_at: Timestamp,
-    /// Current snapshot.
+    /// Values of the fields that change after acceptance, as of the newest change.
     pub standing: Standing,
     /// Number of changes, from 1; the version of its newest event.
     pub version: i64,
-    /// Review state.
+    /// Whether a reviewer has to approve it before it is sent, and the decision.
     pub review: ReviewState,
     /// Screening result at acceptance.
     pub screened: Screened,
@@ -110,7 +110,7 @@ pub struct Payment {
     pub unclear_since: Option<Timestamp>,
     /// Time of success, which starts the return window.
     pub settled_at: Option<Timestamp>,
-    /// Newest attempt.
+    /// Newest attempt to pay it out; `None` before the first submission.
     pub attempt: Option<AttemptId>,
 }
 
@@ -139,9 +139,9 @@ pub struct NewEvent {
 /// A discrepancy that needs review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Discrepancy {
-    /// The payment.
+    /// Payment whose state the report contradicts; it stays unchanged.
     pub payment: PaymentId,
-    /// The attempt.
+    /// Attempt that the report's ids name.
     pub attempt: AttemptId,
     /// The report, and why it does not match.
     pub what: String,
@@ -152,7 +152,7 @@ pub struct Discrepancy {
 pub struct Effects {
     /// Balanced transfers, in booking order.
     pub transfers: Vec<Transfer>,
-    /// Events in order.
+    /// Events to append to the tenant's log, in this order.
     pub events: Vec<NewEvent>,
     /// Change of the job, if any.
     pub job: Option<JobChange>,

@@ -26,13 +26,13 @@ names! {
     /// `status` of the specification's payment request.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum RequestState: "Name on the wire and in the store." {
-        /// Awaits payment.
+        /// Can be paid until `expires_at`.
         Active = "ACTIVE",
         /// The requested amount has been paid.
         Paid = "PAID",
-        /// Expired.
+        /// `expires_at` passed first; a payment that is accepted late still makes it PAID.
         Expired = "EXPIRED",
-        /// Withdrawn.
+        /// Withdrawn by the bank, or because the wallet was blacklisted.
         Cancelled = "CANCELLED",
     }
 }
@@ -41,11 +41,11 @@ names! {
     /// How the received payments deviate from the request (`decisions.md`, "Payment request").
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum RequestException: "Name on the wire." {
-        /// No deviation.
+        /// Nothing paid yet, or paid as requested.
         None = "NONE",
-        /// Less was paid.
+        /// Something was paid, but less than requested.
         Partial = "PARTIAL",
-        /// More was paid.
+        /// More than the requested amount was paid.
         Overpaid = "OVERPAID",
         /// Paid in a block after the expiry.
         Late = "LATE",
@@ -65,7 +65,7 @@ names! {
 pub enum Asked {
     /// `crypto`: this amount of a stablecoin.
     Crypto {
-        /// Stablecoin.
+        /// Stablecoin that counts; the other one is `WRONG_ASSET`.
         coin: StableCoin,
         /// Amount in minor units (10^-6).
         minor: i64,
@@ -81,20 +81,20 @@ pub enum Asked {
         /// Equivalent in USDT, in minor units.
         usdt: i64,
     },
-    /// `flexible`: any amount.
+    /// `flexible`: any amount, and the first payment that counts completes the request.
     Flexible,
 }
 
 /// Received amount of each stablecoin at the required depth; minor units (10^-6).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// USDC.
+    /// Sum of USDC, in minor units (10^-6).
     pub usdc: i64,
-    /// USDT.
+    /// Sum of USDT, in minor units (10^-6).
     pub usdt: i64,
 }
 
-/// A payment request.
+/// A payment request (specification: Payment request) with the sums of its payments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaymentRequest {
     /// Id of the request.
@@ -112,19 +112,19 @@ pub struct PaymentRequest {
     pub reference: Word,
     /// Number of submissions of sender details with an escrow: the number of the newest.
     pub submissions: u32,
-    /// Requested amount.
+    /// Requested amount, fixed at creation with its equivalents in stablecoins.
     pub asked: Asked,
-    /// `purpose`
+    /// `purpose`: text of the bank, at most 256 characters; `None` if not given.
     pub purpose: Option<String>,
-    /// `created_at`
+    /// `created_at`: the validity in hours counts from here.
     pub created_at: Timestamp,
     /// `expires_at`: this instant itself is too late.
     pub expires_at: Timestamp,
-    /// Current state.
+    /// `status`; a late payment may still turn EXPIRED into PAID.
     pub state: RequestState,
-    /// Received amounts.
+    /// Sums of the payments that are deep enough, for comparison with `asked`.
     pub received: Received,
-    /// `paid_at`
+    /// `paid_at`: time at which it became PAID; `None` before.
     pub paid_at: Option<Timestamp>,
     /// Whether a payment arrived in a block at or after the expiry.
     pub late: bool,
@@ -151,13 +151,13 @@ pub struct PaymentRequest {
 /// A sender's details. Empty fields are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SenderDetails {
-    /// `first_name`
+    /// `first_name`, as entered on the payment link's page.
     pub first_name: Option<String>,
-    /// `last_name`
+    /// `last_name`, as entered on the payment link's page.
     pub last_name: Option<String>,
-    /// `email`
+    /// `email`: optional on the page; of valid form (RFC 5321).
     pub email: Option<String>,
-    /// `phone_number`
+    /// `phone_number`: E.164, without the separators that were typed.
     pub phone_number: Option<String>,
     /// `custodial_provider`: the custodian that the sender pays from.
     pub custodial_provider: Option<String>,
@@ -170,16 +170,16 @@ pub struct SenderInfo {
     pub id: SenderInfoId,
     /// Tenant of the request.
     pub tenant: TenantId,
-    /// The payment request.
+    /// Request on whose page the details were submitted.
     pub request: PaymentRequestId,
     /// Number within the request, from 1; `None` if it predates submissions with escrows and
     /// applies to no new deposit.
     pub number: Option<u32>,
     /// Escrow of a numbered submission.
     pub escrow: Option<Address>,
-    /// Submitted details.
+    /// Details as submitted: screened with each deposit to the escrow.
     pub details: SenderDetails,
-    /// Submission time.
+    /// Time of submission, on the store's clock.
     pub at: Timestamp,
 }
 

@@ -20,7 +20,7 @@ names! {
     /// Environment of the service (`decisions.md`, "Environment").
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Environment: "Name in the configuration." {
-        /// Real money.
+        /// Real money: simulators, sandbox keys and weak secrets are refused.
         Production = "production",
         /// Each external party simulated or real, as configured.
         Test = "test",
@@ -62,7 +62,7 @@ pub struct Hours {
     pub close_minute: u16,
     /// Working weekdays, Monday = 0.
     pub days: BTreeSet<u8>,
-    /// Holidays.
+    /// Dates on which the rail does not work, whatever the weekday.
     pub holidays: BTreeSet<Date>,
 }
 
@@ -71,20 +71,20 @@ pub struct Hours {
 pub enum Need {
     /// The beneficiary branch's local clearing code.
     LocalCode,
-    /// `sender_birthdate`
+    /// `sender_birthdate`, which the specification leaves optional.
     SenderBirthdate,
-    /// `sender_identity_doc_exp`
+    /// `sender_identity_doc_exp`, which the specification leaves optional.
     SenderDocExpiry,
 }
 
-/// One configured rail.
+/// One configured rail, a section `rails.…` of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RailConfig {
     /// Id of the rail.
     pub id: RailId,
-    /// Destination country.
+    /// Country whose accounts the rail pays.
     pub country: Country,
-    /// Speed.
+    /// Speed, which decides how long silence is tolerated.
     pub kind: RailKind,
     /// Whether the operator enabled it.
     pub enabled: bool,
@@ -98,7 +98,7 @@ pub struct RailConfig {
     pub cost_minor: i64,
     /// Working hours; `None` means always open.
     pub hours: Option<Hours>,
-    /// Required order data.
+    /// Optional order data without which the rail cannot pay.
     pub needs: BTreeSet<Need>,
     /// First four letters of the BICs that it reaches; empty means all banks.
     pub banks: BTreeSet<String>,
@@ -115,7 +115,7 @@ pub struct RailConfig {
     pub duplicate_reasons: BTreeSet<String>,
     /// Maximum instructions per message.
     pub max_batch: u16,
-    /// Supported characters.
+    /// Characters that the rail's messages can carry.
     pub character_set: CharacterSet,
 }
 
@@ -147,7 +147,7 @@ pub struct CorridorConfig {
 /// Configuration of all corridors and rails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corridors {
-    /// The destination countries.
+    /// Settings of each configured destination country.
     pub corridors: BTreeMap<Country, CorridorConfig>,
     /// All rails, in order of preference at equal cost.
     pub rails: Vec<RailConfig>,
@@ -181,9 +181,9 @@ pub struct TenantPolicy {
     pub premium_bps: u32,
     /// The tenant's own margin in basis points, unless a country has its own.
     pub margin_bps: u32,
-    /// Margins by country.
+    /// Margins in basis points that replace `margin_bps` in these countries.
     pub margin_bps_by_country: BTreeMap<Country, u32>,
-    /// Permitted destination countries.
+    /// Destination countries that the tenant may pay to.
     pub countries: BTreeSet<Country>,
     /// Whether every v2 POST must carry an `hmac` claim.
     pub require_hmac: bool,

@@ -26,7 +26,7 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The current time, and waiting.
 pub trait Clock: Send + Sync {
-    /// The current time.
+    /// The current time, in microseconds since 1970 UTC.
     fn now(&self) -> Timestamp;
     /// Completes at `until`, or at once if that is past; no later if the clock is set back in the
     /// meantime.

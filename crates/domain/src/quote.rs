@@ -25,11 +25,11 @@ names! {
     /// Life cycle of a quote: `active → used | expired`; `used` and `expired` are final.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum QuoteState: "Name in the store." {
-        /// Can be used.
+        /// One payment can use it until `expires_at`.
         Active = "active",
         /// Used by a payment.
         Used = "used",
-        /// Expired.
+        /// `expires_at` passed before a payment used it.
         Expired = "expired",
     }
 }
@@ -50,7 +50,7 @@ names! {
 /// Effect of a trigger on a quote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuoteStep {
-    /// Enters this state.
+    /// The quote changes to this state, which its next event reports.
     To(QuoteState),
     /// Nothing changes: it is already final.
     Stays,
@@ -84,7 +84,7 @@ impl QuoteState {
 pub struct Charge {
     /// The payout in stablecoin at the wallet rate: ceil6(amount_destination / wallet_rate).
     pub amount: Money,
-    /// Corridor's fee.
+    /// Corridor's fee: `premium_bps` of `amount`, rounded up to 10^-6.
     pub premium: Money,
     /// Cost of the rail.
     pub cost: Money,
@@ -100,7 +100,7 @@ impl Charge {
 /// A price without id and time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// Destination country.
+    /// Destination country, which the payment has to repeat.
     pub country: Country,
     /// Amount that the payer pays, in the base currency.
     pub amount: Money,
@@ -127,20 +127,20 @@ pub struct Offer {
     pub branch: Option<String>,
 }
 
-/// A quote.
+/// A quote (specification: Quote): a price that one payment can use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quote {
     /// Id of the quote.
     pub id: QuoteId,
     /// Tenant of the quote.
     pub tenant: TenantId,
-    /// Quoted price.
+    /// Price, limits and binding, fixed at creation.
     pub offer: Offer,
-    /// Creation time.
+    /// `timestamp`: time of creation on the store's clock.
     pub created_at: Timestamp,
     /// Instant from which it can no longer be used.
     pub expires_at: Timestamp,
-    /// Current state.
+    /// State; whether an active quote has expired depends on the time ([`Quote::is_past`]).
     pub state: QuoteState,
     /// Payment that used it.
     pub payment: Option<PaymentId>,
@@ -154,11 +154,11 @@ pub fn less_margin(mid: Decimal, margin_bps: u32) -> Option<Decimal> {
 /// Inputs of a price.
 #[derive(Clone, Debug)]
 pub struct Pricing {
-    /// Destination country.
+    /// Destination country; its currency is the payout's.
     pub country: Country,
-    /// Base currency.
+    /// Base currency: the payer's, in which `amount` is stated.
     pub currency: Currency,
-    /// Requested base amount.
+    /// Base amount as requested; refused if it has more decimals than the currency.
     pub amount: Decimal,
     /// Mid-market rate, destination units per base unit.
     pub mid: Decimal,
@@ -168,7 +168,7 @@ pub struct Pricing {
     pub margin_bps: u32,
     /// Corridor's fee, in basis points of the wallet amount.
     pub premium_bps: u32,
-    /// Settlement stablecoin.
+    /// Stablecoin of the charge, from the tenant's policy.
     pub coin: StableCoin,
     /// Payouts are multiples of this many minor units.
     pub step_minor: i64,
@@ -176,7 +176,7 @@ pub struct Pricing {
     pub limits: (Money, Money),
     /// Beneficiary account, for routing.
     pub account: Option<String>,
-    /// Branch, for routing.
+    /// Branch code of the beneficiary, for routing; it binds the quote.
     pub branch: Option<String>,
 }
 

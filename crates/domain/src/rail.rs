@@ -74,17 +74,17 @@ pub struct InstructionParty {
     pub name: String,
     /// Its parts, if the corridor requires them.
     pub split: Option<SplitName>,
-    /// Street and number.
+    /// Street and number; empty in an exchange order's payout.
     pub address: String,
-    /// Town.
+    /// Town; empty in an exchange order's payout.
     pub city: String,
     /// ISO 3166-1 alpha-2 if known, else alpha-3.
     pub country: String,
-    /// ITU E.164.
+    /// ITU E.164 with `+`; `None` if the order has none.
     pub mobile: Option<String>,
-    /// E-mail address.
+    /// The beneficiary's e-mail address, if the order has one; never the sender's.
     pub email: Option<String>,
-    /// Date of birth.
+    /// The sender's date of birth, if the order has one; never the beneficiary's.
     pub birthdate: Option<Date>,
     /// Identity document: kind as in the order, number, issuing country.
     pub document: Option<(String, String, Option<String>)>,
@@ -97,7 +97,7 @@ pub struct Instruction {
     pub rail: RailId,
     /// Tenant whose money it is.
     pub tenant: TenantId,
-    /// The payment: EndToEndId.
+    /// Payment or exchange order; its UUID without hyphens is the EndToEndId.
     pub payment: PaymentId,
     /// The attempt: InstrId and UETR. The first attempt of a payment has the payment's own UUID.
     pub attempt: AttemptId,
@@ -105,9 +105,9 @@ pub struct Instruction {
     pub amount: Money,
     /// Creation time of the attempt: the same on every repetition, so that the message is too.
     pub created_at: Timestamp,
-    /// The sender.
+    /// Sender of the payment; the account holder in an exchange order's payout.
     pub debtor: InstructionParty,
-    /// The beneficiary.
+    /// Beneficiary of the payment; the account holder in an exchange order's payout.
     pub creditor: InstructionParty,
     /// Account number or IBAN of the beneficiary.
     pub creditor_account: String,
@@ -123,7 +123,7 @@ pub struct Instruction {
     pub creditor_bank: String,
     /// ISO 20022 purpose code, from the corridor's configuration (`FAMI`).
     pub purpose: String,
-    /// Format of names.
+    /// How names are written, from the corridor's `split_names`.
     pub names: NameForm,
     /// Source of the sender's money, from the corridor's configuration; at most 35 characters.
     pub source_of_funds: Option<String>,
@@ -149,7 +149,7 @@ pub enum RailStatus {
     /// The rail itself does not know the outcome, or has blocked the payment (`BLCK`): neither paid
     /// nor returned.
     Unknown,
-    /// An unknown code.
+    /// A code or booking without a mapping, and its description: a reviewer decides.
     Unrecognised(String),
 }
 
@@ -169,11 +169,11 @@ pub fn is_duplicate(code: &str, rail: Option<&RailConfig>) -> bool {
 pub struct RailReport {
     /// The reported attempt (InstrId or UETR).
     pub attempt: AttemptId,
-    /// Reported status.
+    /// Reported status, mapped from the bank's code.
     pub status: RailStatus,
     /// ISO 20022 external reason code (`AC01`, `AM04` …).
     pub reason: Option<String>,
-    /// Further reason codes.
+    /// Reason codes after the first, each of which may prove possession.
     pub further_reasons: Vec<String>,
     /// The rail's free-text explanation.
     pub info: Option<String>,
@@ -198,7 +198,7 @@ impl RailReport {
 /// Outcome of a payment, or of an exchange order's payout, as established by two users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Established status.
+    /// Status that the two users established.
     pub status: RailStatus,
     /// Whether the rail never accepted a refused payment: it is then rejected, not failed. An
     /// exchange order fails in both cases.
@@ -218,7 +218,7 @@ impl From<RailStatus> for Finding {
 /// The contents of a bank's report, before it is matched to an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Said {
-    /// Reported status.
+    /// Reported status, mapped from the bank's code.
     pub status: RailStatus,
     /// All reason codes, the first one first.
     pub reasons: Vec<String>,
@@ -226,11 +226,11 @@ pub struct Said {
     pub info: Option<String>,
     /// The bank's booking reference.
     pub bank_reference: Option<String>,
-    /// Reported amount.
+    /// Reported amount; for [`About::Batch`], the sum of all transactions.
     pub amount: Option<Money>,
     /// Reported charges, which may explain the amount.
     pub charges: Option<Money>,
-    /// Source message.
+    /// Kind and MsgId of the bank's message (`pain.002 B-17`).
     pub source: String,
 }
 
@@ -254,13 +254,13 @@ impl Said {
 /// Subject of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum About {
-    /// One transaction.
+    /// A single transaction, named by these ids.
     One(ReportIds),
     /// All transactions of our message or block that the report does not list individually.
     Rest {
         /// The message or block.
         of: ReportIds,
-        /// The listed transactions.
+        /// Transactions that the report lists individually: it does not apply to them.
         listed: Vec<ReportIds>,
     },
     /// All transactions of our message or block, booked as one sum.
@@ -354,7 +354,7 @@ pub enum Submission {
 /// An inquiry about one attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inquiry {
-    /// The payment: EndToEndId.
+    /// Payment or exchange order; its UUID without hyphens is the EndToEndId.
     pub payment: PaymentId,
     /// The attempt: InstrId and UETR.
     pub attempt: AttemptId,
@@ -392,7 +392,7 @@ pub struct Reports {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("rail {rail}: {reason}")]
 pub struct RailFault {
-    /// The rail.
+    /// Rail whose reports could not be fetched.
     pub rail: RailId,
     /// Reason of the failure.
     pub reason: String,

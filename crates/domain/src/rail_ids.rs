@@ -27,11 +27,11 @@ const HEAD_DIGITS: usize = 14;
 /// The ids of a report, as the bank wrote them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportIds {
-    /// `OrgnlUETR`, `Refs/UETR`.
+    /// `OrgnlUETR`, `Refs/UETR`: our attempt's UUID, unless the bank changed it.
     pub uetr: Option<String>,
-    /// `OrgnlInstrId`, `Refs/InstrId`.
+    /// `OrgnlInstrId`, `Refs/InstrId`: our attempt's UUID without hyphens, unless changed.
     pub instruction: Option<String>,
-    /// `OrgnlEndToEndId`, `Refs/EndToEndId`.
+    /// `OrgnlEndToEndId`, `Refs/EndToEndId`: our payment's UUID without hyphens, unless changed.
     pub end_to_end: Option<String>,
     /// `OrgnlMsgId`, `Refs/MsgId`: the message that carried the instruction.
     pub message: Option<String>,
@@ -59,13 +59,13 @@ pub struct SentIn {
 pub struct Candidate {
     /// Tenant of the attempt.
     pub tenant: TenantId,
-    /// Its payment.
+    /// Payment that it pays out; for an exchange order, the order's UUID.
     pub payment: PaymentId,
     /// Id of the attempt.
     pub attempt: AttemptId,
     /// Sequence number within the payment, from 1.
     pub number: i32,
-    /// Current state.
+    /// State in our books, before the report is applied.
     pub state: AttemptState,
     /// Amount to pay out.
     pub amount: Money,
@@ -110,7 +110,7 @@ pub enum Unmatched {
     /// The booking of a whole message differs from the sum of its transactions.
     #[error("{booked} is booked for a message totalling {ours}")]
     Sum {
-        /// Booked amount.
+        /// Sum that the bank booked for the whole message.
         booked: Money,
         /// Sum of the message's transactions.
         ours: Money,
@@ -166,7 +166,7 @@ impl ReportIds {
         [&self.message, &self.block].into_iter().filter_map(|id| provided(id.as_ref()))
     }
 
-    /// The bank's reference.
+    /// The bank's own reference; `None` if it is blank or `NOTPROVIDED`.
     pub fn reference(&self) -> Option<&str> {
         provided(self.reference.as_ref())
     }

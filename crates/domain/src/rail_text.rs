@@ -16,7 +16,7 @@ pub enum CharacterSet {
     /// SWIFT's x set: letters, digits, `/-?:().,'+` and the space. Every bank accepts it.
     #[default]
     SwiftX,
-    /// Printable ASCII.
+    /// Printable ASCII: the space to the tilde (U+0020 to U+007E).
     Ascii,
     /// ISO 8859-1: Western European letters too.
     Latin1,

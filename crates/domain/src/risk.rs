@@ -11,14 +11,14 @@ pub mod sandbox;
 pub use assess::{Findings, Subject, Velocity, assess, sender_is_complete};
 
 names! {
-    /// `risk_check_result`
+    /// `risk_check_result`: decides what happens to the payment.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum RiskResult: "Name on the wire and in the store." {
         /// It proceeds to the recipient.
         Approved = "APPROVED",
         /// It stays in escrow.
         Rejected = "REJECTED",
-        /// A reviewer decides.
+        /// It stays in escrow until a reviewer decides.
         ManualReview = "MANUAL_REVIEW_REQUIRED",
         /// It stays in escrow and the wallet is blocked.
         Blocked = "BLOCKED",
@@ -41,13 +41,13 @@ names! {
     /// `risk_level`: LOW 0–29, MEDIUM 30–59, HIGH 60–84, CRITICAL 85–100.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum RiskLevel: "Name on the wire and in the store." {
-        /// 0–29
+        /// Scores from 0 to 29.
         Low = "LOW",
-        /// 30–59
+        /// Scores from 30 ([`MEDIUM_FROM`]) to 59.
         Medium = "MEDIUM",
-        /// 60–84
+        /// Scores from 60 ([`HIGH_FROM`]) to 84.
         High = "HIGH",
-        /// 85–100
+        /// Scores from 85 ([`CRITICAL_FROM`]) to 100.
         Critical = "CRITICAL",
     }
 }
@@ -75,7 +75,7 @@ impl RiskLevel {
 }
 
 names! {
-    /// `checks_performed`
+    /// `checks_performed`: kinds of checks of an assessment.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum Check: "Name on the wire and in the store." {
         /// Sanctioned and flagged addresses, the tokens' blacklists, listed addresses nearby.
@@ -88,16 +88,16 @@ names! {
 }
 
 names! {
-    /// `next_action`
+    /// `next_action`: follows from the result, see [`RiskResult::next_action`].
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum NextAction: "Name on the wire and in the store." {
-        /// `TRANSFER_TO_WALLET`
+        /// `TRANSFER_TO_WALLET`: approved, to be released to the wallet.
         TransferToWallet = "TRANSFER_TO_WALLET",
-        /// `HOLD_IN_ESCROW`
+        /// `HOLD_IN_ESCROW`: rejected, stays in the escrow.
         HoldInEscrow = "HOLD_IN_ESCROW",
-        /// `AWAIT_MANUAL_REVIEW`
+        /// `AWAIT_MANUAL_REVIEW`: stays in the escrow until a reviewer decides.
         AwaitManualReview = "AWAIT_MANUAL_REVIEW",
-        /// `WALLET_BLOCKED`
+        /// `WALLET_BLOCKED`: stays in the escrow, and the wallet is blocked.
         WalletBlocked = "WALLET_BLOCKED",
     }
 }
@@ -142,7 +142,7 @@ names! {
         AmountAboveLimit = "AMOUNT_ABOVE_LIMIT",
         /// The amount requires sender details, which are missing or implausible.
         SenderUnverified = "SENDER_UNVERIFIED",
-        /// No findings.
+        /// No check found a reason against the payment.
         ChecksPassed = "CHECKS_PASSED",
         /// A reviewer approved it.
         ReviewApproved = "REVIEW_APPROVED",
@@ -194,13 +194,13 @@ names! {
 /// A risk decision about an incoming payment, with its basis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assessment {
-    /// `risk_check_result`
+    /// `risk_check_result`: what happens to the payment.
     pub result: RiskResult,
     /// `risk_score`: 0 to 100.
     pub score: u8,
-    /// `checks_performed`
+    /// `checks_performed`, in the order of [`Check::ALL`].
     pub checks: Vec<Check>,
-    /// Reason code.
+    /// Code of the finding that decided; the event adds a neutral text.
     pub reason: ReasonCode,
     /// Treatment of a rejected payment; `None` if it is approved or undecided.
     pub hold: Option<Hold>,
@@ -217,7 +217,7 @@ pub struct Assessment {
 }
 
 impl Assessment {
-    /// `risk_level`
+    /// `risk_level`, which follows from the score.
     pub const fn level(&self) -> RiskLevel {
         RiskLevel::of(self.score)
     }

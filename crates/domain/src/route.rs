@@ -23,7 +23,7 @@ const MAX_REST_DAYS: i64 = 30;
 /// Reason why a rail cannot be used for a payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// Disabled.
+    /// The operator has disabled it in the configuration.
     Disabled,
     /// Outside its minimum and maximum.
     Amount,
@@ -46,7 +46,7 @@ pub enum Unfit {
 /// Requirements for a rail.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// Destination country.
+    /// Destination country: only its rails are considered.
     pub country: Country,
     /// Amount to pay out.
     pub amount: Money,
@@ -158,11 +158,11 @@ pub fn limits(corridors: &Corridors, country: Country) -> Option<(Money, Money)>
 /// Result of selecting a rail at an instant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice<'a> {
-    /// Use this rail.
+    /// The best suitable rail that is open and healthy.
     Take(&'a RailConfig),
     /// None now, but a suitable rail opens or recovers later.
     Later,
-    /// No suitable rail.
+    /// No suitable rail is left: waiting does not help.
     Never,
 }
 

@@ -32,9 +32,9 @@ names! {
     /// Consequence of a screening.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Verdict: "Name for display." {
-        /// Pay.
+        /// Score below 85 on fresh lists: pay without review.
         Clean = "clean",
-        /// A reviewer decides.
+        /// Score from 85, or outdated lists: a reviewer decides.
         Review = "review",
         /// Reject with a neutral message.
         Hit = "hit",

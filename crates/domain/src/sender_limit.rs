@@ -54,9 +54,9 @@ impl Sender {
 /// Maximum payouts of a rail per sender; at least one of the two is set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderLimits {
-    /// Per calendar day.
+    /// Maximum per calendar day in `zone`; `None` means no limit.
     pub daily_max: Option<Money>,
-    /// Per calendar month.
+    /// Maximum per calendar month in `zone`; `None` means no limit.
     pub monthly_max: Option<Money>,
     /// Time zone of the rail's days and months.
     pub zone: TimeZone,
@@ -76,9 +76,9 @@ pub struct Window {
 /// A sender's payouts in minor units of the destination currency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
-    /// Within the day.
+    /// Sum since the start of the calendar day.
     pub day: i64,
-    /// Within the month.
+    /// Sum since the start of the calendar month.
     pub month: i64,
 }
 
@@ -88,9 +88,9 @@ pub type Spendings = BTreeMap<RailId, Spent>;
 /// Key of a usage: a sender's attempts over one rail in a day and its month.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tally {
-    /// The rail.
+    /// Rail whose limits the usage counts against.
     pub rail: RailId,
-    /// The sender.
+    /// Sender whose attempts are counted, as a digest.
     pub sender: Sender,
     /// The day and month.
     pub window: Window,
@@ -99,9 +99,9 @@ pub struct Tally {
 /// The limit that a payment would exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exceeded {
-    /// The daily limit.
+    /// The rail's maximum per sender and calendar day.
     Daily(Money),
-    /// The monthly limit.
+    /// The rail's maximum per sender and calendar month.
     Monthly(Money),
 }
 

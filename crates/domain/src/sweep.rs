@@ -65,15 +65,15 @@ pub struct Sweep {
     pub id: SweepId,
     /// Tenant of the sweep.
     pub tenant: TenantId,
-    /// Stablecoin to sweep.
+    /// Stablecoin to sweep: each is swept separately.
     pub coin: StableCoin,
     /// Amount in minor units (10^-6).
     pub minor: i64,
-    /// Current state.
+    /// State; a done or failed sweep stays so.
     pub state: SweepState,
     /// Time of the last state change.
     pub state_at: Timestamp,
-    /// Start time.
+    /// Time at which the tokens were reserved.
     pub began_at: Timestamp,
     /// The reservation controller → treasury.
     pub hold: TransferId,
@@ -88,13 +88,13 @@ pub struct Sweep {
 /// The accounts that determine the sweepable amount of a stablecoin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pools {
-    /// `unswept`
+    /// `unswept`: tokens in the controller.
     pub unswept: Account,
-    /// `treasury`
+    /// `treasury`: tokens that were swept to the treasury.
     pub treasury: Account,
-    /// `exchanged`
+    /// `exchanged`: negative, tokens that orders were paid out for.
     pub exchanged: Account,
-    /// `payout_suspense`
+    /// `payout_suspense`: tokens of returned payouts, to be returned.
     pub payout_suspense: Account,
 }
 
@@ -182,9 +182,9 @@ pub struct NewSweep {
     pub id: SweepId,
     /// Tenant of the sweep.
     pub tenant: TenantId,
-    /// Stablecoin to sweep.
+    /// Stablecoin to sweep: each is swept separately.
     pub coin: StableCoin,
-    /// Token contract.
+    /// ERC-20 contract of the stablecoin.
     pub token: Address,
     /// On-chain balance of the controller, in minor units.
     pub held: i64,

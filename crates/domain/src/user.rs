@@ -12,7 +12,7 @@ names! {
         Viewer = "viewer",
         /// Replays webhooks, cancels requests, uses sandbox tools; proposes four-eyes actions.
         Operator = "operator",
-        /// Approves four-eyes actions.
+        /// Approves four-eyes actions that another user proposed.
         Approver = "approver",
         /// Decides reviews; blocks wallets.
         Compliance = "compliance",
@@ -30,7 +30,7 @@ names! {
 pub enum Scope {
     /// All tenants, and the installation itself.
     All,
-    /// One tenant.
+    /// This tenant alone, and not the installation.
     Tenant(TenantId),
 }
 

@@ -28,11 +28,11 @@ names! {
     pub enum WalletState: "Name on the wire and in the store." {
         /// The tenant's controller is not deployed yet.
         Pending = "PENDING",
-        /// In use.
+        /// In use: receives funds, exchanges, and creates payment requests.
         Active = "ACTIVE",
-        /// Frozen temporarily.
+        /// Frozen until it is unblocked: incoming funds stay in escrow.
         Blocked = "BLOCKED",
-        /// Frozen permanently.
+        /// Frozen for good by a regulator's order: incoming funds are rejected.
         Blacklisted = "BLACKLISTED",
     }
 }
@@ -72,15 +72,15 @@ names! {
     /// Reason of a wallet block.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum BlockReason: "Name on the wire and in the store." {
-        /// `NON_TRUSTED_TRANSFER`
+        /// `NON_TRUSTED_TRANSFER`: only the bank blocks for this reason.
         NonTrustedTransfer = "NON_TRUSTED_TRANSFER",
-        /// `SUSPICIOUS_ACTIVITY`
+        /// `SUSPICIOUS_ACTIVITY`: also when a reviewer blocks the wallet of a deposit.
         SuspiciousActivity = "SUSPICIOUS_ACTIVITY",
-        /// `RISK_THRESHOLD_EXCEEDED`
+        /// `RISK_THRESHOLD_EXCEEDED`: also when a risk check results in BLOCKED.
         RiskThresholdExceeded = "RISK_THRESHOLD_EXCEEDED",
-        /// `BANK_POLICY_VIOLATION`
+        /// `BANK_POLICY_VIOLATION`: only the bank blocks for this reason.
         BankPolicyViolation = "BANK_POLICY_VIOLATION",
-        /// `PENDING_INVESTIGATION`
+        /// `PENDING_INVESTIGATION`: also until a blacklist order takes effect.
         PendingInvestigation = "PENDING_INVESTIGATION",
     }
 }
@@ -89,9 +89,9 @@ names! {
     /// Origin of a wallet block (`decisions.md`, "triggered_by").
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum TriggeredBy: "Name on the wire and in the store." {
-        /// The risk system.
+        /// The risk system, or the end of a block that was limited in time.
         Automatic = "AUTOMATIC",
-        /// The bank.
+        /// The bank's system or staff.
         Manual = "MANUAL",
     }
 }
@@ -99,11 +99,11 @@ names! {
 /// A block in force, or in force when the wallet was blacklisted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Reason code.
+    /// `reason`: one of the specification's five codes.
     pub reason: BlockReason,
     /// The bank's or our own explanation.
     pub details: String,
-    /// `blocked_at`
+    /// `blocked_at`: start of the block.
     pub at: Timestamp,
     /// End of the block; `None` means no automatic end.
     pub auto_unblock_at: Option<Timestamp>,
@@ -114,11 +114,11 @@ pub struct Block {
 /// A regulator's order to freeze a wallet permanently.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blacklisting {
-    /// `regulatory_authority`
+    /// `regulatory_authority`: name as the bank submitted it, at most 256 characters.
     pub authority: String,
     /// `regulatory_reference_number`: identifies the order.
     pub reference: String,
-    /// `reason`
+    /// `reason`: the authority's explanation, at most 2,000 characters.
     pub reason: String,
     /// The day (UTC) from which the wallet is BLACKLISTED.
     pub effective_date: Date,
@@ -128,7 +128,7 @@ pub struct Blacklisting {
     pub at: Option<Timestamp>,
 }
 
-/// A wallet.
+/// A customer's wallet: a vault on the chain, with its state and controls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wallet {
     /// Id of the wallet.
@@ -153,11 +153,11 @@ pub struct Wallet {
     pub code_version: u32,
     /// KYC level of the customer.
     pub kyc_level: KycLevel,
-    /// Current state.
+    /// `status` in API responses; blocked and blacklisted wallets are frozen.
     pub state: WalletState,
-    /// `created_at`
+    /// `created_at`: time of provisioning on the store's clock.
     pub created_at: Timestamp,
-    /// `last_activity_at`
+    /// `last_activity_at`: last change of its state, deposits or exchange orders.
     pub last_activity_at: Timestamp,
     /// Time of the last unblock.
     pub unblocked_at: Option<Timestamp>,
@@ -165,7 +165,7 @@ pub struct Wallet {
     pub unblock_reason: Option<String>,
     /// Newest block; in force while BLOCKED.
     pub block: Option<Block>,
-    /// The blacklist order.
+    /// Newest regulator's order; `None` if there is none.
     pub blacklisting: Option<Blacklisting>,
     /// Whether the USDC contract has blacklisted its address, as last seen on the chain.
     pub chain_blacklisted: bool,

@@ -74,13 +74,13 @@ impl Alert {
 pub struct WalletEffects {
     /// Balanced transfers, in booking order.
     pub transfers: Vec<Transfer>,
-    /// Events in order.
+    /// Events to append to the log, in this order.
     pub events: Vec<NewWalletEvent>,
     /// Events that need a subscription, after all of `events`.
     pub optional: Vec<OptionalEvent>,
     /// Changes of jobs, by subject.
     pub jobs: Vec<(Uuid, JobChange)>,
-    /// Alerts to raise.
+    /// Alerts to raise; one that is already known is not raised again.
     pub alerts: Vec<Alert>,
 }
 

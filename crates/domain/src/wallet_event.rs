@@ -25,30 +25,30 @@ use crate::time::Timestamp;
 use crate::wallet::{BlockReason, TriggeredBy};
 
 names! {
-    /// `event_type`
+    /// `event_type` of the envelope; the specification has the first six.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum WalletEventKind: "Name on the wire and in the store." {
-        /// `payment.received`
+        /// `payment.received`: funds have arrived in an escrow, at the policy's depth.
         PaymentReceived = "payment.received",
-        /// `risk_check.complete`
+        /// `risk_check.complete`: screening or a reviewer decided about a deposit.
         RiskCheckComplete = "risk_check.complete",
-        /// `transfer.complete`
+        /// `transfer.complete`: funds have moved from escrow to the wallet.
         TransferComplete = "transfer.complete",
-        /// `exchange.complete`
+        /// `exchange.complete`: an exchange order was paid to the bank account.
         ExchangeComplete = "exchange.complete",
-        /// `wallet.blocked`
+        /// `wallet.blocked`: the risk system or the bank blocked the wallet.
         WalletBlocked = "wallet.blocked",
-        /// `transaction.failed`
+        /// `transaction.failed`: a deposit failed or was rejected.
         TransactionFailed = "transaction.failed",
-        /// `order.failed`
+        /// `order.failed`: an exchange order was not settled; its tokens are back.
         OrderFailed = "order.failed",
-        /// `order.cancelled`
+        /// `order.cancelled`: an exchange order was cancelled before its debit took effect.
         OrderCancelled = "order.cancelled",
-        /// `payment_request.expired`
+        /// `payment_request.expired`: the request expired before it was paid.
         PaymentRequestExpired = "payment_request.expired",
-        /// `wallet.unblocked`
+        /// `wallet.unblocked`: the block was lifted, or its time ended.
         WalletUnblocked = "wallet.unblocked",
-        /// `wallet.blacklisted`
+        /// `wallet.blacklisted`: a regulator's order was submitted, or took effect.
         WalletBlacklisted = "wallet.blacklisted",
     }
 }
@@ -151,22 +151,22 @@ impl fmt::Display for Subscriptions {
 }
 
 names! {
-    /// `failure_reason` (`decisions.md`)
+    /// `failure_reason` of `transaction.failed` (`decisions.md`, "failure_reason").
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum FailureReason: "Name on the wire and in the store." {
-        /// `ON_CHAIN_REVERT`
+        /// `ON_CHAIN_REVERT`: our transaction failed on the chain for good.
         OnChainRevert = "ON_CHAIN_REVERT",
-        /// `TRANSACTION_DROPPED`
+        /// `TRANSACTION_DROPPED`: the incoming transaction left the chain and did not return.
         TransactionDropped = "TRANSACTION_DROPPED",
-        /// `TOKEN_PAUSED`
+        /// `TOKEN_PAUSED`: the issuer paused the token or changed its contract's code.
         TokenPaused = "TOKEN_PAUSED",
-        /// `ADDRESS_BLACKLISTED`
+        /// `ADDRESS_BLACKLISTED`: the wallet is blacklisted, by a regulator's order or the token.
         AddressBlacklisted = "ADDRESS_BLACKLISTED",
-        /// `UNSUPPORTED_ASSET`
+        /// `UNSUPPORTED_ASSET`: defined for the API, and never written at present.
         UnsupportedAsset = "UNSUPPORTED_ASSET",
-        /// `COMPLIANCE_REJECTED`
+        /// `COMPLIANCE_REJECTED`: screening or a reviewer rejected the deposit.
         ComplianceRejected = "COMPLIANCE_REJECTED",
-        /// `TIMEOUT`
+        /// `TIMEOUT`: defined for the API, and never written at present.
         Timeout = "TIMEOUT",
     }
 }
@@ -177,7 +177,7 @@ names! {
 pub enum Aggregate {
     /// A payment request, with its deposits.
     Request(PaymentRequestId),
-    /// An exchange order.
+    /// An exchange order, with the event of its end.
     Order(ExchangeId),
     /// A wallet, with direct payments to its address.
     Wallet(WalletId),
@@ -247,9 +247,9 @@ impl Aggregate {
 pub struct About {
     /// `payment_request_id`; `None` for direct payments to a wallet's address.
     pub request: Option<PaymentRequestId>,
-    /// `wallet_id`
+    /// `wallet_id`: the recipient's wallet.
     pub wallet: WalletId,
-    /// `customer_id`
+    /// `customer_id`: the bank's own id, 1 to 128 characters.
     pub customer: String,
     /// The deposit: `transaction_id`, `tx_hash`. `None` for events of older versions, and for
     /// tokens that are not deposits.
@@ -259,7 +259,7 @@ pub struct About {
 /// The deposit of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AboutDeposit {
-    /// `transaction_id`
+    /// `transaction_id`, derived from the log: [`crate::deposit::Deposit::id_of`].
     pub id: DepositId,
     /// `tx_hash`: the sender's transaction.
     pub tx: TxHash,
@@ -270,117 +270,117 @@ pub struct AboutDeposit {
 pub enum WalletEvent {
     /// Funds arrived in the escrow for a payment request.
     PaymentReceived {
-        /// Common fields.
+        /// Request, wallet and customer of the payment.
         about: About,
         /// `amount`, `currency`: minor units of the stablecoin.
         minor: i64,
         /// Stablecoin of the amount.
         coin: StableCoin,
-        /// `blockchain`
+        /// `blockchain`: the chain's name in the API (`ethereum`).
         blockchain: String,
-        /// `tx_hash`
+        /// `tx_hash`: the sender's transaction, `0x` and 64 hexadecimal digits.
         tx: TxHash,
-        /// `from_address`
+        /// `from_address`: the payer, `0x` and 40 hexadecimal digits.
         from: Address,
-        /// `to_address`: the escrow.
+        /// `to_address`: the escrow, never the wallet.
         to: Address,
-        /// `confirmations`
+        /// `confirmations`: number of blocks from its own to the newest.
         confirmations: u64,
-        /// `sender_info`
+        /// `sender_info`: details of the escrow's submission; empty if unknown.
         sender: SenderDetails,
     },
     /// The risk assessment ended.
     RiskCheckComplete {
-        /// Common fields.
+        /// Request, wallet and customer of the payment.
         about: About,
-        /// `risk_check_result`
+        /// `risk_check_result`: what happens to the payment.
         result: RiskResult,
         /// `risk_score`, 0 to 100
         score: u8,
-        /// `risk_level`
+        /// `risk_level`, which follows from the score.
         level: RiskLevel,
-        /// `checks_performed`
+        /// `checks_performed`, in the order of [`Check::ALL`].
         checks: Vec<Check>,
-        /// `decision_reason`
+        /// `decision_reason`: the code, to which a neutral text is added.
         reason: ReasonCode,
-        /// `next_action`
+        /// `next_action`, which follows from the result.
         next: NextAction,
     },
     /// Funds moved from escrow to the recipient's wallet.
     TransferComplete {
-        /// Common fields.
+        /// Request, wallet and customer of the payment.
         about: About,
         /// `amount`, `currency`: minor units of the stablecoin.
         minor: i64,
         /// Stablecoin of the amount.
         coin: StableCoin,
-        /// `transfer_tx_hash`
+        /// `transfer_tx_hash`: our transaction from the escrow to the wallet.
         tx: TxHash,
-        /// `completed_at`
+        /// `completed_at`: time at which the transfer was final.
         at: Timestamp,
     },
     /// An exchange was settled to the bank account.
     ExchangeComplete {
-        /// `order_id`
+        /// `order_id` of the settled order.
         order: ExchangeId,
-        /// `wallet_id`
+        /// `wallet_id`: wallet that the tokens came from.
         wallet: WalletId,
-        /// `customer_id`
+        /// `customer_id`: the bank's own id, 1 to 128 characters.
         customer: String,
         /// `from_amount`, `from_currency`: minor units of the stablecoin.
         minor: i64,
         /// Stablecoin of the amount.
         coin: StableCoin,
-        /// `to_amount`, `to_currency`
+        /// `to_amount`, `to_currency`: rupees paid to the bank account.
         paid: Money,
-        /// `exchange_rate`
+        /// `exchange_rate`: rupees per token, before the spread.
         rate: Decimal,
-        /// `settlement_reference`
+        /// `settlement_reference`: the bank's, else the attempt's InstrId.
         reference: String,
-        /// `bank_account.iban`, complete
+        /// `bank_account.iban`, complete; `None` if the order has an account number.
         iban: Option<String>,
-        /// `bank_account.account_holder_name`
+        /// `bank_account.account_holder_name`, as in the order.
         holder: String,
-        /// `settled_at`
+        /// `settled_at`: time at which the rail's payment was recorded.
         at: Timestamp,
     },
     /// The wallet was blocked.
     WalletBlocked {
-        /// `wallet_id`
+        /// `wallet_id` of the blocked wallet.
         wallet: WalletId,
-        /// `customer_id`
+        /// `customer_id`: the bank's own id, 1 to 128 characters.
         customer: String,
-        /// `reason`
+        /// `reason`: one of the specification's five codes.
         reason: BlockReason,
-        /// `details`
+        /// `details`: explanation for people, from the bank or neutral.
         details: String,
-        /// `blocked_at`
+        /// `blocked_at`: start of the block.
         at: Timestamp,
-        /// `auto_unblock_at`
+        /// `auto_unblock_at`: end of the block; `None` if it has no automatic end.
         auto_unblock_at: Option<Timestamp>,
-        /// `triggered_by`
+        /// `triggered_by`: the risk system or the bank.
         triggered_by: TriggeredBy,
         /// The deposit that caused it, if any: `transaction_id`, `tx_hash`.
         deposit: Option<AboutDeposit>,
     },
     /// An incoming transaction failed or was rejected.
     TransactionFailed {
-        /// Common fields.
+        /// Request, wallet and customer of the payment.
         about: About,
-        /// `failure_reason`
+        /// `failure_reason`: code from `decisions.md`.
         reason: FailureReason,
-        /// `error_message`: neutral.
+        /// `error_message`: neutral text that discloses no finding.
         message: String,
-        /// `failed_at`
+        /// `failed_at`: time at which the failure was recorded.
         at: Timestamp,
     },
     /// An exchange order was cancelled or not settled; the tokens are in the wallet.
     OrderEnded {
-        /// `order_id`
+        /// `order_id` of the order that ended.
         order: ExchangeId,
-        /// `wallet_id`
+        /// `wallet_id`: wallet that has the tokens again.
         wallet: WalletId,
-        /// `customer_id`
+        /// `customer_id`: the bank's own id, 1 to 128 characters.
         customer: String,
         /// `from_amount`, `from_currency`: minor units of the stablecoin.
         minor: i64,
@@ -388,44 +388,44 @@ pub enum WalletEvent {
         coin: StableCoin,
         /// Whether it was cancelled (`CANCELLED`) or failed (`FAILED`).
         cancelled: bool,
-        /// `failure_reason`, `error_message`
+        /// `failure_reason` is its name, `error_message` its text.
         reason: OrderFailure,
-        /// `failed_at` or `cancelled_at`
+        /// `failed_at` or `cancelled_at`, depending on `cancelled`.
         at: Timestamp,
     },
     /// A payment request expired.
     RequestExpired {
-        /// Common fields.
+        /// Request, wallet and customer; never a deposit.
         about: About,
-        /// `expires_at`
+        /// `expires_at` of the request, which has passed.
         expires_at: Timestamp,
         /// `expired_at`: time of detection.
         at: Timestamp,
     },
     /// The wallet was unblocked, or its block ended.
     WalletUnblocked {
-        /// `wallet_id`
+        /// `wallet_id` of the unblocked wallet.
         wallet: WalletId,
-        /// `customer_id`
+        /// `customer_id`: the bank's own id, 1 to 128 characters.
         customer: String,
-        /// `unblock_reason`
+        /// `unblock_reason`; `None` if not given or if the block's time ended.
         reason: Option<String>,
-        /// `unblocked_at`
+        /// `unblocked_at`: end of the block.
         at: Timestamp,
-        /// `triggered_by`
+        /// `triggered_by`: AUTOMATIC if the block's time ended, else MANUAL.
         triggered_by: TriggeredBy,
     },
     /// A regulator's order was submitted, or took effect.
     WalletBlacklisted {
-        /// `wallet_id`
+        /// `wallet_id` of the blacklisted wallet.
         wallet: WalletId,
-        /// `customer_id`
+        /// `customer_id`: the bank's own id, 1 to 128 characters.
         customer: String,
-        /// `regulatory_authority`
+        /// `regulatory_authority`: name as the bank submitted it.
         authority: String,
-        /// `regulatory_reference`
+        /// `regulatory_reference`: the order's number at the authority.
         reference: String,
-        /// `effective_date`
+        /// `effective_date` (UTC), from which the wallet is BLACKLISTED.
         effective_date: Date,
         /// `blacklisted_at`; `None` before the effective date, while the wallet is BLOCKED.
         at: Option<Timestamp>,
@@ -475,7 +475,7 @@ pub struct NewWalletEvent {
 /// One entry of a tenant's log of wallet events, in the order of `seq`, which has no gaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WalletEventEntry {
-    /// `event_id`: [`Aggregate::event_id`].
+    /// `event_id`, which is derived: [`Aggregate::event_id`].
     pub id: EventId,
     /// Tenant of the log.
     pub tenant: TenantId,

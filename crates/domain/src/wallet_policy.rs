@@ -8,16 +8,16 @@ use crate::wallet::KycLevel;
 /// Receiving limits of customers of one KYC level. Minor units (10^-6) of either stablecoin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KycLimit {
-    /// Per deposit.
+    /// Maximum of a single deposit; a larger one needs review.
     pub single: i64,
-    /// Within 30 days.
+    /// Maximum sum within 30 days; more needs review.
     pub month: i64,
 }
 
 /// A wallet's receipts within 24 hours that need no review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VelocityLimit {
-    /// Number of deposits.
+    /// Maximum number of deposits without a review.
     pub count: u32,
     /// Minor units (10^-6) of either stablecoin.
     pub minor: i64,

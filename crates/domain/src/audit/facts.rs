@@ -16,7 +16,7 @@ impl Facts {
         Facts::default()
     }
 
-    /// Adds a text.
+    /// Adds a member with a JSON string, which is escaped.
     pub fn text(self, name: &str, value: impl Display) -> Facts {
         let mut text = String::new();
         quote(&mut text, &value.to_string());
@@ -31,12 +31,12 @@ impl Facts {
         }
     }
 
-    /// Adds a number.
+    /// Adds a member with a JSON number.
     pub fn number(self, name: &str, value: i64) -> Facts {
         self.raw(name, &value.to_string())
     }
 
-    /// Adds a boolean.
+    /// Adds a member that is `true` or `false`.
     pub fn flag(self, name: &str, value: bool) -> Facts {
         self.raw(name, if value { "true" } else { "false" })
     }

@@ -14,10 +14,10 @@ pub struct Mark {
 /// First discrepancy of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ChainFault {
-    /// Entries are missing.
+    /// The sequence numbers of the chain have a gap.
     #[error("entries {from} to {to} are missing")]
     Missing {
-        /// First missing entry.
+        /// Sequence number of the first missing entry.
         from: i64,
         /// Last entry known to be missing.
         to: i64,
@@ -28,7 +28,7 @@ pub enum ChainFault {
     /// Entries follow the end that the chain's head records.
     #[error("entry {entry} follows the end of the chain, which is {head} according to its head")]
     BeyondHead {
-        /// The entry.
+        /// Sequence number of the entry after the end.
         entry: i64,
         /// End of the chain according to its head.
         head: i64,

@@ -15,19 +15,19 @@ pub struct Block {
     pub at: Timestamp,
 }
 
-/// Block to query.
+/// The block that a node is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockAt {
     /// The block at this height.
     Number(u64),
-    /// The newest block.
+    /// The newest block that the node has.
     Latest,
 }
 
 /// Current heads of the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heads {
-    /// The newest block.
+    /// Newest block, from which depths in blocks count.
     pub latest: Block,
     /// Height of the `safe` block, unlikely to be reorganised; `None` if the node does not report
     /// it.
@@ -76,7 +76,7 @@ pub struct ChainLog {
     pub ordinal: u32,
     /// Contract that emitted the log.
     pub contract: Address,
-    /// Decoded event.
+    /// Event that the log's topics and data encode.
     pub event: LogEvent,
 }
 
@@ -86,9 +86,9 @@ pub struct ChainLog {
 pub enum LogEvent {
     /// ERC-20 `Transfer` of a supported token.
     Transfer {
-        /// Payer.
+        /// Account that the tokens leave.
         from: Address,
-        /// Payee.
+        /// Account that receives the tokens.
         to: Address,
         /// Value in minor units.
         value: u64,
@@ -96,9 +96,9 @@ pub enum LogEvent {
     /// A log in the form of an ERC-20 `Transfer` from an unsupported contract. Anyone can emit one:
     /// it is never money.
     UnsupportedTransfer {
-        /// Payer.
+        /// Payer according to the log, which may be invented.
         from: Address,
-        /// Payee.
+        /// Payee according to the log, which may be invented.
         to: Address,
         /// Value in the contract's own units.
         value: u64,
@@ -109,7 +109,7 @@ pub enum LogEvent {
     UnBlacklisted(Address),
     /// USDT `DestroyedBlackFunds`: the balance of a blacklisted account was destroyed.
     FundsDestroyed {
-        /// Blacklisted account.
+        /// Blacklisted account that lost its balance.
         account: Address,
         /// Amount in minor units.
         value: u64,
@@ -129,21 +129,21 @@ pub enum LogEvent {
     RefundCancelled(Word),
     /// Controller: tokens were swept to its treasury (`Swept`), whose address the contract holds.
     Swept {
-        /// Token contract.
+        /// ERC-20 contract of the swept tokens.
         token: Address,
         /// Value in minor units.
         value: u64,
     },
     /// Controller: an account was frozen or unfrozen (`FrozenSet`).
     FrozenSet {
-        /// The account.
+        /// Account whose flag the controller changed, such as a wallet's vault.
         account: Address,
         /// Whether the account is frozen.
         frozen: bool,
     },
     /// Controller: a vault's legal hold was set or lifted (`LegalHoldSet`).
     LegalHoldSet {
-        /// The vault.
+        /// Vault whose hold the controller changed.
         vault: Address,
         /// Whether the vault is on hold.
         held: bool,
@@ -153,7 +153,7 @@ pub enum LogEvent {
 /// Receipt of a mined transaction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
-    /// The transaction.
+    /// Hash of the mined transaction.
     pub tx: TxHash,
     /// Height of the transaction's block.
     pub block_number: u64,
@@ -161,9 +161,9 @@ pub struct Receipt {
     pub block: BlockHash,
     /// Whether it took effect; `false` means that it reverted as a whole.
     pub succeeded: bool,
-    /// Gas used.
+    /// Gas used by the whole transaction.
     pub gas_used: u64,
-    /// The relevant logs.
+    /// Logs of the transaction that decode to a [`LogEvent`].
     pub logs: Vec<ChainLog>,
     /// Failed intents of a batch, each with the controller's reason.
     pub refusals: Vec<(Word, String)>,
@@ -180,11 +180,11 @@ pub struct TransferAt {
     pub tx: TxHash,
     /// Position among the transaction's transfers, as in [`ChainLog::ordinal`].
     pub ordinal: u32,
-    /// The token contract.
+    /// ERC-20 contract that emitted the log.
     pub token: Address,
-    /// Payer.
+    /// Account that the tokens left.
     pub from: Address,
-    /// Payee.
+    /// Account that received the tokens.
     pub to: Address,
     /// Value in minor units.
     pub value: u64,
@@ -225,12 +225,12 @@ pub struct NonceReports {
 }
 
 impl NonceReports {
-    /// The lowest answer.
+    /// The lowest nonce that a node reports.
     pub fn lowest(&self) -> u64 {
         self.answered.iter().min().copied().unwrap_or(0)
     }
 
-    /// The highest answer.
+    /// The highest nonce that a node reports.
     pub fn highest(&self) -> u64 {
         self.answered.iter().max().copied().unwrap_or(0)
     }

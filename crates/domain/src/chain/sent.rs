@@ -9,9 +9,9 @@ use crate::ids::{IntentId, TenantId};
 /// Gas fees of a transaction, in wei (EIP-1559).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fees {
-    /// `maxFeePerGas`
+    /// `maxFeePerGas`: limit of the total price, in wei per gas.
     pub max_fee: u128,
-    /// `maxPriorityFeePerGas`
+    /// `maxPriorityFeePerGas`: limit of the tip, in wei per gas.
     pub max_priority_fee: u128,
 }
 
@@ -32,7 +32,7 @@ pub struct Movement {
     pub reference: Word,
     /// Recipient that the vault's address commits to.
     pub recipient: Address,
-    /// Token contract.
+    /// ERC-20 contract of the tokens.
     pub token: Address,
     /// Amount in minor units.
     pub amount: u64,
@@ -55,53 +55,53 @@ pub enum Call {
     },
     /// Controller `sweep`: moves its tokens to its treasury. OPERATOR.
     Sweep {
-        /// Token contract.
+        /// ERC-20 contract of the tokens.
         token: Address,
         /// Amount in minor units.
         amount: u64,
     },
-    /// Controller `proposeRefund`. COMPLIANCE.
+    /// Controller `proposeRefund`: first half of a refund. COMPLIANCE.
     ProposeRefund {
         /// The movement; `recipient` is the escrow's own.
         movement: Movement,
-        /// Refund address.
+        /// Address that is to be paid instead of the recipient.
         to: Address,
     },
-    /// Controller `cancelRefund`. COMPLIANCE.
+    /// Controller `cancelRefund`: withdraws a proposal that is not executed. COMPLIANCE.
     CancelRefund {
         /// Intent of the proposal.
         intent: Word,
     },
-    /// Controller `executeRefund`. APPROVER.
+    /// Controller `executeRefund`: second half of a refund. APPROVER.
     ExecuteRefund {
         /// Intent of the proposal.
         intent: Word,
     },
-    /// Controller `setFrozen`. COMPLIANCE.
+    /// Controller `setFrozen`: freezes or unfreezes an account. COMPLIANCE.
     SetFrozen {
         /// Account to freeze or unfreeze.
         account: Address,
-        /// New frozen state.
+        /// Whether the account is to be frozen.
         frozen: bool,
-        /// Case reference.
+        /// Case reference for the log, see `wallet::case_of`.
         case: Word,
     },
     /// Controller `setLegalHold`: nothing leaves the vault, not even a refund. COMPLIANCE.
     SetLegalHold {
-        /// Vault to hold.
+        /// Vault whose hold is set or lifted.
         vault: Address,
-        /// New hold state.
+        /// Whether the vault is to be on hold.
         held: bool,
-        /// Case reference.
+        /// Case reference for the log, derived from the deposit's id.
         case: Word,
     },
     /// The token's own blacklist. Signed by its BLACKLISTER (USDC) or owner (USDT).
     Blacklist {
-        /// Token contract.
+        /// ERC-20 contract that keeps the blacklist.
         token: Address,
         /// Stablecoin, whose issuers name the function differently.
         coin: StableCoin,
-        /// Account to blacklist.
+        /// Account that goes on the blacklist.
         account: Address,
     },
     /// Deploys the tenant's controller through the deterministic CREATE2 deployer.
@@ -118,7 +118,7 @@ names! {
         Operator = "operator",
         /// Freezes, puts vaults on legal hold, proposes refunds.
         Compliance = "compliance",
-        /// Executes refunds.
+        /// Executes refunds that another key proposed.
         Approver = "approver",
         /// Changes the tokens' blacklist, where we hold that role.
         Blacklister = "blacklister",
@@ -130,26 +130,26 @@ names! {
 pub struct Unsigned {
     /// Tenant of the controller and keys.
     pub tenant: TenantId,
-    /// The tenant's controller.
+    /// Controller contract of the tenant, which most calls address.
     pub controller: Address,
     /// Account that signs and pays for gas.
     pub signer: Address,
     /// Nonce of the signer.
     pub nonce: u64,
-    /// Contract call.
+    /// Call to encode and sign.
     pub call: Call,
     /// Gas limit, capped at what the chain accepts per transaction.
     pub gas_limit: u64,
-    /// Gas fees.
+    /// Limits of the gas price, in wei per gas.
     pub fees: Fees,
 }
 
 /// A signed transaction: exactly the bytes that are broadcast, also on rebroadcast.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signed {
-    /// Transaction hash.
+    /// Keccak-256 hash of `raw`, known before the broadcast.
     pub hash: TxHash,
-    /// EIP-2718 bytes.
+    /// Signed transaction in EIP-2718 encoding.
     pub raw: Vec<u8>,
 }
 

@@ -45,13 +45,13 @@ pub struct Taking {
     pub role: KeyRole,
     /// Address of the signing key.
     pub signer: Address,
-    /// The tenant's controller.
+    /// Controller contract of the tenant, which most calls address.
     pub controller: Address,
     /// The signer's transaction count on the chain.
     pub chain_nonce: u64,
-    /// Gas limit.
+    /// Gas limit of the call, with headroom over the estimate.
     pub gas_limit: u64,
-    /// Gas fees.
+    /// Limits of the gas price of the first version, in wei per gas.
     pub fees: Fees,
 }
 

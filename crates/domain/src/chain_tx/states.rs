@@ -48,7 +48,7 @@ names! {
 /// Effect of a trigger on an intent or a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move<S> {
-    /// Enters this state.
+    /// The record changes to this state.
     To(S),
     /// Enters this state and raises an alert.
     Alarming(S),

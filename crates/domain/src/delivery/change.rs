@@ -39,7 +39,7 @@ pub const RETRY_AFTER_MAX: Span = Span::hours(24);
 pub struct Jitter(i64);
 
 impl Jitter {
-    /// No jitter.
+    /// No jitter: the delay is exactly that of the schedule.
     pub const NONE: Jitter = Jitter(0);
 
     /// Jitter derived from a fresh id.
@@ -59,7 +59,7 @@ impl Jitter {
 /// Whether a tenant's endpoint accepts events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiverState {
-    /// It does.
+    /// It has an endpoint that accepts events.
     Open,
     /// There is none, or it declined further events.
     Closed,
@@ -123,9 +123,9 @@ pub fn announce(
 /// Result of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
-    /// The attempt itself.
+    /// Record of the attempt, to be stored.
     pub attempt: DeliveryAttempt,
-    /// Jobs and alerts.
+    /// Next job, and an alert if the delivery was given up.
     pub effects: WalletEffects,
     /// Whether the endpoint declines all further events.
     pub receiver_gone: bool,

@@ -24,19 +24,19 @@ pub const DROPPED_AFTER_BLOCKS: u64 = 128;
 pub struct Found {
     /// EIP-155 id of the chain.
     pub chain_id: u64,
-    /// The vault.
+    /// Vault that the transfer pays, with its wallet and request.
     pub vault: Watched,
     /// Stablecoin of the transfer.
     pub coin: StableCoin,
     /// Amount in minor units (10^-6), positive.
     pub minor: i64,
-    /// Payer's address.
+    /// Payer that the `Transfer` log names.
     pub from: Address,
-    /// The transaction.
+    /// Hash of the transaction that emitted the log.
     pub tx: TxHash,
     /// Position of the log among the transaction's transfers.
     pub ordinal: u32,
-    /// Block reference.
+    /// Block that contains the log.
     pub place: Place,
     /// Timestamp of the block.
     pub paid_at: Timestamp,

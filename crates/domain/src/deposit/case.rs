@@ -19,7 +19,7 @@ use crate::wallet_event::{
 /// A deposit with its related records, loaded for one decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// The deposit.
+    /// Deposit that the decision changes.
     pub deposit: Deposit,
     /// Wallet that receives it.
     pub wallet: Wallet,
@@ -72,7 +72,7 @@ pub enum DepositRefusal {
 /// Configuration and rules for decisions about deposits.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
-    /// The chain.
+    /// Tokens, depths and release minimum of the installation's chain.
     pub chain: &'a ChainConfig,
     /// How long after its expiry a request still accepts a payment; `None` means not at all.
     pub accept_late: Option<Span>,
@@ -198,7 +198,7 @@ impl Case {
         self.tell(event, effects);
     }
 
-    /// Raises an alert.
+    /// Adds an alert whose subject is the deposit.
     pub(super) fn alert(&self, kind: AlertKind, what: String, effects: &mut WalletEffects) {
         effects.alerts.push(Alert { kind, subject: self.deposit.id.0, what });
     }

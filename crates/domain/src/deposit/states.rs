@@ -19,7 +19,7 @@ names! {
         CountedBlocked = "deep enough, wallet blocked",
         /// It has the policy's depth; the wallet is blacklisted.
         CountedBlacklisted = "deep enough, wallet blacklisted",
-        /// Screening approved it.
+        /// Screening found nothing against it: it may go to the wallet.
         RiskApproved = "risk: approved",
         /// Screening requires a review.
         RiskReview = "risk: review",
@@ -65,9 +65,9 @@ names! {
         ReleaseStoppedBlacklisted = "release stopped, wallet blacklisted",
         /// Compliance requested a refund.
         RefundAsked = "refund proposed",
-        /// It was refunded.
+        /// The refund took effect on the chain: the money has left the escrow.
         RefundDone = "refund done",
-        /// The refund failed.
+        /// The refund was given up: the deposit returns to its earlier state.
         RefundFailed = "refund failed",
         /// The proposal was withdrawn before its approval.
         RefundWithdrawn = "refund withdrawn",
@@ -79,7 +79,7 @@ names! {
 /// Effect of a trigger in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Enters this state.
+    /// The deposit changes to this state, with the effects on books and job.
     To(DepositState),
     /// Returns to the state before the suspension or refund.
     Back,

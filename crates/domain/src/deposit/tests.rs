@@ -30,7 +30,7 @@ mod walk;
 
 pub const WALLET: WalletId = WalletId(Uuid::from_u128(0xc1));
 pub const REQUEST: PaymentRequestId = PaymentRequestId(Uuid::from_u128(0xc2));
-/// 25 USDC.
+/// 25 USDC in minor units (10^-6).
 pub const MINOR: i64 = 25_000_000;
 pub const PAYER: Address = Address([9; 20]);
 

@@ -28,7 +28,7 @@ pub const SANDBOX_TIMEOUT: Span = Span::secs(5);
 /// An order with its related records, loaded for one decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderCase {
-    /// The order.
+    /// Order that the decision changes.
     pub order: ExchangeOrder,
     /// Wallet that the tokens come from.
     pub wallet: Wallet,
@@ -43,15 +43,15 @@ pub struct NewOrder {
     pub id: ExchangeId,
     /// Id of its reservation.
     pub hold: TransferId,
-    /// Stablecoin to exchange.
+    /// `from_currency`: stablecoin that the wallet pays with.
     pub coin: StableCoin,
     /// Amount in minor units (10^-6).
     pub minor: i64,
-    /// Rate and fee.
+    /// Quoted rate before the spread, and the spread as a fraction.
     pub price: Price,
     /// Whether the rate is locked.
     pub lock: bool,
-    /// Account to pay.
+    /// `bank_account`: account in Pakistan that receives the rupees.
     pub bank: BankAccount,
     /// The rail's usual duration.
     pub expected: Span,
@@ -80,9 +80,9 @@ pub enum OrderRefusal {
     /// The wallet's balance is too low.
     #[error("insufficient balance: {available} available, {requested} requested")]
     InsufficientBalance {
-        /// Requested amount.
+        /// Amount that the order would reserve, in its stablecoin.
         requested: Money,
-        /// Spendable balance.
+        /// Balance of the wallet less its reservations, in the same stablecoin.
         available: Money,
     },
     /// The tokens were swept, and the controller holds too few to return them.
@@ -90,7 +90,7 @@ pub enum OrderRefusal {
         "the controller is {missing} short: send them there from the treasury, then book the transfer"
     )]
     Unfunded {
-        /// Missing amount.
+        /// Tokens that the controller lacks, in the order's stablecoin.
         missing: Money,
     },
     /// The order's state does not permit it.
@@ -482,7 +482,7 @@ impl OrderCase {
         }
     }
 
-    /// Checks its timeout.
+    /// Cancels a pending order whose lock or maximum age has ended; before that, sets its job.
     pub fn time_passed(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         if self.order.state != ExchangeState::Pending {
             return WalletEffects::default();

@@ -25,11 +25,11 @@ pub struct Price {
 /// A quote (GET exchange-rate).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateQuote {
-    /// The quoted price.
+    /// `rate` before the spread, and `spread` as a fraction.
     pub price: Price,
     /// `estimated_amount`: for the requested amount, else for one token.
     pub estimated: Money,
-    /// `valid_until`
+    /// `valid_until`: [`QUOTE_TTL`] after the quote was made.
     pub valid_until: Timestamp,
 }
 

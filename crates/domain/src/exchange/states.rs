@@ -31,7 +31,7 @@ names! {
         PayoutBegun = "payout begins",
         /// The rail refused, and another one may be tried.
         PayoutRefused = "rail refused, another may be tried",
-        /// The rail paid.
+        /// The rail paid the rupees to the bank account.
         PayoutSettled = "rail paid",
         /// The payout certainly did not happen and never will.
         PayoutFailed = "payout failed",
@@ -45,7 +45,7 @@ names! {
 /// Effect of a trigger in a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderStep {
-    /// Enters this state.
+    /// The order changes to this state; the caller writes the effects.
     To(ExchangeState),
     /// Nothing changes: already known, or not decided by this trigger.
     Stays,

@@ -120,26 +120,26 @@ pub fn merge_faults(shape: Vec<Fault>, rules: Vec<Fault>) -> Vec<Fault> {
 }
 
 names! {
-    /// `beneficiary_account_type`.
+    /// `beneficiary_account_type` of the order (specification: `BankAccountType`).
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
     pub enum AccountType: "Name in the API." {
-        /// `savings`, the default.
+        /// `savings`, the default; rails receive `SVGS`.
         #[default]
         Savings = "savings",
-        /// `current`
+        /// `current`; rails receive `CACC`.
         Current = "current",
     }
 }
 
 names! {
-    /// `sender_identity_doc_type`.
+    /// `sender_identity_doc_type` of the order (specification: `IdentityDocumentType`).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum DocumentType: "Name in the API." {
-        /// `idcard`
+        /// `idcard`: a national identity card; rails receive `NIDN`.
         IdCard = "idcard",
-        /// `passport`
+        /// `passport`: a passport; rails receive `CCPT`.
         Passport = "passport",
-        /// `other`
+        /// `other`: any other document, which has no ISO 20022 code.
         Other = "other",
     }
 }
@@ -149,7 +149,7 @@ names! {
 pub struct Order {
     /// Destination country, the discriminator of the seven variants.
     pub country: Country,
-    /// Base currency.
+    /// Base currency, which must equal the quote's.
     pub currency: Currency,
     /// Quote that it uses.
     pub quote: QuoteId,
@@ -167,7 +167,7 @@ pub struct Order {
     pub branch_name: Option<String>,
     /// At most 128 characters.
     pub beneficiary_name: String,
-    /// Town.
+    /// Town of the beneficiary; goes to the rail's postal address.
     pub beneficiary_city: String,
     /// At most 70 characters.
     pub beneficiary_address: String,
@@ -175,17 +175,17 @@ pub struct Order {
     pub beneficiary_account_number: String,
     /// Whether the account number is an IBAN.
     pub account_is_iban: bool,
-    /// Savings by default.
+    /// Kind of the account; savings unless the order names another.
     pub beneficiary_account_type: AccountType,
     /// E.164 number of the destination country.
     pub beneficiary_mobile: Option<String>,
-    /// E-mail address.
+    /// Address of valid form (RFC 5321); `None` if the order has none.
     pub beneficiary_email: Option<String>,
     /// Notes of the sender.
     pub remarks: Option<String>,
-    /// Name and surname.
+    /// Name and surname of the sender, which are screened.
     pub sender_name: String,
-    /// Date of birth.
+    /// Date before the day of the order; some rails require it.
     pub sender_birthdate: Option<Date>,
     /// Kind of the identity document.
     pub sender_identity_doc_type: DocumentType,
@@ -193,15 +193,15 @@ pub struct Order {
     pub sender_identity_doc: String,
     /// Its expiry, not in the past.
     pub sender_identity_doc_exp: Option<Date>,
-    /// ISO 3166-1 alpha-3.
+    /// Country that issued the document, ISO 3166-1 alpha-3; `None` if not given.
     pub sender_identity_doc_country: Option<String>,
-    /// Town.
+    /// Town of the sender; goes to the rail's postal address.
     pub sender_city: String,
     /// At most 70 characters.
     pub sender_address: String,
-    /// ISO 3166-1 alpha-3.
+    /// Country of residence, ISO 3166-1 alpha-3.
     pub sender_country: String,
-    /// E.164.
+    /// E.164 number of any country; `None` if not given.
     pub sender_mobile: Option<String>,
     /// One of the configured relations, lower case.
     pub sender_relation: String,

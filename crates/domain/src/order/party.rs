@@ -35,7 +35,7 @@ pub(super) fn check_beneficiary_mobile(country: Country, number: &str) -> Option
     })
 }
 
-/// Any E.164 number.
+/// Any country's E.164 number: the sender may live anywhere.
 pub(super) fn check_sender_mobile(number: &str) -> Option<Fault> {
     let message =
         "sender_mobile must be in E.164 format: + and 7 to 15 digits with the country code";

@@ -50,7 +50,7 @@ pub enum Refusal {
 /// An order to accept, with the results of checks made in memory.
 #[derive(Clone, Debug)]
 pub struct Submission {
-    /// The order.
+    /// Order that has passed all field rules of its country.
     pub order: Order,
     /// Screening result of its names.
     pub screened: Screened,

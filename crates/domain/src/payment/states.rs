@@ -13,9 +13,9 @@ names! {
         Pending = "pending",
         /// Accepted by the rail.
         Processing = "processing",
-        /// Paid.
+        /// Paid by the rail; a return within the window still reverses it.
         Succeeded = "succeeded",
-        /// Definitely not paid.
+        /// Submitted, and definitely not paid: the reserved amount is released.
         Failed = "failed",
         /// Deprecated: accepted in filters, never written.
         Canceled = "canceled",
@@ -53,7 +53,7 @@ names! {
         FoundRefused = "refusal established in review",
         /// No rail can take it.
         NoRoute = "no route",
-        /// Compliance rejected it.
+        /// A sanctions hit or a reviewer rejected it; the client sees a neutral text.
         ComplianceRefused = "compliance refused",
         /// The submission deadline passed without an attempt, or with refused ones only.
         DeadlinePassed = "submission deadline passed",
@@ -61,7 +61,7 @@ names! {
         WindowPassed = "unresolved beyond the window",
         /// The rail itself does not know the outcome.
         RailUnknown = "rail reports unknown",
-        /// Paid.
+        /// The rail reported the payment as executed, or two users established it.
         Settled = "rail paid",
         /// Accepted, then definitely not paid.
         Failed = "rail failed",

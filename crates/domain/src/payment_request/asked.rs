@@ -15,7 +15,7 @@ pub enum AmountAsked {
     Crypto(StableCoin, i64),
     /// Stablecoins worth an amount of a currency.
     Fiat(Currency, i64),
-    /// Any amount.
+    /// Any amount: the first payment completes the request.
     Flexible,
 }
 
@@ -66,7 +66,7 @@ impl Asked {
         })
     }
 
-    /// `amount.type`
+    /// `amount.type`: `crypto`, `fiat` or `flexible`.
     pub const fn kind(&self) -> &'static str {
         match self {
             Asked::Crypto { .. } => "crypto",
@@ -132,16 +132,16 @@ impl Asked {
     }
 }
 
-/// Payment progress.
+/// The received amounts, compared with the requested one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Paid {
     /// Nothing that counts has been paid.
     Nothing,
-    /// Less than requested.
+    /// Something that counts has been paid, but less than requested.
     InPart,
     /// Exactly the requested amount.
     InFull,
-    /// More than requested.
+    /// More than requested; never for a flexible request.
     Over,
 }
 

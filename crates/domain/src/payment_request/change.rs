@@ -29,11 +29,11 @@ pub struct NewRequest {
     pub id: PaymentRequestId,
     /// At least 128 random bits as text.
     pub token: String,
-    /// Requested amount.
+    /// Requested amount, as [`Asked::of`] fixed it.
     pub asked: Asked,
-    /// `purpose`
+    /// `purpose`, at most 256 characters; `None` if not given.
     pub purpose: Option<String>,
-    /// `expires_in_hours`
+    /// `expires_in_hours`: validity of the link, within [`EXPIRES_IN_HOURS`].
     pub expires_in_hours: i64,
 }
 
@@ -243,7 +243,7 @@ impl PaymentRequest {
         }
     }
 
-    /// Checks `expires_at`.
+    /// Lets it expire if `expires_at` has passed, and sets or ends its job.
     pub fn time_passed(&mut self, now: Timestamp) -> WalletEffects {
         if self.state != RequestState::Active {
             return self.with_job(JobChange::Done);

@@ -31,7 +31,7 @@ pub struct EscrowHold {
 /// Legal hold of a submission's escrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SubmissionHold {
-    /// The escrow.
+    /// Escrow address of the submission, which nothing leaves during the hold.
     pub escrow: Address,
     /// Start of the hold; `None` if it was lifted.
     pub held_at: Option<Timestamp>,

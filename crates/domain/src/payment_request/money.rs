@@ -18,7 +18,7 @@ pub struct RequestMoney {
     pub held: Received,
     /// Rejected; a refund may be in progress.
     pub rejected: Received,
-    /// Rejected and refunded.
+    /// Rejected, and paid to a refund address.
     pub refunded: Received,
 }
 

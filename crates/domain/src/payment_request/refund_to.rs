@@ -19,11 +19,11 @@ pub struct RefundTo {
     pub id: RefundToId,
     /// Tenant of the request.
     pub tenant: TenantId,
-    /// The payment request.
+    /// Request whose deposits the sender may have paid.
     pub request: PaymentRequestId,
     /// Submission of details on whose page the answer was given.
     pub sender: SenderInfoId,
-    /// Refund address.
+    /// Address that the sender named, on the configured chain.
     pub to: Address,
     /// Screening result of the address at that time. Never disclosed to the sender.
     pub screened: Screened,
@@ -34,7 +34,7 @@ pub struct RefundTo {
 /// Addresses named by the senders of a deposit's request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Named {
-    /// No address.
+    /// No possible sender of the deposit has named an address.
     #[default]
     Nothing,
     /// One address, with the newest answer that names it.
@@ -82,7 +82,7 @@ impl Named {
         }
     }
 
-    /// All answers.
+    /// The answers that name the addresses; empty for [`Named::Nothing`].
     pub fn answers(&self) -> &[RefundTo] {
         match self {
             Named::Nothing => &[],

@@ -16,7 +16,7 @@ names! {
         /// Completed by a reviewer's approval of a payment that was too late or in the other
         /// stablecoin.
         ReviewApproved = "review approved, paid in full",
-        /// Paid in part.
+        /// A payment counts, but the requested amount is not reached.
         PartPaid = "paid in part",
         /// `expires_at` has passed, and nothing is confirming.
         TimeUp = "expired",
@@ -32,9 +32,9 @@ names! {
 /// Effect of a trigger on a payment request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestStep {
-    /// Enters this state.
+    /// The request changes to this state, and its job ends.
     To(RequestState),
-    /// Nothing changes.
+    /// Nothing changes: it is final, or the trigger does not decide.
     Stays,
     /// Nothing changes, and the caller gets 409 CONFLICT.
     Conflict,

@@ -23,7 +23,7 @@ const COUNT_MAX: u32 = 1_000_000;
 /// One field of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
-    /// Permitted destination countries.
+    /// Destination countries that the tenant may pay to.
     Countries,
     /// Stablecoin for the settlement of its payments.
     SettlementCoin,
@@ -60,10 +60,10 @@ pub enum Field {
 /// Reason for rejecting a value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FieldFault {
-    /// Unknown field.
+    /// No field has this name.
     #[error("{0}: unknown field; the fields are {known}", known = Field::names())]
     Unknown(String),
-    /// Field given twice.
+    /// The same field is given twice in one change.
     #[error("{}: given twice", .0.name())]
     Twice(Field),
     /// Value violates the field's rule.
@@ -129,7 +129,7 @@ impl Field {
         }
     }
 
-    /// Parses [`Field::name`].
+    /// Parses [`Field::name`]; `None` for an unknown name.
     pub fn parse(name: &str) -> Option<Field> {
         Field::all().into_iter().find(|field| field.name() == name)
     }
@@ -162,7 +162,7 @@ impl Field {
         }
     }
 
-    /// Display label.
+    /// English label of the field in the console.
     pub const fn words(self) -> &'static str {
         match self {
             Field::Countries => "Destination countries",

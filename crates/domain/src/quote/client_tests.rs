@@ -108,7 +108,7 @@ fn padded(text: &str, decimals: usize) -> String {
     format!("{whole}.{fraction:0<decimals$}")
 }
 
-/// `9359.1` as `9.3591E3`.
+/// Scientific notation of a decimal number: `9.3591E3` for `9359.1`.
 fn scientific(text: &str) -> String {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{whole}{fraction}");

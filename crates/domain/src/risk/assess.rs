@@ -20,7 +20,7 @@ const UNKNOWN_SENDER: u8 = 15;
 pub struct Subject<'a> {
     /// Amount in minor units (10^-6).
     pub minor: i64,
-    /// Submitted sender details.
+    /// Details of the escrow's submission; empty if the sender is unknown.
     pub sender: &'a SenderDetails,
     /// The customer's KYC level.
     pub kyc: KycLevel,
@@ -41,7 +41,7 @@ pub struct Velocity {
     pub month_rejections: u32,
 }
 
-/// Findings of screening.
+/// Results of screening and the wallet's history, to be weighed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Findings {
     /// Screening result of the sender's name; `None` if none was given.

@@ -19,7 +19,7 @@ pub struct ProximityQuestion {
     pub chain_id: u64,
     /// Token of the payment.
     pub token: Address,
-    /// Payer's address.
+    /// Address that the tokens came from.
     pub payer: Address,
     /// Transaction of the payment.
     pub tx: TxHash,
@@ -30,7 +30,7 @@ pub struct ProximityQuestion {
 pub struct NearestListed {
     /// Number of transfers between it and the payer; 0 means that the payer is listed.
     pub hops: u8,
-    /// The provider's category.
+    /// Category of the listed address, in the provider's words.
     pub category: String,
     /// The list or the source of the finding.
     pub source: String,
@@ -38,7 +38,7 @@ pub struct NearestListed {
     pub reference: String,
 }
 
-/// A provider's answer.
+/// A provider's answer about one payment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProximityAnswer {
     /// Version of the provider's data.
@@ -54,7 +54,7 @@ pub struct ProximityAnswer {
 pub enum Proximity {
     /// No provider is configured.
     NotAsked,
-    /// The provider answered.
+    /// The provider answered validly within the timeout.
     Answered(ProximityAnswer),
     /// No valid answer within the timeout; contains the reason.
     Unanswered(String),
@@ -68,14 +68,14 @@ pub struct ProximityTerms {
 }
 
 impl ProximityTerms {
-    /// No review.
+    /// No distance needs a review; a listed payer and a high score still count.
     pub const NONE: ProximityTerms = ProximityTerms { review_hops: 0 };
 }
 
 /// Consequence of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Nearness {
-    /// None.
+    /// Neither a listed address within the distance nor a score from MEDIUM.
     Clean,
     /// Needs review, at this score.
     Near(u8),

@@ -50,15 +50,15 @@ pub struct Provision {
     pub tenant: TenantId,
     /// The bank's customer id.
     pub customer_id: String,
-    /// E-mail address.
+    /// `customer_email`: address of valid form (RFC 5321).
     pub email: String,
-    /// Telephone number, E.164.
+    /// `customer_phone`: E.164, `+` and 7 to 15 digits.
     pub phone: String,
     /// Name of the chain in the API.
     pub blockchain: String,
     /// KYC level according to the bank; BASIC by default.
     pub kyc_level: Option<KycLevel>,
-    /// The tenant's controller.
+    /// The tenant's controller contract, from which the wallet's address is derived.
     pub controller: Controller,
     /// Whether the controller is deployed.
     pub deployed: bool,
@@ -121,9 +121,9 @@ pub fn provision(
 /// A request to block a wallet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockOrder {
-    /// Reason code.
+    /// `reason`: one of the specification's five codes.
     pub reason: BlockReason,
-    /// Explanation.
+    /// `details`: explanation for people, at most 2,000 characters.
     pub details: String,
     /// Hours until the block ends automatically.
     pub auto_unblock_hours: Option<i64>,
@@ -134,13 +134,13 @@ pub struct BlockOrder {
 /// A submitted blacklist order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlacklistOrder {
-    /// `regulatory_authority`
+    /// `regulatory_authority`: name of the authority, at most 256 characters.
     pub authority: String,
-    /// `regulatory_reference_number`
+    /// `regulatory_reference_number`: a repetition with the same number changes nothing.
     pub reference: String,
-    /// `reason`
+    /// `reason`: the authority's explanation, at most 2,000 characters.
     pub reason: String,
-    /// `effective_date`
+    /// `effective_date` (UTC): a future date blocks the wallet until then.
     pub effective_date: Date,
 }
 
@@ -153,7 +153,7 @@ impl Wallet {
         if self.state.is_frozen() { Err(WalletRefusal::Frozen(self.state)) } else { Ok(()) }
     }
 
-    /// Records an activity.
+    /// Sets `last_activity_at`, and increases the row version.
     pub fn touch(&mut self, now: Timestamp) {
         self.last_activity_at = now;
         self.version += 1;

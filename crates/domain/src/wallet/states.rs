@@ -17,7 +17,7 @@ names! {
         Unblock = "unblock",
         /// The bank unblocks it while a blacklist order awaits its effective date.
         UnblockUnderOrder = "unblock, future blacklist order pending",
-        /// `auto_unblock_hours` have passed.
+        /// The hours of `auto_unblock_hours` have passed since the block.
         BlockRanOut = "auto_unblock_hours elapsed",
         /// A blacklist order effective today.
         BlacklistNow = "blacklist, effective today or before",
@@ -31,7 +31,7 @@ names! {
 /// Effect of a trigger on a wallet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WalletStep {
-    /// Enters this state.
+    /// The wallet changes to this state, which its orders and deposits follow.
     To(WalletState),
     /// Nothing changes: it already has this state, or the trigger is outdated.
     Stays,

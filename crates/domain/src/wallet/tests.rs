@@ -350,7 +350,6 @@ fn only_known_names_parse() {
     }
 }
 
-/// One random step.
 #[derive(Clone, Debug)]
 enum Step {
     Block(bool, Option<i64>),

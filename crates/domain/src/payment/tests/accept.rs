@@ -75,7 +75,7 @@ fn use_up(desk: &mut Desk) {
     }
 }
 
-/// Provokes a refusal.
+/// Changes a valid submission so that it is refused for one reason.
 type Break = fn(&mut Desk);
 
 /// All refusals, each with its provocation, by descending precedence (`decisions.md`, "Errors").

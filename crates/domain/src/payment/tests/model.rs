@@ -17,7 +17,7 @@ use crate::test_values::{Books, CHARGE_MINOR, say};
 enum Truth {
     /// In transit; may arrive at any time, or never.
     Travelling,
-    /// Certainly not sent.
+    /// The message certainly never left this machine.
     NeverSent,
     Arrived,
     Accepted,

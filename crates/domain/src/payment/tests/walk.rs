@@ -55,13 +55,13 @@ enum Act {
     Inquire { answers: bool },
     /// The identical message is sent again.
     Repeat(Wire),
-    /// A reviewer decides.
+    /// A reviewer approves (`true`) or rejects a payment in review.
     Review(bool),
-    /// We refuse it.
+    /// We refuse it before submission, for the reason of this trigger.
     Refuse(Trigger),
     /// Two users establish the outcome from the rail's books.
     Resolve,
-    /// Time passes.
+    /// The clock advances by this span.
     Pass(Span),
     /// The rail reports anything, possibly with another amount.
     Lie(usize, RailStatus, bool),
