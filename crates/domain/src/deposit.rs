@@ -1,6 +1,6 @@
 //! An incoming transaction: money that arrived on the chain, from its first sighting to its end.
 //!
-//! The values that the API shows ([`DepositState::status`], [`Deposit::kind`]) are a function of a
+//! The values that the API shows ([`Deposit::status`], [`Deposit::kind`]) are a function of a
 //! richer state. A deposit is identified by its transaction and its log's position there, so a
 //! reorganisation that moves the transaction never creates a second deposit.
 

@@ -1,6 +1,6 @@
 //! Self-clocking group commit: while one batch commits, the next one gathers. No latency when idle.
 //!
-//! [`crate::queues`] selects the commands of a batch. A full queue refuses at once, so memory stays
+//! `queues.rs` selects the commands of a batch. A full queue refuses at once, so memory stays
 //! bounded; callers retry.
 
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! Named points at which a test ends the process at once, as `kill -9` would, to see how the next
 //! process recovers.
 //!
-//! Compiled only with debug assertions, and inactive unless armed at startup; otherwise [`reach`]
+//! Compiled only with debug assertions, and inactive unless armed at startup; otherwise `reach`
 //! does nothing.
 
 use std::sync::OnceLock;

@@ -1,7 +1,7 @@
 //! Bugs that the simulator plants to prove that it would find them (docs/adr/0008-planted-bugs.md).
 //!
 //! Compiled only with the feature `planted-bugs`, which only the simulator enables, and inactive
-//! until a thread plants one. Otherwise [`is`] is the constant `false` and its branches are
+//! until a thread plants one. Otherwise `is` is the constant `false` and its branches are
 //! removed.
 
 /// A bug that tests plant on purpose.

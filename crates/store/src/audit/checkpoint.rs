@@ -43,7 +43,7 @@ pub struct Checkpoint {
     pub at: Timestamp,
     /// The signer's public key.
     pub signer: [u8; 32],
-    /// Ed25519 signature of [`signed_bytes`].
+    /// Ed25519 signature of `signed_bytes`.
     pub signature: [u8; 64],
 }
 

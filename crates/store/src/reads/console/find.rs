@@ -295,7 +295,7 @@ impl Store {
     }
 
     /// An event of a tenant's log by its id. A recent event's id does not determine its position:
-    /// it is searched among the latest [`EVENTS_SEARCHED_MAX`] first. Older ids and their numbers
+    /// it is searched among the latest `EVENTS_SEARCHED_MAX` first. Older ids and their numbers
     /// are both in time order, so their position is found by bisection, and only its neighbours are
     /// compared.
     ///
