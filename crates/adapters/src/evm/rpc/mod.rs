@@ -158,10 +158,19 @@ impl Endpoint {
     }
 
     /// Sends several requests at once, so that one node answers all of them; the answers are in the
-    /// same order. A node without support for arrays is asked one by one.
+    /// same order. A node without support for arrays is asked one by one. A pause that it asks for
+    /// with one of them holds for all.
     pub(super) async fn ask_all(&self, requests: &[Request]) -> Result<Outcomes, RpcFault> {
         self.check_chain().await?;
-        self.watched(self.ask_batch(requests)).await
+        let asked = async {
+            let outcomes = self.ask_batch(requests).await?;
+            let mut errors = outcomes.iter().filter_map(|outcome| outcome.as_ref().err());
+            match errors.find(|error| error.is_pause()) {
+                Some(error) => Err(RpcFault::Node(error.clone())),
+                None => Ok(outcomes),
+            }
+        };
+        self.watched(asked).await
     }
 
     async fn ask_batch(&self, requests: &[Request]) -> Result<Outcomes, RpcFault> {
