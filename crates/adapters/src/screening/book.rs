@@ -457,11 +457,17 @@ async fn read_and_keep(
         return Err(RefreshError::Shrunk { list: list.name, before, now });
     }
     if source.is_remote() {
-        let stored = stored_instead(source, settings, &list, before).await;
-        let known = before
-            .and_then(|before| before.list.published)
-            .max(stored.and_then(|stored| stored.published));
-        if let (Some(now), Some(before)) = (list.published, known)
+        let stored = stored_instead(source, settings, &list, before, now).await;
+        let of_stored = stored.and_then(|stored| stored.published);
+        // The same list may come from a server with another date of the file.
+        let is_other = |before: &&Loaded| {
+            before.list.sha256 != list.sha256 && now - before.read_at <= KEPT_FOR
+        };
+        let of_before = before.filter(is_other).and_then(|before| before.list.published);
+        // A date that lies ahead is wrong, and must not keep out what is published until then.
+        let tomorrow = (now + Span::days(1)).date();
+        let known = [of_before, of_stored].into_iter().flatten().filter(|day| *day <= tomorrow);
+        if let (Some(now), Some(before)) = (list.published, known.max())
             && now < before
         {
             return Err(RefreshError::Older { list: list.name, before, now });
@@ -481,13 +487,14 @@ async fn read_and_keep(
     Ok(list)
 }
 
-/// The stored copy, if it is neither the list that was read nor the one in force: another node may
-/// have read a newer one.
+/// The stored copy, if it is neither the list that was read nor the one in force, and could be
+/// used itself: another node may have read a newer one.
 async fn stored_instead(
     source: &ListSource,
     settings: &ListSettings,
     list: &List,
     before: Option<&Loaded>,
+    now: Timestamp,
 ) -> Option<List> {
     let digest = match settings.kept.as_ref()?.digest(&source.key()).await {
         Ok(digest) => digest?,
@@ -504,7 +511,8 @@ async fn stored_instead(
     if known.into_iter().flatten().any(|sha256| hex(sha256) == digest) {
         return None;
     }
-    kept(source, settings).await.map(|(list, _)| list)
+    let (list, read_at) = kept(source, settings).await?;
+    (now - read_at <= KEPT_FOR).then_some(list)
 }
 
 async fn read_documents(

@@ -202,4 +202,34 @@ async fn an_older_list_is_not_taken() {
     }
     *day.lock().expect("lock") = "11/21/2026";
     assert!(second.refresh(&client(), NOW).await.is_complete());
+    for day_of_mistake in ["11/21/2062", "11/22/2026"] {
+        *day.lock().expect("lock") = day_of_mistake;
+        assert!(second.refresh(&client(), NOW).await.is_complete(), "{day_of_mistake}");
+    }
+    *day.lock().expect("lock") = "11/21/2026";
+    let much_later = NOW + Span::days(31);
+    let started = ListBook::load(sources(), kept(&copies), &client(), much_later).await;
+    assert!(!started.expect("a copy that is too old keeps nothing out").is_stale(much_later));
+}
+
+#[tokio::test]
+async fn the_same_list_from_a_server_with_an_older_file_is_taken() {
+    let day = Arc::new(Mutex::new("Wed, 18 Nov 2026 08:00:00 GMT"));
+    let shown = Arc::clone(&day);
+    let url = serve(move |_| {
+        let (list, day) =
+            ("uid,kind,name\n1,person,Zorblax Quibbleton\n", *shown.lock().expect("lock"));
+        format!(
+            "HTTP/1.1 200 OK\r\nlast-modified: {day}\r\ncontent-length: {}\r\n\r\n{list}",
+            list.len()
+        )
+    })
+    .await;
+    let source = at(format!("{url}/own.csv"));
+    let copies = Arc::new(Copies::default());
+    let book = ListBook::load(vec![source], kept(&copies), &client(), NOW).await.expect("loads");
+    *day.lock().expect("lock") = "Mon, 16 Nov 2026 08:00:00 GMT";
+    let now = NOW + Span::hours(1);
+    assert!(book.refresh(&client(), now).await.is_complete());
+    assert_eq!(book.oldest_load(), Some(now));
 }

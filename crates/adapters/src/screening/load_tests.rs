@@ -197,10 +197,10 @@ fn the_eus_list_is_read_as_xml_and_as_csv() {
 
 #[test]
 fn opensanctions_is_read_as_simple_csv_and_as_json_lines() {
-    let csv = "\"id\",\"schema\",\"name\",\"aliases\",\"birth_date\",\"countries\",\"last_change\"\n\
+    let csv = "\"id\",\"schema\",\"name\",\"aliases\",\"birth_date\",\"countries\",\"last_seen\"\n\
         \"Q1\",\"Person\",\"Zorblax Quibbleton\",\"Zorblaks Kwibbleton;\"\"A; B\"\"\",\"1970-01-12;1971\",\"ir;pk\",\"2026-11-20T00:00:00\"\n\
         \"Q2\",\"Vessel\",\"Neverfloats\",\"\",\"\",\"\",\"2026-11-19T00:00:00\"\n";
-    let json = "{\"id\":\"Q1\",\"caption\":\"Zorblax Quibbleton\",\"schema\":\"Person\",\"target\":true,\"last_change\":\"2026-11-20T00:00:00\",\
+    let json = "{\"id\":\"Q1\",\"caption\":\"Zorblax Quibbleton\",\"schema\":\"Person\",\"target\":true,\"last_seen\":\"2026-11-20T00:00:00\",\
         \"properties\":{\"name\":[\"Zorblax Quibbleton\"],\"alias\":[\"Zorblaks Kwibbleton\",\"A; B\"],\"birthDate\":[\"1970-01-12\",\"1971\"],\
         \"nationality\":[\"ir\"],\"country\":[\"pk\"]}}\n\
         {\"id\":\"a\",\"schema\":\"Address\",\"properties\":{}}\n\

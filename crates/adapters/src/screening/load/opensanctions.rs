@@ -9,6 +9,10 @@ use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 /// The columns required for matching.
 pub(super) const COLUMNS: [&str; 4] = ["id", "schema", "name", "aliases"];
 
+/// When a target was last seen in its sources. The latest of a list is its edition's date; the
+/// latest change would go back when the target that changed last is delisted.
+const EDITION: &str = "last_seen";
+
 pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
     let mut part = Part::new("OPENSANCTIONS");
     let mut heading: Option<Heading> = None;
@@ -27,7 +31,7 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
         limited(&part.entries, line)?;
         let field = |column: &str| heading.field(&row, column);
         let Some(kind) = kind(field("schema")) else { continue };
-        let seen = field("last_change").get(..10).and_then(dates::day);
+        let seen = field(EDITION).get(..10).and_then(dates::day);
         part.published = part.published.max(seen);
         if field("id").is_empty() || field("name").is_empty() {
             part.unreadable.push(Fault::new(line, "a target without id or name"));
@@ -65,8 +69,7 @@ pub(super) fn read_json_lines(text: &str) -> Result<Part, Fault> {
             }
             continue;
         };
-        let seen =
-            entity["last_change"].as_str().and_then(|text| text.get(..10)).and_then(dates::day);
+        let seen = entity[EDITION].as_str().and_then(|text| text.get(..10)).and_then(dates::day);
         part.published = part.published.max(seen);
         if entity["target"] != Value::Bool(false) {
             part.take(self::entity(&entity, kind, line));
