@@ -124,7 +124,7 @@ pub struct HeldRole {
 }
 
 impl HeldRole {
-    fn step(&self) -> Step {
+    pub(crate) fn step(&self) -> Step {
         Step::one(
             &HOLDS_ROLE,
             vec![self.name.as_str().into(), self.owner.as_str().into(), self.fence.into()],

@@ -2,6 +2,7 @@
 
 use domain::rail::RailId;
 
+use crate::chain_view::HeldRole;
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::sql::Stmt;
@@ -52,6 +53,20 @@ impl Store {
             self.driver().set_clock_offset(micros);
         }
         Ok(())
+    }
+
+    /// Sets a named value as the holder of a role.
+    ///
+    /// # Errors
+    /// `Conflict` if another node holds the role.
+    pub async fn set_meta_as(
+        &self,
+        role: &HeldRole,
+        name: &str,
+        value: &str,
+    ) -> Result<(), StoreError> {
+        let steps = vec![role.step(), Step::any(&SET, vec![name.into(), value.into()])];
+        self.write(steps).await.map(drop)
     }
 
     /// Replaces a named value with the result of `next`; after a concurrent change, `next` is

@@ -54,6 +54,7 @@ fn a_watcher_that_lost_its_role_takes_no_deposit_out_of_its_block() {
         );
         assert_eq!(world.deposit_now(deposit.id).await, deposit);
         assert_eq!(tip().await.hash, BlockHash([1; 32]));
+        assert_eq!(world.store.meta("chain.rewinding").await, Ok(None), "nothing to finish");
         // It holds the role again, and the branch is still the other one.
         world.later(Span::mins(2)).await;
         let lost = world.deposit_now(deposit.id).await;

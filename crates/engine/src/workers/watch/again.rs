@@ -82,7 +82,7 @@ impl Watch<'_> {
     }
 
     async fn read_again_to(&mut self, number: u64) -> Result<(), Trouble> {
-        self.workers.store.set_meta(READ_AGAIN, &number.to_string()).await?;
+        self.workers.store.set_meta_as(&self.role, READ_AGAIN, &number.to_string()).await?;
         self.memory.read_again = Some(number);
         Ok(())
     }

@@ -20,7 +20,11 @@ impl Watch<'_> {
     /// only if they are ingested again.
     pub(super) async fn finish_rewind(&mut self, newest: u64) -> Result<(), Trouble> {
         let kept = self.workers.store.meta(REWINDING).await?.and_then(|text| text.parse().ok());
-        if let Some(kept) = kept {
+        let headers = usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX);
+        let headers = self.workers.store.chain_headers(headers).await?;
+        // An earlier version that ran in between has ingested further without finishing it.
+        let is_over = |kept: &u64| headers.last().is_some_and(|oldest| kept + 1 < oldest.number);
+        if let Some(kept) = kept.filter(|kept| !is_over(kept)) {
             tracing::warn!(ancestor = kept, "unfinished chain reorganization resumed");
             self.undo_above(kept, newest).await?;
         }
@@ -49,7 +53,7 @@ impl Watch<'_> {
         let depth = tip.saturating_sub(kept);
         tracing::warn!(depth, ancestor = kept, "chain reorganization detected");
         metrics::counter!("corridor_chain_reorgs_total").increment(1);
-        self.workers.store.set_meta(REWINDING, &kept.to_string()).await?;
+        self.workers.store.set_meta_as(&self.role, REWINDING, &kept.to_string()).await?;
         self.undo_above(kept, newest).await?;
         if ancestor.is_none() {
             let what =
@@ -71,7 +75,7 @@ impl Watch<'_> {
         self.ask_issuers_again(kept).await?;
         self.workers.store.rewind_chain(&self.role, kept).await?;
         self.read_again_from(kept).await?;
-        self.workers.store.set_meta(REWINDING, "").await?;
+        self.workers.store.set_meta_as(&self.role, REWINDING, "").await?;
         self.memory.checked = None;
         Ok(())
     }

@@ -73,7 +73,7 @@ impl Watch<'_> {
 
     async fn keep_named(&self, named: &[Named]) -> Result<(), Trouble> {
         let lines: Vec<String> = named.iter().map(Named::to_text).collect();
-        Ok(self.workers.store.set_meta(NAMED, &lines.join("\n")).await?)
+        Ok(self.workers.store.set_meta_as(&self.role, NAMED, &lines.join("\n")).await?)
     }
 
     /// Handles the removal of blocks above this height. The contracts' current answers replace
