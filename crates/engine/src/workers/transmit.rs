@@ -415,6 +415,8 @@ fn is_time_to_repeat(case: &Case, last: &TxAttempt, now: Timestamp) -> bool {
     let intervals = |at: Timestamp| (at - since).0.div_euclid(BROADCAST_AGAIN.0);
     // However rarely it is looked at: an interval has passed since the look before.
     let before = case.job.run_at - LOOK_EVERY;
+    // The other times are the database's, to which this node's clock may be behind.
+    let now = now.max(case.job.run_at);
     intervals(now) < 1 || intervals(now) > intervals(before)
 }
 
