@@ -11,7 +11,7 @@ use crate::decimal::Decimal;
 use crate::ids::{AttemptId, ExchangeId, IntentId, TenantId, TransferId, WalletId};
 use crate::money::Money;
 use crate::rail::{Finding, RailStatus};
-use crate::screening::Screened;
+use crate::screening::{Screened, Verdict};
 use crate::time::Timestamp;
 
 mod booking;
@@ -262,9 +262,21 @@ impl ExchangeOrder {
         self.doubt().or(attempt.map(|attempt| Doubt { attempt, since: self.state_at }))
     }
 
+    /// The outcome of its payout is known, or no longer awaited.
+    const fn clear_doubt(&mut self) {
+        self.unclear_since = None;
+        self.unclear_beyond_window = false;
+    }
+
     /// Whether it waits for a reviewer to release or to reject it.
     pub fn is_withheld(&self) -> bool {
         self.state == ExchangeState::Pending && self.fate == Fate::Withheld
+    }
+
+    /// Whether a reviewer may release it while it is withheld: not after an exact match, nor if
+    /// the match is unknown because an earlier version withheld it.
+    pub fn is_releasable(&self) -> bool {
+        self.screened.as_ref().is_some_and(|screened| screened.verdict() != Verdict::Hit)
     }
 }
 

@@ -217,15 +217,17 @@ async fn the_same_list_from_a_server_with_an_older_file_is_taken() {
     let day = Arc::new(Mutex::new("Wed, 18 Nov 2026 08:00:00 GMT"));
     let shown = Arc::clone(&day);
     let url = serve(move |_| {
-        let (list, day) =
-            ("uid,kind,name\n1,person,Zorblax Quibbleton\n", *shown.lock().expect("lock"));
+        let (list, day) = (
+            "99001,\"QUIBBLETON, Zorblax\",\"individual\",\"SDGT\",-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- ,-0- \n",
+            *shown.lock().expect("lock"),
+        );
         format!(
             "HTTP/1.1 200 OK\r\nlast-modified: {day}\r\ncontent-length: {}\r\n\r\n{list}",
             list.len()
         )
     })
     .await;
-    let source = at(format!("{url}/own.csv"));
+    let source = at(format!("{url}/SDN.CSV"));
     let copies = Arc::new(Copies::default());
     let book = ListBook::load(vec![source], kept(&copies), &client(), NOW).await.expect("loads");
     *day.lock().expect("lock") = "Mon, 16 Nov 2026 08:00:00 GMT";

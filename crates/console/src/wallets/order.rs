@@ -98,7 +98,7 @@ fn facts(visit: &Visit, order: &ExchangeOrder) -> Result<Vec<(&'static str, Cell
     Ok(facts)
 }
 
-/// The match for which screening withheld the order.
+/// The match for which screening withheld the order. An earlier version kept none.
 fn screening(order: &ExchangeOrder) -> Section {
     let Some(screened) = &order.screened else { return Section::default() };
     let undecided = order.is_withheld().then_some(order.times_out_at);
@@ -150,7 +150,10 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Section {
     let to = |deed: &str| visit.href(&format!("/orders/{}/{deed}", order.id));
     let mut forms = Vec::new();
     if order.is_withheld() && may("decide") {
-        forms.push(outcome::verdict_form(to("decide"), "approve: the order continues"));
+        forms.push(outcome::verdict_form(
+            to("decide"),
+            order.is_releasable().then_some("approve: the order continues"),
+        ));
     }
     let open = order.open_to(&RailStatus::Returned.into());
     let is_paying = order.state == ExchangeState::Paying && order.attempt.is_some();

@@ -93,9 +93,11 @@ pub(super) fn finding(visit: &Visit, amount: Money) -> Result<Finding, Stop> {
     Ok(Finding { status, never_accepted, reference, charges })
 }
 
-/// The form that releases or rejects what screening holds.
-pub(super) fn verdict_form(action: String, approve: &str) -> FormView {
-    let verdicts = [("approve", approve), ("reject", "reject it")];
+/// The form that releases or rejects what screening holds. Without `approve` it can only be
+/// rejected.
+pub(super) fn verdict_form(action: String, approve: Option<&str>) -> FormView {
+    let approve = approve.map(|approve| ("approve", approve));
+    let verdicts: Vec<_> = approve.into_iter().chain([("reject", "reject it")]).collect();
     let form = FormView::new("decide", "Approve or reject", action, "Decide");
     let form = form.says("The decision takes effect at once.");
     form.field(Field::choice("verdict", "Decision", &verdicts)).why().danger()

@@ -77,6 +77,10 @@ pub enum OrderRefusal {
     /// it ended.
     #[error("no decision about the order is pending")]
     NotWithheld,
+    /// The account holder's name matched a list entry exactly when it was screened: as for
+    /// payments and deposits, no reviewer releases it (`decisions.md`, "Screening").
+    #[error("the account holder is on a sanctions list: the order can only be rejected")]
+    Listed,
     /// The wallet's balance is too low.
     #[error("insufficient balance: {available} available, {requested} requested")]
     InsufficientBalance {

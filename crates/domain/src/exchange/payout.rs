@@ -68,6 +68,7 @@ impl OrderCase {
         let mut effects = WalletEffects::default();
         if let Some(state) = self.next(trigger) {
             self.order.failure = Some(why);
+            self.order.clear_doubt();
             self.enter(state, &mut effects, cx);
             self.want_coins_back(&mut effects, cx);
         }
@@ -95,8 +96,7 @@ impl OrderCase {
         let mut effects = WalletEffects::default();
         self.order.attempt = Some(attempt.id);
         // The unknown outcome belonged to the previous attempt.
-        self.order.unclear_since = None;
-        self.order.unclear_beyond_window = false;
+        self.order.clear_doubt();
         self.enter(state, &mut effects, cx);
         Ok((attempt, effects))
     }
@@ -150,8 +150,7 @@ impl OrderCase {
             return;
         }
         if matches!(report.status, RailStatus::Accepted | RailStatus::Settled) {
-            self.order.unclear_since = None;
-            self.order.unclear_beyond_window = false;
+            self.order.clear_doubt();
         }
         if attempt.bank_reference.is_none() && report.bank_reference.is_some() {
             attempt.bank_reference.clone_from(&report.bank_reference);
@@ -169,8 +168,7 @@ impl OrderCase {
         let mut effects = WalletEffects::default();
         match trigger {
             Trigger::Accepted => {
-                self.order.unclear_since = None;
-                self.order.unclear_beyond_window = false;
+                self.order.clear_doubt();
                 self.order.version += 1;
                 self.ask_later(0, &mut effects, cx);
             }
@@ -203,8 +201,7 @@ impl OrderCase {
             attempt.bank_reference.clone().unwrap_or_else(|| attempt.id.instruction_id());
         self.order.settlement_reference = Some(reference.clone());
         self.order.settled_at = Some(cx.now);
-        self.order.unclear_since = None;
-        self.order.unclear_beyond_window = false;
+        self.order.clear_doubt();
         self.enter(state, effects, cx);
         self.order.events += 1;
         let order = &self.order;

@@ -16,8 +16,8 @@ impl OrderCase {
     /// fails for a neutral reason and its tokens are free again.
     ///
     /// # Errors
-    /// [`OrderRefusal::NotWithheld`]; to an approval also [`OrderRefusal::Frozen`] and
-    /// [`OrderRefusal::NoToken`].
+    /// [`OrderRefusal::NotWithheld`]; to an approval also [`OrderRefusal::Listed`],
+    /// [`OrderRefusal::Frozen`] and [`OrderRefusal::NoToken`].
     pub fn review(
         &mut self,
         approve: bool,
@@ -35,6 +35,9 @@ impl OrderCase {
             };
             self.end_unpaid(state, OrderFailure::PayoutFailed, &mut effects, cx);
             return Ok(effects);
+        }
+        if !self.order.is_releasable() {
+            return Err(OrderRefusal::Listed);
         }
         if self.wallet.state.is_frozen() {
             return Err(OrderRefusal::Frozen(self.wallet.state));

@@ -896,6 +896,10 @@ fn only_a_withheld_order_within_its_time_is_reviewed() {
             assert_eq!(world.case, before, "nothing changes");
         }
     }
+    let mut listed = World::with(NewOrder { screened: screened(95), ..new_order() });
+    assert_eq!(listed.reviews(true), Err(OrderRefusal::Listed));
+    assert!(listed.case.order.is_withheld());
+    listed.reviews(false).expect("a rejection moves nothing");
     let mut frozen = withheld();
     block_wallet(&mut frozen.case.wallet);
     assert_eq!(frozen.reviews(true), Err(OrderRefusal::Frozen(WalletState::Blocked)));

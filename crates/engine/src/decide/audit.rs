@@ -6,6 +6,7 @@ use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::ledger::AccountCode;
+use domain::rail::{Finding, RailStatus};
 use domain::screening::Screened;
 use store::working_set::WorkingSet;
 
@@ -137,9 +138,9 @@ fn added(facts: Facts, action: &Action) -> Facts {
                 facts.text("authority", &order.authority).text("reference", &order.reference);
             facts.text("effective_date", order.effective_date)
         }
-        Action::Payment(_, PaymentAction::Resolve { evidence, .. })
-        | Action::Exchange(_, ExchangeAction::Resolve { evidence, .. }) => {
-            facts.text("evidence", evidence)
+        Action::Payment(_, PaymentAction::Resolve { evidence, finding, .. })
+        | Action::Exchange(_, ExchangeAction::Resolve { evidence, finding, .. }) => {
+            established(facts.text("evidence", evidence), finding)
         }
         Action::MakeUpFor { versions, .. } => {
             let numbers: Vec<String> = versions.iter().map(i64::to_string).collect();
@@ -153,6 +154,14 @@ fn added(facts: Facts, action: &Action) -> Facts {
         }
         _ => facts,
     }
+}
+
+/// What two users established, beyond the state that follows from it.
+fn established(facts: Facts, finding: &Finding) -> Facts {
+    let charges = (finding.charges != 0).then(|| finding.charges.to_string());
+    let facts =
+        if finding.status == RailStatus::Returned { facts.flag("returned", true) } else { facts };
+    facts.opt_text("bank_reference", finding.reference.clone()).opt_text("charges_minor", charges)
 }
 
 /// The screening result of an address, with the lists used.

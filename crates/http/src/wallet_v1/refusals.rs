@@ -210,6 +210,7 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
         OrderRefusal::NotWithheld => {
             WalletProblem::conflict("No decision about the order is pending")
         }
+        OrderRefusal::Listed => WalletProblem::conflict("The order can only be rejected"),
         OrderRefusal::Conflict(state) => {
             let status = state.status().name();
             let why = state.why_not_cancelled().map(|why| format!(": {why}")).unwrap_or_default();

@@ -67,11 +67,12 @@ enum DeedRow {
         attempt: Uuid,
         since: i64,
         became: String,
-        #[serde(default)]
+        // Left out where they say nothing: nodes of 0.1.0 read no order's proposal that has them.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         never_accepted: bool,
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         reference: Option<String>,
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "is_zero")]
         charges: i64,
     },
     SetPricing {
@@ -110,6 +111,11 @@ const BECAME: [(RailStatus, &str); 6] = [
     (RailStatus::Cancelled, "cancelled"),
     (RailStatus::Returned, "returned"),
 ];
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_zero(charges: &i64) -> bool {
+    *charges == 0
+}
 
 fn became_name(status: &RailStatus) -> Result<String, StoreError> {
     let known = BECAME.iter().find(|(known, _)| known == status);

@@ -164,7 +164,7 @@ impl NodeError {
     }
 
     /// Whether the node asks for a pause. The code decides first; a known text is a shortcut.
-    fn is_pause(&self) -> bool {
+    pub(super) fn is_pause(&self) -> bool {
         self.code == TOO_MANY_REQUESTS || self.says(&PAUSE) && !self.is_too_much()
     }
 

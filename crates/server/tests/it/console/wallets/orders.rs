@@ -108,9 +108,8 @@ async fn what_came_back_is_given_back_once(on: On) {
 }
 
 /// An order to an account whose holder is on the sample list.
-async fn to_listed(bank: &WalletBank, wallet: &str) -> Json {
-    let account =
-        json!({"iban": "PK36SCBL0000001123456702", "account_holder_name": "Zorblax Quibbleton"});
+async fn to_holder(bank: &WalletBank, wallet: &str, holder: &str) -> Json {
+    let account = json!({"iban": "PK36SCBL0000001123456702", "account_holder_name": holder});
     let body = json!({"order_type": "EXCHANGE", "wallet_id": wallet, "amount": "10.00", "from_currency": "USDC",
         "to_currency": "PKR", "bank_account": account});
     bank.post("/v1/sdk/orders", body.to_string()).send().await.ok()
@@ -119,7 +118,8 @@ async fn to_listed(bank: &WalletBank, wallet: &str) -> Json {
 async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.funded("withheld").await;
-    let (released, rejected) = (to_listed(&bank, &wallet).await, to_listed(&bank, &wallet).await);
+    let released = to_holder(&bank, &wallet, "Zorblax Qibbletan").await;
+    let rejected = to_holder(&bank, &wallet, "Zorblax Quibbleton").await;
     let path = |order: &Json| format!("/orders/{}", order["order_id"].text());
     let (officer, clerk) = (
         Officer::of(&bank, &[Role::Compliance]).await,
@@ -143,6 +143,9 @@ async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
     bank.order_is(&released, ExchangeState::Pending).await;
     officer.post(&decide(&released), &approve).await.done();
     bank.order_is(&released, ExchangeState::Settled).await;
+    let page = officer.get(&path(&rejected)).await.page();
+    assert!(!page.contains("approve: the order continues"), "{page}");
+    officer.post(&decide(&rejected), &approve).await.refused(409);
     officer
         .post(&decide(&rejected), &[("verdict", "reject"), ("why", "the same person")])
         .await

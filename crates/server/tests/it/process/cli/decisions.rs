@@ -350,14 +350,14 @@ fn open_payouts_are_resolved_by_two_users_and_returned_ones_recredited() {
 #[test]
 fn a_withheld_order_is_released_or_rejected() {
     let (installation, _sandbox) = sandbox();
-    let order = || {
-        let holder = ["--iban", "PK36SCBL0000001123456702", "--holder", "Zorblax Quibbleton"];
+    let order = |holder: &str| {
+        let holder = ["--iban", "PK36SCBL0000001123456702", "--holder", holder];
         text(
             &installation.json(&[&["orders", "create", "--amount", "10"], &holder[..]].concat())[0],
             "order_id",
         )
     };
-    let (released, rejected) = (order(), order());
+    let (released, rejected) = (order("Zorblax Qibbletan"), order("Zorblax Quibbleton"));
     let waiting = installation.json(&["review", "order", "list", "--tenant", "demobank"]);
     let listed: Vec<String> = waiting.iter().map(|order| text(order, "order_id")).collect();
     assert_eq!(listed, [released.clone(), rejected.clone()], "{waiting:?}");
@@ -371,6 +371,12 @@ fn a_withheld_order_is_released_or_rejected() {
             &["order", verdict, "--by", "ayesha", "--why", "passport seen, case 17", id],
         )
     };
+    let listed = decide("approve", &rejected);
+    assert_eq!(
+        (listed.code, listed.stderr.contains("can only be rejected")),
+        (1, true),
+        "{listed:?}"
+    );
     assert_eq!(printed(&decide("reject", &rejected))["status"], "FAILED");
     assert_eq!(
         printed(&decide("approve", &released))["status"],
