@@ -41,10 +41,14 @@ fn files(under: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             files(&path, found);
-        } else if path.extension().is_some_and(|it| it == "xml") {
+        } else if path.extension().is_some_and(|it| it == "xml") && !is_being_written(&path) {
             found.push(path);
         }
     }
+}
+
+fn is_being_written(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Every message in the exchange directories, by kind. A file being moved between folders may be
