@@ -236,11 +236,7 @@ async fn logs_up_to(node: &Endpoint, to: u64, filter: Value) -> Result<Vec<Log>,
         Request::new(BLOCK_BY_NUMBER, header_params(height(to))),
         Request::new(GET_LOGS, Value::Array(vec![filter])),
     ];
-    let mut answers = node.ask_all(&requests).await?.into_iter();
-    let mut next = || {
-        answers.next().ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()))
-    };
-    let (header, logs) = (next()?, next()?);
+    let [header, logs] = node.ask_each_of(&requests).await?;
     if read::<Option<Header>>(BLOCK_BY_NUMBER, header)?.is_none() {
         return Err(RpcFault::Malformed(format!("it does not have block {to}")));
     }

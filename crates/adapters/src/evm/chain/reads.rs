@@ -8,7 +8,7 @@ use super::EvmChain;
 use super::quorum::{disagreement, no_node};
 use crate::evm::abi;
 use crate::evm::hex::{self, Hex};
-use crate::evm::rpc::{Endpoint, Request, RpcFault, height, read};
+use crate::evm::rpc::{Endpoint, Outcome, Request, RpcFault, height, read};
 use crate::evm::wire::Header;
 
 pub(super) const BLOCK_BY_NUMBER: &str = "eth_getBlockByNumber";
@@ -238,17 +238,16 @@ impl EvmChain {
 async fn heads_of(node: &Endpoint) -> Result<Heads, RpcFault> {
     let tags = ["latest", "safe", "finalized"];
     let requests = tags.map(|tag| Request::new(BLOCK_BY_NUMBER, header_params(json!(tag))));
-    let mut answers = node.ask_all(&requests).await?.into_iter();
-    let mut next = || answers.next().ok_or_else(|| malformed("a request without an answer"));
-    let latest = read::<Header>(BLOCK_BY_NUMBER, next()?)?.block();
+    let [latest, safe, finalized] = node.ask_each_of(&requests).await?;
+    let latest = read::<Header>(BLOCK_BY_NUMBER, latest)?.block();
     // A node that does not support the tag, or has no finalized block yet, returns an error or
     // null.
-    let mut height_of = || match next()? {
+    let height_of = |outcome: Outcome| match outcome {
         Ok(answer) => Ok(read::<Option<Header>>(BLOCK_BY_NUMBER, Ok(answer))?
             .map(|header| header.block().number)),
         Err(_) => Ok(None),
     };
-    let (safe, finalized) = (height_of()?, height_of()?);
+    let (safe, finalized) = (height_of(safe)?, height_of(finalized)?);
     let newest = latest.number;
     if safe.is_some_and(|safe| safe > newest)
         || finalized.is_some_and(|last| last > safe.unwrap_or(newest))
@@ -330,9 +329,7 @@ async fn balance_after(
         balance_request(token, account, at.clone()),
         Request::new(BLOCK_BY_NUMBER, header_params(at)),
     ];
-    let mut answers = node.ask_all(&requests).await?.into_iter();
-    let mut next = || answers.next().ok_or_else(|| malformed("a request without an answer"));
-    let (balance, header) = (next()?, next()?);
+    let [balance, header] = node.ask_each_of(&requests).await?;
     let header: Option<Header> = read(BLOCK_BY_NUMBER, header)?;
     if header.is_none_or(|header| header.block().hash != after.hash) {
         return Ok(None);

@@ -105,13 +105,7 @@ impl EvmChain {
             Request::new(RECEIPT, json!([tx.to_string()])),
             Request::new(BLOCK_BY_NUMBER, header_params(height(number))),
         ];
-        let mut answers = node.ask_all(&requests).await?.into_iter();
-        let mut next = || {
-            answers
-                .next()
-                .ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()))
-        };
-        let (receipt, header) = (next()?, next()?);
+        let [receipt, header] = node.ask_each_of(&requests).await?;
         let header: Option<Header> = read(BLOCK_BY_NUMBER, header)?;
         let Some(header) = header else { return Ok(Seen::NotYet) };
         if header.block().hash != block {

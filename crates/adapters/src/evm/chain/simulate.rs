@@ -63,13 +63,7 @@ impl EvmChain {
         requests: &[Request; 2],
         call: &Call,
     ) -> Result<Simulated, RpcFault> {
-        let mut answers = node.ask_all(requests).await?.into_iter();
-        let mut next = || {
-            answers
-                .next()
-                .ok_or_else(|| RpcFault::Malformed("a request without an answer".to_owned()))
-        };
-        let (answer, estimate) = (next()?, next()?);
+        let [answer, estimate] = node.ask_each_of(requests).await?;
         let (answer, estimate) = match (answer, estimate) {
             (Ok(answer), Ok(estimate)) => (answer, estimate),
             (Err(error), _) | (_, Err(error)) => return self.refused(error),

@@ -88,7 +88,9 @@ pub(super) struct Endpoint {
     takes_no_batches: AtomicBool,
 }
 
-type Outcomes = Vec<Result<Box<RawValue>, NodeError>>;
+/// A node's answer to one request of several.
+pub(super) type Outcome = Result<Box<RawValue>, NodeError>;
+type Outcomes = Vec<Outcome>;
 
 impl Endpoint {
     pub(super) fn new(
@@ -171,6 +173,15 @@ impl Endpoint {
             }
         };
         self.watched(asked).await
+    }
+
+    /// The same for a fixed number of requests.
+    pub(super) async fn ask_each_of<const N: usize>(
+        &self,
+        requests: &[Request; N],
+    ) -> Result<[Outcome; N], RpcFault> {
+        let missing = |_| RpcFault::Malformed("a request without an answer".to_owned());
+        self.ask_all(requests).await?.try_into().map_err(missing)
     }
 
     async fn ask_batch(&self, requests: &[Request]) -> Result<Outcomes, RpcFault> {
