@@ -11,7 +11,7 @@ use domain::ids::TenantId;
 use domain::ports::Chain;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
-use store::{HEADERS_KEPT, HeldRole, StoreError};
+use store::{HeldRole, StoreError};
 
 use super::{Stop, Workers};
 use crate::command::Action;
@@ -388,11 +388,7 @@ impl Watch<'_> {
                 Standing::Here
             });
         }
-        let kept = self
-            .workers
-            .store
-            .chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX))
-            .await?;
+        let kept = self.kept_headers().await?;
         // Further back than headers are kept: a node with less history was set up from scratch.
         let Some(known) = kept.iter().find(|header| header.number <= newest) else {
             return Ok(Standing::Ahead);

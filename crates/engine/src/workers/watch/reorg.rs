@@ -1,6 +1,6 @@
 //! Reorganizations: return to the last block still in the chain and undo everything above it.
 
-use domain::chain::BlockAt;
+use domain::chain::{Block, BlockAt};
 use domain::chain_tx::Place;
 use domain::wallet_effects::AlertKind;
 use futures_util::future::join_all;
@@ -19,26 +19,27 @@ impl Watch<'_> {
     /// returned to the blocks above its ancestor since: what was undone there is found again
     /// only if they are ingested again.
     pub(super) async fn finish_rewind(&mut self, newest: u64) -> Result<(), Trouble> {
-        let kept = self.workers.store.meta(REWINDING).await?.and_then(|text| text.parse().ok());
-        let headers = usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX);
-        let headers = self.workers.store.chain_headers(headers).await?;
-        // An earlier version that ran in between has ingested further without finishing it.
-        let is_over = |kept: &u64| headers.last().is_some_and(|oldest| kept + 1 < oldest.number);
-        if let Some(kept) = kept.filter(|kept| !is_over(kept)) {
-            tracing::warn!(ancestor = kept, "unfinished chain reorganization resumed");
-            self.undo_above(kept, newest).await?;
+        let kept = self.workers.store.meta(REWINDING).await?;
+        if let Some(kept) = kept.and_then(|text| text.parse::<u64>().ok()) {
+            let headers = self.kept_headers().await?;
+            // An earlier version that ran in between has ingested further without finishing it.
+            if headers.last().is_none_or(|oldest| kept + 1 >= oldest.number) {
+                tracing::warn!(ancestor = kept, "unfinished chain reorganization resumed");
+                self.undo_above(kept, newest).await?;
+            }
         }
         self.memory.is_rewound = true;
         Ok(())
     }
 
+    pub(super) async fn kept_headers(&self) -> Result<Vec<Block>, Trouble> {
+        let all = usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX);
+        Ok(self.workers.store.chain_headers(all).await?)
+    }
+
     /// Walks back to the common ancestor and undoes everything above it.
     pub(super) async fn rewind(&mut self, newest: u64) -> Result<(), Trouble> {
-        let headers = self
-            .workers
-            .store
-            .chain_headers(usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX))
-            .await?;
+        let headers = self.kept_headers().await?;
         let mut ancestor = None;
         for header in &headers {
             let there = self.chain.block(BlockAt::Number(header.number)).await?;
