@@ -272,13 +272,16 @@ impl Ends<'_> {
             }
         }
         for deposit in &self.deposits {
-            let with =
-                self.riders.get(&deposit.id).map_or(0, |other| self.effective(*other, "release"));
+            let ridden = self.riders.get(&deposit.id);
+            let with = ridden.map_or(0, |other| self.effective(*other, "release"));
             let released = self.effective(deposit.id, "release") + with;
             let completed = deposit.state == "completed" && deposit.request.is_some();
-            if released != usize::from(completed) && !self.alerts.contains(&deposit.id) {
+            let mut about = [Some(&deposit.id), ridden].into_iter().flatten();
+            let flagged = about.any(|id| self.alerts.contains(id));
+            if released != usize::from(completed) && !flagged {
                 let (id, state) = (self.public(deposit.id), &deposit.state);
-                let wished = self.intents.iter().filter(|intent| intent.3 == deposit.id);
+                let about = ridden.unwrap_or(&deposit.id);
+                let wished = self.intents.iter().filter(|intent| intent.3 == *about);
                 let wished: Vec<String> =
                     wished.map(|(.., kind, _, state)| format!("{kind} {state}")).collect();
                 let wished = wished.join(", ");
