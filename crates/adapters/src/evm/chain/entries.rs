@@ -48,19 +48,19 @@ impl EvmChain {
             })
         });
         let mut compared = false;
-        for (node, said) in others.await {
-            match said {
-                Ok(Some(other)) if other != logs => {
+        // A node that fails or lacks the block is skipped: the block is read again once it is deep
+        // enough.
+        for (node, other) in others.await.answers {
+            match other {
+                Some(other) if other != logs => {
                     return Err(disagreement(
                         format!("the logs of block {}", block.number),
                         answered,
                         node,
                     ));
                 }
-                Ok(Some(_)) => compared = true,
-                // A node that fails or lacks the block is skipped: the block is read again once it
-                // is deep enough.
-                Ok(None) | Err(_) => {}
+                Some(_) => compared = true,
+                None => {}
             }
         }
         if !compared && self.is_suspicious(bloom, &logs) {
@@ -196,24 +196,15 @@ impl EvmChain {
         let (from_block, to_block) = (height(from), height(to));
         let filter = json!({"fromBlock": from_block, "toBlock": to_block, "address": tokens, "topics": topics});
         let said = self.every(|node| Box::pin(logs_up_to(node, to, filter.clone()))).await;
-        let (mut blocks, mut answered, mut failed) = (BTreeSet::new(), false, None);
-        for (node, logs) in said {
-            match logs {
-                Ok(logs) => {
-                    answered = true;
-                    blocks.extend(
-                        logs.iter()
-                            .map(|log| log.block_number.0)
-                            .filter(|number| (from..=to).contains(number)),
-                    );
-                }
-                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+        match said.any() {
+            Ok(all) => {
+                let blocks = all.iter().flatten().map(|log| log.block_number.0);
+                let blocks: BTreeSet<u64> =
+                    blocks.filter(|number| (from..=to).contains(number)).collect();
+                Ok(blocks.into_iter().collect())
             }
-        }
-        match failed {
-            Some(_) if !answered && from < to => Err(ChainFault::TooMuch),
-            Some(fault) if !answered => Err(fault),
-            _ => Ok(blocks.into_iter().collect()),
+            Err(_) if from < to => Err(ChainFault::TooMuch),
+            Err(fault) => Err(fault),
         }
     }
 }

@@ -20,20 +20,12 @@ const TIP_MIN: u128 = 100_000_000;
 impl EvmChain {
     /// The lowest fees that any node reports: if they are too low, a replacement pays more.
     pub(super) async fn read_fees(&self) -> Result<Fees, ChainFault> {
-        let said = self.every(|node| Box::pin(fees_of(node))).await;
-        let (mut cheapest, mut failed) = (None::<Fees>, None);
-        for (node, fees) in said {
-            match fees {
-                Ok(fees) => {
-                    cheapest = Some(cheapest.map_or(fees, |known| Fees {
-                        max_fee: known.max_fee.min(fees.max_fee),
-                        max_priority_fee: known.max_priority_fee.min(fees.max_priority_fee),
-                    }));
-                }
-                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
-            }
-        }
-        cheapest.ok_or_else(|| failed.unwrap_or_else(no_node))
+        let all = self.every(|node| Box::pin(fees_of(node))).await.any()?;
+        let lowest = all.into_iter().reduce(|one, other| Fees {
+            max_fee: one.max_fee.min(other.max_fee),
+            max_priority_fee: one.max_priority_fee.min(other.max_priority_fee),
+        });
+        lowest.ok_or_else(no_node)
     }
 }
 

@@ -14,8 +14,36 @@ use crate::evm::rpc::{Endpoint, RpcFault};
 /// Quorum size where that many nodes are configured.
 const QUORUM: usize = 2;
 
-/// Each node's answer, in configuration order.
-pub(super) type Said<'a, T> = Vec<(&'a Endpoint, Result<T, RpcFault>)>;
+/// What all nodes were asked.
+pub(super) struct Said<'a, T> {
+    /// The nodes that answered, in configuration order.
+    pub answers: Vec<(&'a Endpoint, T)>,
+    /// The first fault of those that did not.
+    pub fault: Option<ChainFault>,
+}
+
+impl<'a, T> Said<'a, T> {
+    fn of(all: impl IntoIterator<Item = (&'a Endpoint, Result<T, RpcFault>)>) -> Said<'a, T> {
+        let mut said = Said { answers: Vec::new(), fault: None };
+        for (node, answer) in all {
+            match answer {
+                Ok(answer) => said.answers.push((node, answer)),
+                Err(fault) => _ = said.fault.get_or_insert_with(|| fault.at(node.name())),
+            }
+        }
+        said
+    }
+
+    /// The answers, without their nodes; the fault if there are none.
+    pub(super) fn any(self) -> Result<Vec<T>, ChainFault> {
+        match self.fault {
+            _ if !self.answers.is_empty() => {
+                Ok(self.answers.into_iter().map(|(_, answer)| answer).collect())
+            }
+            fault => Err(fault.unwrap_or_else(no_node)),
+        }
+    }
+}
 
 impl EvmChain {
     /// The number of nodes that must agree.
@@ -68,6 +96,14 @@ impl EvmChain {
         &'a self,
         ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
     ) -> Said<'a, T> {
+        Said::of(self.each(ask).await)
+    }
+
+    /// Each node's answer or fault, in configuration order.
+    async fn each<'a, T>(
+        &'a self,
+        ask: impl Fn(&'a Endpoint) -> Answer<'a, Result<T, RpcFault>>,
+    ) -> Vec<(&'a Endpoint, Result<T, RpcFault>)> {
         join_all(self.nodes.iter().map(|node| {
             let asked = ask(node);
             async move { (node, asked.await) }
@@ -87,17 +123,9 @@ impl EvmChain {
     /// The same for answers already collected.
     pub(super) fn settle<T: PartialEq>(
         &self,
-        said: Said<'_, T>,
+        Said { mut answers, fault }: Said<'_, T>,
         what: impl Fn() -> String,
     ) -> Result<T, ChainFault> {
-        let mut answers = Vec::with_capacity(said.len());
-        let mut failed = None;
-        for (node, answer) in said {
-            match answer {
-                Ok(answer) => answers.push((node, answer)),
-                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
-            }
-        }
         if let [(first, one), rest @ ..] = &answers[..]
             && let Some((second, _)) = rest.iter().find(|(_, other)| other != one)
         {
@@ -108,12 +136,12 @@ impl EvmChain {
         {
             return Ok(answer);
         }
-        Err(failed.unwrap_or_else(no_node))
+        Err(fault.unwrap_or_else(no_node))
     }
 
     /// Each node's health. A node that named its newest block recently is not asked again.
     pub(super) async fn look_at_nodes(&self) -> Vec<NodeReport> {
-        let said = self.every(|node| {
+        let said = self.each(|node| {
             Box::pin(async move {
                 match node.fresh_head() {
                     Some(number) => Ok(number),

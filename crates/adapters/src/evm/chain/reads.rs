@@ -5,7 +5,7 @@ use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, Heads, Nonce
 use serde_json::{Value, json};
 
 use super::EvmChain;
-use super::quorum::{disagreement, no_node};
+use super::quorum::{Said, disagreement, no_node};
 use crate::evm::abi;
 use crate::evm::hex::{self, Hex};
 use crate::evm::rpc::{Endpoint, Outcome, Request, RpcFault, height, read};
@@ -58,29 +58,16 @@ impl EvmChain {
     /// A node that does not report a finalized block counts as having none.
     pub(super) async fn read_heads(&self) -> Result<Heads, ChainFault> {
         let said = self.every(|node| Box::pin(heads_of(node))).await;
-        let (mut merged, mut answered, mut failed) = (None::<Heads>, 0, None);
-        for (node, heads) in said {
-            match heads {
-                Ok(heads) => {
-                    answered += 1;
-                    node.note_head(heads.latest.number);
-                    merged = Some(merged.map_or(heads, |known| Heads {
-                        latest: known.latest,
-                        safe: known.safe.zip(heads.safe).map(|(one, other)| one.min(other)),
-                        finalized:
-                            known.finalized.zip(heads.finalized).map(|(one, other)| one.min(other)),
-                    }));
-                }
-                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
-            }
-        }
-        let Some(heads) = merged else { return Err(failed.unwrap_or_else(no_node)) };
+        said.answers.iter().for_each(|(node, heads)| node.note_head(heads.latest.number));
+        let is_enough = said.answers.len() >= self.needed();
+        let cautious = said.any()?.into_iter().reduce(|known, heads| Heads {
+            latest: known.latest,
+            safe: known.safe.zip(heads.safe).map(|(one, other)| one.min(other)),
+            finalized: known.finalized.zip(heads.finalized).map(|(one, other)| one.min(other)),
+        });
+        let heads = cautious.ok_or_else(no_node)?;
         // A single node cannot prove finality when a second one has to confirm it.
-        Ok(if answered >= self.needed() {
-            heads
-        } else {
-            Heads { safe: None, finalized: None, ..heads }
-        })
+        Ok(if is_enough { heads } else { Heads { safe: None, finalized: None, ..heads } })
     }
 
     /// Whether other nodes have this hash at this height.
@@ -93,13 +80,12 @@ impl EvmChain {
             return Ok(true);
         }
         let said = self.every(|node| Box::pin(block(node, BlockAt::Number(number)))).await;
-        let (mut having, mut other, mut failed) = (Vec::new(), None, None);
-        for (node, block) in said {
+        let (mut having, mut other) = (Vec::new(), None);
+        for (node, block) in said.answers {
             match block {
-                Ok(Some(block)) if block.hash == hash => having.push(node),
-                Ok(Some(_)) => other = other.or(Some(node)),
-                Ok(None) => {}
-                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+                Some(block) if block.hash == hash => having.push(node),
+                Some(_) => other = other.or(Some(node)),
+                None => {}
             }
         }
         match (other, having.first()) {
@@ -109,7 +95,7 @@ impl EvmChain {
             (Some(_), None) => return Err(ChainFault::Disagreement(format!("block {number}"))),
             _ => {}
         }
-        match failed {
+        match said.fault {
             _ if having.len() >= self.needed() => Ok(true),
             Some(fault) => Err(fault),
             None => Ok(false),
@@ -119,16 +105,15 @@ impl EvmChain {
     /// Whether another block has replaced one that was already processed.
     pub(super) async fn is_replaced(&self, known: &Block) -> Result<bool, ChainFault> {
         let said = self.every(|node| Box::pin(block(node, BlockAt::Number(known.number)))).await;
-        let (mut here, mut gone, mut failed) = (None, None, None);
-        for (node, block) in said {
+        let (mut here, mut gone) = (None, None);
+        for (node, block) in said.answers {
             match block {
-                Ok(Some(block)) if block.hash == known.hash => here = here.or(Some(node)),
-                Ok(Some(_)) => gone = gone.or(Some(node)),
-                Ok(None) => {}
-                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+                Some(block) if block.hash == known.hash => here = here.or(Some(node)),
+                Some(_) => gone = gone.or(Some(node)),
+                None => {}
             }
         }
-        match (here, gone, failed) {
+        match (here, gone, said.fault) {
             (Some(here), Some(gone), _) => {
                 Err(disagreement(format!("block {}", known.number), here, gone))
             }
@@ -141,32 +126,13 @@ impl EvmChain {
     /// any node disagrees.
     pub(super) async fn read_deployed(&self, contract: Address) -> Result<bool, ChainFault> {
         let said = self.every(|node| Box::pin(is_deployed(node, contract))).await;
-        let (mut failed, mut all) = (None, None);
-        for (node, there) in said {
-            match there {
-                Ok(there) => all = Some(all.unwrap_or(true) && there),
-                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
-            }
-        }
-        all.ok_or_else(|| failed.unwrap_or_else(no_node))
+        Ok(said.any()?.into_iter().all(|there| there))
     }
 
     pub(super) async fn read_nonces(&self, account: Address) -> Result<NonceReports, ChainFault> {
-        let mut reports = NonceReports { answered: Vec::new(), silent: 0 };
-        let mut failed = None;
-        for (node, count) in self.every(|node| Box::pin(nonce(node, account))).await {
-            match count {
-                Ok(count) => reports.answered.push(count),
-                Err(fault) => {
-                    reports.silent += 1;
-                    failed.get_or_insert_with(|| fault.at(node.name()));
-                }
-            }
-        }
-        match failed {
-            Some(fault) if reports.answered.is_empty() => Err(fault),
-            _ => Ok(reports),
-        }
+        let answered = self.every(|node| Box::pin(nonce(node, account))).await.any()?;
+        let silent = self.nodes.len() - answered.len();
+        Ok(NonceReports { answered, silent })
     }
 
     pub(super) async fn read_blacklisted(
@@ -217,14 +183,9 @@ impl EvmChain {
         after: &Block,
     ) -> Result<Option<u64>, ChainFault> {
         let said = self.every(|node| Box::pin(balance_after(node, token, account, *after))).await;
-        let (mut known, mut late) = (Vec::new(), false);
-        for (node, balance) in said {
-            match balance {
-                Ok(Some(balance)) => known.push((node, Ok(balance))),
-                Ok(None) => late = true,
-                Err(fault) => known.push((node, Err(fault))),
-            }
-        }
+        let late = said.answers.iter().any(|(_, balance)| balance.is_none());
+        let known = said.answers.into_iter().filter_map(|(node, balance)| Some((node, balance?)));
+        let known = Said { answers: known.collect(), fault: said.fault };
         let what = || format!("what {account} holds of {token} after block {}", after.number);
         match self.settle(known, what) {
             Ok(balance) => Ok(Some(balance)),

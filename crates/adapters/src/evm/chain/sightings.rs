@@ -31,18 +31,12 @@ impl EvmChain {
         controllers: &[Address],
     ) -> Result<Option<Receipt>, ChainFault> {
         let said = self.every(|node| Box::pin(self.receipt_of(node, tx, controllers))).await;
-        let (mut answered, mut failed) = (0, None);
-        for (node, receipt) in said {
-            match receipt {
-                Ok(Some(receipt)) => return Ok(Some(receipt)),
-                Ok(None) => answered += 1,
-                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
-            }
-        }
-        match failed {
+        let answered = said.answers.len();
+        match said.answers.into_iter().find_map(|(_, receipt)| receipt) {
+            Some(receipt) => Ok(Some(receipt)),
             // A node that does not answer may have it.
-            Some(fault) if answered < self.needed() => Err(fault),
-            _ => Ok(None),
+            None if answered < self.needed() => said.fault.map_or(Ok(None), Err),
+            None => Ok(None),
         }
     }
 
@@ -77,20 +71,19 @@ impl EvmChain {
         let said = self
             .every(|node| Box::pin(self.look_for(node, (tx, number, block), controllers)))
             .await;
-        let (mut having, mut missing, mut failed) = (Vec::new(), Vec::new(), None);
-        for (node, seen) in said {
+        let (mut having, mut missing) = (Vec::new(), Vec::new());
+        for (node, seen) in said.answers {
             match seen {
-                Ok(Seen::There(receipt)) if is_it(&receipt) => having.push(node),
-                Ok(Seen::There(_) | Seen::Otherwise) => missing.push(node),
-                Ok(Seen::NotYet) => {}
-                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
+                Seen::There(receipt) if is_it(&receipt) => having.push(node),
+                Seen::There(_) | Seen::Otherwise => missing.push(node),
+                Seen::NotYet => {}
             }
         }
         match (&having[..], &missing[..]) {
             ([having, ..], [missing, ..]) => Err(disagreement(what(), having, missing)),
             (having, _) if having.len() >= self.needed() => Ok(Sighting::Confirmed),
             (_, missing) if missing.len() >= self.needed() => Ok(Sighting::Absent),
-            ([], []) => failed.map_or(Ok(Sighting::Open), Err),
+            ([], []) => said.fault.map_or(Ok(Sighting::Open), Err),
             _ => Ok(Sighting::Open),
         }
     }

@@ -37,21 +37,16 @@ impl EvmChain {
             return Ok(simulated);
         }
         let said = self.every(|node| Box::pin(self.simulated(node, &requests, call))).await;
-        let (mut same, mut failed) = (Vec::new(), None);
-        for (node, other) in said {
-            match other {
-                Ok(other) if is_same(&simulated, &other) => same.push(node),
-                Ok(_) => {
-                    let what = "whether a call would work".to_owned();
-                    return Err(match same.first() {
-                        Some(one) => disagreement(what, one, node),
-                        None => ChainFault::Disagreement(what),
-                    });
-                }
-                Err(fault) => _ = failed.get_or_insert_with(|| fault.at(node.name())),
-            }
+        let (same, other): (Vec<_>, Vec<_>) =
+            said.answers.iter().partition(|(_, answer)| is_same(&simulated, answer));
+        if let Some((other, _)) = other.first() {
+            let what = "whether a call would work".to_owned();
+            return Err(match same.first() {
+                Some((one, _)) => disagreement(what, one, other),
+                None => ChainFault::Disagreement(what),
+            });
         }
-        match failed {
+        match said.fault {
             Some(fault) if same.len() < self.needed() => Err(fault),
             _ => Ok(simulated),
         }
