@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::table::{Heading, rows};
+use super::table::nothing_above;
 use super::xml::{self, Element, Found};
-use super::{Fault, Part, dates, limited};
+use super::{Fault, Part, dates, limited, table};
 use crate::screening::entry::{BirthSpan, Kind, ListEntry};
 
 /// The columns required for matching.
@@ -63,29 +63,17 @@ fn entity(element: &Element) -> Result<ListEntry, Fault> {
 
 pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
     let mut part = Part::new("EU-FSF");
-    let mut heading: Option<Heading> = None;
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut entities: Vec<Facts> = Vec::new();
-    for read in rows(text, b';') {
-        let (row, line) = match read {
-            Ok(read) => read,
-            Err(fault) => {
-                part.unreadable.push(fault);
-                continue;
-            }
-        };
-        let Some(heading) = &heading else {
-            heading = Some(Heading::read(&row, &COLUMNS, line)?);
-            continue;
-        };
-        let field = |column: &str| heading.field(&row, column);
+    table::read(&mut part, (text, b';'), &COLUMNS, nothing_above, |part, row| {
+        let field = |column: &str| row.field(column);
         if part.published.is_none() {
             part.published = dates::day_first(field("fileGenerationDate")).map(|span| span.from);
         }
         let uid = field("Entity_LogicalId");
         let at = *places.entry(uid.to_owned()).or_insert(entities.len());
         if at == entities.len() {
-            entities.push(Facts { uid: uid.to_owned(), line, ..Facts::default() });
+            entities.push(Facts { uid: uid.to_owned(), line: row.line, ..Facts::default() });
         }
         let facts = &mut entities[at];
         facts.is_person |= ["Entity_SubjectType_ClassificationCode", "Entity_SubjectType"]
@@ -107,10 +95,8 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
             let [code, name] = columns;
             facts.countries.push((code, name));
         }
-    }
-    if heading.is_none() {
-        return Err(Fault::new(1, format!("the heading lacks {}", COLUMNS.join(", "))));
-    }
+        Ok(())
+    })?;
     for facts in entities {
         limited(&part.entries, facts.line)?;
         part.take(facts.entry());

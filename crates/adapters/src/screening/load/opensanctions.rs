@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::table::{Heading, rows, values};
-use super::{Fault, MAX_FIELD_BYTES, Part, dates, limited};
+use super::table::{nothing_above, values};
+use super::{Fault, MAX_FIELD_BYTES, Part, dates, limited, table};
 use crate::screening::entry::{Kind, ListEntry, ListedAddress};
 
 /// The columns required for matching.
@@ -15,27 +15,15 @@ const EDITION: &str = "last_seen";
 
 pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
     let mut part = Part::new("OPENSANCTIONS");
-    let mut heading: Option<Heading> = None;
-    for read in rows(text, b',') {
-        let (row, line) = match read {
-            Ok(read) => read,
-            Err(fault) => {
-                part.unreadable.push(fault);
-                continue;
-            }
-        };
-        let Some(heading) = &heading else {
-            heading = Some(Heading::read(&row, &COLUMNS, line)?);
-            continue;
-        };
-        limited(&part.entries, line)?;
-        let field = |column: &str| heading.field(&row, column);
-        let Some(kind) = kind(field("schema")) else { continue };
+    table::read(&mut part, (text, b','), &COLUMNS, nothing_above, |part, row| {
+        limited(&part.entries, row.line)?;
+        let field = |column: &str| row.field(column);
+        let Some(kind) = kind(field("schema")) else { return Ok(()) };
         let seen = field(EDITION).get(..10).and_then(dates::day);
         part.published = part.published.max(seen);
         if field("id").is_empty() || field("name").is_empty() {
-            part.unreadable.push(Fault::new(line, "a target without id or name"));
-            continue;
+            part.unreadable.push(Fault::new(row.line, "a target without id or name"));
+            return Ok(());
         }
         let mut entry = ListEntry::new(field("id"), kind, field("name"));
         values(field("aliases")).iter().for_each(|alias| entry.add_name(alias, false));
@@ -46,7 +34,8 @@ pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
             entry.add_country_code(&code);
         }
         part.entries.push(entry);
-    }
+        Ok(())
+    })?;
     Ok(part)
 }
 

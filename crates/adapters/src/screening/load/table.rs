@@ -2,33 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Fault, MAX_FIELD_BYTES};
-
-/// A header, by lower-case name.
-#[derive(Debug)]
-pub(super) struct Heading(HashMap<String, usize>);
-
-impl Heading {
-    /// Parses a row as the header; the error names missing columns.
-    pub(super) fn read(
-        row: &csv::StringRecord,
-        needed: &[&str],
-        line: u64,
-    ) -> Result<Heading, Fault> {
-        let heading = Heading(row.iter().enumerate().map(|(at, name)| (key(name), at)).collect());
-        let missing: Vec<&str> =
-            needed.iter().filter(|name| !heading.0.contains_key(&key(name))).copied().collect();
-        match &missing[..] {
-            [] => Ok(heading),
-            missing => Err(Fault::new(line, format!("the heading lacks {}", missing.join(", ")))),
-        }
-    }
-
-    /// The trimmed field of a column; empty if there is none.
-    pub(super) fn field<'a>(&self, row: &'a csv::StringRecord, column: &str) -> &'a str {
-        self.0.get(&key(column)).and_then(|at| row.get(*at)).unwrap_or("").trim()
-    }
-}
+use super::{Fault, MAX_FIELD_BYTES, Part};
 
 fn key(name: &str) -> String {
     name.trim().trim_start_matches('\u{feff}').to_lowercase()
@@ -53,6 +27,62 @@ pub(super) fn rows(text: &str, delimiter: u8) -> impl Iterator<Item = Read> {
         }
         Ok((row, line))
     })
+}
+
+/// A row below the heading.
+pub(super) struct Row<'a> {
+    /// Positions of the columns, by lower-case name.
+    heading: &'a HashMap<String, usize>,
+    fields: csv::StringRecord,
+    pub line: u64,
+}
+
+impl Row<'_> {
+    /// The trimmed field of a column; empty if there is none.
+    pub(super) fn field(&self, column: &str) -> &str {
+        self.heading.get(&key(column)).and_then(|at| self.fields.get(*at)).unwrap_or("").trim()
+    }
+}
+
+/// Reads a document into a part. Rows that `is_above` takes precede the heading, which has to name
+/// the `needed` columns; rows that are not CSV are unreadable ones of the part.
+pub(super) fn read(
+    part: &mut Part,
+    (text, delimiter): (&str, u8),
+    needed: &[&str],
+    is_above: impl Fn(&mut Part, &csv::StringRecord) -> bool,
+    mut take: impl FnMut(&mut Part, &Row<'_>) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut heading = None;
+    for read in rows(text, delimiter) {
+        match (&heading, read) {
+            (_, Err(fault)) => part.unreadable.push(fault),
+            (Some(heading), Ok((fields, line))) => take(part, &Row { heading, fields, line })?,
+            (None, Ok((fields, _))) if is_above(part, &fields) => {}
+            (None, Ok((fields, line))) => heading = Some(columns(&fields, needed, line)?),
+        }
+    }
+    heading.map(drop).ok_or_else(|| lacks(needed, 1))
+}
+
+fn columns(
+    row: &csv::StringRecord,
+    needed: &[&str],
+    line: u64,
+) -> Result<HashMap<String, usize>, Fault> {
+    let heading: HashMap<_, _> = row.iter().enumerate().map(|(at, name)| (key(name), at)).collect();
+    let missing: Vec<&str> =
+        needed.iter().filter(|name| !heading.contains_key(&key(name))).copied().collect();
+    if missing.is_empty() { Ok(heading) } else { Err(lacks(&missing, line)) }
+}
+
+fn lacks(columns: &[&str], line: u64) -> Fault {
+    Fault::new(line, format!("the heading lacks {}", columns.join(", ")))
+}
+
+/// For documents that begin with their heading.
+pub(super) fn nothing_above(_: &mut Part, _: &csv::StringRecord) -> bool {
+    false
 }
 
 /// The values of a multi-value field, as CSV within CSV.

@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::table::{Heading, rows};
+use super::table::Row;
 use super::xml::{self, Element, Found};
-use super::{Fault, Part, dates, limited};
+use super::{Fault, Part, dates, limited, table};
 use crate::screening::entry::{Kind, ListEntry};
 
 /// The columns required for matching.
@@ -56,42 +56,32 @@ fn designation(element: &Element) -> Result<ListEntry, Fault> {
 
 pub(super) fn read_csv(text: &str) -> Result<Part, Fault> {
     let mut part = Part::new("UK");
-    let mut heading: Option<Heading> = None;
     let mut places: HashMap<String, usize> = HashMap::new();
     let mut entries: Vec<Rows> = Vec::new();
-    for read in rows(text, b',') {
-        let (row, line) = match read {
-            Ok(read) => read,
-            Err(fault) => {
-                part.unreadable.push(fault);
-                continue;
-            }
-        };
-        let Some(heading) = &heading else {
-            // "Report Date: 23-Sep-2026" precedes the header.
-            let first = row.get(0).unwrap_or("").trim();
-            if let Some(date) = first.strip_prefix("Report Date:") {
-                part.published = dates::day(&date.trim().replace('-', " "));
-            } else if row.len() > 1 {
-                heading = Some(Heading::read(&row, &COLUMNS, line)?);
-            }
-            continue;
-        };
-        let uid = heading.field(&row, "Unique ID").to_owned();
+    table::read(&mut part, (text, b','), &COLUMNS, is_above, |_, row| {
+        let uid = row.field("Unique ID").to_owned();
         let at = *places.entry(uid.clone()).or_insert(entries.len());
         if at == entries.len() {
-            entries.push(Rows { uid, line, ..Rows::default() });
+            entries.push(Rows { uid, line: row.line, ..Rows::default() });
         }
-        entries[at].add(heading, &row);
-    }
-    if heading.is_none() {
-        return Err(Fault::new(1, format!("the heading lacks {}", COLUMNS.join(", "))));
-    }
+        entries[at].add(row);
+        Ok(())
+    })?;
     for rows in entries {
         limited(&part.entries, rows.line)?;
         part.take(rows.entry());
     }
     Ok(part)
+}
+
+/// "Report Date: 23-Sep-2026" and empty rows precede the heading.
+fn is_above(part: &mut Part, row: &csv::StringRecord) -> bool {
+    let first = row.get(0).unwrap_or("").trim();
+    if let Some(date) = first.strip_prefix("Report Date:") {
+        part.published = dates::day(&date.trim().replace('-', " "));
+        return true;
+    }
+    row.len() < 2
 }
 
 /// The rows of one designation.
@@ -106,9 +96,9 @@ struct Rows {
 }
 
 impl Rows {
-    fn add(&mut self, heading: &Heading, row: &csv::StringRecord) {
-        let field = |column: &str| heading.field(row, column).to_owned();
-        let whole = joined(PARTS.map(|part| heading.field(row, &format!("Name {part}"))));
+    fn add(&mut self, row: &Row<'_>) {
+        let field = |column: &str| row.field(column).to_owned();
+        let whole = joined(PARTS.map(|part| row.field(&format!("Name {part}"))));
         self.names.push((whole, field("Name type"), is_weak(&field("Alias strength"))));
         self.names.push((field("Name non-latin script"), String::new(), false));
         let kinds = ["Individual, Entity, Ship", "Designation Type"].map(field);
