@@ -285,22 +285,12 @@ impl Deposit {
             ) => before,
             (state, _) => state,
         };
-        Some(match state {
-            DepositState::Orphaned => return None,
-            DepositState::Seen => DepositStatus::Pending,
-            DepositState::Dust
-            | DepositState::Held
-            | DepositState::Screening
-            | DepositState::InReview
-            | DepositState::Approved
-            | DepositState::Suspended => DepositStatus::ReceivedInEscrow,
-            DepositState::Completed => DepositStatus::Completed,
-            DepositState::Rejected
-            | DepositState::LegalHold
-            | DepositState::Refunding
-            | DepositState::Refunded => DepositStatus::Rejected,
-            DepositState::Failed => DepositStatus::Failed,
-        })
+        state.status()
+    }
+
+    /// Refuses a change that its state does not permit.
+    pub fn refused(&self) -> DepositRefusal {
+        DepositRefusal::State { state: self.state, shown: self.status() }
     }
 
     /// `type` in API responses, derived from the state and the vault.

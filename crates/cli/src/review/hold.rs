@@ -3,7 +3,7 @@
 
 use clap::{Args, Subcommand};
 use domain::coin_amount;
-use domain::deposit::{Deposit, DepositRefusal};
+use domain::deposit::Deposit;
 use domain::payment_request::EscrowHold;
 use serde_json::json;
 
@@ -74,7 +74,7 @@ async fn lift(args: &LiftArgs, context: &Context) -> Result<(), Failure> {
     let caller = opened.caller(&args.tenant.tenant).await?;
     let deposit = found(&opened, caller.tenant, id).await?;
     if !deposit.has_hold_to_lift() {
-        return Err(Failure::refused(DepositRefusal::State(deposit.state)));
+        return Err(Failure::refused(deposit.refused()));
     }
     let wallets = opened.wallets_with_lists().await?;
     let (seen, by) = (Some(deposit.state_at), args.people.deed(&opened.by));

@@ -2,7 +2,7 @@
 //! books, job and version.
 
 use super::states::{Step, Trigger};
-use super::{Deposit, DepositState, Pot};
+use super::{Deposit, DepositState, DepositStatus, Pot};
 use crate::chain::ChainConfig;
 use crate::chain_tx::Intent;
 use crate::ids::IntentId;
@@ -35,8 +35,13 @@ pub struct Case {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DepositRefusal {
     /// The deposit's state does not permit it.
-    #[error("the deposit is {}", .0.name())]
-    State(DepositState),
+    #[error("the deposit is {}", state.name())]
+    State {
+        /// The state that is in the way.
+        state: DepositState,
+        /// Its status in the API, which can differ from that of its state.
+        shown: Option<DepositStatus>,
+    },
     /// The wallet is frozen.
     #[error("the wallet is {}", .0.name())]
     Frozen(WalletState),

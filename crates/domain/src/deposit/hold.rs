@@ -125,7 +125,7 @@ impl Case {
             self.deposit.state,
             DepositState::Screening | DepositState::InReview | DepositState::Refunding
         ) {
-            return Err(DepositRefusal::State(self.deposit.state));
+            return Err(self.deposit.refused());
         }
         Ok(WalletEffects {
             jobs: vec![(self.deposit.id.0, JobChange::Done)],

@@ -67,9 +67,7 @@ impl Case {
     pub(super) fn allowed(&self, trigger: Trigger) -> Result<DepositState, DepositRefusal> {
         match self.deposit.state.on(trigger) {
             Step::To(state) => Ok(state),
-            Step::Back | Step::Stays | Step::Refused | Step::Person => {
-                Err(DepositRefusal::State(self.deposit.state))
-            }
+            Step::Back | Step::Stays | Step::Refused | Step::Person => Err(self.deposit.refused()),
         }
     }
 

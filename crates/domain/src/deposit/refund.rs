@@ -87,12 +87,12 @@ impl Case {
         by: &str,
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, DepositRefusal> {
-        let state = self.deposit.state;
+        let refused = self.deposit.refused();
         let tenant = self.deposit.tenant;
         let held = self.escrow_is_held();
         let minor = self.deposit.minor;
         let refund = self.deposit.refund.as_mut().filter(|refund| refund.waits_for_approval());
-        let refund = refund.ok_or(DepositRefusal::State(state))?;
+        let refund = refund.ok_or(refused)?;
         if refund.to != seen.to || seen.minor.is_some_and(|seen| seen != minor) {
             return Err(DepositRefusal::OtherRefund);
         }
@@ -134,7 +134,7 @@ impl Case {
         if !self.deposit.refund.as_ref().is_some_and(Refund::waits_for_approval)
             || !screened.is_match()
         {
-            return Err(DepositRefusal::State(self.deposit.state));
+            return Err(self.deposit.refused());
         }
         let mut effects = WalletEffects::default();
         let version = &screened.list_version;
@@ -153,7 +153,7 @@ impl Case {
     /// [`DepositRefusal::State`]; [`DepositRefusal::NotProposed`]: the proposal is on its way to
     /// the chain.
     pub fn withdraw_refund(&mut self, cx: &mut Cx<'_>) -> Result<WalletEffects, DepositRefusal> {
-        let refused = DepositRefusal::State(self.deposit.state);
+        let refused = self.deposit.refused();
         let open = self.deposit.refund.as_ref().filter(|refund| refund.waits_for_approval());
         let Some(refund) = open else { return Err(refused) };
         let (tenant, propose, proposed) = (self.deposit.tenant, refund.propose, refund.proposed);

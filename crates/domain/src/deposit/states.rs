@@ -1,7 +1,7 @@
 //! The incoming transaction's state machine: the effect of each trigger in each state
 //! (`decisions.md`, "Incoming transaction").
 
-use super::DepositState;
+use super::{DepositRefusal, DepositState, DepositStatus};
 
 names! {
     /// Trigger of a deposit.
@@ -92,6 +92,31 @@ pub enum Step {
 }
 
 impl DepositState {
+    /// The API's status of a deposit in this state; `None` if it is hidden.
+    pub const fn status(self) -> Option<DepositStatus> {
+        Some(match self {
+            DepositState::Orphaned => return None,
+            DepositState::Seen => DepositStatus::Pending,
+            DepositState::Dust
+            | DepositState::Held
+            | DepositState::Screening
+            | DepositState::InReview
+            | DepositState::Approved
+            | DepositState::Suspended => DepositStatus::ReceivedInEscrow,
+            DepositState::Completed => DepositStatus::Completed,
+            DepositState::Rejected
+            | DepositState::LegalHold
+            | DepositState::Refunding
+            | DepositState::Refunded => DepositStatus::Rejected,
+            DepositState::Failed => DepositStatus::Failed,
+        })
+    }
+
+    /// Refuses a change of a deposit that is in this state and has no earlier one to return to.
+    pub const fn refused(self) -> DepositRefusal {
+        DepositRefusal::State { state: self, shown: self.status() }
+    }
+
     /// The matrix state × trigger. A deposit starts as `Seen`.
     pub const fn on(self, trigger: Trigger) -> Step {
         use DepositState::{Approved, Dust, Held, InReview, LegalHold, Rejected, Screening};

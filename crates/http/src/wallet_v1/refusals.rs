@@ -1,7 +1,7 @@
 //! Maps the engine's refusals to responses (specification: "Errors"; `decisions.md`, "Wallet
 //! Service v1").
 
-use domain::deposit::{DepositRefusal, DepositState, DepositStatus};
+use domain::deposit::{DepositRefusal, DepositStatus};
 use domain::exchange::OrderRefusal;
 use domain::payment_request::RequestConflict;
 use domain::wallet::{WalletRefusal, WalletState};
@@ -158,7 +158,9 @@ fn deposit(refusal: &DepositRefusal) -> WalletProblem {
             .with("current_status", status)
     };
     match refusal {
-        DepositRefusal::State(state) => conflict(status(*state).name()),
+        DepositRefusal::State { shown, .. } => {
+            conflict(shown.unwrap_or(DepositStatus::Pending).name())
+        }
         DepositRefusal::Frozen(state) => frozen(*state),
         DepositRefusal::EscrowHeld => {
             WalletProblem::conflict("Funds in the escrow are on legal hold")
@@ -169,25 +171,6 @@ fn deposit(refusal: &DepositRefusal) -> WalletProblem {
             tracing::error!(%refusal, "review refused for an internal reason");
             WalletProblem::internal()
         }
-    }
-}
-
-/// The API's name of a state.
-const fn status(state: DepositState) -> DepositStatus {
-    match state {
-        DepositState::Seen | DepositState::Orphaned => DepositStatus::Pending,
-        DepositState::Dust
-        | DepositState::Held
-        | DepositState::Screening
-        | DepositState::InReview
-        | DepositState::Approved
-        | DepositState::Suspended => DepositStatus::ReceivedInEscrow,
-        DepositState::Completed => DepositStatus::Completed,
-        DepositState::Rejected
-        | DepositState::LegalHold
-        | DepositState::Refunding
-        | DepositState::Refunded => DepositStatus::Rejected,
-        DepositState::Failed => DepositStatus::Failed,
     }
 }
 
@@ -223,6 +206,7 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
 #[cfg(test)]
 mod tests {
     use domain::currency::Currency;
+    use domain::deposit::DepositState;
     use domain::exchange::ExchangeState;
     use domain::ids::WalletId;
     use domain::money::Money;
@@ -310,9 +294,19 @@ mod tests {
                 json!({"error": "CONFLICT", "details": {"current_status": "PAID"}}),
             ),
             (
-                DepositRefusal::State(DepositState::Completed).into(),
+                DepositState::Completed.refused().into(),
                 409,
                 json!({"error": "CONFLICT", "details": {"current_status": "COMPLETED"}}),
+            ),
+            (
+                // As GET shows it: a reorganisation suspended a deposit that was rejected.
+                DepositRefusal::State {
+                    state: DepositState::Suspended,
+                    shown: Some(DepositStatus::Rejected),
+                }
+                .into(),
+                409,
+                json!({"error": "CONFLICT", "details": {"current_status": "REJECTED"}}),
             ),
             (
                 Refused::IdempotencyMismatch,

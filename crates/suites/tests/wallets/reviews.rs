@@ -304,7 +304,7 @@ fn a_hold_is_lifted_once_and_as_reviewed() {
     with(Setup::default(), async |world| {
         let held = in_review(&world).await;
         let early = lift(&world, &held, None).await;
-        let not_held = DepositRefusal::State(DepositState::InReview);
+        let not_held = DepositState::InReview.refused();
         assert!(matches!(early, Err(Denied::Refused(Refused::Deposit(why))) if why == not_held));
         world.clock.pass(Span::secs(1));
         let held = decide(&world, &held, ReviewVerdict::LegalHold).await;
@@ -312,7 +312,7 @@ fn a_hold_is_lifted_once_and_as_reviewed() {
         assert!(matches!(before, Err(Denied::Refused(Refused::NotAsSeen))), "{before:?}");
         lift(&world, &held, Some(held.state_at)).await.expect("as it is");
         let again = lift(&world, &held, None).await;
-        let lifted = DepositRefusal::State(DepositState::Rejected);
+        let lifted = DepositState::Rejected.refused();
         assert!(matches!(again, Err(Denied::Refused(Refused::Deposit(why))) if why == lifted));
         assert_eq!(world.deposit_now(held.id).await.status().map(|it| it.name()), Some("REJECTED"));
         let kinds = world.kinds().await;
@@ -354,7 +354,7 @@ fn a_decision_is_made_once() {
             .wallets
             .decide_review(&world.caller(), asked(deposit.id, ReviewVerdict::Reject), None)
             .await;
-        let refused = DepositRefusal::State(DepositState::Approved);
+        let refused = DepositState::Approved.refused();
         assert!(matches!(again, Err(Denied::Refused(Refused::Deposit(why))) if why == refused));
     });
 }
@@ -384,7 +384,7 @@ fn only_refundable_deposits_are_refunded_and_never_to_a_listed_address() {
             world.wallets.propose_refund(&caller, held.id, Address([3; 20]), "officer-1").await;
         assert!(matches!(
             refused,
-            Err(Denied::Refused(Refused::Deposit(DepositRefusal::State(_))))
+            Err(Denied::Refused(Refused::Deposit(DepositRefusal::State { .. })))
         ));
 
         let rejected = in_review(&world).await;

@@ -192,7 +192,7 @@ fn a_lifted_hold_frees_the_escrow_once_it_takes_effect_on_the_chain() {
         (false, true)
     );
     assert_eq!(propose_back(&mut world), Err(DepositRefusal::EscrowHeld));
-    assert_eq!(lift(&mut world, false), Err(DepositRefusal::State(DepositState::Rejected)), "once");
+    assert_eq!(lift(&mut world, false), Err(DepositState::Rejected.refused()), "once");
     let follows = (world.case.deposit.id.0, JobChange::Set(JobKind::Screen, world.now));
     assert_eq!(lifted(&mut world), [follows]);
     assert!(!world.case.escrow_is_held());
@@ -288,12 +288,12 @@ fn only_a_deposit_on_hold_has_a_hold_to_lift() {
         let mut world = counted(false);
         world.screened(result, hold);
         let was = world.case.clone();
-        assert_eq!(lift(&mut world, false), Err(DepositRefusal::State(was.deposit.state)));
+        assert_eq!(lift(&mut world, false), Err(was.deposit.refused()));
         assert_eq!(world.case, was);
     }
     assert_eq!(
         lift(&mut world, false),
-        Err(DepositRefusal::State(DepositState::Screening)),
+        Err(DepositState::Screening.refused()),
         "another one is on hold"
     );
     assert!(!world.case.deposit.has_hold_to_lift());
@@ -304,7 +304,10 @@ fn a_held_deposit_dropped_from_the_chain_still_frees_its_escrow() {
     let mut world = counted(false);
     world.screened(RiskResult::Rejected, Some(Hold::Legal));
     world.lost_from(100);
-    assert_eq!(lift(&mut world, false), Err(DepositRefusal::State(DepositState::Suspended)));
+    // Shown as it was before.
+    let (state, shown) = (DepositState::Suspended, Some(DepositStatus::Rejected));
+    assert_eq!(lift(&mut world, false), Err(DepositRefusal::State { state, shown }));
+    assert_eq!(world.case.deposit.status(), shown);
     world.does(|case, _, cx| case.dropped(100_000, cx));
     assert!((world.state(), world.case.deposit.has_hold_to_lift()) == (DepositState::Failed, true));
     lift(&mut world, false).expect("its escrow is on hold for it");

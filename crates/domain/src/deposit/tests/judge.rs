@@ -170,7 +170,7 @@ fn a_frozen_wallet_gets_no_approval_and_decisions_are_final() {
     assert_eq!(refused, Err(DepositRefusal::Frozen(WalletState::Blocked)));
     review(&mut world, ReviewVerdict::Reject).expect("a rejection is allowed");
     let refused = review(&mut world, ReviewVerdict::Approve);
-    assert_eq!(refused, Err(DepositRefusal::State(DepositState::Rejected)));
+    assert_eq!(refused, Err(DepositState::Rejected.refused()));
     review(&mut world, ReviewVerdict::LegalHold).expect("a rejection can become a legal hold");
     assert_eq!(failures(&world.told), ["COMPLIANCE_REJECTED"], "reported once");
 }

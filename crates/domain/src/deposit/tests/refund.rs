@@ -63,11 +63,7 @@ fn a_refund_takes_two_users_and_both_halves_on_the_chain() {
     world.does(|case, _, cx| case.refund_proposed(cx));
     assert_eq!(approve(&mut world, "ann"), Err(DepositRefusal::SamePerson));
     approve(&mut world, "bob").expect("another user");
-    assert_eq!(
-        approve(&mut world, "eve"),
-        Err(DepositRefusal::State(DepositState::Refunding)),
-        "approved once"
-    );
+    assert_eq!(approve(&mut world, "eve"), Err(DepositState::Refunding.refused()), "approved once");
     assert_eq!(world.holds(Pot::Escrow), MINOR, "not before it is paid");
     world.does(|case, _, cx| case.refunded(TxHash([3; 32]), cx));
     assert_eq!(
@@ -83,7 +79,7 @@ fn a_refund_takes_two_users_and_both_halves_on_the_chain() {
 fn a_legal_hold_is_never_refunded() {
     let mut world = rejected(Hold::Legal);
     let refused = propose(&mut world, SENDER, clean());
-    assert_eq!(refused, Err(DepositRefusal::State(DepositState::LegalHold)));
+    assert_eq!(refused, Err(DepositState::LegalHold.refused()));
 }
 
 #[test]
@@ -160,8 +156,8 @@ fn an_on_chain_proposal_is_cancelled_on_the_chain() {
         plans(&world).last(),
         Some(&(Plan::CancelRefund { intent: word }, IntentState::Waiting))
     );
-    assert_eq!(withdraw(&mut world), Err(DepositRefusal::State(DepositState::Rejected)), "once");
-    assert_eq!(approve(&mut world, "bob"), Err(DepositRefusal::State(DepositState::Rejected)));
+    assert_eq!(withdraw(&mut world), Err(DepositState::Rejected.refused()), "once");
+    assert_eq!(approve(&mut world, "bob"), Err(DepositState::Rejected.refused()));
     propose(&mut world, Address([0x56; 20]), clean()).expect("to another address");
     assert!(!world.case.is_refunded_by(first), "the old proposal does not belong to it");
 }
@@ -185,11 +181,11 @@ fn an_unsent_proposal_is_dropped_and_one_in_flight_is_awaited() {
 #[test]
 fn an_approved_refund_cannot_be_withdrawn() {
     let mut world = rejected(Hold::Refundable);
-    assert_eq!(withdraw(&mut world), Err(DepositRefusal::State(DepositState::Rejected)));
+    assert_eq!(withdraw(&mut world), Err(DepositState::Rejected.refused()));
     propose(&mut world, SENDER, clean()).expect("refundable");
     world.does(|case, _, cx| case.refund_proposed(cx));
     approve(&mut world, "bob").expect("another user");
-    assert_eq!(withdraw(&mut world), Err(DepositRefusal::State(DepositState::Refunding)));
+    assert_eq!(withdraw(&mut world), Err(DepositState::Refunding.refused()));
 }
 
 #[test]
@@ -226,11 +222,11 @@ fn the_address_is_screened_again_when_the_refund_is_approved() {
 fn a_listed_address_of_a_proposed_refund_raises_an_alert() {
     let hit = Screened { score: 100, ..clean() };
     let mut world = rejected(Hold::Refundable);
-    let none = DepositRefusal::State(DepositState::Rejected);
+    let none = DepositState::Rejected.refused();
     assert_eq!(world.tries(|case, _, _| case.refund_listed(&hit)), Err(none), "nothing waits");
     propose(&mut world, SENDER, clean()).expect("refundable");
     let before = world.alerts;
-    let refunding = DepositRefusal::State(DepositState::Refunding);
+    let refunding = DepositState::Refunding.refused();
     assert_eq!(
         world.tries(|case, _, _| case.refund_listed(&clean())),
         Err(refunding.clone()),

@@ -64,7 +64,7 @@ async fn what_waits_in_an_escrow_goes_on_when_its_hold_is_lifted(on: On) {
     assert_eq!(second.assessment.expect("assessed").reason, ReasonCode::EscrowHeld);
 
     lifted(&bank, &first).await.expect("it is on hold");
-    assert_eq!(refusal(lifted(&bank, &first).await), DepositRefusal::State(DepositState::Rejected));
+    assert_eq!(refusal(lifted(&bank, &first).await), DepositState::Rejected.refused());
     // It is screened again, approved, and released without a review.
     bank.newest_is(&wallet, DepositState::Completed).await;
     assert_eq!(bank.balance(&wallet, "USDC").await, "10.00");
@@ -113,10 +113,7 @@ async fn a_deposit_is_held_again_after_its_hold_was_lifted(on: On) {
         bank.decision_call(&deposit.id.to_string(), "legal_hold").send().await.ok();
         bank.newest_is(&wallet, DepositState::LegalHold).await;
         hold_is(&bank, &wallet, &request, true).await;
-        assert_eq!(
-            refusal(proposed(&bank, &deposit, TO).await),
-            DepositRefusal::State(DepositState::LegalHold)
-        );
+        assert_eq!(refusal(proposed(&bank, &deposit, TO).await), DepositState::LegalHold.refused());
     }
     assert_eq!(bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await, 25_000_000);
 }

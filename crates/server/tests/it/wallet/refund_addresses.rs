@@ -215,10 +215,9 @@ async fn a_legal_hold_looks_alike_and_a_listed_address_is_not_disclosed(on: On) 
     }
     let wallets = bank.bank.running.wallets();
     let to = Address::parse(LISTED).expect("an address");
-    for (deposit, refusal) in [
-        (&held, DepositRefusal::State(DepositState::LegalHold)),
-        (&refused, DepositRefusal::AddressRefused),
-    ] {
+    for (deposit, refusal) in
+        [(&held, DepositState::LegalHold.refused()), (&refused, DepositRefusal::AddressRefused)]
+    {
         let told = wallets.propose_refund(&caller(&bank), deposit.id, to, "ayesha").await.map(drop);
         assert!(
             matches!(&told, Err(Denied::Refused(Refused::Deposit(why))) if *why == refusal),

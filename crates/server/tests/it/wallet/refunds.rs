@@ -105,19 +105,13 @@ async fn what_is_on_legal_hold_is_never_given_back(on: On) {
     bank.introduced(&request, sender("Zorblax", "Quibbleton")).await;
     bank.paid(&request, "").await;
     let held = bank.newest_is(&wallet, DepositState::LegalHold).await;
-    assert_eq!(
-        refusal(proposed(&bank, &held, TO).await),
-        DepositRefusal::State(DepositState::LegalHold)
-    );
+    assert_eq!(refusal(proposed(&bank, &held, TO).await), DepositState::LegalHold.refused());
     is_on_hold(&bank, &wallet, &request).await;
     // Nor one that is placed on legal hold afterwards.
     let other = bank.in_use("law").await;
     let (request, deposit) = rejected(&bank, &other).await;
     bank.decision_call(&deposit.id.to_string(), "legal_hold").send().await.ok();
-    assert_eq!(
-        refusal(proposed(&bank, &deposit, TO).await),
-        DepositRefusal::State(DepositState::LegalHold)
-    );
+    assert_eq!(refusal(proposed(&bank, &deposit, TO).await), DepositState::LegalHold.refused());
     is_on_hold(&bank, &other, &request).await;
     assert_eq!(
         bank.holds(StableCoin::Usdc, &bank.escrow(&request).await).await,
@@ -190,10 +184,7 @@ async fn what_is_in_the_wallet_is_not_given_back(on: On) {
     let wallet = bank.wallet("completed").await;
     bank.deposit(&wallet, "25.00", "COMPLETED").await;
     let deposit = bank.newest_is(&wallet, DepositState::Completed).await;
-    assert_eq!(
-        refusal(proposed(&bank, &deposit, TO).await),
-        DepositRefusal::State(DepositState::Completed)
-    );
+    assert_eq!(refusal(proposed(&bank, &deposit, TO).await), DepositState::Completed.refused());
 }
 
 async fn a_failed_release_is_given_back(on: On) {
@@ -224,7 +215,7 @@ async fn a_proposal_is_withdrawn_and_made_again(on: On) {
     let withdrawn = bank.newest_is(&wallet, DepositState::Rejected).await;
     assert_eq!((withdrawn.refund, withdrawn.pot), (None, deposit.pot));
     let again = wallets.withdraw_refund(&caller(&bank), deposit.id, &by).await.map(drop);
-    assert_eq!(refusal(again), DepositRefusal::State(DepositState::Rejected));
+    assert_eq!(refusal(again), DepositState::Rejected.refused());
     let store = bank.bank.running.store();
     let noted =
         store.audit_about(bank.bank.tenant.id, &deposit.id.to_string()).await.expect("read");
