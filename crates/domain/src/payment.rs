@@ -15,7 +15,7 @@ use crate::ledger::Transfer;
 use crate::money::Money;
 use crate::quote::Charge;
 use crate::rail::{Finding, RailStatus};
-use crate::screening::Screened;
+use crate::screening::{Screened, Verdict};
 use crate::time::Timestamp;
 
 pub mod accept;
@@ -104,7 +104,7 @@ pub struct Payment {
     pub version: i64,
     /// Whether a reviewer has to approve it before it is sent, and the decision.
     pub review: ReviewState,
-    /// Screening result at acceptance.
+    /// Screening result at acceptance, or the later one that held or refused it.
     pub screened: Screened,
     /// Start of the unknown outcome.
     pub unclear_since: Option<Timestamp>,
@@ -196,6 +196,18 @@ impl Payment {
             && finding.status == RailStatus::Returned;
         let attempt = self.attempt.filter(|_| came_back);
         self.doubt().or(attempt.map(|attempt| Doubt { attempt, since: self.standing.state_at }))
+    }
+
+    /// Whether a later screening result prevents sending it: a reviewer approved a match with its
+    /// evidence, and nothing else.
+    pub fn is_stopped_by(&self, screened: &Screened) -> bool {
+        match self.review {
+            ReviewState::NotNeeded => screened.verdict() != Verdict::Clean,
+            ReviewState::Approved => {
+                screened.is_match() && screened.evidence != self.screened.evidence
+            }
+            ReviewState::Waiting | ReviewState::Refused => false,
+        }
     }
 
     /// Adds the payment's next event with its current snapshot.

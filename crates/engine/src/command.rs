@@ -17,6 +17,7 @@ use domain::payment::{Payment, Trigger};
 use domain::payment_request::{PaymentRequest, RequestConflict, SenderInfo, TooManySubmissions};
 use domain::quote::{Offer, Quote};
 use domain::rail::{Finding, InquiryAnswer, RailId, RailReport};
+use domain::screening::Screened;
 use domain::sender_limit::Tally;
 use domain::time::{Span, Timestamp};
 use domain::wallet::{Wallet, WalletRefusal};
@@ -185,6 +186,12 @@ pub enum PaymentAction {
         trigger: Trigger,
         /// The message for the client.
         msg: String,
+    },
+    /// It was screened again before it is sent, and must not be sent as it is.
+    ScreenedAgain {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        screened: Screened,
     },
     /// A reviewer decided on a payment in review.
     Review {

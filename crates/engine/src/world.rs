@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use domain::bank::BankDirectory;
 use domain::chain::ChainConfig;
+use domain::order::Order;
 use domain::policy::Corridors;
 use domain::ports::{
     AddressScreen, Chain, ChainAnalysis, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook,
@@ -62,6 +63,23 @@ impl World {
             return Screened { stale: false, ..screened };
         }
         screened
+    }
+
+    /// Screens the names of an order's parties on the lists in force.
+    pub(crate) fn screened_order(&self, order: &Order, now: Timestamp) -> Screened {
+        let parties = [
+            Party {
+                name: &order.sender_name,
+                birthdate: order.sender_birthdate,
+                country: Some(&order.sender_country),
+            },
+            Party {
+                name: &order.beneficiary_name,
+                birthdate: None,
+                country: Some(order.country.alpha3()),
+            },
+        ];
+        self.screened(&parties, now)
     }
 
     /// The rails that nothing is sent over at `now`: unhealthy ones and those switched off.

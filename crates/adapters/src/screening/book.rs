@@ -341,6 +341,10 @@ impl NameScreen for ListBook {
         }
         screened
     }
+
+    fn is_version(&self, version: &str) -> bool {
+        self.in_force().lists.version() == version
+    }
 }
 
 /// Why a name needs manual review, independent of the lists: a word with letters of two scripts is

@@ -10,6 +10,7 @@ use crate::job::JobKind;
 use crate::policy::RailConfig;
 use crate::rail::{Finding, RailId, RailReport, RailStatus};
 use crate::route;
+use crate::screening::{Screened, Verdict};
 use crate::sender_limit::Sender;
 use crate::time::{Span, Timestamp};
 
@@ -260,16 +261,53 @@ pub fn refuse(
     msg: &str,
     cx: &mut Cx<'_>,
 ) -> Result<Effects, Stale> {
+    is_unsent(payment, last)?;
+    Ok(step(payment, trigger, Some(msg.to_owned()), last, cx))
+}
+
+/// Whether it is queued, waits for no reviewer, and no attempt may have paid it.
+fn is_unsent(payment: &Payment, last: Option<&Attempt>) -> Result<(), Stale> {
     if payment.standing.state != PaymentState::Queued {
         return Err(Stale::State(payment.standing.state));
     }
     if payment.review == ReviewState::Waiting {
         return Err(Stale::Review(payment.review));
     }
-    if let Some(last) = last.filter(|attempt| !attempt.state.is_refused()) {
-        return Err(Stale::AttemptUnderWay(last.id));
+    match last.filter(|attempt| !attempt.state.is_refused()) {
+        Some(last) => Err(Stale::AttemptUnderWay(last.id)),
+        None => Ok(()),
     }
-    Ok(step(payment, trigger, Some(msg.to_owned()), last, cx))
+}
+
+/// It was screened again before it is sent, on lists that are not those of its acceptance: what no
+/// reviewer has decided on holds it for review or refuses it. The client learns as much as at
+/// acceptance.
+pub fn screened_again(
+    payment: &mut Payment,
+    last: Option<&Attempt>,
+    screened: &Screened,
+    cx: &mut Cx<'_>,
+) -> Result<Effects, Stale> {
+    is_unsent(payment, last)?;
+    payment.screened.clone_from(screened);
+    match screened.verdict() {
+        Verdict::Clean => {
+            Ok(Effects { job: Some(JobChange::Set(JobKind::Submit, cx.now)), ..Effects::default() })
+        }
+        Verdict::Review => {
+            let mut effects = Effects::default();
+            payment.review = ReviewState::Waiting;
+            payment.standing.msg = Some(accept::IN_REVIEW.to_owned());
+            payment.record(EventKind::PaymentUpdated, &mut effects);
+            effects.job = Some(JobChange::Set(JobKind::Review, cx.now));
+            Ok(effects)
+        }
+        Verdict::Hit => {
+            payment.review = ReviewState::Refused;
+            let msg = Some(accept::NOT_EXECUTABLE.to_owned());
+            Ok(step(payment, Trigger::ComplianceRefused, msg, last, cx))
+        }
+    }
 }
 
 /// Records a reviewer's decision.

@@ -54,7 +54,8 @@ impl Action {
                 | PaymentAction::Inquired { .. }
                 | PaymentAction::Report(_)
                 | PaymentAction::PutOff { .. }
-                | PaymentAction::Refuse { .. },
+                | PaymentAction::Refuse { .. }
+                | PaymentAction::ScreenedAgain { .. },
             )
             | Action::Wallet(
                 _,

@@ -185,6 +185,11 @@ impl Case<'_> {
                 let last = self.last(ws);
                 Ok((report::refuse(&mut self.payment, last.as_ref(), *trigger, msg, cx)?, None))
             }
+            PaymentAction::ScreenedAgain { fence, screened } => {
+                self.holds(*fence)?;
+                let last = self.last(ws);
+                Ok((report::screened_again(&mut self.payment, last.as_ref(), screened, cx)?, None))
+            }
             PaymentAction::Review { approve, .. } => {
                 Ok((report::review(&mut self.payment, *approve, cx)?, None))
             }

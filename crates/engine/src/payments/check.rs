@@ -6,7 +6,6 @@ use domain::money::Money;
 use domain::order::{Draft, Order, merge_faults};
 use domain::policy::Need;
 use domain::route::{self, Unfit, Wanted};
-use domain::screening::{Party, Screened};
 
 use super::{Denied, Payments};
 
@@ -51,23 +50,6 @@ impl Payments {
             Unfit::Name(field) => Fault::new(field, "unsupported_characters", UNSPOKEN),
             _ => return None,
         })
-    }
-
-    /// Screens the names of both parties, in memory.
-    pub(super) fn screen(&self, order: &Order) -> Screened {
-        let parties = [
-            Party {
-                name: &order.sender_name,
-                birthdate: order.sender_birthdate,
-                country: Some(&order.sender_country),
-            },
-            Party {
-                name: &order.beneficiary_name,
-                birthdate: None,
-                country: Some(order.country.alpha3()),
-            },
-        ];
-        self.world.screened(&parties, self.world.clock.now())
     }
 }
 

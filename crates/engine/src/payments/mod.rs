@@ -195,7 +195,7 @@ impl Payments {
     fn submission(&self, order: Order) -> Submission {
         let mut ids = self.store.ids();
         Submission {
-            screened: self.screen(&order),
+            screened: self.world.screened_order(&order, self.world.clock.now()),
             payment: PaymentId(ids.next()),
             hold: domain::ids::TransferId(ids.next()),
             order,

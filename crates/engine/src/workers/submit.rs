@@ -132,6 +132,13 @@ impl Workers {
         if payment.review == ReviewState::Refused {
             return refuse(Trigger::ComplianceRefused, NOT_EXECUTABLE.to_owned());
         }
+        // The lists may have changed while it was queued.
+        if !self.world.screen.is_version(&payment.screened.list_version) {
+            let screened = self.world.screened_order(&record.order, self.clock().now());
+            if payment.is_stopped_by(&screened) {
+                return Plan::Tell(PaymentAction::ScreenedAgain { fence: job.fence, screened });
+            }
+        }
         let sender = Sender::of_order(payment.tenant, &record.order);
         match self.spendings(payment.tenant, payment.country, sender).await {
             Ok(spent) => {

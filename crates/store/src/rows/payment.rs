@@ -16,7 +16,7 @@ pub(crate) fn write<'a>(
     keys: &Keys,
     out: &mut Columns<'a>,
 ) -> Result<(), StoreError> {
-    let (charge, standing, screened) = (&payment.charge, &payment.standing, &payment.screened);
+    let (charge, standing) = (&payment.charge, &payment.standing);
     out.uuid(payment.tenant.0).uuid(keys.stored(payment.id.0)).text(payment.country.alpha3());
     out.uuid(keys.stored(payment.quote.0)).opt_text(payment.external_id.as_deref());
     out.int(payment.amount.minor).text(payment.base.currency.code()).int(payment.base.minor);
@@ -29,11 +29,15 @@ pub(crate) fn write<'a>(
     out.text(standing.state.name()).int(standing.state_at.0);
     out.opt_text(standing.msg.as_deref()).opt_text(standing.bank_reference.as_deref());
     out.int(payment.version).text(payment.review.name());
-    out.int(screened.score.into()).opt_text(screened.evidence.as_deref());
-    out.text(screened.list_version.as_str()).int(screened.stale.into());
+    screening(&payment.screened, out);
     out.opt_int(payment.unclear_since.map(|at| at.0)).opt_int(payment.settled_at.map(|at| at.0));
     out.opt_uuid(payment.attempt.map(|attempt| keys.stored(attempt.0)));
     Ok(())
+}
+
+fn screening<'a>(screened: &'a Screened, out: &mut Columns<'a>) {
+    out.int(screened.score.into()).opt_text(screened.evidence.as_deref());
+    out.text(screened.list_version.as_str()).int(screened.stale.into());
 }
 
 /// Writes key, new values and guards of an update.
@@ -47,6 +51,7 @@ pub(crate) fn write_change<'a>(
     out.text(new.standing.state.name()).int(new.standing.state_at.0);
     out.opt_text(new.standing.msg.as_deref()).opt_text(new.standing.bank_reference.as_deref());
     out.int(new.version).text(new.review.name());
+    screening(&new.screened, out);
     out.opt_int(new.unclear_since.map(|at| at.0)).opt_int(new.settled_at.map(|at| at.0));
     out.opt_uuid(new.attempt.map(|attempt| keys.stored(attempt.0)));
     out.text(old.standing.state.name()).int(old.version).text(old.review.name());

@@ -78,6 +78,10 @@ impl NameScreen for Nothing {
     fn screen(&self, _: &[Party<'_>], _: Timestamp) -> Screened {
         clean()
     }
+
+    fn is_version(&self, version: &str) -> bool {
+        version == clean().list_version
+    }
 }
 
 fn clean() -> Screened {

@@ -272,6 +272,10 @@ impl NameScreen for Lists {
         });
         self.found(score.max().unwrap_or(0))
     }
+
+    fn is_version(&self, _: &str) -> bool {
+        true
+    }
 }
 
 impl AddressScreen for Lists {

@@ -1,6 +1,6 @@
 //! Decisions of reviewers and of our own rules: review, refusal, resolution of unknown outcomes.
 
-use super::super::accept::NOT_EXECUTABLE;
+use super::super::accept::{IN_REVIEW, NOT_EXECUTABLE};
 use super::super::report::{self, Stale};
 use super::super::{Cx, Effects, JobChange, Payment, PaymentState, ReviewState, Trigger};
 use crate::attempt::{AttemptState, Doubt};
@@ -8,6 +8,7 @@ use crate::event::EventKind;
 use crate::job::JobKind;
 use crate::ledger::TransferKind;
 use crate::rail::{Finding, RailId, RailStatus};
+use crate::screening::Screened;
 use crate::test_values::{Case, Ids, accepted, monday, say};
 use crate::time::Span;
 
@@ -105,6 +106,62 @@ fn a_hit_never_has_an_attempt_and_ends_with_a_neutral_message() {
     });
     assert_eq!(ended(&payment, &effects.expect("queued")), rejected());
     assert_eq!(payment.standing.msg.as_deref(), Some(NOT_EXECUTABLE));
+}
+
+#[test]
+fn a_later_screening_result_stops_what_no_reviewer_decided_on() {
+    let found = |score: u8, evidence: Option<&str>| Screened {
+        score,
+        evidence: evidence.map(str::to_owned),
+        list_version: "newer".to_owned(),
+        stale: false,
+    };
+    let stale = Screened { stale: true, ..found(0, None) };
+    let (near, hit) = (found(IN_REVIEW_SCORE, Some("A")), found(HIT_SCORE, Some("B")));
+    let (mut payment, _, _) = accepted(0);
+    let stops = [found(0, None), stale.clone(), near.clone(), hit.clone()]
+        .map(|screened| payment.is_stopped_by(&screened));
+    assert_eq!(stops, [false, true, true, true]);
+    // Approved with its evidence.
+    payment.review = ReviewState::Approved;
+    payment.screened = near.clone();
+    let stops = [found(0, None), stale, near, hit].map(|screened| payment.is_stopped_by(&screened));
+    assert_eq!(stops, [false, false, false, true]);
+}
+
+#[test]
+fn a_later_screening_result_holds_or_refuses_as_at_acceptance() {
+    let screened_again = |score: u8| {
+        let (mut payment, _, _) = accepted(0);
+        let screened = Screened { list_version: "newer".to_owned(), ..accepted(score).0.screened };
+        let effects = act(|cx| report::screened_again(&mut payment, None, &screened, cx));
+        assert_eq!(payment.screened, screened);
+        (payment, effects.expect("queued"))
+    };
+    let at = monday() + Span::mins(1);
+    let (payment, effects) = screened_again(IN_REVIEW_SCORE);
+    assert_eq!(
+        (payment.standing.state, payment.review),
+        (PaymentState::Queued, ReviewState::Waiting)
+    );
+    assert_eq!(payment.standing.msg.as_deref(), Some(IN_REVIEW));
+    assert_eq!(effects.job, Some(JobChange::Set(JobKind::Review, at)));
+    assert_eq!(
+        effects.events.iter().map(|event| event.kind).collect::<Vec<_>>(),
+        [EventKind::PaymentUpdated]
+    );
+    let (payment, effects) = screened_again(HIT_SCORE);
+    assert_eq!(ended(&payment, &effects), rejected());
+    assert_eq!(payment.standing.msg.as_deref(), Some(NOT_EXECUTABLE));
+    let (payment, effects) = screened_again(0);
+    assert_eq!(payment.standing.state, PaymentState::Queued);
+    assert_eq!(effects.job, Some(JobChange::Set(JobKind::Submit, at)));
+    // Never while an attempt may have paid.
+    let mut case = Case::sending();
+    let screened = accepted(HIT_SCORE).0.screened;
+    let refused = case
+        .run(|payment, attempt, cx| report::screened_again(payment, Some(attempt), &screened, cx));
+    assert!(refused.is_err());
 }
 
 #[test]

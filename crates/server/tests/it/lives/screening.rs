@@ -5,9 +5,12 @@ use domain::currency::StableCoin;
 use domain::ids::PaymentId;
 use domain::ledger::AccountCode;
 use domain::screening::{Party, Verdict};
+use domain::time::Span;
 use reqwest::Method;
+use testkit::bank::Faults;
 
-use crate::harness::{Answer, Bank, On, Order, on_both_stores};
+use crate::harness::client::WAIT_MAX;
+use crate::harness::{Answer, Bank, On, Order, Setup, on_both_stores};
 
 on_both_stores! {
     accepting_never_tells_what_screening_found
@@ -17,6 +20,7 @@ on_both_stores! {
     a_listed_name_is_rejected_in_neutral_words
     both_sides_are_screened
     a_person_decides_once
+    a_queued_payment_is_screened_again_on_newer_lists
 }
 
 /// A near match of the sample list, for review.
@@ -150,4 +154,60 @@ async fn a_person_decides_once(on: On) {
     assert!(again.is_err(), "a refusal cannot be taken back");
     bank.reaches(Country::Pak, &id, "rejected").await;
     assert!(bank.book(&id).await.is_empty());
+}
+
+async fn a_queued_payment_is_screened_again_on_newer_lists(on: On) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("list.csv");
+    let write = |day: u8, name: &str| {
+        let list = format!(
+            "#corridor-sanctions name=TEST published=2026-11-0{day}\n\
+             uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\n\
+             T-1,person,{name},,,,,\n"
+        );
+        std::fs::write(&file, list).expect("written");
+    };
+    write(1, "Unrelated Person");
+    let lists = format!("[{{ locations = [\"{}\"] }}]", file.display());
+    let bank = Bank::alone(on, Setup::new().set("screening.lists", &lists)).await;
+    bank.running.bank().set_faults(Faults { down: true, ..Faults::NONE }).expect("the bank runs");
+    let mut ids = Vec::new();
+    for name in [LISTED, ALIKE, "Omar Testwell"] {
+        ids.push(bank.paid(Country::Pak, |order| order.text("beneficiary_name", name)).await);
+    }
+    for id in &ids {
+        let record = bank.record(Country::Pak, id).await;
+        assert_eq!(record["response"]["status"].text(), "queued", "{record}");
+        assert_eq!(record["response"]["msg"].to_string(), "null", "{record}");
+    }
+    write(2, LISTED);
+    let bank = bank.restart().await;
+    bank.running.bank().set_faults(Faults::NONE).expect("the bank runs");
+    let shown = async |id: &str| {
+        let record = bank.record(Country::Pak, id).await;
+        let shown = &record["response"];
+        format!("{} {}", shown["status"].text(), shown["msg"])
+    };
+    let wanted =
+        ["rejected \"payment cannot be executed\"", "queued \"in review\"", "succeeded null"];
+    for (id, wanted) in ids.iter().zip(wanted) {
+        let there = testkit::wait::until_async(WAIT_MAX, || async {
+            bank.advance(Span::secs(15)).await;
+            shown(id).await == wanted
+        });
+        assert!(there.await, "{wanted}: {}", shown(id).await);
+    }
+    // A reviewer sees what it is held for, and what they decide is final on the same lists.
+    let payment = PaymentId::parse(&ids[1]).expect("an id");
+    let record = bank.running.store().payment_record(bank.tenant.id, payment).await;
+    let payment = record.expect("it can be read").expect("a payment").payment;
+    assert!(payment.screened.list_version.contains("2026-11-02"), "{:?}", payment.screened);
+    assert_eq!(payment.screened.evidence, Some(format!("TEST T-1 {LISTED}")));
+    decide(&bank, &ids[1], true).await;
+    bank.reaches(Country::Pak, &ids[1], "succeeded").await;
+    let booked = [0, 1, 2].map(|at| bank.book(&ids[at]));
+    let booked: Vec<_> =
+        futures_util::future::join_all(booked).await.iter().map(Vec::len).collect();
+    assert_eq!(booked, [0, 1, 1]);
+    bank.finish().await;
 }

@@ -71,6 +71,10 @@ impl NameScreen for ListBooks {
         self.world.compare(self.node, parties, now, &found);
         found
     }
+
+    fn is_version(&self, version: &str) -> bool {
+        self.book.is_version(version)
+    }
 }
 
 impl AddressScreen for ListBooks {
