@@ -65,8 +65,7 @@ again unchanged; intents that it then no longer executes are executed again.
 const ORDER: &str = "
 ## Exchange order
 
-Starts as `pending`. The API shows `pending` and `debiting` as PENDING; `debited`, `paying` and `returning` as PROCESSING.
-**409** is CONFLICT with the current status.
+Starts as `pending`. **409** is CONFLICT with the current status.
 
 - **Books.** Creation: pending wallet → unswept, posted when the debit is final (`exchange.debit`), voided if the order ends
   without one. `settled`: exchanged → fx_position and fee_income, nostro → fx_position. `returning` → `failed`: unswept →
@@ -98,6 +97,11 @@ and stablecoin. *alarm* means that an alert is raised, **review** the same for a
 - **Sweepable amount.** unswept, less the tokens of orders that are not `settled` and of those whose payout was returned.
 - **Schedule.** At once from `chain.sweep_at` of a stablecoin, otherwise `chain.sweep_every_s` after the first of them; an hour
   after a failed sweep.
+
+";
+
+const ORDER_STATUSES: &str = "
+How the API shows each state:
 
 ";
 
@@ -171,6 +175,12 @@ pub(super) fn render() -> Result<String, Error> {
         &ExchangeState::ALL.map(|state| (state.name(), state)),
         |trigger, state| order_cell(*state, *trigger),
     )?;
+    let statuses = table(
+        "state",
+        &ExchangeState::ALL.map(|state| (state.name(), state)),
+        &[("status", ())],
+        |state, ()| state.status().name().to_owned(),
+    )?;
     let sweep = table(
         "trigger \\ state",
         &SweepTrigger::ALL.map(|trigger| (trigger.name(), trigger)),
@@ -184,7 +194,7 @@ pub(super) fn render() -> Result<String, Error> {
         |reason, ()| reason.message().to_owned(),
     )?;
     Ok(format!(
-        "{DEPOSIT}{deposit}{INTENT}{intent}{INTENT_KINDS}{kinds}{TX}{tx}{ORDER}{order}{ORDER_FAILURES}{failures}{SWEEP}{sweep}"
+        "{DEPOSIT}{deposit}{INTENT}{intent}{INTENT_KINDS}{kinds}{TX}{tx}{ORDER}{order}{ORDER_STATUSES}{statuses}{ORDER_FAILURES}{failures}{SWEEP}{sweep}"
     ))
 }
 
