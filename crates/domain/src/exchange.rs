@@ -13,6 +13,7 @@ use crate::money::Money;
 use crate::rail::{Finding, RailStatus};
 use crate::screening::{Screened, Verdict};
 use crate::time::Timestamp;
+use crate::wallet_effects::{Alert, AlertKind};
 
 mod booking;
 pub mod order;
@@ -271,6 +272,17 @@ impl ExchangeOrder {
     /// Whether it waits for a reviewer to release or to reject it.
     pub fn is_withheld(&self) -> bool {
         self.state == ExchangeState::Pending && self.fate == Fate::Withheld
+    }
+
+    /// The alert about it while it is withheld.
+    pub fn withheld_alert(&self) -> Option<Alert> {
+        let screened = self.screened.as_ref().filter(|_| self.is_withheld())?;
+        let (score, lists) = (screened.score, &screened.list_version);
+        let against = screened.evidence.as_deref().unwrap_or("outdated lists");
+        let what = format!(
+            "withheld: the account holder's name scored {score} against {against} (lists {lists})"
+        );
+        Some(Alert { kind: AlertKind::Payout, subject: self.id.0, what })
     }
 
     /// Whether a reviewer may release it while it is withheld: not after an exact match, nor if

@@ -80,6 +80,8 @@ pub struct WalletEffects {
     pub optional: Vec<OptionalEvent>,
     /// Changes of jobs, by subject.
     pub jobs: Vec<(Uuid, JobChange)>,
+    /// Alerts to close, before any is raised; one that is not open is left alone.
+    pub closed: Vec<Alert>,
     /// Alerts to raise; one that is already known is not raised again.
     pub alerts: Vec<Alert>,
 }
@@ -91,6 +93,7 @@ impl WalletEffects {
         self.events.extend(other.events);
         self.optional.extend(other.optional);
         self.jobs.extend(other.jobs);
+        self.closed.extend(other.closed);
         self.alerts.extend(other.alerts);
     }
 }

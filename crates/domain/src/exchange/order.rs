@@ -167,16 +167,10 @@ pub fn create(
     effects
         .jobs
         .push((case.order.id.0, JobChange::Set(JobKind::Exchange, case.order.times_out_at)));
-    match (case.order.fate, &case.order.screened) {
-        (Fate::Withheld, Some(Screened { score, evidence, list_version, .. })) => {
-            let against = evidence.as_deref().unwrap_or("outdated lists");
-            let what = format!(
-                "withheld: the account holder's name scored {score} against {against} (lists {list_version})"
-            );
-            effects.alerts.push(Alert { kind: AlertKind::Payout, subject: case.order.id.0, what });
-        }
-        (Fate::TimesOut | Fate::Withheld, _) => {}
-        (Fate::Open | Fate::Fails, _) => case.want_debit(chain, &mut effects, cx),
+    match case.order.fate {
+        Fate::TimesOut => {}
+        Fate::Withheld => effects.alerts.extend(case.order.withheld_alert()),
+        Fate::Open | Fate::Fails => case.want_debit(chain, &mut effects, cx),
     }
     case.wallet.touch(cx.now);
     Ok((case, effects))

@@ -13,7 +13,7 @@ use crate::wallet_effects::WalletEffects;
 impl OrderCase {
     /// Records the decision about an order that screening withholds. Approved, it begins as if its
     /// name had been clean, under the timeout that it has had since its creation. Rejected, it
-    /// fails for a neutral reason and its tokens are free again.
+    /// fails for a neutral reason and its tokens are free again. Either way its alert is closed.
     ///
     /// # Errors
     /// [`OrderRefusal::NotWithheld`]; to an approval also [`OrderRefusal::Listed`],
@@ -28,7 +28,8 @@ impl OrderCase {
         if !self.order.is_withheld() || cx.now >= self.order.times_out_at {
             return Err(OrderRefusal::NotWithheld);
         }
-        let mut effects = WalletEffects::default();
+        let closed = self.order.withheld_alert().into_iter().collect();
+        let mut effects = WalletEffects { closed, ..WalletEffects::default() };
         if !approve {
             let OrderStep::To(state) = self.order.state.on(OrderTrigger::ReviewRejected) else {
                 return Err(OrderRefusal::NotWithheld);

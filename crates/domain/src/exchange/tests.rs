@@ -130,6 +130,7 @@ impl World {
         self.books.book(&effects.transfers).expect("the ledger accepts it");
         self.told.extend(effects.events.into_iter().map(|new| new.event));
         self.alerts += effects.alerts.len();
+        self.alerts -= effects.closed.len();
         for (subject, change) in effects.jobs {
             if subject == ORDER.0 {
                 self.job = match change {
@@ -851,7 +852,7 @@ fn a_withheld_order_that_is_approved_is_paid() {
     assert!(world.case.order.is_withheld());
     world.now = monday() + Span::hours(23);
     world.reviews(true).expect("it is withheld");
-    assert!(!world.case.order.is_withheld());
+    assert_eq!((world.case.order.is_withheld(), world.alerts), (false, 0));
     assert_eq!(
         world.case.intents.iter().map(|intent| intent.kind).collect::<Vec<_>>(),
         [IntentKind::Debit]
@@ -872,7 +873,7 @@ fn a_withheld_order_that_is_approved_is_paid() {
 fn a_withheld_order_that_is_rejected_fails_for_a_neutral_reason_and_frees_its_tokens() {
     let mut world = withheld();
     world.reviews(false).expect("it is withheld");
-    assert_eq!((world.state(), world.job), (ExchangeState::Failed, None));
+    assert_eq!((world.state(), world.job, world.alerts), (ExchangeState::Failed, None, 0));
     assert_eq!(world.case.order.failure, Some(OrderFailure::PayoutFailed));
     assert!(world.case.intents.is_empty(), "nothing moved");
     assert_eq!(world.books.account(&code()).available().minor, FUNDS);

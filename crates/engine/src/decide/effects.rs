@@ -35,6 +35,7 @@ pub(in crate::decide) fn write(
     for (subject, change) in jobs {
         ws.set_job(tenant, subject, change);
     }
+    effects.closed.into_iter().for_each(|alert| ws.close_alert(tenant, alert));
     effects.alerts.into_iter().for_each(|alert| raise(ws, tenant, alert));
     Ok(())
 }

@@ -157,6 +157,18 @@ pub(crate) fn read_unsupported(
 }
 
 /// Equal texts about the same subject are one alert.
+pub(crate) fn write_alert_key(
+    tenant: TenantId,
+    alert: &Alert,
+    keys: &Keys,
+    out: &mut Columns<'_>,
+) {
+    out.uuid(tenant.0)
+        .uuid(keys.stored(alert.subject))
+        .text(alert.kind.name())
+        .uuid(alert_digest(&alert.what));
+}
+
 pub(crate) fn write_alert<'a>(
     tenant: TenantId,
     alert: &'a Alert,
@@ -164,10 +176,7 @@ pub(crate) fn write_alert<'a>(
     keys: &Keys,
     out: &mut Columns<'a>,
 ) {
-    out.uuid(tenant.0)
-        .uuid(keys.stored(alert.subject))
-        .text(alert.kind.name())
-        .uuid(alert_digest(&alert.what));
+    write_alert_key(tenant, alert, keys, out);
     out.text(alert.what.as_str()).int(at.0);
 }
 

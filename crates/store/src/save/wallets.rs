@@ -34,6 +34,7 @@ statements! {
     DELIVERY_ATTEMPT_INSERT = insert("save.delivery_attempt_insert", tables::DELIVERY_ATTEMPT);
     RECEIVER_UPDATE = update("save.receiver_update", tables::WEBHOOK_ENDPOINT);
     UNSUPPORTED_INSERT = insert_if_absent("save.unsupported_insert", tables::UNSUPPORTED_ASSET);
+    ALERT_DELETE = delete("save.alert_delete", tables::ALERT);
     ALERT_INSERT = insert_if_absent("save.alert_insert", tables::ALERT);
     WALLET_EVENT_INSERT = insert("save.wallet_event_insert", tables::WALLET_EVENT);
 }
@@ -209,6 +210,11 @@ pub(super) fn save_words<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Resul
         rows::chain::write_unsupported(asset, keys, &mut columns)?;
     }
     saver.add(&UNSUPPORTED_INSERT, columns, false);
+    let mut columns = Columns::new(tables::ALERT.key_kinds(), 0);
+    for (tenant, alert) in ws.closed_alerts.added() {
+        rows::chain::write_alert_key(*tenant, alert, keys, &mut columns);
+    }
+    saver.add(&ALERT_DELETE, columns, false);
     let mut columns = Columns::new(tables::ALERT.row_columns(), 0);
     for (tenant, alert) in ws.alerts.added() {
         rows::chain::write_alert(*tenant, alert, ws.now, keys, &mut columns);

@@ -167,6 +167,7 @@ working_set! {
     wallet_events: Log<WalletEventEntry>,
     delivery_attempts: Log<DeliveryAttempt>,
     unsupported: Log<UnsupportedAsset>,
+    closed_alerts: Log<(TenantId, Alert)>,
     alerts: Log<(TenantId, Alert)>,
     /// Ends of the tenants' audit logs.
     audit_heads: Table<TenantId, audit::Head>,

@@ -90,6 +90,11 @@ impl WorkingSet {
         self.unsupported.add(asset);
     }
 
+    /// Closes an alert, before any is added.
+    pub fn close_alert(&mut self, tenant: TenantId, alert: Alert) {
+        self.closed_alerts.add((tenant, alert));
+    }
+
     /// Adds an alert; an open one is left unchanged.
     pub fn add_alert(&mut self, tenant: TenantId, alert: Alert) {
         self.alerts.add((tenant, alert));

@@ -344,6 +344,13 @@ pub async fn alerts_stay_open_until_closed(world: World) {
     assert_eq!(noted.note.before.as_deref(), Some(r#"{"alert":"low_gas","what":"low"}"#));
     world.put(tenant, |ws, _| ws.add_alert(tenant, alert("low"))).await;
     assert_eq!(world.store.alerts(tenant, 9).await.expect("read").len(), 2, "raised again");
+    let close = async |what: &str| {
+        world.put(tenant, |ws, _| ws.close_alert(tenant, alert(what))).await;
+        let open = world.store.alerts(tenant, 9).await.expect("read");
+        open.into_iter().map(|(_, it)| it.what).collect::<Vec<_>>()
+    };
+    assert_eq!(close("low").await, ["very low"], "by a batch, without an entry of its own");
+    assert_eq!(close("low").await, ["very low"], "one that is not open is left alone");
 }
 
 pub async fn unsupported_tokens_are_noted_once(world: World) {

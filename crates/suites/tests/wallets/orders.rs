@@ -174,6 +174,8 @@ fn a_withheld_order_is_decided_once_and_the_decision_is_recorded() {
             let order = withheld(&world, &wallet, 60 * COIN).await;
             let waiting = world.wallets.orders_in_review(&caller).await.expect("read");
             assert_eq!(waiting, std::slice::from_ref(&order), "a clean order does not wait");
+            let alerts = async || world.store.alerts(TENANT, 9).await.expect("read").len();
+            assert_eq!(alerts().await, 1);
             let by = Deed::new(Via::Console, "amal")
                 .with_role("compliance")
                 .because("a near miss")
@@ -184,7 +186,7 @@ fn a_withheld_order_is_decided_once_and_the_decision_is_recorded() {
                 .await
                 .expect("withheld")
                 .made;
-            assert_eq!(now(&world, &order).await, decided);
+            assert_eq!((now(&world, &order).await, alerts().await), (decided.clone(), 0));
             assert_eq!(decided.debit.is_some(), approve, "only a released order moves its tokens");
             let available = if approve { 39 } else { 99 };
             let (_, held) = world.wallets.find(&caller, wallet.id).await.expect("there");
