@@ -205,8 +205,9 @@ pub struct ExchangeOrder {
     pub bank: BankAccount,
     /// Outcome fixed in advance, if any.
     pub fate: Fate,
-    /// Screening result of the account holder's name, if it withheld the order. `None` also for
-    /// orders that an earlier version withheld.
+    /// Screening result of the account holder's name, if it withheld the order: the latest, so that
+    /// of a release is the one that it rests on. `None` also for orders that an earlier version
+    /// withheld.
     pub screened: Option<Screened>,
     /// Internal state; the API shows [`ExchangeState::status`].
     pub state: ExchangeState,

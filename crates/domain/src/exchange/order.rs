@@ -77,7 +77,7 @@ pub enum OrderRefusal {
     /// it ended.
     #[error("no decision about the order is pending")]
     NotWithheld,
-    /// The account holder's name matched a list entry exactly when it was screened: as for
+    /// The account holder's name matches a list entry exactly, or did at its creation: as for
     /// payments and deposits, no reviewer releases it (`decisions.md`, "Screening").
     #[error("the account holder is on a sanctions list: the order can only be rejected")]
     Listed,

@@ -8,36 +8,33 @@ use crate::attempt::Attempt;
 use crate::chain::ChainConfig;
 use crate::payment::Cx;
 use crate::rail::Finding;
+use crate::screening::{Screened, Verdict};
 use crate::wallet_effects::WalletEffects;
 
 impl OrderCase {
-    /// Records the decision about an order that screening withholds. Approved, it begins as if its
-    /// name had been clean, under the timeout that it has had since its creation. Rejected, it
-    /// fails for a neutral reason and its tokens are free again. Either way its alert is closed.
+    /// Records the decision about an order that screening withholds, and closes its alert. With the
+    /// screening that a release rests on, it begins as if its name had been clean, under the
+    /// timeout that it has had since its creation. Without one it is rejected: it fails for a
+    /// neutral reason and its tokens are free again.
     ///
     /// # Errors
-    /// [`OrderRefusal::NotWithheld`]; to an approval also [`OrderRefusal::Listed`],
+    /// [`OrderRefusal::NotWithheld`]; to a release also [`OrderRefusal::Listed`],
     /// [`OrderRefusal::Frozen`] and [`OrderRefusal::NoToken`].
     pub fn review(
         &mut self,
-        approve: bool,
+        release: Option<Screened>,
         chain: &ChainConfig,
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, OrderRefusal> {
-        // An order past its timeout is about to be cancelled.
-        if !self.order.is_withheld() || cx.now >= self.order.times_out_at {
-            return Err(OrderRefusal::NotWithheld);
-        }
-        let closed = self.order.withheld_alert().into_iter().collect();
-        let mut effects = WalletEffects { closed, ..WalletEffects::default() };
-        if !approve {
+        let mut effects = self.end_wait(cx)?;
+        let Some(screened) = release else {
             let OrderStep::To(state) = self.order.state.on(OrderTrigger::ReviewRejected) else {
                 return Err(OrderRefusal::NotWithheld);
             };
             self.end_unpaid(state, OrderFailure::PayoutFailed, &mut effects, cx);
             return Ok(effects);
-        }
-        if !self.order.is_releasable() {
+        };
+        if !self.order.is_releasable() || screened.verdict() == Verdict::Hit {
             return Err(OrderRefusal::Listed);
         }
         if self.wallet.state.is_frozen() {
@@ -45,9 +42,40 @@ impl OrderCase {
         }
         chain.token(self.order.coin).ok_or(OrderRefusal::NoToken)?;
         self.order.fate = Fate::Open;
+        self.order.screened = Some(screened);
         self.order.version += 1;
         self.want_debit(chain, &mut effects, cx);
         Ok(effects)
+    }
+
+    /// Records the exact match that the screening before a release found: it replaces the evidence
+    /// and the alert, and the order can only be rejected.
+    ///
+    /// # Errors
+    /// [`OrderRefusal::NotWithheld`]; [`OrderRefusal::Listed`] if that was known.
+    pub fn found_listed(
+        &mut self,
+        screened: Screened,
+        cx: &Cx<'_>,
+    ) -> Result<WalletEffects, OrderRefusal> {
+        let mut effects = self.end_wait(cx)?;
+        if !self.order.is_releasable() {
+            return Err(OrderRefusal::Listed);
+        }
+        self.order.screened = Some(screened);
+        self.order.version += 1;
+        effects.alerts.extend(self.order.withheld_alert());
+        Ok(effects)
+    }
+
+    /// Closes the alert about an order that is withheld.
+    fn end_wait(&self, cx: &Cx<'_>) -> Result<WalletEffects, OrderRefusal> {
+        // An order past its timeout is about to be cancelled.
+        if !self.order.is_withheld() || cx.now >= self.order.times_out_at {
+            return Err(OrderRefusal::NotWithheld);
+        }
+        let closed = self.order.withheld_alert().into_iter().collect();
+        Ok(WalletEffects { closed, ..WalletEffects::default() })
     }
 
     /// Records the outcome of an unknown payout, or the return of a settled one, as established by

@@ -166,8 +166,10 @@ impl World {
         Ok(())
     }
 
+    /// A release rests on a clean screening.
     fn reviews(&mut self, approve: bool) -> Result<(), OrderRefusal> {
-        self.tries(|case, cx| case.review(approve, &config(), cx))
+        let release = approve.then(|| screened(84));
+        self.tries(|case, cx| case.review(release, &config(), cx))
     }
 
     /// Reviewers record the outcome of the newest attempt.
@@ -866,7 +868,7 @@ fn a_withheld_order_that_is_approved_is_paid() {
     assert!(world.pay_at("278.50"));
     world.hears(RailStatus::Settled, None);
     assert_eq!(world.state(), ExchangeState::Settled);
-    assert_eq!(world.case.order.screened, Some(screened(90)), "the evidence stays");
+    assert_eq!(world.case.order.screened, Some(screened(84)), "what the release rests on");
 }
 
 #[test]
@@ -907,8 +909,32 @@ fn only_a_withheld_order_within_its_time_is_reviewed() {
     frozen.reviews(false).expect("a rejection moves nothing");
     let mut no_token = withheld();
     let bare = ChainConfig { tokens: Vec::new(), ..config() };
-    assert_eq!(no_token.tries(|case, cx| case.review(true, &bare, cx)), Err(OrderRefusal::NoToken));
+    let release = no_token.tries(|case, cx| case.review(Some(screened(84)), &bare, cx));
+    assert_eq!(release, Err(OrderRefusal::NoToken));
     assert!(no_token.case.order.is_withheld());
+}
+
+#[test]
+fn an_exact_match_at_the_decision_leaves_the_order_to_a_rejection() {
+    let mut world = withheld();
+    let before = world.case.clone();
+    let listed = |score| {
+        move |case: &mut OrderCase, cx: &mut Cx<'_>| {
+            case.review(Some(screened(score)), &config(), cx)
+        }
+    };
+    assert_eq!(world.tries(listed(95)), Err(OrderRefusal::Listed));
+    assert_eq!(world.case, before);
+    let found = |case: &mut OrderCase, cx: &mut Cx<'_>| case.found_listed(screened(95), cx);
+    let alert = before.order.withheld_alert();
+    world.tries(found).expect("it is withheld");
+    assert_eq!((world.case.order.screened.clone(), world.alerts), (Some(screened(95)), 1));
+    assert_ne!(world.case.order.withheld_alert(), alert, "with the new evidence");
+    assert!(world.case.order.is_withheld() && world.case.intents.is_empty());
+    assert_eq!(world.tries(found), Err(OrderRefusal::Listed), "known");
+    assert_eq!(world.tries(listed(84)), Err(OrderRefusal::Listed), "whatever a later list says");
+    world.reviews(false).expect("a rejection moves nothing");
+    assert_eq!((world.alerts, world.tries(found)), (0, Err(OrderRefusal::NotWithheld)));
 }
 
 /// All permitted status changes, as the API shows them.

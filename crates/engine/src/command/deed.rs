@@ -94,7 +94,8 @@ impl Action {
                 | ExchangeAction::NoRoute { .. }
                 | ExchangeAction::Submitted { .. }
                 | ExchangeAction::Inquired { .. }
-                | ExchangeAction::Report(_),
+                | ExchangeAction::Report(_)
+                | ExchangeAction::FoundListed { .. },
             )
             | Action::Delivery(
                 _,

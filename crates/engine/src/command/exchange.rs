@@ -8,6 +8,7 @@ use domain::exchange::{ExchangeOrder, NewOrder};
 use domain::ids::{AttemptId, ExchangeId, IntentId, TenantId, WalletId};
 use domain::ledger::AccountCode;
 use domain::rail::{Finding, InquiryAnswer, RailId, RailReport, Submission};
+use domain::screening::Screened;
 use domain::sender_limit::Tally;
 use domain::sweep;
 use domain::time::Timestamp;
@@ -105,11 +106,14 @@ pub enum ExchangeAction {
     Report(RailReport),
     /// A reviewer decides about an order that screening withholds.
     Review {
-        /// Whether the order is released or rejected.
-        approve: bool,
+        /// The current screening result of the account holder, which releases the order; `None` =
+        /// it is rejected.
+        release: Option<Screened>,
         /// Actor and context for the audit log.
         by: Box<Deed>,
     },
+    /// A release was refused: the account holder now matches a list entry exactly.
+    FoundListed { screened: Screened },
     /// Reviewers established the outcome of a payout that was unknown, or that a settled payout was
     /// returned.
     Resolve {

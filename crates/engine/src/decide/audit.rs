@@ -71,8 +71,8 @@ fn note(command: &Command) -> Option<Note> {
         }
         Action::Exchange(key, action) => {
             let name = match action {
-                ExchangeAction::Review { approve: true, .. } => "review.approve",
-                ExchangeAction::Review { approve: false, .. } => "review.reject",
+                ExchangeAction::Review { release: Some(_), .. } => "review.approve",
+                ExchangeAction::Review { release: None, .. } => "review.reject",
                 ExchangeAction::Resolve { .. } => "order.resolve",
                 ExchangeAction::Recredit { .. } => "order.recredit",
                 _ => return None,
@@ -164,7 +164,7 @@ fn established(facts: Facts, finding: &Finding) -> Facts {
     facts.opt_text("bank_reference", finding.reference.clone()).opt_text("charges_minor", charges)
 }
 
-/// The screening result of an address, with the lists used.
+/// The screening result of an address or a name, with the lists used.
 fn screened(facts: Facts, found: &Screened) -> Facts {
     facts.text("screening", found.verdict().name()).text("list_version", &found.list_version)
 }
@@ -196,10 +196,9 @@ fn order(ws: &WorkingSet, tenant: TenantId, key: &OrderKey) -> Facts {
             let facts = Facts::new()
                 .text("state", order.state.name())
                 .flag("gives_back", order.give_back.is_some());
-            if order.screened.is_some() {
-                facts.flag("withheld", order.is_withheld())
-            } else {
-                facts
+            match &order.screened {
+                Some(found) => screened(facts.flag("withheld", order.is_withheld()), found),
+                None => facts,
             }
         }
         None => Facts::new(),

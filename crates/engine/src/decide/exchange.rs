@@ -173,9 +173,12 @@ impl Acting<'_> {
                 let attempt = self.attempt(ws, report.attempt)?;
                 Ok(self.heard(attempt, report, cx))
             }
-            ExchangeAction::Review { approve, .. } => {
+            ExchangeAction::Review { release, .. } => {
                 let terms = deposit::terms(self.rules)?;
-                Ok(self.case.review(*approve, terms.chain, cx)?)
+                Ok(self.case.review(release.clone(), terms.chain, cx)?)
+            }
+            ExchangeAction::FoundListed { screened } => {
+                Ok(self.case.found_listed(screened.clone(), cx)?)
             }
             ExchangeAction::Resolve { seen, finding, evidence, .. } => {
                 let (mut attempt, doubt) =

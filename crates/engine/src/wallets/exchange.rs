@@ -16,7 +16,7 @@ use domain::money::Money;
 use domain::policy::RailKind;
 use domain::rail::Finding;
 use domain::route::{self, Unfit, Wanted};
-use domain::screening::{Party, Screened};
+use domain::screening::{Party, Screened, Verdict};
 use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made};
 
@@ -87,7 +87,10 @@ impl Wallets {
         let sandbox = self.offered()?.sandbox;
         let price = self.price(caller, asked.coin)?;
         let bank = bank_account(&asked, &self.world.directory);
-        let screened = self.screened(&bank.holder)?;
+        let screened = self.screened(&bank.holder);
+        if screened.stale && !screened.is_match() {
+            return Err(Denied::ListsStale);
+        }
         let mut ids = self.store.ids();
         let new = NewOrder {
             id: ExchangeId(ids.next()),
@@ -121,10 +124,12 @@ impl Wallets {
         self.act_on(caller, &order, ExchangeAction::Cancel { idempotency }).await
     }
 
-    /// Releases or rejects an order that screening withholds.
+    /// Releases or rejects an order that screening withholds. A release screens the account holder
+    /// again, on the current lists; an exact match is recorded and refuses it.
     ///
     /// # Errors
-    /// [`Denied::NotFound`]; 409 if no decision is pending; 422 to a release for a frozen wallet.
+    /// [`Denied::NotFound`]; 409 if no decision is pending; to a release also
+    /// [`Denied::ListsStale`], and 422 for a frozen wallet.
     pub async fn review_order(
         &self,
         caller: &Caller,
@@ -134,7 +139,15 @@ impl Wallets {
     ) -> Result<Reply<ExchangeOrder>, Denied> {
         let by = Box::new(by.into());
         let order = self.find_order(caller, id).await?;
-        self.act_on(caller, &order, ExchangeAction::Review { approve, by }).await
+        let release = approve.then(|| self.screened(&order.bank.holder));
+        match release {
+            Some(screened) if screened.verdict() == Verdict::Hit => {
+                self.act_on(caller, &order, ExchangeAction::FoundListed { screened }).await?;
+                Err(Denied::Refused(Refused::Exchange(OrderRefusal::Listed)))
+            }
+            Some(screened) if screened.stale => Err(Denied::ListsStale),
+            release => self.act_on(caller, &order, ExchangeAction::Review { release, by }).await,
+        }
     }
 
     /// Records the outcome of a payout that was unknown, or the return of a settled one, for the
@@ -224,16 +237,10 @@ impl Wallets {
         }
     }
 
-    /// Screens an account holder. Lists that are too old can clear no order and give no result: the
-    /// order is refused for now.
-    fn screened(&self, holder: &str) -> Result<Screened, Denied> {
-        let now = self.world.clock.now();
+    /// Screens an account holder on the lists in force.
+    fn screened(&self, holder: &str) -> Screened {
         let party = Party { name: holder, birthdate: None, country: Some(Country::Pak.alpha3()) };
-        let screened = self.world.screened(&[party], now);
-        if screened.stale && !screened.is_match() {
-            return Err(Denied::ListsStale);
-        }
-        Ok(screened)
+        self.world.screened(&[party], self.world.clock.now())
     }
 
     /// The price for a caller, from a rate recent enough to pay out at.

@@ -157,12 +157,7 @@ pub(crate) fn read_unsupported(
 }
 
 /// Equal texts about the same subject are one alert.
-pub(crate) fn write_alert_key(
-    tenant: TenantId,
-    alert: &Alert,
-    keys: &Keys,
-    out: &mut Columns<'_>,
-) {
+pub(crate) fn write_alert_key(tenant: TenantId, alert: &Alert, keys: &Keys, out: &mut Columns<'_>) {
     out.uuid(tenant.0)
         .uuid(keys.stored(alert.subject))
         .text(alert.kind.name())

@@ -1,5 +1,7 @@
 //! Concurrent orders, orders of a frozen wallet, and orders that screening withholds.
 
+use std::sync::atomic::Ordering;
+
 use domain::audit::{Deed, Via};
 use domain::currency::Currency;
 use domain::exchange::{
@@ -23,8 +25,17 @@ async fn order(world: &World, wallet: &Wallet, minor: i64) -> Outcome {
     screened(world, wallet, minor, 0).await
 }
 
-/// An order whose account holder's name has this score.
+/// An order whose account holder's name had this score.
 async fn screened(world: &World, wallet: &Wallet, minor: i64, score: u8) -> Outcome {
+    to_holder(world, wallet, minor, ("Asha", score)).await
+}
+
+async fn to_holder(
+    world: &World,
+    wallet: &Wallet,
+    minor: i64,
+    (holder, score): (&str, u8),
+) -> Outcome {
     let mut ids = world.store.ids();
     let new = NewOrder {
         id: ExchangeId(ids.next()),
@@ -37,7 +48,7 @@ async fn screened(world: &World, wallet: &Wallet, minor: i64, score: u8) -> Outc
             iban: Some("PK36SCBL0000001123456702".to_owned()),
             account_number: None,
             bank_code: None,
-            holder: "Asha".to_owned(),
+            holder: holder.to_owned(),
             bic: None,
             bank_name: None,
         },
@@ -57,14 +68,15 @@ async fn screened(world: &World, wallet: &Wallet, minor: i64, score: u8) -> Outc
 }
 
 pub async fn made(world: &World, wallet: &Wallet, minor: i64) -> ExchangeOrder {
-    match order(world, wallet, minor).await {
-        Outcome::Exchange(order) => *order,
-        other => panic!("{other:?}"),
-    }
+    an_order(order(world, wallet, minor).await)
 }
 
-async fn withheld(world: &World, wallet: &Wallet, minor: i64) -> ExchangeOrder {
-    match screened(world, wallet, minor, 90).await {
+pub async fn withheld(world: &World, wallet: &Wallet, minor: i64) -> ExchangeOrder {
+    an_order(screened(world, wallet, minor, 90).await)
+}
+
+fn an_order(outcome: Outcome) -> ExchangeOrder {
+    match outcome {
         Outcome::Exchange(order) => *order,
         other => panic!("{other:?}"),
     }
@@ -219,4 +231,42 @@ fn a_withheld_order_is_decided_once_and_the_decision_is_recorded() {
             assert!(is(before, "pending", true) && is(after, state, false), "{entry:?}");
         });
     }
+}
+
+#[test]
+fn a_release_rests_on_a_screening_against_the_lists_in_force() {
+    with(Setup::default(), async |world| {
+        let (wallet, caller) = (world.wallet().await, world.caller());
+        world.fund(&wallet, 100 * COIN).await;
+        let release = async |order: &ExchangeOrder| {
+            let released = world.wallets.review_order(&caller, order.id, true, "test").await;
+            released.map(|reply| reply.made.is_withheld())
+        };
+        // Released on what the lists say now, not on what they said at its creation.
+        let order = withheld(&world, &wallet, COIN).await;
+        world.lists.stale.store(true, Ordering::SeqCst);
+        let early = release(&order).await;
+        assert!(matches!(early, Err(Denied::ListsStale)), "{early:?}");
+        assert_eq!(now(&world, &order).await, order, "nothing is decided on outdated lists");
+        world.lists.stale.store(false, Ordering::SeqCst);
+        assert!(matches!(release(&order).await, Ok(false)));
+        let found = now(&world, &order).await.screened.map(|it| it.score);
+        assert_eq!(found, Some(0), "the screening that it rests on");
+        // Listed since: refused, recorded with the alert, and left to a rejection.
+        let order = an_order(to_holder(&world, &wallet, COIN, ("Edgar Evil", 90)).await);
+        for _ in 0..2 {
+            let refused = release(&order).await;
+            let Err(Denied::Refused(Refused::Exchange(OrderRefusal::Listed))) = refused else {
+                panic!("{refused:?}")
+            };
+        }
+        let listed = now(&world, &order).await;
+        assert_eq!((listed.version, listed.debit), (order.version + 1, None));
+        let alerts = world.store.alerts(TENANT, 9).await.expect("read");
+        let alerts: Vec<_> = alerts.into_iter().map(|(_, alert)| alert).collect();
+        assert_eq!(alerts, listed.withheld_alert().into_iter().collect::<Vec<_>>());
+        assert!(alerts[0].what.contains("scored 100 against TEST 1 EVIL"), "{alerts:?}");
+        world.wallets.review_order(&caller, order.id, false, "test").await.expect("withheld");
+        assert_eq!(world.store.alerts(TENANT, 9).await, Ok(Vec::new()));
+    });
 }
