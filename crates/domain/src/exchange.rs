@@ -275,6 +275,11 @@ impl ExchangeOrder {
         self.state == ExchangeState::Pending && self.fate == Fate::Withheld
     }
 
+    /// Whether it waits for a reviewer: to release or to reject it, or to resolve its payout.
+    pub fn is_in_review(&self) -> bool {
+        self.is_withheld() || self.doubt().is_some()
+    }
+
     /// The alert about it while it is withheld.
     pub fn withheld_alert(&self) -> Option<Alert> {
         let screened = self.screened.as_ref().filter(|_| self.is_withheld())?;

@@ -16,6 +16,9 @@ use super::super::store_commands::open;
 use super::super::tenants::TenantArgs;
 use super::outcome::OutcomeArgs;
 
+/// Orders per read of the list.
+const PAGE_ROWS: usize = 1_000;
+
 /// `review order …`
 #[derive(Subcommand, Debug)]
 pub enum OrderCommand {
@@ -98,10 +101,17 @@ pub async fn run(command: &OrderCommand, context: &Context) -> Result<(), Failur
 
 async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
-    let caller = opened.caller(&args.tenant).await?;
-    let wallets = opened.wallets()?;
-    let orders = wallets.service.orders_in_review(&caller).await.map_err(Failure::refused)?;
-    wallets.finish().await;
+    let tenant = opened.tenant(&args.tenant).await?;
+    let mut orders: Vec<ExchangeOrder> = Vec::new();
+    loop {
+        let after = orders.last().map(|order| order.id);
+        let page = opened.store.orders_in_review(tenant.id, after, PAGE_ROWS).await;
+        let page = page.map_err(Failure::of_store)?;
+        orders.extend(page.rows);
+        if !page.more {
+            break;
+        }
+    }
     let question = |order: &ExchangeOrder| {
         if order.is_withheld() { "held by screening" } else { "outcome unknown" }
     };

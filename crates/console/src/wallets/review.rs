@@ -3,7 +3,7 @@
 
 use domain::deposit::{Deposit, DepositState};
 use domain::exchange::ExchangeOrder;
-use domain::ids::PaymentId;
+use domain::ids::{ExchangeId, PaymentId};
 use domain::payment::{PaymentState, ReviewState};
 use domain::rail::RailStatus;
 use engine::console::Deed;
@@ -11,15 +11,18 @@ use engine::payments::{self, Record};
 use engine::wallets::{Page, Wanted};
 
 use super::evidence::entry_card;
-use super::view::{Card, Section, age, coins, page, pager, sheet, words};
+use super::view::{Card, Section, age, asked, coins, page, pager, query, sheet, words};
 use super::{as_shown, deposit_row, doubt_shown, outcome};
-use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
 use http_api::wallet_v1::render::money;
 
 /// Maximum number of open refunds that are searched.
 const LOOKED_THROUGH: Page = Page { page: 0, limit: 500 };
 /// Maximum number of alerts that are counted.
 const ALERTS_MAX: usize = 1_000;
+/// Orders on a page, and the one after which it starts.
+const ORDERS_SHOWN: usize = 50;
+const ORDERS_AFTER: &str = "orders_after";
 /// Why a payment or an order waits.
 const HELD: &str = "Held by screening";
 const UNKNOWN: &str = "Outcome unknown";
@@ -58,7 +61,8 @@ async fn deposits(visit: &Visit) -> Result<Section, Stop> {
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let behind = u64::from(sheet(visit).page + 1) * u64::from(sheet(visit).limit);
-    let pager = pager(visit, &visit.href("/review"), &[], rows.len(), found.total > behind);
+    let more = found.total > behind;
+    let pager = pager(visit, &visit.href("/review"), &[ORDERS_AFTER], rows.len(), more);
     let head = ["Deposit", "Waiting", "Amount", "Score", "Reason", "Wallet"];
     let table =
         Table::new("Deposits to review", &head, rows).or("No deposits need a review.").paged(pager);
@@ -119,7 +123,12 @@ async fn refunds(visit: &Visit) -> Result<Section, Stop> {
 
 async fn orders(visit: &Visit) -> Result<Section, Stop> {
     let now = visit.console().now();
-    let found = visit.console().wallets.orders_in_review(&visit.caller()?).await?;
+    let after = asked(visit, ORDERS_AFTER, ExchangeId::parse)?.pop();
+    let store = visit.console().store();
+    let found = store.orders_in_review(visit.tenant_id()?, after, ORDERS_SHOWN).await?;
+    let link = |more: &str| format!("{}?{}{more}", visit.href("/review"), query(visit, &["page"]));
+    let last = found.rows.last().filter(|_| found.more);
+    let next = last.map(|order| link(&format!("&{ORDERS_AFTER}={}", order.id)));
     let row = |order: &ExchangeOrder| {
         let screened = order.screened.as_ref().filter(|_| order.is_withheld());
         vec![
@@ -131,13 +140,19 @@ async fn orders(visit: &Visit) -> Result<Section, Stop> {
             Cell::maybe(screened.and_then(|screened| screened.evidence.clone())),
         ]
     };
-    let rows: Vec<_> = found.iter().map(row).collect();
-    let title = format!("Exchange orders: {}", rows.len());
+    let rows: Vec<_> = found.rows.iter().map(row).collect();
+    let title = match (after, &next) {
+        (None, None) => format!("Exchange orders: {}", rows.len()),
+        _ => "Exchange orders".to_owned(),
+    };
+    let first = after.map(|_| (link(""), "Back to the oldest orders".to_owned()));
+    let pager = Pager { previous: None, next, shown: format!("{} orders", rows.len()) };
     let head = ["Order", "Reason", "Waiting", "Pays out", "Score", "List entry"];
-    let table = Table::new("Orders to review", &head, rows).or("No orders need a review.");
+    let table = Table::new("Orders to review", &head, rows);
+    let table = Some(table.or("No orders need a review.").paged(pager));
     let says =
         vec!["Payouts that were returned after settlement are listed under alerts.".to_owned()];
-    Ok(Section { title, says, table: Some(table), ..Section::default() })
+    Ok(Section { title, says, links: first.into_iter().collect(), table, ..Section::default() })
 }
 
 async fn payment(visit: &Visit) -> Result<Record, Stop> {

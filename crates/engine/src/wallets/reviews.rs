@@ -1,23 +1,20 @@
-//! Deposits and exchange orders that wait for review, and refunds. The caller enforces four eyes: a
+//! Deposits that wait for review, and refunds. The caller enforces four eyes: a
 //! decision records who made it.
 
 use domain::audit::Deed;
 use domain::chain::Address;
 use domain::deposit::{Deposit, DepositRefusal, ReviewVerdict, SeenRefund};
-use domain::exchange::{ExchangeOrder, ExchangeState};
 use domain::ids::DepositId;
 use domain::screening::Screened;
 use domain::time::Timestamp;
 use store::working_set::{IdempotencyRecord, Made};
 
-use super::{Caller, Denied, Listed, Page, Reply, Wallets, Wanted, not_found_as};
+use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
 use crate::batcher::EngineError;
 use crate::command::deposits::{DepositAction, DepositRef, EscrowSeen};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 
 const FIELD: &str = "transaction_id";
-/// Maximum number of orders per read.
-const ORDERS_READ: u32 = 500;
 /// Attempts to read an escrow that keeps changing.
 const LOOKS_MAX: u32 = 3;
 
@@ -39,36 +36,6 @@ impl Wallets {
     /// [`Denied::Store`]
     pub async fn reviews(&self, caller: &Caller, page: Page) -> Result<Listed<Deposit>, Denied> {
         Ok(self.store.deposits_in_review(caller.tenant, page).await?)
-    }
-
-    /// The exchange orders that wait for review, oldest first: withheld by screening, or with a
-    /// payout of unknown outcome.
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
-    pub async fn orders_in_review(&self, caller: &Caller) -> Result<Vec<ExchangeOrder>, Denied> {
-        let wanted = Wanted {
-            states: vec![ExchangeState::Pending, ExchangeState::Paying],
-            ..Wanted::default()
-        };
-        let mut found = Vec::new();
-        for page in 0.. {
-            let sheet = self
-                .store
-                .office_orders(caller.tenant, &wanted, Page { page, limit: ORDERS_READ })
-                .await?;
-            found.extend(
-                sheet
-                    .rows
-                    .into_iter()
-                    .filter(|order| order.is_withheld() || order.unclear_beyond_window),
-            );
-            if !sheet.more {
-                break;
-            }
-        }
-        found.sort_by_key(|order| order.created_at);
-        Ok(found)
     }
 
     /// One deposit.

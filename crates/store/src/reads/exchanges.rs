@@ -3,7 +3,10 @@
 use domain::exchange::ExchangeOrder;
 use domain::ids::{ExchangeId, TenantId, WalletId};
 
+use uuid::Uuid;
+
 use super::page::{Listed, Page, most, total};
+use super::wallet_office::Sheet;
 use crate::error::StoreError;
 use crate::rows;
 use crate::sql::{Stmt, Value};
@@ -27,8 +30,19 @@ static OPEN: Stmt = Stmt::written(
     "SELECT {{exchange_order e}} FROM exchange_order e WHERE e.wallet = $2 AND e.tenant = $1 \
      AND e.state NOT IN ('settled', 'failed', 'cancelled') ORDER BY e.created_at, e.id LIMIT $3",
 );
+// Whether an order waits for review is sealed. Until then it has a job: for its timeout, or for the
+// next inquiry about its payout.
+static REVIEWABLE: Stmt = Stmt::written(
+    "exchange.reviewable",
+    "SELECT {{exchange_order e}} FROM job j JOIN exchange_order e ON e.tenant = j.tenant AND e.id = j.subject \
+     WHERE j.tenant = $1 AND j.kind IN ('exchange', 'inquire_payout') AND j.subject > $2 \
+     ORDER BY j.subject LIMIT $3",
+);
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &LIST, &LIST_TOTAL, &OPEN];
+pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &LIST, &LIST_TOTAL, &OPEN, &REVIEWABLE];
+
+/// Orders per read that may wait for review.
+const REVIEWABLE_READ: usize = 500;
 
 impl Store {
     /// Returns an exchange order. Its payout attempts are those of a payment with the order's UUID.
@@ -76,6 +90,33 @@ impl Store {
         let keys = self.id_keys().await?;
         self.exchanges(&OPEN, vec![tenant.0.into(), keys.stored(wallet.0).into(), most(limit)])
             .await
+    }
+
+    /// A page of the orders that wait for review, oldest first: those after `after`, at most `limit`.
+    ///
+    /// # Errors
+    /// As [`Store::exchange`].
+    pub async fn orders_in_review(
+        &self,
+        tenant: TenantId,
+        after: Option<ExchangeId>,
+        limit: usize,
+    ) -> Result<Sheet<ExchangeOrder>, StoreError> {
+        let keys = self.id_keys().await?;
+        let mut above = after.map_or(Uuid::nil(), |id| keys.stored(id.0));
+        let mut rows = Vec::new();
+        loop {
+            let params = vec![tenant.0.into(), above.into(), most(REVIEWABLE_READ)];
+            let read = self.exchanges(&REVIEWABLE, params).await?;
+            let is_last = read.len() < REVIEWABLE_READ;
+            above = read.last().map_or(above, |order| keys.stored(order.id.0));
+            rows.extend(read.into_iter().filter(ExchangeOrder::is_in_review));
+            if is_last || rows.len() > limit {
+                let more = rows.len() > limit;
+                rows.truncate(limit);
+                return Ok(Sheet { rows, more });
+            }
+        }
     }
 
     async fn exchanges(

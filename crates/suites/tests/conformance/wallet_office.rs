@@ -1,15 +1,17 @@
 //! The staff's lists of wallets, requests, orders and deposits: newest first, filtered, per tenant.
 
 use domain::deposit::DepositState;
-use domain::exchange::ExchangeState;
-use domain::ids::TenantId;
+use domain::exchange::{ExchangeOrder, ExchangeState, Fate};
+use domain::ids::{AttemptId, TenantId};
+use domain::job::JobKind;
+use domain::payment::JobChange;
 use domain::payment_request::RequestState;
 use domain::time::Span;
 use domain::wallet::{KycLevel, WalletState};
 use store::{Page, WalletFilter, Wanted};
 use uuid::Uuid;
 
-use crate::world::World;
+use crate::world::{World, tenant_need};
 
 const FIRST: Page = Page { page: 0, limit: 100 };
 
@@ -108,6 +110,49 @@ pub async fn requests_and_orders_are_listed_by_state_and_time(world: World) {
             .rows
             .is_empty()
     );
+}
+
+pub async fn orders_in_review_are_paged_oldest_first(world: World) {
+    let (tenant, other) = (world.tenant("demobank", 0).await, world.tenant("other", 0).await);
+    let (wallet, foreign) = (world.wallet(tenant, "C-1").await, world.wallet(other, "C-1").await);
+    let withheld = |it: &mut ExchangeOrder| it.fate = Fate::Withheld;
+    let unknown = |it: &mut ExchangeOrder| {
+        it.state = ExchangeState::Paying;
+        it.attempt = Some(AttemptId(it.id.0));
+        it.unclear_since = Some(it.created_at);
+        it.unclear_beyond_window = true;
+    };
+    let put = async |wallet, kind, change: &(dyn Fn(&mut ExchangeOrder) + Sync)| {
+        let order = world.exchange(wallet, change).await;
+        let job = JobChange::Set(kind, order.times_out_at);
+        world.put(order.tenant, |ws, _| ws.set_job(order.tenant, order.id.0, job)).await;
+        world.pass(Span::secs(1)).await;
+        order.id
+    };
+    let (waits, asks) = (JobKind::Exchange, JobKind::InquirePayout);
+    let one = put(&wallet, waits, &withheld).await;
+    put(&wallet, waits, &|_| {}).await;
+    let two = put(&wallet, asks, &unknown).await;
+    put(&wallet, asks, &|it| it.state = ExchangeState::Paying).await;
+    put(&foreign, waits, &withheld).await;
+    let three = put(&wallet, waits, &withheld).await;
+    let read = async |after, limit| {
+        let sheet = world.store.orders_in_review(tenant, after, limit).await.expect("read");
+        (sheet.rows.iter().map(|it| it.id).collect::<Vec<_>>(), sheet.more)
+    };
+    assert_eq!(read(None, 3).await, (vec![one, two, three], false));
+    assert_eq!(read(None, 2).await, (vec![one, two], true));
+    // An order that was decided in between shifts no other over the page's end.
+    let mut need = tenant_need(tenant);
+    need.jobs.insert((tenant, one.0));
+    let done = world.execute(&need, |ws, _| {
+        ws.set_job(tenant, one.0, JobChange::Done);
+        ws.keep();
+    });
+    done.await.expect("saved");
+    assert_eq!(read(None, 3).await, (vec![two, three], false));
+    assert_eq!(read(Some(two), 2).await, (vec![three], false));
+    assert_eq!(read(Some(three), 2).await, (Vec::new(), false));
 }
 
 pub async fn deposits_are_listed_by_when_they_were_seen(world: World) {
