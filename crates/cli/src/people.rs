@@ -2,6 +2,8 @@
 
 use clap::Args;
 use domain::audit::Deed;
+use domain::coin_amount;
+use domain::wallet_policy::WalletPolicy;
 use unicode_normalization::UnicodeNormalization as _;
 
 use super::failure::Failure;
@@ -15,6 +17,16 @@ pub struct OnePerson {
     /// Reason, for the audit log
     #[arg(long, value_parser = reason)]
     pub why: String,
+}
+
+/// The user who decides, and the one who checked a release above the tenant's limit.
+#[derive(Args, Debug)]
+pub struct Deciders {
+    #[command(flatten)]
+    person: OnePerson,
+    /// User who checked it; must differ from --by
+    #[arg(long, value_name = "NAME", value_parser = person)]
+    checker: Option<String>,
 }
 
 /// Two users who established a fact.
@@ -38,6 +50,30 @@ impl OnePerson {
     }
 }
 
+impl Deciders {
+    /// The actor of the audit entry: the users, through the machine's user. `release` is the amount
+    /// that the decision releases.
+    pub fn deed(
+        &self,
+        user: &Deed,
+        release: Option<i64>,
+        policy: &WalletPolicy,
+    ) -> Result<Deed, Failure> {
+        let deed = self.person.deed(user);
+        let Some(checker) = &self.checker else {
+            if release.is_some_and(|minor| policy.needs_second(minor)) {
+                let limit = coin_amount::show(policy.second_person_above);
+                return Err(Failure::Refused(format!(
+                    "--checker: required; releasing more than {limit} needs a second user"
+                )));
+            }
+            return Ok(deed);
+        };
+        must_differ(checker, &self.person.by, "--by")?;
+        Ok(deed.together_with(checker))
+    }
+}
+
 impl TwoPeople {
     /// The actor of the audit entry: both users, through the machine's user.
     pub fn deed(&self, user: &Deed) -> Deed {
@@ -46,11 +82,7 @@ impl TwoPeople {
 
     /// The evidence, with both names.
     pub fn evidence(&self) -> Result<String, Failure> {
-        if is_same(&self.maker, &self.checker) {
-            return Err(Failure::Refused(
-                "--checker: must be a different user than --maker".to_owned(),
-            ));
-        }
+        must_differ(&self.checker, &self.maker, "--maker")?;
         Ok(format!("{} (found by {}, checked by {})", self.why, self.maker, self.checker))
     }
 }
@@ -64,6 +96,13 @@ pub fn person(text: &str) -> Result<String, String> {
 pub fn reason(text: &str) -> Result<String, String> {
     let why = text.trim();
     if why.is_empty() { Err("must not be blank".to_owned()) } else { Ok(why.to_owned()) }
+}
+
+fn must_differ(checker: &str, other: &str, option: &str) -> Result<(), Failure> {
+    if is_same(checker, other) {
+        return Err(Failure::Refused(format!("--checker: must be a different user than {option}")));
+    }
+    Ok(())
 }
 
 /// Whether two names denote the same user, in any spelling (NFC, case-insensitive).

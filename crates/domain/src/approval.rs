@@ -42,6 +42,12 @@ pub enum Deed {
         /// Start of the review that the maker looked at.
         waits_since: Timestamp,
     },
+    /// Release a withheld exchange order above the tenant's limit. An order is withheld once: its id
+    /// names what the maker looked at.
+    ReleaseOrder {
+        /// Withheld order, above [`crate::wallet_policy::WalletPolicy::second_person_above`].
+        order: ExchangeId,
+    },
     /// Lift a deposit's legal hold.
     LiftHold {
         /// Deposit on legal hold; it stays rejected and can be refunded.
@@ -126,6 +132,7 @@ impl Deed {
             Deed::UnblockWallet { .. } => "wallet.unblock",
             Deed::BlacklistWallet { .. } => "wallet.blacklist",
             Deed::ReleaseDeposit { .. } => "deposit.release",
+            Deed::ReleaseOrder { .. } => "order.release",
             Deed::LiftHold { .. } => "deposit.lift_hold",
             Deed::ResolvePayment { .. } => "payment.resolve",
             Deed::ResolveOrder { .. } => "order.resolve",
@@ -149,7 +156,7 @@ impl Deed {
                 deposit.to_string()
             }
             Deed::ResolvePayment { payment, .. } => payment.to_string(),
-            Deed::ResolveOrder { order, .. } => order.to_string(),
+            Deed::ReleaseOrder { order } | Deed::ResolveOrder { order, .. } => order.to_string(),
             Deed::SetPricing(_) => "pricing".to_owned(),
             Deed::SetPolicy { .. } => "policy".to_owned(),
             Deed::SetWebhookUrl { .. } | Deed::SetPaymentWebhooks { .. } => "webhook".to_owned(),
@@ -164,6 +171,7 @@ impl Deed {
             Deed::UnblockWallet { .. } => "Unblock a wallet",
             Deed::BlacklistWallet { .. } => "Blacklist a wallet",
             Deed::ReleaseDeposit { .. } => "Release a reviewed deposit",
+            Deed::ReleaseOrder { .. } => "Release a withheld exchange order",
             Deed::LiftHold { .. } => "Lift a legal hold",
             Deed::ResolvePayment { .. } => "Resolve an unknown payment",
             Deed::ResolveOrder { .. } => "Resolve an unknown payout",
@@ -187,6 +195,7 @@ impl Deed {
             Deed::UnblockWallet { .. }
             | Deed::BlacklistWallet { .. }
             | Deed::ReleaseDeposit { .. }
+            | Deed::ReleaseOrder { .. }
             | Deed::LiftHold { .. }
             | Deed::SetPolicy { .. } => &[Role::Approver, Role::Compliance],
             Deed::ResolvePayment { .. } | Deed::ResolveOrder { .. } | Deed::SetPricing(_) => {

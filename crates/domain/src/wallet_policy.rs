@@ -47,7 +47,7 @@ pub struct WalletPolicy {
     pub block_after_rejections: Option<u32>,
     /// Whether the roles of tokens are enforced beyond the specification.
     pub strict_roles: bool,
-    /// Amount above which releasing a reviewed deposit needs a second user in the console.
+    /// Amount above which releasing a reviewed deposit or a withheld order needs a second user.
     pub second_person_above: i64,
     /// Corridor's spread on exchanges, in basis points.
     pub spread_bps: u32,
@@ -58,6 +58,13 @@ pub const ACCEPT_LATE: Span = Span::days(7);
 /// Version of a tenant's first policy.
 pub const FIRST_VERSION: u32 = 1;
 const COIN: i64 = 1_000_000;
+
+impl WalletPolicy {
+    /// Whether the release of this amount needs a second user.
+    pub const fn needs_second(&self, minor: i64) -> bool {
+        minor > self.second_person_above
+    }
+}
 
 impl Default for WalletPolicy {
     /// Defaults without a specific agreement.

@@ -11,7 +11,7 @@ use store::Page;
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::{OnePerson, is_same, person};
+use super::super::people::Deciders;
 use super::super::store_commands::open;
 use super::super::tenants::TenantArgs;
 use super::refund::{found, transaction_id};
@@ -47,10 +47,7 @@ pub struct DecideArgs {
     #[arg(value_name = "ID")]
     transaction: String,
     #[command(flatten)]
-    person: OnePerson,
-    /// User who checked it; must differ from --by
-    #[arg(long, value_name = "NAME", value_parser = person)]
-    checker: Option<String>,
+    people: Deciders,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -80,25 +77,12 @@ async fn decide(
     verdict: ReviewVerdict,
     context: &Context,
 ) -> Result<(), Failure> {
-    if args.checker.as_deref().is_some_and(|checker| is_same(checker, &args.person.by)) {
-        return Err(Failure::Refused("--checker: must be a different user than --by".to_owned()));
-    }
     let id = transaction_id(&args.transaction)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let deposit = found(&opened, caller.tenant, id).await?;
-    let limit = caller.policy.wallet.second_person_above;
-    if verdict == ReviewVerdict::Approve && deposit.minor > limit && args.checker.is_none() {
-        let limit = coin_amount::show(limit);
-        return Err(Failure::Refused(format!(
-            "--checker: required; releasing more than {limit} needs a second user"
-        )));
-    }
-    let deed = args.person.deed(&opened.by);
-    let by = args
-        .checker
-        .as_ref()
-        .map_or_else(|| deed.clone(), |checker| deed.clone().together_with(checker));
+    let release = (verdict == ReviewVerdict::Approve).then_some(deposit.minor);
+    let by = args.people.deed(&opened.by, release, &caller.policy.wallet)?;
     let asked = ReviewAsked { deposit: id, seen: Some(deposit.state_at), verdict, by };
     let wallets = opened.wallets_with_lists().await?;
     let decided = wallets.service.decide_review(&caller, asked, None).await;

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::people::{OnePerson, TwoPeople};
+use super::super::people::{Deciders, OnePerson, TwoPeople};
 use super::super::store_commands::open;
 use super::super::tenants::TenantArgs;
 use super::outcome::OutcomeArgs;
@@ -39,14 +39,16 @@ pub enum OrderCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   corridor review order approve --tenant demobank --by ayesha --why 'other birth date, passport seen' c2a7d9e4-…
+  corridor review order approve --tenant demobank --by ayesha --checker omar --why 'passport seen' c2a7d9e4-…
 
+A release above the tenant's `second_person_above` requires --checker, and the current lists must not match exactly.
 `corridor review order list` shows the ids. An undecided order is cancelled after its rate lock or 24 hours.")]
 pub struct DecideArgs {
     /// Order id
     #[arg(value_name = "ID")]
     order: String,
     #[command(flatten)]
-    person: OnePerson,
+    people: Deciders,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -160,8 +162,10 @@ async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let wallets = opened.wallets_with_lists().await?;
-    let decided =
-        wallets.service.review_order(&caller, id, approve, args.person.deed(&opened.by)).await;
+    let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
+    let release = approve.then_some(order.minor);
+    let by = args.people.deed(&opened.by, release, &caller.policy.wallet)?;
+    let decided = wallets.service.review_order(&caller, id, approve, by).await;
     let decided = decided.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark(if approve {

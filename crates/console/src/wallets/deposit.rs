@@ -13,7 +13,7 @@ use engine::wallets::ReviewAsked;
 
 use super::evidence::{list_match, sender_card};
 use super::view::{Field, FormView, Section, coins, instant, page, words};
-use super::{SEEN, as_shown, deposit_tone, waiting, wanted};
+use super::{SEEN, as_shown, deposit_tone, outcome, waiting, wanted};
 use crate::audit;
 use crate::{Answer, Cell, Stop, Table, Visit};
 
@@ -161,10 +161,6 @@ fn verdicts(state: DepositState) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-fn needs_second(visit: &Visit, deposit: &Deposit) -> Result<bool, Stop> {
-    Ok(deposit.minor > visit.tenant()?.policy.wallet.second_person_above)
-}
-
 fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, Stop> {
     let may = |deed: &str| {
         visit.may_use("POST", &format!("/console/t/{{tenant}}/deposits/{{id}}/{deed}"))
@@ -173,13 +169,7 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
     let mut forms = Vec::new();
     let verdicts = verdicts(deposit.state);
     if !verdicts.is_empty() && may("decide") {
-        let limit = coin_amount::show(visit.tenant()?.policy.wallet.second_person_above);
-        let says = match needs_second(visit, deposit)? {
-            true => format!(
-                "The amount exceeds {limit}: releasing it requires a second user. Other decisions take effect at once."
-            ),
-            false => "The decision takes effect at once.".to_owned(),
-        };
+        let says = outcome::effect(&visit.tenant()?.policy.wallet, deposit.minor);
         let form = FormView::new("decide", "Decide", to("decide"), "Decide").says(says);
         let form = form.field(Field::choice("verdict", "Decision", verdicts));
         forms.push(form.field(Field::hidden(SEEN, deposit.state_at.0)).why().danger());
@@ -238,7 +228,8 @@ pub(super) async fn decide(visit: Visit) -> Answer {
         )));
     }
     as_shown(&visit, deposit.state_at.0)?;
-    if verdict == ReviewVerdict::Approve && needs_second(&visit, &deposit)? {
+    let needs_second = caller.policy.wallet.needs_second(deposit.minor);
+    if verdict == ReviewVerdict::Approve && needs_second {
         return visit
             .propose(Deed::ReleaseDeposit { deposit: id, waits_since: deposit.state_at }, &why)
             .await;

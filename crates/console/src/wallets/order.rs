@@ -57,7 +57,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         Section { title: "Payout".to_owned(), table: Some(attempts), ..Section::default() },
         audit::section(&visit, &id.to_string()).await?,
         super::waiting(&visit, id.0).await?,
-        control(&visit, &order),
+        control(&visit, &order)?,
     ];
     page(&visit, "Exchange order", sections)
 }
@@ -144,7 +144,7 @@ fn attempt_row(attempt: &Attempt) -> Vec<Cell> {
     ]
 }
 
-fn control(visit: &Visit, order: &ExchangeOrder) -> Section {
+fn control(visit: &Visit, order: &ExchangeOrder) -> Result<Section, Stop> {
     let may =
         |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/orders/{{id}}/{deed}"));
     let to = |deed: &str| visit.href(&format!("/orders/{}/{deed}", order.id));
@@ -153,6 +153,7 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Section {
         forms.push(outcome::verdict_form(
             to("decide"),
             order.is_releasable().then_some("approve: the order continues"),
+            outcome::effect(&visit.tenant()?.policy.wallet, order.minor),
         ));
     }
     let open = order.open_to(&RailStatus::Returned.into());
@@ -172,13 +173,19 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Section {
         );
     }
     let title = if forms.is_empty() { String::new() } else { "Control".to_owned() };
-    Section { title, forms, ..Section::default() }
+    Ok(Section { title, forms, ..Section::default() })
 }
 
 pub(super) async fn decide(visit: Visit) -> Answer {
-    let (id, why) = (visit.id(ExchangeId::parse)?, visit.why()?.to_owned());
+    let (caller, id, why) =
+        (visit.caller()?, visit.id(ExchangeId::parse)?, visit.why()?.to_owned());
     let approve = outcome::is_approved(&visit)?;
-    visit.console().wallets.review_order(&visit.caller()?, id, approve, visit.deed(&why)).await?;
+    let wallets = &visit.console().wallets;
+    let order = wallets.find_order(&caller, id).await?;
+    if approve && caller.policy.wallet.needs_second(order.minor) {
+        return visit.propose(Deed::ReleaseOrder { order: id }, &why).await;
+    }
+    wallets.review_order(&caller, id, approve, visit.deed(&why)).await?;
     let words = if approve {
         "Approved. The order continues."
     } else {

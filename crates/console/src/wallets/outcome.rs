@@ -2,9 +2,11 @@
 //! screening holds, and record an outcome that the bank left unknown.
 
 use domain::attempt::Doubt;
+use domain::coin_amount;
 use domain::decimal::Decimal;
 use domain::money::Money;
 use domain::rail::{Finding, RailStatus};
+use domain::wallet_policy::WalletPolicy;
 
 use super::view::{Field, FormView};
 use super::{SEEN, doubt_shown};
@@ -93,14 +95,31 @@ pub(super) fn finding(visit: &Visit, amount: Money) -> Result<Finding, Stop> {
     Ok(Finding { status, never_accepted, reference, charges })
 }
 
+/// The effect of a decision.
+pub(super) const AT_ONCE: &str = "The decision takes effect at once.";
+
+/// The effect of a decision about this amount under the tenant's policy.
+pub(super) fn effect(policy: &WalletPolicy, minor: i64) -> String {
+    if !policy.needs_second(minor) {
+        return AT_ONCE.to_owned();
+    }
+    let limit = coin_amount::show(policy.second_person_above);
+    format!(
+        "The amount exceeds {limit}: releasing it requires a second user. Other decisions take effect at once."
+    )
+}
+
 /// The form that releases or rejects what screening holds. Without `approve` it can only be
 /// rejected.
-pub(super) fn verdict_form(action: String, approve: Option<&str>) -> FormView {
+pub(super) fn verdict_form(
+    action: String,
+    approve: Option<&str>,
+    effect: impl Into<String>,
+) -> FormView {
     let approve = approve.map(|approve| ("approve", approve));
     let verdicts: Vec<_> = approve.into_iter().chain([("reject", "reject it")]).collect();
     let form = FormView::new("decide", "Approve or reject", action, "Decide");
-    let form = form.says("The decision takes effect at once.");
-    form.field(Field::choice("verdict", "Decision", &verdicts)).why().danger()
+    form.says(effect).field(Field::choice("verdict", "Decision", &verdicts)).why().danger()
 }
 
 /// The decision in that form.

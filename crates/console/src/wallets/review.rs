@@ -194,7 +194,8 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     let to = |deed: &str| visit.href(&format!("/review/payments/{id}/{deed}"));
     let mut forms = Vec::new();
     if held && may("decide") {
-        forms.push(outcome::verdict_form(to("decide"), Some("approve: the payment continues")));
+        let approve = Some("approve: the payment continues");
+        forms.push(outcome::verdict_form(to("decide"), approve, outcome::AT_ONCE));
     }
     let doubt = payment.open_to(&RailStatus::Returned.into());
     if doubt.is_some() && may("resolve") {

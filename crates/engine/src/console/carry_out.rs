@@ -215,6 +215,9 @@ impl Console {
                 };
                 self.wallets.decide_review(&caller, asked, once).await?;
             }
+            Deed::ReleaseOrder { order } => {
+                self.wallets.review_order(&caller, *order, true, by).await?;
+            }
             Deed::LiftHold { deposit, held_since } => {
                 self.wallets.lift_hold(&caller, *deposit, Some(*held_since), by, once).await?;
             }

@@ -6,9 +6,9 @@ use domain::approval::{APPROVAL_LIFETIME, Approval, Change, Deed, Person, Pricin
 use domain::attempt::Doubt;
 use domain::audit;
 use domain::coin_amount;
-use domain::currency::Currency;
-use domain::deposit::{Deposit, DepositState};
-use domain::exchange::{ExchangeOrder, ExchangeState};
+use domain::currency::{Currency, StableCoin};
+use domain::deposit::DepositState;
+use domain::exchange::{ExchangeOrder, ExchangeState, OrderRefusal};
 use domain::ids::{ApprovalId, TenantId};
 use domain::money::Money;
 use domain::payment::{Payment, PaymentState};
@@ -54,8 +54,8 @@ fn change(what: &str, before: impl ToString, after: impl ToString) -> Change {
     Change { what: what.to_owned(), before: before.to_string(), after: after.to_string() }
 }
 
-fn shown_amount(deposit: &Deposit) -> String {
-    format!("{} {}", coin_amount::show(deposit.minor), deposit.coin.currency().code())
+fn shown_amount(minor: i64, coin: StableCoin) -> String {
+    format!("{} {}", coin_amount::show(minor), coin.currency().code())
 }
 
 fn state_must_be<T: PartialEq + Copy>(state: T, wanted: &[T], name: &str) -> Result<(), Denied> {
@@ -87,6 +87,23 @@ fn payment_changes(
     ];
     changes.extend(details(became, standing.bank_reference.as_deref(), payment.amount.currency));
     Ok(changes)
+}
+
+/// What the release of a withheld order changes.
+fn release_changes(order: &ExchangeOrder) -> Result<Vec<Change>, Denied> {
+    if !order.is_withheld() {
+        return Err(Denied::Refused(OrderRefusal::NotWithheld.to_string()));
+    }
+    if !order.is_releasable() {
+        return Err(Denied::Refused(OrderRefusal::Listed.to_string()));
+    }
+    let amount = shown_amount(order.minor, order.coin);
+    Ok(vec![
+        change("amount", &amount, &amount),
+        change("pays out", order.payout, order.payout),
+        change("waits since", order.created_at, order.created_at),
+        change("withheld", "yes", "no"),
+    ])
 }
 
 /// What a finding changes about an order's payout.
@@ -217,12 +234,16 @@ impl Console {
                 let deposit = store.deposit(tenant, *deposit).await?.ok_or(Denied::NotFound)?;
                 state_must_be(deposit.state, &[DepositState::InReview], deposit.state.name())?;
                 must_be_as_seen(deposit.state_at == *waits_since)?;
-                let amount = shown_amount(&deposit);
+                let amount = shown_amount(deposit.minor, deposit.coin);
                 Ok(vec![
                     change("amount", &amount, &amount),
                     change("waits since", waits_since, waits_since),
                     change("state", deposit.state.name(), DepositState::Approved.name()),
                 ])
+            }
+            Deed::ReleaseOrder { order } => {
+                let order = store.exchange(tenant, *order).await?.ok_or(Denied::NotFound)?;
+                release_changes(&order)
             }
             Deed::LiftHold { deposit, held_since } => {
                 let deposit = store.deposit(tenant, *deposit).await?.ok_or(Denied::NotFound)?;
@@ -230,7 +251,7 @@ impl Console {
                     return Err(Denied::Refused(format!("it is {} now", deposit.state.name())));
                 }
                 must_be_as_seen(deposit.state_at == *held_since)?;
-                let amount = shown_amount(&deposit);
+                let amount = shown_amount(deposit.minor, deposit.coin);
                 let after = match deposit.state {
                     DepositState::LegalHold => DepositState::Rejected,
                     state => state,

@@ -46,6 +46,9 @@ enum DeedRow {
         deposit: Uuid,
         waits_since: i64,
     },
+    ReleaseOrder {
+        order: Uuid,
+    },
     LiftHold {
         deposit: Uuid,
         held_since: i64,
@@ -178,6 +181,7 @@ impl DeedRow {
             Deed::ReleaseDeposit { deposit, waits_since } => {
                 DeedRow::ReleaseDeposit { deposit: deposit.0, waits_since: waits_since.0 }
             }
+            Deed::ReleaseOrder { order } => DeedRow::ReleaseOrder { order: order.0 },
             Deed::LiftHold { deposit, held_since } => {
                 DeedRow::LiftHold { deposit: deposit.0, held_since: held_since.0 }
             }
@@ -249,6 +253,7 @@ impl DeedRow {
                 deposit: DepositId(deposit),
                 waits_since: Timestamp(waits_since),
             },
+            DeedRow::ReleaseOrder { order } => Deed::ReleaseOrder { order: ExchangeId(order) },
             DeedRow::LiftHold { deposit, held_since } => {
                 Deed::LiftHold { deposit: DepositId(deposit), held_since: Timestamp(held_since) }
             }
@@ -346,6 +351,7 @@ mod tests {
             },
             Deed::BlacklistWallet { wallet: WalletId(id), order },
             Deed::ReleaseDeposit { deposit: DepositId(id), waits_since: Timestamp(6) },
+            Deed::ReleaseOrder { order: ExchangeId(id) },
             Deed::LiftHold { deposit: DepositId(id), held_since: Timestamp(6) },
             Deed::ResolvePayment {
                 payment: PaymentId(id),

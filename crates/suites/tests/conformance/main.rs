@@ -245,7 +245,7 @@ conformance! {
     wallet_office:
         wallets_are_listed_newest_first
         requests_and_orders_are_listed_by_state_and_time
-        orders_in_review_are_paged_oldest_first;
+        orders_in_review_are_paged_oldest_first
         deposits_are_listed_by_when_they_were_seen;
     chain:
         blocks_are_ingested_once_and_rewound

@@ -385,3 +385,48 @@ fn an_unreviewed_hold_is_not_lifted() {
         assert!(matches!(late, Err(Denied::Refused(_))), "{late:?}");
     });
 }
+
+#[test]
+fn a_withheld_order_is_released_once_by_two_unless_it_was_decided_or_is_listed_now() {
+    with(Setup::default(), async |world| {
+        let (wallet, caller) = (world.wallet().await, world.caller());
+        world.fund(&wallet, 100 * COIN).await;
+        let release = |order: &ExchangeOrder| Deed::ReleaseOrder { order: order.id };
+        let (maker, omar) = (person(&world, "ayesha").await, person(&world, "omar").await);
+        let decide = async |id, by: &User| {
+            world.desk.decide(id, true, by, audit::Deed::from(&by.login[..])).await
+        };
+        let clean = orders::made(&world, &wallet, COIN).await;
+        let early = propose(&world, release(&clean)).await;
+        assert!(matches!(early, Err(Denied::Refused(_))), "{early:?}");
+
+        let order = orders::withheld(&world, &wallet, COIN).await;
+        let id = propose(&world, release(&order)).await.expect("proposed");
+        assert!(matches!(propose(&world, release(&order)).await, Err(Denied::Proposed)));
+        let own = decide(id, &maker).await;
+        assert!(matches!(own, Err(Denied::SamePerson)), "{own:?}");
+        assert_eq!(orders::now(&world, &order).await, order, "one user alone changes nothing");
+        assert_eq!(decide(id, &omar).await.expect("decided").state, ApprovalState::Done);
+        assert!(orders::now(&world, &order).await.debit.is_some());
+        assert_eq!(noted(&world, order.id).await, ["review.approve"], "done once");
+
+        let decided = orders::withheld(&world, &wallet, COIN).await;
+        let listed = orders::withheld_to(&world, &wallet, "Edgar Evil").await;
+        let mut waiting = Vec::new();
+        for order in [&decided, &listed] {
+            waiting.push(propose(&world, release(order)).await.expect("proposed"));
+        }
+        world.wallets.review_order(&caller, decided.id, false, "test").await.expect("withheld");
+        for (id, order, why) in [
+            (waiting[0], &decided, "no decision about the order is pending"),
+            (waiting[1], &listed, "can only be rejected"),
+        ] {
+            let ended = decide(id, &omar).await.expect("decided");
+            assert_eq!(ended.state, ApprovalState::Failed);
+            assert!(ended.outcome.contains(why), "{ended:?}");
+            assert_eq!(orders::now(&world, order).await.debit, None);
+        }
+        let late = propose(&world, release(&listed)).await;
+        assert!(matches!(late, Err(Denied::Refused(_))), "{late:?}");
+    });
+}

@@ -75,6 +75,11 @@ pub async fn withheld(world: &World, wallet: &Wallet, minor: i64) -> ExchangeOrd
     an_order(screened(world, wallet, minor, 90).await)
 }
 
+/// An order whose account holder's name was a near match at its creation.
+pub async fn withheld_to(world: &World, wallet: &Wallet, holder: &str) -> ExchangeOrder {
+    an_order(to_holder(world, wallet, COIN, (holder, 90)).await)
+}
+
 fn an_order(outcome: Outcome) -> ExchangeOrder {
     match outcome {
         Outcome::Exchange(order) => *order,
@@ -258,7 +263,7 @@ fn a_release_rests_on_a_screening_against_the_lists_in_force() {
         let found = now(&world, &order).await.screened.map(|it| it.score);
         assert_eq!(found, Some(0), "the screening that it rests on");
         // Listed since: refused, recorded with the alert, and left to a rejection.
-        let order = an_order(to_holder(&world, &wallet, COIN, ("Edgar Evil", 90)).await);
+        let order = withheld_to(&world, &wallet, "Edgar Evil").await;
         for _ in 0..2 {
             let refused = release(&order).await;
             let Err(Denied::Refused(Refused::Exchange(OrderRefusal::Listed))) = refused else {
