@@ -26,7 +26,7 @@ impl OrderCase {
         chain: &ChainConfig,
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, OrderRefusal> {
-        let mut effects = self.end_wait(cx)?;
+        let mut effects = self.close_alert(cx)?;
         let Some(screened) = release else {
             let OrderStep::To(state) = self.order.state.on(OrderTrigger::ReviewRejected) else {
                 return Err(OrderRefusal::NotWithheld);
@@ -58,7 +58,7 @@ impl OrderCase {
         screened: Screened,
         cx: &Cx<'_>,
     ) -> Result<WalletEffects, OrderRefusal> {
-        let mut effects = self.end_wait(cx)?;
+        let mut effects = self.close_alert(cx)?;
         if !self.order.is_releasable() {
             return Err(OrderRefusal::Listed);
         }
@@ -68,8 +68,8 @@ impl OrderCase {
         Ok(effects)
     }
 
-    /// Closes the alert about an order that is withheld.
-    fn end_wait(&self, cx: &Cx<'_>) -> Result<WalletEffects, OrderRefusal> {
+    /// Closes the alert of a withheld order, which a decision about it does first.
+    fn close_alert(&self, cx: &Cx<'_>) -> Result<WalletEffects, OrderRefusal> {
         // An order past its timeout is about to be cancelled.
         if !self.order.is_withheld() || cx.now >= self.order.times_out_at {
             return Err(OrderRefusal::NotWithheld);

@@ -75,7 +75,8 @@ Starts as `pending`. **409** is CONFLICT with the current status.
 - **Rate.** A locked rate holds until the lock ends; the debit must have its nonce by then. Other orders use the rate at the
   time of the payout, within 1 % of the quoted one.
 - **Withheld.** An order whose account holder's name matches a sanctions list, or nearly does, stays `pending` without a debit
-  until a reviewer releases or rejects it, or until its lock or 24 h expire.
+  until a reviewer releases or rejects it, or until its lock or 24 h expire. The name is screened again at the release; an
+  exact match leaves only the rejection.
 - **Unresolved.** While the outcome of a payout is unknown the order stays `paying`; inquiries continue, and no other rail is
   used. Two users can record the outcome.
 - **Undone.** Nothing is paid out while a reorganisation has undone the debit. If the debit then fails, a `debited` order ends

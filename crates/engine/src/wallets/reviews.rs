@@ -1,5 +1,5 @@
-//! Deposits that wait for review, and refunds. The caller enforces four eyes: a
-//! decision records who made it.
+//! Deposits that wait for review, and refunds. The caller enforces four eyes: a decision records
+//! who made it.
 
 use domain::audit::Deed;
 use domain::chain::Address;

@@ -2,7 +2,6 @@
 
 use domain::exchange::ExchangeOrder;
 use domain::ids::{ExchangeId, TenantId, WalletId};
-
 use uuid::Uuid;
 
 use super::page::{Listed, Page, most, total};

@@ -252,7 +252,7 @@ fn a_release_rests_on_a_screening_against_the_lists_in_force() {
             let released = world.wallets.review_order(&caller, order.id, true, "test").await;
             released.map(|reply| reply.made.is_withheld())
         };
-        // Released on what the lists say now, not on what they said at its creation.
+        // Released on the lists of now, not on those of its creation.
         let order = withheld(&world, &wallet, COIN).await;
         world.lists.stale.store(true, Ordering::SeqCst);
         let early = release(&order).await;

@@ -7,7 +7,8 @@ use domain::user::Role;
 use domain::wallet::{KycLevel, WalletState};
 
 use super::Officer;
-use crate::harness::{On, WalletBank, on_both_stores};
+use super::orders::to_holder;
+use crate::harness::{Json, On, WalletBank, on_both_stores};
 use crate::wallet::acts::sender;
 use crate::wallet::orders::order_to;
 
@@ -15,6 +16,7 @@ on_both_stores! {
     an_unblock_is_approved_by_another_user_once
     a_blacklisting_is_carried_out_when_approved
     a_release_above_the_limit_is_made_by_two
+    a_withheld_order_above_the_limit_is_released_by_two
     a_legal_hold_is_lifted_by_two_as_they_saw_it
     an_unknown_payout_is_resolved_as_two_users_established
     the_webhook_endpoint_changes_with_a_second_users_approval
@@ -96,6 +98,38 @@ async fn a_release_above_the_limit_is_made_by_two(on: On) {
         decision.by.contains(&maker.login) && decision.by.contains(&checker.login),
         "{decision:?}"
     );
+}
+
+async fn a_withheld_order_above_the_limit_is_released_by_two(on: On) {
+    let bank = WalletBank::agreed(on, |policy| policy.wallet.second_person_above = 9_990_000).await;
+    let wallet = bank.funded("withheld").await;
+    let (released, rejected) = (
+        to_holder(&bank, &wallet, "Zorblax Qibbletan").await,
+        to_holder(&bank, &wallet, "Zorblax Qibbletan").await,
+    );
+    let path = |order: &Json| format!("/orders/{}", order["order_id"].text());
+    let decide = |order: &Json| format!("{}/decide", path(order));
+    let approve = [("verdict", "approve"), ("why", "passport seen")];
+    // A rejection needs one user, and leaves nothing for a second one to execute.
+    let (officer, approver) = (anybody(&bank).await, anybody(&bank).await);
+    assert!(officer.get(&path(&rejected)).await.page().contains("The amount exceeds 9.99"));
+    let proposal = officer.post(&decide(&rejected), &approve).await.done();
+    assert!(officer.get(&path(&rejected)).await.page().contains("passport seen"), "it is shown");
+    officer.post(&decide(&rejected), &[("verdict", "reject"), ("why", "same")]).await.done();
+    approver.send(&format!("{proposal}/approve"), &[("note", "seen")]).await.done();
+    let page = approver.fetch(&proposal).await.page();
+    for shown in ["Release a withheld exchange order", "10.00 USDC", "no decision about the order"]
+    {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    bank.order_is(&rejected, ExchangeState::Failed).await;
+    let (maker, checker) = by_two(&bank, &decide(&released), &approve).await;
+    bank.order_is(&released, ExchangeState::Settled).await;
+    let page = maker.get(&path(&released)).await.page();
+    for shown in ["review.approve", &maker.login, &checker.login] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    bank.books_are_right().await;
 }
 
 async fn a_legal_hold_is_lifted_by_two_as_they_saw_it(on: On) {

@@ -7,7 +7,7 @@ use domain::wallet_effects::AlertKind;
 use serde_json::json;
 
 use super::Officer;
-use crate::harness::{Json, On, WalletBank, on_both_stores};
+use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 use crate::wallet::orders::order_to;
 
 on_both_stores! {
@@ -15,6 +15,7 @@ on_both_stores! {
     an_unknown_payout_is_resolved_by_two_users
     what_came_back_is_given_back_once
     a_withheld_order_is_released_or_rejected_by_compliance
+    an_order_whose_holder_was_listed_since_can_only_be_rejected
 }
 
 async fn an_order_shows_its_attempts(on: On) {
@@ -108,7 +109,7 @@ async fn what_came_back_is_given_back_once(on: On) {
 }
 
 /// An order to an account whose holder is on the sample list.
-async fn to_holder(bank: &WalletBank, wallet: &str, holder: &str) -> Json {
+pub(super) async fn to_holder(bank: &WalletBank, wallet: &str, holder: &str) -> Json {
     let account = json!({"iban": "PK36SCBL0000001123456702", "account_holder_name": holder});
     let body = json!({"order_type": "EXCHANGE", "wallet_id": wallet, "amount": "10.00", "from_currency": "USDC",
         "to_currency": "PKR", "bank_account": account});
@@ -129,9 +130,20 @@ async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
     for shown in ["Exchange orders: 2", "Held by screening", &path(&released), &path(&rejected)] {
         assert!(queue.contains(shown), "{shown}: {queue}");
     }
+    // A page starts after the order that its link names.
+    let rest = officer.get(&format!("/review?orders_after={}", released["order_id"].text())).await;
+    let rest = rest.page();
+    assert!(rest.contains(&path(&rejected)) && !rest.contains(&path(&released)), "{rest}");
+    officer.get("/review?orders_after=1").await.refused(422);
+    bank.is_alerted(AlertKind::Payout, "withheld").await;
     let page = officer.get(&path(&released)).await.page();
-    for shown in ["Held by screening", "Zorblax Quibbleton", "The list entry", "Approve or reject"]
-    {
+    for shown in [
+        "Held by screening",
+        "Zorblax Quibbleton",
+        "The list entry",
+        "Approve or reject",
+        "The decision takes effect at once.",
+    ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
     assert!(!clerk.get(&path(&released)).await.page().contains("Approve or reject"));
@@ -161,8 +173,48 @@ async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
     }
     assert!(bank.bank.book(rejected["order_id"].text()).await.is_empty());
     assert_eq!(bank.balance(&wallet, "USDC").await, "90.00");
-    assert!(officer.get("/review").await.page().contains("No orders need a review"));
+    let queue = officer.get("/review").await.page();
+    assert!(
+        queue.contains("No orders need a review") && queue.contains("Alerts: 0 open"),
+        "{queue}"
+    );
     let page = officer.get(&path(&released)).await.page();
     assert!(page.contains("review.approve") && page.contains("passport seen"), "{page}");
     bank.books_are_right().await;
+}
+
+async fn an_order_whose_holder_was_listed_since_can_only_be_rejected(on: On) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("list.csv");
+    let publish = |day: &str, entries: &str| {
+        let head = "uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses";
+        let list = format!("#corridor-sanctions name=TEST published={day}\n{head}\n{entries}");
+        std::fs::write(&file, list).expect("written");
+    };
+    let near = "T-1,person,Zorblax Quibbleton,,,,,\n";
+    publish("2026-11-01", near);
+    let lists = format!("[{{ locations = [\"{}\"] }}]", file.display());
+    let bank = WalletBank::alone(on, Setup::with_wallets().set("screening.lists", &lists)).await;
+    let wallet = bank.funded("since").await;
+    let order = to_holder(&bank, &wallet, "Zorblax Qibbletan").await;
+    publish("2026-11-02", &format!("{near}T-2,person,Zorblax Qibbletan,,,,,\n"));
+    let bank = bank.restart().await;
+    let officer = Officer::of(&bank, &[Role::Compliance]).await;
+    let path = format!("/orders/{}", order["order_id"].text());
+    let decide = format!("{path}/decide");
+    let approve = "approve: the order continues";
+    assert!(officer.get(&path).await.page().contains(approve), "as screened at its creation");
+    let form = [("verdict", "approve"), ("why", "passport seen")];
+    let words = officer.post(&decide, &form).await.refused(409);
+    assert!(words.contains("can only be rejected"), "{words}");
+    let page = officer.get(&path).await.page();
+    assert!(page.contains("100 of 100") && !page.contains(approve), "{page}");
+    bank.is_alerted(AlertKind::Payout, "scored 100").await;
+    officer.post(&decide, &[("verdict", "reject"), ("why", "the same person")]).await.done();
+    bank.order_is(&order, ExchangeState::Failed).await;
+    assert_eq!(
+        (bank.alerts().await, bank.balance(&wallet, "USDC").await),
+        (vec![], "100.00".to_owned())
+    );
+    bank.finish().await;
 }

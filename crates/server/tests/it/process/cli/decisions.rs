@@ -350,6 +350,19 @@ fn open_payouts_are_resolved_by_two_users_and_returned_ones_recredited() {
 #[test]
 fn a_withheld_order_is_released_or_rejected() {
     let (installation, _sandbox) = sandbox();
+    installation.ok(&[
+        "tenants",
+        "policy",
+        "set",
+        "demobank",
+        "second_person_above=5",
+        "--by",
+        "ayesha",
+        "--approved-by",
+        "omar",
+        "--why",
+        "agreed",
+    ]);
     let order = |holder: &str| {
         let holder = ["--iban", "PK36SCBL0000001123456702", "--holder", holder];
         text(
@@ -365,19 +378,30 @@ fn a_withheld_order_is_released_or_rejected() {
         order["question"] == "held by screening" && text(order, "evidence").contains("Zorblax")
     };
     assert!(waiting.iter().all(held), "{waiting:?}");
-    let decide = |verdict: &str, id: &str| {
-        review(
-            &installation,
-            &["order", verdict, "--by", "ayesha", "--why", "passport seen, case 17", id],
-        )
+    let alerts = || installation.json(&["review", "alerts", "--tenant", "demobank"]).len();
+    assert_eq!(alerts(), 2);
+    let by = ["--by", "ayesha", "--why", "passport seen, case 17"];
+    let alone = review(&installation, &[&["order", "approve"], &by[..], &[&released]].concat());
+    assert_eq!(
+        (alone.code, alone.stderr.contains("more than 5.00 needs a second user")),
+        (1, true),
+        "{alone:?}"
+    );
+    let decide_with = |checker: &str, verdict: &str, id: &str| {
+        let checker = ["--checker", checker, id];
+        review(&installation, &[&["order", verdict], &by[..], &checker[..]].concat())
     };
+    let decide = |verdict: &str, id: &str| decide_with("omar", verdict, id);
+    let same = decide_with("Ayesha ", "approve", &released);
+    assert_eq!((same.code, same.stderr.contains("--checker")), (1, true), "{same:?}");
     let listed = decide("approve", &rejected);
     assert_eq!(
         (listed.code, listed.stderr.contains("can only be rejected")),
         (1, true),
         "{listed:?}"
     );
-    assert_eq!(printed(&decide("reject", &rejected))["status"], "FAILED");
+    let reject = review(&installation, &[&["order", "reject"], &by[..], &[&rejected]].concat());
+    assert_eq!(printed(&reject)["status"], "FAILED", "one user is enough");
     assert_eq!(
         printed(&decide("approve", &released))["status"],
         "PENDING",
@@ -387,6 +411,7 @@ fn a_withheld_order_is_released_or_rejected() {
         let again = decide(verdict, id);
         assert_eq!((again.code, again.stderr.contains("no decision")), (1, true), "{again:?}");
     }
+    assert_eq!(alerts(), 0, "each was closed with the decision");
     let shown = || installation.json(&["orders", "get", &released]).remove(0);
     let is_paid = || shown()["status"] == "SETTLED";
     assert!(wait::until_every(LOOK_EVERY, STEP_AT_MOST, is_paid), "{}", shown());
