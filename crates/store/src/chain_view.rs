@@ -12,9 +12,11 @@ use domain::time::Timestamp;
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::reads::page::most;
-use crate::rows::{self, coin, fixed, narrow, wide};
+use crate::rows::chain::CHAIN_LOG;
+use crate::rows::record::whole_rows;
+use crate::rows::wide;
 use crate::sql::Kind::Bytes;
-use crate::sql::{Columns, Stmt, wallet_tables};
+use crate::sql::Stmt;
 use crate::store::Store;
 
 /// Number of headers kept: deeper reorganizations are not tracked.
@@ -43,7 +45,7 @@ static PUT_HEADER: Stmt = Stmt::written(
     "INSERT INTO chain_block (number, hash, parent, at) VALUES ($1, $2, $3, $4) \
      ON CONFLICT (number) DO UPDATE SET at = excluded.at WHERE chain_block.hash = excluded.hash",
 );
-static PUT_LOGS: Stmt = Stmt::insert_if_absent("chain.put_logs", &wallet_tables::CHAIN_LOG);
+static PUT_LOGS: Stmt = Stmt::insert_if_absent("chain.put_logs", &CHAIN_LOG);
 static FORGET_HEADERS: Stmt =
     Stmt::written("chain.forget_headers", "DELETE FROM chain_block WHERE number <= $1");
 static REWIND_HEADERS: Stmt =
@@ -142,11 +144,7 @@ impl Store {
         if addresses.is_empty() {
             return Ok(Vec::new());
         }
-        let keys = self.id_keys().await?;
-        let mut columns = Columns::new([Bytes].into_iter(), addresses.len());
-        addresses.iter().for_each(|address| _ = columns.bytes(address.0.to_vec()));
-        let rows = self.query_keys(&WATCHED, columns).await?;
-        rows.iter().map(|row| rows::chain::read_watched(&mut row.fields(), &keys)).collect()
+        self.many_by(&WATCHED, addresses.iter()).await
     }
 
     /// The latest ingested headers, newest first; the first one is the ingested height.
@@ -154,17 +152,10 @@ impl Store {
     /// # Errors
     /// As [`Store::watched`].
     pub async fn chain_headers(&self, limit: usize) -> Result<Vec<Block>, StoreError> {
-        let rows = self.query(&HEADERS, vec![most(limit)]).await?;
-        let block = |row: &crate::sql::Row| {
-            let mut fields = row.fields();
-            Ok(Block {
-                number: narrow(fields.int()?, "block height")?,
-                hash: BlockHash(fixed(&mut fields)?),
-                parent: BlockHash(fixed(&mut fields)?),
-                at: Timestamp(fields.int()?),
-            })
-        };
-        rows.iter().map(block).collect()
+        let headers: Vec<(u64, BlockHash, BlockHash, Timestamp)> =
+            self.many(&HEADERS, most(limit)).await?;
+        let block = |(number, hash, parent, at)| Block { number, hash, parent, at };
+        Ok(headers.into_iter().map(block).collect())
     }
 
     /// When the first wallet of any tenant was provisioned: no vault was paid before. `None` = no
@@ -173,9 +164,7 @@ impl Store {
     /// # Errors
     /// As [`Store::watched`].
     pub async fn first_wallet_at(&self) -> Result<Option<Timestamp>, StoreError> {
-        let rows = self.query(&FIRST_WALLET, Vec::new()).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        Ok(row.fields().opt_int()?.map(Timestamp))
+        Ok(self.one(&FIRST_WALLET, ()).await?.flatten())
     }
 
     /// Stores an ingested block: its header, and its logs about our vaults. Storing the same block
@@ -189,10 +178,7 @@ impl Store {
         block: &Block,
         logs: &[VaultLog],
     ) -> Result<(), StoreError> {
-        let mut columns = Columns::new(wallet_tables::CHAIN_LOG.row_columns(), logs.len());
-        for log in logs {
-            rows::chain::write_log(log, &mut columns)?;
-        }
+        let logs = whole_rows(logs, &*self.id_keys().await?)?;
         let number = wide(block.number, "block height")?;
         let header = vec![
             number.into(),
@@ -202,8 +188,8 @@ impl Store {
         ];
         let oldest = number.saturating_sub(wide(HEADERS_KEPT, "number of headers")?);
         let mut steps = vec![role.step(), Step::one(&PUT_HEADER, header)];
-        if !logs.is_empty() {
-            steps.push(Step::rows(&PUT_LOGS, columns));
+        if logs.len() > 0 {
+            steps.push(Step::rows(&PUT_LOGS, logs));
         }
         steps.push(Step::any(&FORGET_HEADERS, vec![oldest.into()]));
         self.write(steps).await.map(drop)
@@ -233,13 +219,10 @@ impl Store {
         block: BlockHash,
         logs: &[VaultLog],
     ) -> Result<(), StoreError> {
-        let mut columns = Columns::new(wallet_tables::CHAIN_LOG.row_columns(), logs.len());
-        for log in logs {
-            rows::chain::write_log(log, &mut columns)?;
-        }
+        let logs = whole_rows(logs, &*self.id_keys().await?)?;
         let mut steps = vec![role.step(), Step::any(&DROP_LOGS, vec![block.0.to_vec().into()])];
-        if !logs.is_empty() {
-            steps.push(Step::rows(&PUT_LOGS, columns));
+        if logs.len() > 0 {
+            steps.push(Step::rows(&PUT_LOGS, logs));
         }
         self.write(steps).await.map(drop)
     }
@@ -253,9 +236,7 @@ impl Store {
         from: u64,
         to: u64,
     ) -> Result<Vec<VaultLog>, StoreError> {
-        let params = vec![wide(from, "block height")?.into(), wide(to, "block height")?.into()];
-        let rows = self.query(&LOGS_BETWEEN, params).await?;
-        rows.iter().map(|row| rows::chain::read_log(&mut row.fields())).collect()
+        self.many(&LOGS_BETWEEN, (from, to)).await
     }
 
     /// All vaults of all tenants, by address, after this one.
@@ -267,10 +248,8 @@ impl Store {
         after: Option<Address>,
         limit: usize,
     ) -> Result<Vec<Watched>, StoreError> {
-        let keys = self.id_keys().await?;
         let after = after.map_or_else(Vec::new, |address| address.0.to_vec());
-        let rows = self.query(&VAULTS, vec![after.into(), most(limit)]).await?;
-        rows.iter().map(|row| rows::chain::read_watched(&mut row.fields(), &keys)).collect()
+        self.many(&VAULTS, (&after, most(limit))).await
     }
 
     /// A signer's next nonce according to the books; `None` = it has never had one.
@@ -282,8 +261,7 @@ impl Store {
         tenant: TenantId,
         signer: Address,
     ) -> Result<Option<u64>, StoreError> {
-        let rows = self.query(&NEXT_NONCE, vec![tenant.0.into(), signer.0.to_vec().into()]).await?;
-        rows.first().map(|row| narrow(row.fields().int()?, "nonce")).transpose()
+        self.one(&NEXT_NONCE, (tenant, &signer)).await
     }
 
     /// A signer's nonces from `from` on and below `to` that our transactions use.
@@ -296,10 +274,7 @@ impl Store {
         from: u64,
         to: u64,
     ) -> Result<Vec<u64>, StoreError> {
-        let params =
-            vec![signer.0.to_vec().into(), wide(from, "nonce")?.into(), wide(to, "nonce")?.into()];
-        let rows = self.query(&NONCES, params).await?;
-        rows.iter().map(|row| narrow(row.fields().int()?, "nonce")).collect()
+        self.many(&NONCES, (&signer, from, to)).await
     }
 
     /// The logs of a vault, in chain order.
@@ -307,8 +282,7 @@ impl Store {
     /// # Errors
     /// As [`Store::watched`].
     pub async fn vault_logs(&self, vault: Address) -> Result<Vec<VaultLog>, StoreError> {
-        let rows = self.query(&VAULT_LOGS, vec![vault.0.to_vec().into()]).await?;
-        rows.iter().map(|row| rows::chain::read_log(&mut row.fields())).collect()
+        self.many(&VAULT_LOGS, &vault).await
     }
 
     /// A vault's balance of a coin according to its logs, in minor units.
@@ -316,10 +290,7 @@ impl Store {
     /// # Errors
     /// As [`Store::watched`].
     pub async fn vault_sum(&self, vault: Address, coin: StableCoin) -> Result<i64, StoreError> {
-        let rows = self
-            .query(&VAULT_SUM, vec![vault.0.to_vec().into(), coin.currency().code().into()])
-            .await?;
-        rows.first().map_or(Ok(0), |row| row.fields().int())
+        self.only(&VAULT_SUM, (&vault, coin)).await
     }
 
     /// The known states of token contracts; a token without events is absent.
@@ -327,17 +298,14 @@ impl Store {
     /// # Errors
     /// As [`Store::watched`].
     pub async fn token_states(&self) -> Result<Vec<TokenState>, StoreError> {
-        let rows = self.query(&TOKENS, Vec::new()).await?;
-        let state = |row: &crate::sql::Row| {
-            let mut fields = row.fields();
-            Ok(TokenState {
-                coin: coin(&mut fields)?,
-                paused: fields.flag()?,
-                code_changed: fields.flag()?,
-                at_block: narrow(fields.int()?, "block height")?,
-            })
+        let states: Vec<(StableCoin, bool, bool, u64)> = self.many(&TOKENS, ()).await?;
+        let state = |(coin, paused, code_changed, at_block)| TokenState {
+            coin,
+            paused,
+            code_changed,
+            at_block,
         };
-        rows.iter().map(state).collect()
+        Ok(states.into_iter().map(state).collect())
     }
 
     /// Records the state of a token's contract.

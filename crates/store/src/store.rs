@@ -13,7 +13,7 @@ use crate::admin;
 use crate::audit;
 use crate::driver::postgres::Postgres;
 use crate::driver::sqlite::Sqlite;
-use crate::driver::{Attempted, Driver, Step};
+use crate::driver::{Attempted, Driver, Running, Step};
 use crate::error::{ExecuteError, StoreError};
 use crate::keyed_id::{IdCodec, KeyedIds, Last};
 use crate::load;
@@ -21,6 +21,7 @@ use crate::migrate::{self, MigrationReport};
 use crate::need::Need;
 use crate::options::Options;
 use crate::rows::Keys;
+use crate::rows::column::{Get, Put};
 use crate::sealed::Vault;
 use crate::sql::{Columns, Dialect, Row, Stmt, Value};
 use crate::working_set::WorkingSet;
@@ -168,7 +169,7 @@ impl Store {
         }
         let keys = self.id_keys().await?;
         for _ in 0..TRIES_MAX {
-            match self.driver().attempt(batch, load::loads(need, &keys), &keys, decide).await? {
+            match self.driver().attempt(batch, load::loads(need, &keys)?, &keys, decide).await? {
                 Attempted::Done(rows) => return Ok(Committed { at: rows.now, rows: *rows }),
                 Attempted::Again(why) => {
                     tracing::debug!(%batch, why, "batch conflicted, will be decided again")
@@ -207,9 +208,8 @@ impl Store {
             Step::any(&SEAL_BATCH, vec![self.now_param(), id.into()]),
             Step::any(&BATCH_LANDED, vec![id.into()]),
         ];
-        let answers = self.write(steps).await?;
-        let row = answers.get(1).and_then(|answer| answer.first());
-        row.ok_or_else(|| StoreError::Corrupt("a batch row is missing".to_owned()))?.fields().flag()
+        let landed = self.write_many(steps).await?.pop();
+        landed.ok_or_else(|| StoreError::Corrupt("a batch row is missing".to_owned()))
     }
 
     pub(crate) fn driver(&self) -> &Driver {
@@ -262,12 +262,50 @@ impl Store {
         Ok(self.driver().query(stmt, params).await?)
     }
 
-    pub(crate) async fn query_keys(
+    /// All rows of the result.
+    pub(crate) async fn many<T: Get>(
         &self,
         stmt: &'static Stmt,
-        keys: Columns<'static>,
-    ) -> Result<Vec<Row>, StoreError> {
-        Ok(self.driver().query_keys(stmt, keys).await?)
+        params: impl Put<'_>,
+    ) -> Result<Vec<T>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(stmt, values(params, &keys)?).await?;
+        read(&rows, &keys)
+    }
+
+    /// The result's first row.
+    pub(crate) async fn one<T: Get>(
+        &self,
+        stmt: &'static Stmt,
+        params: impl Put<'_>,
+    ) -> Result<Option<T>, StoreError> {
+        let keys = self.id_keys().await?;
+        let rows = self.query(stmt, values(params, &keys)?).await?;
+        rows.first().map(|row| T::get(&mut row.fields(), &keys)).transpose()
+    }
+
+    /// The only row of a statement that always has one, such as a count.
+    pub(crate) async fn only<T: Get>(
+        &self,
+        stmt: &'static Stmt,
+        params: impl Put<'_>,
+    ) -> Result<T, StoreError> {
+        let row = self.one(stmt, params).await?;
+        row.ok_or_else(|| StoreError::Corrupt(format!("{} returned no row", stmt.name)))
+    }
+
+    /// All rows of a statement with many keys. Boxed, so that callers' futures do not contain the
+    /// iterator, whose lifetimes the compiler could not follow.
+    pub(crate) fn many_by<'a, T: Get + 'a>(
+        &'a self,
+        stmt: &'static Stmt,
+        wanted: impl Iterator<Item = impl Put<'a>> + Send + 'a,
+    ) -> Running<'a, Result<Vec<T>, StoreError>> {
+        Box::pin(async move {
+            let keys = self.id_keys().await?;
+            let wanted = keyed(stmt, wanted, &keys)?.into_owned();
+            read(&self.driver().query_keys(stmt, wanted).await?, &keys)
+        })
     }
 
     /// Writes in a separate transaction; returns the rows of each statement.
@@ -291,10 +329,42 @@ impl Store {
             .collect())
     }
 
+    /// As [`Store::write`]; reads the rows of all statements.
+    pub(crate) async fn write_many<T: Get>(&self, steps: Vec<Step>) -> Result<Vec<T>, StoreError> {
+        let answers = self.write(steps).await?;
+        read(answers.iter().flatten(), &*self.id_keys().await?)
+    }
+
     /// Writes in a separate transaction; returns the number of rows affected by each statement.
     pub(crate) async fn write_counts(&self, steps: Vec<Step>) -> Result<Vec<u64>, StoreError> {
         Ok(self.driver().write(steps).await?.into_iter().map(|answer| answer.affected).collect())
     }
+}
+
+/// The parameters of a statement.
+pub(crate) fn values<'a>(params: impl Put<'a>, keys: &Keys) -> Result<Vec<Value>, StoreError> {
+    let mut values = Vec::new();
+    params.put(keys, &mut values)?;
+    Ok(values)
+}
+
+/// The keys of a statement with many.
+pub(crate) fn keyed<'a>(
+    stmt: &Stmt,
+    mut wanted: impl Iterator<Item = impl Put<'a>>,
+    keys: &Keys,
+) -> Result<Columns<'a>, StoreError> {
+    let mut columns = Columns::new(stmt.key_kinds(), wanted.size_hint().0);
+    wanted.try_for_each(|key| key.put(keys, &mut columns))?;
+    Ok(columns)
+}
+
+/// Reads the rows of an answer.
+pub(crate) fn read<'a, T: Get>(
+    rows: impl IntoIterator<Item = &'a Row>,
+    keys: &Keys,
+) -> Result<Vec<T>, StoreError> {
+    rows.into_iter().map(|row| T::get(&mut row.fields(), keys)).collect()
 }
 
 impl fmt::Debug for Store {

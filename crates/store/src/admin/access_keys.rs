@@ -11,6 +11,8 @@ use secrecy::SecretString;
 use super::secrets::{self, KeySecret};
 use crate::driver::Step;
 use crate::error::StoreError;
+use crate::rows::Keys;
+use crate::rows::column::Get;
 use crate::sealed::{Place, Vault};
 use crate::sql::{Fields, Stmt};
 use crate::store::Store;
@@ -95,23 +97,29 @@ fn seal(vault: &Vault, key: &KeyRow) -> Result<Vec<u8>, StoreError> {
     secrets::seal(vault, place(key.tenant, &key.access_key), &key.secrets)
 }
 
-/// Reads the key and its sealed secrets.
-fn read(vault: &Vault, fields: &mut Fields<'_>) -> Result<(KeyRow, Vec<u8>), StoreError> {
-    let access_key = fields.text()?.to_owned();
-    let tenant = TenantId(fields.uuid()?);
-    let use_name = fields.text()?.to_owned();
-    let sealed = fields.bytes()?.to_vec();
-    let key = KeyRow {
-        secrets: secrets::open(vault, place(tenant, &access_key), &sealed)?,
-        access_key,
-        tenant,
-        use_name,
-        created_at: Timestamp(fields.int()?),
-        revoked_at: fields.opt_int()?.map(Timestamp),
-        suspended: fields.flag()?,
-        allowed_ips: split(fields.text()?),
-    };
-    Ok((key, sealed))
+/// A key with its sealed secrets.
+struct SealedKey(KeyRow, Vec<u8>);
+
+impl Get for SealedKey {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<SealedKey, StoreError> {
+        let (access_key, tenant, use_name, sealed): (String, _, _, Vec<u8>) =
+            Get::get(fields, keys)?;
+        let (created_at, revoked_at, suspended, allowed_ips): (_, _, _, String) =
+            Get::get(fields, keys)?;
+        let secrets = secrets::open(&keys.vault, place(tenant, &access_key), &sealed)?;
+        let allowed_ips = split(&allowed_ips);
+        let key = KeyRow {
+            access_key,
+            tenant,
+            use_name,
+            secrets,
+            created_at,
+            revoked_at,
+            suspended,
+            allowed_ips,
+        };
+        Ok(SealedKey(key, sealed))
+    }
 }
 
 /// A key's facts for the audit log: everything except its secrets.
@@ -157,12 +165,8 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or the secrets do not open.
     pub async fn key(&self, access_key: &str) -> Result<Option<KeyRow>, StoreError> {
-        Ok(self.sealed_key(access_key).await?.map(|(key, _)| key))
-    }
-
-    async fn sealed_key(&self, access_key: &str) -> Result<Option<(KeyRow, Vec<u8>)>, StoreError> {
-        let rows = self.query(&ONE, vec![access_key.into()]).await?;
-        rows.first().map(|row| read(self.vault(), &mut row.fields())).transpose()
+        let found: Option<SealedKey> = self.one(&ONE, access_key).await?;
+        Ok(found.map(|SealedKey(key, _)| key))
     }
 
     /// A tenant's access keys, oldest first.
@@ -170,8 +174,8 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or secrets do not open.
     pub async fn keys(&self, tenant: TenantId) -> Result<Vec<KeyRow>, StoreError> {
-        let rows = self.query(&OF_TENANT, vec![tenant.0.into()]).await?;
-        rows.iter().map(|row| read(self.vault(), &mut row.fields()).map(|(key, _)| key)).collect()
+        let keys: Vec<SealedKey> = self.many(&OF_TENANT, tenant).await?;
+        Ok(keys.into_iter().map(|SealedKey(key, _)| key).collect())
     }
 
     /// Adds a new secret to a key; the previous one stays valid for `overlap`, older ones are
@@ -187,8 +191,8 @@ impl Store {
         overlap: Span,
         by: impl Into<Deed>,
     ) -> Result<(), StoreError> {
-        let found = self.sealed_key(access_key).await?;
-        let (mut key, sealed) = found.ok_or(StoreError::NotFound("access key"))?;
+        let found = self.one(&ONE, access_key).await?;
+        let SealedKey(mut key, sealed) = found.ok_or(StoreError::NotFound("access key"))?;
         let before = facts(&key);
         secrets::rotate(&mut key.secrets, secret, overlap, self.options().clock.now())?;
         let after = facts(&key).number("overlap_s", overlap.0 / 1_000_000);

@@ -4,12 +4,14 @@ use domain::audit::{Deed, Facts, Note};
 use domain::ids::TenantId;
 use domain::time::Timestamp;
 use domain::wallet_effects::{Alert, AlertKind};
+use uuid::Uuid as Id;
 
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::rails;
 use crate::reads::page::most;
 use crate::rows;
+use crate::rows::column::Raw;
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -56,9 +58,10 @@ impl Store {
         tenant: TenantId,
         limit: usize,
     ) -> Result<Vec<(Timestamp, Alert)>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&OPEN, vec![tenant.0.into(), most(limit)]).await?;
-        rows.iter().map(|row| rows::chain::read_alert(&mut row.fields(), &keys)).collect()
+        let alerts: Vec<(TenantId, Id, AlertKind, Raw, String, Timestamp)> =
+            self.many(&OPEN, (tenant, most(limit))).await?;
+        let alert = |(_, subject, kind, _, what, at)| (at, Alert { kind, subject, what });
+        Ok(alerts.into_iter().map(alert).collect())
     }
 
     /// Closes an alert, with the result in the audit log. It is raised again if its cause recurs,

@@ -8,7 +8,6 @@ use crate::driver::Step;
 use crate::error::StoreError;
 use crate::need::IdempotencyKey;
 use crate::reads::upkeep::IDEMPOTENCY_KEPT;
-use crate::rows;
 use crate::sealed::Place;
 use crate::sql::Stmt;
 use crate::store::Store;
@@ -76,14 +75,10 @@ impl Store {
         tenant: TenantId,
         key: &IdempotencyKey,
     ) -> Result<Option<KeptAnswer>, StoreError> {
-        let (scope, name) = (key.scope.as_str().into(), key.key.as_str().into());
-        let params =
-            vec![self.now_param(), tenant.0.into(), scope, name, IDEMPOTENCY_KEPT.0.into()];
-        let rows = self.query(&KEPT, params).await?;
-        let Some(found) = rows.first() else { return Ok(None) };
-        let mut fields = found.fields();
-        let body_hash = rows::fixed(&mut fields)?;
-        let body = self.vault().open(place(tenant, &row(key)), fields.bytes()?)?.to_vec();
+        let params = (self.now_param(), tenant, &key.scope, &key.key, IDEMPOTENCY_KEPT);
+        let found: Option<([u8; 32], Vec<u8>)> = self.one(&KEPT, params).await?;
+        let Some((body_hash, sealed)) = found else { return Ok(None) };
+        let body = self.vault().open(place(tenant, &row(key)), &sealed)?.to_vec();
         Ok(Some(KeptAnswer { body_hash, body }))
     }
 }

@@ -60,9 +60,9 @@ impl Store {
         approval: &Approval,
         subject: &str,
     ) -> Result<bool, StoreError> {
-        let params =
-            vec![subject.into(), owner(approval.tenant).0.into(), approval.request_id().into()];
-        let rows = self.query(&CARRIED_OUT, params).await?;
-        Ok(rows.first().map_or(Ok(0), |row| row.fields().int())? > 0)
+        let request = approval.request_id();
+        let params = (subject, owner(approval.tenant), &request);
+        let noted: Option<i64> = self.one(&CARRIED_OUT, params).await?;
+        Ok(noted.is_some_and(|noted| noted > 0))
     }
 }

@@ -8,7 +8,6 @@ use domain::wallet::KycLevel;
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::reads::page::most;
-use crate::rows::small::read_customer;
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -74,8 +73,7 @@ impl Store {
         tenant: TenantId,
         customer_id: &str,
     ) -> Result<Option<CustomerRecord>, StoreError> {
-        let rows = self.query(&ONE, vec![tenant.0.into(), customer_id.into()]).await?;
-        rows.first().map(|row| read_customer(&mut row.fields())).transpose()
+        self.one(&ONE, (tenant, customer_id)).await
     }
 
     /// A tenant's customer records, by id, starting after `after` ("" = from the first).
@@ -88,7 +86,6 @@ impl Store {
         after: &str,
         limit: usize,
     ) -> Result<Vec<CustomerRecord>, StoreError> {
-        let rows = self.query(&ALL, vec![tenant.0.into(), after.into(), most(limit)]).await?;
-        rows.iter().map(|row| read_customer(&mut row.fields())).collect()
+        self.many(&ALL, (tenant, after, most(limit))).await
     }
 }

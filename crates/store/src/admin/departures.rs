@@ -59,10 +59,8 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn arrive(&self, token_digest: [u8; 32]) -> Result<Option<Departure>, StoreError> {
-        let answers =
-            self.write(vec![Step::any(&TAKE, vec![token_digest.to_vec().into()])]).await?;
-        let Some(row) = answers.first().and_then(|rows| rows.first()) else { return Ok(None) };
-        let mut fields = row.fields();
-        Ok(Some(Departure { next: fields.text()?.to_owned(), at: Timestamp(fields.int()?) }))
+        let taken = Step::any(&TAKE, vec![token_digest.to_vec().into()]);
+        let taken: Option<(String, Timestamp)> = self.write_many(vec![taken]).await?.pop();
+        Ok(taken.map(|(next, at)| Departure { next, at }))
     }
 }

@@ -60,8 +60,6 @@ impl Store {
         &self,
         environment: Environment,
     ) -> Result<u64, StoreError> {
-        let rows =
-            self.query(&OTHER_KEYS, vec![format!("{}_", environment.key_prefix()).into()]).await?;
-        crate::reads::page::total(&rows)
+        self.only(&OTHER_KEYS, format!("{}_", environment.key_prefix()).as_str()).await
     }
 }

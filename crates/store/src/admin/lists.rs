@@ -99,11 +99,8 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or the row is not readable.
     pub async fn kept_list_digest(&self, source: &str) -> Result<Option<String>, StoreError> {
-        let heads = self.query(&HEAD, vec![source.into()]).await?;
-        let Some(head) = heads.first() else { return Ok(None) };
-        let mut fields = head.fields();
-        fields.skip(1);
-        Ok(Some(fields.text()?.to_owned()))
+        let head: Option<(String, String)> = self.one(&HEAD, source).await?;
+        Ok(head.map(|(_, digest)| digest))
     }
 
     /// Stores a list. Identical content is written once: only its time of reading advances.

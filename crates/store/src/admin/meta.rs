@@ -37,8 +37,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
-        let rows = self.query(&GET, vec![name.into()]).await?;
-        rows.first().map(|row| Ok(row.fields().text()?.to_owned())).transpose()
+        self.one(&GET, name).await
     }
 
     /// Sets a named value. A changed [`CLOCK_OFFSET`] takes effect here at once and on other nodes
@@ -102,8 +101,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn rail_cursor(&self, rail: &RailId) -> Result<Option<String>, StoreError> {
-        let rows = self.query(&CURSOR, vec![(&*rail.0).into()]).await?;
-        rows.first().map(|row| Ok(row.fields().text()?.to_owned())).transpose()
+        self.one(&CURSOR, rail).await
     }
 
     /// Stores a rail's report cursor.

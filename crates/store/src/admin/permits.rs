@@ -6,7 +6,6 @@ use domain::time::Timestamp;
 
 use crate::driver::Step;
 use crate::error::StoreError;
-use crate::rows::narrow;
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -52,9 +51,8 @@ impl Store {
         group: &str,
         began_at: Timestamp,
     ) -> Result<u32, StoreError> {
-        let rows =
-            self.query(&DRAWN, vec![tenant.0.into(), group.into(), began_at.0.into()]).await?;
-        rows.first().map_or(Ok(0), |row| narrow(row.fields().int()?, "permits"))
+        let drawn = self.one(&DRAWN, (tenant, group, began_at)).await?;
+        Ok(drawn.unwrap_or_default())
     }
 
     /// Draws up to `want` permits from a tenant's window of `limit` calls.
@@ -72,13 +70,9 @@ impl Store {
         let [want, limit] = [want, limit].map(i64::from);
         let params =
             vec![tenant.0.into(), group.into(), began_at.0.into(), want.into(), limit.into()];
-        let answers = self.write(vec![Step::any(&DRAW, params)]).await?;
-        let row = answers.first().and_then(|rows| rows.first());
-        let mut fields =
-            row.ok_or_else(|| StoreError::Corrupt("no permits were counted".to_owned()))?.fields();
-        Ok(Permits {
-            granted: narrow(fields.int()?, "permits")?,
-            drawn: narrow(fields.int()?, "permits")?,
-        })
+        let counted = self.write_many(vec![Step::any(&DRAW, params)]).await?.pop();
+        let (granted, drawn) =
+            counted.ok_or_else(|| StoreError::Corrupt("no permits were counted".to_owned()))?;
+        Ok(Permits { granted, drawn })
     }
 }

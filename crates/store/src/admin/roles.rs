@@ -6,7 +6,7 @@ use domain::time::{Span, Timestamp};
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::sql::Stmt;
-use crate::store::Store;
+use crate::store::{Store, read};
 
 // Saves a node that waits for a role a transaction that would change nothing.
 static IS_FREE: Stmt = Stmt::written(
@@ -82,7 +82,7 @@ impl Store {
         let is_free = Step::any(&IS_FREE, vec![now.clone(), name.into(), owner.into()]);
         let lease = Step::any(&LEASE, vec![now, name.into(), owner.into(), lease.0.into()]);
         let answers = self.write_if(is_free, vec![lease]).await?;
-        answers.first().and_then(|rows| rows.first()).map(|row| row.fields().int()).transpose()
+        Ok(read(answers.iter().flatten(), &*self.id_keys().await?)?.pop())
     }
 
     /// The leases of all roles, by name, expired ones included.
@@ -90,17 +90,10 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn role_leases(&self) -> Result<Vec<RoleLease>, StoreError> {
-        let rows = self.query(&ALL, Vec::new()).await?;
-        let lease = |row: &crate::sql::Row| {
-            let mut fields = row.fields();
-            Ok(RoleLease {
-                name: fields.text()?.to_owned(),
-                owner: fields.text()?.to_owned(),
-                fence: fields.int()?,
-                leased_until: Timestamp(fields.int()?),
-            })
-        };
-        rows.iter().map(lease).collect()
+        let leases: Vec<(String, String, i64, Timestamp)> = self.many(&ALL, ()).await?;
+        let lease =
+            |(name, owner, fence, leased_until)| RoleLease { name, owner, fence, leased_until };
+        Ok(leases.into_iter().map(lease).collect())
     }
 
     /// Releases every role and job that any node holds. Only for callers that know that no node is
@@ -119,15 +112,8 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn job_holders(&self) -> Result<Vec<JobHolder>, StoreError> {
-        let rows = self.query(&HOLDERS, vec![self.now_param()]).await?;
-        let holder = |row: &crate::sql::Row| {
-            let mut fields = row.fields();
-            Ok(JobHolder {
-                owner: fields.text()?.to_owned(),
-                jobs: fields.int()?,
-                leased_until: Timestamp(fields.int()?),
-            })
-        };
-        rows.iter().map(holder).collect()
+        let holders: Vec<(String, i64, Timestamp)> = self.many(&HOLDERS, self.now_param()).await?;
+        let holder = |(owner, jobs, leased_until)| JobHolder { owner, jobs, leased_until };
+        Ok(holders.into_iter().map(holder).collect())
     }
 }

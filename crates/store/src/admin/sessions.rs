@@ -8,10 +8,12 @@ use domain::time::{Span, Timestamp};
 use domain::user::User;
 use secrecy::ExposeSecret as _;
 
-use super::users::{END_SESSIONS, StoredUser, TotpSecret, totp_place, with_subject};
+use super::users::{END_SESSIONS, StoredUser, TotpSecret, open_totp, totp_place, with_subject};
 use crate::driver::Step;
 use crate::error::StoreError;
-use crate::sql::{Stmt, Value};
+use crate::rows::Keys;
+use crate::rows::column::Get;
+use crate::sql::{Fields, Stmt, Value};
 use crate::store::Store;
 
 static INSERT: Stmt = Stmt::written(
@@ -153,8 +155,11 @@ pub struct Backoff {
     pub forget: Span,
 }
 
-/// Columns of the user, before those of the session.
-const USER_COLUMNS: usize = 15;
+impl Get for Stage {
+    fn get(fields: &mut Fields<'_>, _: &Keys) -> Result<Stage, StoreError> {
+        fields.named("stage of a session", Stage::parse)
+    }
+}
 
 impl Store {
     /// Starts a session that replaces `old`, if any: a token never outlives a step of signing in.
@@ -202,19 +207,11 @@ impl Store {
     /// # Errors
     /// The database cannot be reached or holds an unknown value.
     pub async fn session(&self, token_digest: [u8; 32]) -> Result<Option<SessionRow>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&ONE, vec![token_digest.to_vec().into()]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let user = self.read_user(row, &keys)?;
-        let mut fields = row.fields();
-        fields.skip(USER_COLUMNS);
-        Ok(Some(SessionRow {
-            user,
-            stage: fields.named("stage of a session", Stage::parse)?,
-            created_at: Timestamp(fields.int()?),
-            seen_at: Timestamp(fields.int()?),
-            totp: self.open_totp(TOTP, &token_digest, fields.opt_bytes()?)?,
-        }))
+        type Row = (StoredUser, Stage, Timestamp, Timestamp, Option<Vec<u8>>);
+        let found: Option<Row> = self.one(&ONE, &token_digest).await?;
+        let Some((user, stage, created_at, seen_at, totp)) = found else { return Ok(None) };
+        let totp = open_totp(TOTP, &token_digest, totp, &*self.id_keys().await?)?;
+        Ok(Some(SessionRow { user, stage, created_at, seen_at, totp }))
     }
 
     /// Records that a session was used.
@@ -276,9 +273,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn open_sessions(&self, user: UserId, used: Timestamp) -> Result<i64, StoreError> {
-        let stored = self.id_keys().await?.stored(user.0);
-        let rows = self.query(&COUNT, vec![stored.into(), used.0.into()]).await?;
-        rows.first().map_or(Ok(0), |row| row.fields().int())
+        self.only(&COUNT, (user, used)).await
     }
 
     /// Counts a sign-in attempt as failed until [`Store::forget_tries`] resets it. Returns until
@@ -301,11 +296,9 @@ impl Store {
         ];
         let old = now - back.forget;
         let steps = vec![Step::any(&FORGET_OLD, vec![old.0.into()]), Step::any(&TRY, params)];
-        let answers = self.write(steps).await?;
-        let row = answers.last().and_then(|rows| rows.first());
-        let mut fields =
-            row.ok_or_else(|| StoreError::Corrupt("no attempt was counted".to_owned()))?.fields();
-        let (taken, until) = (fields.flag()?, Timestamp(fields.int()?));
+        let counted = self.write_many(steps).await?.pop();
+        let (taken, until): (bool, Timestamp) =
+            counted.ok_or_else(|| StoreError::Corrupt("no attempt was counted".to_owned()))?;
         Ok((!taken).then_some(until))
     }
 

@@ -29,14 +29,9 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn switched_off(&self) -> Result<Vec<(String, String)>, StoreError> {
-        let rows = self.query(&OFF, Vec::new()).await?;
-        rows.iter()
-            .map(|row| {
-                let mut fields = row.fields();
-                let name = fields.text()?.trim_start_matches(PREFIX).to_owned();
-                Ok((name, fields.text()?.to_owned()))
-            })
-            .collect()
+        let off: Vec<(String, String)> = self.many(&OFF, ()).await?;
+        let named = |(name, why): (String, _)| (name.trim_start_matches(PREFIX).to_owned(), why);
+        Ok(off.into_iter().map(named).collect())
     }
 
     /// Switches something on or off, and records actor and reason.

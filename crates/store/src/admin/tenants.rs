@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::wallet_policy::WalletPolicyRow;
 use crate::driver::Step;
 use crate::error::StoreError;
-use crate::sql::{Fields, Row, Stmt};
+use crate::rows::Keys;
+use crate::rows::column::Get;
+use crate::sql::{Fields, Stmt};
 use crate::store::Store;
 
 static INSERT: Stmt = Stmt::written(
@@ -114,16 +116,13 @@ fn numbered(before: &TenantPolicy, policy: &TenantPolicy) -> TenantPolicy {
     after
 }
 
-fn read(fields: &mut Fields<'_>) -> Result<Tenant, StoreError> {
-    let (id, tag, name) =
-        (TenantId(fields.uuid()?), fields.text()?.to_owned(), fields.text()?.to_owned());
-    let row: PolicyRow = serde_json::from_str(fields.text()?)
-        .map_err(|error| StoreError::Corrupt(format!("tenant.policy of {tag}: {error}")))?;
-    Ok(Tenant { id, tag, name, policy: row.policy()? })
-}
-
-fn first(rows: &[Row]) -> Result<Option<Tenant>, StoreError> {
-    rows.first().map(|row| read(&mut row.fields())).transpose()
+impl Get for Tenant {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Tenant, StoreError> {
+        let (id, tag, name, policy): (_, String, _, String) = Get::get(fields, keys)?;
+        let row: PolicyRow = serde_json::from_str(&policy)
+            .map_err(|error| StoreError::Corrupt(format!("tenant.policy of {tag}: {error}")))?;
+        Ok(Tenant { id, tag, name, policy: row.policy()? })
+    }
 }
 
 impl Store {
@@ -157,7 +156,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached or holds an unknown value.
     pub async fn tenants(&self) -> Result<Vec<Tenant>, StoreError> {
-        self.query(&ALL, Vec::new()).await?.iter().map(|row| read(&mut row.fields())).collect()
+        self.many(&ALL, ()).await
     }
 
     /// One tenant.
@@ -165,7 +164,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached or holds an unknown value.
     pub async fn tenant(&self, id: TenantId) -> Result<Option<Tenant>, StoreError> {
-        first(&self.query(&ONE, vec![id.0.into()]).await?)
+        self.one(&ONE, id).await
     }
 
     /// One tenant by its tag.
@@ -173,7 +172,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached or holds an unknown value.
     pub async fn tenant_by_tag(&self, tag: &str) -> Result<Option<Tenant>, StoreError> {
-        first(&self.query(&BY_TAG, vec![tag.into()]).await?)
+        self.one(&BY_TAG, tag).await
     }
 
     /// Replaces a tenant's policy. The store assigns its version: the previous one plus one, if

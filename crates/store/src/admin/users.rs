@@ -14,8 +14,9 @@ use uuid::Uuid;
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::rows::Keys;
+use crate::rows::column::{Get, Raw};
 use crate::sealed::Place;
-use crate::sql::{Fields, Row, Stmt, Value};
+use crate::sql::{Fields, Stmt, Value};
 use crate::store::Store;
 
 static INSERT: Stmt = Stmt::written(
@@ -270,15 +271,13 @@ fn sign_in_facts(login: Option<&ProviderLogin>) -> Facts {
     with_subject(facts, login.and_then(|login| login.bound.as_ref()))
 }
 
-/// Reads the last three columns of a user.
-fn read_provider(fields: &mut Fields<'_>) -> Result<Option<ProviderLogin>, StoreError> {
-    let (name, issuer, subject) = (fields.opt_text()?, fields.opt_text()?, fields.opt_text()?);
-    let bound = issuer.zip(subject);
-    let bound = bound.map(|(issuer, subject)| Subject {
-        issuer: issuer.to_owned(),
-        subject: subject.to_owned(),
-    });
-    Ok(name.map(|name| ProviderLogin { name: name.to_owned(), bound }))
+impl Get for Option<ProviderLogin> {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Option<ProviderLogin>, StoreError> {
+        type Row = (Option<String>, Option<String>, Option<String>);
+        let (name, issuer, subject) = Row::get(fields, keys)?;
+        let bound = issuer.zip(subject).map(|(issuer, subject)| Subject { issuer, subject });
+        Ok(name.map(|name| ProviderLogin { name, bound }))
+    }
 }
 
 /// The place of a user's sealed secret.
@@ -288,52 +287,42 @@ pub(super) fn totp_place<'a>(column: &'static str, row: &'a [u8]) -> Place<'a> {
 
 const TOTP: &str = "console_user.totp";
 
-impl Store {
-    fn opened_totp(
-        &self,
-        place: Place<'_>,
-        sealed: Option<&[u8]>,
-    ) -> Result<Option<TotpSecret>, StoreError> {
-        let Some(sealed) = sealed else { return Ok(None) };
-        let plain = self.vault().open(place, sealed)?;
-        let bytes = <[u8; TOTP_SECRET_BYTES]>::try_from(plain.as_slice());
-        let bytes = bytes
-            .map_err(|_| StoreError::Corrupt(format!("{}: unexpected length", place.column)))?;
-        Ok(Some(SecretBox::new(Box::new(bytes))))
-    }
+/// Opens the secret of one-time codes in this column of a row.
+pub(super) fn open_totp(
+    column: &'static str,
+    row: &[u8],
+    sealed: Option<Vec<u8>>,
+    keys: &Keys,
+) -> Result<Option<TotpSecret>, StoreError> {
+    let Some(sealed) = sealed else { return Ok(None) };
+    let plain = keys.vault.open(totp_place(column, row), &sealed)?;
+    let bytes = <[u8; TOTP_SECRET_BYTES]>::try_from(plain.as_slice());
+    let bytes = bytes.map_err(|_| StoreError::Corrupt(format!("{column}: unexpected length")))?;
+    Ok(Some(SecretBox::new(Box::new(bytes))))
+}
 
-    pub(super) fn open_totp(
-        &self,
-        column: &'static str,
-        row: &[u8],
-        sealed: Option<&[u8]>,
-    ) -> Result<Option<TotpSecret>, StoreError> {
-        self.opened_totp(totp_place(column, row), sealed)
-    }
-
-    pub(super) fn read_user(&self, row: &Row, keys: &Keys) -> Result<StoredUser, StoreError> {
-        let mut fields = row.fields();
-        let stored = fields.uuid()?;
-        let user = User {
-            id: UserId(keys.public(stored)),
-            login: fields.text()?.to_owned(),
-            scope: scope_of(fields.uuid()?),
-            roles: roles_of(fields.text()?)?,
-        };
+impl Get for StoredUser {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<StoredUser, StoreError> {
+        let (id, login, Raw(scope), roles): (UserId, _, _, String) = Get::get(fields, keys)?;
+        let (password, password_at, password_is_initial) = Get::get(fields, keys)?;
+        let totp = Get::get(fields, keys)?;
+        let (totp_step, created_at, disabled_at, version) = Get::get(fields, keys)?;
         Ok(StoredUser {
-            user,
-            password: fields.text()?.to_owned(),
-            password_at: Timestamp(fields.int()?),
-            password_is_initial: fields.flag()?,
-            totp: self.open_totp(TOTP, stored.as_bytes(), fields.opt_bytes()?)?,
-            totp_step: fields.int()?,
-            created_at: Timestamp(fields.int()?),
-            disabled_at: fields.opt_int()?.map(Timestamp),
-            version: fields.int()?,
-            provider: read_provider(&mut fields)?,
+            user: User { id, login, scope: scope_of(scope), roles: roles_of(&roles)? },
+            password,
+            password_at,
+            password_is_initial,
+            totp: open_totp(TOTP, keys.stored(id.0).as_bytes(), totp, keys)?,
+            totp_step,
+            created_at,
+            disabled_at,
+            version,
+            provider: Get::get(fields, keys)?,
         })
     }
+}
 
+impl Store {
     /// Adds a console user.
     ///
     /// # Errors
@@ -368,8 +357,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached or holds an unknown value.
     pub async fn users(&self) -> Result<Vec<StoredUser>, StoreError> {
-        let keys = self.id_keys().await?;
-        self.query(&ALL, Vec::new()).await?.iter().map(|row| self.read_user(row, &keys)).collect()
+        self.many(&ALL, ()).await
     }
 
     /// Returns one user.
@@ -377,9 +365,7 @@ impl Store {
     /// # Errors
     /// As [`Store::users`].
     pub async fn user(&self, id: UserId) -> Result<Option<StoredUser>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&ONE, vec![keys.stored(id.0).into()]).await?;
-        rows.first().map(|row| self.read_user(row, &keys)).transpose()
+        self.one(&ONE, id).await
     }
 
     /// The user's current account at the identity provider, if they sign in there.
@@ -392,9 +378,7 @@ impl Store {
     /// # Errors
     /// As [`Store::users`].
     pub async fn user_by_login(&self, login: &str) -> Result<Option<StoredUser>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&BY_LOGIN, vec![login.into()]).await?;
-        rows.first().map(|row| self.read_user(row, &keys)).transpose()
+        self.one(&BY_LOGIN, login).await
     }
 
     /// Returns the user bound to this subject.
@@ -405,10 +389,7 @@ impl Store {
         &self,
         subject: &Subject,
     ) -> Result<Option<StoredUser>, StoreError> {
-        let keys = self.id_keys().await?;
-        let params = vec![subject.issuer.as_str().into(), subject.subject.as_str().into()];
-        let rows = self.query(&BY_SUBJECT, params).await?;
-        rows.first().map(|row| self.read_user(row, &keys)).transpose()
+        self.one(&BY_SUBJECT, (&subject.issuer, &subject.subject)).await
     }
 
     /// Returns the user with this name at the identity provider, bound or not.
@@ -419,9 +400,7 @@ impl Store {
         &self,
         name: &str,
     ) -> Result<Option<StoredUser>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&BY_PROVIDER_NAME, vec![name.into()]).await?;
-        rows.first().map(|row| self.read_user(row, &keys)).transpose()
+        self.one(&BY_PROVIDER_NAME, name).await
     }
 
     /// Permanently binds a user to the subject that signed in at the identity provider under their

@@ -13,7 +13,6 @@ use secrecy::{ExposeSecret, SecretString};
 use super::secrets::{self, KeySecret};
 use crate::driver::Step;
 use crate::error::StoreError;
-use crate::rows;
 use crate::sealed::Place;
 use crate::sql::Stmt;
 use crate::store::Store;
@@ -161,19 +160,13 @@ impl Store {
         &self,
         tenant: TenantId,
     ) -> Result<Option<(Webhook, Vec<u8>)>, StoreError> {
-        let rows = self.query(&ONE, vec![tenant.0.into()]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let mut fields = row.fields();
-        let url = fields.text()?.to_owned();
-        let sealed = fields.bytes()?.to_vec();
-        let webhook = Webhook {
-            url,
-            secrets: secrets::open(self.vault(), place(&tenant), &sealed)?,
-            created_at: Timestamp(fields.int()?),
-            disabled: fields.opt_int()?.map(Timestamp).zip(fields.opt_text()?.map(str::to_owned)),
-            payment_events: fields.flag()?,
-            subscriptions: rows::delivery::subscriptions(fields.text()?),
-        };
+        type Row =
+            (String, Vec<u8>, Timestamp, Option<Timestamp>, Option<String>, bool, Subscriptions);
+        let Some(row) = self.one::<Row>(&ONE, tenant).await? else { return Ok(None) };
+        let (url, sealed, created_at, at, why, payment_events, subscriptions) = row;
+        let secrets = secrets::open(self.vault(), place(&tenant), &sealed)?;
+        let disabled = at.zip(why);
+        let webhook = Webhook { url, secrets, created_at, disabled, payment_events, subscriptions };
         Ok(Some((webhook, sealed)))
     }
 

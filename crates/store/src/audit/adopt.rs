@@ -7,11 +7,11 @@ use domain::ids::TenantId;
 use domain::time::Timestamp;
 
 use super::append;
-use crate::driver::{Step, StepParams};
+use crate::driver::Step;
 use crate::error::StoreError;
-use crate::rows;
+use crate::rows::record::Record as _;
 use crate::save;
-use crate::sql::{Columns, Fields, Stmt, audit_tables as tables};
+use crate::sql::{Columns, Fields, Stmt};
 use crate::store::Store;
 
 /// Name of the value that marks completion.
@@ -39,21 +39,20 @@ pub(crate) async fn adopt(store: &Store) -> Result<(), StoreError> {
     for row in store.query(&OLD, Vec::new()).await? {
         entries.push(adopted(&mut row.fields(), &mut head)?);
     }
-    let mut heads = Columns::new(tables::AUDIT_HEAD.row_columns(), 0);
-    for row in store.query(&TENANTS, Vec::new()).await? {
-        rows::audit::write_head(TenantId(row.fields().uuid()?), &Head::default(), &mut heads);
+    let keys = store.id_keys().await?;
+    let tenants: Vec<TenantId> = store.many(&TENANTS, ()).await?;
+    let mut heads = Columns::new(Head::table().row_columns(), tenants.len());
+    let empty = Head::default();
+    for tenant in &tenants {
+        Head::write(tenant, &empty, &keys, &mut heads)?;
     }
     let mut steps = vec![Step::one(&BEGIN, vec![BEGUN.into()])];
-    if heads.len() > 0 {
-        steps.push(Step {
-            stmt: &save::AUDIT_HEAD_INSERT,
-            params: StepParams::Rows(heads),
-            rows: None,
-        });
+    if !tenants.is_empty() {
+        steps.push(Step::rows(&save::AUDIT_HEAD_INSERT, heads.into_owned()));
     }
     let cleared = u64::try_from(entries.len()).ok();
     steps.push(Step { rows: cleared, ..Step::any(&CLEAR, Vec::new()) });
-    steps.extend(append::steps(INSTALLATION, &entries, None, head));
+    steps.extend(append::steps(INSTALLATION, &entries, None, head, &keys)?);
     match store.write(steps).await {
         // A concurrent migration has completed it.
         Err(StoreError::Conflict(_)) if store.meta(BEGUN).await?.is_some() => Ok(()),

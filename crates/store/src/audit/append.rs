@@ -1,14 +1,15 @@
 //! Appends an entry to a chain in the commit of an administrative change.
 
-use domain::audit::{Deed, Entry, Head, Note};
+use domain::audit::{Deed, Entry, Hash, Head, Note};
 use domain::ids::TenantId;
 use domain::time::Timestamp;
 
-use crate::driver::{Step, StepParams};
+use crate::driver::Step;
 use crate::error::StoreError;
-use crate::rows;
+use crate::rows::Keys;
+use crate::rows::record::{Record, whole_rows};
 use crate::save;
-use crate::sql::{Columns, Stmt, audit_tables as tables};
+use crate::sql::{Columns, Stmt};
 use crate::store::Store;
 
 /// Attempts at a change while other nodes or batches write to the same chain.
@@ -29,32 +30,24 @@ pub(super) fn steps(
     entries: &[Entry],
     old: Option<Head>,
     new: Head,
-) -> Vec<Step> {
-    let mut rows = Columns::new(tables::AUDIT_ENTRY.row_columns(), entries.len());
-    entries.iter().for_each(|entry| rows::audit::write_entry(entry, &mut rows));
-    let mut head = Columns::new(tables::AUDIT_HEAD.row_columns(), 1);
-    let stmt = match old {
-        Some(old) => {
-            head = Columns::new(tables::AUDIT_HEAD.update_columns(), 1);
-            rows::audit::write_head_change(tenant, &old, &new, &mut head);
-            &save::AUDIT_HEAD_UPDATE
-        }
-        None => {
-            rows::audit::write_head(tenant, &new, &mut head);
-            &save::AUDIT_HEAD_INSERT
-        }
-    };
+    keys: &Keys,
+) -> Result<Vec<Step>, StoreError> {
     let mut steps = Vec::with_capacity(2);
     if !entries.is_empty() {
-        let affected = u64::try_from(entries.len()).ok();
-        steps.push(Step {
-            stmt: &save::AUDIT_ENTRY_INSERT,
-            params: StepParams::Rows(rows),
-            rows: affected,
-        });
+        let added = Step::rows(&save::AUDIT_ENTRY_INSERT, whole_rows(entries, keys)?);
+        steps.push(Step { rows: u64::try_from(entries.len()).ok(), ..added });
     }
-    steps.push(Step { stmt, params: StepParams::Rows(head), rows: Some(1) });
-    steps
+    let (kinds, stmt) = match old {
+        Some(_) => (Head::table().update_columns().collect(), &save::AUDIT_HEAD_UPDATE),
+        None => (Head::table().row_columns().collect::<Vec<_>>(), &save::AUDIT_HEAD_INSERT),
+    };
+    let mut head = Columns::new(kinds.into_iter(), 1);
+    match &old {
+        Some(old) => Head::write_change(&tenant, old, &new, keys, &mut head)?,
+        None => Head::write(&tenant, &new, keys, &mut head)?,
+    }
+    steps.push(Step { rows: Some(1), ..Step::rows(stmt, head.into_owned()) });
+    Ok(steps)
 }
 
 fn busy() -> StoreError {
@@ -67,16 +60,10 @@ impl Store {
         &self,
         tenant: TenantId,
     ) -> Result<(Timestamp, Option<Head>), StoreError> {
-        let rows = self.query(&HEAD_NOW, vec![self.now_param(), tenant.0.into()]).await?;
-        let row = rows
-            .first()
-            .ok_or_else(|| StoreError::Corrupt("the database returned no time".to_owned()))?;
-        let mut fields = row.fields();
-        let now = Timestamp(fields.int()?);
-        let head = match fields.opt_int()? {
-            Some(seq) => Some(Head { seq, hash: rows::fixed(&mut fields)? }),
-            None => None,
-        };
+        let row = self.one(&HEAD_NOW, (self.now_param(), tenant)).await?;
+        let (now, seq, hash): (_, Option<i64>, Option<Hash>) =
+            row.ok_or_else(|| StoreError::Corrupt("the database returned no time".to_owned()))?;
+        let head = seq.zip(hash).map(|(seq, hash)| Head { seq, hash });
         Ok((now, head))
     }
 
@@ -131,7 +118,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let mut head = old.unwrap_or_default();
         let entry = head.append(tenant, now, deed, note);
-        change.extend(steps(tenant, &[entry], old, head));
+        change.extend(steps(tenant, &[entry], old, head, &*self.id_keys().await?)?);
         match self.write(change).await {
             // If the chain is unchanged, the change itself caused the conflict.
             Err(StoreError::Conflict(why)) if self.audit_head_now(tenant).await?.1 == old => {

@@ -9,11 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::signer::AuditSigner;
 use super::verify;
-use crate::driver::{Step, StepParams};
+use crate::driver::Step;
 use crate::error::StoreError;
-use crate::rows;
+use crate::rows::Keys;
+use crate::rows::column::Get;
+use crate::rows::record::whole_rows;
 use crate::save;
-use crate::sql::{Columns, Row, Stmt, audit_tables as tables};
+use crate::sql::{Fields, Stmt};
 use crate::store::Store;
 
 /// Prefix of every signed message, so that its signature is valid for nothing else.
@@ -151,16 +153,13 @@ impl AuditChain {
     }
 }
 
-fn chain(row: &Row) -> Result<AuditChain, StoreError> {
-    let mut fields = row.fields();
-    let (tenant, head) = rows::audit::read_head(&mut fields)?;
-    let signed = match fields.opt_int()? {
-        Some(seq) => {
-            Some((Mark { seq, hash: rows::fixed(&mut fields)? }, Timestamp(fields.int()?)))
-        }
-        None => None,
-    };
-    Ok(AuditChain { tenant, head, signed })
+impl Get for AuditChain {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<AuditChain, StoreError> {
+        type Signed = (Option<i64>, Option<Hash>, Option<Timestamp>);
+        let (tenant, head, (seq, hash, at)): (_, _, Signed) = Get::get(fields, keys)?;
+        let mark = seq.zip(hash).map(|(seq, hash)| Mark { seq, hash });
+        Ok(AuditChain { tenant, head, signed: mark.zip(at) })
+    }
 }
 
 impl Store {
@@ -169,7 +168,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
     pub async fn audit_chains(&self) -> Result<Vec<AuditChain>, StoreError> {
-        self.query(&CHAINS, Vec::new()).await?.iter().map(chain).collect()
+        self.many(&CHAINS, ()).await
     }
 
     /// The stored checkpoints of a chain, oldest first.
@@ -177,8 +176,7 @@ impl Store {
     /// # Errors
     /// As [`Store::audit_chains`].
     pub async fn audit_checkpoints(&self, tenant: TenantId) -> Result<Vec<Checkpoint>, StoreError> {
-        let rows = self.query(&OF_CHAIN, vec![tenant.0.into()]).await?;
-        rows.iter().map(|row| rows::audit::read_checkpoint(&mut row.fields())).collect()
+        self.many(&OF_CHAIN, tenant).await
     }
 
     /// Signs the end of a chain if it is intact from its latest checkpoint on; otherwise returns
@@ -205,14 +203,9 @@ impl Store {
     /// # Errors
     /// As [`Store::audit_chains`].
     pub async fn keep_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
-        let mut row = Columns::new(tables::AUDIT_CHECKPOINT.row_columns(), 1);
-        rows::audit::write_checkpoint(checkpoint, &mut row);
-        let step = Step {
-            stmt: &save::AUDIT_CHECKPOINT_INSERT,
-            params: StepParams::Rows(row),
-            rows: None,
-        };
-        self.write(vec![step]).await.map(drop)
+        let keys = self.id_keys().await?;
+        let row = whole_rows(std::slice::from_ref(checkpoint), &keys)?;
+        self.write(vec![Step::rows(&save::AUDIT_CHECKPOINT_INSERT, row)]).await.map(drop)
     }
 }
 

@@ -6,7 +6,7 @@ use domain::time::Timestamp;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::rows;
+use crate::reads::page::most;
 use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
@@ -127,11 +127,10 @@ impl Store {
             text(&filter.subject),
             filter.from.map_or(i64::MIN, |at| at.0).into(),
             filter.to.map_or(i64::MAX, |at| at.0).into(),
-            crate::reads::page::most(limit.min(AUDIT_LIST_MAX)),
+            most(limit.min(AUDIT_LIST_MAX)),
             text(&filter.request_id),
         ];
-        let rows = self.query(stmt, params).await?;
-        rows.iter().map(|row| rows::audit::read_entry(&mut row.fields())).collect()
+        self.many(stmt, params).await
     }
     /// Returns one entry; `None` if the chain has no such number.
     ///
@@ -142,8 +141,7 @@ impl Store {
         tenant: TenantId,
         seq: i64,
     ) -> Result<Option<Entry>, StoreError> {
-        let rows = self.query(&ONE, vec![tenant.0.into(), seq.into()]).await?;
-        rows.first().map(|row| rows::audit::read_entry(&mut row.fields())).transpose()
+        self.one(&ONE, (tenant, seq)).await
     }
 
     /// Actions on one subject of a tenant, newest first, at most [`AUDIT_LIST_MAX`].
@@ -155,10 +153,7 @@ impl Store {
         tenant: TenantId,
         subject: &str,
     ) -> Result<Vec<Entry>, StoreError> {
-        let params =
-            vec![tenant.0.into(), subject.into(), crate::reads::page::most(AUDIT_LIST_MAX)];
-        let rows = self.query(&ABOUT, params).await?;
-        rows.iter().map(|row| rows::audit::read_entry(&mut row.fields())).collect()
+        self.many(&ABOUT, (tenant, subject, most(AUDIT_LIST_MAX))).await
     }
 
     /// Actions of one request, newest first, among the latest [`AUDIT_SEARCHED_MAX`] entries of a
@@ -171,9 +166,6 @@ impl Store {
         tenant: TenantId,
         request_id: &str,
     ) -> Result<Vec<Entry>, StoreError> {
-        let params =
-            vec![tenant.0.into(), request_id.into(), crate::reads::page::most(AUDIT_SEARCHED_MAX)];
-        let rows = self.query(&OF_REQUEST, params).await?;
-        rows.iter().map(|row| rows::audit::read_entry(&mut row.fields())).collect()
+        self.many(&OF_REQUEST, (tenant, request_id, most(AUDIT_SEARCHED_MAX))).await
     }
 }

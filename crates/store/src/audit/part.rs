@@ -43,9 +43,7 @@ impl Store {
     /// The database cannot be reached.
     pub async fn audit_owners(&self) -> Result<Vec<TenantId>, StoreError> {
         let mut owners = vec![INSTALLATION];
-        for row in self.query(&NAMED, Vec::new()).await? {
-            owners.push(TenantId(row.fields().uuid()?));
-        }
+        owners.extend(self.many::<TenantId>(&NAMED, ()).await?);
         owners.sort_unstable();
         owners.dedup();
         Ok(owners)

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::audit::{ChainFault, INSTALLATION, Walk};
+use domain::audit::{ChainFault, Entry, INSTALLATION, Walk};
 use domain::ids::TenantId;
 
 use super::checkpoint::Checkpoint;
 use crate::error::StoreError;
-use crate::rows;
+use crate::rows::column::Get as _;
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -105,6 +105,7 @@ pub(super) async fn walk_on(
 ) -> Result<Stopped, StoreError> {
     let mut last = begin;
     let mut said = None;
+    let keys = store.id_keys().await?;
     loop {
         let page = PAGE.min(begin.saturating_add(most) - last);
         if page <= 0 {
@@ -113,7 +114,7 @@ pub(super) async fn walk_on(
         let rows = store.query(&BEHIND, vec![tenant.0.into(), last.into(), page.into()]).await?;
         for row in &rows {
             // A row that this program cannot have written was written by another party.
-            let passed = match rows::audit::read_entry(&mut row.fields()) {
+            let passed = match Entry::get(&mut row.fields(), &keys) {
                 Ok(entry) => walk.pass(&entry),
                 Err(StoreError::Corrupt(_)) => Err(ChainFault::Changed(walk.head().seq + 1)),
                 Err(error) => return Err(error),
@@ -159,9 +160,7 @@ impl Store {
             None => {
                 let mut owners: BTreeSet<TenantId> = given.keys().copied().collect();
                 owners.insert(INSTALLATION);
-                for row in self.query(&OWNERS, Vec::new()).await? {
-                    owners.insert(TenantId(row.fields().uuid()?));
-                }
+                owners.extend(self.many::<TenantId>(&OWNERS, ()).await?);
                 owners
             }
         };
@@ -203,7 +202,6 @@ impl Store {
         &self,
         tenant: TenantId,
     ) -> Result<Option<ChainFault>, StoreError> {
-        let rows = self.query(&BEFORE, vec![tenant.0.into()]).await?;
-        rows.first().map(|row| Ok(ChainFault::Changed(row.fields().int()?))).transpose()
+        Ok(self.one(&BEFORE, tenant).await?.map(ChainFault::Changed))
     }
 }

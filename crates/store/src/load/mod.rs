@@ -3,16 +3,23 @@
 mod wallets;
 
 use std::collections::BTreeSet;
+use std::fmt;
 
+use domain::attempt::Attempt;
 use domain::ids::TenantId;
-use domain::sender_limit::Tally;
+use domain::job::Job;
+use domain::ledger::Account;
+use domain::payment::Payment;
+use domain::quote::Quote;
 use domain::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::need::Need;
+use crate::rows::column::{Get, Put};
 use crate::rows::{self, Keys};
 use crate::sql::Kind::{Int, Text, Uuid};
-use crate::sql::{Columns, Fields, Kind, Row, Stmt};
+use crate::sql::{Columns, Fields, Row, Stmt};
+use crate::store::keyed;
 use crate::working_set::WorkingSet;
 
 /// Locks the tenants' heads, in id order. Always the first statement of a loaded batch: from here
@@ -120,40 +127,26 @@ pub(crate) static ALL: &[&[&Stmt]] = &[
 pub(crate) fn head_lock(
     tenants: impl Iterator<Item = TenantId>,
 ) -> (&'static Stmt, Columns<'static>) {
-    let mut columns = Columns::new([Uuid].into_iter(), 1);
-    tenants.for_each(|tenant| _ = columns.uuid(tenant.0));
+    let mut columns = Columns::new(LOCK_HEADS.key_kinds(), 1);
+    tenants.for_each(|tenant| columns.uuid(tenant.0));
     (&LOCK_HEADS, columns)
 }
 
 /// One loading statement with its keys.
-#[derive(Debug)]
 pub(crate) struct Load {
     pub(crate) stmt: &'static Stmt,
     pub(crate) keys: Columns<'static>,
+    /// Reads a row into its table of the working set.
     into: Into,
 }
 
-/// The table of the working set that receives a load's rows.
-#[derive(Clone, Copy, Debug)]
-enum Into {
-    Heads,
-    Quotes,
-    Payments,
-    Jobs,
-    Attempts,
-    Spendings,
-    ExternalIds,
-    Accounts,
-    OpenQuotes,
-    Idempotency,
-    AuditHeads,
-    Roles,
-    Wallet(wallets::Into),
+type Into = fn(&mut WorkingSet, &mut Fields<'_>, &Keys) -> Result<(), StoreError>;
+
+impl fmt::Debug for Load {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Load").field("stmt", &self.stmt.name).finish_non_exhaustive()
+    }
 }
-
-const ID_KEY: [Kind; 2] = [Uuid, Uuid];
-
-type Keyed<'a> = &'a mut dyn Iterator<Item = (TenantId, uuid::Uuid)>;
 
 /// Collects the loads of one batch, skipping those without keys.
 struct Loader<'a> {
@@ -162,74 +155,72 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    fn add(&mut self, stmt: &'static Stmt, keys: Columns<'static>, into: Into) {
+    fn add<'k>(
+        &mut self,
+        stmt: &'static Stmt,
+        wanted: impl Iterator<Item = impl Put<'k>>,
+        into: Into,
+    ) -> Result<(), StoreError> {
+        let keys = keyed(stmt, wanted, self.keys)?;
         if keys.len() > 0 {
-            self.loads.push(Load { stmt, keys, into });
+            self.loads.push(Load { stmt, keys: keys.into_owned(), into });
         }
-    }
-
-    fn add_ids(&mut self, stmt: &'static Stmt, ids: Keyed<'_>, into: Into) {
-        let mut columns = Columns::new(ID_KEY.into_iter(), 0);
-        ids.for_each(|(tenant, id)| _ = columns.uuid(tenant.0).uuid(self.keys.stored(id)));
-        self.add(stmt, columns, into);
+        Ok(())
     }
 }
 
-/// The keys of [`SPENT`].
-pub(crate) fn tallies<'a>(
-    asked: impl ExactSizeIterator<Item = &'a (TenantId, Tally)>,
-    keys: &Keys,
-) -> Columns<'static> {
-    let mut columns = Columns::new([Uuid, Uuid, Text, Int, Int, Int].into_iter(), asked.len());
-    asked
-        .for_each(|(tenant, tally)| rows::attempt::write_tally(*tenant, tally, keys, &mut columns));
-    columns
+/// Reads a row into a table of the working set: a record with its key, or one that contains it.
+macro_rules! into {
+    ($table:ident) => {
+        |ws, fields, keys| {
+            let (key, value) = Get::get(fields, keys)?;
+            ws.$table.load(key, value);
+            Ok(())
+        }
+    };
+    ($table:ident, $it:ident: $record:ty => $key:expr) => {
+        |ws, fields, keys| {
+            let $it = <$record>::get(fields, keys)?;
+            ws.$table.load($key, $it);
+            Ok(())
+        }
+    };
 }
+use into;
 
 /// The loads of a need, the head lock first.
-pub(crate) fn loads(need: &Need, keys: &Keys) -> Vec<Load> {
+pub(crate) fn loads(need: &Need, keys: &Keys) -> Result<Vec<Load>, StoreError> {
     let mut loader = Loader { keys, loads: Vec::with_capacity(10) };
-    let (lock, tenants) = head_lock(need.tenants.iter().copied());
-    loader.add(lock, tenants.clone(), Into::Heads);
-    loader.add(&ACCOUNTS, tenants, Into::Accounts);
-    loader.add_ids(
-        &QUOTES,
-        &mut need.quotes.iter().map(|(tenant, id)| (*tenant, id.0)),
-        Into::Quotes,
-    );
-    let payments = || need.payments.iter().map(|(tenant, id)| (*tenant, id.0));
+    let load = &mut loader;
+    load.add(&LOCK_HEADS, need.tenants.iter().copied(), into!(heads))?;
+    let account: Into = into!(accounts, it: Account => (it.tenant, it.code.clone()));
+    load.add(&ACCOUNTS, need.tenants.iter().copied(), account)?;
+    load.add(&QUOTES, need.quotes.iter().copied(), into!(quotes, it: Quote => (it.tenant, it.id)))?;
+    let payments = need.payments.iter().copied();
+    load.add(&PAYMENTS, payments.clone(), into!(payments, it: Payment => (it.tenant, it.id)))?;
+    let payments = payments.map(|(tenant, id)| (tenant, id.0));
+    let job: Into = |ws, fields, keys| {
+        let it = Job::get(fields, keys)?;
+        ws.jobs.load((it.tenant, it.subject), Some(it));
+        Ok(())
+    };
+    load.add(&JOBS, payments.clone().chain(wallets::with_jobs(need)), job)?;
+    let attempt: Into = into!(attempts, it: Attempt => (it.tenant, it.id));
     let orders = need.exchanges.iter().map(|(tenant, id)| (*tenant, id.0));
-    loader.add_ids(&PAYMENTS, &mut payments(), Into::Payments);
-    loader.add_ids(&JOBS, &mut payments().chain(wallets::with_jobs(need)), Into::Jobs);
-    loader.add_ids(&PAYMENT_ATTEMPTS, &mut payments().chain(orders), Into::Attempts);
-    loader.add_ids(
-        &ATTEMPTS,
-        &mut need.attempts.iter().map(|(tenant, id)| (*tenant, id.0)),
-        Into::Attempts,
-    );
-    loader.add(&SPENT, tallies(need.spendings.iter(), keys), Into::Spendings);
-    let mut columns = Columns::new([Uuid, Text].into_iter(), need.external_ids.len());
-    need.external_ids.iter().for_each(|(tenant, id)| _ = columns.uuid(tenant.0).text(id.clone()));
-    loader.add(&EXTERNAL_IDS, columns, Into::ExternalIds);
-    let mut columns = Columns::new([Uuid, Text].into_iter(), need.open_quotes.len());
-    need.open_quotes
-        .iter()
-        .for_each(|(tenant, country)| _ = columns.uuid(tenant.0).text(country.alpha3()));
-    loader.add(&OPEN_QUOTES, columns, Into::OpenQuotes);
-    let mut columns = Columns::new([Uuid, Text, Text].into_iter(), need.idempotency.len());
-    for (tenant, key) in &need.idempotency {
-        columns.uuid(tenant.0).text(key.scope.clone()).text(key.key.clone());
-    }
-    loader.add(&IDEMPOTENCY, columns, Into::Idempotency);
-    let mut columns = Columns::new([Uuid].into_iter(), need.audits.len());
-    need.audits.iter().for_each(|(tenant, ())| _ = columns.uuid(tenant.0));
-    loader.add(&AUDIT_HEADS, columns, Into::AuditHeads);
+    load.add(&PAYMENT_ATTEMPTS, payments.chain(orders), attempt)?;
+    load.add(&ATTEMPTS, need.attempts.iter().copied(), attempt)?;
+    load.add(&SPENT, need.spendings.iter().map(rows::attempt::tally_key), into!(spendings))?;
+    let external_ids = need.external_ids.iter().map(|(tenant, id)| (*tenant, id));
+    load.add(&EXTERNAL_IDS, external_ids, into!(external_ids))?;
+    load.add(&OPEN_QUOTES, need.open_quotes.iter().copied(), into!(open_quotes))?;
+    let idempotency = need.idempotency.iter().map(|(tenant, key)| (*tenant, &key.scope, &key.key));
+    load.add(&IDEMPOTENCY, idempotency, into!(idempotency))?;
+    let audits = need.audits.iter().map(|(tenant, ())| *tenant);
+    load.add(&AUDIT_HEADS, audits, into!(audit_heads))?;
     let roles: BTreeSet<&str> = need.roles.iter().map(|(_, name)| name.as_str()).collect();
-    let mut columns = Columns::new([Text].into_iter(), roles.len());
-    roles.into_iter().for_each(|name| _ = columns.text(name.to_owned()));
-    loader.add(&ROLES, columns, Into::Roles);
-    wallets::loads(need, &mut loader);
-    loader.loads
+    load.add(&ROLES, roles.into_iter(), into!(roles))?;
+    wallets::loads(need, load)?;
+    Ok(loader.loads)
 }
 
 /// Builds the working set from the loads' rows, given in the same order.
@@ -242,70 +233,10 @@ pub(crate) fn working_set(
     let mut ws = WorkingSet::new(now);
     for (load, rows) in loads.iter().zip(answers) {
         for row in rows {
-            put(&mut ws, load.into, &mut row.fields(), keys)?;
+            (load.into)(&mut ws, &mut row.fields(), keys)?;
         }
     }
     Ok(ws)
-}
-
-fn put(
-    ws: &mut WorkingSet,
-    into: Into,
-    fields: &mut Fields<'_>,
-    keys: &Keys,
-) -> Result<(), StoreError> {
-    match into {
-        Into::Heads => {
-            let (tenant, head) = rows::small::read_head(fields)?;
-            ws.heads.load(tenant, head);
-        }
-        Into::Quotes => {
-            let quote = rows::quote::read(fields, keys)?;
-            ws.quotes.load((quote.tenant, quote.id), quote);
-        }
-        Into::Payments => {
-            let payment = rows::payment::read(fields, keys)?;
-            ws.payments.load((payment.tenant, payment.id), payment);
-        }
-        Into::Jobs => {
-            let job = rows::job::read(fields, keys)?;
-            ws.jobs.load((job.tenant, job.subject), Some(job));
-        }
-        Into::Attempts => {
-            let attempt = rows::attempt::read(fields, keys)?;
-            ws.attempts.load((attempt.tenant, attempt.id), attempt);
-        }
-        Into::Spendings => {
-            let (key, spent) = rows::attempt::read_spent(fields, keys)?;
-            ws.spendings.load(key, spent);
-        }
-        Into::ExternalIds => {
-            let (key, payment) = rows::small::read_external_id(fields, keys)?;
-            ws.external_ids.load(key, payment);
-        }
-        Into::Accounts => {
-            let account = rows::ledger::read_account(fields)?;
-            ws.accounts.load((account.tenant, account.code.clone()), account);
-        }
-        Into::OpenQuotes => {
-            let (key, count) = rows::small::read_open_quotes(fields)?;
-            ws.open_quotes.load(key, count);
-        }
-        Into::Idempotency => {
-            let (key, record) = rows::small::read_idempotency(fields, keys)?;
-            ws.idempotency.load(key, record);
-        }
-        Into::AuditHeads => {
-            let (tenant, head) = rows::audit::read_head(fields)?;
-            ws.audit_heads.load(tenant, head);
-        }
-        Into::Roles => {
-            let name = fields.text()?.to_owned();
-            ws.roles.load(name, fields.int()?);
-        }
-        Into::Wallet(into) => wallets::put(ws, into, fields, keys)?,
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -362,7 +293,8 @@ mod tests {
         let mut need = Need { tenants: BTreeSet::from([tenant]), ..Need::default() };
         need.quotes.insert((tenant, QuoteId(tenant.0)));
         need.payments.insert((tenant, PaymentId(tenant.0)));
-        let asked: Vec<&str> = loads(&need, &keys).iter().map(|load| load.stmt.name).collect();
+        let asked: Vec<&str> =
+            loads(&need, &keys).expect("keys").iter().map(|load| load.stmt.name).collect();
         let own = [
             "load.heads",
             "load.accounts",
@@ -372,6 +304,6 @@ mod tests {
             "load.payment_attempts",
         ];
         assert_eq!(asked, own);
-        assert!(loads(&Need::default(), &keys).is_empty());
+        assert!(loads(&Need::default(), &keys).expect("keys").is_empty());
     }
 }

@@ -1,14 +1,24 @@
 //! Loads of the wallet service. A need that names none of its records runs none of its statements.
 
+use domain::chain_tx::{ChainTx, Intent};
+use domain::delivery::{Delivery, DeliveryStream};
+use domain::deposit::Deposit;
+use domain::exchange::ExchangeOrder;
 use domain::ids::TenantId;
+use domain::ledger::Account;
+use domain::payment_request::{PaymentRequest, SenderInfo};
+use domain::sweep::Sweep;
+use domain::wallet::Wallet;
 use uuid::Uuid as Id;
 
-use super::Loader;
+use super::{Into, Loader, into};
+use crate::admin::customers::CustomerRecord;
 use crate::error::StoreError;
 use crate::need::{Customer, Need};
-use crate::rows::{self, Keys};
+use crate::rows::Keys;
+use crate::rows::column::Get;
 use crate::sql::Kind::{Bytes, Int, Text, Uuid};
-use crate::sql::{Columns, Fields, Stmt};
+use crate::sql::{Fields, Stmt};
 use crate::working_set::WorkingSet;
 
 static WALLETS: Stmt = Stmt::by_keys(
@@ -115,27 +125,6 @@ pub(super) static ALL: &[&Stmt] = &[
     &RECEIVERS,
 ];
 
-/// The table of the working set that receives a load's rows.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Into {
-    Wallets,
-    Customers,
-    CustomerRecords,
-    Requests,
-    Senders,
-    Deposits,
-    Exchanges,
-    Intents,
-    Sweeps,
-    ChainTxs,
-    ChainAttempts,
-    Signers,
-    Accounts,
-    Streams,
-    Deliveries,
-    Receivers,
-}
-
 /// The ids of a need's records whose jobs are loaded with them.
 pub(super) fn with_jobs(need: &Need) -> impl Iterator<Item = (TenantId, Id)> {
     let ids = need.wallets.iter().map(|(tenant, id)| (*tenant, id.0));
@@ -148,126 +137,79 @@ pub(super) fn with_jobs(need: &Need) -> impl Iterator<Item = (TenantId, Id)> {
     ids.chain(need.jobs.iter().copied())
 }
 
-pub(super) fn loads(need: &Need, loader: &mut Loader<'_>) {
+pub(super) fn loads(need: &Need, load: &mut Loader<'_>) -> Result<(), StoreError> {
     macro_rules! by_id {
-        ($($field:ident: $stmt:ident, $into:ident;)+) => {$(
-            let mut ids = need.$field.iter().map(|(tenant, id)| (*tenant, id.0));
-            loader.add_ids(&$stmt, &mut ids, super::Into::Wallet(Into::$into));
+        ($($table:ident: $record:ty, $stmt:ident;)+) => {$(
+            let into: Into = into!($table, it: $record => (it.tenant, it.id));
+            load.add(&$stmt, need.$table.iter().copied(), into)?;
         )+};
     }
     by_id! {
-        wallets: WALLETS, Wallets;
-        requests: REQUESTS, Requests;
-        deposits: DEPOSITS, Deposits;
-        exchanges: EXCHANGES, Exchanges;
-        intents: INTENTS, Intents;
-        sweeps: SWEEPS, Sweeps;
-        chain_txs: CHAIN_TXS, ChainTxs;
-        chain_txs: CHAIN_ATTEMPTS, ChainAttempts;
-        deliveries: DELIVERIES, Deliveries;
+        wallets: Wallet, WALLETS;
+        requests: PaymentRequest, REQUESTS;
+        deposits: Deposit, DEPOSITS;
+        exchanges: ExchangeOrder, EXCHANGES;
+        intents: Intent, INTENTS;
+        sweeps: Sweep, SWEEPS;
+        chain_txs: ChainTx, CHAIN_TXS;
     }
-    loader.add_ids(&STREAMS, &mut need.streams.iter().copied(), super::Into::Wallet(Into::Streams));
-    let mut columns = Columns::new([Uuid, Uuid, Int].into_iter(), need.senders.len());
-    for (tenant, (request, number)) in &need.senders {
-        columns.uuid(tenant.0).uuid(loader.keys.stored(request.0)).int((*number).into());
-    }
-    loader.add(&SENDERS, columns, super::Into::Wallet(Into::Senders));
-    let mut columns = Columns::new([Uuid, Text, Text].into_iter(), need.customers.len());
-    for (tenant, customer) in &need.customers {
-        columns.uuid(tenant.0).text(customer.customer_id.clone()).text(customer.blockchain.clone());
-    }
-    loader.add(&CUSTOMERS, columns, super::Into::Wallet(Into::Customers));
-    let mut columns = Columns::new([Uuid, Text].into_iter(), need.customer_records.len());
-    need.customer_records
-        .iter()
-        .for_each(|(tenant, id)| _ = columns.uuid(tenant.0).text(id.clone()));
-    loader.add(&CUSTOMER_RECORDS, columns, super::Into::Wallet(Into::CustomerRecords));
-    let mut columns = Columns::new([Uuid, Bytes].into_iter(), need.signers.len());
-    need.signers
-        .iter()
-        .for_each(|(tenant, signer)| _ = columns.uuid(tenant.0).bytes(signer.0.to_vec()));
-    loader.add(&SIGNERS, columns, super::Into::Wallet(Into::Signers));
-    let mut columns = Columns::new([Uuid, Text].into_iter(), need.accounts.len());
-    need.accounts
-        .iter()
-        .for_each(|(tenant, code)| _ = columns.uuid(tenant.0).text(code.to_string()));
-    loader.add(&ACCOUNTS, columns, super::Into::Wallet(Into::Accounts));
-    let mut columns = Columns::new([Uuid].into_iter(), need.receivers.len());
-    need.receivers.iter().for_each(|(tenant, ())| _ = columns.uuid(tenant.0));
-    loader.add(&RECEIVERS, columns, super::Into::Wallet(Into::Receivers));
+    load.add(&CHAIN_ATTEMPTS, need.chain_txs.iter().copied(), chain_attempt)?;
+    let delivery: Into = into!(deliveries, it: Delivery => (it.tenant, it.event));
+    load.add(&DELIVERIES, need.deliveries.iter().copied(), delivery)?;
+    let stream: Into = into!(streams, it: DeliveryStream => (it.tenant, it.aggregate.id()));
+    load.add(&STREAMS, need.streams.iter().copied(), stream)?;
+    let senders = need.senders.iter();
+    let senders = senders.map(|(tenant, (request, number))| (*tenant, *request, *number));
+    load.add(&SENDERS, senders, sender)?;
+    let customers = need.customers.iter();
+    let customers = customers.map(|(tenant, it)| (*tenant, &it.customer_id, &it.blockchain));
+    load.add(&CUSTOMERS, customers, customer)?;
+    let records = need.customer_records.iter().map(|(tenant, id)| (*tenant, id));
+    load.add(&CUSTOMER_RECORDS, records, customer_record)?;
+    let signers = need.signers.iter().map(|(tenant, signer)| (*tenant, signer));
+    load.add(&SIGNERS, signers, into!(signers))?;
+    let accounts = need.accounts.iter().map(|(tenant, code)| (*tenant, code));
+    load.add(&ACCOUNTS, accounts, into!(accounts, it: Account => (it.tenant, it.code.clone())))?;
+    load.add(&RECEIVERS, need.receivers.iter().map(|(tenant, ())| *tenant), into!(receivers))
 }
 
-pub(super) fn put(
+fn customer(ws: &mut WorkingSet, fields: &mut Fields<'_>, keys: &Keys) -> Result<(), StoreError> {
+    let it = Wallet::get(fields, keys)?;
+    let customer =
+        Customer { customer_id: it.customer_id.clone(), blockchain: it.blockchain.clone() };
+    ws.customers.load((it.tenant, customer), it.id);
+    ws.wallets.load((it.tenant, it.id), it);
+    Ok(())
+}
+
+fn customer_record(
     ws: &mut WorkingSet,
-    into: Into,
     fields: &mut Fields<'_>,
     keys: &Keys,
 ) -> Result<(), StoreError> {
-    macro_rules! put {
-        ($row:expr, $table:ident, $it:ident => $key:expr) => {{
-            let $it = $row;
-            ws.$table.load($key, $it);
-        }};
-    }
-    match into {
-        Into::Wallets => put!(rows::wallet::read(fields, keys)?, wallets, it => (it.tenant, it.id)),
-        Into::Customers => {
-            let it = rows::wallet::read(fields, keys)?;
-            let customer =
-                Customer { customer_id: it.customer_id.clone(), blockchain: it.blockchain.clone() };
-            ws.customers.load((it.tenant, customer), it.id);
-            ws.wallets.load((it.tenant, it.id), it);
-        }
-        Into::CustomerRecords => {
-            let record = rows::small::read_customer(fields)?;
-            ws.customer_records.load((record.tenant, record.customer_id), record.kyc_level);
-        }
-        Into::Requests => {
-            put!(rows::request::read(fields, keys)?, requests, it => (it.tenant, it.id))
-        }
-        Into::Senders => {
-            let info = rows::request::read_sender(fields, keys)?;
-            let number = info
-                .number
-                .ok_or_else(|| StoreError::Corrupt("a submission has no number".to_owned()))?;
-            ws.senders.load((info.tenant, info.request, number), info);
-        }
-        Into::Deposits => {
-            put!(rows::deposit::read(fields, keys)?, deposits, it => (it.tenant, it.id))
-        }
-        Into::Exchanges => {
-            put!(rows::exchange::read(fields, keys)?, exchanges, it => (it.tenant, it.id))
-        }
-        Into::Intents => put!(rows::intent::read(fields, keys)?, intents, it => (it.tenant, it.id)),
-        Into::Sweeps => put!(rows::sweep::read(fields, keys)?, sweeps, it => (it.tenant, it.id)),
-        Into::ChainTxs => {
-            put!(rows::chain_tx::read(fields, keys)?, chain_txs, it => (it.tenant, it.id))
-        }
-        Into::ChainAttempts => {
-            let (key, attempt) = rows::chain_tx::read_attempt(fields, keys)?;
-            let tx = ws.chain_txs.loaded_mut(&key);
-            let tx = tx.ok_or_else(|| {
-                StoreError::Corrupt("a signed attempt has no transaction".to_owned())
-            })?;
-            tx.attempts.push(attempt);
-        }
-        Into::Signers => {
-            let (key, row) = rows::chain::read_signer(fields)?;
-            ws.signers.load(key, row);
-        }
-        Into::Receivers => {
-            let (tenant, row) = rows::delivery::read_receiver(fields)?;
-            ws.receivers.load(tenant, row);
-        }
-        Into::Accounts => {
-            put!(rows::ledger::read_account(fields)?, accounts, it => (it.tenant, it.code.clone()));
-        }
-        Into::Streams => {
-            put!(rows::delivery::read_stream(fields, keys)?, streams, it => (it.tenant, it.aggregate.id()))
-        }
-        Into::Deliveries => {
-            put!(rows::delivery::read(fields, keys)?, deliveries, it => (it.tenant, it.event))
-        }
-    }
+    let it = CustomerRecord::get(fields, keys)?;
+    ws.customer_records.load((it.tenant, it.customer_id), it.kyc_level);
+    Ok(())
+}
+
+fn sender(ws: &mut WorkingSet, fields: &mut Fields<'_>, keys: &Keys) -> Result<(), StoreError> {
+    let it = SenderInfo::get(fields, keys)?;
+    let number = it.number;
+    let number =
+        number.ok_or_else(|| StoreError::Corrupt("a submission has no number".to_owned()))?;
+    ws.senders.load((it.tenant, it.request, number), it);
+    Ok(())
+}
+
+fn chain_attempt(
+    ws: &mut WorkingSet,
+    fields: &mut Fields<'_>,
+    keys: &Keys,
+) -> Result<(), StoreError> {
+    let (key, attempt) = Get::get(fields, keys)?;
+    let tx = ws.chain_txs.loaded_mut(&key);
+    let tx =
+        tx.ok_or_else(|| StoreError::Corrupt("a signed attempt has no transaction".to_owned()))?;
+    tx.attempts.push(attempt);
     Ok(())
 }

@@ -4,20 +4,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::bank_statement::{BreakKind, RailBreak};
 use domain::ids::TenantId;
-use domain::rail::RailId;
 use domain::time::Timestamp;
 use domain::wallet_effects::{Alert, AlertKind};
-use uuid::Uuid as Id;
 
 use super::entries::{EntryPlace, close_entries};
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::reads::page::most;
-use crate::rows::chain::alert_digest;
-use crate::rows::{Keys, narrow};
+use crate::rows::Keys;
+use crate::rows::chain::{alert_digest, write_alert};
+use crate::rows::column::{Get, Put as _, Raw};
 use crate::sql::Kind::Uuid;
-use crate::sql::{Columns, Fields, Stmt, Value, rail_tables, wallet_tables};
-use crate::store::Store;
+use crate::sql::{Columns, Fields, Stmt, tables};
+use crate::store::{Store, values};
 
 static OPEN: Stmt = Stmt::written(
     "rail.open_breaks",
@@ -34,7 +33,7 @@ static SAME: Stmt = Stmt::by_keys(
     "SELECT {{rail_break b}} FROM {{keys}} JOIN rail_break b ON b.tenant = k.tenant AND b.subject = k.subject \
      AND b.digest = k.digest",
 );
-static INSERT: Stmt = Stmt::insert_if_absent("rail.insert_breaks", &rail_tables::RAIL_BREAK);
+static INSERT: Stmt = Stmt::insert_if_absent("rail.insert_breaks", &tables::RAIL_BREAK);
 static REOPEN: Stmt = Stmt::written(
     "rail.reopen_break",
     "UPDATE rail_break SET closed_at = NULL, closed_by = NULL, at = $1 \
@@ -49,7 +48,7 @@ static FORGET_ALERT: Stmt = Stmt::written(
     "rail.forget_alert",
     "DELETE FROM alert WHERE tenant = $1 AND subject = $2 AND kind = 'rail_mismatch' AND digest = $3",
 );
-static RAISE: Stmt = Stmt::insert_if_absent("rail.raise_alerts", &wallet_tables::ALERT);
+static RAISE: Stmt = Stmt::insert_if_absent("rail.raise_alerts", &tables::ALERT);
 pub(crate) static CLOSE: Stmt = Stmt::written(
     "rail.close_break",
     "UPDATE rail_break SET closed_at = {{now}}, closed_by = 'person' \
@@ -79,14 +78,10 @@ pub struct RailNoted {
 }
 
 /// Tenant, stored subject and digest.
-type Key = (Id, Id, Id);
+type Key = (TenantId, Raw, Raw);
 
 fn key(tenant: TenantId, it: &RailBreak, keys: &Keys) -> Key {
-    (tenant.0, keys.stored(it.subject), alert_digest(&it.what))
-}
-
-fn keyed(at: Timestamp, (tenant, subject, digest): Key) -> Vec<Value> {
-    vec![at.0.into(), tenant.into(), subject.into(), digest.into()]
+    (tenant, Raw(keys.stored(it.subject)), Raw(alert_digest(&it.what)))
 }
 
 /// The alert of a discrepancy: a constant text per subject.
@@ -106,38 +101,43 @@ impl Store {
         now: Timestamp,
     ) -> Result<RailNoted, StoreError> {
         let keys = self.id_keys().await?;
-        let wanted: BTreeMap<Key, (TenantId, &RailBreak)> = found
+        let wanted: BTreeMap<Key, (&RailBreak, Alert)> = found
             .breaks
             .iter()
-            .map(|(tenant, it)| (key(*tenant, it, &keys), (*tenant, it)))
+            .map(|(tenant, it)| (key(*tenant, it, &keys), (it, alert(it))))
             .collect();
-        let known = self.same_breaks(wanted.keys(), &keys).await?;
+        let known = self.same_breaks(wanted.keys()).await?;
         let mut steps = Vec::new();
         let mut raised = Vec::new();
-        let mut breaks = Columns::new(rail_tables::RAIL_BREAK.row_columns(), 0);
-        let mut alerts = Columns::new(wallet_tables::ALERT.row_columns(), 0);
-        for (key, (_, it)) in &wanted {
+        let mut breaks = Columns::new(tables::RAIL_BREAK.row_columns(), 0);
+        let mut alerts = Columns::new(tables::ALERT.row_columns(), 0);
+        for (key, (it, alert)) in &wanted {
             match known.get(key) {
                 Some(Closed::Not | Closed::ByPerson) => continue,
-                Some(Closed::ByStatement) => steps.push(Step::any(&REOPEN, keyed(now, *key))),
-                None => write_break(*key, it, now, &mut breaks),
+                Some(Closed::ByStatement) => {
+                    steps.push(Step::any(&REOPEN, values((now, *key), &keys)?))
+                }
+                None => {
+                    let open = (None::<Timestamp>, None::<&str>);
+                    (*key, (&it.rail, it.kind, &it.what, now), open).put(&keys, &mut breaks)?;
+                }
             }
-            write_alert(*key, &alert(it), now, &mut alerts);
-            raised.push(alert(it));
+            write_alert(key.0, alert, now, &keys, &mut alerts)?;
+            raised.push(alert.clone());
         }
         if breaks.len() > 0 {
-            steps.push(Step::rows(&INSERT, breaks));
+            steps.push(Step::rows(&INSERT, breaks.into_owned()));
         }
         if alerts.len() > 0 {
-            steps.push(Step::rows(&RAISE, alerts));
+            steps.push(Step::rows(&RAISE, alerts.into_owned()));
         }
         if !found.told.is_empty() {
-            steps.push(close_entries(&found.told));
+            steps.push(close_entries(&found.told, &keys)?);
         }
-        let healed = self.healed(found, &wanted, &keys).await?;
+        let healed = self.healed(found, &wanted).await?;
         for key in &healed {
-            steps.push(Step::any(&HEAL, keyed(now, *key)));
-            steps.push(Step::any(&FORGET_ALERT, vec![key.0.into(), key.1.into(), key.2.into()]));
+            steps.push(Step::any(&HEAL, values((now, *key), &keys)?));
+            steps.push(Step::any(&FORGET_ALERT, values(*key, &keys)?));
         }
         if !steps.is_empty() {
             self.write(steps).await?;
@@ -147,18 +147,10 @@ impl Store {
 
     async fn same_breaks(
         &self,
-        wanted: impl ExactSizeIterator<Item = &Key>,
-        keys: &Keys,
+        wanted: impl Iterator<Item = &Key> + Send,
     ) -> Result<BTreeMap<Key, Closed>, StoreError> {
-        let mut columns = Columns::new([Uuid, Uuid, Uuid].into_iter(), wanted.len());
-        for (tenant, subject, digest) in wanted {
-            columns.uuid(*tenant).uuid(*subject).uuid(*digest);
-        }
-        let mut known = BTreeMap::new();
-        for row in &self.query_keys(&SAME, columns).await? {
-            let read = read_break(&mut row.fields(), keys)?;
-            known.insert(read.key, read.closed);
-        }
+        let read: Vec<ReadBreak> = self.many_by(&SAME, wanted.copied()).await?;
+        let known = read.into_iter().map(|read| (read.key, read.closed)).collect();
         Ok(known)
     }
 
@@ -166,13 +158,12 @@ impl Store {
     async fn healed(
         &self,
         found: &RailFindings,
-        wanted: &BTreeMap<Key, (TenantId, &RailBreak)>,
-        keys: &Keys,
+        wanted: &BTreeMap<Key, (&RailBreak, Alert)>,
     ) -> Result<Vec<Key>, StoreError> {
         let mut healed = Vec::new();
         for tenant in self.tenants().await? {
-            for row in &self.query(&OPEN, vec![tenant.id.0.into(), most(usize::MAX)]).await? {
-                let read = read_break(&mut row.fields(), keys)?;
+            let open: Vec<ReadBreak> = self.many(&OPEN, (tenant.id, most(usize::MAX))).await?;
+            for read in open {
                 if found.complete.contains(&read.it.kind) && !wanted.contains_key(&read.key) {
                     healed.push(read.key);
                 }
@@ -191,11 +182,8 @@ impl Store {
         tenant: TenantId,
         limit: usize,
     ) -> Result<Vec<(Timestamp, RailBreak)>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&OPEN, vec![tenant.0.into(), most(limit)]).await?;
-        rows.iter()
-            .map(|row| read_break(&mut row.fields(), &keys).map(|read| (read.at, read.it)))
-            .collect()
+        let open: Vec<ReadBreak> = self.many(&OPEN, (tenant, most(limit))).await?;
+        Ok(open.into_iter().map(|read| (read.at, read.it)).collect())
     }
 
     /// How many discrepancies with bank statements are open, across tenants.
@@ -203,8 +191,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn rail_break_count(&self) -> Result<usize, StoreError> {
-        let rows = self.query(&COUNT, Vec::new()).await?;
-        rows.first().map_or(Ok(0), |row| narrow(row.fields().int()?, "count"))
+        self.only(&COUNT, ()).await
     }
 }
 
@@ -233,44 +220,14 @@ struct ReadBreak {
     closed: Closed,
 }
 
-fn write_alert(
-    (tenant, subject, digest): Key,
-    alert: &Alert,
-    now: Timestamp,
-    out: &mut Columns<'static>,
-) {
-    out.uuid(tenant)
-        .uuid(subject)
-        .text(alert.kind.name())
-        .uuid(digest)
-        .text(alert.what.clone())
-        .int(now.0);
-}
-
-fn write_break(
-    (tenant, subject, digest): Key,
-    it: &RailBreak,
-    now: Timestamp,
-    out: &mut Columns<'static>,
-) {
-    out.uuid(tenant).uuid(subject).uuid(digest).text(it.rail.0.to_string()).text(it.kind.name());
-    out.text(it.what.clone()).int(now.0).opt_int(None).opt_text(None::<&str>);
-}
-
-fn read_break(fields: &mut Fields<'_>, keys: &Keys) -> Result<ReadBreak, StoreError> {
-    let key = (fields.uuid()?, fields.uuid()?, fields.uuid()?);
-    let rail = RailId::new(fields.text()?);
-    let kind = fields.named("kind of break", BreakKind::parse)?;
-    let what = fields.text()?.to_owned();
-    let at = Timestamp(fields.int()?);
-    let closed = match fields.opt_int()? {
-        None => Closed::Not,
-        Some(_) => fields.named("closer of a break", Closed::parse)?,
-    };
-    Ok(ReadBreak {
-        key,
-        at,
-        it: RailBreak { rail, kind, subject: keys.public(key.1), what },
-        closed,
-    })
+impl Get for ReadBreak {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<ReadBreak, StoreError> {
+        let (key, rail, kind, what, at): (Key, _, _, _, _) = Get::get(fields, keys)?;
+        let closed = match fields.opt_int()? {
+            None => Closed::Not,
+            Some(_) => fields.named("closer of a break", Closed::parse)?,
+        };
+        let it = RailBreak { rail, kind, subject: keys.public(key.1.0), what };
+        Ok(ReadBreak { key, at, it, closed })
+    }
 }

@@ -14,9 +14,10 @@ use uuid::Uuid as Id;
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::reads::page::most;
-use crate::rows::{self, Keys};
+use crate::rows::Keys;
+use crate::rows::column::{Get, Put as _, Raw};
 use crate::sql::Kind::Uuid;
-use crate::sql::{Columns, Fields, Row, Stmt, rail_tables};
+use crate::sql::{Columns, Fields, Stmt, tables};
 use crate::store::Store;
 
 static OPEN_ATTEMPTS: Stmt = Stmt::written(
@@ -69,7 +70,7 @@ static CLOSED_BEFORE: Stmt = Stmt::written(
     "SELECT s.closing FROM rail_statement s WHERE s.rail = $1 AND s.account = $2 AND s.currency = $3 AND s.to_at < $4 \
      AND s.closing IS NOT NULL ORDER BY s.to_at DESC, s.statement DESC LIMIT 1",
 );
-static CLOSE_ENTRIES: Stmt = Stmt::update("rail.close_entries", &rail_tables::RAIL_ENTRY);
+static CLOSE_ENTRIES: Stmt = Stmt::update("rail.close_entries", &tables::RAIL_ENTRY);
 static CLOSE_SHEET: Stmt = Stmt::written(
     "rail.close_sheet",
     "UPDATE rail_statement SET is_open = 0 WHERE rail = $1 AND statement = $2",
@@ -160,29 +161,19 @@ impl Store {
         limit: usize,
     ) -> Result<Vec<AttemptBookings>, StoreError> {
         let keys = self.id_keys().await?;
-        let after = after.map_or(Id::nil(), |after| keys.stored(after.0));
-        let wanted = self.query(&OPEN_ATTEMPTS, vec![after.into(), most(limit)]).await?;
-        let stored = wanted
-            .iter()
-            .map(|row| row.fields().uuid())
-            .collect::<Result<Vec<Id>, StoreError>>()?;
-        let column = || {
-            let mut columns = Columns::new([Uuid].into_iter(), stored.len());
-            for id in &stored {
-                columns.uuid(*id);
-            }
-            columns
-        };
+        let after = Raw(after.map_or(Id::nil(), |after| keys.stored(after.0)));
+        let wanted: Vec<AttemptId> = self.many(&OPEN_ATTEMPTS, (after, most(limit))).await?;
         let mut entries: HashMap<AttemptId, Vec<RailEntry>> = HashMap::new();
-        for row in &self.query_keys(&BY_ATTEMPT, column()).await? {
-            let (attempt, entry) = read_entry(&mut row.fields(), &keys)?;
+        let rows: Vec<(Option<AttemptId>, RailEntry)> =
+            self.many_by(&BY_ATTEMPT, wanted.iter().copied()).await?;
+        for (attempt, entry) in rows {
             let attempt = attempt
                 .ok_or_else(|| StoreError::Corrupt("an entry's attempt is missing".to_owned()))?;
             entries.entry(attempt).or_default().push(entry);
         }
         let mut found = BTreeMap::new();
-        for row in &self.query_keys(&ATTEMPTS, column()).await? {
-            let attempt = rows::attempt::read(&mut row.fields(), &keys)?;
+        let attempts: Vec<Attempt> = self.many_by(&ATTEMPTS, wanted.iter().copied()).await?;
+        for attempt in attempts {
             let mut entries = entries.remove(&attempt.id).unwrap_or_default();
             entries.sort_by(|one, other| {
                 (one.read_at, &one.place).cmp(&(other.read_at, &other.place))
@@ -198,11 +189,9 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
     pub async fn unknown_entries(&self, limit: usize) -> Result<Vec<RailEntry>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&OPEN_UNKNOWN, vec![most(limit)]).await?;
-        rows.iter()
-            .map(|row| read_entry(&mut row.fields(), &keys).map(|(_, entry)| entry))
-            .collect()
+        let entries: Vec<(Option<AttemptId>, RailEntry)> =
+            self.many(&OPEN_UNKNOWN, most(limit)).await?;
+        Ok(entries.into_iter().map(|(_, entry)| entry).collect())
     }
 
     /// The period that the statements of each rail's accounts cover.
@@ -210,17 +199,12 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn covered(&self) -> Result<Vec<Covered>, StoreError> {
-        let mut found = Vec::new();
-        for row in &self.query(&COVERED, Vec::new()).await? {
-            let mut fields = row.fields();
-            let rail = RailId::new(fields.text()?);
-            let currency = rows::currency(&mut fields)?;
-            let from = Timestamp(fields.int()?);
-            if let Some(to) = fields.opt_int()? {
-                found.push(Covered { rail, currency, from, to: Timestamp(to) });
-            }
-        }
-        Ok(found)
+        let covered: Vec<(RailId, Currency, Timestamp, Option<Timestamp>)> =
+            self.many(&COVERED, ()).await?;
+        let covered = covered.into_iter().filter_map(|(rail, currency, from, to)| {
+            Some(Covered { rail, currency, from, to: to? })
+        });
+        Ok(covered.collect())
     }
 
     /// A tenant's attempts that lack an entry in the statements `covered`, settled or returned
@@ -236,22 +220,12 @@ impl Store {
         lacking: Lacking,
         limit: usize,
     ) -> Result<Vec<Attempt>, StoreError> {
-        let keys = self.id_keys().await?;
-        let (rail, currency) = ((&*covered.rail.0).into(), covered.currency.code().into());
-        let params = vec![
-            tenant.0.into(),
-            rail,
-            currency,
-            covered.from.0.into(),
-            until.0.into(),
-            most(limit),
-        ];
+        let params = (tenant, &covered.rail, covered.currency, covered.from, until, most(limit));
         let stmt = match lacking {
             Lacking::Payout => &UNBOOKED,
             Lacking::Return => &UNRETURNED,
         };
-        let rows = self.query(stmt, params).await?;
-        rows.iter().map(|row| rows::attempt::read(&mut row.fields(), &keys)).collect()
+        self.many(stmt, params).await
     }
 
     /// Statements whose balances are yet to be compared, oldest first, each with the closing
@@ -260,13 +234,11 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
     pub async fn open_sheets(&self) -> Result<Vec<(StatementSheet, Option<i64>)>, StoreError> {
-        let sheets = sheets(&self.query(&OPEN_SHEETS, Vec::new()).await?)?;
+        let sheets = sheets(self.many(&OPEN_SHEETS, ()).await?);
         let mut found = Vec::with_capacity(sheets.len());
         for sheet in sheets {
-            let (rail, currency) = ((&*sheet.rail.0).into(), sheet.currency.code().into());
-            let params = vec![rail, sheet.account.as_str().into(), currency, sheet.to.0.into()];
-            let before = self.query(&CLOSED_BEFORE, params).await?;
-            let before = before.first().map(|row| row.fields().int()).transpose()?;
+            let params = (&sheet.rail, &sheet.account, sheet.currency, sheet.to);
+            let before = self.one(&CLOSED_BEFORE, params).await?;
             found.push((sheet, before));
         }
         Ok(found)
@@ -277,7 +249,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
     pub async fn newest_statements(&self, limit: usize) -> Result<Vec<StatementSheet>, StoreError> {
-        let mut found = sheets(&self.query(&NEWEST, vec![most(limit)]).await?)?;
+        let mut found = sheets(self.many(&NEWEST, most(limit)).await?);
         found.sort_by(|one, other| {
             (other.to, &one.rail, &one.id).cmp(&(one.to, &other.rail, &other.id))
         });
@@ -293,7 +265,7 @@ impl Store {
         if places.is_empty() {
             return Ok(());
         }
-        self.write(vec![close_entries(places)]).await.map(drop)
+        self.write(vec![close_entries(places, &*self.id_keys().await?)?]).await.map(drop)
     }
 
     /// Marks a statement as consistent with its entries and its predecessor.
@@ -306,24 +278,18 @@ impl Store {
     }
 }
 
-pub(super) fn close_entries(places: &[EntryPlace]) -> Step {
-    let mut columns = Columns::new(rail_tables::RAIL_ENTRY.update_columns(), places.len());
-    for place in places {
-        columns
-            .text(place.rail.0.to_string())
-            .text(place.statement.clone())
-            .int(place.page)
-            .int(place.number)
-            .int(0);
+pub(super) fn close_entries(places: &[EntryPlace], keys: &Keys) -> Result<Step, StoreError> {
+    let mut columns = Columns::new(tables::RAIL_ENTRY.update_columns(), places.len());
+    for it in places {
+        (&it.rail, &it.statement, it.page, it.number, false).put(keys, &mut columns)?;
     }
-    Step::rows(&CLOSE_ENTRIES, columns)
+    Ok(Step::rows(&CLOSE_ENTRIES, columns.into_owned()))
 }
 
 /// Assembles statements from their pages; a statement's position is that of its first page.
-fn sheets(rows: &[Row]) -> Result<Vec<StatementSheet>, StoreError> {
+fn sheets(pages: Vec<Page>) -> Vec<StatementSheet> {
     let mut found: Vec<StatementSheet> = Vec::new();
-    for row in rows {
-        let (number, is_last, page) = read_page(&mut row.fields())?;
+    for Page(number, is_last, page) in pages {
         let last_page = is_last.then_some(number);
         match found.iter_mut().find(|it| (&it.rail, &it.id) == (&page.rail, &page.id)) {
             Some(sheet) => {
@@ -337,54 +303,48 @@ fn sheets(rows: &[Row]) -> Result<Vec<StatementSheet>, StoreError> {
             None => found.push(StatementSheet { last_page, ..page }),
         }
     }
-    Ok(found)
+    found
 }
 
-fn read_page(fields: &mut Fields<'_>) -> Result<(i64, bool, StatementSheet), StoreError> {
-    let (rail, id) = (RailId::new(fields.text()?), fields.text()?.to_owned());
-    let (number, is_last) = (fields.int()?, fields.flag()?);
-    let (account, currency) = (fields.text()?.to_owned(), rows::currency(fields)?);
-    fields.skip(1);
-    let to = Timestamp(fields.int()?);
-    let (opening, closing, turnover) = (fields.opt_int()?, fields.opt_int()?, fields.int()?);
-    fields.skip(3);
-    let read_at = Timestamp(fields.int()?);
-    let sheet = StatementSheet {
-        rail,
-        id,
-        account,
-        currency,
-        to,
-        opening,
-        closing,
-        turnover,
-        pages: 1,
-        last_page: None,
-        read_at,
-    };
-    Ok((number, is_last, sheet))
+/// A page of a statement, with its number and whether it is the last.
+struct Page(i64, bool, StatementSheet);
+
+impl Get for Page {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Page, StoreError> {
+        let (rail, id, number, is_last, account, currency) = Get::get(fields, keys)?;
+        fields.skip(1);
+        let (to, opening, closing, turnover) = Get::get(fields, keys)?;
+        fields.skip(3);
+        let sheet = StatementSheet {
+            rail,
+            id,
+            account,
+            currency,
+            to,
+            opening,
+            closing,
+            turnover,
+            pages: 1,
+            last_page: None,
+            read_at: Get::get(fields, keys)?,
+        };
+        Ok(Page(number, is_last, sheet))
+    }
 }
 
-fn read_entry(
-    fields: &mut Fields<'_>,
-    keys: &Keys,
-) -> Result<(Option<AttemptId>, RailEntry), StoreError> {
-    let rail = RailId::new(fields.text()?);
-    let place = EntryPlace {
-        rail,
-        statement: fields.text()?.to_owned(),
-        page: fields.int()?,
-        number: fields.int()?,
-    };
-    fields.skip(1);
-    let attempt = fields.opt_uuid()?.map(|stored| AttemptId(keys.public(stored)));
-    let is_credit = fields.flag()?;
-    fields.skip(1);
-    let minor = fields.int()?;
-    let amount = Money::new(minor, rows::currency(fields)?);
-    let booking = Booking { is_credit, amount, charges: fields.int()? };
-    let reference = fields.opt_text()?.map(str::to_owned);
-    let booked = fields.text()?.to_owned();
-    let read_at = Timestamp(fields.int()?);
-    Ok((attempt, RailEntry { place, booking, reference, booked, read_at, is_open: fields.flag()? }))
+impl Get for (Option<AttemptId>, RailEntry) {
+    fn get(
+        fields: &mut Fields<'_>,
+        keys: &Keys,
+    ) -> Result<(Option<AttemptId>, RailEntry), StoreError> {
+        let (rail, statement, page, number) = Get::get(fields, keys)?;
+        fields.skip(1);
+        let (attempt, is_credit) = Get::get(fields, keys)?;
+        fields.skip(1);
+        let (minor, currency, charges) = Get::get(fields, keys)?;
+        let (reference, booked, read_at, is_open) = Get::get(fields, keys)?;
+        let place = EntryPlace { rail, statement, page, number };
+        let booking = Booking { is_credit, amount: Money::new(minor, currency), charges };
+        Ok((attempt, RailEntry { place, booking, reference, booked, read_at, is_open }))
+    }
 }

@@ -10,12 +10,12 @@ use uuid::Uuid as Id;
 
 use crate::driver::Step;
 use crate::error::StoreError;
-use crate::rows::{self, narrow, wide};
+use crate::rows::column::Put as _;
 use crate::sql::Kind::{Int, Text, Uuid};
-use crate::sql::{Columns, Stmt, rail_tables};
+use crate::sql::{Columns, Stmt, tables};
 use crate::store::Store;
 
-static INSERT: Stmt = Stmt::insert_if_absent("rail.insert_ids", &rail_tables::RAIL_ID);
+static INSERT: Stmt = Stmt::insert_if_absent("rail.insert_ids", &tables::RAIL_ID);
 static BY_HEAD: Stmt = Stmt::by_keys(
     "rail.by_head",
     &[("rail", Text), ("head", Int)],
@@ -60,30 +60,18 @@ impl Store {
         sent: &[(AttemptId, PaymentId)],
     ) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
-        let mut columns = Columns::new(rail_tables::RAIL_ID.row_columns(), sent.len() * 2);
+        let mut columns = Columns::new(tables::RAIL_ID.row_columns(), sent.len() * 2);
         for (at, (attempt, payment)) in sent.iter().enumerate() {
-            let stored = keys.stored(attempt.0);
             let own: BTreeSet<String> = [attempt.instruction_id(), payment.end_to_end_id()].into();
             let in_message = message.and_then(|message| Some((rail_ids::head(message)?, message)));
             if let Some((head, message)) = in_message {
-                let position = wide(u64::try_from(at + 1).unwrap_or(u64::MAX), "position")?;
-                columns
-                    .text(rail.0.to_string())
-                    .int(head)
-                    .uuid(stored)
-                    .text(message.to_owned())
-                    .int(position);
+                (rail, head, *attempt, Some(message), at + 1).put(&keys, &mut columns)?;
             }
             for head in own.iter().filter_map(|id| rail_ids::head(id)) {
-                columns
-                    .text(rail.0.to_string())
-                    .int(head)
-                    .uuid(stored)
-                    .opt_text(None::<&str>)
-                    .int(0);
+                (rail, head, *attempt, None::<&str>, 0_i64).put(&keys, &mut columns)?;
             }
         }
-        self.write(vec![Step::rows(&INSERT, columns)]).await.map(drop)
+        self.write(vec![Step::rows(&INSERT, columns.into_owned())]).await.map(drop)
     }
 
     /// The attempts over `rail` that any of these ids may name.
@@ -95,39 +83,27 @@ impl Store {
         rail: &RailId,
         ids: impl Iterator<Item = &'a ReportIds>,
     ) -> Result<Candidates, StoreError> {
-        let keys = self.id_keys().await?;
         let (mut heads, mut whole, mut references) =
             (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         for it in ids {
             heads.extend(it.strong().chain(it.messages()).filter_map(rail_ids::head));
-            whole.extend(it.strong().filter_map(rail_ids::whole).map(|id| keys.stored(id)));
+            whole.extend(it.strong().filter_map(rail_ids::whole));
             references.extend(it.reference().filter(|_| !it.may_be_ours()).map(str::to_owned));
         }
         let mut found: BTreeMap<AttemptId, Candidate> = BTreeMap::new();
-        let mut columns = Columns::new([Text, Int].into_iter(), heads.len());
-        for head in heads {
-            columns.text(rail.0.to_string()).int(head);
-        }
-        for row in &self.query_keys(&BY_HEAD, columns).await? {
-            let mut fields = row.fields();
-            fields.skip(3);
-            let message = fields.opt_text()?.map(str::to_owned);
-            let position = narrow(fields.int()?, "position")?;
-            let attempt = rows::attempt::read(&mut fields, &keys)?;
+        type Sent = (RailId, i64, AttemptId, Option<String>, usize, Attempt);
+        let sent: Vec<Sent> =
+            self.many_by(&BY_HEAD, heads.into_iter().map(|head| (rail, head))).await?;
+        for (_, _, _, message, position, attempt) in sent {
             let candidate = found.entry(attempt.id).or_insert_with(|| Candidate::of(&attempt));
             candidate.sent.extend(message.map(|message| SentIn { message, position }));
         }
-        let known =
-            found.values().flat_map(|it| [keys.stored(it.attempt.0), keys.stored(it.payment.0)]);
-        let known: BTreeSet<Id> = known.collect();
+        let known: BTreeSet<Id> =
+            found.values().flat_map(|it| [it.attempt.0, it.payment.0]).collect();
         whole.retain(|id| !known.contains(id));
         for stmt in [&BY_ID, &BY_PAYMENT].into_iter().filter(|_| !whole.is_empty()) {
-            let mut columns = Columns::new([Uuid, Text].into_iter(), whole.len());
-            for id in &whole {
-                columns.uuid(*id).text(rail.0.to_string());
-            }
-            for row in &self.query_keys(stmt, columns).await? {
-                let attempt: Attempt = rows::attempt::read(&mut row.fields(), &keys)?;
+            let wanted = whole.iter().map(|id| (*id, rail));
+            for attempt in self.many_by::<Attempt>(stmt, wanted).await? {
                 found.entry(attempt.id).or_insert_with(|| Candidate::of(&attempt));
             }
         }
@@ -145,17 +121,11 @@ impl Store {
         if references.is_empty() {
             return Ok(Vec::new());
         }
-        let keys = self.id_keys().await?;
         let tenants: Vec<TenantId> =
             self.tenants().await?.into_iter().map(|tenant| tenant.id).collect();
-        let mut columns =
-            Columns::new([Uuid, Text, Text].into_iter(), references.len() * tenants.len());
-        for reference in references.iter().take(REFERENCES_MAX) {
-            for tenant in &tenants {
-                columns.uuid(tenant.0).text(reference.clone()).text(rail.0.to_string());
-            }
-        }
-        let rows = self.query_keys(&BY_REFERENCE, columns).await?;
-        rows.iter().map(|row| rows::attempt::read(&mut row.fields(), &keys)).collect()
+        let references = references.iter().take(REFERENCES_MAX);
+        let wanted = references
+            .flat_map(|reference| tenants.iter().map(move |tenant| (*tenant, reference, rail)));
+        self.many_by(&BY_REFERENCE, wanted).await
     }
 }

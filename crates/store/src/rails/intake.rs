@@ -1,23 +1,23 @@
 //! Ingests the pages of bank statements: each page once.
 
 use domain::bank_statement::{BankStatement, Booking, StatementEntry};
-use domain::ids::{AttemptId, TenantId};
+use domain::money::Money;
 use domain::rail::RailId;
 use domain::rail_ids::{Candidate, Candidates};
 use domain::time::Timestamp;
 
 use crate::driver::Step;
 use crate::error::StoreError;
-use crate::rows::{Keys, wide};
-use crate::sql::{Columns, Stmt, rail_tables};
+use crate::rows::column::{Put as _, Raw};
+use crate::sql::{Columns, Stmt, tables};
 use crate::store::Store;
 
 static KNOWN: Stmt = Stmt::written(
     "rail.known_page",
     "SELECT s.digest FROM rail_statement s WHERE s.rail = $1 AND s.statement = $2 AND s.page = $3",
 );
-static INSERT_PAGE: Stmt = Stmt::insert("rail.insert_page", &rail_tables::RAIL_STATEMENT);
-static INSERT_ENTRIES: Stmt = Stmt::insert("rail.insert_entries", &rail_tables::RAIL_ENTRY);
+static INSERT_PAGE: Stmt = Stmt::insert("rail.insert_page", &tables::RAIL_STATEMENT);
+static INSERT_ENTRIES: Stmt = Stmt::insert("rail.insert_entries", &tables::RAIL_ENTRY);
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT_PAGE, &INSERT_ENTRIES];
 
@@ -50,26 +50,29 @@ impl Store {
         let keys = self.id_keys().await?;
         let candidates =
             self.rail_candidates(rail, page.entries.iter().map(|entry| &entry.ids)).await?;
-        let mut pages = Columns::new(rail_tables::RAIL_STATEMENT.row_columns(), 1);
-        write_page(rail, page, now, &mut pages)?;
-        let mut entries = Columns::new(rail_tables::RAIL_ENTRY.row_columns(), page.entries.len());
-        let mut number = 0;
+        let mut pages = Columns::new(tables::RAIL_STATEMENT.row_columns(), 1);
+        let balances = (page.opening, page.closing, page.turnover);
+        let source = (page.entries.len(), Raw(page.digest), &page.source, now);
+        ((rail, &page.id, page.page, page.is_last), (&page.account, page.currency))
+            .put(&keys, &mut pages)?;
+        (page.from, page.to, balances, source, true).put(&keys, &mut pages)?;
+        let mut entries = Columns::new(tables::RAIL_ENTRY.row_columns(), page.entries.len());
+        let mut number = 0_i64;
         for entry in &page.entries {
             for (owner, booking) in owners(entry, &candidates) {
                 number += 1;
-                let owner = owner.map(|it| (it.tenant, it.attempt));
-                write_entry(
-                    (rail, page, number),
-                    entry,
-                    (owner, booking),
-                    (now, &keys),
-                    &mut entries,
-                );
+                let is_own = entry.is_own && owner.is_none();
+                let attempt = (owner.map(|it| it.tenant), owner.map(|it| it.attempt));
+                let Money { minor, currency } = booking.amount;
+                (rail, &page.id, page.page, number).put(&keys, &mut entries)?;
+                (attempt, entry.is_credit, is_own).put(&keys, &mut entries)?;
+                (minor, currency, booking.charges).put(&keys, &mut entries)?;
+                (&entry.reference, &entry.booked, now, !is_own).put(&keys, &mut entries)?;
             }
         }
-        let mut steps = vec![Step::rows(&INSERT_PAGE, pages)];
+        let mut steps = vec![Step::rows(&INSERT_PAGE, pages.into_owned())];
         if entries.len() > 0 {
-            steps.push(Step::rows(&INSERT_ENTRIES, entries));
+            steps.push(Step::rows(&INSERT_ENTRIES, entries.into_owned()));
         }
         match self.write(steps).await {
             Ok(_) => Ok(PageTaken::New),
@@ -86,11 +89,10 @@ impl Store {
         rail: &RailId,
         page: &BankStatement,
     ) -> Result<Option<PageTaken>, StoreError> {
-        let params = vec![(&*rail.0).into(), page.id.as_str().into(), page.page.into()];
-        let rows = self.query(&KNOWN, params).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let same = row.fields().uuid()? == page.digest;
-        Ok(Some(if same { PageTaken::Known } else { PageTaken::Other }))
+        let digest: Option<Raw> = self.one(&KNOWN, (rail, &page.id, page.page)).await?;
+        let taken =
+            |digest| if digest == Raw(page.digest) { PageTaken::Known } else { PageTaken::Other };
+        Ok(digest.map(taken))
     }
 }
 
@@ -115,40 +117,4 @@ fn owners<'a>(
         Ok(found) if !found.is_empty() => found.into_iter().map(|it| (Some(it), booking)).collect(),
         Ok(_) | Err(_) => vec![(None, booking)],
     }
-}
-
-fn write_page(
-    rail: &RailId,
-    page: &BankStatement,
-    now: Timestamp,
-    out: &mut Columns<'static>,
-) -> Result<(), StoreError> {
-    out.text(rail.0.to_string()).text(page.id.clone()).int(page.page).int(page.is_last.into());
-    out.text(page.account.clone())
-        .text(page.currency.code())
-        .opt_int(page.from.map(|at| at.0))
-        .int(page.to.0);
-    out.opt_int(page.opening).opt_int(page.closing).int(page.turnover);
-    out.int(wide(u64::try_from(page.entries.len()).unwrap_or(u64::MAX), "entries")?);
-    out.uuid(page.digest).text(page.source.clone()).int(now.0).int(1);
-    Ok(())
-}
-
-fn write_entry(
-    (rail, page, number): (&RailId, &BankStatement, i64),
-    entry: &StatementEntry,
-    (owner, booking): (Option<(TenantId, AttemptId)>, Booking),
-    (now, keys): (Timestamp, &Keys),
-    out: &mut Columns<'static>,
-) {
-    let is_own = entry.is_own && owner.is_none();
-    out.text(rail.0.to_string()).text(page.id.clone()).int(page.page).int(number);
-    out.opt_uuid(owner.map(|(tenant, _)| tenant.0))
-        .opt_uuid(owner.map(|(_, attempt)| keys.stored(attempt.0)));
-    out.int(entry.is_credit.into()).int(is_own.into());
-    out.int(booking.amount.minor).text(booking.amount.currency.code()).int(booking.charges);
-    out.opt_text(entry.reference.clone())
-        .text(entry.booked.clone())
-        .int(now.0)
-        .int((!is_own).into());
 }

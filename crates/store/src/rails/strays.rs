@@ -7,14 +7,14 @@ use domain::ids::TenantId;
 use domain::rail::RailId;
 use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
-use uuid::Uuid as Id;
 
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::reads::page::most;
-use crate::rows::chain::alert_digest;
+use crate::rows::chain::{alert_digest, write_alert};
+use crate::rows::column::{Put as _, Raw};
 use crate::sql::Kind::{Text, Uuid};
-use crate::sql::{Columns, Stmt, rail_tables, wallet_tables};
+use crate::sql::{Columns, Stmt, tables};
 use crate::store::Store;
 
 static KNOWN: Stmt = Stmt::by_keys(
@@ -22,8 +22,8 @@ static KNOWN: Stmt = Stmt::by_keys(
     &[("rail", Text), ("digest", Uuid)],
     "SELECT s.digest FROM {{keys}} JOIN rail_stray s ON s.rail = k.rail AND s.digest = k.digest",
 );
-static INSERT: Stmt = Stmt::insert_if_absent("rail.insert_strays", &rail_tables::RAIL_STRAY);
-static RAISE: Stmt = Stmt::insert_if_absent("rail.raise_stray_alerts", &wallet_tables::ALERT);
+static INSERT: Stmt = Stmt::insert_if_absent("rail.insert_strays", &tables::RAIL_STRAY);
+static RAISE: Stmt = Stmt::insert_if_absent("rail.raise_stray_alerts", &tables::ALERT);
 static NEWEST: Stmt = Stmt::written(
     "rail.newest_strays",
     "SELECT {{rail_stray s}} FROM rail_stray s ORDER BY s.at DESC, s.rail, s.digest LIMIT $1",
@@ -51,18 +51,11 @@ impl Store {
         strays: &[String],
     ) -> Result<Vec<String>, StoreError> {
         let wanted: BTreeSet<&String> = strays.iter().collect();
-        let mut columns = Columns::new([Text, Uuid].into_iter(), wanted.len());
-        for what in &wanted {
-            columns.text(rail.0.to_string()).uuid(alert_digest(what));
-        }
-        let known = self.query_keys(&KNOWN, columns).await?;
-        let known = known
-            .iter()
-            .map(|row| row.fields().uuid())
-            .collect::<Result<BTreeSet<Id>, StoreError>>()?;
+        let keys = wanted.iter().map(|what| (rail, Raw(alert_digest(what))));
+        let known: Vec<Raw> = self.many_by(&KNOWN, keys).await?;
         Ok(wanted
             .into_iter()
-            .filter(|what| !known.contains(&alert_digest(what)))
+            .filter(|what| !known.contains(&Raw(alert_digest(what))))
             .cloned()
             .collect())
     }
@@ -79,18 +72,17 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
-        let mut rows = Columns::new(rail_tables::RAIL_STRAY.row_columns(), strays.len());
+        let mut rows = Columns::new(tables::RAIL_STRAY.row_columns(), strays.len());
         for what in strays {
-            rows.text(rail.0.to_string()).uuid(alert_digest(what)).text(what.clone()).int(now.0);
+            (rail, Raw(alert_digest(what)), what, now).put(&keys, &mut rows)?;
         }
-        let mut raised = Columns::new(wallet_tables::ALERT.row_columns(), alerts.len());
+        let mut raised = Columns::new(tables::ALERT.row_columns(), alerts.len());
         for (tenant, alert) in alerts {
-            raised.uuid(tenant.0).uuid(keys.stored(alert.subject)).text(alert.kind.name());
-            raised.uuid(alert_digest(&alert.what)).text(alert.what.clone()).int(now.0);
+            write_alert(*tenant, alert, now, &keys, &mut raised)?;
         }
-        let mut steps = vec![Step::rows(&INSERT, rows)];
+        let mut steps = vec![Step::rows(&INSERT, rows.into_owned())];
         if !alerts.is_empty() {
-            steps.push(Step::rows(&RAISE, raised));
+            steps.push(Step::rows(&RAISE, raised.into_owned()));
         }
         self.write(steps).await.map(drop)
     }
@@ -100,14 +92,8 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
     pub async fn strays(&self, limit: usize) -> Result<Vec<Stray>, StoreError> {
-        let rows = self.query(&NEWEST, vec![most(limit)]).await?;
-        let read = |row: &crate::sql::Row| {
-            let mut fields = row.fields();
-            let rail = RailId::new(fields.text()?);
-            fields.skip(1);
-            let what = fields.text()?.to_owned();
-            Ok(Stray { at: Timestamp(fields.int()?), rail, what })
-        };
-        rows.iter().map(read).collect()
+        let strays: Vec<(RailId, Raw, String, Timestamp)> = self.many(&NEWEST, most(limit)).await?;
+        let stray = |(rail, _, what, at)| Stray { at, rail, what };
+        Ok(strays.into_iter().map(stray).collect())
     }
 }

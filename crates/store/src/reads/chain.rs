@@ -1,16 +1,16 @@
 //! On-chain actions: intents, our transactions, and unsupported tokens received.
 
 use domain::chain::TxHash;
-use domain::chain_tx::{ChainTx, Intent};
+use domain::chain_tx::{ChainTx, Intent, TxAttempt};
 use domain::deposit::UnsupportedAsset;
 use domain::ids::{ChainTxId, IntentId, TenantId, WalletId};
 use uuid::Uuid as Id;
 
 use super::page::most;
 use crate::error::StoreError;
-use crate::rows::{self, wide};
+use crate::rows::column::Put;
 use crate::sql::Kind::Uuid;
-use crate::sql::{Columns, Row, Stmt, Value};
+use crate::sql::Stmt;
 use crate::store::Store;
 
 static TX: Stmt = Stmt::written(
@@ -79,8 +79,7 @@ impl Store {
         tenant: TenantId,
         id: ChainTxId,
     ) -> Result<Option<ChainTx>, StoreError> {
-        let keys = self.id_keys().await?;
-        Ok(self.chain_txs(&TX, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
+        Ok(self.chain_txs(&TX, (tenant, id)).await?.pop())
     }
 
     /// Open transactions of all tenants, oldest first.
@@ -88,7 +87,7 @@ impl Store {
     /// # Errors
     /// As [`Store::chain_tx`].
     pub async fn open_chain_txs(&self, limit: usize) -> Result<Vec<ChainTx>, StoreError> {
-        self.chain_txs(&OPEN_TXS, vec![most(limit)]).await
+        self.chain_txs(&OPEN_TXS, most(limit)).await
     }
 
     /// Transactions of all tenants, in any state, that were mined at this height or above: a
@@ -97,7 +96,7 @@ impl Store {
     /// # Errors
     /// As [`Store::chain_tx`].
     pub async fn chain_txs_from_height(&self, height: u64) -> Result<Vec<ChainTx>, StoreError> {
-        self.chain_txs(&TXS_FROM_HEIGHT, vec![wide(height, "block height")?.into()]).await
+        self.chain_txs(&TXS_FROM_HEIGHT, height).await
     }
 
     /// The owner of the transaction with this hash.
@@ -108,29 +107,21 @@ impl Store {
         &self,
         hash: TxHash,
     ) -> Result<Option<(TenantId, ChainTxId)>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&TX_BY_HASH, vec![hash.0.to_vec().into()]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let mut fields = row.fields();
-        Ok(Some((TenantId(fields.uuid()?), ChainTxId(keys.public(fields.uuid()?)))))
+        self.one(&TX_BY_HASH, &hash).await
     }
 
     async fn chain_txs(
         &self,
         stmt: &'static Stmt,
-        params: Vec<Value>,
+        params: impl Put<'_>,
     ) -> Result<Vec<ChainTx>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(stmt, params).await?;
-        let read = rows.iter().map(|row| rows::chain_tx::read(&mut row.fields(), &keys));
-        let mut txs: Vec<ChainTx> = read.collect::<Result<_, StoreError>>()?;
+        let mut txs: Vec<ChainTx> = self.many(stmt, params).await?;
         if txs.is_empty() {
             return Ok(txs);
         }
-        let mut columns = Columns::new([Uuid, Uuid].into_iter(), txs.len());
-        txs.iter().for_each(|tx| _ = columns.uuid(tx.tenant.0).uuid(keys.stored(tx.id.0)));
-        for row in &self.query_keys(&ATTEMPTS, columns).await? {
-            let (key, attempt) = rows::chain_tx::read_attempt(&mut row.fields(), &keys)?;
+        let attempts: Vec<((TenantId, ChainTxId), TxAttempt)> =
+            self.many_by(&ATTEMPTS, txs.iter().map(|tx| (tx.tenant, tx.id))).await?;
+        for (key, attempt) in attempts {
             if let Some(tx) = txs.iter_mut().find(|tx| (tx.tenant, tx.id) == key) {
                 tx.attempts.push(attempt);
             }
@@ -150,10 +141,8 @@ impl Store {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let keys = self.id_keys().await?;
-        let mut columns = Columns::new([Uuid, Uuid].into_iter(), ids.len());
-        ids.iter().for_each(|id| _ = columns.uuid(tenant.0).uuid(keys.stored(id.0)));
-        let mut found = self.read_intents(&self.query_keys(&INTENTS, columns).await?).await?;
+        let mut found: Vec<Intent> =
+            self.many_by(&INTENTS, ids.iter().map(|id| (tenant, *id))).await?;
         found.sort_by_key(|intent| ids.iter().position(|id| *id == intent.id));
         Ok(found)
     }
@@ -167,9 +156,7 @@ impl Store {
         tenant: TenantId,
         wallet: WalletId,
     ) -> Result<Vec<Intent>, StoreError> {
-        let keys = self.id_keys().await?;
-        let params = vec![tenant.0.into(), keys.stored(wallet.0).into()];
-        self.read_intents(&self.query(&OPEN_INTENTS, params).await?).await
+        self.many(&OPEN_INTENTS, (tenant, wallet)).await
     }
 
     /// The open or completed intents of a deposit, order, wallet or tenant: at most one of each
@@ -182,14 +169,7 @@ impl Store {
         tenant: TenantId,
         subject: Id,
     ) -> Result<Vec<Intent>, StoreError> {
-        let keys = self.id_keys().await?;
-        let params = vec![tenant.0.into(), keys.stored(subject).into()];
-        self.read_intents(&self.query(&INTENTS_FOR, params).await?).await
-    }
-
-    async fn read_intents(&self, rows: &[Row]) -> Result<Vec<Intent>, StoreError> {
-        let keys = self.id_keys().await?;
-        rows.iter().map(|row| rows::intent::read(&mut row.fields(), &keys)).collect()
+        self.many(&INTENTS_FOR, (tenant, subject)).await
     }
 
     /// Unsupported tokens sent to a tenant's vaults, newest first.
@@ -201,8 +181,6 @@ impl Store {
         tenant: TenantId,
         limit: usize,
     ) -> Result<Vec<UnsupportedAsset>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&UNSUPPORTED, vec![tenant.0.into(), most(limit)]).await?;
-        rows.iter().map(|row| rows::chain::read_unsupported(&mut row.fields(), &keys)).collect()
+        self.many(&UNSUPPORTED, (tenant, most(limit))).await
     }
 }

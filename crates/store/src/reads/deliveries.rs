@@ -9,10 +9,11 @@ use domain::time::Timestamp;
 use domain::wallet_event::{Aggregate, WalletEventEntry, WalletEventKind};
 
 use super::events::EventRecord;
-use super::page::{Listed, Page, most, total};
+use super::page::{Listed, Page, most};
 use crate::error::StoreError;
-use crate::rows;
-use crate::sql::{Row, Stmt, Value};
+use crate::rows::Keys;
+use crate::rows::column::Get;
+use crate::sql::{Fields, Stmt, Value};
 use crate::store::Store;
 
 static ONE: Stmt = Stmt::written(
@@ -75,6 +76,13 @@ pub(crate) static STATEMENTS: &[&Stmt] =
 pub struct DeliveryRecord {
     pub delivery: Delivery,
     pub event: DeliveredEvent,
+}
+
+impl Get for DeliveryRecord {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<DeliveryRecord, StoreError> {
+        let (delivery, event): (Delivery, WalletEventEntry) = Get::get(fields, keys)?;
+        Ok(DeliveryRecord { delivery, event: DeliveredEvent::Wallet(Box::new(event)) })
+    }
 }
 
 /// An event of either service.
@@ -182,9 +190,7 @@ impl Store {
         tenant: TenantId,
         event: EventId,
     ) -> Result<Option<DeliveryRecord>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&ONE, vec![tenant.0.into(), keys.stored(event.0).into()]).await?;
-        match self.delivery_records(&rows).await?.pop() {
+        match self.one(&ONE, (tenant, event)).await? {
             None => self.payment_delivery(tenant, event).await,
             found => Ok(found),
         }
@@ -199,10 +205,7 @@ impl Store {
         tenant: TenantId,
         aggregate: Aggregate,
     ) -> Result<Option<DeliveryStream>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows =
-            self.query(&STREAM, vec![tenant.0.into(), keys.stored(aggregate.id()).into()]).await?;
-        rows.first().map(|row| rows::delivery::read_stream(&mut row.fields(), &keys)).transpose()
+        self.one(&STREAM, (tenant, aggregate.id())).await
     }
 
     /// Undelivered events of a wallet, request or order, in order: pending, given up or disabled.
@@ -214,11 +217,7 @@ impl Store {
         tenant: TenantId,
         aggregate: Aggregate,
     ) -> Result<Vec<DeliveryRecord>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self
-            .query(&UNDELIVERED, vec![tenant.0.into(), keys.stored(aggregate.id()).into()])
-            .await?;
-        self.delivery_records(&rows).await
+        self.many(&UNDELIVERED, (tenant, aggregate.id())).await
     }
 
     /// A page of a tenant's deliveries, newest first.
@@ -234,10 +233,7 @@ impl Store {
         if filter.of == EventsOf::Payments {
             return self.payment_deliveries(tenant, filter, page).await;
         }
-        let params = filter.params(tenant);
-        let total = total(&self.query(&LIST_TOTAL, params.clone()).await?)?;
-        let rows = self.query(&LIST, [params, page.params().into()].concat()).await?;
-        Ok(Listed { rows: self.delivery_records(&rows).await?, total })
+        self.listed((&LIST_TOTAL, &LIST), filter.params(tenant), page).await
     }
 
     /// Deliveries of wallet events at or after `since` that were given up or had no endpoint,
@@ -251,8 +247,7 @@ impl Store {
         since: Timestamp,
         limit: usize,
     ) -> Result<Vec<DeliveryRecord>, StoreError> {
-        let rows = self.query(&LOST, vec![tenant.0.into(), since.0.into(), most(limit)]).await?;
-        self.delivery_records(&rows).await
+        self.many(&LOST, (tenant, since, most(limit))).await
     }
 
     /// All delivery attempts of an event, in order.
@@ -264,10 +259,7 @@ impl Store {
         tenant: TenantId,
         event: EventId,
     ) -> Result<Vec<DeliveryAttempt>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows =
-            self.query(&ATTEMPTS, vec![tenant.0.into(), keys.stored(event.0).into()]).await?;
-        rows.iter().map(|row| rows::delivery::read_attempt(&mut row.fields(), &keys)).collect()
+        self.many(&ATTEMPTS, (tenant, event)).await
     }
 
     /// How many of a tenant's events are undelivered, by state.
@@ -278,13 +270,7 @@ impl Store {
         &self,
         tenant: TenantId,
     ) -> Result<Vec<(DeliveryState, u64)>, StoreError> {
-        let rows = self.query(&COUNTS, vec![tenant.0.into()]).await?;
-        let count = |row: &Row| {
-            let mut fields = row.fields();
-            let state = fields.named("delivery state", DeliveryState::parse)?;
-            Ok((state, rows::narrow(fields.int()?, "number of deliveries")?))
-        };
-        rows.iter().map(count).collect()
+        self.many(&COUNTS, tenant).await
     }
 
     /// When the oldest pending delivery of all tenants was created.
@@ -292,19 +278,6 @@ impl Store {
     /// # Errors
     /// As [`Store::delivery`].
     pub async fn oldest_pending_delivery(&self) -> Result<Option<Timestamp>, StoreError> {
-        let rows = self.query(&OLDEST_PENDING, Vec::new()).await?;
-        rows.first().map_or(Ok(None), |row| Ok(row.fields().opt_int()?.map(Timestamp)))
-    }
-
-    async fn delivery_records(&self, rows: &[Row]) -> Result<Vec<DeliveryRecord>, StoreError> {
-        let keys = self.id_keys().await?;
-        let record = |row: &Row| {
-            let mut fields = row.fields();
-            let delivery = rows::delivery::read(&mut fields, &keys)?;
-            let event =
-                DeliveredEvent::Wallet(Box::new(rows::wallet_event::read(&mut fields, &keys)?));
-            Ok(DeliveryRecord { delivery, event })
-        };
-        rows.iter().map(record).collect()
+        Ok(self.one(&OLDEST_PENDING, ()).await?.flatten())
     }
 }

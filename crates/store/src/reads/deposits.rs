@@ -3,17 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositState, Pot};
 use domain::ids::{DepositId, PaymentRequestId, TenantId, WalletId};
 use domain::payment_request::{PaymentRequest, RequestMoney};
 use domain::risk::Velocity;
 use domain::time::{Span, Timestamp};
 
-use super::page::{Listed, Page, most, total};
+use super::page::{Listed, Page, most};
 use crate::error::StoreError;
-use crate::rows::{self, narrow, wide};
 use crate::sql::Kind::Uuid;
-use crate::sql::{Columns, Row, Stmt, Value};
+use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
 /// The shorter window over which deposits are summed up.
@@ -112,8 +112,7 @@ impl Store {
         tenant: TenantId,
         id: DepositId,
     ) -> Result<Option<Deposit>, StoreError> {
-        let keys = self.id_keys().await?;
-        Ok(self.deposits(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
+        self.one(&ONE, (tenant, id)).await
     }
 
     /// Deposits in the escrow of a wallet's request, in order, orphaned ones included.
@@ -126,9 +125,7 @@ impl Store {
         wallet: WalletId,
         request: PaymentRequestId,
     ) -> Result<Vec<Deposit>, StoreError> {
-        let keys = self.id_keys().await?;
-        let ids = [wallet.0, request.0].map(|id| Value::from(keys.stored(id)));
-        self.deposits(&OF_REQUEST, [vec![tenant.0.into()], ids.into()].concat()).await
+        self.many(&OF_REQUEST, (tenant, wallet, request)).await
     }
 
     /// Where the funds received for a tenant's payment requests are. Requests without deposits are
@@ -145,21 +142,11 @@ impl Store {
         if requests.is_empty() {
             return Ok(found);
         }
-        let keys = self.id_keys().await?;
-        let mut wanted = Columns::new([Uuid; 3].into_iter(), requests.len());
-        for request in requests {
-            wanted
-                .uuid(tenant.0)
-                .uuid(keys.stored(request.wallet.0))
-                .uuid(keys.stored(request.id.0));
-        }
-        for row in &self.query_keys(&MONEY, wanted).await? {
-            let mut fields = row.fields();
-            let request = PaymentRequestId(keys.public(fields.uuid()?));
-            let state = fields.named("deposit state", DepositState::parse)?;
-            let pot = fields.named("pot", Pot::parse)?;
-            let coin = rows::coin(&mut fields)?;
-            found.entry(request).or_default().add((state, pot), coin, fields.int()?);
+        let wanted = requests.iter().map(|request| (tenant, request.wallet, request.id));
+        let sums: Vec<(PaymentRequestId, DepositState, Pot, StableCoin, i64)> =
+            self.many_by(&MONEY, wanted).await?;
+        for (request, state, pot, coin, minor) in sums {
+            found.entry(request).or_default().add((state, pot), coin, minor);
         }
         Ok(found)
     }
@@ -174,8 +161,7 @@ impl Store {
         wallet: WalletId,
         limit: usize,
     ) -> Result<Vec<Deposit>, StoreError> {
-        let keys = self.id_keys().await?;
-        self.deposits(&HELD, vec![tenant.0.into(), keys.stored(wallet.0).into(), most(limit)]).await
+        self.many(&HELD, (tenant, wallet, most(limit))).await
     }
 
     /// Other dust of the same coin in the vault of a deposit, largest first.
@@ -187,18 +173,18 @@ impl Store {
         deposit: &Deposit,
         limit: usize,
     ) -> Result<Vec<Deposit>, StoreError> {
-        let keys = self.id_keys().await?;
-        let params = vec![
-            deposit.tenant.0.into(),
-            keys.stored(deposit.wallet.0).into(),
-            deposit.coin.currency().code().to_owned().into(),
-            keys.stored(deposit.request.map_or(deposit.wallet.0, |request| request.0)).into(),
-            i64::from(deposit.request.is_none()).into(),
-            i64::from(deposit.submission.unwrap_or_default()).into(),
-            keys.stored(deposit.id.0).into(),
+        let vault = deposit.request.map_or(deposit.wallet.0, |request| request.0);
+        let params = (
+            deposit.tenant,
+            deposit.wallet,
+            deposit.coin,
+            vault,
+            deposit.request.is_none(),
+            deposit.submission.unwrap_or_default(),
+            deposit.id,
             most(limit),
-        ];
-        let mut dust = self.deposits(&DUST, params).await?;
+        );
+        let mut dust: Vec<Deposit> = self.many(&DUST, params).await?;
         dust.retain(|it| it.to == deposit.to);
         Ok(dust)
     }
@@ -214,14 +200,9 @@ impl Store {
         states: &[DepositState],
         limit: usize,
     ) -> Result<Vec<Deposit>, StoreError> {
-        let keys = self.id_keys().await?;
         let states: Vec<&str> = states.iter().map(|state| state.name()).collect();
         let states = Value::from(format!(",{},", states.join(",")));
-        self.deposits(
-            &IN_STATES,
-            vec![tenant.0.into(), keys.stored(wallet.0).into(), states, most(limit)],
-        )
-        .await
+        self.many(&IN_STATES, (tenant, wallet, states, most(limit))).await
     }
 
     /// Deposits of all tenants that wait for the chain, because they do not count yet or were
@@ -234,7 +215,7 @@ impl Store {
         height: u64,
         limit: usize,
     ) -> Result<Vec<Deposit>, StoreError> {
-        self.deposits(&WAITING, vec![wide(height, "block height")?.into(), most(limit)]).await
+        self.many(&WAITING, (height, most(limit))).await
     }
 
     /// Deposits of all tenants, in any state, from this height on: a reorganization may affect
@@ -243,7 +224,7 @@ impl Store {
     /// # Errors
     /// As [`Store::deposit`].
     pub async fn deposits_from_height(&self, height: u64) -> Result<Vec<Deposit>, StoreError> {
-        self.deposits(&FROM_HEIGHT, vec![wide(height, "block height")?.into()]).await
+        self.many(&FROM_HEIGHT, height).await
     }
 
     /// A page of the deposits that wait for review, longest waiting first.
@@ -255,11 +236,7 @@ impl Store {
         tenant: TenantId,
         page: Page,
     ) -> Result<Listed<Deposit>, StoreError> {
-        let total = total(&self.query(&IN_REVIEW_TOTAL, vec![tenant.0.into()]).await?)?;
-        let rows = self
-            .deposits(&IN_REVIEW, [vec![tenant.0.into()], page.params().into()].concat())
-            .await?;
-        Ok(Listed { rows, total })
+        self.listed((&IN_REVIEW_TOTAL, &IN_REVIEW), tenant, page).await
     }
 
     /// A wallet's recent receipts and rejections, without `except`. Rejections of one payment
@@ -276,14 +253,10 @@ impl Store {
         now: Timestamp,
     ) -> Result<Velocity, StoreError> {
         const MARGIN: Span = Span::days(7);
-        let keys = self.id_keys().await?;
-        let params = |window: Span| {
-            let ids = [tenant.0, keys.stored(wallet.0), keys.stored(except.0)].map(Value::from);
-            [ids.as_slice(), &[(now - window).0.into(), (now - window - MARGIN).0.into()]].concat()
-        };
-        let (day_count, day_minor) = counted(&self.query(&COUNTED, params(DAY)).await?)?;
-        let (_, month_minor) = counted(&self.query(&COUNTED, params(MONTH)).await?)?;
-        let refused = self.deposits(&REFUSED, params(MONTH)).await?;
+        let params = |window: Span| (tenant, wallet, except, now - window, now - window - MARGIN);
+        let (day_count, day_minor) = self.only(&COUNTED, params(DAY)).await?;
+        let (_, month_minor): (u32, i64) = self.only(&COUNTED, params(MONTH)).await?;
+        let refused: Vec<Deposit> = self.many(&REFUSED, params(MONTH)).await?;
         let by_screening = refused.iter().filter(|deposit| deposit.decision.is_none());
         let (of_requests, others): (Vec<_>, Vec<_>) =
             by_screening.partition(|deposit| deposit.request.is_some());
@@ -293,21 +266,4 @@ impl Store {
         let month_rejections = u32::try_from(counted).unwrap_or(u32::MAX);
         Ok(Velocity { day_count, day_minor, month_minor, month_rejections })
     }
-
-    async fn deposits(
-        &self,
-        stmt: &'static Stmt,
-        params: Vec<Value>,
-    ) -> Result<Vec<Deposit>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(stmt, params).await?;
-        rows.iter().map(|row| rows::deposit::read(&mut row.fields(), &keys)).collect()
-    }
-}
-
-fn counted(rows: &[Row]) -> Result<(u32, i64), StoreError> {
-    let row =
-        rows.first().ok_or_else(|| StoreError::Corrupt("the count returned no row".to_owned()))?;
-    let mut fields = row.fields();
-    Ok((narrow(fields.int()?, "number of deposits")?, fields.int()?))
 }

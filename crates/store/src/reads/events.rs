@@ -5,8 +5,10 @@ use domain::ids::TenantId;
 use domain::quote::Quote;
 use domain::time::Timestamp;
 
-use super::payments::{Record, read_record};
+use super::page::most;
+use super::payments::Record;
 use crate::error::StoreError;
+use crate::rows::column::Get;
 use crate::rows::{self, Keys};
 use crate::sql::{Fields, Stmt, tables};
 use crate::store::Store;
@@ -62,16 +64,19 @@ pub struct EventRecord {
     pub subject: EventSubject,
 }
 
-/// Reads an event, its payment and order (none for a quote's event) and its quote, in this order.
-pub(super) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<EventRecord, StoreError> {
-    let event = rows::event::read(fields, keys)?;
-    let subject = if event.kind.is_of_quote() {
-        fields.skip(tables::PAYMENT.columns.len() + tables::PAYMENT_ORDER.columns.len());
-        EventSubject::Quote(Box::new(rows::quote::read(fields, keys)?))
-    } else {
-        EventSubject::Payment(Box::new(read_record(fields, keys)?))
-    };
-    Ok(EventRecord { event, subject })
+/// Its payment and order (none for a quote's event) and its quote follow the event, in this order.
+impl Get for EventRecord {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<EventRecord, StoreError> {
+        let event = Event::get(fields, keys)?;
+        let subject = if event.kind.is_of_quote() {
+            let (payment, order) = (&rows::payment::PAYMENT, &tables::PAYMENT_ORDER);
+            fields.skip(payment.columns.len() + order.columns.len());
+            EventSubject::Quote(Box::new(Get::get(fields, keys)?))
+        } else {
+            EventSubject::Payment(Box::new(Get::get(fields, keys)?))
+        };
+        Ok(EventRecord { event, subject })
+    }
 }
 
 impl Store {
@@ -85,11 +90,7 @@ impl Store {
         after_seq: i64,
         limit: usize,
     ) -> Result<Vec<EventRecord>, StoreError> {
-        let keys = self.id_keys().await?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows =
-            self.query(&AFTER, vec![tenant.0.into(), after_seq.into(), limit.into()]).await?;
-        rows.iter().map(|row| read(&mut row.fields(), &keys)).collect()
+        self.many(&AFTER, (tenant, after_seq, most(limit))).await
     }
 
     /// The number of a tenant's latest event; 0 if there is none.
@@ -97,8 +98,7 @@ impl Store {
     /// # Errors
     /// As [`Store::events_after`].
     pub async fn event_head(&self, tenant: TenantId) -> Result<i64, StoreError> {
-        let rows = self.query(&HEAD, vec![tenant.0.into()]).await?;
-        rows.first().map_or(Ok(0), |row| row.fields().int())
+        Ok(self.one(&HEAD, tenant).await?.unwrap_or_default())
     }
 
     /// The number and time of the oldest retained event.
@@ -109,9 +109,6 @@ impl Store {
         &self,
         tenant: TenantId,
     ) -> Result<Option<(i64, Timestamp)>, StoreError> {
-        let rows = self.query(&OLDEST, vec![tenant.0.into()]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let mut fields = row.fields();
-        Ok(Some((fields.int()?, Timestamp(fields.int()?))))
+        self.one(&OLDEST, tenant).await
     }
 }

@@ -4,11 +4,11 @@ use domain::exchange::ExchangeOrder;
 use domain::ids::{ExchangeId, TenantId, WalletId};
 use uuid::Uuid;
 
-use super::page::{Listed, Page, most, total};
+use super::page::{Listed, Page, most};
 use super::wallet_office::Sheet;
 use crate::error::StoreError;
-use crate::rows;
-use crate::sql::{Stmt, Value};
+use crate::rows::column::Raw;
+use crate::sql::Stmt;
 use crate::store::Store;
 
 static ONE: Stmt = Stmt::written(
@@ -53,8 +53,7 @@ impl Store {
         tenant: TenantId,
         id: ExchangeId,
     ) -> Result<Option<ExchangeOrder>, StoreError> {
-        let keys = self.id_keys().await?;
-        Ok(self.exchanges(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
+        self.one(&ONE, (tenant, id)).await
     }
 
     /// A page of a wallet's orders, newest first.
@@ -67,13 +66,7 @@ impl Store {
         wallet: WalletId,
         page: Page,
     ) -> Result<Listed<ExchangeOrder>, StoreError> {
-        let keys = self.id_keys().await?;
-        let params = vec![tenant.0.into(), keys.stored(wallet.0).into()];
-        let total = total(&self.query(&LIST_TOTAL, params.clone()).await?)?;
-        Ok(Listed {
-            rows: self.exchanges(&LIST, [params, page.params().into()].concat()).await?,
-            total,
-        })
+        self.listed((&LIST_TOTAL, &LIST), (tenant, wallet), page).await
     }
 
     /// A wallet's open orders, oldest first.
@@ -86,9 +79,7 @@ impl Store {
         wallet: WalletId,
         limit: usize,
     ) -> Result<Vec<ExchangeOrder>, StoreError> {
-        let keys = self.id_keys().await?;
-        self.exchanges(&OPEN, vec![tenant.0.into(), keys.stored(wallet.0).into(), most(limit)])
-            .await
+        self.many(&OPEN, (tenant, wallet, most(limit))).await
     }
 
     /// A page of the orders that wait for review, oldest first: those after `after`, at most `limit`.
@@ -103,10 +94,10 @@ impl Store {
     ) -> Result<Sheet<ExchangeOrder>, StoreError> {
         let keys = self.id_keys().await?;
         let mut above = after.map_or(Uuid::nil(), |id| keys.stored(id.0));
-        let mut rows = Vec::new();
+        let mut rows: Vec<ExchangeOrder> = Vec::new();
         loop {
-            let params = vec![tenant.0.into(), above.into(), most(REVIEWABLE_READ)];
-            let read = self.exchanges(&REVIEWABLE, params).await?;
+            let params = (tenant, Raw(above), most(REVIEWABLE_READ));
+            let read: Vec<ExchangeOrder> = self.many(&REVIEWABLE, params).await?;
             let is_last = read.len() < REVIEWABLE_READ;
             above = read.last().map_or(above, |order| keys.stored(order.id.0));
             rows.extend(read.into_iter().filter(ExchangeOrder::is_in_review));
@@ -116,15 +107,5 @@ impl Store {
                 return Ok(Sheet { rows, more });
             }
         }
-    }
-
-    async fn exchanges(
-        &self,
-        stmt: &'static Stmt,
-        params: Vec<Value>,
-    ) -> Result<Vec<ExchangeOrder>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(stmt, params).await?;
-        rows.iter().map(|row| rows::exchange::read(&mut row.fields(), &keys)).collect()
     }
 }

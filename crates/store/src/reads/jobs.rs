@@ -6,11 +6,11 @@ use domain::chain::Address;
 use domain::job::{Job, JobKind};
 use domain::time::{Span, Timestamp};
 
+use super::page::most;
 use crate::driver::Step;
 use crate::error::StoreError;
-use crate::rows;
 use crate::sql::{Stmt, Value};
-use crate::store::Store;
+use crate::store::{Store, read};
 
 // Rows are chosen and locked first, once: a worker skips those that another worker is leasing.
 static LEASE: Stmt = Stmt::written(
@@ -127,12 +127,11 @@ impl Store {
             return Ok(Vec::new());
         }
         let keys = self.id_keys().await?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let (now, kind) = (self.now_param(), Value::from(kind.name()));
         let is_due = Step::any(&IS_DUE, vec![now.clone(), kind.clone()]);
-        let lease = Step::any(&LEASE, vec![now, kind, limit.into(), lease.0.into(), owner.into()]);
-        let rows = self.write_if(is_due, vec![lease]).await?.into_iter().flatten();
-        rows.map(|row| rows::job::read(&mut row.fields(), &keys)).collect()
+        let lease = Step::any(&LEASE, vec![now, kind, most(limit), lease.0.into(), owner.into()]);
+        let rows = self.write_if(is_due, vec![lease]).await?;
+        read(rows.iter().flatten(), &keys)
     }
 
     /// The signers of up to `limit` lanes with a due transaction.
@@ -140,9 +139,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn lanes_due(&self, limit: usize) -> Result<Vec<Address>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = self.query(&LANES_DUE, vec![self.now_param(), limit.into()]).await?;
-        rows.iter().map(|row| Ok(Address(rows::fixed(&mut row.fields())?))).collect()
+        self.many(&LANES_DUE, (self.now_param(), most(limit))).await
     }
 
     /// Leases up to `limit` due `transmit` jobs of one signer's transactions, as
@@ -157,14 +154,9 @@ impl Store {
         lease: Span,
         limit: usize,
     ) -> Result<Vec<Job>, StoreError> {
-        let keys = self.id_keys().await?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let signer = Value::from(signer.0.to_vec());
-        let params = vec![self.now_param(), signer, limit.into(), lease.0.into(), owner.into()];
-        let rows = self.write(vec![Step::any(&LEASE_LANE, params)]).await?.into_iter().flatten();
-        let mut jobs: Vec<Job> = rows
-            .map(|row| rows::job::read(&mut row.fields(), &keys))
-            .collect::<Result<_, StoreError>>()?;
+        let params = vec![self.now_param(), signer, most(limit), lease.0.into(), owner.into()];
+        let mut jobs: Vec<Job> = self.write_many(vec![Step::any(&LEASE_LANE, params)]).await?;
         jobs.sort_by_key(|job| (job.run_at, job.tenant, job.subject));
         Ok(jobs)
     }
@@ -184,12 +176,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn lane_holders(&self) -> Result<Vec<(Address, String)>, StoreError> {
-        let rows = self.query(&LANE_HOLDERS, vec![self.now_param()]).await?;
-        let holder = |row: &crate::sql::Row| {
-            let mut fields = row.fields();
-            Ok((Address(rows::fixed(&mut fields)?), fields.text()?.to_owned()))
-        };
-        rows.iter().map(holder).collect()
+        self.many(&LANE_HOLDERS, self.now_param()).await
     }
 
     /// The kinds with a due job that is free.
@@ -197,8 +184,8 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn kinds_due(&self) -> Result<BTreeSet<JobKind>, StoreError> {
-        let rows = self.query(&KINDS_DUE, vec![self.now_param()]).await?;
-        rows.iter().map(|row| row.fields().named("job kind", JobKind::parse)).collect()
+        let kinds: Vec<JobKind> = self.many(&KINDS_DUE, self.now_param()).await?;
+        Ok(kinds.into_iter().collect())
     }
 
     /// When the next free job of these kinds is due; may be in the past.
@@ -206,12 +193,10 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn next_job_at(&self, kinds: &[JobKind]) -> Result<Option<Timestamp>, StoreError> {
-        let mut next = None;
+        let mut next: Option<Timestamp> = None;
         for kind in kinds {
-            let rows = self.query(&NEXT_AT, vec![self.now_param(), kind.name().into()]).await?;
-            let Some(row) = rows.first() else { continue };
-            let at = Timestamp(row.fields().int()?);
-            next = Some(next.map_or(at, |sooner: Timestamp| sooner.min(at)));
+            let at = self.one(&NEXT_AT, (self.now_param(), *kind)).await?;
+            next = [next, at].into_iter().flatten().min();
         }
         Ok(next)
     }
@@ -221,17 +206,9 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or a row is not readable.
     pub async fn job_counts(&self) -> Result<Vec<JobCount>, StoreError> {
-        let rows = self.query(&COUNTS, vec![self.now_param()]).await?;
-        rows.iter()
-            .map(|row| {
-                let mut fields = row.fields();
-                Ok(JobCount {
-                    kind: fields.named("job kind", JobKind::parse)?,
-                    count: fields.int()?,
-                    due: fields.int()?,
-                    oldest: Timestamp(fields.int()?),
-                })
-            })
-            .collect()
+        let counts: Vec<(JobKind, i64, i64, Timestamp)> =
+            self.many(&COUNTS, self.now_param()).await?;
+        let count = |(kind, count, due, oldest)| JobCount { kind, count, due, oldest };
+        Ok(counts.into_iter().map(count).collect())
     }
 }

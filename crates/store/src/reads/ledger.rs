@@ -6,11 +6,11 @@ use domain::currency::Currency;
 use domain::ids::{TenantId, TransferId};
 use domain::ledger::{Account, AccountCode};
 
+use super::page::most;
 use crate::error::StoreError;
-use crate::rows;
 use crate::rows::ledger::StoredTransfer;
-use crate::sql::{Fields, Row, Stmt};
-use crate::store::Store;
+use crate::sql::Stmt;
+use crate::store::{Store, read};
 
 static ACCOUNTS: Stmt = Stmt::written(
     "ledger.accounts",
@@ -74,9 +74,7 @@ pub enum BookFault {
     LooseEnds(i64),
 }
 
-fn read_sums(fields: &mut Fields<'_>) -> Result<(AccountCode, i64, i64), StoreError> {
-    Ok((fields.named("account", AccountCode::parse)?, fields.int()?, fields.int()?))
-}
+type Sums = (AccountCode, i64, i64);
 
 impl Store {
     /// A tenant's accounts, by code.
@@ -84,8 +82,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for the reads below.
     pub async fn accounts(&self, tenant: TenantId) -> Result<Vec<Account>, StoreError> {
-        let rows = self.query(&ACCOUNTS, vec![tenant.0.into()]).await?;
-        rows.iter().map(|row| rows::ledger::read_account(&mut row.fields())).collect()
+        self.many(&ACCOUNTS, tenant).await
     }
 
     /// The sum of all balances per currency, in its minor units; zero if the books are consistent.
@@ -120,16 +117,10 @@ impl Store {
         after: Option<TransferId>,
         limit: usize,
     ) -> Result<Vec<StoredTransfer>, StoreError> {
-        let keys = self.id_keys().await?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = match after {
-            None => self.query(&FIRST, vec![tenant.0.into(), limit.into()]).await?,
-            Some(after) => {
-                self.query(&NEXT, vec![tenant.0.into(), limit.into(), keys.stored(after.0).into()])
-                    .await?
-            }
-        };
-        rows.iter().map(|row| rows::ledger::read_transfer(&mut row.fields(), &keys)).collect()
+        match after {
+            None => self.many(&FIRST, (tenant, most(limit))).await,
+            Some(after) => self.many(&NEXT, (tenant, most(limit), after)).await,
+        }
     }
 
     /// Recomputes every balance of a tenant from its transfers and reports each difference, all as
@@ -144,8 +135,10 @@ impl Store {
         let [accounts, debits, credits, loose_ends] = answers.as_slice() else {
             return Err(StoreError::Corrupt("an audit returned too few results".to_owned()));
         };
-        let mut faults = compare(tenant, accounts, recompute(tenant, debits, credits)?)?;
-        let loose = loose_ends.first().map_or(Ok(0), |row| row.fields().int())?;
+        let keys = self.id_keys().await?;
+        let sums = recompute(tenant, read(debits, &keys)?, read(credits, &keys)?);
+        let mut faults = compare(tenant, read(accounts, &keys)?, sums);
+        let loose = read(loose_ends, &keys)?.first().copied().unwrap_or_default();
         if loose > 0 {
             faults.push(BookFault::LooseEnds(loose));
         }
@@ -155,29 +148,23 @@ impl Store {
 
 type Accounts = BTreeMap<AccountCode, Account>;
 
-fn recompute(tenant: TenantId, debits: &[Row], credits: &[Row]) -> Result<Accounts, StoreError> {
+fn recompute(tenant: TenantId, debits: Vec<Sums>, credits: Vec<Sums>) -> Accounts {
     let mut sums = Accounts::new();
-    for row in debits {
-        let (code, pending, posted) = read_sums(&mut row.fields())?;
-        let account = sums.entry(code.clone()).or_insert_with(|| Account::empty(tenant, code));
+    let empty = |code: &AccountCode| Account::empty(tenant, code.clone());
+    for (code, pending, posted) in debits {
+        let account = sums.entry(code).or_insert_with_key(empty);
         (account.debits_pending, account.debits_posted) = (pending, posted);
     }
-    for row in credits {
-        let (code, pending, posted) = read_sums(&mut row.fields())?;
-        let account = sums.entry(code.clone()).or_insert_with(|| Account::empty(tenant, code));
+    for (code, pending, posted) in credits {
+        let account = sums.entry(code).or_insert_with_key(empty);
         (account.credits_pending, account.credits_posted) = (pending, posted);
     }
-    Ok(sums)
+    sums
 }
 
-fn compare(
-    tenant: TenantId,
-    accounts: &[Row],
-    mut sums: Accounts,
-) -> Result<Vec<BookFault>, StoreError> {
+fn compare(tenant: TenantId, accounts: Vec<Account>, mut sums: Accounts) -> Vec<BookFault> {
     let mut faults = Vec::new();
-    for row in accounts {
-        let stored = rows::ledger::read_account(&mut row.fields())?;
+    for stored in accounts {
         let recomputed = sums
             .remove(&stored.code)
             .unwrap_or_else(|| Account::empty(tenant, stored.code.clone()));
@@ -189,5 +176,5 @@ fn compare(
         let stored = Account::empty(tenant, recomputed.code.clone());
         BookFault::Sums { stored, recomputed }
     }));
-    Ok(faults)
+    faults
 }

@@ -145,11 +145,8 @@ impl Store {
         if let Some(search) = &filter.search {
             return self.search(tenant, search, filter).await;
         }
-        let keys = self.id_keys().await?;
-        let rows = self.query(filter.statement(), filter.params(tenant)).await?;
-        let ids: Result<Vec<PaymentId>, StoreError> =
-            rows.iter().map(|row| Ok(PaymentId(keys.public(row.fields().uuid()?)))).collect();
-        self.records(tenant, &ids?).await
+        let ids: Vec<PaymentId> = self.many(filter.statement(), filter.params(tenant)).await?;
+        self.records(tenant, &ids).await
     }
 
     /// A search finds a few payments at most: they are filtered, sorted and paged here.
@@ -180,25 +177,14 @@ impl Store {
     }
 
     async fn linked(&self, tenant: TenantId, text: &str) -> Result<Vec<PaymentId>, StoreError> {
-        let keys = self.id_keys().await?;
-        let mut rows = self.query(&BY_REFERENCE, vec![tenant.0.into(), text.into()]).await?;
+        let mut ids: Vec<PaymentId> = self.many(&BY_REFERENCE, (tenant, text)).await?;
         if let Some(attempt) =
             AttemptId::parse(text).or_else(|| AttemptId::from_instruction_id(text))
         {
-            rows.extend(
-                self.query(&BY_ATTEMPT, vec![tenant.0.into(), keys.stored(attempt.0).into()])
-                    .await?,
-            );
+            ids.extend(self.many::<PaymentId>(&BY_ATTEMPT, (tenant, attempt)).await?);
         }
         if let Ok(transfer) = text.parse::<Uuid>() {
-            rows.extend(
-                self.query(&BY_TRANSFER, vec![tenant.0.into(), keys.stored(transfer).into()])
-                    .await?,
-            );
-        }
-        let mut ids = Vec::with_capacity(rows.len());
-        for row in &rows {
-            ids.push(PaymentId(keys.public(row.fields().uuid()?)));
+            ids.extend(self.many::<PaymentId>(&BY_TRANSFER, (tenant, transfer)).await?);
         }
         ids.sort_unstable();
         ids.dedup();

@@ -1,7 +1,9 @@
 //! Pages of lists: the rows of one page and the total count.
 
 use crate::error::StoreError;
-use crate::sql::{Row, Value};
+use crate::rows::column::{Get, Put};
+use crate::sql::{Stmt, Value};
+use crate::store::{Store, values};
 
 /// A page of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,11 +31,19 @@ pub struct Listed<T> {
     pub total: u64,
 }
 
-/// Reads the result of a `COUNT`.
-pub(crate) fn total(rows: &[Row]) -> Result<u64, StoreError> {
-    let row =
-        rows.first().ok_or_else(|| StoreError::Corrupt("the count returned no row".to_owned()))?;
-    crate::rows::narrow(row.fields().int()?, "count")
+impl Store {
+    /// The page of a list, by the statements that count and that list.
+    pub(crate) async fn listed<T: Get>(
+        &self,
+        (count, list): (&'static Stmt, &'static Stmt),
+        params: impl Put<'_>,
+        page: Page,
+    ) -> Result<Listed<T>, StoreError> {
+        let params = values(params, &*self.id_keys().await?)?;
+        let total = self.only(count, params.clone()).await?;
+        let rows = self.many(list, [params, page.params().into()].concat()).await?;
+        Ok(Listed { rows, total })
+    }
 }
 
 /// A limit as a parameter.

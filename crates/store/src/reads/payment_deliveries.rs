@@ -1,17 +1,17 @@
 //! Deliveries of the payment service's events, which have a log of their own; and events that were
 //! never delivered.
 
-use domain::event::EventKind;
+use domain::delivery::Delivery;
+use domain::event::{Event, EventKind};
 use domain::ids::{EventId, TenantId};
 use domain::time::Timestamp;
 use domain::wallet_event::Aggregate;
 
 use super::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord};
-use super::events::{self, told};
-use super::page::{Listed, Page, most, total};
+use super::events::{EventRecord, told};
+use super::page::{Listed, Page, most};
 use crate::error::StoreError;
-use crate::rows;
-use crate::sql::{Row, Stmt};
+use crate::sql::Stmt;
 use crate::store::Store;
 
 /// Deliveries with their events.
@@ -72,9 +72,8 @@ impl Store {
         tenant: TenantId,
         event: EventId,
     ) -> Result<Option<DeliveryRecord>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&ONE, vec![tenant.0.into(), keys.stored(event.0).into()]).await?;
-        Ok(self.payment_delivery_records(&rows).await?.pop())
+        let found: Option<PaymentDelivery> = self.one(&ONE, (tenant, event)).await?;
+        Ok(found.map(DeliveryRecord::from))
     }
 
     pub(super) async fn payment_deliveries(
@@ -84,9 +83,8 @@ impl Store {
         page: Page,
     ) -> Result<Listed<DeliveryRecord>, StoreError> {
         let params = filter.params(tenant);
-        let total = total(&self.query(&LIST_TOTAL, params.clone()).await?)?;
-        let rows = self.query(&LIST, [params, page.params().into()].concat()).await?;
-        Ok(Listed { rows: self.payment_delivery_records(&rows).await?, total })
+        let Listed { rows, total } = self.listed((&LIST_TOTAL, &LIST), params, page).await?;
+        Ok(Listed { rows: records(rows), total })
     }
 
     /// Deliveries of payment events at or after `since` that were given up or had no endpoint,
@@ -100,8 +98,7 @@ impl Store {
         since: Timestamp,
         limit: usize,
     ) -> Result<Vec<DeliveryRecord>, StoreError> {
-        let rows = self.query(&LOST, vec![tenant.0.into(), since.0.into(), most(limit)]).await?;
-        self.payment_delivery_records(&rows).await
+        self.many(&LOST, (tenant, since, most(limit))).await.map(records)
     }
 
     /// Payment events at or after `since` that had no subscriber when they occurred, oldest first,
@@ -115,44 +112,34 @@ impl Store {
         since: Timestamp,
         limit: usize,
     ) -> Result<Vec<UntoldEvent>, StoreError> {
-        let keys = self.id_keys().await?;
         let (mut after, mut found) = (0, Vec::new());
         while found.len() < limit {
-            let params = vec![tenant.0.into(), after.into(), since.0.into(), most(limit)];
-            let rows = self.query(&UNTOLD, params).await?;
-            if rows.is_empty() {
-                break;
-            }
-            for row in &rows {
-                let event = rows::event::read(&mut row.fields(), &keys)?;
-                after = event.seq;
-                if event.is_deliverable() {
-                    let (id, aggregate) = (event.id, event.aggregate());
-                    found.push(UntoldEvent {
-                        id,
-                        aggregate,
-                        version: event.version,
-                        kind: event.kind,
-                        at: event.at,
-                    });
-                }
-            }
+            let events: Vec<Event> =
+                self.many(&UNTOLD, (tenant, after, since, most(limit))).await?;
+            let Some(last) = events.last() else { break };
+            after = last.seq;
+            let deliverable = events.iter().filter(|event| event.is_deliverable());
+            found.extend(deliverable.map(|event| UntoldEvent {
+                id: event.id,
+                aggregate: event.aggregate(),
+                version: event.version,
+                kind: event.kind,
+                at: event.at,
+            }));
         }
         found.truncate(limit);
         Ok(found)
     }
+}
 
-    async fn payment_delivery_records(
-        &self,
-        rows: &[Row],
-    ) -> Result<Vec<DeliveryRecord>, StoreError> {
-        let keys = self.id_keys().await?;
-        let record = |row: &Row| {
-            let mut fields = row.fields();
-            let delivery = rows::delivery::read(&mut fields, &keys)?;
-            let event = DeliveredEvent::Payment(Box::new(events::read(&mut fields, &keys)?));
-            Ok(DeliveryRecord { delivery, event })
-        };
-        rows.iter().map(record).collect()
+type PaymentDelivery = (Delivery, EventRecord);
+
+impl From<PaymentDelivery> for DeliveryRecord {
+    fn from((delivery, event): PaymentDelivery) -> DeliveryRecord {
+        DeliveryRecord { delivery, event: DeliveredEvent::Payment(Box::new(event)) }
     }
+}
+
+fn records(rows: Vec<PaymentDelivery>) -> Vec<DeliveryRecord> {
+    rows.into_iter().map(DeliveryRecord::from).collect()
 }

@@ -11,11 +11,12 @@ use domain::rail::RailId;
 use domain::sender_limit::{Spendings, Tally};
 
 use crate::error::StoreError;
-use crate::load::{IDEMPOTENCY, SPENT, tallies};
+use crate::load::{IDEMPOTENCY, SPENT};
 use crate::need::IdempotencyKey;
+use crate::rows::column::Get;
 use crate::rows::{self, Keys};
 use crate::sql::Kind::{Text, Uuid};
-use crate::sql::{Columns, Fields, Row, Stmt};
+use crate::sql::{Fields, Stmt};
 use crate::store::Store;
 use crate::working_set::IdempotencyRecord;
 
@@ -61,12 +62,11 @@ pub struct Record {
     pub quote: Quote,
 }
 
-pub(crate) fn read_record(fields: &mut Fields<'_>, keys: &Keys) -> Result<Record, StoreError> {
-    Ok(Record {
-        payment: rows::payment::read(fields, keys)?,
-        order: rows::order::read(fields, keys)?,
-        quote: rows::quote::read(fields, keys)?,
-    })
+impl Get for Record {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Record, StoreError> {
+        let (payment, order, quote) = Get::get(fields, keys)?;
+        Ok(Record { payment, order, quote })
+    }
 }
 
 impl Store {
@@ -75,9 +75,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or the row is not readable. The same for every read here.
     pub async fn quote(&self, tenant: TenantId, id: QuoteId) -> Result<Option<Quote>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&QUOTE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?;
-        rows.first().map(|row| rows::quote::read(&mut row.fields(), &keys)).transpose()
+        self.one(&QUOTE, (tenant, id)).await
     }
 
     /// What a request with this `Idempotency-Key` created.
@@ -89,14 +87,10 @@ impl Store {
         tenant: TenantId,
         key: &IdempotencyKey,
     ) -> Result<Option<IdempotencyRecord>, StoreError> {
-        let keys = self.id_keys().await?;
-        let mut columns = Columns::new([Uuid, Text, Text].into_iter(), 1);
-        columns.uuid(tenant.0).text(key.scope.clone()).text(key.key.clone());
-        let rows = self.query_keys(&IDEMPOTENCY, columns).await?;
-        let read = |row: &Row| {
-            rows::small::read_idempotency(&mut row.fields(), &keys).map(|(_, record)| record)
-        };
-        rows.first().map(read).transpose()
+        let key = (tenant, &key.scope, &key.key);
+        let made: Vec<((TenantId, IdempotencyKey), IdempotencyRecord)> =
+            self.many_by(&IDEMPOTENCY, [key].into_iter()).await?;
+        Ok(made.into_iter().next().map(|(_, record)| record))
     }
 
     /// Senders' usage by rail; an unused rail has no entry. An empty question reads nothing. Before
@@ -112,15 +106,11 @@ impl Store {
         if asked.is_empty() {
             return Ok(Spendings::new());
         }
-        let keys = self.id_keys().await?;
         let asked: Vec<(TenantId, Tally)> =
             asked.into_iter().map(|tally| (tenant, tally)).collect();
-        let rows = self.query_keys(&SPENT, tallies(asked.iter(), &keys)).await?;
-        let read = |row: &Row| {
-            rows::attempt::read_spent(&mut row.fields(), &keys)
-                .map(|((_, it), spent)| (it.rail, spent))
-        };
-        rows.iter().map(read).collect()
+        let usages: Vec<rows::attempt::Usage> =
+            self.many_by(&SPENT, asked.iter().map(rows::attempt::tally_key)).await?;
+        Ok(usages.into_iter().map(|((_, tally), spent)| (tally.rail, spent)).collect())
     }
 
     /// A payment with its order and its quote.
@@ -147,16 +137,8 @@ impl Store {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let keys = self.id_keys().await?;
-        let mut columns = Columns::new([Uuid, Uuid].into_iter(), ids.len());
-        for id in ids {
-            columns.uuid(tenant.0).uuid(keys.stored(id.0));
-        }
-        let rows = self.query_keys(&RECORDS, columns).await?;
-        let mut found = Vec::with_capacity(rows.len());
-        for row in &rows {
-            found.push(read_record(&mut row.fields(), &keys)?);
-        }
+        let mut found: Vec<Record> =
+            self.many_by(&RECORDS, ids.iter().map(|id| (tenant, *id))).await?;
         let place: HashMap<PaymentId, usize> =
             ids.iter().enumerate().map(|(at, id)| (*id, at)).collect();
         found.sort_by_key(|record| place.get(&record.payment.id).copied());
@@ -172,9 +154,7 @@ impl Store {
         tenant: TenantId,
         external_id: &str,
     ) -> Result<Option<PaymentId>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&BY_EXTERNAL_ID, vec![tenant.0.into(), external_id.into()]).await?;
-        rows.first().map(|row| Ok(PaymentId(keys.public(row.fields().uuid()?)))).transpose()
+        self.one(&BY_EXTERNAL_ID, (tenant, external_id)).await
     }
 
     /// A payment's attempts, in order.
@@ -186,10 +166,7 @@ impl Store {
         tenant: TenantId,
         payment: PaymentId,
     ) -> Result<Vec<Attempt>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows =
-            self.query(&ATTEMPTS, vec![tenant.0.into(), keys.stored(payment.0).into()]).await?;
-        rows.iter().map(|row| rows::attempt::read(&mut row.fields(), &keys)).collect()
+        self.many(&ATTEMPTS, (tenant, payment)).await
     }
 
     /// The owners of attempts in a page of `rail`'s reports; attempts over other rails are not
@@ -202,19 +179,10 @@ impl Store {
         rail: &RailId,
         ids: impl IntoIterator<Item = AttemptId>,
     ) -> Result<HashMap<AttemptId, (TenantId, PaymentId)>, StoreError> {
-        let keys = self.id_keys().await?;
         let ids: BTreeSet<AttemptId> = ids.into_iter().collect();
-        let mut columns = Columns::new([Uuid, Text].into_iter(), ids.len());
-        for id in ids {
-            columns.uuid(keys.stored(id.0)).text(rail.0.to_string());
-        }
-        let rows = self.query_keys(&ATTEMPT_OWNERS, columns).await?;
-        let mut owners = HashMap::with_capacity(rows.len());
-        for row in &rows {
-            let mut fields = row.fields();
-            let id = AttemptId(keys.public(fields.uuid()?));
-            owners.insert(id, (TenantId(fields.uuid()?), PaymentId(keys.public(fields.uuid()?))));
-        }
-        Ok(owners)
+        let wanted = ids.into_iter().map(|id| (id, rail));
+        let owners: Vec<(AttemptId, TenantId, PaymentId)> =
+            self.many_by(&ATTEMPT_OWNERS, wanted).await?;
+        Ok(owners.into_iter().map(|(id, tenant, payment)| (id, (tenant, payment))).collect())
     }
 }

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use domain::chain::Address;
-use domain::currency::StableCoin;
+use domain::currency::{Currency, StableCoin};
 use domain::ids::{PaymentRequestId, TenantId, WalletId};
 use domain::ledger::{Account, AccountCode};
 use domain::rail::RailId;
@@ -13,10 +13,9 @@ use uuid::Uuid as Id;
 
 use super::page::most;
 use crate::error::StoreError;
-use crate::rows::{self, coin, fixed};
 use crate::sql::Kind::{Bytes, Text, Uuid};
-use crate::sql::{Columns, Row, Stmt};
-use crate::store::Store;
+use crate::sql::Stmt;
+use crate::store::{Store, read, values};
 
 static ACCOUNTS: Stmt = Stmt::written(
     "reconcile.accounts",
@@ -172,38 +171,24 @@ impl Store {
         after: Option<&AccountCode>,
         limit: usize,
     ) -> Result<Vec<VaultBooks>, StoreError> {
-        let keys = self.id_keys().await?;
         let after = after.map_or_else(String::new, AccountCode::to_string);
-        let rows = self.query(&ACCOUNTS, vec![tenant.0.into(), after.into(), most(limit)]).await?;
-        let mut accounts = Vec::with_capacity(rows.len());
-        let mut wanted = [false, true].map(|_| Columns::new([Uuid, Uuid].into_iter(), 0));
-        for row in &rows {
-            let account = rows::ledger::read_account(&mut row.fields())?;
-            let Some((escrow, id, coin)) = vault(&account.code) else { continue };
-            wanted[usize::from(escrow)].uuid(tenant.0).uuid(keys.stored(id));
-            accounts.push((id, coin, account));
-        }
-        let [wallets, escrows] = wanted;
+        let found: Vec<Account> = self.many(&ACCOUNTS, (tenant, &after, most(limit))).await?;
+        let vaults = found.into_iter().filter_map(|account| Some((vault(&account.code)?, account)));
+        let accounts: Vec<((bool, Id, StableCoin), Account)> = vaults.collect();
+        let ids = |escrows: bool| {
+            let of_kind = accounts.iter().filter(move |((escrow, ..), _)| *escrow == escrows);
+            of_kind.map(|((_, id, _), _)| (tenant, *id))
+        };
         let mut others: HashMap<Id, Vec<Address>> = HashMap::new();
-        for row in &self.query_keys(&SUBMISSIONS, escrows.clone()).await? {
-            let mut fields = row.fields();
-            others
-                .entry(keys.public(fields.uuid()?))
-                .or_default()
-                .push(Address(fixed(&mut fields)?));
+        let submissions: Vec<(Id, Address)> = self.many_by(&SUBMISSIONS, ids(true)).await?;
+        for (request, address) in submissions {
+            others.entry(request).or_default().push(address);
         }
-        let mut addresses = HashMap::new();
-        for row in self
-            .query_keys(&WALLETS, wallets)
-            .await?
-            .iter()
-            .chain(&self.query_keys(&ESCROWS, escrows).await?)
-        {
-            let mut fields = row.fields();
-            addresses.insert(keys.public(fields.uuid()?), Address(fixed(&mut fields)?));
-        }
+        let mut addresses: HashMap<Id, Address> = HashMap::new();
+        addresses.extend(self.many_by::<(Id, Address)>(&WALLETS, ids(false)).await?);
+        addresses.extend(self.many_by::<(Id, Address)>(&ESCROWS, ids(true)).await?);
         let mut vaults = Vec::with_capacity(accounts.len());
-        for (id, coin, account) in accounts {
+        for ((_, id, coin), account) in accounts {
             let address = addresses.get(&id).copied();
             let address = address.ok_or_else(|| {
                 StoreError::Corrupt(format!("{} belongs to no vault", account.code))
@@ -234,19 +219,12 @@ impl Store {
         &self,
         vaults: &[(Address, StableCoin)],
     ) -> Result<HashMap<(Address, StableCoin), i64>, StoreError> {
-        let mut columns = Columns::new([Bytes, Text].into_iter(), vaults.len());
-        for (vault, of) in vaults {
-            columns.bytes(vault.0.to_vec()).text(of.currency().code());
-        }
-        let mut logged = HashMap::with_capacity(vaults.len());
         if vaults.is_empty() {
-            return Ok(logged);
+            return Ok(HashMap::new());
         }
-        for row in &self.query_keys(&LOGGED, columns).await? {
-            let mut fields = row.fields();
-            logged.insert((Address(fixed(&mut fields)?), coin(&mut fields)?), fields.int()?);
-        }
-        Ok(logged)
+        let logged: Vec<((Address, StableCoin), i64)> =
+            self.many_by(&LOGGED, vaults.iter().map(|(vault, of)| (vault, *of))).await?;
+        Ok(logged.into_iter().collect())
     }
 
     /// The sum of a vault's logs, or of a controller's payments to a treasury, in minor units.
@@ -254,13 +232,8 @@ impl Store {
     /// # Errors
     /// The database cannot be reached.
     pub async fn logged(&self, vault: Address, of: StableCoin) -> Result<i64, StoreError> {
-        let mut columns = Columns::new([Bytes, Text].into_iter(), 1);
-        columns.bytes(vault.0.to_vec()).text(of.currency().code());
-        let rows = self.query_keys(&LOGGED, columns).await?;
-        let Some(row) = rows.first() else { return Ok(0) };
-        let mut fields = row.fields();
-        fields.skip(2);
-        fields.int()
+        let logged = self.logged_of(&[(vault, of)]).await?;
+        Ok(logged.get(&(vault, of)).copied().unwrap_or_default())
     }
 
     /// Coins on which chain and books may currently differ. Reads all deposits and orders of the
@@ -277,12 +250,10 @@ impl Store {
             return Err(StoreError::Corrupt("expected two results".to_owned()));
         };
         let mut found = Vec::new();
-        for row in deposits {
-            let mut fields = row.fields();
-            let wallet = WalletId(keys.public(fields.uuid()?));
-            let request = fields.opt_uuid()?.map(|request| PaymentRequestId(keys.public(request)));
-            let coin = coin(&mut fields)?;
-            let kind = match fields.text()? {
+        let deposits: Vec<(WalletId, Option<PaymentRequestId>, StableCoin, String, i64)> =
+            read(deposits, &keys)?;
+        for (wallet, request, coin, kind, minor) in deposits {
+            let kind = match kind.as_str() {
                 "refunding" => MovingKind::Refunding,
                 "beside" => MovingKind::Beside,
                 _ => MovingKind::Arriving,
@@ -290,13 +261,12 @@ impl Store {
             let account = request.map_or(AccountCode::Wallet(wallet, coin), |request| {
                 AccountCode::Escrow(request, coin)
             });
-            found.push(Moving { account, kind, minor: fields.int()? });
+            found.push(Moving { account, kind, minor });
         }
-        for row in orders {
-            let mut fields = row.fields();
-            let wallet = WalletId(keys.public(fields.uuid()?));
-            let account = AccountCode::Wallet(wallet, coin(&mut fields)?);
-            found.push(Moving { account, kind: MovingKind::Returning, minor: fields.int()? });
+        let orders: Vec<(WalletId, StableCoin, i64)> = read(orders, &keys)?;
+        for (wallet, coin, minor) in orders {
+            let account = AccountCode::Wallet(wallet, coin);
+            found.push(Moving { account, kind: MovingKind::Returning, minor });
         }
         Ok(found)
     }
@@ -313,17 +283,16 @@ impl Store {
         let [nostros, settled] = answers.as_slice() else {
             return Err(StoreError::Corrupt("expected two results".to_owned()));
         };
-        let mut books = BTreeMap::new();
-        for row in nostros {
-            let account = rows::ledger::read_account(&mut row.fields())?;
-            books.insert(account.code.clone(), RailBooks { account, settled: 0 });
-        }
-        for row in settled {
-            let mut fields = row.fields();
-            let rail = RailId::new(fields.text()?);
-            let code = AccountCode::Nostro(rail, rows::currency(&mut fields)?);
+        let keys = self.id_keys().await?;
+        let nostros = read(nostros, &keys)?.into_iter();
+        let mut books: BTreeMap<AccountCode, RailBooks> = nostros
+            .map(|account: Account| (account.code.clone(), RailBooks { account, settled: 0 }))
+            .collect();
+        let sums: Vec<(RailId, Currency, i64)> = read(settled, &keys)?;
+        for (rail, currency, sum) in sums {
+            let code = AccountCode::Nostro(rail, currency);
             let empty = || RailBooks { account: Account::empty(tenant, code.clone()), settled: 0 };
-            books.entry(code.clone()).or_insert_with(empty).settled = fields.int()?;
+            books.entry(code.clone()).or_insert_with(empty).settled = sum;
         }
         Ok(books.into_values().collect())
     }
@@ -337,13 +306,11 @@ impl Store {
         tenant: TenantId,
         account: &AccountCode,
     ) -> Result<Vec<ReasonSum>, StoreError> {
-        let params = vec![tenant.0.into(), account.to_string().into()];
+        let keys = self.id_keys().await?;
+        let params = values((tenant, account), &keys)?;
         let answers = self.driver().snapshot(vec![(&BY_REASON, params)]).await?;
-        let sum = |row: &Row| {
-            let mut fields = row.fields();
-            let reason = fields.text()?.to_owned();
-            Ok(ReasonSum { reason, debited: fields.int()?, credited: fields.int()? })
-        };
-        answers.iter().flatten().map(sum).collect()
+        let sums: Vec<(String, i64, i64)> = read(answers.iter().flatten(), &keys)?;
+        let sum = |(reason, debited, credited)| ReasonSum { reason, debited, credited };
+        Ok(sums.into_iter().map(sum).collect())
     }
 }

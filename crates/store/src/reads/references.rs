@@ -7,9 +7,9 @@ use domain::ids::{AttemptId, PaymentRequestId, TenantId};
 use uuid::Uuid as Id;
 
 use crate::error::StoreError;
-use crate::rows::fixed;
+use crate::rows::column::Get;
 use crate::sql::Kind::Uuid;
-use crate::sql::{Columns, Row, Stmt};
+use crate::sql::Stmt;
 use crate::store::Store;
 
 /// Keys queried at once.
@@ -62,47 +62,42 @@ impl Store {
         orders: &BTreeSet<Id>,
         deposits: &BTreeSet<Id>,
     ) -> Result<HashMap<Id, References>, StoreError> {
-        let keys = self.id_keys().await?;
+        type Of<T, U> = Vec<(Id, T, U)>;
+        type Text = Option<String>;
         let mut found: HashMap<Id, References> = HashMap::new();
-        for row in &self.rows_of(&PAYMENTS, tenant, payments).await? {
-            let mut fields = row.fields();
-            let of = found.entry(keys.public(fields.uuid()?)).or_default();
-            of.external_id = fields.opt_text()?.map(str::to_owned);
-            of.bank_reference = fields.opt_text()?.map(str::to_owned);
+        let rows: Of<Text, Text> = self.rows_of(&PAYMENTS, tenant, payments).await?;
+        for (id, external_id, bank_reference) in rows {
+            let of = found.entry(id).or_default();
+            (of.external_id, of.bank_reference) = (external_id, bank_reference);
         }
         for paid in [payments, orders] {
-            for row in &self.rows_of(&ATTEMPTS, tenant, paid).await? {
-                let mut fields = row.fields();
-                let of = found.entry(keys.public(fields.uuid()?)).or_default();
-                of.attempt = Some(AttemptId(keys.public(fields.uuid()?)));
-                let reference = fields.opt_text()?.map(str::to_owned);
+            let rows: Of<AttemptId, Text> = self.rows_of(&ATTEMPTS, tenant, paid).await?;
+            for (id, attempt, reference) in rows {
+                let of = found.entry(id).or_default();
+                of.attempt = Some(attempt);
                 of.bank_reference = of.bank_reference.take().or(reference);
             }
         }
-        for row in &self.rows_of(&DEPOSITS, tenant, deposits).await? {
-            let mut fields = row.fields();
-            let of = found.entry(keys.public(fields.uuid()?)).or_default();
-            of.tx = Some(TxHash(fixed(&mut fields)?));
-            of.request = fields.opt_uuid()?.map(|stored| PaymentRequestId(keys.public(stored)));
+        let rows: Of<TxHash, Option<PaymentRequestId>> =
+            self.rows_of(&DEPOSITS, tenant, deposits).await?;
+        for (id, tx, request) in rows {
+            let of = found.entry(id).or_default();
+            (of.tx, of.request) = (Some(tx), request);
         }
         Ok(found)
     }
 
-    async fn rows_of(
+    async fn rows_of<T: Get>(
         &self,
         stmt: &'static Stmt,
         tenant: TenantId,
         ids: &BTreeSet<Id>,
-    ) -> Result<Vec<Row>, StoreError> {
-        let keys = self.id_keys().await?;
+    ) -> Result<Vec<T>, StoreError> {
         let ids: Vec<Id> = ids.iter().copied().collect();
         let mut rows = Vec::with_capacity(ids.len());
         for chunk in ids.chunks(CHUNK) {
-            let mut columns = Columns::new([Uuid, Uuid].into_iter(), chunk.len());
-            for id in chunk {
-                columns.uuid(tenant.0).uuid(keys.stored(*id));
-            }
-            rows.extend(self.query_keys(stmt, columns).await?);
+            let keys = chunk.iter().map(|id| (tenant, *id));
+            rows.extend(self.many_by::<T>(stmt, keys).await?);
         }
         Ok(rows)
     }

@@ -4,7 +4,7 @@ use domain::ids::{PaymentRequestId, TenantId, WalletId};
 use domain::payment_request::{PaymentRequest, RefundTo, RequestState, SenderInfo};
 use domain::time::Timestamp;
 
-use super::page::{Listed, Page, total};
+use super::page::{Listed, Page};
 use crate::error::StoreError;
 use crate::rows;
 use crate::sql::{Stmt, Value};
@@ -58,9 +58,7 @@ impl Store {
         tenant: TenantId,
         id: PaymentRequestId,
     ) -> Result<Option<PaymentRequest>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?;
-        rows.first().map(|row| rows::request::read(&mut row.fields(), &keys)).transpose()
+        self.one(&ONE, (tenant, id)).await
     }
 
     /// The payment request of a link's token, of any tenant.
@@ -71,10 +69,7 @@ impl Store {
         &self,
         token: &str,
     ) -> Result<Option<PaymentRequest>, StoreError> {
-        let keys = self.id_keys().await?;
-        let digest = rows::request::token_digest(token).to_vec();
-        let rows = self.query(&BY_TOKEN, vec![digest.into()]).await?;
-        rows.first().map(|row| rows::request::read(&mut row.fields(), &keys)).transpose()
+        self.one(&BY_TOKEN, rows::request::token_digest(token)).await
     }
 
     /// A page of a wallet's payment requests, newest first.
@@ -88,15 +83,10 @@ impl Store {
         state: Option<RequestState>,
         page: Page,
     ) -> Result<Listed<PaymentRequest>, StoreError> {
-        let keys = self.id_keys().await?;
         let states = state.map_or_else(|| RequestState::ALL.to_vec(), |state| vec![state]);
         let states: Vec<&str> = states.into_iter().map(RequestState::name).collect();
         let states = Value::from(format!(",{},", states.join(",")));
-        let params = vec![tenant.0.into(), keys.stored(wallet.0).into(), states];
-        let total = total(&self.query(&LIST_TOTAL, params.clone()).await?)?;
-        let rows = self.query(&LIST, [params, page.params().into()].concat()).await?;
-        let read = rows.iter().map(|row| rows::request::read(&mut row.fields(), &keys));
-        Ok(Listed { rows: read.collect::<Result<_, StoreError>>()?, total })
+        self.listed((&LIST_TOTAL, &LIST), (tenant, wallet, states), page).await
     }
 
     /// Payment requests of all tenants that were made after an instant and wait for funds, or did
@@ -110,10 +100,7 @@ impl Store {
         after: Timestamp,
         limit: usize,
     ) -> Result<Vec<PaymentRequest>, StoreError> {
-        let keys = self.id_keys().await?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let rows = self.query(&NEW, vec![after.0.into(), limit.into()]).await?;
-        rows.iter().map(|row| rows::request::read(&mut row.fields(), &keys)).collect()
+        self.many(&NEW, (after, limit)).await
     }
 
     /// Senders' submissions for a request, in order.
@@ -125,10 +112,7 @@ impl Store {
         tenant: TenantId,
         request: PaymentRequestId,
     ) -> Result<Vec<SenderInfo>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows =
-            self.query(&SENDERS, vec![tenant.0.into(), keys.stored(request.0).into()]).await?;
-        rows.iter().map(|row| rows::request::read_sender(&mut row.fields(), &keys)).collect()
+        self.many(&SENDERS, (tenant, request)).await
     }
 
     /// Refund addresses that senders entered for a request, in order.
@@ -140,10 +124,6 @@ impl Store {
         tenant: TenantId,
         request: PaymentRequestId,
     ) -> Result<Vec<RefundTo>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self
-            .query(&REFUND_ADDRESSES, vec![tenant.0.into(), keys.stored(request.0).into()])
-            .await?;
-        rows.iter().map(|row| rows::request::read_refund_to(&mut row.fields(), &keys)).collect()
+        self.many(&REFUND_ADDRESSES, (tenant, request)).await
     }
 }

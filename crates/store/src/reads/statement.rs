@@ -11,10 +11,9 @@ use domain::time::Timestamp;
 
 use super::page::most;
 use crate::error::StoreError;
-use crate::rows;
 use crate::rows::ledger::{StoredTransfer, class};
-use crate::sql::{Row, Stmt, Value};
-use crate::store::Store;
+use crate::sql::{Stmt, Value};
+use crate::store::{Store, read};
 
 static ACCOUNT: Stmt = Stmt::written(
     "statement.account",
@@ -232,14 +231,12 @@ impl Store {
                 "an account's period returned too few results".to_owned(),
             ));
         };
-        let Some(row) = account.first() else { return Ok(None) };
-        let account = rows::ledger::read_account(&mut row.fields())?;
-        let (debits, credits) = (read_sums(debit_sums)?, read_sums(credit_sums)?);
+        let Some(account) = read(account, &keys)?.pop() else { return Ok(None) };
+        let debits = summed_up(read(debit_sums, &keys)?)?;
+        let credits = summed_up(read(credit_sums, &keys)?)?;
         let totals = |at: usize| Totals { debits: debits.0[at], credits: credits.0[at] };
-        let mut movements = Vec::with_capacity(debited.len() + credited.len());
-        for row in debited.iter().chain(credited) {
-            movements.push(rows::ledger::read_transfer(&mut row.fields(), &keys)?);
-        }
+        let mut movements: Vec<StoredTransfer> = read(debited, &keys)?;
+        movements.extend(read::<StoredTransfer>(credited, &keys)?);
         movements.sort_by_cached_key(|transfer| (transfer.at, keys.stored(transfer.id.0)));
         let first_at = [debits.1, credits.1].into_iter().flatten().min();
         let (before, during, after) = (totals(0), totals(1), totals(2));
@@ -263,10 +260,8 @@ impl Store {
         let mut found = Vec::with_capacity(debits + credits);
         for (stmt, count) in open.into_iter().zip([debits, credits]).filter(|(_, count)| *count > 0)
         {
-            let params = vec![tenant.0.into(), code.to_string().into(), at.0.into(), most(count)];
-            for row in &self.query(stmt, params).await? {
-                found.push(rows::ledger::read_transfer(&mut row.fields(), &keys)?);
-            }
+            let params = (tenant, code, at, most(count));
+            found.extend(self.many::<StoredTransfer>(stmt, params).await?);
         }
         found.sort_by_cached_key(|transfer| {
             std::cmp::Reverse((transfer.at, keys.stored(transfer.id.0)))
@@ -275,21 +270,18 @@ impl Store {
     }
 }
 
+/// A part of the period with a kind of transfers: their count, sum and first instant.
+type Part = (usize, TransferKind, i64, i64, Timestamp);
+
 /// Sums before, in and after the period, and the first instant of all.
-fn read_sums(rows: &[Row]) -> Result<([SideTotals; 3], Option<Timestamp>), StoreError> {
+fn summed_up(parts: Vec<Part>) -> Result<([SideTotals; 3], Option<Timestamp>), StoreError> {
     let mut sums = [SideTotals::default(); 3];
-    let mut first = None;
-    for row in rows {
-        let mut fields = row.fields();
-        let part = fields.int()?;
-        let kind = fields.named("transfer kind", TransferKind::parse)?;
-        let (count, minor) = (fields.int()?, fields.int()?);
-        let at = Timestamp(fields.int()?);
-        let sum = usize::try_from(part).ok().and_then(|part| sums.get_mut(part));
+    let first = parts.iter().map(|(.., at)| *at).min();
+    for (part, kind, count, minor, _) in parts {
+        let sum = sums.get_mut(part);
         let sum = sum.ok_or_else(|| StoreError::Corrupt(format!("part {part} of a statement")))?;
         let too_much = || StoreError::Corrupt("the sums of an account exceed 64 bits".to_owned());
         *sum = sum.plus(SideTotals::of(kind, count, minor)).ok_or_else(too_much)?;
-        first = Some(first.map_or(at, |first: Timestamp| first.min(at)));
     }
     Ok((sums, first))
 }

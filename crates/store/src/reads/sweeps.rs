@@ -5,8 +5,7 @@ use domain::sweep::Sweep;
 
 use super::page::most;
 use crate::error::StoreError;
-use crate::rows;
-use crate::sql::{Stmt, Value};
+use crate::sql::Stmt;
 use crate::store::Store;
 
 static ONE: Stmt =
@@ -25,8 +24,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or the row is not readable. The same for the other one.
     pub async fn sweep(&self, tenant: TenantId, id: SweepId) -> Result<Option<Sweep>, StoreError> {
-        let keys = self.id_keys().await?;
-        Ok(self.read_sweeps(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?.pop())
+        self.one(&ONE, (tenant, id)).await
     }
 
     /// A tenant's latest sweeps, newest first.
@@ -34,16 +32,6 @@ impl Store {
     /// # Errors
     /// As [`Store::sweep`].
     pub async fn sweeps(&self, tenant: TenantId, limit: usize) -> Result<Vec<Sweep>, StoreError> {
-        self.read_sweeps(&NEWEST, vec![tenant.0.into(), most(limit)]).await
-    }
-
-    async fn read_sweeps(
-        &self,
-        stmt: &'static Stmt,
-        params: Vec<Value>,
-    ) -> Result<Vec<Sweep>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(stmt, params).await?;
-        rows.iter().map(|row| rows::sweep::read(&mut row.fields(), &keys)).collect()
+        self.many(&NEWEST, (tenant, most(limit))).await
     }
 }

@@ -4,10 +4,11 @@ use domain::ids::{AttemptId, PaymentId, QuoteId, TenantId};
 use domain::payment::Discrepancy;
 use domain::time::{Span, Timestamp};
 
+use super::page::most;
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::sql::{Stmt, Value};
-use crate::store::Store;
+use crate::store::{Store, read};
 
 /// Retention of idempotency records (`decisions.md`: 72 h).
 pub const IDEMPOTENCY_KEPT: Span = Span::hours(72);
@@ -177,10 +178,6 @@ pub struct Pruned {
     pub windows: u64,
 }
 
-fn number(limit: usize) -> Value {
-    Value::Int(i64::try_from(limit).unwrap_or(i64::MAX))
-}
-
 impl Store {
     /// Open quotes that have expired, oldest first.
     ///
@@ -191,14 +188,7 @@ impl Store {
         now: Timestamp,
         limit: usize,
     ) -> Result<Vec<(TenantId, QuoteId)>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&EXPIRED, vec![now.0.into(), number(limit)]).await?;
-        rows.iter()
-            .map(|row| {
-                let mut fields = row.fields();
-                Ok((TenantId(fields.uuid()?), QuoteId(keys.public(fields.uuid()?))))
-            })
-            .collect()
+        self.many(&EXPIRED, (now, most(limit))).await
     }
 
     /// Removes prunable idempotency records, batch ids, windows and events of both services, some
@@ -208,17 +198,17 @@ impl Store {
     /// The database cannot be reached.
     pub async fn prune(&self, now: Timestamp) -> Result<Pruned, StoreError> {
         let before = |kept: Span| Value::Int((now - kept).0);
-        let most = Value::Int(PRUNE_ROWS_MAX);
+        let rows = Value::Int(PRUNE_ROWS_MAX);
         let answers =
-            self.remove(&PRUNE_ANSWERS, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
+            self.remove(&PRUNE_ANSWERS, vec![before(IDEMPOTENCY_KEPT), rows.clone()]).await?;
         let idempotency =
-            self.remove(&PRUNE_IDEMPOTENCY, vec![before(IDEMPOTENCY_KEPT), most.clone()]).await?;
-        let batches = self.remove(&PRUNE_BATCHES, vec![before(BATCHES_KEPT), most.clone()]).await?;
+            self.remove(&PRUNE_IDEMPOTENCY, vec![before(IDEMPOTENCY_KEPT), rows.clone()]).await?;
+        let batches = self.remove(&PRUNE_BATCHES, vec![before(BATCHES_KEPT), rows.clone()]).await?;
         let (mut events, mut wallet_events, mut windows) = (0, 0, 0);
         for tenant in self.tenants().await? {
             self.prune_payment_deliveries(tenant.id, now - EVENTS_KEPT).await?;
             events += self
-                .remove(&PRUNE_EVENTS, vec![before(EVENTS_KEPT), most.clone(), tenant.id.0.into()])
+                .remove(&PRUNE_EVENTS, vec![before(EVENTS_KEPT), rows.clone(), tenant.id.0.into()])
                 .await?;
             wallet_events += self.prune_wallet_events(tenant.id, now - EVENTS_KEPT).await?;
             windows +=
@@ -251,12 +241,9 @@ impl Store {
         tenant: TenantId,
         before: Timestamp,
     ) -> Result<u64, StoreError> {
-        let params = vec![tenant.0.into(), before.0.into(), PRUNE_WALLET_EVENTS_MAX.into()];
-        let rows = self.query(&OLD_WALLET_EVENTS, params).await?;
-        let Some(last) = rows.first().map(|row| row.fields().opt_int()).transpose()?.flatten()
-        else {
-            return Ok(0);
-        };
+        let last: Option<Option<i64>> =
+            self.one(&OLD_WALLET_EVENTS, (tenant, before, PRUNE_WALLET_EVENTS_MAX)).await?;
+        let Some(last) = last.flatten() else { return Ok(0) };
         let upto = || vec![tenant.0.into(), last.into()];
         let steps = vec![
             Step::one(&LOCK_HEAD, vec![tenant.0.into()]),
@@ -279,16 +266,9 @@ impl Store {
         &self,
         limit: usize,
     ) -> Result<Vec<(TenantId, PaymentId)>, StoreError> {
-        let keys = self.id_keys().await?;
-        let answers = self.driver().snapshot(vec![(&WITHOUT_JOB, vec![number(limit)])]).await?;
-        answers
-            .iter()
-            .flatten()
-            .map(|row| {
-                let mut fields = row.fields();
-                Ok((TenantId(fields.uuid()?), PaymentId(keys.public(fields.uuid()?))))
-            })
-            .collect()
+        let queries = vec![(&WITHOUT_JOB, vec![most(limit)])];
+        let answers = self.driver().snapshot(queries).await?;
+        read(answers.iter().flatten(), &*self.id_keys().await?)
     }
 
     /// Open records of the wallet service without a job, with their tables' names: always none
@@ -300,15 +280,9 @@ impl Store {
         &self,
         limit: usize,
     ) -> Result<Vec<(String, TenantId, uuid::Uuid)>, StoreError> {
-        let keys = self.id_keys().await?;
-        let answers =
-            self.driver().snapshot(vec![(&WALLET_THINGS_WITHOUT_JOB, vec![number(limit)])]).await?;
-        let thing = |row: &crate::sql::Row| {
-            let mut fields = row.fields();
-            let what = fields.text()?.to_owned();
-            Ok((what, TenantId(fields.uuid()?), keys.public(fields.uuid()?)))
-        };
-        answers.iter().flatten().map(thing).collect()
+        let queries = vec![(&WALLET_THINGS_WITHOUT_JOB, vec![most(limit)])];
+        let answers = self.driver().snapshot(queries).await?;
+        read(answers.iter().flatten(), &*self.id_keys().await?)
     }
 
     /// A tenant's discrepancies, newest first, each with the time of its first report.
@@ -320,16 +294,10 @@ impl Store {
         tenant: TenantId,
         limit: usize,
     ) -> Result<Vec<(Timestamp, Discrepancy)>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&DISCREPANCIES, vec![tenant.0.into(), number(limit)]).await?;
-        rows.iter()
-            .map(|row| {
-                let mut fields = row.fields();
-                let payment = PaymentId(keys.public(fields.uuid()?));
-                let attempt = AttemptId(keys.public(fields.uuid()?));
-                let what = fields.text()?.to_owned();
-                Ok((Timestamp(fields.int()?), Discrepancy { payment, attempt, what }))
-            })
-            .collect()
+        let found: Vec<(PaymentId, AttemptId, String, Timestamp)> =
+            self.many(&DISCREPANCIES, (tenant, most(limit))).await?;
+        let discrepancy =
+            |(payment, attempt, what, at)| (at, Discrepancy { payment, attempt, what });
+        Ok(found.into_iter().map(discrepancy).collect())
     }
 }

@@ -6,7 +6,6 @@ use domain::wallet_event::WalletEventEntry;
 
 use super::page::most;
 use crate::error::StoreError;
-use crate::rows;
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -36,9 +35,7 @@ impl Store {
         after_seq: i64,
         limit: usize,
     ) -> Result<Vec<WalletEventEntry>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&AFTER, vec![tenant.0.into(), after_seq.into(), most(limit)]).await?;
-        rows.iter().map(|row| rows::wallet_event::read(&mut row.fields(), &keys)).collect()
+        self.many(&AFTER, (tenant, after_seq, most(limit))).await
     }
 
     /// The number of a tenant's latest wallet event; 0 if there is none.
@@ -46,8 +43,7 @@ impl Store {
     /// # Errors
     /// As [`Store::wallet_events_after`].
     pub async fn wallet_event_head(&self, tenant: TenantId) -> Result<i64, StoreError> {
-        let rows = self.query(&HEAD, vec![tenant.0.into()]).await?;
-        rows.first().map_or(Ok(0), |row| row.fields().int())
+        Ok(self.one(&HEAD, tenant).await?.unwrap_or_default())
     }
 
     /// The number and time of the oldest retained wallet event.
@@ -58,9 +54,6 @@ impl Store {
         &self,
         tenant: TenantId,
     ) -> Result<Option<(i64, Timestamp)>, StoreError> {
-        let rows = self.query(&OLDEST, vec![tenant.0.into()]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let mut fields = row.fields();
-        Ok(Some((fields.int()?, Timestamp(fields.int()?))))
+        self.one(&OLDEST, tenant).await
     }
 }

@@ -11,8 +11,8 @@ use domain::wallet::{KycLevel, Wallet, WalletState};
 
 use super::page::Page;
 use crate::error::StoreError;
-use crate::rows::{self, Keys};
-use crate::sql::{Fields, Stmt, Value};
+use crate::rows::column::Get;
+use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
 // Stored ids grow with time: their order is the order of creation, and the primary key provides it.
@@ -108,7 +108,7 @@ impl Store {
             names(&filter.levels, &KycLevel::ALL, KycLevel::name),
             filter.customer_id.as_deref().unwrap_or_default().into(),
         ];
-        self.sheet(&WALLETS, params, page, rows::wallet::read).await
+        self.sheet(&WALLETS, params, page).await
     }
 
     /// A page of a tenant's payment requests, newest first.
@@ -122,7 +122,7 @@ impl Store {
         page: Page,
     ) -> Result<Sheet<PaymentRequest>, StoreError> {
         let params = params(tenant, wanted, &RequestState::ALL, RequestState::name);
-        self.sheet(&REQUESTS, params, page, rows::request::read).await
+        self.sheet(&REQUESTS, params, page).await
     }
 
     /// A page of a tenant's exchange orders, newest first.
@@ -136,7 +136,7 @@ impl Store {
         page: Page,
     ) -> Result<Sheet<ExchangeOrder>, StoreError> {
         let params = params(tenant, wanted, &ExchangeState::ALL, ExchangeState::name);
-        self.sheet(&ORDERS, params, page, rows::exchange::read).await
+        self.sheet(&ORDERS, params, page).await
     }
 
     /// A page of a tenant's deposits by when they were seen, newest first; orphaned ones only on
@@ -155,26 +155,21 @@ impl Store {
             .filter(|state| *state != DepositState::Orphaned)
             .collect();
         let params = params(tenant, wanted, &shown, DepositState::name);
-        self.sheet(&DEPOSITS, params, page, rows::deposit::read).await
+        self.sheet(&DEPOSITS, params, page).await
     }
 
-    async fn sheet<T>(
+    async fn sheet<T: Get>(
         &self,
         stmt: &'static Stmt,
         mut params: Vec<Value>,
         page: Page,
-        read: impl Fn(&mut Fields<'_>, &Keys) -> Result<T, StoreError>,
     ) -> Result<Sheet<T>, StoreError> {
-        let keys = self.id_keys().await?;
         params.extend(one_more(page));
-        let found = self.query(stmt, params).await?;
+        let mut rows = self.many(stmt, params).await?;
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
-        let rows = found
-            .iter()
-            .take(limit)
-            .map(|row| read(&mut row.fields(), &keys))
-            .collect::<Result<_, _>>()?;
-        Ok(Sheet { rows, more: found.len() > limit })
+        let more = rows.len() > limit;
+        rows.truncate(limit);
+        Ok(Sheet { rows, more })
     }
 }
 

@@ -7,11 +7,10 @@ use domain::ids::{TenantId, WalletId};
 use domain::ledger::{Account, AccountCode};
 use domain::wallet::Wallet;
 
-use super::page::{Listed, Page, total};
+use super::page::{Listed, Page};
 use crate::error::StoreError;
-use crate::rows;
 use crate::sql::Kind::Uuid;
-use crate::sql::{Columns, Stmt, Value};
+use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
 static ONE: Stmt = Stmt::written(
@@ -94,9 +93,7 @@ impl Store {
         tenant: TenantId,
         id: WalletId,
     ) -> Result<Option<Wallet>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&ONE, vec![tenant.0.into(), keys.stored(id.0).into()]).await?;
-        rows.first().map(|row| rows::wallet::read(&mut row.fields(), &keys)).transpose()
+        self.one(&ONE, (tenant, id)).await
     }
 
     /// The wallet of a customer on a chain.
@@ -109,11 +106,7 @@ impl Store {
         customer_id: &str,
         blockchain: &str,
     ) -> Result<Option<Wallet>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self
-            .query(&OF_CUSTOMER, vec![tenant.0.into(), customer_id.into(), blockchain.into()])
-            .await?;
-        rows.first().map(|row| rows::wallet::read(&mut row.fields(), &keys)).transpose()
+        self.one(&OF_CUSTOMER, (tenant, customer_id, blockchain)).await
     }
 
     /// A wallet's balances: one account per coin, in the coins' order; empty before the first
@@ -127,11 +120,10 @@ impl Store {
         wallet: WalletId,
     ) -> Result<[Account; 2], StoreError> {
         let codes = StableCoin::ALL.map(|coin| AccountCode::Wallet(wallet, coin));
-        let [one, two] = codes.each_ref().map(|code| Value::from(code.to_string()));
-        let rows = self.query(&ACCOUNTS, vec![tenant.0.into(), one, two]).await?;
+        let [one, two] = &codes;
+        let found: Vec<Account> = self.many(&ACCOUNTS, (tenant, one, two)).await?;
         let mut accounts = codes.map(|code| Account::empty(tenant, code));
-        for row in &rows {
-            let found = rows::ledger::read_account(&mut row.fields())?;
+        for found in found {
             if let Some(account) = accounts.iter_mut().find(|account| account.code == found.code) {
                 *account = found;
             }
@@ -151,34 +143,21 @@ impl Store {
         kind: Option<TransactionKind>,
         page: Page,
     ) -> Result<Listed<Transaction>, StoreError> {
-        let keys = self.id_keys().await?;
-        let params = vec![tenant.0.into(), keys.stored(wallet.0).into(), kinds(kind)];
-        let total = total(&self.query(&TRANSACTIONS_TOTAL, params.clone()).await?)?;
-        let rows = self.query(&TRANSACTIONS, [params, page.params().into()].concat()).await?;
-        let mut order = Vec::with_capacity(rows.len());
-        let mut wanted = [true, false].map(|_| Columns::new([Uuid, Uuid].into_iter(), 0));
-        for row in &rows {
-            let mut fields = row.fields();
-            let (exchange, stored) = (fields.flag()?, fields.uuid()?);
-            wanted[usize::from(exchange)].uuid(tenant.0).uuid(stored);
-            order.push(keys.public(stored));
-        }
-        let [deposits, exchanges] = wanted;
-        let mut found = Vec::with_capacity(order.len());
-        for row in &self.query_keys(&DEPOSITS, deposits).await? {
-            found.push(Transaction::Deposit(Box::new(rows::deposit::read(
-                &mut row.fields(),
-                &keys,
-            )?)));
-        }
-        for row in &self.query_keys(&EXCHANGES, exchanges).await? {
-            found.push(Transaction::Exchange(Box::new(rows::exchange::read(
-                &mut row.fields(),
-                &keys,
-            )?)));
-        }
-        found.sort_by_key(|it| order.iter().position(|id| *id == it.id()));
-        Ok(Listed { rows: found, total })
+        let wanted = (tenant, wallet, kinds(kind));
+        let Listed { rows, total } =
+            self.listed((&TRANSACTIONS_TOTAL, &TRANSACTIONS), wanted, page).await?;
+        let order: Vec<(bool, uuid::Uuid)> = rows;
+        let ids = |exchanges: bool| {
+            let ids = order.iter().filter(move |(exchange, _)| *exchange == exchanges);
+            ids.map(|(_, id)| (tenant, *id))
+        };
+        let deposits: Vec<Deposit> = self.many_by(&DEPOSITS, ids(false)).await?;
+        let orders: Vec<ExchangeOrder> = self.many_by(&EXCHANGES, ids(true)).await?;
+        let deposits = deposits.into_iter().map(|it| Transaction::Deposit(Box::new(it)));
+        let orders = orders.into_iter().map(|it| Transaction::Exchange(Box::new(it)));
+        let mut rows: Vec<Transaction> = deposits.chain(orders).collect();
+        rows.sort_by_key(|it| order.iter().position(|(_, id)| *id == it.id()));
+        Ok(Listed { rows, total })
     }
 }
 

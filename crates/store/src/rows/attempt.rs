@@ -1,37 +1,41 @@
 //! Attempts as rows.
 
 use domain::attempt::{Attempt, AttemptState};
+use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
 use domain::rail::RailId;
 use domain::sender_limit::{Sender, Spent, Tally, Window};
 use domain::time::Timestamp;
 
-use super::{Keys, currency};
+use super::Keys;
+use super::column::{Get, Put as _, Written};
+use super::record::record;
 use crate::error::StoreError;
 use crate::sql::{Columns, Fields};
 
 /// The slot of a payment's only attempt that is not rejected; a rejected one uses its number.
-const LIVE: i64 = 0;
+const LIVE: i32 = 0;
 
-pub(crate) fn write<'a>(
-    attempt: &'a Attempt,
-    keys: &Keys,
-    out: &mut Columns<'a>,
-) -> Result<(), StoreError> {
-    out.uuid(attempt.tenant.0).uuid(keys.stored(attempt.id.0)).uuid(keys.stored(attempt.payment.0));
-    out.int(attempt.number.into()).text(&*attempt.rail.0).text(attempt.state.name());
-    out.int(attempt.amount.minor).text(attempt.amount.currency.code()).int(attempt.charges);
-    out.opt_uuid(attempt.sender.map(|sender| keys.stored(sender.0)));
-    out.int(attempt.created_at.0).int(attempt.state_at.0);
-    words(attempt, out);
-    Ok(())
-}
-
-fn words<'a>(attempt: &'a Attempt, out: &mut Columns<'a>) {
-    out.opt_text(attempt.reason.as_deref()).opt_text(attempt.info.as_deref());
-    out.opt_text(attempt.bank_reference.as_deref()).opt_text(attempt.source.as_deref());
-    out.int(if attempt.state.is_refused() { attempt.number.into() } else { LIVE });
+record! {
+    ATTEMPT = "attempt" of it: Attempt {
+        Key { tenant: TenantId, id: AttemptId }
+        Kept {
+            payment: PaymentId, number: i32, rail: RailId,
+            minor as amount: i64 = it.amount.minor, currency: Currency = it.amount.currency,
+            sender: Option<Sender>, created_at: Timestamp,
+        }
+        Guard { state: AttemptState, state_at: Timestamp }
+        Changed {
+            charges: i64, reason: Option<String>, info: Option<String>,
+            bank_reference: Option<String>, source: Option<String>,
+        }
+    } computed {
+        Changed { slot: i32 = if it.state.is_refused() { it.number } else { LIVE } }
+    } => Attempt {
+        id, tenant, payment, number, rail, state, amount: Money::new(minor, currency), charges, sender,
+        created_at, state_at, reason, info, bank_reference, source,
+    }
 }
 
 /// The bank reference that `new` adds to `old`.
@@ -40,77 +44,33 @@ pub(crate) fn write_reference<'a>(
     new: &'a Attempt,
     keys: &Keys,
     out: &mut Columns<'a>,
-) {
+) -> Written {
     let known = old.and_then(|old| old.bank_reference.as_deref());
-    if let Some(reference) =
-        new.bank_reference.as_deref().filter(|reference| known != Some(reference))
-    {
-        out.uuid(new.tenant.0).text(reference).uuid(keys.stored(new.payment.0));
+    let added = new.bank_reference.as_deref().filter(|reference| known != Some(reference));
+    added.map_or(Ok(()), |reference| (new.tenant, reference, new.payment).put(keys, out))
+}
+
+/// A usage query, as answered by [`SPENT`](crate::load::SPENT), with its answer.
+pub(crate) type Usage = ((TenantId, Tally), Spent);
+
+/// The key of a usage query.
+pub(crate) fn tally_key(
+    (tenant, tally): &(TenantId, Tally),
+) -> (TenantId, Sender, &RailId, Timestamp, Timestamp, Timestamp) {
+    let Window { day, month, end } = tally.window;
+    (*tenant, tally.sender, &tally.rail, day, month, end)
+}
+
+impl Get for Tally {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Tally, StoreError> {
+        let (sender, rail, day, month, end) = Get::get(fields, keys)?;
+        Ok(Tally { rail, sender, window: Window { day, month, end } })
     }
 }
 
-/// Writes key, new values and guards of an update.
-pub(crate) fn write_change<'a>(
-    old: &'a Attempt,
-    new: &'a Attempt,
-    keys: &Keys,
-    out: &mut Columns<'a>,
-) -> Result<(), StoreError> {
-    out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
-    out.text(new.state.name()).int(new.state_at.0).int(new.charges);
-    words(new, out);
-    out.text(old.state.name()).int(old.state_at.0);
-    Ok(())
-}
-
-/// The key of a usage query, in the order of [`SPENT`](crate::load::SPENT).
-pub(crate) fn write_tally(
-    tenant: TenantId,
-    tally: &Tally,
-    keys: &Keys,
-    out: &mut Columns<'static>,
-) {
-    out.uuid(tenant.0).uuid(keys.stored(tally.sender.0)).text(tally.rail.0.to_string());
-    out.int(tally.window.day.0).int(tally.window.month.0).int(tally.window.end.0);
-}
-
-pub(crate) fn read_spent(
-    fields: &mut Fields<'_>,
-    keys: &Keys,
-) -> Result<((TenantId, Tally), Spent), StoreError> {
-    let (tenant, sender) = (TenantId(fields.uuid()?), Sender(keys.public(fields.uuid()?)));
-    let rail = RailId::new(fields.text()?);
-    let mut at = || fields.int().map(Timestamp);
-    let window = Window { day: at()?, month: at()?, end: at()? };
-    let spent = Spent { day: fields.int()?, month: fields.int()? };
-    Ok(((tenant, Tally { rail, sender, window }), spent))
-}
-
-pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Attempt, StoreError> {
-    let tenant = TenantId(fields.uuid()?);
-    let id = AttemptId(keys.public(fields.uuid()?));
-    let payment = PaymentId(keys.public(fields.uuid()?));
-    let number = fields.int()?;
-    let number = i32::try_from(number)
-        .map_err(|_| StoreError::Corrupt(format!("attempt number {number}")))?;
-    let rail = RailId::new(fields.text()?);
-    let state = fields.named("attempt state", AttemptState::parse)?;
-    let minor = fields.int()?;
-    Ok(Attempt {
-        id,
-        tenant,
-        payment,
-        number,
-        rail,
-        state,
-        amount: Money::new(minor, currency(fields)?),
-        charges: fields.int()?,
-        sender: fields.opt_uuid()?.map(|sender| Sender(keys.public(sender))),
-        created_at: Timestamp(fields.int()?),
-        state_at: Timestamp(fields.int()?),
-        reason: fields.opt_text()?.map(str::to_owned),
-        info: fields.opt_text()?.map(str::to_owned),
-        bank_reference: fields.opt_text()?.map(str::to_owned),
-        source: fields.opt_text()?.map(str::to_owned),
-    })
+impl Get for Spent {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Spent, StoreError> {
+        let (day, month) = Get::get(fields, keys)?;
+        Ok(Spent { day, month })
+    }
 }

@@ -2,166 +2,111 @@
 
 use domain::chain::{Address, BlockHash, KeyRole, TxHash};
 use domain::chain_tx::Place;
+use domain::currency::StableCoin;
 use domain::deposit::{UnsupportedAsset, VaultLog, Watched};
 use domain::ids::{PaymentRequestId, TenantId, WalletId};
 use domain::payment_request::{PaymentRequest, SenderInfo};
 use domain::time::Timestamp;
 use domain::wallet::Wallet;
-use domain::wallet_effects::{Alert, AlertKind};
+use domain::wallet_effects::Alert;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
-use super::request::submission;
-use super::{Keys, coin, fixed, narrow, wide};
-use crate::error::StoreError;
-use crate::sql::{Columns, Fields};
+use super::Keys;
+use super::column::{Digits, Put as _, Raw, Written};
+use super::record::record;
+use crate::sql::Columns;
 use crate::working_set::SignerRow;
 
-/// Watches a wallet's own vault.
-pub(crate) fn watch_wallet<'a>(wallet: &'a Wallet, keys: &Keys, out: &mut Columns<'a>) {
-    out.bytes(&wallet.address.0[..])
-        .uuid(wallet.tenant.0)
-        .uuid(keys.stored(wallet.id.0))
-        .opt_uuid(None);
-    out.opt_int(None);
-}
-
-/// Watches the escrow of a request.
-pub(crate) fn watch_escrow<'a>(request: &'a PaymentRequest, keys: &Keys, out: &mut Columns<'a>) {
-    out.bytes(&request.escrow.0[..]).uuid(request.tenant.0).uuid(keys.stored(request.wallet.0));
-    out.opt_uuid(Some(keys.stored(request.id.0))).opt_int(None);
-}
-
-/// Watches the escrow of a sender's submission, if it has one.
-pub(crate) fn watch_submission(
-    info: &SenderInfo,
-    wallet: WalletId,
-    keys: &Keys,
-    out: &mut Columns<'_>,
-) {
-    if let (Some(escrow), Some(number)) = (info.escrow, info.number) {
-        out.bytes(escrow.0.to_vec()).uuid(info.tenant.0).uuid(keys.stored(wallet.0));
-        out.opt_uuid(Some(keys.stored(info.request.0))).opt_int(Some(number.into()));
+record! {
+    WATCHED_ADDRESS = "watched_address" of it: Watched {
+        Key { address: Address }
+        Kept {
+            tenant: TenantId, wallet: WalletId, request: Option<PaymentRequestId>,
+            submission: Option<u32>,
+        }
     }
 }
 
-pub(crate) fn read_watched(fields: &mut Fields<'_>, keys: &Keys) -> Result<Watched, StoreError> {
-    Ok(Watched {
-        address: Address(fixed(fields)?),
-        tenant: TenantId(fields.uuid()?),
-        wallet: WalletId(keys.public(fields.uuid()?)),
-        request: fields.opt_uuid()?.map(|request| PaymentRequestId(keys.public(request))),
-        submission: submission(fields)?,
-    })
-}
-
-pub(crate) fn write_signer<'a>(
-    (tenant, signer): &'a (TenantId, Address),
-    row: &SignerRow,
-    out: &mut Columns<'a>,
-) -> Result<(), StoreError> {
-    out.uuid(tenant.0)
-        .bytes(&signer.0[..])
-        .text(row.role.name())
-        .int(wide(row.next_nonce, "nonce")?);
-    Ok(())
-}
-
-/// Writes key, new values and guards of an update.
-pub(crate) fn write_signer_change<'a>(
-    (tenant, signer): &'a (TenantId, Address),
-    old: &SignerRow,
-    new: &SignerRow,
-    out: &mut Columns<'a>,
-) -> Result<(), StoreError> {
-    out.uuid(tenant.0).bytes(&signer.0[..]);
-    out.int(wide(new.next_nonce, "nonce")?).int(wide(old.next_nonce, "nonce")?);
-    Ok(())
-}
-
-pub(crate) fn read_signer(
-    fields: &mut Fields<'_>,
-) -> Result<((TenantId, Address), SignerRow), StoreError> {
-    let key = (TenantId(fields.uuid()?), Address(fixed(fields)?));
-    let role = fields.named("role", KeyRole::parse)?;
-    Ok((key, SignerRow { role, next_nonce: narrow(fields.int()?, "nonce")? }))
-}
-
-pub(crate) fn write_log(log: &VaultLog, out: &mut Columns<'static>) -> Result<(), StoreError> {
-    let number = wide(log.place.number, "block height")?;
-    out.bytes(log.place.block.0.to_vec())
-        .int(log.log_index.into())
-        .bytes(log.vault.0.to_vec())
-        .int(number);
-    out.bytes(log.tx.0.to_vec())
-        .int(log.ordinal.into())
-        .text(log.coin.currency().code())
-        .int(log.minor);
-    Ok(())
-}
-
-pub(crate) fn read_log(fields: &mut Fields<'_>) -> Result<VaultLog, StoreError> {
-    let block = BlockHash(fixed(fields)?);
-    let log_index = narrow(fields.int()?, "log index")?;
-    let vault = Address(fixed(fields)?);
-    let number = narrow(fields.int()?, "block height")?;
-    let tx = TxHash(fixed(fields)?);
-    let ordinal = narrow(fields.int()?, "ordinal")?;
-    let (coin, minor) = (coin(fields)?, fields.int()?);
-    Ok(VaultLog { place: Place { number, block }, log_index, tx, ordinal, vault, coin, minor })
-}
-
-pub(crate) fn write_unsupported<'a>(
-    it: &'a UnsupportedAsset,
+/// Watches a vault, in the order of [`WATCHED_ADDRESS`].
+fn watch<'a>(
+    address: &'a Address,
+    (tenant, wallet): (TenantId, WalletId),
+    request: Option<PaymentRequestId>,
+    submission: Option<u32>,
     keys: &Keys,
     out: &mut Columns<'a>,
-) -> Result<(), StoreError> {
-    let number = wide(it.place.number, "block height")?;
-    out.uuid(it.vault.tenant.0).bytes(&it.tx.0[..]).int(it.ordinal.into());
-    out.uuid(keys.stored(it.vault.wallet.0))
-        .opt_uuid(it.vault.request.map(|request| keys.stored(request.0)));
-    out.bytes(&it.vault.address.0[..])
-        .bytes(&it.token.0[..])
-        .bytes(&it.from.0[..])
-        .text(it.value.to_string());
-    out.int(number).bytes(&it.place.block.0[..]).int(it.at.0);
-    Ok(())
+) -> Written {
+    (address, tenant, wallet, request, submission).put(keys, out)
 }
 
-pub(crate) fn read_unsupported(
-    fields: &mut Fields<'_>,
+/// Watches a wallet's own vault.
+pub(crate) fn watch_wallet<'a>(it: &'a Wallet, keys: &Keys, out: &mut Columns<'a>) -> Written {
+    watch(&it.address, (it.tenant, it.id), None, None, keys, out)
+}
+
+/// Watches the escrow of a request.
+pub(crate) fn watch_escrow<'a>(
+    it: &'a PaymentRequest,
     keys: &Keys,
-) -> Result<UnsupportedAsset, StoreError> {
-    let tenant = TenantId(fields.uuid()?);
-    let tx = TxHash(fixed(fields)?);
-    let ordinal = narrow(fields.int()?, "ordinal")?;
-    let wallet = WalletId(keys.public(fields.uuid()?));
-    let request = fields.opt_uuid()?.map(|request| PaymentRequestId(keys.public(request)));
-    let vault =
-        Watched { address: Address(fixed(fields)?), tenant, wallet, request, submission: None };
-    let token = Address(fixed(fields)?);
-    let from = Address(fixed(fields)?);
-    let value = fields.named("value", |text| text.parse().ok())?;
-    let number = narrow(fields.int()?, "block height")?;
-    let place = Place { number, block: BlockHash(fixed(fields)?) };
-    Ok(UnsupportedAsset {
-        vault,
-        token,
-        from,
-        value,
-        place,
-        tx,
-        ordinal,
-        at: Timestamp(fields.int()?),
-    })
+    out: &mut Columns<'a>,
+) -> Written {
+    watch(&it.escrow, (it.tenant, it.wallet), Some(it.id), None, keys, out)
+}
+
+/// Watches the escrow of a sender's submission, if it has one.
+pub(crate) fn watch_submission<'a>(
+    it: &'a SenderInfo,
+    wallet: WalletId,
+    keys: &Keys,
+    out: &mut Columns<'a>,
+) -> Written {
+    let Some((escrow, number)) = it.escrow.as_ref().zip(it.number) else { return Ok(()) };
+    watch(escrow, (it.tenant, wallet), Some(it.request), Some(number), keys, out)
+}
+
+record! {
+    CHAIN_SIGNER = "chain_signer" of it: SignerRow
+    by key: (TenantId, Address) { tenant: TenantId = key.0, signer: Address = key.1 } {
+        Kept { role: KeyRole }
+        Guard { next_nonce: u64 }
+    }
+}
+
+record! {
+    CHAIN_LOG = "chain_log" of it: VaultLog {
+        Key { block as block_hash: BlockHash = it.place.block, log_index: u32, vault: Address }
+        Kept {
+            number as block_number: u64 = it.place.number, tx: TxHash, ordinal: u32, coin: StableCoin,
+            minor as amount: i64,
+        }
+    } => VaultLog { place: Place { number, block }, log_index, tx, ordinal, vault, coin, minor }
+}
+
+record! {
+    UNSUPPORTED_ASSET = "unsupported_asset" of it: UnsupportedAsset {
+        Key { tenant: TenantId = it.vault.tenant, tx: TxHash, ordinal: u32 }
+        Kept {
+            wallet: WalletId = it.vault.wallet, request: Option<PaymentRequestId> = it.vault.request,
+            address as vault: Address = it.vault.address, token: Address, from as sender: Address,
+            value: Digits<u64> = Digits(it.value), number as block_number: u64 = it.place.number,
+            block as block_hash: BlockHash = it.place.block, at: Timestamp,
+        }
+    } => {
+        let vault = Watched { address, tenant, wallet, request, submission: None };
+        let place = Place { number, block };
+        UnsupportedAsset { vault, token, from, value: value.0, place, tx, ordinal, at }
+    }
 }
 
 /// Equal texts about the same subject are one alert.
-pub(crate) fn write_alert_key(tenant: TenantId, alert: &Alert, keys: &Keys, out: &mut Columns<'_>) {
-    out.uuid(tenant.0)
-        .uuid(keys.stored(alert.subject))
-        .text(alert.kind.name())
-        .uuid(alert_digest(&alert.what));
+pub(crate) fn write_alert_key(
+    tenant: TenantId,
+    alert: &Alert,
+    keys: &Keys,
+    out: &mut Columns<'_>,
+) -> Written {
+    (tenant, alert.subject, alert.kind, Raw(alert_digest(&alert.what))).put(keys, out)
 }
 
 pub(crate) fn write_alert<'a>(
@@ -170,9 +115,9 @@ pub(crate) fn write_alert<'a>(
     at: Timestamp,
     keys: &Keys,
     out: &mut Columns<'a>,
-) {
-    write_alert_key(tenant, alert, keys, out);
-    out.text(alert.what.as_str()).int(at.0);
+) -> Written {
+    write_alert_key(tenant, alert, keys, out)?;
+    (&alert.what, at).put(keys, out)
 }
 
 pub(crate) fn alert_digest(what: &str) -> Uuid {
@@ -180,16 +125,4 @@ pub(crate) fn alert_digest(what: &str) -> Uuid {
     let mut short = [0_u8; 16];
     short.copy_from_slice(&digest[..16]);
     Uuid::from_bytes(short)
-}
-
-pub(crate) fn read_alert(
-    fields: &mut Fields<'_>,
-    keys: &Keys,
-) -> Result<(Timestamp, Alert), StoreError> {
-    fields.skip(1);
-    let subject = keys.public(fields.uuid()?);
-    let kind = fields.named("alert", AlertKind::parse)?;
-    fields.skip(1);
-    let what = fields.text()?.to_owned();
-    Ok((Timestamp(fields.int()?), Alert { kind, subject, what }))
 }

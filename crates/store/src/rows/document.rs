@@ -56,10 +56,9 @@ pub(crate) fn unreadable(column: &str, error: &serde_json::Error) -> StoreError 
 
 /// Defines the [`Document`] of a record from its fields without a column.
 macro_rules! document {
-    ($(#[$doc:meta])* $rest:ident of $whole:ident in $column:literal {
+    ($rest:ident of $whole:ident in $column:expr => {
         $($(#[$serde:meta])* $field:ident: $kind:ty),+ $(,)?
     }) => {
-        $(#[$doc])*
         struct $rest { $($field: $kind,)+ }
 
         impl $crate::rows::document::Document for $rest {
@@ -77,7 +76,7 @@ macro_rules! document {
                 #[serde(deny_unknown_fields)]
                 struct Doc { $($(#[$serde])* $field: <$kind as $crate::rows::stored::Stored>::Doc,)+ }
                 let doc: Doc = serde_json::from_slice(json)
-                    .map_err(|error| $crate::rows::document::unreadable($column, &error))?;
+                    .map_err(|error| $crate::rows::document::unreadable(Self::COLUMN, &error))?;
                 Ok($rest { $($field: <$kind as $crate::rows::stored::Stored>::of(doc.$field)?,)+ })
             }
         }

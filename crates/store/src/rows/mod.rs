@@ -6,6 +6,7 @@ pub(crate) mod attempt;
 pub(crate) mod audit;
 pub(crate) mod chain;
 pub(crate) mod chain_tx;
+pub(crate) mod column;
 pub(crate) mod delivery;
 pub(crate) mod deposit;
 pub(crate) mod document;
@@ -17,6 +18,7 @@ pub(crate) mod ledger;
 pub(crate) mod order;
 pub(crate) mod payment;
 pub(crate) mod quote;
+pub(crate) mod record;
 pub(crate) mod request;
 pub(crate) mod small;
 pub(crate) mod stored;
@@ -24,7 +26,7 @@ pub(crate) mod sweep;
 pub(crate) mod wallet;
 pub(crate) mod wallet_event;
 
-use domain::currency::{Currency, StableCoin};
+use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::money::Money;
 use domain::quote::Charge;
@@ -74,11 +76,6 @@ pub(crate) fn fixed<const N: usize>(fields: &mut Fields<'_>) -> Result<[u8; N], 
         .map_err(|_| StoreError::Corrupt(format!("{} bytes instead of {N}", bytes.len())))
 }
 
-/// Reads a number of a narrower type than its column.
-pub(crate) fn narrow<T: TryFrom<i64>>(value: i64, what: &str) -> Result<T, StoreError> {
-    T::try_from(value).map_err(|_| StoreError::Corrupt(format!("{what} {value}")))
-}
-
 /// A number in the column's type.
 pub(crate) fn wide(value: u64, what: &str) -> Result<i64, StoreError> {
     i64::try_from(value)
@@ -92,18 +89,10 @@ pub(crate) fn coin_of(charge: &Charge) -> Result<StableCoin, StoreError> {
     )
 }
 
-pub(crate) fn coin(fields: &mut Fields<'_>) -> Result<StableCoin, StoreError> {
-    fields.named("coin", StableCoin::parse)
-}
-
-pub(crate) fn currency(fields: &mut Fields<'_>) -> Result<Currency, StoreError> {
-    fields.named("currency", Currency::parse)
-}
-
-/// Reads `charge_amount, charge_premium, charge_cost`.
-pub(crate) fn charge(fields: &mut Fields<'_>, coin: StableCoin) -> Result<Charge, StoreError> {
-    let mut part = || Ok::<_, StoreError>(Money::new(fields.int()?, coin.currency()));
-    Ok(Charge { amount: part()?, premium: part()?, cost: part()? })
+/// A charge from its columns.
+fn charge(coin: StableCoin, amount: i64, premium: i64, cost: i64) -> Charge {
+    let part = |minor| Money::new(minor, coin.currency());
+    Charge { amount: part(amount), premium: part(premium), cost: part(cost) }
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use domain::order::{AccountType, DocumentType, Order};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use super::column::{Get, Made, Put as _, Raw, Written};
 use super::{Keys, decimal};
 use crate::error::StoreError;
 use crate::sealed::Place;
@@ -159,21 +160,22 @@ pub(crate) fn write(
     order: &Order,
     keys: &Keys,
     out: &mut Columns<'_>,
-) -> Result<(), StoreError> {
+) -> Written {
     let stored = keys.stored(payment.0);
     let plain = serde_json::to_vec(&OrderRow::of(order))
         .map(zeroize::Zeroizing::new)
         .map_err(|error| StoreError::Corrupt(format!("payment_order.document: {error}")))?;
-    out.uuid(tenant.0).uuid(stored).bytes(keys.vault.seal(place(tenant, &stored), &plain));
-    Ok(())
+    let sealed = Made(keys.vault.seal(place(tenant, &stored), &plain));
+    (tenant, payment, sealed).put(keys, out)
 }
 
-pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Order, StoreError> {
-    let tenant = TenantId(fields.uuid()?);
-    let stored = fields.uuid()?;
-    let plain = keys.vault.open(place(tenant, &stored), fields.bytes()?)?;
-    let row: OrderRow<'_> = serde_json::from_slice(&plain).map_err(|error| {
-        StoreError::Corrupt(format!("payment_order.document: {:?} error", error.classify()))
-    })?;
-    row.order()
+impl Get for Order {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Order, StoreError> {
+        let (tenant, Raw(stored)) = Get::get(fields, keys)?;
+        let plain = keys.vault.open(place(tenant, &stored), fields.bytes()?)?;
+        let row: OrderRow<'_> = serde_json::from_slice(&plain).map_err(|error| {
+            StoreError::Corrupt(format!("payment_order.document: {:?} error", error.classify()))
+        })?;
+        row.order()
+    }
 }

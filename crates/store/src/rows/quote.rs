@@ -1,6 +1,8 @@
 //! Quotes as rows. The account and branch that a quote is bound to are sealed.
 
 use domain::country::Country;
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
 use domain::ids::{PaymentId, QuoteId, TenantId};
 use domain::money::Money;
 use domain::quote::{Offer, Quote, QuoteState};
@@ -8,13 +10,14 @@ use domain::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::{Keys, charge, coin, coin_of, currency, decimal};
+use super::column::Made;
+use super::record::record;
+use super::{Keys, charge, coin_of};
 use crate::error::StoreError;
 use crate::sealed::Place;
-use crate::sql::{Columns, Fields};
 
 /// The account and branch of a quote.
-#[derive(Serialize, Deserialize)]
+#[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Bound {
     account: Option<String>,
@@ -25,97 +28,55 @@ fn place(tenant: TenantId, stored: &Uuid) -> Place<'_> {
     Place { tenant, column: "quote.bound", row: stored.as_bytes() }
 }
 
-pub(crate) fn write<'a>(
-    quote: &'a Quote,
-    keys: &Keys,
-    out: &mut Columns<'a>,
-) -> Result<(), StoreError> {
-    let offer = &quote.offer;
-    let id = keys.stored(quote.id.0);
-    out.uuid(quote.tenant.0)
-        .uuid(id)
-        .text(offer.country.alpha3())
-        .text(offer.amount.currency.code());
-    out.int(offer.amount.minor).int(offer.amount_destination.minor);
-    out.text(offer.rate.to_string()).text(offer.wallet_rate.to_string());
-    out.text(coin_of(&offer.charge)?.currency().code());
-    out.int(offer.charge.amount.minor).int(offer.charge.premium.minor).int(offer.charge.cost.minor);
-    out.int(offer.remainder.minor)
-        .int(offer.min_destination.minor)
-        .int(offer.max_destination.minor);
-    out.opt_bytes(bound(offer, place(quote.tenant, &id), keys)?);
-    out.int(quote.created_at.0).int(quote.expires_at.0).text(quote.state.name());
-    out.opt_uuid(quote.payment.map(|payment| keys.stored(payment.0)));
-    Ok(())
-}
-
-fn bound(offer: &Offer, place: Place<'_>, keys: &Keys) -> Result<Option<Vec<u8>>, StoreError> {
-    if offer.account.is_none() && offer.branch.is_none() {
+fn sealed(it: &Quote, keys: &Keys) -> Result<Option<Made>, StoreError> {
+    let (account, branch) = (it.offer.account.clone(), it.offer.branch.clone());
+    if account.is_none() && branch.is_none() {
         return Ok(None);
     }
-    let bound = Bound { account: offer.account.clone(), branch: offer.branch.clone() };
-    let plain = serde_json::to_vec(&bound)
+    let plain = serde_json::to_vec(&Bound { account, branch })
         .map_err(|error| StoreError::Corrupt(format!("quote.bound: {error}")))?;
-    Ok(Some(keys.vault.seal(place, &plain)))
+    Ok(Some(Made(keys.vault.seal(place(it.tenant, &keys.stored(it.id.0)), &plain))))
 }
 
-/// Writes key, new values and guards of an update.
-pub(crate) fn write_change<'a>(
-    old: &'a Quote,
-    new: &'a Quote,
+fn opened(
+    sealed: Option<Made>,
+    (tenant, id): (TenantId, QuoteId),
     keys: &Keys,
-    out: &mut Columns<'a>,
-) -> Result<(), StoreError> {
-    out.uuid(new.tenant.0).uuid(keys.stored(new.id.0));
-    out.text(new.state.name()).opt_uuid(new.payment.map(|payment| keys.stored(payment.0)));
-    out.text(old.state.name());
-    Ok(())
+) -> Result<Bound, StoreError> {
+    let Some(Made(sealed)) = sealed else { return Ok(Bound::default()) };
+    let plain = keys.vault.open(place(tenant, &keys.stored(id.0)), &sealed)?;
+    serde_json::from_slice(&plain)
+        .map_err(|error| StoreError::Corrupt(format!("quote.bound: {error}")))
 }
 
-pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<Quote, StoreError> {
-    let tenant = TenantId(fields.uuid()?);
-    let stored = fields.uuid()?;
-    let country = fields.named("country", Country::parse)?;
-    let local = country.currency();
-    let base = currency(fields)?;
-    let amount = Money::new(fields.int()?, base);
-    let amount_destination = Money::new(fields.int()?, local);
-    let rate = fields.named("rate", decimal)?;
-    let wallet_rate = fields.named("rate", decimal)?;
-    let coin = coin(fields)?;
-    let charge = charge(fields, coin)?;
-    let remainder = Money::new(fields.int()?, local);
-    let min_destination = Money::new(fields.int()?, local);
-    let max_destination = Money::new(fields.int()?, local);
-    let bound = match fields.opt_bytes()? {
-        None => Bound { account: None, branch: None },
-        Some(sealed) => {
-            let plain = keys.vault.open(place(tenant, &stored), sealed)?;
-            serde_json::from_slice(&plain)
-                .map_err(|error| StoreError::Corrupt(format!("quote.bound: {error}")))?
+record! {
+    QUOTE = "quote" of it: Quote with keys {
+        Key { tenant: TenantId, id: QuoteId }
+        Kept {
+            country: Country = it.offer.country, currency: Currency = it.offer.amount.currency,
+            amount: i64 = it.offer.amount.minor,
+            amount_destination: i64 = it.offer.amount_destination.minor,
+            rate: Decimal = it.offer.rate, wallet_rate: Decimal = it.offer.wallet_rate,
+            coin: StableCoin = coin_of(&it.offer.charge)?,
+            charged as charge_amount: i64 = it.offer.charge.amount.minor,
+            premium as charge_premium: i64 = it.offer.charge.premium.minor,
+            cost as charge_cost: i64 = it.offer.charge.cost.minor,
+            remainder: i64 = it.offer.remainder.minor,
+            min_destination: i64 = it.offer.min_destination.minor,
+            max_destination: i64 = it.offer.max_destination.minor,
+            bound: Option<Made> = sealed(it, keys)?, created_at: Timestamp, expires_at: Timestamp,
         }
-    };
-    let offer = Offer {
-        country,
-        amount,
-        amount_destination,
-        rate,
-        wallet_rate,
-        coin,
-        charge,
-        remainder,
-        min_destination,
-        max_destination,
-        account: bound.account,
-        branch: bound.branch,
-    };
-    Ok(Quote {
-        id: QuoteId(keys.public(stored)),
-        tenant,
-        offer,
-        created_at: Timestamp(fields.int()?),
-        expires_at: Timestamp(fields.int()?),
-        state: fields.named("quote state", QuoteState::parse)?,
-        payment: fields.opt_uuid()?.map(|stored| PaymentId(keys.public(stored))),
-    })
+        Guard { state: QuoteState }
+        Changed { payment: Option<PaymentId> }
+    } => {
+        let Bound { account, branch } = opened(bound, (tenant, id), keys)?;
+        let local = |minor| Money::new(minor, country.currency());
+        let offer = Offer {
+            country, amount: Money::new(amount, currency), amount_destination: local(amount_destination),
+            rate, wallet_rate, coin, charge: charge(coin, charged, premium, cost),
+            remainder: local(remainder), min_destination: local(min_destination),
+            max_destination: local(max_destination), account, branch,
+        };
+        Quote { id, tenant, offer, created_at, expires_at, state, payment }
+    }
 }

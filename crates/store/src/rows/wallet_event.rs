@@ -15,13 +15,12 @@ use domain::wallet_event::{
     About, AboutDeposit, FailureReason, WalletEvent, WalletEventEntry, WalletEventKind,
 };
 use jiff::civil::Date;
+use uuid::Uuid;
 
-use super::Keys;
-use super::delivery::aggregate;
-use super::document::{self, document};
+use super::delivery::aggregate_of;
+use super::record::record;
 use super::stored::{Stored, stored_enum, stored_struct};
 use crate::error::StoreError;
-use crate::sql::{Columns, Fields};
 
 stored_struct! { AboutDeposit as AboutDepositDoc { id: DepositId, tx: TxHash } }
 // Older events have no `deposit`.
@@ -62,48 +61,23 @@ stored_enum! { WalletEvent as EventDoc {} {
         at: Option<Timestamp>,
     },
 } }
-document! {
-    /// The fields of an event without a column.
-    Rest of WalletEventEntry in "wallet_event.document" { event: WalletEvent }
-}
-
-pub(crate) fn write(
-    entry: &WalletEventEntry,
-    keys: &Keys,
-    out: &mut Columns<'_>,
-) -> Result<(), StoreError> {
-    let document =
-        document::seal::<Rest>(entry, entry.tenant, keys.stored(entry.id.0).as_bytes(), keys)?;
-    out.uuid(entry.tenant.0)
-        .int(entry.seq)
-        .uuid(keys.stored(entry.id.0))
-        .text(entry.event.kind().name());
-    out.text(entry.aggregate.kind()).uuid(keys.stored(entry.aggregate.id()));
-    out.int(entry.version).int(entry.at.0).bytes(document);
-    Ok(())
-}
-
-pub(crate) fn read(fields: &mut Fields<'_>, keys: &Keys) -> Result<WalletEventEntry, StoreError> {
-    let tenant = TenantId(fields.uuid()?);
-    let seq = fields.int()?;
-    let stored = fields.uuid()?;
-    let kind = fields.named("wallet event", WalletEventKind::parse)?;
-    let aggregate = aggregate(fields, keys)?;
-    let (version, at) = (fields.int()?, Timestamp(fields.int()?));
-    let rest: Rest = document::open(fields.bytes()?, tenant, stored.as_bytes(), keys)?;
-    if rest.event.kind() != kind {
-        return Err(StoreError::Corrupt(format!(
-            "wallet_event.kind {} differs from its document",
-            kind.name()
-        )));
+record! {
+    WALLET_EVENT = "wallet_event" of it: WalletEventEntry {
+        Key { tenant: TenantId, seq: i64 }
+        Kept {
+            id: EventId, kind: WalletEventKind = it.event.kind(),
+            of as aggregate_kind: String = it.aggregate.kind(), aggregate: Uuid = it.aggregate.id(),
+            version: i64, at: Timestamp,
+        }
+    } document of tenant, id {
+        event: WalletEvent,
+    } => {
+        if event.kind() != kind {
+            let kind = kind.name();
+            let why = format!("wallet_event.kind {kind} differs from its document");
+            return Err(StoreError::Corrupt(why));
+        }
+        let aggregate = aggregate_of(&of, aggregate)?;
+        WalletEventEntry { id, tenant, seq, aggregate, version, at, event }
     }
-    Ok(WalletEventEntry {
-        id: EventId(keys.public(stored)),
-        tenant,
-        seq,
-        aggregate,
-        version,
-        at,
-        event: rest.event,
-    })
 }

@@ -7,11 +7,13 @@ use std::borrow::Cow;
 use std::fmt::{self, Debug};
 use std::marker::PhantomData;
 
-use domain::ids::{BatchId, TenantId};
+use domain::ids::BatchId;
 
 use crate::error::StoreError;
+use crate::rows::column::{Put as _, Written};
+use crate::rows::record::Record;
 use crate::rows::{self, Keys};
-use crate::sql::{Columns, Stmt, Table as Spec, audit_tables, tables};
+use crate::sql::{Columns, Stmt, Table as Spec, tables};
 use crate::working_set::{Table, WorkingSet};
 
 macro_rules! statements {
@@ -26,34 +28,34 @@ use statements;
 pub(crate) static OF_WALLETS: &[&Stmt] = wallets::ALL;
 
 statements! {
-    HEAD_UPDATE = update("save.head_update", tables::TENANT_HEAD);
-    HEAD_INSERT = insert("save.head_insert", tables::TENANT_HEAD);
-    QUOTE_UPDATE = update("save.quote_update", tables::QUOTE);
-    QUOTE_INSERT = insert("save.quote_insert", tables::QUOTE);
-    PAYMENT_UPDATE = update("save.payment_update", tables::PAYMENT);
-    PAYMENT_INSERT = insert("save.payment_insert", tables::PAYMENT);
+    HEAD_UPDATE = update("save.head_update", rows::small::TENANT_HEAD);
+    HEAD_INSERT = insert("save.head_insert", rows::small::TENANT_HEAD);
+    QUOTE_UPDATE = update("save.quote_update", rows::quote::QUOTE);
+    QUOTE_INSERT = insert("save.quote_insert", rows::quote::QUOTE);
+    PAYMENT_UPDATE = update("save.payment_update", rows::payment::PAYMENT);
+    PAYMENT_INSERT = insert("save.payment_insert", rows::payment::PAYMENT);
     ORDER_INSERT = insert("save.order_insert", tables::PAYMENT_ORDER);
     EXTERNAL_ID_INSERT = insert("save.external_id_insert", tables::EXTERNAL_ID);
-    ATTEMPT_UPDATE = update("save.attempt_update", tables::ATTEMPT);
-    ATTEMPT_INSERT = insert("save.attempt_insert", tables::ATTEMPT);
+    ATTEMPT_UPDATE = update("save.attempt_update", rows::attempt::ATTEMPT);
+    ATTEMPT_INSERT = insert("save.attempt_insert", rows::attempt::ATTEMPT);
     REFERENCE_INSERT = insert_if_absent("save.reference_insert", tables::LINKED_REFERENCE);
-    ACCOUNT_UPDATE = update("save.account_update", tables::ACCOUNT);
-    ACCOUNT_INSERT = insert("save.account_insert", tables::ACCOUNT);
-    TRANSFER_INSERT = insert("save.transfer_insert", tables::TRANSFER);
+    ACCOUNT_UPDATE = update("save.account_update", rows::ledger::ACCOUNT);
+    ACCOUNT_INSERT = insert("save.account_insert", rows::ledger::ACCOUNT);
+    TRANSFER_INSERT = insert("save.transfer_insert", rows::ledger::TRANSFER);
     OPEN_QUOTES_UPDATE = update("save.open_quotes_update", tables::OPEN_QUOTES);
     OPEN_QUOTES_INSERT = insert("save.open_quotes_insert", tables::OPEN_QUOTES);
-    IDEMPOTENCY_DELETE = delete("save.idempotency_delete", tables::IDEMPOTENCY);
-    IDEMPOTENCY_INSERT = insert("save.idempotency_insert", tables::IDEMPOTENCY);
-    JOB_DELETE = delete("save.job_delete", tables::JOB);
-    JOB_UPDATE = update("save.job_update", tables::JOB);
-    JOB_INSERT = insert("save.job_insert", tables::JOB);
+    IDEMPOTENCY_DELETE = delete("save.idempotency_delete", rows::small::IDEMPOTENCY);
+    IDEMPOTENCY_INSERT = insert("save.idempotency_insert", rows::small::IDEMPOTENCY);
+    JOB_DELETE = delete("save.job_delete", rows::job::JOB);
+    JOB_UPDATE = update("save.job_update", rows::job::JOB);
+    JOB_INSERT = insert("save.job_insert", rows::job::JOB);
     DISCREPANCY_INSERT = insert_if_absent("save.discrepancy_insert", tables::DISCREPANCY);
-    EVENT_INSERT = insert("save.event_insert", tables::EVENT);
+    EVENT_INSERT = insert("save.event_insert", rows::event::EVENT);
     BATCH_INSERT = insert("save.batch_insert", tables::BATCH);
-    AUDIT_ENTRY_INSERT = insert("save.audit_entry_insert", audit_tables::AUDIT_ENTRY);
-    AUDIT_HEAD_UPDATE = update("save.audit_head_update", audit_tables::AUDIT_HEAD);
-    AUDIT_HEAD_INSERT = insert("save.audit_head_insert", audit_tables::AUDIT_HEAD);
-    AUDIT_CHECKPOINT_INSERT = insert_if_absent("save.audit_checkpoint_insert", audit_tables::AUDIT_CHECKPOINT);
+    AUDIT_ENTRY_INSERT = insert("save.audit_entry_insert", rows::audit::AUDIT_ENTRY);
+    AUDIT_HEAD_UPDATE = update("save.audit_head_update", rows::audit::AUDIT_HEAD);
+    AUDIT_HEAD_INSERT = insert("save.audit_head_insert", rows::audit::AUDIT_HEAD);
+    AUDIT_CHECKPOINT_INSERT = insert_if_absent("save.audit_checkpoint_insert", rows::audit::AUDIT_CHECKPOINT);
 }
 
 /// The rows of a statement.
@@ -151,7 +153,7 @@ impl<'a> Saver<'a> {
         stmt: &'static Stmt,
         table: &'static Spec,
         things: impl ExactSizeIterator<Item = T> + Clone + Send + Sync + 'a,
-        write: impl Fn(T, &mut Columns<'a>) -> Result<(), StoreError> + Send + Sync + 'a,
+        write: impl Fn(T, &mut Columns<'a>) -> Written + Send + Sync + 'a,
     ) {
         if things.len() > 0 {
             let rows = Rows::Later(Box::new(Unwritten { table, things, write, rows: PhantomData }));
@@ -159,35 +161,69 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// Adds the rows of a table that is changed in place: updates before insertions.
+    /// Adds new records.
+    fn added<T: Record<Key = ()> + 'a>(
+        &mut self,
+        stmt: &'static Stmt,
+        things: impl ExactSizeIterator<Item = &'a T> + Clone + Send + Sync + 'a,
+    ) {
+        let keys = self.keys;
+        self.insert(stmt, T::table(), things, |it, out| T::write(&(), it, keys, out));
+    }
+
+    /// Adds the records of a table that is changed in place: updates before insertions.
     fn changed<K, V>(
         &mut self,
         table: &'a Table<K, V>,
-        (update, insert): (&'static Stmt, &'static Stmt),
-        spec: &'static Spec,
-        mut write_change: impl FnMut(&'a K, &'a V, &'a V, &mut Columns<'a>) -> Result<(), StoreError>,
-        write: impl Fn(&'a K, &'a V, &mut Columns<'a>) -> Result<(), StoreError> + Send + Sync + 'a,
+        stmts: (&'static Stmt, &'static Stmt),
     ) -> Result<(), StoreError>
     where
         K: Ord + Eq + std::hash::Hash + Clone + Sync,
-        V: PartialEq + Clone + Sync,
+        V: Record<Key = ()> + PartialEq + Clone + Sync,
+    {
+        self.changed_under(table, stmts, |_| &())
+    }
+
+    /// Same for records that do not contain their key.
+    fn changed_by<V>(
+        &mut self,
+        table: &'a Table<V::Key, V>,
+        stmts: (&'static Stmt, &'static Stmt),
+    ) -> Result<(), StoreError>
+    where
+        V: Record + PartialEq + Clone + Sync,
+        V::Key: Ord + Eq + std::hash::Hash + Clone + Sync,
+    {
+        self.changed_under(table, stmts, |key| key)
+    }
+
+    fn changed_under<K, V>(
+        &mut self,
+        table: &'a Table<K, V>,
+        (update, insert): (&'static Stmt, &'static Stmt),
+        key_of: fn(&'a K) -> &'a V::Key,
+    ) -> Result<(), StoreError>
+    where
+        K: Ord + Eq + std::hash::Hash + Clone + Sync,
+        V: Record + PartialEq + Clone + Sync,
     {
         if table.is_unchanged() {
             return Ok(());
         }
+        let keys = self.keys;
         let changes = sorted(table);
-        let mut updates = Columns::new(spec.update_columns(), changes.len());
+        let mut updates = Columns::new(V::table().update_columns(), changes.len());
         let mut new_rows = Vec::with_capacity(changes.len());
         for (key, old, new) in changes {
             match old {
                 Some(old) if old == new => {}
-                Some(old) => write_change(key, old, new, &mut updates)?,
+                Some(old) => V::write_change(key_of(key), old, new, keys, &mut updates)?,
                 None => new_rows.push((key, new)),
             }
         }
         self.add(update, updates, true);
-        self.insert(insert, spec, new_rows.into_iter(), move |(key, row), out| {
-            write(key, row, out)
+        self.insert(insert, V::table(), new_rows.into_iter(), move |(key, row), out| {
+            V::write(key_of(key), row, keys, out)
         });
         Ok(())
     }
@@ -211,56 +247,25 @@ pub(crate) fn writes<'a>(
     keys: &'a Keys,
 ) -> Result<Vec<Write<'a>>, StoreError> {
     let mut saver = Saver { keys, writes: Vec::with_capacity(ALL.len()) };
-    save_heads(ws, &mut saver)?;
+    // Heads come first: if nothing was loaded, this is what locks them.
+    saver.changed_by(&ws.heads, (&HEAD_UPDATE, &HEAD_INSERT))?;
     save_things(ws, &mut saver)?;
     wallets::save(ws, &mut saver)?;
-    save_books(ws, &mut saver)?;
+    saver.changed(&ws.accounts, (&ACCOUNT_UPDATE, &ACCOUNT_INSERT))?;
+    saver.added(&TRANSFER_INSERT, ws.transfers.added().iter());
     save_promises(ws, &mut saver)?;
     save_audit(ws, &mut saver)?;
     let mut columns = Columns::new(tables::BATCH.row_columns(), 1);
-    columns.uuid(keys.stored(batch.0)).int(ws.now.0).int(1);
+    (batch, ws.now, true).put(keys, &mut columns)?;
     saver.add(&BATCH_INSERT, columns, true);
     Ok(saver.writes)
-}
-
-/// Heads come first: if nothing was loaded, this is what locks them.
-fn save_heads<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
-    saver.changed(
-        &ws.heads,
-        (&HEAD_UPDATE, &HEAD_INSERT),
-        &tables::TENANT_HEAD,
-        |tenant: &TenantId, old, new, out| {
-            out.uuid(tenant.0).int(new.payment_seq).int(new.wallet_seq);
-            out.int(old.payment_seq).int(old.wallet_seq).int(old.payment_webhooks.into());
-            Ok(())
-        },
-        |tenant, new, out| {
-            out.uuid(tenant.0)
-                .int(new.payment_seq)
-                .int(new.wallet_seq)
-                .int(new.payment_webhooks.into());
-            Ok(())
-        },
-    )
 }
 
 /// Saves quotes, payments with their orders, external ids and attempts.
 fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
     let keys = saver.keys;
-    saver.changed(
-        &ws.quotes,
-        (&QUOTE_UPDATE, &QUOTE_INSERT),
-        &tables::QUOTE,
-        |_, old, new, out| rows::quote::write_change(old, new, keys, out),
-        |_, new, out| rows::quote::write(new, keys, out),
-    )?;
-    saver.changed(
-        &ws.payments,
-        (&PAYMENT_UPDATE, &PAYMENT_INSERT),
-        &tables::PAYMENT,
-        |_, old, new, out| rows::payment::write_change(old, new, keys, out),
-        |_, new, out| rows::payment::write(new, keys, out),
-    )?;
+    saver.changed(&ws.quotes, (&QUOTE_UPDATE, &QUOTE_INSERT))?;
+    saver.changed(&ws.payments, (&PAYMENT_UPDATE, &PAYMENT_INSERT))?;
     saver.insert(
         &ORDER_INSERT,
         &tables::PAYMENT_ORDER,
@@ -270,7 +275,7 @@ fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
     let mut taken = Columns::new(tables::EXTERNAL_ID.row_columns(), 0);
     for ((tenant, id), old, payment) in sorted(&ws.external_ids) {
         match old {
-            None => _ = taken.uuid(tenant.0).text(id.as_str()).uuid(keys.stored(payment.0)),
+            None => (*tenant, id, *payment).put(keys, &mut taken)?,
             Some(old) if old == payment => {}
             Some(_) => {
                 return Err(StoreError::Corrupt(
@@ -280,131 +285,88 @@ fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
         }
     }
     saver.add(&EXTERNAL_ID_INSERT, taken, true);
-    saver.changed(
-        &ws.attempts,
-        (&ATTEMPT_UPDATE, &ATTEMPT_INSERT),
-        &tables::ATTEMPT,
-        |_, old, new, out| rows::attempt::write_change(old, new, keys, out),
-        |_, new, out| rows::attempt::write(new, keys, out),
-    )?;
+    saver.changed(&ws.attempts, (&ATTEMPT_UPDATE, &ATTEMPT_INSERT))?;
     let mut references = Columns::new(tables::LINKED_REFERENCE.row_columns(), 0);
     for (_, old, new) in sorted(&ws.attempts) {
-        rows::attempt::write_reference(old, new, keys, &mut references);
+        rows::attempt::write_reference(old, new, keys, &mut references)?;
     }
     saver.add(&REFERENCE_INSERT, references, false);
     Ok(())
 }
 
-/// Saves accounts and transfers.
-fn save_books<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
-    saver.changed(
-        &ws.accounts,
-        (&ACCOUNT_UPDATE, &ACCOUNT_INSERT),
-        &tables::ACCOUNT,
-        |_, old, new, out| rows::ledger::write_account_change(old, new, out),
-        |_, new, out| rows::ledger::write_account(new, out),
-    )?;
-    let keys = saver.keys;
-    saver.insert(
-        &TRANSFER_INSERT,
-        &tables::TRANSFER,
-        ws.transfers.added().iter(),
-        |transfer, out| {
-            rows::ledger::write_transfer(transfer, keys, out);
-            Ok(())
-        },
-    );
-    Ok(())
-}
-
 /// Saves counters, idempotency records, jobs, discrepancies and events.
 fn save_promises<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
-    let keys = saver.keys;
-    saver.changed(
-        &ws.open_quotes,
-        (&OPEN_QUOTES_UPDATE, &OPEN_QUOTES_INSERT),
-        &tables::OPEN_QUOTES,
-        |(tenant, country), old, new, out| {
-            out.uuid(tenant.0).text(country.alpha3()).int(*new).int(*old);
-            Ok(())
-        },
-        |(tenant, country), new, out| {
-            out.uuid(tenant.0).text(country.alpha3()).int(*new);
-            Ok(())
-        },
-    )?;
-    save_idempotency(ws, saver);
-    save_jobs(ws, saver);
+    save_open_quotes(ws, saver)?;
+    save_idempotency(ws, saver)?;
+    save_jobs(ws, saver)?;
     let mut columns = Columns::new(tables::DISCREPANCY.row_columns(), 0);
     for (tenant, discrepancy) in ws.discrepancies.added() {
-        rows::small::write_discrepancy(*tenant, discrepancy, ws.now, keys, &mut columns);
+        rows::small::write_discrepancy(*tenant, discrepancy, ws.now, saver.keys, &mut columns)?;
     }
     saver.add(&DISCREPANCY_INSERT, columns, false);
-    saver.insert(&EVENT_INSERT, &tables::EVENT, ws.events.added().iter(), |event, out| {
-        rows::event::write(event, keys, out);
-        Ok(())
-    });
+    saver.added(&EVENT_INSERT, ws.events.added().iter());
     wallets::save_words(ws, saver)
+}
+
+fn save_open_quotes<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
+    let mut updates = Columns::new(tables::OPEN_QUOTES.update_columns(), 0);
+    let mut inserts = Columns::new(tables::OPEN_QUOTES.row_columns(), 0);
+    for ((tenant, country), old, new) in sorted(&ws.open_quotes) {
+        match old {
+            Some(old) if old == new => {}
+            Some(old) => (*tenant, *country, *new, *old).put(saver.keys, &mut updates)?,
+            None => (*tenant, *country, *new).put(saver.keys, &mut inserts)?,
+        }
+    }
+    saver.add(&OPEN_QUOTES_UPDATE, updates, true);
+    saver.add(&OPEN_QUOTES_INSERT, inserts, true);
+    Ok(())
 }
 
 /// Users' actions, and the ends of their chains. Last: an administrative change locks a head last
 /// too.
 fn save_audit<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
-    if ws.audit_entries.is_unchanged() {
-        return Ok(());
-    }
-    let mut columns =
-        Columns::new(audit_tables::AUDIT_ENTRY.row_columns(), ws.audit_entries.added().len());
-    ws.audit_entries.added().iter().for_each(|entry| rows::audit::write_entry(entry, &mut columns));
-    saver.add(&AUDIT_ENTRY_INSERT, columns, true);
-    saver.changed(
-        &ws.audit_heads,
-        (&AUDIT_HEAD_UPDATE, &AUDIT_HEAD_INSERT),
-        &audit_tables::AUDIT_HEAD,
-        |tenant, old, new, out| {
-            rows::audit::write_head_change(*tenant, old, new, out);
-            Ok(())
-        },
-        |tenant, new, out| {
-            rows::audit::write_head(*tenant, new, out);
-            Ok(())
-        },
-    )
+    saver.added(&AUDIT_ENTRY_INSERT, ws.audit_entries.added().iter());
+    saver.changed_by(&ws.audit_heads, (&AUDIT_HEAD_UPDATE, &AUDIT_HEAD_INSERT))
 }
 
 /// An expired record is replaced; it may be pruned concurrently.
-fn save_idempotency<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) {
-    let mut old_keys = Columns::new(tables::IDEMPOTENCY.key_kinds(), 0);
-    let mut records = Columns::new(tables::IDEMPOTENCY.row_columns(), 0);
+fn save_idempotency<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
+    let mut old_keys = Columns::new(rows::small::IDEMPOTENCY.key_kinds(), 0);
+    let mut records = Columns::new(rows::small::IDEMPOTENCY.row_columns(), 0);
     for (key, old, record) in sorted(&ws.idempotency) {
         if old == Some(record) {
             continue;
         }
         if old.is_some() {
-            rows::small::write_idempotency_key(key.0, &key.1, &mut old_keys);
+            (key.0, &key.1.scope, &key.1.key).put(saver.keys, &mut old_keys)?;
         }
-        rows::small::write_idempotency(key, record, saver.keys, &mut records);
+        Record::write(key, record, saver.keys, &mut records)?;
     }
     saver.add(&IDEMPOTENCY_DELETE, old_keys, false);
     saver.add(&IDEMPOTENCY_INSERT, records, true);
+    Ok(())
 }
 
 /// Only batches delete jobs, and only under the tenant's head; a lease taken in between loses its
 /// job, which is correct: the subject is in a terminal state.
-fn save_jobs<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) {
-    let mut done = Columns::new(tables::JOB.key_kinds(), 0);
-    let mut updates = Columns::new(tables::JOB.update_columns(), 0);
-    let mut inserts = Columns::new(tables::JOB.row_columns(), 0);
+fn save_jobs<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), StoreError> {
+    let mut done = Columns::new(rows::job::JOB.key_kinds(), 0);
+    let mut updates = Columns::new(rows::job::JOB.update_columns(), 0);
+    let mut inserts = Columns::new(rows::job::JOB.row_columns(), 0);
     for ((tenant, subject), old, new) in sorted(&ws.jobs) {
         match (old.and_then(Option::as_ref), new) {
             (None, None) => {}
-            (Some(_), None) => rows::job::write_key(*tenant, *subject, saver.keys, &mut done),
+            (Some(_), None) => (*tenant, *subject).put(saver.keys, &mut done)?,
             (Some(old), Some(new)) if old == new => {}
-            (Some(old), Some(new)) => rows::job::write_change(old, new, saver.keys, &mut updates),
-            (None, Some(new)) => rows::job::write(new, saver.keys, &mut inserts),
+            (Some(old), Some(new)) => {
+                Record::write_change(&(), old, new, saver.keys, &mut updates)?;
+            }
+            (None, Some(new)) => Record::write(&(), new, saver.keys, &mut inserts)?,
         }
     }
     saver.add(&JOB_DELETE, done, false);
     saver.add(&JOB_UPDATE, updates, true);
     saver.add(&JOB_INSERT, inserts, true);
+    Ok(())
 }

@@ -3,7 +3,7 @@
 
 use std::sync::OnceLock;
 
-use super::table::{Col, Table, key_rows};
+use super::table::{Col, Kind, Table, key_rows};
 use super::tables;
 
 /// The SQL dialect of an engine.
@@ -83,6 +83,12 @@ impl Stmt {
     /// Whether it takes many keys.
     pub(crate) const fn is_by_keys(&self) -> bool {
         matches!(self.text, Text::ByKeys(..))
+    }
+
+    /// The columns of its keys, if it takes many.
+    pub(crate) fn key_kinds(&self) -> impl Iterator<Item = Kind> {
+        let keys = if let Text::ByKeys(keys, _) = self.text { keys } else { &[] };
+        keys.iter().map(|(_, kind)| *kind)
     }
 
     /// The statement in this engine's dialect.

@@ -26,59 +26,105 @@ impl Kind {
     }
 }
 
-/// A column: name and kind.
+/// A column of keys: name and kind.
 pub(crate) type Col = (&'static str, Kind);
+
+/// What an update does with a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Finds the row by it.
+    Key,
+    /// Keeps it.
+    Kept,
+    /// Changes it.
+    Changed,
+    /// Changes it, and verifies its old value. If an old value differs, the first of these columns,
+    /// which is never null, becomes null and the database rejects the statement. So a stale write
+    /// fails even if its COMMIT is already sent.
+    Guard,
+    /// Keeps it, and verifies its value.
+    Verified,
+}
+
+impl Role {
+    pub(crate) const fn is_key(self) -> bool {
+        matches!(self, Role::Key)
+    }
+
+    pub(crate) const fn is_changed(self) -> bool {
+        matches!(self, Role::Changed | Role::Guard)
+    }
+
+    pub(crate) const fn is_verified(self) -> bool {
+        matches!(self, Role::Guard | Role::Verified)
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
-    /// All columns in order of writing and reading; the first `keys` of them are the key.
-    pub(crate) columns: &'static [Col],
-    pub(crate) keys: usize,
-    /// Columns that an update may change.
-    pub(crate) changes: &'static [&'static str],
-    /// Columns whose old value an update verifies. The first is never null and among `changes`: if
-    /// an old value differs, it becomes null and the database rejects the statement. So a stale
-    /// write fails even if its COMMIT is already sent.
-    pub(crate) guards: &'static [&'static str],
+    /// All columns in order of writing and reading.
+    pub(crate) columns: &'static [(Role, &'static str, Kind)],
 }
 
+/// Declares tables without a record of their own.
+macro_rules! table {
+    ($(
+        $(#[$doc:meta])*
+        $table:ident = $name:literal { $($role:ident { $($column:ident: $kind:ident),+ $(,)? })+ }
+    )+) => {$(
+        $(#[$doc])*
+        pub(crate) static $table: $crate::sql::Table = $crate::sql::Table {
+            name: $name,
+            columns: &[$($((
+                $crate::sql::Role::$role,
+                stringify!($column),
+                $crate::sql::Kind::$kind,
+            ),)+)+],
+        };
+    )+};
+}
+pub(crate) use table;
+
 impl Table {
-    fn kind(&self, column: &str) -> Kind {
-        let found = self.columns.iter().find(|(name, _)| *name == column);
-        found.map_or_else(|| panic!("{} has no column {column}", self.name), |(_, kind)| *kind)
+    /// The columns of some roles.
+    fn columns_in(&self, is_in: fn(Role) -> bool) -> impl Iterator<Item = Col> {
+        let columns = self.columns.iter().filter(move |(role, ..)| is_in(*role));
+        columns.map(|(_, name, kind)| (*name, *kind))
     }
 
-    fn key_columns(&self) -> &'static [Col] {
-        &self.columns[..self.keys]
-    }
-
-    /// The columns of an update's rows: key, new values, old values of the guards.
+    /// The columns of an update's rows: key, new values, old values.
     pub(crate) fn update_columns(&self) -> impl Iterator<Item = Kind> {
-        let keys = self.key_columns().iter().map(|(_, kind)| *kind);
-        keys.chain(self.changes.iter().map(|name| self.kind(name)))
-            .chain(self.guards.iter().map(|name| self.kind(name)))
+        self.update_names().map(|(_, (_, kind))| kind)
+    }
+
+    /// The same columns, each with the prefix of its name.
+    fn update_names(&self) -> impl Iterator<Item = (&'static str, Col)> {
+        let keys = self.columns_in(Role::is_key).map(|column| ("key", column));
+        let new = self.columns_in(Role::is_changed).map(|column| ("new", column));
+        let old = self.columns_in(Role::is_verified).map(|column| ("old", column));
+        keys.chain(new).chain(old)
     }
 
     /// The columns of whole rows.
     pub(crate) fn row_columns(&self) -> impl Iterator<Item = Kind> {
-        self.columns.iter().map(|(_, kind)| *kind)
+        self.columns.iter().map(|(_, _, kind)| *kind)
     }
 
     /// The columns of keys.
     pub(crate) fn key_kinds(&self) -> impl Iterator<Item = Kind> {
-        self.key_columns().iter().map(|(_, kind)| *kind)
+        self.columns_in(Role::is_key).map(|(_, kind)| kind)
     }
 
     /// `alias.a, alias.b, …` in the order in which rows are read.
     pub(crate) fn select_list(&self, alias: &str) -> String {
         let columns: Vec<String> =
-            self.columns.iter().map(|(name, _)| format!("{alias}.{name}")).collect();
+            self.columns.iter().map(|(_, name, _)| format!("{alias}.{name}")).collect();
         columns.join(", ")
     }
 
     pub(crate) fn insert(&self, dialect: Dialect, on_conflict: &str) -> String {
-        let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
+        let names: Vec<&str> = self.columns.iter().map(|(_, name, _)| *name).collect();
         let rows = match dialect {
             // Whole rows of the table's own type: one array per column would be many times the
             // work.
@@ -91,39 +137,34 @@ impl Table {
     }
 
     pub(crate) fn update(&self, dialect: Dialect) -> String {
-        let (keys, changes) = (self.keys, self.changes.len());
-        // The position of an old or new value: a column of `v`, or a numbered parameter.
-        let new = |at: usize| match dialect {
-            Dialect::Postgres => format!("v.new_{}", self.changes[at]),
-            Dialect::Sqlite => format!("?{}", keys + at + 1),
-        };
-        let old = |at: usize| match dialect {
-            Dialect::Postgres => format!("v.old_{}", self.guards[at]),
-            Dialect::Sqlite => format!("?{}", keys + changes + at + 1),
+        // A column of `v`, or a numbered parameter.
+        let given = |wanted: (&str, &str)| match dialect {
+            Dialect::Postgres => format!("v.{}_{}", wanted.0, wanted.1),
+            Dialect::Sqlite => {
+                let mut names = self.update_names().map(|(prefix, (name, _))| (prefix, name));
+                format!("?{}", names.position(|it| it == wanted).map_or(0, |at| at + 1))
+            }
         };
         let unchanged: Vec<String> = self
-            .guards
-            .iter()
-            .enumerate()
-            .map(|(at, name)| format!("{}.{name} = {}", self.name, old(at)))
+            .columns_in(Role::is_verified)
+            .map(|(name, _)| format!("{}.{name} = {}", self.name, given(("old", name))))
             .collect();
+        let guard = self.columns_in(Role::is_verified).next().map(|(name, _)| name);
         let sets: Vec<String> = self
-            .changes
-            .iter()
-            .enumerate()
-            .map(|(at, name)| match self.guards.first() {
-                Some(guard) if guard == name => {
-                    format!("{name} = CASE WHEN {} THEN {} END", unchanged.join(" AND "), new(at))
+            .columns_in(Role::is_changed)
+            .map(|(name, _)| {
+                let new = given(("new", name));
+                if guard == Some(name) {
+                    format!("{name} = CASE WHEN {} THEN {new} END", unchanged.join(" AND "))
+                } else {
+                    format!("{name} = {new}")
                 }
-                _ => format!("{name} = {}", new(at)),
             })
             .collect();
         let mut sql = format!("UPDATE {} SET {}", self.name, sets.join(", "));
         if dialect == Dialect::Postgres {
-            let mut names: Vec<String> =
-                self.key_columns().iter().map(|(name, _)| format!("key_{name}")).collect();
-            names.extend(self.changes.iter().map(|name| format!("new_{name}")));
-            names.extend(self.guards.iter().map(|name| format!("old_{name}")));
+            let names: Vec<String> =
+                self.update_names().map(|(prefix, (name, _))| format!("{prefix}_{name}")).collect();
             write_into(
                 &mut sql,
                 format_args!(" FROM {} AS v({})", unnest(self.update_columns()), names.join(", ")),
@@ -137,7 +178,7 @@ impl Table {
         let mut sql = format!("DELETE FROM {}", self.name);
         if dialect == Dialect::Postgres {
             let names: Vec<String> =
-                self.key_columns().iter().map(|(name, _)| format!("key_{name}")).collect();
+                self.columns_in(Role::is_key).map(|(name, _)| format!("key_{name}")).collect();
             write_into(
                 &mut sql,
                 format_args!(" USING {} AS v({})", unnest(self.key_kinds()), names.join(", ")),
@@ -148,11 +189,12 @@ impl Table {
     }
 
     fn key_matches(&self, dialect: Dialect) -> String {
-        let columns = self.key_columns().iter().enumerate().map(|(at, (name, _))| match dialect {
+        let keys = self.columns_in(Role::is_key).enumerate();
+        let matches = keys.map(|(at, (name, _))| match dialect {
             Dialect::Postgres => format!("{}.{name} = v.key_{name}", self.name),
             Dialect::Sqlite => format!("{}.{name} = ?{}", self.name, at + 1),
         });
-        columns.collect::<Vec<_>>().join(" AND ")
+        matches.collect::<Vec<_>>().join(" AND ")
     }
 }
 

@@ -1,7 +1,9 @@
 //! Values to and from the database: four kinds, each of which may be null.
 
 use std::borrow::Cow;
+use std::error::Error;
 
+use tokio_postgres::types::{FromSql, Type};
 use uuid::Uuid;
 
 use super::table::Kind;
@@ -92,6 +94,16 @@ impl<'a> Columns<'a> {
         Columns { columns: columns.collect(), next: 0 }
     }
 
+    pub(crate) fn into_owned(self) -> Columns<'static> {
+        let columns = self.columns.into_iter().map(|column| match column {
+            Column::Int(values) => Column::Int(values),
+            Column::Text(values) => Column::Text(owned(values)),
+            Column::Uuid(values) => Column::Uuid(values),
+            Column::Bytes(values) => Column::Bytes(owned(values)),
+        });
+        Columns { columns: columns.collect(), next: self.next }
+    }
+
     pub(crate) fn columns(&self) -> &[Column<'a>] {
         &self.columns
     }
@@ -122,53 +134,46 @@ impl<'a> Columns<'a> {
         &mut self.columns[at]
     }
 
-    pub(crate) fn opt_int(&mut self, value: Option<i64>) -> &mut Self {
+    pub(crate) fn null(&mut self) {
         match self.next() {
-            Column::Int(values) => values.push(value),
+            Column::Int(values) => values.push(None),
+            Column::Text(values) => values.push(None),
+            Column::Uuid(values) => values.push(None),
+            Column::Bytes(values) => values.push(None),
+        }
+    }
+
+    pub(crate) fn int(&mut self, value: i64) {
+        match self.next() {
+            Column::Int(values) => values.push(Some(value)),
             other => misplaced("an integer", other),
         }
-        self
     }
 
-    pub(crate) fn int(&mut self, value: i64) -> &mut Self {
-        self.opt_int(Some(value))
-    }
-
-    pub(crate) fn opt_text(&mut self, value: Option<impl Into<Cow<'a, str>>>) -> &mut Self {
+    pub(crate) fn text(&mut self, value: impl Into<Cow<'a, str>>) {
         match self.next() {
-            Column::Text(values) => values.push(value.map(Into::into)),
+            Column::Text(values) => values.push(Some(value.into())),
             other => misplaced("a text", other),
         }
-        self
     }
 
-    pub(crate) fn text(&mut self, value: impl Into<Cow<'a, str>>) -> &mut Self {
-        self.opt_text(Some(value))
-    }
-
-    pub(crate) fn opt_uuid(&mut self, value: Option<Uuid>) -> &mut Self {
+    pub(crate) fn uuid(&mut self, value: Uuid) {
         match self.next() {
-            Column::Uuid(values) => values.push(value),
+            Column::Uuid(values) => values.push(Some(value)),
             other => misplaced("a uuid", other),
         }
-        self
     }
 
-    pub(crate) fn uuid(&mut self, value: Uuid) -> &mut Self {
-        self.opt_uuid(Some(value))
-    }
-
-    pub(crate) fn opt_bytes(&mut self, value: Option<impl Into<Cow<'a, [u8]>>>) -> &mut Self {
+    pub(crate) fn bytes(&mut self, value: impl Into<Cow<'a, [u8]>>) {
         match self.next() {
-            Column::Bytes(values) => values.push(value.map(Into::into)),
+            Column::Bytes(values) => values.push(Some(value.into())),
             other => misplaced("bytes", other),
         }
-        self
     }
+}
 
-    pub(crate) fn bytes(&mut self, value: impl Into<Cow<'a, [u8]>>) -> &mut Self {
-        self.opt_bytes(Some(value))
-    }
+fn owned<T: ToOwned + ?Sized>(values: Vec<Option<Cow<'_, T>>>) -> Vec<Option<Cow<'static, T>>> {
+    values.into_iter().map(|value| value.map(|value| Cow::Owned(value.into_owned()))).collect()
 }
 
 /// A row is written in a different order than its table defines: a bug that the table's first test
@@ -202,6 +207,19 @@ impl Row {
 pub(crate) struct Fields<'a> {
     row: &'a Row,
     at: usize,
+}
+
+/// A value of any type, not looked at.
+struct Anything;
+
+impl FromSql<'_> for Anything {
+    fn from_sql(_: &Type, _: &[u8]) -> Result<Anything, Box<dyn Error + Sync + Send>> {
+        Ok(Anything)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
 }
 
 fn unreadable(at: usize, what: &str) -> StoreError {
@@ -268,6 +286,14 @@ impl<'a> Fields<'a> {
     ) -> Result<T, StoreError> {
         let text = self.text()?;
         parse(text).ok_or_else(|| StoreError::Corrupt(format!("unknown {what} {text:?}")))
+    }
+
+    /// Whether the next column is null. A column that does not exist is not.
+    pub(crate) fn at_null(&self) -> bool {
+        match self.row {
+            Row::Postgres(row) => matches!(row.try_get::<_, Option<Anything>>(self.at), Ok(None)),
+            Row::Sqlite(values) => values.get(self.at) == Some(&Value::Null),
+        }
     }
 
     pub(crate) fn skip(&mut self, columns: usize) {

@@ -258,7 +258,7 @@ pub async fn a_row_that_cannot_be_encoded_rolls_back_its_batch(world: World) {
     };
     let refused = world.store.execute(batch, &need, &mut decide).await;
     assert!(
-        matches!(&refused, Err(ExecuteError::Corrupt(why)) if why.contains("nonce")),
+        matches!(&refused, Err(ExecuteError::Corrupt(why)) if why.contains("chain_signer.next_nonce")),
         "{refused:?}"
     );
     assert_eq!(world.store.was_committed(batch).await, Ok(false));

@@ -67,7 +67,7 @@ impl WholeRows<'_> {
     fn places(&self, fields: &[Field]) -> Vec<Option<usize>> {
         fields
             .iter()
-            .map(|field| self.table.columns.iter().position(|(name, _)| *name == field.name()))
+            .map(|field| self.table.columns.iter().position(|(_, name, _)| *name == field.name()))
             .collect()
     }
 }

@@ -11,9 +11,10 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::reads::page::most;
+use crate::rows::Keys;
+use crate::rows::column::Raw;
 use crate::rows::ledger::StoredTransfer;
-use crate::rows::{self, Keys};
-use crate::sql::{Row, Stmt, Value};
+use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
 /// Transfers of a tenant that one page of an account scans.
@@ -144,8 +145,7 @@ impl Store {
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for every read here.
     pub async fn shared_accounts(&self, tenant: TenantId) -> Result<Vec<Account>, StoreError> {
-        let rows = self.query(&SHARED, vec![tenant.0.into()]).await?;
-        rows.iter().map(|row| rows::ledger::read_account(&mut row.fields())).collect()
+        self.many(&SHARED, tenant).await
     }
 
     /// Returns one account; `None` if it has no bookings.
@@ -157,8 +157,7 @@ impl Store {
         tenant: TenantId,
         code: &AccountCode,
     ) -> Result<Option<Account>, StoreError> {
-        let rows = self.query(&ONE, vec![tenant.0.into(), code.to_string().into()]).await?;
-        rows.first().map(|row| rows::ledger::read_account(&mut row.fields())).transpose()
+        self.one(&ONE, (tenant, code)).await
     }
 
     /// Every account with its sums as of `at` (now for `None`), by name; vaults of one kind and
@@ -227,11 +226,9 @@ impl Store {
         at: Timestamp,
         keys: &Keys,
     ) -> Result<Uuid, StoreError> {
-        let rows = self.query(&NEWEST, vec![tenant.0.into()]).await?;
-        let Some(row) = rows.first() else { return Ok(Uuid::nil()) };
-        let mut fields = row.fields();
-        let made = keys.ids.made_at(fields.uuid()?);
-        let off = Timestamp(fields.int()?) - made;
+        let newest: Option<(Raw, Timestamp)> = self.one(&NEWEST, tenant).await?;
+        let Some((Raw(newest), at_newest)) = newest else { return Ok(Uuid::nil()) };
+        let off = at_newest - keys.ids.made_at(newest);
         Ok(keys.ids.first_at(at - off - CLOCKS_DIFFER))
     }
 
@@ -249,23 +246,16 @@ impl Store {
         limit: usize,
     ) -> Result<AccountPage, StoreError> {
         let keys = self.id_keys().await?;
-        let below = Value::from(after.map_or(Uuid::max(), |transfer| keys.stored(transfer.0)));
-        let looked = most(TRANSFERS_LOOKED_AT_MAX);
-        let code = account.to_string();
-        let params = vec![tenant.0.into(), below.clone(), looked, code.into(), most(limit + 1)];
-        let mut transfers = read(&self.query(&OF_ACCOUNT, params).await?, &keys)?;
+        let below = Raw(after.map_or(Uuid::max(), |transfer| keys.stored(transfer.0)));
+        let params = (tenant, below, most(TRANSFERS_LOOKED_AT_MAX), account, most(limit + 1));
+        let mut transfers: Vec<StoredTransfer> = self.many(&OF_ACCOUNT, params).await?;
         if transfers.len() > limit {
             transfers.truncate(limit);
             let next = transfers.last().map(|transfer| transfer.id);
             return Ok(AccountPage { transfers, next });
         }
-        let params = vec![tenant.0.into(), below, most(TRANSFERS_LOOKED_AT_MAX - 1)];
-        let edge = self.query(&EDGE, params).await?;
-        let next = edge.first().map(|row| row.fields().uuid()).transpose()?;
-        Ok(AccountPage { transfers, next: next.map(|stored| TransferId(keys.public(stored))) })
+        let params = (tenant, below, most(TRANSFERS_LOOKED_AT_MAX - 1));
+        let next = self.one(&EDGE, params).await?;
+        Ok(AccountPage { transfers, next })
     }
-}
-
-fn read(rows: &[Row], keys: &Keys) -> Result<Vec<StoredTransfer>, StoreError> {
-    rows.iter().map(|row| rows::ledger::read_transfer(&mut row.fields(), keys)).collect()
 }

@@ -1,18 +1,19 @@
 //! Operators' search: each kind of id is looked up through an index and resolved to its record.
 
 use domain::chain::{Address, TxHash};
+use domain::chain_tx::ChainTx;
 use domain::event::Event;
 use domain::ids::{
-    DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId, QuoteId, TenantId,
+    ChainTxId, DepositId, EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId,
     TransferId, WalletId,
 };
 use domain::time::Span;
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::rows::column::Raw;
 use crate::rows::ledger::StoredTransfer;
-use crate::rows::{self, Keys};
-use crate::sql::{Fields, Row, Stmt};
+use crate::sql::Stmt;
 use crate::store::Store;
 
 /// Maximum difference between the clock that numbers events and the one that dates them.
@@ -131,19 +132,14 @@ impl Found {
     }
 }
 
-fn pair<'a>(fields: &mut Fields<'a>) -> Result<(&'a str, Uuid), StoreError> {
-    Ok((fields.text()?, fields.uuid()?))
-}
-
 impl Store {
     /// A tenant's records with this UUID.
     ///
     /// # Errors
     /// The database cannot be reached, or a row is not readable. The same for every read here.
     pub async fn find_uuid(&self, tenant: TenantId, id: Uuid) -> Result<Vec<Found>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&BY_UUID, vec![tenant.0.into(), keys.stored(id).into()]).await?;
-        let mut found = self.resolved(tenant, &rows, &keys).await?;
+        let rows = self.many(&BY_UUID, (tenant, id)).await?;
+        let mut found = self.resolved(tenant, rows).await?;
         if found.is_empty()
             && let Some(event) = self.event_by_id(tenant, EventId(id)).await?
         {
@@ -165,9 +161,8 @@ impl Store {
         tenant: TenantId,
         text: &str,
     ) -> Result<Vec<Found>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&BY_REFERENCE, vec![tenant.0.into(), text.into()]).await?;
-        self.resolved(tenant, &rows, &keys).await
+        let rows = self.many(&BY_REFERENCE, (tenant, text)).await?;
+        self.resolved(tenant, rows).await
     }
 
     /// The wallet or payment request whose vault has this address.
@@ -179,14 +174,9 @@ impl Store {
         tenant: TenantId,
         address: &Address,
     ) -> Result<Option<Found>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows =
-            self.query(&BY_ADDRESS, vec![tenant.0.into(), address.0.to_vec().into()]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let mut fields = row.fields();
-        let wallet = WalletId(keys.public(fields.uuid()?));
-        let request = fields.opt_uuid()?.map(|stored| PaymentRequestId(keys.public(stored)));
-        Ok(Some(request.map_or(Found::Wallet(wallet), Found::Request)))
+        let vault: Option<(WalletId, Option<PaymentRequestId>)> =
+            self.one(&BY_ADDRESS, (tenant, address)).await?;
+        Ok(vault.map(|(wallet, request)| request.map_or(Found::Wallet(wallet), Found::Request)))
     }
 
     /// A tenant's records that this transaction moved.
@@ -198,9 +188,8 @@ impl Store {
         tenant: TenantId,
         hash: &TxHash,
     ) -> Result<Vec<Found>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&BY_HASH, vec![tenant.0.into(), hash.0.to_vec().into()]).await?;
-        self.resolved(tenant, &rows, &keys).await
+        let rows = self.many(&BY_HASH, (tenant, hash)).await?;
+        self.resolved(tenant, rows).await
     }
 
     /// One transfer.
@@ -212,27 +201,21 @@ impl Store {
         tenant: TenantId,
         id: TransferId,
     ) -> Result<Option<StoredTransfer>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&TRANSFER, vec![tenant.0.into(), keys.stored(id.0).into()]).await?;
-        rows.first().map(|row| rows::ledger::read_transfer(&mut row.fields(), &keys)).transpose()
+        self.one(&TRANSFER, (tenant, id)).await
     }
 
     async fn resolved(
         &self,
         tenant: TenantId,
-        rows: &[Row],
-        keys: &Keys,
+        rows: Vec<(String, Uuid)>,
     ) -> Result<Vec<Found>, StoreError> {
         let mut found = Vec::new();
-        for row in rows {
-            let (kind, stored) = pair(&mut row.fields())?;
-            match kind {
-                "attempt" => found.extend(self.owner(tenant, stored, keys).await?),
-                "chain_tx" => found.extend(self.sent_for(tenant, stored, keys).await?),
-                "transfer" => {
-                    found.extend(self.moved(tenant, TransferId(keys.public(stored)), keys).await?)
-                }
-                kind => found.extend(Found::of(kind, keys.public(stored))),
+        for (kind, id) in rows {
+            match kind.as_str() {
+                "attempt" => found.extend(self.owner(tenant, id).await?),
+                "chain_tx" => found.extend(self.sent_for(tenant, ChainTxId(id)).await?),
+                "transfer" => found.extend(self.moved(tenant, TransferId(id)).await?),
+                kind => found.extend(Found::of(kind, id)),
             }
         }
         found.sort_unstable();
@@ -241,57 +224,29 @@ impl Store {
     }
 
     /// The payment or exchange order with this id.
-    async fn owner(
-        &self,
-        tenant: TenantId,
-        stored: Uuid,
-        keys: &Keys,
-    ) -> Result<Option<Found>, StoreError> {
-        let rows = self.query(&OWNER, vec![tenant.0.into(), stored.into()]).await?;
-        let Some(row) = rows.first() else { return Ok(None) };
-        let (kind, stored) = pair(&mut row.fields())?;
-        Ok(Found::of(kind, keys.public(stored)))
+    async fn owner(&self, tenant: TenantId, id: Uuid) -> Result<Option<Found>, StoreError> {
+        let owner: Option<(String, Uuid)> = self.one(&OWNER, (tenant, id)).await?;
+        Ok(owner.and_then(|(kind, id)| Found::of(&kind, id)))
     }
 
     /// The subject of one of our transactions.
-    async fn sent_for(
-        &self,
-        tenant: TenantId,
-        tx: Uuid,
-        keys: &Keys,
-    ) -> Result<Vec<Found>, StoreError> {
-        let rows = self.query(&CHAIN_TX, vec![tenant.0.into(), tx.into()]).await?;
-        let Some(row) = rows.first() else { return Ok(Vec::new()) };
-        let tx = rows::chain_tx::read(&mut row.fields(), keys)?;
+    async fn sent_for(&self, tenant: TenantId, tx: ChainTxId) -> Result<Vec<Found>, StoreError> {
+        let tx: Option<ChainTx> = self.one(&CHAIN_TX, (tenant, tx)).await?;
         let mut found = Vec::new();
-        for IntentId(intent) in tx.intents {
-            let rows =
-                self.query(&INTENT, vec![tenant.0.into(), keys.stored(intent).into()]).await?;
-            for row in &rows {
-                let (kind, subject) = pair(&mut row.fields())?;
-                found.extend(Found::of(kind, keys.public(subject)));
-            }
+        for intent in tx.map(|tx| tx.intents).unwrap_or_default() {
+            let rows: Vec<(String, Uuid)> = self.many(&INTENT, (tenant, intent)).await?;
+            found.extend(rows.into_iter().filter_map(|(kind, subject)| Found::of(&kind, subject)));
         }
         Ok(found)
     }
 
     /// The owner of a transfer.
-    async fn moved(
-        &self,
-        tenant: TenantId,
-        id: TransferId,
-        keys: &Keys,
-    ) -> Result<Option<Found>, StoreError> {
+    async fn moved(&self, tenant: TenantId, id: TransferId) -> Result<Option<Found>, StoreError> {
         let Some(transfer) = self.transfer(tenant, id).await? else { return Ok(None) };
         let Some(subject) = transfer.subject else { return Ok(Some(Found::Transfer(id))) };
-        let rows = self.query(&BY_UUID, vec![tenant.0.into(), keys.stored(subject).into()]).await?;
-        for row in &rows {
-            let (kind, stored) = pair(&mut row.fields())?;
-            if let Some(found) = Found::of(kind, keys.public(stored)) {
-                return Ok(Some(found));
-            }
-        }
-        Ok(Some(Found::Transfer(id)))
+        let rows: Vec<(String, Uuid)> = self.many(&BY_UUID, (tenant, subject)).await?;
+        let found = rows.into_iter().find_map(|(kind, id)| Found::of(&kind, id));
+        Ok(Some(found.unwrap_or(Found::Transfer(id))))
     }
 
     /// An event of a tenant's log by its id. A recent event's id does not determine its position:
@@ -330,11 +285,7 @@ impl Store {
         to: i64,
         stored: Uuid,
     ) -> Result<Option<Event>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self
-            .query(&EVENT_AMONG, vec![tenant.0.into(), from.into(), to.into(), stored.into()])
-            .await?;
-        rows.first().map(|row| rows::event::read(&mut row.fields(), &keys)).transpose()
+        self.one(&EVENT_AMONG, (tenant, from, to, Raw(stored))).await
     }
 
     /// The number of the first event at or after an instant; one past the last if there is none.
@@ -347,10 +298,8 @@ impl Store {
         let (mut low, mut high) = (1, head + 1);
         while low < high {
             let middle = low + (high - low) / 2;
-            let rows = self.query(&EVENT_FROM, vec![tenant.0.into(), middle.into()]).await?;
-            let Some(row) = rows.first() else { return Ok(high) };
-            let mut fields = row.fields();
-            let (seq, dated) = (fields.int()?, fields.int()?);
+            let event: Option<(i64, i64)> = self.one(&EVENT_FROM, (tenant, middle)).await?;
+            let Some((seq, dated)) = event else { return Ok(high) };
             // Events below `seq` and from `middle` on are no longer retained.
             if dated >= at { high = middle } else { low = seq + 1 }
         }

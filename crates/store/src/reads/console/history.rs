@@ -13,8 +13,9 @@ use domain::time::{Span, Timestamp};
 use uuid::Uuid;
 
 use crate::error::StoreError;
+use crate::rows::Keys;
+use crate::rows::column::Raw;
 use crate::rows::ledger::StoredTransfer;
-use crate::rows::{self, Keys};
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -59,9 +60,7 @@ impl Store {
         tenant: TenantId,
         subject: Uuid,
     ) -> Result<Vec<Event>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&EVENTS, vec![tenant.0.into(), keys.stored(subject).into()]).await?;
-        rows.iter().map(|row| rows::event::read(&mut row.fields(), &keys)).collect()
+        self.many(&EVENTS, (tenant, subject)).await
     }
 
     /// The next job of a record; `None` if there is none.
@@ -69,9 +68,7 @@ impl Store {
     /// # Errors
     /// As [`Store::events_of`].
     pub async fn job_of(&self, tenant: TenantId, subject: Uuid) -> Result<Option<Job>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self.query(&JOB, vec![tenant.0.into(), keys.stored(subject).into()]).await?;
-        rows.first().map(|row| rows::job::read(&mut row.fields(), &keys)).transpose()
+        self.one(&JOB, (tenant, subject)).await
     }
 
     /// All transfers of a payment, in booking order.
@@ -84,18 +81,13 @@ impl Store {
         payment: &Payment,
     ) -> Result<Vec<StoredTransfer>, StoreError> {
         let keys = self.id_keys().await?;
-        let rows =
-            self.query(&HOLD, vec![tenant.0.into(), keys.stored(payment.hold.0).into()]).await?;
-        let mut found = rows
-            .iter()
-            .map(|row| rows::ledger::read_transfer(&mut row.fields(), &keys))
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut found: Vec<StoredTransfer> = self.many(&HOLD, (tenant, payment.hold)).await?;
         if let Some(end) =
             found.iter().find(|transfer| transfer.pending.is_some()).map(|transfer| transfer.id)
         {
             let first = keys.stored(end.0);
             let last = keys.ids.first_at(keys.ids.made_at(first) + ONE_BREATH);
-            let rest = self.transfers_around(&keys, payment, (first, last)).await?;
+            let rest = self.transfers_around(payment, (first, last)).await?;
             found.extend(rest.into_iter().filter(|transfer| transfer.set == end));
         }
         if payment.standing.state == PaymentState::Reversed && payment.settled_at.is_some() {
@@ -117,7 +109,7 @@ impl Store {
         let at = payment.standing.state_at - off;
         for differ in CLOCKS_DIFFER {
             let bounds = (keys.ids.first_at(at - differ), keys.ids.first_at(at + differ));
-            let mut found = self.transfers_around(keys, payment, bounds).await?;
+            let mut found = self.transfers_around(payment, bounds).await?;
             found.retain(|transfer| transfer.reason == "payment.return");
             if !found.is_empty() {
                 return Ok(found);
@@ -128,14 +120,10 @@ impl Store {
 
     async fn transfers_around(
         &self,
-        keys: &Keys,
         payment: &Payment,
         (above, below): (Uuid, Uuid),
     ) -> Result<Vec<StoredTransfer>, StoreError> {
-        let subject = keys.stored(payment.id.0);
-        let params = vec![payment.tenant.0.into(), above.into(), below.into(), subject.into()];
-        let rows = self.query(&AROUND, params).await?;
-        rows.iter().map(|row| rows::ledger::read_transfer(&mut row.fields(), keys)).collect()
+        self.many(&AROUND, (payment.tenant, Raw(above), Raw(below), payment.id)).await
     }
 
     /// Contradictory rail reports about an attempt, each with the time of its first report.
@@ -148,16 +136,8 @@ impl Store {
         payment: PaymentId,
         attempt: AttemptId,
     ) -> Result<Vec<(Timestamp, Discrepancy)>, StoreError> {
-        let keys = self.id_keys().await?;
-        let rows = self
-            .query(&DISCREPANCIES, vec![tenant.0.into(), keys.stored(attempt.0).into()])
-            .await?;
-        rows.iter()
-            .map(|row| {
-                let mut fields = row.fields();
-                let at = Timestamp(fields.int()?);
-                Ok((at, Discrepancy { payment, attempt, what: fields.text()?.to_owned() }))
-            })
-            .collect()
+        let found: Vec<(Timestamp, String)> = self.many(&DISCREPANCIES, (tenant, attempt)).await?;
+        let discrepancy = |(at, what)| (at, Discrepancy { payment, attempt, what });
+        Ok(found.into_iter().map(discrepancy).collect())
     }
 }

@@ -10,9 +10,9 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::reads::page::most;
-use crate::rows::{coin, narrow};
-use crate::sql::{Row, Stmt, Value};
-use crate::store::Store;
+use crate::rows::column::Raw;
+use crate::sql::{Stmt, Value};
+use crate::store::{Store, read};
 
 /// Maximum number of payments counted per country: beyond it the window starts later, and the page
 /// states so.
@@ -78,15 +78,7 @@ pub struct Unreleased {
     pub oldest: Timestamp,
 }
 
-fn volume(row: &Row, country: Country) -> Result<(StateVolume, Timestamp), StoreError> {
-    let mut fields = row.fields();
-    let state = fields.named("payment state", PaymentState::parse)?;
-    let coin: StableCoin = coin(&mut fields)?;
-    let count = narrow(fields.int()?, "count")?;
-    let amount = Money::new(fields.int()?, country.currency());
-    let charge = Money::new(fields.int()?, coin.currency());
-    Ok((StateVolume { state, count, amount, charge }, Timestamp(fields.int()?)))
-}
+type Volume = (PaymentState, StableCoin, u64, i64, i64, Timestamp);
 
 impl Store {
     /// The volume of each corridor from `start` on and before `end`, as of one instant.
@@ -107,20 +99,23 @@ impl Store {
             .iter()
             .flat_map(|country| [&VOLUME, &TIMES].map(|stmt| (stmt, params(*country))));
         let answers = self.driver().snapshot(queries.collect()).await?;
+        let keys = self.id_keys().await?;
         let mut found = Vec::new();
         for (country, answers) in Country::ALL.into_iter().zip(answers.chunks(2)) {
             let [volumes, times] = answers else {
                 return Err(StoreError::Corrupt("expected two results".to_owned()));
             };
-            let read =
-                volumes.iter().map(|row| volume(row, country)).collect::<Result<Vec<_>, _>>()?;
-            let counted: u64 = read.iter().map(|(volume, _)| volume.count).sum();
+            let volumes: Vec<Volume> = read(volumes, &keys)?;
+            let counted: u64 = volumes.iter().map(|(_, _, count, ..)| count).sum();
             let capped = usize::try_from(counted).is_ok_and(|counted| counted >= COUNTED_MAX);
-            let since = read.iter().map(|(_, since)| *since).min().filter(|_| capped);
-            let times = times.iter().map(|row| Ok(Span(row.fields().int()?)));
-            let mut settled_in = times.collect::<Result<Vec<Span>, StoreError>>()?;
+            let since = volumes.iter().map(|(.., since)| *since).min().filter(|_| capped);
+            let mut settled_in: Vec<Span> = read(times, &keys)?;
             settled_in.sort_unstable();
-            let states = read.into_iter().map(|(volume, _)| volume).collect();
+            let volume = |(state, coin, count, amount, charge, _): Volume| {
+                let amount = Money::new(amount, country.currency());
+                StateVolume { state, count, amount, charge: Money::new(charge, coin.currency()) }
+            };
+            let states = volumes.into_iter().map(volume).collect();
             found.push(CorridorVolume { country, states, settled_in, counted_since: since });
         }
         Ok(found)
@@ -131,14 +126,13 @@ impl Store {
     /// # Errors
     /// As [`Store::corridor_volumes`].
     pub async fn unreleased(&self, tenant: TenantId) -> Result<Vec<Unreleased>, StoreError> {
-        let rows = self.query(&UNRELEASED, vec![tenant.0.into(), Uuid::nil().into()]).await?;
-        let read = |row: &Row| {
-            let mut fields = row.fields();
-            let coin = coin(&mut fields)?;
-            let count = narrow(fields.int()?, "count")?;
-            let amount = Money::new(fields.int()?, coin.currency());
-            Ok(Unreleased { count, amount, oldest: Timestamp(fields.int()?) })
+        let found: Vec<(StableCoin, u64, i64, Timestamp)> =
+            self.many(&UNRELEASED, (tenant, Raw(Uuid::nil()))).await?;
+        let unreleased = |(coin, count, minor, oldest): (StableCoin, _, _, _)| Unreleased {
+            count,
+            amount: Money::new(minor, coin.currency()),
+            oldest,
         };
-        rows.iter().map(read).collect()
+        Ok(found.into_iter().map(unreleased).collect())
     }
 }

@@ -11,8 +11,9 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::reads::page::most;
 use crate::reads::payments::Record;
-use crate::rows::{Keys, narrow};
-use crate::sql::{Fields, Row, Stmt, Value};
+use crate::rows::Keys;
+use crate::rows::column::{Get, Raw};
+use crate::sql::{Fields, Stmt, Value};
 use crate::store::Store;
 
 /// Payments of one country that one page scans: if a filter matches few, the page ends there and
@@ -101,16 +102,13 @@ pub struct Backlog {
 }
 
 /// A mark in index order: the id in its stored form.
-type Place = (Timestamp, Uuid);
+type Place = (Timestamp, Raw);
 
-fn place(fields: &mut Fields<'_>) -> Result<Place, StoreError> {
-    Ok((Timestamp(fields.int()?), fields.uuid()?))
-}
-
-fn backlog(rows: &[Row]) -> Result<Backlog, StoreError> {
-    let Some(row) = rows.first() else { return Ok(Backlog::default()) };
-    let mut fields = row.fields();
-    Ok(Backlog { count: narrow(fields.int()?, "count")?, oldest: fields.opt_int()?.map(Timestamp) })
+impl Get for Backlog {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Backlog, StoreError> {
+        let (count, oldest) = Get::get(fields, keys)?;
+        Ok(Backlog { count, oldest })
+    }
 }
 
 impl PaymentsWanted {
@@ -120,8 +118,8 @@ impl PaymentsWanted {
 
     /// Where the page starts: after the mark, and before the end.
     fn top(&self, keys: &Keys) -> Place {
-        let end = (self.end.unwrap_or(Timestamp(i64::MAX)), Uuid::nil());
-        self.after.map_or(end, |mark| end.min((mark.at, keys.stored(mark.payment.0))))
+        let end = (self.end.unwrap_or(Timestamp(i64::MAX)), Raw(Uuid::nil()));
+        self.after.map_or(end, |mark| end.min((mark.at, Raw(keys.stored(mark.payment.0)))))
     }
 
     fn states(&self) -> String {
@@ -151,25 +149,14 @@ impl Store {
         let mut horizon: Option<Place> = None;
         for country in wanted.countries() {
             let start = wanted.start.map_or(i64::MIN, |start| start.0);
-            let range: Vec<Value> = vec![
-                tenant.0.into(),
-                country.alpha3().into(),
-                start.into(),
-                top.0.0.into(),
-                top.1.into(),
-            ];
-            let page: Vec<Value> = vec![most(look), wanted.states().into(), most(wanted.limit + 1)];
-            let rows = self.query(&NEWEST, [range.clone(), page].concat()).await?;
-            let mut places =
-                rows.iter().map(|row| place(&mut row.fields())).collect::<Result<Vec<_>, _>>()?;
+            let range = (tenant, country, start, top.0, top.1);
+            let states = Value::from(wanted.states());
+            let page = (most(look), states, most(wanted.limit + 1));
+            let mut places: Vec<Place> = self.many(&NEWEST, (range, page)).await?;
             let end = match places.get(wanted.limit) {
                 Some(last) => Some(*last),
                 None if wanted.states.is_empty() => None,
-                None => {
-                    let rows =
-                        self.query(&EDGE, [range, vec![most(LOOKED_AT_MAX - 1)]].concat()).await?;
-                    rows.first().map(|row| place(&mut row.fields())).transpose()?
-                }
+                None => self.one(&EDGE, (range, most(LOOKED_AT_MAX - 1))).await?,
             };
             horizon = horizon.max(end);
             found.append(&mut places);
@@ -182,8 +169,9 @@ impl Store {
             horizon
         };
         found.truncate(wanted.limit);
-        let ids: Vec<PaymentId> = found.iter().map(|(_, id)| PaymentId(keys.public(*id))).collect();
-        let next = next.map(|(at, id)| PaymentMark { at, payment: PaymentId(keys.public(id)) });
+        let ids: Vec<PaymentId> =
+            found.iter().map(|(_, id)| PaymentId(keys.public(id.0))).collect();
+        let next = next.map(|(at, id)| PaymentMark { at, payment: PaymentId(keys.public(id.0)) });
         Ok(PaymentsPage { records: self.records(tenant, &ids).await?, next })
     }
 
@@ -197,13 +185,8 @@ impl Store {
         tenant: TenantId,
         limit: usize,
     ) -> Result<Vec<Record>, StoreError> {
-        let keys = self.id_keys().await?;
-        let mut ids = Vec::new();
-        for stmt in [&IN_REVIEW, &UNKNOWN] {
-            for row in &self.query(stmt, vec![tenant.0.into(), most(limit)]).await? {
-                ids.push(PaymentId(keys.public(row.fields().uuid()?)));
-            }
-        }
+        let mut ids: Vec<PaymentId> = self.many(&IN_REVIEW, (tenant, most(limit))).await?;
+        ids.extend(self.many::<PaymentId>(&UNKNOWN, (tenant, most(limit))).await?);
         self.records(tenant, &ids).await
     }
 
@@ -212,7 +195,7 @@ impl Store {
     /// # Errors
     /// As [`Store::payments_page`].
     pub async fn unknown_payments(&self, tenant: TenantId) -> Result<Backlog, StoreError> {
-        backlog(&self.query(&UNKNOWN_COUNT, vec![tenant.0.into()]).await?)
+        self.only(&UNKNOWN_COUNT, tenant).await
     }
 
     /// How many of a tenant's records have a job of this kind, and since when the first of them is
@@ -225,6 +208,6 @@ impl Store {
         tenant: TenantId,
         kind: JobKind,
     ) -> Result<Backlog, StoreError> {
-        backlog(&self.query(&JOBS_OF_KIND, vec![tenant.0.into(), kind.name().into()]).await?)
+        self.only(&JOBS_OF_KIND, (tenant, kind)).await
     }
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::reads::page::most;
-use crate::rows;
+use crate::rows::column::Raw;
 use crate::sql::Stmt;
 use crate::store::Store;
 
@@ -31,7 +31,6 @@ impl Store {
     ) -> Result<Vec<Quote>, StoreError> {
         let keys = self.id_keys().await?;
         let below = after.map_or(Uuid::max(), |quote| keys.stored(quote.0));
-        let rows = self.query(&NEWEST, vec![tenant.0.into(), below.into(), most(limit)]).await?;
-        rows.iter().map(|row| rows::quote::read(&mut row.fields(), &keys)).collect()
+        self.many(&NEWEST, (tenant, Raw(below), most(limit))).await
     }
 }

@@ -1,0 +1,380 @@
+//! Values in columns: how a value is written into a column, or as a parameter, and read back.
+//! Ids pass through [`Keys`].
+
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use domain::attempt::AttemptState;
+use domain::audit::Via;
+use domain::bank_statement::BreakKind;
+use domain::chain::{Address, BlockHash, KeyRole, TxHash};
+use domain::chain_tx::{IntentKind, IntentState, TxState};
+use domain::country::Country;
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
+use domain::delivery::DeliveryState;
+use domain::deposit::{DepositKind, DepositState, Pot};
+use domain::event::EventKind;
+use domain::exchange::ExchangeState;
+use domain::ids::{
+    ApprovalId, AttemptId, BatchId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId,
+    PaymentRequestId, QuoteId, RefundToId, SenderInfoId, SweepId, TenantId, TransferId, UserId,
+    WalletId,
+};
+use domain::job::JobKind;
+use domain::ledger::{AccountCode, TransferKind};
+use domain::payment::{PaymentState, ReviewState};
+use domain::payment_request::RequestState;
+use domain::quote::QuoteState;
+use domain::rail::RailId;
+use domain::sender_limit::Sender;
+use domain::sweep::SweepState;
+use domain::time::{Span, Timestamp};
+use domain::wallet::{KycLevel, WalletState};
+use domain::wallet_effects::AlertKind;
+use domain::wallet_event::{Subscriptions, WalletEventKind};
+use uuid::Uuid;
+
+use super::{Keys, decimal, fixed};
+use crate::error::StoreError;
+use crate::sql::{Columns, Fields, Kind, Value};
+
+/// What values are written into, one after the other: rows of columns, or parameters.
+pub(crate) trait Sink<'a> {
+    fn put_null(&mut self);
+    fn put_int(&mut self, value: i64);
+    fn put_text(&mut self, value: Cow<'a, str>);
+    fn put_uuid(&mut self, value: Uuid);
+    fn put_bytes(&mut self, value: Cow<'a, [u8]>);
+}
+
+impl<'a> Sink<'a> for Columns<'a> {
+    fn put_null(&mut self) {
+        self.null();
+    }
+
+    fn put_int(&mut self, value: i64) {
+        self.int(value);
+    }
+
+    fn put_text(&mut self, value: Cow<'a, str>) {
+        self.text(value);
+    }
+
+    fn put_uuid(&mut self, value: Uuid) {
+        self.uuid(value);
+    }
+
+    fn put_bytes(&mut self, value: Cow<'a, [u8]>) {
+        self.bytes(value);
+    }
+}
+
+impl<'a> Sink<'a> for Vec<Value> {
+    fn put_null(&mut self) {
+        self.push(Value::Null);
+    }
+
+    fn put_int(&mut self, value: i64) {
+        self.push(Value::Int(value));
+    }
+
+    fn put_text(&mut self, value: Cow<'a, str>) {
+        self.push(Value::Text(value.into_owned()));
+    }
+
+    fn put_uuid(&mut self, value: Uuid) {
+        self.push(Value::Uuid(value));
+    }
+
+    fn put_bytes(&mut self, value: Cow<'a, [u8]>) {
+        self.push(Value::Bytes(value.into_owned()));
+    }
+}
+
+pub(crate) type Written = Result<(), StoreError>;
+
+/// A value, or several in a tuple, that can be written. Texts and bytes are borrowed: `Put` is
+/// implemented for references to them, so that `record.field.put(…)` borrows exactly these.
+pub(crate) trait Put<'a> {
+    fn put(self, keys: &Keys, out: &mut impl Sink<'a>) -> Written;
+}
+
+/// Something that is read from the next columns of a row: a value, a record, or a tuple of them.
+pub(crate) trait Get: Sized {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Self, StoreError>;
+}
+
+/// A value with a column of its own.
+pub(crate) trait InColumn: Get {
+    const KIND: Kind;
+}
+
+impl<T: InColumn> Get for Option<T> {
+    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Option<T>, StoreError> {
+        if fields.at_null() {
+            fields.skip(1);
+            return Ok(None);
+        }
+        T::get(fields, keys).map(Some)
+    }
+}
+
+impl<T: InColumn> InColumn for Option<T> {
+    const KIND: Kind = T::KIND;
+}
+
+impl<'a, T: Put<'a>> Put<'a> for Option<T> {
+    fn put(self, keys: &Keys, out: &mut impl Sink<'a>) -> Written {
+        match self {
+            Some(value) => value.put(keys, out),
+            None => {
+                out.put_null();
+                Ok(())
+            }
+        }
+    }
+}
+
+impl<'a, T> Put<'a> for &'a Option<T>
+where
+    &'a T: Put<'a>,
+{
+    fn put(self, keys: &Keys, out: &mut impl Sink<'a>) -> Written {
+        self.as_ref().put(keys, out)
+    }
+}
+
+macro_rules! tuples {
+    ($(($($name:ident $at:tt),*))+) => {$(
+        impl<$($name: Get),*> Get for ($($name,)*) {
+            fn get(_fields: &mut Fields<'_>, _keys: &Keys) -> Result<Self, StoreError> {
+                Ok(($($name::get(_fields, _keys)?,)*))
+            }
+        }
+
+        impl<'a, $($name: Put<'a>),*> Put<'a> for ($($name,)*) {
+            fn put(self, _keys: &Keys, _out: &mut impl Sink<'a>) -> Written {
+                $(self.$at.put(_keys, _out)?;)*
+                Ok(())
+            }
+        }
+    )+};
+}
+tuples! {
+    ()
+    (A 0, B 1)
+    (A 0, B 1, C 2)
+    (A 0, B 1, C 2, D 3)
+    (A 0, B 1, C 2, D 3, E 4)
+    (A 0, B 1, C 2, D 3, E 4, F 5)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6)
+    (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7)
+}
+
+/// Parameters that are made already.
+impl<'a> Put<'a> for Vec<Value> {
+    fn put(self, keys: &Keys, out: &mut impl Sink<'a>) -> Written {
+        self.into_iter().try_for_each(|value| value.put(keys, out))
+    }
+}
+
+impl<'a> Put<'a> for Value {
+    fn put(self, _: &Keys, out: &mut impl Sink<'a>) -> Written {
+        match self {
+            Value::Null => out.put_null(),
+            Value::Int(value) => out.put_int(value),
+            Value::Text(value) => out.put_text(value.into()),
+            Value::Uuid(value) => out.put_uuid(value),
+            Value::Bytes(value) => out.put_bytes(value.into()),
+        }
+        Ok(())
+    }
+}
+
+/// How a type is read from its column.
+macro_rules! get {
+    ($type:ty as $kind:ident, |$fields:ident, $keys:ident| $get:expr) => {
+        impl InColumn for $type {
+            const KIND: Kind = Kind::$kind;
+        }
+
+        impl Get for $type {
+            fn get($fields: &mut Fields<'_>, $keys: &Keys) -> Result<$type, StoreError> {
+                $get
+            }
+        }
+    };
+}
+
+/// How a type is written, by value or as a reference.
+macro_rules! put {
+    ($type:ty, |$value:ident, $keys:ident, $out:ident| $put:expr) => {
+        impl<'a> Put<'a> for $type {
+            fn put(self, $keys: &Keys, $out: &mut impl Sink<'a>) -> Written {
+                let $value = self;
+                $put;
+                Ok(())
+            }
+        }
+    };
+}
+
+macro_rules! ids {
+    ($($id:ident)+) => {$(
+        get! { $id as Uuid, |fields, keys| Ok($id(keys.public(fields.uuid()?))) }
+        put! { $id, |id, keys, out| out.put_uuid(keys.stored(id.0)) }
+    )+};
+}
+ids! {
+    ApprovalId AttemptId BatchId ChainTxId DepositId EventId ExchangeId IntentId PaymentId PaymentRequestId QuoteId
+    RefundToId Sender SenderInfoId SweepId TransferId UserId WalletId
+}
+// The id of a record of any kind.
+get! { Uuid as Uuid, |fields, keys| Ok(keys.public(fields.uuid()?)) }
+put! { Uuid, |id, keys, out| out.put_uuid(keys.stored(id)) }
+
+// Tenants' ids are stored as they are.
+get! { TenantId as Uuid, |fields, _keys| fields.uuid().map(TenantId) }
+put! { TenantId, |tenant, _keys, out| out.put_uuid(tenant.0) }
+
+/// A UUID that is not an id of this service, or is a stored id: written and read as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Raw(pub(crate) Uuid);
+get! { Raw as Uuid, |fields, _keys| fields.uuid().map(Raw) }
+put! { Raw, |raw, _keys, out| out.put_uuid(raw.0) }
+
+get! { i64 as Int, |fields, _keys| fields.int() }
+put! { i64, |value, _keys, out| out.put_int(value) }
+get! { bool as Int, |fields, _keys| fields.flag() }
+put! { bool, |flag, _keys, out| out.put_int(flag.into()) }
+get! { Timestamp as Int, |fields, _keys| fields.int().map(Timestamp) }
+put! { Timestamp, |at, _keys, out| out.put_int(at.0) }
+get! { Span as Int, |fields, _keys| fields.int().map(Span) }
+put! { Span, |span, _keys, out| out.put_int(span.0) }
+
+macro_rules! numbers {
+    ($($number:ident)+) => {$(
+        get! { $number as Int, |fields, _keys| {
+            let value = fields.int()?;
+            $number::try_from(value)
+                .map_err(|_| StoreError::Corrupt(format!("{value} is not a {}", stringify!($number))))
+        } }
+        put! { $number, |value, _keys, out| out.put_int(
+            i64::try_from(value)
+                .map_err(|_| StoreError::Corrupt(format!("{value} is beyond 63 bits")))?
+        ) }
+    )+};
+}
+numbers! { i32 u8 u16 u32 u64 usize }
+
+/// Values with a name.
+macro_rules! names {
+    ($($type:ident $what:literal,)+) => {$(
+        get! { $type as Text, |fields, _keys| fields.named($what, $type::parse) }
+        put! { $type, |value, _keys, out| out.put_text(value.name().into()) }
+    )+};
+}
+names! {
+    AlertKind "alert",
+    AttemptState "attempt state",
+    BreakKind "kind of break",
+    DeliveryState "delivery state",
+    DepositKind "deposit kind",
+    DepositState "deposit state",
+    EventKind "event kind",
+    ExchangeState "order state",
+    IntentKind "intent kind",
+    IntentState "intent state",
+    JobKind "job kind",
+    KeyRole "role",
+    KycLevel "kyc level",
+    PaymentState "payment state",
+    Pot "pot",
+    QuoteState "quote state",
+    RequestState "request state",
+    ReviewState "review",
+    SweepState "sweep state",
+    TransferKind "transfer kind",
+    TxState "transaction state",
+    Via "way of acting",
+    WalletEventKind "wallet event",
+    WalletState "wallet state",
+}
+get! { Country as Text, |fields, _keys| fields.named("country", Country::parse) }
+put! { Country, |country, _keys, out| out.put_text(country.alpha3().into()) }
+get! { Currency as Text, |fields, _keys| fields.named("currency", Currency::parse) }
+put! { Currency, |currency, _keys, out| out.put_text(currency.code().into()) }
+get! { StableCoin as Text, |fields, _keys| fields.named("coin", StableCoin::parse) }
+put! { StableCoin, |coin, _keys, out| out.put_text(coin.currency().code().into()) }
+get! { AccountCode as Text, |fields, _keys| fields.named("account", AccountCode::parse) }
+put! { &'a AccountCode, |code, _keys, out| out.put_text(code.to_string().into()) }
+get! { RailId as Text, |fields, _keys| Ok(RailId::new(fields.text()?)) }
+put! { &'a RailId, |rail, _keys, out| out.put_text((&*rail.0).into()) }
+get! { Decimal as Text, |fields, _keys| fields.named("decimal", decimal) }
+put! { Decimal, |value, _keys, out| out.put_text(value.to_string().into()) }
+
+// Unknown names belong to a later version on another node and are skipped.
+get! { Subscriptions as Text, |fields, _keys| {
+    Ok(fields.text()?.split(',').filter_map(WalletEventKind::parse).collect())
+} }
+put! { &'a Subscriptions, |names, _keys, out| out.put_text(names.to_string().into()) }
+
+/// A number that may exceed 63 bits, as digits.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Digits<T>(pub(crate) T);
+
+impl<T: FromStr> InColumn for Digits<T> {
+    const KIND: Kind = Kind::Text;
+}
+
+impl<T: FromStr> Get for Digits<T> {
+    fn get(fields: &mut Fields<'_>, _: &Keys) -> Result<Digits<T>, StoreError> {
+        fields.named("number", |text| text.parse().ok().map(Digits))
+    }
+}
+
+impl<'a, T: Display> Put<'a> for Digits<T> {
+    fn put(self, _: &Keys, out: &mut impl Sink<'a>) -> Written {
+        out.put_text(self.0.to_string().into());
+        Ok(())
+    }
+}
+
+get! { String as Text, |fields, _keys| fields.text().map(str::to_owned) }
+put! { &'a String, |text, _keys, out| out.put_text(text.as_str().into()) }
+put! { &'a str, |text, _keys, out| out.put_text(text.into()) }
+
+get! { Vec<u8> as Bytes, |fields, _keys| fields.bytes().map(<[u8]>::to_vec) }
+put! { &'a Vec<u8>, |bytes, _keys, out| out.put_bytes(bytes.as_slice().into()) }
+
+/// Bytes that are made for their column.
+pub(crate) struct Made(pub(crate) Vec<u8>);
+get! { Made as Bytes, |fields, _keys| fields.bytes().map(|bytes| Made(bytes.to_vec())) }
+put! { Made, |made, _keys, out| out.put_bytes(made.0.into()) }
+
+impl<const N: usize> InColumn for [u8; N] {
+    const KIND: Kind = Kind::Bytes;
+}
+
+impl<const N: usize> Get for [u8; N] {
+    fn get(fields: &mut Fields<'_>, _: &Keys) -> Result<[u8; N], StoreError> {
+        fixed(fields)
+    }
+}
+
+impl<'a, const N: usize> Put<'a> for &'a [u8; N] {
+    fn put(self, _: &Keys, out: &mut impl Sink<'a>) -> Written {
+        out.put_bytes(self.as_slice().into());
+        Ok(())
+    }
+}
+
+macro_rules! hashes {
+    ($($hash:ident)+) => {$(
+        get! { $hash as Bytes, |fields, _keys| fixed(fields).map($hash) }
+        put! { &'a $hash, |hash, _keys, out| out.put_bytes(hash.0.as_slice().into()) }
+    )+};
+}
+hashes! { Address BlockHash TxHash }
