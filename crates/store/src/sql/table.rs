@@ -233,3 +233,34 @@ pub(crate) fn key_rows(dialect: Dialect, columns: &[Col]) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Dialect;
+    use crate::rows::small::TENANT_HEAD;
+
+    #[test]
+    fn an_update_changes_and_verifies_by_role() {
+        let unchanged = |old: [&str; 3]| {
+            let [payment, wallet, webhooks] = old;
+            format!(
+                "tenant_head.payment_seq = {payment} AND tenant_head.wallet_seq = {wallet} \
+                 AND tenant_head.payment_webhooks = {webhooks}"
+            )
+        };
+        let sqlite = format!(
+            "UPDATE tenant_head SET payment_seq = CASE WHEN {} THEN ?2 END, wallet_seq = ?3 \
+             WHERE tenant_head.tenant = ?1",
+            unchanged(["?4", "?5", "?6"])
+        );
+        assert_eq!(TENANT_HEAD.update(Dialect::Sqlite), sqlite);
+        let postgres = format!(
+            "UPDATE tenant_head SET payment_seq = CASE WHEN {} THEN v.new_payment_seq END, \
+             wallet_seq = v.new_wallet_seq FROM UNNEST($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], \
+             $5::bigint[], $6::bigint[]) AS v(key_tenant, new_payment_seq, new_wallet_seq, old_payment_seq, \
+             old_wallet_seq, old_payment_webhooks) WHERE tenant_head.tenant = v.key_tenant",
+            unchanged(["v.old_payment_seq", "v.old_wallet_seq", "v.old_payment_webhooks"])
+        );
+        assert_eq!(TENANT_HEAD.update(Dialect::Postgres), postgres);
+    }
+}
