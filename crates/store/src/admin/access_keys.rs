@@ -12,16 +12,13 @@ use super::secrets::{self, KeySecret};
 use crate::driver::Step;
 use crate::error::StoreError;
 use crate::rows::Keys;
-use crate::rows::column::Get;
-use crate::sealed::{Place, Vault};
-use crate::sql::{Fields, Stmt};
+use crate::rows::column::Made;
+use crate::rows::record::{record, whole_rows};
+use crate::sealed::Place;
+use crate::sql::Stmt;
 use crate::store::Store;
 
-static INSERT: Stmt = Stmt::written(
-    "access_key.insert",
-    "INSERT INTO access_key (access_key, tenant, use_name, secrets, created_at, revoked_at, suspended, allowed_ips) \
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-);
+static INSERT: Stmt = Stmt::insert("access_key.insert", &ACCESS_KEY);
 static ONE: Stmt = Stmt::written(
     "access_key.one",
     "SELECT {{access_key a}} FROM access_key a WHERE a.access_key = $1",
@@ -93,32 +90,28 @@ fn place(tenant: TenantId, access_key: &str) -> Place<'_> {
     Place { tenant, column: "access_key.secrets", row: access_key.as_bytes() }
 }
 
-fn seal(vault: &Vault, key: &KeyRow) -> Result<Vec<u8>, StoreError> {
-    secrets::seal(vault, place(key.tenant, &key.access_key), &key.secrets)
+fn sealed(it: &KeyRow, keys: &Keys) -> Result<Made<Vec<u8>>, StoreError> {
+    secrets::seal(&keys.vault, place(it.tenant, &it.access_key), &it.secrets).map(Made)
 }
 
 /// A key with its sealed secrets.
 struct SealedKey(KeyRow, Vec<u8>);
 
-impl Get for SealedKey {
-    fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<SealedKey, StoreError> {
-        let (access_key, tenant, use_name, sealed): (String, _, _, Vec<u8>) =
-            Get::get(fields, keys)?;
-        let (created_at, revoked_at, suspended, allowed_ips): (_, _, _, String) =
-            Get::get(fields, keys)?;
-        let secrets = secrets::open(&keys.vault, place(tenant, &access_key), &sealed)?;
-        let allowed_ips = split(&allowed_ips);
+record! {
+    ACCESS_KEY = "access_key" of it: KeyRow read as SealedKey with keys {
+        Key { access_key: String }
+        Kept {
+            tenant: TenantId, use_name: String, sealed as secrets: Made<Vec<u8>> = sealed(it, keys)?,
+            created_at: Timestamp, revoked_at: Option<Timestamp>, suspended: bool,
+            allowed_ips: Made<String> = Made(it.allowed_ips.join(" ")),
+        }
+    } => {
+        let secrets = secrets::open(&keys.vault, place(tenant, &access_key), &sealed.0)?;
+        let allowed_ips = split(&allowed_ips.0);
         let key = KeyRow {
-            access_key,
-            tenant,
-            use_name,
-            secrets,
-            created_at,
-            revoked_at,
-            suspended,
-            allowed_ips,
+            access_key, tenant, use_name, secrets, created_at, revoked_at, suspended, allowed_ips,
         };
-        Ok(SealedKey(key, sealed))
+        SealedKey(key, sealed.0)
     }
 }
 
@@ -147,17 +140,8 @@ impl Store {
     /// `Conflict` if it exists already.
     pub async fn insert_key(&self, key: &KeyRow, by: impl Into<Deed>) -> Result<(), StoreError> {
         let note = Note::new("key.create", "access_key", &key.access_key).after(facts(key));
-        let params = vec![
-            (&*key.access_key).into(),
-            key.tenant.0.into(),
-            (&*key.use_name).into(),
-            seal(self.vault(), key)?.into(),
-            key.created_at.0.into(),
-            key.revoked_at.map(|at| at.0).into(),
-            i64::from(key.suspended).into(),
-            key.allowed_ips.join(" ").into(),
-        ];
-        self.noted(key.tenant, by.into(), note, vec![Step::one(&INSERT, params)]).await
+        let row = whole_rows(std::slice::from_ref(key), &*self.id_keys().await?)?;
+        self.noted(key.tenant, by.into(), note, vec![Step::each(&INSERT, row)]).await
     }
 
     /// Returns an access key with its secrets opened.
@@ -192,12 +176,13 @@ impl Store {
         by: impl Into<Deed>,
     ) -> Result<(), StoreError> {
         let found = self.one(&ONE, access_key).await?;
-        let SealedKey(mut key, sealed) = found.ok_or(StoreError::NotFound("access key"))?;
+        let SealedKey(mut key, old) = found.ok_or(StoreError::NotFound("access key"))?;
         let before = facts(&key);
         secrets::rotate(&mut key.secrets, secret, overlap, self.options().clock.now())?;
         let after = facts(&key).number("overlap_s", overlap.0 / 1_000_000);
         let note = Note::new("key.rotate", "access_key", access_key).before(before).after(after);
-        let params = vec![access_key.into(), sealed.into(), seal(self.vault(), &key)?.into()];
+        let params =
+            vec![access_key.into(), old.into(), sealed(&key, &*self.id_keys().await?)?.0.into()];
         self.noted(key.tenant, by.into(), note, vec![Step::one(&SET_SECRETS, params)]).await
     }
 

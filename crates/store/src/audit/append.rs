@@ -34,8 +34,7 @@ pub(super) fn steps(
 ) -> Result<Vec<Step>, StoreError> {
     let mut steps = Vec::with_capacity(2);
     if !entries.is_empty() {
-        let added = Step::rows(&save::AUDIT_ENTRY_INSERT, whole_rows(entries, keys)?);
-        steps.push(Step { rows: u64::try_from(entries.len()).ok(), ..added });
+        steps.push(Step::each(&save::AUDIT_ENTRY_INSERT, whole_rows(entries, keys)?));
     }
     let (kinds, stmt) = match old {
         Some(_) => (Head::table().update_columns().collect(), &save::AUDIT_HEAD_UPDATE),
@@ -46,7 +45,7 @@ pub(super) fn steps(
         Some(old) => Head::write_change(&tenant, old, &new, keys, &mut head)?,
         None => Head::write(&tenant, &new, keys, &mut head)?,
     }
-    steps.push(Step { rows: Some(1), ..Step::rows(stmt, head.into_owned()) });
+    steps.push(Step::each(stmt, head.into_owned()));
     Ok(steps)
 }
 

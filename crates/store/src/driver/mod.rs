@@ -43,6 +43,11 @@ impl Step {
         Step { stmt, params: StepParams::Values(params), rows: Some(1) }
     }
 
+    /// A statement that must affect each of these rows.
+    pub(crate) fn each(stmt: &'static Stmt, rows: Columns<'static>) -> Step {
+        Step { rows: u64::try_from(rows.len()).ok(), ..Step::rows(stmt, rows) }
+    }
+
     /// A statement that inserts these rows unless they exist.
     pub(crate) fn rows(stmt: &'static Stmt, rows: Columns<'static>) -> Step {
         Step { stmt, params: StepParams::Rows(rows), rows: None }

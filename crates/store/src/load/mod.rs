@@ -18,7 +18,7 @@ use crate::need::Need;
 use crate::rows::column::{Get, Put};
 use crate::rows::{self, Keys};
 use crate::sql::Kind::{Int, Text, Uuid};
-use crate::sql::{Columns, Fields, Row, Stmt};
+use crate::sql::{Columns, Fields, Row, Sink as _, Stmt};
 use crate::store::keyed;
 use crate::working_set::WorkingSet;
 

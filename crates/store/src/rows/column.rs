@@ -1,7 +1,6 @@
 //! Values in columns: how a value is written into a column, or as a parameter, and read back.
 //! Ids pass through [`Keys`].
 
-use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -38,60 +37,7 @@ use uuid::Uuid;
 
 use super::{Keys, decimal, fixed};
 use crate::error::StoreError;
-use crate::sql::{Columns, Fields, Kind, Value};
-
-/// What values are written into, one after the other: rows of columns, or parameters.
-pub(crate) trait Sink<'a> {
-    fn put_null(&mut self);
-    fn put_int(&mut self, value: i64);
-    fn put_text(&mut self, value: Cow<'a, str>);
-    fn put_uuid(&mut self, value: Uuid);
-    fn put_bytes(&mut self, value: Cow<'a, [u8]>);
-}
-
-impl<'a> Sink<'a> for Columns<'a> {
-    fn put_null(&mut self) {
-        self.null();
-    }
-
-    fn put_int(&mut self, value: i64) {
-        self.int(value);
-    }
-
-    fn put_text(&mut self, value: Cow<'a, str>) {
-        self.text(value);
-    }
-
-    fn put_uuid(&mut self, value: Uuid) {
-        self.uuid(value);
-    }
-
-    fn put_bytes(&mut self, value: Cow<'a, [u8]>) {
-        self.bytes(value);
-    }
-}
-
-impl<'a> Sink<'a> for Vec<Value> {
-    fn put_null(&mut self) {
-        self.push(Value::Null);
-    }
-
-    fn put_int(&mut self, value: i64) {
-        self.push(Value::Int(value));
-    }
-
-    fn put_text(&mut self, value: Cow<'a, str>) {
-        self.push(Value::Text(value.into_owned()));
-    }
-
-    fn put_uuid(&mut self, value: Uuid) {
-        self.push(Value::Uuid(value));
-    }
-
-    fn put_bytes(&mut self, value: Cow<'a, [u8]>) {
-        self.push(Value::Bytes(value.into_owned()));
-    }
-}
+use crate::sql::{Fields, Kind, Sink, Value};
 
 pub(crate) type Written = Result<(), StoreError>;
 
@@ -130,7 +76,7 @@ impl<'a, T: Put<'a>> Put<'a> for Option<T> {
         match self {
             Some(value) => value.put(keys, out),
             None => {
-                out.put_null();
+                out.null();
                 Ok(())
             }
         }
@@ -183,11 +129,11 @@ impl<'a> Put<'a> for Vec<Value> {
 impl<'a> Put<'a> for Value {
     fn put(self, _: &Keys, out: &mut impl Sink<'a>) -> Written {
         match self {
-            Value::Null => out.put_null(),
-            Value::Int(value) => out.put_int(value),
-            Value::Text(value) => out.put_text(value.into()),
-            Value::Uuid(value) => out.put_uuid(value),
-            Value::Bytes(value) => out.put_bytes(value.into()),
+            Value::Null => out.null(),
+            Value::Int(value) => out.int(value),
+            Value::Text(value) => out.text(value.into()),
+            Value::Uuid(value) => out.uuid(value),
+            Value::Bytes(value) => out.bytes(value.into()),
         }
         Ok(())
     }
@@ -224,7 +170,7 @@ macro_rules! put {
 macro_rules! ids {
     ($($id:ident)+) => {$(
         get! { $id as Uuid, |fields, keys| Ok($id(keys.public(fields.uuid()?))) }
-        put! { $id, |id, keys, out| out.put_uuid(keys.stored(id.0)) }
+        put! { $id, |id, keys, out| out.uuid(keys.stored(id.0)) }
     )+};
 }
 ids! {
@@ -233,26 +179,26 @@ ids! {
 }
 // The id of a record of any kind.
 get! { Uuid as Uuid, |fields, keys| Ok(keys.public(fields.uuid()?)) }
-put! { Uuid, |id, keys, out| out.put_uuid(keys.stored(id)) }
+put! { Uuid, |id, keys, out| out.uuid(keys.stored(id)) }
 
 // Tenants' ids are stored as they are.
 get! { TenantId as Uuid, |fields, _keys| fields.uuid().map(TenantId) }
-put! { TenantId, |tenant, _keys, out| out.put_uuid(tenant.0) }
+put! { TenantId, |tenant, _keys, out| out.uuid(tenant.0) }
 
 /// A UUID that is not an id of this service, or is a stored id: written and read as it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Raw(pub(crate) Uuid);
 get! { Raw as Uuid, |fields, _keys| fields.uuid().map(Raw) }
-put! { Raw, |raw, _keys, out| out.put_uuid(raw.0) }
+put! { Raw, |raw, _keys, out| out.uuid(raw.0) }
 
 get! { i64 as Int, |fields, _keys| fields.int() }
-put! { i64, |value, _keys, out| out.put_int(value) }
+put! { i64, |value, _keys, out| out.int(value) }
 get! { bool as Int, |fields, _keys| fields.flag() }
-put! { bool, |flag, _keys, out| out.put_int(flag.into()) }
+put! { bool, |flag, _keys, out| out.int(flag.into()) }
 get! { Timestamp as Int, |fields, _keys| fields.int().map(Timestamp) }
-put! { Timestamp, |at, _keys, out| out.put_int(at.0) }
+put! { Timestamp, |at, _keys, out| out.int(at.0) }
 get! { Span as Int, |fields, _keys| fields.int().map(Span) }
-put! { Span, |span, _keys, out| out.put_int(span.0) }
+put! { Span, |span, _keys, out| out.int(span.0) }
 
 macro_rules! numbers {
     ($($number:ident)+) => {$(
@@ -261,7 +207,7 @@ macro_rules! numbers {
             $number::try_from(value)
                 .map_err(|_| StoreError::Corrupt(format!("{value} is not a {}", stringify!($number))))
         } }
-        put! { $number, |value, _keys, out| out.put_int(
+        put! { $number, |value, _keys, out| out.int(
             i64::try_from(value)
                 .map_err(|_| StoreError::Corrupt(format!("{value} is beyond 63 bits")))?
         ) }
@@ -273,7 +219,7 @@ numbers! { i32 u8 u16 u32 u64 usize }
 macro_rules! names {
     ($($type:ident $what:literal,)+) => {$(
         get! { $type as Text, |fields, _keys| fields.named($what, $type::parse) }
-        put! { $type, |value, _keys, out| out.put_text(value.name().into()) }
+        put! { $type, |value, _keys, out| out.text(value.name().into()) }
     )+};
 }
 names! {
@@ -303,23 +249,23 @@ names! {
     WalletState "wallet state",
 }
 get! { Country as Text, |fields, _keys| fields.named("country", Country::parse) }
-put! { Country, |country, _keys, out| out.put_text(country.alpha3().into()) }
+put! { Country, |country, _keys, out| out.text(country.alpha3().into()) }
 get! { Currency as Text, |fields, _keys| fields.named("currency", Currency::parse) }
-put! { Currency, |currency, _keys, out| out.put_text(currency.code().into()) }
+put! { Currency, |currency, _keys, out| out.text(currency.code().into()) }
 get! { StableCoin as Text, |fields, _keys| fields.named("coin", StableCoin::parse) }
-put! { StableCoin, |coin, _keys, out| out.put_text(coin.currency().code().into()) }
+put! { StableCoin, |coin, _keys, out| out.text(coin.currency().code().into()) }
 get! { AccountCode as Text, |fields, _keys| fields.named("account", AccountCode::parse) }
-put! { &'a AccountCode, |code, _keys, out| out.put_text(code.to_string().into()) }
+put! { &'a AccountCode, |code, _keys, out| out.text(code.to_string().into()) }
 get! { RailId as Text, |fields, _keys| Ok(RailId::new(fields.text()?)) }
-put! { &'a RailId, |rail, _keys, out| out.put_text((&*rail.0).into()) }
+put! { &'a RailId, |rail, _keys, out| out.text((&*rail.0).into()) }
 get! { Decimal as Text, |fields, _keys| fields.named("decimal", decimal) }
-put! { Decimal, |value, _keys, out| out.put_text(value.to_string().into()) }
+put! { Decimal, |value, _keys, out| out.text(value.to_string().into()) }
 
 // Unknown names belong to a later version on another node and are skipped.
 get! { Subscriptions as Text, |fields, _keys| {
     Ok(fields.text()?.split(',').filter_map(WalletEventKind::parse).collect())
 } }
-put! { &'a Subscriptions, |names, _keys, out| out.put_text(names.to_string().into()) }
+put! { &'a Subscriptions, |names, _keys, out| out.text(names.to_string().into()) }
 
 /// A number that may exceed 63 bits, as digits.
 #[derive(Clone, Copy, Debug)]
@@ -337,22 +283,25 @@ impl<T: FromStr> Get for Digits<T> {
 
 impl<'a, T: Display> Put<'a> for Digits<T> {
     fn put(self, _: &Keys, out: &mut impl Sink<'a>) -> Written {
-        out.put_text(self.0.to_string().into());
+        out.text(self.0.to_string().into());
         Ok(())
     }
 }
 
 get! { String as Text, |fields, _keys| fields.text().map(str::to_owned) }
-put! { &'a String, |text, _keys, out| out.put_text(text.as_str().into()) }
-put! { &'a str, |text, _keys, out| out.put_text(text.into()) }
+put! { &'a String, |text, _keys, out| out.text(text.as_str().into()) }
+put! { &'a str, |text, _keys, out| out.text(text.into()) }
 
 get! { Vec<u8> as Bytes, |fields, _keys| fields.bytes().map(<[u8]>::to_vec) }
-put! { &'a Vec<u8>, |bytes, _keys, out| out.put_bytes(bytes.as_slice().into()) }
+put! { &'a Vec<u8>, |bytes, _keys, out| out.bytes(bytes.as_slice().into()) }
 
-/// Bytes that are made for their column.
-pub(crate) struct Made(pub(crate) Vec<u8>);
-get! { Made as Bytes, |fields, _keys| fields.bytes().map(|bytes| Made(bytes.to_vec())) }
-put! { Made, |made, _keys, out| out.put_bytes(made.0.into()) }
+/// A text or bytes made for their column.
+#[derive(Clone, Debug)]
+pub(crate) struct Made<T>(pub(crate) T);
+get! { Made<String> as Text, |fields, _keys| fields.text().map(|text| Made(text.to_owned())) }
+put! { Made<String>, |made, _keys, out| out.text(made.0.into()) }
+get! { Made<Vec<u8>> as Bytes, |fields, _keys| fields.bytes().map(|bytes| Made(bytes.to_vec())) }
+put! { Made<Vec<u8>>, |made, _keys, out| out.bytes(made.0.into()) }
 
 impl<const N: usize> InColumn for [u8; N] {
     const KIND: Kind = Kind::Bytes;
@@ -366,7 +315,7 @@ impl<const N: usize> Get for [u8; N] {
 
 impl<'a, const N: usize> Put<'a> for &'a [u8; N] {
     fn put(self, _: &Keys, out: &mut impl Sink<'a>) -> Written {
-        out.put_bytes(self.as_slice().into());
+        out.bytes(self.as_slice().into());
         Ok(())
     }
 }
@@ -374,7 +323,7 @@ impl<'a, const N: usize> Put<'a> for &'a [u8; N] {
 macro_rules! hashes {
     ($($hash:ident)+) => {$(
         get! { $hash as Bytes, |fields, _keys| fixed(fields).map($hash) }
-        put! { &'a $hash, |hash, _keys, out| out.put_bytes(hash.0.as_slice().into()) }
+        put! { &'a $hash, |hash, _keys, out| out.bytes(hash.0.as_slice().into()) }
     )+};
 }
 hashes! { Address BlockHash TxHash }

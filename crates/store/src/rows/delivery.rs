@@ -53,13 +53,13 @@ fn in_place<T>(it: (TenantId, EventId, i32), keys: &Keys, run: impl FnOnce(Place
     run(Place { tenant, column: BODY, row: &row })
 }
 
-fn sealed_body(it: &DeliveryAttempt, keys: &Keys) -> Made {
+fn sealed_body(it: &DeliveryAttempt, keys: &Keys) -> Made<Vec<u8>> {
     let seal = |place: Place<'_>| keys.vault.seal(place, it.body.as_bytes());
     Made(in_place((it.tenant, it.event, it.number), keys, seal))
 }
 
 fn opened_body(
-    sealed: &Made,
+    sealed: &Made<Vec<u8>>,
     it: (TenantId, EventId, i32),
     keys: &Keys,
 ) -> Result<String, StoreError> {
@@ -73,7 +73,7 @@ record! {
         Key { tenant: TenantId, event: EventId, number: i32 }
         Kept {
             at: Timestamp, status: Option<u16>, fault: Option<String>, took: Span,
-            body: Made = sealed_body(it, keys),
+            body: Made<Vec<u8>> = sealed_body(it, keys),
         }
     } => {
         let body = opened_body(&body, (tenant, event, number), keys)?;

@@ -1,6 +1,6 @@
-//! Rows: how each domain record is written into its table's columns and read back. An unknown
-//! stored value is an error, never a default. Ids pass through [`Keys`], documents through its
-//! vault.
+//! Rows: one declaration per table ([`record`]) says how its domain record is written into columns
+//! and read back. An unknown stored value is an error, never a default. Ids pass through [`Keys`],
+//! documents through its vault.
 
 pub(crate) mod attempt;
 pub(crate) mod audit;

@@ -28,7 +28,7 @@ fn place(tenant: TenantId, stored: &Uuid) -> Place<'_> {
     Place { tenant, column: "quote.bound", row: stored.as_bytes() }
 }
 
-fn sealed(it: &Quote, keys: &Keys) -> Result<Option<Made>, StoreError> {
+fn sealed(it: &Quote, keys: &Keys) -> Result<Option<Made<Vec<u8>>>, StoreError> {
     let (account, branch) = (it.offer.account.clone(), it.offer.branch.clone());
     if account.is_none() && branch.is_none() {
         return Ok(None);
@@ -39,7 +39,7 @@ fn sealed(it: &Quote, keys: &Keys) -> Result<Option<Made>, StoreError> {
 }
 
 fn opened(
-    sealed: Option<Made>,
+    sealed: Option<Made<Vec<u8>>>,
     (tenant, id): (TenantId, QuoteId),
     keys: &Keys,
 ) -> Result<Bound, StoreError> {
@@ -64,7 +64,7 @@ record! {
             remainder: i64 = it.offer.remainder.minor,
             min_destination: i64 = it.offer.min_destination.minor,
             max_destination: i64 = it.offer.max_destination.minor,
-            bound: Option<Made> = sealed(it, keys)?, created_at: Timestamp, expires_at: Timestamp,
+            bound: Option<Made<Vec<u8>>> = sealed(it, keys)?, created_at: Timestamp, expires_at: Timestamp,
         }
         Guard { state: QuoteState }
         Changed { payment: Option<PaymentId> }

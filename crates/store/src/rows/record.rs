@@ -188,7 +188,7 @@ macro_rules! record {
         let stored = $keys.stored($it.$id.0);
         let sealed =
             $crate::rows::document::seal::<Rest>($it, $it.$tenant, stored.as_bytes(), $keys)?;
-        $out.bytes(sealed);
+        $crate::sql::Sink::bytes($out, sealed.into());
     };
     (@read $whole:ident) => { $whole };
     (@read $whole:ident $read:ident) => { $read };

@@ -25,7 +25,7 @@ stored_struct! { SubmissionHold as SubmissionHoldDoc {
     escrow: Address, held_at: Option<Timestamp>, lift: Option<IntentId>,
 } }
 /// The digest by which a link's token is found.
-pub(crate) fn token_digest(token: &str) -> Made {
+pub(crate) fn token_digest(token: &str) -> Made<Vec<u8>> {
     Made(Sha256::digest(token.as_bytes()).to_vec())
 }
 
@@ -39,7 +39,7 @@ record! {
         }
         Guard { version: i64 }
     } computed {
-        Kept { token_digest: Made = token_digest(&it.token) }
+        Kept { token_digest: Made<Vec<u8>> = token_digest(&it.token) }
     } document of tenant, id {
         token: String,
         reference: Word,

@@ -7,4 +7,4 @@ pub(crate) mod value;
 
 pub(crate) use statement::{Dialect, Stmt};
 pub(crate) use table::{Kind, Role, Table};
-pub(crate) use value::{Cell, Columns, Fields, Row, Value};
+pub(crate) use value::{Cell, Columns, Fields, Row, Sink, Value};

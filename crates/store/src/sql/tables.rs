@@ -2,15 +2,17 @@
 //! record in `rows`.
 
 use super::table::{Table, table};
+use crate::admin::access_keys::ACCESS_KEY;
 use crate::rows;
 
 macro_rules! all {
     ($($own:ident)+; $($module:ident { $($table:ident)+ })+) => {
-        static ALL: &[&Table] = &[$(&$own,)+ $($(&rows::$module::$table,)+)+];
+        static ALL: &[&Table] =
+            &[&ACCESS_KEY, $(&$own,)+ $($(&rows::$module::$table,)+)+];
     };
 }
 all! {
-    TENANT ACCESS_KEY BATCH PAYMENT_ORDER EXTERNAL_ID LINKED_REFERENCE OPEN_QUOTES DISCREPANCY
+    TENANT BATCH PAYMENT_ORDER EXTERNAL_ID LINKED_REFERENCE OPEN_QUOTES DISCREPANCY
     CONSOLE_USER APPROVAL ALERT RAIL_ID RAIL_STATEMENT RAIL_ENTRY RAIL_BREAK RAIL_STRAY;
     attempt { ATTEMPT }
     audit { AUDIT_ENTRY AUDIT_HEAD AUDIT_CHECKPOINT }
@@ -41,13 +43,6 @@ table! {
     TENANT = "tenant" {
         Key { id: Uuid }
         Kept { tag: Text, name: Text, policy: Text, created_at: Int }
-    }
-    ACCESS_KEY = "access_key" {
-        Key { access_key: Text }
-        Kept {
-            tenant: Uuid, use_name: Text, secrets: Bytes, created_at: Int, revoked_at: Int,
-            suspended: Int, allowed_ips: Text,
-        }
     }
     BATCH = "batch" {
         Key { id: Uuid }

@@ -133,8 +133,19 @@ impl<'a> Columns<'a> {
         self.next = (at + 1) % self.columns.len();
         &mut self.columns[at]
     }
+}
 
-    pub(crate) fn null(&mut self) {
+/// What values are written into, one after the other: rows of columns, or parameters.
+pub(crate) trait Sink<'a> {
+    fn null(&mut self);
+    fn int(&mut self, value: i64);
+    fn text(&mut self, value: Cow<'a, str>);
+    fn uuid(&mut self, value: Uuid);
+    fn bytes(&mut self, value: Cow<'a, [u8]>);
+}
+
+impl<'a> Sink<'a> for Columns<'a> {
+    fn null(&mut self) {
         match self.next() {
             Column::Int(values) => values.push(None),
             Column::Text(values) => values.push(None),
@@ -143,32 +154,54 @@ impl<'a> Columns<'a> {
         }
     }
 
-    pub(crate) fn int(&mut self, value: i64) {
+    fn int(&mut self, value: i64) {
         match self.next() {
             Column::Int(values) => values.push(Some(value)),
             other => misplaced("an integer", other),
         }
     }
 
-    pub(crate) fn text(&mut self, value: impl Into<Cow<'a, str>>) {
+    fn text(&mut self, value: Cow<'a, str>) {
         match self.next() {
-            Column::Text(values) => values.push(Some(value.into())),
+            Column::Text(values) => values.push(Some(value)),
             other => misplaced("a text", other),
         }
     }
 
-    pub(crate) fn uuid(&mut self, value: Uuid) {
+    fn uuid(&mut self, value: Uuid) {
         match self.next() {
             Column::Uuid(values) => values.push(Some(value)),
             other => misplaced("a uuid", other),
         }
     }
 
-    pub(crate) fn bytes(&mut self, value: impl Into<Cow<'a, [u8]>>) {
+    fn bytes(&mut self, value: Cow<'a, [u8]>) {
         match self.next() {
-            Column::Bytes(values) => values.push(Some(value.into())),
+            Column::Bytes(values) => values.push(Some(value)),
             other => misplaced("bytes", other),
         }
+    }
+}
+
+impl<'a> Sink<'a> for Vec<Value> {
+    fn null(&mut self) {
+        self.push(Value::Null);
+    }
+
+    fn int(&mut self, value: i64) {
+        self.push(Value::Int(value));
+    }
+
+    fn text(&mut self, value: Cow<'a, str>) {
+        self.push(Value::Text(value.into_owned()));
+    }
+
+    fn uuid(&mut self, value: Uuid) {
+        self.push(Value::Uuid(value));
+    }
+
+    fn bytes(&mut self, value: Cow<'a, [u8]>) {
+        self.push(Value::Bytes(value.into_owned()));
     }
 }
 
