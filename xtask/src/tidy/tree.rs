@@ -21,14 +21,8 @@ pub struct Tree {
 impl Tree {
     /// Reads the tree at `root`; files that are not UTF-8 text (images, fonts) are skipped.
     pub fn read(root: &Path) -> anyhow::Result<Tree> {
-        let mut paths = Vec::new();
-        if root.join(".git").exists() {
-            paths = git_files(root)?;
-        } else {
-            walk(root, "", &mut paths)?;
-        }
         let mut files = BTreeMap::new();
-        for path in paths {
+        for path in paths(root)? {
             // Deleted but not yet committed: git still lists it.
             let Ok(bytes) = std::fs::read(root.join(&path)) else { continue };
             if let Ok(text) = String::from_utf8(bytes) {
@@ -86,6 +80,16 @@ impl Tree {
         let manifests = self.files.iter().filter(|(path, _)| path.ends_with("/Cargo.toml"));
         manifests.map(|(path, text)| (path.as_str(), text.as_str()))
     }
+}
+
+/// The paths of the project's files, from the root.
+pub fn paths(root: &Path) -> anyhow::Result<Vec<String>> {
+    if root.join(".git").exists() {
+        return git_files(root);
+    }
+    let mut paths = Vec::new();
+    walk(root, "", &mut paths)?;
+    Ok(paths)
 }
 
 fn git_files(root: &Path) -> anyhow::Result<Vec<String>> {
