@@ -7,6 +7,7 @@
 mod bench_report;
 mod house;
 mod package;
+mod planted;
 mod sbom;
 mod simulate;
 mod tidy;
@@ -34,11 +35,12 @@ enum Chore {
     Tidy,
     /// Measure the code against the goals for it: lines, names, comments, circles between modules
     House,
-    /// Build the simulator in release mode and run it with these arguments
+    /// Build the simulator and run it with these arguments: in release mode, or with
+    /// `--planted-bugs` from a patched copy of the tree
     #[command(disable_help_flag = true)]
     Simulate {
         /// Passed through unchanged (`--seconds 60`, `--at-least 2000`, `--seed 7`,
-        /// `--planted-bugs`, `--help`)
+        /// `--planted-bugs --only <BUG>`, `--help`)
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         args: Vec<String>,
     },

@@ -1,4 +1,4 @@
-//! `cargo xtask simulate`: builds the simulator in release mode and runs it.
+//! `cargo xtask simulate`: builds the simulator and runs it, with planted bugs if they are asked for.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -6,13 +6,22 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Context as _;
 
+use crate::planted;
+
 /// A prebuilt simulator, as `./test` has: cargo would build the shared crates once more, with the
 /// features that only the simulator enables.
 const ENV_PREBUILT: &str = "CORRIDOR_SIMULATOR_BIN";
 
+/// Asks for the simulator that has bugs in it, whatever is prebuilt.
+const PLANTED: &str = "--planted-bugs";
+
 /// Exits as the simulator did; a simulator ended by a signal counts as failed.
 pub fn run(root: &Path, args: &[String]) -> anyhow::Result<ExitCode> {
-    let mut command = command(std::env::var_os(ENV_PREBUILT));
+    let mut command = if args.iter().any(|arg| arg == PLANTED) {
+        Command::new(planted::build(root)?)
+    } else {
+        command(std::env::var_os(ENV_PREBUILT))
+    };
     let status = command.args(args).current_dir(root).status().context("starting the simulator")?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))

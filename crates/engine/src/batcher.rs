@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use domain::event::Event;
 use domain::ids::{BatchId, TenantId};
 use domain::payment::IdSource;
 use domain::time::{Span, Timestamp};
@@ -15,7 +14,7 @@ use futures_util::future::{BoxFuture, join};
 use futures_util::stream::FuturesUnordered;
 use rustc_hash::FxHashSet;
 use store::need::Need;
-use store::working_set::{Log, WorkingSet};
+use store::working_set::WorkingSet;
 use store::{ExecuteError, Store};
 use tokio::sync::{mpsc, oneshot};
 use tracing::Instrument as _;
@@ -29,7 +28,6 @@ use crate::inbox::{Receiver, Sender, inbox};
 use crate::listeners::Listeners;
 use crate::measure::Seen;
 use crate::memory::Memory;
-use crate::planted::{self, Planted};
 use crate::queues::{Reply, Turn, Waiting};
 use crate::world::World;
 
@@ -247,7 +245,7 @@ impl Runner {
                 Trial { runner: self, commands, asked, ids, decided: Decided::default() };
             failpoint::reach(Failpoint::BeforeCommit);
             let executed = self.execute(batch, &need, &mut trial).await;
-            let Decided { outcomes, seen, served, held_back, .. } = trial.decided;
+            let Decided { outcomes, seen, served } = trial.decided;
             // Nothing was decided: the rows of the deliveries were not requested.
             if executed.is_ok() && !served {
                 continue;
@@ -255,16 +253,12 @@ impl Runner {
             if executed.is_ok() {
                 failpoint::reach(Failpoint::AfterCommit);
             }
-            if planted::is(Planted::EventOutsideCommit) && executed.is_ok() {
-                self.write_events_after(&need, held_back).await;
-            }
             match executed {
                 Ok(()) => {
                     seen.record(&self.world.pace);
                     self.feed.announce_jobs(&seen.due);
                     return Ok(outcomes);
                 }
-                Err(_) if planted::is(Planted::AnswerBeforeCommit) => return Ok(outcomes),
                 Err(ExecuteError::CommitUnknown(_)) => {
                     if self.decide_unknown(batch).await? {
                         seen.record(&self.world.pace);
@@ -337,21 +331,10 @@ impl Runner {
         Ok(())
     }
 
-    /// A planted bug: events are written in a batch of their own.
-    async fn write_events_after(&self, need: &Need, events: Log<Event>) {
-        let mut held_back = Some(events);
-        let mut write = |ws: &mut WorkingSet| ws.events = held_back.take().unwrap_or_default();
-        // The bug itself: the result of the write is ignored.
-        let _written = self.store.execute(BatchId(self.store.ids().next()), need, &mut write).await;
-    }
-
     /// Whether a batch landed whose COMMIT was in flight when the connection died. Asking makes the
     /// answer final.
     async fn decide_unknown(&self, batch: BatchId) -> Result<bool, Trouble> {
         metrics::counter!("corridor_commits_in_doubt_total").increment(1);
-        if planted::is(Planted::DoubtIsSuccess) || planted::is(Planted::DoubtIsFailure) {
-            return Ok(planted::is(Planted::DoubtIsSuccess));
-        }
         for _ in 0..UNKNOWN_ASKS_MAX {
             match self.store.was_committed(batch).await {
                 Ok(committed) => return Ok(committed),
@@ -381,8 +364,6 @@ struct Decided {
     /// Whether the delivery rows that the batch's tenants need were loaded; if not, nothing was
     /// decided.
     served: bool,
-    /// Events withheld by a planted bug.
-    held_back: Log<Event>,
 }
 
 impl Trial<'_> {
@@ -402,9 +383,6 @@ impl Trial<'_> {
             self.commands.iter().map(|command| decide(rows, command, rules, self.ids.as_mut()));
         self.decided.outcomes = outcomes.collect();
         self.decided.seen = Seen::of(rows);
-        if planted::is(Planted::EventOutsideCommit) {
-            self.decided.held_back = std::mem::take(&mut rows.events);
-        }
     }
 }
 

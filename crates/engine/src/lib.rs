@@ -22,7 +22,6 @@ mod memory;
 pub mod office;
 pub mod pace;
 pub mod payments;
-pub mod planted;
 mod queues;
 pub mod reconcile;
 pub mod rescan;

@@ -22,7 +22,6 @@ use store::EventRecord;
 use crate::health::RailHealth;
 use crate::lag::JobLag;
 use crate::pace::RailPace;
-use crate::planted::{self, Planted};
 use crate::switches::Switches;
 
 /// Configuration and ports of the payment service.
@@ -58,11 +57,7 @@ pub struct World {
 impl World {
     /// Screens names on the lists in force.
     pub(crate) fn screened(&self, parties: &[Party<'_>], now: Timestamp) -> Screened {
-        let screened = self.screen.screen(parties, now);
-        if planted::is(Planted::StaleListsClear) {
-            return Screened { stale: false, ..screened };
-        }
-        screened
+        self.screen.screen(parties, now)
     }
 
     /// Screens the names of an order's parties on the lists in force.

@@ -7,7 +7,6 @@ use anyhow::{Context as _, anyhow};
 use domain::ids::BatchId;
 use domain::ports::{Answer, Clock};
 use domain::time::Timestamp;
-use engine::planted::Planted;
 use futures_util::FutureExt;
 use secrecy::SecretBox;
 use store::options::{Entropy, FaultAction, FaultPoint, Faults};
@@ -75,11 +74,11 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// A migrated database in memory, without the guard that stands in the way of `bug`, where there is one.
+    /// A migrated database in memory.
     ///
     /// # Errors
-    /// The store does not work in memory, or its schema cannot be changed as the planted bug needs it.
-    pub fn new(bug: Planted) -> anyhow::Result<Bench> {
+    /// The store does not work in memory.
+    pub fn new() -> anyhow::Result<Bench> {
         let lender = Lender::default();
         let mut options = Options::new(Arc::new(lender.clone()), SecretBox::new(Box::new([7; 32])));
         options.entropy = Arc::new(lender.clone());
@@ -88,8 +87,6 @@ impl Bench {
         let opened = Store::open("sqlite::memory:", options).now_or_never().ok_or_else(at_once)?;
         let store = opened.context("opening the store")?;
         store.migrate().now_or_never().ok_or_else(at_once)?.context("migrating the store")?;
-        let changed = store.in_place(|connection| audit::drop_guard(connection, bug));
-        changed.context("the database is not in memory")?.context("dropping a guard")?;
         Ok(Bench { store, lender })
     }
 

@@ -3,19 +3,22 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::ensure;
 use clap::{Parser, ValueEnum};
-use engine::planted::Planted;
 use serde_json::{Value, json};
 use simulator::bench::Bench;
 use simulator::campaign::{self, Findings, Plan};
 use simulator::minimise::{self, Failure};
-use simulator::planted::{self, Hunt};
+use simulator::planted::{self, Bug, Hunt};
 use simulator::services::About;
 use simulator::{faults, schedule};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// How long a campaign runs, and how long bugs are hunted at most, unless `--seconds` says so.
+const CAMPAIGN_S: u64 = 60;
+const HUNT_MAX_S: u64 = 1_200;
 /// Failing seeds that are shown in full.
 const SHOWN_MAX: usize = 1;
 /// Lines of a trace that are shown.
@@ -26,6 +29,7 @@ const LINES_MAX: usize = 400;
 #[command(name = "simulate")]
 struct Arguments {
     /// For how long. Without it, but with --seed, that one seed runs; without both, 60 seconds.
+    /// Planted bugs are hunted until they are found, for twenty minutes at most.
     #[arg(long)]
     seconds: Option<u64>,
     /// The first seed, or with no --seconds the only one.
@@ -43,12 +47,26 @@ struct Arguments {
     /// Plants bugs and demands that each is found.
     #[arg(long)]
     planted_bugs: bool,
+    /// Plants this bug alone; with --seed, but without --seconds, that one seed runs with it.
+    #[arg(long, value_name = "BUG", requires = "planted_bugs")]
+    only: Option<String>,
     /// How to say it.
     #[arg(long, value_enum, default_value_t = Output::Text)]
     output: Output,
     /// Threads, one world each; by default one for each core.
     #[arg(long)]
     threads: Option<usize>,
+}
+
+impl Arguments {
+    fn first(&self) -> u64 {
+        self.seed.unwrap_or(1)
+    }
+
+    fn threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.threads.unwrap_or_else(cores)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -59,32 +77,24 @@ enum Output {
 
 fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
-    if let (Some(seed), None, false) = (arguments.seed, arguments.seconds, arguments.planted_bugs) {
-        return one_seed(seed, arguments.output);
-    }
-    let threads = arguments
-        .threads
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
-    let first = arguments.seed.unwrap_or(1);
-    let time = Duration::from_secs(arguments.seconds.unwrap_or(60));
     if arguments.planted_bugs {
-        let hunts = planted::hunt_all(first, time, threads)?;
-        say_hunts(&hunts, arguments.output);
-        let good = hunts.iter().all(|hunt| hunt.found && hunt.clean_without);
-        return Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        return hunt(&arguments);
+    }
+    if let (Some(seed), None) = (arguments.seed, arguments.seconds) {
+        return one_seed(seed, None, arguments.output);
     }
     let findings = campaign::run(Plan {
-        first,
-        time,
+        first: arguments.first(),
+        time: Duration::from_secs(arguments.seconds.unwrap_or(CAMPAIGN_S)),
         schedules_max: arguments.schedules.unwrap_or(u64::MAX),
         about: arguments.about,
-        threads,
-        bug: Planted::Nothing,
+        threads: arguments.threads(),
+        bug: None,
     })?;
     say_findings(&findings, arguments.output);
-    let bench = Bench::new(Planted::Nothing)?;
+    let bench = Bench::new()?;
     for (seed, _) in findings.failures.iter().take(SHOWN_MAX) {
-        say_failure(&minimise::minimise(&bench, *seed)?);
+        say_failure(&minimise::minimise(&bench, *seed)?, None);
     }
     let enough = findings.schedules >= arguments.at_least.unwrap_or(0);
     if !enough {
@@ -98,8 +108,25 @@ fn main() -> anyhow::Result<ExitCode> {
     Ok(if findings.violations == 0 && enough { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn one_seed(seed: u64, output: Output) -> anyhow::Result<ExitCode> {
-    let bench = Bench::new(Planted::Nothing)?;
+fn hunt(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let mut bugs = planted::bugs()?;
+    if let Some(only) = &arguments.only {
+        bugs.retain(|bug| bug.name == *only);
+        ensure!(!bugs.is_empty(), "no bug is named `{only}`");
+        if let (Some(seed), None) = (arguments.seed, arguments.seconds) {
+            return one_seed(seed, bugs.first(), arguments.output);
+        }
+    }
+    let time = Duration::from_secs(arguments.seconds.unwrap_or(HUNT_MAX_S));
+    let hunts = planted::hunt_all(&bugs, arguments.first(), time, arguments.threads())?;
+    say_hunts(&hunts, arguments.output);
+    let good = hunts.iter().all(|hunt| hunt.found && hunt.clean_without);
+    Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn one_seed(seed: u64, bug: Option<&Bug>, output: Output) -> anyhow::Result<ExitCode> {
+    bug.map_or(Ok(()), planted::plant)?;
+    let bench = Bench::new()?;
     let drawn = faults::draw(seed);
     let report = schedule::run(&bench, seed, drawn.clone(), true)?;
     let failed = !report.violations.is_empty();
@@ -121,7 +148,7 @@ fn one_seed(seed: u64, output: Output) -> anyhow::Result<ExitCode> {
         report.violations.iter().for_each(|violation| println!("VIOLATION {violation}"));
     }
     if failed {
-        say_failure(&minimise::minimise(&bench, seed)?);
+        say_failure(&minimise::minimise(&bench, seed)?, bug);
     }
     Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -185,7 +212,7 @@ fn say_hunts(hunts: &[Hunt], output: Output) {
 }
 
 /// What a failing seed needs to be understood: on standard error, so that JSON stays JSON.
-fn say_failure(failure: &Failure) {
+fn say_failure(failure: &Failure, bug: Option<&Bug>) {
     eprintln!("seed {} fails with these faults alone:", failure.seed);
     failure.faults.iter().for_each(|fault| eprintln!("  {fault:?}"));
     let skipped = failure.report.lines.len().saturating_sub(LINES_MAX);
@@ -194,5 +221,7 @@ fn say_failure(failure: &Failure) {
     }
     failure.report.lines.iter().skip(skipped).for_each(|line| eprintln!("  {line}"));
     failure.report.violations.iter().for_each(|violation| eprintln!("VIOLATION {violation}"));
-    eprintln!("again with: cargo xtask simulate --seed {}", failure.seed);
+    let planted =
+        bug.map_or_else(String::new, |bug| format!("--planted-bugs --only {} ", bug.name));
+    eprintln!("again with: cargo xtask simulate {planted}--seed {}", failure.seed);
 }

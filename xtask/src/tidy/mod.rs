@@ -30,6 +30,8 @@ use std::process::ExitCode;
 use ratchets::Ratchets;
 use tree::Tree;
 
+use crate::planted::patches;
+
 /// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
@@ -44,7 +46,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    fn new(path: &str, line: usize, rule: &'static str, message: impl Into<String>) -> Finding {
+    pub fn new(path: &str, line: usize, rule: &'static str, message: impl Into<String>) -> Finding {
         Finding { path: path.to_owned(), line, rule, message: message.into(), weight: 1 }
     }
 }
@@ -57,7 +59,7 @@ impl fmt::Display for Finding {
 
 /// Every rule, in the order of the report.
 fn check(tree: &Tree, ratchets: &Ratchets) -> Vec<Finding> {
-    let rules: [fn(&Tree) -> Vec<Finding>; 12] = [
+    let rules: [fn(&Tree) -> Vec<Finding>; 13] = [
         arrows::check,
         workspace_deps::check,
         module_docs::check,
@@ -70,6 +72,7 @@ fn check(tree: &Tree, ratchets: &Ratchets) -> Vec<Finding> {
         house_files::check,
         language::check,
         coverage::check,
+        patches::check,
     ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(tree)).collect();
     findings.extend(lengths::check(tree));

@@ -19,7 +19,6 @@ use super::{Rules, effects, holds};
 use crate::command::chain::{ChainAction, IntentKey, Subject, TxKey};
 use crate::command::deposits::DepositRef;
 use crate::command::{Outcome, Refused};
-use crate::planted::{self, Planted};
 
 /// Retry delay of a release that waits until its deposit is in the chain again.
 const DEPOSIT_AWAITED: Span = Span::secs(30);
@@ -230,7 +229,6 @@ fn take(
     }
     let signer = (tenant, taking.signer);
     let next = ws.signers.get(&signer).map_or(0, |row| row.next_nonce);
-    let next = if planted::is(Planted::NonceOutsideCommit) { taking.chain_nonce } else { next };
     let (tx, effects) = chain_tx::take(taking, next, &mut wanted, cx.now)?;
     ws.signers.put(signer, SignerRow { role: taking.role, next_nonce: tx.nonce + 1 });
     for intent in wanted {

@@ -5,16 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use domain::bank::BankDirectory;
 use domain::ids::TenantId;
-use domain::job::JobKind;
-use domain::ledger::TransferKind;
-use domain::payment::{Cx, Effects, IdSource, JobChange};
+use domain::payment::{Cx, Effects, IdSource};
 use domain::policy::Corridors;
 use domain::wallet_effects::{Alert, AlertKind};
 use store::HeldRole;
 use store::working_set::WorkingSet;
 
 use crate::command::{Action, Command, Outcome, Refused};
-use crate::planted::{self, Planted};
 use crate::world::WalletWorld;
 
 mod audit;
@@ -125,7 +122,7 @@ fn act(
 /// Only the worker that last leased the job of `subject` may act on it.
 fn holds(ws: &WorkingSet, tenant: TenantId, subject: uuid::Uuid, held: i64) -> Result<(), Refused> {
     match ws.jobs.get(&(tenant, subject)).and_then(Option::as_ref).map(|job| job.fence) {
-        Some(current) if current == held || planted::is(Planted::StaleLease) => Ok(()),
+        Some(current) if current == held => Ok(()),
         other => Err(Refused::Fenced { held, current: other.unwrap_or(-1) }),
     }
 }
@@ -149,9 +146,8 @@ fn write(
     ws: &mut WorkingSet,
     tenant: TenantId,
     subject: uuid::Uuid,
-    mut effects: Effects,
+    effects: Effects,
 ) -> Result<(), Refused> {
-    plant_in_effects(&mut effects);
     ws.book(effects.transfers).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
     effects::tell(ws, tenant, effects.events);
     if let Some(change) = effects.job {
@@ -164,17 +160,6 @@ fn write(
         ws.add_discrepancy(tenant, discrepancy);
     }
     Ok(())
-}
-
-fn plant_in_effects(effects: &mut Effects) {
-    if planted::is(Planted::ForgottenInquiry)
-        && matches!(effects.job, Some(JobChange::Set(JobKind::Inquire, _)))
-    {
-        effects.job = Some(JobChange::Done);
-    }
-    if planted::is(Planted::KeptReservation) {
-        effects.transfers.retain(|transfer| transfer.kind != TransferKind::VoidPending);
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use domain::chain::TxHash;
 use domain::chain_tx::{Intent, IntentKind, IntentState, Patience, Plan};
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
-use domain::ids::{TenantId, TransferId};
+use domain::ids::TenantId;
 use domain::payment::Cx;
 use domain::sweep::SweepState;
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
@@ -17,7 +17,6 @@ use crate::command::chain::{IntentKey, Subject};
 use crate::command::deposits::DepositRef;
 use crate::command::exchange::OrderKey;
 use crate::command::{Outcome, Refused};
-use crate::planted::{self, Planted};
 
 /// Whether an intent may be signed now: its subject wants it, and no freeze prevents it.
 pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> bool {
@@ -26,7 +25,7 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
         Subject::Deposit(of) => deposit::load(ws, tenant, of).is_ok_and(|case| match intent.kind {
             _ if case.owes(intent.id) => true,
             IntentKind::Release if case.deposit.release != Some(intent.id) => false,
-            IntentKind::Release => case.may_release() || planted::is(Planted::ReleaseUnchecked),
+            IntentKind::Release => case.may_release(),
             _ if case.escrow_is_held() => false,
             _ => case.deposit.state == DepositState::Refunding && case.is_refunded_by(intent.id),
         }),
@@ -302,7 +301,7 @@ pub(super) fn finish(
         }),
         Subject::Order(of) => on_order(ws, tenant, of, &mut effects, |case| match kind {
             IntentKind::Debit => case.debited(tx, cx),
-            _ => plant_in_return(case.coins_back(cx), cx),
+            _ => case.coins_back(cx),
         }),
         Subject::Sweep(of, _) => effects.merge(sweep::done(ws, tenant, *of, tx, cx)),
         Subject::Hold(of, deposit) => {
@@ -318,19 +317,6 @@ pub(super) fn finish(
         sweep::plan(ws, tenant, *coin, rules, cx);
     }
     Ok(())
-}
-
-/// The bug books a return a second time.
-fn plant_in_return(mut effects: WalletEffects, cx: &mut Cx<'_>) -> WalletEffects {
-    if planted::is(Planted::ReturnedTwice) {
-        let mut again = effects.transfers.clone();
-        for transfer in &mut again {
-            transfer.id = TransferId(cx.ids.next());
-            transfer.set = transfer.id;
-        }
-        effects.transfers.extend(again);
-    }
-    effects
 }
 
 /// An unsupported token was sent to a vault: it is recorded, never credited, and triggers no

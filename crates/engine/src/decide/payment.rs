@@ -2,7 +2,6 @@
 
 use domain::attempt::Attempt;
 use domain::currency::StableCoin;
-use domain::event::EventKind;
 use domain::fault::Fault;
 use domain::ids::{AttemptId, PaymentId, TenantId, TransferId};
 use domain::job::{Job, JobKind};
@@ -11,7 +10,7 @@ use domain::money::Money;
 use domain::order::{Order, same_account, same_branch};
 use domain::payment::accept::{self, Submission};
 use domain::payment::{Cx, Effects, JobChange, Payment, PaymentState, Trigger, report};
-use domain::quote::{Quote, QuoteState};
+use domain::quote::Quote;
 use domain::rail::{InquiryAnswer, RailId};
 use domain::sender_limit::Tally;
 use domain::time::{Span, Timestamp};
@@ -20,7 +19,6 @@ use store::working_set::{Made, WorkingSet};
 use super::room::{Room, look_again, room};
 use super::{Rules, as_seen, quote, write};
 use crate::command::{Idempotency, Outcome, PaymentAction, Refused};
-use crate::planted::{self, Planted};
 
 /// Delay between two routing attempts.
 pub const ROUTE_DELAY: Span = Span::secs(15);
@@ -40,16 +38,11 @@ pub(super) fn accept(
     let external = order.external_id.as_ref().map(|id| (tenant, id.clone()));
     let taken = external.as_ref().and_then(|key| ws.external_ids.get(key)).copied();
     let mut found = ws.quotes.get(&(tenant, order.quote)).cloned();
-    let reused = found.as_mut().is_some_and(plant_in_quote);
     let bound = found.as_ref().map_or_else(Vec::new, |quote| bound_faults(quote, order, rules));
     let coin = found.as_ref().map_or(StableCoin::Usdt, |quote| quote.offer.coin);
     let prefund = ws.account(tenant, &AccountCode::Prefund(coin));
-    let (payment, mut effects) =
+    let (payment, effects) =
         accept::accept(found.as_mut(), submission, taken, &bound, &prefund, cx)?;
-    if reused {
-        // A second `quote.used` would violate the log's own constraint.
-        effects.events.retain(|event| event.kind != EventKind::QuoteUsed);
-    }
     if let Some(used) = found {
         quote::close(ws, &used);
         ws.quotes.put((tenant, used.id), used);
@@ -62,18 +55,6 @@ pub(super) fn accept(
     ws.payments.put((tenant, payment.id), payment.clone());
     quote::remember(ws, tenant, idempotency, Made::Payment(payment.id), cx);
     Ok(Outcome::Accepted(Box::new(payment)))
-}
-
-/// Whether the bug makes a used quote usable again.
-fn plant_in_quote(quote: &mut Quote) -> bool {
-    if planted::is(Planted::NoQuoteExpiry) {
-        quote.expires_at = Timestamp(i64::MAX);
-    }
-    let reused = planted::is(Planted::NoQuoteGuard) && quote.state == QuoteState::Used;
-    if reused {
-        (quote.state, quote.payment) = (QuoteState::Active, None);
-    }
-    reused
 }
 
 /// A quote made for an account or a branch binds the payment to it.
@@ -207,7 +188,7 @@ impl Case<'_> {
     /// Only the worker that last leased the job may act on it.
     fn holds(&self, held: i64) -> Result<(), Refused> {
         match self.job.as_ref().map(|job| job.fence) {
-            Some(current) if current == held || planted::is(Planted::StaleLease) => Ok(()),
+            Some(current) if current == held => Ok(()),
             other => Err(Refused::Fenced { held, current: other.unwrap_or(-1) }),
         }
     }
@@ -256,9 +237,6 @@ impl Case<'_> {
             Submission::Reported(report) => self.reported(attempt, report, cx),
             Submission::Taken => report::taken(attempt, cx),
             Submission::NotSent(why) => report::not_sent(&mut self.payment, attempt, why, cx),
-            Submission::Indeterminate(why) if planted::is(Planted::SilenceIsRefusal) => {
-                report::not_sent(&mut self.payment, attempt, why, cx)
-            }
             Submission::Indeterminate(why) => report::unclear(&mut self.payment, attempt, why, cx),
         }
     }
@@ -296,20 +274,6 @@ impl Case<'_> {
                     effects.job = later(report::inquiry_delay(tries), cx.now).job;
                 }
                 effects
-            }
-            InquiryAnswer::NotFound if planted::is(Planted::NotFoundIsRefusal) => {
-                let said = domain::rail::RailReport {
-                    attempt: attempt.id,
-                    status: domain::rail::RailStatus::Rejected,
-                    reason: Some(report::NOT_SENT.to_owned()),
-                    info: None,
-                    bank_reference: None,
-                    amount: None,
-                    source: "planted".to_owned(),
-                    further_reasons: Vec::new(),
-                    charges: None,
-                };
-                self.reported(attempt, &said, cx)
             }
             InquiryAnswer::NotFound | InquiryAnswer::Asked | InquiryAnswer::NoAnswer(_) => {
                 report::still_unclear(&mut self.payment, attempt, rail, tries, cx)

@@ -15,7 +15,6 @@ use crate::batcher::EngineError;
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Command, Outcome, PaymentAction, Refused};
 use crate::failpoint::{self, Failpoint};
-use crate::planted::{self, Planted};
 
 /// Retry delay after a rail or the lease acquisition failed.
 const RETRY: Span = Span::secs(2);
@@ -187,10 +186,6 @@ impl Workers {
             tracing::warn!(rail = %rail.id(), %what, "rail report parsing failed");
             metrics::counter!("corridor_unreadable_reports_total", "rail" => rail.id().to_string())
                 .increment(1);
-        }
-        if let (true, Some(cursor)) = (planted::is(Planted::CursorBeforeReports), &page.cursor) {
-            // The bug itself ignores whether the write succeeded.
-            let _stored = self.store.set_rail_cursor(rail.id(), cursor).await;
         }
         for some in page.reports.chunks(APPLIED_AT_ONCE) {
             // All are looked up before the first is applied: a rail's reports of one payment are

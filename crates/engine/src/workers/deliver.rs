@@ -7,7 +7,6 @@ use domain::delivery::DeliveryState;
 use domain::ids::{EventId, TenantId};
 use domain::job::Job;
 use domain::ports::Receiver;
-use domain::time::Span;
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
 use futures_util::future::join_all;
 use store::DeliveredEvent;
@@ -17,7 +16,6 @@ use super::Workers;
 use crate::command::Action;
 use crate::command::wallets::{DeliveryAction, DeliveryRef};
 use crate::failpoint::{self, Failpoint};
-use crate::planted::{self, Planted};
 
 impl Workers {
     /// Processes leased `deliver` jobs.
@@ -68,9 +66,6 @@ impl Workers {
             self.report(tenant, job.subject, Action::Delivery(named, action)).await;
             return;
         };
-        if planted::is(Planted::EarlyAcknowledgement) {
-            self.acknowledge(job, named).await;
-        }
         let message = self.message(&record.event, body);
         failpoint::reach(Failpoint::BeforeDelivery);
         let span = tracing::info_span!("deliver", otel.kind = "client", event = %message.id, try_ = record.delivery.attempts + 1);
@@ -111,19 +106,6 @@ impl Workers {
             body,
             traceparent: None,
         }
-    }
-
-    /// Planted bug: the endpoint is assumed to have received a message before it answers.
-    async fn acknowledge(&self, job: &Job, named: DeliveryRef) {
-        let answer = DeliveryAnswer {
-            result: DeliveryResult::Received,
-            status: None,
-            body: String::new(),
-            retry_after: None,
-            took: Span(0),
-        };
-        let action = DeliveryAction::Tried { fence: job.fence, answer: Box::new(answer) };
-        self.report(job.tenant, job.subject, Action::Delivery(named, action)).await;
     }
 }
 

@@ -15,7 +15,6 @@ use super::submit::Payees;
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, PaymentAction};
 use crate::failpoint::{self, Failpoint};
-use crate::planted::{self, Planted};
 
 /// Maximum number of attempts per inquiry.
 const INQUIRY_MAX: usize = 100;
@@ -93,9 +92,6 @@ impl Workers {
     }
 
     async fn ask(&self, rail: &RailId, asks: &[Ask]) {
-        if planted::is(Planted::NoInquiry) {
-            return self.send_without_asking(asks).await;
-        }
         let inquiries: Vec<Inquiry> = asks
             .iter()
             .map(|Ask { attempt, .. }| Inquiry {
@@ -121,13 +117,6 @@ impl Workers {
             self.world.health.answered(rail);
         }
         join_all(asks.iter().zip(answers).map(|(ask, answer)| self.answered(ask, answer))).await;
-    }
-
-    /// A planted bug: sends again instead of an inquiry.
-    async fn send_without_asking(&self, asks: &[Ask]) {
-        for ask in asks {
-            self.repeat(ask).await;
-        }
     }
 
     async fn answered(&self, ask: &Ask, answer: InquiryAnswer) {

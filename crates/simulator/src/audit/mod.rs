@@ -24,7 +24,7 @@ use crate::actors::{Bank, Banks, ChainWorld, ListWorld};
 use crate::run::Sim;
 pub use outlook::{Chore, ForPeople};
 use rows::Key;
-pub use rows::{drop_guard, empty};
+pub use rows::empty;
 use rules::{PAYMENTS, QUOTES, Subject, TENANTS};
 use wallets::WalletAudit;
 

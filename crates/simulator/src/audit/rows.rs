@@ -1,6 +1,5 @@
 //! What the auditor and the other parties read from the database, behind the store's back.
 
-use engine::planted::Planted;
 use rusqlite::Connection;
 use rusqlite::types::FromSql;
 
@@ -298,13 +297,4 @@ pub fn empty(connection: &Connection) -> rusqlite::Result<()> {
         .prepare_cached("UPDATE audit_head SET seq = 0, hash = zeroblob(32)")?
         .execute([])
         .map(drop)
-}
-
-/// Takes the guard away that keeps a planted bug from doing harm, where the schema has one.
-pub fn drop_guard(connection: &Connection, bug: Planted) -> rusqlite::Result<()> {
-    match bug {
-        Planted::NoQuoteGuard => connection.execute_batch("DROP INDEX payment_quote"),
-        Planted::NonceOutsideCommit => connection.execute_batch("DROP INDEX chain_tx_nonce"),
-        _ => Ok(()),
-    }
 }

@@ -16,7 +16,6 @@ use futures_util::{StreamExt as _, stream};
 use super::{Trouble, Watch};
 use crate::command::Action;
 use crate::command::deposits::{DepositAction, DepositRef};
-use crate::planted::{self, Planted};
 
 /// Maximum number of deposits per pass.
 const COUNT_MAX: usize = 10_000;
@@ -148,12 +147,7 @@ impl Watch<'_> {
 
     fn is_deep(&self, deposit: &Deposit, place: Place, heads: &Heads) -> bool {
         let depth = self.wallets.config.deposit_depth(deposit.minor);
-        let deep = self
-            .wallets
-            .config
-            .newest_at(heads, depth)
-            .is_some_and(|newest| newest >= place.number);
-        deep || planted::is(Planted::CreditBeforeDepth)
+        self.wallets.config.newest_at(heads, depth).is_some_and(|newest| newest >= place.number)
     }
 
     /// The height up to which the chain was scanned: an absent log may still appear in a block not
@@ -197,7 +191,6 @@ impl Watch<'_> {
         match found {
             Ok(None) => {
                 let confirmations = heads.latest.number.saturating_sub(place.number) + 1;
-                let release_min = if planted::is(Planted::DustIsJudged) { 0 } else { release_min };
                 Ok(Finding::Counts { confirmations, release_min })
             }
             Ok(Some(finding)) => Ok(finding),

@@ -15,7 +15,6 @@ use super::{Trouble, Watch, place};
 use crate::command::Action;
 use crate::command::chain::ChainAction;
 use crate::command::deposits::{DepositAction, DepositRef};
-use crate::planted::{self, Planted};
 
 /// Maximum number of unsupported-token transfers recorded per tenant.
 const UNSUPPORTED_MAX: usize = 1_000;
@@ -171,18 +170,6 @@ impl Watch<'_> {
     }
 
     async fn tell_found(&self, found: &Found) -> Result<(), Trouble> {
-        if planted::is(Planted::LastSubmissionPays)
-            && let Some(request) = found.vault.request
-            && let Some(last) =
-                self.workers.store.sender_infos(found.vault.tenant, request).await?.pop()
-        {
-            let vault = Watched { submission: last.number, ..found.vault };
-            return self.record_found(&Found { vault, ..*found }).await;
-        }
-        self.record_found(found).await
-    }
-
-    async fn record_found(&self, found: &Found) -> Result<(), Trouble> {
         let named = DepositRef::found(found);
         let (tenant, subject) = (found.vault.tenant, named.id.0);
         self.must(tenant, subject, Action::Deposit(named, DepositAction::Found(*found))).await
