@@ -4,10 +4,11 @@
 //! `sending → indeterminate → …`. A payment has at most one attempt that is not `refused`: only a
 //! definite refusal permits an attempt over another rail.
 
+use crate::decision::Cx;
 use crate::ids::{AttemptId, PaymentId, TenantId};
 use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::money::Money;
-use crate::payment::{Cx, Trigger};
+use crate::payment::Trigger;
 use crate::policy::RailConfig;
 use crate::rail::{self, Finding, RailId, RailReport, RailStatus};
 use crate::sender_limit::Sender;

@@ -23,6 +23,7 @@ pub mod coin_amount;
 pub mod country;
 pub mod currency;
 pub mod decimal;
+pub mod decision;
 pub mod delivery;
 pub mod deposit;
 pub mod e164;

@@ -8,9 +8,9 @@ use uuid::Uuid;
 
 use crate::attempt::{Attempt, Doubt};
 use crate::country::Country;
+use crate::decision::{Cx, JobChange};
 use crate::event::EventKind;
 use crate::ids::{AttemptId, PaymentId, QuoteId, TenantId, TransferId};
-use crate::job::JobKind;
 use crate::ledger::Transfer;
 use crate::money::Money;
 use crate::quote::Charge;
@@ -24,26 +24,6 @@ pub mod report;
 pub mod states;
 
 pub use states::{PaymentState, Step, Trigger};
-
-/// Source of new identifiers, each used once.
-pub trait IdSource {
-    /// A fresh version-4-shaped UUID.
-    fn next(&mut self) -> Uuid;
-}
-
-/// Inputs of a decision: the current time and fresh ids.
-pub struct Cx<'a> {
-    /// The current time, on the store's clock.
-    pub now: Timestamp,
-    /// Source of fresh ids.
-    pub ids: &'a mut dyn IdSource,
-}
-
-impl Cx<'_> {
-    pub(crate) fn transfer_id(&mut self) -> TransferId {
-        TransferId(self.ids.next())
-    }
-}
 
 /// Snapshot of the fields that change after acceptance: the mutable half of the payment response.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,15 +92,6 @@ pub struct Payment {
     pub settled_at: Option<Timestamp>,
     /// Newest attempt to pay it out; `None` before the first submission.
     pub attempt: Option<AttemptId>,
-}
-
-/// A change of the subject's job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JobChange {
-    /// Replaces the job; it runs from `run_at` on.
-    Set(JobKind, Timestamp),
-    /// The subject is final and has no job.
-    Done,
 }
 
 /// An event to add to the log.

@@ -8,11 +8,11 @@ use crate::chain::{Address, SweepTerms, TxHash, vault};
 use crate::chain_tx::states::Move;
 use crate::chain_tx::{Intent, IntentKind, Plan};
 use crate::currency::StableCoin;
+use crate::decision::{Cx, JobChange};
 use crate::ids::{IntentId, SweepId, TenantId, TransferId};
 use crate::job::JobKind;
 use crate::ledger::{Account, AccountCode, Transfer, TransferKind};
 use crate::money::Money;
-use crate::payment::{Cx, JobChange};
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 

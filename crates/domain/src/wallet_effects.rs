@@ -4,8 +4,8 @@
 use uuid::Uuid;
 
 use crate::chain::vault;
+use crate::decision::JobChange;
 use crate::ledger::Transfer;
-use crate::payment::JobChange;
 use crate::wallet_event::{NewWalletEvent, OptionalEvent};
 
 names! {

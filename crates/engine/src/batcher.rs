@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use domain::decision::IdSource;
 use domain::ids::{BatchId, TenantId};
-use domain::payment::IdSource;
 use domain::time::{Span, Timestamp};
 use futures_util::StreamExt;
 use futures_util::future::{BoxFuture, join};

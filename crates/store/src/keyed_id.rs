@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use aes_gcm_siv::aes::Aes128;
 use aes_gcm_siv::aes::cipher::{BlockCipherEncrypt, KeyInit};
-use domain::payment::IdSource;
+use domain::decision::IdSource;
 use domain::ports::Clock;
 use domain::time::Timestamp;
 use uuid::Uuid;

@@ -4,8 +4,8 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use domain::decision::IdSource;
 use domain::ids::BatchId;
-use domain::payment::IdSource;
 use domain::time::Timestamp;
 use tokio::sync::{Mutex, MutexGuard};
 

@@ -3,9 +3,9 @@
 use super::states::{IntentTrigger, Move};
 use super::{Intent, IntentKind, IntentState};
 use crate::chain::vault;
+use crate::decision::JobChange;
 use crate::ids::{IntentId, TenantId};
 use crate::job::JobKind;
-use crate::payment::JobChange;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 

@@ -3,9 +3,9 @@
 use super::states::{Move, TxTrigger};
 use super::{ChainTx, Intent, IntentKind, IntentState, Mined, Plan, TxAttempt, TxState};
 use crate::chain::{Address, Call, ChainConfig, Fees, KeyRole, Movement, Signed, TxHash};
+use crate::decision::JobChange;
 use crate::ids::{ChainTxId, IntentId, TenantId};
 use crate::job::JobKind;
-use crate::payment::JobChange;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 

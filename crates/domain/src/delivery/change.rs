@@ -6,9 +6,9 @@ use uuid::Uuid;
 
 use super::states::{DeliveryStep, DeliveryTrigger};
 use super::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
+use crate::decision::JobChange;
 use crate::ids::{EventId, TenantId};
 use crate::job::JobKind;
-use crate::payment::JobChange;
 use crate::time::{Span, Timestamp};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 use crate::wallet_event::Aggregate;

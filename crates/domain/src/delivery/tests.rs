@@ -6,9 +6,9 @@ use proptest::prelude::*;
 use uuid::Uuid;
 
 use super::*;
+use crate::decision::JobChange;
 use crate::ids::PaymentRequestId;
 use crate::job::JobKind;
-use crate::payment::JobChange;
 use crate::test_values::{TENANT, monday};
 use crate::wallet_effects::{AlertKind, WalletEffects};
 use crate::webhook::{DeliveryAnswer, DeliveryResult};

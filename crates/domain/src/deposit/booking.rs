@@ -1,10 +1,10 @@
 //! Ledger transfers of each step of a deposit, between the book accounts of [`Pot`].
 
 use super::{Deposit, Pot};
+use crate::decision::Cx;
 use crate::ids::TransferId;
 use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::money::Money;
-use crate::payment::Cx;
 
 impl Deposit {
     /// The ledger account of a book account. A direct payment to the wallet has no escrow: it waits

@@ -3,7 +3,7 @@
 use super::case::{Case, DepositRefusal, Terms};
 use super::states::{Step, Trigger};
 use super::{Decision, DepositState, ReviewVerdict};
-use crate::payment::Cx;
+use crate::decision::Cx;
 use crate::risk::{Assessment, Hold, ReasonCode, RiskResult};
 use crate::wallet::BlockOrder;
 use crate::wallet::{BlockReason, TriggeredBy, WalletState};

@@ -7,9 +7,9 @@ use super::states::Trigger;
 use super::{Refund, SeenRefund};
 use crate::chain::{Address, TxHash, intent_word};
 use crate::chain_tx::{IntentKind, Plan};
+use crate::decision::{Cx, JobChange};
 use crate::ids::IntentId;
 use crate::job::JobKind;
-use crate::payment::{Cx, JobChange};
 use crate::screening::{Screened, Verdict};
 use crate::wallet_effects::{AlertKind, WalletEffects};
 

@@ -2,10 +2,10 @@
 
 use super::ExchangeOrder;
 use super::price::Price;
+use crate::decision::Cx;
 use crate::ids::TransferId;
 use crate::ledger::{AccountCode, Transfer, TransferKind};
 use crate::money::Money;
-use crate::payment::Cx;
 use crate::rail::RailId;
 use crate::time::Timestamp;
 

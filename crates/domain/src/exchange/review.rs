@@ -6,7 +6,7 @@ use super::states::{OrderStep, OrderTrigger};
 use super::{Fate, OrderFailure};
 use crate::attempt::Attempt;
 use crate::chain::ChainConfig;
-use crate::payment::Cx;
+use crate::decision::Cx;
 use crate::rail::Finding;
 use crate::screening::{Screened, Verdict};
 use crate::wallet_effects::WalletEffects;

@@ -6,9 +6,9 @@ use crate::chain::vault;
 use crate::chain::{Address, Word};
 use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
 use crate::currency::StableCoin;
+use crate::decision::{Cx, JobChange};
 use crate::ids::{IntentId, WalletId};
 use crate::job::JobKind;
-use crate::payment::{Cx, JobChange};
 use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 
 /// The stablecoins whose blacklists the tenant's keys can write, with their contracts.

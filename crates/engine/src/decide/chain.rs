@@ -6,9 +6,9 @@ use domain::chain::TxHash;
 use domain::chain_tx::{
     self, ChainTx, Ended, Intent, IntentKind, IntentState, PAUSE_PATIENCE, Plan, Taking, TxState,
 };
+use domain::decision::{Cx, JobChange};
 use domain::ids::{IntentId, TenantId};
 use domain::job::JobKind;
-use domain::payment::{Cx, JobChange};
 use domain::time::Span;
 use domain::wallet_effects::WalletEffects;
 use domain::wallet_event::FailureReason;

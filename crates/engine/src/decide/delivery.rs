@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use domain::decision::Cx;
 use domain::delivery::{DeliveryStream, Jitter};
 use domain::ids::TenantId;
-use domain::payment::Cx;
 use domain::wallet_effects::WalletEffects;
 use domain::wallet_event::Aggregate;
 use store::working_set::{Made, WorkingSet};

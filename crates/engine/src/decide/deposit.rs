@@ -2,12 +2,12 @@
 
 use std::hash::Hash;
 
+use domain::decision::{Cx, JobChange};
 use domain::deposit::arrive::Found;
 use domain::deposit::{Case, Deposit, Terms};
 use domain::ids::{DepositId, IntentId, TenantId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
-use domain::payment::{Cx, JobChange};
 use domain::payment_request::SenderDetails;
 use domain::time::Timestamp;
 use domain::wallet_effects::WalletEffects;

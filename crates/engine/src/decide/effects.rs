@@ -1,8 +1,9 @@
 //! Writes the side effects of a decision: transfers, events and their deliveries, jobs, alerts.
 
+use domain::decision::JobChange;
 use domain::delivery::{self, ReceiverState};
 use domain::ids::TenantId;
-use domain::payment::{JobChange, NewEvent};
+use domain::payment::NewEvent;
 use domain::wallet_effects::{Alert, WalletEffects};
 use domain::wallet_event::{Aggregate, NewWalletEvent, OptionalEvent};
 use store::working_set::WorkingSet;

@@ -1,12 +1,12 @@
 //! Commands about exchange orders.
 
 use domain::attempt::Attempt;
+use domain::decision::{Cx, JobChange};
 use domain::exchange::{ExchangeState, NewOrder, OrderCase, create};
 use domain::ids::{AttemptId, TenantId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
 use domain::payment::report::inquiry_delay;
-use domain::payment::{Cx, JobChange};
 use domain::rail::{InquiryAnswer, RailReport, Submission};
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::WalletEffects;

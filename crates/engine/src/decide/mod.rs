@@ -4,8 +4,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use domain::bank::BankDirectory;
+use domain::decision::{Cx, IdSource};
 use domain::ids::TenantId;
-use domain::payment::{Cx, Effects, IdSource};
+use domain::payment::Effects;
 use domain::policy::Corridors;
 use domain::wallet_effects::{Alert, AlertKind};
 use store::HeldRole;

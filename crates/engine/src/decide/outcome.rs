@@ -3,10 +3,10 @@
 
 use domain::chain::TxHash;
 use domain::chain_tx::{Intent, IntentKind, IntentState, Patience, Plan};
+use domain::decision::Cx;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
 use domain::ids::TenantId;
-use domain::payment::Cx;
 use domain::sweep::SweepState;
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
 use domain::wallet_event::FailureReason;

@@ -2,6 +2,7 @@
 
 use domain::attempt::Attempt;
 use domain::currency::StableCoin;
+use domain::decision::{Cx, JobChange};
 use domain::fault::Fault;
 use domain::ids::{AttemptId, PaymentId, TenantId, TransferId};
 use domain::job::{Job, JobKind};
@@ -9,7 +10,7 @@ use domain::ledger::{AccountCode, Transfer, TransferKind};
 use domain::money::Money;
 use domain::order::{Order, same_account, same_branch};
 use domain::payment::accept::{self, Submission};
-use domain::payment::{Cx, Effects, JobChange, Payment, PaymentState, Trigger, report};
+use domain::payment::{Effects, Payment, PaymentState, Trigger, report};
 use domain::quote::Quote;
 use domain::rail::{InquiryAnswer, RailId};
 use domain::sender_limit::Tally;

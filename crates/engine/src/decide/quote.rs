@@ -1,8 +1,9 @@
 //! Commands about quotes.
 
+use domain::decision::Cx;
 use domain::event::EventKind;
 use domain::ids::{QuoteId, TenantId};
-use domain::payment::{Cx, NewEvent};
+use domain::payment::NewEvent;
 use domain::quote::{Offer, Quote, QuoteState};
 use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made, WorkingSet};

@@ -1,8 +1,8 @@
 //! Commands about payment requests.
 
+use domain::decision::Cx;
 use domain::deposit::Asking;
 use domain::ids::{PaymentRequestId, TenantId};
-use domain::payment::Cx;
 use domain::payment_request::{PaymentRequest, RefundTo};
 use domain::wallet::WalletState;
 use domain::wallet_effects::WalletEffects;

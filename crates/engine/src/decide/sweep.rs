@@ -2,10 +2,10 @@
 
 use domain::chain::TxHash;
 use domain::currency::StableCoin;
+use domain::decision::{Cx, JobChange};
 use domain::ids::{SweepId, TenantId};
 use domain::job::JobKind;
 use domain::money::Money;
-use domain::payment::{Cx, JobChange};
 use domain::sweep::{self, NewSweep, Pools, RETRY_AFTER, Sweep};
 use domain::wallet_effects::{Alert, AlertKind, WalletEffects};
 use store::working_set::WorkingSet;

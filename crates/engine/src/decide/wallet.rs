@@ -1,8 +1,8 @@
 //! Commands about wallets.
 
+use domain::decision::{Cx, JobChange};
 use domain::ids::{PaymentRequestId, TenantId, WalletId};
 use domain::job::JobKind;
-use domain::payment::{Cx, JobChange};
 use domain::payment_request::{self, NewRequest};
 use domain::time::Span;
 use domain::wallet::{self, Provision, Wallet, WalletState};

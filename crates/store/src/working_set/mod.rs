@@ -12,6 +12,7 @@ use domain::audit;
 use domain::chain::Address;
 use domain::chain_tx::{ChainTx, Intent};
 use domain::country::Country;
+use domain::decision::JobChange;
 use domain::delivery::{Delivery, DeliveryAttempt, DeliveryStream};
 use domain::deposit::{Deposit, UnsupportedAsset};
 use domain::event::Event;
@@ -23,7 +24,7 @@ use domain::ids::{
 use domain::job::Job;
 use domain::ledger::{self, Account, AccountCode, LedgerRefusal, Transfer};
 use domain::order::Order;
-use domain::payment::{Discrepancy, JobChange, NewEvent, Payment};
+use domain::payment::{Discrepancy, NewEvent, Payment};
 use domain::payment_request::{PaymentRequest, RefundTo, SenderInfo};
 use domain::quote::Quote;
 use domain::sender_limit::{Spent, Tally};

@@ -1,7 +1,7 @@
 //! Tenants, access keys, seals, named values.
 
+use domain::decision::IdSource;
 use domain::ids::TenantId;
-use domain::payment::IdSource;
 use domain::policy::Environment;
 use domain::rail::RailId;
 use domain::time::Span;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use domain::chain::KeyRole;
+use domain::decision::IdSource;
 use domain::ids::BatchId;
-use domain::payment::IdSource;
 use store::options::{FaultAction, FaultPoint, Faults};
 use store::working_set::{SignerRow, WorkingSet};
 use store::{ExecuteError, TRIES_MAX};

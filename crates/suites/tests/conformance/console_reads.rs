@@ -51,7 +51,7 @@ async fn paid(
 async fn returned(world: &World, payment: &Payment) -> Payment {
     let mut given_back = None;
     let decide = |ws: &mut store::working_set::WorkingSet,
-                  ids: &mut dyn domain::payment::IdSource| {
+                  ids: &mut dyn domain::decision::IdSource| {
         let mut it = ws.payments.get(&(payment.tenant, payment.id)).cloned().expect("loaded");
         let id = it.attempt.expect("begun");
         let mut attempt = ws.attempts.get(&(payment.tenant, id)).cloned().expect("loaded");
@@ -66,7 +66,7 @@ async fn returned(world: &World, payment: &Payment) -> Payment {
             further_reasons: Vec::new(),
             charges: None,
         };
-        let cx = &mut domain::payment::Cx { now: ws.now, ids };
+        let cx = &mut domain::decision::Cx { now: ws.now, ids };
         let effects =
             domain::payment::report::apply(&mut it, &mut attempt, &report, None, Span::days(5), cx);
         ws.attempts.put((payment.tenant, id), attempt);
@@ -123,13 +123,13 @@ pub async fn payments_in_review_are_counted_and_listed(world: World) {
     let (held, stuck) = (world.payment(tenant, None).await, world.payment(tenant, None).await);
     world.payment(tenant, None).await;
     let decide = |ws: &mut store::working_set::WorkingSet,
-                  _: &mut dyn domain::payment::IdSource| {
+                  _: &mut dyn domain::decision::IdSource| {
         let mut it = ws.payments.get(&(tenant, stuck.id)).cloned().expect("loaded");
         it.standing.state = PaymentState::Unknown;
         ws.payments.put((tenant, stuck.id), it);
         let (soon, now) = (ws.now + Span::hours(1), ws.now);
-        ws.set_job(tenant, stuck.id.0, domain::payment::JobChange::Set(JobKind::Inquire, soon));
-        ws.set_job(tenant, held.id.0, domain::payment::JobChange::Set(JobKind::Review, now));
+        ws.set_job(tenant, stuck.id.0, domain::decision::JobChange::Set(JobKind::Inquire, soon));
+        ws.set_job(tenant, held.id.0, domain::decision::JobChange::Set(JobKind::Review, now));
         ws.keep();
     };
     let mut need = payment_need(&stuck);
@@ -388,7 +388,7 @@ pub async fn an_outgoing_transaction_leads_to_its_purpose(world: World) {
     let mut hash = None;
     let mut intent_id = None;
     let decide = |ws: &mut store::working_set::WorkingSet,
-                  ids: &mut dyn domain::payment::IdSource| {
+                  ids: &mut dyn domain::decision::IdSource| {
         let intent = release(&deposit, ws.now, ids);
         let mut tx = chain_tx(tenant, 0, ws.now, ids);
         tx.intents = vec![intent.id];

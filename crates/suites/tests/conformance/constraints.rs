@@ -169,7 +169,7 @@ pub async fn a_stale_write_is_refused(world: World) {
     // succeeds.
     let mut runs = 0;
     let decide = |ws: &mut store::working_set::WorkingSet,
-                  _: &mut dyn domain::payment::IdSource| {
+                  _: &mut dyn domain::decision::IdSource| {
         runs += 1;
         let fresh = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");
         let mut changed = fresh.clone();

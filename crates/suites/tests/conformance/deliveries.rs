@@ -3,10 +3,10 @@
 use domain::chain::{Address, TxHash};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
+use domain::decision::IdSource;
 use domain::delivery::{Delivery, DeliveryAttempt, DeliveryState, DeliveryStream};
 use domain::ids::{EventId, ExchangeId, TenantId};
 use domain::money::Money;
-use domain::payment::IdSource;
 use domain::payment_request::{PaymentRequest, SenderDetails};
 use domain::risk::{Check, NextAction, ReasonCode, RiskLevel, RiskResult};
 use domain::time::{Span, Timestamp};

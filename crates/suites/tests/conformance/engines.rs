@@ -221,7 +221,7 @@ async fn personal_wallet_data(world: &World, tenant: domain::ids::TenantId) -> S
         .await
         .expect("added");
     let said = |ws: &mut store::working_set::WorkingSet,
-                ids: &mut dyn domain::payment::IdSource| {
+                ids: &mut dyn domain::decision::IdSource| {
         ws.add_sender(
             crate::wallet_world::sender(&request, (1, "Alia"), ws.now, ids),
             request.wallet,

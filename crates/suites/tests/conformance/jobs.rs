@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use domain::chain::Address;
 use domain::chain_tx::ChainTx;
+use domain::decision::{IdSource, JobChange};
 use domain::job::{Job, JobKind};
-use domain::payment::{IdSource, JobChange};
 use domain::time::Span;
 use store::working_set::{SignerRow, WorkingSet};
 

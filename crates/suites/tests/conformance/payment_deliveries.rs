@@ -1,10 +1,11 @@
 //! Deliveries of the payment service's events: the switch, their reads, unsubscribed events, and
 //! pruning.
 
+use domain::decision::IdSource;
 use domain::delivery::{Delivery, DeliveryState, DeliveryStream};
 use domain::event::EventKind;
 use domain::ids::TenantId;
-use domain::payment::{IdSource, Payment};
+use domain::payment::Payment;
 use domain::time::{Span, Timestamp};
 use domain::wallet_event::Aggregate;
 use store::working_set::{Head, WorkingSet};

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use domain::currency::StableCoin;
+use domain::decision::IdSource;
 use domain::ids::{BatchId, TenantId};
 use domain::ledger::{Account, AccountCode};
-use domain::payment::{IdSource, Payment};
+use domain::payment::Payment;
 use domain::quote::{Quote, QuoteState};
 use domain::time::Timestamp;
 use store::need::{IdempotencyKey, Need};

@@ -1,10 +1,11 @@
 //! Saved rows equal loaded rows.
 
 use domain::attempt::AttemptState;
+use domain::decision::Cx;
 use domain::event::EventKind;
 use domain::ids::{AttemptId, PaymentId, QuoteId, TenantId};
+use domain::payment::PaymentState;
 use domain::payment::report::{apply, begin_attempt};
-use domain::payment::{Cx, PaymentState};
 use domain::quote::QuoteState;
 use domain::rail::{RailId, RailReport, RailStatus};
 use domain::time::Span;
@@ -31,7 +32,7 @@ pub async fn a_payment_lives_through_all_its_rows(world: World) {
     let rail = RailId::new("pak-raast");
     let mut begun = None;
     let begin = |ws: &mut store::working_set::WorkingSet,
-                 ids: &mut dyn domain::payment::IdSource| {
+                 ids: &mut dyn domain::decision::IdSource| {
         let mut it = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");
         assert_eq!(it, payment, "the working set has what was saved");
         assert!(
@@ -91,7 +92,7 @@ async fn settle(
         charges: None,
     };
     let decide = |ws: &mut store::working_set::WorkingSet,
-                  ids: &mut dyn domain::payment::IdSource| {
+                  ids: &mut dyn domain::decision::IdSource| {
         let mut it = ws.payments.get(&(tenant, payment.id)).cloned().expect("loaded");
         let mut last = ws
             .attempts
@@ -111,7 +112,7 @@ pub async fn discarded_changes_leave_no_trace(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let (mut kept, mut dropped) = (None, None);
     let decide = |ws: &mut store::working_set::WorkingSet,
-                  ids: &mut dyn domain::payment::IdSource| {
+                  ids: &mut dyn domain::decision::IdSource| {
         kept = Some(put_quote(ws, tenant, ids).id);
         let mut again = ws.quotes.get(&(tenant, kept.expect("made"))).cloned().expect("there");
         again.id = QuoteId(ids.next());
@@ -154,7 +155,7 @@ pub async fn a_foreign_or_unknown_id_is_not_found(world: World) {
     let mut need = tenant_need(two);
     need.payments.insert((two, payment.id));
     need.external_ids.insert((two, "x".to_owned()));
-    let seen = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
+    let seen = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::decision::IdSource| {
         assert!(ws.payments.get(&(two, payment.id)).is_none());
         assert!(ws.external_ids.get(&(two, "x".to_owned())).is_none());
     };
@@ -172,7 +173,7 @@ pub async fn a_quote_keeps_its_bound_account_to_itself(world: World) {
     assert_eq!(world.store.quote(tenant, made.id).await, Ok(Some(made.clone())));
     let mut need: Need = tenant_need(tenant);
     need.quotes.insert((tenant, made.id));
-    let same = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
+    let same = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::decision::IdSource| {
         assert_eq!(ws.quotes.get(&(tenant, made.id)), Some(&made));
     };
     world.execute(&need, same).await.expect("done");

@@ -2,9 +2,9 @@
 
 use domain::attempt::{Attempt, AttemptState};
 use domain::currency::Currency;
+use domain::decision::IdSource;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
-use domain::payment::IdSource;
 use domain::rail::RailId;
 use domain::sender_limit::{Sender, Spent, Tally, Window};
 use domain::time::{Span, Timestamp};

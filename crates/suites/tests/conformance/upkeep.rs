@@ -1,6 +1,7 @@
 //! Expiry, pruning, and open work.
 
-use domain::payment::{Discrepancy, IdSource};
+use domain::decision::IdSource;
+use domain::payment::Discrepancy;
 use domain::time::Span;
 use store::KeptAnswer;
 use store::need::IdempotencyKey;
@@ -149,7 +150,7 @@ pub async fn a_payment_without_a_job_is_found(world: World) {
     let payment = world.payment(tenant, None).await;
     assert_eq!(world.store.payments_without_job(10).await, Ok(Vec::new()));
     let decide = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
-        ws.set_job(tenant, payment.id.0, domain::payment::JobChange::Done);
+        ws.set_job(tenant, payment.id.0, domain::decision::JobChange::Done);
         ws.keep();
     };
     world.execute(&payment_need(&payment), decide).await.expect("saved");

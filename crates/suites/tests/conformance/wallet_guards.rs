@@ -2,7 +2,7 @@
 //! little.
 
 use domain::chain_tx::IntentState;
-use domain::payment::IdSource;
+use domain::decision::IdSource;
 use store::ExecuteError;
 use store::working_set::WorkingSet;
 

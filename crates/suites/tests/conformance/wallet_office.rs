@@ -1,10 +1,10 @@
 //! The staff's lists of wallets, requests, orders and deposits: newest first, filtered, per tenant.
 
+use domain::decision::JobChange;
 use domain::deposit::DepositState;
 use domain::exchange::{ExchangeOrder, ExchangeState, Fate};
 use domain::ids::{AttemptId, TenantId};
 use domain::job::JobKind;
-use domain::payment::JobChange;
 use domain::payment_request::RequestState;
 use domain::time::Span;
 use domain::wallet::{KycLevel, WalletState};

@@ -243,7 +243,7 @@ fn escrow_to_wallet(
     wallet: &Wallet,
     request: &domain::payment_request::PaymentRequest,
     at: Timestamp,
-    ids: &mut dyn domain::payment::IdSource,
+    ids: &mut dyn domain::decision::IdSource,
 ) -> Transfer {
     let (from, to) = (
         AccountCode::Escrow(request.id, StableCoin::Usdc),
@@ -359,12 +359,12 @@ pub async fn open_records_have_a_job(world: World) {
     let mut need = tenant_need(tenant);
     need.deposits.insert((tenant, screening.id));
     need.jobs.insert((tenant, order.id.0));
-    let set = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
+    let set = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::decision::IdSource| {
         for (id, kind) in [
             (screening.id.0, domain::job::JobKind::Screen),
             (order.id.0, domain::job::JobKind::Exchange),
         ] {
-            ws.set_job(tenant, id, domain::payment::JobChange::Set(kind, ws.now));
+            ws.set_job(tenant, id, domain::decision::JobChange::Set(kind, ws.now));
         }
         ws.keep();
     };
@@ -373,7 +373,7 @@ pub async fn open_records_have_a_job(world: World) {
         world.store.wallet_things_without_job(9).await,
         Ok(expected(&[screening.id.0, order.id.0]))
     );
-    let seen = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::payment::IdSource| {
+    let seen = |ws: &mut store::working_set::WorkingSet, _: &mut dyn domain::decision::IdSource| {
         assert!(
             ws.jobs.get(&(tenant, screening.id.0)).is_some_and(Option::is_some),
             "loaded with its deposit"

@@ -7,6 +7,7 @@ use domain::chain::{Address, KeyRole, TxHash, Word};
 use domain::chain_tx::{IntentKind, IntentState, Mined, Plan, TxState};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
+use domain::decision::IdSource;
 use domain::deposit::{Decision, DepositState, Pot, Refund, ReviewVerdict};
 use domain::exchange::{ExchangeState, Fate, OrderFailure};
 use domain::ids::{
@@ -15,7 +16,6 @@ use domain::ids::{
 };
 use domain::ledger::AccountCode;
 use domain::money::Money;
-use domain::payment::IdSource;
 use domain::payment_request::{
     Asked, Received, RefundTo, RequestState, SenderDetails, SubmissionHold,
 };

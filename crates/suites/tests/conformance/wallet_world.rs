@@ -5,6 +5,7 @@ use domain::chain::{Address, BlockHash, Fees, KeyRole, Movement, TxHash, Word};
 use domain::chain_tx::{ChainTx, Intent, IntentKind, IntentState, Place, Plan, TxAttempt, TxState};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
+use domain::decision::IdSource;
 use domain::deposit::{Deposit, DepositState, Pot};
 use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState, Fate};
 use domain::ids::{
@@ -12,7 +13,6 @@ use domain::ids::{
 };
 use domain::ledger::{AccountCode, Transfer, TransferKind};
 use domain::money::Money;
-use domain::payment::IdSource;
 use domain::payment_request::{
     Asked, PaymentRequest, Received, RequestState, SenderDetails, SenderInfo,
 };

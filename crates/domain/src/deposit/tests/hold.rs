@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::chain_tx::{Intent, IntentKind, Plan};
+use crate::decision::JobChange;
 use crate::deposit::hold::case_of;
 use crate::job::JobKind;
-use crate::payment::JobChange;
 
 /// A counted deposit; another payment into the same escrow may already be on hold.
 fn counted(held: bool) -> World {
