@@ -222,10 +222,13 @@ mod tests {
         let directory = sample().expect("the sample loads");
         for country in Country::ALL {
             let quote = QuoteId(uuid::Uuid::nil());
-            let draft = example::draft(country, quote, Currency::Aed, Decimal::from_int(100));
+            let order = example::order(country, quote, Currency::Aed, Decimal::from_int(100));
             let today = jiff::civil::date(2026, 11, 21);
-            let order = draft.check(&directory, &corridors, today).expect("a valid order");
-            assert!(order.branch_name.is_some(), "{country:?}: the directory knows the branch");
+            let order = order.check(&directory, &corridors, today).expect("a valid order");
+            assert!(
+                order.bank_branch_name.is_some(),
+                "{country:?}: the directory knows the branch"
+            );
             assert_eq!(order.branch_local_code.is_none(), country == Country::Phl, "{country:?}");
         }
     }

@@ -8,7 +8,8 @@ use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::ids::QuoteId;
-use domain::order::{Draft, example};
+use domain::order::{Field, Order, example};
+use http_api::payments_v2::render::order_fields;
 use http_api::write;
 use uuid::Uuid;
 
@@ -19,6 +20,9 @@ const AMOUNT_MINOR: std::ops::Range<u64> = 5_000..200_000;
 /// Last four digits of each country's beneficiary accounts; the sandbox gives those below 9 a
 /// meaning.
 const ENDINGS: std::ops::Range<u32> = 1_000..1_064;
+
+/// The members of a payment's body that differ between requests.
+const VARYING: [&str; 5] = ["country", "currency", "quote", "amount", "external_id"];
 
 /// Numbers that need not be unpredictable, only different (xorshift64*, Vigna 2016).
 #[derive(Clone, Debug)]
@@ -112,40 +116,18 @@ pub(super) fn external_id(numbers: &mut Numbers, out: &mut String) {
 }
 
 fn template(country: Country, ending: u32) -> Template {
-    let draft = example::draft(country, QuoteId(Uuid::nil()), CURRENCY, Decimal::ONE);
-    let account = example::account_ending(country, &ending.to_string());
-    let middle =
-        write::object(|out| members(out, &Draft { beneficiary_account_number: account, ..draft }));
+    let order = example::order(country, QuoteId(Uuid::nil()), CURRENCY, Decimal::ONE).0;
+    let beneficiary_account_number = example::account_ending(country, &ending.to_string());
+    let order = Order { beneficiary_account_number, ..order };
+    let constant = |field: &Field| field.is_input() && !VARYING.contains(&field.name);
+    let middle = write::object(|out| order_fields(out, &order, constant));
     let middle = String::from_utf8_lossy(&middle[1..middle.len() - 1]).into_owned();
     Template { country, middle: format!(",{middle}") }
 }
 
-fn members(out: &mut write::ObjectWriter<'_>, draft: &Draft) {
-    out.text("bank_name", &draft.bank_name);
-    out.text("bank_branch_code", &draft.bank_branch_code);
-    out.text("beneficiary_name", &draft.beneficiary_name);
-    out.text("beneficiary_city", &draft.beneficiary_city);
-    out.text("beneficiary_address", &draft.beneficiary_address);
-    out.text("beneficiary_account_number", &draft.beneficiary_account_number);
-    out.text("beneficiary_account_type", draft.beneficiary_account_type.name());
-    out.text_or_null("beneficiary_mobile", draft.beneficiary_mobile.as_deref());
-    out.text_or_null("beneficiary_email", draft.beneficiary_email.as_deref());
-    out.text_or_null("remarks", draft.remarks.as_deref());
-    out.text("sender_name", &draft.sender_name);
-    out.plain_or_null("sender_birthdate", draft.sender_birthdate);
-    out.text("sender_identity_doc_type", draft.sender_identity_doc_type.name());
-    out.text("sender_identity_doc", &draft.sender_identity_doc);
-    out.plain_or_null("sender_identity_doc_exp", draft.sender_identity_doc_exp);
-    out.text_or_null("sender_identity_doc_country", draft.sender_identity_doc_country.as_deref());
-    out.text("sender_city", &draft.sender_city);
-    out.text("sender_address", &draft.sender_address);
-    out.text("sender_country", &draft.sender_country);
-    out.text_or_null("sender_mobile", draft.sender_mobile.as_deref());
-    out.text("sender_relation", &draft.sender_relation);
-}
-
 #[cfg(test)]
 mod tests {
+    use domain::order::UncheckedOrder;
     use http_api::payments_v2::decode;
 
     use super::*;
@@ -161,7 +143,7 @@ mod tests {
             external_id(&mut numbers, &mut id);
             let quote = QuoteId(Uuid::from_u128(numbers.next().into()));
             orders.payment(chosen, &quote.to_string(), "37912.05", &id, &mut body);
-            let (order, faults) = decode::payment_order(&body).expect("an order");
+            let (UncheckedOrder(order), faults) = decode::payment_order(&body).expect("an order");
             assert!(faults.is_empty(), "{faults:?}");
             assert_eq!(
                 (order.country, order.currency, order.quote),

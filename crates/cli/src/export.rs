@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use domain::country::Country;
-use http_api::payment_file::{COLUMNS, PaymentLine};
+use http_api::payment_file::{COLUMNS, PaymentLine, order_cells};
 use http_api::spreadsheet::guarded;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde_json::value::RawValue;
@@ -152,16 +152,16 @@ fn line(record: &PaymentRecord) -> PaymentLine {
     let number = |value: Option<&client::Exact>| value.map(ToString::to_string).unwrap_or_default();
     PaymentLine {
         id: record.id.clone(),
-        external_id: text(order.external_id.as_ref()),
+        external_id: order.text("external_id"),
         status: text(response.map(|said| &said.status)),
-        accepted_at: text(order.timestamp.as_ref()),
+        accepted_at: order.text("timestamp"),
         changed_at: text(response.map(|said| &said.timestamp)),
-        country: order.country.clone(),
+        country: order.text("country"),
         quote: quote.id.clone(),
         amount: quote.amount.to_string(),
         currency: quote.currency.clone(),
         amount_destination: quote.amount_destination.to_string(),
-        currency_destination: Country::parse(&order.country)
+        currency_destination: Country::parse(&order.text("country"))
             .map_or("", |it| it.currency().code())
             .to_owned(),
         rate: quote.rate.to_string(),
@@ -171,11 +171,7 @@ fn line(record: &PaymentRecord) -> PaymentLine {
         wallet_currency: text(response.and_then(|said| said.wallet_currency.as_ref())),
         bank_reference: text(response.and_then(|said| said.bank_reference.as_ref())),
         msg: text(response.and_then(|said| said.msg.as_ref())),
-        beneficiary_name: text(order.beneficiary_name.as_ref()),
-        beneficiary_account_number: text(order.beneficiary_account_number.as_ref()),
-        bank_branch_code: text(order.bank_branch_code.as_ref()),
-        sender_name: text(order.sender_name.as_ref()),
-        sender_relation: text(order.sender_relation.as_ref()),
+        order: order_cells(|field| order.text(field)),
     }
 }
 

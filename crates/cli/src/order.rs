@@ -1,13 +1,11 @@
 //! The payment order that `corridor pay` sends: example values, overlaid by file, flags and quote.
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
-use clap::Args;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use domain::country::Country;
-use domain::currency::Currency;
-use domain::decimal::Decimal;
-use domain::ids::QuoteId;
-use domain::order::{AccountType, DocumentType, FIELDS, example};
+use domain::order::{FIELDS, Field, example, member_names};
 
 use super::document::{self, Members};
 use super::failure::Failure;
@@ -25,37 +23,54 @@ pub struct OrderArgs {
     /// JSON file with the order's fields; quote, country, currency and amount come from the quote
     #[arg(long, value_name = "FILE")]
     order: Option<PathBuf>,
-    /// Beneficiary's bank
-    #[arg(long, value_name = "NAME")]
-    bank_name: Option<String>,
-    /// BIC or local code of the beneficiary's branch
-    #[arg(long, value_name = "CODE")]
-    bank_branch_code: Option<String>,
-    /// Beneficiary's full name
-    #[arg(long, value_name = "NAME")]
-    beneficiary_name: Option<String>,
-    /// Beneficiary's account number or IBAN
-    #[arg(long, value_name = "NUMBER")]
-    beneficiary_account_number: Option<String>,
+    #[command(flatten)]
+    given: FieldOptions,
     /// Last four digits of the example account, which select a sandbox outcome: 0001 failed, 0003
     /// reversed, 0004 unknown
     #[arg(long, value_name = "DIGITS", conflicts_with = "beneficiary_account_number", value_parser = four_digits)]
     account_ending: Option<String>,
-    /// Sender's full name
-    #[arg(long, value_name = "NAME")]
-    sender_name: Option<String>,
-    /// Sender's relation to the beneficiary
-    #[arg(long, value_name = "RELATION")]
-    sender_relation: Option<String>,
-    /// Notes for tracking
-    #[arg(long, value_name = "TEXT")]
-    remarks: Option<String>,
-    /// Your own id of the payment; must be unique
-    #[arg(long, value_name = "ID")]
-    external_id: Option<String>,
     /// Any other field of the order, repeatable; `null` omits it
     #[arg(long = "field", value_name = "NAME=VALUE", value_parser = super::pair)]
     fields: Vec<(String, String)>,
+}
+
+/// The fields of the order that have an option of their own: those with one in the table of order
+/// fields.
+#[derive(Clone, Debug, Default)]
+struct FieldOptions(Vec<(&'static str, String)>);
+
+/// The option's name of each field that has one.
+static OPTION_NAMES: LazyLock<Vec<(&Field, String)>> = LazyLock::new(|| {
+    let fields = FIELDS.iter().filter(|field| field.option.is_some());
+    fields.map(|field| (field, field.name.replace('_', "-"))).collect()
+});
+
+impl Args for FieldOptions {
+    fn augment_args(command: Command) -> Command {
+        OPTION_NAMES.iter().fold(command, |command, (field, name)| {
+            let (placeholder, help) = field.option.unwrap_or_default();
+            let option = Arg::new(field.name).long(name.as_str());
+            command.arg(option.value_name(placeholder).help(help))
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        FieldOptions::augment_args(command)
+    }
+}
+
+impl FromArgMatches for FieldOptions {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<FieldOptions, clap::Error> {
+        let given = |(field, _): &(&'static Field, String)| {
+            Some((field.name, matches.get_one::<String>(field.name)?.clone()))
+        };
+        Ok(FieldOptions(OPTION_NAMES.iter().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = FieldOptions::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 fn four_digits(text: &str) -> Result<String, String> {
@@ -71,7 +86,8 @@ impl OrderArgs {
 
     /// The example with the given beneficiary name.
     pub fn to(name: &str) -> OrderArgs {
-        OrderArgs { beneficiary_name: Some(name.to_owned()), ..OrderArgs::default() }
+        let given = FieldOptions(vec![("beneficiary_name", name.to_owned())]);
+        OrderArgs { given, ..OrderArgs::default() }
     }
 
     /// The order as JSON. `example` allows example values for missing fields: only for keys that
@@ -96,19 +112,8 @@ impl OrderArgs {
                 members.insert(name.to_owned(), document::text(value)?);
             }
         }
-        for (name, value) in [
-            ("bank_name", &self.bank_name),
-            ("bank_branch_code", &self.bank_branch_code),
-            ("beneficiary_name", &self.beneficiary_name),
-            ("beneficiary_account_number", &self.beneficiary_account_number),
-            ("sender_name", &self.sender_name),
-            ("sender_relation", &self.sender_relation),
-            ("remarks", &self.remarks),
-            ("external_id", &self.external_id),
-        ] {
-            if let Some(value) = value {
-                members.insert(name.to_owned(), document::text(value)?);
-            }
+        for (name, value) in &self.given.0 {
+            members.insert((*name).to_owned(), document::text(value)?);
         }
         for (name, value) in
             [("quote", &quote.id), ("country", &quote.country), ("currency", &quote.currency)]
@@ -117,8 +122,8 @@ impl OrderArgs {
         }
         members.insert("amount".to_owned(), document::raw(quote.amount_destination.to_string())?);
         for (name, value) in &self.fields {
-            if !FIELDS.contains(&name.as_str()) {
-                let known = FIELDS.join(", ");
+            if member_names().all(|member| member != name) {
+                let known = member_names().collect::<Vec<_>>().join(", ");
                 return Err(Failure::Usage(format!(
                     "--field {name}: unknown field; known fields: {known}"
                 )));
@@ -153,46 +158,16 @@ impl OrderArgs {
             ))
         };
         let country = Country::parse(&quote.country).ok_or_else(unknown)?;
-        // Quote, currency and amount come from the quote's own text, so numbers stay exact.
-        let nobody = QuoteId(uuid::Uuid::nil());
-        let draft = example::draft(country, nobody, Currency::Aed, Decimal::ONE);
-        let account =
-            self.account_ending.as_ref().map(|ending| example::account_ending(country, ending));
-        let account_type = match draft.beneficiary_account_type {
-            AccountType::Savings => "savings",
-            AccountType::Current => "current",
-        };
-        let document_type = match draft.sender_identity_doc_type {
-            DocumentType::IdCard => "idcard",
-            DocumentType::Passport => "passport",
-            DocumentType::Other => "other",
-        };
         let mut members = Members::new();
-        for (name, value) in [
-            ("bank_name", Some(draft.bank_name)),
-            ("bank_branch_code", Some(draft.bank_branch_code)),
-            ("beneficiary_name", Some(draft.beneficiary_name)),
-            ("beneficiary_city", Some(draft.beneficiary_city)),
-            ("beneficiary_address", Some(draft.beneficiary_address)),
-            ("beneficiary_account_number", account.or(Some(draft.beneficiary_account_number))),
-            ("beneficiary_account_type", Some(account_type.to_owned())),
-            ("beneficiary_mobile", draft.beneficiary_mobile),
-            ("beneficiary_email", draft.beneficiary_email),
-            ("remarks", draft.remarks),
-            ("sender_name", Some(draft.sender_name)),
-            ("sender_birthdate", draft.sender_birthdate.map(|date| date.to_string())),
-            ("sender_identity_doc_type", Some(document_type.to_owned())),
-            ("sender_identity_doc", Some(draft.sender_identity_doc)),
-            ("sender_identity_doc_exp", draft.sender_identity_doc_exp.map(|date| date.to_string())),
-            ("sender_identity_doc_country", draft.sender_identity_doc_country),
-            ("sender_city", Some(draft.sender_city)),
-            ("sender_address", Some(draft.sender_address)),
-            ("sender_country", Some(draft.sender_country)),
-            ("sender_mobile", draft.sender_mobile),
-            ("sender_relation", Some(draft.sender_relation)),
-        ] {
+        for field in FIELDS {
+            let value = match (&self.account_ending, field.name) {
+                (Some(ending), "beneficiary_account_number") => {
+                    Some(example::account_ending(country, ending))
+                }
+                _ => field.example_for(country),
+            };
             if let Some(value) = value {
-                members.insert(name.to_owned(), document::text(&value)?);
+                members.insert(field.name.to_owned(), document::text(&value)?);
             }
         }
         Ok(members)
@@ -252,8 +227,10 @@ mod tests {
         std::io::Write::write_all(&mut file, text.as_bytes()).expect("written");
         let args = OrderArgs {
             order: Some(file.path().to_owned()),
-            sender_name: Some("From Flag".to_owned()),
-            external_id: Some("mine-1".to_owned()),
+            given: FieldOptions(vec![
+                ("sender_name", "From Flag".to_owned()),
+                ("external_id", "mine-1".to_owned()),
+            ]),
             fields: vec![
                 ("beneficiary_email".to_owned(), "null".to_owned()),
                 ("sender_city".to_owned(), "Muscat".to_owned()),

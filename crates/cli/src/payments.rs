@@ -222,24 +222,24 @@ fn print(body: &str, output: Output) -> Result<(), Failure> {
         response.and_then(field).unwrap_or_default()
     };
     let destination =
-        Country::parse(&order.country).map_or("", |country| country.currency().code());
-    let known = |text: Option<String>| text.unwrap_or_default();
+        Country::parse(&order.text("country")).map_or("", |country| country.currency().code());
+    let known = |member: &str| order.text(member);
     output::members(&[
         ("payment", record.id.clone()),
-        ("external id", known(order.external_id)),
+        ("external id", known("external_id")),
         ("status", said(|response| Some(response.status.clone()))),
         ("message", said(|response| response.msg.clone())),
         ("bank reference", said(|response| response.bank_reference.clone())),
-        ("beneficiary", known(order.beneficiary_name)),
-        ("account", known(order.beneficiary_account_number)),
-        ("bank", [known(order.bank_name), known(order.bank_branch_code)].join("  ")),
-        ("sender", known(order.sender_name)),
-        ("relation", known(order.sender_relation)),
+        ("beneficiary", known("beneficiary_name")),
+        ("account", known("beneficiary_account_number")),
+        ("bank", [order.text("bank_name"), order.text("bank_branch_code")].join("  ")),
+        ("sender", known("sender_name")),
+        ("relation", known("sender_relation")),
         ("sender pays", quote.amount.in_currency(&quote.currency)),
         ("beneficiary gets", quote.amount_destination.in_currency(destination)),
         ("rate", quote.rate.to_string()),
         ("quote", quote.id),
-        ("accepted", known(order.timestamp)),
+        ("accepted", known("timestamp")),
         ("last change", said(|response| Some(response.timestamp.clone()))),
     ])
 }
@@ -252,19 +252,19 @@ fn print_list(body: &str, output: Output) -> Result<(), Failure> {
     let mut rows = Vec::with_capacity(records.len());
     for record in &records {
         let record: PaymentRecord = document::read(record.get())?;
-        let destination =
-            Country::parse(&record.order.country).map_or("", |country| country.currency().code());
+        let destination = Country::parse(&record.order.text("country"))
+            .map_or("", |country| country.currency().code());
         let status =
             record.response.as_ref().map(|response| response.status.clone()).unwrap_or_default();
         let reference =
             record.response.and_then(|response| response.bank_reference).unwrap_or_default();
         rows.push(vec![
-            record.order.timestamp.unwrap_or_default(),
+            record.order.text("timestamp"),
             record.id,
             status,
             record.quote.amount.in_currency(&record.quote.currency),
             record.quote.amount_destination.in_currency(destination),
-            record.order.beneficiary_name.unwrap_or_default(),
+            record.order.text("beneficiary_name"),
             reference,
         ]);
     }

@@ -91,7 +91,7 @@ fn receipt(
 ) -> Option<Receipt> {
     let PaymentRecord { id, order, response, quote } = record;
     let response = response?;
-    let country = Country::parse(&order.country)?;
+    let country = Country::parse(&order.get("country")?)?;
     let coin = Currency::parse(response.wallet_currency.as_deref()?)?;
     let charge = Charge {
         amount: money(response.wallet_amount.as_ref()?, coin)?,
@@ -102,15 +102,15 @@ fn receipt(
         issuer,
         sandbox,
         id,
-        external_id: order.external_id,
+        external_id: order.get("external_id"),
         state: PaymentState::parse(&response.status)?,
         state_at: instant(&response.timestamp)?,
-        accepted_at: instant(order.timestamp.as_deref()?)?,
+        accepted_at: instant(&order.get("timestamp")?)?,
         bank_reference: response.bank_reference,
-        sender: order.sender_name?,
-        beneficiary: order.beneficiary_name?,
-        account: order.beneficiary_account_number?,
-        bank: order.bank_name?,
+        sender: order.get("sender_name")?,
+        beneficiary: order.get("beneficiary_name")?,
+        account: order.get("beneficiary_account_number")?,
+        bank: order.get("bank_name")?,
         base: money(&quote.amount, Currency::parse(&quote.currency)?)?,
         destination: money(&quote.amount_destination, country.currency())?,
         rate: quote.rate.to_string().parse().ok()?,

@@ -1,5 +1,6 @@
 //! The parts of the API's answers that the commands show. Numbers keep the API's text.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use domain::currency::Currency;
@@ -78,33 +79,28 @@ pub struct PaymentResponse {
     pub bank_reference: Option<String>,
 }
 
-/// The part of an order that the commands show.
+/// The members of an order, by name.
 #[derive(Clone, Debug, Deserialize)]
-pub struct OrderPart {
-    pub country: String,
-    #[serde(default)]
-    pub external_id: Option<String>,
-    #[serde(default)]
-    pub timestamp: Option<String>,
-    #[serde(default)]
-    pub bank_name: Option<String>,
-    #[serde(default)]
-    pub bank_branch_code: Option<String>,
-    #[serde(default)]
-    pub beneficiary_name: Option<String>,
-    #[serde(default)]
-    pub beneficiary_account_number: Option<String>,
-    #[serde(default)]
-    pub sender_name: Option<String>,
-    #[serde(default)]
-    pub sender_relation: Option<String>,
+#[serde(transparent)]
+pub struct OrderMembers(BTreeMap<String, Box<RawValue>>);
+
+impl OrderMembers {
+    /// The text of a member; `None` if the order lacks it.
+    pub fn get(&self, name: &str) -> Option<String> {
+        serde_json::from_str(self.0.get(name)?.get()).ok()
+    }
+
+    /// The text of a member; empty if the order lacks it.
+    pub fn text(&self, name: &str) -> String {
+        self.get(name).unwrap_or_default()
+    }
 }
 
 /// A payment record (specification: "Payment record").
 #[derive(Clone, Debug, Deserialize)]
 pub struct PaymentRecord {
     pub id: String,
-    pub order: OrderPart,
+    pub order: OrderMembers,
     #[serde(default)]
     pub response: Option<PaymentResponse>,
     pub quote: Quote,

@@ -59,6 +59,19 @@ impl Country {
         }
     }
 
+    /// English name, as in titles.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Country::Bgd => "Bangladesh",
+            Country::Egy => "Egypt",
+            Country::Ind => "India",
+            Country::Npl => "Nepal",
+            Country::Pak => "Pakistan",
+            Country::Phl => "Philippines",
+            Country::Vnm => "Vietnam",
+        }
+    }
+
     /// Payout currency of the country (specification: `DestinationCurrency`).
     pub const fn currency(self) -> Currency {
         match self {

@@ -48,6 +48,8 @@ pub enum DecimalError {
 }
 
 const MAX_SCALE: u32 = 37;
+/// Maximum number of digits of a printed decimal: those of the mantissa's 127 bits.
+const MANTISSA_DIGITS_MAX: usize = 38;
 
 impl Decimal {
     /// Maximum significant digits of [`Decimal::parse`].
@@ -88,6 +90,18 @@ impl Decimal {
         let Notation { negative, whole, fraction, exponent } =
             Notation::of(text, DecimalError::OutOfRange)?;
         Self::assemble(negative, whole, fraction, exponent)
+    }
+
+    /// Reads the output of `Display`; unlike [`Decimal::parse`], without a limit on the number of
+    /// digits.
+    pub fn parse_exact(text: &str) -> Option<Decimal> {
+        let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+        let digits = whole.len() + fraction.len();
+        if digits > MANTISSA_DIGITS_MAX || fraction.bytes().any(|byte| !byte.is_ascii_digit()) {
+            return None;
+        }
+        let mantissa = format!("{whole}{fraction}").parse().ok()?;
+        Some(Decimal::new(mantissa, u32::try_from(fraction.len()).ok()?))
     }
 
     /// Parses a JSON number and rounds it half-even to `decimals` digits, at most 12, after the
@@ -463,6 +477,19 @@ mod tests {
         }
         for text in ["", "-", ".5", "5.", "01", "+1", "1e", "NaN", "1_000"] {
             assert_eq!(Decimal::parse_rounded(text, 4), Err(DecimalError::Malformed), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_printed_number_of_any_size_is_read_back() {
+        for (mantissa, scale) in
+            [(0, 0), (-5, 1), (99_999_999_999_999_123_456_789_012, 12), (i128::MAX / 10, 37)]
+        {
+            let value = Decimal::new(mantissa, scale);
+            assert_eq!(Decimal::parse_exact(&value.to_string()), Some(value));
+        }
+        for wrong in ["", ".", "1.+2", "1e5", "x", "1.2.3"] {
+            assert_eq!(Decimal::parse_exact(wrong), None, "{wrong:?}");
         }
     }
 

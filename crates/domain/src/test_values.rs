@@ -126,7 +126,7 @@ pub fn quote() -> Quote {
 
 /// An order that matches [`quote`].
 pub fn order() -> Order {
-    example::draft(Country::Pak, QUOTE, Currency::Aed, dec("37912.05"))
+    example::order(Country::Pak, QUOTE, Currency::Aed, dec("37912.05"))
         .check(&BankDirectory::default(), &corridors(Vec::new()), date(2026, 11, 23))
         .expect("a valid order")
 }

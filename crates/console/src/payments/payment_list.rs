@@ -3,6 +3,7 @@
 use axum::response::Response;
 use domain::country::Country;
 use domain::ids::PaymentId;
+use domain::order::{FIELDS, Order};
 use domain::payment::{PaymentState, ReviewState};
 use domain::time::{Span, Timestamp};
 use engine::office::{LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted};
@@ -12,7 +13,7 @@ use super::{day, masked, payment_tone};
 use crate::export::Csv;
 use crate::wallets::view::{Field, FormView, Section, page, query};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
-use http_api::payment_file::{COLUMNS, PaymentLine};
+use http_api::payment_file::{COLUMNS, PaymentLine, order_cells};
 
 const ROWS: usize = 50;
 /// Payments per read of an export.
@@ -155,9 +156,20 @@ pub(super) async fn list(visit: Visit) -> Answer {
     )
 }
 
+/// A field of the order, with names and account number masked.
+fn cell(name: &str, order: &Order) -> String {
+    let field = FIELDS.iter().find(|field| field.name == name);
+    let text = field.and_then(|field| field.shown(order)).unwrap_or_default();
+    match name {
+        "beneficiary_name" | "sender_name" => masked::name(&text),
+        "beneficiary_account_number" => masked::account(&text),
+        _ => text.into_owned(),
+    }
+}
+
 /// A payment's row, with names and account number masked.
 fn line(record: &Record) -> PaymentLine {
-    let (payment, order) = (&record.payment, &record.order);
+    let payment = &record.payment;
     let (standing, charge) = (&payment.standing, &payment.charge);
     PaymentLine {
         id: payment.id.to_string(),
@@ -178,11 +190,7 @@ fn line(record: &Record) -> PaymentLine {
         wallet_currency: charge.amount.currency.code().to_owned(),
         bank_reference: standing.bank_reference.clone().unwrap_or_default(),
         msg: standing.msg.clone().unwrap_or_default(),
-        beneficiary_name: masked::name(&order.beneficiary_name),
-        beneficiary_account_number: masked::account(&order.beneficiary_account_number),
-        bank_branch_code: order.branch_code().to_owned(),
-        sender_name: masked::name(&order.sender_name),
-        sender_relation: order.sender_relation.clone(),
+        order: order_cells(|field| cell(field, &record.order)),
     }
 }
 

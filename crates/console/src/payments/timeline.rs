@@ -1,9 +1,12 @@
 //! A payment: the reason for its state, and its full history in order, including users' actions and
 //! the requests that carried them.
 
+use std::borrow::Cow;
+
 use domain::attempt::AttemptState;
 use domain::audit::Entry;
 use domain::ids::PaymentId;
+use domain::order::{FIELDS, Field};
 use domain::payment::{PaymentState, ReviewState};
 use domain::time::Timestamp;
 use engine::console::Approval;
@@ -387,16 +390,11 @@ fn transfers(visit: &Visit, transfers: &[StoredTransfer]) -> Section {
 /// Sender and beneficiary, unmasked for investigations.
 fn order(case: &Case) -> Section {
     let order = &case.record.order;
-    let facts = vec![
-        ("Beneficiary", Cell::text(order.beneficiary_name.as_str())),
-        ("Account", Cell::id(&order.beneficiary_account_number)),
-        ("Bank", Cell::text(order.bank_name.as_str())),
-        ("Branch", Cell::maybe(order.branch_bic.clone().or(order.branch_local_code.clone()))),
-        ("Sender", Cell::text(order.sender_name.as_str())),
-        ("Sender's country", Cell::text(order.sender_country.as_str())),
-        ("Sender's document", Cell::text(order.sender_identity_doc_type.name())),
-        ("Relation", Cell::text(order.sender_relation.as_str())),
-        ("Remarks", Cell::maybe(order.remarks.clone())),
-    ];
+    let cell = |field: &Field| match (field.name, field.shown(order)) {
+        ("beneficiary_account_number", Some(number)) => Cell::id(number),
+        (_, value) => Cell::maybe(value.map(Cow::into_owned)),
+    };
+    let fact = |field: &Field| Some((field.label?, cell(field)));
+    let facts = FIELDS.iter().filter_map(fact).collect();
     Section { title: "Order".to_owned(), facts, ..Section::default() }
 }

@@ -3,9 +3,15 @@
 use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, digits};
 
 pub(super) const RULES: Rules = Rules {
-    account: AccountRule { iban: true, local: None, form: "an IBAN of 29 characters" },
+    account: AccountRule {
+        iban: true,
+        local: None,
+        pattern: "EG[0-9]{27}",
+        form: "an IBAN of 29 characters",
+    },
     local_code: Some(LocalCodeRule {
         matches: |text| digits(text, 8..=8),
+        pattern: "[0-9]{8}",
         rule: "invalid_branch_code",
         form: "the 8 digits of bank and branch in the IBAN",
         bank_wide: false,
@@ -13,6 +19,7 @@ pub(super) const RULES: Rules = Rules {
     mobile: MobileRule {
         prefix: "+20",
         matches: is_mobile,
+        pattern: "1[0125][0-9]{8}",
         form: "+20 and 10 digits starting with 10, 11, 12 or 15",
     },
 };

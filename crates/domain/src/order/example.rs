@@ -2,54 +2,36 @@
 //! documentation, the command line's defaults, tests and benchmarks. No production path uses this
 //! module.
 
-use jiff::civil::date;
-
 use crate::country::Country;
 use crate::currency::Currency;
 use crate::decimal::Decimal;
 use crate::iban::{check_digits, shape_of};
 use crate::ids::QuoteId;
 
-use super::{AccountType, DocumentType, Draft};
+use super::{FIELDS, Order, UncheckedOrder};
 
 /// Ending of the example accounts, without a special meaning in the sandbox.
 pub const NEUTRAL_ENDING: &str = "6702";
 
 /// An order to `country` for `amount` in its currency, using `quote` made in `currency`.
-pub fn draft(country: Country, quote: QuoteId, currency: Currency, amount: Decimal) -> Draft {
-    let beneficiary = beneficiary(country);
-    Draft {
-        country,
-        currency,
-        quote,
-        amount,
-        bank_name: beneficiary.bank_name.to_owned(),
-        bank_branch_code: beneficiary.branch_code.to_owned(),
-        beneficiary_name: beneficiary.name.to_owned(),
-        beneficiary_city: beneficiary.city.to_owned(),
-        beneficiary_address: beneficiary.address.to_owned(),
-        beneficiary_account_number: account_ending(country, NEUTRAL_ENDING),
-        beneficiary_account_type: AccountType::Savings,
-        beneficiary_mobile: Some(beneficiary.mobile.to_owned()),
-        beneficiary_email: Some("beneficiary@example.com".to_owned()),
-        remarks: Some("family support".to_owned()),
-        sender_name: "Omar Testwell".to_owned(),
-        sender_birthdate: Some(date(1988, 4, 12)),
-        sender_identity_doc_type: DocumentType::Passport,
-        sender_identity_doc: "N01234567".to_owned(),
-        sender_identity_doc_exp: Some(date(2035, 12, 31)),
-        sender_identity_doc_country: Some(country.alpha3().to_owned()),
-        sender_city: "Dubai".to_owned(),
-        sender_address: "12 Example Street".to_owned(),
-        sender_country: "ARE".to_owned(),
-        sender_mobile: Some("+971501234567".to_owned()),
-        sender_relation: "brother".to_owned(),
-        external_id: None,
+pub fn order(
+    country: Country,
+    quote: QuoteId,
+    currency: Currency,
+    amount: Decimal,
+) -> UncheckedOrder {
+    let mut order = Order { country, currency, quote, amount, ..Order::placeholder() };
+    for field in FIELDS {
+        if let Some(text) = field.example_for(country) {
+            let read = field.read(&mut order, text);
+            debug_assert!(read, "the example of {} is of its form", field.name);
+        }
     }
+    UncheckedOrder(order)
 }
 
-/// A valid account number of the example bank of `country` that ends in `ending` (4 digits); an IBAN's check digits
-/// are computed.
+/// A valid account number of the example bank of `country` that ends in `ending` (4 digits); an
+/// IBAN's check digits are computed.
 pub fn account_ending(country: Country, ending: &str) -> String {
     let national = format!("{}{ending}", beneficiary(country).account_stem);
     match shape_of(country)
@@ -60,18 +42,18 @@ pub fn account_ending(country: Country, ending: &str) -> String {
     }
 }
 
-struct Beneficiary {
-    bank_name: &'static str,
-    branch_code: &'static str,
+pub(super) struct Beneficiary {
+    pub bank_name: &'static str,
+    pub branch_code: &'static str,
     /// The account number without its last four digits; for an IBAN, without its prefix.
     account_stem: &'static str,
-    name: &'static str,
-    city: &'static str,
-    address: &'static str,
-    mobile: &'static str,
+    pub name: &'static str,
+    pub city: &'static str,
+    pub address: &'static str,
+    pub mobile: &'static str,
 }
 
-const fn beneficiary(country: Country) -> Beneficiary {
+pub(super) const fn beneficiary(country: Country) -> Beneficiary {
     match country {
         Country::Bgd => Beneficiary {
             bank_name: "Dutch-Bangla Bank",

@@ -8,10 +8,12 @@ pub(super) const RULES: Rules = Rules {
     account: AccountRule {
         iban: false,
         local: Some(|text| upper_alphanumeric(text, 6..=20)),
+        pattern: "[0-9A-Z]{6,20}",
         form: "6 to 20 digits or capital letters",
     },
     local_code: Some(LocalCodeRule {
         matches: is_ifsc,
+        pattern: "[A-Z]{4}0[A-Z0-9]{6}",
         rule: "invalid_ifsc",
         form: "an IFSC (4 letters, 0, 6 letters or digits)",
         bank_wide: false,
@@ -19,6 +21,7 @@ pub(super) const RULES: Rules = Rules {
     mobile: MobileRule {
         prefix: "+91",
         matches: |text| subscriber(text, "6789", 10),
+        pattern: "[6-9][0-9]{9}",
         form: "+91 and 10 digits starting with 6, 7, 8 or 9",
     },
 };

@@ -6,10 +6,12 @@ pub(super) const RULES: Rules = Rules {
     account: AccountRule {
         iban: false,
         local: Some(|text| alphanumeric(text, 5..=20)),
+        pattern: "[0-9A-Za-z]{5,20}",
         form: "5 to 20 letters or digits",
     },
     local_code: Some(LocalCodeRule {
         matches: is_bank_and_branch,
+        pattern: "[0-9]{3,4}(-[0-9]{1,4})?",
         rule: "invalid_branch_code",
         form: "the clearing house's bank id of 3 or 4 digits, with '-' and a branch id of 1 to 4 digits where known",
         bank_wide: false,
@@ -17,6 +19,7 @@ pub(super) const RULES: Rules = Rules {
     mobile: MobileRule {
         prefix: "+977",
         matches: is_mobile,
+        pattern: "9[678][0-9]{8}",
         form: "+977 and 10 digits starting with 96, 97 or 98",
     },
 };

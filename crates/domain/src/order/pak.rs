@@ -8,10 +8,12 @@ pub(super) const RULES: Rules = Rules {
     account: AccountRule {
         iban: true,
         local: Some(|text| alphanumeric(text, 5..=20)),
+        pattern: "(PK[0-9]{2}[A-Z]{4}[A-Z0-9]{16}|[0-9A-Za-z]{5,20})",
         form: "an IBAN of 24 characters or an account number of 5 to 20 letters and digits",
     },
     local_code: Some(LocalCodeRule {
         matches: |text| upper_letters(text, 4),
+        pattern: "[A-Z]{4}",
         rule: "invalid_branch_code",
         form: "the 4 letters of the bank in the IBAN",
         bank_wide: true,
@@ -19,6 +21,7 @@ pub(super) const RULES: Rules = Rules {
     mobile: MobileRule {
         prefix: "+92",
         matches: |text| subscriber(text, "3", 10),
+        pattern: "3[0-9]{9}",
         form: "+92 and 10 digits starting with 3",
     },
 };

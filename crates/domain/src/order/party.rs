@@ -10,6 +10,8 @@ use crate::email::is_email;
 use crate::fault::Fault;
 use crate::iso3166::is_alpha3;
 
+use super::EXTERNAL_ID_MAX_CHARS;
+
 /// Earliest plausible date of birth of a sender.
 const FIRST_BIRTHDATE: Date = date(1900, 1, 1);
 
@@ -19,6 +21,14 @@ pub(super) fn check_length(field: &'static str, text: &str, max: usize) -> Optio
         Fault::new(field, "string_too_long", format!("{field} must have at most {max} characters"))
             .with("max_length", max)
     })
+}
+
+pub(super) fn check_external_id(id: &str) -> Option<Fault> {
+    if id.is_empty() {
+        let message = "external_id must have at least 1 character";
+        return Some(Fault::new("external_id", "string_too_short", message).with("min_length", 1));
+    }
+    check_length("external_id", id, EXTERNAL_ID_MAX_CHARS)
 }
 
 /// A mobile number of the destination country.

@@ -28,6 +28,8 @@ pub(super) struct AccountRule {
     pub iban: bool,
     /// Format of numbers that are not IBANs, if accepted.
     pub local: Option<fn(&str) -> bool>,
+    /// Regular expression of every accepted number, for the OpenAPI document.
+    pub pattern: &'static str,
     /// Description of the format.
     pub form: &'static str,
 }
@@ -37,6 +39,8 @@ pub(super) struct AccountRule {
 pub(super) struct LocalCodeRule {
     /// Whether an upper-case text matches.
     pub matches: fn(&str) -> bool,
+    /// Regular expression of every code that matches, for the OpenAPI document.
+    pub pattern: &'static str,
     /// Rule name of the fault.
     pub rule: &'static str,
     /// Description of the format.
@@ -52,6 +56,8 @@ pub(super) struct MobileRule {
     pub prefix: &'static str,
     /// Whether the text after the prefix matches.
     pub matches: fn(&str) -> bool,
+    /// Regular expression of the text after the prefix, for the OpenAPI document.
+    pub pattern: &'static str,
     /// Description of the whole number's format.
     pub form: &'static str,
 }

@@ -6,10 +6,14 @@ use jiff::civil::{Date, date};
 use proptest::prelude::*;
 use uuid::Uuid;
 
-use super::example::{account_ending, draft};
+use super::example::{self, account_ending};
 use super::*;
 use crate::bank::{BankDirectory, Branch};
 use crate::bic::Bic;
+use crate::country::Country;
+use crate::currency::Currency;
+use crate::decimal::Decimal;
+use crate::ids::QuoteId;
 use crate::policy::{CorridorConfig, Corridors};
 use crate::time::Span;
 
@@ -61,19 +65,23 @@ fn corridors(default_local_code: Option<&str>) -> Corridors {
     }
 }
 
-fn valid(country: Country) -> Draft {
-    draft(country, QuoteId(Uuid::nil()), Currency::Aed, Decimal::from_int(100))
+fn valid(country: Country) -> Order {
+    example::order(country, QuoteId(Uuid::nil()), Currency::Aed, Decimal::from_int(100)).0
 }
 
-fn accept(draft: Draft) -> Order {
-    draft.check(&directory(), &corridors(None), TODAY).expect("a valid order")
+fn check(order: Order) -> Result<Order, Vec<Fault>> {
+    UncheckedOrder(order).check(&directory(), &corridors(None), TODAY)
+}
+
+fn accept(order: Order) -> Order {
+    check(order).expect("a valid order")
 }
 
 /// Changes one value of a valid order and returns the faults as `field rule`.
-fn faults_of(country: Country, change: impl FnOnce(&mut Draft)) -> Vec<String> {
-    let mut draft = valid(country);
-    change(&mut draft);
-    let faults = draft.check(&directory(), &corridors(None), TODAY).err().unwrap_or_default();
+fn faults_of(country: Country, change: impl FnOnce(&mut Order)) -> Vec<String> {
+    let mut order = valid(country);
+    change(&mut order);
+    let faults = check(order).err().unwrap_or_default();
     assert!(
         faults.iter().all(|fault| fault.message.contains(fault.field)),
         "each message names its field: {faults:?}"
@@ -86,25 +94,25 @@ fn check_field(
     country: Country,
     field: &str,
     rule: &str,
-    set: impl Fn(&mut Draft, &str),
+    set: impl Fn(&mut Order, &str),
     right: &[&str],
     wrong: &[&str],
 ) {
     for text in right {
         assert_eq!(
-            faults_of(country, |draft| set(draft, text)),
+            faults_of(country, |order| set(order, text)),
             [""; 0],
             "{country:?} {field} {text:?}"
         );
     }
     for text in wrong {
-        let found = faults_of(country, |draft| set(draft, text));
+        let found = faults_of(country, |order| set(order, text));
         assert_eq!(found, [format!("{field} {rule}")], "{country:?} {field} {text:?}");
     }
 }
 
 fn check_mobile(country: Country, right: &[&str], wrong: &[&str]) {
-    let set = |draft: &mut Draft, text: &str| draft.beneficiary_mobile = Some(text.to_owned());
+    let set = |order: &mut Order, text: &str| order.beneficiary_mobile = Some(text.to_owned());
     check_field(country, "beneficiary_mobile", "invalid_mobile", set, right, wrong);
 }
 
@@ -113,9 +121,9 @@ fn examples_of_every_country_are_valid_with_the_requested_ending() {
     for country in Country::ALL {
         accept(valid(country));
         for ending in ["0001", "0003", "0008", "6702"] {
-            let mut draft = valid(country);
-            draft.beneficiary_account_number = account_ending(country, ending);
-            let number = accept(draft).beneficiary_account_number;
+            let mut order = valid(country);
+            order.beneficiary_account_number = account_ending(country, ending);
+            let number = accept(order).beneficiary_account_number;
             assert!(account_part(&number).ends_with(ending), "{number}");
         }
     }
@@ -156,13 +164,13 @@ fn beneficiary_mobile_has_the_pattern_of_its_country_or_is_null() {
         &["+84412345678", "+849123456789", "+84 912345678"],
     );
     for country in Country::ALL {
-        assert_eq!(faults_of(country, |draft| draft.beneficiary_mobile = None), [""; 0]);
+        assert_eq!(faults_of(country, |order| order.beneficiary_mobile = None), [""; 0]);
     }
 }
 
 #[test]
 fn sender_mobile_is_any_e164_number() {
-    let set = |draft: &mut Draft, text: &str| draft.sender_mobile = Some(text.to_owned());
+    let set = |order: &mut Order, text: &str| order.sender_mobile = Some(text.to_owned());
     let right = ["+971501234567", "+12025550123", "+923001234567"];
     check_field(
         Country::Pak,
@@ -172,7 +180,7 @@ fn sender_mobile_is_any_e164_number() {
         &right,
         &["0501234567", "+0971501234567", "+9"],
     );
-    assert_eq!(faults_of(Country::Pak, |draft| draft.sender_mobile = None), [""; 0]);
+    assert_eq!(faults_of(Country::Pak, |order| order.sender_mobile = None), [""; 0]);
 }
 
 #[test]
@@ -184,7 +192,7 @@ fn sender_identity_doc_exp_in_the_past_is_refused() {
         (None, vec![]),
     ] {
         assert_eq!(
-            faults_of(Country::Pak, |draft| draft.sender_identity_doc_exp = expiry),
+            faults_of(Country::Pak, |order| order.sender_identity_doc_exp = expiry),
             expected
         );
     }
@@ -192,7 +200,7 @@ fn sender_identity_doc_exp_in_the_past_is_refused() {
 
 #[test]
 fn sender_birthdate_is_in_the_past() {
-    let found = |birth| faults_of(Country::Pak, |draft| draft.sender_birthdate = birth);
+    let found = |birth| faults_of(Country::Pak, |order| order.sender_birthdate = birth);
     assert_eq!(found(Some(TODAY)), ["sender_birthdate date_past"]);
     assert_eq!(found(Some(date(2026, 11, 20))), [""; 0]);
     assert_eq!(found(Some(date(1900, 1, 1))), [""; 0]);
@@ -204,7 +212,7 @@ fn sender_birthdate_is_in_the_past() {
 
 #[test]
 fn countries_of_sender_and_document_are_iso_3166_alpha_3() {
-    let set = |draft: &mut Draft, text: &str| draft.sender_country = text.to_owned();
+    let set = |order: &mut Order, text: &str| order.sender_country = text.to_owned();
     check_field(
         Country::Pak,
         "sender_country",
@@ -214,7 +222,7 @@ fn countries_of_sender_and_document_are_iso_3166_alpha_3() {
         &["XXX", "are", "UAE"],
     );
     let set =
-        |draft: &mut Draft, text: &str| draft.sender_identity_doc_country = Some(text.to_owned());
+        |order: &mut Order, text: &str| order.sender_identity_doc_country = Some(text.to_owned());
     check_field(
         Country::Pak,
         "sender_identity_doc_country",
@@ -227,7 +235,7 @@ fn countries_of_sender_and_document_are_iso_3166_alpha_3() {
 
 #[test]
 fn sender_relation_is_one_of_the_configured_in_any_case() {
-    let set = |draft: &mut Draft, text: &str| draft.sender_relation = text.to_owned();
+    let set = |order: &mut Order, text: &str| order.sender_relation = text.to_owned();
     check_field(
         Country::Pak,
         "sender_relation",
@@ -236,13 +244,13 @@ fn sender_relation_is_one_of_the_configured_in_any_case() {
         &["brother", "SELF", "Wife"],
         &["boss", "aunt"],
     );
-    let order = accept(Draft { sender_relation: "BroTher".to_owned(), ..valid(Country::Pak) });
+    let order = accept(Order { sender_relation: "BroTher".to_owned(), ..valid(Country::Pak) });
     assert_eq!(order.sender_relation, "brother");
 }
 
 #[test]
 fn beneficiary_email_is_an_address() {
-    let set = |draft: &mut Draft, text: &str| draft.beneficiary_email = Some(text.to_owned());
+    let set = |order: &mut Order, text: &str| order.beneficiary_email = Some(text.to_owned());
     let right =
         ["a@b.co", "first.last+tag@sub.example.com", "o'neil@example.org", "नाम@उदाहरण.भारत"];
     let wrong = [
@@ -268,13 +276,13 @@ fn beneficiary_email_is_an_address() {
 #[test]
 fn texts_are_counted_in_characters_and_stored_as_sent() {
     let name = "म".repeat(128);
-    let order = accept(Draft { beneficiary_name: name.clone(), ..valid(Country::Npl) });
+    let order = accept(Order { beneficiary_name: name.clone(), ..valid(Country::Npl) });
     assert_eq!(order.beneficiary_name, name);
-    let found = faults_of(Country::Npl, |draft| {
-        draft.beneficiary_name = "म".repeat(129);
-        draft.beneficiary_address = "é".repeat(71);
-        draft.sender_address = "é".repeat(71);
-        draft.external_id = Some("x".repeat(129));
+    let found = faults_of(Country::Npl, |order| {
+        order.beneficiary_name = "म".repeat(129);
+        order.beneficiary_address = "é".repeat(71);
+        order.sender_address = "é".repeat(71);
+        order.external_id = Some("x".repeat(129));
     });
     assert_eq!(
         found,
@@ -286,7 +294,7 @@ fn texts_are_counted_in_characters_and_stored_as_sent() {
         ]
     );
     assert_eq!(
-        faults_of(Country::Npl, |draft| draft.external_id = Some(String::new())),
+        faults_of(Country::Npl, |order| order.external_id = Some(String::new())),
         ["external_id string_too_short"]
     );
 }
@@ -294,7 +302,7 @@ fn texts_are_counted_in_characters_and_stored_as_sent() {
 #[test]
 fn amount_is_above_zero() {
     for amount in [Decimal::ZERO, Decimal::from_int(-1)] {
-        assert_eq!(faults_of(Country::Ind, |draft| draft.amount = amount), ["amount greater_than"]);
+        assert_eq!(faults_of(Country::Ind, |order| order.amount = amount), ["amount greater_than"]);
     }
 }
 
@@ -317,21 +325,21 @@ fn faults_of_shape_hide_faults_of_rule_in_the_same_field() {
 }
 
 /// One violation per field with a rule, in no particular order.
-const BREAKS: [fn(&mut Draft); 14] = [
-    |draft| draft.external_id = Some(String::new()),
-    |draft| draft.amount = Decimal::ZERO,
-    |draft| draft.bank_branch_code = "?".to_owned(),
-    |draft| draft.sender_relation = "?".to_owned(),
-    |draft| draft.beneficiary_name = "x".repeat(129),
-    |draft| draft.beneficiary_account_number = "?".to_owned(),
-    |draft| draft.sender_mobile = Some("?".to_owned()),
-    |draft| draft.beneficiary_mobile = Some("?".to_owned()),
-    |draft| draft.sender_country = "???".to_owned(),
-    |draft| draft.beneficiary_email = Some("?".to_owned()),
-    |draft| draft.sender_identity_doc_exp = Some(date(2020, 1, 1)),
-    |draft| draft.sender_identity_doc_country = Some("???".to_owned()),
-    |draft| draft.sender_birthdate = Some(date(2030, 1, 1)),
-    |draft| draft.sender_address = "x".repeat(71),
+const BREAKS: [fn(&mut Order); 14] = [
+    |order| order.external_id = Some(String::new()),
+    |order| order.amount = Decimal::ZERO,
+    |order| order.bank_branch_code = "?".to_owned(),
+    |order| order.sender_relation = "?".to_owned(),
+    |order| order.beneficiary_name = "x".repeat(129),
+    |order| order.beneficiary_account_number = "?".to_owned(),
+    |order| order.sender_mobile = Some("?".to_owned()),
+    |order| order.beneficiary_mobile = Some("?".to_owned()),
+    |order| order.sender_country = "???".to_owned(),
+    |order| order.beneficiary_email = Some("?".to_owned()),
+    |order| order.sender_identity_doc_exp = Some(date(2020, 1, 1)),
+    |order| order.sender_identity_doc_country = Some("???".to_owned()),
+    |order| order.sender_birthdate = Some(date(2030, 1, 1)),
+    |order| order.sender_address = "x".repeat(71),
 ];
 
 proptest! {
@@ -340,10 +348,10 @@ proptest! {
         country in prop::sample::select(Country::ALL.to_vec()),
         chosen in prop::collection::btree_set(0..BREAKS.len(), 1..=BREAKS.len()),
     ) {
-        let mut draft = valid(country);
-        chosen.iter().for_each(|at| BREAKS[*at](&mut draft));
-        let faults = draft.check(&directory(), &corridors(None), TODAY).expect_err("an invalid order");
-        let place = |fault: &Fault| FIELDS.iter().position(|field| *field == fault.field).expect("a known field");
+        let mut order = valid(country);
+        chosen.iter().for_each(|at| BREAKS[*at](&mut order));
+        let faults = check(order).expect_err("an invalid order");
+        let place = |fault: &Fault| member_names().position(|field| field == fault.field).expect("a known field");
         let places: Vec<usize> = faults.iter().map(place).collect();
         prop_assert_eq!(places.len(), chosen.len());
         prop_assert!(places.is_sorted_by(|a, b| a < b), "{:?}", places);
@@ -351,14 +359,14 @@ proptest! {
 
     #[test]
     fn no_text_makes_a_check_panic(country in prop::sample::select(Country::ALL.to_vec()), text in "\\PC{0,40}") {
-        let mut draft = valid(country);
-        draft.bank_branch_code = text.clone();
-        draft.beneficiary_account_number = text.clone();
-        draft.beneficiary_email = Some(text.clone());
-        draft.beneficiary_mobile = Some(text.clone());
-        draft.sender_mobile = Some(text.clone());
-        let faults = draft.check(&directory(), &corridors(None), TODAY).err().unwrap_or_default();
-        prop_assert!(faults.iter().all(|fault| FIELDS.contains(&fault.field)));
+        let mut order = valid(country);
+        order.bank_branch_code = text.clone();
+        order.beneficiary_account_number = text.clone();
+        order.beneficiary_email = Some(text.clone());
+        order.beneficiary_mobile = Some(text.clone());
+        order.sender_mobile = Some(text.clone());
+        let faults = check(order).err().unwrap_or_default();
+        prop_assert!(faults.iter().all(|fault| member_names().any(|field| field == fault.field)));
         prop_assert!(text.ends_with(account_part(&text)));
         prop_assert!(same_branch(country, &text, &text, &directory()));
     }

@@ -64,7 +64,7 @@ fn bound_faults(quote: &Quote, order: &Order, rules: Rules<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mismatch = |field, message: &str| Fault::new(field, "beneficiary_mismatch", message);
     if let Some(branch) = &offer.branch
-        && !same_branch(offer.country, branch, &order.branch_code_given, rules.directory)
+        && !same_branch(offer.country, branch, &order.bank_branch_code, rules.directory)
     {
         faults.push(mismatch("bank_branch_code", "The quote was made for another branch"));
     }

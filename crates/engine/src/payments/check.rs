@@ -3,7 +3,7 @@
 
 use domain::fault::Fault;
 use domain::money::Money;
-use domain::order::{Draft, Order, merge_faults};
+use domain::order::{Order, UncheckedOrder, merge_faults};
 use domain::policy::Need;
 use domain::route::{self, Unfit, Wanted};
 
@@ -15,10 +15,14 @@ pub(crate) const UNSPOKEN: &str =
 
 impl Payments {
     /// Returns the order if it meets every rule of its country and some rail can accept it.
-    pub(super) fn checked(&self, draft: Draft, shape: Vec<Fault>) -> Result<Order, Denied> {
+    pub(super) fn checked(
+        &self,
+        order: UncheckedOrder,
+        shape: Vec<Fault>,
+    ) -> Result<Order, Denied> {
         let world = &self.world;
         let today = world.clock.now().date();
-        let order = match draft.check(&world.directory, &world.corridors, today) {
+        let order = match order.check(&world.directory, &world.corridors, today) {
             Ok(order) if shape.is_empty() => order,
             Ok(_) => return Err(Denied::Invalid(shape)),
             Err(rules) => return Err(Denied::Invalid(merge_faults(shape, rules))),

@@ -12,7 +12,7 @@ use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::fault::Fault;
 use domain::ids::{PaymentId, QuoteId, TenantId};
-use domain::order::{Draft, Order};
+use domain::order::{Order, UncheckedOrder};
 use domain::payment::Payment;
 use domain::payment::accept::Submission;
 use domain::policy::{Environment, TenantPolicy};
@@ -147,18 +147,17 @@ impl Payments {
         }
     }
 
-    /// Accepts an order (POST /v2/payment); `shape` lists the faults of the draft's fields found so
-    /// far. The reply contains the payment as accepted, even when replayed.
+    /// Accepts an order (POST /v2/payment); `shape` lists the faults of its fields found so far. The reply contains the payment as accepted, even when replayed.
     pub async fn pay(
         &self,
         caller: &Caller,
-        draft: Draft,
+        order: UncheckedOrder,
         shape: Vec<Fault>,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Payment>, Denied> {
-        allowed(caller, draft.country)?;
+        allowed(caller, order.0.country)?;
         let checked =
-            self.checked(draft, shape).and_then(|order| self.open(order.country).map(|()| order));
+            self.checked(order, shape).and_then(|order| self.open(order.country).map(|()| order));
         let outcome = match checked {
             Ok(order) => {
                 let submission = Box::new(self.submission(order));

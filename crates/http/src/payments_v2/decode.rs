@@ -4,12 +4,10 @@
 
 use domain::country::Country;
 use domain::currency::Currency;
-use domain::decimal::Decimal;
 use domain::fault::Fault;
 use domain::ids::{PaymentId, QuoteId};
 use domain::order::{
-    ADDRESS_MAX_CHARS, AccountType, BENEFICIARY_NAME_MAX_CHARS, DocumentType, Draft,
-    EXTERNAL_ID_MAX_CHARS,
+    self, ACCOUNT_NUMBER_MAX_CHARS, BRANCH_CODE_MAX_CHARS, Field, Form, Order, Role, UncheckedOrder,
 };
 use domain::payment::PaymentState;
 use domain::quote::MATCH_DECIMALS;
@@ -17,23 +15,14 @@ use domain::time::Timestamp;
 
 use crate::decode::query::{self, Query};
 use crate::decode::shape::{
-    AnyUuid, Day, Integer, OneOf, PositiveNumber, RoundedNumber, one_of, text, text_between,
+    AnyUuid, Day, Flag, Integer, OneOf, PositiveNumber, RoundedNumber, Shape, one_of, text,
+    text_between,
 };
 use crate::decode::{Fields, Place, Rejection, missing, path};
 pub use engine::payments::QuoteRequest;
 
 /// Maximum text length where the specification sets none.
 const TEXT_MAX_CHARS: usize = 256;
-/// Maximum length of `remarks`.
-const REMARKS_MAX_CHARS: usize = 2_000;
-/// Maximum length of an account number, including IBANs.
-const ACCOUNT_NUMBER_MAX_CHARS: usize = 64;
-/// Maximum length of a branch code: BICs have 11 characters, local codes fewer.
-const BRANCH_CODE_MAX_CHARS: usize = 35;
-/// Length of an ISO 3166-1 alpha-3 code.
-const ALPHA3_CHARS: usize = 3;
-/// Maximum length of an email address (RFC 5321 path without brackets).
-const EMAIL_MAX_CHARS: usize = 254;
 
 /// Maximum number of records in a list.
 const LIST_LIMIT_MAX: i64 = 1_000;
@@ -44,12 +33,6 @@ const STATUS_ITEMS_MAX: usize = 9;
 
 const COUNTRY: OneOf<Country> = one_of(&Country::ALL, Country::alpha3);
 const SOURCE_CURRENCY: OneOf<Currency> = one_of(&Currency::SOURCES, Currency::code);
-const ACCOUNT_TYPE: OneOf<AccountType> =
-    one_of(&[AccountType::Savings, AccountType::Current], AccountType::name);
-const DOCUMENT_TYPE: OneOf<DocumentType> = one_of(
-    &[DocumentType::IdCard, DocumentType::Passport, DocumentType::Other],
-    DocumentType::name,
-);
 
 /// Decodes the body of `POST /v2/quote`.
 ///
@@ -82,74 +65,53 @@ pub fn quote_country(body: &[u8]) -> Option<Country> {
 /// Decodes the body of `POST /v2/payment`. Rounds the amount to the decimals used for comparison;
 /// ignores a client's `timestamp` and `bank_branch_name`.
 ///
-/// Structural errors come with a draft that has placeholders for the invalid fields. The country's
+/// Structural errors come with an order that has placeholders for the invalid fields. The country's
 /// rules can then be applied to all other fields, and the client sees every error at once
 /// (`order::merge_faults`).
 ///
 /// # Errors
 /// Malformed JSON, or every invalid field if the country, whose rules would apply, is one of them.
-pub fn payment_order(body: &[u8]) -> Result<(Draft, Vec<Fault>), Rejection> {
+pub fn payment_order(body: &[u8]) -> Result<(UncheckedOrder, Vec<Fault>), Rejection> {
     let mut fields = Fields::of_body(body)?;
-    let short = text(TEXT_MAX_CHARS);
-    let alpha3 = text_between(ALPHA3_CHARS, ALPHA3_CHARS);
-    let country = fields.required("country", COUNTRY);
-    let currency = fields.required("currency", SOURCE_CURRENCY);
-    let quote = fields.required("quote", AnyUuid);
-    let amount = fields.required("amount", RoundedNumber(MATCH_DECIMALS));
-    let bank_name = fields.required("bank_name", short);
-    let bank_branch_code = fields.required("bank_branch_code", text(BRANCH_CODE_MAX_CHARS));
-    let beneficiary_name = fields.required("beneficiary_name", text(BENEFICIARY_NAME_MAX_CHARS));
-    let beneficiary_city = fields.required("beneficiary_city", short);
-    let beneficiary_address = fields.required("beneficiary_address", text(ADDRESS_MAX_CHARS));
-    let beneficiary_account_number =
-        fields.required("beneficiary_account_number", text(ACCOUNT_NUMBER_MAX_CHARS));
-    let beneficiary_account_type = fields.optional("beneficiary_account_type", ACCOUNT_TYPE);
-    let beneficiary_mobile = fields.optional("beneficiary_mobile", short);
-    let beneficiary_email = fields.optional("beneficiary_email", text(EMAIL_MAX_CHARS));
-    let remarks = fields.optional("remarks", text(REMARKS_MAX_CHARS).multiline());
-    let sender_name = fields.required("sender_name", short);
-    let sender_birthdate = fields.optional("sender_birthdate", Day);
-    let sender_identity_doc_type = fields.required("sender_identity_doc_type", DOCUMENT_TYPE);
-    let sender_identity_doc = fields.required("sender_identity_doc", short);
-    let sender_identity_doc_exp = fields.optional("sender_identity_doc_exp", Day);
-    let sender_identity_doc_country = fields.optional("sender_identity_doc_country", alpha3);
-    let sender_city = fields.required("sender_city", short);
-    let sender_address = fields.required("sender_address", text(ADDRESS_MAX_CHARS));
-    let sender_country = fields.required("sender_country", alpha3);
-    let sender_mobile = fields.optional("sender_mobile", short);
-    let sender_relation = fields.required("sender_relation", short);
-    let external_id = fields.optional("external_id", text_between(1, EXTERNAL_ID_MAX_CHARS));
+    let mut order = Order::placeholder();
+    for field in order::FIELDS.iter().filter(|field| field.is_input()) {
+        let Some(text) = order_field(&mut fields, field) else { continue };
+        if !field.read(&mut order, text) {
+            // A form that allows more than its field's type: it must not leave the placeholder.
+            fields.refuse(missing(field.name));
+        }
+    }
     let faults = fields.into_faults();
-    let Some(country) = country else { return Err(Rejection::body(faults)) };
-    let draft = Draft {
-        country,
-        currency: currency.unwrap_or(Currency::Aed),
-        quote: QuoteId(quote.unwrap_or_default()),
-        amount: amount.unwrap_or(Decimal::ONE),
-        bank_name: bank_name.unwrap_or_default(),
-        bank_branch_code: bank_branch_code.unwrap_or_default(),
-        beneficiary_name: beneficiary_name.unwrap_or_default(),
-        beneficiary_city: beneficiary_city.unwrap_or_default(),
-        beneficiary_address: beneficiary_address.unwrap_or_default(),
-        beneficiary_account_number: beneficiary_account_number.unwrap_or_default(),
-        beneficiary_account_type: beneficiary_account_type.unwrap_or_default(),
-        beneficiary_mobile,
-        beneficiary_email,
-        remarks,
-        sender_name: sender_name.unwrap_or_default(),
-        sender_birthdate,
-        sender_identity_doc_type: sender_identity_doc_type.unwrap_or(DocumentType::Other),
-        sender_identity_doc: sender_identity_doc.unwrap_or_default(),
-        sender_identity_doc_exp,
-        sender_identity_doc_country,
-        sender_city: sender_city.unwrap_or_default(),
-        sender_address: sender_address.unwrap_or_default(),
-        sender_country: sender_country.unwrap_or_default(),
-        sender_mobile,
-        sender_relation: sender_relation.unwrap_or_default(),
-        external_id,
-    };
-    Ok((draft, faults))
+    if faults.iter().any(|fault| fault.field == "country") {
+        return Err(Rejection::body(faults));
+    }
+    Ok((UncheckedOrder(order), faults))
+}
+
+/// The value of a field as its text.
+fn order_field(fields: &mut Fields<'_>, field: &Field) -> Option<String> {
+    match field.form {
+        Form::Text { min, max, multiline } => {
+            let shape = text_between(min, max);
+            take(fields, field, if multiline { shape.multiline() } else { shape })
+        }
+        Form::OneOf { names, .. } => {
+            take(fields, field, one_of(names, |name| name)).map(str::to_owned)
+        }
+        Form::Number => {
+            take(fields, field, RoundedNumber(MATCH_DECIMALS)).map(|number| number.to_string())
+        }
+        Form::Uuid => take(fields, field, AnyUuid).map(|id| id.to_string()),
+        Form::Date => take(fields, field, Day).map(|date| date.to_string()),
+        Form::Flag => take(fields, field, Flag).map(|flag| flag.to_string()),
+    }
+}
+
+fn take<S: Shape>(fields: &mut Fields<'_>, field: &Field, shape: S) -> Option<S::Out> {
+    match field.role {
+        Role::Required => fields.required(field.name, shape),
+        _ => fields.optional(field.name, shape),
+    }
 }
 
 /// `SortingOrder`: by creation time, ties by id.

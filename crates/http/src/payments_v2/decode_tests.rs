@@ -1,5 +1,7 @@
 //! Decoding requests of Payment Service v2: tables of fields and errors.
 
+use domain::order::{AccountType, DocumentType};
+
 use super::*;
 use crate::decode::Place;
 
@@ -70,15 +72,16 @@ fn a_quote_request_reports_all_its_errors() {
 
 #[test]
 fn an_order_is_read_and_what_the_server_fills_in_is_ignored() {
-    let (draft, shape) = payment_order(&order(|_| {}).replace_number()).expect("valid");
+    let (UncheckedOrder(order), shape) =
+        payment_order(&order(|_| {}).replace_number()).expect("valid");
     assert_eq!(shape, []);
-    assert_eq!(draft.amount.to_string(), "37912.05");
-    assert_eq!(draft.beneficiary_name, "Asha Khan");
-    assert_eq!(draft.beneficiary_account_type, AccountType::Savings);
-    assert_eq!(draft.beneficiary_email, None);
-    assert_eq!(draft.remarks.as_deref(), Some("line\nline"));
-    assert_eq!(draft.sender_identity_doc_type, DocumentType::Passport);
-    assert_eq!(draft.sender_relation, "Brother");
+    assert_eq!(order.amount.to_string(), "37912.05");
+    assert_eq!(order.beneficiary_name, "Asha Khan");
+    assert_eq!(order.beneficiary_account_type, AccountType::Savings);
+    assert_eq!(order.beneficiary_email, None);
+    assert_eq!(order.remarks.as_deref(), Some("line\nline"));
+    assert_eq!(order.sender_identity_doc_type, DocumentType::Passport);
+    assert_eq!(order.sender_relation, "Brother");
 }
 
 /// Writes the amount with decimals, which serde_json would turn into a binary float.

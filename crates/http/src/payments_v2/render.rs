@@ -2,7 +2,7 @@
 //! replay and an event produce the same bytes.
 
 use domain::event::Event;
-use domain::order::Order;
+use domain::order::{FIELDS, Field, Form, Order, TIMESTAMP};
 use domain::payment::{Payment, PaymentState, Standing};
 use domain::quote::Quote;
 
@@ -63,34 +63,18 @@ pub fn accepted(out: &mut ObjectWriter<'_>, payment: &Payment) {
 
 /// An order as accepted.
 pub fn order(out: &mut ObjectWriter<'_>, order: &Order, payment: &Payment) {
-    out.text("country", order.country.alpha3());
-    out.text("currency", order.currency.code());
-    out.plain("quote", order.quote);
-    out.number("amount", order.amount);
-    out.text("bank_name", &order.bank_name);
-    out.text("bank_branch_code", order.branch_code());
-    out.text_or_null("bank_branch_name", order.branch_name.as_deref());
-    out.text("beneficiary_name", &order.beneficiary_name);
-    out.text("beneficiary_city", &order.beneficiary_city);
-    out.text("beneficiary_address", &order.beneficiary_address);
-    out.text("beneficiary_account_number", &order.beneficiary_account_number);
-    out.text("beneficiary_account_type", order.beneficiary_account_type.name());
-    out.text_or_null("beneficiary_mobile", order.beneficiary_mobile.as_deref());
-    out.text_or_null("beneficiary_email", order.beneficiary_email.as_deref());
-    out.text_or_null("remarks", order.remarks.as_deref());
-    out.text("sender_name", &order.sender_name);
-    out.plain_or_null("sender_birthdate", order.sender_birthdate);
-    out.text("sender_identity_doc_type", order.sender_identity_doc_type.name());
-    out.text("sender_identity_doc", &order.sender_identity_doc);
-    out.plain_or_null("sender_identity_doc_exp", order.sender_identity_doc_exp);
-    out.text_or_null("sender_identity_doc_country", order.sender_identity_doc_country.as_deref());
-    out.text("sender_city", &order.sender_city);
-    out.text("sender_address", &order.sender_address);
-    out.text("sender_country", &order.sender_country);
-    out.text_or_null("sender_mobile", order.sender_mobile.as_deref());
-    out.text("sender_relation", &order.sender_relation);
-    out.text_or_null("external_id", order.external_id.as_deref());
-    out.time("timestamp", payment.accepted_at);
+    order_fields(out, order, Field::is_output);
+    out.time(TIMESTAMP, payment.accepted_at);
+}
+
+/// The members of an order for which `wanted` holds, absent values as null.
+pub fn order_fields(out: &mut ObjectWriter<'_>, order: &Order, wanted: impl Fn(&Field) -> bool) {
+    for field in FIELDS.iter().filter(|field| wanted(field)) {
+        match (field.form, field.shown(order)) {
+            (Form::Number | Form::Flag, Some(value)) => out.document(field.name, value.as_bytes()),
+            (_, value) => out.text_or_null(field.name, value.as_deref()),
+        }
+    }
 }
 
 /// A payment record with the payment's status at `standing`.

@@ -75,8 +75,8 @@ async fn get_quote(State(api): State<Arc<Api>>, id: Id, request: Request<Body>) 
 
 async fn create_payment(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
     api.handle(Operation::CreatePayment, "create_payment", request, |api, admitted| async move {
-        let (draft, faults) = decode::payment_order(&admitted.body)?;
-        let reply = api.payments.pay(&admitted.caller, draft, faults, admitted.idempotency).await;
+        let (order, faults) = decode::payment_order(&admitted.body)?;
+        let reply = api.payments.pay(&admitted.caller, order, faults, admitted.idempotency).await;
         let reply = reply.map_err(refusals::problem)?;
         Ok(Answer::made(write::object(|out| render::accepted(out, &reply.made)), reply.replayed))
     })

@@ -244,13 +244,13 @@ async fn pay(number: usize, caller: &Caller, payments: &Payments) -> anyhow::Res
         bank_branch_code: None,
     };
     let quote = payments.quote(caller, asked, None).await?.made;
-    let mut draft = example::draft(country, quote.id, currency, quote.expected_amount());
-    draft.external_id = Some(format!("sample-{number:04}"));
+    let mut order = example::order(country, quote.id, currency, quote.expected_amount());
+    order.0.external_id = Some(format!("sample-{number:04}"));
     if number % FAILS_EVERY == FAILS_EVERY - 1 {
-        draft.beneficiary_account_number = example::account_ending(country, "0001");
+        order.0.beneficiary_account_number = example::account_ending(country, "0001");
     } else if number % RETURNS_EVERY == RETURNS_EVERY - 1 {
-        draft.beneficiary_account_number = example::account_ending(country, "0003");
+        order.0.beneficiary_account_number = example::account_ending(country, "0003");
     }
-    payments.pay(caller, draft, Vec::new(), None).await?;
+    payments.pay(caller, order, Vec::new(), None).await?;
     Ok(())
 }

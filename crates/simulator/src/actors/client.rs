@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::ids::{PaymentId, QuoteId, TenantId};
-use domain::order::{Draft, example};
+use domain::order::{Order, UncheckedOrder, example};
 use domain::payment::accept::Refusal;
 use domain::quote::Quote;
 use domain::time::Span;
@@ -206,24 +206,24 @@ impl Clients {
         manner: Manner,
         maybe: &mut bool,
     ) -> Option<PaymentId> {
-        let draft = draft(wanted, quote);
+        let order = order(wanted, quote);
         // Another order, or the same once more, with the same quote at the same time.
         let mut rival = match manner {
-            Manner::Twice => Some(draft.clone()),
-            Manner::TwoOrders => Some(rival_of(&draft)),
+            Manner::Twice => Some(order.clone()),
+            Manner::TwoOrders => Some(rival_of(&order)),
             _ => None,
         };
         for _ in 0..TRIES_MAX {
-            let both = [Some(draft.clone()), rival.take()];
+            let both = [Some(order.clone()), rival.take()];
             let has_rival = both[1].is_some();
-            let sends = both.into_iter().flatten().map(|draft| self.send(wanted, draft));
+            let sends = both.into_iter().flatten().map(|order| self.send(wanted, order));
             let mut sent = join_all(sends).await.into_iter();
             let own = sent.next()?;
             *maybe |= has_rival;
-            self.note_rival(wanted, &draft, manner, sent.next());
+            self.note_rival(wanted, &order, manner, sent.next());
             match own {
                 Sent::Accepted(id) => return Some(id),
-                Sent::Taken(id) if self.is_other(id, &draft) => return None,
+                Sent::Taken(id) if self.is_other(id, &order) => return None,
                 Sent::Taken(id) => {
                     if !*maybe {
                         self.truth
@@ -246,37 +246,37 @@ impl Clients {
         None
     }
 
-    /// Whether a payment was accepted for another order of this client than `draft`.
-    fn is_other(&self, id: PaymentId, draft: &Draft) -> bool {
+    /// Whether a payment was accepted for another order of this client than `order`.
+    fn is_other(&self, id: PaymentId, order: &Order) -> bool {
         self.truth.with(|known| {
             known
                 .accepted
                 .iter()
-                .any(|accepted| accepted.id == id && accepted.external_id != draft.external_id)
+                .any(|accepted| accepted.id == id && accepted.external_id != order.external_id)
         })
     }
 
-    fn note_rival(&self, wanted: &Payable, draft: &Draft, manner: Manner, sent: Option<Sent>) {
+    fn note_rival(&self, wanted: &Payable, order: &Order, manner: Manner, sent: Option<Sent>) {
         if let Some(Sent::Accepted(id)) = sent {
             let external_id = match manner {
-                Manner::TwoOrders => rival_of(draft).external_id,
-                _ => draft.external_id.clone(),
+                Manner::TwoOrders => rival_of(order).external_id,
+                _ => order.external_id.clone(),
             };
             self.truth.accept(Accepted { tenant: wanted.tenant, id, external_id });
         }
     }
 
-    async fn send(&self, wanted: &Payable, draft: Draft) -> Sent {
+    async fn send(&self, wanted: &Payable, order: Order) -> Sent {
         let key = idempotency(
             wanted,
             "POST /v2/payment",
-            draft.external_id.as_deref(),
-            draft.quote,
-            &format!("{draft:?}"),
+            order.external_id.as_deref(),
+            order.quote,
+            &format!("{order:?}"),
         );
         let caller = Clients::caller(wanted.tenant);
         let (auditor, tenant, name) =
-            (self.auditor.clone(), wanted.tenant, draft.beneficiary_name.clone());
+            (self.auditor.clone(), wanted.tenant, order.beneficiary_name.clone());
         let seen = move |answer: &Result<Reply<domain::payment::Payment>, Denied>| {
             if let Ok(reply) = answer {
                 auditor.acknowledged(tenant, reply.made.id);
@@ -284,7 +284,8 @@ impl Clients {
             }
         };
         let pay = move |payments: Payments| {
-            async move { payments.pay(&caller, draft, Vec::new(), key).await }.boxed()
+            async move { payments.pay(&caller, UncheckedOrder(order), Vec::new(), key).await }
+                .boxed()
         };
         match self.cluster.call(pay, seen).await {
             Ok(Ok(reply)) => Sent::Accepted(reply.made.id),
@@ -358,23 +359,23 @@ impl Clients {
     }
 
     async fn pay_too_much(&self, wanted: &Payable, quote: &Quote) {
-        let mut draft = draft(wanted, quote);
-        draft.amount = Decimal::new(quote.offer.amount_destination.minor.into(), 2)
+        let mut order = order(wanted, quote);
+        order.amount = Decimal::new(quote.offer.amount_destination.minor.into(), 2)
             .checked_add(Decimal::new(1, 2))
-            .unwrap_or(draft.amount);
-        draft.external_id = None;
-        if let Sent::Accepted(id) = self.send(wanted, draft).await {
+            .unwrap_or(order.amount);
+        order.external_id = None;
+        if let Sent::Accepted(id) = self.send(wanted, order).await {
             self.truth.complain(format!("{id} was accepted with a wrong amount"));
         }
     }
 
     /// Sends an accepted order once more, unchanged or changed; nothing more may come of it.
     async fn repeat(&self, wanted: &Payable, quote: &Quote, id: PaymentId) {
-        let mut draft = draft(wanted, quote);
+        let mut order = order(wanted, quote);
         if self.random.with(|random| random.chance(500)) {
-            draft.remarks = Some("something else".to_owned());
+            order.remarks = Some("something else".to_owned());
         }
-        match self.send(wanted, draft).await {
+        match self.send(wanted, order).await {
             Sent::Accepted(other) | Sent::Taken(other) if other != id => {
                 self.truth.complain(format!("a repetition of {id} was answered with {other}"));
             }
@@ -395,23 +396,24 @@ impl Clients {
     }
 }
 
-fn draft(wanted: &Payable, quote: &Quote) -> Draft {
-    let mut draft =
-        example::draft(wanted.country, quote.id, Currency::Aed, quote.expected_amount());
-    draft.beneficiary_account_number = example::account_ending(wanted.country, wanted.ending);
+fn order(wanted: &Payable, quote: &Quote) -> Order {
+    let mut order =
+        example::order(wanted.country, quote.id, Currency::Aed, quote.expected_amount()).0;
+    order.beneficiary_account_number = example::account_ending(wanted.country, wanted.ending);
     match wanted.name {
         Name::Clean => {}
-        Name::Review => draft.beneficiary_name = NAME_IN_REVIEW.to_owned(),
-        Name::Listed => draft.beneficiary_name = NAME_LISTED.to_owned(),
-        Name::Further => draft.beneficiary_name = NAME_FURTHER.to_owned(),
+        Name::Review => order.beneficiary_name = NAME_IN_REVIEW.to_owned(),
+        Name::Listed => order.beneficiary_name = NAME_LISTED.to_owned(),
+        Name::Further => order.beneficiary_name = NAME_FURTHER.to_owned(),
     }
-    draft.external_id.clone_from(&wanted.external_id);
-    draft
+    order.external_id.clone_from(&wanted.external_id);
+    order
 }
 
-fn rival_of(draft: &Draft) -> Draft {
-    let external_id = Some(format!("rival-of-{}", draft.quote));
-    Draft { external_id, remarks: Some("another order".to_owned()), ..draft.clone() }
+fn rival_of(order: &Order) -> Order {
+    let external_id = Some(format!("rival-of-{}", order.quote));
+    let remarks = Some("another order".to_owned());
+    Order { external_id, remarks, ..order.clone() }
 }
 
 fn idempotency(

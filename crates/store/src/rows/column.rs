@@ -35,7 +35,7 @@ use domain::wallet_effects::AlertKind;
 use domain::wallet_event::{Subscriptions, WalletEventKind};
 use uuid::Uuid;
 
-use super::{Keys, decimal, fixed};
+use super::{Keys, fixed};
 use crate::error::StoreError;
 use crate::sql::{Fields, Kind, Sink, Value};
 
@@ -258,7 +258,7 @@ get! { AccountCode as Text, |fields, _keys| fields.named("account", AccountCode:
 put! { &'a AccountCode, |code, _keys, out| out.text(code.to_string().into()) }
 get! { RailId as Text, |fields, _keys| Ok(RailId::new(fields.text()?)) }
 put! { &'a RailId, |rail, _keys, out| out.text((&*rail.0).into()) }
-get! { Decimal as Text, |fields, _keys| fields.named("decimal", decimal) }
+get! { Decimal as Text, |fields, _keys| fields.named("decimal", Decimal::parse_exact) }
 put! { Decimal, |value, _keys, out| out.text(value.to_string().into()) }
 
 // Unknown names belong to a later version on another node and are skipped.

@@ -27,7 +27,6 @@ pub(crate) mod wallet;
 pub(crate) mod wallet_event;
 
 use domain::currency::StableCoin;
-use domain::decimal::Decimal;
 use domain::money::Money;
 use domain::quote::Charge;
 use uuid::Uuid;
@@ -51,21 +50,6 @@ impl Keys {
     pub(crate) fn public(&self, stored: Uuid) -> Uuid {
         self.ids.public(stored)
     }
-}
-
-/// Maximum number of digits of a stored decimal: those of the mantissa's 127 bits.
-const DECIMAL_DIGITS_MAX: usize = 38;
-
-/// Reads the output of [`Decimal`]'s `Display`; unlike its `parse`, without a limit on the number
-/// of digits.
-pub(crate) fn decimal(text: &str) -> Option<Decimal> {
-    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    let digits = whole.len() + fraction.len();
-    if digits > DECIMAL_DIGITS_MAX || fraction.bytes().any(|byte| !byte.is_ascii_digit()) {
-        return None;
-    }
-    let mantissa = format!("{whole}{fraction}").parse().ok()?;
-    Some(Decimal::new(mantissa, u32::try_from(fraction.len()).ok()?))
 }
 
 /// Reads a byte string of fixed length.
@@ -93,22 +77,4 @@ pub(crate) fn coin_of(charge: &Charge) -> Result<StableCoin, StoreError> {
 fn charge(coin: StableCoin, amount: i64, premium: i64, cost: i64) -> Charge {
     let part = |minor| Money::new(minor, coin.currency());
     Charge { amount: part(amount), premium: part(premium), cost: part(cost) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_decimal_of_any_size_round_trips() {
-        for (mantissa, scale) in
-            [(0, 0), (-5, 1), (99_999_999_999_999_123_456_789_012, 12), (i128::MAX / 10, 37)]
-        {
-            let value = Decimal::new(mantissa, scale);
-            assert_eq!(decimal(&value.to_string()), Some(value));
-        }
-        for wrong in ["", ".", "1.+2", "1e5", "x", "1.2.3"] {
-            assert_eq!(decimal(wrong), None, "{wrong:?}");
-        }
-    }
 }

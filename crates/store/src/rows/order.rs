@@ -1,153 +1,105 @@
-//! Orders as sealed documents: compact JSON of a row struct, so that a change of the domain's
-//! struct requires a decision here.
+//! Orders as sealed documents: compact JSON with a member for each row of the table of order
+//! fields.
+//!
+//! A field that a later version added is left out where an order lacks it, and a reader passes over
+//! members that it does not know: during an upgrade, nodes of two versions read each other's rows.
 
-use std::borrow::Cow;
+use std::fmt;
 
-use domain::country::Country;
-use domain::currency::Currency;
-use domain::ids::{PaymentId, QuoteId, TenantId};
-use domain::order::{AccountType, DocumentType, Order};
-use serde::{Deserialize, Serialize};
+use domain::ids::{PaymentId, TenantId};
+use domain::order::{FIELDS, Field, Form, Order};
+use serde::de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor};
+use serde::ser::SerializeMap as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
+use super::Keys;
 use super::column::{Get, Made, Put as _, Raw, Written};
-use super::{Keys, decimal};
 use crate::error::StoreError;
 use crate::sealed::Place;
 use crate::sql::{Columns, Fields};
 
-type Text<'a> = Cow<'a, str>;
+struct OrderDocument<'a>(&'a Order);
 
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OrderRow<'a> {
-    country: Text<'a>,
-    currency: Text<'a>,
-    quote: Uuid,
-    amount: Text<'a>,
-    bank_name: Text<'a>,
-    branch_code_given: Text<'a>,
-    branch_bic: Option<Text<'a>>,
-    branch_local_code: Option<Text<'a>>,
-    branch_name: Option<Text<'a>>,
-    beneficiary_name: Text<'a>,
-    beneficiary_city: Text<'a>,
-    beneficiary_address: Text<'a>,
-    beneficiary_account_number: Text<'a>,
-    account_is_iban: bool,
-    beneficiary_account_type: Text<'a>,
-    beneficiary_mobile: Option<Text<'a>>,
-    beneficiary_email: Option<Text<'a>>,
-    remarks: Option<Text<'a>>,
-    sender_name: Text<'a>,
-    sender_birthdate: Option<Text<'a>>,
-    sender_identity_doc_type: Text<'a>,
-    sender_identity_doc: Text<'a>,
-    sender_identity_doc_exp: Option<Text<'a>>,
-    sender_identity_doc_country: Option<Text<'a>>,
-    sender_city: Text<'a>,
-    sender_address: Text<'a>,
-    sender_country: Text<'a>,
-    sender_mobile: Option<Text<'a>>,
-    sender_relation: Text<'a>,
-    external_id: Option<Text<'a>>,
-}
-
-fn optional(text: &Option<String>) -> Option<Text<'_>> {
-    text.as_deref().map(Cow::Borrowed)
-}
-
-impl<'a> OrderRow<'a> {
-    fn of(order: &'a Order) -> OrderRow<'a> {
-        OrderRow {
-            country: order.country.alpha3().into(),
-            currency: order.currency.code().into(),
-            quote: order.quote.0,
-            amount: order.amount.to_string().into(),
-            bank_name: (&order.bank_name).into(),
-            branch_code_given: (&order.branch_code_given).into(),
-            branch_bic: optional(&order.branch_bic),
-            branch_local_code: optional(&order.branch_local_code),
-            branch_name: optional(&order.branch_name),
-            beneficiary_name: (&order.beneficiary_name).into(),
-            beneficiary_city: (&order.beneficiary_city).into(),
-            beneficiary_address: (&order.beneficiary_address).into(),
-            beneficiary_account_number: (&order.beneficiary_account_number).into(),
-            account_is_iban: order.account_is_iban,
-            beneficiary_account_type: order.beneficiary_account_type.name().into(),
-            beneficiary_mobile: optional(&order.beneficiary_mobile),
-            beneficiary_email: optional(&order.beneficiary_email),
-            remarks: optional(&order.remarks),
-            sender_name: (&order.sender_name).into(),
-            sender_birthdate: order.sender_birthdate.map(|date| date.to_string().into()),
-            sender_identity_doc_type: order.sender_identity_doc_type.name().into(),
-            sender_identity_doc: (&order.sender_identity_doc).into(),
-            sender_identity_doc_exp: order
-                .sender_identity_doc_exp
-                .map(|date| date.to_string().into()),
-            sender_identity_doc_country: optional(&order.sender_identity_doc_country),
-            sender_city: (&order.sender_city).into(),
-            sender_address: (&order.sender_address).into(),
-            sender_country: (&order.sender_country).into(),
-            sender_mobile: optional(&order.sender_mobile),
-            sender_relation: (&order.sender_relation).into(),
-            external_id: optional(&order.external_id),
+impl Serialize for OrderDocument<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut document = serializer.serialize_map(None)?;
+        for field in FIELDS {
+            let value = field.value(self.0);
+            match (field.form, &value) {
+                (_, None) if field.since.is_some() => {}
+                (Form::Flag, Some(flag)) => {
+                    document.serialize_entry(field.stored_name, &(flag == "true"))?;
+                }
+                _ => document.serialize_entry(field.stored_name, &value)?,
+            }
         }
-    }
-
-    fn order(self) -> Result<Order, StoreError> {
-        let owned = |text: Option<Text<'_>>| text.map(Cow::into_owned);
-        Ok(Order {
-            country: known("country", &self.country, Country::parse)?,
-            currency: known("currency", &self.currency, Currency::parse)?,
-            quote: QuoteId(self.quote),
-            amount: known("amount", &self.amount, decimal)?,
-            bank_name: self.bank_name.into_owned(),
-            branch_code_given: self.branch_code_given.into_owned(),
-            branch_bic: owned(self.branch_bic),
-            branch_local_code: owned(self.branch_local_code),
-            branch_name: owned(self.branch_name),
-            beneficiary_name: self.beneficiary_name.into_owned(),
-            beneficiary_city: self.beneficiary_city.into_owned(),
-            beneficiary_address: self.beneficiary_address.into_owned(),
-            beneficiary_account_number: self.beneficiary_account_number.into_owned(),
-            account_is_iban: self.account_is_iban,
-            beneficiary_account_type: known(
-                "account type",
-                &self.beneficiary_account_type,
-                AccountType::parse,
-            )?,
-            beneficiary_mobile: owned(self.beneficiary_mobile),
-            beneficiary_email: owned(self.beneficiary_email),
-            remarks: owned(self.remarks),
-            sender_name: self.sender_name.into_owned(),
-            sender_birthdate: date(self.sender_birthdate)?,
-            sender_identity_doc_type: known(
-                "document type",
-                &self.sender_identity_doc_type,
-                DocumentType::parse,
-            )?,
-            sender_identity_doc: self.sender_identity_doc.into_owned(),
-            sender_identity_doc_exp: date(self.sender_identity_doc_exp)?,
-            sender_identity_doc_country: owned(self.sender_identity_doc_country),
-            sender_city: self.sender_city.into_owned(),
-            sender_address: self.sender_address.into_owned(),
-            sender_country: self.sender_country.into_owned(),
-            sender_mobile: owned(self.sender_mobile),
-            sender_relation: self.sender_relation.into_owned(),
-            external_id: owned(self.external_id),
-        })
+        document.end()
     }
 }
 
-fn known<T>(what: &str, text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, StoreError> {
-    // The value itself is not part of the message, since the document is sealed.
-    parse(text)
-        .ok_or_else(|| StoreError::Corrupt(format!("payment_order.document: unknown {what}")))
+struct StoredOrder(Order);
+
+impl<'de> Deserialize<'de> for StoredOrder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<StoredOrder, D::Error> {
+        deserializer.deserialize_map(OrderVisitor).map(StoredOrder)
+    }
 }
 
-fn date(text: Option<Text<'_>>) -> Result<Option<jiff::civil::Date>, StoreError> {
-    text.map(|text| known("date", &text, |text| text.parse().ok())).transpose()
+struct OrderVisitor;
+
+impl<'de> Visitor<'de> for OrderVisitor {
+    type Value = Order;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an order")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Order, A::Error> {
+        let mut order = Order::placeholder();
+        let mut read = 0;
+        while let Some(field) = members.next_key_seed(FieldSeed)? {
+            let Some(field) = field else {
+                members.next_value::<IgnoredAny>()?;
+                continue;
+            };
+            let value = match field.form {
+                Form::Flag => Some(members.next_value::<bool>()?.to_string()),
+                _ => members.next_value::<Option<String>>()?,
+            };
+            let Some(value) = value else { continue };
+            // The value itself is not part of the message, since the document is sealed.
+            if !field.read(&mut order, value) {
+                return Err(A::Error::custom(format_args!("an unknown {}", field.stored_name)));
+            }
+            read += usize::from(!field.nullable);
+        }
+        let wanted = FIELDS.iter().filter(|field| !field.nullable).count();
+        if read == wanted { Ok(order) } else { Err(A::Error::custom("a field is missing")) }
+    }
+}
+
+/// Finds the field of a member; `None` for a member of a later version.
+struct FieldSeed;
+
+impl<'de> DeserializeSeed<'de> for FieldSeed {
+    type Value = Option<&'static Field>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_identifier(self)
+    }
+}
+
+impl Visitor<'_> for FieldSeed {
+    type Value = Option<&'static Field>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a field")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
+        Ok(FIELDS.iter().find(|field| field.stored_name == name))
+    }
 }
 
 fn place(tenant: TenantId, stored: &Uuid) -> Place<'_> {
@@ -162,7 +114,7 @@ pub(crate) fn write(
     out: &mut Columns<'_>,
 ) -> Written {
     let stored = keys.stored(payment.0);
-    let plain = serde_json::to_vec(&OrderRow::of(order))
+    let plain = serde_json::to_vec(&OrderDocument(order))
         .map(zeroize::Zeroizing::new)
         .map_err(|error| StoreError::Corrupt(format!("payment_order.document: {error}")))?;
     let sealed = Made(keys.vault.seal(place(tenant, &stored), &plain));
@@ -173,9 +125,78 @@ impl Get for Order {
     fn get(fields: &mut Fields<'_>, keys: &Keys) -> Result<Order, StoreError> {
         let (tenant, Raw(stored)) = Get::get(fields, keys)?;
         let plain = keys.vault.open(place(tenant, &stored), fields.bytes()?)?;
-        let row: OrderRow<'_> = serde_json::from_slice(&plain).map_err(|error| {
+        let StoredOrder(order) = serde_json::from_slice(&plain).map_err(|error| {
             StoreError::Corrupt(format!("payment_order.document: {:?} error", error.classify()))
         })?;
-        row.order()
+        Ok(order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::country::Country;
+    use domain::currency::Currency;
+    use domain::ids::QuoteId;
+    use domain::order::example;
+
+    use super::*;
+
+    /// An order as 0.1.0 stores it.
+    const STORED: &str = concat!(
+        r#"{"country":"EGY","currency":"AED","quote":"6f0c7ac6-53b5-4d3a-9d9e-0123456789ab","#,
+        r#""amount":"6467.31","bank_name":"National Bank of Egypt","#,
+        r#""branch_code_given":"NBEGEGCX","#,
+        r#""branch_bic":"NBEGEGCX","branch_local_code":null,"branch_name":"Cairo \"main\"","#,
+        r#""beneficiary_name":"Mona Samplawy","beneficiary_city":"Cairo","#,
+        r#""beneficiary_address":"5 Example Street, Dokki","#,
+        r#""beneficiary_account_number":"EG400003000100000000123456702","account_is_iban":true,"#,
+        r#""beneficiary_account_type":"savings","beneficiary_mobile":"+201001234567","#,
+        r#""beneficiary_email":"beneficiary@example.com","remarks":null,"#,
+        r#""sender_name":"Omar Testwell","#,
+        r#""sender_birthdate":"1988-04-12","sender_identity_doc_type":"passport","#,
+        r#""sender_identity_doc":"N01234567","sender_identity_doc_exp":"2035-12-31","#,
+        r#""sender_identity_doc_country":"EGY","sender_city":"Dubai","#,
+        r#""sender_address":"12 Example Street","sender_country":"ARE","#,
+        r#""sender_mobile":"+971501234567","sender_relation":"brother","external_id":null}"#,
+    );
+
+    fn order() -> Order {
+        let quote = QuoteId::parse("6f0c7ac6-53b5-4d3a-9d9e-0123456789ab").expect("an id");
+        let amount = "6467.31".parse().expect("a number");
+        Order {
+            branch_bic: Some("NBEGEGCX".to_owned()),
+            bank_branch_name: Some("Cairo \"main\"".to_owned()),
+            account_is_iban: true,
+            remarks: None,
+            ..example::order(Country::Egy, quote, Currency::Aed, amount).0
+        }
+    }
+
+    fn read(json: &str) -> Result<Order, String> {
+        let stored: Result<StoredOrder, _> = serde_json::from_str(json);
+        stored.map(|stored| stored.0).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn orders_of_the_first_version_are_read_and_written_as_they_were() {
+        assert_eq!(read(STORED), Ok(order()));
+        assert_eq!(serde_json::to_string(&OrderDocument(&order())).expect("writes"), STORED);
+    }
+
+    #[test]
+    fn members_of_a_later_version_are_passed_over() {
+        let later = STORED.replacen('{', r#"{"later":{"a":[1]},"#, 1);
+        assert_eq!(read(&later), Ok(order()));
+    }
+
+    #[test]
+    fn a_missing_or_unknown_value_is_an_error_that_does_not_repeat_it() {
+        for field in FIELDS.iter().filter(|field| !field.nullable) {
+            let renamed = STORED.replacen(&format!("\"{}\":", field.stored_name), "\"x\":", 1);
+            assert!(read(&renamed).is_err_and(|error| error.contains("missing")), "{}", field.name);
+        }
+        let unknown = STORED.replace("passport", "visa");
+        let error = read(&unknown).expect_err("an unknown kind of document");
+        assert!(error.contains("sender_identity_doc_type") && !error.contains("visa"), "{error}");
     }
 }

@@ -20,7 +20,6 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use uuid::Uuid;
 
-use super::decimal;
 use crate::error::StoreError;
 
 /// A domain value as stored in documents.
@@ -183,7 +182,7 @@ macro_rules! texts {
 texts! {
     u128: u128::to_string, |text| text.parse().ok();
     Date: Date::to_string, |text| text.parse().ok();
-    Decimal: Decimal::to_string, decimal;
+    Decimal: Decimal::to_string, Decimal::parse_exact;
     StableCoin: |coin| coin.currency().code().to_owned(), StableCoin::parse;
     Currency: |currency| currency.code().to_owned(), Currency::parse;
 }

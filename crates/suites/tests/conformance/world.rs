@@ -384,43 +384,19 @@ fn put_offer(ws: &mut WorkingSet, tenant: TenantId, offer: Offer, ids: &mut dyn 
 }
 
 pub fn order(quote: &Quote, external_id: Option<&str>) -> Order {
-    let draft = domain::order::example::draft(
+    let order = domain::order::example::order(
         quote.offer.country,
         quote.id,
         quote.offer.amount.currency,
         quote.expected_amount(),
     );
     Order {
-        country: draft.country,
-        currency: draft.currency,
-        quote: draft.quote,
-        amount: draft.amount,
-        bank_name: draft.bank_name,
-        branch_code_given: draft.bank_branch_code,
         branch_bic: Some("SCBLPKKX".to_owned()),
-        branch_local_code: None,
-        branch_name: Some("Karachi \u{2013} I.I. Chundrigar".to_owned()),
-        beneficiary_name: draft.beneficiary_name,
-        beneficiary_city: draft.beneficiary_city,
-        beneficiary_address: draft.beneficiary_address,
-        beneficiary_account_number: draft.beneficiary_account_number,
+        bank_branch_name: Some("Karachi \u{2013} I.I. Chundrigar".to_owned()),
         account_is_iban: true,
-        beneficiary_account_type: draft.beneficiary_account_type,
-        beneficiary_mobile: draft.beneficiary_mobile,
-        beneficiary_email: draft.beneficiary_email,
         remarks: Some("\u{202e}family \"support\"\n\u{1f600}".to_owned()),
-        sender_name: draft.sender_name,
-        sender_birthdate: draft.sender_birthdate,
-        sender_identity_doc_type: draft.sender_identity_doc_type,
-        sender_identity_doc: draft.sender_identity_doc,
-        sender_identity_doc_exp: draft.sender_identity_doc_exp,
-        sender_identity_doc_country: draft.sender_identity_doc_country,
-        sender_city: draft.sender_city,
-        sender_address: draft.sender_address,
-        sender_country: draft.sender_country,
-        sender_mobile: draft.sender_mobile,
-        sender_relation: draft.sender_relation,
         external_id: external_id.map(str::to_owned),
+        ..order.0
     }
 }
 

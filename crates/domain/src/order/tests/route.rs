@@ -3,16 +3,16 @@
 use super::*;
 
 fn check_account(country: Country, rule: &str, right: &[&str], wrong: &[&str]) {
-    let set = |draft: &mut Draft, text: &str| draft.beneficiary_account_number = text.to_owned();
+    let set = |order: &mut Order, text: &str| order.beneficiary_account_number = text.to_owned();
     check_field(country, "beneficiary_account_number", rule, set, right, wrong);
 }
 
 /// Like [`check_field`] for branch codes, with an account number that contradicts none of them.
 fn check_branch(country: Country, rule: &str, right: &[&str], wrong: &[&str]) {
-    let set = |draft: &mut Draft, text: &str| {
-        draft.bank_branch_code = text.to_owned();
+    let set = |order: &mut Order, text: &str| {
+        order.bank_branch_code = text.to_owned();
         if country == Country::Pak {
-            draft.beneficiary_account_number = "0123456702".to_owned();
+            order.beneficiary_account_number = "0123456702".to_owned();
         }
     };
     check_field(country, "bank_branch_code", rule, set, right, wrong);
@@ -207,15 +207,15 @@ fn a_branch_is_resolved_through_the_directory_from_either_code() {
         (Country::Pak, "SCBLPKKX002", Some("SCBLPKKX002"), Some("SCBL"), None),
         (Country::Egy, "NBEGEGCX", Some("NBEGEGCX"), Some("00030001"), Some("Cairo main")),
     ] {
-        let order = accept(Draft { bank_branch_code: given.to_owned(), ..valid(country) });
+        let order = accept(Order { bank_branch_code: given.to_owned(), ..valid(country) });
         let found = (
             order.branch_bic.as_deref(),
             order.branch_local_code.as_deref(),
-            order.branch_name.as_deref(),
+            order.bank_branch_name.as_deref(),
         );
         assert_eq!(found, (bic, local, name), "{given}");
-        assert_eq!(order.branch_code_given, given.to_uppercase());
-        assert_eq!(order.branch_code(), local.unwrap_or(&order.branch_code_given));
+        assert_eq!(order.bank_branch_code, given.to_uppercase());
+        assert_eq!(order.branch_code(), local.unwrap_or(&order.bank_branch_code));
     }
 }
 
@@ -224,17 +224,20 @@ fn an_egyptian_iban_names_the_branch_better_than_the_bic_does() {
     let national = "0003009700000000000123456";
     let digits = crate::iban::check_digits("EG", national).expect("plain digits");
     let number = format!("EG{digits}{national}");
-    let order = accept(Draft { beneficiary_account_number: number, ..valid(Country::Egy) });
+    let order = accept(Order { beneficiary_account_number: number, ..valid(Country::Egy) });
     assert_eq!(order.branch_local_code.as_deref(), Some("00030097"));
-    assert_eq!((order.branch_bic.as_deref(), order.branch_name), (Some("NBEGEGCX"), None));
+    assert_eq!((order.branch_bic.as_deref(), order.bank_branch_name), (Some("NBEGEGCX"), None));
 }
 
 #[test]
 fn a_configured_default_ifsc_stands_in_for_a_bic_only() {
     let with_default = corridors(Some("HDFC0000001"));
     let check = |code: &str| {
-        let draft = Draft { bank_branch_code: code.to_owned(), ..valid(Country::Ind) };
-        draft.check(&directory(), &with_default, TODAY).expect("valid").branch_local_code
+        let order = Order { bank_branch_code: code.to_owned(), ..valid(Country::Ind) };
+        UncheckedOrder(order)
+            .check(&directory(), &with_default, TODAY)
+            .expect("valid")
+            .branch_local_code
     };
     assert_eq!(check("SBININBB").as_deref(), Some("HDFC0000001"));
     assert_eq!(check("SBIN0000300").as_deref(), Some("SBIN0000300"));
@@ -254,9 +257,9 @@ fn an_iban_that_contradicts_the_branch_code_is_refused() {
         (Country::Egy, "00030001", &eg_iban, false),
         (Country::Egy, "BMISEGCX", &eg_iban, false),
     ] {
-        let found = faults_of(country, |draft| {
-            draft.bank_branch_code = code.to_owned();
-            draft.beneficiary_account_number = account.to_owned();
+        let found = faults_of(country, |order| {
+            order.bank_branch_code = code.to_owned();
+            order.beneficiary_account_number = account.to_owned();
         });
         let expected: &[&str] =
             if clashes { &["bank_branch_code branch_iban_mismatch"] } else { &[] };

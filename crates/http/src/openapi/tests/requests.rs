@@ -5,7 +5,7 @@ use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::ids::QuoteId;
-use domain::order::{Draft, FIELDS, example};
+use domain::order::{CountryForm, Order, UncheckedOrder, country_forms, example};
 use domain::policy::Corridors;
 use domain::time::Span;
 use proptest::prelude::*;
@@ -38,35 +38,23 @@ pub(super) fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Told {
     }
 }
 
-/// Field and rule of every structural error in an order.
-fn order_faults(body: &[u8]) -> Vec<(&'static str, &'static str)> {
-    match decode::payment_order(body) {
-        Ok((_, faults)) => faults.iter().map(|fault| (fault.field, fault.rule)).collect(),
-        refused => faults(refused),
-    }
-}
-
-/// A country's order in the document, and the one of `domain::order::example`.
-fn orders(document: &Value) -> Vec<(Value, Draft)> {
-    let draft = |country: Country, written: &Value| {
-        let amount: Decimal = written["amount"].to_string().parse().expect("a number");
-        let quote = QuoteId::parse(written["quote"].as_str().expect("text")).expect("an id");
-        let external_id = written["external_id"].as_str().map(str::to_owned);
-        Draft { external_id, ..example::draft(country, quote, Currency::Aed, amount) }
-    };
-    let order = |country: Country| {
-        let written = example_of(document, &format!("order{}", country.alpha3()));
-        let draft = draft(country, &written);
-        (written, draft)
-    };
-    Country::ALL.map(order).to_vec()
+/// The example order to `country`, for the amount and with the ids of the document's.
+pub(super) fn example_order(document: &Value, country: Country) -> Order {
+    let written = example_of(document, &format!("order{}", country.alpha3()));
+    let amount: Decimal = written["amount"].to_string().parse().expect("a number");
+    let quote = QuoteId::parse(written["quote"].as_str().expect("text")).expect("an id");
+    let external_id = written["external_id"].as_str().map(str::to_owned);
+    Order { external_id, ..example::order(country, quote, Currency::Aed, amount).0 }
 }
 
 #[test]
 fn the_examples_decode_into_the_example_orders() {
     let document = document();
-    for (written, draft) in orders(&document) {
-        assert_eq!(decode::payment_order(&bytes(&written)), Ok((draft, Vec::new())));
+    for country in Country::ALL {
+        let written = example_of(&document, &format!("order{}", country.alpha3()));
+        let read = decode::payment_order(&bytes(&written));
+        let order = UncheckedOrder(example_order(&document, country));
+        assert_eq!(read, Ok((order, Vec::new())));
     }
     let request =
         decode::quote_request(&bytes(&example_of(&document, "quoteRequest"))).expect("valid");
@@ -77,20 +65,11 @@ fn the_examples_decode_into_the_example_orders() {
 }
 
 #[test]
-fn the_fields_of_an_order_and_the_required_ones_are_the_decoders() {
+fn the_required_fields_are_the_decoders() {
     let document = document();
     let schemas = &document["components"]["schemas"];
-    for name in ["PaymentOrderFields", "AcceptedOrder"] {
-        let fields: BTreeSet<&str> = schemas[name]["properties"]
-            .as_object()
-            .expect("an object")
-            .keys()
-            .map(String::as_str)
-            .collect();
-        assert_eq!(fields, BTreeSet::from(FIELDS), "{name}");
-    }
     for (schema, missing) in [
-        ("PaymentOrderFields", order_faults(b"{}")),
+        ("PaymentOrderFields", faults(decode::payment_order(b"{}"))),
         ("QuoteRequest", faults(decode::quote_request(b"{}"))),
     ] {
         let required: Vec<&str> = schemas[schema]["required"]
@@ -104,61 +83,15 @@ fn the_fields_of_an_order_and_the_required_ones_are_the_decoders() {
 }
 
 #[test]
-fn the_lengths_are_the_decoders() {
+fn the_states_are_the_decoders() {
     let document = document();
-    let schema = &document["components"]["schemas"]["PaymentOrderFields"]["properties"];
-    let (order, _) = orders(&document).remove(4);
-    let mut checked = 0;
-    for (field, schema) in schema.as_object().expect("an object") {
-        let Some(max) = schema["maxLength"].as_u64() else { continue };
-        for (length, expected) in [(max, false), (max + 1, true)] {
-            let mut order = order.clone();
-            order[field] = "x".repeat(usize::try_from(length).expect("fits")).into();
-            let told = order_faults(&bytes(&order));
-            assert_eq!(
-                told.contains(&(known(field), "string_too_long")),
-                expected,
-                "{field} {length}"
-            );
-        }
-        checked += 1;
-    }
-    assert_eq!(checked, 18);
-}
-
-fn known(field: &str) -> &'static str {
-    FIELDS.into_iter().find(|known| *known == field).unwrap_or_else(|| panic!("no field {field}"))
-}
-
-#[test]
-fn the_names_are_the_decoders() {
-    let document = document();
-    let names = |schema: &str| {
-        document["components"]["schemas"][schema]["enum"].as_array().expect("a list").clone()
-    };
-    let (order, _) = orders(&document).remove(4);
-    for (field, schema) in [
-        ("country", "Country"),
-        ("currency", "SourceCurrency"),
-        ("beneficiary_account_type", "BankAccountType"),
-        ("sender_identity_doc_type", "IdentityDocumentType"),
-    ] {
-        for (name, expected) in names(schema)
-            .into_iter()
-            .map(|name| (name, vec![]))
-            .chain([(json!("no such name"), vec![(field, "enum")])])
-        {
-            let mut order = order.clone();
-            order[field] = name.clone();
-            assert_eq!(order_faults(&bytes(&order)), expected, "{field} {name}");
-        }
-    }
-    for state in names("PaymentState") {
+    let states =
+        document["components"]["schemas"]["PaymentState"]["enum"].as_array().expect("a list");
+    for state in states {
         let query = format!("country=PAK&status={}", state.as_str().expect("text"));
         assert_eq!(faults(decode::list_query(Some(&query))), [], "{state}");
     }
-    assert_eq!(names("PaymentState").len(), domain::payment::PaymentState::ALL.len());
-    assert_eq!(names("SourceCurrency").len(), Currency::SOURCES.len());
+    assert_eq!(states.len(), domain::payment::PaymentState::ALL.len());
 }
 
 #[test]
@@ -231,11 +164,8 @@ fn whatever_a_pattern_of_a_country_allows_is_well_formed_there() {
         return_window: Span::days(90),
     };
     let (document, mut runner) = (document(), TestRunner::deterministic());
-    for (_, draft) in orders(&document) {
-        let fields = &document["components"]["schemas"]
-            [format!("PaymentOrder{}", draft.country.alpha3())]["properties"];
-        for field in ["bank_branch_code", "beneficiary_account_number", "beneficiary_mobile"] {
-            let pattern = fields[field]["pattern"].as_str().expect("a pattern");
+    for country in Country::ALL {
+        for CountryForm { field, pattern, .. } in country_forms(country) {
             let pattern = pattern
                 .strip_prefix('^')
                 .and_then(|pattern| pattern.strip_suffix('$'))
@@ -243,13 +173,9 @@ fn whatever_a_pattern_of_a_country_allows_is_well_formed_there() {
             let texts = proptest::string::string_regex(pattern).expect("a regular expression");
             for _ in 0..TEXTS_PER_PATTERN {
                 let text = texts.new_tree(&mut runner).expect("a text").current();
-                let mut draft = draft.clone();
-                match field {
-                    "bank_branch_code" => draft.bank_branch_code = text.clone(),
-                    "beneficiary_account_number" => draft.beneficiary_account_number = text.clone(),
-                    _ => draft.beneficiary_mobile = Some(text.clone()),
-                }
-                let told = draft.check(
+                let mut order = example_order(&document, country);
+                assert!(field.read(&mut order, text.clone()));
+                let told = UncheckedOrder(order).check(
                     &BankDirectory::default(),
                     &corridors,
                     jiff::civil::date(2026, 11, 21),
@@ -262,7 +188,8 @@ fn whatever_a_pattern_of_a_country_allows_is_well_formed_there() {
                 assert_eq!(
                     told.iter().find(|rule| !beyond(rule)),
                     None,
-                    "{field} {text:?} against {pattern}"
+                    "{} {text:?} against {pattern}",
+                    field.name
                 );
             }
         }

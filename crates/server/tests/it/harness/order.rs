@@ -4,7 +4,7 @@ use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::ids::QuoteId;
-use domain::order::example;
+use domain::order::{FIELDS, Form, example};
 
 use super::json::quoted;
 
@@ -16,37 +16,15 @@ impl Order {
     /// The example order of a country, complete and valid for a quote that expects `amount`.
     pub fn example(country: Country, currency: Currency, quote: &str, amount: &str) -> Order {
         let quote_id = QuoteId::parse(quote).expect("a quote id");
-        let draft =
-            example::draft(country, quote_id, currency, Decimal::parse(amount).expect("an amount"));
+        let example =
+            example::order(country, quote_id, currency, Decimal::parse(amount).expect("an amount"));
         let mut order = Order(Vec::new());
-        order.put("country", quoted(draft.country.alpha3()));
-        order.put("currency", quoted(draft.currency.code()));
-        order.put("quote", quoted(quote));
-        order.put("amount", amount.to_owned());
-        for (field, value) in [
-            ("bank_name", Some(draft.bank_name)),
-            ("bank_branch_code", Some(draft.bank_branch_code)),
-            ("beneficiary_name", Some(draft.beneficiary_name)),
-            ("beneficiary_city", Some(draft.beneficiary_city)),
-            ("beneficiary_address", Some(draft.beneficiary_address)),
-            ("beneficiary_account_number", Some(draft.beneficiary_account_number)),
-            ("beneficiary_account_type", Some(draft.beneficiary_account_type.name().to_owned())),
-            ("beneficiary_mobile", draft.beneficiary_mobile),
-            ("beneficiary_email", draft.beneficiary_email),
-            ("remarks", draft.remarks),
-            ("sender_name", Some(draft.sender_name)),
-            ("sender_birthdate", draft.sender_birthdate.map(|date| date.to_string())),
-            ("sender_identity_doc_type", Some(draft.sender_identity_doc_type.name().to_owned())),
-            ("sender_identity_doc", Some(draft.sender_identity_doc)),
-            ("sender_identity_doc_exp", draft.sender_identity_doc_exp.map(|date| date.to_string())),
-            ("sender_identity_doc_country", draft.sender_identity_doc_country),
-            ("sender_city", Some(draft.sender_city)),
-            ("sender_address", Some(draft.sender_address)),
-            ("sender_country", Some(draft.sender_country)),
-            ("sender_mobile", draft.sender_mobile),
-            ("sender_relation", Some(draft.sender_relation)),
-        ] {
-            order.put(field, value.map_or_else(|| "null".to_owned(), |text| quoted(&text)));
+        for field in FIELDS.iter().filter(|field| field.is_input()) {
+            let Some(value) = field.value(&example.0) else { continue };
+            order.put(
+                field.name,
+                if field.form == Form::Number { amount.to_owned() } else { quoted(&value) },
+            );
         }
         order
     }

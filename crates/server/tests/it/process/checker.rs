@@ -99,11 +99,7 @@ async fn all_ended(api: &Api, bank: &SimulatedBank, address: &str) -> Vec<Paymen
 
 /// The bank's operator completes what the bank would leave open for ever.
 fn unstick(bank: &SimulatedBank, record: &PaymentRecord) {
-    let stuck = record
-        .order
-        .beneficiary_account_number
-        .as_ref()
-        .is_some_and(|account| account.ends_with("0005"));
+    let stuck = record.order.text("beneficiary_account_number").ends_with("0005");
     if !stuck || status(record) != "processing" {
         return;
     }
@@ -119,7 +115,7 @@ fn unstick(bank: &SimulatedBank, record: &PaymentRecord) {
 fn unended(bank: &SimulatedBank, record: &PaymentRecord) -> Option<String> {
     let lines = lines(bank, record);
     let (paid, returned) = (count(&lines, BookKind::Paid), count(&lines, BookKind::Returned));
-    let account = record.order.beneficiary_account_number.clone().unwrap_or_default();
+    let account = record.order.text("beneficiary_account_number");
     let returns = account.ends_with("0003");
     let ended = match status(record) {
         "succeeded" => paid == 1 && returned == 0 && !returns,
@@ -144,7 +140,7 @@ fn promises(notes: &Notes, records: &[PaymentRecord]) -> Vec<String> {
     let mut faults = Vec::new();
     let (mut found, mut quotes) = (BTreeMap::new(), BTreeSet::new());
     for record in records {
-        let external_id = record.order.external_id.clone().unwrap_or_default();
+        let external_id = record.order.text("external_id");
         if !notes.asked.contains_key(&external_id) {
             faults.push(format!(
                 "{} has the external_id {external_id:?}, which no client sent",
@@ -186,8 +182,8 @@ fn book(bank: &SimulatedBank, records: &[PaymentRecord]) -> Vec<String> {
         let ordered = record.response.as_ref().and_then(|response| response.amount.clone());
         let ordered = ordered.and_then(|amount| amount.to_string().parse::<Decimal>().ok());
         for line in &lines {
-            let account = record.order.beneficiary_account_number.as_deref().unwrap_or_default();
-            if Some(line.amount.decimal()) != ordered || &*line.account != account {
+            let account = record.order.text("beneficiary_account_number");
+            if Some(line.amount.decimal()) != ordered || *line.account != account {
                 faults.push(format!(
                     "{} ordered {ordered:?} to {account}, the bank moved {line:?}",
                     record.id

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use domain::country::Country;
-use domain::order::example;
+use domain::order::{FIELDS, example};
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
@@ -301,24 +301,17 @@ pub fn order(
     ending: &str,
     remarks: &str,
 ) -> String {
-    let nobody = domain::ids::QuoteId(uuid::Uuid::nil());
-    let draft = example::draft(
-        country,
-        nobody,
-        domain::currency::Currency::Aed,
-        domain::decimal::Decimal::ONE,
-    );
-    json!({
+    let mut order = json!({
         "country": country.alpha3(), "currency": quote["currency"], "quote": quote["id"],
-        "amount": quote["amount_destination"], "bank_name": draft.bank_name,
-        "bank_branch_code": draft.bank_branch_code, "beneficiary_name": draft.beneficiary_name,
-        "beneficiary_city": draft.beneficiary_city, "beneficiary_address": draft.beneficiary_address,
-        "beneficiary_account_number": example::account_ending(country, ending), "remarks": remarks,
-        "sender_name": draft.sender_name, "sender_birthdate": "1988-04-12", "sender_identity_doc_type": "passport",
-        "sender_identity_doc": draft.sender_identity_doc, "sender_identity_doc_exp": "2035-12-31",
-        "sender_identity_doc_country": "PAK", "sender_city": draft.sender_city,
-        "sender_address": draft.sender_address, "sender_country": draft.sender_country,
-        "sender_relation": draft.sender_relation, "external_id": external_id,
-    })
-    .to_string()
+        "amount": quote["amount_destination"],
+    });
+    for field in FIELDS {
+        if let Some(value) = field.example_for(country) {
+            order[field.name] = value.into();
+        }
+    }
+    order["beneficiary_account_number"] = example::account_ending(country, ending).into();
+    order["remarks"] = remarks.into();
+    order["external_id"] = external_id.into();
+    order.to_string()
 }

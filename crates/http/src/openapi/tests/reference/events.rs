@@ -8,8 +8,8 @@ use domain::payment::PaymentState;
 use domain::wallet_event::WalletEventKind;
 use serde_json::{Value, json};
 
-use super::super::{document, wallet::wallet_document};
-use super::{MARK, check};
+use super::super::wallet::wallet_document;
+use super::{MARK, check, derived};
 
 const HEAD: &str = "
 The wallet service tells what happened by webhooks to `{webhook_base}/webhooks/wallet/{segment}` and keeps the same events
@@ -50,7 +50,7 @@ fn payment_example(document: &Value, kind: EventKind) -> Value {
 
 #[test]
 fn events_md_matches_the_documents() {
-    let (payment, wallet) = (document(), wallet_document());
+    let (payment, wallet) = (derived::document(), wallet_document());
     let mut out = format!("# Events\n\n{MARK}\n{HEAD}\n## Wallet Service v1\n");
     for kind in WalletEventKind::ALL {
         let (name, segment) = (kind.name(), kind.segment());

@@ -1,6 +1,7 @@
-//! Generates and checks `docs/reference/errors.md` and `docs/reference/events.md` from the two
-//! documents. Test code only.
+//! Generates and checks the derived parts of the OpenAPI document, and from the two documents
+//! `docs/reference/errors.md` and `docs/reference/events.md`. Test code only.
 
+mod derived;
 mod errors;
 mod events;
 mod rules;
@@ -16,14 +17,19 @@ const MARK: &str =
 
 /// Compares a file of `docs/reference` with its generated content.
 fn check(name: &str, rendered: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference").join(name);
+    check_file(&format!("docs/reference/{name}"), rendered);
+}
+
+/// Compares a file with its generated content.
+fn check_file(file: &str, rendered: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
     if std::env::var(UPDATE).as_deref() == Ok("1") {
         std::fs::write(&path, rendered).expect("the file is writable");
     }
     let kept = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         kept == rendered,
-        "docs/reference/{name} is out of date; regenerate it with `{UPDATE}=1 cargo test -p http-api reference` and read \
+        "{file} is out of date; regenerate it with `{UPDATE}=1 cargo test -p http-api reference` and read \
          the difference"
     );
 }
