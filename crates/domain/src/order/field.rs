@@ -61,6 +61,9 @@ pub enum Role {
     Internal,
 }
 
+/// Whether a text is of a form, and the form in words.
+type TextForm = (fn(&str) -> bool, &'static str);
+
 /// One field of a payment order.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
@@ -92,6 +95,7 @@ pub struct Field {
     pub option: Option<(&'static str, &'static str)>,
     /// Label on the console's page of a payment.
     pub label: Option<&'static str>,
+    text_form: Option<TextForm>,
     example: fn(Country) -> Option<String>,
     rule: fn(&Given<'_>) -> Option<Fault>,
     value: fn(&Order) -> Option<Cow<'_, str>>,
@@ -115,6 +119,7 @@ impl Field {
             in_answers: "",
             option: None,
             label: None,
+            text_form: None,
             example: |_| None,
             rule: |_| None,
             value: |_| None,
@@ -217,7 +222,30 @@ impl Field {
 
     /// The rule that the order violates with this field.
     pub(super) fn violation(&self, given: &Given<'_>) -> Option<Fault> {
-        (self.rule)(given)
+        self.misplaced(given.order)
+            .or_else(|| self.misspelt(given.order))
+            .or_else(|| (self.rule)(given))
+    }
+
+    /// A text that is not of the field's own form.
+    fn misspelt(&self, order: &Order) -> Option<Fault> {
+        let (matches, form) = self.text_form?;
+        let value = self.value(order)?;
+        let message = || format!("{} must be {form}", self.name);
+        (!matches(&value)).then(|| Fault::new(self.name, "string_pattern_mismatch", message()))
+    }
+
+    /// A value in an order to a country whose orders do not take the field. It is refused rather
+    /// than ignored: the client expects an effect that the payment would not have.
+    fn misplaced(&self, order: &Order) -> Option<Fault> {
+        if self.countries.is_empty() || self.countries.contains(&order.country) {
+            return None;
+        }
+        self.value(order)?;
+        let countries: Vec<&str> = self.countries.iter().map(|country| country.alpha3()).collect();
+        let countries = countries.join(", ");
+        let message = format!("{} is taken in orders to {countries} only", self.name);
+        Some(Fault::new(self.name, "unsupported_field", message).with("countries", countries))
     }
 }
 

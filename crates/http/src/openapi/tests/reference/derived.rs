@@ -5,8 +5,9 @@ use domain::country::Country;
 use domain::order::{FIELDS, Field, Form, Role, TIMESTAMP, country_forms};
 
 use super::super::requests::example_order;
-use super::super::{PAYMENT, Value, answers};
+use super::super::{PAYMENT, Value, answers, codes};
 use super::check_file;
+use super::rules::RULES;
 use crate::json::{self, Value as Json};
 use crate::payments_v2::render::order_fields;
 use crate::write::{self, ObjectWriter};
@@ -275,6 +276,12 @@ fn rendered() -> String {
         let names = write::array(|out| names.iter().for_each(|name| out.text(name)));
         document.set(&["components", "schemas", set, "enum"], Node::of_json(&names));
     }
+    let used = codes::field_rules();
+    let rules = write::array(|out| {
+        RULES.iter().filter(|(rule, _)| used.contains(*rule)).for_each(|(rule, _)| out.text(rule));
+    });
+    let path = ["components", "schemas", "ValidationItem", "properties", "type", "enum"];
+    document.set(&path, Node::of_json(&rules));
     let mut sample = |name: &str, value: Node| {
         document.set(&["components", "examples", name, "value"], value);
     };

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::super::codes::listed;
 use super::super::{document, wallet::wallet_document};
 use super::rules::RULES;
-use super::{MARK, check};
+use super::{MARK, check, derived};
 
 /// Status, code, condition, remedy.
 type Row = (u16, &'static str, &'static str, &'static str);
@@ -327,7 +327,7 @@ fn the_tables_name_every_code_and_no_other() {
 
 #[test]
 fn errors_md_matches_the_documents() {
-    let (payment, wallet) = (document(), wallet_document());
+    let (payment, wallet) = (derived::document(), wallet_document());
     let mut out = format!(
         "# Errors\n\n{MARK}\n{HEAD}\n## Payment Service v2\n\nThe body is `{{\"detail\": …}}`:\n"
     );

@@ -1,13 +1,14 @@
 //! The meaning of each field rule.
 
 /// Rule and meaning, for both services.
-pub(super) const RULES: [(&str, &str); 57] = [
+pub(super) const RULES: [(&str, &str); 59] = [
     ("missing", "the field is required; blank text counts as missing"),
     ("json_invalid", "the body is not JSON, or not strict JSON: `loc` has the byte offset"),
     ("dict_type", "an object"),
     ("string_type", "a text"),
     ("string_too_short", "a longer text: `ctx.min_length`"),
     ("string_too_long", "a shorter text: `ctx.max_length`"),
+    ("string_pattern_mismatch", "a text of the form that the message names"),
     ("control_character", "text without control characters"),
     (
         "forbidden_character",
@@ -37,6 +38,7 @@ pub(super) const RULES: [(&str, &str); 57] = [
     ("bool_parsing", "`true` or `false`"),
     ("multiple_values", "the parameter once"),
     ("extra_forbidden", "the documented name: `ctx.given` resembles it"),
+    ("unsupported_field", "no value: only orders to `ctx.countries` take the field"),
     ("too_long", "fewer items"),
     ("url_encoding", "a correctly percent-encoded query"),
     ("invalid_iban", "an IBAN of the country with valid check digits"),
