@@ -77,6 +77,7 @@ columns! {
         bank_branch_code,
         sender_name,
         sender_relation,
+        purpose_code,
     }
 }
 

@@ -139,6 +139,19 @@ impl Field {
         Field { stored_name, ..self }
     }
 
+    pub(super) const fn since(self, version: &'static str) -> Field {
+        Field { since: Some(version), ..self }
+    }
+
+    pub(super) const fn taken_by(self, countries: &'static [Country]) -> Field {
+        Field { countries, ..self }
+    }
+
+    /// Whether a text has the form that `form` describes.
+    pub(super) const fn text_form(self, matches: fn(&str) -> bool, form: &'static str) -> Field {
+        Field { text_form: Some((matches, form)), ..self }
+    }
+
     pub(super) const fn pattern(self, pattern: &'static str) -> Field {
         Field { pattern: Some(pattern), ..self }
     }

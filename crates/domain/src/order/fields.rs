@@ -17,6 +17,7 @@ use super::party::{
     check_beneficiary_mobile, check_birthdate, check_country, check_email, check_expiry,
     check_external_id, check_length, check_sender_mobile,
 };
+use super::rules::upper_alphanumeric;
 use super::{AccountType, DocumentType};
 
 /// Maximum text length where the specification sets none.
@@ -30,6 +31,8 @@ pub const ADDRESS_MAX_CHARS: usize = 70;
 pub const EXTERNAL_ID_MAX_CHARS: usize = 128;
 /// Maximum length of `remarks`.
 const REMARKS_MAX_CHARS: usize = 2_000;
+/// Maximum length of `purpose_code` (ISO 20022 ExternalPurpose1Code).
+const PURPOSE_CODE_MAX_CHARS: usize = 4;
 /// Maximum length of an account number, including IBANs.
 pub const ACCOUNT_NUMBER_MAX_CHARS: usize = 64;
 /// Maximum length of a branch code: BICs have 11 characters, local codes fewer.
@@ -310,6 +313,26 @@ order_fields! {
             .described("The caller's own id: unique for ever, and a key to find the payment by.")
             .rule(|given| given.order.external_id.as_deref().and_then(check_external_id))
             .option("ID", "Your own id of the payment; must be unique");
+
+    /// Purpose of the payment, an ISO 20022 external purpose code; `None` for the corridor's.
+    purpose_code: Option<String> = Field::optional(text(PURPOSE_CODE_MAX_CHARS))
+        .since("0.2.0")
+        .taken_by(&[Country::Ind])
+        .pattern("^[A-Z0-9]{1,4}$")
+        .described(
+            "ISO 20022 external purpose code, sent to the beneficiary's bank instead of the corridor's. \
+             Orders to India only.",
+        )
+        .text_form(is_purpose_code, "an ISO 20022 purpose code: 1 to 4 capital letters or digits")
+        .example(|country| (country == Country::Ind).then(|| "FAMI".to_owned()))
+        .option("CODE", "ISO 20022 external purpose code (India)")
+        .label("Purpose code");
+}
+
+/// The form of ISO 20022 ExternalPurpose1Code. Its code list changes every quarter, so a code is not
+/// looked up there: the bank knows which ones it takes.
+fn is_purpose_code(text: &str) -> bool {
+    upper_alphanumeric(text, 1..=PURPOSE_CODE_MAX_CHARS)
 }
 
 impl Order {

@@ -249,6 +249,18 @@ fn sender_relation_is_one_of_the_configured_in_any_case() {
 }
 
 #[test]
+fn purpose_code_is_an_iso_20022_code_in_orders_to_india() {
+    let set = |order: &mut Order, text: &str| order.purpose_code = Some(text.to_owned());
+    let right = ["FAMI", "SALA", "P3", "1"];
+    let wrong = ["fami", "FAM-", "F I", "É", "FAMIL", ""];
+    check_field(Country::Ind, "purpose_code", "string_pattern_mismatch", set, &right, &wrong);
+    for country in Country::ALL.into_iter().filter(|country| *country != Country::Ind) {
+        assert_eq!(valid(country).purpose_code, None);
+        check_field(country, "purpose_code", "unsupported_field", set, &[], &["FAMI", "fami"]);
+    }
+}
+
+#[test]
 fn beneficiary_email_is_an_address() {
     let set = |order: &mut Order, text: &str| order.beneficiary_email = Some(text.to_owned());
     let right =
@@ -325,7 +337,8 @@ fn faults_of_shape_hide_faults_of_rule_in_the_same_field() {
 }
 
 /// One violation per field with a rule, in no particular order.
-const BREAKS: [fn(&mut Order); 14] = [
+const BREAKS: [fn(&mut Order); 15] = [
+    |order| order.purpose_code = Some("?".to_owned()),
     |order| order.external_id = Some(String::new()),
     |order| order.amount = Decimal::ZERO,
     |order| order.bank_branch_code = "?".to_owned(),

@@ -37,7 +37,11 @@ pub(super) fn instruction(
         creditor_bic: order.branch_bic.clone(),
         creditor_local_code: order.branch_local_code.clone().or(default_code),
         creditor_bank: order.bank_name.clone(),
-        purpose: corridor.map_or_else(String::new, |corridor| corridor.purpose.clone()),
+        purpose: order
+            .purpose_code
+            .clone()
+            .or_else(|| corridor.map(|corridor| corridor.purpose.clone()))
+            .unwrap_or_default(),
         names: wants.form,
         source_of_funds: corridor.and_then(|corridor| corridor.source_of_funds.clone()),
         remittance: remittance(order),

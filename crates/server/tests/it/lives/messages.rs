@@ -21,6 +21,7 @@ use crate::harness::{Bank, On, Order, Setup, on_both_stores};
 
 on_both_stores! {
     the_corridors_purpose_stands_in_the_message
+    the_purpose_of_an_order_replaces_the_corridors
     names_go_out_in_the_rails_characters
     the_corridors_source_of_funds_and_split_names_stand_in_the_message
     only_a_rail_that_detects_duplicates_gets_a_repeat
@@ -90,6 +91,17 @@ async fn the_corridors_purpose_stands_in_the_message(on: On) {
     bank.paid(Country::Pak, |order| order).await;
     let message = raast.first_told().await;
     assert!(message.contains("<Purp><Cd>SALA</Cd></Purp>"), "{message}");
+    bank.finish().await;
+}
+
+async fn the_purpose_of_an_order_replaces_the_corridors(on: On) {
+    let (imps, url) = Forgetful::listen().await;
+    let bank = Bank::alone(on, connected(Setup::new(), "ind-imps", &url)).await;
+    let id = bank.paid(Country::Ind, |order| order.text("purpose_code", "SALA")).await;
+    let message = imps.first_told().await;
+    assert!(message.contains("<Purp><Cd>SALA</Cd></Purp>"), "{message}");
+    let record = bank.record(Country::Ind, &id).await;
+    assert_eq!(record["order"]["purpose_code"].text(), "SALA");
     bank.finish().await;
 }
 

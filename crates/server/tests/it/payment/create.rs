@@ -59,7 +59,7 @@ async fn the_record_has_the_members_of_the_specification_in_order(on: On) {
          \"sender_identity_doc_type\":\"passport\",\"sender_identity_doc\":\"N01234567\",\
          \"sender_identity_doc_exp\":\"2035-12-31\",\"sender_identity_doc_country\":\"PAK\",\"sender_city\":\"Dubai\",\
          \"sender_address\":\"12 Example Street\",\"sender_country\":\"ARE\",\"sender_mobile\":\"+971501234567\",\
-         \"sender_relation\":\"brother\",\"external_id\":\"INV-7\",\"timestamp\":{}}}",
+         \"sender_relation\":\"brother\",\"external_id\":\"INV-7\",\"purpose_code\":null,\"timestamp\":{}}}",
         quote.id(),
         accepted["timestamp"]
     );
