@@ -3,11 +3,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use domain::attempt::{Attempt, AttemptState};
 use domain::bank::BankDirectory;
 use domain::decision::{Cx, IdSource};
 use domain::ids::TenantId;
 use domain::payment::Effects;
 use domain::policy::Corridors;
+use domain::rail::InquiryAnswer;
 use domain::wallet_effects::{Alert, AlertKind};
 use store::HeldRole;
 use store::working_set::WorkingSet;
@@ -140,6 +142,17 @@ fn holds_role(ws: &WorkingSet, role: &HeldRole) -> Result<(), Refused> {
 /// nothing is reported first.
 fn as_seen<T: PartialEq>(seen: Option<&T>, found: Option<&T>) -> Result<(), Refused> {
     if seen.is_none() || seen == found { Ok(()) } else { Err(Refused::NotAsSeen) }
+}
+
+/// The attempt that a rail was asked about must not have ended in the meantime, unless the rail
+/// states its outcome: its message would be sent again, beside that of the next attempt.
+fn is_still_open(attempt: &Attempt, answer: &InquiryAnswer) -> Result<(), Refused> {
+    let is_open = matches!(
+        attempt.state,
+        AttemptState::Sending | AttemptState::Indeterminate | AttemptState::Accepted
+    );
+    let is_news = matches!(answer, InquiryAnswer::Reported(_));
+    if is_open || is_news { Ok(()) } else { Err(Refused::Moved) }
 }
 
 /// Writes the side effects of a decision: transfers, events, job, discrepancy.

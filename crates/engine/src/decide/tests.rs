@@ -21,6 +21,7 @@ use domain::wallet::{
 use store::working_set::WorkingSet;
 use uuid::Uuid;
 
+mod asked;
 mod room;
 
 use super::{Rules, decide};

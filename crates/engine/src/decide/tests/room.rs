@@ -25,7 +25,7 @@ fn egp(minor: i64) -> Money {
 }
 
 /// A rail that pays up to 100 a day and 1000 a month per sender.
-fn rail() -> RailConfig {
+pub(super) fn rail() -> RailConfig {
     RailConfig {
         id: RailId::new("egy-ipn"),
         country: Country::Egy,
@@ -51,7 +51,7 @@ fn rail() -> RailConfig {
     }
 }
 
-fn payment(number: u128) -> Payment {
+pub(super) fn payment(number: u128) -> Payment {
     let coin = |minor| Money::new(minor, Currency::Usdt);
     Payment {
         id: PaymentId(Uuid::from_u128(number)),
@@ -81,7 +81,7 @@ fn payment(number: u128) -> Payment {
 }
 
 /// A batch with `payments` queued, each with its job under fence 1.
-fn batch(payments: &[Payment]) -> WorkingSet {
+pub(super) fn batch(payments: &[Payment]) -> WorkingSet {
     let mut ws = WorkingSet::new(NOW);
     for payment in payments {
         let (tenant, subject, kind) = (TENANT, payment.id.0, JobKind::Submit);
@@ -121,7 +121,7 @@ fn batch(payments: &[Payment]) -> WorkingSet {
     ws
 }
 
-fn run(
+pub(super) fn run(
     ws: &mut WorkingSet,
     payment: &Payment,
     action: PaymentAction,
@@ -154,7 +154,7 @@ fn begin(ws: &mut WorkingSet, payment: &Payment, tally: Option<Tally>) -> Outcom
 }
 
 /// Returns the attempt that began.
-fn begun(outcome: Outcome) -> Attempt {
+pub(super) fn begun(outcome: Outcome) -> Attempt {
     let Outcome::Began(attempt) = outcome else { panic!("{outcome:?}") };
     *attempt
 }
