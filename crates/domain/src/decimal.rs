@@ -48,8 +48,6 @@ pub enum DecimalError {
 }
 
 const MAX_SCALE: u32 = 37;
-/// Maximum number of digits of a printed decimal: those of the mantissa's 127 bits.
-const MANTISSA_DIGITS_MAX: usize = 38;
 
 impl Decimal {
     /// Maximum significant digits of [`Decimal::parse`].
@@ -92,16 +90,14 @@ impl Decimal {
         Self::assemble(negative, whole, fraction, exponent)
     }
 
-    /// Reads the output of `Display`; unlike [`Decimal::parse`], without a limit on the number of
-    /// digits.
+    /// Reads the output of `Display`, whatever its number of digits; [`Decimal::parse`] has a limit.
     pub fn parse_exact(text: &str) -> Option<Decimal> {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-        let digits = whole.len() + fraction.len();
-        if digits > MANTISSA_DIGITS_MAX || fraction.bytes().any(|byte| !byte.is_ascii_digit()) {
+        let scale = u32::try_from(fraction.len()).ok().filter(|scale| *scale <= MAX_SCALE)?;
+        if fraction.bytes().any(|byte| !byte.is_ascii_digit()) {
             return None;
         }
-        let mantissa = format!("{whole}{fraction}").parse().ok()?;
-        Some(Decimal::new(mantissa, u32::try_from(fraction.len()).ok()?))
+        Some(Decimal::new(format!("{whole}{fraction}").parse().ok()?, scale))
     }
 
     /// Parses a JSON number and rounds it half-even to `decimals` digits, at most 12, after the

@@ -13,7 +13,7 @@ use super::page::Page;
 use crate::error::StoreError;
 use crate::rows::column::Get;
 use crate::sql::{Stmt, Value};
-use crate::store::Store;
+use crate::store::{Store, read};
 
 // Stored ids grow with time: their order is the order of creation, and the primary key provides it.
 // $2 … hold the wanted values between commas.
@@ -165,11 +165,12 @@ impl Store {
         page: Page,
     ) -> Result<Sheet<T>, StoreError> {
         params.extend(one_more(page));
-        let mut rows = self.many(stmt, params).await?;
+        let keys = self.id_keys().await?;
+        let mut rows = self.query(stmt, params).await?;
         let limit = usize::try_from(page.limit).unwrap_or(usize::MAX);
         let more = rows.len() > limit;
         rows.truncate(limit);
-        Ok(Sheet { rows, more })
+        Ok(Sheet { rows: read(&rows, &keys)?, more })
     }
 }
 

@@ -57,9 +57,9 @@ impl<'de> Visitor<'de> for OrderVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Order, A::Error> {
         let mut order = Order::placeholder();
-        let mut read = 0;
-        while let Some(field) = members.next_key_seed(FieldSeed)? {
-            let Some(field) = field else {
+        let mut read = [false; FIELDS.len()];
+        while let Some(found) = members.next_key_seed(FieldSeed)? {
+            let Some((at, field)) = found else {
                 members.next_value::<IgnoredAny>()?;
                 continue;
             };
@@ -72,10 +72,17 @@ impl<'de> Visitor<'de> for OrderVisitor {
             if !field.read(&mut order, value) {
                 return Err(A::Error::custom(format_args!("an unknown {}", field.stored_name)));
             }
-            read += usize::from(!field.nullable);
+            if std::mem::replace(&mut read[at], true) {
+                return Err(A::Error::custom(format_args!("{} twice", field.stored_name)));
+            }
         }
-        let wanted = FIELDS.iter().filter(|field| !field.nullable).count();
-        if read == wanted { Ok(order) } else { Err(A::Error::custom("a field is missing")) }
+        let missing = FIELDS.iter().zip(read).find(|(field, read)| !field.nullable && !read);
+        match missing {
+            None => Ok(order),
+            Some((field, _)) => {
+                Err(A::Error::custom(format_args!("{} is missing", field.stored_name)))
+            }
+        }
     }
 }
 
@@ -83,7 +90,7 @@ impl<'de> Visitor<'de> for OrderVisitor {
 struct FieldSeed;
 
 impl<'de> DeserializeSeed<'de> for FieldSeed {
-    type Value = Option<&'static Field>;
+    type Value = Option<(usize, &'static Field)>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
         deserializer.deserialize_identifier(self)
@@ -91,14 +98,14 @@ impl<'de> DeserializeSeed<'de> for FieldSeed {
 }
 
 impl Visitor<'_> for FieldSeed {
-    type Value = Option<&'static Field>;
+    type Value = Option<(usize, &'static Field)>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the name of a field")
     }
 
     fn visit_str<E>(self, name: &str) -> Result<Self::Value, E> {
-        Ok(FIELDS.iter().find(|field| field.stored_name == name))
+        Ok(FIELDS.iter().enumerate().find(|(_, field)| field.stored_name == name))
     }
 }
 

@@ -106,11 +106,12 @@ macro_rules! record {
                 ) -> Written {
                     $(let $keys = keys;)?
                     $(let $key = _key;)?
-                    $($(record!(@put $by_value, keys, out, $name, $by_column);)+)?
+                    $($(record!(@put $by_value, keys, out, $name, stringify!($by_column));)+)?
                     $($(record!(
-                        @put record!(@value $it $field $($value)?), keys, out, $name, $field
+                        @put record!(@value $it $field $($value)?), keys, out, $name,
+                        record!(@name $field $($column)?)
                     );)+)+
-                    $($($(record!(@put $made_value, keys, out, $name, $made);)+)+)?
+                    $($($(record!(@put $made_value, keys, out, $name, stringify!($made));)+)+)?
                     $(record!(@seal $it, $tenant, $id, keys, out);)?
                     Ok(())
                 }
@@ -124,24 +125,27 @@ macro_rules! record {
                 ) -> Written {
                     $(let $keys = keys;)?
                     $(let $key = _key;)?
-                    $($(record!(@put $by_value, keys, out, $name, $by_column);)+)?
+                    $($(record!(@put $by_value, keys, out, $name, stringify!($by_column));)+)?
                     let $it = new;
                     $(if Role::$role.is_key() { $(record!(
-                        @put record!(@value $it $field $($value)?), keys, out, $name, $field
+                        @put record!(@value $it $field $($value)?), keys, out, $name,
+                        record!(@name $field $($column)?)
                     );)+ })+
                     $($(if Role::$made_role.is_key() {
-                        $(record!(@put $made_value, keys, out, $name, $made);)+
+                        $(record!(@put $made_value, keys, out, $name, stringify!($made));)+
                     })+)?
                     $(if Role::$role.is_changed() { $(record!(
-                        @put record!(@value $it $field $($value)?), keys, out, $name, $field
+                        @put record!(@value $it $field $($value)?), keys, out, $name,
+                        record!(@name $field $($column)?)
                     );)+ })+
                     $($(if Role::$made_role.is_changed() {
-                        $(record!(@put $made_value, keys, out, $name, $made);)+
+                        $(record!(@put $made_value, keys, out, $name, stringify!($made));)+
                     })+)?
                     $(record!(@seal $it, $tenant, $id, keys, out);)?
                     let $it = old;
                     $(if Role::$role.is_verified() { $(record!(
-                        @put record!(@value $it $field $($value)?), keys, out, $name, $field
+                        @put record!(@value $it $field $($value)?), keys, out, $name,
+                        record!(@name $field $($column)?)
                     );)+ })+
                     Ok(())
                 }
@@ -155,7 +159,7 @@ macro_rules! record {
                     $(let $keys = keys;)?
                     $($(let $field = $crate::rows::record::about(
                         $name,
-                        stringify!($field),
+                        record!(@name $field $($column)?),
                         <$type as Get>::get(fields, keys),
                     )?;)+)+
                     $($($(fields.skip(record!(@one $made));)+)+)?
@@ -181,8 +185,8 @@ macro_rules! record {
     (@key $key:ty) => { $key };
     (@value $it:ident $field:ident) => { $it.$field };
     (@value $it:ident $field:ident $value:expr) => { $value };
-    (@put $value:expr, $keys:ident, $out:ident, $table:literal, $column:ident) => {
-        $crate::rows::record::about($table, stringify!($column), $value.put($keys, $out))?
+    (@put $value:expr, $keys:ident, $out:ident, $table:literal, $column:expr) => {
+        $crate::rows::record::about($table, $column, $value.put($keys, $out))?
     };
     (@seal $it:ident, $tenant:ident, $id:ident, $keys:ident, $out:ident) => {
         let stored = $keys.stored($it.$id.0);
