@@ -291,6 +291,13 @@ impl ExchangeOrder {
         Some(Alert { kind: AlertKind::Payout, subject: self.id.0, what })
     }
 
+    /// Whether a later screening result is an exact match, or one that its reviewers have not seen.
+    pub fn is_news(&self, screened: &Screened) -> bool {
+        let is_seen = |known: &Screened| !screened.is_beyond(known);
+        screened.verdict() == Verdict::Hit
+            || screened.is_match() && !self.screened.as_ref().is_some_and(is_seen)
+    }
+
     /// Whether a reviewer may release it while it is withheld: not after an exact match, nor if
     /// the match is unknown because an earlier version withheld it.
     pub fn is_releasable(&self) -> bool {

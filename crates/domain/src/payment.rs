@@ -169,14 +169,12 @@ impl Payment {
         self.doubt().or(attempt.map(|attempt| Doubt { attempt, since: self.standing.state_at }))
     }
 
-    /// Whether a later screening result prevents sending it: a reviewer approved a match with its
-    /// evidence, and nothing else.
+    /// Whether a later screening result prevents sending it: a reviewer approved the match that was
+    /// shown, and nothing else.
     pub fn is_stopped_by(&self, screened: &Screened) -> bool {
         match self.review {
             ReviewState::NotNeeded => screened.verdict() != Verdict::Clean,
-            ReviewState::Approved => {
-                screened.is_match() && screened.evidence != self.screened.evidence
-            }
+            ReviewState::Approved => screened.is_beyond(&self.screened),
             ReviewState::Waiting | ReviewState::Refused => false,
         }
     }

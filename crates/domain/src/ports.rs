@@ -77,8 +77,9 @@ pub trait RateBook: Send + Sync {
 pub trait NameScreen: Send + Sync {
     /// Compares every party with every listed name and returns the highest score.
     fn screen(&self, parties: &[Party<'_>], now: Timestamp) -> Screened;
-    /// Whether the lists in force are those of this version ([`Screened::list_version`]).
-    fn is_version(&self, version: &str) -> bool;
+    /// Whether a result on the lists of this version ([`Screened::list_version`]) holds now: the
+    /// lists in force are those, and young enough to clear a party.
+    fn is_current(&self, version: &str, now: Timestamp) -> bool;
 }
 
 /// A chain, through one or more nodes. Answers are untrusted: the caller verifies them against

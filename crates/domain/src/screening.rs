@@ -19,7 +19,8 @@ pub struct Party<'a> {
 pub struct Screened {
     /// 0 to 100; the best match over all parties and listed names.
     pub score: u8,
-    /// The matched list entry: `"<list> <uid> <listed name>"`.
+    /// The matched list entry, `"<list> <uid> <listed name>"`; of several parties that match, each
+    /// one's, divided by `"; "`.
     pub evidence: Option<String>,
     /// Version (source date and hash) of the lists that were loaded.
     pub list_version: String,
@@ -63,6 +64,11 @@ impl Screened {
     /// Whether it matches a list entry, exactly or nearly, however old the lists are.
     pub const fn is_match(&self) -> bool {
         self.score >= REVIEW_FROM
+    }
+
+    /// Whether it is a match beyond one that a reviewer knows: of another entry, or a closer one.
+    pub fn is_beyond(&self, known: &Screened) -> bool {
+        self.is_match() && (self.evidence != known.evidence || self.score > known.score)
     }
 
     /// The result for an address that a token contract has blacklisted. A sanctions hit takes

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use domain::bank::BankDirectory;
 use domain::chain::ChainConfig;
+use domain::country::Country;
 use domain::order::Order;
 use domain::policy::Corridors;
 use domain::ports::{
@@ -75,6 +76,12 @@ impl World {
             },
         ];
         self.screened(&parties, now)
+    }
+
+    /// Screens an exchange order's account holder on the lists in force.
+    pub(crate) fn screened_holder(&self, holder: &str, now: Timestamp) -> Screened {
+        let party = Party { name: holder, birthdate: None, country: Some(Country::Pak.alpha3()) };
+        self.screened(&[party], now)
     }
 
     /// The rails that nothing is sent over at `now`: unhealthy ones and those switched off.

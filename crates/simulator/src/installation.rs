@@ -184,7 +184,7 @@ impl NameScreen for ScreenByName {
         Screened { score, evidence: None, list_version: SIMULATED_LIST.to_owned(), stale: false }
     }
 
-    fn is_version(&self, version: &str) -> bool {
+    fn is_current(&self, version: &str, _: Timestamp) -> bool {
         version == SIMULATED_LIST
     }
 }

@@ -2,6 +2,7 @@
 //! read completely; on any failure the old one stays and ages. It makes no decision: it returns a
 //! score and whether that score may clear a party.
 
+use std::cmp::Reverse;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -321,15 +322,17 @@ impl ListBook {
 impl NameScreen for ListBook {
     fn screen(&self, parties: &[Party<'_>], now: Timestamp) -> Screened {
         let in_force = self.in_force();
-        let mut best: Option<Match<'_>> = None;
-        for found in parties.iter().filter_map(|party| in_force.lists.best_match(party)) {
-            if best.as_ref().is_none_or(|known| found.score > known.score) {
-                best = Some(found);
-            }
-        }
+        let mut found: Vec<Match<'_>> =
+            parties.iter().filter_map(|party| in_force.lists.best_match(party)).collect();
+        found.sort_by_key(|found| Reverse(found.score));
+        let score = found.first().map_or(0, |best| best.score);
+        // The best one, and each other party's that needs a decision.
+        let shown = found.iter().enumerate().filter(|(at, it)| *at == 0 || it.score >= REVIEW_FROM);
+        let mut evidence: Vec<String> = shown.map(|(_, it)| it.evidence()).collect();
+        evidence.dedup();
         let mut screened = Screened {
-            score: best.as_ref().map_or(0, |found| found.score),
-            evidence: best.map(|found| found.evidence()),
+            score,
+            evidence: (!evidence.is_empty()).then(|| evidence.join("; ")),
             list_version: in_force.lists.version().to_owned(),
             stale: in_force.is_stale(now),
         };
@@ -342,8 +345,9 @@ impl NameScreen for ListBook {
         screened
     }
 
-    fn is_version(&self, version: &str) -> bool {
-        self.in_force().lists.version() == version
+    fn is_current(&self, version: &str, now: Timestamp) -> bool {
+        let in_force = self.in_force();
+        in_force.lists.version() == version && !in_force.is_stale(now)
     }
 }
 

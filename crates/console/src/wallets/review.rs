@@ -11,8 +11,8 @@ use engine::payments::{self, Record};
 use engine::wallets::{Page, Wanted};
 
 use super::evidence::entry_card;
-use super::view::{Card, Section, age, asked, coins, page, pager, query, sheet, words};
-use super::{as_shown, deposit_row, doubt_shown, outcome};
+use super::view::{Card, Field, Section, age, asked, coins, page, pager, query, sheet, words};
+use super::{SEEN, as_shown, deposit_row, doubt_shown, outcome};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
 use http_api::wallet_v1::render::money;
 
@@ -195,7 +195,8 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     let mut forms = Vec::new();
     if held && may("decide") {
         let approve = Some("approve: the payment continues");
-        forms.push(outcome::verdict_form(to("decide"), approve, outcome::AT_ONCE));
+        let form = outcome::verdict_form(to("decide"), approve, outcome::AT_ONCE);
+        forms.push(form.field(Field::hidden(SEEN, payment.version)));
     }
     let doubt = payment.open_to(&RailStatus::Returned.into());
     if doubt.is_some() && may("resolve") {
@@ -214,6 +215,7 @@ pub(super) async fn decide_payment(visit: Visit) -> Answer {
     let (tenant, id, why) =
         (visit.tenant_id()?, visit.id(PaymentId::parse)?, visit.why()?.to_owned());
     let approve = outcome::is_approved(&visit)?;
+    as_shown(&visit, payment(&visit).await?.payment.version)?;
     visit.console().payments.review(tenant, id, approve, visit.deed(&why)).await?;
     let words =
         if approve { "Approved. The payment continues." } else { "The payment is rejected." };

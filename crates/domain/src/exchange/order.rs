@@ -81,6 +81,10 @@ pub enum OrderRefusal {
     /// payments and deposits, no reviewer releases it (`decisions.md`, "Screening").
     #[error("the account holder is on a sanctions list: the order can only be rejected")]
     Listed,
+    /// The account holder's name matches another list entry than the reviewers saw, or matches it
+    /// more closely.
+    #[error("the account holder's match on the sanctions lists has changed: review it again")]
+    OtherMatch,
     /// The wallet's balance is too low.
     #[error("insufficient balance: {available} available, {requested} requested")]
     InsufficientBalance {

@@ -15,6 +15,7 @@ use crate::payment::report::inquiry_delay;
 use crate::policy::RailConfig;
 use crate::rail::{RailId, RailReport, RailStatus};
 use crate::route;
+use crate::screening::Screened;
 use crate::sender_limit::Sender;
 use crate::sweep::Pools;
 use crate::time::Span;
@@ -105,6 +106,19 @@ impl OrderCase {
     /// No rail can take it, or none did in time.
     pub fn no_route(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         self.give_up(OrderTrigger::PayoutFailed, OrderFailure::PayoutFailed, cx)
+    }
+
+    /// Its account holder is listed now, before anything was sent: the order fails for a neutral
+    /// reason, and its tokens are returned.
+    pub fn holder_listed(&mut self, screened: &Screened, cx: &mut Cx<'_>) -> WalletEffects {
+        let mut effects = self.no_route(cx);
+        let (score, lists) = (screened.score, &screened.list_version);
+        let against = screened.evidence.as_deref().unwrap_or_default();
+        let what = format!(
+            "not paid out: the account holder's name scored {score} against {against} (lists {lists})"
+        );
+        self.alert(AlertKind::Payout, what, &mut effects);
+        effects
     }
 
     /// Applies a rail's report about an attempt of the order.

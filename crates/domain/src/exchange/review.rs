@@ -48,12 +48,12 @@ impl OrderCase {
         Ok(effects)
     }
 
-    /// Records the exact match that the screening before a release found: it replaces the evidence
-    /// and the alert, and the order can only be rejected.
+    /// Records the match that the screening before a release found: it replaces the evidence and the
+    /// alert. After an exact one the order can only be rejected.
     ///
     /// # Errors
     /// [`OrderRefusal::NotWithheld`]; [`OrderRefusal::Listed`] if that was known.
-    pub fn found_listed(
+    pub fn found_match(
         &mut self,
         screened: Screened,
         cx: &Cx<'_>,

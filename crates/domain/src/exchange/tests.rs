@@ -925,7 +925,7 @@ fn an_exact_match_at_the_decision_leaves_the_order_to_a_rejection() {
     };
     assert_eq!(world.tries(listed(95)), Err(OrderRefusal::Listed));
     assert_eq!(world.case, before);
-    let found = |case: &mut OrderCase, cx: &mut Cx<'_>| case.found_listed(screened(95), cx);
+    let found = |case: &mut OrderCase, cx: &mut Cx<'_>| case.found_match(screened(95), cx);
     let alert = before.order.withheld_alert();
     world.tries(found).expect("it is withheld");
     assert_eq!((world.case.order.screened.clone(), world.alerts), (Some(screened(95)), 1));
@@ -935,6 +935,14 @@ fn an_exact_match_at_the_decision_leaves_the_order_to_a_rejection() {
     assert_eq!(world.tries(listed(84)), Err(OrderRefusal::Listed), "whatever a later list says");
     world.reviews(false).expect("a rejection moves nothing");
     assert_eq!((world.alerts, world.tries(found)), (0, Err(OrderRefusal::NotWithheld)));
+}
+
+#[test]
+fn a_match_that_reviewers_have_not_seen_is_news() {
+    let order = ExchangeOrder { screened: Some(screened(90)), ..withheld().case.order };
+    let other = Screened { evidence: Some("another entry".to_owned()), ..screened(85) };
+    let later = [screened(84), screened(90), screened(94), screened(95), other];
+    assert_eq!(later.map(|it| order.is_news(&it)), [false, false, true, true, true]);
 }
 
 /// All permitted status changes, as the API shows them.

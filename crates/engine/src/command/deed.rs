@@ -95,7 +95,8 @@ impl Action {
                 | ExchangeAction::Submitted { .. }
                 | ExchangeAction::Inquired { .. }
                 | ExchangeAction::Report(_)
-                | ExchangeAction::FoundListed { .. },
+                | ExchangeAction::FoundMatch { .. }
+                | ExchangeAction::HolderListed { .. },
             )
             | Action::Delivery(
                 _,

@@ -112,8 +112,15 @@ pub enum ExchangeAction {
         /// Actor and context for the audit log.
         by: Box<Deed>,
     },
-    /// A release was refused: the account holder now matches a list entry exactly.
-    FoundListed { screened: Screened },
+    /// A release was refused: the account holder matches a list entry that the reviewers have not
+    /// seen.
+    FoundMatch { screened: Screened },
+    /// The account holder matches a list entry exactly before the payout: it is not sent.
+    HolderListed {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        screened: Screened,
+    },
     /// Reviewers established the outcome of a payout that was unknown, or that a settled payout was
     /// returned.
     Resolve {

@@ -98,9 +98,14 @@ fn release_changes(order: &ExchangeOrder) -> Result<Vec<Change>, Denied> {
         return Err(Denied::Refused(OrderRefusal::Listed.to_string()));
     }
     let amount = shown_amount(order.minor, order.coin);
+    let found = order.screened.as_ref();
+    let score = found.map_or(0, |found| found.score);
+    let entry = found.and_then(|found| found.evidence.as_deref()).unwrap_or("outdated lists");
     Ok(vec![
         change("amount", &amount, &amount),
         change("pays out", order.payout, order.payout),
+        change("score", score, score),
+        change("list entry", entry, entry),
         change("waits since", order.created_at, order.created_at),
         change("withheld", "yes", "no"),
     ])

@@ -15,7 +15,7 @@ use store::working_set::{Made, WorkingSet};
 use super::payment::ROUTE_DELAY;
 use super::quote::{remember, replayed};
 use super::room::{Room, look_again, room};
-use super::{Rules, as_seen, deposit, effects, holds, sweep};
+use super::{Rules, as_seen, deposit, effects, holds, is_still_open, sweep};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Idempotency, Outcome, Refused};
 
@@ -131,6 +131,7 @@ impl Acting<'_> {
         | ExchangeAction::BeginPayout { fence, .. }
         | ExchangeAction::PutOff { fence, .. }
         | ExchangeAction::NoRoute { fence }
+        | ExchangeAction::HolderListed { fence, .. }
         | ExchangeAction::Inquired { fence, .. } = action
         {
             holds(ws, tenant, subject, *fence)?;
@@ -166,6 +167,7 @@ impl Acting<'_> {
             }
             ExchangeAction::Inquired { attempt, answer, .. } => {
                 let attempt = self.attempt(ws, *attempt)?;
+                is_still_open(&attempt, answer)?;
                 let tries = job_tries(ws, tenant, subject);
                 Ok(self.inquired(attempt, answer, tries, cx))
             }
@@ -177,8 +179,11 @@ impl Acting<'_> {
                 let terms = deposit::terms(self.rules)?;
                 Ok(self.case.review(release.clone(), terms.chain, cx)?)
             }
-            ExchangeAction::FoundListed { screened } => {
-                Ok(self.case.found_listed(screened.clone(), cx)?)
+            ExchangeAction::FoundMatch { screened } => {
+                Ok(self.case.found_match(screened.clone(), cx)?)
+            }
+            ExchangeAction::HolderListed { screened, .. } => {
+                Ok(self.case.holder_listed(screened, cx))
             }
             ExchangeAction::Resolve { seen, finding, evidence, .. } => {
                 let (mut attempt, doubt) =

@@ -16,7 +16,7 @@ use domain::money::Money;
 use domain::policy::RailKind;
 use domain::rail::Finding;
 use domain::route::{self, Unfit, Wanted};
-use domain::screening::{Party, Screened, Verdict};
+use domain::screening::Verdict;
 use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made};
 
@@ -87,7 +87,7 @@ impl Wallets {
         let sandbox = self.offered()?.sandbox;
         let price = self.price(caller, asked.coin)?;
         let bank = bank_account(&asked, &self.world.directory);
-        let screened = self.screened(&bank.holder);
+        let screened = self.world.screened_holder(&bank.holder, self.world.clock.now());
         if screened.stale && !screened.is_match() {
             return Err(Denied::ListsStale);
         }
@@ -125,7 +125,8 @@ impl Wallets {
     }
 
     /// Releases or rejects an order that screening withholds. A release screens the account holder
-    /// again, on the current lists; an exact match is recorded and refuses it.
+    /// again, on the current lists; a match that the reviewers have not seen is recorded and refuses
+    /// it.
     ///
     /// # Errors
     /// [`Denied::NotFound`]; 409 if no decision is pending; to a release also
@@ -139,11 +140,16 @@ impl Wallets {
     ) -> Result<Reply<ExchangeOrder>, Denied> {
         let by = Box::new(by.into());
         let order = self.find_order(caller, id).await?;
-        let release = approve.then(|| self.screened(&order.bank.holder));
+        let now = self.world.clock.now();
+        let release = approve.then(|| self.world.screened_holder(&order.bank.holder, now));
         match release {
-            Some(screened) if screened.verdict() == Verdict::Hit => {
-                self.act_on(caller, &order, ExchangeAction::FoundListed { screened }).await?;
-                Err(Denied::Refused(Refused::Exchange(OrderRefusal::Listed)))
+            Some(screened) if order.is_news(&screened) => {
+                let refusal = match screened.verdict() {
+                    Verdict::Hit => OrderRefusal::Listed,
+                    _ => OrderRefusal::OtherMatch,
+                };
+                self.act_on(caller, &order, ExchangeAction::FoundMatch { screened }).await?;
+                Err(Denied::Refused(Refused::Exchange(refusal)))
             }
             Some(screened) if screened.stale => Err(Denied::ListsStale),
             release => self.act_on(caller, &order, ExchangeAction::Review { release, by }).await,
@@ -235,12 +241,6 @@ impl Wallets {
             }
             _ => Err(Denied::Engine(EngineError::Internal)),
         }
-    }
-
-    /// Screens an account holder on the lists in force.
-    fn screened(&self, holder: &str) -> Screened {
-        let party = Party { name: holder, birthdate: None, country: Some(Country::Pak.alpha3()) };
-        self.world.screened(&[party], self.world.clock.now())
     }
 
     /// The price for a caller, from a rate recent enough to pay out at.

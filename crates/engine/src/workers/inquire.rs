@@ -162,6 +162,9 @@ impl Workers {
                 .await;
         }
         match self.store.payment_record(ask.job.tenant, attempt.payment).await {
+            Ok(Some(record)) if self.stopped_by(&record).is_some() => {
+                tracing::warn!(payment = %attempt.payment, "its parties match newer sanction lists, message not repeated");
+            }
             Ok(Some(record)) => {
                 let message = instruction(attempt, &record, corridors);
                 self.send(&attempt.rail, &[message], Payees::Payments).await;

@@ -13,6 +13,7 @@ use domain::payment::report::NOT_SENT;
 use domain::policy::RailConfig;
 use domain::rail::{Instruction, RailId};
 use domain::route::{self, Choice, Wanted};
+use domain::screening::Verdict;
 use domain::sender_limit::{Sender, Tally};
 use futures_util::future::join_all;
 
@@ -146,7 +147,13 @@ impl Workers {
         };
         let wanted = Wanted { spent: spent.as_ref().map(|(_, spent)| spent), ..wanted(order) };
         match route::choose(corridors, &wanted, &refused, &self.world.resting_rails(now), now) {
-            Choice::Take(rail) => Plan::Send(rail.id.clone(), mid, spent.map(|(sender, _)| sender)),
+            Choice::Take(rail) => {
+                let screened = self.world.screened_holder(&order.bank.holder, now);
+                if screened.verdict() == Verdict::Hit {
+                    return Plan::Tell(ExchangeAction::HolderListed { fence, screened });
+                }
+                Plan::Send(rail.id.clone(), mid, spent.map(|(sender, _)| sender))
+            }
             Choice::Later => {
                 put_off(route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now)))
             }

@@ -13,6 +13,7 @@ use domain::policy::Corridors;
 use domain::ports::Rail;
 use domain::rail::{Instruction, RailId, Submission};
 use domain::route::{self, Choice, Wanted};
+use domain::screening::Screened;
 use domain::sender_limit::Sender;
 use futures_util::future::join_all;
 use store::Record;
@@ -132,13 +133,6 @@ impl Workers {
         if payment.review == ReviewState::Refused {
             return refuse(Trigger::ComplianceRefused, NOT_EXECUTABLE.to_owned());
         }
-        // The lists may have changed while it was queued.
-        if !self.world.screen.is_version(&payment.screened.list_version) {
-            let screened = self.world.screened_order(&record.order, self.clock().now());
-            if payment.is_stopped_by(&screened) {
-                return Plan::Tell(PaymentAction::ScreenedAgain { fence: job.fence, screened });
-            }
-        }
         let sender = Sender::of_order(payment.tenant, &record.order);
         match self.spendings(payment.tenant, payment.country, sender).await {
             Ok(spent) => {
@@ -147,13 +141,30 @@ impl Workers {
                     spent: Some(&spent),
                     ..wanted(&record.order, payment.amount, corridors)
                 };
-                self.route(job, &wanted, &attempts, refuse)
+                let plan = self.route(job, &wanted, &attempts, refuse);
+                if matches!(plan, Plan::Send(_))
+                    && let Some(screened) = self.stopped_by(record)
+                {
+                    return Plan::Tell(PaymentAction::ScreenedAgain { fence: job.fence, screened });
+                }
+                plan
             }
             Err(error) => {
                 tracing::warn!(%error, payment = %payment.id, "sender usage read failed, payment will be retried");
                 Plan::Nothing
             }
         }
+    }
+
+    /// The screening result that prevents sending a payment: the lists may have changed since it
+    /// was accepted.
+    pub(super) fn stopped_by(&self, record: &Record) -> Option<Screened> {
+        let (payment, now) = (&record.payment, self.clock().now());
+        if self.world.screen.is_current(&payment.screened.list_version, now) {
+            return None;
+        }
+        let screened = self.world.screened_order(&record.order, now);
+        Some(screened).filter(|screened| payment.is_stopped_by(screened))
     }
 
     fn route(

@@ -79,7 +79,7 @@ impl NameScreen for Nothing {
         clean()
     }
 
-    fn is_version(&self, version: &str) -> bool {
+    fn is_current(&self, version: &str, _: Timestamp) -> bool {
         version == clean().list_version
     }
 }

@@ -273,7 +273,7 @@ impl NameScreen for Lists {
         self.found(score.max().unwrap_or(0))
     }
 
-    fn is_version(&self, _: &str) -> bool {
+    fn is_current(&self, _: &str, _: Timestamp) -> bool {
         true
     }
 }

@@ -122,11 +122,13 @@ fn a_later_screening_result_stops_what_no_reviewer_decided_on() {
     let stops = [found(0, None), stale.clone(), near.clone(), hit.clone()]
         .map(|screened| payment.is_stopped_by(&screened));
     assert_eq!(stops, [false, true, true, true]);
-    // Approved with its evidence.
+    // Approved with its evidence and its score.
     payment.review = ReviewState::Approved;
     payment.screened = near.clone();
-    let stops = [found(0, None), stale, near, hit].map(|screened| payment.is_stopped_by(&screened));
-    assert_eq!(stops, [false, false, false, true]);
+    let closer = found(HIT_SCORE, Some("A"));
+    let stops =
+        [found(0, None), stale, near, closer, hit].map(|screened| payment.is_stopped_by(&screened));
+    assert_eq!(stops, [false, false, false, true, true]);
 }
 
 #[test]

@@ -72,8 +72,8 @@ impl NameScreen for ListBooks {
         found
     }
 
-    fn is_version(&self, version: &str) -> bool {
-        self.book.is_version(version)
+    fn is_current(&self, version: &str, now: Timestamp) -> bool {
+        self.book.is_current(version, now)
     }
 }
 
