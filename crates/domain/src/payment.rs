@@ -179,6 +179,13 @@ impl Payment {
         }
     }
 
+    /// A reviewer has to decide before it is sent.
+    fn wait_for_review(&mut self, effects: &mut Effects) {
+        self.review = ReviewState::Waiting;
+        self.standing.msg = Some(accept::IN_REVIEW.to_owned());
+        self.record(EventKind::PaymentUpdated, effects);
+    }
+
     /// Adds the payment's next event with its current snapshot.
     fn record(&mut self, kind: EventKind, effects: &mut Effects) {
         self.version += 1;

@@ -168,8 +168,7 @@ fn start(mut payment: Payment, mut effects: Effects, cx: &Cx<'_>) -> (Payment, E
     payment.record(EventKind::PaymentQueued, &mut effects);
     let kind = match payment.review {
         ReviewState::Waiting => {
-            payment.standing.msg = Some(IN_REVIEW.to_owned());
-            payment.record(EventKind::PaymentUpdated, &mut effects);
+            payment.wait_for_review(&mut effects);
             JobKind::Review
         }
         ReviewState::NotNeeded | ReviewState::Approved | ReviewState::Refused => JobKind::Submit,

@@ -296,9 +296,7 @@ pub fn screened_again(
         }
         Verdict::Review => {
             let mut effects = Effects::default();
-            payment.review = ReviewState::Waiting;
-            payment.standing.msg = Some(accept::IN_REVIEW.to_owned());
-            payment.record(EventKind::PaymentUpdated, &mut effects);
+            payment.wait_for_review(&mut effects);
             effects.job = Some(JobChange::Set(JobKind::Review, cx.now));
             Ok(effects)
         }
