@@ -283,11 +283,7 @@ impl ExchangeOrder {
     /// The alert about it while it is withheld.
     pub fn withheld_alert(&self) -> Option<Alert> {
         let screened = self.screened.as_ref().filter(|_| self.is_withheld())?;
-        let (score, lists) = (screened.score, &screened.list_version);
-        let against = screened.evidence.as_deref().unwrap_or("outdated lists");
-        let what = format!(
-            "withheld: the account holder's name scored {score} against {against} (lists {lists})"
-        );
+        let what = format!("withheld: {}", holder_match(screened));
         Some(Alert { kind: AlertKind::Payout, subject: self.id.0, what })
     }
 
@@ -303,6 +299,12 @@ impl ExchangeOrder {
     pub fn is_releasable(&self) -> bool {
         self.screened.as_ref().is_some_and(|screened| screened.verdict() != Verdict::Hit)
     }
+}
+
+/// The screening result of an account holder, as text for operators.
+fn holder_match(Screened { score, evidence, list_version, .. }: &Screened) -> String {
+    let against = evidence.as_deref().unwrap_or("outdated lists");
+    format!("the account holder's name scored {score} against {against} (lists {list_version})")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::order::{OrderCase, OrderRefusal};
 use super::price::Price;
 use super::states::{OrderStep, OrderTrigger};
-use super::{ExchangeState, Fate, OrderFailure};
+use super::{ExchangeState, Fate, OrderFailure, holder_match};
 use crate::attempt::{Attempt, Heard};
 use crate::chain_tx::IntentState;
 use crate::decimal::Decimal;
@@ -112,11 +112,7 @@ impl OrderCase {
     /// reason, and its tokens are returned.
     pub fn holder_listed(&mut self, screened: &Screened, cx: &mut Cx<'_>) -> WalletEffects {
         let mut effects = self.no_route(cx);
-        let (score, lists) = (screened.score, &screened.list_version);
-        let against = screened.evidence.as_deref().unwrap_or_default();
-        let what = format!(
-            "not paid out: the account holder's name scored {score} against {against} (lists {lists})"
-        );
+        let what = format!("not paid out: {}", holder_match(screened));
         self.alert(AlertKind::Payout, what, &mut effects);
         effects
     }
