@@ -55,7 +55,7 @@ fn apply_file(
         }
         other => bail!("neither changes nor creates a file: {other:?}"),
     };
-    let patch = file.patch().as_text().with_context(|| format!("{path} is no text"))?;
+    let patch = file.patch().as_text().with_context(|| format!("{path} is not text"))?;
     let after = diffy::apply(before, patch)
         .with_context(|| format!("does not apply to {path} any more"))?;
     patched.insert(path, after);
