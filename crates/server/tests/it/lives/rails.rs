@@ -1,6 +1,7 @@
 //! Rails that refuse, are unreachable or lose answers: another rail pays, or the same one later,
 //! and only once.
 
+use domain::attempt::AttemptState;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::ids::PaymentId;
@@ -37,9 +38,15 @@ fn faults(bank: &Bank, faults: Faults) {
     bank.running.bank().set_faults(faults).expect("the bank runs");
 }
 
-/// Advances the clock until the payment is in `state`.
+/// Advances the clock until the payment is in `state`; never while a rail is being called, whose
+/// worker would lose its lease.
 async fn with_time(bank: &Bank, id: &str, step: Span, state: &str) {
+    let payment = PaymentId::parse(id).expect("an id");
     let there = testkit::wait::until_async(WAIT_MAX, || async {
+        let attempts = bank.running.store().attempts(bank.tenant.id, payment).await.expect("read");
+        if attempts.iter().any(|attempt| attempt.state == AttemptState::Sending) {
+            return false;
+        }
         bank.advance(step).await;
         bank.record(Country::Pak, id).await["response"]["status"].text() == state
     });

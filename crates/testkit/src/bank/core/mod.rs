@@ -423,6 +423,11 @@ impl<B: Book> BankCore<B> {
                 self.report(order, settled, reports);
             }
             Happening::Fail => {
+                // Reported as accepted first, as banks do: the answer to the message may still be
+                // on its way, and a rejection before any acceptance means something else.
+                if order.standing.status == TxStatus::Accepted {
+                    self.report(order, order.standing.clone(), reports);
+                }
                 order.standing.status = TxStatus::Rejected;
                 order.standing.reason = Some(REASON_CLOSED_ACCOUNT.into());
                 order.standing.info = Some("account closed".into());

@@ -87,7 +87,8 @@ fn check(
 fn the_account_selects_the_ending() {
     use BookKind::{Paid, Returned};
     check("PK36SCBL0000001123456702", Some("ACSP"), &[("camt.054", "ACSC")], &[Paid], "ACSC");
-    check("PK36SCBL0000001123450001", Some("ACSP"), &[("pain.002", "RJCT")], &[], "RJCT");
+    let failed = [("pain.002", "ACSP"), ("pain.002", "RJCT")];
+    check("PK36SCBL0000001123450001", Some("ACSP"), &failed, &[], "RJCT");
     check("PK36SCBL0000001123450002", Some("RJCT"), &[], &[], "RJCT");
     check(
         "12340003",
