@@ -164,10 +164,10 @@ async fn over_http_every_outcome_is_understood() {
         ]
     );
     let reports = reports(&rail, &mut None, 9).await;
-    use RailStatus::{Rejected, Returned, Settled};
+    use RailStatus::{Accepted, Rejected, Returned, Settled};
     let expected = [
         vec![Settled],
-        vec![Rejected],
+        vec![Accepted, Rejected],
         vec![],
         vec![Settled, Returned],
         vec![],

@@ -253,7 +253,7 @@ fn reports_wait_until_they_are_acknowledged() {
     let Ok(again) = core.collect(RAIL, None, 10);
     assert_eq!(again, first);
     let Ok(second) = core.collect(RAIL, first.cursor.as_deref(), 10);
-    assert_eq!((second.reports.len(), second.kind()), (1, Some("pain.002")));
+    assert_eq!((second.reports.len(), second.kind()), (2, Some("pain.002")));
     assert!(second.cursor > first.cursor);
     let Ok(third) = core.collect(RAIL, second.cursor.as_deref(), 10);
     assert_eq!(third.reports.len(), 1);
