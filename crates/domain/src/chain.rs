@@ -6,19 +6,19 @@
 use crate::currency::StableCoin;
 use crate::time::Span;
 
+mod call;
 mod names;
 mod seen;
 mod sent;
 pub mod vault;
 
+pub use call::{Call, IntentKind, Movement, Plan};
 pub use names::{Address, BlockHash, TxHash, Word};
 pub use seen::{
     Block, BlockAt, ChainLog, Depth, Heads, LogEvent, NodeReport, NonceReports, Receipt, Sighting,
     TransferAt,
 };
-pub use sent::{
-    Broadcast, Call, Fees, KeyRole, Movement, Signed, Simulated, Unsigned, intent_word,
-};
+pub use sent::{Broadcast, Fees, KeyRole, Signed, Simulated, Unsigned, intent_word};
 
 /// Failure of a query to a chain node.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -7,7 +7,7 @@
 
 use uuid::Uuid;
 
-use crate::chain::{Address, BlockHash, Fees, KeyRole, LogEvent, Movement, TxHash, Word};
+use crate::chain::{Address, BlockHash, Fees, IntentKind, KeyRole, Plan, TxHash};
 use crate::currency::StableCoin;
 use crate::ids::{ChainTxId, DepositId, IntentId, PaymentRequestId, TenantId, WalletId};
 use crate::time::Timestamp;
@@ -20,183 +20,6 @@ pub mod states;
 pub use intent::{PAUSE_PATIENCE, Patience, TRIES_MAX, deploy_id};
 pub use lane::lane_of;
 pub use sequence::{Ended, LOOK_EVERY, Taking, TxRefusal, call, capped, fill, raised, take};
-
-/// Purpose of an intent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum IntentKind {
-    /// Move a deposit from its escrow to the wallet.
-    Release,
-    /// Move an order's tokens from the wallet to the controller.
-    Debit,
-    /// Return the amount of a debit.
-    ReturnDebit,
-    /// Move tokens of settled orders from the controller to the treasury.
-    Sweep,
-    /// First half of refunding a deposit to its sender, or its cancellation.
-    ProposeRefund,
-    /// Second half of a refund.
-    ExecuteRefund,
-    /// Freeze or unfreeze a vault.
-    SetFrozen,
-    /// Set or lift an escrow's legal hold.
-    SetLegalHold,
-    /// Add an address to a token's own blacklist.
-    Blacklist(StableCoin),
-    /// Deploy the tenant's controller.
-    Deploy,
-}
-
-impl IntentKind {
-    /// All kinds, with one blacklist kind per stablecoin.
-    pub const ALL: [IntentKind; 11] = [
-        IntentKind::Release,
-        IntentKind::Debit,
-        IntentKind::ReturnDebit,
-        IntentKind::Sweep,
-        IntentKind::ProposeRefund,
-        IntentKind::ExecuteRefund,
-        IntentKind::SetFrozen,
-        IntentKind::SetLegalHold,
-        IntentKind::Blacklist(StableCoin::Usdc),
-        IntentKind::Blacklist(StableCoin::Usdt),
-        IntentKind::Deploy,
-    ];
-
-    /// Name in the store.
-    pub const fn name(self) -> &'static str {
-        match self {
-            IntentKind::Release => "release",
-            IntentKind::Debit => "debit",
-            IntentKind::ReturnDebit => "return_debit",
-            IntentKind::Sweep => "sweep",
-            IntentKind::ProposeRefund => "propose_refund",
-            IntentKind::ExecuteRefund => "execute_refund",
-            IntentKind::SetFrozen => "set_frozen",
-            IntentKind::SetLegalHold => "set_legal_hold",
-            IntentKind::Blacklist(StableCoin::Usdc) => "blacklist_usdc",
-            IntentKind::Blacklist(StableCoin::Usdt) => "blacklist_usdt",
-            IntentKind::Deploy => "deploy",
-        }
-    }
-
-    /// Parses [`IntentKind::name`]; `None` for an unknown name.
-    pub fn parse(name: &str) -> Option<IntentKind> {
-        IntentKind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// Role of the key that signs it.
-    pub const fn role(self) -> KeyRole {
-        match self {
-            IntentKind::Release
-            | IntentKind::Debit
-            | IntentKind::ReturnDebit
-            | IntentKind::Sweep
-            | IntentKind::Deploy => KeyRole::Operator,
-            IntentKind::ProposeRefund | IntentKind::SetFrozen | IntentKind::SetLegalHold => {
-                KeyRole::Compliance
-            }
-            IntentKind::ExecuteRefund => KeyRole::Approver,
-            IntentKind::Blacklist(_) => KeyRole::Blacklister,
-        }
-    }
-
-    /// Whether intents of this kind can share a transaction, each with its own result.
-    pub const fn is_batched(self) -> bool {
-        matches!(self, IntentKind::Release | IntentKind::Debit)
-    }
-
-    /// Whether it credits a customer: it is not signed for a frozen wallet.
-    pub const fn stops_at_freeze(self) -> bool {
-        matches!(self, IntentKind::Release | IntentKind::Debit)
-    }
-}
-
-/// The exact call, fixed at the creation of the intent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plan {
-    /// From a vault to its recipient: one item of a release or a debit.
-    Move(Movement),
-    /// Back to the vault that a debit took from.
-    ReturnDebit {
-        /// The controller's id of the debit.
-        debit: Word,
-        /// The controller's id of the return.
-        intent: Word,
-    },
-    /// From the controller to its treasury.
-    Sweep {
-        /// ERC-20 contract of the tokens.
-        token: Address,
-        /// Amount in minor units.
-        amount: u64,
-    },
-    /// Propose to pay out of a vault to another address.
-    ProposeRefund {
-        /// Movement out of the escrow; `recipient` is the escrow's own.
-        movement: Movement,
-        /// Address that is to be paid instead of the recipient.
-        to: Address,
-    },
-    /// Withdraw a refund proposal that is not executed.
-    CancelRefund {
-        /// Controller's id of the proposal.
-        intent: Word,
-    },
-    /// Pay out a refund proposal after its approval.
-    ExecuteRefund {
-        /// Controller's id of the proposal.
-        intent: Word,
-    },
-    /// Freeze or unfreeze a vault.
-    SetFrozen {
-        /// Vault to freeze or unfreeze.
-        account: Address,
-        /// Whether the vault is to be frozen.
-        frozen: bool,
-        /// Case reference for the log, see `wallet::case_of`.
-        case: Word,
-    },
-    /// Set or lift a vault's legal hold.
-    SetLegalHold {
-        /// Vault whose hold is set or lifted.
-        vault: Address,
-        /// Whether the vault is to be on hold.
-        held: bool,
-        /// Case reference for the log, derived from the deposit's id.
-        case: Word,
-    },
-    /// Add an address to a token's blacklist.
-    Blacklist {
-        /// ERC-20 contract that keeps the blacklist.
-        token: Address,
-        /// Address that goes on the blacklist.
-        account: Address,
-    },
-    /// Deploy the tenant's controller contract.
-    Deploy,
-}
-
-impl Plan {
-    /// Event that the controller emits on execution. A successful call alone proves nothing: a call
-    /// to an address without a contract succeeds. `None` means that the controller is not involved.
-    pub const fn evidence(&self) -> Option<LogEvent> {
-        match *self {
-            Plan::Move(movement) | Plan::ProposeRefund { movement, .. } => {
-                Some(LogEvent::IntentDone(movement.intent))
-            }
-            Plan::ReturnDebit { intent, .. } | Plan::ExecuteRefund { intent } => {
-                Some(LogEvent::IntentDone(intent))
-            }
-            Plan::Sweep { token, amount } => Some(LogEvent::Swept { token, value: amount }),
-            Plan::CancelRefund { intent } => Some(LogEvent::RefundCancelled(intent)),
-            Plan::SetFrozen { account, frozen, .. } => {
-                Some(LogEvent::FrozenSet { account, frozen })
-            }
-            Plan::SetLegalHold { vault, held, .. } => Some(LogEvent::LegalHoldSet { vault, held }),
-            Plan::Blacklist { .. } | Plan::Deploy => None,
-        }
-    }
-}
 
 names! {
     /// State of an intent.
@@ -230,8 +53,6 @@ pub struct Intent {
     pub id: IntentId,
     /// Tenant of the intent.
     pub tenant: TenantId,
-    /// Purpose, which determines the key's role and whether it is batched.
-    pub kind: IntentKind,
     /// Subject: a deposit, an order, a sweep, a wallet (blacklist), the tenant (deploy), or itself
     /// (freeze).
     pub subject: Uuid,
@@ -268,7 +89,6 @@ impl Intent {
     pub const fn new(
         id: IntentId,
         tenant: TenantId,
-        kind: IntentKind,
         subject: Uuid,
         plan: Plan,
         now: Timestamp,
@@ -276,7 +96,6 @@ impl Intent {
         Intent {
             id,
             tenant,
-            kind,
             subject,
             wallet: None,
             request: None,
@@ -292,6 +111,11 @@ impl Intent {
             failure: None,
             version: 1,
         }
+    }
+
+    /// Purpose, which determines the key's role and whether it is batched.
+    pub const fn kind(&self) -> IntentKind {
+        self.plan.kind()
     }
 
     /// Changes the state, and increases the row version.

@@ -4,9 +4,9 @@
 //! nor those of a settled order whose payout was returned. Every return is thus paid from the place
 //! that holds the tokens.
 
-use crate::chain::{Address, SweepTerms, TxHash, vault};
+use crate::chain::{Address, Plan, SweepTerms, TxHash, vault};
+use crate::chain_tx::Intent;
 use crate::chain_tx::states::Move;
-use crate::chain_tx::{Intent, IntentKind, Plan};
 use crate::currency::StableCoin;
 use crate::decision::{Cx, JobChange};
 use crate::ids::{IntentId, SweepId, TenantId, TransferId};
@@ -217,10 +217,8 @@ pub fn begin(
         version: 1,
     };
     let plan = Plan::Sweep { token: new.token, amount: minor.unsigned_abs() };
-    let wanted = Intent {
-        coin: Some(new.coin),
-        ..Intent::new(intent, new.tenant, IntentKind::Sweep, new.id.0, plan, cx.now)
-    };
+    let wanted =
+        Intent { coin: Some(new.coin), ..Intent::new(intent, new.tenant, new.id.0, plan, cx.now) };
     let effects = WalletEffects {
         transfers: vec![sweep.reserve()],
         jobs: vec![

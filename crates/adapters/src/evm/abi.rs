@@ -10,22 +10,11 @@ pub(super) type Selector = [u8; 4];
 
 const WORD_BYTES: usize = 32;
 
-// Corridor's controller.
-const RELEASE_BATCH: &str = "releaseBatch((bytes32,bytes32,address,address,uint256)[])";
-const DEBIT_BATCH: &str = "debitBatch((bytes32,bytes32,address,address,uint256)[])";
-const RETURN_DEBIT: &str = "returnDebit(bytes32,bytes32)";
-const SWEEP: &str = "sweep(address,uint256)";
-const PROPOSE_REFUND: &str = "proposeRefund((bytes32,bytes32,address,address,uint256),address)";
-const CANCEL_REFUND: &str = "cancelRefund(bytes32)";
-const EXECUTE_REFUND: &str = "executeRefund(bytes32)";
-const SET_FROZEN: &str = "setFrozen(address,bool,bytes32)";
+// The controller's roles.
 const HAS_ROLE: &str = "hasRole(bytes32,address)";
 const GRANT_ROLE: &str = "grantRole(bytes32,address)";
-const SET_LEGAL_HOLD: &str = "setLegalHold(address,bool,bytes32)";
 
 // Tokens.
-const BLACKLIST_USDC: &str = "blacklist(address)";
-const BLACKLIST_USDT: &str = "addBlackList(address)";
 const BALANCE_OF: &str = "balanceOf(address)";
 const IS_BLACKLISTED_USDC: &str = "isBlacklisted(address)";
 const IS_BLACKLISTED_USDT: &str = "isBlackListed(address)";
@@ -83,7 +72,7 @@ impl Input {
         self
     }
 
-    fn movement(self, movement: &Movement) -> Input {
+    pub(super) fn movement(self, movement: &Movement) -> Input {
         self.word(&movement.intent)
             .word(&movement.reference)
             .address(&movement.recipient)
@@ -92,7 +81,7 @@ impl Input {
     }
 
     /// An array as the only argument: its offset, its length, its items.
-    fn movements(self, movements: &[Movement]) -> Input {
+    pub(super) fn movements(self, movements: &[Movement]) -> Input {
         let head = self.number(WORD_BYTES as u128).number(movements.len() as u128);
         movements.iter().fold(head, Input::movement)
     }
@@ -100,50 +89,6 @@ impl Input {
     pub(super) fn finish(self) -> Vec<u8> {
         self.0
     }
-}
-
-pub(super) fn release_batch(movements: &[Movement]) -> Vec<u8> {
-    Input::call(RELEASE_BATCH).movements(movements).finish()
-}
-
-pub(super) fn debit_batch(movements: &[Movement]) -> Vec<u8> {
-    Input::call(DEBIT_BATCH).movements(movements).finish()
-}
-
-pub(super) fn return_debit(debit: &Word, intent: &Word) -> Vec<u8> {
-    Input::call(RETURN_DEBIT).word(debit).word(intent).finish()
-}
-
-pub(super) fn sweep(token: &Address, amount: u64) -> Vec<u8> {
-    Input::call(SWEEP).address(token).number(u128::from(amount)).finish()
-}
-
-pub(super) fn propose_refund(movement: &Movement, to: &Address) -> Vec<u8> {
-    Input::call(PROPOSE_REFUND).movement(movement).address(to).finish()
-}
-
-pub(super) fn cancel_refund(intent: &Word) -> Vec<u8> {
-    Input::call(CANCEL_REFUND).word(intent).finish()
-}
-
-pub(super) fn execute_refund(intent: &Word) -> Vec<u8> {
-    Input::call(EXECUTE_REFUND).word(intent).finish()
-}
-
-pub(super) fn set_frozen(account: &Address, frozen: bool, case: &Word) -> Vec<u8> {
-    Input::call(SET_FROZEN).address(account).flag(frozen).word(case).finish()
-}
-
-pub(super) fn set_legal_hold(vault: &Address, held: bool, case: &Word) -> Vec<u8> {
-    Input::call(SET_LEGAL_HOLD).address(vault).flag(held).word(case).finish()
-}
-
-pub(super) fn blacklist(coin: StableCoin, account: &Address) -> Vec<u8> {
-    let function = match coin {
-        StableCoin::Usdc => BLACKLIST_USDC,
-        StableCoin::Usdt => BLACKLIST_USDT,
-    };
-    Input::call(function).address(account).finish()
 }
 
 pub(super) fn balance_of(account: &Address) -> Vec<u8> {

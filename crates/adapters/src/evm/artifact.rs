@@ -99,4 +99,12 @@ impl Artifact {
     pub(super) fn entries(&self, kind: &str) -> Vec<&Entry> {
         self.abi.iter().filter(|entry| entry.kind == kind).collect()
     }
+
+    /// Types of the results of the function with this signature; `None` if there is none.
+    #[cfg(test)]
+    pub(super) fn outputs(&self, signature: &str) -> Option<Vec<&str>> {
+        let functions = self.entries("function");
+        let function = functions.into_iter().find(|entry| entry.signature() == signature)?;
+        Some(function.outputs.iter().map(|output| &*output.kind).collect())
+    }
 }

@@ -5,12 +5,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use domain::chain::{Address, Call, KeyRole, SignFault, Word, vault};
+use domain::chain::{Address, Call, KeyRole, Plan, SignFault, Word, vault};
+use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::ports::{Contracts, Controller};
 use secrecy::SecretString;
 
-use super::abi::{self, Input};
+use super::abi::Input;
 use super::artifact::{self, Artifact, ArtifactError};
 use super::reverts::Reverts;
 use super::signers::{KeyError, LocalKey, TenantKeys, derive};
@@ -161,25 +162,51 @@ impl EvmContracts {
         controller: Address,
         call: &Call,
     ) -> Result<Target, SignFault> {
-        let (to, data) = match call {
-            Call::Release(movements) => (controller, abi::release_batch(movements)),
-            Call::Debit(movements) => (controller, abi::debit_batch(movements)),
-            Call::ReturnDebit { debit, intent } => (controller, abi::return_debit(debit, intent)),
-            Call::Sweep { token, amount } => (controller, abi::sweep(token, *amount)),
-            Call::ProposeRefund { movement, to } => (controller, abi::propose_refund(movement, to)),
-            Call::CancelRefund { intent } => (controller, abi::cancel_refund(intent)),
-            Call::ExecuteRefund { intent } => (controller, abi::execute_refund(intent)),
-            Call::SetFrozen { account, frozen, case } => {
-                (controller, abi::set_frozen(account, *frozen, case))
+        let (to, input) = match call {
+            Call::Cancel => return Ok(Target { to: from, data: Vec::new() }),
+            Call::One(Plan::Deploy) => return self.deployment(tenant, controller),
+            Call::Release(_) | Call::One(Plan::Release(_)) => {
+                let function = "releaseBatch((bytes32,bytes32,address,address,uint256)[])";
+                (controller, Input::call(function).movements(call.batch()))
             }
-            Call::SetLegalHold { vault, held, case } => {
-                (controller, abi::set_legal_hold(vault, *held, case))
+            Call::Debit(_) | Call::One(Plan::Debit(_)) => {
+                let function = "debitBatch((bytes32,bytes32,address,address,uint256)[])";
+                (controller, Input::call(function).movements(call.batch()))
             }
-            Call::Blacklist { token, coin, account } => (*token, abi::blacklist(*coin, account)),
-            Call::DeployController => return self.deployment(tenant, controller),
-            Call::Cancel => (from, Vec::new()),
+            Call::One(Plan::ReturnDebit { debit, intent }) => {
+                (controller, Input::call("returnDebit(bytes32,bytes32)").word(debit).word(intent))
+            }
+            Call::One(Plan::Sweep { token, amount }) => {
+                let input = Input::call("sweep(address,uint256)").address(token);
+                (controller, input.number(u128::from(*amount)))
+            }
+            Call::One(Plan::ProposeRefund { movement, to }) => {
+                let function = "proposeRefund((bytes32,bytes32,address,address,uint256),address)";
+                (controller, Input::call(function).movement(movement).address(to))
+            }
+            Call::One(Plan::CancelRefund { intent }) => {
+                (controller, Input::call("cancelRefund(bytes32)").word(intent))
+            }
+            Call::One(Plan::ExecuteRefund { intent }) => {
+                (controller, Input::call("executeRefund(bytes32)").word(intent))
+            }
+            Call::One(Plan::SetFrozen { account, frozen, case }) => {
+                let input = Input::call("setFrozen(address,bool,bytes32)");
+                (controller, input.address(account).flag(*frozen).word(case))
+            }
+            Call::One(Plan::SetLegalHold { vault, held, case }) => {
+                let input = Input::call("setLegalHold(address,bool,bytes32)");
+                (controller, input.address(vault).flag(*held).word(case))
+            }
+            Call::One(Plan::Blacklist { coin, token, account }) => {
+                let function = match coin {
+                    StableCoin::Usdc => "blacklist(address)",
+                    StableCoin::Usdt => "addBlackList(address)",
+                };
+                (*token, Input::call(function).address(account))
+            }
         };
-        Ok(Target { to, data })
+        Ok(Target { to, data: input.finish() })
     }
 
     fn deployment(&self, tenant: TenantId, controller: Address) -> Result<Target, SignFault> {

@@ -3,6 +3,7 @@
 use domain::chain::{Movement, TxHash};
 use domain::currency::StableCoin;
 
+use super::super::abi;
 use super::super::signers::{DigestSigner, LocalKey};
 use super::*;
 
@@ -62,7 +63,7 @@ fn a_deployed_controller_is_kept_and_not_redeployed() {
         Controller { address: Address([7; 20]), implementation: Address([8; 20]), version: 1 };
     let known = contracts(&[(1, ControllerSource::Deployed(there.clone()))]);
     assert_eq!(known.controller(tenant(1)), Ok(there.clone()));
-    let again = known.target(tenant(1), Address([1; 20]), there.address, &Call::DeployController);
+    let again = known.target(tenant(1), Address([1; 20]), there.address, &Call::One(Plan::Deploy));
     assert!(again.is_err());
 }
 
@@ -76,7 +77,7 @@ fn calls_that_would_revert_are_rejected_before_signing() {
     assert!(matches!(known.controller(tenant(1)), Err(SignFault::Failed(_))));
     assert!(matches!(known.controller(tenant(9)), Err(SignFault::Failed(_))));
     let elsewhere =
-        known.target(tenant(2), Address([1; 20]), Address([2; 20]), &Call::DeployController);
+        known.target(tenant(2), Address([1; 20]), Address([2; 20]), &Call::One(Plan::Deploy));
     assert!(elsewhere.is_err(), "the keys were replaced since");
     let some_keys = [(
         tenant(2),
@@ -101,55 +102,87 @@ fn a_sandbox_has_a_controller_for_every_tenant() {
 }
 
 #[test]
-fn calls_have_the_right_target() {
+fn calls_go_to_functions_of_their_contracts() {
     let known = contracts(&[(1, ControllerSource::Computed(owners(1, 2)))]);
     let controller = known.controller(tenant(1)).expect("controller").address;
-    let (from, token) = (Address([3; 20]), Address([4; 20]));
-    let word = Word([5; 32]);
+    let (from, token, word) = (Address([3; 20]), Address([4; 20]), Word([5; 32]));
     let movement = Movement { intent: word, reference: word, recipient: from, token, amount: 1 };
-    let function = |signature: &str| abi::selector(signature).to_vec();
-    let blacklist = |coin| Call::Blacklist { token, coin, account: from };
-    for (call, to, start) in [
-        (
-            Call::Release(vec![movement]),
-            controller,
-            function("releaseBatch((bytes32,bytes32,address,address,uint256)[])"),
+    let batches = ["releaseBatch", "debitBatch"]
+        .map(|name| format!("{name}((bytes32,bytes32,address,address,uint256)[])"));
+    let of_controller =
+        |plan, signature, words| (plan, controller, artifact::CONTROLLER, signature, words);
+    for (plan, to, code, signature, words) in [
+        of_controller(Plan::Release(movement), &*batches[0], 7),
+        of_controller(Plan::Debit(movement), &batches[1], 7),
+        of_controller(Plan::Sweep { token, amount: 7 }, "sweep(address,uint256)", 2),
+        of_controller(
+            Plan::ReturnDebit { debit: word, intent: word },
+            "returnDebit(bytes32,bytes32)",
+            2,
+        ),
+        of_controller(
+            Plan::ProposeRefund { movement, to: from },
+            "proposeRefund((bytes32,bytes32,address,address,uint256),address)",
+            6,
+        ),
+        of_controller(Plan::CancelRefund { intent: word }, "cancelRefund(bytes32)", 1),
+        of_controller(Plan::ExecuteRefund { intent: word }, "executeRefund(bytes32)", 1),
+        of_controller(
+            Plan::SetFrozen { account: from, frozen: true, case: word },
+            "setFrozen(address,bool,bytes32)",
+            3,
+        ),
+        of_controller(
+            Plan::SetLegalHold { vault: from, held: true, case: word },
+            "setLegalHold(address,bool,bytes32)",
+            3,
         ),
         (
-            Call::Debit(vec![movement]),
-            controller,
-            function("debitBatch((bytes32,bytes32,address,address,uint256)[])"),
-        ),
-        (Call::Sweep { token: from, amount: 7 }, controller, function("sweep(address,uint256)")),
-        (
-            Call::ReturnDebit { debit: word, intent: word },
-            controller,
-            function("returnDebit(bytes32,bytes32)"),
+            Plan::Blacklist { coin: StableCoin::Usdc, token, account: from },
+            token,
+            artifact::SANDBOX_USDC,
+            "blacklist(address)",
+            1,
         ),
         (
-            Call::ProposeRefund { movement, to: from },
-            controller,
-            function("proposeRefund((bytes32,bytes32,address,address,uint256),address)"),
+            Plan::Blacklist { coin: StableCoin::Usdt, token, account: from },
+            token,
+            artifact::SANDBOX_USDT,
+            "addBlackList(address)",
+            1,
         ),
-        (Call::CancelRefund { intent: word }, controller, function("cancelRefund(bytes32)")),
-        (Call::ExecuteRefund { intent: word }, controller, function("executeRefund(bytes32)")),
-        (
-            Call::SetFrozen { account: from, frozen: true, case: word },
-            controller,
-            function("setFrozen(address,bool,bytes32)"),
-        ),
-        (blacklist(StableCoin::Usdc), token, function("blacklist(address)")),
-        (blacklist(StableCoin::Usdt), token, function("addBlackList(address)")),
-        (
-            Call::DeployController,
-            CREATE2_DEPLOYER,
-            vault::hash(&[b"corridor.controller", tenant(1).0.as_bytes()]).0.to_vec(),
-        ),
-        (Call::Cancel, from, vec![]),
     ] {
+        let call = Call::of(&[plan]).expect("one plan");
         let target = known.target(tenant(1), from, controller, &call).expect("target");
-        assert_eq!(target.to, to, "{call:?}");
-        assert!(target.data.starts_with(&start), "{call:?}");
-        assert_eq!(target.data.is_empty(), call == Call::Cancel);
+        assert_eq!((target.to, &target.data[..4]), (to, &abi::selector(signature)[..]), "{call:?}");
+        assert_eq!(target.data.len(), 4 + 32 * words, "{call:?}");
+        let outputs =
+            Artifact::parse(code).expect("artifact").outputs(signature).map(|it| it.concat());
+        let each = if call.batch().is_empty() { "" } else { "bool[]" };
+        assert_eq!(outputs.as_deref(), Some(each), "{call:?}");
+    }
+    let one = known.target(tenant(1), from, controller, &Call::One(Plan::Release(movement)));
+    let batch = known.target(tenant(1), from, controller, &Call::Release(vec![movement]));
+    assert_eq!(one.expect("target").data, batch.expect("target").data, "a batch of one");
+    let deploy =
+        known.target(tenant(1), from, controller, &Call::One(Plan::Deploy)).expect("target");
+    assert_eq!(deploy.to, CREATE2_DEPLOYER);
+    let salt = vault::hash(&[b"corridor.controller", tenant(1).0.as_bytes()]);
+    assert!(deploy.data.starts_with(&salt.0));
+    let cancel = known.target(tenant(1), from, controller, &Call::Cancel).expect("target");
+    assert_eq!((cancel.to, cancel.data), (from, Vec::new()));
+}
+
+#[test]
+fn flags_follow_their_account() {
+    let known = contracts(&[(1, ControllerSource::Computed(owners(1, 2)))]);
+    let (account, case) = (Address([1; 20]), Word([2; 32]));
+    for plan in [
+        Plan::SetFrozen { account, frozen: true, case },
+        Plan::SetLegalHold { vault: account, held: true, case },
+    ] {
+        let target = known.target(tenant(1), account, account, &Call::One(plan)).expect("target");
+        let arguments = &target.data[4..];
+        assert_eq!((arguments[12], arguments[63], arguments[64]), (1, 1, 2), "{plan:?}");
     }
 }

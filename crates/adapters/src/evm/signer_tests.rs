@@ -1,6 +1,6 @@
 //! Tests of the signer: what is signed, for which tenant, and with which key.
 
-use domain::chain::{Call, Depth, Fees};
+use domain::chain::{Call, Depth, Fees, Plan};
 use domain::ports::{ChainSigner as _, Contracts as _};
 use uuid::Uuid;
 
@@ -75,7 +75,7 @@ async fn a_tenants_transaction_is_signed_by_its_own_keys_only() {
 #[tokio::test]
 async fn only_the_own_controller_is_deployed() {
     let Fixture { signer, unsigned } = fixture();
-    let deploys = Unsigned { call: Call::DeployController, ..unsigned.clone() };
+    let deploys = Unsigned { call: Call::One(Plan::Deploy), ..unsigned.clone() };
     assert!(signer.sign(&deploys).await.is_ok());
     let elsewhere = Unsigned { controller: Address([9; 20]), ..deploys };
     assert!(matches!(signer.sign(&elsewhere).await, Err(SignFault::Failed(_))));

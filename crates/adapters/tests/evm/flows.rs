@@ -2,7 +2,7 @@
 //! what blocks them.
 
 use domain::chain::{
-    Address, Call, ChainLog, KeyRole, LogEvent, Movement, Receipt, Simulated, Word,
+    Address, Call, ChainLog, KeyRole, LogEvent, Movement, Plan, Receipt, Simulated, Word,
 };
 use domain::currency::StableCoin;
 use domain::ports::Chain as _;
@@ -127,7 +127,8 @@ async fn debited_and_returned(world: &World, customer: &Customer) {
     let moved = |from, to| LogEvent::Transfer { from, to, value: 3 * COIN };
     assert_eq!(events(&receipt), [moved(wallet, controller), LogEvent::IntentDone(intent(11))]);
     assert_eq!(world.balance(world.usdc, controller).await, 3 * COIN);
-    let give_back = |number| Call::ReturnDebit { debit: intent(11), intent: intent(number) };
+    let give_back =
+        |number| Call::One(Plan::ReturnDebit { debit: intent(11), intent: intent(number) });
     let receipt = world.send(KeyRole::Operator, give_back(12)).await;
     assert_eq!(events(&receipt), [moved(controller, wallet), LogEvent::IntentDone(intent(12))]);
     assert_eq!(world.balance(world.usdc, wallet).await, 5 * COIN);
@@ -140,14 +141,16 @@ async fn debited_and_returned(world: &World, customer: &Customer) {
 /// One key proposes, another executes; the proposer cannot.
 async fn refunded(world: &World, customer: &Customer) {
     let sender = Address([0x5e; 20]);
-    let propose =
-        Call::ProposeRefund { movement: customer.release(21, world.usdt, 3 * COIN), to: sender };
+    let propose = Call::One(Plan::ProposeRefund {
+        movement: customer.release(21, world.usdt, 3 * COIN),
+        to: sender,
+    });
     let receipt = world.send(KeyRole::Compliance, propose).await;
     assert_eq!(
         (receipt.succeeded, events(&receipt)),
         (true, vec![LogEvent::IntentDone(intent(21))])
     );
-    let execute = Call::ExecuteRefund { intent: intent(21) };
+    let execute = Call::One(Plan::ExecuteRefund { intent: intent(21) });
     let alone = refusal(world, KeyRole::Compliance, &execute).await;
     assert!(alone.starts_with("AccessControlUnauthorizedAccount("), "{alone}");
     let receipt = world.send(KeyRole::Approver, execute).await;
@@ -158,7 +161,7 @@ async fn refunded(world: &World, customer: &Customer) {
 
 async fn frozen(world: &World, customer: &Customer) {
     let wallet = customer.wallet.1;
-    let freeze = |frozen| Call::SetFrozen { account: wallet, frozen, case: intent(0) };
+    let freeze = |frozen| Call::One(Plan::SetFrozen { account: wallet, frozen, case: intent(0) });
     let release = Call::Release(vec![customer.release(31, world.usdt, COIN)]);
     for is_frozen in [true, false] {
         let receipt = world.send(KeyRole::Compliance, freeze(is_frozen)).await;
@@ -178,7 +181,7 @@ async fn blacklisted(world: &World, customer: &Customer) {
         assert_eq!(each(world, &release).await, [true]);
         assert_eq!(world.chain.is_blacklisted(token, escrow).await, Ok(false));
         let receipt = world
-            .send(KeyRole::Blacklister, Call::Blacklist { token, coin, account: escrow })
+            .send(KeyRole::Blacklister, Call::One(Plan::Blacklist { token, coin, account: escrow }))
             .await;
         assert_eq!(events(&receipt), [LogEvent::Blacklisted(escrow)]);
         assert_eq!(world.chain.is_blacklisted(token, escrow).await, Ok(true));

@@ -3,7 +3,7 @@
 
 use adapters::evm::hash_of;
 use devchain::Fault;
-use domain::chain::{Broadcast, Call, Fees, KeyRole, SignFault, Simulated, Unsigned};
+use domain::chain::{Broadcast, Call, Fees, KeyRole, Plan, SignFault, Simulated, Unsigned};
 use domain::ids::TenantId;
 use domain::ports::{Chain as _, ChainSigner as _};
 use uuid::Uuid;
@@ -21,7 +21,7 @@ fn raised(unsigned: &Unsigned, thousandths: u128) -> Unsigned {
 }
 
 fn freeze(world: &World) -> Call {
-    Call::SetFrozen { account: world.wallet(9).1, frozen: true, case: intent(0) }
+    Call::One(Plan::SetFrozen { account: world.wallet(9).1, frozen: true, case: intent(0) })
 }
 
 #[tokio::test]
@@ -124,10 +124,10 @@ async fn a_reverted_transaction_is_reported() {
     for ground in grounds("transactions that revert") {
         let world = World::new(ground, None).await;
         let controller = [world.controller.address];
-        let refused = Call::ExecuteRefund { intent: intent(99) };
+        let refused = Call::One(Plan::ExecuteRefund { intent: intent(99) });
         let reason = world.simulate(KeyRole::Approver, &refused).await;
         assert_eq!(reason, Simulated::Reverts(format!("NotProposed({})", intent(99))));
-        let deployed_twice = world.simulate(KeyRole::Operator, &Call::DeployController).await;
+        let deployed_twice = world.simulate(KeyRole::Operator, &Call::One(Plan::Deploy)).await;
         assert!(matches!(deployed_twice, Simulated::Reverts(_)), "{deployed_twice:?}");
         let fine = world.unsigned(KeyRole::Approver, Call::Cancel).await;
         let signed = world.sign(&Unsigned { call: refused, gas_limit: 200_000, ..fine }).await;

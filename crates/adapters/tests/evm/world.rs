@@ -7,7 +7,7 @@ use adapters::evm::signers::{LocalKey, TenantKeys};
 use adapters::evm::{EvmChain, EvmContracts, EvmSigner, Transport};
 use domain::chain::vault::{self, VaultKind};
 use domain::chain::{
-    Address, Broadcast, Call, ChainConfig, Depth, Fees, KeyRole, Movement, Receipt, Signed,
+    Address, Broadcast, Call, ChainConfig, Depth, Fees, KeyRole, Movement, Plan, Receipt, Signed,
     Simulated, Token, Unsigned, Word,
 };
 use domain::currency::StableCoin;
@@ -129,7 +129,7 @@ impl World {
         if let Some(code) = circle {
             world.use_circle(code).await;
         }
-        let receipt = world.send(KeyRole::Operator, Call::DeployController).await;
+        let receipt = world.send(KeyRole::Operator, Call::One(Plan::Deploy)).await;
         assert!(receipt.succeeded);
         world
     }

@@ -1,11 +1,10 @@
-//! Data sent to a chain: calls of the controller contract, the transactions that carry them, and
-//! the node's answers.
+//! Transactions sent to a chain, and the node's answers.
 
 use std::fmt;
 
-use super::{Address, TxHash, Word, vault};
-use crate::currency::StableCoin;
+use super::{Address, Call, TxHash, Word, vault};
 use crate::ids::{IntentId, TenantId};
+
 /// Gas fees of a transaction, in wei (EIP-1559).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fees {
@@ -21,93 +20,6 @@ impl Fees {
     pub const fn now(&self) -> u128 {
         self.max_fee.saturating_add(self.max_priority_fee).div_ceil(2)
     }
-}
-
-/// A movement out of a vault: to its fixed recipient, or as a refund.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Movement {
-    /// Id under which the controller executes it at most once.
-    pub intent: Word,
-    /// Reference of the vault, see [`vault::reference`].
-    pub reference: Word,
-    /// Recipient that the vault's address commits to.
-    pub recipient: Address,
-    /// ERC-20 contract of the tokens.
-    pub token: Address,
-    /// Amount in minor units.
-    pub amount: u64,
-}
-
-/// Contract call of one of our transactions.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Call {
-    /// Controller `releaseBatch`: from escrows to the wallets that they commit to, each movement on
-    /// its own. OPERATOR.
-    Release(Vec<Movement>),
-    /// Controller `debitBatch`: from wallets to the controller, each movement on its own. OPERATOR.
-    Debit(Vec<Movement>),
-    /// Controller `returnDebit`: returns the amount of a debit to its source. OPERATOR.
-    ReturnDebit {
-        /// Intent of the debit.
-        debit: Word,
-        /// Intent of the return.
-        intent: Word,
-    },
-    /// Controller `sweep`: moves its tokens to its treasury. OPERATOR.
-    Sweep {
-        /// ERC-20 contract of the tokens.
-        token: Address,
-        /// Amount in minor units.
-        amount: u64,
-    },
-    /// Controller `proposeRefund`: first half of a refund. COMPLIANCE.
-    ProposeRefund {
-        /// The movement; `recipient` is the escrow's own.
-        movement: Movement,
-        /// Address that is to be paid instead of the recipient.
-        to: Address,
-    },
-    /// Controller `cancelRefund`: withdraws a proposal that is not executed. COMPLIANCE.
-    CancelRefund {
-        /// Intent of the proposal.
-        intent: Word,
-    },
-    /// Controller `executeRefund`: second half of a refund. APPROVER.
-    ExecuteRefund {
-        /// Intent of the proposal.
-        intent: Word,
-    },
-    /// Controller `setFrozen`: freezes or unfreezes an account. COMPLIANCE.
-    SetFrozen {
-        /// Account to freeze or unfreeze.
-        account: Address,
-        /// Whether the account is to be frozen.
-        frozen: bool,
-        /// Case reference for the log, see `wallet::case_of`.
-        case: Word,
-    },
-    /// Controller `setLegalHold`: nothing leaves the vault, not even a refund. COMPLIANCE.
-    SetLegalHold {
-        /// Vault whose hold is set or lifted.
-        vault: Address,
-        /// Whether the vault is to be on hold.
-        held: bool,
-        /// Case reference for the log, derived from the deposit's id.
-        case: Word,
-    },
-    /// The token's own blacklist. Signed by its BLACKLISTER (USDC) or owner (USDT).
-    Blacklist {
-        /// ERC-20 contract that keeps the blacklist.
-        token: Address,
-        /// Stablecoin, whose issuers name the function differently.
-        coin: StableCoin,
-        /// Account that goes on the blacklist.
-        account: Address,
-    },
-    /// Deploys the tenant's controller through the deterministic CREATE2 deployer.
-    DeployController,
-    /// Empty transaction from the signer to itself: fills a nonce that is no longer needed.
-    Cancel,
 }
 
 names! {

@@ -1,8 +1,8 @@
 //! Transitions of an intent: failure and retry, giving up, completion, cancellation.
 
 use super::states::{IntentTrigger, Move};
-use super::{Intent, IntentKind, IntentState};
-use crate::chain::vault;
+use super::{Intent, IntentState};
+use crate::chain::{IntentKind, vault};
 use crate::decision::JobChange;
 use crate::ids::{IntentId, TenantId};
 use crate::job::JobKind;
@@ -41,7 +41,10 @@ pub fn deploy_id(tenant: TenantId) -> IntentId {
 impl Intent {
     /// Whether it is retried until it succeeds, because half of the work must not remain.
     pub const fn is_never_given_up(&self) -> bool {
-        matches!(self.kind, IntentKind::ReturnDebit | IntentKind::Deploy | IntentKind::SetLegalHold)
+        matches!(
+            self.kind(),
+            IntentKind::ReturnDebit | IntentKind::Deploy | IntentKind::SetLegalHold
+        )
     }
 
     /// Whether the next failure is final.
@@ -93,7 +96,7 @@ impl Intent {
         if calls {
             // The alert names the subject, which an operator can look up. A constant text keeps one
             // alert open however often it fails, and opens another once that one is closed.
-            let what = format!("{} failed, will retry: {why}", self.kind.name());
+            let what = format!("{} failed, will retry: {why}", self.kind().name());
             effects.alerts.push(Alert {
                 kind: AlertKind::Transaction,
                 subject: self.subject,

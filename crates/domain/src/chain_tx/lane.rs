@@ -1,8 +1,8 @@
 //! Lanes: a tenant may have several operator keys, each with its own nonce sequence. Movements out
 //! of one vault always use the same lane, so that a stuck key blocks only its own vaults.
 
-use super::{Intent, Plan};
-use crate::chain::{Address, Movement, vault};
+use super::Intent;
+use crate::chain::{Address, Movement, Plan, vault};
 
 /// The lane of an operator's intent among `lanes` lanes, counted from 0. It follows from the vault
 /// that the intent moves tokens out of, named by `vault_of`. Intents without a vault use the first
@@ -12,7 +12,7 @@ use crate::chain::{Address, Movement, vault};
 /// of lanes changes.
 pub fn lane_of(intent: &Intent, lanes: usize, vault_of: impl Fn(&Movement) -> Address) -> usize {
     match &intent.plan {
-        Plan::Move(movement) => spread(&vault_of(movement).0, lanes),
+        Plan::Release(movement) | Plan::Debit(movement) => spread(&vault_of(movement).0, lanes),
         Plan::ReturnDebit { debit, .. } => spread(&debit.0, lanes),
         _ => 0,
     }
@@ -30,24 +30,23 @@ fn spread(name: &[u8], lanes: usize) -> usize {
 mod tests {
     use super::*;
     use crate::chain::Word;
-    use crate::chain_tx::IntentKind;
     use crate::ids::IntentId;
     use crate::test_values::{TENANT, monday};
 
-    fn intent(kind: IntentKind, plan: Plan) -> Intent {
+    fn intent(plan: Plan) -> Intent {
         let id = uuid::Uuid::from_u128(1);
-        Intent::new(IntentId(id), TENANT, kind, id, plan, monday())
+        Intent::new(IntentId(id), TENANT, id, plan, monday())
     }
 
     fn release(vault: u8, number: u8) -> Intent {
-        let plan = Plan::Move(Movement {
+        let plan = Plan::Release(Movement {
             intent: Word([number; 32]),
             reference: Word([vault; 32]),
             recipient: Address([1; 20]),
             token: Address([2; 20]),
             amount: 1,
         });
-        intent(IntentKind::Release, plan)
+        intent(plan)
     }
 
     fn vault_of(movement: &Movement) -> Address {
@@ -74,14 +73,13 @@ mod tests {
 
     #[test]
     fn intents_without_a_vault_use_the_first_lane() {
-        let sweep = intent(IntentKind::Sweep, Plan::Sweep { token: Address([2; 20]), amount: 1 });
-        for other in [intent(IntentKind::Deploy, Plan::Deploy), sweep] {
+        let sweep = intent(Plan::Sweep { token: Address([2; 20]), amount: 1 });
+        for other in [intent(Plan::Deploy), sweep] {
             assert_eq!(lane_of(&other, 16, vault_of), 0);
         }
         let back = |debit| Plan::ReturnDebit { debit: Word([debit; 32]), intent: Word([9; 32]) };
-        let lanes: std::collections::BTreeSet<usize> = (0..64)
-            .map(|debit| lane_of(&intent(IntentKind::ReturnDebit, back(debit)), 4, vault_of))
-            .collect();
+        let lanes: std::collections::BTreeSet<usize> =
+            (0..64).map(|debit| lane_of(&intent(back(debit)), 4, vault_of)).collect();
         assert_eq!(lanes.len(), 4, "returns are spread like debits");
     }
 

@@ -1,8 +1,8 @@
 //! Transitions of a transaction, from its nonce to its end.
 
 use super::states::{Move, TxTrigger};
-use super::{ChainTx, Intent, IntentKind, IntentState, Mined, Plan, TxAttempt, TxState};
-use crate::chain::{Address, Call, ChainConfig, Fees, KeyRole, Movement, Signed, TxHash};
+use super::{ChainTx, Intent, IntentState, Mined, TxAttempt, TxState};
+use crate::chain::{Address, Call, ChainConfig, Fees, KeyRole, Plan, Signed, TxHash};
 use crate::decision::JobChange;
 use crate::ids::{ChainTxId, IntentId, TenantId};
 use crate::job::JobKind;
@@ -122,44 +122,8 @@ pub fn fill(taking: Taking, now: Timestamp) -> (ChainTx, WalletEffects) {
 
 /// The one call for all intents; `None` if they do not fit into one.
 pub fn call(intents: &[Intent]) -> Option<Call> {
-    let first = intents.first()?;
-    let moves = || {
-        let movement = |intent: &Intent| match intent.plan {
-            Plan::Move(movement) if intent.kind == first.kind => Some(movement),
-            _ => None,
-        };
-        intents.iter().map(movement).collect::<Option<Vec<Movement>>>()
-    };
-    match first.kind {
-        IntentKind::Release => return moves().map(Call::Release),
-        IntentKind::Debit => return moves().map(Call::Debit),
-        _ if intents.len() > 1 => return None,
-        _ => {}
-    }
-    Some(match (first.kind, first.plan) {
-        (IntentKind::ReturnDebit, Plan::ReturnDebit { debit, intent }) => {
-            Call::ReturnDebit { debit, intent }
-        }
-        (IntentKind::Sweep, Plan::Sweep { token, amount }) => Call::Sweep { token, amount },
-        (IntentKind::ProposeRefund, Plan::ProposeRefund { movement, to }) => {
-            Call::ProposeRefund { movement, to }
-        }
-        (IntentKind::ProposeRefund, Plan::CancelRefund { intent }) => Call::CancelRefund { intent },
-        (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent }) => {
-            Call::ExecuteRefund { intent }
-        }
-        (IntentKind::SetFrozen, Plan::SetFrozen { account, frozen, case }) => {
-            Call::SetFrozen { account, frozen, case }
-        }
-        (IntentKind::SetLegalHold, Plan::SetLegalHold { vault, held, case }) => {
-            Call::SetLegalHold { vault, held, case }
-        }
-        (IntentKind::Blacklist(coin), Plan::Blacklist { token, account }) => {
-            Call::Blacklist { token, coin, account }
-        }
-        (IntentKind::Deploy, Plan::Deploy) => Call::DeployController,
-        _ => return None,
-    })
+    let plans: Vec<Plan> = intents.iter().map(|intent| intent.plan).collect();
+    Call::of(&plans)
 }
 
 /// Fees of a replacement: an eighth more than `last` for both fees, and at least the fees asked

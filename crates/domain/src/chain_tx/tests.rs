@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::states::{IntentTrigger, Move, TxTrigger};
 use super::*;
-use crate::chain::{Call, Signed};
+use crate::chain::{Call, Movement, Signed, Word};
 use crate::decision::JobChange;
 use crate::deposit::tests::config;
 use crate::job::JobKind;
@@ -30,14 +30,26 @@ fn movement(number: u128) -> Movement {
 
 fn intent(number: u128) -> Intent {
     let id = IntentId(Uuid::from_u128(number));
-    Intent::new(
-        id,
-        TENANT,
-        IntentKind::Release,
-        Uuid::from_u128(number),
-        Plan::Move(movement(number)),
-        monday(),
-    )
+    Intent::new(id, TENANT, Uuid::from_u128(number), Plan::Release(movement(number)), monday())
+}
+
+fn intent_of(kind: IntentKind) -> Intent {
+    let (word, address) = (Word([1; 32]), Address([2; 20]));
+    let blacklist = |coin| Plan::Blacklist { coin, token: address, account: address };
+    let plan = match kind {
+        IntentKind::Release => Plan::Release(movement(1)),
+        IntentKind::Debit => Plan::Debit(movement(1)),
+        IntentKind::ReturnDebit => Plan::ReturnDebit { debit: word, intent: word },
+        IntentKind::Sweep => Plan::Sweep { token: address, amount: 1 },
+        IntentKind::ProposeRefund => Plan::ProposeRefund { movement: movement(1), to: address },
+        IntentKind::ExecuteRefund => Plan::ExecuteRefund { intent: word },
+        IntentKind::SetFrozen => Plan::SetFrozen { account: address, frozen: true, case: word },
+        IntentKind::SetLegalHold => Plan::SetLegalHold { vault: address, held: true, case: word },
+        IntentKind::BlacklistUsdc => blacklist(StableCoin::Usdc),
+        IntentKind::BlacklistUsdt => blacklist(StableCoin::Usdt),
+        IntentKind::Deploy => Plan::Deploy,
+    };
+    Intent { plan, ..intent(1) }
 }
 
 fn taking() -> Taking {
@@ -96,25 +108,23 @@ fn intents_are_assigned_once_and_share_only_a_fitting_call() {
     let (_, mut intents) = taken();
     let refused = take(taking(), 0, &mut intents, monday());
     assert_eq!(refused.map(drop), Err(TxRefusal::Intent(IntentState::Assigned)));
-    let deploy = Intent::new(
-        IntentId(Uuid::from_u128(9)),
-        TENANT,
-        IntentKind::Deploy,
-        TENANT.0,
-        Plan::Deploy,
-        monday(),
-    );
+    let deploy =
+        Intent::new(IntentId(Uuid::from_u128(9)), TENANT, TENANT.0, Plan::Deploy, monday());
     for mut mixed in [vec![intent(1), deploy.clone()], vec![deploy.clone(), deploy.clone()], vec![]]
     {
         assert_eq!(take(taking(), 0, &mut mixed, monday()).map(drop), Err(TxRefusal::Mixed));
     }
-    assert_eq!(call(&[deploy]), Some(Call::DeployController));
+    assert_eq!(call(&[deploy]), Some(Call::One(Plan::Deploy)));
     assert_eq!(call(&[intent(1), intent(2)]), Some(Call::Release(vec![movement(1), movement(2)])));
+    let debit = intent_of(IntentKind::Debit);
+    assert_eq!(call(&[debit.clone(), debit.clone()]), Some(Call::Debit(vec![movement(1); 2])));
+    assert_eq!(call(&[debit, intent(1)]), None, "a release is no debit");
 }
 
 #[test]
 fn each_kind_is_signed_by_its_own_key() {
     for kind in IntentKind::ALL {
+        assert_eq!(intent_of(kind).kind(), kind);
         let role = match kind {
             IntentKind::Release | IntentKind::Debit | IntentKind::ReturnDebit => KeyRole::Operator,
             IntentKind::Sweep | IntentKind::Deploy => KeyRole::Operator,
@@ -122,7 +132,7 @@ fn each_kind_is_signed_by_its_own_key() {
                 KeyRole::Compliance
             }
             IntentKind::ExecuteRefund => KeyRole::Approver,
-            IntentKind::Blacklist(_) => KeyRole::Blacklister,
+            IntentKind::BlacklistUsdc | IntentKind::BlacklistUsdt => KeyRole::Blacklister,
         };
         assert_eq!(kind.role(), role, "{kind:?}");
         assert_eq!(IntentKind::parse(kind.name()), Some(kind));
@@ -308,7 +318,7 @@ fn an_intent_is_retried_five_times_with_backoff_and_then_given_up() {
 #[test]
 fn intents_that_must_complete_are_retried_until_they_succeed() {
     for kind in IntentKind::ALL {
-        let mut intent = Intent { kind, ..intent(1) };
+        let mut intent = intent_of(kind);
         let mut alerts = 0;
         for _ in 0..TRIES_MAX * 3 {
             alerts += intent.failed("reverted", Patience::Some, monday()).1.alerts.len();
@@ -322,7 +332,7 @@ fn intents_that_must_complete_are_retried_until_they_succeed() {
 
 #[test]
 fn a_fault_that_needs_an_operator_raises_an_alert_at_once() {
-    let mut intent = Intent { kind: IntentKind::SetLegalHold, ..intent(1) };
+    let mut intent = intent_of(IntentKind::SetLegalHold);
     let why = "no compliance key is configured";
     let (given_up, effects) = intent.failed(why, Patience::Over, monday());
     assert_eq!(
@@ -348,7 +358,7 @@ fn a_fault_that_needs_an_operator_raises_an_alert_at_once() {
 #[test]
 fn intents_reported_as_done_are_retried_until_they_succeed() {
     for kind in IntentKind::ALL {
-        let mut intent = Intent { kind, unchecked: true, ..intent(1) };
+        let mut intent = Intent { unchecked: true, ..intent_of(kind) };
         let alerts: Vec<_> = (0..TRIES_MAX * 3)
             .flat_map(|_| intent.failed("frozen", Patience::Endless, monday()).1.alerts)
             .collect();
@@ -363,7 +373,7 @@ fn intents_reported_as_done_are_retried_until_they_succeed() {
 #[test]
 fn a_failing_return_raises_one_alert_about_its_order() {
     let order = Uuid::from_u128(0x0d);
-    let mut intent = Intent { kind: IntentKind::ReturnDebit, subject: order, ..intent(1) };
+    let mut intent = Intent { subject: order, ..intent_of(IntentKind::ReturnDebit) };
     let why = "Blacklistable: account is blacklisted";
     let alerts: Vec<_> = (0..TRIES_MAX * 3)
         .flat_map(|_| intent.failed(why, Patience::Some, monday()).1.alerts)

@@ -6,9 +6,9 @@
 use super::case::{Case, DepositRefusal};
 use super::states::Trigger;
 use super::{Deposit, DepositState};
-use crate::chain::vault;
 use crate::chain::{Address, Word};
-use crate::chain_tx::{Intent, IntentKind, Plan};
+use crate::chain::{Plan, vault};
+use crate::chain_tx::Intent;
 use crate::decision::{Cx, JobChange};
 use crate::ids::{DepositId, IntentId};
 use crate::job::JobKind;
@@ -55,7 +55,7 @@ impl Case {
         let vault = self.deposit.to;
         let plan = Plan::SetLegalHold { vault, held, case: case_of(self.deposit.id) };
         let id = IntentId(cx.ids.next());
-        let intent = self.new_intent(id, IntentKind::SetLegalHold, plan, effects, cx);
+        let intent = self.new_intent(id, plan, effects, cx);
         // It moves no tokens, so a halted token contract does not matter.
         self.intents.push(Intent { coin: None, ..intent });
         Some(id)

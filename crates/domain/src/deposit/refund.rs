@@ -5,8 +5,7 @@
 use super::case::{Case, DepositRefusal, Terms};
 use super::states::Trigger;
 use super::{Refund, SeenRefund};
-use crate::chain::{Address, TxHash, intent_word};
-use crate::chain_tx::{IntentKind, Plan};
+use crate::chain::{Address, Plan, TxHash, intent_word};
 use crate::decision::{Cx, JobChange};
 use crate::ids::IntentId;
 use crate::job::JobKind;
@@ -45,7 +44,7 @@ impl Case {
         self.deposit.back_to = Some(self.deposit.state);
         self.enter(state, &mut effects, cx);
         let plan = Plan::ProposeRefund { movement, to };
-        let intent = self.new_intent(id, IntentKind::ProposeRefund, plan, &mut effects, cx);
+        let intent = self.new_intent(id, plan, &mut effects, cx);
         self.intents.push(intent);
         self.deposit.refund = Some(Refund {
             to,
@@ -120,7 +119,7 @@ impl Case {
             jobs: vec![(self.deposit.id.0, JobChange::Done)],
             ..WalletEffects::default()
         };
-        let intent = self.new_intent(id, IntentKind::ExecuteRefund, plan, &mut effects, cx);
+        let intent = self.new_intent(id, plan, &mut effects, cx);
         self.intents.push(intent);
         Ok(effects)
     }
@@ -162,7 +161,7 @@ impl Case {
         if proposed {
             let plan = Plan::CancelRefund { intent: intent_word(tenant, propose) };
             let id = IntentId(cx.ids.next());
-            let intent = self.new_intent(id, IntentKind::ProposeRefund, plan, &mut effects, cx);
+            let intent = self.new_intent(id, plan, &mut effects, cx);
             self.intents.push(intent);
         } else if let Some(intent) = self.intent(Some(propose)) {
             let (called_off, more) = intent.withdraw(cx.now);

@@ -4,8 +4,8 @@ use super::case::{Case, Terms, message};
 use super::states::Trigger;
 use super::{DepositState, Halt};
 use crate::chain::vault::{self, VaultKind};
-use crate::chain::{Movement, TxHash, intent_word};
-use crate::chain_tx::{Intent, IntentKind, Plan};
+use crate::chain::{Movement, Plan, TxHash, intent_word};
+use crate::chain_tx::Intent;
 use crate::coin_amount;
 use crate::decision::{Cx, JobChange};
 use crate::ids::IntentId;
@@ -59,8 +59,7 @@ impl Case {
         if self.deposit.spoiled {
             movement.amount = TOO_MUCH;
         }
-        let mut intent =
-            self.new_intent(id, IntentKind::Release, Plan::Move(movement), effects, cx);
+        let mut intent = self.new_intent(id, Plan::Release(movement), effects, cx);
         intent.unchecked = self.deposit.spoiled;
         intent.riders.clone_from(&self.deposit.riders);
         self.intents.push(intent);
@@ -89,7 +88,6 @@ impl Case {
     pub(super) fn new_intent(
         &self,
         id: IntentId,
-        kind: IntentKind,
         plan: Plan,
         effects: &mut WalletEffects,
         cx: &Cx<'_>,
@@ -100,7 +98,7 @@ impl Case {
             wallet: Some(deposit.wallet),
             request: deposit.request,
             coin: Some(deposit.coin),
-            ..Intent::new(id, deposit.tenant, kind, deposit.id.0, plan, cx.now)
+            ..Intent::new(id, deposit.tenant, deposit.id.0, plan, cx.now)
         }
     }
 

@@ -5,8 +5,8 @@ use super::price::{LOCK, Price};
 use super::states::{OrderStep, OrderTrigger};
 use super::{BankAccount, ExchangeOrder, ExchangeState, Fate, OrderFailure};
 use crate::chain::vault::{self, VaultKind};
-use crate::chain::{ChainConfig, Movement, TxHash, intent_word};
-use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
+use crate::chain::{ChainConfig, Movement, Plan, TxHash, intent_word};
+use crate::chain_tx::{Intent, IntentState};
 use crate::coin_amount;
 use crate::currency::StableCoin;
 use crate::decision::{Cx, JobChange};
@@ -266,7 +266,7 @@ impl OrderCase {
             token,
             amount: order.minor.unsigned_abs(),
         };
-        let intent = self.new_intent(id, IntentKind::Debit, Plan::Move(movement), effects, cx);
+        let intent = self.new_intent(id, Plan::Debit(movement), effects, cx);
         self.intents.push(intent);
         self.order.debit = Some(id);
     }
@@ -286,7 +286,7 @@ impl OrderCase {
             debit: intent_word(tenant, debit),
             intent: intent_word(tenant, id),
         };
-        let intent = self.new_intent(id, IntentKind::ReturnDebit, plan, effects, cx);
+        let intent = self.new_intent(id, plan, effects, cx);
         self.intents.push(intent);
         self.order.give_back = Some(id);
     }
@@ -294,7 +294,6 @@ impl OrderCase {
     fn new_intent(
         &self,
         id: IntentId,
-        kind: IntentKind,
         plan: Plan,
         effects: &mut WalletEffects,
         cx: &Cx<'_>,
@@ -304,7 +303,7 @@ impl OrderCase {
         Intent {
             wallet: Some(order.wallet),
             coin: Some(order.coin),
-            ..Intent::new(id, order.tenant, kind, order.id.0, plan, cx.now)
+            ..Intent::new(id, order.tenant, order.id.0, plan, cx.now)
         }
     }
 

@@ -10,8 +10,8 @@ use super::price::LOCK;
 use super::states::{OrderStep, OrderTrigger};
 use super::*;
 use crate::attempt::{Attempt, AttemptState};
-use crate::chain::ChainConfig;
-use crate::chain_tx::{IntentKind, IntentState, Patience};
+use crate::chain::{ChainConfig, IntentKind};
+use crate::chain_tx::{IntentState, Patience};
 use crate::currency::Currency;
 use crate::decision::{Cx, JobChange};
 use crate::deposit::tests::{WALLET, block_wallet, config, wallet};
@@ -368,7 +368,7 @@ fn a_failed_payout_returns_the_tokens_before_it_is_shown() {
         }
         assert_eq!(world.case.order.state.status(), OrderStatus::Processing, "{said:?}");
         assert_eq!(
-            world.case.intents.last().map(|intent| intent.kind),
+            world.case.intents.last().map(|intent| intent.kind()),
             Some(IntentKind::ReturnDebit)
         );
         world.coins_come_back();
@@ -421,7 +421,7 @@ fn tokens_return_once() {
     world.hears(RailStatus::Rejected, Some("AC04"));
     world.hears(RailStatus::Rejected, Some("AC04"));
     assert_eq!(
-        world.case.intents.iter().filter(|intent| intent.kind == IntentKind::ReturnDebit).count(),
+        world.case.intents.iter().filter(|intent| intent.kind() == IntentKind::ReturnDebit).count(),
         1
     );
     world.coins_come_back();
@@ -856,7 +856,7 @@ fn a_withheld_order_that_is_approved_is_paid() {
     world.reviews(true).expect("it is withheld");
     assert_eq!((world.case.order.is_withheld(), world.alerts), (false, 0));
     assert_eq!(
-        world.case.intents.iter().map(|intent| intent.kind).collect::<Vec<_>>(),
+        world.case.intents.iter().map(|intent| intent.kind()).collect::<Vec<_>>(),
         [IntentKind::Debit]
     );
     for approve in [true, false] {
@@ -1101,7 +1101,7 @@ proptest! {
                 prop_assert_eq!(world.job, None);
             }
             let live = |kind| world.case.intents.iter().filter(move |it| {
-                it.kind == kind && !matches!(it.state, IntentState::Failed | IntentState::Cancelled)
+                it.kind() == kind && !matches!(it.state, IntentState::Failed | IntentState::Cancelled)
             }).count();
             prop_assert!(live(IntentKind::Debit) <= 1 && live(IntentKind::ReturnDebit) <= 1);
             let attempt = world.attempt.as_ref().map(|attempt| attempt.payment);

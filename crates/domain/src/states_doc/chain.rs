@@ -3,8 +3,9 @@
 use std::fmt::Error;
 
 use super::table;
+use crate::chain::IntentKind;
 use crate::chain_tx::states::{IntentTrigger, Move, TxTrigger};
-use crate::chain_tx::{IntentKind, IntentState, TxState};
+use crate::chain_tx::{IntentState, TxState};
 use crate::deposit::DepositState;
 use crate::deposit::states::{Step, Trigger};
 use crate::exchange::states::{OrderStep, OrderTrigger};

@@ -112,11 +112,8 @@ fn only_tokens_of_settled_orders_are_swept() {
     world.came_back(5);
     assert_eq!((world.pools().owed(), world.pools().sweepable()), (75, 40));
     assert!(world.begin(115));
-    let plan = world.intent.as_ref().map(|intent| (intent.kind, intent.plan, intent.coin));
-    assert_eq!(
-        plan,
-        Some((IntentKind::Sweep, Plan::Sweep { token: TOKEN, amount: 40 }, Some(COIN)))
-    );
+    let plan = world.intent.as_ref().map(|intent| (intent.plan, intent.coin));
+    assert_eq!(plan, Some((Plan::Sweep { token: TOKEN, amount: 40 }, Some(COIN))));
     assert_eq!(world.balance(&AccountCode::Unswept(COIN)), (115, 75), "reserved");
     assert!(!world.begin(115), "one at a time");
     world.does(|sweep, cx| sweep.done(TX, cx));

@@ -2,9 +2,9 @@
 //! token contracts blacklist its address.
 
 use super::{Wallet, WalletState};
-use crate::chain::vault;
 use crate::chain::{Address, Word};
-use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
+use crate::chain::{IntentKind, Plan, vault};
+use crate::chain_tx::{Intent, IntentState};
 use crate::currency::StableCoin;
 use crate::decision::{Cx, JobChange};
 use crate::ids::{IntentId, WalletId};
@@ -49,7 +49,7 @@ impl Wallet {
         if self.freeze.is_none() && self.frozen_on_chain != wanted {
             let plan =
                 Plan::SetFrozen { account: self.address, frozen: wanted, case: case_of(self.id) };
-            let intent = self.intent(IntentKind::SetFrozen, plan, &mut effects, cx);
+            let intent = self.intent(plan, &mut effects, cx);
             self.freeze = Some(intent.id);
             self.version += 1;
             intents.push(intent);
@@ -79,26 +79,17 @@ impl Wallet {
         }
         let mut intents = Vec::with_capacity(tokens.len());
         for (coin, token) in tokens {
-            let plan = Plan::Blacklist { token: *token, account: self.address };
-            intents.push(self.intent(IntentKind::Blacklist(*coin), plan, &mut effects, cx));
+            let plan = Plan::Blacklist { coin: *coin, token: *token, account: self.address };
+            intents.push(self.intent(plan, &mut effects, cx));
         }
         (intents, effects)
     }
 
-    fn intent(
-        &self,
-        kind: IntentKind,
-        plan: Plan,
-        effects: &mut WalletEffects,
-        cx: &mut Cx<'_>,
-    ) -> Intent {
+    fn intent(&self, plan: Plan, effects: &mut WalletEffects, cx: &mut Cx<'_>) -> Intent {
         let id = IntentId(cx.ids.next());
         effects.jobs.push((id.0, JobChange::Set(JobKind::SendIntent, cx.now)));
         // A freeze is its own subject: several may follow each other.
-        let subject = if kind == IntentKind::SetFrozen { id.0 } else { self.id.0 };
-        Intent {
-            wallet: Some(self.id),
-            ..Intent::new(id, self.tenant, kind, subject, plan, cx.now)
-        }
+        let subject = if plan.kind() == IntentKind::SetFrozen { id.0 } else { self.id.0 };
+        Intent { wallet: Some(self.id), ..Intent::new(id, self.tenant, subject, plan, cx.now) }
     }
 }

@@ -7,7 +7,8 @@ use uuid::Uuid;
 use super::WalletState::{Active, Blacklisted, Blocked, Pending};
 use super::*;
 use crate::chain::vault::{self, VaultKind};
-use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
+use crate::chain::{IntentKind, Plan};
+use crate::chain_tx::{Intent, IntentState};
 use crate::currency::StableCoin;
 use crate::decision::{Cx, JobChange};
 use crate::ids::WalletId;
@@ -449,7 +450,7 @@ fn freeze_of(wallet: &mut Wallet, under_way: Option<Intent>) -> Vec<(bool, Inten
 fn intent_of(wallet: &Wallet, frozen: bool, state: IntentState) -> Intent {
     let plan = Plan::SetFrozen { account: wallet.address, frozen, case: case_of(wallet.id) };
     let id = wallet.freeze.expect("one is in progress");
-    Intent { state, ..Intent::new(id, TENANT, IntentKind::SetFrozen, id.0, plan, monday()) }
+    Intent { state, ..Intent::new(id, TENANT, id.0, plan, monday()) }
 }
 
 #[test]
@@ -496,8 +497,9 @@ fn a_blacklisted_wallet_is_added_to_writable_blacklists_else_an_alert_is_raised(
     let mut cx = Cx { now: monday(), ids: &mut ids };
     let tokens = [(StableCoin::Usdc, Address([8; 20])), (StableCoin::Usdt, Address([9; 20]))];
     let (intents, effects) = wallet.blacklist_on_chain(&tokens, &mut cx);
-    let kinds: Vec<_> = intents.iter().map(|intent| (intent.kind, intent.subject)).collect();
-    let expected = StableCoin::ALL.map(|coin| (IntentKind::Blacklist(coin), WALLET.0));
+    let kinds: Vec<_> = intents.iter().map(|intent| (intent.kind(), intent.subject)).collect();
+    let expected =
+        [IntentKind::BlacklistUsdc, IntentKind::BlacklistUsdt].map(|kind| (kind, WALLET.0));
     assert_eq!((kinds, effects.jobs.len(), effects.alerts.len()), (expected.to_vec(), 2, 0));
     let (intents, effects) = wallet.blacklist_on_chain(&[], &mut cx);
     assert_eq!(

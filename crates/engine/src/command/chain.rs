@@ -1,7 +1,7 @@
 //! Commands about on-chain actions.
 
-use domain::chain::{Address, Fees, Signed, TxHash};
-use domain::chain_tx::{self, ChainTx, Intent, IntentKind, Mined, Plan, Taking};
+use domain::chain::{Address, Fees, IntentKind, Plan, Signed, TxHash};
+use domain::chain_tx::{self, ChainTx, Intent, Mined, Taking};
 use domain::currency::StableCoin;
 use domain::deposit::{Halt, UnsupportedAsset};
 use domain::ids::{
@@ -41,7 +41,7 @@ pub struct IntentKey {
 impl IntentKey {
     /// Returns the key of an intent.
     pub fn of(intent: &Intent) -> IntentKey {
-        let subject = match (intent.kind, intent.wallet, intent.coin) {
+        let subject = match (intent.kind(), intent.wallet, intent.coin) {
             // A cancelled refund leaves the deposit unchanged.
             (IntentKind::ProposeRefund, ..) if matches!(intent.plan, Plan::CancelRefund { .. }) => {
                 Subject::Other

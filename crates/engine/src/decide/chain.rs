@@ -2,9 +2,9 @@
 //! mined, lost and finalized, and each intent's result is applied to its subject in the same
 //! commit.
 
-use domain::chain::TxHash;
+use domain::chain::{IntentKind, Plan, TxHash};
 use domain::chain_tx::{
-    self, ChainTx, Ended, Intent, IntentKind, IntentState, PAUSE_PATIENCE, Plan, Taking, TxState,
+    self, ChainTx, Ended, Intent, IntentState, PAUSE_PATIENCE, Taking, TxState,
 };
 use domain::decision::{Cx, JobChange};
 use domain::ids::{IntentId, TenantId};
@@ -212,7 +212,7 @@ fn take(
             Ok(intent) if intent.state != IntentState::Waiting => {}
             Ok(intent) if !is_wanted(ws, tenant, key, cx) => stop(ws, key, intent, rules, cx)?,
             // It would be paid with what comes to the escrow next.
-            Ok(intent) if intent.kind == IntentKind::Release && !is_there(ws, tenant, key) => {
+            Ok(intent) if intent.kind() == IntentKind::Release && !is_there(ws, tenant, key) => {
                 effects::write(ws, tenant, intent.put_off(cx.now + DEPOSIT_AWAITED))?;
             }
             Ok(intent) => {
@@ -338,7 +338,7 @@ fn is_wanted_again(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'
 fn deploy(ws: &mut WorkingSet, tenant: TenantId, cx: &Cx<'_>) -> Result<Outcome, Refused> {
     let id = chain_tx::deploy_id(tenant);
     if ws.intents.get(&(tenant, id)).is_none() {
-        let intent = Intent::new(id, tenant, IntentKind::Deploy, tenant.0, Plan::Deploy, cx.now);
+        let intent = Intent::new(id, tenant, tenant.0, Plan::Deploy, cx.now);
         ws.intents.put((tenant, id), intent);
         ws.set_job(tenant, id.0, JobChange::Set(JobKind::SendIntent, cx.now));
     }

@@ -1,8 +1,8 @@
 //! An intent's subject: whether it still wants the intent, and what the intent's result means for
 //! it.
 
-use domain::chain::TxHash;
-use domain::chain_tx::{Intent, IntentKind, IntentState, Patience, Plan};
+use domain::chain::{IntentKind, Plan, TxHash};
+use domain::chain_tx::{Intent, IntentState, Patience};
 use domain::decision::Cx;
 use domain::deposit::{Case, DepositState, Halt, UnsupportedAsset};
 use domain::exchange::{ExchangeState, OrderCase};
@@ -21,15 +21,16 @@ use crate::command::{Outcome, Refused};
 /// Whether an intent may be signed now: its subject wants it, and no freeze prevents it.
 pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'_>) -> bool {
     let Some(intent) = ws.intents.get(&(tenant, key.intent)) else { return false };
+    let kind = intent.kind();
     match &key.subject {
-        Subject::Deposit(of) => deposit::load(ws, tenant, of).is_ok_and(|case| match intent.kind {
+        Subject::Deposit(of) => deposit::load(ws, tenant, of).is_ok_and(|case| match kind {
             _ if case.owes(intent.id) => true,
             IntentKind::Release if case.deposit.release != Some(intent.id) => false,
             IntentKind::Release => case.may_release(),
             _ if case.escrow_is_held() => false,
             _ => case.deposit.state == DepositState::Refunding && case.is_refunded_by(intent.id),
         }),
-        Subject::Order(of) => exchange::case(ws, tenant, of).is_ok_and(|case| match intent.kind {
+        Subject::Order(of) => exchange::case(ws, tenant, of).is_ok_and(|case| match kind {
             IntentKind::Debit if case.order.debit != Some(intent.id) => false,
             IntentKind::Debit => match case.order.state {
                 ExchangeState::Pending | ExchangeState::Debiting => case.may_debit(cx.now),
@@ -125,7 +126,7 @@ pub(super) fn stop(
     let tenant = intent.tenant;
     let mut effects = intent.not_tried(cx.now);
     effects.merge(intent.withdraw(cx.now).1);
-    let (kind, id) = (intent.kind, intent.id);
+    let (kind, id) = (intent.kind(), intent.id);
     ws.intents.put((tenant, id), intent);
     let terms = deposit::terms(rules)?;
     match &key.subject {
@@ -181,7 +182,7 @@ pub(super) fn again(ws: &mut WorkingSet, mut intent: Intent, cx: &Cx<'_>) -> Res
 pub(super) fn after_all(ws: &mut WorkingSet, intent: &Intent) -> Result<(), Refused> {
     let mut effects = WalletEffects::default();
     if intent.state.is_terminal() && intent.state != IntentState::Done {
-        let (kind, state) = (intent.kind.name(), intent.state.name());
+        let (kind, state) = (intent.kind().name(), intent.state.name());
         let what = format!(
             "a {kind} that was {state} took effect after all: a reorganization restored it"
         );
@@ -222,7 +223,7 @@ pub(super) fn fail(
     Failure { why, reason, halt, at_once }: Failure<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<(), Refused> {
-    let (tenant, kind, id) = (intent.tenant, intent.kind, intent.id);
+    let (tenant, kind, id) = (intent.tenant, intent.kind(), intent.id);
     let about = intent.wallet.map_or(intent.subject, |wallet| wallet.0);
     // A release is not owed as long as its deposit is out of the chain.
     let is_there = |case: &Case| kind != IntentKind::Release || case.deposit.place.is_some();
@@ -285,7 +286,7 @@ pub(super) fn finish(
     rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<(), Refused> {
-    let (tenant, kind, id) = (intent.tenant, intent.kind, intent.id);
+    let (tenant, kind, id) = (intent.tenant, intent.kind(), intent.id);
     let mut effects = WalletEffects::default();
     if !intent.done(cx.now) {
         let what = format!("{} took effect although it was {}", kind.name(), intent.state.name());

@@ -1,7 +1,7 @@
 //! Block, unblock, blacklist.
 
 use domain::audit::Deed;
-use domain::chain_tx::IntentKind;
+use domain::chain::IntentKind;
 use domain::currency::StableCoin;
 use domain::ids::WalletId;
 use domain::time::{Span, Timestamp};
@@ -128,6 +128,6 @@ impl Wallets {
     /// contract rejects, because the key is not its blacklister, is not waited for.
     async fn writes_blacklist(&self, wallet: &Wallet) -> Result<bool, Denied> {
         let open = self.store().open_intents(wallet.tenant, wallet.id).await?;
-        Ok(open.iter().any(|intent| intent.kind == IntentKind::Blacklist(StableCoin::Usdc)))
+        Ok(open.iter().any(|intent| intent.kind() == IntentKind::BlacklistUsdc))
     }
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use domain::chain::{
-    Address, Call, ChainFault, Fees, KeyRole, Movement, SignFault, Simulated, TxHash, vault,
+    Address, Call, ChainFault, Fees, IntentKind, KeyRole, Movement, Plan, SignFault, Simulated,
+    TxHash, vault,
 };
-use domain::chain_tx::{self, Intent, IntentKind, IntentState, Plan, Taking, capped};
+use domain::chain_tx::{self, Intent, IntentState, Taking, capped};
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
 use domain::deposit::{Deposit, DepositState, Halt};
@@ -74,7 +75,9 @@ impl Lane {
             vault::address(&self.controller, &self.implementation, &it.recipient, &it.reference)
         };
         match plan {
-            Plan::Move(movement) => vec![payer(movement), movement.recipient],
+            Plan::Release(movement) | Plan::Debit(movement) => {
+                vec![payer(movement), movement.recipient]
+            }
             Plan::ProposeRefund { movement, to } => vec![payer(movement), *to],
             _ => Vec::new(),
         }
@@ -97,7 +100,7 @@ impl Spread {
     /// The lane of an intent; the first one if no operator signs it or it cannot be determined.
     fn lane(&self, intent: &Intent) -> usize {
         let (Ok(operators), Some((controller, implementation)), KeyRole::Operator) =
-            (&self.operators, &self.vaults, intent.kind.role())
+            (&self.operators, &self.vaults, intent.kind().role())
         else {
             return 0;
         };
@@ -123,7 +126,7 @@ fn lane(
     held: &[Held],
 ) -> Result<Option<Lane>, SignFault> {
     let Some((first, _)) = held.first() else { return Ok(None) };
-    let role = first.kind.role();
+    let role = first.kind().role();
     let signer = match role {
         KeyRole::Operator => lanes.signer(first)?,
         role => wallets.signer.address(tenant, role)?,
@@ -177,9 +180,9 @@ impl Workers {
                 self.tell_verdict(&(intent, fence), Verdict::PutOff { after: PAUSED, halt }).await;
             } else if let Some(verdict) = self.release_is_lost(&intent).await {
                 self.tell_verdict(&(intent, fence), verdict).await;
-            } else if intent.kind.is_batched() && intent.tries == 0 {
+            } else if intent.kind().is_batched() && intent.tries == 0 {
                 batches
-                    .entry((intent.kind, lanes.lane(&intent)))
+                    .entry((intent.kind(), lanes.lane(&intent)))
                     .or_default()
                     .push((intent, fence));
             } else {
@@ -235,7 +238,7 @@ impl Workers {
     ) -> Result<(), ChainFault> {
         let intents: Vec<Intent> = held.iter().map(|(intent, _)| intent.clone()).collect();
         let Some(call) = chain_tx::call(&intents) else { return Ok(()) };
-        let deploys = matches!(call, Call::DeployController);
+        let deploys = matches!(call, Call::One(Plan::Deploy));
         if wallets.chain.is_deployed(lane.controller).await? == deploys {
             return self.around_the_controller(lane, held, deploys).await;
         }
@@ -299,7 +302,7 @@ impl Workers {
         wallets: &WalletWorld,
         intent: &Intent,
     ) -> Result<Option<Verdict>, ChainFault> {
-        if intent.kind != IntentKind::ExecuteRefund {
+        if intent.kind() != IntentKind::ExecuteRefund {
             return Ok(None);
         }
         let deposit = match self.store.deposit(intent.tenant, DepositId(intent.subject)).await {
@@ -373,7 +376,7 @@ impl Workers {
     /// in the chain again, and is given up with it. A release that waits for the first time has its
     /// deposit.
     async fn release_is_lost(&self, intent: &Intent) -> Option<Verdict> {
-        if intent.kind != IntentKind::Release || intent.state_at == intent.created_at {
+        if intent.kind() != IntentKind::Release || intent.state_at == intent.created_at {
             return None;
         }
         let read = async {
@@ -406,7 +409,7 @@ impl Workers {
         &self,
         intent: &Intent,
     ) -> Result<Option<(DepositRef, TxHash)>, ChainFault> {
-        if intent.kind != IntentKind::Release {
+        if intent.kind() != IntentKind::Release {
             return Ok(None);
         }
         let read = async {

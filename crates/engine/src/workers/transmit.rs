@@ -6,11 +6,11 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
 use domain::chain::{
-    Address, Broadcast, Call, ChainFault, Depth, Fees, Movement, Receipt, Sighting, Signed,
+    Address, Broadcast, Call, ChainFault, Depth, Fees, Movement, Plan, Receipt, Sighting, Signed,
     Unsigned, Word, intent_word, vault,
 };
 use domain::chain_tx::{
-    self, ChainTx, Intent, IntentKind, LOOK_EVERY, Mined, Place, Plan, Taking, TxAttempt, TxState,
+    self, ChainTx, Intent, LOOK_EVERY, Mined, Place, Taking, TxAttempt, TxState,
 };
 use domain::currency::StableCoin;
 use domain::deposit::VaultLog;
@@ -349,8 +349,7 @@ impl Workers {
         let mut left: BTreeMap<Address, VecDeque<i64>> = BTreeMap::new();
         let mut fees = Vec::new();
         for intent in case.intents.iter().filter(|it| !mined.failed.contains(&it.id)) {
-            let (IntentKind::Release, Some(StableCoin::Usdt), Plan::Move(movement)) =
-                (intent.kind, intent.coin, intent.plan)
+            let (Plan::Release(movement), Some(StableCoin::Usdt)) = (intent.plan, intent.coin)
             else {
                 continue;
             };

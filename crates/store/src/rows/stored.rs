@@ -53,16 +53,16 @@ macro_rules! stored_struct {
 }
 
 /// Implements [`Stored`] for an enum: first its variants that hold one value, then all others with
-/// their fields.
+/// their fields. Attributes are serde's, of the stored form.
 macro_rules! stored_enum {
-    ($domain:ident as $doc:ident { $($one:ident($held:ty)),* } {
-        $($variant:ident { $($field:ident: $kind:ty),* $(,)? }),+ $(,)?
+    ($domain:ident as $doc:ident { $($(#[$one_serde:meta])* $one:ident($held:ty)),* $(,)? } {
+        $($variant:ident { $($(#[$serde:meta])* $field:ident: $kind:ty),* $(,)? }),+ $(,)?
     }) => {
         #[derive(serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields, rename_all = "snake_case")]
         pub(crate) enum $doc {
-            $($one(<$held as $crate::rows::stored::Stored>::Doc),)*
-            $($variant { $($field: <$kind as $crate::rows::stored::Stored>::Doc),* }),+
+            $($(#[$one_serde])* $one(<$held as $crate::rows::stored::Stored>::Doc),)*
+            $($variant { $($(#[$serde])* $field: <$kind as $crate::rows::stored::Stored>::Doc),* }),+
         }
 
         impl $crate::rows::stored::Stored for $domain {

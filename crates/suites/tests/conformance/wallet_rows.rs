@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use domain::chain::{Address, KeyRole, TxHash, Word};
-use domain::chain_tx::{IntentKind, IntentState, Mined, Plan, TxState};
+use domain::chain::{Address, KeyRole, Plan, TxHash, Word};
+use domain::chain_tx::{Intent, IntentState, Mined, TxState};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::decision::IdSource;
@@ -339,46 +339,29 @@ pub async fn every_plan_of_an_intent_is_kept(world: World) {
     let wallet = world.wallet(tenant, "C-1").await;
     let deposit = world.deposit(&wallet, None, 1, |_| {}).await;
     let (one, two) = (Word(word(1)), Word(word(2)));
+    let hold = |held| Plan::SetLegalHold { vault: Address([5; 20]), held, case: one };
+    let blacklist =
+        |coin| Plan::Blacklist { coin, token: Address([6; 20]), account: wallet.address };
     let plans = [
-        (IntentKind::Release, Plan::Move(movement(3))),
-        (IntentKind::ReturnDebit, Plan::ReturnDebit { debit: one, intent: two }),
-        (IntentKind::Sweep, Plan::Sweep { token: Address([6; 20]), amount: 7 }),
-        (
-            IntentKind::ProposeRefund,
-            Plan::ProposeRefund { movement: movement(4), to: Address([5; 20]) },
-        ),
-        (IntentKind::ProposeRefund, Plan::CancelRefund { intent: Word([4; 32]) }),
-        (IntentKind::ExecuteRefund, Plan::ExecuteRefund { intent: one }),
-        (
-            IntentKind::SetFrozen,
-            Plan::SetFrozen { account: wallet.address, frozen: true, case: two },
-        ),
+        Plan::Release(movement(3)),
+        Plan::Debit(movement(5)),
+        Plan::ReturnDebit { debit: one, intent: two },
+        Plan::Sweep { token: Address([6; 20]), amount: 7 },
+        Plan::ProposeRefund { movement: movement(4), to: Address([5; 20]) },
+        Plan::CancelRefund { intent: Word([4; 32]) },
+        Plan::ExecuteRefund { intent: one },
+        Plan::SetFrozen { account: wallet.address, frozen: true, case: two },
         // A hold is lifted and placed again.
-        (
-            IntentKind::SetLegalHold,
-            Plan::SetLegalHold { vault: Address([5; 20]), held: true, case: one },
-        ),
-        (
-            IntentKind::SetLegalHold,
-            Plan::SetLegalHold { vault: Address([5; 20]), held: false, case: one },
-        ),
-        (
-            IntentKind::SetLegalHold,
-            Plan::SetLegalHold { vault: Address([5; 20]), held: true, case: one },
-        ),
-        (
-            IntentKind::Blacklist(StableCoin::Usdt),
-            Plan::Blacklist { token: Address([6; 20]), account: wallet.address },
-        ),
-        (IntentKind::Deploy, Plan::Deploy),
+        hold(true),
+        hold(false),
+        hold(true),
+        blacklist(StableCoin::Usdc),
+        blacklist(StableCoin::Usdt),
+        Plan::Deploy,
     ];
     let made = world
         .put(tenant, |ws, ids| {
-            let made = plans.map(|(kind, plan)| {
-                let mut intent = release(&deposit, ws.now, ids);
-                (intent.kind, intent.plan) = (kind, plan);
-                intent
-            });
+            let made = plans.map(|plan| Intent { plan, ..release(&deposit, ws.now, ids) });
             made.iter().for_each(|intent| ws.intents.put((tenant, intent.id), intent.clone()));
             made
         })

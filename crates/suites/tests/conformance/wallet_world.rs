@@ -1,8 +1,8 @@
 //! Wallets and related records, as cases store them.
 
 use domain::chain::vault::{self, VaultKind};
-use domain::chain::{Address, BlockHash, Fees, KeyRole, Movement, TxHash, Word};
-use domain::chain_tx::{ChainTx, Intent, IntentKind, IntentState, Place, Plan, TxAttempt, TxState};
+use domain::chain::{Address, BlockHash, Fees, KeyRole, Movement, Plan, TxHash, Word};
+use domain::chain_tx::{ChainTx, Intent, IntentState, Place, TxAttempt, TxState};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::decision::IdSource;
@@ -247,12 +247,11 @@ pub fn release(deposit: &Deposit, now: Timestamp, ids: &mut dyn IdSource) -> Int
     Intent {
         id: IntentId(ids.next()),
         tenant: deposit.tenant,
-        kind: IntentKind::Release,
         subject: deposit.id.0,
         wallet: Some(deposit.wallet),
         request: deposit.request,
         coin: Some(deposit.coin),
-        plan: Plan::Move(movement(7)),
+        plan: Plan::Release(movement(7)),
         riders: Vec::new(),
         unchecked: false,
         state: IntentState::Waiting,

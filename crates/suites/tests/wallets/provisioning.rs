@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use domain::chain_tx::IntentKind;
+use domain::chain::IntentKind;
 use domain::currency::Currency;
 use domain::ids::WalletId;
 use domain::money::Money;
@@ -76,7 +76,10 @@ fn a_wallet_is_pending_until_the_controller_exists_and_has_it_deployed() {
         world.later(Span::secs(3)).await;
         assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Pending);
         let wanted = world.store.intents_for(TENANT, TENANT.0).await.expect("readable");
-        assert!(matches!(&wanted[..], [intent] if intent.kind == IntentKind::Deploy), "{wanted:?}");
+        assert!(
+            matches!(&wanted[..], [intent] if intent.kind() == IntentKind::Deploy),
+            "{wanted:?}"
+        );
         world.chain.deployed.store(true, Ordering::SeqCst);
         world.later(Span::secs(3)).await;
         assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Active);

@@ -3,8 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use domain::audit::Deed;
-use domain::chain::{Address, BlockHash};
-use domain::chain_tx::{IntentKind, IntentState, Mined, Place, Plan};
+use domain::chain::{Address, BlockHash, IntentKind, Plan};
+use domain::chain_tx::{IntentState, Mined, Place};
 use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict, hold};
 use domain::ids::{DepositId, WalletId};
 use domain::payment_request::PaymentRequest;
@@ -129,7 +129,7 @@ fn each_verdict_has_its_effect_and_records_the_reviewer() {
 async fn holds(world: &World, wallet: WalletId) -> Vec<Plan> {
     let open = world.store.open_intents(TENANT, wallet).await.expect("readable");
     open.into_iter()
-        .filter(|intent| intent.kind == IntentKind::SetLegalHold)
+        .filter(|intent| intent.kind() == IntentKind::SetLegalHold)
         .map(|intent| intent.plan)
         .collect()
 }
@@ -202,7 +202,7 @@ fn a_refund_that_waits_when_its_escrow_goes_on_hold_is_not_sent() {
         let kept = world.deposit_now(second.id).await;
         assert_eq!((kept.state, kept.refund), (DepositState::Rejected, None));
         let open = world.store.open_intents(TENANT, wallet.id).await.expect("readable");
-        assert!(open.iter().all(|intent| intent.kind == IntentKind::SetLegalHold), "{open:?}");
+        assert!(open.iter().all(|intent| intent.kind() == IntentKind::SetLegalHold), "{open:?}");
         let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
         assert!(
             alerts

@@ -65,13 +65,11 @@ impl EvmChain {
         };
         let Hex(answer) = read::<Hex<Vec<u8>>>(CALL, Ok(answer))?;
         let Hex(gas) = read::<Hex<u64>>(ESTIMATE, Ok(estimate))?;
-        let each = match call {
-            Call::Release(movements) | Call::Debit(movements) => {
-                abi::flags(&answer, movements.len()).ok_or_else(|| {
-                    RpcFault::Malformed(format!("a batch returned {} bytes", answer.len()))
-                })?
-            }
-            _ => Vec::new(),
+        let each = match call.batch() {
+            [] => Vec::new(),
+            movements => abi::flags(&answer, movements.len()).ok_or_else(|| {
+                RpcFault::Malformed(format!("a batch returned {} bytes", answer.len()))
+            })?,
         };
         Ok(Simulated::Works { gas, each })
     }

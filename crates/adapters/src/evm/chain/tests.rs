@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
-use domain::chain::{Depth, Word};
+use domain::chain::{Depth, Plan, Word};
 use domain::currency::StableCoin;
 use domain::time::{Span, Timestamp};
 use serde_json::{Value, json};
@@ -488,7 +488,7 @@ async fn a_simulation_reports_each_movement_and_each_refusal() {
         (&call["from"], &call["to"]),
         (&json!(from.to_string()), &json!(controller.to_string()))
     );
-    let freeze = Call::SetFrozen { account: from, frozen: true, case: Word([0; 32]) };
+    let freeze = Call::One(Plan::SetFrozen { account: from, frozen: true, case: Word([0; 32]) });
     let first = node().on("eth_call", json!("0x")).on("eth_estimateGas", json!("0x4"));
     let works = chain(&first).simulate(tenant(), from, controller, &freeze).await;
     assert_eq!(works, Ok(Simulated::Works { gas: 4, each: vec![] }));
@@ -510,7 +510,8 @@ async fn a_simulation_reports_each_movement_and_each_refusal() {
 
     // A call that cannot be encoded would fail: the controller's address belongs to other keys.
     let first = node();
-    let refused = chain(&first).simulate(tenant(), from, controller, &Call::DeployController).await;
+    let refused =
+        chain(&first).simulate(tenant(), from, controller, &Call::One(Plan::Deploy)).await;
     assert!(
         matches!(refused, Ok(Simulated::Reverts(text)) if text.contains("deploying would make"))
     );

@@ -1,7 +1,7 @@
 //! Deposits that are not worth a release: they block nothing, and are released with more.
 
 use super::*;
-use crate::chain_tx::Plan;
+use crate::chain::Plan;
 use crate::ids::DepositId;
 use crate::wallet_event::FailureReason;
 
@@ -48,7 +48,7 @@ fn received(world: &World) -> i64 {
 fn moved(world: &mut World) -> u64 {
     let release = world.case.deposit.release;
     match world.case.intent(release).expect("a release").plan {
-        Plan::Move(movement) => movement.amount,
+        Plan::Release(movement) => movement.amount,
         ref other => panic!("{other:?}"),
     }
 }

@@ -2,8 +2,7 @@
 //! escrow.
 
 use super::*;
-use crate::chain::vault;
-use crate::chain_tx::Plan;
+use crate::chain::{Plan, vault};
 use crate::ids::SenderInfoId;
 use crate::payment_request::{SUBMISSIONS_MAX, SenderInfo, TooManySubmissions};
 
@@ -84,7 +83,7 @@ fn a_release_moves_tokens_out_of_the_paid_escrow() {
     let info = submit(&mut world, 1, "Imran").expect("taken");
     paid_to(&mut world, &info, 7);
     world.screened(RiskResult::Approved, None);
-    let Plan::Move(movement) = world.case.intents[0].plan else { panic!("a movement") };
+    let Plan::Release(movement) = world.case.intents[0].plan else { panic!("a movement") };
     assert_eq!(movement.reference, vault::submission_reference(TENANT, REQUEST.0, 1));
     assert_eq!(movement.recipient, wallet().address);
     world.released();

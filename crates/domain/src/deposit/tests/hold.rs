@@ -1,7 +1,8 @@
 //! Legal hold: its on-chain calls, and its effect on everything else in the same escrow.
 
 use super::*;
-use crate::chain_tx::{Intent, IntentKind, Plan};
+use crate::chain::{IntentKind, Plan};
+use crate::chain_tx::Intent;
 use crate::decision::JobChange;
 use crate::deposit::hold::case_of;
 use crate::job::JobKind;
@@ -23,7 +24,7 @@ fn hold(world: &mut World) {
 }
 
 fn holds(world: &World) -> Vec<&Intent> {
-    world.case.intents.iter().filter(|intent| intent.kind == IntentKind::SetLegalHold).collect()
+    world.case.intents.iter().filter(|intent| intent.kind() == IntentKind::SetLegalHold).collect()
 }
 
 fn review(world: &mut World, verdict: ReviewVerdict) -> Result<(), DepositRefusal> {

@@ -73,7 +73,7 @@ fn an_approved_deposit_is_reserved_and_released_once_to_the_wallet_of_its_escrow
     let escrow = world.books.account(&world.case.deposit.account(Pot::Escrow));
     assert_eq!((escrow.debits_pending, escrow.available().minor), (MINOR, 0));
     let intent = world.case.intents[0].clone();
-    let crate::chain_tx::Plan::Move(movement) = intent.plan else { panic!("a movement") };
+    let crate::chain::Plan::Release(movement) = intent.plan else { panic!("a movement") };
     assert_eq!(movement.recipient, wallet().address);
     assert_eq!(movement.reference, world.case.request.as_ref().expect("a request").reference);
     assert_eq!(movement.amount, 25_000_000);
@@ -259,7 +259,7 @@ fn sandbox_cents_04_request_more_than_the_balance() {
         world.screened(RiskResult::Approved, None);
         let intent = &world.case.intents[0];
         assert_eq!(intent.unchecked, spoiled);
-        let crate::chain_tx::Plan::Move(movement) = intent.plan else { panic!("a movement") };
+        let crate::chain::Plan::Release(movement) = intent.plan else { panic!("a movement") };
         assert_eq!(movement.amount > 25_000_000, spoiled);
         assert_eq!(intent.is_last_try(), spoiled, "an intended failure is attempted once");
     }

@@ -1,7 +1,8 @@
 //! Refunds: two users, a screened address, never from legal hold.
 
 use super::*;
-use crate::chain_tx::{Intent, IntentKind, IntentState, Plan};
+use crate::chain::{IntentKind, Plan};
+use crate::chain_tx::{Intent, IntentState};
 use crate::payment_request::RequestException;
 use crate::screening::Screened;
 
@@ -137,7 +138,7 @@ fn withdraw(world: &mut World) -> Result<(), DepositRefusal> {
 
 /// The refund's plans on the chain, newest last.
 fn plans(world: &World) -> Vec<(Plan, IntentState)> {
-    let of_refund = |intent: &&Intent| intent.kind == IntentKind::ProposeRefund;
+    let of_refund = |intent: &&Intent| intent.kind() == IntentKind::ProposeRefund;
     world.case.intents.iter().filter(of_refund).map(|intent| (intent.plan, intent.state)).collect()
 }
 

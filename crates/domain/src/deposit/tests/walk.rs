@@ -180,7 +180,7 @@ proptest! {
                 prop_assert!(world.kinds().iter().filter(|told| **told == kind).count() <= 1, "{:?}", kind);
             }
             let live = world.case.intents.iter().filter(|it| {
-                it.kind == crate::chain_tx::IntentKind::Release
+                it.kind() == crate::chain::IntentKind::Release
                     && !matches!(it.state, IntentState::Failed | IntentState::Cancelled)
             });
             prop_assert!(live.count() <= 1, "two releases of one deposit");

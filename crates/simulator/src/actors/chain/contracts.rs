@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::{Address, Call, LogEvent, Movement, Unsigned, Word, vault};
+use domain::chain::{Address, Call, LogEvent, Movement, Plan, Unsigned, Word, vault};
 use domain::currency::StableCoin;
 
 /// Gas of one item of a batch, or of any other call.
@@ -155,12 +155,12 @@ impl Run<'_> {
     ) -> Result<Vec<bool>, Refusal> {
         match call {
             Call::Cancel => return Ok(Vec::new()),
-            Call::Blacklist { token, account, .. } => {
+            Call::One(Plan::Blacklist { token, account, .. }) => {
                 require(self.law.blacklisters.contains(&from), "not the blacklister")?;
                 self.list(*token, *account, true);
                 return Ok(Vec::new());
             }
-            Call::DeployController => {
+            Call::One(Plan::Deploy) => {
                 require(self.law.offices.contains_key(&controller), "no such code")?;
                 let known = self.state.controllers.insert(controller, Controller::default());
                 require(known.is_none(), "there is one already")?;
@@ -178,45 +178,35 @@ impl Run<'_> {
             return Ok(Vec::new());
         };
         match call {
-            Call::Release(items) => {
+            Call::Release(_) | Call::One(Plan::Release(_)) => {
                 require(office.operators.contains(&from), "not an operator")?;
-                Ok(items
-                    .iter()
-                    .map(|item| {
-                        self.tried(controller, item, |run, item| run.release(controller, item))
-                    })
-                    .collect())
+                Ok(self.each(controller, call.batch(), |run, item| run.release(controller, item)))
             }
-            Call::Debit(items) => {
+            Call::Debit(_) | Call::One(Plan::Debit(_)) => {
                 require(office.operators.contains(&from), "not an operator")?;
-                Ok(items
-                    .iter()
-                    .map(|item| {
-                        self.tried(controller, item, |run, item| run.debit(controller, item))
-                    })
-                    .collect())
+                Ok(self.each(controller, call.batch(), |run, item| run.debit(controller, item)))
             }
-            Call::ReturnDebit { debit, intent } => {
+            Call::One(Plan::ReturnDebit { debit, intent }) => {
                 require(office.operators.contains(&from), "not an operator")?;
                 self.return_debit(controller, *debit, *intent).map(|()| Vec::new())
             }
-            Call::Sweep { token, amount } => {
+            Call::One(Plan::Sweep { token, amount }) => {
                 require(office.operators.contains(&from), "not an operator")?;
                 self.sweep(controller, office.treasury, *token, *amount).map(|()| Vec::new())
             }
-            Call::ProposeRefund { movement, to } => {
+            Call::One(Plan::ProposeRefund { movement, to }) => {
                 require(from == office.compliance, "not compliance")?;
                 self.propose(controller, *movement, *to, from).map(|()| Vec::new())
             }
-            Call::CancelRefund { intent } => {
+            Call::One(Plan::CancelRefund { intent }) => {
                 require(from == office.compliance || from == office.approver, "no role")?;
                 self.cancel_refund(controller, *intent).map(|()| Vec::new())
             }
-            Call::ExecuteRefund { intent } => {
+            Call::One(Plan::ExecuteRefund { intent }) => {
                 require(from == office.approver, "not the approver")?;
                 self.refund(controller, *intent, from).map(|()| Vec::new())
             }
-            Call::SetFrozen { account, frozen, .. } => {
+            Call::One(Plan::SetFrozen { account, frozen, .. }) => {
                 require(from == office.compliance, "not compliance")?;
                 let flags = &mut self.controller(controller).frozen;
                 if *frozen {
@@ -228,7 +218,7 @@ impl Run<'_> {
                     .push((controller, LogEvent::FrozenSet { account: *account, frozen: *frozen }));
                 Ok(Vec::new())
             }
-            Call::SetLegalHold { vault, held, .. } => {
+            Call::One(Plan::SetLegalHold { vault, held, .. }) => {
                 require(from == office.compliance, "not compliance")?;
                 let flags = &mut self.controller(controller).held;
                 if *held {
@@ -239,11 +229,20 @@ impl Run<'_> {
                 self.logs.push((controller, LogEvent::LegalHoldSet { vault: *vault, held: *held }));
                 Ok(Vec::new())
             }
-            Call::Blacklist { .. } | Call::DeployController | Call::Cancel => Ok(Vec::new()),
+            Call::One(Plan::Blacklist { .. } | Plan::Deploy) | Call::Cancel => Ok(Vec::new()),
         }
     }
 
-    /// One item of a batch, by itself.
+    /// The items of a batch, each by itself.
+    fn each(
+        &mut self,
+        controller: Address,
+        items: &[Movement],
+        act: impl Fn(&mut Run<'_>, &Movement) -> Result<(), Refusal>,
+    ) -> Vec<bool> {
+        items.iter().map(|item| self.tried(controller, item, &act)).collect()
+    }
+
     fn tried(
         &mut self,
         controller: Address,

@@ -154,15 +154,17 @@ impl Keys {
 
 /// The call's name and the amounts that it moves, for the trace.
 pub fn kind(unsigned: &Unsigned) -> String {
-    let text = format!("{:?}", unsigned.call);
+    let text = match &unsigned.call {
+        Call::One(plan) => format!("{plan:?}"),
+        call => format!("{call:?}"),
+    };
     let name: String = text.chars().take_while(char::is_ascii_alphabetic).collect();
-    match &unsigned.call {
-        Call::Release(moved) | Call::Debit(moved) => {
-            let amounts: Vec<String> = moved.iter().map(|one| one.amount.to_string()).collect();
-            format!("{name} of {}", amounts.join(", "))
-        }
-        _ => name,
+    let moved = unsigned.call.batch();
+    if moved.is_empty() {
+        return name;
     }
+    let amounts: Vec<String> = moved.iter().map(|one| one.amount.to_string()).collect();
+    format!("{name} of {}", amounts.join(", "))
 }
 
 /// An address screen with empty lists.

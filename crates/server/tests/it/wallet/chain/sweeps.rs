@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use domain::chain::{Address, KeyRole, vault};
-use domain::chain_tx::{ChainTx, IntentKind, TRIES_MAX, TxState};
+use domain::chain::{Address, IntentKind, KeyRole, vault};
+use domain::chain_tx::{ChainTx, TRIES_MAX, TxState};
 use domain::currency::StableCoin;
 use domain::exchange::{ExchangeState, OrderRefusal};
 use domain::ids::ExchangeId;
@@ -248,7 +248,7 @@ async fn a_treasury_that_cannot_be_paid_is_a_persons_matter(on: On) {
                 node.running.store().intents(tenant(&node), &[sweep.intent]).await.expect("read");
             intents
                 .first()
-                .is_some_and(|intent| intent.kind == IntentKind::Sweep && intent.tries >= tries)
+                .is_some_and(|intent| intent.kind() == IntentKind::Sweep && intent.tries >= tries)
         };
         assert!(
             testkit::wait::until_async(WAIT_MAX, tried).await,
