@@ -138,17 +138,11 @@ impl IntoResponse for Stop {
 }
 
 /// A page.
-///
-/// # Errors
-/// Rendering the template fails.
 pub fn html(page: &impl Template) -> Answer {
     page_with(StatusCode::OK, page)
 }
 
 /// A page with another status than 200.
-///
-/// # Errors
-/// As [`html`].
 pub fn page_with(status: StatusCode, page: &impl Template) -> Answer {
     Ok(answer(status, "text/html; charset=utf-8", page.render()?.into(), "no-store"))
 }

@@ -69,9 +69,6 @@ pub trait Outside: Send + Sync {
     /// A fictitious event of this kind.
     fn example(&self, kind: WalletEventKind) -> (Aggregate, WalletEvent);
     /// Creates an access key.
-    ///
-    /// # Errors
-    /// Storing it fails.
     fn create_key<'a>(
         &'a self,
         tenant: &'a Tenant,
@@ -79,9 +76,6 @@ pub trait Outside: Send + Sync {
         by: Deed,
     ) -> Answer<'a, Result<ShownKey, String>>;
     /// Rotates a key's secret; returns how long the old one stays valid.
-    ///
-    /// # Errors
-    /// Storing it fails.
     fn rotate_key<'a>(
         &'a self,
         access_key: &'a str,

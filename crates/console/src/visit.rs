@@ -224,9 +224,6 @@ impl Visit {
     }
 
     /// Records an action in the audit log, for actions without an entry of their own.
-    ///
-    /// # Errors
-    /// The store.
     pub async fn note(&self, action: &str, subject: &str, detail: &str) -> Result<(), Stop> {
         let tenant = self.0.tenant.as_ref().map_or(INSTALLATION, |tenant| tenant.id);
         let kind = action.split_once('.').map_or(action, |(kind, _)| kind);
@@ -235,9 +232,6 @@ impl Visit {
     }
 
     /// Records a download by the user: a file, a receipt.
-    ///
-    /// # Errors
-    /// The store.
     pub async fn took(&self, what: Note) -> Result<(), Stop> {
         let tenant = self.0.tenant.as_ref().map_or(INSTALLATION, |tenant| tenant.id);
         Ok(self.console().store().note_deed(tenant, self.deed(""), what).await?)

@@ -125,9 +125,6 @@ impl DevChain {
     }
 
     /// Result of a call by `from` on the newest block. Changes nothing.
-    ///
-    /// # Errors
-    /// [`HandFault`]
     pub fn ask(
         &self,
         from: Address,
@@ -159,9 +156,6 @@ impl DevChain {
     }
 
     /// Mines this many blocks from the pool.
-    ///
-    /// # Errors
-    /// [`DiskFault`]
     pub fn mine(&self, blocks: u64) -> Result<(), DiskFault> {
         for _ in 0..blocks {
             let now = self.now();
@@ -171,9 +165,6 @@ impl DevChain {
     }
 
     /// Replaces the newest blocks with others.
-    ///
-    /// # Errors
-    /// [`ReorgFault`]
     pub fn reorg(&self, reorg: &Reorg) -> Result<(), ReorgFault> {
         self.change(|chain| chain.reorg(reorg))
     }
@@ -184,9 +175,6 @@ impl DevChain {
     }
 
     /// Writes a snapshot at once, which shortens the next start.
-    ///
-    /// # Errors
-    /// [`DiskFault`]
     pub fn snapshot(&self) -> Result<(), DiskFault> {
         self.change(Chain::snapshot)
     }
@@ -197,9 +185,6 @@ impl DevChain {
     }
 
     /// Sets the balance of an account. Survives reorganisations.
-    ///
-    /// # Errors
-    /// [`DiskFault`]
     pub fn set_balance(&self, account: Address, balance: U256) -> Result<(), DiskFault> {
         self.change(|chain| chain.grant(Grant { account, balance }))
     }

@@ -134,9 +134,6 @@ fn words<const N: usize>(line: &str) -> Option<[&str; N]> {
 }
 
 /// The latest report of any node.
-///
-/// # Errors
-/// The store cannot be reached, or the report is not readable.
 pub async fn last(store: &Store) -> Result<Option<Report>, StoreError> {
     let text = store.meta(REPORT).await?;
     let unreadable = || StoreError::Corrupt(format!("{REPORT} is not readable"));
@@ -145,9 +142,6 @@ pub async fn last(store: &Store) -> Result<Option<Report>, StoreError> {
 
 /// Requests a report: the node that holds the role creates one soon, and it names this request or a
 /// later one. Request ids increase.
-///
-/// # Errors
-/// The store cannot be reached.
 pub async fn want(store: &Store) -> Result<Uuid, StoreError> {
     let random = Uuid::from_bytes(store.random()).as_u128() & RANDOM_MASK;
     let number =
@@ -159,9 +153,6 @@ pub async fn want(store: &Store) -> Result<Uuid, StoreError> {
 
 /// The report that fulfils a request, once it exists: the one that names it or a later one.
 /// Concurrent requests may overwrite each other: a lost request is stored again.
-///
-/// # Errors
-/// The store cannot be reached, or the report is not readable.
 pub async fn fulfilled(store: &Store, wish: Uuid) -> Result<Option<Report>, StoreError> {
     let report = last(store).await?.filter(|report| report.wanted >= Some(wish));
     if report.is_none() && wanted(store).await? < Some(wish) {

@@ -123,9 +123,6 @@ async fn lines(store: &Store, key: &str) -> Result<Vec<String>, StoreError> {
 }
 
 /// Requests a rescan; `id` names the request. A request already waiting under this id is not made twice.
-///
-/// # Errors
-/// The store cannot be reached.
 pub async fn want(store: &Store, id: Uuid, target: Target) -> Result<(), StoreError> {
     let line = format!("{id} {target}");
     store.change_meta(WANTED, |known| wanted_with(known, &line)).await
@@ -138,9 +135,6 @@ fn wanted_with(known: &str, line: &str) -> String {
 }
 
 /// Requests a rescan whose report no caller waits for; `false` = the same target is already waiting.
-///
-/// # Errors
-/// The store cannot be reached.
 pub async fn want_if_new(store: &Store, target: Target) -> Result<bool, StoreError> {
     if wishes(store).await?.iter().any(|wish| wish.target == target) {
         return Ok(false);
@@ -150,17 +144,11 @@ pub async fn want_if_new(store: &Store, target: Target) -> Result<bool, StoreErr
 }
 
 /// Whether a request is still waiting.
-///
-/// # Errors
-/// The store cannot be reached.
 pub async fn is_wanted(store: &Store, id: Uuid) -> Result<bool, StoreError> {
     Ok(wishes(store).await?.iter().any(|wish| wish.id == id))
 }
 
 /// The waiting requests, oldest first.
-///
-/// # Errors
-/// The store cannot be reached.
 pub async fn wishes(store: &Store) -> Result<Vec<Wish>, StoreError> {
     let parse = |line: &String| {
         let (id, target) = line.split_once(' ')?;
@@ -170,17 +158,11 @@ pub async fn wishes(store: &Store) -> Result<Vec<Wish>, StoreError> {
 }
 
 /// The result of a request; `None` = it is waiting, or its report is no longer retained.
-///
-/// # Errors
-/// The store cannot be reached.
 pub async fn report(store: &Store, wish: Uuid) -> Result<Option<Report>, StoreError> {
     Ok(reports(store).await?.into_iter().find(|report| report.wish == wish))
 }
 
 /// The retained results, oldest first.
-///
-/// # Errors
-/// The store cannot be reached.
 pub async fn reports(store: &Store) -> Result<Vec<Report>, StoreError> {
     Ok(lines(store, REPORTS).await?.iter().filter_map(|line| Report::parse(line)).collect())
 }

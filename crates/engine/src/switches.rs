@@ -84,9 +84,6 @@ impl Switches {
 
     /// Switches something on or off for every node; actor and reason are recorded in the same
     /// commit.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
     pub async fn set(
         &self,
         store: &Store,

@@ -23,17 +23,11 @@ pub struct Report {
 }
 
 /// Verifies the books of every tenant.
-///
-/// # Errors
-/// The store cannot be read.
 pub async fn verify(store: &Store) -> Result<Report, StoreError> {
     verify_some(store, &store.tenants().await?).await
 }
 
 /// Verifies the books of some tenants, and that every open payment has a job.
-///
-/// # Errors
-/// The store cannot be read.
 pub async fn verify_some(store: &Store, tenants: &[Tenant]) -> Result<Report, StoreError> {
     let mut report = Report::default();
     for tenant in tenants {

@@ -148,9 +148,6 @@ impl Store {
     }
 
     /// The latest ingested headers, newest first; the first one is the ingested height.
-    ///
-    /// # Errors
-    /// As [`Store::watched`].
     pub async fn chain_headers(&self, limit: usize) -> Result<Vec<Block>, StoreError> {
         let headers: Vec<(u64, BlockHash, BlockHash, Timestamp)> =
             self.many(&HEADERS, most(limit)).await?;
@@ -160,9 +157,6 @@ impl Store {
 
     /// When the first wallet of any tenant was provisioned: no vault was paid before. `None` = no
     /// wallets.
-    ///
-    /// # Errors
-    /// As [`Store::watched`].
     pub async fn first_wallet_at(&self) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.one(&FIRST_WALLET, ()).await?.flatten())
     }
@@ -228,9 +222,6 @@ impl Store {
     }
 
     /// The stored logs of an inclusive range of blocks, in chain order.
-    ///
-    /// # Errors
-    /// As [`Store::watched`].
     pub async fn vault_logs_between(
         &self,
         from: u64,
@@ -240,9 +231,6 @@ impl Store {
     }
 
     /// All vaults of all tenants, by address, after this one.
-    ///
-    /// # Errors
-    /// As [`Store::watched`].
     pub async fn vaults_after(
         &self,
         after: Option<Address>,
@@ -253,9 +241,6 @@ impl Store {
     }
 
     /// A signer's next nonce according to the books; `None` = it has never had one.
-    ///
-    /// # Errors
-    /// As [`Store::watched`].
     pub async fn next_nonce(
         &self,
         tenant: TenantId,
@@ -265,9 +250,6 @@ impl Store {
     }
 
     /// A signer's nonces from `from` on and below `to` that our transactions use.
-    ///
-    /// # Errors
-    /// As [`Store::watched`].
     pub async fn taken_nonces(
         &self,
         signer: Address,
@@ -278,25 +260,16 @@ impl Store {
     }
 
     /// The logs of a vault, in chain order.
-    ///
-    /// # Errors
-    /// As [`Store::watched`].
     pub async fn vault_logs(&self, vault: Address) -> Result<Vec<VaultLog>, StoreError> {
         self.many(&VAULT_LOGS, &vault).await
     }
 
     /// A vault's balance of a coin according to its logs, in minor units.
-    ///
-    /// # Errors
-    /// As [`Store::watched`].
     pub async fn vault_sum(&self, vault: Address, coin: StableCoin) -> Result<i64, StoreError> {
         self.only(&VAULT_SUM, (&vault, coin)).await
     }
 
     /// The known states of token contracts; a token without events is absent.
-    ///
-    /// # Errors
-    /// As [`Store::watched`].
     pub async fn token_states(&self) -> Result<Vec<TokenState>, StoreError> {
         let states: Vec<(StableCoin, bool, bool, u64)> = self.many(&TOKENS, ()).await?;
         let state = |(coin, paused, code_changed, at_block)| TokenState {

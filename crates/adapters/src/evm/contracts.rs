@@ -93,9 +93,6 @@ impl EvmContracts {
     }
 
     /// A controller for every tenant, including future ones; the owners are derived from the seed.
-    ///
-    /// # Errors
-    /// [`ContractsError`]
     pub fn sandbox(
         keys: Arc<TenantKeys>,
         seed: &SecretString,
@@ -106,9 +103,6 @@ impl EvmContracts {
     }
 
     /// The account that replaces the bank's Safe in a sandbox.
-    ///
-    /// # Errors
-    /// [`KeyError`]
     pub fn sandbox_admin(seed: &SecretString) -> Result<LocalKey, KeyError> {
         derive(seed, &[OWNER, b"admin"])
     }

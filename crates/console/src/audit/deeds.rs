@@ -43,9 +43,6 @@ pub fn place(tag: &str, kind: &str, subject: &str) -> Option<String> {
 }
 
 /// Entries about any of these records of the page's tenant, oldest first.
-///
-/// # Errors
-/// The store.
 pub async fn about(visit: &Visit, subjects: &[String]) -> Result<Vec<Entry>, Stop> {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     let mut found = Vec::new();
@@ -59,9 +56,6 @@ pub async fn about(visit: &Visit, subjects: &[String]) -> Result<Vec<Entry>, Sto
 }
 
 /// A section with a record's audit entries and proposals.
-///
-/// # Errors
-/// The store.
 pub async fn section(visit: &Visit, subject: &str) -> Result<Section, Stop> {
     let proposals =
         visit.console().store().approvals_about(Some(visit.tenant_id()?), subject).await?;

@@ -33,9 +33,6 @@ pub enum AmountRefusal {
 impl Asked {
     /// Fixes the requested amount for good: `mid` returns units of a currency per stablecoin now;
     /// only `fiat` calls it.
-    ///
-    /// # Errors
-    /// [`AmountRefusal`]
     pub fn of(
         amount: AmountAsked,
         mid: impl Fn(StableCoin, Currency) -> Option<Decimal>,

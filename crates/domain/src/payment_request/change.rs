@@ -271,9 +271,6 @@ impl PaymentRequest {
     }
 
     /// The bank cancels it.
-    ///
-    /// # Errors
-    /// [`RequestConflict`]
     pub fn cancel(&mut self, now: Timestamp) -> Result<WalletEffects, RequestConflict> {
         if self.state.on(RequestTrigger::Cancel) == RequestStep::Conflict {
             return Err(RequestConflict(self.state));

@@ -42,9 +42,6 @@ pub struct SubmissionHold {
 impl PaymentRequest {
     /// Accepts sender details and assigns an escrow to them. It can pay only `wallet`, which is the
     /// request's.
-    ///
-    /// # Errors
-    /// [`TooManySubmissions`]
     pub fn submit(
         &mut self,
         id: SenderInfoId,

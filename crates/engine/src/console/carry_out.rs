@@ -95,9 +95,6 @@ impl Console {
     }
 
     /// Retries approved proposals that are not executed; returns how many remain.
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn carry_out_rest(&self) -> Result<usize, Denied> {
         let (mut left, mut last) = (0, None);
         loop {

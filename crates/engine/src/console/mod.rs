@@ -82,18 +82,12 @@ impl Console {
     }
 
     /// Returns one proposal of any tenant: the caller checks whether the user may see it.
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn find(&self, id: ApprovalId) -> Result<Option<Approval>, Denied> {
         Ok(self.payments.store().approval(id).await?)
     }
 
     /// Proposals in a scope: those waiting or being executed, oldest first; or the latest of all,
     /// newest first.
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn list(
         &self,
         scope: Scope,
@@ -104,9 +98,6 @@ impl Console {
     }
 
     /// Waiting proposals about one subject.
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn waiting_about(
         &self,
         tenant: Option<TenantId>,

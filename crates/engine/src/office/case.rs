@@ -26,9 +26,6 @@ pub struct Case {
 }
 
 /// Returns the case of a payment; `None` if the tenant has no payment with this id.
-///
-/// # Errors
-/// The database cannot be reached, or a row is not readable.
 pub async fn case(
     store: &Store,
     tenant: TenantId,

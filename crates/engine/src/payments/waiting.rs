@@ -9,9 +9,6 @@ use store::{ListFilter, Record, Store, StoreError};
 const LOOKED_THROUGH_MAX: usize = 1_000;
 
 /// Unknown payments and queued ones held by screening, oldest first.
-///
-/// # Errors
-/// The database cannot be reached, or a row is not readable.
 pub async fn waiting(store: &Store, tenant: TenantId) -> Result<Vec<Record>, StoreError> {
     let mut found = Vec::new();
     for country in Country::ALL {

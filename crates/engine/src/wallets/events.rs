@@ -18,9 +18,6 @@ const FIELD: &str = "event_id";
 
 impl Wallets {
     /// Events after `after`, in order, at most `limit` (GET events).
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn events_after(
         &self,
         caller: &Caller,
@@ -31,9 +28,6 @@ impl Wallets {
     }
 
     /// The number of the latest event, 0 if there is none.
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn event_head(&self, caller: &Caller) -> Result<i64, Denied> {
         Ok(self.store.wallet_event_head(caller.tenant).await?)
     }
@@ -53,9 +47,6 @@ impl Wallets {
     }
 
     /// A page of deliveries, latest events first.
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn deliveries(
         &self,
         caller: &Caller,

@@ -124,9 +124,6 @@ impl Wallets {
 
     /// Draws up to `want` permits from a tenant's window of `limit` calls (`decisions.md`, "Rate
     /// limits").
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn draw_permits(
         &self,
         tenant: TenantId,

@@ -32,9 +32,6 @@ pub struct Lost {
 impl Wallets {
     /// Deliveries that were given up or had no endpoint, of events since then: at most
     /// [`RECOVERED_MAX`].
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn lost_since(&self, caller: &Caller, since: Timestamp) -> Result<Lost, Denied> {
         let (tenant, most) = (caller.tenant, RECOVERED_MAX + 1);
         let mut deliveries = self.store.lost_deliveries(tenant, since, most).await?;

@@ -83,9 +83,6 @@ impl Wallets {
     }
 
     /// Refund addresses that the senders of a deposit entered.
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn named_for(&self, caller: &Caller, deposit: &Deposit) -> Result<Named, Denied> {
         let Some(request) = deposit.request else { return Ok(Named::Nothing) };
         let given = self.store.refund_addresses(caller.tenant, request).await?;

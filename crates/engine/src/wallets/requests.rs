@@ -115,9 +115,6 @@ impl Wallets {
     }
 
     /// Where the funds are that were received for these requests of the caller.
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn money_of(
         &self,
         caller: &Caller,

@@ -31,9 +31,6 @@ pub struct ReviewAsked {
 
 impl Wallets {
     /// A page of the deposits that wait for review, longest waiting first.
-    ///
-    /// # Errors
-    /// [`Denied::Store`]
     pub async fn reviews(&self, caller: &Caller, page: Page) -> Result<Listed<Deposit>, Denied> {
         Ok(self.store.deposits_in_review(caller.tenant, page).await?)
     }

@@ -61,9 +61,6 @@ struct Live {
 }
 
 /// Renders the updating part of a view.
-///
-/// # Errors
-/// Rendering the template fails.
 pub fn live(view: &View, words: Words) -> askama::Result<Markup> {
     let lines = view.arrived().iter().map(|incoming| Line::of(incoming, words));
     let lines = lines.collect::<askama::Result<Vec<Line>>>()?;
@@ -112,9 +109,6 @@ const fn notice_key(exception: RequestException) -> Option<&'static str> {
 }
 
 /// The update for a browser that follows the page: `{"shape", "live"}`.
-///
-/// # Errors
-/// Rendering the template fails.
 pub fn status(view: &View, words: Words) -> askama::Result<Vec<u8>> {
     let live = live(view, words)?;
     Ok(write::object(|out| {

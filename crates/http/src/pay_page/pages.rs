@@ -253,9 +253,6 @@ struct Help<'a> {
 }
 
 /// A page without a request: a title and a text.
-///
-/// # Errors
-/// Rendering the template fails.
 pub fn message(here: &Here, title: &str, texts: &[&str]) -> askama::Result<String> {
     let words = Words(here.language);
     let texts = texts.iter().map(|key| words.say(key)).collect::<askama::Result<_>>()?;
@@ -263,18 +260,12 @@ pub fn message(here: &Here, title: &str, texts: &[&str]) -> askama::Result<Strin
 }
 
 /// The page of a link that cannot be paid, whatever the reason.
-///
-/// # Errors
-/// Rendering the template fails.
 pub fn closed(here: &Here) -> askama::Result<String> {
     message(here, "closed-title", &["closed-text", "closed-paid"])
 }
 
 impl Page<'_> {
     /// Renders the page of the view.
-    ///
-    /// # Errors
-    /// Rendering the template fails.
     pub fn render(&self) -> askama::Result<String> {
         match (self.view, self.target) {
             (View::Details { .. }, _) => self.details(),

@@ -23,9 +23,6 @@ struct Receipt<'a> {
 
 /// The receipt of the payments that reached the recipient; empty if there are none. `known`:
 /// whether the visitor is the sender; only the sender sees transactions.
-///
-/// # Errors
-/// Rendering the template fails.
 pub fn receipt(view: &View, frame: &Frame, network: &str, known: bool) -> askama::Result<Markup> {
     let done = |incoming: &&Incoming| incoming.progress == Progress::Done;
     let entry = |incoming: &Incoming| Entry {

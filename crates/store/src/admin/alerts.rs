@@ -33,9 +33,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&RAISE, &OPEN, &CLOSE];
 
 impl Store {
     /// Raises an alert outside a batch; an open one is left unchanged.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn raise_alert(&self, tenant: TenantId, alert: &Alert) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
         let params = vec![
@@ -50,9 +47,6 @@ impl Store {
     }
 
     /// A tenant's open alerts, newest first, each with the time at which it was first raised.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn alerts(
         &self,
         tenant: TenantId,

@@ -44,9 +44,6 @@ fn place(tenant: TenantId, row: &[u8]) -> Place<'_> {
 
 impl Store {
     /// Stores the answer to a request with a key, sealed, for as long as the key's record.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn keep_answer(
         &self,
         tenant: TenantId,

@@ -24,9 +24,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&FINISH, &CARRIED_OUT];
 impl Store {
     /// Records the result of executing an approved proposal, here and in the audit log; `false` if
     /// it is recorded already.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn finish_approval(
         &self,
         approval: &Approval,
@@ -52,9 +49,6 @@ impl Store {
     }
 
     /// Whether the audit log contains an action on `subject` for this proposal.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn is_carried_out(
         &self,
         approval: &Approval,

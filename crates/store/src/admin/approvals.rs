@@ -151,9 +151,6 @@ impl Store {
 
     /// Proposals in a scope: those waiting or being executed, oldest first; or the latest of all,
     /// newest first. Every tenant's scope includes the installation's own.
-    ///
-    /// # Errors
-    /// As [`Store::approval`].
     pub async fn approvals(
         &self,
         scope: Scope,
@@ -176,9 +173,6 @@ impl Store {
 
     /// Proposals approved at least `age` ago and not executed, oldest first; a page starts after
     /// the last one of the previous page.
-    ///
-    /// # Errors
-    /// As [`Store::approval`].
     pub async fn approvals_left(
         &self,
         age: Span,
@@ -194,9 +188,6 @@ impl Store {
     }
 
     /// The latest proposals about one subject.
-    ///
-    /// # Errors
-    /// As [`Store::approval`].
     pub async fn approvals_about(
         &self,
         tenant: Option<TenantId>,

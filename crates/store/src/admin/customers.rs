@@ -40,9 +40,6 @@ pub struct CustomerRecord {
 
 impl Store {
     /// Sets a customer's KYC level.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn set_customer(
         &self,
         tenant: TenantId,
@@ -77,9 +74,6 @@ impl Store {
     }
 
     /// A tenant's customer records, by id, starting after `after` ("" = from the first).
-    ///
-    /// # Errors
-    /// As [`Store::customer`].
     pub async fn customers(
         &self,
         tenant: TenantId,

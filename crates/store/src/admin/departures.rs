@@ -35,9 +35,6 @@ pub struct Departure {
 impl Store {
     /// Records that a browser is redirected to the identity provider; deletes incomplete sign-ins
     /// older than `old`.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn depart(
         &self,
         token_digest: [u8; 32],
@@ -55,9 +52,6 @@ impl Store {
     }
 
     /// Completes a sign-in, once: `None` if the token is unknown or was used already.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn arrive(&self, token_digest: [u8; 32]) -> Result<Option<Departure>, StoreError> {
         let taken = Step::any(&TAKE, vec![token_digest.to_vec().into()]);
         let taken: Option<(String, Timestamp)> = self.write_many(vec![taken]).await?.pop();

@@ -43,9 +43,6 @@ impl Store {
     }
 
     /// Records the environment unless one is recorded; the first of two concurrent calls wins.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn note_environment(&self, environment: Environment) -> Result<(), StoreError> {
         self.write(vec![Step::any(&NOTE, vec![NAME.into(), environment.name().into()])])
             .await
@@ -53,9 +50,6 @@ impl Store {
     }
 
     /// How many active access keys belong to environments other than `environment`.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn keys_of_other_environments(
         &self,
         environment: Environment,

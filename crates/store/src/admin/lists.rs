@@ -61,9 +61,6 @@ pub struct KeptList {
 
 impl Store {
     /// The last valid copy of a list, by its configured source.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn kept_list(&self, source: &str) -> Result<Option<KeptList>, StoreError> {
         let answers = self
             .driver()
@@ -95,18 +92,12 @@ impl Store {
     }
 
     /// The digest of the last valid copy of a list.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or the row is not readable.
     pub async fn kept_list_digest(&self, source: &str) -> Result<Option<String>, StoreError> {
         let head: Option<(String, String)> = self.one(&HEAD, source).await?;
         Ok(head.map(|(_, digest)| digest))
     }
 
     /// Stores a list. Identical content is written once: only its time of reading advances.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn keep_list(&self, source: &str, list: KeptList) -> Result<(), StoreError> {
         let read_at = list.read_at.0;
         let again = Step::any(

@@ -33,9 +33,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&GET, &SET, &CHANGE, &CURSOR, &SET_CU
 
 impl Store {
     /// Returns a named value.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn meta(&self, name: &str) -> Result<Option<String>, StoreError> {
         self.one(&GET, name).await
     }
@@ -70,9 +67,6 @@ impl Store {
 
     /// Replaces a named value with the result of `next`; after a concurrent change, `next` is
     /// applied to the new value.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn change_meta(
         &self,
         name: &str,
@@ -97,17 +91,11 @@ impl Store {
     }
 
     /// A rail's report cursor, in the rail's own format.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn rail_cursor(&self, rail: &RailId) -> Result<Option<String>, StoreError> {
         self.one(&CURSOR, rail).await
     }
 
     /// Stores a rail's report cursor.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn set_rail_cursor(&self, rail: &RailId, cursor: &str) -> Result<(), StoreError> {
         let params = vec![self.now_param(), (&*rail.0).into(), cursor.into()];
         self.write(vec![Step::any(&SET_CURSOR, params)]).await.map(drop)

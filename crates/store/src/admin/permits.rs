@@ -42,9 +42,6 @@ pub struct Permits {
 
 impl Store {
     /// How many permits of a window are drawn. A read: it waits for no writer.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn drawn_permits(
         &self,
         tenant: TenantId,

@@ -69,9 +69,6 @@ pub struct JobHolder {
 impl Store {
     /// Takes or renews a role for `owner`; returns its fence, or `None` while another node holds
     /// it.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn lease_role(
         &self,
         name: &str,
@@ -86,9 +83,6 @@ impl Store {
     }
 
     /// The leases of all roles, by name, expired ones included.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn role_leases(&self) -> Result<Vec<RoleLease>, StoreError> {
         let leases: Vec<(String, String, i64, Timestamp)> = self.many(&ALL, ()).await?;
         let lease =
@@ -98,9 +92,6 @@ impl Store {
 
     /// Releases every role and job that any node holds. Only for callers that know that no node is
     /// running: the fences increase as on expiry, so a late result is stale.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn release_leases(&self) -> Result<(), StoreError> {
         let steps =
             [&RELEASE_JOBS, &RELEASE_ROLES].map(|stmt| Step::any(stmt, vec![self.now_param()]));
@@ -108,9 +99,6 @@ impl Store {
     }
 
     /// The nodes that hold jobs now.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn job_holders(&self) -> Result<Vec<JobHolder>, StoreError> {
         let holders: Vec<(String, i64, Timestamp)> = self.many(&HOLDERS, self.now_param()).await?;
         let holder = |(owner, jobs, leased_until)| JobHolder { owner, jobs, leased_until };

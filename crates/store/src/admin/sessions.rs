@@ -203,9 +203,6 @@ impl Store {
     }
 
     /// The session of a token; `None` also if its user is disabled.
-    ///
-    /// # Errors
-    /// The database cannot be reached or holds an unknown value.
     pub async fn session(&self, token_digest: [u8; 32]) -> Result<Option<SessionRow>, StoreError> {
         type Row = (StoredUser, Stage, Timestamp, Timestamp, Option<Vec<u8>>);
         let found: Option<Row> = self.one(&ONE, &token_digest).await?;
@@ -215,9 +212,6 @@ impl Store {
     }
 
     /// Records that a session was used.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn session_seen(
         &self,
         token_digest: [u8; 32],
@@ -229,17 +223,11 @@ impl Store {
     }
 
     /// Ends a session.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn end_session(&self, token_digest: [u8; 32]) -> Result<(), StoreError> {
         self.write(vec![Step::any(&END, vec![token_digest.to_vec().into()])]).await.map(drop)
     }
 
     /// Ends all sessions of a user at their own request.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn end_sessions_of(
         &self,
         user: &User,
@@ -257,9 +245,6 @@ impl Store {
     }
 
     /// Ends sessions that started before `began` or were last used before `used`.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn end_old_sessions(
         &self,
         began: Timestamp,
@@ -269,18 +254,12 @@ impl Store {
     }
 
     /// How many sessions of a user were used since `used`.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn open_sessions(&self, user: UserId, used: Timestamp) -> Result<i64, StoreError> {
         self.only(&COUNT, (user, used)).await
     }
 
     /// Counts a sign-in attempt as failed until [`Store::forget_tries`] resets it. Returns until
     /// when the user has to wait, if this attempt came too early and must not be evaluated.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn count_try(
         &self,
         what: &str,
@@ -303,9 +282,6 @@ impl Store {
     }
 
     /// Resets a user's failed attempts after a sign-in.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn forget_tries(&self, what: &str) -> Result<(), StoreError> {
         self.write(vec![Step::any(&FORGET, vec![what.into()])]).await.map(drop)
     }

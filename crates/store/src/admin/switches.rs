@@ -25,9 +25,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&OFF, &TURN_OFF, &TURN_ON];
 
 impl Store {
     /// Everything switched off, by name, each with its reason.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn switched_off(&self) -> Result<Vec<(String, String)>, StoreError> {
         let off: Vec<(String, String)> = self.many(&OFF, ()).await?;
         let named = |(name, why): (String, _)| (name.trim_start_matches(PREFIX).to_owned(), why);
@@ -35,9 +32,6 @@ impl Store {
     }
 
     /// Switches something on or off, and records actor and reason.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn set_switch(
         &self,
         name: &str,

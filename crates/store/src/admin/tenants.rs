@@ -152,25 +152,16 @@ impl Store {
     }
 
     /// Every tenant, by tag.
-    ///
-    /// # Errors
-    /// The database cannot be reached or holds an unknown value.
     pub async fn tenants(&self) -> Result<Vec<Tenant>, StoreError> {
         self.many(&ALL, ()).await
     }
 
     /// One tenant.
-    ///
-    /// # Errors
-    /// The database cannot be reached or holds an unknown value.
     pub async fn tenant(&self, id: TenantId) -> Result<Option<Tenant>, StoreError> {
         self.one(&ONE, id).await
     }
 
     /// One tenant by its tag.
-    ///
-    /// # Errors
-    /// The database cannot be reached or holds an unknown value.
     pub async fn tenant_by_tag(&self, tag: &str) -> Result<Option<Tenant>, StoreError> {
         self.one(&BY_TAG, tag).await
     }

@@ -353,17 +353,11 @@ impl Store {
     }
 
     /// All users, by name.
-    ///
-    /// # Errors
-    /// The database cannot be reached or holds an unknown value.
     pub async fn users(&self) -> Result<Vec<StoredUser>, StoreError> {
         self.many(&ALL, ()).await
     }
 
     /// Returns one user.
-    ///
-    /// # Errors
-    /// As [`Store::users`].
     pub async fn user(&self, id: UserId) -> Result<Option<StoredUser>, StoreError> {
         self.one(&ONE, id).await
     }
@@ -374,17 +368,11 @@ impl Store {
     }
 
     /// Returns the user with this name.
-    ///
-    /// # Errors
-    /// As [`Store::users`].
     pub async fn user_by_login(&self, login: &str) -> Result<Option<StoredUser>, StoreError> {
         self.one(&BY_LOGIN, login).await
     }
 
     /// Returns the user bound to this subject.
-    ///
-    /// # Errors
-    /// As [`Store::users`].
     pub async fn user_by_subject(
         &self,
         subject: &Subject,
@@ -393,9 +381,6 @@ impl Store {
     }
 
     /// Returns the user with this name at the identity provider, bound or not.
-    ///
-    /// # Errors
-    /// As [`Store::users`].
     pub async fn user_by_provider_name(
         &self,
         name: &str,
@@ -510,9 +495,6 @@ impl Store {
 
     /// Accepts the code of a time step, once: `false` if that step or a later one was accepted
     /// already.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn take_totp_step(&self, user: UserId, step: i64) -> Result<bool, StoreError> {
         let stored = self.id_keys().await?.stored(user.0);
         let counts = self

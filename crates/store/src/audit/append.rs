@@ -129,9 +129,6 @@ impl Store {
     }
 
     /// Records an action that changes nothing else in the store: a sign-in, an export.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn note_deed(
         &self,
         tenant: TenantId,

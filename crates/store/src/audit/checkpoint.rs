@@ -164,26 +164,17 @@ impl Get for AuditChain {
 
 impl Store {
     /// All chains.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn audit_chains(&self) -> Result<Vec<AuditChain>, StoreError> {
         self.many(&CHAINS, ()).await
     }
 
     /// The stored checkpoints of a chain, oldest first.
-    ///
-    /// # Errors
-    /// As [`Store::audit_chains`].
     pub async fn audit_checkpoints(&self, tenant: TenantId) -> Result<Vec<Checkpoint>, StoreError> {
         self.many(&OF_CHAIN, tenant).await
     }
 
     /// Signs the end of a chain if it is intact from its latest checkpoint on; otherwise returns
     /// the fault.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn sign_audit_chain(
         &self,
         chain: &AuditChain,
@@ -199,9 +190,6 @@ impl Store {
     }
 
     /// Stores an exported checkpoint. An existing one for the same position is kept.
-    ///
-    /// # Errors
-    /// As [`Store::audit_chains`].
     pub async fn keep_checkpoint(&self, checkpoint: &Checkpoint) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
         let row = whole_rows(std::slice::from_ref(checkpoint), &keys)?;

@@ -105,9 +105,6 @@ pub struct AuditFilter {
 impl Store {
     /// Audit log entries, newest first, at most `limit` and [`AUDIT_LIST_MAX`]. The next page
     /// starts at [`AuditPlace::of`] the last entry.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn audit_entries(
         &self,
         filter: &AuditFilter,
@@ -133,9 +130,6 @@ impl Store {
         self.many(stmt, params).await
     }
     /// Returns one entry; `None` if the chain has no such number.
-    ///
-    /// # Errors
-    /// As [`Store::audit_entries`].
     pub async fn audit_entry(
         &self,
         tenant: TenantId,
@@ -145,9 +139,6 @@ impl Store {
     }
 
     /// Actions on one subject of a tenant, newest first, at most [`AUDIT_LIST_MAX`].
-    ///
-    /// # Errors
-    /// As [`Store::audit_entries`].
     pub async fn audit_about(
         &self,
         tenant: TenantId,
@@ -158,9 +149,6 @@ impl Store {
 
     /// Actions of one request, newest first, among the latest [`AUDIT_SEARCHED_MAX`] entries of a
     /// chain.
-    ///
-    /// # Errors
-    /// As [`Store::audit_entries`].
     pub async fn audit_of_request(
         &self,
         tenant: TenantId,

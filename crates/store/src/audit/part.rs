@@ -38,9 +38,6 @@ pub struct AuditPart {
 impl Store {
     /// The owners that must have a chain: each tenant, the installation, and those that a head or a
     /// checkpoint names.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn audit_owners(&self) -> Result<Vec<TenantId>, StoreError> {
         let mut owners = vec![INSTALLATION];
         owners.extend(self.many::<TenantId>(&NAMED, ()).await?);
@@ -53,9 +50,6 @@ impl Store {
     /// ([`Mark::default`] is the chain's start), and compares them with the checkpoints of the
     /// store and of `outside`. Signatures by the keys in `trusted` are valid. At the end of the
     /// chain its head is compared too.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn verify_audit_part(
         &self,
         tenant: TenantId,

@@ -142,9 +142,6 @@ pub(super) async fn walk_on(
 impl Store {
     /// Verifies the chain of one tenant, or all chains, against the head, the stored checkpoints,
     /// and those from `outside`. Signatures by the keys in `trusted` are valid.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn verify_audit(
         &self,
         tenant: Option<TenantId>,

@@ -92,9 +92,6 @@ fn alert(it: &RailBreak) -> Alert {
 impl Store {
     /// Records new findings with an alert each, and closes those that are resolved together with
     /// their alerts. A discrepancy closed by an operator stays closed.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn note_rail_findings(
         &self,
         found: &RailFindings,
@@ -174,9 +171,6 @@ impl Store {
 
     /// A tenant's open discrepancies with bank statements, newest first, each with the time at
     /// which it was found.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn rail_breaks(
         &self,
         tenant: TenantId,
@@ -187,9 +181,6 @@ impl Store {
     }
 
     /// How many discrepancies with bank statements are open, across tenants.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn rail_break_count(&self) -> Result<usize, StoreError> {
         self.only(&COUNT, ()).await
     }

@@ -152,9 +152,6 @@ pub enum Lacking {
 
 impl Store {
     /// Attempts with an entry that is yet to be compared, after `after`, each with all its entries.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn open_bookings(
         &self,
         after: Option<AttemptId>,
@@ -185,9 +182,6 @@ impl Store {
     }
 
     /// Unmatched entries that were not reported yet.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn unknown_entries(&self, limit: usize) -> Result<Vec<RailEntry>, StoreError> {
         let entries: Vec<(Option<AttemptId>, RailEntry)> =
             self.many(&OPEN_UNKNOWN, most(limit)).await?;
@@ -195,9 +189,6 @@ impl Store {
     }
 
     /// The period that the statements of each rail's accounts cover.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn covered(&self) -> Result<Vec<Covered>, StoreError> {
         let covered: Vec<(RailId, Currency, Timestamp, Option<Timestamp>)> =
             self.many(&COVERED, ()).await?;
@@ -209,9 +200,6 @@ impl Store {
 
     /// A tenant's attempts that lack an entry in the statements `covered`, settled or returned
     /// between their start and `until`.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn unbooked(
         &self,
         tenant: TenantId,
@@ -230,9 +218,6 @@ impl Store {
 
     /// Statements whose balances are yet to be compared, oldest first, each with the closing
     /// balance of its predecessor.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn open_sheets(&self) -> Result<Vec<(StatementSheet, Option<i64>)>, StoreError> {
         let sheets = sheets(self.many(&OPEN_SHEETS, ()).await?);
         let mut found = Vec::with_capacity(sheets.len());
@@ -245,9 +230,6 @@ impl Store {
     }
 
     /// The latest statements of all rails.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn newest_statements(&self, limit: usize) -> Result<Vec<StatementSheet>, StoreError> {
         let mut found = sheets(self.many(&NEWEST, most(limit)).await?);
         found.sort_by(|one, other| {
@@ -258,9 +240,6 @@ impl Store {
 
     /// Marks entries as matched: they are not compared again until more is booked about their
     /// attempts.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn close_entries(&self, places: &[EntryPlace]) -> Result<(), StoreError> {
         if places.is_empty() {
             return Ok(());
@@ -269,9 +248,6 @@ impl Store {
     }
 
     /// Marks a statement as consistent with its entries and its predecessor.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn close_sheet(&self, sheet: &StatementSheet) -> Result<(), StoreError> {
         let params = vec![(&*sheet.rail.0).into(), sheet.id.as_str().into()];
         self.write(vec![Step::any(&CLOSE_SHEET, params)]).await.map(drop)

@@ -50,9 +50,6 @@ const REFERENCES_MAX: usize = 10_000;
 
 impl Store {
     /// Stores the ids that will name a message's attempts, before it is sent.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn keep_sent(
         &self,
         rail: &RailId,
@@ -75,9 +72,6 @@ impl Store {
     }
 
     /// The attempts over `rail` that any of these ids may name.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn rail_candidates<'a>(
         &self,
         rail: &RailId,

@@ -35,9 +35,6 @@ pub enum PageTaken {
 impl Store {
     /// Stores a statement's page with its entries, each with the attempt over this rail that it
     /// matches.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn keep_statement(
         &self,
         rail: &RailId,

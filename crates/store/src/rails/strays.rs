@@ -42,9 +42,6 @@ pub struct Stray {
 
 impl Store {
     /// The reports that are not stored for this rail yet.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn new_strays(
         &self,
         rail: &RailId,
@@ -61,9 +58,6 @@ impl Store {
     }
 
     /// Stores reports and raises these alerts in the same commit.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn keep_strays(
         &self,
         rail: &RailId,
@@ -88,9 +82,6 @@ impl Store {
     }
 
     /// The latest unmatched reports of all rails.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn strays(&self, limit: usize) -> Result<Vec<Stray>, StoreError> {
         let strays: Vec<(RailId, Raw, String, Timestamp)> = self.many(&NEWEST, most(limit)).await?;
         let stray = |(rail, _, what, at)| Stray { at, rail, what };

@@ -71,9 +71,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
 
 impl Store {
     /// Returns one of our transactions with all its signed attempts.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or the row is not readable. The same for every read here.
     pub async fn chain_tx(
         &self,
         tenant: TenantId,
@@ -83,26 +80,17 @@ impl Store {
     }
 
     /// Open transactions of all tenants, oldest first.
-    ///
-    /// # Errors
-    /// As [`Store::chain_tx`].
     pub async fn open_chain_txs(&self, limit: usize) -> Result<Vec<ChainTx>, StoreError> {
         self.chain_txs(&OPEN_TXS, most(limit)).await
     }
 
     /// Transactions of all tenants, in any state, that were mined at this height or above: a
     /// reorganization may affect them.
-    ///
-    /// # Errors
-    /// As [`Store::chain_tx`].
     pub async fn chain_txs_from_height(&self, height: u64) -> Result<Vec<ChainTx>, StoreError> {
         self.chain_txs(&TXS_FROM_HEIGHT, height).await
     }
 
     /// The owner of the transaction with this hash.
-    ///
-    /// # Errors
-    /// As [`Store::chain_tx`].
     pub async fn chain_tx_by_hash(
         &self,
         hash: TxHash,
@@ -130,9 +118,6 @@ impl Store {
     }
 
     /// The intents that exist among these, in the given order.
-    ///
-    /// # Errors
-    /// As [`Store::chain_tx`].
     pub async fn intents(
         &self,
         tenant: TenantId,
@@ -148,9 +133,6 @@ impl Store {
     }
 
     /// Open intents concerning a wallet's funds, oldest first.
-    ///
-    /// # Errors
-    /// As [`Store::chain_tx`].
     pub async fn open_intents(
         &self,
         tenant: TenantId,
@@ -161,9 +143,6 @@ impl Store {
 
     /// The open or completed intents of a deposit, order, wallet or tenant: at most one of each
     /// kind.
-    ///
-    /// # Errors
-    /// As [`Store::chain_tx`].
     pub async fn intents_for(
         &self,
         tenant: TenantId,
@@ -173,9 +152,6 @@ impl Store {
     }
 
     /// Unsupported tokens sent to a tenant's vaults, newest first.
-    ///
-    /// # Errors
-    /// As [`Store::chain_tx`].
     pub async fn unsupported_assets(
         &self,
         tenant: TenantId,

@@ -182,9 +182,6 @@ impl DeliveryFilter {
 
 impl Store {
     /// Returns a delivery with its event.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for every read here.
     pub async fn delivery(
         &self,
         tenant: TenantId,
@@ -197,9 +194,6 @@ impl Store {
     }
 
     /// The delivery position of an aggregate.
-    ///
-    /// # Errors
-    /// As [`Store::delivery`].
     pub async fn delivery_stream(
         &self,
         tenant: TenantId,
@@ -209,9 +203,6 @@ impl Store {
     }
 
     /// Undelivered events of a wallet, request or order, in order: pending, given up or disabled.
-    ///
-    /// # Errors
-    /// As [`Store::delivery`].
     pub async fn undelivered(
         &self,
         tenant: TenantId,
@@ -221,9 +212,6 @@ impl Store {
     }
 
     /// A page of a tenant's deliveries, newest first.
-    ///
-    /// # Errors
-    /// As [`Store::delivery`].
     pub async fn deliveries(
         &self,
         tenant: TenantId,
@@ -238,9 +226,6 @@ impl Store {
 
     /// Deliveries of wallet events at or after `since` that were given up or had no endpoint,
     /// oldest first, at most `limit`.
-    ///
-    /// # Errors
-    /// As [`Store::delivery`].
     pub async fn lost_deliveries(
         &self,
         tenant: TenantId,
@@ -251,9 +236,6 @@ impl Store {
     }
 
     /// All delivery attempts of an event, in order.
-    ///
-    /// # Errors
-    /// As [`Store::delivery`].
     pub async fn delivery_attempts(
         &self,
         tenant: TenantId,
@@ -263,9 +245,6 @@ impl Store {
     }
 
     /// How many of a tenant's events are undelivered, by state.
-    ///
-    /// # Errors
-    /// As [`Store::delivery`].
     pub async fn undelivered_counts(
         &self,
         tenant: TenantId,
@@ -274,9 +253,6 @@ impl Store {
     }
 
     /// When the oldest pending delivery of all tenants was created.
-    ///
-    /// # Errors
-    /// As [`Store::delivery`].
     pub async fn oldest_pending_delivery(&self) -> Result<Option<Timestamp>, StoreError> {
         Ok(self.one(&OLDEST_PENDING, ()).await?.flatten())
     }

@@ -104,9 +104,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
 
 impl Store {
     /// A deposit.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or the row is not readable. The same for every read here.
     pub async fn deposit(
         &self,
         tenant: TenantId,
@@ -116,9 +113,6 @@ impl Store {
     }
 
     /// Deposits in the escrow of a wallet's request, in order, orphaned ones included.
-    ///
-    /// # Errors
-    /// As [`Store::deposit`].
     pub async fn deposits_of_request(
         &self,
         tenant: TenantId,
@@ -130,9 +124,6 @@ impl Store {
 
     /// Where the funds received for a tenant's payment requests are. Requests without deposits are
     /// omitted.
-    ///
-    /// # Errors
-    /// As [`Store::deposit`].
     pub async fn money_of_requests(
         &self,
         tenant: TenantId,
@@ -152,9 +143,6 @@ impl Store {
     }
 
     /// Deposits that wait for their wallet to be unblocked, in order.
-    ///
-    /// # Errors
-    /// As [`Store::deposit`].
     pub async fn held_deposits(
         &self,
         tenant: TenantId,
@@ -165,9 +153,6 @@ impl Store {
     }
 
     /// Other dust of the same coin in the vault of a deposit, largest first.
-    ///
-    /// # Errors
-    /// As [`Store::deposit`].
     pub async fn dust_beside(
         &self,
         deposit: &Deposit,
@@ -190,9 +175,6 @@ impl Store {
     }
 
     /// Deposits of a wallet in one of these states, in order.
-    ///
-    /// # Errors
-    /// As [`Store::deposit`].
     pub async fn deposits_in(
         &self,
         tenant: TenantId,
@@ -207,9 +189,6 @@ impl Store {
 
     /// Deposits of all tenants that wait for the chain, because they do not count yet or were
     /// reorganized away, up to this height: lowest first.
-    ///
-    /// # Errors
-    /// As [`Store::deposit`].
     pub async fn waiting_deposits(
         &self,
         height: u64,
@@ -220,17 +199,11 @@ impl Store {
 
     /// Deposits of all tenants, in any state, from this height on: a reorganization may affect
     /// them.
-    ///
-    /// # Errors
-    /// As [`Store::deposit`].
     pub async fn deposits_from_height(&self, height: u64) -> Result<Vec<Deposit>, StoreError> {
         self.many(&FROM_HEIGHT, height).await
     }
 
     /// A page of the deposits that wait for review, longest waiting first.
-    ///
-    /// # Errors
-    /// As [`Store::deposit`].
     pub async fn deposits_in_review(
         &self,
         tenant: TenantId,
@@ -242,9 +215,6 @@ impl Store {
     /// A wallet's recent receipts and rejections, without `except`. Rejections of one payment
     /// request count once, and those of `except`'s own request do not count: anyone with the link
     /// could repeat them.
-    ///
-    /// # Errors
-    /// As [`Store::deposit`].
     pub async fn velocity(
         &self,
         tenant: TenantId,

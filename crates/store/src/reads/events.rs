@@ -81,9 +81,6 @@ impl Get for EventRecord {
 
 impl Store {
     /// Events of a tenant after `after_seq`, in order, at most `limit`.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for the reads below.
     pub async fn events_after(
         &self,
         tenant: TenantId,
@@ -94,17 +91,11 @@ impl Store {
     }
 
     /// The number of a tenant's latest event; 0 if there is none.
-    ///
-    /// # Errors
-    /// As [`Store::events_after`].
     pub async fn event_head(&self, tenant: TenantId) -> Result<i64, StoreError> {
         Ok(self.one(&HEAD, tenant).await?.unwrap_or_default())
     }
 
     /// The number and time of the oldest retained event.
-    ///
-    /// # Errors
-    /// As [`Store::events_after`].
     pub async fn oldest_event(
         &self,
         tenant: TenantId,

@@ -45,9 +45,6 @@ const REVIEWABLE_READ: usize = 500;
 
 impl Store {
     /// Returns an exchange order. Its payout attempts are those of a payment with the order's UUID.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or the row is not readable. The same for every read here.
     pub async fn exchange(
         &self,
         tenant: TenantId,
@@ -57,9 +54,6 @@ impl Store {
     }
 
     /// A page of a wallet's orders, newest first.
-    ///
-    /// # Errors
-    /// As [`Store::exchange`].
     pub async fn list_exchanges(
         &self,
         tenant: TenantId,
@@ -70,9 +64,6 @@ impl Store {
     }
 
     /// A wallet's open orders, oldest first.
-    ///
-    /// # Errors
-    /// As [`Store::exchange`].
     pub async fn open_exchanges(
         &self,
         tenant: TenantId,
@@ -83,9 +74,6 @@ impl Store {
     }
 
     /// A page of the orders that wait for review, oldest first: those after `after`, at most `limit`.
-    ///
-    /// # Errors
-    /// As [`Store::exchange`].
     pub async fn orders_in_review(
         &self,
         tenant: TenantId,

@@ -96,9 +96,6 @@ pub struct JobCount {
 impl Store {
     /// Leases up to `limit` due jobs of these kinds that are free, for `lease`, across tenants,
     /// longest due first; each kind gets its share. A lease increases the job's fence.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn lease_jobs(
         &self,
         kinds: &[JobKind],
@@ -135,18 +132,12 @@ impl Store {
     }
 
     /// The signers of up to `limit` lanes with a due transaction.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn lanes_due(&self, limit: usize) -> Result<Vec<Address>, StoreError> {
         self.many(&LANES_DUE, (self.now_param(), most(limit))).await
     }
 
     /// Leases up to `limit` due `transmit` jobs of one signer's transactions, as
     /// [`Store::lease_jobs`] does. The caller leads the lane for longer than `lease`.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn lease_lane(
         &self,
         signer: Address,
@@ -163,35 +154,23 @@ impl Store {
 
     /// Releases the jobs of a kind that `owner` still holds, so that others can lease them at once.
     /// The owner must not be working on them.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn give_back(&self, kind: JobKind, owner: &str) -> Result<(), StoreError> {
         let params = vec![self.now_param(), kind.name().into(), owner.into()];
         self.write(vec![Step::any(&GIVE_BACK, params)]).await.map(drop)
     }
 
     /// The current holders of `transmit` jobs, by signer.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn lane_holders(&self) -> Result<Vec<(Address, String)>, StoreError> {
         self.many(&LANE_HOLDERS, self.now_param()).await
     }
 
     /// The kinds with a due job that is free.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn kinds_due(&self) -> Result<BTreeSet<JobKind>, StoreError> {
         let kinds: Vec<JobKind> = self.many(&KINDS_DUE, self.now_param()).await?;
         Ok(kinds.into_iter().collect())
     }
 
     /// When the next free job of these kinds is due; may be in the past.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn next_job_at(&self, kinds: &[JobKind]) -> Result<Option<Timestamp>, StoreError> {
         let mut next: Option<Timestamp> = None;
         for kind in kinds {
@@ -202,9 +181,6 @@ impl Store {
     }
 
     /// The number of waiting jobs, by kind.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn job_counts(&self) -> Result<Vec<JobCount>, StoreError> {
         let counts: Vec<(JobKind, i64, i64, Timestamp)> =
             self.many(&COUNTS, self.now_param()).await?;

@@ -78,17 +78,11 @@ type Sums = (AccountCode, i64, i64);
 
 impl Store {
     /// A tenant's accounts, by code.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for the reads below.
     pub async fn accounts(&self, tenant: TenantId) -> Result<Vec<Account>, StoreError> {
         self.many(&ACCOUNTS, tenant).await
     }
 
     /// The sum of all balances per currency, in its minor units; zero if the books are consistent.
-    ///
-    /// # Errors
-    /// As [`Store::accounts`].
     pub async fn currency_sums(
         &self,
         tenant: TenantId,
@@ -108,9 +102,6 @@ impl Store {
     }
 
     /// A tenant's transfers after `after`, in order of creation, at most `limit`.
-    ///
-    /// # Errors
-    /// As [`Store::accounts`].
     pub async fn transfers(
         &self,
         tenant: TenantId,
@@ -125,9 +116,6 @@ impl Store {
 
     /// Recomputes every balance of a tenant from its transfers and reports each difference, all as
     /// of one instant: batches may continue.
-    ///
-    /// # Errors
-    /// As [`Store::accounts`].
     pub async fn verify_books(&self, tenant: TenantId) -> Result<Vec<BookFault>, StoreError> {
         let queries =
             [&ACCOUNTS, &DEBITS, &CREDITS, &LOOSE_ENDS].map(|stmt| (stmt, vec![tenant.0.into()]));

@@ -131,9 +131,6 @@ impl ListFilter {
 
 impl Store {
     /// Lists payments of a tenant.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn list_payments(
         &self,
         tenant: TenantId,

@@ -89,9 +89,6 @@ impl Store {
 
     /// Deliveries of payment events at or after `since` that were given up or had no endpoint,
     /// oldest first, at most `limit`.
-    ///
-    /// # Errors
-    /// As [`Store::delivery`].
     pub async fn lost_payment_deliveries(
         &self,
         tenant: TenantId,
@@ -103,9 +100,6 @@ impl Store {
 
     /// Payment events at or after `since` that had no subscriber when they occurred, oldest first,
     /// at most `limit`. Undeliverable ones are omitted.
-    ///
-    /// # Errors
-    /// As [`Store::delivery`].
     pub async fn untold_payment_events(
         &self,
         tenant: TenantId,

@@ -71,17 +71,11 @@ impl Get for Record {
 
 impl Store {
     /// A quote.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or the row is not readable. The same for every read here.
     pub async fn quote(&self, tenant: TenantId, id: QuoteId) -> Result<Option<Quote>, StoreError> {
         self.one(&QUOTE, (tenant, id)).await
     }
 
     /// What a request with this `Idempotency-Key` created.
-    ///
-    /// # Errors
-    /// As [`Store::quote`].
     pub async fn made_before(
         &self,
         tenant: TenantId,
@@ -95,9 +89,6 @@ impl Store {
 
     /// Senders' usage by rail; an unused rail has no entry. An empty question reads nothing. Before
     /// the binding decision, the batch reads the same under the tenant's lock.
-    ///
-    /// # Errors
-    /// As [`Store::quote`].
     pub async fn spendings(
         &self,
         tenant: TenantId,
@@ -114,9 +105,6 @@ impl Store {
     }
 
     /// A payment with its order and its quote.
-    ///
-    /// # Errors
-    /// As [`Store::quote`].
     pub async fn payment_record(
         &self,
         tenant: TenantId,
@@ -126,9 +114,6 @@ impl Store {
     }
 
     /// The payments that exist among these, in the given order.
-    ///
-    /// # Errors
-    /// As [`Store::quote`].
     pub async fn records(
         &self,
         tenant: TenantId,
@@ -146,9 +131,6 @@ impl Store {
     }
 
     /// The payment with this external id.
-    ///
-    /// # Errors
-    /// As [`Store::quote`].
     pub async fn payment_id_by_external(
         &self,
         tenant: TenantId,
@@ -158,9 +140,6 @@ impl Store {
     }
 
     /// A payment's attempts, in order.
-    ///
-    /// # Errors
-    /// As [`Store::quote`].
     pub async fn attempts(
         &self,
         tenant: TenantId,
@@ -171,9 +150,6 @@ impl Store {
 
     /// The owners of attempts in a page of `rail`'s reports; attempts over other rails are not
     /// found.
-    ///
-    /// # Errors
-    /// As [`Store::quote`].
     pub async fn attempt_owners(
         &self,
         rail: &RailId,

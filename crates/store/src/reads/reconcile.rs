@@ -162,9 +162,6 @@ const fn vault(code: &AccountCode) -> Option<(bool, Id, StableCoin)> {
 
 impl Store {
     /// A tenant's vaults with bookings, by their account codes, after that of `after`.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn vault_books(
         &self,
         tenant: TenantId,
@@ -212,9 +209,6 @@ impl Store {
     }
 
     /// The sums of vaults' logs in minor units, by vault and coin.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn logged_of(
         &self,
         vaults: &[(Address, StableCoin)],
@@ -228,9 +222,6 @@ impl Store {
     }
 
     /// The sum of a vault's logs, or of a controller's payments to a treasury, in minor units.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn logged(&self, vault: Address, of: StableCoin) -> Result<i64, StoreError> {
         let logged = self.logged_of(&[(vault, of)]).await?;
         Ok(logged.get(&(vault, of)).copied().unwrap_or_default())
@@ -238,9 +229,6 @@ impl Store {
 
     /// Coins on which chain and books may currently differ. Reads all deposits and orders of the
     /// tenant.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn moving(&self, tenant: TenantId) -> Result<Vec<Moving>, StoreError> {
         let keys = self.id_keys().await?;
         let params = || vec![tenant.0.into()];
@@ -273,9 +261,6 @@ impl Store {
 
     /// The amount that each rail reported as paid for a tenant, next to our account at its bank, as
     /// of one instant. Reads all attempts of the tenant.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn rail_books(&self, tenant: TenantId) -> Result<Vec<RailBooks>, StoreError> {
         let params = || vec![tenant.0.into()];
         let answers =
@@ -298,9 +283,6 @@ impl Store {
     }
 
     /// Final transfers of an account, summed up by reason. Reads all transfers of the tenant.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn sums_by_reason(
         &self,
         tenant: TenantId,

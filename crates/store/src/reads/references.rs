@@ -52,9 +52,6 @@ pub struct References {
 
 impl Store {
     /// The references of payments, orders and deposits, by their id. Unknown ids are omitted.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn references(
         &self,
         tenant: TenantId,

@@ -50,9 +50,6 @@ pub(crate) static STATEMENTS: &[&Stmt] =
 
 impl Store {
     /// A payment request.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or the row is not readable. The same for every read here.
     pub async fn request(
         &self,
         tenant: TenantId,
@@ -62,9 +59,6 @@ impl Store {
     }
 
     /// The payment request of a link's token, of any tenant.
-    ///
-    /// # Errors
-    /// As [`Store::request`].
     pub async fn request_by_token(
         &self,
         token: &str,
@@ -73,9 +67,6 @@ impl Store {
     }
 
     /// A page of a wallet's payment requests, newest first.
-    ///
-    /// # Errors
-    /// As [`Store::request`].
     pub async fn list_requests(
         &self,
         tenant: TenantId,
@@ -92,9 +83,6 @@ impl Store {
     /// Payment requests of all tenants that were made after an instant and wait for funds, or did
     /// until they expired, oldest first. For a sandbox with simulated senders, which reads every
     /// request.
-    ///
-    /// # Errors
-    /// As [`Store::request`].
     pub async fn new_requests(
         &self,
         after: Timestamp,
@@ -104,9 +92,6 @@ impl Store {
     }
 
     /// Senders' submissions for a request, in order.
-    ///
-    /// # Errors
-    /// As [`Store::request`].
     pub async fn sender_infos(
         &self,
         tenant: TenantId,
@@ -116,9 +101,6 @@ impl Store {
     }
 
     /// Refund addresses that senders entered for a request, in order.
-    ///
-    /// # Errors
-    /// As [`Store::request`].
     pub async fn refund_addresses(
         &self,
         tenant: TenantId,

@@ -200,9 +200,6 @@ pub struct AccountPeriod {
 impl Store {
     /// An account over `[from, to)`, with at most `limit` final transfers per side; `None` if the
     /// tenant has no such account.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for the read below.
     pub async fn account_period(
         &self,
         tenant: TenantId,
@@ -245,9 +242,6 @@ impl Store {
 
     /// The reservations on an account that were open at an instant, newest first: at most this many
     /// debits and credits.
-    ///
-    /// # Errors
-    /// As [`Store::account_period`].
     pub async fn open_reservations(
         &self,
         tenant: TenantId,

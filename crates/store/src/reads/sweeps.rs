@@ -20,17 +20,11 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &NEWEST];
 
 impl Store {
     /// A sweep.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or the row is not readable. The same for the other one.
     pub async fn sweep(&self, tenant: TenantId, id: SweepId) -> Result<Option<Sweep>, StoreError> {
         self.one(&ONE, (tenant, id)).await
     }
 
     /// A tenant's latest sweeps, newest first.
-    ///
-    /// # Errors
-    /// As [`Store::sweep`].
     pub async fn sweeps(&self, tenant: TenantId, limit: usize) -> Result<Vec<Sweep>, StoreError> {
         self.many(&NEWEST, (tenant, most(limit))).await
     }

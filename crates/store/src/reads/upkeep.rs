@@ -180,9 +180,6 @@ pub struct Pruned {
 
 impl Store {
     /// Open quotes that have expired, oldest first.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn expired_quotes(
         &self,
         now: Timestamp,
@@ -193,9 +190,6 @@ impl Store {
 
     /// Removes prunable idempotency records, batch ids, windows and events of both services, some
     /// thousands of each; repeat until nothing is left.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn prune(&self, now: Timestamp) -> Result<Pruned, StoreError> {
         let before = |kept: Span| Value::Int((now - kept).0);
         let rows = Value::Int(PRUNE_ROWS_MAX);
@@ -259,9 +253,6 @@ impl Store {
     }
 
     /// Open payments without a job: always none (`doctor`).
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn payments_without_job(
         &self,
         limit: usize,
@@ -273,9 +264,6 @@ impl Store {
 
     /// Open records of the wallet service without a job, with their tables' names: always none
     /// (`doctor`).
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn wallet_things_without_job(
         &self,
         limit: usize,
@@ -286,9 +274,6 @@ impl Store {
     }
 
     /// A tenant's discrepancies, newest first, each with the time of its first report.
-    ///
-    /// # Errors
-    /// The database cannot be reached.
     pub async fn discrepancies(
         &self,
         tenant: TenantId,

@@ -26,9 +26,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&AFTER, &HEAD, &OLDEST];
 
 impl Store {
     /// Wallet events of a tenant after `after_seq`, in order, at most `limit`.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for the reads below.
     pub async fn wallet_events_after(
         &self,
         tenant: TenantId,
@@ -39,17 +36,11 @@ impl Store {
     }
 
     /// The number of a tenant's latest wallet event; 0 if there is none.
-    ///
-    /// # Errors
-    /// As [`Store::wallet_events_after`].
     pub async fn wallet_event_head(&self, tenant: TenantId) -> Result<i64, StoreError> {
         Ok(self.one(&HEAD, tenant).await?.unwrap_or_default())
     }
 
     /// The number and time of the oldest retained wallet event.
-    ///
-    /// # Errors
-    /// As [`Store::wallet_events_after`].
     pub async fn oldest_wallet_event(
         &self,
         tenant: TenantId,

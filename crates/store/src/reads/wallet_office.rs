@@ -93,9 +93,6 @@ fn one_more(page: Page) -> [Value; 2] {
 
 impl Store {
     /// A page of a tenant's wallets, newest first.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for every read here.
     pub async fn office_wallets(
         &self,
         tenant: TenantId,
@@ -112,9 +109,6 @@ impl Store {
     }
 
     /// A page of a tenant's payment requests, newest first.
-    ///
-    /// # Errors
-    /// As [`Store::office_wallets`].
     pub async fn office_requests(
         &self,
         tenant: TenantId,
@@ -126,9 +120,6 @@ impl Store {
     }
 
     /// A page of a tenant's exchange orders, newest first.
-    ///
-    /// # Errors
-    /// As [`Store::office_wallets`].
     pub async fn office_orders(
         &self,
         tenant: TenantId,
@@ -141,9 +132,6 @@ impl Store {
 
     /// A page of a tenant's deposits by when they were seen, newest first; orphaned ones only on
     /// request.
-    ///
-    /// # Errors
-    /// As [`Store::office_wallets`].
     pub async fn office_deposits(
         &self,
         tenant: TenantId,

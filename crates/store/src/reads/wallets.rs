@@ -85,9 +85,6 @@ fn kinds(kind: Option<TransactionKind>) -> Value {
 
 impl Store {
     /// A wallet.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or the row is not readable. The same for every read here.
     pub async fn wallet(
         &self,
         tenant: TenantId,
@@ -97,9 +94,6 @@ impl Store {
     }
 
     /// The wallet of a customer on a chain.
-    ///
-    /// # Errors
-    /// As [`Store::wallet`].
     pub async fn wallet_of_customer(
         &self,
         tenant: TenantId,
@@ -111,9 +105,6 @@ impl Store {
 
     /// A wallet's balances: one account per coin, in the coins' order; empty before the first
     /// booking.
-    ///
-    /// # Errors
-    /// As [`Store::wallet`].
     pub async fn wallet_accounts(
         &self,
         tenant: TenantId,
@@ -133,9 +124,6 @@ impl Store {
 
     /// A page of a wallet's history, newest first: deposits by when they were seen, orders by when
     /// they were created.
-    ///
-    /// # Errors
-    /// As [`Store::wallet`].
     pub async fn transactions(
         &self,
         tenant: TenantId,

@@ -47,9 +47,6 @@ pub struct Deployer<'a> {
 
 /// USDC's future address, and the transactions that deploy it: each has to be mined before the next
 /// is sent.
-///
-/// # Errors
-/// [`SignFault`]
 pub fn circle_usdc(
     deployer: Deployer<'_>,
     admin: Deployer<'_>,

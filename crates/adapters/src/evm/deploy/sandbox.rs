@@ -24,9 +24,6 @@ pub struct Minter {
 
 impl Minter {
     /// The same seed gives the same key and the same tokens.
-    ///
-    /// # Errors
-    /// [`ContractsError`]
     pub fn new(seed: &SecretString, chain_id: u64) -> Result<Minter, ContractsError> {
         let key = derive(seed, &[b"corridor.sandbox.minter"])?;
         let own = key.address();
@@ -62,9 +59,6 @@ impl Minter {
 
     /// Deploys both tokens and mints the whole supply to the minter. From then on `blacklister` can
     /// blacklist.
-    ///
-    /// # Errors
-    /// [`SignFault`]
     pub fn deploy(&self, script: &mut Script<'_>, blacklister: Address) -> Result<(), SignFault> {
         for (_, code) in [&self.usdc, &self.usdt] {
             script.deploy(CREATE2_DEPLOYER, [&salt().0[..], code].concat())?;

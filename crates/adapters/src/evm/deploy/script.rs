@@ -34,25 +34,16 @@ impl<'a> Script<'a> {
     }
 
     /// Calls a contract.
-    ///
-    /// # Errors
-    /// [`SignFault`]
     pub fn call(&mut self, to: Address, data: Vec<u8>) -> Result<(), SignFault> {
         self.add(Some(to), data, 0, CALL_GAS)
     }
 
     /// Pays wei.
-    ///
-    /// # Errors
-    /// [`SignFault`]
     pub fn pay(&mut self, to: Address, wei: u128) -> Result<(), SignFault> {
         self.add(Some(to), Vec::new(), wei, PAY_GAS)
     }
 
     /// Pays tokens from the signer's balance.
-    ///
-    /// # Errors
-    /// [`SignFault`]
     pub fn transfer(
         &mut self,
         token: Address,
@@ -65,9 +56,6 @@ impl<'a> Script<'a> {
     }
 
     /// Makes the signer, USDC's master minter, a minter and mints to its account.
-    ///
-    /// # Errors
-    /// [`SignFault`]
     pub fn mint(&mut self, usdc: Address, minor_units: u64) -> Result<(), SignFault> {
         let own = self.signer();
         let arguments =
@@ -77,17 +65,11 @@ impl<'a> Script<'a> {
     }
 
     /// Pauses a token whose pauser the signer is.
-    ///
-    /// # Errors
-    /// [`SignFault`]
     pub fn pause(&mut self, token: Address) -> Result<(), SignFault> {
         self.call(token, Input::call("pause()").finish())
     }
 
     /// Makes an account an operator of a controller whose admin the signer is.
-    ///
-    /// # Errors
-    /// [`SignFault`]
     pub fn grant_operator(
         &mut self,
         controller: Address,
@@ -97,9 +79,6 @@ impl<'a> Script<'a> {
     }
 
     /// Creates a contract with a plain CREATE; returns its address.
-    ///
-    /// # Errors
-    /// [`SignFault`]
     pub fn create(&mut self, code: Vec<u8>) -> Result<Address, SignFault> {
         let list = List::default().bytes(&self.signer().0).number(u128::from(self.nonce)).finish();
         let mut address = [0; 20];

@@ -141,17 +141,11 @@ pub struct AccountPage {
 
 impl Store {
     /// A tenant's accounts other than those of vaults, by code.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for every read here.
     pub async fn shared_accounts(&self, tenant: TenantId) -> Result<Vec<Account>, StoreError> {
         self.many(&SHARED, tenant).await
     }
 
     /// Returns one account; `None` if it has no bookings.
-    ///
-    /// # Errors
-    /// As [`Store::shared_accounts`].
     pub async fn account(
         &self,
         tenant: TenantId,
@@ -163,9 +157,6 @@ impl Store {
     /// Every account with its sums as of `at` (now for `None`), by name; vaults of one kind and
     /// coin are one line. The cost of an earlier time grows with the transfers since; `None` if
     /// they exceed `taken_back`.
-    ///
-    /// # Errors
-    /// As [`Store::shared_accounts`].
     pub async fn trial_balance(
         &self,
         tenant: TenantId,
@@ -235,9 +226,6 @@ impl Store {
     /// An account's transfers before `after` (up to now for `None`), newest first, at most `limit`.
     /// Scans at most [`TRANSFERS_LOOKED_AT_MAX`] transfers: a page may be empty and still have a
     /// successor.
-    ///
-    /// # Errors
-    /// As [`Store::shared_accounts`].
     pub async fn account_transfers(
         &self,
         tenant: TenantId,

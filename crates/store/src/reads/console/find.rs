@@ -134,9 +134,6 @@ impl Found {
 
 impl Store {
     /// A tenant's records with this UUID.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for every read here.
     pub async fn find_uuid(&self, tenant: TenantId, id: Uuid) -> Result<Vec<Found>, StoreError> {
         let rows = self.many(&BY_UUID, (tenant, id)).await?;
         let mut found = self.resolved(tenant, rows).await?;
@@ -153,9 +150,6 @@ impl Store {
     }
 
     /// A tenant's records with this text as bank reference, external_id or customer id.
-    ///
-    /// # Errors
-    /// As [`Store::find_uuid`].
     pub async fn find_reference(
         &self,
         tenant: TenantId,
@@ -166,9 +160,6 @@ impl Store {
     }
 
     /// The wallet or payment request whose vault has this address.
-    ///
-    /// # Errors
-    /// As [`Store::find_uuid`].
     pub async fn find_address(
         &self,
         tenant: TenantId,
@@ -180,9 +171,6 @@ impl Store {
     }
 
     /// A tenant's records that this transaction moved.
-    ///
-    /// # Errors
-    /// As [`Store::find_uuid`].
     pub async fn find_hash(
         &self,
         tenant: TenantId,
@@ -193,9 +181,6 @@ impl Store {
     }
 
     /// One transfer.
-    ///
-    /// # Errors
-    /// As [`Store::find_uuid`].
     pub async fn transfer(
         &self,
         tenant: TenantId,
@@ -253,9 +238,6 @@ impl Store {
     /// it is searched among the latest `EVENTS_SEARCHED_MAX` first. Older ids and their numbers
     /// are both in time order, so their position is found by bisection, and only its neighbours are
     /// compared.
-    ///
-    /// # Errors
-    /// As [`Store::find_uuid`].
     pub async fn event_by_id(
         &self,
         tenant: TenantId,

@@ -52,9 +52,6 @@ pub(super) static STATEMENTS: &[&Stmt] = &[&EVENTS, &JOB, &HOLD, &AROUND, &DISCR
 
 impl Store {
     /// All retained events about one quote or payment, in order.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for every read here.
     pub async fn events_of(
         &self,
         tenant: TenantId,
@@ -64,17 +61,11 @@ impl Store {
     }
 
     /// The next job of a record; `None` if there is none.
-    ///
-    /// # Errors
-    /// As [`Store::events_of`].
     pub async fn job_of(&self, tenant: TenantId, subject: Uuid) -> Result<Option<Job>, StoreError> {
         self.one(&JOB, (tenant, subject)).await
     }
 
     /// All transfers of a payment, in booking order.
-    ///
-    /// # Errors
-    /// As [`Store::events_of`].
     pub async fn payment_transfers(
         &self,
         tenant: TenantId,
@@ -127,9 +118,6 @@ impl Store {
     }
 
     /// Contradictory rail reports about an attempt, each with the time of its first report.
-    ///
-    /// # Errors
-    /// As [`Store::events_of`].
     pub async fn discrepancies_of(
         &self,
         tenant: TenantId,

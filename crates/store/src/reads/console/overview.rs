@@ -82,9 +82,6 @@ type Volume = (PaymentState, StableCoin, u64, i64, i64, Timestamp);
 
 impl Store {
     /// The volume of each corridor from `start` on and before `end`, as of one instant.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for the read below.
     pub async fn corridor_volumes(
         &self,
         tenant: TenantId,
@@ -122,9 +119,6 @@ impl Store {
     }
 
     /// Coins that were approved and not released from escrow yet, by coin.
-    ///
-    /// # Errors
-    /// As [`Store::corridor_volumes`].
     pub async fn unreleased(&self, tenant: TenantId) -> Result<Vec<Unreleased>, StoreError> {
         let found: Vec<(StableCoin, u64, i64, Timestamp)> =
             self.many(&UNRELEASED, (tenant, Raw(Uuid::nil()))).await?;

@@ -132,9 +132,6 @@ impl PaymentsWanted {
 
 impl Store {
     /// A page of payments across countries. Scans at most [`LOOKED_AT_MAX`] payments per country.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable. The same for every read here.
     pub async fn payments_page(
         &self,
         tenant: TenantId,
@@ -177,9 +174,6 @@ impl Store {
 
     /// Payments that wait for review: those that screening held, then those of unknown outcome,
     /// each longest waiting first, at most `limit` of each.
-    ///
-    /// # Errors
-    /// As [`Store::payments_page`].
     pub async fn payments_for_people(
         &self,
         tenant: TenantId,
@@ -191,18 +185,12 @@ impl Store {
     }
 
     /// How many payments have an unknown outcome.
-    ///
-    /// # Errors
-    /// As [`Store::payments_page`].
     pub async fn unknown_payments(&self, tenant: TenantId) -> Result<Backlog, StoreError> {
         self.only(&UNKNOWN_COUNT, tenant).await
     }
 
     /// How many of a tenant's records have a job of this kind, and since when the first of them is
     /// due.
-    ///
-    /// # Errors
-    /// As [`Store::payments_page`].
     pub async fn jobs_of_kind(
         &self,
         tenant: TenantId,

@@ -20,9 +20,6 @@ pub(super) static STATEMENTS: &[&Stmt] = &[&NEWEST];
 
 impl Store {
     /// Quotes made before `after` (all for `None`), newest first, at most `limit`.
-    ///
-    /// # Errors
-    /// The database cannot be reached, or a row is not readable.
     pub async fn quotes_before(
         &self,
         tenant: TenantId,
