@@ -2,6 +2,7 @@
 
 use clap::Args;
 use domain::country::Country;
+use domain::currency::Currency;
 use domain::decimal::Decimal;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
@@ -18,11 +19,9 @@ use client::{Client, LastQuote, Quote};
     after_help = "Example:\n  corridor quote --country PAK --currency AED --amount 500\n  corridor pay --watch"
 )]
 pub struct QuoteArgs {
-    /// Destination country (BGD, EGY, IND, NPL, PAK, PHL, VNM)
-    #[arg(long, value_parser = api::country)]
+    #[arg(long, value_parser = api::country, help = countries())]
     country: Country,
-    /// Source currency (AED, BHD, EUR, KWD, MYR, OMR, QAR, SAR, SGD, TRY)
-    #[arg(long)]
+    #[arg(long, help = currencies())]
     currency: String,
     /// Amount in the source currency
     #[arg(long, allow_negative_numbers = true)]
@@ -35,6 +34,16 @@ pub struct QuoteArgs {
     branch: Option<String>,
     #[command(flatten)]
     api: ApiArgs,
+}
+
+fn countries() -> String {
+    format!("Destination country ({})", Country::ALL.map(Country::alpha3).join(", "))
+}
+
+fn currencies() -> String {
+    let mut codes = Currency::SOURCES.map(Currency::code);
+    codes.sort_unstable();
+    format!("Source currency ({})", codes.join(", "))
 }
 
 /// Requests, saves and prints the quote.

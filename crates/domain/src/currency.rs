@@ -1,57 +1,60 @@
 //! Currencies and stablecoins with their minor units (ISO 4217; stablecoins: their contracts'
 //! `decimals`).
 
-/// A currency that the ledger can hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(missing_docs, reason = "the variants are the ISO 4217 codes themselves")]
-pub enum Currency {
-    Aed,
-    Bdt,
-    Bhd,
-    Egp,
-    Eur,
-    Inr,
-    Kwd,
-    Myr,
-    Npr,
-    Omr,
-    Php,
-    Pkr,
-    Qar,
-    Sar,
-    Sgd,
-    Try,
-    Usd,
-    Usdc,
-    Usdt,
-    Vnd,
+macro_rules! currencies {
+    ($($currency:ident: $code:literal, $minor_units:literal;)+) => {
+        /// A currency that the ledger can hold.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[expect(missing_docs, reason = "the variants are the ISO 4217 codes themselves")]
+        pub enum Currency {
+            $($currency,)+
+        }
+
+        impl Currency {
+            /// All currencies, in alphabetical order of their codes.
+            pub const ALL: [Currency; [$($code),+].len()] = [$(Currency::$currency),+];
+
+            /// The code as used by the APIs.
+            pub const fn code(self) -> &'static str {
+                match self {
+                    $(Currency::$currency => $code,)+
+                }
+            }
+
+            /// Decimals of the smallest unit that the ledger counts.
+            pub const fn minor_units(self) -> u32 {
+                match self {
+                    $(Currency::$currency => $minor_units,)+
+                }
+            }
+        }
+    };
+}
+
+currencies! {
+    Aed: "AED", 2;
+    Bdt: "BDT", 2;
+    Bhd: "BHD", 3;
+    Egp: "EGP", 2;
+    Eur: "EUR", 2;
+    Inr: "INR", 2;
+    Kwd: "KWD", 3;
+    Myr: "MYR", 2;
+    Npr: "NPR", 2;
+    Omr: "OMR", 3;
+    Php: "PHP", 2;
+    Pkr: "PKR", 2;
+    Qar: "QAR", 2;
+    Sar: "SAR", 2;
+    Sgd: "SGD", 2;
+    Try: "TRY", 2;
+    Usd: "USD", 2;
+    Usdc: "USDC", 6;
+    Usdt: "USDT", 6;
+    Vnd: "VND", 0;
 }
 
 impl Currency {
-    /// All currencies, in alphabetical order of their codes.
-    pub const ALL: [Currency; 20] = [
-        Currency::Aed,
-        Currency::Bdt,
-        Currency::Bhd,
-        Currency::Egp,
-        Currency::Eur,
-        Currency::Inr,
-        Currency::Kwd,
-        Currency::Myr,
-        Currency::Npr,
-        Currency::Omr,
-        Currency::Php,
-        Currency::Pkr,
-        Currency::Qar,
-        Currency::Sar,
-        Currency::Sgd,
-        Currency::Try,
-        Currency::Usd,
-        Currency::Usdc,
-        Currency::Usdt,
-        Currency::Vnd,
-    ];
-
     /// The source currencies of quotes (specification: `CurrencyCode`), in the specification's
     /// order.
     pub const SOURCES: [Currency; 10] = [
@@ -66,42 +69,6 @@ impl Currency {
         Currency::Try,
         Currency::Aed,
     ];
-
-    /// The code as used by the APIs.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Currency::Aed => "AED",
-            Currency::Bdt => "BDT",
-            Currency::Bhd => "BHD",
-            Currency::Egp => "EGP",
-            Currency::Eur => "EUR",
-            Currency::Inr => "INR",
-            Currency::Kwd => "KWD",
-            Currency::Myr => "MYR",
-            Currency::Npr => "NPR",
-            Currency::Omr => "OMR",
-            Currency::Php => "PHP",
-            Currency::Pkr => "PKR",
-            Currency::Qar => "QAR",
-            Currency::Sar => "SAR",
-            Currency::Sgd => "SGD",
-            Currency::Try => "TRY",
-            Currency::Usd => "USD",
-            Currency::Usdc => "USDC",
-            Currency::Usdt => "USDT",
-            Currency::Vnd => "VND",
-        }
-    }
-
-    /// Decimals of the smallest unit that the ledger counts.
-    pub const fn minor_units(self) -> u32 {
-        match self {
-            Currency::Vnd => 0,
-            Currency::Bhd | Currency::Kwd | Currency::Omr => 3,
-            Currency::Usdc | Currency::Usdt => 6,
-            _ => 2,
-        }
-    }
 
     /// Parses a code, case-sensitive.
     pub fn parse(code: &str) -> Option<Currency> {

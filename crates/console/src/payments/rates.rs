@@ -1,6 +1,7 @@
 //! Rates with age and source, the tenant's margins, and proposals to change them.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use axum::response::Response;
 use domain::country::Country;
@@ -17,17 +18,15 @@ use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 /// Basis points in 100 %.
 const WHOLE_BPS: u32 = 10_000;
 
-/// Form fields of the countries' margins.
-const fn margin_field(country: Country) -> (&'static str, &'static str) {
-    match country {
-        Country::Bgd => ("margin_BGD", "Margin to BGD"),
-        Country::Egy => ("margin_EGY", "Margin to EGY"),
-        Country::Ind => ("margin_IND", "Margin to IND"),
-        Country::Npl => ("margin_NPL", "Margin to NPL"),
-        Country::Pak => ("margin_PAK", "Margin to PAK"),
-        Country::Phl => ("margin_PHL", "Margin to PHL"),
-        Country::Vnm => ("margin_VNM", "Margin to VNM"),
-    }
+/// Name and label of the form field of a country's margin.
+fn margin_field(country: Country) -> &'static (String, String) {
+    static FIELDS: LazyLock<[(String, String); Country::ALL.len()]> = LazyLock::new(|| {
+        Country::ALL.map(|country| {
+            let code = country.alpha3();
+            (format!("margin_{code}"), format!("Margin to {code}"))
+        })
+    });
+    &FIELDS[country as usize]
 }
 
 /// The client's rate: mid rate minus margin.

@@ -11,7 +11,7 @@ use crate::currency::Currency;
 use crate::decimal::Decimal;
 use crate::ids::QuoteId;
 
-use super::example::{NEUTRAL_ENDING, account_ending, beneficiary};
+use super::example::{NEUTRAL_ENDING, account_ending};
 use super::field::{Field, Form, Role, Value, text};
 use super::party::{
     check_beneficiary_mobile, check_birthdate, check_country, check_email, check_expiry,
@@ -125,7 +125,7 @@ order_fields! {
     /// Name of the beneficiary's bank.
     bank_name: String = Field::required(SHORT)
         .described("Bank where the beneficiary holds the account.")
-        .example(|country| Some(beneficiary(country).bank_name.to_owned()))
+        .example(|country| Some(country.rules().example.bank_name.to_owned()))
         .option("NAME", "Beneficiary's bank")
         .label("Bank");
 
@@ -138,7 +138,7 @@ order_fields! {
              as it was sent.",
         )
         .rule(|given| given.check_branch())
-        .example(|country| Some(beneficiary(country).branch_code.to_owned()))
+        .example(|country| Some(country.rules().example.branch_code.to_owned()))
         .option("CODE", "BIC or local code of the beneficiary's branch")
         .label("Branch");
 
@@ -161,14 +161,14 @@ order_fields! {
             let name = &given.order.beneficiary_name;
             check_length("beneficiary_name", name, BENEFICIARY_NAME_MAX_CHARS)
         })
-        .example(|country| Some(beneficiary(country).name.to_owned()))
+        .example(|country| Some(country.rules().example.name.to_owned()))
         .option("NAME", "Beneficiary's full name")
         .label("Beneficiary");
 
     /// Town of the beneficiary; goes to the rail's postal address.
     beneficiary_city: String = Field::required(SHORT)
         .described("Town.")
-        .example(|country| Some(beneficiary(country).city.to_owned()));
+        .example(|country| Some(country.rules().example.city.to_owned()));
 
     /// At most 70 characters.
     beneficiary_address: String = Field::required(text(ADDRESS_MAX_CHARS))
@@ -176,7 +176,7 @@ order_fields! {
         .rule(|given| {
             check_length("beneficiary_address", &given.order.beneficiary_address, ADDRESS_MAX_CHARS)
         })
-        .example(|country| Some(beneficiary(country).address.to_owned()));
+        .example(|country| Some(country.rules().example.address.to_owned()));
 
     /// Account number or IBAN, without spaces, upper case for an IBAN.
     beneficiary_account_number: String = Field::required(text(ACCOUNT_NUMBER_MAX_CHARS))
@@ -203,7 +203,7 @@ order_fields! {
             let number = given.order.beneficiary_mobile.as_deref()?;
             check_beneficiary_mobile(given.order.country, number)
         })
-        .example(|country| Some(beneficiary(country).mobile.to_owned()));
+        .example(|country| Some(country.rules().example.mobile.to_owned()));
 
     /// Address of valid form (RFC 5321); `None` if the order has none.
     beneficiary_email: Option<String> = Field::optional(text(EMAIL_MAX_CHARS))

@@ -8,24 +8,17 @@
 //! `type` of a 422. Sources: specification "Payment order", `corridors.md`, `decisions.md`
 //! "Errors".
 
-mod bgd;
 mod branch;
 mod check;
-mod egy;
 pub mod example;
 mod field;
 mod fields;
 mod forms;
 mod hints;
-mod ind;
-mod npl;
-mod pak;
 mod party;
-mod phl;
 mod rules;
 #[cfg(test)]
 mod tests;
-mod vnm;
 
 pub use branch::{is_local_branch_code, same_branch};
 pub use check::UncheckedOrder;

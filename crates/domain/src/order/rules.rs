@@ -1,14 +1,20 @@
 //! The elements of a country's rule set, and the patterns that rule sets are built from.
 //!
-//! Each of the seven rule sets has its own file, named after the country. They check the format
-//! only and never consult the bank directory.
+//! Each rule set has its own file, named after the country. They check the format only and never
+//! consult the bank directory.
 
 use std::ops::RangeInclusive;
 
 use crate::country::Country;
 use crate::iban::{Iban, IbanError, is_meant, normalised};
 
-use super::{bgd, egy, ind, npl, pak, phl, vnm};
+mod bgd;
+mod egy;
+mod ind;
+mod npl;
+mod pak;
+mod phl;
+mod vnm;
 
 /// The rules of one destination country (`corridors.md`).
 #[derive(Debug)]
@@ -19,6 +25,8 @@ pub(super) struct Rules {
     pub local_code: Option<LocalCodeRule>,
     /// Format of mobile numbers.
     pub mobile: MobileRule,
+    /// A fictitious beneficiary.
+    pub example: Beneficiary,
 }
 
 /// A country's format of account numbers.
@@ -60,6 +68,19 @@ pub(super) struct MobileRule {
     pub pattern: &'static str,
     /// Description of the whole number's format.
     pub form: &'static str,
+}
+
+/// The beneficiary of the example orders, a customer of a bank in the shipped bank directory.
+#[derive(Debug)]
+pub(super) struct Beneficiary {
+    pub bank_name: &'static str,
+    pub branch_code: &'static str,
+    /// The account number without its last four digits; for an IBAN, without its prefix.
+    pub account_stem: &'static str,
+    pub name: &'static str,
+    pub city: &'static str,
+    pub address: &'static str,
+    pub mobile: &'static str,
 }
 
 impl Country {

@@ -2,6 +2,7 @@
 //! command line and the console. Permissions are checked elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 use super::TenantPolicy;
 use crate::coin_amount;
@@ -100,7 +101,7 @@ impl Field {
     }
 
     /// Name of the field.
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Field::Countries => "countries",
             Field::SettlementCoin => "settlement_coin",
@@ -118,13 +119,7 @@ impl Field {
             Field::AcceptLateHours => "accept_late_hours",
             Field::PremiumBps => "premium_bps",
             Field::MarginBps => "margin_bps",
-            Field::MarginBpsFor(Country::Bgd) => "margin_bps_BGD",
-            Field::MarginBpsFor(Country::Egy) => "margin_bps_EGY",
-            Field::MarginBpsFor(Country::Ind) => "margin_bps_IND",
-            Field::MarginBpsFor(Country::Npl) => "margin_bps_NPL",
-            Field::MarginBpsFor(Country::Pak) => "margin_bps_PAK",
-            Field::MarginBpsFor(Country::Phl) => "margin_bps_PHL",
-            Field::MarginBpsFor(Country::Vnm) => "margin_bps_VNM",
+            Field::MarginBpsFor(country) => &margin(country).0,
             Field::SpreadBps => "spread_bps",
         }
     }
@@ -163,7 +158,7 @@ impl Field {
     }
 
     /// English label of the field in the console.
-    pub const fn words(self) -> &'static str {
+    pub fn words(self) -> &'static str {
         match self {
             Field::Countries => "Destination countries",
             Field::SettlementCoin => "Settlement stablecoin",
@@ -181,13 +176,7 @@ impl Field {
             Field::AcceptLateHours => "Late payments accepted (hours)",
             Field::PremiumBps => "Our fee (bps)",
             Field::MarginBps => "Margin (bps)",
-            Field::MarginBpsFor(Country::Bgd) => "Margin to BGD (bps)",
-            Field::MarginBpsFor(Country::Egy) => "Margin to EGY (bps)",
-            Field::MarginBpsFor(Country::Ind) => "Margin to IND (bps)",
-            Field::MarginBpsFor(Country::Npl) => "Margin to NPL (bps)",
-            Field::MarginBpsFor(Country::Pak) => "Margin to PAK (bps)",
-            Field::MarginBpsFor(Country::Phl) => "Margin to PHL (bps)",
-            Field::MarginBpsFor(Country::Vnm) => "Margin to VNM (bps)",
+            Field::MarginBpsFor(country) => &margin(country).1,
             Field::SpreadBps => "Spread on exchanges (bps)",
         }
     }
@@ -274,6 +263,17 @@ impl Field {
         }
         Some(())
     }
+}
+
+/// Name and label of a country's margin.
+fn margin(country: Country) -> &'static (String, String) {
+    static MARGINS: LazyLock<[(String, String); Country::ALL.len()]> = LazyLock::new(|| {
+        Country::ALL.map(|country| {
+            let code = country.alpha3();
+            (format!("margin_bps_{code}"), format!("Margin to {code} (bps)"))
+        })
+    });
+    &MARGINS[country as usize]
 }
 
 /// Parses names and values and checks each field's rule.

@@ -1,7 +1,7 @@
 //! Vietnam: plain account numbers, NAPAS bank identification numbers.
 
-use super::rules::{
-    AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, digits, subscriber,
+use super::{
+    AccountRule, Beneficiary, LocalCodeRule, MobileRule, Rules, alphanumeric, digits, subscriber,
 };
 
 pub(super) const RULES: Rules = Rules {
@@ -23,5 +23,14 @@ pub(super) const RULES: Rules = Rules {
         matches: |text| subscriber(text, "35789", 9),
         pattern: "[35789][0-9]{8}",
         form: "+84 and 9 digits starting with 3, 5, 7, 8 or 9",
+    },
+    example: Beneficiary {
+        bank_name: "Vietcombank",
+        branch_code: "BFTVVNVX",
+        account_stem: "007100123",
+        name: "Nguyen Van Mau",
+        city: "Ha Noi",
+        address: "16 Duong Vi Du",
+        mobile: "+84912345678",
     },
 };

@@ -1,7 +1,8 @@
 //! Pakistan: IBANs, or a bank's own account numbers; four letters of the IBAN identify the bank.
 
-use super::rules::{
-    AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, subscriber, upper_letters,
+use super::{
+    AccountRule, Beneficiary, LocalCodeRule, MobileRule, Rules, alphanumeric, subscriber,
+    upper_letters,
 };
 
 pub(super) const RULES: Rules = Rules {
@@ -23,5 +24,14 @@ pub(super) const RULES: Rules = Rules {
         matches: |text| subscriber(text, "3", 10),
         pattern: "3[0-9]{9}",
         form: "+92 and 10 digits starting with 3",
+    },
+    example: Beneficiary {
+        bank_name: "Standard Chartered Bank (Pakistan)",
+        branch_code: "SCBLPKKX",
+        account_stem: "SCBL000000112345",
+        name: "Bilal Samplekhan",
+        city: "Karachi",
+        address: "21 Example Road, Clifton",
+        mobile: "+923001234567",
     },
 };

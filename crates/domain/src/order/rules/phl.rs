@@ -1,6 +1,6 @@
 //! The Philippines: plain account numbers; banks are identified by BIC alone.
 
-use super::rules::{AccountRule, MobileRule, Rules, digits, subscriber};
+use super::{AccountRule, Beneficiary, MobileRule, Rules, digits, subscriber};
 
 pub(super) const RULES: Rules = Rules {
     account: AccountRule {
@@ -15,5 +15,14 @@ pub(super) const RULES: Rules = Rules {
         matches: |text| subscriber(text, "9", 10),
         pattern: "9[0-9]{9}",
         form: "+63 and 10 digits starting with 9",
+    },
+    example: Beneficiary {
+        bank_name: "Bank of the Philippine Islands",
+        branch_code: "BOPIPHMM",
+        account_stem: "108912",
+        name: "Maria Samplesantos",
+        city: "Makati",
+        address: "88 Example Avenue",
+        mobile: "+639171234567",
     },
 };

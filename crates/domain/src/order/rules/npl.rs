@@ -1,6 +1,6 @@
 //! Nepal: plain account numbers, the clearing house's bank and branch ids.
 
-use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, digits};
+use super::{AccountRule, Beneficiary, LocalCodeRule, MobileRule, Rules, alphanumeric, digits};
 
 pub(super) const RULES: Rules = Rules {
     account: AccountRule {
@@ -21,6 +21,15 @@ pub(super) const RULES: Rules = Rules {
         matches: is_mobile,
         pattern: "9[678][0-9]{8}",
         form: "+977 and 10 digits starting with 96, 97 or 98",
+    },
+    example: Beneficiary {
+        bank_name: "Nabil Bank",
+        branch_code: "NARBNPKA",
+        account_stem: "0410017501",
+        name: "Sita Samplethapa",
+        city: "Kathmandu",
+        address: "Ward 5, Example Marg",
+        mobile: "+9779812345678",
     },
 };
 

@@ -1,6 +1,6 @@
 //! Egypt: IBANs, which contain bank and branch.
 
-use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, digits};
+use super::{AccountRule, Beneficiary, LocalCodeRule, MobileRule, Rules, digits};
 
 pub(super) const RULES: Rules = Rules {
     account: AccountRule {
@@ -21,6 +21,15 @@ pub(super) const RULES: Rules = Rules {
         matches: is_mobile,
         pattern: "1[0125][0-9]{8}",
         form: "+20 and 10 digits starting with 10, 11, 12 or 15",
+    },
+    example: Beneficiary {
+        bank_name: "National Bank of Egypt",
+        branch_code: "NBEGEGCX",
+        account_stem: "000300010000000012345",
+        name: "Mona Samplawy",
+        city: "Cairo",
+        address: "5 Example Street, Dokki",
+        mobile: "+201001234567",
     },
 };
 

@@ -1,6 +1,6 @@
 //! Bangladesh: plain account numbers, routing numbers of Bangladesh Bank.
 
-use super::rules::{AccountRule, LocalCodeRule, MobileRule, Rules, alphanumeric, digits};
+use super::{AccountRule, Beneficiary, LocalCodeRule, MobileRule, Rules, alphanumeric, digits};
 
 pub(super) const RULES: Rules = Rules {
     account: AccountRule {
@@ -23,6 +23,15 @@ pub(super) const RULES: Rules = Rules {
         matches: is_mobile,
         pattern: "1[3-9][0-9]{8}",
         form: "+880 and 10 digits starting with 13 to 19",
+    },
+    example: Beneficiary {
+        bank_name: "Dutch-Bangla Bank",
+        branch_code: "DBBLBDDH",
+        account_stem: "117151012",
+        name: "Rahim Sampleuddin",
+        city: "Dhaka",
+        address: "House 7, Road 11, Dhanmondi",
+        mobile: "+8801712345678",
     },
 };
 

@@ -1,7 +1,8 @@
 //! India: plain account numbers, IFSC.
 
-use super::rules::{
-    AccountRule, LocalCodeRule, MobileRule, Rules, subscriber, upper_alphanumeric, upper_letters,
+use super::{
+    AccountRule, Beneficiary, LocalCodeRule, MobileRule, Rules, subscriber, upper_alphanumeric,
+    upper_letters,
 };
 
 pub(super) const RULES: Rules = Rules {
@@ -23,6 +24,15 @@ pub(super) const RULES: Rules = Rules {
         matches: |text| subscriber(text, "6789", 10),
         pattern: "[6-9][0-9]{9}",
         form: "+91 and 10 digits starting with 6, 7, 8 or 9",
+    },
+    example: Beneficiary {
+        bank_name: "HDFC Bank",
+        branch_code: "HDFC0000001",
+        account_stem: "5010012345",
+        name: "Asha Samplekar",
+        city: "Mumbai",
+        address: "14 Example Road, Fort",
+        mobile: "+919812345678",
     },
 };
 
