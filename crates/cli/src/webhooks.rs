@@ -71,8 +71,7 @@ pub struct SetArgs {
 
 fn subscriptions(text: &str) -> Result<Subscriptions, String> {
     Subscriptions::parse(text).map_err(|name| {
-        let names: Vec<&str> =
-            WalletEventKind::OPTIONAL.into_iter().map(WalletEventKind::name).collect();
+        let names: Vec<&str> = WalletEventKind::optional().map(WalletEventKind::name).collect();
         format!("{name:?} is not an optional event: use {}, all, or none", names.join(", "))
     })
 }

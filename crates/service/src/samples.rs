@@ -61,7 +61,7 @@ pub fn event(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> Sample {
         at: now,
         event: happened(kind, whom, now),
     };
-    Sample { id: id.to_string(), path: path(kind.segment()), body: event_body(&entry) }
+    Sample { id: id.to_string(), path: path(&kind.segment()), body: event_body(&entry) }
 }
 
 /// The same with a future, unknown type.

@@ -125,7 +125,7 @@ pub fn enrol(store: &Store, wishes: &Wishes) -> anyhow::Result<()> {
         added.context("adding a receiver")?;
         // Every other bank wants all that there is.
         if number % 2 == 0 {
-            let all: Subscriptions = WalletEventKind::OPTIONAL.into_iter().collect();
+            let all: Subscriptions = WalletEventKind::optional().collect();
             let done = store
                 .subscribe_webhook(*id, &all, "installation")
                 .now_or_never()

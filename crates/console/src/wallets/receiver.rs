@@ -95,8 +95,7 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
         forms.push(form.why().danger());
     }
     if may("subscribe") {
-        let names: Vec<&str> =
-            WalletEventKind::OPTIONAL.into_iter().map(WalletEventKind::name).collect();
+        let names: Vec<&str> = WalletEventKind::optional().map(WalletEventKind::name).collect();
         let form = FormView::new("subscribe", "Optional events", to("subscribe"), "Subscribe")
             .says(format!(
                 "Comma-separated list of {}; or all; or none. Applies to new events.",
