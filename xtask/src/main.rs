@@ -8,7 +8,6 @@ mod bench_report;
 mod house;
 mod package;
 mod planted;
-mod sbom;
 mod simulate;
 mod tidy;
 
@@ -66,7 +65,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::BenchReport { seconds } => bench_report::run(&root, seconds),
         Chore::Package(args) => package::run(&root, &args),
         Chore::Sbom => {
-            print!("{}", sbom::document(&root, package::release::epoch(&root)?)?);
+            print!("{}", package::sbom::document(&root, package::release::epoch(&root)?)?);
             Ok(ExitCode::SUCCESS)
         }
     }

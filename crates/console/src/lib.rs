@@ -28,6 +28,7 @@ mod state;
 pub mod totp;
 mod tries;
 mod users;
+mod view;
 mod visit;
 mod wallets;
 

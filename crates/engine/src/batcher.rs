@@ -22,6 +22,7 @@ use uuid::Uuid;
 
 use crate::command::{Command, Outcome};
 use crate::decide::{Rules, decide};
+use crate::error::EngineError;
 use crate::failpoint::{self, Failpoint};
 use crate::feed::Feed;
 use crate::inbox::{Receiver, Sender, inbox};
@@ -35,24 +36,6 @@ use crate::world::World;
 const STORE_RETRY: Span = Span::millis(200);
 /// Checks of an unknown commit before its callers receive `CommitUnknown`.
 const UNKNOWN_ASKS_MAX: u32 = 150;
-
-/// Why a command has no outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum EngineError {
-    /// The queue is full; nothing was changed.
-    #[error("the service is busy")]
-    Busy,
-    /// The store could not be reached; nothing was changed.
-    #[error("the store cannot be reached")]
-    Unavailable,
-    /// The connection died during the commit and the store has not come back: the outcome is
-    /// unknown.
-    #[error("the outcome of the commit is unknown")]
-    CommitUnknown,
-    /// The command panicked; nothing was changed.
-    #[error("internal error")]
-    Internal,
-}
 
 /// Hands commands to the batcher and awaits their outcomes. Cheap to clone.
 #[derive(Clone)]

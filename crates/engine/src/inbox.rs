@@ -11,7 +11,7 @@ use domain::ids::TenantId;
 use rustc_hash::FxHashSet;
 use tokio::sync::{Notify, Semaphore};
 
-use crate::batcher::EngineError;
+use crate::error::EngineError;
 use crate::queues::{Queues, Turn, Waiting};
 use crate::world::Tuning;
 

@@ -11,6 +11,7 @@ pub mod batcher;
 pub mod command;
 pub mod console;
 pub mod decide;
+pub mod error;
 pub mod failpoint;
 pub mod feed;
 pub mod health;

@@ -13,8 +13,8 @@ use domain::time::Timestamp;
 use rustc_hash::FxHashSet;
 use tokio::sync::oneshot;
 
-use crate::batcher::EngineError;
 use crate::command::{Command, Outcome};
+use crate::error::EngineError;
 use crate::world::Tuning;
 
 /// Workers' commands join one in this many API batches. Each kind of command has statements of its

@@ -8,8 +8,8 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context as _, ensure};
 
 use super::release::{self, Effort, Release, run as tool};
+use super::sbom;
 use super::{deb, tarball, trial};
-use crate::sbom;
 
 /// Maximum exposure that `systemd-analyze security` may report, in tenths: 2.0 of 10.
 const EXPOSURE_MAX: u32 = 20;

@@ -5,6 +5,7 @@
 mod check;
 mod deb;
 pub mod release;
+pub mod sbom;
 mod stage;
 mod tarball;
 mod trial;

@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::Context as _;
 
 use super::release::{Release, run, strip};
-use crate::sbom;
+use super::sbom;
 
 /// Mode bits of a world-readable file.
 pub const DATA: u32 = 0o644;

@@ -5,7 +5,6 @@
 //! left.
 
 mod files;
-pub mod patches;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,6 +13,7 @@ use std::{fs, io};
 
 use anyhow::{Context as _, ensure};
 
+use crate::tidy::planted;
 use crate::tidy::tree::{self, Tree};
 
 /// The profile of `./test`, whose build of the dependencies is taken over.
@@ -24,7 +24,7 @@ const OF_A_PACKAGE: [&str; 2] = ["CARGO_MANIFEST_", "CARGO_PKG_"];
 /// Builds the simulator with all planted bugs, switched off, and returns its path.
 pub fn build(root: &Path) -> anyhow::Result<PathBuf> {
     let tree = Tree::read(root)?;
-    let (patched, failed) = patches::apply(&tree);
+    let (patched, failed) = planted::apply(&tree);
     failed.iter().for_each(|finding| eprintln!("{finding}"));
     ensure!(failed.is_empty(), "patches of planted bugs do not apply: adapt them to the tree");
 
@@ -73,7 +73,7 @@ fn write_patched(
     copy: &Path,
 ) -> anyhow::Result<()> {
     let age = |path: &str| fs::metadata(copy.join(path)).and_then(|it| it.modified());
-    let patches: io::Result<Vec<_>> = patches::of(tree).map(|(path, _)| age(path)).collect();
+    let patches: io::Result<Vec<_>> = planted::of(tree).map(|(path, _)| age(path)).collect();
     let newest = patches?.into_iter().max().context("there are no patches")?;
     for (path, text) in patched {
         let modified = age(path).map_or(newest, |source| source.max(newest));

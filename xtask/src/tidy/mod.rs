@@ -14,6 +14,7 @@ mod machine_paths;
 mod manifest;
 mod module_docs;
 mod open_ends;
+pub mod planted;
 mod portable_sql;
 mod ratchets;
 mod rust_lexer;
@@ -29,8 +30,6 @@ use std::process::ExitCode;
 
 use ratchets::Ratchets;
 use tree::Tree;
-
-use crate::planted::patches;
 
 /// A violation of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,7 +71,7 @@ fn check(tree: &Tree, ratchets: &Ratchets) -> Vec<Finding> {
         house_files::check,
         language::check,
         coverage::check,
-        patches::check,
+        planted::check,
     ];
     let mut findings: Vec<Finding> = rules.iter().flat_map(|rule| rule(tree)).collect();
     findings.extend(lengths::check(tree));

@@ -2,7 +2,7 @@
 
 use domain::audit::{Deed, Entry};
 
-use crate::wallets::view::Section;
+use crate::view::Section;
 use crate::{Cell, Stop, Table, Visit, encoded};
 
 /// The page of an entry.

@@ -7,7 +7,7 @@ use domain::ids::TenantId;
 use serde_json::{Map, Value};
 
 use super::{only, people, place, whose};
-use crate::wallets::view::{Section, page};
+use crate::view::{Section, page};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
 pub(super) async fn show(visit: Visit) -> Answer {

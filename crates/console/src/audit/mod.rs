@@ -13,8 +13,8 @@ use engine::payments::{AuditFilter, AuditPlace};
 
 use super::payments::day;
 use super::routes::Routes;
-use super::wallets::view::{Field, FormView, Section, page, query};
 use super::{Answer, Cell, Pager, Row, Stop, Table, Visit};
+use crate::view::{Field, FormView, Section, page, query};
 
 pub(super) use deeds::{about, entry_cell, people, place, section};
 

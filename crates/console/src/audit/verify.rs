@@ -12,7 +12,7 @@ use sha2::Sha256;
 
 use super::{only, whose};
 use crate::outside::AuditProofs;
-use crate::wallets::view::{Section, page, sheet_number};
+use crate::view::{Section, page, sheet_number};
 use crate::{Answer, Cell, Pager, Row, Stop, Table, Tone, Visit};
 
 /// Maximum number of entries that a request recomputes; the query may ask for fewer.

@@ -14,7 +14,7 @@ use domain::sender_limit::{Exceeded, Sender, SenderLimits, Spendings};
 use engine::switches::Switch;
 
 use super::took;
-use crate::wallets::view::{Field, FormView, Section, page};
+use crate::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];

@@ -12,7 +12,7 @@ use engine::office::{
 };
 
 use super::timeline::transfer_row;
-use crate::wallets::view::{Field, FormView, Section, page};
+use crate::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
 
 const ROWS: usize = 50;

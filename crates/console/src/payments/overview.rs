@@ -12,7 +12,7 @@ use engine::office::{Backlog, COUNTED_MAX, CorridorVolume};
 
 use super::chart::{Chart, Value};
 use super::{share, took};
-use crate::wallets::view::age;
+use crate::view::age;
 use crate::{Answer, Cell, Frame, Stop, Table, Tone, Visit, html};
 
 /// The selectable periods: name, label, length.

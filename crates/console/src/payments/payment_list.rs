@@ -11,7 +11,7 @@ use engine::payments::Record;
 
 use super::{day, masked, payment_tone};
 use crate::export::Csv;
-use crate::wallets::view::{Field, FormView, Section, page, query};
+use crate::view::{Field, FormView, Section, page, query};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
 use http_api::payment_file::{COLUMNS, PaymentLine, order_cells};
 

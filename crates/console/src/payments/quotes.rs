@@ -3,7 +3,7 @@
 use domain::ids::QuoteId;
 use domain::quote::{Quote, QuoteState};
 
-use crate::wallets::view::{Section, page};
+use crate::view::{Section, page};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
 
 const ROWS: usize = 50;

@@ -12,7 +12,7 @@ use domain::quote::{RATE_DECIMALS, less_margin};
 use engine::console::{Deed, Pricing};
 
 use super::took;
-use crate::wallets::view::{Field, FormView, Section, page};
+use crate::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
 /// Basis points in 100 %.

@@ -10,7 +10,7 @@ use http::StatusCode;
 
 use crate::answer::answer;
 use crate::assets::{ICON_PATH, RECEIPT_STYLE_PATH};
-use crate::wallets::view::{Field, FormView, Section};
+use crate::view::{Field, FormView, Section};
 use crate::{Answer, Stop, Visit};
 use http_api::receipt::{Lang, Receipt, Style, page};
 

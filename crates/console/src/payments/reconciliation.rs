@@ -8,7 +8,7 @@ use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
 use engine::reconcile::{self, Break, Covered, Report, Stray};
 
-use crate::wallets::view::{FormView, Section, page, words};
+use crate::view::{FormView, Section, page, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 
 /// Maximum number of alerts and contradictions shown.

@@ -9,7 +9,7 @@ use engine::payments::AUDIT_SEARCHED_MAX;
 use uuid::Uuid;
 
 use crate::audit;
-use crate::wallets::view::{Section, page};
+use crate::view::{Section, page};
 use crate::{Answer, Cell, Stop, Table, Visit, encoded, see_other};
 
 /// Maximum length of a search text.

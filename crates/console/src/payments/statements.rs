@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 
 use super::day;
 use crate::answer::download;
-use crate::wallets::view::{Field, FieldKind, FormView, Section, page};
+use crate::view::{Field, FieldKind, FormView, Section, page};
 use crate::{Answer, Stop, Visit};
 use http_api::statements::{Format, file_name, write};
 

@@ -16,7 +16,7 @@ use uuid::Uuid;
 use super::payment_list::state_cell;
 use super::{receipt, took};
 use crate::audit;
-use crate::wallets::view::{Section, page};
+use crate::view::{Section, page};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 
 /// The page for deciding on a payment.

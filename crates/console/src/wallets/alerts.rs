@@ -4,7 +4,7 @@ use domain::time::Timestamp;
 use domain::wallet_effects::{Alert, AlertKind};
 use uuid::Uuid;
 
-use super::view::{Field, FormView, Section, age, page, words};
+use crate::view::{Field, FormView, Section, age, page, words};
 use crate::{Answer, Cell, Stop, Table, Visit};
 
 /// Maximum number of alerts shown, as on the command line.

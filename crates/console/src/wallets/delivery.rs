@@ -4,8 +4,8 @@ use domain::delivery::DeliveryAttempt;
 use domain::ids::EventId;
 use domain::wallet_event::Aggregate;
 
-use super::view::{FormView, Section, instant, page};
 use super::webhooks::tone;
+use crate::view::{FormView, Section, instant, page};
 use crate::{Answer, Cell, Table, Tone, Visit};
 
 /// Characters of an answer shown in the list of attempts; the latest is shown in full.

@@ -12,9 +12,9 @@ use engine::console::Deed;
 use engine::wallets::ReviewAsked;
 
 use super::evidence::{list_match, sender_card};
-use super::view::{Field, FormView, Section, coins, instant, page, words};
 use super::{SEEN, as_shown, deposit_tone, outcome, waiting, wanted};
 use crate::audit;
+use crate::view::{Field, FormView, Section, coins, instant, page, words};
 use crate::{Answer, Cell, Stop, Table, Visit};
 
 /// The refund that the approver has reviewed.

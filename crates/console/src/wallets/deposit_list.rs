@@ -5,8 +5,8 @@ use domain::deposit::DepositState;
 use engine::wallets::Wanted;
 
 use super::deposit_row;
-use super::view::{Field, FormView, Section, asked, page, pager, query, sheet};
 use crate::export::Csv;
+use crate::view::{Field, FormView, Section, asked, page, pager, query, sheet};
 use crate::{Answer, Stop, Table, Visit};
 
 const FILTERS: [&str; 1] = ["state"];

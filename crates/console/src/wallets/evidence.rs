@@ -2,8 +2,8 @@
 
 use domain::deposit::Deposit;
 
-use super::view::{Card, words};
 use crate::Cell;
+use crate::view::{Card, words};
 
 /// Findings whose evidence is a list entry: `"<list> <uid> <listed name>"`.
 const OF_LISTS: [&str; 3] = ["SANCTIONED_ADDRESS", "SANCTIONED_NAME", "POSSIBLE_MATCH"];

@@ -4,8 +4,8 @@
 use engine::payments::KeyRow;
 use secrecy::ExposeSecret as _;
 
-use super::view::{Field, FormView, Section, instant, page};
 use crate::outside::{KeyUse, ShownKey};
+use crate::view::{Field, FormView, Section, instant, page};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 use http_api::auth::Network;
 

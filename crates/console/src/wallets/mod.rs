@@ -13,8 +13,8 @@ use engine::payments::StoreError;
 use engine::wallets::{Page, Sheet};
 use uuid::Uuid;
 
-use self::view::{Section, coins, words};
 use super::{Cell, Routes, Stop, Tone, Visit};
+use crate::view::{Section, coins, words};
 
 pub(super) mod access;
 mod alerts;
@@ -33,7 +33,6 @@ mod rescans;
 mod review;
 mod sandbox;
 mod system;
-pub(super) mod view;
 mod wallet;
 mod wallet_list;
 mod wanted;

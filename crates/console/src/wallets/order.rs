@@ -9,10 +9,10 @@ use domain::rail::RailStatus;
 use engine::console::{Deed, EARLY};
 
 use super::evidence::entry_card;
-use super::view::{FormView, Section, coins, instant, page, words};
 use super::{as_shown, doubt_shown, order_tone, outcome};
 use crate::answer::sentence;
 use crate::audit;
+use crate::view::{FormView, Section, coins, instant, page, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 use http_api::wallet_v1::render::{masked_account, money};
 

@@ -5,8 +5,8 @@ use domain::exchange::ExchangeState;
 use engine::wallets::Wanted;
 
 use super::order_row;
-use super::view::{Field, FormView, Section, asked, page, pager, query, sheet};
 use crate::export::Csv;
+use crate::view::{Field, FormView, Section, asked, page, pager, query, sheet};
 use crate::{Answer, Cell, Stop, Table, Visit};
 use http_api::wallet_v1::render::money;
 

@@ -8,8 +8,8 @@ use domain::money::Money;
 use domain::rail::{Finding, RailStatus};
 use domain::wallet_policy::WalletPolicy;
 
-use super::view::{Field, FormView};
 use super::{SEEN, doubt_shown};
+use crate::view::{Field, FormView};
 use crate::{Stop, Visit};
 
 /// The possible outcomes: value, label and meaning.

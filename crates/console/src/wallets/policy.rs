@@ -7,8 +7,8 @@ use domain::policy::fields::{self, Field as Setting};
 use domain::wallet::KycLevel;
 use engine::console::Deed;
 
-use super::view::{Field, FormView, Section, page};
 use super::{SEEN, as_shown, waiting_words};
+use crate::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Stop, Visit};
 
 /// The route for proposals.

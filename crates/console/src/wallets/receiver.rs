@@ -8,7 +8,7 @@ use engine::console::Deed;
 use engine::wallets::Webhook;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use super::view::{Field, FormView, Section, page};
+use crate::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Stop, Tone, Visit};
 
 /// Maximum overlap of an old secret with the new one, in hours.

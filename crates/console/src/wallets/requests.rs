@@ -7,10 +7,10 @@ use domain::ids::PaymentRequestId;
 use domain::payment_request::{Asked, PaymentRequest, RequestMoney, RequestState, SenderInfo};
 use engine::wallets::{Sheet, Wanted};
 
-use super::view::{Field, FormView, Section, asked, instant, page, pager, query, sheet};
 use super::{asked_for, both_coins, deposit_row, request_row, request_tone, wanted};
 use crate::audit;
 use crate::export::Csv;
+use crate::view::{Field, FormView, Section, asked, instant, page, pager, query, sheet};
 use crate::{Answer, Cell, Stop, Table, Visit};
 
 const FILTERS: [&str; 1] = ["status"];

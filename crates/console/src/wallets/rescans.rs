@@ -3,7 +3,7 @@
 
 use engine::rescan::{self, KEPT_MAX, Report, Target, Wish};
 
-use super::view::{Field, FormView, Section, page, page_of_wrong_form};
+use crate::view::{Field, FormView, Section, page, page_of_wrong_form};
 use crate::{Answer, Cell, Form, Stop, Table, Tone, Visit};
 
 pub(super) const PATH: &str = "/console/system/rescans";

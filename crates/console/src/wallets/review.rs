@@ -11,8 +11,8 @@ use engine::payments::{self, Record};
 use engine::wallets::{Page, Wanted};
 
 use super::evidence::entry_card;
-use super::view::{Card, Field, Section, age, asked, coins, page, pager, query, sheet, words};
 use super::{SEEN, as_shown, deposit_row, doubt_shown, outcome};
+use crate::view::{Card, Field, Section, age, asked, coins, page, pager, query, sheet, words};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
 use http_api::wallet_v1::render::money;
 

@@ -9,8 +9,8 @@ use domain::currency::StableCoin;
 use domain::ids::{PaymentId, PaymentRequestId, WalletId};
 use domain::time::Span;
 
-use super::view::{Field, FormView, Section, page};
 use crate::outside::{BookEntry, SandboxTools};
+use crate::view::{Field, FormView, Section, page};
 use crate::{Answer, Cell, Stop, Table, Visit};
 
 /// Maximum advance of the clock at once, in hours (400 days).

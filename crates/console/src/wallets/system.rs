@@ -11,7 +11,7 @@ use engine::console::{Deed, Proposal};
 use engine::payments::{JobCount, JobHolder, RoleLease};
 use engine::reconcile;
 
-use super::view::{Field, FormView, Section, age, page, words};
+use crate::view::{Field, FormView, Section, age, page, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
 /// Timeout for the chain's node.

@@ -9,10 +9,10 @@ use engine::console::Deed;
 use engine::wallets::{Held, Page, Transaction};
 use jiff::civil::Date;
 
-use super::view::{Field, FormView, Section, coins, instant, page, pager, sheet};
 use super::wallet_list::tone;
 use super::{SEEN, as_shown, deposit_row, order_row, request_row};
 use crate::audit;
+use crate::view::{Field, FormView, Section, coins, instant, page, pager, sheet};
 use crate::{Answer, Cell, Stop, Table, Visit};
 use http_api::wallet_v1::render::money;
 

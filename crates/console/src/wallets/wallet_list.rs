@@ -3,8 +3,8 @@
 use domain::wallet::{KycLevel, Wallet, WalletState};
 use engine::wallets::WalletFilter;
 
-use super::view::{Field, FormView, Section, asked, page, pager, query, sheet};
 use crate::export::Csv;
+use crate::view::{Field, FormView, Section, asked, page, pager, query, sheet};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
 const FILTERS: [&str; 3] = ["status", "level", "customer"];

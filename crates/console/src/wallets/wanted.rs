@@ -3,7 +3,7 @@
 use domain::deposit::{Deposit, DepositState};
 use domain::payment_request::{Named, RefundTo, SenderInfo};
 
-use super::view::Section;
+use crate::view::Section;
 use crate::{Cell, Stop, Table, Tone, Visit};
 
 /// Shown where no sender has answered.

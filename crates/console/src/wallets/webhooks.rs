@@ -7,7 +7,7 @@ use engine::wallets::{DeliveryFilter, DeliveryRecord, EventsOf};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::view::{Field, FormView, Section, asked, instant, page, pager, sheet, words};
+use crate::view::{Field, FormView, Section, asked, instant, page, pager, sheet, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
 const FILTERS: [&str; 5] = ["service", "status", "event", "from", "until"];

@@ -29,8 +29,9 @@ pub use store::{
     RoleLease, Search, Store, StoreError,
 };
 
-use crate::batcher::{Engine, EngineError};
+use crate::batcher::Engine;
 use crate::command::{Action, Command, Idempotency, Outcome, PaymentAction, Refused};
+use crate::error::EngineError;
 use crate::statement::{self, Statement, StatementError, Wanted};
 use crate::world::World;
 

@@ -10,9 +10,9 @@ use super::{
     Caller, DeliveredEvent, DeliveryFilter, DeliveryRecord, Denied, Listed, Page, Reply, Wallets,
     not_found_as,
 };
-use crate::batcher::EngineError;
 use crate::command::wallets::{DeliveryAction, DeliveryRef};
 use crate::command::{Action, Idempotency, Outcome};
+use crate::error::EngineError;
 
 const FIELD: &str = "event_id";
 

@@ -21,9 +21,9 @@ use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
-use crate::batcher::EngineError;
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
+use crate::error::EngineError;
 
 const FIELD: &str = "order_id";
 /// Message for an account holder's name that no rail can transmit.

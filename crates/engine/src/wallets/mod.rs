@@ -21,8 +21,9 @@ pub use store::{
     Transaction, TransactionKind, UntoldEvent, WalletFilter, Wanted, Webhook,
 };
 
-use crate::batcher::{Engine, EngineError};
+use crate::batcher::Engine;
 use crate::command::{Action, Command, Outcome, Refused};
+use crate::error::EngineError;
 use crate::world::{WalletWorld, World};
 
 mod control;

@@ -9,9 +9,10 @@ use domain::wallet::WalletState;
 use store::Tenant;
 
 use super::{Denied, Wallets, not_found_as};
-use crate::batcher::{EngineError, fresh_id};
+use crate::batcher::fresh_id;
 use crate::command::wallets::RequestAction;
 use crate::command::{Action, Outcome};
+use crate::error::EngineError;
 use crate::rescan;
 
 const FIELD: &str = "token";

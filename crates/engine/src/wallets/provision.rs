@@ -14,9 +14,10 @@ use uuid::Uuid;
 use super::{
     Caller, DeliveredEvent, Denied, Listed, Page, Reply, Transaction, TransactionKind, Wallets,
 };
-use crate::batcher::{EngineError, fresh_id};
+use crate::batcher::fresh_id;
 use crate::command::wallets::NewWallet;
 use crate::command::{Action, Idempotency, Outcome};
+use crate::error::EngineError;
 
 /// The field that names a wallet.
 const FIELD: &str = "wallet_id";

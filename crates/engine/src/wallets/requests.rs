@@ -10,9 +10,10 @@ use domain::payment_request::{
 use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
-use crate::batcher::{EngineError, fresh_id};
+use crate::batcher::fresh_id;
 use crate::command::wallets::{RequestAction, WalletAction};
 use crate::command::{Action, Idempotency, Outcome};
+use crate::error::EngineError;
 
 /// Random bytes of a pay link: 160 bits.
 const TOKEN_BYTES: usize = 20;

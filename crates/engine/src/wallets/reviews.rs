@@ -10,9 +10,9 @@ use domain::time::Timestamp;
 use store::working_set::{IdempotencyRecord, Made};
 
 use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
-use crate::batcher::EngineError;
 use crate::command::deposits::{DepositAction, DepositRef, EscrowSeen};
 use crate::command::{Action, Idempotency, Outcome, Refused};
+use crate::error::EngineError;
 
 const FIELD: &str = "transaction_id";
 /// Attempts to read an escrow that keeps changing.

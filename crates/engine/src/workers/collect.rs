@@ -11,9 +11,9 @@ use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
 
 use super::{Stop, Workers};
-use crate::batcher::EngineError;
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Command, Outcome, PaymentAction, Refused};
+use crate::error::EngineError;
 use crate::failpoint::{self, Failpoint};
 
 /// Retry delay after a rail or the lease acquisition failed.

@@ -2,8 +2,8 @@
 //! errors).
 
 use domain::payment::accept::Refusal;
-use engine::batcher::EngineError;
 use engine::command::Refused;
+use engine::error::EngineError;
 use engine::payments::Denied;
 
 use crate::problem::Problem;

@@ -5,8 +5,8 @@ use domain::deposit::{DepositRefusal, DepositStatus};
 use domain::exchange::OrderRefusal;
 use domain::payment_request::RequestConflict;
 use domain::wallet::{WalletRefusal, WalletState};
-use engine::batcher::EngineError;
 use engine::command::Refused;
+use engine::error::EngineError;
 use engine::wallets::Denied;
 use http::StatusCode;
 

@@ -494,7 +494,7 @@ impl Watch<'_> {
             }
             Ok(_) => Ok(()),
             // It would panic again: log it, and do not let it block all later blocks.
-            Err(crate::batcher::EngineError::Internal) => {
+            Err(crate::error::EngineError::Internal) => {
                 tracing::error!(%subject, "chain event could not be applied");
                 Ok(())
             }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use anyhow::{Context as _, bail, ensure};
 use diffy::patch_set::{FileOperation, FilePatch, ParseOptions, PatchSet};
 
-use crate::tidy::Finding;
-use crate::tidy::tree::Tree;
+use super::Finding;
+use super::tree::Tree;
 
 const RULE: &str = "planted";
 /// One patch for each bug in `planted/`, and the switch that all of them ask.

@@ -1,4 +1,4 @@
-//! The common structure of the wallet side's pages: sections of facts, cards, tables and forms. One
+//! The common structure of pages: sections of facts, cards, tables and forms. One
 //! template renders them all, so that every page keeps the same order and labels.
 
 use askama::Template;

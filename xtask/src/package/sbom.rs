@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::package::release::{hex, run};
+use super::release::{hex, run};
 
 /// The package whose parts are listed.
 const PROGRAM: &str = "server";
