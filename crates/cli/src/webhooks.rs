@@ -45,13 +45,7 @@ pub enum WebhooksCommand {
 
 /// Options of `webhooks set`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:
-  corridor webhooks set --tenant demobank --url https://hooks.bank.example/corridor
-  corridor webhooks set --tenant demobank --url https://new.bank.example/corridor --by ayesha --approved-by omar
-  corridor webhooks set --tenant demobank --events order.failed,order.cancelled
-
-Changing the endpoint requires two users. The six events of the specification are always sent; the optional ones
-are order.failed, order.cancelled, payment_request.expired, wallet.unblocked and wallet.blacklisted.")]
+#[command(after_help = set_help())]
 pub struct SetArgs {
     #[command(flatten)]
     tenant: TenantArgs,
@@ -67,6 +61,21 @@ pub struct SetArgs {
     /// User who approves it; must differ from --by
     #[arg(long, value_name = "NAME", requires = "by", value_parser = person)]
     approved_by: Option<String>,
+}
+
+fn set_help() -> String {
+    let mut optional: Vec<&str> = WalletEventKind::optional().map(WalletEventKind::name).collect();
+    let last = optional.pop().unwrap_or_default();
+    format!(
+        "Examples:
+  corridor webhooks set --tenant demobank --url https://hooks.bank.example/corridor
+  corridor webhooks set --tenant demobank --url https://new.bank.example/corridor --by ayesha --approved-by omar
+  corridor webhooks set --tenant demobank --events order.failed,order.cancelled
+
+Changing the endpoint requires two users. The six events of the specification are always sent; the optional ones
+are {} and {last}.",
+        optional.join(", ")
+    )
 }
 
 fn subscriptions(text: &str) -> Result<Subscriptions, String> {

@@ -137,7 +137,6 @@ impl IntoResponse for Stop {
     }
 }
 
-/// A page.
 pub fn html(page: &impl Template) -> Answer {
     page_with(StatusCode::OK, page)
 }

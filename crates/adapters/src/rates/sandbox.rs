@@ -28,7 +28,7 @@ const WALKED_DECIMALS: u32 = 6;
 /// Initial pairs: `(base, quote, mantissa, decimals)`. AED/PKR is stated separately from USD/PKR
 /// and USD/AED (`decisions.md`, worked example: 75.90, and 278.75 for USDT/PKR, which is USD/PKR at
 /// par).
-const MIDS: [(Currency, Currency, i128, u32); 20] = [
+const MIDS: &[(Currency, Currency, i128, u32)] = &[
     (Currency::Aed, Currency::Pkr, 7590, 2),
     (Currency::Usd, Currency::Aed, 36725, 4),
     (Currency::Usd, Currency::Bdt, 12215, 2),
@@ -151,7 +151,7 @@ fn next(state: &mut u64) -> u64 {
 
 fn table(offsets_ppm: &[i64; Currency::ALL.len()], as_of: Timestamp) -> RateTable {
     let mut table = RateTable::default();
-    for (base, quote, mantissa, decimals) in MIDS {
+    for &(base, quote, mantissa, decimals) in MIDS {
         let mid = Decimal::new(mantissa, decimals);
         let ppm = offsets_ppm[quote as usize] - offsets_ppm[base as usize];
         // The factor has six decimals, the mids at most four: the product is exact.

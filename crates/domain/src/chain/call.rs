@@ -188,7 +188,7 @@ pub enum Call {
     Release(Vec<Movement>),
     /// Debits, each on its own.
     Debit(Vec<Movement>),
-    /// A single plan.
+    /// Any plan, by itself.
     One(Plan),
     /// Empty transaction from the signer to itself: fills a nonce that is no longer needed.
     Cancel,

@@ -222,7 +222,6 @@ impl Store {
             .map(drop)
     }
 
-    /// Ends a session.
     pub async fn end_session(&self, token_digest: [u8; 32]) -> Result<(), StoreError> {
         self.write(vec![Step::any(&END, vec![token_digest.to_vec().into()])]).await.map(drop)
     }

@@ -156,7 +156,6 @@ impl Store {
         self.many(&ALL, ()).await
     }
 
-    /// One tenant.
     pub async fn tenant(&self, id: TenantId) -> Result<Option<Tenant>, StoreError> {
         self.one(&ONE, id).await
     }

@@ -357,7 +357,6 @@ impl Store {
         self.many(&ALL, ()).await
     }
 
-    /// Returns one user.
     pub async fn user(&self, id: UserId) -> Result<Option<StoredUser>, StoreError> {
         self.one(&ONE, id).await
     }

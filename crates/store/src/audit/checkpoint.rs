@@ -163,7 +163,6 @@ impl Get for AuditChain {
 }
 
 impl Store {
-    /// All chains.
     pub async fn audit_chains(&self) -> Result<Vec<AuditChain>, StoreError> {
         self.many(&CHAINS, ()).await
     }

@@ -103,7 +103,6 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
 ];
 
 impl Store {
-    /// A deposit.
     pub async fn deposit(
         &self,
         tenant: TenantId,

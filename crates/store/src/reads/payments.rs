@@ -70,7 +70,6 @@ impl Get for Record {
 }
 
 impl Store {
-    /// A quote.
     pub async fn quote(&self, tenant: TenantId, id: QuoteId) -> Result<Option<Quote>, StoreError> {
         self.one(&QUOTE, (tenant, id)).await
     }

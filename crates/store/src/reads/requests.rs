@@ -49,7 +49,6 @@ pub(crate) static STATEMENTS: &[&Stmt] =
     &[&ONE, &BY_TOKEN, &LIST, &LIST_TOTAL, &NEW, &SENDERS, &REFUND_ADDRESSES];
 
 impl Store {
-    /// A payment request.
     pub async fn request(
         &self,
         tenant: TenantId,

@@ -19,7 +19,6 @@ static NEWEST: Stmt = Stmt::written(
 pub(crate) static STATEMENTS: &[&Stmt] = &[&ONE, &NEWEST];
 
 impl Store {
-    /// A sweep.
     pub async fn sweep(&self, tenant: TenantId, id: SweepId) -> Result<Option<Sweep>, StoreError> {
         self.one(&ONE, (tenant, id)).await
     }

@@ -84,7 +84,6 @@ fn kinds(kind: Option<TransactionKind>) -> Value {
 }
 
 impl Store {
-    /// A wallet.
     pub async fn wallet(
         &self,
         tenant: TenantId,

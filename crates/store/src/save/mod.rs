@@ -161,7 +161,6 @@ impl<'a> Saver<'a> {
         }
     }
 
-    /// Adds new records.
     fn added<T: Record<Key = ()> + 'a>(
         &mut self,
         stmt: &'static Stmt,

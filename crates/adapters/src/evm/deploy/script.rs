@@ -33,12 +33,10 @@ impl<'a> Script<'a> {
         self.key.address()
     }
 
-    /// Calls a contract.
     pub fn call(&mut self, to: Address, data: Vec<u8>) -> Result<(), SignFault> {
         self.add(Some(to), data, 0, CALL_GAS)
     }
 
-    /// Pays wei.
     pub fn pay(&mut self, to: Address, wei: u128) -> Result<(), SignFault> {
         self.add(Some(to), Vec::new(), wei, PAY_GAS)
     }

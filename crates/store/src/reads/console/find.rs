@@ -180,7 +180,6 @@ impl Store {
         self.resolved(tenant, rows).await
     }
 
-    /// One transfer.
     pub async fn transfer(
         &self,
         tenant: TenantId,
