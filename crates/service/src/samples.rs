@@ -93,7 +93,6 @@ pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEve
         deposit,
     };
     let (wallet, customer, coin) = (whom.wallet, whom.customer.clone(), StableCoin::Usdc);
-    let text = |text: &str| Some(text.to_owned());
     match kind {
         WalletEventKind::PaymentReceived => WalletEvent::PaymentReceived {
             about,
@@ -104,13 +103,7 @@ pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEve
             from: Address([0xbb; 20]),
             to: Address([0xcc; 20]),
             confirmations: 12,
-            sender: SenderDetails {
-                first_name: text("محمد"),
-                last_name: text("Müller-O'Brien"),
-                email: text("sender@example.com"),
-                phone_number: text("+971501234567"),
-                custodial_provider: text("Example Exchange"),
-            },
+            sender: sender(),
         },
         WalletEventKind::RiskCheckComplete => WalletEvent::RiskCheckComplete {
             about,
@@ -137,7 +130,7 @@ pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEve
             paid: Money::new(277_356, Currency::Pkr),
             rate: Decimal::new(27_875, 2),
             reference: "CERTIFY-1".to_owned(),
-            iban: text("PK36SCBL0000001123456702"),
+            iban: Some("PK36SCBL0000001123456702".to_owned()),
             holder: "عائشہ خان".to_owned(),
             at: now,
         },
@@ -157,14 +150,8 @@ pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEve
             message: "The transfer did not succeed".to_owned(),
             at: now,
         },
-        optional => optional_event(optional, about, now),
-    }
-}
-
-/// Of the kinds that an endpoint gets only if it subscribes to them.
-fn optional_event(kind: WalletEventKind, about: About, now: Timestamp) -> WalletEvent {
-    let (wallet, customer) = (about.wallet, about.customer.clone());
-    match kind {
+        WalletEventKind::OrderFailed => ended(OrderFailure::PayoutFailed, whom, now),
+        WalletEventKind::OrderCancelled => ended(OrderFailure::CancelledByUser, whom, now),
         WalletEventKind::PaymentRequestExpired => WalletEvent::RequestExpired {
             about: About { deposit: None, ..about },
             expires_at: now,
@@ -185,18 +172,29 @@ fn optional_event(kind: WalletEventKind, about: About, now: Timestamp) -> Wallet
             effective_date: now.date(),
             at: Some(now),
         },
-        _ => WalletEvent::OrderEnded {
-            order: ExchangeId(Uuid::new_v4()),
-            wallet,
-            customer,
-            minor: 10_000_000,
-            coin: StableCoin::Usdc,
-            cancelled: kind == WalletEventKind::OrderCancelled,
-            reason: match kind {
-                WalletEventKind::OrderCancelled => OrderFailure::CancelledByUser,
-                _ => OrderFailure::PayoutFailed,
-            },
-            at: now,
-        },
+    }
+}
+
+fn sender() -> SenderDetails {
+    let text = |text: &str| Some(text.to_owned());
+    SenderDetails {
+        first_name: text("محمد"),
+        last_name: text("Müller-O'Brien"),
+        email: text("sender@example.com"),
+        phone_number: text("+971501234567"),
+        custodial_provider: text("Example Exchange"),
+    }
+}
+
+fn ended(reason: OrderFailure, whom: &Whom, now: Timestamp) -> WalletEvent {
+    WalletEvent::OrderEnded {
+        order: ExchangeId(Uuid::new_v4()),
+        wallet: whom.wallet,
+        customer: whom.customer.clone(),
+        minor: 10_000_000,
+        coin: StableCoin::Usdc,
+        cancelled: reason == OrderFailure::CancelledByUser,
+        reason,
+        at: now,
     }
 }
