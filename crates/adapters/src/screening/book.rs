@@ -2,13 +2,13 @@
 //! read completely; on any failure the old one stays and ages. It makes no decision: it returns a
 //! score and whether that score may clear a party.
 
-use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::chain::Address;
 use domain::ports::{AddressScreen, Answer, NameScreen};
-use domain::screening::{Party, REVIEW_FROM, Screened};
+use domain::screening::{self, MATCHES_NAMED, Party, REVIEW_FROM, Screened};
 use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
 use jiff::civil::Date;
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::entry::List;
 use super::forms;
-use super::index::{Match, SanctionLists};
+use super::index::SanctionLists;
 use super::letters;
 use super::load::{self, Document, LoadError, MAX_DOCUMENT_BYTES};
 use super::normal::MAX_NAME_WORDS;
@@ -332,32 +332,44 @@ impl ListBook {
 impl NameScreen for ListBook {
     fn screen(&self, parties: &[Party<'_>], now: Timestamp) -> Screened {
         let in_force = self.in_force();
-        let mut found: Vec<Match<'_>> =
-            parties.iter().filter_map(|party| in_force.lists.best_match(party)).collect();
-        found.sort_by_key(|found| Reverse(found.score));
-        let score = found.first().map_or(0, |best| best.score);
-        // The best one, and each other party's that needs a decision.
-        let shown = found.iter().enumerate().filter(|(at, it)| *at == 0 || it.score >= REVIEW_FROM);
-        let mut evidence: Vec<String> = shown.map(|(_, it)| it.evidence()).collect();
-        evidence.dedup();
-        let mut screened = Screened {
+        let lists = &in_force.lists;
+        let found = parties.iter().flat_map(|party| lists.matches(party));
+        let found = found.map(|found| (found.score, found.evidence()));
+        let odd = parties.iter().filter_map(|party| odd(party.name));
+        let mut found: Vec<(u8, String)> = found.chain(odd.map(|why| (REVIEW_FROM, why))).collect();
+        found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        // Two parties may match one entry.
+        let mut known = HashSet::new();
+        found.retain(|(_, evidence)| known.insert(evidence.clone()));
+        let score = found.first().map_or(0, |(score, _)| *score);
+        // The best one, and every other that needs a decision.
+        let decisive = found.iter().take_while(|(score, _)| *score >= REVIEW_FROM).count();
+        found.truncate(decisive.max(1));
+        name_the_rest(&mut found);
+        Screened {
             score,
-            evidence: (!evidence.is_empty()).then(|| evidence.join("; ")),
-            list_version: in_force.lists.version().to_owned(),
+            evidence: screening::evidence(found.iter().map(|(score, it)| (it.as_str(), *score))),
+            list_version: lists.version().to_owned(),
             stale: in_force.is_stale(now),
-        };
-        if !screened.is_match()
-            && let Some(odd) = parties.iter().find_map(|party| odd(party.name))
-        {
-            screened.score = REVIEW_FROM;
-            screened.evidence = Some(odd);
         }
-        screened
     }
 
     fn is_current(&self, version: &str, now: Timestamp) -> bool {
         let in_force = self.in_force();
         in_force.lists.version() == version && !in_force.is_stale(now)
+    }
+}
+
+/// Replaces the matches beyond [`MATCHES_NAMED`] by their number, and a digest by which others are
+/// not taken for them.
+fn name_the_rest(found: &mut Vec<(u8, String)>) {
+    if found.len() > MATCHES_NAMED {
+        let rest = found.split_off(MATCHES_NAMED);
+        let mut digest = Sha256::new();
+        rest.iter().for_each(|(_, evidence)| digest.update(format!("{evidence}\n")));
+        let digest = &hex(&digest.finalize())[..12];
+        let best = rest.first().map_or(0, |(score, _)| *score);
+        found.push((best, format!("{} more matches, digest {digest}", rest.len())));
     }
 }
 
