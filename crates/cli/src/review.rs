@@ -16,7 +16,6 @@ use domain::ids::PaymentId;
 use domain::payment::PaymentState;
 use domain::payment::report::Stale;
 use engine::command::Refused;
-use engine::payments;
 use serde_json::json;
 use store::Record;
 
@@ -34,6 +33,9 @@ use exchange::OrderCommand;
 use hold::HoldCommand;
 use outcome::OutcomeArgs;
 use refund::RefundCommand;
+
+/// Payments per read of the list.
+const PAGE_ROWS: usize = 1_000;
 
 /// `review …`
 #[derive(Subcommand, Debug)]
@@ -124,7 +126,16 @@ pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
 async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
-    let waiting = payments::waiting(&opened.store, tenant.id).await.map_err(Failure::of_store)?;
+    let mut waiting: Vec<Record> = Vec::new();
+    loop {
+        let after = waiting.last().map(|record| record.payment.id);
+        let page = opened.store.payments_in_review(tenant.id, after, PAGE_ROWS).await;
+        let page = page.map_err(Failure::of_store)?;
+        waiting.extend(page.rows);
+        if !page.more {
+            break;
+        }
+    }
     let asks = |record: &Record| {
         if record.payment.standing.state == PaymentState::Unknown {
             "outcome unknown"

@@ -171,7 +171,8 @@ names! {
         /// It does not begin before its timeout.
         TimesOut = "times_out",
         /// It does not begin unless a reviewer releases it before its timeout, because the account
-        /// holder's name matches a sanctions list or nearly does.
+        /// holder's name matches a sanctions list or nearly does; or is not paid out, because it
+        /// nearly matches one by then.
         Withheld = "withheld",
     }
 }
@@ -205,9 +206,8 @@ pub struct ExchangeOrder {
     pub bank: BankAccount,
     /// Outcome fixed in advance, if any.
     pub fate: Fate,
-    /// Screening result of the account holder's name, if it withheld the order: the latest, so that
-    /// of a release is the one that it rests on. `None` also for orders that an earlier version
-    /// withheld.
+    /// Screening result of the account holder's name at creation, or the later one that withheld or
+    /// released the order. `None` for orders that an earlier version created.
     pub screened: Option<Screened>,
     /// Internal state; the API shows [`ExchangeState::status`].
     pub state: ExchangeState,
@@ -270,9 +270,17 @@ impl ExchangeOrder {
         self.unclear_beyond_window = false;
     }
 
-    /// Whether it waits for a reviewer to release or to reject it.
+    /// Whether it waits for a reviewer to release or to reject it: before its debit, or before its
+    /// payout.
     pub fn is_withheld(&self) -> bool {
-        self.state == ExchangeState::Pending && self.fate == Fate::Withheld
+        let waits = matches!(self.state, ExchangeState::Pending | ExchangeState::Debited);
+        waits && self.fate == Fate::Withheld
+    }
+
+    /// Time at which it is cancelled unless a reviewer has decided; `None` once it is debited.
+    pub fn undecided_until(&self) -> Option<Timestamp> {
+        let is_pending = self.state == ExchangeState::Pending;
+        (is_pending && self.is_withheld()).then_some(self.times_out_at)
     }
 
     /// Whether it waits for a reviewer: to release or to reject it, or to resolve its payout.
@@ -287,7 +295,7 @@ impl ExchangeOrder {
         Some(Alert { kind: AlertKind::Payout, subject: self.id.0, what })
     }
 
-    /// Whether a later screening result is an exact match, or one that its reviewers have not seen.
+    /// Whether a later screening result is an exact match, or one that no reviewer has seen.
     pub fn is_news(&self, screened: &Screened) -> bool {
         let is_seen = |known: &Screened| !screened.is_beyond(known);
         screened.verdict() == Verdict::Hit
@@ -302,9 +310,8 @@ impl ExchangeOrder {
 }
 
 /// The screening result of an account holder, as text for operators.
-fn holder_match(Screened { score, evidence, list_version, .. }: &Screened) -> String {
-    let against = evidence.as_deref().unwrap_or("outdated lists");
-    format!("the account holder's name scored {score} against {against} (lists {list_version})")
+fn holder_match(screened: &Screened) -> String {
+    format!("the account holder's name {screened}")
 }
 
 #[cfg(test)]

@@ -84,7 +84,8 @@ pub struct Payment {
     pub version: i64,
     /// Whether a reviewer has to approve it before it is sent, and the decision.
     pub review: ReviewState,
-    /// Screening result at acceptance, or the later one that held or refused it.
+    /// Screening result at acceptance, or the later one that held or refused it: with the matches
+    /// that were approved before.
     pub screened: Screened,
     /// Start of the unknown outcome.
     pub unclear_since: Option<Timestamp>,

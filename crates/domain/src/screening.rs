@@ -1,7 +1,12 @@
 //! Decisions from sanctions screening (`decisions.md`, "Screening"). An adapter performs the
 //! matching.
 
+use std::collections::BTreeMap;
+use std::fmt;
+
 use jiff::civil::Date;
+
+use crate::time::{Span, Timestamp};
 
 /// A person to be screened.
 #[derive(Clone, Copy, Debug)]
@@ -19,10 +24,11 @@ pub struct Party<'a> {
 pub struct Screened {
     /// 0 to 100; the best match over all parties and listed names.
     pub score: u8,
-    /// The matched list entry, `"<list> <uid> <listed name>"`; of several parties that match, each
-    /// one's, divided by `"; "`.
+    /// The matches of all parties, best first, as written by [`evidence`]; `None` without one. Of
+    /// matches below [`REVIEW_FROM`] only the best.
     pub evidence: Option<String>,
-    /// Version (source date and hash) of the lists that were loaded.
+    /// Version of the lists that were loaded: of each `"<list> <date of publication> <hash>"`,
+    /// divided by `"; "`.
     pub list_version: String,
     /// Whether the lists are too old to clear a payment (`decisions.md`: older than 24 h never
     /// auto-approves).
@@ -48,6 +54,18 @@ pub const REVIEW_FROM: u8 = 85;
 pub const HIT_FROM: u8 = 95;
 /// Score of an exact match.
 pub const SCORE_MAX: u8 = 100;
+/// Maximum number of matches that a screening names; it states how many more there are.
+pub const MATCHES_NAMED: usize = 10;
+
+/// Between the matches of an evidence, and the lists of a version.
+const DIVIDER: &str = "; ";
+
+/// Evidence of matches, each with its score: `"<list> <uid> <listed name> (<score>); …"`.
+pub fn evidence<'a>(matches: impl IntoIterator<Item = (&'a str, u8)>) -> Option<String> {
+    let matches = matches.into_iter().map(|(entry, score)| format!("{entry} ({score})"));
+    let matches: Vec<String> = matches.collect();
+    (!matches.is_empty()).then(|| matches.join(DIVIDER))
+}
 
 impl Screened {
     /// Clean below 85 on a fresh list, a hit from 95, a review otherwise.
@@ -66,9 +84,52 @@ impl Screened {
         self.score >= REVIEW_FROM
     }
 
-    /// Whether it is a match beyond one that a reviewer knows: of another entry, or a closer one.
+    /// Each match with its score. One without a score of its own, as earlier versions wrote all, has
+    /// that of the best.
+    pub fn matches(&self) -> impl Iterator<Item = (&str, u8)> {
+        let texts = self.evidence.iter().flat_map(|evidence| evidence.split(DIVIDER));
+        texts.map(|text| {
+            let scored = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
+            let scored = scored.and_then(|(entry, score)| Some((entry, score.parse().ok()?)));
+            scored.unwrap_or((text, self.score))
+        })
+    }
+
+    /// Whether it has a match that a reviewer who knows another result has not seen: of another
+    /// entry, or a closer one.
     pub fn is_beyond(&self, known: &Screened) -> bool {
-        self.is_match() && (self.evidence != known.evidence || self.score > known.score)
+        let is_known = |(entry, score): (&str, u8)| {
+            known.matches().any(|(other, seen)| other == entry && score <= seen)
+        };
+        let mut matches = self.matches().filter(|(_, score)| *score >= REVIEW_FROM);
+        let is_closer = self.evidence.is_none() && self.score > known.score;
+        self.is_match() && (is_closer || !matches.all(is_known))
+    }
+
+    /// The result together with the matches that reviewers know: their next decision covers both,
+    /// whichever of two editions of a list a node has.
+    #[must_use]
+    pub fn with_known(self, known: &Screened) -> Screened {
+        let is_own = |entry: &str| self.matches().any(|(own, _)| own == entry);
+        let known: Vec<_> = known.matches().filter(|(entry, _)| !is_own(entry)).collect();
+        if known.is_empty() {
+            return self;
+        }
+        let evidence = evidence(self.matches().chain(known));
+        Screened { evidence, ..self }
+    }
+
+    /// Whether it rests on an earlier publication of a list than a result on lists of `version`. A
+    /// date that lies ahead of `now` is wrong and proves nothing.
+    pub fn is_older_than(&self, version: &str, now: Timestamp) -> bool {
+        let (own, others) = (published(&self.list_version), published(version));
+        let tomorrow = (now + Span::days(1)).date();
+        own.iter().any(|(list, own)| {
+            // Lists of one name that were added or removed cannot be paired.
+            let others = others.get(list).filter(|others| others.len() == own.len());
+            let mut pairs = others.into_iter().flat_map(|others| own.iter().zip(others));
+            pairs.any(|(own, other)| own < other && *other <= tomorrow)
+        })
     }
 
     /// The result for an address that a token contract has blacklisted. A sanctions hit takes
@@ -86,9 +147,92 @@ impl Screened {
     }
 }
 
+impl fmt::Display for Screened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let against = match &self.evidence {
+            Some(evidence) => format!(" against {evidence}"),
+            None if self.stale => " on outdated lists".to_owned(),
+            None => String::new(),
+        };
+        write!(f, "scored {}{against} (lists {})", self.score, self.list_version)
+    }
+}
+
+/// The dates of publication by the name of a list, earliest first.
+fn published(version: &str) -> BTreeMap<&str, Vec<Date>> {
+    let mut lists = BTreeMap::<&str, Vec<Date>>::new();
+    for part in version.split(DIVIDER) {
+        let mut words = part.rsplitn(3, ' ').skip(1);
+        if let (Some(day), Some(list)) = (words.next(), words.next())
+            && let Ok(day) = day.parse()
+        {
+            lists.entry(list).or_default().push(day);
+        }
+    }
+    lists.values_mut().for_each(|days| days.sort_unstable());
+    lists
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn found(score: u8, evidence: &str, list_version: &str) -> Screened {
+        let evidence = Some(evidence.to_owned()).filter(|evidence| !evidence.is_empty());
+        Screened { score, evidence, list_version: list_version.to_owned(), stale: false }
+    }
+
+    #[test]
+    fn a_decision_counts_for_each_match_that_was_shown() {
+        let known = found(92, "UN-SC 1 KHAN, Ali (92); OFAC-SDN 7 KHAN, Aly (88)", "v");
+        for (later, is_beyond) in [
+            (found(0, "", "v"), false),
+            (found(80, "UK 3 KHAN, A (80)", "v"), false),
+            (found(92, "UN-SC 1 KHAN, Ali (92)", "v"), false),
+            (found(90, "OFAC-SDN 7 KHAN, Aly (86); UN-SC 1 KHAN, Ali (86)", "v"), false),
+            (found(92, "UN-SC 1 KHAN, Ali (92); OFAC-SDN 7 KHAN, Aly (90)", "v"), true),
+            (found(92, "UN-SC 1 KHAN, Ali (92); UK 3 KHAN, Ally (85)", "v"), true),
+            (found(92, "UN-SC 1 KHAN, Ali (92); UK 3 KHAN, Ally (84)", "v"), false),
+            (found(93, "", "v"), true),
+        ] {
+            assert_eq!(later.is_beyond(&known), is_beyond, "{later:?}");
+        }
+        // As earlier versions stored it.
+        let old = found(92, "UN-SC 1 KHAN, Ali; OFAC-SDN 7 KHAN, Aly", "v");
+        assert!(!known.is_beyond(&old));
+        assert!(found(93, "OFAC-SDN 7 KHAN, Aly (93)", "v").is_beyond(&old));
+    }
+
+    #[test]
+    fn nodes_with_two_editions_of_a_day_do_not_hold_a_payment_again_and_again() {
+        let (one, other) = (found(90, "A 1 X (90)", "one"), found(86, "A 2 Y (86)", "other"));
+        assert!(other.is_beyond(&one));
+        let both = other.clone().with_known(&one);
+        assert_eq!(both, found(86, "A 2 Y (86); A 1 X (90)", "other"));
+        assert!(!one.is_beyond(&both) && !other.is_beyond(&both));
+        assert_eq!(one.clone().with_known(&one), one);
+    }
+
+    #[test]
+    fn an_earlier_publication_of_any_list_is_older() {
+        let now = Timestamp(1_795_244_268_123_999);
+        for (own, other, is_older) in [
+            ("A 2026-11-20 1f", "A 2026-11-20 1f", false),
+            ("A 2026-11-20 1f", "A 2026-11-20 2e", false),
+            ("A 2026-11-20 1f", "A 2026-11-21 2e", true),
+            ("A 2026-11-21 2e", "A 2026-11-20 1f", false),
+            ("A 2026-11-20 1f; B c 2026-11-21 3d", "A 2026-11-20 1f; B c 2026-11-22 3d", true),
+            // In another order, or configured otherwise.
+            ("B 2026-11-20 1f; B 2026-11-21 2e", "B 2026-11-21 2e; B 2026-11-20 1f", false),
+            ("B 2026-11-20 1f; B 2026-11-21 2e", "B 2026-11-22 2e", false),
+            ("A 2026-11-20 1f", "B 2026-11-22 2e", false),
+            ("A undated 1f", "A 2026-11-22 2e", false),
+            ("A 2026-11-20 1f", "A 2062-11-21 2e", false),
+            ("simulated", "", false),
+        ] {
+            assert_eq!(found(0, "", own).is_older_than(other, now), is_older, "{own} {other}");
+        }
+    }
 
     #[test]
     fn scores_lead_to_the_decided_verdicts() {

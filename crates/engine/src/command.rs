@@ -192,6 +192,8 @@ pub enum PaymentAction {
         /// The fence under which the worker holds the job.
         fence: i64,
         screened: Screened,
+        /// The program as actor, for the audit log.
+        by: Box<Deed>,
     },
     /// A reviewer decided on a payment in review.
     Review {

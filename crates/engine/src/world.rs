@@ -19,6 +19,7 @@ use domain::screening::{Party, Screened};
 use domain::time::{Span, Timestamp};
 use domain::wallet_event::WalletEventEntry;
 use store::EventRecord;
+use uuid::Uuid;
 
 use crate::health::RailHealth;
 use crate::lag::JobLag;
@@ -82,6 +83,18 @@ impl World {
     pub(crate) fn screened_holder(&self, holder: &str, now: Timestamp) -> Screened {
         let party = Party { name: holder, birthdate: None, country: Some(Country::Pak.alpha3()) };
         self.screened(&[party], now)
+    }
+
+    /// Whether a result rests on older lists than a record's last one: it must not change what was
+    /// decided. Newer lists arrive with the next refresh, or another node has them.
+    pub(crate) fn is_behind(&self, screened: &Screened, version: &str, subject: Uuid) -> bool {
+        let is_older = screened.is_older_than(version, self.clock.now());
+        if is_older {
+            metrics::counter!("corridor_screening_older_lists_total").increment(1);
+            let own = &screened.list_version;
+            tracing::warn!(%subject, lists = own, screened_on = version, "sanction lists are older than those of the last screening, will retry");
+        }
+        is_older
     }
 
     /// The rails that nothing is sent over at `now`: unhealthy ones and those switched off.

@@ -36,12 +36,17 @@ impl KeptLists for StoredLists {
         })
     }
 
-    fn keep<'a>(&'a self, key: &'a str, copy: KeptCopy) -> Answer<'a, Result<(), String>> {
+    fn keep<'a>(
+        &'a self,
+        key: &'a str,
+        copy: KeptCopy,
+        replaces: Option<&'a str>,
+    ) -> Answer<'a, Result<bool, String>> {
         Box::pin(async move {
             let documents = copy.documents.into_iter().map(of_document).collect();
             let list =
                 KeptList { name: copy.name, digest: copy.digest, read_at: copy.read_at, documents };
-            self.store.keep_list(key, list).await.map_err(|error| error.to_string())
+            self.store.keep_list(key, list, replaces).await.map_err(|error| error.to_string())
         })
     }
 }

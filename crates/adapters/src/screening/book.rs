@@ -2,13 +2,13 @@
 //! read completely; on any failure the old one stays and ages. It makes no decision: it returns a
 //! score and whether that score may clear a party.
 
-use std::cmp::Reverse;
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::chain::Address;
 use domain::ports::{AddressScreen, Answer, NameScreen};
-use domain::screening::{Party, REVIEW_FROM, Screened};
+use domain::screening::{self, MATCHES_NAMED, Party, REVIEW_FROM, Screened};
 use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
 use jiff::civil::Date;
@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::entry::List;
 use super::forms;
-use super::index::{Match, SanctionLists};
+use super::index::SanctionLists;
 use super::letters;
 use super::load::{self, Document, LoadError, MAX_DOCUMENT_BYTES};
 use super::normal::MAX_NAME_WORDS;
@@ -29,6 +29,9 @@ pub const KEPT_FOR: Span = Span::days(30);
 /// A refreshed list with less than this share of the old one's entries counts as a broken download,
 /// in per cent.
 const SHRUNK_BELOW_PERCENT: usize = 50;
+
+/// How often a list is compared with a copy that other nodes replace at the same time.
+const STORED_AT_ONCE_MAX: u32 = 4;
 
 /// The score of a listed address.
 const CERTAIN: u8 = 100;
@@ -85,8 +88,14 @@ pub trait KeptLists: std::fmt::Debug + Send + Sync {
     fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>>;
     /// The digest of the copy stored under a key, without its documents.
     fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>>;
-    /// Stores a copy, replacing an older one.
-    fn keep<'a>(&'a self, key: &'a str, copy: KeptCopy) -> Answer<'a, Result<(), String>>;
+    /// Stores a copy in place of the one with the digest `replaces` (`None` = the first), or of the
+    /// same list. `false` = another copy has been stored since, and nothing changed.
+    fn keep<'a>(
+        &'a self,
+        key: &'a str,
+        copy: KeptCopy,
+        replaces: Option<&'a str>,
+    ) -> Answer<'a, Result<bool, String>>;
 }
 
 /// Settings for reading lists.
@@ -122,7 +131,9 @@ pub enum RefreshError {
     #[error(transparent)]
     Load(#[from] LoadError),
     /// The list lost more than half its entries.
-    #[error("{list}: only {now} entries, previously {before}; restart to accept this list")]
+    #[error(
+        "{list}: only {now} entries, previously {before}; to accept it, configure it under another address or as a file"
+    )]
     Shrunk {
         /// Name of the list.
         list: String,
@@ -173,8 +184,7 @@ impl ListRefresh {
 struct Loaded {
     list: Arc<List>,
     read_at: Timestamp,
-    /// Whether it is a stored copy of an earlier run: the first list read in this run replaces it,
-    /// whatever its size.
+    /// Whether it is a stored copy of an earlier run, whose source should be read soon.
     is_copy: bool,
 }
 
@@ -322,32 +332,44 @@ impl ListBook {
 impl NameScreen for ListBook {
     fn screen(&self, parties: &[Party<'_>], now: Timestamp) -> Screened {
         let in_force = self.in_force();
-        let mut found: Vec<Match<'_>> =
-            parties.iter().filter_map(|party| in_force.lists.best_match(party)).collect();
-        found.sort_by_key(|found| Reverse(found.score));
-        let score = found.first().map_or(0, |best| best.score);
-        // The best one, and each other party's that needs a decision.
-        let shown = found.iter().enumerate().filter(|(at, it)| *at == 0 || it.score >= REVIEW_FROM);
-        let mut evidence: Vec<String> = shown.map(|(_, it)| it.evidence()).collect();
-        evidence.dedup();
-        let mut screened = Screened {
+        let lists = &in_force.lists;
+        let found = parties.iter().flat_map(|party| lists.matches(party));
+        let found = found.map(|found| (found.score, found.evidence()));
+        let odd = parties.iter().filter_map(|party| odd(party.name));
+        let mut found: Vec<(u8, String)> = found.chain(odd.map(|why| (REVIEW_FROM, why))).collect();
+        found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+        // Two parties may match one entry.
+        let mut known = HashSet::new();
+        found.retain(|(_, evidence)| known.insert(evidence.clone()));
+        let score = found.first().map_or(0, |(score, _)| *score);
+        // The best one, and every other that needs a decision.
+        let decisive = found.iter().take_while(|(score, _)| *score >= REVIEW_FROM).count();
+        found.truncate(decisive.max(1));
+        name_the_rest(&mut found);
+        Screened {
             score,
-            evidence: (!evidence.is_empty()).then(|| evidence.join("; ")),
-            list_version: in_force.lists.version().to_owned(),
+            evidence: screening::evidence(found.iter().map(|(score, it)| (it.as_str(), *score))),
+            list_version: lists.version().to_owned(),
             stale: in_force.is_stale(now),
-        };
-        if !screened.is_match()
-            && let Some(odd) = parties.iter().find_map(|party| odd(party.name))
-        {
-            screened.score = REVIEW_FROM;
-            screened.evidence = Some(odd);
         }
-        screened
     }
 
     fn is_current(&self, version: &str, now: Timestamp) -> bool {
         let in_force = self.in_force();
         in_force.lists.version() == version && !in_force.is_stale(now)
+    }
+}
+
+/// Replaces the matches beyond [`MATCHES_NAMED`] by their number, and a digest by which others are
+/// not taken for them.
+fn name_the_rest(found: &mut Vec<(u8, String)>) {
+    if found.len() > MATCHES_NAMED {
+        let rest = found.split_off(MATCHES_NAMED);
+        let mut digest = Sha256::new();
+        rest.iter().for_each(|(_, evidence)| digest.update(format!("{evidence}\n")));
+        let digest = &hex(&digest.finalize())[..12];
+        let best = rest.first().map_or(0, |(score, _)| *score);
+        found.push((best, format!("{} more matches, digest {digest}", rest.len())));
     }
 }
 
@@ -458,69 +480,87 @@ async fn read_and_keep(
     let documents = read_documents(source, settings, client).await?;
     let copy = settings.kept.as_ref().map(|copies| (copies, documents.clone()));
     let list = parse(documents).await?;
-    if let Some(before) = before.filter(|before| !before.is_copy)
+    let is_recent = |before: &&Loaded| !before.is_copy || now - before.read_at <= KEPT_FOR;
+    if let Some(before) = before.filter(is_recent)
         && list.entries.len() * 100 < before.list.entries.len() * SHRUNK_BELOW_PERCENT
     {
         let (before, now) = (before.list.entries.len(), list.entries.len());
         return Err(RefreshError::Shrunk { list: list.name, before, now });
     }
-    if source.is_remote() {
-        let stored = stored_instead(source, settings, &list, before, now).await;
-        let of_stored = stored.and_then(|stored| stored.published);
-        // The same list may come from a server with another date of the file.
-        let is_other = |before: &&Loaded| {
-            before.list.sha256 != list.sha256 && now - before.read_at <= KEPT_FOR
-        };
-        let of_before = before.filter(is_other).and_then(|before| before.list.published);
-        // A date that lies ahead is wrong, and must not keep out what is published until then.
-        let tomorrow = (now + Span::days(1)).date();
-        let known = [of_before, of_stored].into_iter().flatten().filter(|day| *day <= tomorrow);
-        if let (Some(now), Some(before)) = (list.published, known.max())
-            && now < before
-        {
-            return Err(RefreshError::Older { list: list.name, before, now });
+    // Another node may store a list in between: what is read here is then compared with that one.
+    for _ in 0..STORED_AT_ONCE_MAX {
+        let stored = stored_digest(source, settings, &list).await;
+        if source.is_remote() {
+            is_not_older(source, settings, &list, before, stored.as_deref(), now).await?;
         }
-    }
-    if let Some((copies, documents)) = copy {
+        let Some((copies, documents)) = &copy else { return Ok(list) };
         let copy = KeptCopy {
             name: list.name.clone(),
             digest: hex(&list.sha256),
             read_at: now,
-            documents,
+            documents: documents.clone(),
         };
-        if let Err(error) = copies.keep(&source.key(), copy).await {
-            tracing::warn!(error, list = list.name, "storing a copy of a sanction list failed");
+        match copies.keep(&source.key(), copy, stored.as_deref()).await {
+            Ok(true) => return Ok(list),
+            Ok(false) => {}
+            Err(error) => {
+                tracing::warn!(error, list = list.name, "storing a copy of a sanction list failed");
+                return Ok(list);
+            }
         }
     }
+    tracing::warn!(list = list.name, "the copy of a sanction list keeps changing, none was stored");
     Ok(list)
 }
 
-/// The stored copy, if it is neither the list that was read nor the one in force, and could be
-/// used itself: another node may have read a newer one.
-async fn stored_instead(
+/// Refuses a list that was published before the one in force, or before the stored copy.
+async fn is_not_older(
     source: &ListSource,
     settings: &ListSettings,
     list: &List,
     before: Option<&Loaded>,
+    stored: Option<&str>,
     now: Timestamp,
-) -> Option<List> {
-    let digest = match settings.kept.as_ref()?.digest(&source.key()).await {
-        Ok(digest) => digest?,
-        Err(error) => {
-            tracing::warn!(
-                error,
-                list = list.name,
-                "the digest of a sanction list's copy cannot be read"
-            );
-            return None;
-        }
-    };
+) -> Result<(), RefreshError> {
+    // The copy counts only if it could be used itself, and is neither of the two.
     let known = [Some(&list.sha256), before.map(|before| &before.list.sha256)];
-    if known.into_iter().flatten().any(|sha256| hex(sha256) == digest) {
-        return None;
+    let is_known = |digest: &&str| known.into_iter().flatten().any(|sha256| hex(sha256) == *digest);
+    let stored = match stored.filter(|digest| !is_known(digest)) {
+        Some(_) => kept(source, settings).await,
+        None => None,
+    };
+    let stored = stored.filter(|(_, read_at)| now - *read_at <= KEPT_FOR);
+    let of_stored = stored.and_then(|(stored, _)| stored.published);
+    // The same list may come from a server with another date of the file.
+    let is_other =
+        |before: &&Loaded| before.list.sha256 != list.sha256 && now - before.read_at <= KEPT_FOR;
+    let of_before = before.filter(is_other).and_then(|before| before.list.published);
+    // A date that lies ahead is wrong, and must not keep out what is published until then.
+    let tomorrow = (now + Span::days(1)).date();
+    let known = [of_before, of_stored].into_iter().flatten().filter(|day| *day <= tomorrow);
+    match (list.published, known.max()) {
+        (Some(now), Some(before)) if now < before => {
+            Err(RefreshError::Older { list: list.name.clone(), before, now })
+        }
+        _ => Ok(()),
     }
-    let (list, read_at) = kept(source, settings).await?;
-    (now - read_at <= KEPT_FOR).then_some(list)
+}
+
+/// The digest of the stored copy; `None` if there is none or it cannot be read.
+async fn stored_digest(
+    source: &ListSource,
+    settings: &ListSettings,
+    list: &List,
+) -> Option<String> {
+    let digest = settings.kept.as_ref()?.digest(&source.key()).await;
+    digest.unwrap_or_else(|error| {
+        tracing::warn!(
+            error,
+            list = list.name,
+            "the digest of a sanction list's copy cannot be read"
+        );
+        None
+    })
 }
 
 async fn read_documents(

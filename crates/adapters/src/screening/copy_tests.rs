@@ -14,22 +14,40 @@ const NOW: Timestamp = Timestamp(1_795_244_268_123_999);
 const SDN: &str = r#"<?xml version="1.0"?><sdnList xmlns="http://tempuri.org/sdnList.xsd"><publshInformation><Publish_Date>11/20/2026</Publish_Date></publshInformation><sdnEntry><uid>99001</uid><firstName>Zorblax</firstName><lastName>QUIBBLETON</lastName><sdnType>Individual</sdnType></sdnEntry></sdnList>"#;
 
 #[derive(Debug, Default)]
-struct Copies(Mutex<HashMap<String, KeptCopy>>);
+struct Copies {
+    copies: Mutex<HashMap<String, KeptCopy>>,
+    /// What another node stores just before the next write.
+    first: Mutex<Option<KeptCopy>>,
+}
 
 impl KeptLists for Copies {
     fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>> {
-        let copy = self.0.lock().expect("lock").get(key).cloned();
+        let copy = self.copies.lock().expect("lock").get(key).cloned();
         Box::pin(async { Ok(copy) })
     }
 
     fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>> {
-        let digest = self.0.lock().expect("lock").get(key).map(|copy| copy.digest.clone());
+        let digest = self.copies.lock().expect("lock").get(key).map(|copy| copy.digest.clone());
         Box::pin(async { Ok(digest) })
     }
 
-    fn keep<'a>(&'a self, key: &'a str, copy: KeptCopy) -> Answer<'a, Result<(), String>> {
-        self.0.lock().expect("lock").insert(key.to_owned(), copy);
-        Box::pin(async { Ok(()) })
+    fn keep<'a>(
+        &'a self,
+        key: &'a str,
+        copy: KeptCopy,
+        replaces: Option<&'a str>,
+    ) -> Answer<'a, Result<bool, String>> {
+        let mut copies = self.copies.lock().expect("lock");
+        // A node that stores its list between another one's comparison and its write.
+        if let Some(first) = self.first.lock().expect("lock").take() {
+            copies.insert(key.to_owned(), first);
+        }
+        let stored = copies.get(key).map(|copy| copy.digest.as_str());
+        let is_as_read = stored == replaces || stored == Some(copy.digest.as_str());
+        if is_as_read {
+            copies.insert(key.to_owned(), copy);
+        }
+        Box::pin(async move { Ok(is_as_read) })
     }
 }
 
@@ -130,12 +148,12 @@ async fn case_19_list_server_down_toml() {
     assert!(never.is_err(), "without a stored copy");
     let copy = {
         let key_of_server = |copy: &&KeptCopy| copy.name == "OFAC-CONS";
-        copies.0.lock().expect("lock").values().find(key_of_server).cloned().expect("kept")
+        copies.copies.lock().expect("lock").values().find(key_of_server).cloned().expect("kept")
     };
     assert_eq!((copy.read_at, copy.digest.len()), (NOW, 64));
     let moved = Arc::new(Copies::default());
     let at_away = at(away.to_owned());
-    moved.0.lock().expect("lock").insert(at_away.key(), copy);
+    moved.copies.lock().expect("lock").insert(at_away.key(), copy);
 
     // An hour later: no waiting, and screening works as before. A day later: still from the copy,
     // which clears no party.
@@ -210,6 +228,72 @@ async fn an_older_list_is_not_taken() {
     let much_later = NOW + Span::days(31);
     let started = ListBook::load(sources(), kept(&copies), &client(), much_later).await;
     assert!(!started.expect("a copy that is too old keeps nothing out").is_stale(much_later));
+}
+
+/// Two nodes read two editions of a list at once: the later one stays stored, whichever node is
+/// last to write.
+#[tokio::test]
+async fn of_two_lists_stored_at_once_the_later_stays() {
+    let day = Arc::new(Mutex::new("11/18/2026"));
+    let shown = Arc::clone(&day);
+    let url = serve(move |_| {
+        let list = SDN.replace("11/20/2026", &shown.lock().expect("lock"));
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{list}", list.len())
+    })
+    .await;
+    let sources = || vec![at(format!("{url}/sdn.xml"))];
+    let copies = Arc::new(Copies::default());
+    let stored = || copies.copies.lock().expect("lock").values().next().cloned().expect("a copy");
+    let book = ListBook::load(sources(), kept(&copies), &client(), NOW).await.expect("loads");
+    *day.lock().expect("lock") = "11/20/2026";
+    assert!(book.refresh(&client(), NOW).await.is_complete());
+    let newest = stored();
+    for (read_on, is_taken) in [("11/19/2026", false), ("11/21/2026", true)] {
+        *copies.copies.lock().expect("lock") = HashMap::new();
+        *day.lock().expect("lock") = "11/18/2026";
+        let book = ListBook::load(sources(), kept(&copies), &client(), NOW).await.expect("loads");
+        *copies.first.lock().expect("lock") = Some(newest.clone());
+        *day.lock().expect("lock") = read_on;
+        let refreshed = book.refresh(&client(), NOW).await;
+        assert_eq!(refreshed.is_complete(), is_taken, "{refreshed:?}");
+        assert_eq!(stored().digest == newest.digest, !is_taken, "{read_on}");
+    }
+}
+
+/// A list that lost most of its entries is as suspect after a restart.
+#[tokio::test]
+async fn a_list_that_shrank_is_held_to_the_stored_copy_at_a_start() {
+    let entries = Arc::new(Mutex::new(3));
+    let shown = Arc::clone(&entries);
+    let url = serve(move |_| {
+        let entry =
+            |uid| format!("<sdnEntry><uid>{uid}</uid><lastName>QUIBBLETON</lastName></sdnEntry>");
+        let entries: String = (0..*shown.lock().expect("lock")).map(entry).collect();
+        let list = format!("<sdnList>{entries}</sdnList>");
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{list}", list.len())
+    })
+    .await;
+    let sources = |path: &str| vec![at(format!("{url}/{path}"))];
+    let copies = Arc::new(Copies::default());
+    ListBook::load(sources("sdn.xml"), kept(&copies), &client(), NOW).await.expect("loads");
+    *entries.lock().expect("lock") = 1;
+    for age in [Span::hours(1), Span::hours(30)] {
+        let now = NOW + age;
+        let book = ListBook::load(sources("sdn.xml"), kept(&copies), &client(), now).await;
+        let book = book.expect("starts with the copy");
+        let refreshed = book.refresh(&client(), now).await;
+        assert!(
+            matches!(refreshed.outcomes[..], [Err(RefreshError::Shrunk { before: 3, now: 1, .. })]),
+            "{refreshed:?}"
+        );
+        assert_eq!((book.current().entries(), book.oldest_load()), (3, Some(NOW)));
+    }
+    // An operator who has checked it gives it another address; a copy that is too old keeps nothing out.
+    let book = ListBook::load(sources("sdn.xml?checked"), kept(&copies), &client(), NOW).await;
+    assert_eq!(book.expect("starts").current().entries(), 1);
+    let later = NOW + KEPT_FOR + Span(1);
+    let book = ListBook::load(sources("sdn.xml"), kept(&copies), &client(), later).await;
+    assert_eq!(book.expect("starts").current().entries(), 1);
 }
 
 #[tokio::test]

@@ -8,7 +8,8 @@
 //! more is ever missed, and lower scores are reported as 0.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ pub struct SanctionLists {
     addresses: HashMap<String, (u32, u32)>,
 }
 
-/// The best match of a party.
+/// A match of a party with an entry, by the listed name that is most like it.
 #[derive(Clone, Debug)]
 pub struct Match<'a> {
     /// From 0 (different) to 100 (identical).
@@ -114,13 +115,23 @@ impl SanctionLists {
         self.entry(*list, *entry)
     }
 
-    /// The best match of a party in all lists, in any form of its name, if any reaches
-    /// [`REPORT_FROM`].
+    /// The best match of a party, see [`SanctionLists::matches`].
     pub fn best_match(&self, party: &Party<'_>) -> Option<Match<'_>> {
-        let mut best: Option<(u32, u32)> = None;
-        let mut keep = |score: u32, name: u32| {
-            if score >= u32::from(REPORT_FROM) && best.is_none_or(|(known, _)| score > known) {
-                best = Some((score, name));
+        self.matches(party).into_iter().next()
+    }
+
+    /// The entries of all lists that a party matches in any form of its name with [`REPORT_FROM`] or
+    /// more, best first.
+    pub fn matches(&self, party: &Party<'_>) -> Vec<Match<'_>> {
+        // Of each entry the best name, by list and entry.
+        let mut best: BTreeMap<(u32, u32), (u32, u32)> = BTreeMap::new();
+        let mut keep = |score: u32, at: u32| {
+            if score >= u32::from(REPORT_FROM) {
+                let name = &self.names[at as usize];
+                let known = best.entry((name.list, name.entry)).or_insert((score, at));
+                if score > known.0 || score == known.0 && at < known.1 {
+                    *known = (score, at);
+                }
             }
         };
         for form in forms::of(party.name) {
@@ -131,11 +142,15 @@ impl SanctionLists {
                 keep(self.score_joined(found, party), found.name);
             }
         }
-        let (score, name) = best?;
-        let name = &self.names[name as usize];
-        let (list, entry) = self.entry(name.list, name.entry)?;
-        let text = entry.names.get(name.at as usize).map_or("", |listed| listed.text.as_str());
-        Some(Match { score: u8::try_from(score).unwrap_or(100), list, entry, name: text })
+        let found = |((list, entry), (score, name))| {
+            let (list, entry) = self.entry(list, entry)?;
+            let at = self.names[name as usize].at as usize;
+            let name = entry.names.get(at).map_or("", |listed| listed.text.as_str());
+            Some(Match { score: u8::try_from(score).unwrap_or(100), list, entry, name })
+        };
+        let mut matches: Vec<Match<'_>> = best.into_iter().filter_map(found).collect();
+        matches.sort_by_key(|found| Reverse(found.score));
+        matches
     }
 
     fn entry(&self, list: u32, entry: u32) -> Option<(&List, &ListEntry)> {

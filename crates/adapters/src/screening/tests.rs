@@ -103,10 +103,51 @@ fn the_evidence_names_list_entry_and_listed_name() {
     let found = book.screen(&parties, NOW);
     assert_eq!(
         (found.score, found.evidence.as_deref()),
-        (100, Some("SAMPLE S-1 Zorblaks Kwibbleton"))
+        (100, Some("SAMPLE S-1 Zorblaks Kwibbleton (100)"))
     );
     assert!(found.list_version.starts_with("SAMPLE 2026-11-01 "), "{}", found.list_version);
     assert_eq!(found.list_version.len(), "SAMPLE 2026-11-01 ".len() + 12);
+}
+
+#[test]
+fn the_evidence_names_every_match_that_needs_a_decision() {
+    let own = |name: &str, people: &[String]| {
+        let header = "uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses";
+        let entries = (1..).zip(people).map(|(uid, name)| format!("{uid},person,{name},,,,,\n"));
+        let entries: String = entries.collect();
+        let text =
+            format!("#corridor-sanctions name={name} published=2026-11-01\n{header}\n{entries}");
+        Arc::new(load(&[document(name, text)]).expect("a list"))
+    };
+    let people = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let first = own("ONE", &people(&["Zorblax Michael Quibbleton", "Unrelated Person"]));
+    let second = own("TWO", &people(&["Zorblax Quibbleton", "Grimwald Zorblax Quibbleton"]));
+    let book = ListBook::of(vec![first.clone(), second], NOW);
+    let found = screen_one(&book, "Zorblax Quibbleton", None, None);
+    let named: Vec<&str> = found.matches().map(|(entry, _)| entry).collect();
+    assert_eq!(
+        named,
+        [
+            "TWO 1 Zorblax Quibbleton",
+            "ONE 1 Zorblax Michael Quibbleton",
+            "TWO 2 Grimwald Zorblax Quibbleton"
+        ],
+        "{found:?}"
+    );
+    assert!(found.matches().all(|(_, score)| (85..=100).contains(&score)), "{found:?}");
+
+    // A bounded number, with the rest counted and told apart.
+    let many = |last: &str| {
+        let names = ["Ada", "Bea", "Cyr", "Dan", "Eli", "Fay", "Gus", "Hal", "Ian", "Joe", "Kim"];
+        let names = names.iter().chain([&last]).map(|it| format!("Zorblax {it} Quibbleton"));
+        let book = ListBook::of(vec![own("ONE", &names.collect::<Vec<_>>())], NOW);
+        screen_one(&book, "Zorblax Quibbleton", None, None)
+    };
+    let (found, other) = (many("Leo"), many("Mia"));
+    let named: Vec<&str> = found.matches().map(|(entry, _)| entry).collect();
+    assert_eq!(named.len(), 11, "{found:?}");
+    assert!(named[10].starts_with("2 more matches, digest "), "{found:?}");
+    assert!(other.is_beyond(&found) && !found.is_beyond(&found.clone()), "{other:?}");
 }
 
 #[test]

@@ -142,7 +142,7 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                 "amount": order.payout.decimal().to_string(),
                 "currency": order.payout.currency.code(),
                 "created_at": order.created_at.to_string(),
-                "times_out_at": order.is_withheld().then(|| order.times_out_at.to_string()),
+                "times_out_at": order.undecided_until().map(|until| until.to_string()),
                 "score": score,
                 "evidence": evidence,
                 "list_version": order.screened.as_ref().map(|screened| &screened.list_version),

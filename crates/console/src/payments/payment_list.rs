@@ -20,8 +20,6 @@ const ROWS: usize = 50;
 const EXPORT_ROWS: usize = 1_000;
 /// Maximum number of payments in an export; for more, use the API.
 const EXPORT_MAX: usize = 50_000;
-/// Maximum number of payments shown that are held for review.
-const FOR_PEOPLE_MAX: usize = 500;
 const FILTERS: [&str; 4] = ["status", "country", "from", "to"];
 /// The filter that is not a state: payments held for review.
 const FOR_PEOPLE: &str = "for-people";
@@ -30,6 +28,12 @@ const FOR_PEOPLE: &str = "for-people";
 fn mark(text: &str) -> Option<PaymentMark> {
     let (at, id) = text.split_once('.')?;
     Some(PaymentMark { at: Timestamp(at.parse().ok()?), payment: PaymentId::parse(id)? })
+}
+
+/// The position after which a page starts.
+fn after(visit: &Visit) -> Result<Option<PaymentMark>, Stop> {
+    let read = |text: &str| mark(text).ok_or_else(|| Stop::Invalid("Unknown place.".to_owned()));
+    visit.query().given("after").map(read).transpose()
 }
 
 fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
@@ -43,14 +47,12 @@ fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
         .given("country")
         .map(|text| Country::parse(text).ok_or_else(|| no("country")))
         .transpose()?;
-    let after =
-        asked.given("after").map(|text| mark(text).ok_or_else(|| no("place"))).transpose()?;
     Ok(PaymentsWanted {
         countries: country.into_iter().collect(),
         states: state.into_iter().collect(),
         start: day(visit, "from")?,
         end: day(visit, "to")?.map(|end| end + Span::days(1)),
-        after,
+        after: after(visit)?,
         limit,
     })
 }
@@ -59,8 +61,11 @@ fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
 async fn found(visit: &Visit) -> Result<PaymentsPage, Stop> {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     if visit.query().text("status") == FOR_PEOPLE {
-        let records = store.payments_for_people(tenant, FOR_PEOPLE_MAX).await?;
-        return Ok(PaymentsPage { records, next: None });
+        let after = after(visit)?.map(|mark| mark.payment);
+        let page = store.payments_in_review(tenant, after, ROWS).await?;
+        let last = page.rows.last().filter(|_| page.more).map(|record| &record.payment);
+        let next = last.map(|last| PaymentMark { at: last.accepted_at, payment: last.id });
+        return Ok(PaymentsPage { records: page.rows, next });
     }
     Ok(store.payments_page(tenant, &wanted(visit, ROWS)?).await?)
 }

@@ -132,7 +132,7 @@ fn screening(case: &Case) -> String {
 
 fn steps(case: &Case, proposals: &[Approval], deeds: &[Entry], decisions: &[Entry]) -> Table {
     let mut steps = Vec::new();
-    asked(case, &mut steps);
+    asked(case, deeds, &mut steps);
     tried(case, &mut steps);
     booked(&case.transfers, &mut steps);
     told(case, &mut steps);
@@ -153,7 +153,24 @@ fn steps(case: &Case, proposals: &[Approval], deeds: &[Entry], decisions: &[Entr
     Table::new("Timeline, oldest first", &["Time", "Event", "Details", "By", "Id", "Request"], rows)
 }
 
-fn asked(case: &Case, steps: &mut Vec<Step>) {
+/// An entry of the audit log about a later screening, and the values of the one before it.
+const SCREENED_AGAIN: &str = "payment.screened";
+
+/// The score and the lists of the screening at acceptance: a later one that changed something has
+/// replaced it in the payment, and names it in the audit log.
+fn first_screening(case: &Case, deeds: &[Entry]) -> (String, String) {
+    let screened = &case.record.payment.screened;
+    let first = deeds.iter().filter(|entry| entry.note.action == SCREENED_AGAIN);
+    let first = first.min_by_key(|entry| entry.seq).and_then(|entry| entry.note.before.as_deref());
+    let facts = first.and_then(|facts| serde_json::from_str::<serde_json::Value>(facts).ok());
+    let fact = |name: &str| Some(facts.as_ref()?.get(name)?.as_str()?.to_owned());
+    (
+        fact("score").unwrap_or_else(|| screened.score.to_string()),
+        fact("list_version").unwrap_or_else(|| screened.list_version.clone()),
+    )
+}
+
+fn asked(case: &Case, deeds: &[Entry], steps: &mut Vec<Step>) {
     let (payment, quote) = (&case.record.payment, &case.record.quote);
     let by_client = || "client".to_owned();
     steps.push(Step {
@@ -168,12 +185,12 @@ fn asked(case: &Case, steps: &mut Vec<Step>) {
         id: Some(quote.id.0),
         request: None,
     });
-    let screened = &payment.screened;
+    let (score, lists) = first_screening(case, deeds);
     steps.push(Step {
         at: payment.accepted_at,
         order: 1,
         what: "Order accepted".to_owned(),
-        detail: format!("screening scored {} on lists {}", screened.score, screened.list_version),
+        detail: format!("screening scored {score} on lists {lists}"),
         who: by_client(),
         id: Some(payment.id.0),
         request: None,
@@ -311,7 +328,10 @@ fn done(deeds: &[Entry], steps: &mut Vec<Step>) {
         steps.push(Step {
             at: entry.at,
             order: 9,
-            what: format!("{} (audit entry {})", entry.note.action, entry.seq),
+            what: match entry.note.action.as_str() {
+                SCREENED_AGAIN => format!("Screened again (audit entry {})", entry.seq),
+                action => format!("{action} (audit entry {})", entry.seq),
+            },
             detail: entry.deed.why.clone(),
             who: audit::people(&entry.deed),
             id: None,

@@ -101,10 +101,9 @@ fn facts(visit: &Visit, order: &ExchangeOrder) -> Result<Vec<(&'static str, Cell
 /// The match for which screening withheld the order. An earlier version kept none.
 fn screening(order: &ExchangeOrder) -> Section {
     let Some(screened) = &order.screened else { return Section::default() };
-    let undecided = order.is_withheld().then_some(order.times_out_at);
     let facts = vec![
         ("Account holder", Cell::text(order.bank.holder.as_str())),
-        ("Cancelled without a decision", instant(undecided)),
+        ("Cancelled without a decision", instant(order.undecided_until())),
         ("Score", Cell::number(format!("{} of 100", screened.score))),
         ("List version", Cell::text(screened.list_version.as_str())),
     ];

@@ -7,8 +7,9 @@ use domain::ids::{ExchangeId, PaymentId};
 use domain::payment::{PaymentState, ReviewState};
 use domain::rail::RailStatus;
 use engine::console::Deed;
-use engine::payments::{self, Record};
+use engine::payments::Record;
 use engine::wallets::{Page, Wanted};
+use uuid::Uuid;
 
 use super::evidence::entry_card;
 use super::{SEEN, as_shown, deposit_row, doubt_shown, outcome};
@@ -20,9 +21,10 @@ use http_api::wallet_v1::render::money;
 const LOOKED_THROUGH: Page = Page { page: 0, limit: 500 };
 /// Maximum number of alerts that are counted.
 const ALERTS_MAX: usize = 1_000;
-/// Orders on a page, and the one after which it starts.
-const ORDERS_SHOWN: usize = 50;
+/// Payments or orders on a page, and the one after which it starts.
+const SHOWN: usize = 50;
 const ORDERS_AFTER: &str = "orders_after";
+const PAYMENTS_AFTER: &str = "payments_after";
 /// Why a payment or an order waits.
 const HELD: &str = "Held by screening";
 const UNKNOWN: &str = "Outcome unknown";
@@ -62,7 +64,8 @@ async fn deposits(visit: &Visit) -> Result<Section, Stop> {
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let behind = u64::from(sheet(visit).page + 1) * u64::from(sheet(visit).limit);
     let more = found.total > behind;
-    let pager = pager(visit, &visit.href("/review"), &[ORDERS_AFTER], rows.len(), more);
+    let pager =
+        pager(visit, &visit.href("/review"), &[ORDERS_AFTER, PAYMENTS_AFTER], rows.len(), more);
     let head = ["Deposit", "Waiting", "Amount", "Score", "Reason", "Wallet"];
     let table =
         Table::new("Deposits to review", &head, rows).or("No deposits need a review.").paged(pager);
@@ -79,7 +82,9 @@ fn question(record: &Record) -> &'static str {
 
 async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
     let now = visit.console().now();
-    let found = payments::waiting(visit.console().store(), visit.tenant_id()?).await?;
+    let after = asked(visit, PAYMENTS_AFTER, PaymentId::parse)?.pop();
+    let store = visit.console().store();
+    let found = store.payments_in_review(visit.tenant_id()?, after, SHOWN).await?;
     let row = |record: &Record| {
         let payment = &record.payment;
         let screened = &payment.screened;
@@ -93,10 +98,27 @@ async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
         ]
     };
     let head = ["Payment", "Reason", "Waiting", "Amount", "Score", "List entry"];
-    let rows: Vec<_> = found.iter().map(row).collect();
-    let title = format!("Payments: {}", rows.len());
+    let rows: Vec<_> = found.rows.iter().map(row).collect();
+    let last = found.rows.last().filter(|_| found.more).map(|record| record.payment.id.0);
     let table = Table::new("Payments to review", &head, rows).or("No payments need a review.");
-    Ok(Section { title, table: Some(table), ..Section::default() })
+    Ok(sheet_of(visit, "Payments", PAYMENTS_AFTER, table, last))
+}
+
+/// A section with a page of what waits, and links to its other pages. `last` is the last one shown
+/// if more follow; the other tables stay where they are.
+fn sheet_of(visit: &Visit, what: &str, after: &str, table: Table, last: Option<Uuid>) -> Section {
+    let others: Vec<&str> =
+        ["page", PAYMENTS_AFTER, ORDERS_AFTER].into_iter().filter(|name| *name != after).collect();
+    let link = |more: &str| format!("{}?{}{more}", visit.href("/review"), query(visit, &others));
+    let next = last.map(|id| link(&format!("&{after}={id}")));
+    let is_first = visit.query().given(after).is_none();
+    let (count, noun) = (table.rows.len(), what.to_lowercase());
+    let title =
+        if is_first && next.is_none() { format!("{what}: {count}") } else { what.to_owned() };
+    let first = (!is_first).then(|| (link(""), format!("Back to the oldest {noun}")));
+    let pager = Pager { previous: None, next, shown: format!("{count} {noun}") };
+    let table = Some(table.paged(pager));
+    Section { title, links: first.into_iter().collect(), table, ..Section::default() }
 }
 
 async fn refunds(visit: &Visit) -> Result<Section, Stop> {
@@ -125,10 +147,7 @@ async fn orders(visit: &Visit) -> Result<Section, Stop> {
     let now = visit.console().now();
     let after = asked(visit, ORDERS_AFTER, ExchangeId::parse)?.pop();
     let store = visit.console().store();
-    let found = store.orders_in_review(visit.tenant_id()?, after, ORDERS_SHOWN).await?;
-    let link = |more: &str| format!("{}?{}{more}", visit.href("/review"), query(visit, &["page"]));
-    let last = found.rows.last().filter(|_| found.more);
-    let next = last.map(|order| link(&format!("&{ORDERS_AFTER}={}", order.id)));
+    let found = store.orders_in_review(visit.tenant_id()?, after, SHOWN).await?;
     let row = |order: &ExchangeOrder| {
         let screened = order.screened.as_ref().filter(|_| order.is_withheld());
         vec![
@@ -141,18 +160,12 @@ async fn orders(visit: &Visit) -> Result<Section, Stop> {
         ]
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();
-    let title = match (after, &next) {
-        (None, None) => format!("Exchange orders: {}", rows.len()),
-        _ => "Exchange orders".to_owned(),
-    };
-    let first = after.map(|_| (link(""), "Back to the oldest orders".to_owned()));
-    let pager = Pager { previous: None, next, shown: format!("{} orders", rows.len()) };
+    let last = found.rows.last().filter(|_| found.more).map(|order| order.id.0);
     let head = ["Order", "Reason", "Waiting", "Pays out", "Score", "List entry"];
-    let table = Table::new("Orders to review", &head, rows);
-    let table = Some(table.or("No orders need a review.").paged(pager));
+    let table = Table::new("Orders to review", &head, rows).or("No orders need a review.");
     let says =
         vec!["Payouts that were returned after settlement are listed under alerts.".to_owned()];
-    Ok(Section { title, says, links: first.into_iter().collect(), table, ..Section::default() })
+    Ok(Section { says, ..sheet_of(visit, "Exchange orders", ORDERS_AFTER, table, last) })
 }
 
 async fn payment(visit: &Visit) -> Result<Record, Stop> {

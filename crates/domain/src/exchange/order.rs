@@ -85,6 +85,9 @@ pub enum OrderRefusal {
     /// more closely.
     #[error("the account holder's match on the sanctions lists has changed: review it again")]
     OtherMatch,
+    /// The account holder was screened on later lists than those that the decision rests on.
+    #[error("the order was screened on later sanctions lists than this node has: try again later")]
+    OlderLists,
     /// The wallet's balance is too low.
     #[error("insufficient balance: {available} available, {requested} requested")]
     InsufficientBalance {
@@ -127,8 +130,8 @@ pub fn create(
         return Err(OrderRefusal::InsufficientBalance { requested, available });
     }
     // A sanctions hit takes precedence over a sandbox outcome.
-    let withheld_by = Some(new.screened).filter(|screened| screened.verdict() != Verdict::Clean);
-    let fate = if withheld_by.is_some() { Fate::Withheld } else { new.fate };
+    let is_clean = new.screened.verdict() == Verdict::Clean;
+    let fate = if is_clean { new.fate } else { Fate::Withheld };
     let locked_until = new.lock.then_some(cx.now + LOCK);
     let day = cx.now + if new.fate == Fate::TimesOut { SANDBOX_TIMEOUT } else { TIMEOUT };
     let order = ExchangeOrder {
@@ -145,7 +148,7 @@ pub fn create(
         locked_until,
         bank: new.bank,
         fate,
-        screened: withheld_by,
+        screened: Some(new.screened),
         state: ExchangeState::Pending,
         state_at: cx.now,
         created_at: cx.now,
@@ -486,7 +489,10 @@ impl OrderCase {
     /// Cancels a pending order whose lock or maximum age has ended; before that, sets its job.
     pub fn time_passed(&mut self, cx: &mut Cx<'_>) -> WalletEffects {
         if self.order.state != ExchangeState::Pending {
-            return WalletEffects::default();
+            return match self.order.is_withheld() {
+                true => self.look_later(cx),
+                false => WalletEffects::default(),
+            };
         }
         if cx.now < self.order.times_out_at {
             let job = JobChange::Set(JobKind::Exchange, self.order.times_out_at);

@@ -15,7 +15,7 @@ use crate::payment::report::inquiry_delay;
 use crate::policy::RailConfig;
 use crate::rail::{RailId, RailReport, RailStatus};
 use crate::route;
-use crate::screening::Screened;
+use crate::screening::{Screened, Verdict};
 use crate::sender_limit::Sender;
 use crate::sweep::Pools;
 use crate::time::Span;
@@ -24,6 +24,8 @@ use crate::wallet_event::{Aggregate, NewWalletEvent, WalletEvent};
 
 /// Interval at which an order checks a debit that a reorganisation undid.
 const DEBIT_UNDONE_WAIT: Span = Span::secs(5);
+/// Interval at which a job finds an order still held before its payout.
+const HELD_WAIT: Span = Span::hours(1);
 
 impl OrderCase {
     /// Checks the rate and the wallet's state before the payout of a debited order; `None` means
@@ -81,8 +83,8 @@ impl OrderCase {
     /// `sending` before a byte leaves.
     ///
     /// # Errors
-    /// [`OrderRefusal::Conflict`]: it is not to be paid out, or an attempt that may have paid
-    /// exists.
+    /// [`OrderRefusal::Conflict`]: it is not to be paid out, or is withheld, or an attempt that may
+    /// have paid exists.
     pub fn begin_payout(
         &mut self,
         last: Option<&Attempt>,
@@ -90,6 +92,9 @@ impl OrderCase {
         cx: &mut Cx<'_>,
     ) -> Result<(Attempt, WalletEffects), OrderRefusal> {
         let conflict = OrderRefusal::Conflict(self.order.state);
+        if self.order.is_withheld() {
+            return Err(conflict);
+        }
         let state = self.next(OrderTrigger::PayoutBegun).ok_or(conflict.clone())?;
         let (tenant, payment, amount) =
             (self.order.tenant, PaymentId(self.order.id.0), self.order.payout);
@@ -108,13 +113,37 @@ impl OrderCase {
         self.give_up(OrderTrigger::PayoutFailed, OrderFailure::PayoutFailed, cx)
     }
 
-    /// Its account holder is listed now, before anything was sent: the order fails for a neutral
-    /// reason, and its tokens are returned.
-    pub fn holder_listed(&mut self, screened: &Screened, cx: &mut Cx<'_>) -> WalletEffects {
-        let mut effects = self.no_route(cx);
-        let what = format!("not paid out: {}", holder_match(screened));
-        self.alert(AlertKind::Payout, what, &mut effects);
-        effects
+    /// Its account holder matches the lists now, before anything was sent. After an exact match the
+    /// order fails for a neutral reason and its tokens are returned; after a near one it waits for a
+    /// reviewer.
+    ///
+    /// # Errors
+    /// [`OrderRefusal::Conflict`] if it is not to be paid out; [`OrderRefusal::OlderLists`].
+    pub fn holder_matched(
+        &mut self,
+        screened: &Screened,
+        cx: &mut Cx<'_>,
+    ) -> Result<WalletEffects, OrderRefusal> {
+        if self.order.state != ExchangeState::Debited || self.order.is_withheld() {
+            return Err(OrderRefusal::Conflict(self.order.state));
+        }
+        self.screened_again(screened.clone(), cx)?;
+        if screened.verdict() == Verdict::Hit {
+            let mut effects = self.no_route(cx);
+            let what = format!("not paid out: {}", holder_match(screened));
+            self.alert(AlertKind::Payout, what, &mut effects);
+            return Ok(effects);
+        }
+        self.order.fate = Fate::Withheld;
+        let mut effects = self.look_later(cx);
+        effects.alerts.extend(self.order.withheld_alert());
+        Ok(effects)
+    }
+
+    /// Sets the job of an order that is held before its payout.
+    pub(super) fn look_later(&self, cx: &Cx<'_>) -> WalletEffects {
+        let job = JobChange::Set(JobKind::Exchange, cx.now + HELD_WAIT);
+        WalletEffects { jobs: vec![(self.order.id.0, job)], ..WalletEffects::default() }
     }
 
     /// Applies a rail's report about an attempt of the order.

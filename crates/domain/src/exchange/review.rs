@@ -3,23 +3,24 @@
 
 use super::order::{OrderCase, OrderRefusal};
 use super::states::{OrderStep, OrderTrigger};
-use super::{Fate, OrderFailure};
+use super::{ExchangeState, Fate, OrderFailure};
 use crate::attempt::Attempt;
 use crate::chain::ChainConfig;
-use crate::decision::Cx;
+use crate::decision::{Cx, JobChange};
+use crate::job::JobKind;
 use crate::rail::Finding;
 use crate::screening::{Screened, Verdict};
 use crate::wallet_effects::WalletEffects;
 
 impl OrderCase {
     /// Records the decision about an order that screening withholds, and closes its alert. With the
-    /// screening that a release rests on, it begins as if its name had been clean, under the
-    /// timeout that it has had since its creation. Without one it is rejected: it fails for a
-    /// neutral reason and its tokens are free again.
+    /// screening that a release rests on, it goes on as if its name had been clean: its debit under
+    /// the timeout that it has had since its creation, or its payout. Without one it is rejected: it
+    /// fails for a neutral reason and its tokens are free again.
     ///
     /// # Errors
     /// [`OrderRefusal::NotWithheld`]; to a release also [`OrderRefusal::Listed`],
-    /// [`OrderRefusal::Frozen`] and [`OrderRefusal::NoToken`].
+    /// [`OrderRefusal::OlderLists`], [`OrderRefusal::Frozen`] and [`OrderRefusal::NoToken`].
     pub fn review(
         &mut self,
         release: Option<Screened>,
@@ -27,11 +28,15 @@ impl OrderCase {
         cx: &mut Cx<'_>,
     ) -> Result<WalletEffects, OrderRefusal> {
         let mut effects = self.close_alert(cx)?;
+        let is_debited = self.order.state == ExchangeState::Debited;
         let Some(screened) = release else {
-            let OrderStep::To(state) = self.order.state.on(OrderTrigger::ReviewRejected) else {
-                return Err(OrderRefusal::NotWithheld);
-            };
-            self.end_unpaid(state, OrderFailure::PayoutFailed, &mut effects, cx);
+            match self.order.state.on(OrderTrigger::ReviewRejected) {
+                OrderStep::To(state) => {
+                    self.end_unpaid(state, OrderFailure::PayoutFailed, &mut effects, cx);
+                }
+                _ if is_debited => effects.merge(self.no_route(cx)),
+                _ => return Err(OrderRefusal::NotWithheld),
+            }
             return Ok(effects);
         };
         if !self.order.is_releasable() || screened.verdict() == Verdict::Hit {
@@ -41,18 +46,22 @@ impl OrderCase {
             return Err(OrderRefusal::Frozen(self.wallet.state));
         }
         chain.token(self.order.coin).ok_or(OrderRefusal::NoToken)?;
+        self.screened_again(screened, cx)?;
         self.order.fate = Fate::Open;
-        self.order.screened = Some(screened);
-        self.order.version += 1;
-        self.want_debit(chain, &mut effects, cx);
+        if is_debited {
+            effects.jobs.push((self.order.id.0, JobChange::Set(JobKind::Payout, cx.now)));
+        } else {
+            self.want_debit(chain, &mut effects, cx);
+        }
         Ok(effects)
     }
 
-    /// Records the match that the screening before a release found: it replaces the evidence and the
-    /// alert. After an exact one the order can only be rejected.
+    /// Records the match that the screening before a release found: it is added to the evidence and
+    /// replaces the alert. After an exact one the order can only be rejected.
     ///
     /// # Errors
-    /// [`OrderRefusal::NotWithheld`]; [`OrderRefusal::Listed`] if that was known.
+    /// [`OrderRefusal::NotWithheld`]; [`OrderRefusal::Listed`] if that was known;
+    /// [`OrderRefusal::OlderLists`].
     pub fn found_match(
         &mut self,
         screened: Screened,
@@ -62,16 +71,36 @@ impl OrderCase {
         if !self.order.is_releasable() {
             return Err(OrderRefusal::Listed);
         }
-        self.order.screened = Some(screened);
-        self.order.version += 1;
+        self.screened_again(screened, cx)?;
         effects.alerts.extend(self.order.withheld_alert());
         Ok(effects)
+    }
+
+    /// Replaces the screening result by a later one.
+    ///
+    /// # Errors
+    /// [`OrderRefusal::OlderLists`]
+    pub(super) fn screened_again(
+        &mut self,
+        screened: Screened,
+        cx: &Cx<'_>,
+    ) -> Result<(), OrderRefusal> {
+        self.order.screened = Some(match &self.order.screened {
+            Some(known) if screened.is_older_than(&known.list_version, cx.now) => {
+                return Err(OrderRefusal::OlderLists);
+            }
+            Some(known) => screened.with_known(known),
+            None => screened,
+        });
+        self.order.version += 1;
+        Ok(())
     }
 
     /// Closes the alert of a withheld order, which a decision about it does first.
     fn close_alert(&self, cx: &Cx<'_>) -> Result<WalletEffects, OrderRefusal> {
         // An order past its timeout is about to be cancelled.
-        if !self.order.is_withheld() || cx.now >= self.order.times_out_at {
+        let is_late = self.order.undecided_until().is_some_and(|until| cx.now >= until);
+        if !self.order.is_withheld() || is_late {
             return Err(OrderRefusal::NotWithheld);
         }
         let closed = self.order.withheld_alert().into_iter().collect();

@@ -821,11 +821,7 @@ fn an_order_to_a_listed_holder_is_withheld_and_raises_an_alert() {
         let screened = Screened { stale, ..screened(score) };
         let mut world = World::with(NewOrder { screened, ..new_order() });
         assert_eq!((world.case.order.fate, world.alerts), (fate, alerts), "{score} {stale}");
-        assert_eq!(
-            world.case.order.screened.is_some(),
-            fate == Fate::Withheld,
-            "only a match is evidence"
-        );
+        assert!(world.case.order.screened.is_some(), "what it was screened on");
         assert_eq!(
             world.case.order.state.status(),
             OrderStatus::Pending,
@@ -935,6 +931,62 @@ fn an_exact_match_at_the_decision_leaves_the_order_to_a_rejection() {
     assert_eq!(world.tries(listed(84)), Err(OrderRefusal::Listed), "whatever a later list says");
     world.reviews(false).expect("a rejection moves nothing");
     assert_eq!((world.alerts, world.tries(found)), (0, Err(OrderRefusal::NotWithheld)));
+}
+
+#[test]
+fn a_near_match_before_the_payout_waits_for_a_reviewer() {
+    let near = |score, day: &str| Screened {
+        evidence: Some(format!("OFAC-SDN 7 KHAN, Aisha ({score})")),
+        list_version: format!("OFAC-SDN 2026-11-{day} 1f2e"),
+        ..screened(score)
+    };
+    let held = || {
+        let screened = near(0, "21");
+        let mut world = World::with(NewOrder { screened, ..new_order() });
+        world.debited();
+        let alerts = world.alerts;
+        let matched =
+            |case: &mut OrderCase, cx: &mut Cx<'_>| case.holder_matched(&near(90, "22"), cx);
+        world.tries(matched).expect("it is to be paid out");
+        assert_eq!(world.tries(matched), Err(OrderRefusal::Conflict(ExchangeState::Debited)));
+        assert!(world.case.order.is_withheld() && world.case.order.is_in_review());
+        assert_eq!((world.job, world.alerts), (Some(JobKind::Exchange), alerts + 1));
+        // It is not paid out, and not cancelled either.
+        world.now = monday() + TIMEOUT + Span::hours(1);
+        world.does(|case, cx| case.time_passed(cx));
+        assert_eq!((world.state(), world.job), (ExchangeState::Debited, Some(JobKind::Exchange)));
+        world
+    };
+    let mut released = held();
+    let older =
+        |case: &mut OrderCase, cx: &mut Cx<'_>| case.review(Some(near(0, "21")), &config(), cx);
+    assert_eq!(released.tries(older), Err(OrderRefusal::OlderLists));
+    let seen =
+        |case: &mut OrderCase, cx: &mut Cx<'_>| case.review(Some(near(90, "22")), &config(), cx);
+    released.tries(seen).expect("it is withheld");
+    assert_eq!((released.job, released.alerts), (Some(JobKind::Payout), 0));
+    assert!(!released.case.order.is_news(&near(90, "23")), "the decision covers it");
+    assert!(released.case.order.is_news(&near(91, "23")));
+    assert!(released.pay_at("278.50"));
+    released.hears(RailStatus::Settled, None);
+    assert_eq!(released.state(), ExchangeState::Settled);
+
+    let mut rejected = held();
+    rejected.reviews(false).expect("it is withheld");
+    assert_eq!((rejected.state(), rejected.alerts), (ExchangeState::Returning, 0));
+    assert_eq!(rejected.case.order.failure, Some(OrderFailure::PayoutFailed), "a neutral reason");
+
+    // Only later lists decide.
+    let screened = near(0, "21");
+    let mut world = World::with(NewOrder { screened, ..new_order() });
+    world.debited();
+    let before = world.case.clone();
+    for score in [90, 100] {
+        let matched =
+            |case: &mut OrderCase, cx: &mut Cx<'_>| case.holder_matched(&near(score, "20"), cx);
+        assert_eq!(world.tries(matched), Err(OrderRefusal::OlderLists));
+        assert_eq!(world.case, before);
+    }
 }
 
 #[test]

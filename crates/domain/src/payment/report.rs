@@ -38,6 +38,9 @@ pub enum Stale {
     /// The review is undecided, or decided otherwise.
     #[error("review is {0:?}")]
     Review(ReviewState),
+    /// It was screened on later lists than these.
+    #[error("it was screened on later lists")]
+    OlderLists,
 }
 
 /// Begins an attempt over a rail, counted towards the sender's limits if any. It is saved as
@@ -289,7 +292,13 @@ pub fn screened_again(
     cx: &mut Cx<'_>,
 ) -> Result<Effects, Stale> {
     is_unsent(payment, last)?;
-    payment.screened.clone_from(screened);
+    if screened.is_older_than(&payment.screened.list_version, cx.now) {
+        return Err(Stale::OlderLists);
+    }
+    payment.screened = match payment.review {
+        ReviewState::Approved => screened.clone().with_known(&payment.screened),
+        _ => screened.clone(),
+    };
     match screened.verdict() {
         Verdict::Clean => {
             Ok(Effects { job: Some(JobChange::Set(JobKind::Submit, cx.now)), ..Effects::default() })

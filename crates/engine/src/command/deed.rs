@@ -1,4 +1,5 @@
-//! Which actions a user takes, and which are therefore recorded in the audit log.
+//! Which actions are recorded in the audit log: those of users, and screenings that change what
+//! becomes of a payment or an order.
 
 use domain::audit::Deed;
 
@@ -9,7 +10,7 @@ use super::wallets::{DeliveryAction, RequestAction, WalletAction};
 use super::{Action, PaymentAction};
 
 impl Action {
-    /// The actor; `None` for client orders and internal actions.
+    /// The actor; `None` for client orders and other internal actions.
     pub fn deed(&self) -> Option<&Deed> {
         match self {
             Action::TopUp { by, .. }
@@ -17,7 +18,9 @@ impl Action {
             | Action::MakeUpFor { by, .. } => Some(by),
             Action::Payment(
                 _,
-                PaymentAction::Review { by, .. } | PaymentAction::Resolve { by, .. },
+                PaymentAction::ScreenedAgain { by, .. }
+                | PaymentAction::Review { by, .. }
+                | PaymentAction::Resolve { by, .. },
             ) => Some(by),
             Action::Wallet(
                 _,
@@ -37,6 +40,8 @@ impl Action {
             Action::Exchange(
                 _,
                 ExchangeAction::Review { by, .. }
+                | ExchangeAction::FoundMatch { by, .. }
+                | ExchangeAction::HolderMatched { by, .. }
                 | ExchangeAction::Resolve { by, .. }
                 | ExchangeAction::Recredit { by },
             ) => Some(by),
@@ -54,8 +59,7 @@ impl Action {
                 | PaymentAction::Inquired { .. }
                 | PaymentAction::Report(_)
                 | PaymentAction::PutOff { .. }
-                | PaymentAction::Refuse { .. }
-                | PaymentAction::ScreenedAgain { .. },
+                | PaymentAction::Refuse { .. },
             )
             | Action::Wallet(
                 _,
@@ -94,9 +98,7 @@ impl Action {
                 | ExchangeAction::NoRoute { .. }
                 | ExchangeAction::Submitted { .. }
                 | ExchangeAction::Inquired { .. }
-                | ExchangeAction::Report(_)
-                | ExchangeAction::FoundMatch { .. }
-                | ExchangeAction::HolderListed { .. },
+                | ExchangeAction::Report(_),
             )
             | Action::Delivery(
                 _,

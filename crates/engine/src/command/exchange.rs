@@ -114,12 +114,18 @@ pub enum ExchangeAction {
     },
     /// A release was refused: the account holder matches a list entry that the reviewers have not
     /// seen.
-    FoundMatch { screened: Screened },
-    /// The account holder matches a list entry exactly before the payout: it is not sent.
-    HolderListed {
+    FoundMatch {
+        screened: Screened,
+        /// Actor and context for the audit log.
+        by: Box<Deed>,
+    },
+    /// The account holder matches a list entry before the payout: it is not sent as it is.
+    HolderMatched {
         /// The fence under which the worker holds the job.
         fence: i64,
         screened: Screened,
+        /// The program as actor, for the audit log.
+        by: Box<Deed>,
     },
     /// Reviewers established the outcome of a payout that was unknown, or that a settled payout was
     /// returned.

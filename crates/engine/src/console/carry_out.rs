@@ -10,6 +10,7 @@ use std::sync::Arc;
 use domain::approval::{Approval, ApprovalState, Change, Deed};
 use domain::audit::{self, Via};
 use domain::deposit::ReviewVerdict;
+use domain::exchange::OrderRefusal;
 use domain::ids::TenantId;
 use domain::policy::fields;
 use domain::time::Span;
@@ -50,7 +51,9 @@ impl Denied {
                 wallets::Denied::Store(_)
                     | wallets::Denied::Engine(_)
                     | wallets::Denied::Keys(_)
-                    | wallets::Denied::Refused(Refused::Moved)
+                    | wallets::Denied::Refused(
+                        Refused::Moved | Refused::Exchange(OrderRefusal::OlderLists)
+                    )
             ),
             _ => false,
         }

@@ -18,7 +18,7 @@ use crate::command::{Action, Command, PaymentAction};
 /// The entry to record, with the subject's state before the action.
 pub(super) struct Noting(Note);
 
-/// Begins the entry of a user's action before it is decided; `None` if no user acts.
+/// Begins the entry of an action before it is decided; `None` if it is not recorded.
 pub(super) fn begin(ws: &WorkingSet, command: &Command) -> Option<Noting> {
     command.action.deed()?;
     let note = note(command)?;
@@ -41,6 +41,7 @@ fn note(command: &Command) -> Option<Note> {
         Action::FundController { .. } => Note::new("controller.fund", "tenant", command.tenant),
         Action::Payment(id, action) => {
             let name = match action {
+                PaymentAction::ScreenedAgain { .. } => "payment.screened",
                 PaymentAction::Review { approve: true, .. } => "review.approve",
                 PaymentAction::Review { approve: false, .. } => "review.reject",
                 PaymentAction::Resolve { .. } => "payment.resolve",
@@ -73,6 +74,8 @@ fn note(command: &Command) -> Option<Note> {
             let name = match action {
                 ExchangeAction::Review { release: Some(_), .. } => "review.approve",
                 ExchangeAction::Review { release: None, .. } => "review.reject",
+                ExchangeAction::FoundMatch { .. } => "review.other_match",
+                ExchangeAction::HolderMatched { .. } => "order.screened",
                 ExchangeAction::Resolve { .. } => "order.resolve",
                 ExchangeAction::Recredit { .. } => "order.recredit",
                 _ => return None,
@@ -104,7 +107,8 @@ fn facts(ws: &WorkingSet, command: &Command) -> Facts {
         Action::Payment(id, _) => match ws.payments.get(&(tenant, *id)) {
             Some(payment) => {
                 let state = Facts::new().text("state", payment.standing.state.name());
-                state.text("review", payment.review.name())
+                let facts = state.text("review", payment.review.name());
+                screened(facts, &payment.screened)
             }
             None => Facts::new(),
         },
@@ -166,7 +170,8 @@ fn established(facts: Facts, finding: &Finding) -> Facts {
 
 /// The screening result of an address or a name, with the lists used.
 fn screened(facts: Facts, found: &Screened) -> Facts {
-    facts.text("screening", found.verdict().name()).text("list_version", &found.list_version)
+    let facts = facts.text("screening", found.verdict().name()).text("score", found.score);
+    facts.text("list_version", &found.list_version)
 }
 
 fn prefund(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Facts {

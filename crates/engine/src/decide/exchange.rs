@@ -131,7 +131,7 @@ impl Acting<'_> {
         | ExchangeAction::BeginPayout { fence, .. }
         | ExchangeAction::PutOff { fence, .. }
         | ExchangeAction::NoRoute { fence }
-        | ExchangeAction::HolderListed { fence, .. }
+        | ExchangeAction::HolderMatched { fence, .. }
         | ExchangeAction::Inquired { fence, .. } = action
         {
             holds(ws, tenant, subject, *fence)?;
@@ -179,11 +179,11 @@ impl Acting<'_> {
                 let terms = deposit::terms(self.rules)?;
                 Ok(self.case.review(release.clone(), terms.chain, cx)?)
             }
-            ExchangeAction::FoundMatch { screened } => {
+            ExchangeAction::FoundMatch { screened, .. } => {
                 Ok(self.case.found_match(screened.clone(), cx)?)
             }
-            ExchangeAction::HolderListed { screened, .. } => {
-                Ok(self.case.holder_listed(screened, cx))
+            ExchangeAction::HolderMatched { screened, .. } => {
+                Ok(self.case.holder_matched(screened, cx)?)
             }
             ExchangeAction::Resolve { seen, finding, evidence, .. } => {
                 let (mut attempt, doubt) =

@@ -168,7 +168,7 @@ impl Case<'_> {
                 let last = self.last(ws);
                 Ok((report::refuse(&mut self.payment, last.as_ref(), *trigger, msg, cx)?, None))
             }
-            PaymentAction::ScreenedAgain { fence, screened } => {
+            PaymentAction::ScreenedAgain { fence, screened, .. } => {
                 self.holds(*fence)?;
                 let last = self.last(ws);
                 Ok((report::screened_again(&mut self.payment, last.as_ref(), screened, cx)?, None))

@@ -37,9 +37,6 @@ use crate::world::World;
 
 pub(crate) mod check;
 mod price;
-mod waiting;
-
-pub use waiting::waiting;
 
 /// The parsed body of POST /v2/quote.
 #[derive(Clone, Debug, PartialEq, Eq)]

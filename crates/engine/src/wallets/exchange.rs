@@ -126,7 +126,7 @@ impl Wallets {
 
     /// Releases or rejects an order that screening withholds. A release screens the account holder
     /// again, on the current lists; a match that the reviewers have not seen is recorded and refuses
-    /// it.
+    /// it. Older lists than those of the last screening decide nothing.
     ///
     /// # Errors
     /// [`Denied::NotFound`]; 409 if no decision is pending; to a release also
@@ -142,13 +142,18 @@ impl Wallets {
         let order = self.find_order(caller, id).await?;
         let now = self.world.clock.now();
         let release = approve.then(|| self.world.screened_holder(&order.bank.holder, now));
+        if let (Some(screened), Some(known)) = (&release, &order.screened)
+            && self.world.is_behind(screened, &known.list_version, id.0)
+        {
+            return Err(Denied::Refused(Refused::Exchange(OrderRefusal::OlderLists)));
+        }
         match release {
             Some(screened) if order.is_news(&screened) => {
                 let refusal = match screened.verdict() {
                     Verdict::Hit => OrderRefusal::Listed,
                     _ => OrderRefusal::OtherMatch,
                 };
-                self.act_on(caller, &order, ExchangeAction::FoundMatch { screened }).await?;
+                self.act_on(caller, &order, ExchangeAction::FoundMatch { screened, by }).await?;
                 Err(Denied::Refused(Refused::Exchange(refusal)))
             }
             Some(screened) if screened.stale => Err(Denied::ListsStale),

@@ -11,7 +11,7 @@ use tracing::Instrument as _;
 
 use super::Workers;
 use super::instruction::{instruction, order_instruction};
-use super::submit::Payees;
+use super::submit::{Payees, ScreenedAgain};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, PaymentAction};
 use crate::failpoint::{self, Failpoint};
@@ -156,16 +156,19 @@ impl Workers {
                     }
                     Err(error) => return tracing::warn!(%error, "order read failed"),
                 };
+            if !matches!(self.holder_screened_again(&order), ScreenedAgain::Passes) {
+                return not_repeated(attempt);
+            }
             let message = order_instruction(attempt, &order, corridors);
             return self
                 .send(&attempt.rail, &[message], Payees::Orders(std::slice::from_ref(key)))
                 .await;
         }
         match self.store.payment_record(ask.job.tenant, attempt.payment).await {
-            Ok(Some(record)) if self.stopped_by(&record).is_some() => {
-                tracing::warn!(payment = %attempt.payment, "its parties match newer sanction lists, message not repeated");
-            }
             Ok(Some(record)) => {
+                if !matches!(self.screened_again(&record), ScreenedAgain::Passes) {
+                    return not_repeated(attempt);
+                }
                 let message = instruction(attempt, &record, corridors);
                 self.send(&attempt.rail, &[message], Payees::Payments).await;
             }
@@ -173,4 +176,8 @@ impl Workers {
             Err(error) => tracing::warn!(%error, "payment read failed"),
         }
     }
+}
+
+fn not_repeated(attempt: &Attempt) {
+    tracing::warn!(payment = %attempt.payment, "screening does not pass on the lists in force, message not repeated");
 }

@@ -13,14 +13,13 @@ use domain::payment::report::NOT_SENT;
 use domain::policy::RailConfig;
 use domain::rail::{Instruction, RailId};
 use domain::route::{self, Choice, Wanted};
-use domain::screening::Verdict;
 use domain::sender_limit::{Sender, Tally};
 use futures_util::future::join_all;
 
 use super::Workers;
 use super::inquire::Ask;
 use super::instruction::order_instruction;
-use super::submit::Payees;
+use super::submit::{Payees, ScreenedAgain, screening_of};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Outcome};
 use crate::decide::payment::ROUTE_DELAY;
@@ -118,7 +117,7 @@ impl Workers {
         if let Some(attempt) = attempts.iter().find(|attempt| !attempt.state.is_refused()) {
             return Plan::Ask(Box::new(attempt.clone()));
         }
-        if order.state != ExchangeState::Debited {
+        if order.state != ExchangeState::Debited || order.is_withheld() {
             return Plan::Nothing;
         }
         let (fence, now) = (job.fence, self.clock().now());
@@ -147,13 +146,16 @@ impl Workers {
         };
         let wanted = Wanted { spent: spent.as_ref().map(|(_, spent)| spent), ..wanted(order) };
         match route::choose(corridors, &wanted, &refused, &self.world.resting_rails(now), now) {
-            Choice::Take(rail) => {
-                let screened = self.world.screened_holder(&order.bank.holder, now);
-                if screened.verdict() == Verdict::Hit {
-                    return Plan::Tell(ExchangeAction::HolderListed { fence, screened });
+            Choice::Take(rail) => match self.holder_screened_again(order) {
+                ScreenedAgain::Passes => {
+                    Plan::Send(rail.id.clone(), mid, spent.map(|(sender, _)| sender))
                 }
-                Plan::Send(rail.id.clone(), mid, spent.map(|(sender, _)| sender))
-            }
+                ScreenedAgain::Stopped(screened) => {
+                    let by = Box::new(screening_of(&screened));
+                    Plan::Tell(ExchangeAction::HolderMatched { fence, screened, by })
+                }
+                ScreenedAgain::OlderLists => put_off(false),
+            },
             Choice::Later => {
                 put_off(route::candidates(corridors, &wanted).iter().any(|rail| rail.is_open(now)))
             }

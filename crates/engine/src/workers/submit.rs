@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use domain::attempt::Attempt;
+use domain::audit::Deed;
+use domain::exchange::ExchangeOrder;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::job::Job;
 use domain::payment::accept::NOT_EXECUTABLE;
@@ -63,6 +65,16 @@ impl Payees<'_> {
             None => Action::Payment(sent.payment, PaymentAction::Submitted { attempt, answer }),
         }
     }
+}
+
+/// The result of screening once more before sending: the lists may have changed since.
+pub(super) enum ScreenedAgain {
+    /// Nothing new.
+    Passes,
+    /// A reviewer has to decide, or it is refused.
+    Stopped(Screened),
+    /// The last screening was on later lists than this node has.
+    OlderLists,
 }
 
 impl Workers {
@@ -141,13 +153,10 @@ impl Workers {
                     spent: Some(&spent),
                     ..wanted(&record.order, payment.amount, corridors)
                 };
-                let plan = self.route(job, &wanted, &attempts, refuse);
-                if matches!(plan, Plan::Send(_))
-                    && let Some(screened) = self.stopped_by(record)
-                {
-                    return Plan::Tell(PaymentAction::ScreenedAgain { fence: job.fence, screened });
+                match self.route(job, &wanted, &attempts, refuse) {
+                    Plan::Send(rail) => self.screened_plan(job, record, rail),
+                    plan => plan,
                 }
-                plan
             }
             Err(error) => {
                 tracing::warn!(%error, payment = %payment.id, "sender usage read failed, payment will be retried");
@@ -156,15 +165,53 @@ impl Workers {
         }
     }
 
-    /// The screening result that prevents sending a payment: the lists may have changed since it
-    /// was accepted.
-    pub(super) fn stopped_by(&self, record: &Record) -> Option<Screened> {
+    fn screened_plan(&self, job: &Job, record: &Record, rail: RailId) -> Plan {
+        let fence = job.fence;
+        match self.screened_again(record) {
+            ScreenedAgain::Passes => Plan::Send(rail),
+            ScreenedAgain::Stopped(screened) => {
+                let by = Box::new(screening_of(&screened));
+                Plan::Tell(PaymentAction::ScreenedAgain { fence, screened, by })
+            }
+            ScreenedAgain::OlderLists => {
+                let until = self.clock().now() + ROUTE_DELAY;
+                Plan::Tell(PaymentAction::PutOff { fence, until, open: false })
+            }
+        }
+    }
+
+    /// Screens a payment once more before it is sent.
+    pub(super) fn screened_again(&self, record: &Record) -> ScreenedAgain {
         let (payment, now) = (&record.payment, self.clock().now());
-        if self.world.screen.is_current(&payment.screened.list_version, now) {
-            return None;
+        let known = payment.screened.list_version.as_str();
+        if self.world.screen.is_current(known, now) {
+            return ScreenedAgain::Passes;
         }
         let screened = self.world.screened_order(&record.order, now);
-        Some(screened).filter(|screened| payment.is_stopped_by(screened))
+        if self.world.is_behind(&screened, known, payment.id.0) {
+            ScreenedAgain::OlderLists
+        } else if payment.is_stopped_by(&screened) {
+            ScreenedAgain::Stopped(screened)
+        } else {
+            ScreenedAgain::Passes
+        }
+    }
+
+    /// Screens an order's account holder once more before it is paid out.
+    pub(super) fn holder_screened_again(&self, order: &ExchangeOrder) -> ScreenedAgain {
+        let now = self.clock().now();
+        let known = order.screened.as_ref().map(|known| known.list_version.as_str());
+        if known.is_some_and(|version| self.world.screen.is_current(version, now)) {
+            return ScreenedAgain::Passes;
+        }
+        let screened = self.world.screened_holder(&order.bank.holder, now);
+        if known.is_some_and(|version| self.world.is_behind(&screened, version, order.id.0)) {
+            ScreenedAgain::OlderLists
+        } else if order.is_news(&screened) {
+            ScreenedAgain::Stopped(screened)
+        } else {
+            ScreenedAgain::Passes
+        }
     }
 
     fn route(
@@ -288,6 +335,11 @@ impl Workers {
             }
         }
     }
+}
+
+/// The actor of a screening that changes something, and what it found.
+pub(super) fn screening_of(screened: &Screened) -> Deed {
+    Deed::from("screening").because(screened.to_string())
 }
 
 /// The client's message if no rail accepts a payment and none has rejected it.

@@ -193,6 +193,7 @@ fn order(refusal: &OrderRefusal) -> WalletProblem {
         OrderRefusal::NotWithheld => {
             WalletProblem::conflict("No decision about the order is pending")
         }
+        OrderRefusal::OlderLists => WalletProblem::unavailable(RETRY_AFTER_S),
         OrderRefusal::OtherMatch => WalletProblem::conflict("The order's match has changed"),
         OrderRefusal::Listed => WalletProblem::conflict("The order can only be rejected"),
         OrderRefusal::Conflict(state) => {

@@ -249,6 +249,13 @@ pub const METRICS: &[Metric] = &[
         &[("rail", Values::Rails)],
         "Messages of a rail that could not be parsed",
     ),
+    // screening
+    metric(
+        "corridor_screening_older_lists_total",
+        Kind::Counter,
+        &[],
+        "Screenings without effect, because the last one was on later lists than this node has",
+    ),
     // wallets
     metric("corridor_alerts_total", Kind::Counter, &[("kind", ALERTS)], "Alerts for operators"),
     metric(

@@ -22,10 +22,13 @@ static READ_AGAIN: Stmt = Stmt::written(
     "list_copy.read_again",
     "UPDATE list_copy SET read_at = $3 WHERE source = $1 AND digest = $2 AND read_at <= $3",
 );
-static SET: Stmt = Stmt::written(
-    "list_copy.set",
-    "INSERT INTO list_copy (source, name, digest, read_at) VALUES ($1, $2, $3, $4) \
-     ON CONFLICT (source) DO UPDATE SET name = excluded.name, digest = excluded.digest, read_at = excluded.read_at",
+static ADD: Stmt = Stmt::written(
+    "list_copy.add",
+    "INSERT INTO list_copy (source, name, digest, read_at) VALUES ($1, $2, $3, $4) ON CONFLICT (source) DO NOTHING",
+);
+static REPLACE: Stmt = Stmt::written(
+    "list_copy.replace",
+    "UPDATE list_copy SET name = $2, digest = $3, read_at = $4 WHERE source = $1 AND digest = $5",
 );
 static DROP_PIECES: Stmt =
     Stmt::written("list_copy.drop_pieces", "DELETE FROM list_piece WHERE source = $1");
@@ -35,7 +38,7 @@ static ADD_PIECE: Stmt = Stmt::written(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&HEAD, &PIECES, &READ_AGAIN, &SET, &DROP_PIECES, &ADD_PIECE];
+    &[&HEAD, &PIECES, &READ_AGAIN, &ADD, &REPLACE, &DROP_PIECES, &ADD_PIECE];
 
 /// A list's document as downloaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,18 +100,27 @@ impl Store {
         Ok(head.map(|(_, digest)| digest))
     }
 
-    /// Stores a list. Identical content is written once: only its time of reading advances.
-    pub async fn keep_list(&self, source: &str, list: KeptList) -> Result<(), StoreError> {
+    /// Stores a list in place of the one with the digest `replaces`; `None` = the first of its
+    /// source. Identical content is written once: only its time of reading advances. Returns `false`
+    /// if another list is stored by now: nothing is written.
+    pub async fn keep_list(
+        &self,
+        source: &str,
+        list: KeptList,
+        replaces: Option<&str>,
+    ) -> Result<bool, StoreError> {
         let read_at = list.read_at.0;
         let again = Step::any(
             &READ_AGAIN,
             vec![source.into(), list.digest.as_str().into(), read_at.into()],
         );
         if self.write_counts(vec![again]).await?.first().is_some_and(|rows| *rows > 0) {
-            return Ok(());
+            return Ok(true);
         }
-        let head = vec![source.into(), list.name.into(), list.digest.into(), read_at.into()];
-        let mut steps = vec![Step::any(&SET, head), Step::any(&DROP_PIECES, vec![source.into()])];
+        let mut head = vec![source.into(), list.name.into(), list.digest.into(), read_at.into()];
+        head.extend(replaces.map(Into::into));
+        let head = Step::one(if replaces.is_some() { &REPLACE } else { &ADD }, head);
+        let mut steps = vec![head, Step::any(&DROP_PIECES, vec![source.into()])];
         for (at, document) in (0_i64..).zip(list.documents) {
             let pieces = document.bytes.chunks(PIECE_BYTES).map(<[u8]>::to_vec);
             // An empty document still takes one row.
@@ -126,6 +138,10 @@ impl Store {
                 steps.push(Step::any(&ADD_PIECE, row));
             }
         }
-        self.write(steps).await.map(drop)
+        match self.write(steps).await {
+            Ok(_) => Ok(true),
+            Err(StoreError::Conflict(_)) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 }

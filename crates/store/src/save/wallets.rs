@@ -121,12 +121,13 @@ pub(super) fn save_words<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Resul
     }
     saver.add(&UNSUPPORTED_INSERT, columns, false);
     let mut columns = Columns::new(tables::ALERT.key_kinds(), 0);
-    for (tenant, alert) in ws.closed_alerts.added() {
+    let (closed, raised) = ws.alert_changes();
+    for (tenant, alert) in closed {
         rows::chain::write_alert_key(*tenant, alert, keys, &mut columns)?;
     }
     saver.add(&ALERT_DELETE, columns, false);
     let mut columns = Columns::new(tables::ALERT.row_columns(), 0);
-    for (tenant, alert) in ws.alerts.added() {
+    for (tenant, alert) in raised {
         rows::chain::write_alert(*tenant, alert, ws.now, keys, &mut columns)?;
     }
     saver.add(&ALERT_INSERT, columns, false);

@@ -168,8 +168,8 @@ working_set! {
     wallet_events: Log<WalletEventEntry>,
     delivery_attempts: Log<DeliveryAttempt>,
     unsupported: Log<UnsupportedAsset>,
-    closed_alerts: Log<(TenantId, Alert)>,
-    alerts: Log<(TenantId, Alert)>,
+    /// Changes of alerts, in the order of the commands: whether each is open afterwards.
+    alerts: Log<((TenantId, Alert), bool)>,
     /// Ends of the tenants' audit logs.
     audit_heads: Table<TenantId, audit::Head>,
     /// New entries of audit logs.

@@ -11,6 +11,9 @@ use domain::wallet_event::{NewWalletEvent, Subscriptions, WalletEventEntry};
 
 use super::WorkingSet;
 
+/// An alert of a tenant.
+pub(crate) type TenantAlert = (TenantId, Alert);
+
 /// A tenant's signer address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SignerRow {
@@ -90,13 +93,24 @@ impl WorkingSet {
         self.unsupported.add(asset);
     }
 
-    /// Closes an alert, before any is added.
+    /// Closes an alert, whether it was open before or added in this batch.
     pub fn close_alert(&mut self, tenant: TenantId, alert: Alert) {
-        self.closed_alerts.add((tenant, alert));
+        self.alerts.add(((tenant, alert), false));
     }
 
     /// Adds an alert; an open one is left unchanged.
     pub fn add_alert(&mut self, tenant: TenantId, alert: Alert) {
-        self.alerts.add((tenant, alert));
+        self.alerts.add(((tenant, alert), true));
+    }
+
+    /// The alerts that the batch closes, and those that it leaves open: of one alert the last change
+    /// counts.
+    pub(crate) fn alert_changes(&self) -> (Vec<&TenantAlert>, Vec<&TenantAlert>) {
+        let changes = self.alerts.added();
+        let is_last = |at: usize, alert| changes[at + 1..].iter().all(|(later, _)| later != alert);
+        let closed = changes.iter().filter(|(_, is_open)| !is_open).map(|(alert, _)| alert);
+        let left = changes.iter().enumerate();
+        let left = left.filter(|(at, (alert, is_open))| *is_open && is_last(*at, alert));
+        (closed.collect(), left.map(|(_, (alert, _))| alert).collect())
     }
 }

@@ -351,6 +351,38 @@ pub async fn alerts_stay_open_until_closed(world: World) {
     };
     assert_eq!(close("low").await, ["very low"], "by a batch, without an entry of its own");
     assert_eq!(close("low").await, ["very low"], "one that is not open is left alone");
+
+    // Commands of one batch: the last one counts, whatever was open before.
+    for (is_open, order) in [
+        (true, [false, true]),
+        (true, [true, false]),
+        (false, [false, true]),
+        (false, [true, false]),
+    ] {
+        let change = |raise: bool| {
+            world.put(tenant, move |ws, _| match raise {
+                true => ws.add_alert(tenant, alert("low")),
+                false => ws.close_alert(tenant, alert("low")),
+            })
+        };
+        change(is_open).await;
+        world.pass(Span::secs(1)).await;
+        let at = world.now().await;
+        world
+            .put(tenant, |ws, _| {
+                for raise in order {
+                    match raise {
+                        true => ws.add_alert(tenant, alert("low")),
+                        false => ws.close_alert(tenant, alert("low")),
+                    }
+                }
+            })
+            .await;
+        let open = world.store.alerts(tenant, 9).await.expect("read");
+        let open: Vec<_> = open.into_iter().filter(|(_, it)| it.what == "low").collect();
+        assert_eq!(open.len(), usize::from(order[1]), "{is_open} {order:?}");
+        assert!(open.iter().all(|(raised, _)| *raised >= at), "raised by this batch");
+    }
 }
 
 pub async fn unsupported_tokens_are_noted_once(world: World) {

@@ -135,8 +135,14 @@ pub async fn payments_in_review_are_counted_and_listed(world: World) {
     let mut need = payment_need(&stuck);
     need.payments.insert((tenant, held.id));
     world.execute(&need, decide).await.expect("saved");
-    let waiting = world.store.payments_for_people(tenant, 10).await.expect("read");
-    assert_eq!(waiting.iter().map(|it| it.payment.id).collect::<Vec<_>>(), [held.id, stuck.id]);
+    let waiting = async |after, limit| {
+        let page = world.store.payments_in_review(tenant, after, limit).await.expect("read");
+        (page.rows.iter().map(|it| it.payment.id).collect::<Vec<_>>(), page.more)
+    };
+    assert_eq!(waiting(None, 2).await, (vec![held.id, stuck.id], false));
+    assert_eq!(waiting(None, 1).await, (vec![held.id], true));
+    assert_eq!(waiting(Some(held.id), 1).await, (vec![stuck.id], false));
+    assert_eq!(waiting(Some(stuck.id), 1).await, (Vec::new(), false));
     let unknown = world.store.unknown_payments(tenant).await.expect("read");
     assert_eq!(unknown, Backlog { count: 1, oldest: Some(stuck.standing.state_at) });
     assert_eq!(world.store.jobs_of_kind(tenant, JobKind::Review).await.expect("read").count, 1);
@@ -144,7 +150,8 @@ pub async fn payments_in_review_are_counted_and_listed(world: World) {
         world.store.jobs_of_kind(foreign(), JobKind::Review).await.expect("read"),
         Backlog::default()
     );
-    assert!(world.store.payments_for_people(foreign(), 10).await.expect("read").is_empty());
+    let elsewhere = world.store.payments_in_review(foreign(), None, 10).await.expect("read");
+    assert!(elsewhere.rows.is_empty());
 }
 
 pub async fn quotes_come_newest_first(world: World) {

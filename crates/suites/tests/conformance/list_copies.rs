@@ -29,16 +29,28 @@ pub async fn a_list_is_kept_whole_and_replaced_whole(world: World) {
     let large: Vec<u8> =
         (0..2_500_000_u32).map(|at| u8::try_from(at % 251).expect("a byte")).collect();
     let first = list(&[&large, b"", b"three"]);
-    store.keep_list("a", first.clone()).await.expect("kept");
+    assert_eq!(store.keep_list("a", first.clone(), None).await, Ok(true));
     assert_eq!(store.kept_list("a").await, Ok(Some(first.clone())));
     assert_eq!(store.kept_list("b").await, Ok(None), "each source has its own copy");
 
     let later = READ + Span::hours(1);
-    store.keep_list("a", KeptList { read_at: later, ..first.clone() }).await.expect("read again");
+    let again = KeptList { read_at: later, ..first.clone() };
+    assert_eq!(store.keep_list("a", again, None).await, Ok(true), "the same list");
     assert_eq!(store.kept_list("a").await.expect("read").map(|kept| kept.read_at), Some(later));
 
     let second =
         KeptList { digest: "d2".to_owned(), read_at: later + Span::hours(1), ..list(&[b"new"]) };
-    store.keep_list("a", second.clone()).await.expect("replaced");
-    assert_eq!(store.kept_list("a").await, Ok(Some(second)), "nothing of the first is left");
+    assert_eq!(store.keep_list("a", second.clone(), Some("d1")).await, Ok(true));
+    assert_eq!(
+        store.kept_list("a").await,
+        Ok(Some(second.clone())),
+        "nothing of the first is left"
+    );
+
+    // Another node has stored a list since this one looked.
+    for replaces in [None, Some("d1")] {
+        let third = KeptList { digest: "d3".to_owned(), ..list(&[b"third"]) };
+        assert_eq!(store.keep_list("a", third, replaces).await, Ok(false), "{replaces:?}");
+        assert_eq!(store.kept_list("a").await, Ok(Some(second.clone())), "{replaces:?}");
+    }
 }

@@ -167,6 +167,43 @@ fn a_later_screening_result_holds_or_refuses_as_at_acceptance() {
 }
 
 #[test]
+fn only_later_lists_hold_or_refuse_a_payment() {
+    let on = |day: &str, score: u8, evidence: &str| Screened {
+        score,
+        evidence: Some(evidence.to_owned()),
+        list_version: format!("OFAC-SDN 2026-11-{day} 1f2e"),
+        stale: false,
+    };
+    let accepted_on = |day: &str| {
+        let (mut payment, _, _) = accepted(0);
+        payment.screened.list_version = on(day, 0, "").list_version;
+        payment
+    };
+    for score in [IN_REVIEW_SCORE, HIT_SCORE] {
+        let mut payment = accepted_on("23");
+        let before = payment.clone();
+        let older = on("22", score, "A");
+        let refused = act(|cx| report::screened_again(&mut payment, None, &older, cx));
+        assert_eq!((refused, &payment), (Err(Stale::OlderLists), &before), "{score}");
+    }
+    // What was approved stays covered when another edition of the same day holds it.
+    let mut payment = accepted_on("23");
+    for (screened, holds) in [
+        (on("23", 90, "A (90)"), true),
+        (on("23", 88, "B (88)"), true),
+        (on("23", 90, "A (90)"), false),
+        (on("23", 88, "B (88)"), false),
+        (on("24", 89, "B (89)"), true),
+    ] {
+        assert_eq!(payment.is_stopped_by(&screened), holds, "{screened:?}");
+        if holds {
+            act(|cx| report::screened_again(&mut payment, None, &screened, cx)).expect("held");
+            act(|cx| report::review(&mut payment, true, cx)).expect("approved");
+        }
+    }
+}
+
+#[test]
 fn our_own_refusals_release_the_money() {
     for trigger in
         [Trigger::NoRoute, Trigger::ComplianceRefused, Trigger::DeadlinePassed, Trigger::Refused]

@@ -202,7 +202,7 @@ async fn a_queued_payment_is_screened_again_on_newer_lists(on: On) {
     let record = bank.running.store().payment_record(bank.tenant.id, payment).await;
     let payment = record.expect("it can be read").expect("a payment").payment;
     assert!(payment.screened.list_version.contains("2026-11-02"), "{:?}", payment.screened);
-    assert_eq!(payment.screened.evidence, Some(format!("TEST T-1 {LISTED}")));
+    assert_eq!(payment.screened.evidence, Some(format!("TEST T-1 {LISTED} (91)")));
     decide(&bank, &ids[1], true).await;
     bank.reaches(Country::Pak, &ids[1], "succeeded").await;
     let booked = [0, 1, 2].map(|at| bank.book(&ids[at]));

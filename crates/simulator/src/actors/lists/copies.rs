@@ -58,7 +58,12 @@ impl KeptLists for Copies {
         })
     }
 
-    fn keep<'a>(&'a self, key: &'a str, copy: KeptCopy) -> Answer<'a, Result<(), String>> {
+    fn keep<'a>(
+        &'a self,
+        key: &'a str,
+        copy: KeptCopy,
+        replaces: Option<&'a str>,
+    ) -> Answer<'a, Result<bool, String>> {
         Box::pin(async move {
             let (read_at, bytes) =
                 (copy.read_at, copy.documents.first().map(|document| document.bytes.clone()));
@@ -69,9 +74,12 @@ impl KeptLists for Copies {
             };
             let documents = copy.documents.into_iter().map(document).collect();
             let list = KeptList { name: copy.name, digest: copy.digest, read_at, documents };
-            self.0.store.keep_list(key, list).await.map_err(|error| error.to_string())?;
-            self.0.stored(&bytes.unwrap_or_default(), read_at);
-            Ok(())
+            let kept = self.0.store.keep_list(key, list, replaces).await;
+            let kept = kept.map_err(|error| error.to_string())?;
+            if kept {
+                self.0.stored(&bytes.unwrap_or_default(), read_at);
+            }
+            Ok(kept)
         })
     }
 }

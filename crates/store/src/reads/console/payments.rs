@@ -11,6 +11,7 @@ use uuid::Uuid;
 use crate::error::StoreError;
 use crate::reads::page::most;
 use crate::reads::payments::Record;
+use crate::reads::wallet_office::Sheet;
 use crate::rows::Keys;
 use crate::rows::column::{Get, Raw};
 use crate::sql::{Fields, Stmt, Value};
@@ -36,16 +37,12 @@ static EDGE: Stmt = Stmt::written(
      WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at <= $4 \
      AND (p.accepted_at < $4 OR p.id < $5) ORDER BY p.accepted_at DESC, p.id DESC LIMIT 1 OFFSET $6",
 );
+// Inquiries about an unknown payment never stop: it has this job.
 static IN_REVIEW: Stmt = Stmt::written(
     "console.payments_in_review",
     "SELECT p.id FROM job j JOIN payment p ON p.tenant = j.tenant AND p.id = j.subject \
-     WHERE j.kind = 'review' AND j.tenant = $1 ORDER BY j.run_at LIMIT $2",
-);
-// Inquiries about an unknown payment never stop: it has this job.
-static UNKNOWN: Stmt = Stmt::written(
-    "console.payments_unknown",
-    "SELECT p.id FROM job j JOIN payment p ON p.tenant = j.tenant AND p.id = j.subject \
-     WHERE j.kind = 'inquire' AND j.tenant = $1 AND p.state = 'unknown' ORDER BY p.state_at LIMIT $2",
+     WHERE j.tenant = $1 AND (j.kind = 'review' OR j.kind = 'inquire' AND p.state = 'unknown') AND j.subject > $2 \
+     ORDER BY j.subject LIMIT $3",
 );
 static UNKNOWN_COUNT: Stmt = Stmt::written(
     "console.payments_unknown_count",
@@ -58,7 +55,7 @@ static JOBS_OF_KIND: Stmt = Stmt::written(
 );
 
 pub(super) static STATEMENTS: &[&Stmt] =
-    &[&NEWEST, &EDGE, &IN_REVIEW, &UNKNOWN, &UNKNOWN_COUNT, &JOBS_OF_KIND];
+    &[&NEWEST, &EDGE, &IN_REVIEW, &UNKNOWN_COUNT, &JOBS_OF_KIND];
 
 /// A position in the list of payments: payments accepted earlier follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,16 +169,24 @@ impl Store {
         Ok(PaymentsPage { records: self.records(tenant, &ids).await?, next })
     }
 
-    /// Payments that wait for review: those that screening held, then those of unknown outcome,
-    /// each longest waiting first, at most `limit` of each.
-    pub async fn payments_for_people(
+    /// A page of the payments that wait for review, held by screening or of unknown outcome, oldest
+    /// first: those after `after`, at most `limit`.
+    ///
+    /// # Errors
+    /// As [`Store::payments_page`].
+    pub async fn payments_in_review(
         &self,
         tenant: TenantId,
+        after: Option<PaymentId>,
         limit: usize,
-    ) -> Result<Vec<Record>, StoreError> {
-        let mut ids: Vec<PaymentId> = self.many(&IN_REVIEW, (tenant, most(limit))).await?;
-        ids.extend(self.many::<PaymentId>(&UNKNOWN, (tenant, most(limit))).await?);
-        self.records(tenant, &ids).await
+    ) -> Result<Sheet<Record>, StoreError> {
+        let keys = self.id_keys().await?;
+        let above = Raw(after.map_or(Uuid::nil(), |id| keys.stored(id.0)));
+        let beyond = most(limit.saturating_add(1));
+        let mut ids: Vec<PaymentId> = self.many(&IN_REVIEW, (tenant, above, beyond)).await?;
+        let more = ids.len() > limit;
+        ids.truncate(limit);
+        Ok(Sheet { rows: self.records(tenant, &ids).await?, more })
     }
 
     /// How many payments have an unknown outcome.
