@@ -21,7 +21,7 @@ use store::Record;
 
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::people::{TwoPeople, reason};
+use super::people::{Deciders, TwoPeople};
 use super::store_commands::open;
 use super::tenants::TenantArgs;
 use super::{Context, run_async};
@@ -51,9 +51,9 @@ pub enum ReviewCommand {
     #[command(after_help = "Example:\n  corridor review discrepancies --tenant demobank")]
     Discrepancies(TenantArgs),
     /// Approve a payment held by screening
-    Approve(DecideArgs),
+    Approve(ApproveArgs),
     /// Reject a payment held by screening
-    Reject(DecideArgs),
+    Reject(RejectArgs),
     /// Record the outcome of an unknown or returned payment
     Resolve(ResolveArgs),
     /// Decide on incoming stablecoin transfers held for review
@@ -73,17 +73,39 @@ pub enum ReviewCommand {
     Coin(CoinCommand),
 }
 
-/// Options of `review approve` and `review reject`.
+/// Options of `review approve`.
+#[derive(Args, Debug)]
+#[command(after_help = "Example:
+  corridor review approve --tenant demobank --seen 2 --by ayesha --why 'other birth date' 6f0c…
+  corridor review approve --tenant demobank --seen 2 --by ayesha --checker omar --why 'passport seen' 6f0c…
+
+A release above the tenant's `second_person_above` requires --checker. `corridor review list` shows the ids, the matches and
+the number for --seen; the approval is refused if the case has changed since.")]
+pub struct ApproveArgs {
+    /// Version of the case that was reviewed, as listed under `seen`
+    #[arg(long, value_name = "VERSION")]
+    seen: i64,
+    #[command(flatten)]
+    decide: DecideArgs,
+}
+
+/// Options of `review reject`.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Example:\n  corridor review approve --tenant demobank --why 'other birth date' 6f0c…"
+    after_help = "Example:\n  corridor review reject --tenant demobank --by ayesha --why 'same person' 6f0c…"
 )]
-pub struct DecideArgs {
+pub struct RejectArgs {
+    #[command(flatten)]
+    decide: DecideArgs,
+}
+
+/// Options of both.
+#[derive(Args, Debug)]
+struct DecideArgs {
     /// Payment id
     payment: String,
-    /// Reason, for the audit log
-    #[arg(long, value_parser = reason)]
-    why: String,
+    #[command(flatten)]
+    people: Deciders,
     #[command(flatten)]
     tenant: TenantArgs,
 }
@@ -111,8 +133,8 @@ pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
             ReviewCommand::List(args) => list(args, context).await,
             ReviewCommand::Alerts(args) => alerts::run(args, context).await,
             ReviewCommand::Discrepancies(args) => discrepancies::run(args, context).await,
-            ReviewCommand::Approve(args) => decide(args, true, context).await,
-            ReviewCommand::Reject(args) => decide(args, false, context).await,
+            ReviewCommand::Approve(args) => decide(&args.decide, Some(args.seen), context).await,
+            ReviewCommand::Reject(args) => decide(&args.decide, None, context).await,
             ReviewCommand::Resolve(args) => resolve(args, context).await,
             ReviewCommand::Deposits(command) => deposits::run(command, context).await,
             ReviewCommand::Refund(command) => refund::run(command, context).await,
@@ -152,11 +174,12 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                     asks(record).to_owned(),
                     payment.amount.to_string(),
                     payment.accepted_at.to_string(),
+                    payment.version.to_string(),
                     payment.screened.score.to_string(),
                     payment.screened.evidence.clone().unwrap_or_default(),
                 ]
             };
-            let head = ["payment", "question", "amount", "accepted", "score", "evidence"];
+            let head = ["payment", "question", "amount", "accepted", "seen", "score", "evidence"];
             output::rows(&head, waiting.iter().map(row).collect())
         }
         Output::Json => waiting.iter().try_for_each(|record| {
@@ -168,6 +191,7 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                 "amount": payment.amount.decimal().to_string(),
                 "currency": payment.amount.currency.code(),
                 "accepted_at": payment.accepted_at.to_string(),
+                "seen": payment.version,
                 "score": payment.screened.score,
                 "evidence": payment.screened.evidence,
                 "list_version": payment.screened.list_version,
@@ -180,13 +204,17 @@ fn payment_id(text: &str) -> Result<PaymentId, Failure> {
     PaymentId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is not a payment id")))
 }
 
-async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(), Failure> {
-    let id = payment_id(&args.payment)?;
+/// Approves the version that was seen, or rejects the payment.
+async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Result<(), Failure> {
+    let (id, approve) = (payment_id(&args.payment)?, seen.is_some());
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let payments = opened.payments()?;
-    let by = opened.by.clone().because(&args.why);
-    payments.service.review(tenant.id, id, approve, by).await.map_err(Failure::refused)?;
+    let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;
+    let payment = record.ok_or_else(|| Failure::refused(Refused::NotFound))?.payment;
+    let release = approve.then_some(payment.charge.amount.minor);
+    let by = args.people.deed(&opened.by, release, &tenant.policy.wallet)?;
+    payments.service.review(tenant.id, id, approve, seen, by).await.map_err(Failure::refused)?;
     payments.finish().await;
     output::remark(if approve { "approved; the payment continues" } else { "rejected" });
     Ok(())

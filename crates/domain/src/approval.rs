@@ -42,11 +42,19 @@ pub enum Deed {
         /// Start of the review that the maker looked at.
         waits_since: Timestamp,
     },
-    /// Release a withheld exchange order above the tenant's limit. An order is withheld once: its id
-    /// names what the maker looked at.
+    /// Release a withheld exchange order above the tenant's limit.
     ReleaseOrder {
         /// Withheld order, above [`crate::wallet_policy::WalletPolicy::second_person_above`].
         order: ExchangeId,
+        /// Version of the order that the maker looked at; `None` in proposals of earlier versions.
+        version: Option<i64>,
+    },
+    /// Release a payment in review above the tenant's limit.
+    ReleasePayment {
+        /// Payment in review, above [`crate::wallet_policy::WalletPolicy::second_person_above`].
+        payment: PaymentId,
+        /// Version of the payment that the maker looked at.
+        version: i64,
     },
     /// Lift a deposit's legal hold.
     LiftHold {
@@ -133,6 +141,7 @@ impl Deed {
             Deed::BlacklistWallet { .. } => "wallet.blacklist",
             Deed::ReleaseDeposit { .. } => "deposit.release",
             Deed::ReleaseOrder { .. } => "order.release",
+            Deed::ReleasePayment { .. } => "payment.release",
             Deed::LiftHold { .. } => "deposit.lift_hold",
             Deed::ResolvePayment { .. } => "payment.resolve",
             Deed::ResolveOrder { .. } => "order.resolve",
@@ -155,8 +164,12 @@ impl Deed {
             Deed::ReleaseDeposit { deposit, .. } | Deed::LiftHold { deposit, .. } => {
                 deposit.to_string()
             }
-            Deed::ResolvePayment { payment, .. } => payment.to_string(),
-            Deed::ReleaseOrder { order } | Deed::ResolveOrder { order, .. } => order.to_string(),
+            Deed::ReleasePayment { payment, .. } | Deed::ResolvePayment { payment, .. } => {
+                payment.to_string()
+            }
+            Deed::ReleaseOrder { order, .. } | Deed::ResolveOrder { order, .. } => {
+                order.to_string()
+            }
             Deed::SetPricing(_) => "pricing".to_owned(),
             Deed::SetPolicy { .. } => "policy".to_owned(),
             Deed::SetWebhookUrl { .. } | Deed::SetPaymentWebhooks { .. } => "webhook".to_owned(),
@@ -172,6 +185,7 @@ impl Deed {
             Deed::BlacklistWallet { .. } => "Blacklist a wallet",
             Deed::ReleaseDeposit { .. } => "Release a reviewed deposit",
             Deed::ReleaseOrder { .. } => "Release a withheld exchange order",
+            Deed::ReleasePayment { .. } => "Release a payment in review",
             Deed::LiftHold { .. } => "Lift a legal hold",
             Deed::ResolvePayment { .. } => "Resolve an unknown payment",
             Deed::ResolveOrder { .. } => "Resolve an unknown payout",
@@ -196,6 +210,7 @@ impl Deed {
             | Deed::BlacklistWallet { .. }
             | Deed::ReleaseDeposit { .. }
             | Deed::ReleaseOrder { .. }
+            | Deed::ReleasePayment { .. }
             | Deed::LiftHold { .. }
             | Deed::SetPolicy { .. } => &[Role::Approver, Role::Compliance],
             Deed::ResolvePayment { .. } | Deed::ResolveOrder { .. } | Deed::SetPricing(_) => {

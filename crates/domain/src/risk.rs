@@ -2,6 +2,7 @@
 //!
 //! Pure functions: names and addresses are screened elsewhere (`ports`).
 
+use crate::screening::Screened;
 use crate::time::Timestamp;
 
 mod assess;
@@ -217,6 +218,19 @@ pub struct Assessment {
 }
 
 impl Assessment {
+    /// Whether its evidence names every match of a later screening, each as close.
+    pub fn covers(&self, screened: &Screened) -> bool {
+        let codes =
+            [ReasonCode::SanctionedAddress, ReasonCode::SanctionedName, ReasonCode::PossibleMatch];
+        let matches = self.evidence.iter().filter_map(|line| {
+            let (code, matches) = line.split_once(": ")?;
+            codes.iter().any(|known| known.name() == code).then_some(matches)
+        });
+        let evidence = Some(matches.collect::<Vec<_>>().join("; "));
+        let list_version = self.list_version.clone();
+        !screened.is_beyond(&Screened { score: self.score, evidence, list_version, stale: false })
+    }
+
     /// `risk_level`, which follows from the score.
     pub const fn level(&self) -> RiskLevel {
         RiskLevel::of(self.score)

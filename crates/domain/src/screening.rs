@@ -67,6 +67,15 @@ pub fn evidence<'a>(matches: impl IntoIterator<Item = (&'a str, u8)>) -> Option<
     (!matches.is_empty()).then(|| matches.join(DIVIDER))
 }
 
+/// The matches in an evidence. Those that earlier versions wrote, and of addresses, have no score.
+pub fn matches_of(evidence: &str) -> impl Iterator<Item = (&str, Option<u8>)> {
+    evidence.split(DIVIDER).map(|text| {
+        let scored = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
+        let scored = scored.and_then(|(entry, score)| Some((entry, Some(score.parse().ok()?))));
+        scored.unwrap_or((text, None))
+    })
+}
+
 impl Screened {
     /// Clean below 85 on a fresh list, a hit from 95, a review otherwise.
     pub const fn verdict(&self) -> Verdict {
@@ -84,15 +93,10 @@ impl Screened {
         self.score >= REVIEW_FROM
     }
 
-    /// Each match with its score. One without a score of its own, as earlier versions wrote all, has
-    /// that of the best.
+    /// Each match with its score; one without a score of its own has that of the best.
     pub fn matches(&self) -> impl Iterator<Item = (&str, u8)> {
-        let texts = self.evidence.iter().flat_map(|evidence| evidence.split(DIVIDER));
-        texts.map(|text| {
-            let scored = text.strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
-            let scored = scored.and_then(|(entry, score)| Some((entry, score.parse().ok()?)));
-            scored.unwrap_or((text, self.score))
-        })
+        let matches = self.evidence.iter().flat_map(|evidence| matches_of(evidence));
+        matches.map(|(entry, score)| (entry, score.unwrap_or(self.score)))
     }
 
     /// Whether it has a match that a reviewer who knows another result has not seen: of another

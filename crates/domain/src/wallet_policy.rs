@@ -47,7 +47,8 @@ pub struct WalletPolicy {
     pub block_after_rejections: Option<u32>,
     /// Whether the roles of tokens are enforced beyond the specification.
     pub strict_roles: bool,
-    /// Amount above which releasing a reviewed deposit or a withheld order needs a second user.
+    /// Amount above which releasing a reviewed deposit, a withheld order or a payment in
+    /// review needs a second user.
     pub second_person_above: i64,
     /// Corridor's spread on exchanges, in basis points.
     pub spread_bps: u32,

@@ -199,6 +199,8 @@ pub enum PaymentAction {
     Review {
         /// Whether the payment is approved.
         approve: bool,
+        /// The version that the reviewers looked at; `None` = any.
+        seen: Option<i64>,
         /// Actor and context for the audit log.
         by: Box<Deed>,
     },

@@ -8,6 +8,7 @@ use domain::bank::BankDirectory;
 use domain::chain::ChainConfig;
 use domain::country::Country;
 use domain::order::Order;
+use domain::payment_request::SenderDetails;
 use domain::policy::Corridors;
 use domain::ports::{
     AddressScreen, Chain, ChainAnalysis, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook,
@@ -83,6 +84,19 @@ impl World {
     pub(crate) fn screened_holder(&self, holder: &str, now: Timestamp) -> Screened {
         let party = Party { name: holder, birthdate: None, country: Some(Country::Pak.alpha3()) };
         self.screened(&[party], now)
+    }
+
+    /// Screens the name that a deposit's sender entered; `None` = no name was given.
+    pub(crate) fn screened_sender(
+        &self,
+        sender: &SenderDetails,
+        now: Timestamp,
+    ) -> Option<Screened> {
+        let names = [sender.first_name.as_deref(), sender.last_name.as_deref()];
+        let name = names.into_iter().flatten().map(str::trim).filter(|name| !name.is_empty());
+        let name = name.collect::<Vec<_>>().join(" ");
+        let party = Party { name: &name, birthdate: None, country: None };
+        (!name.is_empty()).then(|| self.screened(&[party], now))
     }
 
     /// Whether a result rests on older lists than a record's last one: it must not change what was

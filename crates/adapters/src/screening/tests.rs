@@ -136,7 +136,7 @@ fn the_evidence_names_every_match_that_needs_a_decision() {
     );
     assert!(found.matches().all(|(_, score)| (85..=100).contains(&score)), "{found:?}");
 
-    // A bounded number, with the rest counted and told apart.
+    // A bounded number, with the rest counted and distinguished.
     let many = |last: &str| {
         let names = ["Ada", "Bea", "Cyr", "Dan", "Eli", "Fay", "Gus", "Hal", "Ian", "Joe", "Kim"];
         let names = names.iter().chain([&last]).map(|it| format!("Zorblax {it} Quibbleton"));

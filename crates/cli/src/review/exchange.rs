@@ -165,7 +165,7 @@ async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(
     let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
     let release = approve.then_some(order.minor);
     let by = args.people.deed(&opened.by, release, &caller.policy.wallet)?;
-    let decided = wallets.service.review_order(&caller, id, approve, by).await;
+    let decided = wallets.service.review_order(&caller, id, approve, Some(order.version), by).await;
     let decided = decided.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark(if approve {

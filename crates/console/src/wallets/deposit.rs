@@ -11,7 +11,7 @@ use domain::risk::Assessment;
 use engine::console::Deed;
 use engine::wallets::ReviewAsked;
 
-use super::evidence::{list_match, sender_card};
+use super::evidence::{list_matches, sender_card};
 use super::{SEEN, as_shown, deposit_tone, outcome, waiting, wanted};
 use crate::audit;
 use crate::view::{Field, FormView, Section, coins, instant, page, words};
@@ -113,7 +113,7 @@ fn found(deposit: &Deposit, assessed: &Assessment) -> Section {
     let table = Table::new("Evidence", &["Finding", "Evidence"], rows).or("No findings.");
     let mut cards = vec![sender_card(deposit)];
     cards.extend(
-        assessed.evidence.iter().filter_map(|line| list_match(line, &assessed.list_version)),
+        assessed.evidence.iter().flat_map(|line| list_matches(line, &assessed.list_version)),
     );
     Section { title: "Risk".to_owned(), facts, cards, table: Some(table), ..Section::default() }
 }

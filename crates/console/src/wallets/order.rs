@@ -8,11 +8,11 @@ use domain::ids::{ExchangeId, PaymentId};
 use domain::rail::RailStatus;
 use engine::console::{Deed, EARLY};
 
-use super::evidence::entry_card;
-use super::{as_shown, doubt_shown, order_tone, outcome};
+use super::evidence::entry_cards;
+use super::{SEEN, as_shown, doubt_shown, order_tone, outcome};
 use crate::answer::sentence;
 use crate::audit;
-use crate::view::{FormView, Section, coins, instant, page, words};
+use crate::view::{Field, FormView, Section, coins, instant, page, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 use http_api::wallet_v1::render::{masked_account, money};
 
@@ -107,12 +107,12 @@ fn screening(order: &ExchangeOrder) -> Section {
         ("Score", Cell::number(format!("{} of 100", screened.score))),
         ("List version", Cell::text(screened.list_version.as_str())),
     ];
-    let card =
-        screened.evidence.as_deref().map(|entry| entry_card("name", entry, &screened.list_version));
+    let cards = screened.evidence.as_deref();
+    let cards = cards.map(|evidence| entry_cards("name", evidence, &screened.list_version));
     Section {
         title: "Screening".to_owned(),
         facts,
-        cards: card.into_iter().collect(),
+        cards: cards.unwrap_or_default(),
         ..Section::default()
     }
 }
@@ -149,11 +149,12 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Result<Section, Stop> {
     let to = |deed: &str| visit.href(&format!("/orders/{}/{deed}", order.id));
     let mut forms = Vec::new();
     if order.is_withheld() && may("decide") {
-        forms.push(outcome::verdict_form(
+        let form = outcome::verdict_form(
             to("decide"),
             order.is_releasable().then_some("approve: the order continues"),
             outcome::effect(&visit.tenant()?.policy.wallet, order.minor),
-        ));
+        );
+        forms.push(form.field(Field::hidden(SEEN, order.version)));
     }
     let open = order.open_to(&RailStatus::Returned.into());
     let is_paying = order.state == ExchangeState::Paying && order.attempt.is_some();
@@ -181,10 +182,12 @@ pub(super) async fn decide(visit: Visit) -> Answer {
     let approve = outcome::is_approved(&visit)?;
     let wallets = &visit.console().wallets;
     let order = wallets.find_order(&caller, id).await?;
+    as_shown(&visit, order.version)?;
+    let seen = Some(order.version);
     if approve && caller.policy.wallet.needs_second(order.minor) {
-        return visit.propose(Deed::ReleaseOrder { order: id }, &why).await;
+        return visit.propose(Deed::ReleaseOrder { order: id, version: seen }, &why).await;
     }
-    wallets.review_order(&caller, id, approve, visit.deed(&why)).await?;
+    wallets.review_order(&caller, id, approve, seen, visit.deed(&why)).await?;
     let words = if approve {
         "Approved. The order continues."
     } else {

@@ -11,7 +11,7 @@ use engine::payments::Record;
 use engine::wallets::{Page, Wanted};
 use uuid::Uuid;
 
-use super::evidence::entry_card;
+use super::evidence::entry_cards;
 use super::{SEEN, as_shown, deposit_row, doubt_shown, outcome};
 use crate::view::{Card, Field, Section, age, asked, coins, page, pager, query, sheet, words};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
@@ -199,8 +199,10 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
         ("Relation", Cell::text(order.sender_relation.as_str())),
     ];
     let mut cards = vec![Card { title: "Parties".to_owned(), facts: people }];
-    let entry = payment.screened.evidence.as_deref();
-    cards.extend(entry.map(|entry| entry_card("name", entry, &payment.screened.list_version)));
+    let screened = &payment.screened;
+    let entries = screened.evidence.as_deref();
+    cards
+        .extend(entries.into_iter().flat_map(|it| entry_cards("name", it, &screened.list_version)));
     let may = |deed: &str| {
         visit.may_use("POST", &format!("/console/t/{{tenant}}/review/payments/{{id}}/{deed}"))
     };
@@ -208,7 +210,8 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     let mut forms = Vec::new();
     if held && may("decide") {
         let approve = Some("approve: the payment continues");
-        let form = outcome::verdict_form(to("decide"), approve, outcome::AT_ONCE);
+        let effect = outcome::effect(&visit.tenant()?.policy.wallet, payment.charge.amount.minor);
+        let form = outcome::verdict_form(to("decide"), approve, effect);
         forms.push(form.field(Field::hidden(SEEN, payment.version)));
     }
     let doubt = payment.open_to(&RailStatus::Returned.into());
@@ -228,8 +231,14 @@ pub(super) async fn decide_payment(visit: Visit) -> Answer {
     let (tenant, id, why) =
         (visit.tenant_id()?, visit.id(PaymentId::parse)?, visit.why()?.to_owned());
     let approve = outcome::is_approved(&visit)?;
-    as_shown(&visit, payment(&visit).await?.payment.version)?;
-    visit.console().payments.review(tenant, id, approve, visit.deed(&why)).await?;
+    let payment = payment(&visit).await?.payment;
+    let version = payment.version;
+    as_shown(&visit, version)?;
+    let release = payment.charge.amount.minor;
+    if approve && visit.tenant()?.policy.wallet.needs_second(release) {
+        return visit.propose(Deed::ReleasePayment { payment: id, version }, &why).await;
+    }
+    visit.console().payments.review(tenant, id, approve, Some(version), visit.deed(&why)).await?;
     let words =
         if approve { "Approved. The payment continues." } else { "The payment is rejected." };
     Ok(visit.done(&visit.href("/review"), words))

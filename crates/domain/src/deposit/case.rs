@@ -48,6 +48,17 @@ pub enum DepositRefusal {
     /// Another deposit in its escrow is on legal hold: nothing leaves the escrow.
     #[error("the escrow is on legal hold")]
     EscrowHeld,
+    /// The sender or the payer is on a list now: a reviewer can only reject it.
+    #[error("the sender is on a sanctions list now: the deposit can only be rejected")]
+    Listed,
+    /// It matches another list entry than the reviewers saw, or one more closely.
+    #[error("the deposit's match on the sanctions lists has changed: review it again")]
+    OtherMatch,
+    /// It was screened on later lists than those that the decision rests on.
+    #[error(
+        "the deposit was screened on later sanctions lists than this node has: try again later"
+    )]
+    OlderLists,
     /// No part of it is held in an escrow.
     #[error("no part of the deposit is held in an escrow")]
     NothingHeld,

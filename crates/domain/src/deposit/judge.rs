@@ -5,6 +5,7 @@ use super::states::{Step, Trigger};
 use super::{Decision, DepositState, ReviewVerdict};
 use crate::decision::Cx;
 use crate::risk::{Assessment, Hold, ReasonCode, RiskResult};
+use crate::screening::{Screened, Verdict};
 use crate::wallet::BlockOrder;
 use crate::wallet::{BlockReason, TriggeredBy, WalletState};
 use crate::wallet_effects::WalletEffects;
@@ -180,6 +181,34 @@ impl Case {
             self.block(reason, REVIEW_DETAILS, TriggeredBy::Manual, &mut effects, cx);
         }
         Ok(effects)
+    }
+
+    /// Records matches that the screening before an approval found: they are added to the evidence.
+    ///
+    /// # Errors
+    /// [`DepositRefusal::State`]: it is no longer in review.
+    pub fn found_match(
+        &mut self,
+        found: &[Screened],
+        cx: &Cx<'_>,
+    ) -> Result<WalletEffects, DepositRefusal> {
+        self.allowed(Trigger::ReviewApproved)?;
+        let refused = self.deposit.refused();
+        let assessment = self.deposit.assessment.as_mut().ok_or(refused)?;
+        for screened in found {
+            let code = match screened.verdict() {
+                Verdict::Hit => ReasonCode::SanctionedName,
+                _ => ReasonCode::PossibleMatch,
+            };
+            let entry = screened.evidence.as_deref().unwrap_or("unnamed entry");
+            assessment.evidence.push(format!("{}: {entry}", code.name()));
+            assessment.score = assessment.score.max(screened.score);
+            assessment.list_version.clone_from(&screened.list_version);
+        }
+        // Who looked at it before has not seen this.
+        self.deposit.state_at = cx.now;
+        self.deposit.version += 1;
+        Ok(WalletEffects::default())
     }
 
     /// The screening result, with the reviewer's decision in place of its own.

@@ -35,6 +35,7 @@ impl Action {
                 | DepositAction::ProposeRefund { by, .. }
                 | DepositAction::ApproveRefund { by, .. }
                 | DepositAction::RefundListed { by, .. }
+                | DepositAction::FoundMatch { by, .. }
                 | DepositAction::WithdrawRefund { by },
             ) => Some(by),
             Action::Exchange(

@@ -133,6 +133,13 @@ pub enum DepositAction {
         /// The fence under which the worker holds the job.
         fence: i64,
     },
+    /// An approval was refused: the sender or the payer matches list entries that the reviewers have
+    /// not seen.
+    FoundMatch {
+        found: Vec<Screened>,
+        /// Actor and context for the audit log.
+        by: Box<Deed>,
+    },
     /// Two reviewers lift its legal hold.
     LiftHold {
         /// Since when it was in the state that they reviewed; `None` = any state.
@@ -216,6 +223,7 @@ impl DepositAction {
                 | DepositAction::ProposeRefund { .. }
                 | DepositAction::ApproveRefund { .. }
                 | DepositAction::RefundListed { .. }
+                | DepositAction::FoundMatch { .. }
                 | DepositAction::WithdrawRefund { .. }
         )
     }

@@ -109,6 +109,8 @@ pub enum ExchangeAction {
         /// The current screening result of the account holder, which releases the order; `None` =
         /// it is rejected.
         release: Option<Screened>,
+        /// The version that the reviewers looked at; `None` = any.
+        seen: Option<i64>,
         /// Actor and context for the audit log.
         by: Box<Deed>,
     },

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use domain::approval::{Approval, ApprovalState, Change, Deed};
 use domain::audit::{self, Via};
-use domain::deposit::ReviewVerdict;
+use domain::deposit::{DepositRefusal, ReviewVerdict};
 use domain::exchange::OrderRefusal;
 use domain::ids::TenantId;
 use domain::policy::fields;
@@ -52,7 +52,9 @@ impl Denied {
                     | wallets::Denied::Engine(_)
                     | wallets::Denied::Keys(_)
                     | wallets::Denied::Refused(
-                        Refused::Moved | Refused::Exchange(OrderRefusal::OlderLists)
+                        Refused::Moved
+                            | Refused::Exchange(OrderRefusal::OlderLists)
+                            | Refused::Deposit(DepositRefusal::OlderLists)
                     )
             ),
             _ => false,
@@ -215,8 +217,11 @@ impl Console {
                 };
                 self.wallets.decide_review(&caller, asked, once).await?;
             }
-            Deed::ReleaseOrder { order } => {
-                self.wallets.review_order(&caller, *order, true, by).await?;
+            Deed::ReleaseOrder { order, version } => {
+                self.wallets.review_order(&caller, *order, true, *version, by).await?;
+            }
+            Deed::ReleasePayment { payment, version } => {
+                self.payments.review(id, *payment, true, Some(*version), by).await?;
             }
             Deed::LiftHold { deposit, held_since } => {
                 self.wallets.lift_hold(&caller, *deposit, Some(*held_since), by, once).await?;

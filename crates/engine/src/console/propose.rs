@@ -11,7 +11,7 @@ use domain::deposit::DepositState;
 use domain::exchange::{ExchangeOrder, ExchangeState, OrderRefusal};
 use domain::ids::{ApprovalId, TenantId};
 use domain::money::Money;
-use domain::payment::{Payment, PaymentState};
+use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::policy::fields::{self, Field};
 use domain::rail::{Finding, RailStatus};
 use domain::user::{Role, Scope, User};
@@ -89,8 +89,24 @@ fn payment_changes(
     Ok(changes)
 }
 
+/// What the release of a payment in review changes.
+fn payment_release_changes(payment: &Payment) -> Result<Vec<Change>, Denied> {
+    if payment.review != ReviewState::Waiting {
+        return Err(Denied::Refused("no decision about the payment is pending".to_owned()));
+    }
+    let (amount, found) = (payment.amount.to_string(), &payment.screened);
+    let entry = found.evidence.as_deref().unwrap_or("outdated lists");
+    Ok(vec![
+        change("amount", &amount, &amount),
+        change("score", found.score, found.score),
+        change("list entry", entry, entry),
+        change("waits since", payment.accepted_at, payment.accepted_at),
+        change("in review", "yes", "no"),
+    ])
+}
+
 /// What the release of a withheld order changes.
-fn release_changes(order: &ExchangeOrder) -> Result<Vec<Change>, Denied> {
+fn order_release_changes(order: &ExchangeOrder) -> Result<Vec<Change>, Denied> {
     if !order.is_withheld() {
         return Err(Denied::Refused(OrderRefusal::NotWithheld.to_string()));
     }
@@ -235,21 +251,9 @@ impl Console {
                     change("effective date", "", order.effective_date),
                 ])
             }
-            Deed::ReleaseDeposit { deposit, waits_since } => {
-                let deposit = store.deposit(tenant, *deposit).await?.ok_or(Denied::NotFound)?;
-                state_must_be(deposit.state, &[DepositState::InReview], deposit.state.name())?;
-                must_be_as_seen(deposit.state_at == *waits_since)?;
-                let amount = shown_amount(deposit.minor, deposit.coin);
-                Ok(vec![
-                    change("amount", &amount, &amount),
-                    change("waits since", waits_since, waits_since),
-                    change("state", deposit.state.name(), DepositState::Approved.name()),
-                ])
-            }
-            Deed::ReleaseOrder { order } => {
-                let order = store.exchange(tenant, *order).await?.ok_or(Denied::NotFound)?;
-                release_changes(&order)
-            }
+            Deed::ReleaseDeposit { .. }
+            | Deed::ReleaseOrder { .. }
+            | Deed::ReleasePayment { .. } => self.release_changes(tenant, deed).await,
             Deed::LiftHold { deposit, held_since } => {
                 let deposit = store.deposit(tenant, *deposit).await?.ok_or(Denied::NotFound)?;
                 if !deposit.has_hold_to_lift() {
@@ -305,6 +309,38 @@ impl Console {
                 payment_webhook_changes(webhook.payment_events, *on)
             }
             Deed::AcceptCoinCode { .. } | Deed::SetUserAccess { .. } => Err(Denied::NotFound),
+        }
+    }
+
+    /// What the release of something held by screening changes.
+    async fn release_changes(&self, tenant: TenantId, deed: &Deed) -> Result<Vec<Change>, Denied> {
+        let store = self.payments.store();
+        match deed {
+            Deed::ReleaseDeposit { deposit, waits_since } => {
+                let deposit = store.deposit(tenant, *deposit).await?.ok_or(Denied::NotFound)?;
+                state_must_be(deposit.state, &[DepositState::InReview], deposit.state.name())?;
+                must_be_as_seen(deposit.state_at == *waits_since)?;
+                let amount = shown_amount(deposit.minor, deposit.coin);
+                Ok(vec![
+                    change("amount", &amount, &amount),
+                    change("waits since", waits_since, waits_since),
+                    change("state", deposit.state.name(), DepositState::Approved.name()),
+                ])
+            }
+            Deed::ReleaseOrder { order, version } => {
+                let order = store.exchange(tenant, *order).await?.ok_or(Denied::NotFound)?;
+                let changes = order_release_changes(&order)?;
+                must_be_as_seen(version.is_none_or(|seen| seen == order.version))?;
+                Ok(changes)
+            }
+            Deed::ReleasePayment { payment, version } => {
+                let record =
+                    store.payment_record(tenant, *payment).await?.ok_or(Denied::NotFound)?;
+                let changes = payment_release_changes(&record.payment)?;
+                must_be_as_seen(record.payment.version == *version)?;
+                Ok(changes)
+            }
+            _ => Err(Denied::NotFound),
         }
     }
 

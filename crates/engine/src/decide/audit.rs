@@ -61,6 +61,7 @@ fn note(command: &Command) -> Option<Note> {
         Action::Deposit(named, action) => {
             let name = match action {
                 DepositAction::Reviewed { verdict, .. } => format!("review.{}", verdict.name()),
+                DepositAction::FoundMatch { .. } => "review.other_match".to_owned(),
                 DepositAction::LiftHold { .. } => "hold.lift".to_owned(),
                 DepositAction::ProposeRefund { .. } => "refund.propose".to_owned(),
                 DepositAction::ApproveRefund { .. } => "refund.approve".to_owned(),

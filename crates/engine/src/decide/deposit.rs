@@ -196,6 +196,7 @@ pub(super) fn act(
         DepositAction::ApproveRefund { seen, screened, by } => {
             case.approve_refund(*seen, screened.clone(), by.person(), cx)?
         }
+        DepositAction::FoundMatch { found, .. } => case.found_match(found, cx)?,
         DepositAction::RefundListed { screened, .. } => case.refund_listed(screened)?,
         DepositAction::WithdrawRefund { .. } => case.withdraw_refund(cx)?,
     };

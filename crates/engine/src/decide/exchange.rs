@@ -175,9 +175,11 @@ impl Acting<'_> {
                 let attempt = self.attempt(ws, report.attempt)?;
                 Ok(self.heard(attempt, report, cx))
             }
-            ExchangeAction::Review { release, .. } => {
-                let terms = deposit::terms(self.rules)?;
-                Ok(self.case.review(release.clone(), terms.chain, cx)?)
+            ExchangeAction::Review { release, seen, .. } => {
+                let (terms, version) = (deposit::terms(self.rules)?, self.case.order.version);
+                let effects = self.case.review(release.clone(), terms.chain, cx)?;
+                as_seen(seen.as_ref(), Some(&version))?;
+                Ok(effects)
             }
             ExchangeAction::FoundMatch { screened, .. } => {
                 Ok(self.case.found_match(screened.clone(), cx)?)

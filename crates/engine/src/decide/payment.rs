@@ -173,8 +173,11 @@ impl Case<'_> {
                 let last = self.last(ws);
                 Ok((report::screened_again(&mut self.payment, last.as_ref(), screened, cx)?, None))
             }
-            PaymentAction::Review { approve, .. } => {
-                Ok((report::review(&mut self.payment, *approve, cx)?, None))
+            PaymentAction::Review { approve, seen, .. } => {
+                let version = self.payment.version;
+                let effects = report::review(&mut self.payment, *approve, cx)?;
+                as_seen(seen.as_ref(), Some(&version))?;
+                Ok((effects, None))
             }
             PaymentAction::Resolve { seen, finding, evidence, .. } => {
                 let (mut attempt, doubt) =

@@ -237,16 +237,18 @@ impl Payments {
         Ok(self.store.list_payments(caller.tenant, filter).await?)
     }
 
-    /// Applies a reviewer's decision on a payment in review.
+    /// Applies a reviewer's decision on a payment in review. `seen` is the version that they looked
+    /// at; `None` = any.
     pub async fn review(
         &self,
         tenant: TenantId,
         id: PaymentId,
         approve: bool,
+        seen: Option<i64>,
         by: impl Into<Deed>,
     ) -> Result<(), Denied> {
-        let action =
-            Action::Payment(id, PaymentAction::Review { approve, by: Box::new(by.into()) });
+        let by = Box::new(by.into());
+        let action = Action::Payment(id, PaymentAction::Review { approve, seen, by });
         self.run_for(tenant, action).await.map(drop)
     }
 

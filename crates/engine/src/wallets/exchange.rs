@@ -126,7 +126,8 @@ impl Wallets {
 
     /// Releases or rejects an order that screening withholds. A release screens the account holder
     /// again, on the current lists; a match that the reviewers have not seen is recorded and refuses
-    /// it. Older lists than those of the last screening decide nothing.
+    /// it. Older lists than those of the last screening decide nothing. `seen` is the version of the
+    /// order that the reviewers looked at; `None` = any.
     ///
     /// # Errors
     /// [`Denied::NotFound`]; 409 if no decision is pending; to a release also
@@ -136,6 +137,7 @@ impl Wallets {
         caller: &Caller,
         id: ExchangeId,
         approve: bool,
+        seen: Option<i64>,
         by: impl Into<Deed>,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
         let by = Box::new(by.into());
@@ -157,7 +159,10 @@ impl Wallets {
                 Err(Denied::Refused(Refused::Exchange(refusal)))
             }
             Some(screened) if screened.stale => Err(Denied::ListsStale),
-            release => self.act_on(caller, &order, ExchangeAction::Review { release, by }).await,
+            release => {
+                let action = ExchangeAction::Review { release, seen, by };
+                self.act_on(caller, &order, action).await
+            }
         }
     }
 

@@ -3,9 +3,10 @@
 
 use domain::audit::Deed;
 use domain::chain::Address;
-use domain::deposit::{Deposit, DepositRefusal, ReviewVerdict, SeenRefund};
+use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict, SeenRefund};
 use domain::ids::DepositId;
-use domain::screening::Screened;
+use domain::risk::Assessment;
+use domain::screening::{Screened, Verdict};
 use domain::time::Timestamp;
 use store::working_set::{IdempotencyRecord, Made};
 
@@ -43,7 +44,8 @@ impl Wallets {
         self.store.deposit(caller.tenant, id).await?.ok_or(Denied::NotFound(FIELD))
     }
 
-    /// Applies a reviewer's decision.
+    /// Applies a reviewer's decision. Before an approval, the sender and the payer are screened again:
+    /// a match that the reviewers have not seen is recorded and refuses it.
     ///
     /// # Errors
     /// [`Denied::NotFound`]; 409 and 422 as defined in `domain::deposit`.
@@ -54,8 +56,42 @@ impl Wallets {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Deposit>, Denied> {
         let ReviewAsked { deposit, seen, verdict, by } = asked;
+        if verdict == ReviewVerdict::Approve {
+            self.screen_before_approval(caller, deposit, &by).await?;
+        }
         let action = DepositAction::Reviewed { seen, verdict, by: Box::new(by), idempotency };
         self.changed_deposit(caller, deposit, action).await
+    }
+
+    async fn screen_before_approval(
+        &self,
+        caller: &Caller,
+        id: DepositId,
+        by: &Deed,
+    ) -> Result<(), Denied> {
+        let deposit = self.find_deposit(caller, id).await?;
+        let in_review = |_: &&Assessment| deposit.state == DepositState::InReview;
+        let Some(assessment) = deposit.assessment.as_ref().filter(in_review) else {
+            return Ok(());
+        };
+        let refused = |why| Err(Denied::Refused(Refused::Deposit(why)));
+        let (world, now) = (&self.world, self.world.clock.now());
+        let payer = self.offered()?.addresses.screen(&deposit.from, now);
+        let sender = world.screened_sender(&deposit.sender, now);
+        let found: Vec<Screened> = sender.into_iter().chain([payer]).collect();
+        if found.iter().any(|it| world.is_behind(it, &assessment.list_version, id.0)) {
+            return refused(DepositRefusal::OlderLists);
+        }
+        let is_listed = found.iter().any(|screened| screened.verdict() == Verdict::Hit);
+        let news = |screened: &Screened| !assessment.covers(screened);
+        let found: Vec<Screened> = found.into_iter().filter(news).collect();
+        if !found.is_empty() {
+            let action = DepositAction::FoundMatch { found, by: Box::new(by.clone()) };
+            self.changed_deposit(caller, id, action).await?;
+        } else if !is_listed {
+            return Ok(());
+        }
+        refused(if is_listed { DepositRefusal::Listed } else { DepositRefusal::OtherMatch })
     }
 
     /// Proposes a refund of a rejected deposit to an address that its sender entered.

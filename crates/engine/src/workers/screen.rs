@@ -9,13 +9,13 @@ use domain::deposit::dust::RIDERS_MAX;
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::{DepositId, TenantId};
 use domain::job::Job;
-use domain::payment_request::{PaymentRequest, SenderDetails};
+use domain::payment_request::PaymentRequest;
 use domain::ports::AnalysisFault;
 use domain::risk::proximity::{
     Nearness, Proximity, ProximityAnswer, ProximityQuestion, ProximityTerms,
 };
 use domain::risk::{self, Assessment, Findings, RiskResult, Subject, sandbox};
-use domain::screening::{Party, Screened, Verdict};
+use domain::screening::{Screened, Verdict};
 use domain::time::Span;
 use domain::wallet::Wallet;
 use domain::wallet_policy::WalletPolicy;
@@ -50,6 +50,8 @@ enum NotNow {
     Chain(#[from] ChainFault),
     #[error(transparent)]
     Analysis(#[from] AnalysisFault),
+    #[error("the last screening was on later lists")]
+    OlderLists,
 }
 
 impl Workers {
@@ -243,8 +245,13 @@ impl Workers {
         for token in &wallets.config.tokens {
             payer_flagged |= wallets.chain.is_blacklisted(token.address, deposit.from).await?;
         }
-        let name = self.screen_sender(&deposit.sender);
+        let name = self.world.screened_sender(&deposit.sender, now);
         let payer = wallets.addresses.screen(&deposit.from, now);
+        if let Some(before) = &deposit.assessment
+            && self.world.is_behind(&payer, &before.list_version, deposit.id.0)
+        {
+            return Err(NotNow::OlderLists);
+        }
         let is_hit = |screened: &Screened| screened.verdict() == Verdict::Hit;
         let is_certain = payer_flagged || is_hit(&payer) || name.as_ref().is_some_and(is_hit);
         let found = Findings {
@@ -308,18 +315,6 @@ impl Workers {
                 if waits { Err(fault) } else { Ok(Proximity::Unanswered(fault.to_string())) }
             }
         }
-    }
-
-    /// Screens the sender's name; `None` = no name was given.
-    fn screen_sender(&self, sender: &SenderDetails) -> Option<Screened> {
-        let names = [sender.first_name.as_deref(), sender.last_name.as_deref()];
-        let name = names.into_iter().flatten().map(str::trim).filter(|name| !name.is_empty());
-        let name = name.collect::<Vec<_>>().join(" ");
-        if name.is_empty() {
-            return None;
-        }
-        let party = Party { name: &name, birthdate: None, country: None };
-        Some(self.world.screened(&[party], self.clock().now()))
     }
 }
 

@@ -166,6 +166,11 @@ fn deposit(refusal: &DepositRefusal) -> WalletProblem {
             WalletProblem::conflict("Funds in the escrow are on legal hold")
                 .with("current_status", DepositStatus::ReceivedInEscrow.name())
         }
+        DepositRefusal::Listed => WalletProblem::conflict("The transaction can only be rejected"),
+        DepositRefusal::OtherMatch => {
+            WalletProblem::conflict("The transaction's match has changed; review it again")
+        }
+        DepositRefusal::OlderLists => WalletProblem::unavailable(RETRY_AFTER_S),
         DepositRefusal::NothingHeld => conflict(DepositStatus::Rejected.name()),
         refusal => {
             tracing::error!(%refusal, "review refused for an internal reason");

@@ -106,7 +106,7 @@ fn detects(rail: &RailId) -> bool {
 async fn decide(sim: &Sim, cluster: &Cluster, open: &ForPeople, approve: bool) {
     let (tenant, payment) = (open.tenant, open.payment);
     let act = move |payments: Payments| {
-        async move { payments.review(tenant, payment, approve, OPERATOR).await }.boxed()
+        async move { payments.review(tenant, payment, approve, None, OPERATOR).await }.boxed()
     };
     let came = cluster.call(act, |_| ()).await;
     // The next look shows what came of it.

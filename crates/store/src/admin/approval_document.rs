@@ -48,6 +48,12 @@ enum DeedRow {
     },
     ReleaseOrder {
         order: Uuid,
+        #[serde(default)]
+        version: Option<i64>,
+    },
+    ReleasePayment {
+        payment: Uuid,
+        version: i64,
     },
     LiftHold {
         deposit: Uuid,
@@ -181,7 +187,12 @@ impl DeedRow {
             Deed::ReleaseDeposit { deposit, waits_since } => {
                 DeedRow::ReleaseDeposit { deposit: deposit.0, waits_since: waits_since.0 }
             }
-            Deed::ReleaseOrder { order } => DeedRow::ReleaseOrder { order: order.0 },
+            Deed::ReleaseOrder { order, version } => {
+                DeedRow::ReleaseOrder { order: order.0, version: *version }
+            }
+            Deed::ReleasePayment { payment, version } => {
+                DeedRow::ReleasePayment { payment: payment.0, version: *version }
+            }
             Deed::LiftHold { deposit, held_since } => {
                 DeedRow::LiftHold { deposit: deposit.0, held_since: held_since.0 }
             }
@@ -253,7 +264,12 @@ impl DeedRow {
                 deposit: DepositId(deposit),
                 waits_since: Timestamp(waits_since),
             },
-            DeedRow::ReleaseOrder { order } => Deed::ReleaseOrder { order: ExchangeId(order) },
+            DeedRow::ReleaseOrder { order, version } => {
+                Deed::ReleaseOrder { order: ExchangeId(order), version }
+            }
+            DeedRow::ReleasePayment { payment, version } => {
+                Deed::ReleasePayment { payment: PaymentId(payment), version }
+            }
             DeedRow::LiftHold { deposit, held_since } => {
                 Deed::LiftHold { deposit: DepositId(deposit), held_since: Timestamp(held_since) }
             }
@@ -351,7 +367,8 @@ mod tests {
             },
             Deed::BlacklistWallet { wallet: WalletId(id), order },
             Deed::ReleaseDeposit { deposit: DepositId(id), waits_since: Timestamp(6) },
-            Deed::ReleaseOrder { order: ExchangeId(id) },
+            Deed::ReleaseOrder { order: ExchangeId(id), version: Some(2) },
+            Deed::ReleasePayment { payment: PaymentId(id), version: 2 },
             Deed::LiftHold { deposit: DepositId(id), held_since: Timestamp(6) },
             Deed::ResolvePayment {
                 payment: PaymentId(id),

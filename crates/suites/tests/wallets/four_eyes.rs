@@ -391,7 +391,10 @@ fn a_withheld_order_is_released_once_by_two_unless_it_was_decided_or_is_listed_n
     with(Setup::default(), async |world| {
         let (wallet, caller) = (world.wallet().await, world.caller());
         world.fund(&wallet, 100 * COIN).await;
-        let release = |order: &ExchangeOrder| Deed::ReleaseOrder { order: order.id };
+        let release = |order: &ExchangeOrder| Deed::ReleaseOrder {
+            order: order.id,
+            version: Some(order.version),
+        };
         let (maker, omar) = (person(&world, "ayesha").await, person(&world, "omar").await);
         let decide = async |id, by: &User| {
             world.desk.decide(id, true, by, audit::Deed::from(&by.login[..])).await
@@ -416,7 +419,11 @@ fn a_withheld_order_is_released_once_by_two_unless_it_was_decided_or_is_listed_n
         for order in [&decided, &listed] {
             waiting.push(propose(&world, release(order)).await.expect("proposed"));
         }
-        world.wallets.review_order(&caller, decided.id, false, "test").await.expect("withheld");
+        world
+            .wallets
+            .review_order(&caller, decided.id, false, None, "test")
+            .await
+            .expect("withheld");
         for (id, order, why) in [
             (waiting[0], &decided, "no decision about the order is pending"),
             (waiting[1], &listed, "can only be rejected"),

@@ -204,7 +204,7 @@ fn a_withheld_order_is_decided_once_and_the_decision_is_recorded() {
                 .of_request("r-7");
             let decided = world
                 .wallets
-                .review_order(&caller, order.id, approve, &by)
+                .review_order(&caller, order.id, approve, Some(order.version), &by)
                 .await
                 .expect("withheld")
                 .made;
@@ -215,7 +215,8 @@ fn a_withheld_order_is_decided_once_and_the_decision_is_recorded() {
             assert_eq!((held[0].minor, held[0].available_minor), (100 * COIN, available * COIN));
             assert_eq!(waiting().await, []);
             for again in [true, false] {
-                let again = world.wallets.review_order(&caller, order.id, again, "test").await;
+                let again =
+                    world.wallets.review_order(&caller, order.id, again, None, "test").await;
                 let why = OrderRefusal::NotWithheld;
                 assert!(
                     matches!(&again, Err(Denied::Refused(Refused::Exchange(found))) if *found == why),
@@ -249,7 +250,7 @@ fn a_release_rests_on_a_screening_against_the_lists_in_force() {
         let (wallet, caller) = (world.wallet().await, world.caller());
         world.fund(&wallet, 100 * COIN).await;
         let release = async |order: &ExchangeOrder| {
-            let released = world.wallets.review_order(&caller, order.id, true, "test").await;
+            let released = world.wallets.review_order(&caller, order.id, true, None, "test").await;
             released.map(|reply| reply.made.is_withheld())
         };
         // Released on the lists of now, not on those of its creation.
@@ -276,7 +277,7 @@ fn a_release_rests_on_a_screening_against_the_lists_in_force() {
         let alerts: Vec<_> = alerts.into_iter().map(|(_, alert)| alert).collect();
         assert_eq!(alerts, listed.withheld_alert().into_iter().collect::<Vec<_>>());
         assert!(alerts[0].what.contains("scored 100 against TEST 1 EVIL"), "{alerts:?}");
-        world.wallets.review_order(&caller, order.id, false, "test").await.expect("withheld");
+        world.wallets.review_order(&caller, order.id, false, None, "test").await.expect("withheld");
         assert_eq!(world.store.alerts(TENANT, 9).await, Ok(Vec::new()));
     });
 }

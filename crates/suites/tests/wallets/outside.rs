@@ -245,6 +245,8 @@ impl Contracts for OneController {
 #[derive(Default)]
 pub struct Lists {
     pub stale: AtomicBool,
+    /// A later result for the similar name.
+    pub later: Mutex<Option<(u8, &'static str)>>,
 }
 
 pub const LISTED: Address = Address([0x66; 20]);
@@ -265,6 +267,12 @@ impl Lists {
 
 impl NameScreen for Lists {
     fn screen(&self, parties: &[Party<'_>], _: Timestamp) -> Screened {
+        let later = *self.later.lock().expect("not poisoned");
+        if let Some((score, evidence)) = later
+            && parties.iter().any(|party| party.name == "Edgar Evin")
+        {
+            return Screened { evidence: Some(evidence.to_owned()), ..self.found(score) };
+        }
         let score = parties.iter().map(|party| match party.name {
             "Edgar Evil" => 100,
             "Edgar Evin" => 90,

@@ -75,6 +75,42 @@ fn reviews_are_listed_longest_waiting_first_per_tenant() {
 }
 
 #[test]
+fn an_approval_counts_for_the_matches_that_were_shown() {
+    for (score, evidence) in [
+        (90, "TEST 1 EVIL, Edgar (90); TEST 2 EVIN, Edgar (86)"),
+        (100, "TEST 2 EVIN, Edgar (100); TEST 1 EVIL, Edgar (90)"),
+    ] {
+        with(Setup::default(), async |world| {
+            let deposit = in_review(&world).await;
+            *world.lists.later.lock().expect("not poisoned") = Some((score, evidence));
+            world.clock.pass(Span::secs(1));
+            let approve = async || {
+                let asked = asked(deposit.id, ReviewVerdict::Approve);
+                world.wallets.decide_review(&world.caller(), asked, None).await
+            };
+            let is = |why: DepositRefusal, refused: &Result<_, Denied>| matches!(refused, Err(Denied::Refused(Refused::Deposit(found))) if *found == why);
+            let listed = score == 100;
+            let first = approve().await.map(|_| ());
+            let why = if listed { DepositRefusal::Listed } else { DepositRefusal::OtherMatch };
+            assert!(is(why, &first), "{first:?}");
+            let held = world.deposit_now(deposit.id).await;
+            let lines = &held.assessment.as_ref().expect("assessed").evidence;
+            assert!(lines.iter().any(|line| line.ends_with(evidence)), "{lines:?}");
+            assert_eq!(held.state, DepositState::InReview);
+            assert!(held.state_at > deposit.state_at, "who looked before has not seen it");
+            let again = approve().await.map(|_| ());
+            if listed {
+                assert!(is(DepositRefusal::Listed, &again), "{again:?}");
+                assert_eq!(world.deposit_now(deposit.id).await, held, "recorded once");
+                decide(&world, &held, ReviewVerdict::LegalHold).await;
+            } else {
+                assert!(again.is_ok(), "{again:?}");
+            }
+        });
+    }
+}
+
+#[test]
 fn each_verdict_has_its_effect_and_records_the_reviewer() {
     for (verdict, state, result, hold) in [
         (ReviewVerdict::Approve, DepositState::Approved, RiskResult::Approved, None),

@@ -1,12 +1,18 @@
 //! Sanctions screening: its findings affect the payment's life, never the response that accepts it.
 
+use domain::audit::Via;
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ids::PaymentId;
 use domain::ledger::AccountCode;
+use domain::payment::{Payment, ReviewState};
 use domain::screening::{Party, Verdict};
 use domain::time::Span;
+use engine::command::Refused;
+use engine::office;
+use engine::payments::Denied;
 use reqwest::Method;
+use store::AuditFilter;
 use testkit::bank::Faults;
 
 use crate::harness::client::WAIT_MAX;
@@ -21,6 +27,7 @@ on_both_stores! {
     both_sides_are_screened
     a_person_decides_once
     a_queued_payment_is_screened_again_on_newer_lists
+    an_approval_counts_for_the_matches_shown_and_older_lists_decide_nothing
 }
 
 /// A near match of the sample list, for review.
@@ -49,7 +56,7 @@ async fn decide(bank: &Bank, id: &str, approve: bool) {
     let payment = PaymentId::parse(id).expect("an id");
     bank.running
         .payments()
-        .review(bank.tenant.id, payment, approve, "test")
+        .review(bank.tenant.id, payment, approve, None, "test")
         .await
         .expect("decided");
 }
@@ -150,7 +157,7 @@ async fn a_person_decides_once(on: On) {
     let (_, id) = pay_from(&bank, ALIKE).await;
     decide(&bank, &id, false).await;
     let payment = PaymentId::parse(&id).expect("an id");
-    let again = bank.running.payments().review(bank.tenant.id, payment, true, "test").await;
+    let again = bank.running.payments().review(bank.tenant.id, payment, true, None, "test").await;
     assert!(again.is_err(), "a refusal cannot be taken back");
     bank.reaches(Country::Pak, &id, "rejected").await;
     assert!(bank.book(&id).await.is_empty());
@@ -209,5 +216,84 @@ async fn a_queued_payment_is_screened_again_on_newer_lists(on: On) {
     let booked: Vec<_> =
         futures_util::future::join_all(booked).await.iter().map(Vec::len).collect();
     assert_eq!(booked, [0, 1, 1]);
+    bank.finish().await;
+}
+
+async fn an_approval_counts_for_the_matches_shown_and_older_lists_decide_nothing(on: On) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("list.csv");
+    let write = |day: u8, names: &[&str]| {
+        let entry = |(at, name): (usize, &&str)| format!("T-{at},person,{name},,,,,\n");
+        let entries: String = names.iter().enumerate().map(entry).collect();
+        let list = format!(
+            "#corridor-sanctions name=TEST published=2026-11-0{day}\n\
+             uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses\n{entries}"
+        );
+        std::fs::write(&file, list).expect("written");
+    };
+    let other = "Zorblax Michael Quibbleton";
+    write(2, &[LISTED, "Unrelated Person"]);
+    let lists = format!("[{{ locations = [\"{}\"] }}]", file.display());
+    let bank = Bank::alone(on, Setup::new().set("screening.lists", &lists)).await;
+    bank.running.bank().set_faults(Faults { down: true, ..Faults::NONE }).expect("the bank runs");
+    let (_, id) = pay_from(&bank, ALIKE).await;
+    let payment = PaymentId::parse(&id).expect("an id");
+    let stored = async |bank: &Bank| {
+        let record = bank.running.store().payment_record(bank.tenant.id, payment).await;
+        record.expect("it can be read").expect("a payment").payment
+    };
+    let shown = stored(&bank).await;
+    let named = |payment: &Payment| {
+        payment.screened.matches().map(|(entry, _)| entry.to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(named(&shown), [format!("TEST T-0 {LISTED}")]);
+    // Another version of the case than the reviewer saw.
+    let payments = bank.running.payments();
+    let seen = Some(shown.version - 1);
+    let refused = payments.review(bank.tenant.id, payment, true, seen, "test").await;
+    assert!(matches!(refused, Err(Denied::Refused(Refused::NotAsSeen))), "{refused:?}");
+    let seen = Some(shown.version);
+    payments.review(bank.tenant.id, payment, true, seen, "test").await.expect("approved");
+
+    // Lists that were published before: nothing is sent, and nothing is decided.
+    write(1, &[LISTED, other]);
+    let bank = bank.restart().await;
+    bank.running.bank().set_faults(Faults::NONE).expect("the bank runs");
+    let fence = async || {
+        let case = office::case(bank.running.store(), bank.tenant.id, payment).await;
+        case.expect("it can be read").expect("a case").job.expect("a job").fence
+    };
+    let (first, waits) = (fence().await, stored(&bank).await);
+    let was_looked_at = async || {
+        bank.advance(Span::secs(15)).await;
+        fence().await > first + 2
+    };
+    assert!(testkit::wait::until_async(WAIT_MAX, was_looked_at).await);
+    assert_eq!((stored(&bank).await, bank.book(&id).await.len()), (waits, 0));
+
+    // A later list with a further match: it waits again, for a decision about both.
+    write(3, &[LISTED, other]);
+    let bank = bank.restart().await;
+    bank.running.bank().set_faults(Faults::NONE).expect("the bank runs");
+    let is_held = async || {
+        bank.advance(Span::secs(15)).await;
+        stored(&bank).await.review == ReviewState::Waiting
+    };
+    assert!(testkit::wait::until_async(WAIT_MAX, is_held).await);
+    let held = stored(&bank).await;
+    assert_eq!(named(&held), [format!("TEST T-0 {LISTED}"), format!("TEST T-1 {other}")]);
+    let subject = Some(id.clone());
+    let filter = AuditFilter { tenant: Some(bank.tenant.id), subject, ..AuditFilter::default() };
+    let noted = bank.running.store().audit_entries(&filter, 9).await.expect("read");
+    let again = noted.iter().find(|entry| entry.note.action == "payment.screened");
+    let again = again.expect("the screening is recorded");
+    assert_eq!((again.deed.via, &again.deed.who[..]), (Via::Program, "screening"));
+    let fact = |facts: &Option<String>, day: u8| {
+        facts.as_ref().is_some_and(|facts| facts.contains(&format!("TEST 2026-11-0{day}")))
+    };
+    assert!(fact(&again.note.before, 2) && fact(&again.note.after, 3), "{again:?}");
+    decide(&bank, &id, true).await;
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    assert_eq!(bank.book(&id).await.len(), 1);
     bank.finish().await;
 }

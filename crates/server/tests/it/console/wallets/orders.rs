@@ -1,12 +1,17 @@
 //! Exchange orders: pages, orders that screening withholds, and payouts that a rail left open or
 //! returned.
 
+use std::path::Path;
+
 use domain::exchange::ExchangeState;
+use domain::time::Span;
 use domain::user::Role;
 use domain::wallet_effects::AlertKind;
 use serde_json::json;
+use testkit::bank::Faults;
 
 use super::Officer;
+use crate::harness::client::WAIT_MAX;
 use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 use crate::wallet::orders::order_to;
 
@@ -16,6 +21,7 @@ on_both_stores! {
     what_came_back_is_given_back_once
     a_withheld_order_is_released_or_rejected_by_compliance
     an_order_whose_holder_was_listed_since_can_only_be_rejected
+    an_order_whose_holder_nearly_matches_by_its_payout_waits_for_a_reviewer
 }
 
 async fn an_order_shows_its_attempts(on: On) {
@@ -100,7 +106,7 @@ async fn what_came_back_is_given_back_once(on: On) {
     assert!(officer.get("/alerts").await.page().contains(&path), "the alert leads to the order");
     let came_back =
         || async { officer.get(&path).await.page().contains("was returned after settlement") };
-    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, came_back).await);
+    assert!(testkit::wait::until_async(WAIT_MAX, came_back).await);
     let recredit = format!("{path}/recredit");
     officer.post(&recredit, &[("why", "account closed")]).await.done();
     bank.balanced(&wallet, "USDC", "100.00").await;
@@ -183,21 +189,23 @@ async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
     bank.books_are_right().await;
 }
 
+/// Publishes a list with these entries in a file.
+fn publish(file: &Path, day: &str, entries: &str) {
+    let head = "uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses";
+    let list = format!("#corridor-sanctions name=TEST published={day}\n{head}\n{entries}");
+    std::fs::write(file, list).expect("written");
+}
+
 async fn an_order_whose_holder_was_listed_since_can_only_be_rejected(on: On) {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("list.csv");
-    let publish = |day: &str, entries: &str| {
-        let head = "uid,kind,name,aliases,weak_aliases,birthdates,countries,addresses";
-        let list = format!("#corridor-sanctions name=TEST published={day}\n{head}\n{entries}");
-        std::fs::write(&file, list).expect("written");
-    };
     let near = "T-1,person,Zorblax Quibbleton,,,,,\n";
-    publish("2026-11-01", near);
+    publish(&file, "2026-11-01", near);
     let lists = format!("[{{ locations = [\"{}\"] }}]", file.display());
     let bank = WalletBank::alone(on, Setup::with_wallets().set("screening.lists", &lists)).await;
     let wallet = bank.funded("since").await;
     let order = to_holder(&bank, &wallet, "Zorblax Qibbletan").await;
-    publish("2026-11-02", &format!("{near}T-2,person,Zorblax Qibbletan,,,,,\n"));
+    publish(&file, "2026-11-02", &format!("{near}T-2,person,Zorblax Qibbletan,,,,,\n"));
     let bank = bank.restart().await;
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let path = format!("/orders/{}", order["order_id"].text());
@@ -216,5 +224,42 @@ async fn an_order_whose_holder_was_listed_since_can_only_be_rejected(on: On) {
         (bank.alerts().await, bank.balance(&wallet, "USDC").await),
         (vec![], "100.00".to_owned())
     );
+    bank.finish().await;
+}
+
+async fn an_order_whose_holder_nearly_matches_by_its_payout_waits_for_a_reviewer(on: On) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("list.csv");
+    publish(&file, "2026-11-01", "T-1,person,Unrelated Person,,,,,\n");
+    let lists = format!("[{{ locations = [\"{}\"] }}]", file.display());
+    let bank = WalletBank::alone(on, Setup::with_wallets().set("screening.lists", &lists)).await;
+    let faults = Faults { down: true, ..Faults::NONE };
+    bank.bank.running.bank().set_faults(faults).expect("the bank runs");
+    let wallet = bank.funded("late").await;
+    let order = to_holder(&bank, &wallet, "Zorblax Qibbletan").await;
+    bank.order_is(&order, ExchangeState::Debited).await;
+    publish(&file, "2026-11-02", "T-2,person,Zorblax Quibbleton,,,,,\n");
+    let bank = bank.restart().await;
+    bank.bank.running.bank().set_faults(Faults::NONE).expect("the bank runs");
+    let officer = Officer::of(&bank, &[Role::Compliance]).await;
+    let path = format!("/orders/{}", order["order_id"].text());
+    let is_held = async || {
+        bank.bank.advance(Span::secs(15)).await;
+        officer.get(&path).await.page().contains("Held by screening")
+    };
+    assert!(testkit::wait::until_async(WAIT_MAX, is_held).await);
+    bank.is_alerted(AlertKind::Payout, "withheld").await;
+    let page = officer.get(&path).await.page();
+    for shown in ["order.screened", "Zorblax Quibbleton", "approve: the order continues"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    assert!(officer.get("/review").await.page().contains(&path), "it is in the queue");
+    assert!(bank.bank.book(order["order_id"].text()).await.is_empty());
+    let form = [("verdict", "approve"), ("why", "passport seen"), ("seen", "1")];
+    let words = officer.post(&format!("{path}/decide"), &form).await.refused(409);
+    assert!(words.contains("was modified after this page was loaded"), "{words}");
+    officer.post(&format!("{path}/decide"), &form[..2]).await.done();
+    bank.order_is(&order, ExchangeState::Settled).await;
+    assert!(bank.alerts().await.is_empty());
     bank.finish().await;
 }

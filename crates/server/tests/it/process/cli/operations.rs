@@ -84,28 +84,25 @@ fn a_name_that_may_be_listed_waits_for_a_person_who_lets_it_go_on_or_not() {
     assert_eq!(record[0]["response"]["status"], "queued", "held, without a public reason");
     assert_eq!(record[0]["response"]["msg"], "in review");
 
-    installation.ok(&[
-        "review",
-        "approve",
-        "--tenant",
-        "demobank",
-        "--why",
-        "other birth date",
-        &good,
-    ]);
+    let listed = installation.json(&["review", "list", "--tenant", "demobank"]);
+    let seen = listed.iter().find(|it| it["payment_id"] == good.as_str()).expect("it is listed");
+    let seen = seen["seen"].to_string();
+    let approve = |seen: &str, id: &str| {
+        let by = ["--by", "ayesha", "--why", "other birth date"];
+        let args = ["review", "approve", "--tenant", "demobank", "--seen", seen];
+        installation.run(&[&args[..], &by, &[id]].concat())
+    };
+    let moved = approve("1", &good);
+    assert_eq!(moved.code, 1, "{}", moved.stderr);
+    assert!(moved.stderr.contains("has changed since it was reviewed"), "{}", moved.stderr);
+    let approved = approve(&seen, &good);
+    assert_eq!(approved.code, 0, "{}", approved.stderr);
     assert_eq!(watch(&installation, &good), "succeeded");
-    installation.ok(&["review", "reject", "--tenant", "demobank", "--why", "true match", &bad]);
+    let reject = ["review", "reject", "--tenant", "demobank", "--by", "omar", "--why", "same"];
+    installation.ok(&[&reject[..], &[&bad]].concat());
     assert_eq!(watch(&installation, &bad), "rejected");
     assert_eq!(waiting(&installation), Vec::<String>::new());
-    let twice = installation.run(&[
-        "review",
-        "approve",
-        "--tenant",
-        "demobank",
-        "--why",
-        "changed my mind",
-        &bad,
-    ]);
+    let twice = approve(&seen, &bad);
     assert_eq!(twice.code, 1, "{}", twice.stderr);
     assert!(!installation.ok(&["ledger", "verify"]).contains("WRONG"));
 }
