@@ -20,7 +20,7 @@ use domain::screening::Verdict;
 use domain::time::Span;
 use store::working_set::{IdempotencyRecord, Made};
 
-use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
+use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_executed, not_found_as};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 use crate::error::EngineError;
@@ -155,7 +155,12 @@ impl Wallets {
                     Verdict::Hit => OrderRefusal::Listed,
                     _ => OrderRefusal::OtherMatch,
                 };
-                self.act_on(caller, &order, ExchangeAction::FoundMatch { screened, by }).await?;
+                self.act_on(
+                    caller,
+                    &order,
+                    ExchangeAction::FoundMatch { screened, by: not_executed(*by) },
+                )
+                .await?;
                 Err(Denied::Refused(Refused::Exchange(refusal)))
             }
             Some(screened) if screened.stale => Err(Denied::ListsStale),

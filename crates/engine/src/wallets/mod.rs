@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use domain::audit::Deed;
 use domain::chain::{Address, SignFault};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -159,6 +160,13 @@ impl Wallets {
     fn note_deployed(&self, controller: Address) {
         self.deployed.lock().unwrap_or_else(PoisonError::into_inner).insert(controller);
     }
+}
+
+/// The actor of a release that was refused. A proposal's id in the audit log marks it as executed,
+/// so an entry about the refusal does not have it.
+fn not_executed(by: Deed) -> Box<Deed> {
+    let request_id = by.request_id.filter(|id| !id.starts_with("approval:"));
+    Box::new(Deed { request_id, ..by })
 }
 
 /// Makes a not-found error name the field that referred to the record.

@@ -10,7 +10,7 @@ use domain::screening::{Screened, Verdict};
 use domain::time::Timestamp;
 use store::working_set::{IdempotencyRecord, Made};
 
-use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_found_as};
+use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_executed, not_found_as};
 use crate::command::deposits::{DepositAction, DepositRef, EscrowSeen};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 use crate::error::EngineError;
@@ -86,7 +86,7 @@ impl Wallets {
         let news = |screened: &Screened| !assessment.covers(screened);
         let found: Vec<Screened> = found.into_iter().filter(news).collect();
         if !found.is_empty() {
-            let action = DepositAction::FoundMatch { found, by: Box::new(by.clone()) };
+            let action = DepositAction::FoundMatch { found, by: not_executed(by.clone()) };
             self.changed_deposit(caller, id, action).await?;
         } else if !is_listed {
             return Ok(());
