@@ -381,7 +381,7 @@ describe('every state, in both directions', () => {
       await page.keyboard.press('Escape');
       assert.ok(!await page.locator('.languages').evaluate((menu) => menu.open));
       await page.click('form[method=post] button');
-      await page.locator('.fault:focus').first().waitFor();
+      await page.locator('#faults:focus').waitFor();
       await everywhere(page, `faults, ${language}`);
     }
     await close();

@@ -382,7 +382,7 @@ impl Page<'_> {
     fn details(&self, way: Way) -> askama::Result<String> {
         let ends = self.ends()?;
         let (base, framed) = (self.base(None), self.framed()?);
-        let action = format!("{}#details", self.here.link("", self.here.carried(), None));
+        let action = format!("{}#faults", self.here.link("", self.here.carried(), None));
         let (suggested, phones, browser) = (way.suggested(), &DIAL_COUNTRIES, BROWSER);
         DetailsPage { base, framed, form: self.form, action, way, suggested, phones, browser, ends }
             .render()

@@ -6,7 +6,7 @@ use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositState, Refund};
 use domain::ids::IntentId;
-use domain::payment_request::{Asked, PaymentRequest, Received, RequestException, RequestState};
+use domain::payment_request::{Asked, PaymentRequest, Received, RequestState};
 use domain::screening::Screened;
 use engine::wallets::Found;
 
@@ -363,7 +363,7 @@ fn every_page_leads_to_itself_in_every_language() {
     }
     let form = details(&faulty, Language::Arabic);
     assert!(
-        form.contains("action=\"/pay/t/s?lang=ar#details\""),
+        form.contains("action=\"/pay/t/s?lang=ar#faults\""),
         "the form carries the language: {form}"
     );
     let view = view(&PaymentRequest { asked: Asked::Flexible, ..request() }, &[], true);
@@ -504,7 +504,7 @@ fn the_first_page_says_who_asks_and_offers_the_ways_to_pay() {
         "href=\"/pay/t/s?lang=en&#38;from=exchange\"",
         "href=\"/pay/t/s?lang=en&#38;from=phone\"",
         "href=\"/pay/t/s?lang=en&#38;from=browser\"",
-        "1 <bdi>USDC</bdi> is worth about 1 US dollar",
+        "<bdi>USDC</bdi> is digital money, one for about 1 US dollar.",
     ] {
         assert!(page.contains(text), "{text} in {page}");
     }
@@ -532,7 +532,7 @@ fn each_way_asks_for_the_provider_it_needs() {
             Page { here, view, frame, form, target, sought, network: "", known: false, answer };
         let page = page.render().expect("written");
         assert!(page.contains(there) && !page.contains(absent), "{way:?}: {page}");
-        assert!(page.contains(&format!("from={}#details", way.code())), "{way:?}: {page}");
+        assert!(page.contains(&format!("from={}#faults", way.code())), "{way:?}: {page}");
     }
 }
 
