@@ -41,6 +41,12 @@ async function open(url, options = {}) {
   return { page, context, wallet, close: end };
 }
 
+// Whether an element is within the first screen.
+const inside = (page, selector) => page.locator(selector).first().evaluate((element) => {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top >= 0 && bottom <= innerHeight;
+});
+
 const isOpen = (page, id) => page.locator(`details#${id}`).evaluate((details) => details.open);
 
 describe('a sender pays', () => {
@@ -51,18 +57,19 @@ describe('a sender pays', () => {
     await introduces(page, 'Binance');
     assert.ok(await isOpen(page, 'exchange') && !await isOpen(page, 'phone') && !await isOpen(page, 'browser'));
     const copied = {};
-    for (const label of ['Token', 'Network', 'Address', 'Amount']) {
-      await page.click(`#exchange button[aria-label="Copy: ${label}"]`);
+    for (const label of ['Network', 'Address', 'Amount that must arrive']) {
+      await page.click(`#pay button[aria-label="Copy: ${label}"]`);
       copied[label] = await page.evaluate(() => navigator.clipboard.readText());
     }
     const address = await payable(page);
     assert.notEqual(address, request.escrow_address, 'each sender has an address of their own');
-    assert.deepEqual(copied, { Token: 'USDC', Network: 'Ethereum', Address: address, Amount: '25.00' });
+    assert.deepEqual(copied, { Network: 'Ethereum', Address: address, 'Amount that must arrive': '25.00' });
     assert.match(await page.locator('[data-left]').textContent(), /^23:5\d:\d\d$/);
     await account.pay('USDC', address, 25_000_000);
     await sees(page, 'Thank you, your payment is complete');
     const receipt = await page.locator('.receipt').textContent();
-    for (const part of ['25.00 USDC', 'Rent', 'Ethereum']) assert.ok(receipt.includes(part), receipt);
+    const reference = request.payment_request_id.slice(0, 8);
+    for (const part of ['25.00 USDC', 'Rent', 'Ethereum', reference]) assert.ok(receipt.includes(part), receipt);
     assert.equal(await page.locator('#steps [aria-current]').textContent(), 'Done');
     await close();
   });
@@ -70,9 +77,9 @@ describe('a sender pays', () => {
   it('from a phone: a QR code of the plain address, and a link for the wallet app', async () => {
     const request = await bank.request('7.50');
     const { page, close } = await open(request.payment_link);
-    await introduces(page, 'Trust Wallet');
+    await introduces(page, 'Trust Wallet', 'phone');
     assert.ok(await isOpen(page, 'phone') && !await isOpen(page, 'exchange'));
-    await page.locator('#phone svg[role=img]').waitFor();
+    await page.locator('#pay svg[role=img]').waitFor();
     const link = await page.locator('#phone a.second').getAttribute('href');
     const { tokens } = bank.keys;
     const address = await payable(page);
@@ -86,7 +93,7 @@ describe('a sender pays', () => {
   it('from a wallet in the browser, which learns the chain and signs exactly the transfer', async () => {
     const request = await bank.request('12.34');
     const { page, wallet, close } = await open(request.payment_link, { wallet: {} });
-    await introduces(page, 'MetaMask');
+    await introduces(page, 'MetaMask', 'phone');
     const pay = page.getByRole('button', { name: 'Pay with Test <Wallet>' });
     await pay.waitFor();
     assert.ok(await isOpen(page, 'browser') && !await isOpen(page, 'phone'), 'who has a wallet here is led to it');
@@ -134,7 +141,7 @@ describe('a sender pays', () => {
     const address = await payable(page);
     await account.pay('USDC', address, 5_000_000);
     await page.getByText('Remaining amount: 15.00 USDC').waitFor();
-    await sees(page, 'Less than the full amount has arrived.');
+    await sees(page, '5.00 USDC of 20.00 USDC has arrived.');
     await screen(page, 'pay-partial');
     await account.pay('USDC', address, 15_000_000);
     await sees(page, 'Thank you, your payment is complete');
@@ -159,11 +166,12 @@ describe('a sender pays', () => {
   it('without JavaScript, from the form to the receipt', async () => {
     const request = await bank.request('9.00');
     const { page, close } = await open(`${request.payment_link}?lang=en`, { javaScriptEnabled: false, expected: [/status of 422/] });
+    await page.click('.choice');
     await page.click('form[method=post] button');
     await page.getByText('Please enter your first name.').waitFor();
     await introduces(page, 'OKX');
     assert.ok(!await page.locator('.copy').first().isVisible(), 'nothing is offered that needs a script');
-    assert.ok(await page.locator('#exchange .address').isVisible());
+    assert.ok(await page.locator('#pay .address').isVisible());
     await page.click('#browser summary');
     await page.getByText('This option needs JavaScript.').waitFor();
     await page.click('#help summary');
@@ -262,8 +270,11 @@ describe('an irregular payment', () => {
     await everywhere(first.page, 'overpaid');
     await first.close();
     const second = await open(await introduced(other));
-    await account.pay('USDT', await payable(second.page), 26_000_000);
-    await sees(second.page, '26.00 USDT');
+    const address = await payable(second.page);
+    await account.pay('USDT', address, 26_000_000);
+    await sees(second.page, 'You sent 26.00 USDT');
+    await second.page.getByRole('heading', { name: 'Please do not send again' }).waitFor();
+    assert.ok(!(await second.page.content()).includes(address), 'nothing is asked for again');
     await everywhere(second.page, 'a different token');
     await second.close();
   });
@@ -280,7 +291,8 @@ describe('an irregular payment', () => {
     ]) {
       await page.fill('#tx', typed);
       await page.click('#help button');
-      await page.locator('#answer', { hasText: answer }).waitFor();
+      await page.locator('#answer:focus', { hasText: answer }).waitFor();
+      assert.ok(await inside(page, '#answer'), 'the answer is where the sender looks');
     }
     await everywhere(page, 'help');
     await close();
@@ -323,18 +335,53 @@ describe('an irregular payment', () => {
   });
 });
 
+describe('the first screen of a small phone', () => {
+  it('holds what to do at each step', async () => {
+    const request = await bank.request('25.50');
+    const { page, close } = await open(request.payment_link, { viewport: { width: 360, height: 640 } });
+    for (const language of ['en', 'ur']) {
+      await page.goto(`${request.payment_link}?lang=${language}`);
+      for (const part of ['.amount', '.choices li:last-child']) assert.ok(await inside(page, part), `${language} ${part}`);
+      await introduces(page, 'Binance');
+      for (const part of ['.amount', '.code svg', '.address', '#pay .copy', '#pay .rows div:last-child']) {
+        assert.ok(await inside(page, part), `${language} ${part}`);
+      }
+      assert.match(await page.locator('.strip').textContent(), /[0-9]+\.[0-9]{2} AED/, 'about how much it is at home');
+    }
+    await close();
+  });
+
+  it('leaves every language to be chosen', async () => {
+    const request = await bank.request('25.50');
+    const { page, close } = await open(request.payment_link);
+    await introduces(page, 'Binance');
+    await page.click('.languages summary');
+    for (const link of await page.locator('.languages li a').all()) {
+      const hit = await link.evaluate((element) => {
+        const box = element.getBoundingClientRect();
+        return element.contains(document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2));
+      });
+      assert.ok(hit, await link.textContent());
+    }
+    await close();
+  });
+});
+
 describe('every state, in both directions', () => {
   it('the form, empty and with errors', async () => {
     const request = await bank.request('25.00');
     const { page, close } = await open(request.payment_link, { expected: [/status of 422/] });
     for (const language of ['en', 'ar']) {
       await page.goto(`${request.payment_link}?lang=${language}`);
+      await everywhere(page, `ways, ${language}`);
+      await page.locator('.choice').first().click();
       await everywhere(page, `details, ${language}`);
       await page.click('.languages summary');
       await everywhere(page, `languages, ${language}`);
-      await page.click('.languages summary');
+      await page.keyboard.press('Escape');
+      assert.ok(!await page.locator('.languages').evaluate((menu) => menu.open));
       await page.click('form[method=post] button');
-      await page.locator('.fault').first().waitFor();
+      await page.locator('#faults:focus').waitFor();
       await everywhere(page, `faults, ${language}`);
     }
     await close();
@@ -373,6 +420,8 @@ describe('every state, in both directions', () => {
     const { page, close } = await open(request.payment_link);
     await page.setViewportSize({ width: 390, height: 844 });
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
+    await screen(page, 'pay-ask');
+    await page.locator('.choice').first().click();
     await screen(page, 'pay-details');
     await page.goto(url);
     await screen(page, 'pay-send');

@@ -4,10 +4,14 @@ import { WITHIN_MS } from './browser.js';
 const FORM = { first_name: 'Omar', last_name: 'Khan', email: '', phone_number: '+971 50 123 4567' };
 const TOO_MANY = 429;
 
-// Fills in and submits the form that is open in a page, and waits for the address.
-export async function introduces(page, provider) {
+// Chooses a way to pay if the page asks for one, fills in and submits the form, and waits for the
+// address.
+export async function introduces(page, provider, way = 'exchange') {
+  if (await page.locator('.choice').count()) await page.click(`.choice[href*="from=${way}"]`);
   for (const [name, value] of Object.entries(FORM)) await page.fill(`#${name}`, value);
-  await page.fill('#custodial_provider', provider);
+  const offered = page.locator(`.chips label:has(input[value="${provider}"])`);
+  if (await offered.count()) await offered.click();
+  else if (way !== 'browser') await page.fill('#custodial_other', provider);
   await Promise.all([page.waitForURL(/\/pay\/[^/]+\/[^/]+/), page.click('form[method=post] button')]);
 }
 

@@ -42,6 +42,7 @@ pub mod money;
 pub mod order;
 pub mod payment;
 pub mod payment_request;
+pub mod phone;
 pub mod policy;
 pub mod ports;
 pub mod quote;

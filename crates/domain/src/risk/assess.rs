@@ -272,7 +272,8 @@ pub fn sender_is_complete(sender: &SenderDetails) -> bool {
         })
     };
     plausible(&sender.first_name)
-        && plausible(&sender.last_name)
+        // A person may have one name only.
+        && (sender.last_name.is_none() || plausible(&sender.last_name))
         && sender.email.as_deref().is_none_or(is_email)
         && sender.phone_number.as_deref().is_some_and(is_e164)
         && sender.custodial_provider.as_deref().is_some_and(|provider| !provider.trim().is_empty())

@@ -275,6 +275,8 @@ fn large_amounts_need_complete_sender_details() {
         assess(&subject, &nothing(), &policy(), monday())
     };
     assert_eq!(check(from, &sender()).result, RiskResult::Approved);
+    let single = SenderDetails { last_name: None, ..sender() };
+    assert_eq!(check(from, &single).result, RiskResult::Approved, "one name");
     let silent = SenderDetails::default();
     let small = check(from - 1, &silent);
     assert_eq!((small.result, small.level()), (RiskResult::Approved, RiskLevel::Low));

@@ -1,10 +1,12 @@
 //! Data for the page of a payment link. The recipient's wallet address is never exposed.
 
 use domain::chain::{Address, Depth, LogEvent, TxHash};
+use domain::currency::Currency;
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::SenderInfoId;
 use domain::payment_request::refund_to::{ANSWERS_MAX, may_have_paid};
 use domain::payment_request::{PaymentRequest, RefundTo, SenderDetails, SenderInfo};
+use domain::phone::DialCountry;
 use domain::wallet::WalletState;
 use store::Tenant;
 
@@ -33,6 +35,8 @@ pub struct PaySender {
     pub id: SenderInfoId,
     /// `custodial_provider`: the provider they pay from.
     pub provider: Option<String>,
+    /// The currency of the country of their telephone number.
+    pub currency: Option<Currency>,
     /// The escrow of this submission; `None` = it predates escrows per submission.
     pub escrow: Option<Address>,
     /// The submission without its details.
@@ -50,8 +54,10 @@ impl PaySender {
         let back_to = answers.last().map(|answer| answer.to);
         let (id, escrow, answers) = (info.id, info.escrow, answers.len());
         let provider = info.details.custodial_provider.clone();
+        let phone = info.details.phone_number.as_deref();
+        let currency = phone.and_then(DialCountry::of).and_then(DialCountry::currency);
         let submission = SenderInfo { details: SenderDetails::default(), ..info };
-        PaySender { id, provider, escrow, submission, back_to, answers }
+        PaySender { id, provider, currency, escrow, submission, back_to, answers }
     }
 
     /// Whether a deposit is this sender's: it arrived in the submission's escrow.

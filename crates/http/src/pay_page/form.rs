@@ -2,15 +2,16 @@
 //! field.
 
 use domain::characters::{is_blank, is_forbidden};
-use domain::e164::is_e164;
 use domain::email::{EMAIL_MAX_BYTES, is_email};
 use domain::payment_request::SenderDetails;
+use domain::phone::{self, DialCountry};
 
 use crate::decode::query::Query;
 
 const NAME_MAX_CHARS: usize = 70;
 const PHONE_MAX_CHARS: usize = 32;
 const PROVIDER_MAX_CHARS: usize = 100;
+const COUNTRY_CHARS: usize = 2;
 
 /// A form field with its input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -34,6 +35,8 @@ pub struct Form {
     pub last_name: Field,
     /// The member `email`, which is optional.
     pub email: Field,
+    /// The country chosen for the phone number, if any.
+    pub phone_country: String,
     pub phone_number: Field,
     pub custodial_provider: Field,
 }
@@ -59,16 +62,28 @@ impl Form {
             };
             Field { value, fault }
         };
+        let phone_country = field("phone_country", COUNTRY_CHARS, |_| None).value;
+        let country = DialCountry::parse(&phone_country);
+        let mut phone_number = field("phone_number", PHONE_MAX_CHARS, |_| None);
+        match phone::international(&phone_number.value, country) {
+            Some(number) => phone_number.value = number,
+            None if phone_number.is_wrong() => {}
+            None => phone_number.fault = Some("fault-phone"),
+        }
+        // A name typed beside the choices goes before a choice.
+        let other = field("custodial_other", PROVIDER_MAX_CHARS, |_| None);
+        let chosen = field("custodial_provider", PROVIDER_MAX_CHARS, |_| None);
+        let mut provider = if other.value.is_empty() { chosen } else { other };
+        provider.fault = provider.fault.or(missing(&provider.value, "fault-provider"));
         let form = Form {
             first_name: field("first_name", NAME_MAX_CHARS, |text| {
                 missing(text, "fault-first-name")
             }),
-            last_name: field("last_name", NAME_MAX_CHARS, |text| missing(text, "fault-last-name")),
+            last_name: field("last_name", NAME_MAX_CHARS, |_| None),
             email: field("email", EMAIL_MAX_BYTES, email_fault),
-            phone_number: field("phone_number", PHONE_MAX_CHARS, phone_fault),
-            custodial_provider: field("custodial_provider", PROVIDER_MAX_CHARS, |text| {
-                missing(text, "fault-provider")
-            }),
+            phone_country,
+            phone_number,
+            custodial_provider: provider,
         };
         if form.has_faults() { Err(Box::new(form)) } else { Ok(form.details()) }
     }
@@ -92,7 +107,7 @@ impl Form {
             first_name: some(self.first_name.value),
             last_name: some(self.last_name.value),
             email: some(self.email.value),
-            phone_number: some(compact(&self.phone_number.value)),
+            phone_number: some(self.phone_number.value),
             custodial_provider: some(self.custodial_provider.value),
         }
     }
@@ -105,20 +120,6 @@ fn missing(text: &str, fault: &'static str) -> Option<&'static str> {
 fn email_fault(text: &str) -> Option<&'static str> {
     let right = text.is_empty() || is_email(text);
     (!right).then_some("fault-email")
-}
-
-fn phone_fault(text: &str) -> Option<&'static str> {
-    (!is_e164(&compact(text))).then_some("fault-phone")
-}
-
-/// A phone number in international format as users type it: separators are dropped, 00 becomes +.
-fn compact(text: &str) -> String {
-    let kept: String =
-        text.chars().filter(|c| !matches!(c, ' ' | '-' | '(' | ')' | '.' | '/')).collect();
-    match kept.strip_prefix("00") {
-        Some(rest) => format!("+{rest}"),
-        None => kept,
-    }
 }
 
 #[cfg(test)]
@@ -142,6 +143,20 @@ mod tests {
         );
         let without = FULL.replace("asha%40example.com", "");
         assert_eq!(Form::read(without.as_bytes()).expect("valid").email, None);
+        let single = FULL.replace("last_name=Khan", "last_name=");
+        assert_eq!(Form::read(single.as_bytes()).expect("one name is enough").last_name, None);
+        let local = FULL.replace("0092+300-1234567", "0501234567&phone_country=AE");
+        let number = Form::read(local.as_bytes()).expect("a national number").phone_number;
+        assert_eq!(number.as_deref(), Some("+971501234567"));
+        for (given, provider) in [
+            ("custodial_provider=OKX&custodial_other=", "OKX"),
+            ("custodial_other=+Exampex+", "Exampex"),
+            ("custodial_provider=OKX&custodial_other=Exampex", "Exampex"),
+        ] {
+            let body = FULL.replace("custodial_provider=Binance", given);
+            let details = Form::read(body.as_bytes()).expect("valid");
+            assert_eq!(details.custodial_provider.as_deref(), Some(provider), "{given}");
+        }
     }
 
     #[test]
@@ -157,7 +172,7 @@ mod tests {
             ]
             .map(Field::is_wrong)
         };
-        assert_eq!(wrong(&form), [true, true, false, true, true]);
+        assert_eq!(wrong(&form), [true, false, false, true, true]);
         for (from, to, at) in [
             ("first_name=+Asha+", "first_name=%20", 0),
             ("last_name=Khan", "last_name=a%0Ab", 1),

@@ -4,7 +4,7 @@
 use askama::Template;
 use domain::payment_request::RequestException;
 
-use super::view::{Incoming, Progress, View};
+use super::view::{self, Incoming, Progress, View};
 use super::words::{Markup, Words};
 use crate::write;
 
@@ -20,13 +20,14 @@ struct Line {
 }
 
 impl Line {
-    fn of(incoming: &Incoming, words: Words) -> askama::Result<Line> {
+    /// `more`: whether more is to be sent.
+    fn of(incoming: &Incoming, more: bool, words: Words) -> askama::Result<Line> {
         let (class, bar) = match incoming.progress {
-            Progress::Seen(bar) => ("way", bar),
+            Progress::Seen(bar) => ("now", bar),
             Progress::Small
             | Progress::Checking
             | Progress::CheckingLonger
-            | Progress::PassingOn => ("way", None),
+            | Progress::PassingOn => ("now", None),
             Progress::Done => ("good", None),
             Progress::NotAccepted | Progress::GoingBack | Progress::GivenBack => ("over", None),
         };
@@ -39,6 +40,7 @@ impl Line {
             Progress::Checking => words.say("checking"),
             Progress::CheckingLonger => words.say("checking-longer"),
             Progress::PassingOn => words.say("passing-on"),
+            Progress::Done if more => words.say("arrived-part"),
             Progress::Done => words.say("arrived"),
             Progress::NotAccepted => words.say("not-accepted"),
             Progress::GoingBack => words.say("going-back"),
@@ -55,56 +57,74 @@ struct Live {
     t: Words,
     /// The headline and its style.
     headline: Option<(Markup, &'static str)>,
-    waiting: bool,
     notice: Option<Markup>,
+    /// What has arrived, and the requested amount.
+    part: Option<(i64, i64)>,
     lines: Vec<Line>,
 }
 
 /// Renders the updating part of a view.
 pub fn live(view: &View, words: Words) -> askama::Result<Markup> {
-    let lines = view.arrived().iter().map(|incoming| Line::of(incoming, words));
+    let more = !matches!(view, View::Status { .. });
+    let lines = view.arrived().iter().map(|incoming| Line::of(incoming, more, words));
     let lines = lines.collect::<askama::Result<Vec<Line>>>()?;
-    let notice = match view {
-        View::Status { notice, .. } => notice_key(*notice),
-        View::Send { arrived, notice, .. } | View::Details { arrived, notice }
-            if !arrived.is_empty() =>
-        {
-            notice_key(*notice).or(Some("notice-partial"))
-        }
-        _ => None,
-    };
-    let notice = notice.map(|key| words.say(key)).transpose()?;
     let headline =
         headline(view).map(|(key, class)| words.say(key).map(|said| (said, class))).transpose()?;
-    let waiting = matches!(view, View::Send { .. });
-    Live { t: words, headline, waiting, notice, lines }.render().map(Markup)
+    let part = view.part().map(|part| (part.have, part.whole));
+    Live { t: words, headline, notice: notice(view, words)?, part, lines }.render().map(Markup)
 }
 
 fn headline(view: &View) -> Option<(&'static str, &'static str)> {
     if !matches!(view, View::Status { .. }) {
         return None;
     }
+    let arrived = view.arrived();
+    let is_back = |incoming: &Incoming| incoming.progress == Progress::GivenBack;
     Some(match (view.step(), view.has_failed()) {
         // A refund is possible or under way.
         (_, true) if view.is_followed() => ("status-not", "over"),
+        (_, true) if arrived.iter().all(is_back) => ("status-back", "good"),
         (_, true) => ("status-over", "over"),
         (5, false) => ("status-done", "good"),
-        (4, _) => ("status-received", "way"),
-        _ => ("status-way", "way"),
+        _ if arrived.iter().any(|it| it.is_own && it.is_other_token_held()) => {
+            ("status-other", "stop")
+        }
+        (4, _) => ("status-received", "now"),
+        _ => ("status-way", "now"),
     })
 }
 
-const fn notice_key(exception: RequestException) -> Option<&'static str> {
-    match exception {
+/// What is unusual about the payments. Only a visitor who may have made them is addressed.
+fn notice(view: &View, words: Words) -> askama::Result<Option<Markup>> {
+    let arrived = view.arrived();
+    let is_other = |it: &&Incoming| it.is_own && !it.is_over() && it.is_other_token_held();
+    if let Some(other) = arrived.iter().find(is_other) {
+        let key = match view {
+            View::Details { .. } => "notice-other-link",
+            _ => "notice-other",
+        };
+        return words.with(key, &[("amount", &other.amount())]).map(Some);
+    }
+    if let Some(part) = view.part() {
+        let amounts = [part.have, part.whole].map(|minor| view::amount(part.coin, minor));
+        let values = [("have", amounts[0].as_str()), ("amount", amounts[1].as_str())];
+        return words.with("notice-partial", &values).map(Some);
+    }
+    let View::Status { notice, .. } = view else { return Ok(None) };
+    let is_open = |it: &Incoming| it.is_own && it.progress != Progress::GivenBack;
+    if !arrived.iter().any(is_open) {
+        return Ok(None);
+    }
+    match notice {
+        RequestException::Overpaid => words.say("notice-overpaid").map(Some),
+        RequestException::Late => words.say("notice-late").map(Some),
         // The reason for a rejection is disclosed to the bank, never to the sender.
         RequestException::None
+        | RequestException::Partial
+        | RequestException::WrongAsset
         | RequestException::Held
         | RequestException::Rejected
-        | RequestException::Refunded => None,
-        RequestException::Partial => Some("notice-partial"),
-        RequestException::Overpaid => Some("notice-overpaid"),
-        RequestException::Late => Some("notice-late"),
-        RequestException::WrongAsset => Some("notice-other"),
+        | RequestException::Refunded => Ok(None),
     }
 }
 

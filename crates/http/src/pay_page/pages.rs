@@ -2,7 +2,9 @@
 //! they keep their own direction in a page of any script.
 
 use askama::Template;
-use domain::payment_request::PaymentRequest;
+use domain::currency::StableCoin;
+use domain::payment_request::{Asked, PaymentRequest};
+use domain::phone::{DIAL_COUNTRIES, DialCountry};
 use domain::time::Timestamp;
 
 use super::assets::{ASSETS, Assets};
@@ -13,9 +15,9 @@ use super::language::Language;
 use super::live;
 use super::receipt;
 use super::target::Target;
-use super::view::{Back, View, amount_asked};
+use super::view::{self, Back, View, amount_asked};
 use super::visit::Here;
-use super::way::{SUGGESTED, Way};
+use super::way::{BROWSER, Way};
 use super::words::{Markup, Words};
 
 /// Reload interval in seconds, without a script, of a page that waits for money: leaves time to
@@ -58,6 +60,11 @@ impl Base {
     }
 }
 
+/// A link that expires in less than this warns of it.
+const SOON_S: i64 = 600;
+/// Characters of the request's id that a sender quotes: the console finds it by them.
+const REFERENCE_CHARS: usize = 8;
+
 /// The request data that every page shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
@@ -68,7 +75,11 @@ pub struct Frame {
     pub sandbox: bool,
     /// The requested amount: number, and token or currency; `None` for any amount.
     pub amount: Option<(String, &'static str)>,
+    /// About how much that is in the sender's currency, if known.
+    pub about: Option<String>,
     pub purpose: Option<String>,
+    /// What the sender quotes to the bank.
+    pub reference: String,
     pub expires_at: Timestamp,
     /// Seconds until the expiry.
     pub left_s: i64,
@@ -88,10 +99,27 @@ impl Frame {
             payee: payee.to_owned(),
             sandbox,
             amount: amount_asked(&request.asked),
+            about: about_asked(&request.asked),
             purpose: request.purpose.clone(),
+            reference: request.id.to_string().chars().take(REFERENCE_CHARS).collect(),
             expires_at: request.expires_at,
             left_s: (request.expires_at.unix_seconds() - now.unix_seconds()).max(0),
         }
+    }
+}
+
+impl Frame {
+    /// Whether the link expires soon.
+    pub const fn ends_soon(&self) -> bool {
+        self.left_s < SOON_S
+    }
+}
+
+/// A fiat amount in the first token, as fixed for the request.
+fn about_asked(asked: &Asked) -> Option<String> {
+    match asked {
+        Asked::Fiat { usdc, .. } => Some(view::amount(StableCoin::Usdc, *usdc)),
+        Asked::Crypto { .. } | Asked::Flexible => None,
     }
 }
 
@@ -137,6 +165,8 @@ pub struct Answer {
 struct Framed<'a> {
     frame: &'a Frame,
     step: u8,
+    /// The first page, which names who asks and the amount at full size.
+    asks: bool,
     /// The payment ended without reaching the recipient, so the progress steps are hidden.
     ended: bool,
     shape: String,
@@ -154,17 +184,37 @@ struct MessagePage {
 }
 
 #[derive(Template)]
+#[template(path = "pay/ask.html")]
+struct AskPage<'a> {
+    base: Base,
+    framed: Framed<'a>,
+    /// The link of a way to pay, its name, and examples or a hint.
+    choices: Vec<(String, &'static str, Markup)>,
+    token: &'static str,
+    ends: Markup,
+}
+
+#[derive(Template)]
 #[template(path = "pay/details.html")]
 struct DetailsPage<'a> {
     base: Base,
     framed: Framed<'a>,
     form: &'a Form,
     action: String,
-    suggested: [&'static str; 10],
+    way: Way,
+    suggested: &'static [&'static str],
+    phones: &'static [DialCountry],
+    browser: &'static str,
     ends: Markup,
 }
 
 impl DetailsPage<'_> {
+    /// The provider that the sender typed, if it is none of the choices.
+    fn other(&self) -> &str {
+        let value = self.form.custodial_provider.value.as_str();
+        if self.suggested.contains(&value) { "" } else { value }
+    }
+
     fn fault(&self, field: &Field) -> askama::Result<Markup> {
         match field.fault {
             None => Ok(Markup::default()),
@@ -182,6 +232,8 @@ struct SendPage<'a> {
     help: Help<'a>,
     target: &'a Target,
     amount: Option<String>,
+    /// The amount with its token.
+    amount_shown: String,
     title: Markup,
     before: Markup,
     /// Another token, and its link.
@@ -194,14 +246,11 @@ impl SendPage<'_> {
     /// The message about what to send.
     fn tell(&self, key: &str) -> askama::Result<Markup> {
         let (coin, network) = (self.target.coin(), &self.target.network);
-        let sum = self
-            .amount
-            .as_ref()
-            .map_or_else(|| coin.to_owned(), |amount| format!("{amount} {coin}"));
+        let sum = if self.amount.is_some() { self.amount_shown.as_str() } else { coin };
         let values = [
             ("token", coin),
             ("network", network.name.as_str()),
-            ("amount", sum.as_str()),
+            ("amount", sum),
             ("coin", network.gas_coin),
             ("name", network.other_name.unwrap_or_default()),
             ("example", AMOUNT_EXAMPLE),
@@ -239,7 +288,9 @@ struct BackForm<'a> {
     value: &'a str,
     fault: Option<Markup>,
     label: Markup,
-    warning: Markup,
+    /// How to find an address in an exchange app, and of one's own wallet.
+    exchange: Markup,
+    own: Markup,
 }
 
 /// "I have paid, but my payment is not shown".
@@ -247,8 +298,7 @@ struct Help<'a> {
     typed: &'a str,
     answer: Option<Markup>,
     /// Hidden fields of the form.
-    language: Option<&'static str>,
-    coin: Option<&'static str>,
+    carried: Vec<(&'static str, &'static str)>,
     label: Markup,
 }
 
@@ -268,8 +318,11 @@ impl Page<'_> {
     /// Renders the page of the view.
     pub fn render(&self) -> askama::Result<String> {
         match (self.view, self.target) {
-            (View::Details { .. }, _) => self.details(),
-            (View::Send { arrived, .. }, Some(target)) => self.send(target, !arrived.is_empty()),
+            (View::Details { .. }, _) => match self.here.from {
+                None if !self.form.has_faults() => self.ask(),
+                from => self.details(from.unwrap_or(Way::Exchange)),
+            },
+            (View::Send { .. }, Some(target)) => self.send(target),
             (View::Status { .. }, _) => self.status(),
             (View::Closed | View::Send { .. }, _) => closed(self.here),
         }
@@ -284,6 +337,7 @@ impl Page<'_> {
         Ok(Framed {
             frame: self.frame,
             step: self.view.step(),
+            asks: false,
             ended: self.view.has_failed(),
             shape: self.view.shape(),
             live: live::live(self.view, self.frame.words)?,
@@ -291,19 +345,48 @@ impl Page<'_> {
         })
     }
 
-    fn details(&self) -> askama::Result<String> {
-        let ends = self.frame.words.around("ends", "time", &instant(self.frame.expires_at))?;
-        let (base, framed) = (self.base(None), self.framed()?);
-        let action = self.here.link("", self.here.carried(), None);
-        DetailsPage { base, framed, form: self.form, action, suggested: SUGGESTED, ends }.render()
+    fn ask(&self) -> askama::Result<String> {
+        let words = self.frame.words;
+        let choices = Way::ALL.map(|way| {
+            let link = self.here.link_from("", self.here.carried(), self.here.coin, Some(way));
+            let (name, hint) = match way {
+                Way::Exchange => ("way-exchange", Markup(way.suggested()[..4].join(", "))),
+                Way::Phone => ("way-phone", Markup(way.suggested()[..2].join(", "))),
+                Way::Browser => ("way-browser", words.say("way-browser-hint")?),
+            };
+            Ok((link, name, hint))
+        });
+        let choices = choices.into_iter().collect::<askama::Result<_>>()?;
+        let framed = Framed { asks: true, ..self.framed()? };
+        let token = match self.frame.amount {
+            Some((_, "USDT")) => "USDT",
+            _ => "USDC",
+        };
+        AskPage { base: self.base(None), framed, choices, token, ends: self.ends()? }.render()
     }
 
-    fn send(&self, target: &Target, partial: bool) -> askama::Result<String> {
+    /// When the link expires.
+    fn ends(&self) -> askama::Result<Markup> {
+        self.frame.words.around("ends", "time", &instant(self.frame.expires_at))
+    }
+
+    fn details(&self, way: Way) -> askama::Result<String> {
+        let ends = self.ends()?;
+        let (base, framed) = (self.base(None), self.framed()?);
+        let action = format!("{}#faults", self.here.link("", self.here.carried(), None));
+        let (suggested, phones, browser) = (way.suggested(), &DIAL_COUNTRIES, BROWSER);
+        DetailsPage { base, framed, form: self.form, action, way, suggested, phones, browser, ends }
+            .render()
+    }
+
+    fn send(&self, target: &Target) -> askama::Result<String> {
         let (words, amount) = (self.frame.words, target.amount());
+        let shown = target.offer.minor.map(|minor| view::amount(target.offer.coin, minor));
+        let amount_shown = shown.unwrap_or_default();
         let title = match &amount {
-            Some(amount) => {
-                let key = if partial { "send-rest" } else { "send-amount" };
-                words.with(key, &[("amount", &format!("{amount} {}", target.coin()))])?
+            Some(_) => {
+                let key = if self.view.part().is_some() { "send-rest" } else { "send-amount" };
+                words.with(key, &[("amount", &amount_shown)])?
             }
             None => words.with("send-any", &[("token", target.coin())])?,
         };
@@ -323,6 +406,7 @@ impl Page<'_> {
             help,
             target,
             amount,
+            amount_shown,
             title,
             before,
             others,
@@ -363,7 +447,8 @@ impl Page<'_> {
             Back::Asks => !answer.is_last,
             Back::Fixed | Back::Elsewhere => false,
         };
-        let action = takes.then(|| self.here.link("", self.here.carried(), self.here.coin));
+        let link = || self.here.link("", self.here.carried(), self.here.coin);
+        let action = takes.then(|| format!("{}#back", link()));
         let example = [("example", ADDRESS_PREFIX)];
         let fault = match answer.typed.as_ref().and_then(|field| field.fault) {
             Some(back::NO_ADDRESS) => Some(words.with("fault-address", &example)?),
@@ -379,7 +464,8 @@ impl Page<'_> {
             value: answer.typed.as_ref().map_or("", |field| field.value.as_str()),
             fault,
             label: words.with("back-address", &example)?,
-            warning: words.with("back-warning", &values)?,
+            exchange: words.with("back-exchange", &values)?,
+            own: words.with("back-own", &values)?,
         }))
     }
 
@@ -388,14 +474,13 @@ impl Page<'_> {
             Some((sought, typed)) => (Some(sought.message(self.frame.words)?), typed),
             None => (None, ""),
         };
+        let carried = [
+            self.here.carried().map(|language| ("lang", language.code())),
+            self.here.coin.map(|coin| ("coin", coin)),
+            self.here.from.map(|from| ("from", from.code())),
+        ];
         let label = self.frame.words.with("help-hash", &[("example", find::PREFIX)])?;
-        Ok(Help {
-            typed,
-            answer,
-            language: self.here.carried().map(Language::code),
-            coin: self.here.coin,
-            label,
-        })
+        Ok(Help { typed, answer, carried: carried.into_iter().flatten().collect(), label })
     }
 }
 

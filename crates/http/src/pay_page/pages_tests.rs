@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use domain::chain::{Address, TxHash};
+use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositState, Refund};
 use domain::ids::IntentId;
-use domain::payment_request::{Asked, PaymentRequest, Received, RequestException, RequestState};
+use domain::payment_request::{Asked, PaymentRequest, Received, RequestState};
 use domain::screening::Screened;
 use engine::wallets::Found;
 
@@ -30,7 +31,7 @@ struct Case {
 }
 
 fn here(language: Language) -> Here {
-    Here { path: "/pay/t/s".to_owned(), language, chosen: true, coin: None }
+    Here { path: "/pay/t/s".to_owned(), language, chosen: true, coin: None, from: None }
 }
 
 fn frame(request: &PaymentRequest, language: Language) -> Frame {
@@ -85,7 +86,7 @@ fn details(form: &Form, language: Language) -> String {
     let (here, frame, view) = (
         here(language),
         frame(&request(), language),
-        View::Details { arrived: vec![], notice: RequestException::None },
+        View::Details { arrived: vec![], part: None },
     );
     let (here, view, frame, target, sought, answer) =
         (&here, &view, &frame, None, None, &Answer::default());
@@ -322,7 +323,8 @@ fn pages_load_only_what_is_ours_and_style_nothing_by_themselves() {
         for tag in [
             "bdi", "p", "li", "ol", "ul", "section", "form", "header", "main", "body", "dd", "dl",
             "svg", "a", "h1", "h2", "details", "summary", "span", "button", "div", "noscript",
-            "template", "time", "progress", "small",
+            "template", "time", "progress", "small", "nav", "fieldset", "legend", "label",
+            "select", "option", "b",
         ] {
             assert_eq!(
                 opened(tag),
@@ -360,7 +362,10 @@ fn every_page_leads_to_itself_in_every_language() {
         assert_eq!(page.matches("aria-current=\"true\"").count(), 1);
     }
     let form = details(&faulty, Language::Arabic);
-    assert!(form.contains("action=\"/pay/t/s?lang=ar\""), "the form carries the language: {form}");
+    assert!(
+        form.contains("action=\"/pay/t/s?lang=ar#faults\""),
+        "the form carries the language: {form}"
+    );
     let view = view(&PaymentRequest { asked: Asked::Flexible, ..request() }, &[], true);
     let send = written(&request(), &view, None, Way::Exchange, Language::Arabic);
     for kept in [
@@ -381,8 +386,8 @@ fn what_users_write_never_becomes_markup() {
     };
     let field = super::super::form::Field { value: HOSTILE.to_owned(), fault: None };
     let form = Form { first_name: field, ..Form::default() };
-    let (here, view) =
-        (here(Language::Urdu), View::Details { arrived: vec![], notice: RequestException::None });
+    let here = Here { from: Some(Way::Exchange), ..here(Language::Urdu) };
+    let view = View::Details { arrived: vec![], part: None };
     let page = Page {
         here: &here,
         view: &view,
@@ -395,7 +400,7 @@ fn what_users_write_never_becomes_markup() {
         answer: &Answer::default(),
     };
     let page = page.render().expect("written");
-    assert_eq!(page.matches("alert(1)").count(), 3);
+    assert_eq!(page.matches("alert(1)").count(), 4, "title, header, purpose, name");
     assert!(!page.contains("<script>") && !page.contains("value=\"<"), "{page}");
     let escaped =
         page.split("value=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a value");
@@ -407,7 +412,7 @@ fn what_users_write_never_becomes_markup() {
 
 #[test]
 fn an_invalid_form_keeps_the_input_and_shows_each_error_beside_its_field() {
-    let form = Form::read(b"first_name=Asha&email=asha&phone_number=&custodial_provider=Binance")
+    let form = Form::read(b"first_name=Asha&email=asha&phone_number=&custodial_other=Exampex")
         .expect_err("wrong");
     let page = details(&form, Language::English);
     assert!(
@@ -416,13 +421,9 @@ fn an_invalid_form_keeps_the_input_and_shows_each_error_beside_its_field() {
             && page.contains("role=\"alert\"")
     );
     assert!(page.contains("for example <bdi>+971 50 123 4567</bdi>."), "{page}");
-    for (field, wrong) in [
-        ("first_name", false),
-        ("last_name", true),
-        ("email", true),
-        ("phone_number", true),
-        ("custodial_provider", false),
-    ] {
+    for (field, wrong) in
+        [("first_name", false), ("last_name", false), ("email", true), ("phone_number", true)]
+    {
         let row = page
             .split(&format!("<label for=\"{field}\">"))
             .nth(1)
@@ -439,8 +440,11 @@ fn the_sending_page_names_token_network_amount_expiry_and_the_warning() {
     for text in [
         "<bdi>25.50 <small>USDC</small></bdi>",
         "<h2 id=\"send\" class=\"send\">Send <bdi>25.50 USDC</bdi></h2>",
-        "<bdi class=\"value\" dir=\"ltr\">Ethereum</bdi>",
-        "<bdi class=\"value\" dir=\"ltr\">25.50</bdi>",
+        "<bdi class=\"value\" dir=\"ltr\">Ethereum (ERC20)</bdi>",
+        "<bdi class=\"value\" dir=\"ltr\">25.50 USDC</bdi>",
+        "data-copy=\"25.50\"",
+        "data-copy=\"Ethereum\"",
+        "<p class=\"warning soon\" hidden>",
         "Send only <bdi>USDC</bdi> on the <bdi>Ethereum</bdi> network.",
         ">2026-11-22 06:57 UTC</time>",
         "data-left=\"86400\"",
@@ -466,14 +470,69 @@ fn the_sending_page_names_token_network_amount_expiry_and_the_warning() {
     let half = PaymentRequest { received: Received { usdc: 12_750_000, usdt: 0 }, ..request() };
     let partial = shown(&half, &[DepositState::Completed], true);
     assert!(partial.contains("Remaining amount: <bdi>12.75 USDC</bdi>"), "{partial}");
-    assert!(partial.contains("Less than the full amount has arrived."), "{partial}");
-    for known in [true, false] {
-        let other = shown(
-            &PaymentRequest { wrong_asset: true, ..request() },
-            &[DepositState::InReview],
-            known,
-        );
-        assert!(other.contains("You sent a different token."), "{known}: {other}");
+    let arrived = "<bdi>12.75 USDC</bdi> of <bdi>25.50 USDC</bdi> has arrived.";
+    let bar = "<progress value=\"12750000\" max=\"25500000\"";
+    assert!(partial.contains(arrived) && partial.contains(bar), "{partial}");
+    assert!(partial.contains("This part has arrived.") && !partial.contains("Done."), "{partial}");
+}
+
+#[test]
+fn a_different_token_is_named_and_not_asked_for_again() {
+    let asked = PaymentRequest { wrong_asset: true, ..request() };
+    let page = |state, known| {
+        let sent = Deposit { coin: StableCoin::Usdt, ..deposit(state) };
+        let view = view(&asked, &[sent], known);
+        written(&asked, &view, None, Way::Exchange, Language::English)
+    };
+    let own = page(DepositState::InReview, true);
+    for text in ["Please do not send again", "You sent <bdi>25.50 USDT</bdi>"] {
+        assert!(own.contains(text), "{text} in {own}");
+    }
+    let escrow = request().escrow.to_string();
+    assert!(!own.contains(&escrow) && !own.contains("Waiting for your payment"), "{own}");
+    let visitor = page(DepositState::InReview, false);
+    assert!(visitor.contains("If you sent it, do not send again"), "{visitor}");
+    let back = page(DepositState::Refunded, true);
+    assert!(back.contains(&escrow) && !back.contains("You sent"), "{back}");
+}
+
+#[test]
+fn the_first_page_says_who_asks_and_offers_the_ways_to_pay() {
+    let page = shown(&request(), &[], false);
+    for text in [
+        "<h1>A customer of <bdi>Demo Bank</bdi> asks you for</h1>",
+        "href=\"/pay/t/s?lang=en&#38;from=exchange\"",
+        "href=\"/pay/t/s?lang=en&#38;from=phone\"",
+        "href=\"/pay/t/s?lang=en&#38;from=browser\"",
+        "<bdi>USDC</bdi> is digital money, one for about 1 US dollar.",
+    ] {
+        assert!(page.contains(text), "{text} in {page}");
+    }
+    assert!(!page.contains("<form method=\"post\""), "{page}");
+    let reference: String = request().id.to_string().chars().take(8).collect();
+    for (request, known) in [(request(), false), (request(), true)] {
+        let page = shown(&request, &[], known);
+        assert!(page.contains(&format!("Reference: <bdi dir=\"ltr\">{reference}</bdi>")), "{page}");
+    }
+}
+
+#[test]
+fn each_way_asks_for_the_provider_it_needs() {
+    let (frame, view) =
+        (frame(&request(), Language::English), View::Details { arrived: vec![], part: None });
+    for (way, there, absent) in [
+        (Way::Exchange, "type=\"radio\" name=\"custodial_provider\" value=\"Binance\"", "MetaMask"),
+        (Way::Phone, "value=\"MetaMask\"", "Binance"),
+        (Way::Browser, "type=\"hidden\" name=\"custodial_provider\"", "type=\"radio\""),
+    ] {
+        let here = Here { from: Some(way), ..here(Language::English) };
+        let (form, answer) = (&Form::default(), &Answer::default());
+        let (here, view, frame, target, sought) = (&here, &view, &frame, None, None);
+        let page =
+            Page { here, view, frame, form, target, sought, network: "", known: false, answer };
+        let page = page.render().expect("written");
+        assert!(page.contains(there) && !page.contains(absent), "{way:?}: {page}");
+        assert!(page.contains(&format!("from={}#faults", way.code())), "{way:?}: {page}");
     }
 }
 
@@ -589,7 +648,7 @@ fn a_refund_is_followed_to_its_end_and_its_transaction_shown_to_its_recipient() 
     };
     let (html, over) = done(Some(back), Language::English);
     assert!(
-        html.contains("It was refunded.") && html.contains("No further action is needed"),
+        html.contains("It was refunded.") && html.contains("Your money was sent back"),
         "{html}"
     );
     assert!(
@@ -645,7 +704,9 @@ fn only_the_sender_sees_the_transaction_on_the_receipt() {
         (frame(&paid, Language::English), deposit(DepositState::Completed).tx.to_string());
     let receipt = |known| receipt::receipt(&view, &frame, "Ethereum", known).expect("written").0;
     assert!(receipt(true).contains(&tx) && !receipt(false).contains(&tx));
-    for text in ["Demo Bank", "Rent", "25.50 USDC", "2026-11-21 06:59 UTC", "Ethereum"] {
+    for text in
+        ["<bdi>Demo Bank<", "<bdi>Rent<", ">25.50 USDC<", "2026-11-21 06:59 UTC", "<bdi>Ethereum<"]
+    {
         assert_eq!(
             receipt(false).matches(text).count(),
             1,
@@ -653,6 +714,10 @@ fn only_the_sender_sees_the_transaction_on_the_receipt() {
             receipt(false)
         );
     }
+    let paid_twice = [deposit(DepositState::Completed), deposit(DepositState::Completed)];
+    let view = self::view(&paid, &paid_twice, true);
+    let total = receipt::receipt(&view, &frame, "Ethereum", true).expect("written").0;
+    assert!(total.contains("Total</dt><dd><bdi class=\"value\">51.00 USDC</bdi>"), "{total}");
 }
 
 #[test]
@@ -664,8 +729,8 @@ fn a_sender_is_asked_for_a_refund_address_and_sees_the_saved_one() {
     let asked = page(Answer::default());
     for text in [
         "<h2 id=\"back-title\">Where should we send a refund?</h2>",
-        "<form method=\"post\" action=\"/pay/t/s?lang=en\" novalidate>",
-        "on the <bdi>Ethereum</bdi> network that can receive <bdi>USDC</bdi>.",
+        "<form method=\"post\" action=\"/pay/t/s?lang=en#back\" novalidate>",
+        "choose to deposit <bdi>USDC</bdi> on the <bdi>Ethereum</bdi> network",
         "<input id=\"address\" name=\"address\"",
         "Save this address",
     ] {

@@ -1,9 +1,10 @@
 //! The sender's receipt of completed payments, printable.
 
 use askama::Template;
+use domain::currency::StableCoin;
 
 use super::pages::{Frame, instant};
-use super::view::{Incoming, Progress, View};
+use super::view::{self, Incoming, Progress, View};
 use super::words::{Markup, Words};
 
 struct Entry {
@@ -19,6 +20,8 @@ struct Receipt<'a> {
     frame: &'a Frame,
     network: &'a str,
     entries: Vec<Entry>,
+    /// The sum of each token.
+    totals: Vec<String>,
 }
 
 /// The receipt of the payments that reached the recipient; empty if there are none. `known`:
@@ -34,5 +37,11 @@ pub fn receipt(view: &View, frame: &Frame, network: &str, known: bool) -> askama
     if entries.is_empty() {
         return Ok(Markup::default());
     }
-    Receipt { t: frame.words, frame, network, entries }.render().map(Markup)
+    let total = |coin: StableCoin| {
+        let arrived = view.arrived().iter().filter(done).filter(|it| it.coin == coin);
+        let minor = arrived.map(|it| it.minor).try_fold(0_i64, i64::checked_add)?;
+        (minor > 0).then(|| view::amount(coin, minor))
+    };
+    let totals = StableCoin::ALL.into_iter().filter_map(total).collect();
+    Receipt { t: frame.words, frame, network, entries, totals }.render().map(Markup)
 }

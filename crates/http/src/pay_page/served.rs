@@ -7,6 +7,7 @@ use axum::body::Body;
 use axum::response::Response;
 use domain::deposit::DepositState;
 use domain::ids::SenderInfoId;
+use domain::payment_request::{Asked, PaymentRequest};
 use domain::ports::Clock;
 use engine::wallets::{Answered, Arrival, Found, PayPage, PaySender, Wallets};
 use http::{HeaderMap, Request, StatusCode};
@@ -20,7 +21,7 @@ use super::form::{Field, Form};
 use super::pages::{Answer, Frame, Page};
 use super::stream::{self, Followed, STREAMS_MAX};
 use super::target::{Network, Target};
-use super::view::{Back, Incoming, Progress, View};
+use super::view::{self, Back, Incoming, Progress, View};
 use super::visit::{Here, Visit};
 use super::way::Way;
 use super::words::Words;
@@ -113,7 +114,7 @@ impl Pages {
         let page = Page {
             here,
             view: &shown.view,
-            frame: &self.frame(&shown.page, Words(here.language)),
+            frame: &self.frame(shown, Words(here.language)),
             form: &Form::default(),
             target: target.as_ref(),
             sought,
@@ -190,7 +191,7 @@ impl Pages {
                 Ok(response)
             }
             (View::Details { .. }, Err(form)) => {
-                let frame = &self.frame(&shown.page, Words(here.language));
+                let frame = &self.frame(&shown, Words(here.language));
                 let view = &shown.view;
                 let (target, sought, answer) = (None, None, &Answer::default());
                 let page = Page {
@@ -313,9 +314,20 @@ impl Pages {
         if view == View::Closed { Err(Stopped::Closed) } else { Ok(Shown { page, known, view }) }
     }
 
-    fn frame(&self, page: &PayPage, words: Words) -> Frame {
+    fn frame(&self, shown: &Shown, words: Words) -> Frame {
         let now = self.wallets.world().clock.now();
-        Frame::of(&page.request, &page.tenant.name, self.settings.sandbox, words, now)
+        let request = &shown.page.request;
+        let payee = &shown.page.tenant.name;
+        let frame = Frame::of(request, payee, self.settings.sandbox, words, now);
+        let local = shown.known.as_ref().and_then(|sender| self.local(request, sender));
+        Frame { about: frame.about.or(local), ..frame }
+    }
+
+    /// The requested amount in the currency of the sender's country, at the mid rate.
+    fn local(&self, request: &PaymentRequest, sender: &PaySender) -> Option<String> {
+        let Asked::Crypto { coin, minor } = request.asked else { return None };
+        let currency = sender.currency?;
+        view::about(minor, self.wallets.mid(coin, currency)?, currency)
     }
 
     fn network(&self) -> Result<Network, Stopped> {
@@ -334,7 +346,7 @@ impl Pages {
         let (config, Some(escrow)) = (&self.wallets.offered()?.config, &sender.escrow) else {
             return Ok(None);
         };
-        let way = Way::of(sender.provider.as_deref());
+        let way = here.from.unwrap_or_else(|| Way::of(sender.provider.as_deref()));
         Ok(Target::of(offers, here.coin, config, network.clone(), escrow, way))
     }
 

@@ -47,6 +47,14 @@ impl Network {
         }
     }
 
+    /// The name with the one that exchanges use.
+    pub fn full_name(&self) -> String {
+        match self.other_name {
+            Some(other) => format!("{} ({other})", self.name),
+            None => self.name.clone(),
+        }
+    }
+
     /// The chain id in the format of wallets (EIP-695).
     pub fn chain_id_hex(&self) -> String {
         format!("{:#x}", self.chain_id)

@@ -3,7 +3,8 @@
 //! checked".
 
 use domain::chain::TxHash;
-use domain::currency::StableCoin;
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::{Decimal, Rounding};
 use domain::deposit::{Asking, Deposit, DepositState};
 use domain::payment_request::{
     Asked, Paid, PaymentRequest, Received, RequestException, RequestState,
@@ -16,6 +17,8 @@ use crate::wallet_v1::render;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Incoming {
     pub coin: StableCoin,
+    /// Whether the request accepts this token.
+    pub is_accepted: bool,
     /// The amount in minor units.
     pub minor: i64,
     pub progress: Progress,
@@ -100,7 +103,18 @@ impl Incoming {
         let (paid_at, tx) = (deposit.paid_at, deposit.tx);
         let asking = deposit.asks_where_back(request.exception());
         let (coin, minor, back_tx) = (deposit.coin, deposit.minor, None);
-        Some(Incoming { coin, minor, progress, paid_at, is_own: true, tx, asking, back_tx })
+        let is_accepted = is_accepted(&request.asked, coin);
+        Some(Incoming {
+            coin,
+            is_accepted,
+            minor,
+            progress,
+            paid_at,
+            is_own: true,
+            tx,
+            asking,
+            back_tx,
+        })
     }
 
     /// The same for a deposit of another sender: the visitor is not asked about it.
@@ -111,7 +125,7 @@ impl Incoming {
 
     /// The amount with its token.
     pub fn amount(&self) -> String {
-        format!("{} {}", render::coin(self.minor), self.coin.currency().code())
+        amount(self.coin, self.minor)
     }
 
     /// Whether it is decided: the only remaining change is a refund.
@@ -122,6 +136,19 @@ impl Incoming {
         )
     }
 
+    /// Whether it is in a token that was not requested, and still with the bank.
+    pub const fn is_other_token_held(&self) -> bool {
+        !self.is_accepted
+            && matches!(
+                self.progress,
+                Progress::Seen(_)
+                    | Progress::Checking
+                    | Progress::CheckingLonger
+                    | Progress::NotAccepted
+                    | Progress::GoingBack
+            )
+    }
+
     /// Whether a refund is possible or in progress. A legal hold looks like any other rejection.
     pub const fn may_go_back(&self) -> bool {
         match self.progress {
@@ -130,6 +157,14 @@ impl Incoming {
             _ => false,
         }
     }
+}
+
+/// What has arrived of an amount that is not complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    pub coin: StableCoin,
+    pub have: i64,
+    pub whole: i64,
 }
 
 /// The remaining amount in one token.
@@ -149,8 +184,7 @@ pub enum View {
     Details {
         /// Payments received so far.
         arrived: Vec<Incoming>,
-        /// Exceptions of the request.
-        notice: RequestException,
+        part: Option<Part>,
     },
     /// The payment address is shown.
     Send {
@@ -158,8 +192,7 @@ pub enum View {
         offers: Vec<Offer>,
         /// Payments received so far.
         arrived: Vec<Incoming>,
-        /// Exceptions of the request.
-        notice: RequestException,
+        part: Option<Part>,
         /// The state of the refund question.
         back: Back,
     },
@@ -195,8 +228,8 @@ impl View {
         match (offers.is_empty(), known) {
             (true, _) if arrived.is_empty() => View::Closed,
             (true, _) => View::Status { arrived, notice, back },
-            (false, true) => View::Send { offers, arrived, notice, back },
-            (false, false) => View::Details { arrived, notice },
+            (false, true) => View::Send { part: part(request, &offers), offers, arrived, back },
+            (false, false) => View::Details { part: part(request, &offers), arrived },
         }
     }
 
@@ -275,6 +308,14 @@ impl View {
         }
     }
 
+    /// What has arrived of the requested amount while more is to be sent.
+    pub const fn part(&self) -> Option<Part> {
+        match self {
+            View::Details { part, .. } | View::Send { part, .. } => *part,
+            View::Closed | View::Status { .. } => None,
+        }
+    }
+
     /// Whether the page can still change: a payment or refund is possible or in progress.
     pub fn is_followed(&self) -> bool {
         let status = matches!(self, View::Status { .. });
@@ -313,12 +354,13 @@ impl Back {
     }
 }
 
-/// Whether a pending payment replaces the request for another one: the visitor's own does, and so
-/// does one that completes the request. Otherwise anyone with the link could prevent its sender
+/// Whether a pending payment replaces the request for another one: the visitor's own does, also in
+/// a token that was not requested, and so does one that completes the request. Otherwise anyone with the link could prevent its sender
 /// from paying.
 fn is_under_way(request: &PaymentRequest, arrived: &[Incoming], known: bool) -> bool {
     let seen = || arrived.iter().filter(|incoming| matches!(incoming.progress, Progress::Seen(_)));
-    if known && seen().any(|incoming| incoming.is_own) {
+    let held = || arrived.iter().filter(|incoming| incoming.is_other_token_held());
+    if known && seen().chain(held()).any(|incoming| incoming.is_own) {
         return true;
     }
     let with = |received: Received, incoming: &Incoming| {
@@ -341,11 +383,57 @@ fn offers(request: &PaymentRequest) -> Vec<Offer> {
     StableCoin::ALL.into_iter().filter_map(offer).collect()
 }
 
+/// What has arrived of the requested amount, if more is to be sent.
+fn part(request: &PaymentRequest, offers: &[Offer]) -> Option<Part> {
+    let Offer { coin, minor } = *offers.first()?;
+    let whole = request.asked.outstanding(&Received::default(), coin)?;
+    let have = whole - minor?;
+    (have > 0).then_some(Part { coin, have, whole })
+}
+
+/// Whether payments in this token count towards the request.
+fn is_accepted(asked: &Asked, coin: StableCoin) -> bool {
+    *asked == Asked::Flexible || asked.outstanding(&Received::default(), coin).is_some()
+}
+
+/// An amount with its token, as displayed.
+pub fn amount(coin: StableCoin, minor: i64) -> String {
+    format!("{} {}", grouped(&render::coin(minor)), coin.currency().code())
+}
+
+/// Decimals of an approximate amount.
+const ABOUT_DECIMALS: u32 = 2;
+const MICROS: u32 = 6;
+
+/// About how much an amount of a token is at a rate; `None` beyond what decimals hold.
+pub fn about(minor: i64, rate: Decimal, currency: Currency) -> Option<String> {
+    let exact = Decimal::parse(&render::coin(minor)).ok()?.checked_mul(rate)?;
+    let micros = exact.round(ABOUT_DECIMALS, Rounding::HalfEven).to_minor(MICROS)?;
+    Some(format!("{} {}", grouped(&render::coin(micros)), currency.code()))
+}
+
+/// A decimal number with its thousands separated.
+fn grouped(number: &str) -> String {
+    let whole = number.split_once('.').map_or(number, |(whole, _)| whole);
+    let mut text = String::with_capacity(number.len() + whole.len() / 3);
+    for (at, digit) in number.chars().enumerate() {
+        if at > 0 && at < whole.len() && (whole.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 /// The requested amount as displayed: number, and token or currency; `None` for any amount.
 pub fn amount_asked(asked: &Asked) -> Option<(String, &'static str)> {
     match asked {
-        Asked::Crypto { coin, minor } => Some((render::coin(*minor), coin.currency().code())),
-        Asked::Fiat { currency, micros, .. } => Some((render::coin(*micros), currency.code())),
+        Asked::Crypto { coin, minor } => {
+            Some((grouped(&render::coin(*minor)), coin.currency().code()))
+        }
+        Asked::Fiat { currency, micros, .. } => {
+            Some((grouped(&render::coin(*micros)), currency.code()))
+        }
         Asked::Flexible => None,
     }
 }

@@ -14,14 +14,11 @@ fn view(request: &PaymentRequest, arrived: &[DepositState], known: bool) -> View
 #[test]
 fn the_address_comes_after_the_details() {
     let asked = request();
-    assert_eq!(
-        view(&asked, &[], false),
-        View::Details { arrived: vec![], notice: RequestException::None }
-    );
+    assert_eq!(view(&asked, &[], false), View::Details { arrived: vec![], part: None });
     let offers = vec![Offer { coin: StableCoin::Usdc, minor: Some(25_500_000) }];
     assert_eq!(
         view(&asked, &[], true),
-        View::Send { offers, arrived: vec![], notice: RequestException::None, back: Back::No }
+        View::Send { offers, arrived: vec![], part: None, back: Back::No }
     );
 }
 
@@ -31,12 +28,7 @@ fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
     let any = StableCoin::ALL.map(|coin| Offer { coin, minor: None });
     assert_eq!(
         view(&flexible, &[], true),
-        View::Send {
-            offers: any.to_vec(),
-            arrived: vec![],
-            notice: RequestException::None,
-            back: Back::No
-        }
+        View::Send { offers: any.to_vec(), arrived: vec![], part: None, back: Back::No }
     );
     let asked = Asked::Fiat {
         currency: domain::currency::Currency::Pkr,
@@ -51,7 +43,7 @@ fn a_flexible_request_offers_both_coins_and_a_fiat_one_what_each_must_be() {
         offers.iter().map(|offer| offer.minor).collect::<Vec<_>>(),
         [Some(10_000_000), Some(10_050_000)]
     );
-    assert_eq!(amount_asked(&asked), Some(("2800.00".to_owned(), "PKR")));
+    assert_eq!(amount_asked(&asked), Some(("2,800.00".to_owned(), "PKR")));
     assert_eq!(amount_asked(&Asked::Flexible), None);
 }
 
@@ -81,13 +73,68 @@ fn what_another_sends_keeps_no_sender_from_paying_but_what_completes_the_request
 }
 
 #[test]
+fn money_in_another_token_is_not_asked_for_again_while_the_bank_has_it() {
+    let asked = PaymentRequest { wrong_asset: true, ..request() };
+    let shown = |state, is_own: bool, known| {
+        let sent = Deposit { coin: StableCoin::Usdt, ..deposit(state) };
+        let incoming = Incoming::of(&sent, &asked, None).expect("shown");
+        assert!(!incoming.is_accepted);
+        let incoming = if is_own { incoming } else { incoming.of_another() };
+        View::of(&asked, vec![incoming], true, known, T0)
+    };
+    for (state, held) in [
+        (DepositState::Seen, true),
+        (DepositState::Screening, true),
+        (DepositState::InReview, true),
+        (DepositState::Held, true),
+        (DepositState::Suspended, true),
+        (DepositState::Rejected, true),
+        (DepositState::LegalHold, true),
+        (DepositState::Refunding, true),
+        // Sent back, or accepted one for one: what is still asked for can be sent.
+        (DepositState::Refunded, false),
+        (DepositState::Approved, false),
+        (DepositState::Completed, false),
+        (DepositState::Dust, false),
+    ] {
+        let own = shown(state, true, true);
+        assert_eq!(matches!(own, View::Status { .. }), held, "{state:?}");
+        assert_eq!(matches!(own, View::Send { .. }), !held, "{state:?}");
+        // What one sender does keeps no other from paying.
+        assert!(matches!(shown(state, false, true), View::Send { .. }), "{state:?}");
+    }
+    assert!(matches!(shown(DepositState::InReview, true, false), View::Details { .. }));
+}
+
+#[test]
+fn amounts_are_grouped_and_converted() {
+    for (minor, shown) in [
+        (1, "0.000001 USDC"),
+        (999_000_000, "999.00 USDC"),
+        (1_000_000_000, "1,000.00 USDC"),
+        (1_234_567_123_456, "1,234,567.123456 USDC"),
+    ] {
+        assert_eq!(amount(StableCoin::Usdc, minor), shown);
+    }
+    let rate = |text| Decimal::parse(text).expect("a rate");
+    let aed = about(25_500_000, rate("3.6725"), Currency::Aed);
+    assert_eq!(aed.as_deref(), Some("93.65 AED"));
+    let round = about(125_500_000, rate("3.6725"), Currency::Aed);
+    assert_eq!(round.as_deref(), Some("460.90 AED"));
+    let pkr = about(25_500_000, rate("278.5"), Currency::Pkr);
+    assert_eq!(pkr.as_deref(), Some("7,101.75 PKR"));
+}
+
+#[test]
 fn what_is_left_of_a_partial_payment_can_be_sent() {
     let partial = PaymentRequest { received: Received { usdc: 12_750_000, usdt: 0 }, ..request() };
-    let View::Send { offers, arrived, notice: RequestException::Partial, back: Back::No } =
+    let View::Send { offers, arrived, part, back: Back::No } =
         view(&partial, &[DepositState::Completed], true)
     else {
         panic!("the address is shown");
     };
+    let half = Part { coin: StableCoin::Usdc, have: 12_750_000, whole: 25_500_000 };
+    assert_eq!(part, Some(half));
     assert_eq!(
         (offers, arrived.len()),
         (vec![Offer { coin: StableCoin::Usdc, minor: Some(12_750_000) }], 1)

@@ -8,6 +8,7 @@ use domain::currency::StableCoin;
 use http::{Request, header};
 
 use super::language::Language;
+use super::way::Way;
 use crate::decode::query::Query;
 
 /// Maximum length of a choice.
@@ -23,14 +24,30 @@ pub struct Here {
     pub chosen: bool,
     /// The chosen token, if supported.
     pub coin: Option<&'static str>,
+    /// The chosen way to pay.
+    pub from: Option<Way>,
 }
 
 impl Here {
     /// The URL of this page or a page below it, with the language and these choices.
     pub fn link(&self, below: &str, language: Option<Language>, coin: Option<&str>) -> String {
-        let language = language.map(|language| format!("lang={}", language.code()));
-        let pairs: Vec<String> =
-            language.into_iter().chain(coin.map(|coin| format!("coin={coin}"))).collect();
+        self.link_from(below, language, coin, self.from)
+    }
+
+    /// The same with another way to pay.
+    pub fn link_from(
+        &self,
+        below: &str,
+        language: Option<Language>,
+        coin: Option<&str>,
+        from: Option<Way>,
+    ) -> String {
+        let pairs = [
+            language.map(|language| format!("lang={}", language.code())),
+            coin.map(|coin| format!("coin={coin}")),
+            from.map(|from| format!("from={}", from.code())),
+        ];
+        let pairs: Vec<String> = pairs.into_iter().flatten().collect();
         let query = if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) };
         format!("{}{below}{query}", self.path)
     }
@@ -63,12 +80,13 @@ impl Visit {
         let coin = choice("coin")
             .and_then(|code| StableCoin::parse(&code))
             .map(|coin| coin.currency().code());
+        let from = choice("from").and_then(|code| Way::parse(&code));
         let typed = choice("tx");
         let accepted =
             request.headers().get(header::ACCEPT_LANGUAGE).and_then(|value| value.to_str().ok());
         let language = chosen.or_else(|| accepted.and_then(Language::accepted)).unwrap_or_default();
         let path = request.uri().path().to_owned();
-        Visit { peer, here: Here { path, language, chosen: chosen.is_some(), coin }, typed }
+        Visit { peer, here: Here { path, language, chosen: chosen.is_some(), coin, from }, typed }
     }
 }
 
@@ -111,5 +129,8 @@ mod tests {
             visit("coin=USDT&lang=ne").here.link("/status", Some(Language::Nepali), None),
             "/pay/t/s/status?lang=ne"
         );
+        let phone = visit("from=phone").here;
+        assert_eq!(phone.link("", None, None), "/pay/t/s?from=phone");
+        assert_eq!(visit("from=bank").here.from, None);
     }
 }

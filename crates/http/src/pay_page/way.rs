@@ -35,21 +35,39 @@ const PHONES: [&str; 18] = [
     "1inch",
 ];
 
-/// Suggestions for the provider field.
-pub const SUGGESTED: [&str; 10] = [
-    "Binance",
-    "OKX",
-    "Bybit",
-    "KuCoin",
-    "Coinbase",
-    "Kraken",
-    "BitOasis",
-    "Rain",
-    "MetaMask",
-    "Trust Wallet",
-];
+/// Exchanges to choose from.
+const EXCHANGES: [&str; 8] =
+    ["Binance", "OKX", "Bybit", "KuCoin", "Coinbase", "Kraken", "BitOasis", "Rain"];
+/// Wallet apps to choose from.
+const WALLETS: [&str; 4] = ["MetaMask", "Trust Wallet", "Coinbase Wallet", "imToken"];
+/// The provider of a sender who pays from this browser.
+pub const BROWSER: &str = "Browser wallet";
 
 impl Way {
+    pub const ALL: [Way; 3] = [Way::Exchange, Way::Phone, Way::Browser];
+
+    /// The code in links.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Way::Exchange => "exchange",
+            Way::Phone => "phone",
+            Way::Browser => "browser",
+        }
+    }
+
+    pub fn parse(code: &str) -> Option<Way> {
+        Way::ALL.into_iter().find(|way| way.code() == code)
+    }
+
+    /// Providers to choose from.
+    pub const fn suggested(self) -> &'static [&'static str] {
+        match self {
+            Way::Exchange => &EXCHANGES,
+            Way::Phone => &WALLETS,
+            Way::Browser => &[],
+        }
+    }
+
     /// The way for an answer to "Where are you paying from?". Unknown providers default to an
     /// exchange: most are, and copying works everywhere.
     pub fn of(provider: Option<&str>) -> Way {
@@ -66,6 +84,17 @@ impl Way {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_suggestion_opens_the_way_it_is_offered_for() {
+        for way in Way::ALL {
+            assert_eq!(Way::parse(way.code()), Some(way));
+            for name in way.suggested() {
+                assert_eq!(Way::of(Some(name)), way, "{name}");
+            }
+        }
+        assert_eq!((Way::of(Some(BROWSER)), Way::parse("bank")), (Way::Browser, None));
+    }
 
     #[test]
     fn the_answer_opens_its_way() {

@@ -10,6 +10,8 @@
   const TRANSFER = '0xa9059cbb';
   const UNKNOWN_CHAIN = 4902;
   const REFUSED = 4001;
+  const SOON_S = 600;
+  const LOCAL = { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' };
   const id = (name) => document.getElementById(name);
   const latin = document.documentElement.lang + '-u-nu-latn';
 
@@ -26,6 +28,7 @@
       const two = (n) => String(n).padStart(2, '0');
       left.textContent = two(Math.floor(s / 3600)) + ':' + two(Math.floor(s / 60) % 60) + ':' + two(s % 60);
       left.closest('.left').hidden = false;
+      for (const warning of document.querySelectorAll('.soon')) warning.hidden = s >= SOON_S;
     }
   }
 
@@ -33,19 +36,21 @@
     for (const time of root.querySelectorAll('time')) {
       const at = new Date(time.dateTime);
       try {
-        time.textContent = new Intl.DateTimeFormat(latin, { dateStyle: 'medium', timeStyle: 'short' }).format(at);
+        time.textContent = new Intl.DateTimeFormat(latin, LOCAL).format(at);
       } catch { /* an old browser keeps the server's text */ }
     }
   }
 
   // --- copying -------------------------------------------------------------------------------------------------------
 
-  async function copy(button) {
+  async function copy(button, text = button.dataset.copy) {
     try {
-      await navigator.clipboard.writeText(button.dataset.copy);
+      await navigator.clipboard.writeText(text);
     } catch {
+      const value = button.parentNode.querySelector('.value');
+      if (!value) return;
       const range = document.createRange();
-      range.selectNodeContents(button.parentNode.querySelector('.value'));
+      range.selectNodeContents(value);
       const selection = getSelection();
       selection.removeAllRanges();
       selection.addRange(range);
@@ -54,7 +59,7 @@
     }
     const before = button.textContent;
     if (button.classList.contains('copied')) return;
-    const label = button.getAttribute('aria-label');
+    const label = button.getAttribute('aria-label') ?? before;
     button.textContent = button.dataset.copied;
     button.setAttribute('aria-label', button.dataset.copied);
     button.classList.add('copied');
@@ -63,6 +68,15 @@
       button.setAttribute('aria-label', label);
       button.classList.remove('copied');
     }, COPIED_MS);
+  }
+
+  // The link without the submission: it shows the receipt without the transaction.
+  function share(button) {
+    const url = location.origin + location.pathname.split('/').slice(0, 3).join('/');
+    const text = button.dataset.share;
+    if (!navigator.share) return copy(button, text + '\n' + url);
+    // Closing the share sheet is no error.
+    return navigator.share({ text, url }).catch(() => {});
   }
 
   // --- a wallet in this browser (EIP-1193, found by EIP-6963) -----------------------------------------------------------
@@ -121,6 +135,7 @@
     if (id('phone').open && !id('phone').dataset.seen) {
       id('phone').open = false;
       id('browser').open = true;
+      id('pay').before(id('browser'));
     }
   }
 
@@ -253,23 +268,32 @@
 
   function enhance(root) {
     localTimes(root);
-    for (const button of root.querySelectorAll('.copy, .print')) button.hidden = false;
+    for (const button of root.querySelectorAll('.copy, .print, .share')) button.hidden = false;
     clock();
     lookForWallets();
   }
 
   document.addEventListener('click', (event) => {
-    const button = event.target.closest('.copy, .print, .way summary');
+    const button = event.target.closest('.copy, .print, .share, .panel summary');
     if (button?.matches('.copy')) copy(button);
     if (button?.matches('.print')) print();
+    if (button?.matches('.share')) share(button);
     // Once the sender has chosen a way, no other one is opened.
-    if (button?.matches('summary')) id('phone').dataset.seen = '1';
+    if (button?.matches('summary') && id('phone')) id('phone').dataset.seen = '1';
     const languages = document.querySelector('.languages');
     if (!languages.contains(event.target)) languages.open = false;
+  });
+  document.addEventListener('keydown', (event) => {
+    const languages = document.querySelector('.languages');
+    if (event.key !== 'Escape' || !languages.open) return;
+    languages.open = false;
+    languages.querySelector('summary').focus();
   });
   document.addEventListener('visibilitychange', follow);
   addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
   enhance(document);
   follow();
+  // What a form answered is read first.
+  document.querySelector('.answer')?.focus();
   setInterval(clock, 1000);
 })();

@@ -278,7 +278,7 @@ async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
     let told = async |link: &Link<'_>, sender: &str, typed: &str| {
         let page = text(&link.get(&format!("{sender}?lang=en&tx={typed}")).send().await);
         let notice = page
-            .split("id=\"answer\" role=\"status\">")
+            .split("id=\"answer\" role=\"status\" tabindex=\"-1\">")
             .nth(1)
             .and_then(|rest| rest.split("</p>").next());
         notice.map(str::to_owned)

@@ -1,0 +1,144 @@
+//! Telephone numbers as people write them, with the country that they choose beside the number.
+
+use crate::currency::Currency;
+use crate::e164::is_e164;
+
+/// A country of senders.
+#[derive(Debug, PartialEq, Eq)]
+pub struct DialCountry {
+    /// ISO 3166-1 alpha-2 code.
+    pub code: &'static str,
+    /// Calling code.
+    pub prefix: &'static str,
+    /// Lengths of its mobile numbers, without the calling code and the leading zero.
+    digits: (usize, usize),
+    /// Its currency, if there are rates for it.
+    currency: Option<Currency>,
+}
+
+/// Where migrant workers pay from, and where they come from.
+pub const DIAL_COUNTRIES: [DialCountry; 19] = [
+    dial("AE", "971", (9, 9), Some(Currency::Aed)),
+    dial("BD", "880", (10, 10), Some(Currency::Bdt)),
+    dial("BH", "973", (8, 8), Some(Currency::Bhd)),
+    dial("EG", "20", (10, 10), Some(Currency::Egp)),
+    dial("GB", "44", (10, 10), None),
+    dial("HK", "852", (8, 8), None),
+    dial("IN", "91", (10, 10), Some(Currency::Inr)),
+    dial("JP", "81", (10, 10), None),
+    dial("KR", "82", (9, 10), None),
+    dial("KW", "965", (8, 8), Some(Currency::Kwd)),
+    dial("MY", "60", (9, 10), Some(Currency::Myr)),
+    dial("NP", "977", (10, 10), Some(Currency::Npr)),
+    dial("OM", "968", (8, 8), Some(Currency::Omr)),
+    dial("PH", "63", (10, 10), Some(Currency::Php)),
+    dial("PK", "92", (10, 10), Some(Currency::Pkr)),
+    dial("QA", "974", (8, 8), Some(Currency::Qar)),
+    dial("SA", "966", (9, 9), Some(Currency::Sar)),
+    dial("SG", "65", (8, 8), Some(Currency::Sgd)),
+    dial("VN", "84", (9, 9), Some(Currency::Vnd)),
+];
+
+const fn dial(
+    code: &'static str,
+    prefix: &'static str,
+    digits: (usize, usize),
+    currency: Option<Currency>,
+) -> DialCountry {
+    DialCountry { code, prefix, digits, currency }
+}
+
+impl DialCountry {
+    /// The country of this code.
+    pub fn parse(code: &str) -> Option<&'static DialCountry> {
+        DIAL_COUNTRIES.iter().find(|country| country.code == code)
+    }
+
+    /// The country of an international number.
+    pub fn of(number: &str) -> Option<&'static DialCountry> {
+        let digits = number.strip_prefix('+')?;
+        DIAL_COUNTRIES.iter().find(|country| digits.starts_with(country.prefix))
+    }
+
+    /// The currency of the country, if there are rates for it.
+    pub const fn currency(&self) -> Option<Currency> {
+        self.currency
+    }
+
+    const fn has_length(&self, digits: &str) -> bool {
+        self.digits.0 <= digits.len() && digits.len() <= self.digits.1
+    }
+}
+
+/// The number in E.164 format: separators are dropped, 00 is a +, and a number without either is a
+/// national one of the chosen country, or an international one whose + was left out. `None` if it
+/// is no number, or national without a country.
+pub fn international(text: &str, country: Option<&DialCountry>) -> Option<String> {
+    let is_separator = |c: char| matches!(c, ' ' | '\u{a0}' | '-' | '(' | ')' | '.' | '/');
+    let kept: String = text.chars().filter(|c| !is_separator(*c)).collect();
+    let number = match (kept.strip_prefix("00"), country) {
+        _ if kept.starts_with('+') => kept,
+        (Some(rest), _) => format!("+{rest}"),
+        (None, None) => return None,
+        (None, Some(country)) => {
+            let national = kept.strip_prefix('0').unwrap_or(&kept);
+            let prefix = country.prefix;
+            let rest = kept.strip_prefix(prefix).filter(|rest| country.has_length(rest));
+            match rest {
+                _ if country.has_length(national) => format!("+{prefix}{national}"),
+                Some(rest) => format!("+{prefix}{rest}"),
+                None => return None,
+            }
+        }
+    };
+    is_e164(&number).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_number_is_read_as_people_write_it() {
+        for (country, text, number) in [
+            ("", "+971 50 123 4567", "+971501234567"),
+            ("", "0092 300-1234567", "+923001234567"),
+            ("AE", "050 123 4567", "+971501234567"),
+            ("AE", "501234567", "+971501234567"),
+            ("AE", "971501234567", "+971501234567"),
+            // The country written with the number goes before the chosen one.
+            ("AE", "+92 300 1234567", "+923001234567"),
+            ("AE", "00923001234567", "+923001234567"),
+            // A national number that begins like the calling code.
+            ("IN", "91987 65432", "+919198765432"),
+            ("IN", "919198765432", "+919198765432"),
+            ("SG", "6591 2345", "+6565912345"),
+            ("SG", "65 6591 2345", "+6565912345"),
+            ("BD", "01712-345678", "+8801712345678"),
+        ] {
+            let said = international(text, DialCountry::parse(country));
+            assert_eq!(said.as_deref(), Some(number), "{country} {text}");
+        }
+        for (country, text) in [
+            ("", "0501234567"),
+            ("", "971501234567"),
+            ("AE", "12345"),
+            ("AE", "05012345678"),
+            ("AE", "+"),
+            ("AE", "abc"),
+            ("AE", ""),
+            ("XX", "0501234567"),
+        ] {
+            assert_eq!(international(text, DialCountry::parse(country)), None, "{country} {text}");
+        }
+    }
+
+    #[test]
+    fn a_country_is_known_by_its_calling_code() {
+        for country in &DIAL_COUNTRIES {
+            assert_eq!(DialCountry::of(&format!("+{}12345678", country.prefix)), Some(country));
+        }
+        assert_eq!(DialCountry::of("+4930123456"), None);
+        assert_eq!(DialCountry::of("971501234567"), None);
+    }
+}
