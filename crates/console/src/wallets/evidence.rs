@@ -9,7 +9,7 @@ use crate::Cell;
 const OF_LISTS: [&str; 3] = ["SANCTIONED_ADDRESS", "SANCTIONED_NAME", "POSSIBLE_MATCH"];
 
 /// The sender's details, and the origin of the money.
-pub(super) fn sender_card(deposit: &Deposit) -> Card {
+pub fn sender_card(deposit: &Deposit) -> Card {
     let said = &deposit.sender;
     let name = [said.first_name.as_deref(), said.last_name.as_deref()]
         .into_iter()
