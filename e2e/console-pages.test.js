@@ -96,7 +96,7 @@ async function addresses(person, proposal) {
     await first(at('/ledger/account?code=prefund%3AUSDC'), `/transfers/${UUID}`), at('/reconciliation'),
     at('/wallets'), at(`/wallets/${made['wallet.blocked'].wallet}`), at('/requests'),
     at(`/requests/${made['transfer.complete']['payment request']}`), at('/orders'), at(`/orders/${made['exchange.complete'].order}`),
-    at('/review'), at(`/review/payments/${made['payment.updated'].payment}`), at('/deposits'), await first(at('/review'), `/deposits/${UUID}`),
+    at('/inbox'), at('/review'), at(`/review/payments/${made['payment.updated'].payment}`), at('/deposits'), await first(at('/review'), `/deposits/${UUID}`),
     at('/alerts'), at('/webhooks'), await first(at('/webhooks'), `/deliveries/${UUID}`), at('/keys'),
   ];
 }

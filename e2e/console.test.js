@@ -287,6 +287,31 @@ describe('four eyes', () => {
   });
 });
 
+describe('what needs a user', () => {
+  it('appears on an open page, in the navigation and in the tab, and is decided in three clicks', async () => {
+    const person = await open(ayesha);
+    const { page } = person;
+    assert.equal(person.path, `${TENANT}/inbox`, 'the landing page');
+    const count = async () => Number(/^\((\d+)\) /.exec(await page.title())?.[1] ?? 0);
+    const before = await count();
+    await page.evaluate(() => { window.sameDocument = true; });
+    const { 'payment request': request } = await made('risk_check.manual_review');
+    await sandbox.corridor('requests', 'pay', request);
+    await page.waitForFunction((known) => Number(/^\((\d+)\) /.exec(document.title)?.[1] ?? 0) > known, before, { timeout: 60_000 });
+    assert.equal(await page.evaluate(() => window.sameDocument), true, 'without a reload');
+    assert.equal(await page.locator('nav .badge').first().innerText().then((text) => parseInt(text, 10)), await count());
+    await axe(page, 'the inbox');
+    await page.getByRole('link', { name: /^Review [\d.]+ USDC/ }).last().click();
+    assert.equal(await page.locator('.verdicts > button').count(), 2, 'nothing is preselected');
+    await page.getByRole('button', { name: /^Accept/ }).click();
+    await axe(page, 'the confirmation');
+    await page.getByLabel('Reason').fill('known to the branch');
+    await person.press('Accept');
+    assert.match(await person.done(), /approve/);
+    await person.close();
+  });
+});
+
 describe('without a script', () => {
   it('users sign in, search, decide a review and approve', async () => {
     const { payment: held } = await made('payment.updated');
@@ -296,9 +321,10 @@ describe('without a script', () => {
     assert.equal(await maker.find(held), `${TENANT}/payments/${held}`);
     await maker.page.getByRole('link', { name: 'Approve or reject the payment' }).click();
     assert.match(await maker.main(), /Zorb Quib/);
-    await maker.page.getByLabel('Decision').selectOption('approve');
+    await maker.page.getByRole('button', { name: 'Approve' }).click();
+    assert.match(await maker.main(), /Approve [\d.,]+ PKR\?[^]*Zorb Quib/);
     await maker.page.getByLabel('Reason').fill('born in another year');
-    await maker.press('Decide');
+    await maker.press('Approve');
     assert.equal(await maker.done(), 'Approved. The payment continues.');
     await maker.at(`/payments/${held}`);
     await maker.finds(/approved by a user/);

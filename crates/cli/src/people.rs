@@ -1,6 +1,7 @@
 //! The acting users named in a command. Dual control requires the names of two different users.
 
 use clap::Args;
+use domain::attempt::evidence_of;
 use domain::audit::Deed;
 use domain::coin_amount;
 use domain::wallet_policy::WalletPolicy;
@@ -83,7 +84,7 @@ impl TwoPeople {
     /// The evidence, with both names.
     pub fn evidence(&self) -> Result<String, Failure> {
         must_differ(&self.checker, &self.maker, "--maker")?;
-        Ok(format!("{} (found by {}, checked by {})", self.why, self.maker, self.checker))
+        Ok(evidence_of(&self.why, &self.maker, &self.checker))
     }
 }
 

@@ -69,6 +69,7 @@ const FOUNDATION: &[AccessRow] = &[
     post("/console/account/password", Who::SignedIn),
     post("/console/account/sign-out", Who::SignedIn),
     post("/console/logout", Who::SignedIn),
+    get("/console/t/{tenant}/inbox", LOOK),
     get("/console/approvals", LOOK),
     get("/console/approvals/{id}", LOOK),
     // The kind of a proposal determines which of these roles decides on it.

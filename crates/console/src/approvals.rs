@@ -7,6 +7,7 @@ use domain::user::User;
 use engine::console::scope_of;
 
 use super::answer::{Answer, Stop, html};
+use super::approval_case::{self, Case};
 use super::layout::Frame;
 use super::parts::{Cell, Row, Table, Tone};
 use super::routes::Routes;
@@ -42,7 +43,9 @@ struct ApprovalPage {
     approval: Approval,
     facts: Vec<(&'static str, Cell)>,
     may: May,
-    /// Whether it is being executed, so that the page refreshes.
+    /// What it is about.
+    case: Option<Case>,
+    /// Whether it is being executed, so that the page refreshes sooner.
     is_moving: bool,
 }
 
@@ -147,7 +150,6 @@ async fn show(visit: Visit) -> Answer {
     let (word, tone) = standing(&approval, &visit);
     let mut facts = vec![
         ("State", Cell::state(word, tone)),
-        ("About", Cell::id(approval.deed.subject())),
         ("Whose", Cell::text(about(&approval, &visit))),
         ("Proposed by", Cell::text(&approval.maker.login)),
         ("Reason", Cell::text(&approval.why)),
@@ -166,6 +168,7 @@ async fn show(visit: Visit) -> Answer {
             Cell::text(&approval.outcome),
         ));
     }
+    let case = approval_case::of(&visit, &approval).await?;
     let may = may(&approval, user, &visit);
     let is_moving = approval.state == ApprovalState::Approved;
     html(&ApprovalPage {
@@ -173,6 +176,7 @@ async fn show(visit: Visit) -> Answer {
         facts,
         may,
         is_moving,
+        case,
         approval,
     })
 }

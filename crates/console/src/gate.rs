@@ -22,9 +22,10 @@ use super::access::{self, AccessRow, Who};
 use super::answer::{Stop, page_with, see_other};
 use super::cookies::{self, Cookie};
 use super::form::{Form, RESERVED};
+use super::inbox::Backlog;
 use super::layout::Frame;
 use super::provider::LEAVE;
-use super::session::{Signed, Token};
+use super::session::{REFRESH, Signed, Token};
 use super::state::{Console, Settings};
 use super::visit::{Inner, Visit};
 use http_api::request_id::RequestId;
@@ -136,6 +137,12 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
     let named = params.iter().find(|(name, _)| name == "tenant").map(|(_, tag)| tag);
     let tenant = named.and_then(|tag| tenants.iter().find(|tenant| tenant.tag == *tag)).cloned();
     let lost = named.is_some() && tenant.is_none();
+    let backlog = match (&signed, tenant.as_ref().or(tenants.first())) {
+        (Some(signed), Some(tenant)) if !posted => {
+            Backlog::of(console, tenant.id, signed.user.scope).await?
+        }
+        _ => Backlog::default(),
+    };
     let visit = Visit::new(Inner {
         csrf,
         tenants,
@@ -144,9 +151,12 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
         form,
         route,
         path,
-        done: cookies::said(&parts.headers, &console.settings),
+        // A refresh in another tab does not take the confirmation of the page that follows a form.
+        done: cookies::said(&parts.headers, &console.settings)
+            .filter(|_| !parts.headers.contains_key(REFRESH)),
         signed,
         step,
+        backlog,
         ..Inner::of(console, &parts)
     });
     if !row.admits(visit.signed().map(|signed| &signed.user)) {
@@ -196,6 +206,8 @@ impl Inner {
                 .get::<RequestId>()
                 .map_or_else(String::new, ToString::to_string),
             done: None,
+            backlog: Backlog::default(),
+            is_read: parts.method == Method::GET,
         }
     }
 }

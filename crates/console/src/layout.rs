@@ -2,6 +2,7 @@
 
 use domain::policy::Environment;
 
+use super::inbox::Backlog;
 use super::visit::Visit;
 
 /// A navigation entry: title and route. Entries that the user may not use are hidden.
@@ -9,6 +10,7 @@ type Entry = (&'static str, &'static str);
 
 /// The navigation, in groups.
 const NAV: &[(&str, &[Entry])] = &[
+    ("Work", &[("Needs you", INBOX)]),
     (
         "Payments",
         &[
@@ -26,14 +28,7 @@ const NAV: &[(&str, &[Entry])] = &[
             ("Orders", "/console/t/{tenant}/orders"),
         ],
     ),
-    (
-        "Decisions",
-        &[
-            ("Review queue", "/console/t/{tenant}/review"),
-            ("Alerts", "/console/t/{tenant}/alerts"),
-            ("Approvals", "/console/approvals"),
-        ],
-    ),
+    ("Decisions", &[("Review queue", REVIEW), ("Alerts", ALERTS), ("Approvals", APPROVALS)]),
     (
         "Money",
         &[
@@ -48,7 +43,7 @@ const NAV: &[(&str, &[Entry])] = &[
         "Connections",
         &[
             ("Policy", "/console/t/{tenant}/policy"),
-            ("Webhooks", "/console/t/{tenant}/webhooks"),
+            ("Webhooks", WEBHOOKS),
             ("Keys", "/console/t/{tenant}/keys"),
         ],
     ),
@@ -62,6 +57,14 @@ const NAV: &[(&str, &[Entry])] = &[
         ],
     ),
 ];
+
+/// The landing page: everything that waits for a user.
+const INBOX: &str = "/console/t/{tenant}/inbox";
+// Entries that show how much waits.
+const REVIEW: &str = "/console/t/{tenant}/review";
+const ALERTS: &str = "/console/t/{tenant}/alerts";
+const APPROVALS: &str = "/console/approvals";
+const WEBHOOKS: &str = "/console/t/{tenant}/webhooks";
 
 /// The search for any id.
 const SEARCH: &str = "/console/t/{tenant}/search";
@@ -80,6 +83,8 @@ pub struct NavLink {
     pub href: String,
     /// Whether this page is it or is below it.
     pub is_here: bool,
+    /// How much waits there.
+    pub waiting: usize,
 }
 
 /// A tenant that the user may switch to.
@@ -117,6 +122,12 @@ pub struct Frame {
     pub path: String,
     /// The request id, for support.
     pub request_id: String,
+    /// How much waits for a user, for the tab's title.
+    pub waiting: usize,
+    /// The page from which the navigation's counts are refreshed.
+    pub inbox: String,
+    /// Whether the page can be read again under its address, so that its parts may refresh.
+    pub is_live: bool,
 }
 
 impl Frame {
@@ -130,7 +141,7 @@ impl Frame {
             nav: nav(visit),
             tenants: tenants(visit),
             tenant: inner.tenant.as_ref().map_or_else(String::new, |tenant| tenant.name.clone()),
-            search: search(visit),
+            search: link_to(visit, SEARCH),
             searched: inner.query.text("q").to_owned(),
             ribbon: match console.settings.environment {
                 Environment::Production => "",
@@ -140,7 +151,37 @@ impl Frame {
             done: inner.done.clone(),
             path: inner.path.clone(),
             request_id: inner.request_id.clone(),
+            waiting: inner.backlog.all(),
+            inbox: link_to(visit, INBOX).unwrap_or_default(),
+            is_live: inner.is_read && inner.signed.is_some() && !is_costly(&inner.route),
         }
+    }
+}
+
+/// Whether reading the page again costs much or leaves an audit entry.
+fn is_costly(route: &str) -> bool {
+    route.ends_with("/search") || route.ends_with("/verify")
+}
+
+/// The address of an entry; `None` if the user may not use it.
+fn link_to(visit: &Visit, to: &str) -> Option<String> {
+    let href = match (to.contains("{tenant}"), shown_tenant(visit)) {
+        (true, None) => return None,
+        (true, Some(tag)) => to.replace("{tenant}", tag),
+        (false, _) => to.to_owned(),
+    };
+    visit.may_use("GET", to).then_some(href)
+}
+
+/// How much waits behind an entry.
+fn waiting_at(to: &str, backlog: &Backlog) -> usize {
+    match to {
+        INBOX => backlog.all(),
+        REVIEW => backlog.reviews,
+        ALERTS => backlog.alerts,
+        APPROVALS => backlog.approvals,
+        WEBHOOKS => backlog.endpoints,
+        _ => 0,
     }
 }
 
@@ -150,25 +191,18 @@ fn shown_tenant(visit: &Visit) -> Option<&str> {
     inner.tenant.as_ref().or(inner.tenants.first()).map(|tenant| tenant.tag.as_str())
 }
 
-fn search(visit: &Visit) -> Option<String> {
-    let tag = shown_tenant(visit).filter(|_| visit.may_use("GET", SEARCH))?;
-    Some(SEARCH.replace("{tenant}", tag))
-}
-
 fn nav(visit: &Visit) -> Vec<NavGroup> {
-    let route = visit.inner().route.as_str();
-    let tenant = shown_tenant(visit);
+    let inner = visit.inner();
     let link = |(title, to): &Entry| {
-        let href = match (to.contains("{tenant}"), tenant) {
-            (true, None) => return None,
-            (true, Some(tag)) => to.replace("{tenant}", tag),
-            (false, _) => (*to).to_owned(),
-        };
-        let below =
-            route.strip_prefix(to).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        let href = link_to(visit, to)?;
+        let below = inner
+            .route
+            .strip_prefix(to)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         // Sandbox tools exist only in a sandbox.
         let is_there = !to.ends_with("/sandbox") || visit.console().outside.sandbox().is_some();
-        (is_there && visit.may_use("GET", to)).then_some(NavLink { title, href, is_here: below })
+        let waiting = waiting_at(to, &inner.backlog);
+        is_there.then_some(NavLink { title, href, is_here: below, waiting })
     };
     let group = |(title, entries): &(&'static str, &[Entry])| {
         let links: Vec<NavLink> = entries.iter().filter_map(link).collect();

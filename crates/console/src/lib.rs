@@ -8,6 +8,7 @@
 mod access;
 mod account;
 mod answer;
+mod approval_case;
 mod approvals;
 mod assets;
 mod audit;
@@ -15,6 +16,7 @@ mod cookies;
 pub mod export;
 mod form;
 mod gate;
+mod inbox;
 mod layout;
 mod login;
 pub mod outside;

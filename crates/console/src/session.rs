@@ -20,7 +20,7 @@ const SEEN_EVERY: Span = Span::secs(60);
 /// Maximum duration of a sign-in.
 pub(super) const SIGN_IN_MAX: Span = Span::mins(10);
 /// The header of the console's script when it refreshes a page: not user activity.
-const REFRESH: &str = "x-corridor-refresh";
+pub(super) const REFRESH: &str = "x-corridor-refresh";
 /// Random bytes of a token.
 const TOKEN_BYTES: usize = 32;
 /// Maximum length of a stored browser description.

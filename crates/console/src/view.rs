@@ -56,6 +56,29 @@ pub struct Section {
     pub forms: Vec<FormView>,
 }
 
+impl Section {
+    /// Names its live regions: the title's letters, which stay while a count in it changes, or the
+    /// position of an untitled section.
+    fn key(&self, index: impl ToString) -> String {
+        match self.title.is_empty() {
+            true => index.to_string(),
+            false => self.title.chars().filter(char::is_ascii_alphabetic).collect(),
+        }
+    }
+
+    /// Whether it has nothing to show below its title.
+    fn is_empty(&self) -> bool {
+        self.says.is_empty()
+            && self.links.is_empty()
+            && self.facts.is_empty()
+            && self.cards.is_empty()
+            && self.filters.is_none()
+            && self.table.is_none()
+            && self.exact.is_empty()
+            && self.forms.is_empty()
+    }
+}
+
 /// A card of facts.
 #[derive(Clone, Debug)]
 pub struct Card {
@@ -80,6 +103,20 @@ pub struct FormView {
     pub danger: bool,
     /// The wrong field and what is wrong with it.
     pub fault: Option<(&'static str, String)>,
+    /// A button for each verdict. They lead to the page on which the chosen one is confirmed.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// A possible decision on a case.
+#[derive(Clone, Copy, Debug)]
+pub struct Verdict {
+    pub value: &'static str,
+    /// The deed, for its button.
+    pub label: &'static str,
+    /// The consequence.
+    pub effect: &'static str,
+    /// Whether it is shown only on request.
+    pub rare: bool,
 }
 
 impl FormView {
@@ -101,6 +138,7 @@ impl FormView {
             button,
             danger: false,
             fault: None,
+            verdicts: Vec::new(),
         }
     }
 
@@ -123,6 +161,16 @@ impl FormView {
     #[must_use]
     pub fn why(self) -> FormView {
         FormView { why: true, ..self }
+    }
+
+    #[must_use]
+    pub fn verdicts(self, verdicts: Vec<Verdict>) -> FormView {
+        FormView { verdicts, ..self }
+    }
+
+    /// Whether some verdicts are shown only on request.
+    fn has_rare(&self) -> bool {
+        self.verdicts.iter().any(|verdict| verdict.rare)
     }
 
     #[must_use]
@@ -205,6 +253,15 @@ impl Field {
             options.insert(0, (String::new(), "all".to_owned()));
         }
         self.optional()
+    }
+
+    /// Nothing is chosen at first.
+    #[must_use]
+    pub fn unchosen(mut self) -> Field {
+        if let FieldKind::OneOf(options) = &mut self.kind {
+            options.insert(0, (String::new(), "Choose …".to_owned()));
+        }
+        self
     }
 
     #[must_use]

@@ -15,6 +15,7 @@ use http::request::Parts;
 
 use super::answer::{Stop, see_other};
 use super::form::Form;
+use super::inbox::Backlog;
 use super::layout::Frame;
 use super::session::{Signed, Token};
 use super::state::Console;
@@ -50,6 +51,10 @@ pub(super) struct Inner {
     pub(super) request_id: String,
     /// The confirmation of the previous action.
     pub(super) done: Option<String>,
+    /// What waits for users of the tenant in the path, or of the first one.
+    pub(super) backlog: Backlog,
+    /// Whether the page was asked for with GET.
+    pub(super) is_read: bool,
 }
 
 impl Visit {

@@ -76,6 +76,25 @@ pub struct Attempt {
     pub source: Option<String>,
 }
 
+/// Precedes the evidence in the source of an outcome that users recorded.
+const RECORDED: &str = "operator: ";
+const FOUND_BY: &str = " (found by ";
+const CHECKED_BY: &str = ", checked by ";
+
+/// An outcome that users recorded in the rail's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recorded<'a> {
+    /// Their evidence.
+    pub why: &'a str,
+    /// Who established it and who approved it, where the evidence names them.
+    pub people: Option<(&'a str, &'a str)>,
+}
+
+/// The evidence for an outcome, with the two users who established and approved it.
+pub fn evidence_of(why: &str, maker: &str, checker: &str) -> String {
+    format!("{why}{FOUND_BY}{maker}{CHECKED_BY}{checker})")
+}
+
 /// An attempt with an unknown outcome, as a reviewer sees it. One attempt may become unresolved
 /// more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -290,8 +309,18 @@ impl Attempt {
             bank_reference: finding.reference.clone(),
             amount: came_back.map(|minor| Money::new(minor, charges.currency)),
             charges: came_back.map(|_| charges),
-            source: format!("operator: {evidence}"),
+            source: format!("{RECORDED}{evidence}"),
         }
+    }
+
+    /// What two users recorded in the rail's place, if the current state follows from it.
+    pub fn recorded(&self) -> Option<Recorded<'_>> {
+        let evidence = self.source.as_deref()?.strip_prefix(RECORDED)?;
+        let people = evidence.rsplit_once(FOUND_BY).and_then(|(why, people)| {
+            let (maker, checker) = people.strip_suffix(')')?.split_once(CHECKED_BY)?;
+            Some(Recorded { why, people: Some((maker, checker)) })
+        });
+        Some(people.unwrap_or(Recorded { why: evidence, people: None }))
     }
 
     /// Whether the bank last reported that it already has the instruction, so that sending it again

@@ -13,7 +13,7 @@ pub(super) mod access;
 mod chart;
 mod corridors;
 mod ledger;
-mod masked;
+pub(super) mod masked;
 mod overview;
 mod payment_list;
 mod quotes;

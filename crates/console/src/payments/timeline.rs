@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use domain::attempt::AttemptState;
+use domain::attempt::{AttemptState, Recorded};
 use domain::audit::Entry;
 use domain::ids::PaymentId;
 use domain::order::{FIELDS, Field};
@@ -222,8 +222,11 @@ fn tried(case: &Case, steps: &mut Vec<Step>) {
             order: 5,
             what: format!("Attempt {} {}", attempt.number, attempt.state.name()),
             detail: said.join(": "),
-            who: match source.strip_prefix("operator: ") {
-                Some(evidence) => format!("operator ({evidence})"),
+            who: match attempt.recorded() {
+                Some(Recorded { why, people: Some((maker, checker)) }) => {
+                    format!("{maker} with {checker} ({why})")
+                }
+                Some(Recorded { why, people: None }) => format!("two users ({why})"),
                 None if attempt.source.is_some() => format!("{} ({source})", attempt.rail),
                 None => source.to_owned(),
             },

@@ -14,7 +14,7 @@ use engine::wallets::ReviewAsked;
 use super::evidence::{list_matches, sender_card};
 use super::{SEEN, as_shown, deposit_tone, outcome, waiting, wanted};
 use crate::audit;
-use crate::view::{Field, FormView, Section, coins, instant, page, words};
+use crate::view::{Field, FormView, Section, Verdict, coins, instant, page, words};
 use crate::{Answer, Cell, Stop, Table, Visit};
 
 /// The refund that the approver has reviewed.
@@ -147,18 +147,66 @@ fn refund(deposit: &Deposit) -> Option<Section> {
     Some(Section { title: "Refund".to_owned(), facts, ..Section::default() })
 }
 
+const ACCEPT: Verdict = Verdict {
+    value: "approve",
+    label: "Accept",
+    effect: "The money goes to the wallet.",
+    rare: false,
+};
+const REJECT: Verdict = Verdict {
+    value: "reject",
+    label: "Reject",
+    effect: "The money stays in the escrow. It can be refunded, which takes two users.",
+    rare: false,
+};
+const HOLD: Verdict = Verdict {
+    value: "legal_hold",
+    label: "Put on legal hold",
+    effect: "Nothing in the escrow is released or refunded. Lifting the hold takes two users and a transaction on chain.",
+    rare: true,
+};
+const BLOCK: Verdict = Verdict {
+    value: "block",
+    label: "Reject and block the wallet",
+    effect: "The money stays in the escrow, and the customer's wallet is blocked. Unblocking it takes two users.",
+    rare: true,
+};
+
 /// The possible decisions in its state.
-fn verdicts(state: DepositState) -> &'static [(&'static str, &'static str)] {
+fn verdicts(state: DepositState) -> &'static [Verdict] {
     match state {
-        DepositState::InReview => &[
-            ("approve", "approve: release to the wallet"),
-            ("reject", "reject: may be refunded"),
-            ("legal_hold", "legal hold: not refunded"),
-            ("block", "reject and block the wallet"),
-        ],
-        DepositState::Rejected => &[("legal_hold", "legal hold: not refunded")],
+        DepositState::InReview => &[ACCEPT, REJECT, HOLD, BLOCK],
+        DepositState::Rejected => &[HOLD],
         _ => &[],
     }
+}
+
+/// The form of these decisions.
+fn verdict_form(visit: &Visit, deposit: &Deposit) -> Result<FormView, Stop> {
+    let to = visit.href(&format!("/deposits/{}/decide", deposit.id));
+    let says = match deposit.state {
+        DepositState::InReview => outcome::effect(&visit.tenant()?.policy.wallet, deposit.minor),
+        _ => String::new(),
+    };
+    Ok(FormView::new("decide", "Decide", to, "")
+        .says(says)
+        .verdicts(verdicts(deposit.state).to_vec()))
+}
+
+/// The page on which a verdict is confirmed.
+pub(super) async fn confirm(visit: Visit) -> Answer {
+    let (caller, id) = (visit.caller()?, visit.id(DepositId::parse)?);
+    let console = visit.console();
+    let deposit = console.wallets.find_deposit(&caller, id).await?;
+    let wallet = console.store().wallet(caller.tenant, deposit.wallet).await?;
+    let mut facts = vec![
+        ("Amount", coins(deposit.minor, deposit.coin)),
+        ("Customer", Cell::maybe(wallet.map(|wallet| wallet.customer_id))),
+    ];
+    facts.extend(sender_card(&deposit).facts);
+    let form = verdict_form(&visit, &deposit)?;
+    let about = format!("{} {}", coin_amount::show(deposit.minor), deposit.coin.currency().code());
+    outcome::confirm(&visit, &form, &about, facts, deposit.state_at.0)
 }
 
 fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, Stop> {
@@ -167,12 +215,10 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
     };
     let to = |deed: &str| visit.href(&format!("/deposits/{}/{deed}", deposit.id));
     let mut forms = Vec::new();
-    let verdicts = verdicts(deposit.state);
-    if !verdicts.is_empty() && may("decide") {
-        let says = outcome::effect(&visit.tenant()?.policy.wallet, deposit.minor);
-        let form = FormView::new("decide", "Decide", to("decide"), "Decide").says(says);
-        let form = form.field(Field::choice("verdict", "Decision", verdicts));
-        forms.push(form.field(Field::hidden(SEEN, deposit.state_at.0)).why().danger());
+    let decides = !verdicts(deposit.state).is_empty() && may("decide");
+    let decision = verdict_form(visit, deposit)?.field(Field::hidden(SEEN, deposit.state_at.0));
+    if decides && deposit.state == DepositState::InReview {
+        forms.push(decision.clone());
     }
     if deposit.has_hold_to_lift() && may("lift-hold") {
         let form = FormView::new("lift-hold", "Lift the legal hold", to("lift-hold"), "Propose to lift the hold")
@@ -211,8 +257,11 @@ fn control(visit: &Visit, deposit: &Deposit, named: &Named) -> Result<Section, S
             .says("Nothing is refunded, and the proposal is cancelled on chain. A refund can be proposed again.");
         forms.push(form.why());
     }
-    let title = if forms.is_empty() { String::new() } else { "Control".to_owned() };
-    Ok(Section { title, forms, ..Section::default() })
+    // A rejected deposit is normally refunded: its hold comes last.
+    if decides && deposit.state == DepositState::Rejected {
+        forms.push(decision);
+    }
+    Ok(Section { title: "Control".to_owned(), forms, ..Section::default() })
 }
 
 pub(super) async fn decide(visit: Visit) -> Answer {
@@ -221,7 +270,7 @@ pub(super) async fn decide(visit: Visit) -> Answer {
     let verdict = verdict.ok_or_else(|| Stop::Invalid("Please choose a decision.".to_owned()))?;
     let wallets = &visit.console().wallets;
     let deposit = wallets.find_deposit(&caller, id).await?;
-    if !verdicts(deposit.state).iter().any(|(name, _)| *name == verdict.name()) {
+    if !verdicts(deposit.state).iter().any(|it| it.value == verdict.name()) {
         return Err(Stop::Refused(format!(
             "The deposit is {}: no decision is pending.",
             words(deposit.state.name())

@@ -10,7 +10,7 @@ use crate::view::{Card, words};
 const OF_LISTS: [&str; 3] = ["SANCTIONED_ADDRESS", "SANCTIONED_NAME", "POSSIBLE_MATCH"];
 
 /// The sender's details, and the origin of the money.
-pub(super) fn sender_card(deposit: &Deposit) -> Card {
+pub fn sender_card(deposit: &Deposit) -> Card {
     let said = &deposit.sender;
     let name = [said.first_name.as_deref(), said.last_name.as_deref()]
         .into_iter()

@@ -21,7 +21,7 @@ mod alerts;
 mod delivery;
 mod deposit;
 mod deposit_list;
-mod evidence;
+pub(super) mod evidence;
 mod keys;
 mod order;
 mod orders;
@@ -64,6 +64,7 @@ fn things() -> Routes {
         .get("/console/t/{tenant}/orders", orders::list)
         .get("/console/t/{tenant}/orders/export.csv", orders::export)
         .get("/console/t/{tenant}/orders/{id}", order::show)
+        .get("/console/t/{tenant}/orders/{id}/decide", order::confirm)
         .post("/console/t/{tenant}/orders/{id}/decide", order::decide)
         .post("/console/t/{tenant}/orders/{id}/resolve", order::resolve)
         .post("/console/t/{tenant}/orders/{id}/recredit", order::recredit)
@@ -74,11 +75,13 @@ fn decisions() -> Routes {
     Routes::new()
         .get("/console/t/{tenant}/review", review::queue)
         .get("/console/t/{tenant}/review/payments/{id}", review::show_payment)
+        .get("/console/t/{tenant}/review/payments/{id}/decide", review::confirm_payment)
         .post("/console/t/{tenant}/review/payments/{id}/decide", review::decide_payment)
         .post("/console/t/{tenant}/review/payments/{id}/resolve", review::resolve_payment)
         .get("/console/t/{tenant}/deposits", deposit_list::list)
         .get("/console/t/{tenant}/deposits/export.csv", deposit_list::export)
         .get("/console/t/{tenant}/deposits/{id}", deposit::show)
+        .get("/console/t/{tenant}/deposits/{id}/decide", deposit::confirm)
         .post("/console/t/{tenant}/deposits/{id}/decide", deposit::decide)
         .post("/console/t/{tenant}/deposits/{id}/refund", deposit::propose_refund)
         .post("/console/t/{tenant}/deposits/{id}/lift-hold", deposit::lift_hold)
@@ -162,7 +165,7 @@ const SEEN: &str = "seen";
 /// # Errors
 /// [`Stop::Refused`]: it has changed since.
 fn as_shown(visit: &Visit, now: impl ToString) -> Result<(), Stop> {
-    match visit.form().given(SEEN) {
+    match visit.form().given(SEEN).or(visit.query().given(SEEN)) {
         Some(seen) if seen != now.to_string() => Err(Stop::Refused(
             "The record was modified after this page was loaded. Please review it again."
                 .to_owned(),
@@ -194,8 +197,7 @@ async fn waiting_words(visit: &Visit, subject: &str) -> Result<Section, Stop> {
         (format!("/console/approvals/{}", approval.id), words)
     };
     let links: Vec<_> = found.into_iter().map(link).collect();
-    let title = if links.is_empty() { String::new() } else { "Waiting for approval".to_owned() };
-    Ok(Section { title, links, ..Section::default() })
+    Ok(Section { title: "Waiting for approval".to_owned(), links, ..Section::default() })
 }
 
 const fn deposit_tone(state: DepositState) -> Tone {

@@ -149,12 +149,7 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Result<Section, Stop> {
     let to = |deed: &str| visit.href(&format!("/orders/{}/{deed}", order.id));
     let mut forms = Vec::new();
     if order.is_withheld() && may("decide") {
-        let form = outcome::verdict_form(
-            to("decide"),
-            order.is_releasable().then_some("approve: the order continues"),
-            outcome::effect(&visit.tenant()?.policy.wallet, order.minor),
-        );
-        forms.push(form.field(Field::hidden(SEEN, order.version)));
+        forms.push(verdicts(visit, order)?.field(Field::hidden(SEEN, order.version)));
     }
     let open = order.open_to(&RailStatus::Returned.into());
     let is_paying = order.state == ExchangeState::Paying && order.attempt.is_some();
@@ -172,8 +167,31 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Result<Section, Stop> {
             form.says("The tokens go back to the wallet on chain; the order stays settled.").why(),
         );
     }
-    let title = if forms.is_empty() { String::new() } else { "Control".to_owned() };
-    Ok(Section { title, forms, ..Section::default() })
+    Ok(Section { title: "Control".to_owned(), forms, ..Section::default() })
+}
+
+fn verdicts(visit: &Visit, order: &ExchangeOrder) -> Result<FormView, Stop> {
+    Ok(outcome::verdict_form(
+        visit.href(&format!("/orders/{}/decide", order.id)),
+        order.is_releasable().then_some("The order continues."),
+        outcome::effect(&visit.tenant()?.policy.wallet, order.minor),
+    ))
+}
+
+/// The page on which a verdict is confirmed.
+pub(super) async fn confirm(visit: Visit) -> Answer {
+    let (caller, id) = (visit.caller()?, visit.id(ExchangeId::parse)?);
+    let order = visit.console().wallets.find_order(&caller, id).await?;
+    if !order.is_withheld() {
+        return Err(Stop::Refused("The order is no longer in review.".to_owned()));
+    }
+    let pays_out = format!("{} {}", money(order.payout), order.payout.currency.code());
+    let facts = vec![
+        ("Pays out", Cell::number(&pays_out)),
+        ("Account holder", Cell::text(order.bank.holder.as_str())),
+        ("Account", Cell::text(masked_account(&order.bank))),
+    ];
+    outcome::confirm(&visit, &verdicts(&visit, &order)?, &pays_out, facts, order.version)
 }
 
 pub(super) async fn decide(visit: Visit) -> Answer {

@@ -8,9 +8,9 @@ use domain::money::Money;
 use domain::rail::{Finding, RailStatus};
 use domain::wallet_policy::WalletPolicy;
 
-use super::{SEEN, doubt_shown};
-use crate::view::{Field, FormView};
-use crate::{Stop, Visit};
+use super::{SEEN, as_shown, doubt_shown};
+use crate::view::{Field, FormView, Section, Verdict, page};
+use crate::{Answer, Cell, Stop, Visit};
 
 /// The possible outcomes: value, label and meaning.
 const BECAME: [(&str, &str, RailStatus); 6] = [
@@ -40,7 +40,7 @@ pub(super) fn form(
         BECAME.iter().filter(fits).map(|(value, words, _)| (*value, *words)).collect();
     let form = FormView::new("resolve", title, action, "Propose")
         .says("Only with evidence, such as the bank statement. Another user has to approve it.")
-        .field(Field::choice("became", "Outcome", &choices))
+        .field(Field::choice("became", "Outcome", &choices).unchosen())
         .field(Field::line(REFERENCE, "Bank reference, if it was paid").optional())
         .field(Field::line(CHARGES, "Charges that the bank deducted from the return").optional());
     let form = match doubt {
@@ -110,23 +110,61 @@ pub(super) fn effect(policy: &WalletPolicy, minor: i64) -> String {
 }
 
 /// The form that releases or rejects what screening holds. Without `approve` it can only be
-/// rejected.
+/// rejected. `approve` is the consequence of a release.
 pub(super) fn verdict_form(
     action: String,
-    approve: Option<&str>,
+    approve: Option<&'static str>,
     effect: impl Into<String>,
 ) -> FormView {
-    let approve = approve.map(|approve| ("approve", approve));
-    let verdicts: Vec<_> = approve.into_iter().chain([("reject", "reject it")]).collect();
-    let form = FormView::new("decide", "Approve or reject", action, "Decide");
-    form.says(effect).field(Field::choice("verdict", "Decision", &verdicts)).why().danger()
+    let approve =
+        approve.map(|effect| Verdict { value: APPROVE, label: "Approve", effect, rare: false });
+    let verdicts = approve.into_iter().chain([REJECTION]).collect();
+    FormView::new("decide", "Decide", action, "").says(effect).verdicts(verdicts)
 }
+
+const APPROVE: &str = "approve";
+const REJECTION: Verdict =
+    Verdict { value: "reject", label: "Reject", effect: "Nothing is paid out.", rare: false };
 
 /// The decision in that form.
 pub(super) fn is_approved(visit: &Visit) -> Result<bool, Stop> {
     match visit.form().text("verdict") {
-        "approve" => Ok(true),
+        APPROVE => Ok(true),
         "reject" => Ok(false),
         _ => Err(Stop::Invalid("Please choose a decision.".to_owned())),
     }
+}
+
+/// The page on which a chosen verdict is confirmed: what it is about, the effect, and the reason.
+/// It carries the state that the reviewer saw.
+pub(super) fn confirm(
+    visit: &Visit,
+    form: &FormView,
+    about: &str,
+    facts: Vec<(&'static str, Cell)>,
+    now: impl ToString,
+) -> Answer {
+    as_shown(visit, now)?;
+    let wanted = visit.query().text("verdict");
+    let verdict = form.verdicts.iter().find(|verdict| verdict.value == wanted);
+    let verdict = verdict.ok_or_else(|| {
+        Stop::Refused("This decision is not pending. Please review it again.".to_owned())
+    })?;
+    let title = format!("{} {about}?", verdict.label);
+    let confirmed = FormView::new("confirm", "", form.action.clone(), verdict.label)
+        .says(format!("{} {}", verdict.effect, form.says).trim_end())
+        .field(Field::hidden("verdict", verdict.value))
+        .field(Field::hidden(SEEN, visit.query().text(SEEN)))
+        .why();
+    let confirmed = if verdict.value == APPROVE { confirmed } else { confirmed.danger() };
+    let back = form.action.trim_end_matches("/decide").to_owned();
+    let sections = vec![
+        Section { facts, ..Section::default() },
+        Section {
+            forms: vec![confirmed],
+            links: vec![(back, "Back without a decision".to_owned())],
+            ..Section::default()
+        },
+    ];
+    page(visit, &title, sections)
 }

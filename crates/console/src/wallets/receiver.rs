@@ -21,7 +21,7 @@ async fn known(visit: &Visit) -> Result<Option<Webhook>, Stop> {
 }
 
 pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
-    let title = "Receiver".to_owned();
+    let title = "Endpoint".to_owned();
     let Some(webhook) = known(visit).await? else {
         let says = vec![
             "No endpoint is configured. Events are kept and can be sent once there is one."
@@ -65,7 +65,7 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
     let to = |deed: &str| visit.href(&format!("/webhooks/{deed}"));
     let webhook = known(visit).await?;
     let mut forms = Vec::new();
-    if may("recover") {
+    if may("recover") && webhook.as_ref().is_some_and(|it| it.disabled.is_none()) {
         let form = FormView::new("recover", "Replay missed events", to("recover"), "Resend")
             .says("Resends events since the start of a day (UTC) whose delivery failed permanently (dead) or had no endpoint (disabled), oldest first, at most 1000 at a time.");
         forms.push(form.field(Field::day("since", "Since")).why());
@@ -79,14 +79,18 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
     let Some(webhook) = webhook else {
         if may("url") {
             let form = FormView::new("url", "Set the endpoint", to("url"), "Save endpoint")
-                .says("The secret is shown only once.");
+                .says("It is in use at once. The secret is shown only once.");
             forms.push(form.field(Field::line("url", "Base URL (before /webhooks/…)")).why());
         }
         return Ok(Section { title: "Control".to_owned(), forms, ..Section::default() });
     };
+    if webhook.disabled.is_some() && !webhook.url.is_empty() && may("enable") {
+        let form = FormView::new("enable", "Enable", to("enable"), "Enable webhooks");
+        forms.push(form.says("Then replay what the endpoint missed."));
+    }
     if may("url") && webhook.url.is_empty() {
         let form = FormView::new("url", "Set the endpoint", to("url"), "Save endpoint")
-            .says("The secret stays the same.");
+            .says("It is in use at once. The secret stays the same.");
         forms.push(form.field(Field::line("url", "Base URL (before /webhooks/…)")).why());
     } else if may("url") {
         let form = FormView::new("url", "Change the endpoint", to("url"), "Propose")
@@ -123,9 +127,6 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
         let form = FormView::new("disable", "Disable", to("disable"), "Disable webhooks");
         forms.push(form.says("Events in the meantime can be resent later.").why().danger());
     }
-    if webhook.disabled.is_some() && may("enable") {
-        forms.push(FormView::new("enable", "Enable", to("enable"), "Enable webhooks"));
-    }
     Ok(Section { title: "Control".to_owned(), forms, ..Section::default() })
 }
 
@@ -149,7 +150,7 @@ pub(super) async fn set_url(visit: Visit) -> Answer {
         // A sandbox's tenant starts with a secret but without an endpoint.
         Some(known) if known.url.is_empty() => {
             console.store().set_webhook_url(tenant, &url, visit.deed(&why)).await?;
-            Ok(visit.done(&visit.href("/webhooks"), "The endpoint was saved."))
+            Ok(visit.done(&visit.href("/webhooks"), "The endpoint is saved and in use. Events that it missed are sent when you replay them."))
         }
         Some(_) => visit.propose(Deed::SetWebhookUrl { url }, &why).await,
         None => {
@@ -214,6 +215,9 @@ pub(super) async fn disable(visit: Visit) -> Answer {
 }
 
 pub(super) async fn enable(visit: Visit) -> Answer {
+    if known(&visit).await?.is_some_and(|webhook| webhook.url.is_empty()) {
+        return Err(Stop::Refused("Set the endpoint first: that enables webhooks.".to_owned()));
+    }
     visit
         .console()
         .store()

@@ -4,7 +4,7 @@
 use domain::deposit::{Deposit, DepositState};
 use domain::exchange::ExchangeOrder;
 use domain::ids::{ExchangeId, PaymentId};
-use domain::payment::{PaymentState, ReviewState};
+use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::rail::RailStatus;
 use engine::console::Deed;
 use engine::payments::Record;
@@ -13,7 +13,9 @@ use uuid::Uuid;
 
 use super::evidence::entry_cards;
 use super::{SEEN, as_shown, deposit_row, doubt_shown, outcome};
-use crate::view::{Card, Field, Section, age, asked, coins, page, pager, query, sheet, words};
+use crate::view::{
+    Card, Field, FormView, Section, age, asked, coins, page, pager, query, sheet, words,
+};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
 use http_api::wallet_v1::render::money;
 
@@ -209,9 +211,7 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     let to = |deed: &str| visit.href(&format!("/review/payments/{id}/{deed}"));
     let mut forms = Vec::new();
     if held && may("decide") {
-        let approve = Some("approve: the payment continues");
-        let effect = outcome::effect(&visit.tenant()?.policy.wallet, payment.charge.amount.minor);
-        let form = outcome::verdict_form(to("decide"), approve, effect);
+        let form = verdicts(&visit, payment)?;
         forms.push(form.field(Field::hidden(SEEN, payment.version)));
     }
     let doubt = payment.open_to(&RailStatus::Returned.into());
@@ -225,6 +225,28 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
         Section { forms, ..Section::default() },
     ];
     page(&visit, "Payment in review", sections)
+}
+
+fn verdicts(visit: &Visit, payment: &Payment) -> Result<FormView, Stop> {
+    let to = visit.href(&format!("/review/payments/{}/decide", payment.id));
+    let effect = outcome::effect(&visit.tenant()?.policy.wallet, payment.charge.amount.minor);
+    Ok(outcome::verdict_form(to, Some("The payment continues."), effect))
+}
+
+/// The page on which a verdict is confirmed.
+pub(super) async fn confirm_payment(visit: Visit) -> Answer {
+    let record = payment(&visit).await?;
+    let (payment, order) = (&record.payment, &record.order);
+    let amount = format!("{} {}", money(payment.amount), payment.amount.currency.code());
+    let facts = vec![
+        ("Amount", Cell::number(&amount)),
+        ("Sender", Cell::text(order.sender_name.as_str())),
+        ("Beneficiary", Cell::text(order.beneficiary_name.as_str())),
+    ];
+    if payment.review != ReviewState::Waiting {
+        return Err(Stop::Refused("The payment is no longer in review.".to_owned()));
+    }
+    outcome::confirm(&visit, &verdicts(&visit, payment)?, &amount, facts, payment.version)
 }
 
 pub(super) async fn decide_payment(visit: Visit) -> Answer {

@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use domain::approval::{Approval, ApprovalState, Change, Deed};
+use domain::attempt::evidence_of;
 use domain::audit::{self, Via};
 use domain::deposit::{DepositRefusal, ReviewVerdict};
 use domain::exchange::OrderRefusal;
@@ -303,12 +304,7 @@ fn names(approval: &Approval) -> String {
 
 /// Their evidence, with both names.
 fn evidence(approval: &Approval) -> String {
-    format!(
-        "{} (found by {}, checked by {})",
-        approval.why,
-        approval.maker.login,
-        checker(approval)
-    )
+    evidence_of(&approval.why, &approval.maker.login, checker(approval))
 }
 
 fn moved(why: &str) -> Denied {

@@ -1,6 +1,6 @@
 //! Explains a payment's state in one sentence.
 
-use domain::attempt::{Attempt, AttemptState};
+use domain::attempt::{Attempt, AttemptState, Recorded};
 use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::time::Timestamp;
 
@@ -10,7 +10,14 @@ use super::Case;
 pub fn why(case: &Case, now: Timestamp) -> String {
     let payment = &case.record.payment;
     let last = case.attempts.last();
-    match payment.standing.state {
+    let state = payment.standing.state;
+    if state != PaymentState::Queued
+        && state != PaymentState::Unknown
+        && let Some((attempt, recorded)) = last.and_then(|it| Some((it, it.recorded()?)))
+    {
+        return by_users(payment, attempt, &recorded);
+    }
+    match state {
         PaymentState::Queued => queued(case, payment, last, now),
         PaymentState::Processing | PaymentState::Pending => match last {
             Some(attempt) => format!(
@@ -29,6 +36,9 @@ pub fn why(case: &Case, now: Timestamp) -> String {
             None => "It is paid.".to_owned(),
         },
         PaymentState::Unknown => unknown(payment, last),
+        PaymentState::Rejected if payment.review == ReviewState::Refused => {
+            ended("A reviewer rejected it, and no rail received it", payment)
+        }
         PaymentState::Rejected => ended("It was rejected before any rail accepted it", payment),
         PaymentState::Failed => ended("The rail accepted it and then did not pay it", payment),
         PaymentState::Reversed | PaymentState::Canceled => match payment.settled_at {
@@ -38,6 +48,29 @@ pub fn why(case: &Case, now: Timestamp) -> String {
             None => ended("It was cancelled at the rail and nothing was paid", payment),
         },
     }
+}
+
+/// An outcome that users recorded: never worded as a confirmation of the rail.
+fn by_users(payment: &Payment, attempt: &Attempt, recorded: &Recorded<'_>) -> String {
+    let who = recorded.people.map_or_else(
+        || "Two users".to_owned(),
+        |(maker, checker)| format!("{maker} and {checker}"),
+    );
+    let (rail, at) = (&attempt.rail, shown(attempt.state_at));
+    let what = match payment.standing.state {
+        PaymentState::Succeeded => "that it was paid".to_owned(),
+        PaymentState::Rejected => format!("that {rail} never accepted it"),
+        PaymentState::Failed => format!("that {rail} accepted it and did not pay it"),
+        PaymentState::Reversed | PaymentState::Canceled => match payment.settled_at {
+            Some(settled) => format!("that it came back after it was paid on {}", shown(settled)),
+            None => "that it was cancelled and nothing was paid".to_owned(),
+        },
+        _ => format!("that {rail} has it and will report"),
+    };
+    format!(
+        "{who} recorded on {at} {what} (reason: {}). {rail} has not confirmed it.",
+        recorded.why
+    )
 }
 
 fn queued(case: &Case, payment: &Payment, last: Option<&Attempt>, now: Timestamp) -> String {

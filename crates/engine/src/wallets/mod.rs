@@ -66,6 +66,11 @@ pub enum Denied {
     /// The sanctions lists are too old to clear anything.
     #[error("the sanctions lists are too old: nothing can be cleared now")]
     ListsStale,
+    /// Nothing would be delivered.
+    #[error(
+        "webhooks are off, so nothing would be sent: set the endpoint or enable webhooks first"
+    )]
+    WebhooksOff,
     /// The tenant's keys are unavailable.
     #[error(transparent)]
     Keys(#[from] SignFault),

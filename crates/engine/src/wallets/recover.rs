@@ -49,8 +49,10 @@ impl Wallets {
     /// Requests delivery of all of them.
     ///
     /// # Errors
-    /// [`Denied::NotFound`] if the tenant no longer subscribes to payment events.
+    /// [`Denied::WebhooksOff`]; [`Denied::NotFound`] if the tenant no longer subscribes to payment
+    /// events.
     pub async fn recover(&self, caller: &Caller, lost: &Lost, by: &Deed) -> Result<(), Denied> {
+        self.has_endpoint_in_use(caller).await?;
         for record in &lost.deliveries {
             self.redeliver(caller, record.delivery.event, by.clone(), None).await?;
         }
@@ -68,6 +70,17 @@ impl Wallets {
             self.run(caller.tenant, action).await.map_err(not_found_as("receiver"))?;
         }
         Ok(())
+    }
+
+    /// Whether events are delivered at all.
+    ///
+    /// # Errors
+    /// [`Denied::WebhooksOff`]
+    pub async fn has_endpoint_in_use(&self, caller: &Caller) -> Result<(), Denied> {
+        match self.store.webhook(caller.tenant).await? {
+            Some(webhook) if webhook.disabled.is_none() => Ok(()),
+            _ => Err(Denied::WebhooksOff),
+        }
     }
 
     /// Sends an example event to the endpoint, once, signed like real ones; nothing is stored.

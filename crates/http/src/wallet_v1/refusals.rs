@@ -78,6 +78,9 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
         Denied::Engine(
             EngineError::Busy | EngineError::Unavailable | EngineError::CommitUnknown,
         ) => WalletProblem::unavailable(RETRY_AFTER_S),
+        Denied::WebhooksOff => {
+            WalletProblem::unavailable(RETRY_AFTER_S).saying("Webhooks are disabled")
+        }
         Denied::NotOffered => {
             WalletProblem::unavailable(RETRY_AFTER_S).saying("The wallet service is not enabled")
         }

@@ -153,7 +153,8 @@ impl Onboarding<'_> {
         if !base.is_empty() && webhook.url != base {
             store.set_webhook_url(tenant, base, WHO).await?;
         }
-        if !base.is_empty() && webhook.disabled.is_some() {
+        // The first URL enables it.
+        if !base.is_empty() && !webhook.url.is_empty() && webhook.disabled.is_some() {
             store.enable_webhook(tenant, WHO).await?;
         }
         let secret = webhook.secrets.first().context("the endpoint has no secret")?;

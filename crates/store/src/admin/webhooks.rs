@@ -35,7 +35,9 @@ static SET_PAYMENT_EVENTS: Stmt = Stmt::written(
 );
 static SET_URL: Stmt = Stmt::written(
     "webhook.set_url",
-    "UPDATE webhook_endpoint SET url = $2, version = version + 1 WHERE tenant = $1",
+    "UPDATE webhook_endpoint SET url = $2, version = version + 1, \
+     disabled_at = CASE WHEN url = '' THEN NULL ELSE disabled_at END, \
+     disabled_why = CASE WHEN url = '' THEN NULL ELSE disabled_why END WHERE tenant = $1",
 );
 static SET_SECRETS: Stmt = Stmt::written(
     "webhook.set_secrets",
@@ -170,7 +172,7 @@ impl Store {
         Ok(Some((webhook, sealed)))
     }
 
-    /// Changes the URL of a tenant's endpoint.
+    /// Changes the URL of a tenant's endpoint. The first URL also enables it.
     ///
     /// # Errors
     /// `Conflict` if no endpoint is configured.
@@ -210,6 +212,9 @@ impl Store {
                 return Err(StoreError::Conflict(
                     "the webhook endpoint has changed since it was reviewed".to_owned(),
                 ));
+            }
+            if it.url.is_empty() {
+                it.disabled = None;
             }
             it.url = url.to_owned();
             Ok(())

@@ -322,6 +322,23 @@ async fn signs(world: &World, tenant: TenantId, at: Timestamp) -> Option<(String
     Some((endpoint.url, endpoint.secrets.into_iter().map(|secret| secret.0).collect()))
 }
 
+pub async fn the_first_url_of_an_endpoint_enables_it(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let store = &world.store;
+    store.add_webhook(tenant, "", secret("whsec_a"), "op").await.expect("added");
+    store.disable_webhook(tenant, "no endpoint yet", "op").await.expect("disabled");
+    let disabled = async || {
+        let webhook = store.webhook(tenant).await.expect("read").expect("there");
+        webhook.disabled.map(|(_, why)| why)
+    };
+    store.set_webhook_url(tenant, "https://bank.example/hooks", "op").await.expect("set");
+    assert_eq!(disabled().await, None);
+    // A user's switch outlives a move to another URL.
+    store.disable_webhook(tenant, "maintenance", "op").await.expect("disabled");
+    store.set_webhook_url(tenant, "https://bank.example/v2", "op").await.expect("set");
+    assert_eq!(disabled().await.as_deref(), Some("maintenance"));
+}
+
 pub async fn receivers_are_sealed_rotated_and_switched_off(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let store = &world.store;

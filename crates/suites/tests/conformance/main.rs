@@ -262,6 +262,7 @@ conformance! {
         deliveries_are_followed_by_aggregate_and_in_the_log
         old_events_go_with_their_deliveries_but_not_before_them
         receivers_are_sealed_rotated_and_switched_off
+        the_first_url_of_an_endpoint_enables_it
         a_batch_switches_a_receiver_off
         permits_never_exceed_the_limit;
 }

@@ -3,7 +3,7 @@
 use super::super::accept::{IN_REVIEW, NOT_EXECUTABLE};
 use super::super::report::{self, Stale};
 use super::super::{Cx, Effects, JobChange, Payment, PaymentState, ReviewState, Trigger};
-use crate::attempt::{AttemptState, Doubt};
+use crate::attempt::{Attempt, AttemptState, Doubt, Recorded, evidence_of};
 use crate::event::EventKind;
 use crate::job::JobKind;
 use crate::ledger::TransferKind;
@@ -348,4 +348,19 @@ fn reviewers_can_record_every_outcome_of_a_bank() {
         find(&mut paid, RailStatus::Rejected.into()),
         Err(Stale::State(PaymentState::Succeeded))
     );
+}
+
+#[test]
+fn a_recorded_outcome_names_who_recorded_it() {
+    let mut attempt = Case::after(&[RailStatus::Unknown]).attempt;
+    let source = |attempt: &Attempt, evidence: &str| {
+        Some(attempt.report_of(&RailStatus::Settled.into(), evidence).source)
+    };
+    attempt.source = source(&attempt, &evidence_of("statement (found by post)", "ayesha", "omar"));
+    let recorded = Recorded { why: "statement (found by post)", people: Some(("ayesha", "omar")) };
+    assert_eq!(attempt.recorded(), Some(recorded));
+    attempt.source = source(&attempt, "statement 7");
+    assert_eq!(attempt.recorded(), Some(Recorded { why: "statement 7", people: None }));
+    attempt.source = Some("pacs.002 SB-1".to_owned());
+    assert_eq!(attempt.recorded(), None, "the rail's own report");
 }

@@ -141,7 +141,10 @@ async fn an_unknown_payment_is_resolved_by_two(on: On) {
     checker.send(&format!("{approval}/approve"), &[("note", "seen it too")]).await.done();
     bank.reaches(Country::Pak, &id, "succeeded").await;
     let page = maker.get(&format!("/payments/{id}")).await.page();
-    has(&page, &[&maker.login, &checker.login, "line 14 of the statement", "seen it too"]);
+    has(&page, &["line 14 of the statement", "seen it too", "has not confirmed it."]);
+    let authors = format!("{} and {} recorded on", maker.login, checker.login);
+    has(&page, &[&authors, "that it was paid (reason: line 14 of the statement)"]);
+    lacks(&page, &["reported it as paid"]);
     in_order(&page, &["Resolve", "proposed", "payment.resolve"]);
     let proposed = bank
         .running

@@ -77,6 +77,9 @@ async fn what_a_switched_off_receiver_missed_is_recovered(on: On) {
     };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, missed).await);
     assert!(officer.get("/webhooks").await.page().contains("maintenance"));
+    let since = [("since", "2020-01-01"), ("why", "over")];
+    let refused = officer.post("/webhooks/recover", &since).await.refused(409);
+    assert!(refused.contains("Webhooks are off, so nothing would be sent"), "{refused}");
     officer.post("/webhooks/enable", &[]).await.done();
     officer.post("/webhooks/recover", &[("since", "soon"), ("why", "over")]).await.refused(422);
     officer.post("/webhooks/recover", &[("since", "2020-01-01"), ("why", "over")]).await.done();

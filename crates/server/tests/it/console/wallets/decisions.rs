@@ -15,6 +15,8 @@ on_both_stores! {
     the_queue_leads_to_the_evidence
     a_list_match_stands_beside_the_sender
     a_deposit_is_decided_once
+    a_verdict_is_confirmed_for_what_was_seen
+    everything_that_waits_stands_in_one_list
     more_than_the_limit_waits_for_a_second_person
     a_refund_requires_two_users
     a_refund_goes_where_the_sender_asks
@@ -97,6 +99,70 @@ async fn a_list_match_stands_beside_the_sender(on: On) {
     officer.post(&format!("/deposits/{}/refund", held.id), &refund).await.refused(409);
 }
 
+async fn a_verdict_is_confirmed_for_what_was_seen(on: On) {
+    let bank = WalletBank::new(on).await;
+    let wallet = bank.in_use("confirmed").await;
+    let deposit = waiting(&bank, &wallet).await;
+    let officer = Officer::of(&bank, &[Role::Compliance]).await;
+    let case = format!("/deposits/{deposit}");
+    let page = officer.get(&case).await.page();
+    let seen = page
+        .split_once("name=\"seen\" value=\"")
+        .and_then(|(_, rest)| rest.split_once('"'))
+        .map(|(seen, _)| seen.to_owned())
+        .expect("the state that the page shows");
+    let (first, folded) = page.split_once("Other decisions").expect("a disclosure");
+    assert!(first.contains("value=\"approve\"") && !first.contains("value=\"legal_hold\""));
+    assert!(folded.contains("value=\"legal_hold\"") && !page.contains("selected"), "{page}");
+    let confirm = officer.get(&format!("{case}/decide?verdict=approve&seen={seen}")).await.page();
+    for said in
+        ["Accept 25.02 USDC?", "Customer", "The money goes to the wallet.", "name=\"why\"", &seen]
+    {
+        assert!(confirm.contains(said), "{said}: {confirm}");
+    }
+    officer.get(&format!("{case}/decide?verdict=perhaps&seen={seen}")).await.refused(409);
+    officer.get(&format!("{case}/decide?verdict=approve&seen=1")).await.refused(409);
+    let old = [("verdict", "approve"), ("why", "looked"), ("seen", "1")];
+    officer.post(&format!("{case}/decide"), &old).await.refused(409);
+    bank.newest_is(&wallet, DepositState::InReview).await;
+    let viewer = Officer::of(&bank, &[Role::Viewer]).await;
+    viewer.get(&format!("{case}/decide?verdict=approve")).await.refused(403);
+}
+
+async fn everything_that_waits_stands_in_one_list(on: On) {
+    let bank = WalletBank::new(on).await;
+    let officer = Officer::of(&bank, &[Role::Compliance, Role::Operator]).await;
+    let empty = officer.get("/inbox").await.page();
+    assert!(empty.contains("Nothing needs you") && empty.contains("<title>Needs you"), "{empty}");
+    let wallet = bank.wallet("needs").await;
+    let deposit = waiting(&bank, &wallet).await;
+    let alert = Alert {
+        kind: AlertKind::LowGas,
+        subject: Uuid::new_v4(),
+        what: "the operator has <1 ETH".to_owned(),
+    };
+    let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
+    store.raise_alert(tenant, &alert).await.expect("raised");
+    let decide = format!("/deposits/{deposit}/decide");
+    officer.post("/webhooks/disable", &[("why", "maintenance")]).await.refused(403);
+    store.disable_webhook(tenant, "maintenance", "test").await.expect("disabled");
+    let page = officer.get("/inbox").await.page();
+    for said in [
+        "<title>(3) Needs you",
+        "Review 25.02 USDC",
+        "Alert: low gas",
+        "has &#60;1 ETH",
+        " are off",
+        &format!("/deposits/{deposit}"),
+        "<b class=\"badge\">3<span",
+    ] {
+        assert!(page.contains(said), "{said}: {page}");
+    }
+    assert!(officer.get("/wallets").await.page().contains("<title>(3) Wallets"), "on every page");
+    officer.post(&decide, &[("verdict", "reject"), ("why", "not known")]).await.done();
+    assert!(officer.get("/inbox").await.page().contains("<title>(2) Needs you"));
+}
+
 async fn a_deposit_is_decided_once(on: On) {
     let bank = WalletBank::new(on).await;
     let wallet = bank.in_use("once").await;
@@ -116,7 +182,7 @@ async fn a_deposit_is_decided_once(on: On) {
     assert!(
         page.contains("looked at the papers")
             && page.contains(&officer.login)
-            && !page.contains("Decide</button>")
+            && !page.contains("name=\"verdict\"")
     );
     officer.post(&decide, &[("verdict", "reject"), ("why", "too late")]).await.refused(409);
     let filter = store::AuditFilter { subject: Some(deposit.clone()), ..Default::default() };

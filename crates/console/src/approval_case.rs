@@ -1,0 +1,111 @@
+//! What a proposal is about, for the user who decides on it: a link, and the case in a few facts.
+
+use domain::approval::{Approval, Deed};
+use domain::ids::{DepositId, ExchangeId, PaymentId, WalletId};
+use engine::wallets::Tenant;
+
+use super::answer::Stop;
+use super::parts::Cell;
+use super::view::{coins, words};
+use super::visit::Visit;
+use super::wallets::evidence::sender_card;
+use http_api::wallet_v1::render::{masked_account, money};
+
+type Facts = Vec<(&'static str, Cell)>;
+
+pub(super) struct Case {
+    /// The page of the record.
+    pub(super) href: String,
+    pub(super) facts: Facts,
+}
+
+/// The case of a proposal; `None` if it concerns no record that the user may see.
+pub(super) async fn of(visit: &Visit, approval: &Approval) -> Result<Option<Case>, Stop> {
+    let installation = |href: String| Ok(Some(Case { href, facts: Facts::new() }));
+    match &approval.deed {
+        Deed::SetUserAccess { user, .. } => return installation(format!("/console/users/{user}")),
+        Deed::AcceptCoinCode { .. } => return installation("/console/system".to_owned()),
+        _ => {}
+    }
+    let known = visit.tenants().iter().find(|tenant| Some(tenant.id) == approval.tenant);
+    let Some(tenant) = known else { return Ok(None) };
+    let (below, facts) = match &approval.deed {
+        Deed::ReleaseDeposit { deposit: id, .. } | Deed::LiftHold { deposit: id, .. } => {
+            (format!("/deposits/{id}"), deposit(visit, tenant, *id).await?)
+        }
+        Deed::ResolvePayment { payment: id, .. } => {
+            (format!("/payments/{id}"), payment(visit, tenant, *id).await?)
+        }
+        Deed::ReleaseOrder { order: id } | Deed::ResolveOrder { order: id, .. } => {
+            (format!("/orders/{id}"), order(visit, tenant, *id).await?)
+        }
+        Deed::UnblockWallet { wallet: id, .. } | Deed::BlacklistWallet { wallet: id, .. } => {
+            (format!("/wallets/{id}"), wallet(visit, tenant, *id).await?)
+        }
+        Deed::SetPricing(_) => ("/rates".to_owned(), Facts::new()),
+        Deed::SetPolicy { .. } => ("/policy".to_owned(), Facts::new()),
+        Deed::SetWebhookUrl { .. } | Deed::SetPaymentWebhooks { .. } => {
+            ("/webhooks".to_owned(), Facts::new())
+        }
+        Deed::SetUserAccess { .. } | Deed::AcceptCoinCode { .. } => return Ok(None),
+    };
+    Ok(Some(Case { href: format!("/console/t/{}{below}", tenant.tag), facts }))
+}
+
+async fn deposit(visit: &Visit, tenant: &Tenant, id: DepositId) -> Result<Facts, Stop> {
+    let found = visit.console().store().deposit(tenant.id, id).await?.ok_or(Stop::NotFound)?;
+    let mut facts = vec![
+        ("Amount", coins(found.minor, found.coin)),
+        ("Status", Cell::text(words(found.state.name()))),
+    ];
+    facts.extend(sender_card(&found).facts);
+    facts.extend(wallet(visit, tenant, found.wallet).await?);
+    if let Some(assessed) = &found.assessment {
+        let score = format!("{} of 100: {}", assessed.score, words(assessed.reason.name()));
+        facts.push(("Screening", Cell::text(score)));
+    }
+    Ok(facts)
+}
+
+async fn payment(visit: &Visit, tenant: &Tenant, id: PaymentId) -> Result<Facts, Stop> {
+    let store = visit.console().store();
+    let record = store.payment_record(tenant.id, id).await?.ok_or(Stop::NotFound)?;
+    let (payment, order) = (&record.payment, &record.order);
+    let rail = store.attempts(tenant.id, id).await?.pop().map(|attempt| attempt.rail.to_string());
+    Ok(vec![
+        (
+            "Amount",
+            Cell::number(format!("{} {}", money(payment.amount), payment.amount.currency.code())),
+        ),
+        ("Status", Cell::text(payment.standing.state.name())),
+        ("Sender", Cell::text(order.sender_name.as_str())),
+        ("Beneficiary", Cell::text(order.beneficiary_name.as_str())),
+        ("Rail", Cell::maybe(rail)),
+        ("Accepted", Cell::When(payment.accepted_at)),
+    ])
+}
+
+async fn order(visit: &Visit, tenant: &Tenant, id: ExchangeId) -> Result<Facts, Stop> {
+    let order = visit.console().store().exchange(tenant.id, id).await?.ok_or(Stop::NotFound)?;
+    let mut facts = vec![
+        (
+            "Pays out",
+            Cell::number(format!("{} {}", money(order.payout), order.payout.currency.code())),
+        ),
+        ("Status", Cell::text(words(order.state.name()))),
+        ("Account holder", Cell::text(order.bank.holder.as_str())),
+        ("Account", Cell::text(masked_account(&order.bank))),
+    ];
+    if let Some(screened) = &order.screened {
+        facts.push(("Screening", Cell::text(format!("{} of 100", screened.score))));
+    }
+    Ok(facts)
+}
+
+async fn wallet(visit: &Visit, tenant: &Tenant, id: WalletId) -> Result<Facts, Stop> {
+    let found = visit.console().store().wallet(tenant.id, id).await?.ok_or(Stop::NotFound)?;
+    Ok(vec![
+        ("Customer", Cell::text(found.customer_id)),
+        ("Wallet", Cell::text(words(found.state.name()))),
+    ])
+}

@@ -1,0 +1,284 @@
+//! "Needs you": everything that waits for a user in one list, the oldest first, and its counts for
+//! the navigation.
+
+use askama::Template;
+use domain::coin_amount;
+use domain::delivery::DeliveryState;
+use domain::deposit::{Deposit, DepositState, Refund};
+use domain::exchange::ExchangeOrder;
+use domain::ids::TenantId;
+use domain::job::JobKind;
+use domain::payment::PaymentState;
+use domain::time::Timestamp;
+use domain::user::Scope;
+use domain::wallet_effects::Alert;
+use domain::webhook::shown_url;
+use engine::console::{Approval, Denied};
+use engine::payments::{self, Record, StoreError};
+use engine::wallets::{Page, Wanted, Webhook};
+
+use super::answer::{Answer, Stop, html};
+use super::layout::Frame;
+use super::parts::{Cell, Tone};
+use super::payments::masked;
+use super::routes::Routes;
+use super::state::Console;
+use super::view::{age, words};
+use super::visit::Visit;
+use http_api::wallet_v1::render::money;
+
+/// Maximum number of entries of a kind that are counted and shown.
+const MOST: usize = 200;
+
+pub(super) fn routes() -> Routes {
+    Routes::new().get("/console/t/{tenant}/inbox", show)
+}
+
+/// How much waits for the users of a tenant.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Backlog {
+    /// Deposits, payments, orders and refunds.
+    pub reviews: usize,
+    pub approvals: usize,
+    pub alerts: usize,
+    /// Endpoints that are off or have given up on events.
+    pub endpoints: usize,
+}
+
+impl Backlog {
+    pub(super) async fn of(
+        console: &Console,
+        tenant: TenantId,
+        scope: Scope,
+    ) -> Result<Backlog, Stop> {
+        let store = console.store();
+        let count =
+            |backlog: engine::office::Backlog| usize::try_from(backlog.count).unwrap_or(usize::MAX);
+        let held = count(store.jobs_of_kind(tenant, JobKind::Review).await?)
+            + count(store.jobs_of_kind(tenant, JobKind::ReviewDeposit).await?)
+            + count(store.unknown_payments(tenant).await?);
+        let orders = store.orders_in_review(tenant, None, MOST).await?.rows.len();
+        let refunds = refunds(console, tenant).await?.len();
+        Ok(Backlog {
+            reviews: held + orders + refunds,
+            approvals: approvals(console, tenant, scope).await?.len(),
+            alerts: store.alerts(tenant, MOST).await?.len(),
+            endpoints: usize::from(endpoint(console, tenant).await?.is_some()),
+        })
+    }
+
+    pub(super) const fn all(&self) -> usize {
+        self.reviews + self.approvals + self.alerts + self.endpoints
+    }
+}
+
+/// An entry of the list.
+struct Task {
+    since: Timestamp,
+    tone: Tone,
+    title: String,
+    /// Why it waits.
+    why: String,
+    href: String,
+    /// What the user does there.
+    deed: &'static str,
+}
+
+#[derive(Template)]
+#[template(path = "console/inbox.html")]
+struct InboxPage {
+    frame: Frame,
+    /// With the age of each.
+    tasks: Vec<(Task, String)>,
+}
+
+async fn show(visit: Visit) -> Answer {
+    let (console, tenant, now) = (visit.console(), visit.tenant_id()?, visit.console().now());
+    let store = console.store();
+    let page = Page { page: 0, limit: u32::try_from(MOST).unwrap_or(u32::MAX) };
+    let mut tasks: Vec<Task> = Vec::new();
+    let deposits = console.wallets.reviews(&visit.caller()?, page).await?;
+    tasks.extend(deposits.rows.iter().map(|deposit| review(&visit, deposit)));
+    let held = payments::waiting(store, tenant).await?;
+    tasks.extend(held.iter().take(MOST).map(|record| payment(&visit, record)));
+    let orders = store.orders_in_review(tenant, None, MOST).await?;
+    tasks.extend(orders.rows.iter().map(|it| order(&visit, it)));
+    let refunds = refunds(console, tenant).await?;
+    tasks.extend(refunds.iter().map(|deposit| refund(&visit, deposit)));
+    let scope = visit.user()?.scope;
+    tasks.extend(approvals(console, tenant, scope).await?.iter().map(|it| approval(&visit, it)));
+    let alerts = store.alerts(tenant, MOST).await?;
+    tasks.extend(alerts.iter().map(|(at, it)| alert(&visit, *at, it)));
+    tasks.extend(endpoint(console, tenant).await?.map(|it| failing(&visit, it)));
+    tasks.sort_by_key(|task| task.since);
+    let aged = |task: Task| {
+        let age = age(task.since, now);
+        (task, age)
+    };
+    let tasks = tasks.into_iter().map(aged).collect();
+    html(&InboxPage { frame: visit.frame("Needs you"), tasks })
+}
+
+async fn refunds(console: &Console, tenant: TenantId) -> Result<Vec<Deposit>, StoreError> {
+    let wanted = Wanted { states: vec![DepositState::Refunding], ..Wanted::default() };
+    let page = Page { page: 0, limit: u32::try_from(MOST).unwrap_or(u32::MAX) };
+    let mut found = console.store().office_deposits(tenant, &wanted, page).await?.rows;
+    found.retain(|it| it.refund.as_ref().is_some_and(Refund::waits_for_approval));
+    Ok(found)
+}
+
+/// Open proposals about the tenant or the installation.
+async fn approvals(
+    console: &Console,
+    tenant: TenantId,
+    scope: Scope,
+) -> Result<Vec<Approval>, Denied> {
+    let mut found = console.desk.list(scope, true, MOST).await?;
+    found.retain(|it| it.tenant.is_none_or(|about| about == tenant));
+    Ok(found)
+}
+
+/// An endpoint that needs attention.
+struct Failing {
+    webhook: Webhook,
+    /// Deliveries that are not repeated without a user.
+    lost: u64,
+}
+
+async fn endpoint(console: &Console, tenant: TenantId) -> Result<Option<Failing>, StoreError> {
+    let Some(webhook) = console.store().webhook(tenant).await? else { return Ok(None) };
+    let counts = console.store().undelivered_counts(tenant).await?;
+    let of =
+        |wanted| counts.iter().filter(|(state, _)| *state == wanted).map(|it| it.1).sum::<u64>();
+    let lost = of(DeliveryState::Dead) + of(DeliveryState::Disabled);
+    // A sandbox's tenant without a URL has not asked for webhooks yet.
+    let fails = lost > 0 || webhook.disabled.is_some();
+    Ok((fails && !webhook.url.is_empty()).then_some(Failing { webhook, lost }))
+}
+
+fn review(visit: &Visit, deposit: &Deposit) -> Task {
+    let assessed = deposit.assessment.as_ref();
+    let said = &deposit.sender;
+    let names = [said.first_name.as_deref(), said.last_name.as_deref()];
+    let name = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let from =
+        if name.is_empty() { String::new() } else { format!(" from {}", masked::name(&name)) };
+    Task {
+        since: deposit.state_at,
+        tone: Tone::Warn,
+        title: format!("Review {}{from}", coins(deposit)),
+        why: assessed.map_or_else(String::new, |it| {
+            format!("Score {} of 100: {}.", it.score, words(it.reason.name()))
+        }),
+        href: visit.href(&format!("/deposits/{}", deposit.id)),
+        deed: "Review",
+    }
+}
+
+fn payment(visit: &Visit, record: &Record) -> Task {
+    let payment = &record.payment;
+    let amount = format!("{} {}", money(payment.amount), payment.amount.currency.code());
+    let to = format!("{amount} to {}", masked::name(&record.order.beneficiary_name));
+    let is_unknown = payment.standing.state == PaymentState::Unknown;
+    let (title, why, deed) = if is_unknown {
+        let why = "Check the bank statement, then record the outcome. Two users decide.";
+        (format!("No confirmation from the bank for {to}"), why.to_owned(), "Record outcome")
+    } else {
+        let why = format!("Score {} of 100.", payment.screened.score);
+        (format!("Review {to}"), why, "Review")
+    };
+    Task {
+        since: payment.accepted_at,
+        tone: if is_unknown { Tone::Bad } else { Tone::Warn },
+        title,
+        why,
+        href: visit.href(&format!("/review/payments/{}", payment.id)),
+        deed,
+    }
+}
+
+fn order(visit: &Visit, order: &ExchangeOrder) -> Task {
+    let amount = format!("{} {}", money(order.payout), order.payout.currency.code());
+    let to = format!("{amount} to {}", masked::name(&order.bank.holder));
+    let held = order.is_withheld();
+    Task {
+        since: order.state_at,
+        tone: if held { Tone::Warn } else { Tone::Bad },
+        title: match held {
+            true => format!("Review the exchange of {to}"),
+            false => format!("No confirmation from the bank for {to}"),
+        },
+        why: match held {
+            true => "Held by screening.".to_owned(),
+            false => "Ask the bank, then record the outcome. Two users decide.".to_owned(),
+        },
+        href: visit.href(&format!("/orders/{}", order.id)),
+        deed: if held { "Review" } else { "Record outcome" },
+    }
+}
+
+fn refund(visit: &Visit, deposit: &Deposit) -> Task {
+    let by = deposit.refund.as_ref().map_or("", |refund| refund.proposed_by.as_str());
+    Task {
+        since: deposit.state_at,
+        tone: Tone::Busy,
+        title: format!("Approve a refund of {}", coins(deposit)),
+        why: format!("Proposed by {by}. Another user approves it."),
+        href: visit.href(&format!("/deposits/{}", deposit.id)),
+        deed: "Approve",
+    }
+}
+
+fn approval(visit: &Visit, approval: &Approval) -> Task {
+    let own = approval.maker.login == visit.who();
+    let by = if own {
+        "You proposed this; another user approves it".to_owned()
+    } else {
+        format!("Proposed by {}", approval.maker.login)
+    };
+    Task {
+        since: approval.created_at,
+        tone: Tone::Busy,
+        title: approval.deed.title().to_owned(),
+        why: format!("{by}: {}", approval.why),
+        href: format!("/console/approvals/{}", approval.id),
+        deed: if own { "View" } else { "Approve" },
+    }
+}
+
+fn alert(visit: &Visit, at: Timestamp, alert: &Alert) -> Task {
+    Task {
+        since: at,
+        tone: Tone::Bad,
+        title: format!("Alert: {}", words(alert.kind.name())),
+        why: alert.what.clone(),
+        href: visit.href(&format!("/alerts?alert={}", alert.id())),
+        deed: "View",
+    }
+}
+
+fn failing(visit: &Visit, Failing { webhook, lost }: Failing) -> Task {
+    let url = shown_url(&webhook.url);
+    let (since, title) = match &webhook.disabled {
+        Some((since, _)) => (*since, format!("Webhooks to {url} are off")),
+        None => (visit.console().now(), format!("{url} did not accept every event")),
+    };
+    Task {
+        since,
+        tone: Tone::Bad,
+        title,
+        why: format!("Events that are not sent again by themselves: {lost}."),
+        href: visit.href("/webhooks"),
+        deed: "View",
+    }
+}
+
+fn coins(deposit: &Deposit) -> String {
+    format!("{} {}", coin_amount::show(deposit.minor), deposit.coin.currency().code())
+}
+
+impl Task {
+    fn at(&self) -> String {
+        Cell::When(self.since).instant()
+    }
+}
