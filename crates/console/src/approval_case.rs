@@ -33,10 +33,10 @@ pub(super) async fn of(visit: &Visit, approval: &Approval) -> Result<Option<Case
         Deed::ReleaseDeposit { deposit: id, .. } | Deed::LiftHold { deposit: id, .. } => {
             (format!("/deposits/{id}"), deposit(visit, tenant, *id).await?)
         }
-        Deed::ResolvePayment { payment: id, .. } => {
+        Deed::ReleasePayment { payment: id, .. } | Deed::ResolvePayment { payment: id, .. } => {
             (format!("/payments/{id}"), payment(visit, tenant, *id).await?)
         }
-        Deed::ReleaseOrder { order: id } | Deed::ResolveOrder { order: id, .. } => {
+        Deed::ReleaseOrder { order: id, .. } | Deed::ResolveOrder { order: id, .. } => {
             (format!("/orders/{id}"), order(visit, tenant, *id).await?)
         }
         Deed::UnblockWallet { wallet: id, .. } | Deed::BlacklistWallet { wallet: id, .. } => {
