@@ -51,3 +51,12 @@
   setInterval(refresh, Math.max(2, shortest) * 1000);
   document.addEventListener("visibilitychange", refresh);
 })();
+
+// "/" moves the focus to the search box.
+document.addEventListener("keydown", (event) => {
+  const box = document.getElementById("find");
+  const typing = document.activeElement?.closest("input, textarea, select");
+  if (event.key !== "/" || !box || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  box.select();
+});

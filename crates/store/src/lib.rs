@@ -58,11 +58,12 @@ pub use rails::strays::Stray;
 pub use reads::console::books::{
     AccountPage, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
 };
-pub use reads::console::find::Found;
+pub use reads::console::find::{Found, IDS_COMPARED_MAX};
 pub use reads::console::overview::{COUNTED_MAX, CorridorVolume, StateVolume, Unreleased};
 pub use reads::console::payments::{
     Backlog, LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted,
 };
+pub use reads::console::search::{PAYMENTS_SEARCHED_MAX, PaymentSearch, PaymentsFound};
 pub use reads::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf};
 pub use reads::events::{EventRecord, EventSubject};
 pub use reads::jobs::JobCount;

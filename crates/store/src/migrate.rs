@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 20] = [
+const MIGRATIONS: [Migration; 21] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -89,6 +89,11 @@ const MIGRATIONS: [Migration; 20] = [
         version: 20,
         name: "submissions",
         text: include_str!("../migrations/0020_submissions.sql"),
+    },
+    Migration {
+        version: 21,
+        name: "payment search",
+        text: include_str!("../migrations/0021_payment_search.sql"),
     },
 ];
 

@@ -15,7 +15,7 @@ use crate::driver::postgres::Postgres;
 use crate::driver::sqlite::Sqlite;
 use crate::driver::{Attempted, Driver, Running, Step};
 use crate::error::{ExecuteError, StoreError};
-use crate::keyed_id::{IdCodec, KeyedIds, Last};
+use crate::keyed_id::{KeyedIds, Last};
 use crate::load;
 use crate::migrate::{self, MigrationReport};
 use crate::need::Need;
@@ -249,8 +249,7 @@ impl Store {
             return Ok(Arc::clone(keys));
         }
         let id_key = admin::keys::id_key(self).await?;
-        let made =
-            Arc::new(Keys { ids: IdCodec::new(&id_key), vault: Arc::clone(&self.inner.vault) });
+        let made = Arc::new(Keys::new(&id_key, Arc::clone(&self.inner.vault)));
         Ok(Arc::clone(self.inner.keys.get_or_init(|| made)))
     }
 

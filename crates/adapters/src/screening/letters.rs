@@ -8,61 +8,12 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use any_ascii::any_ascii_char;
-use domain::characters::{is_gap, is_ignorable};
+pub(super) use domain::name_words::{is_of_word, plain, seen};
 use icu_properties::CodePointMapData;
 use icu_properties::props::Script;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 use unicode_security::confusable_detection::skeleton;
-
-/// A text without invisible characters, in Unicode's compatibility composition (full-width, circled
-/// and mathematical letters become plain ones); gaps of every kind become spaces.
-pub(super) fn seen(written: &str) -> String {
-    let shown = written.chars().filter(|letter| !is_ignorable(*letter));
-    let shown = shown.map(|letter| if is_gap(letter) { ' ' } else { letter });
-    // Compatibility forms of fillers are ignorable too.
-    shown.nfkc().filter(|letter| !is_ignorable(*letter)).collect()
-}
-
-/// Apostrophes and the letters that stand for ayn and hamza: they join their neighbours.
-pub(super) const fn is_apostrophe(letter: char) -> bool {
-    matches!(letter, '\'' | '’' | '‘' | '`' | '´' | 'ʼ' | 'ʻ' | 'ʿ' | 'ʾ' | 'ʹ' | 'ʺ' | '′')
-}
-
-/// Whether a character is part of a word.
-pub(super) fn is_of_word(letter: char) -> bool {
-    letter.is_alphanumeric() || is_combining_mark(letter) || is_apostrophe(letter)
-}
-
-/// A word in lower case without diacritics, in letters of its own script with spelling variants
-/// normalised.
-pub(super) fn plain(word: &str) -> String {
-    let mut out = String::with_capacity(word.len());
-    for letter in
-        word.nfkd().filter(|letter| !is_combining_mark(*letter)).flat_map(char::to_lowercase)
-    {
-        match letter {
-            'ß' => out.push_str("ss"),
-            'æ' => out.push_str("ae"),
-            'œ' => out.push_str("oe"),
-            'þ' => out.push_str("th"),
-            'ø' => out.push('o'),
-            'ł' => out.push('l'),
-            'đ' | 'ð' => out.push('d'),
-            'ı' => out.push('i'),
-            // Arabic, Persian and Urdu keyboards produce different code points for the same letter.
-            'ى' | 'ی' | 'ۍ' | 'ے' => out.push('ي'),
-            'ک' => out.push('ك'),
-            'ة' | 'ہ' | 'ھ' | 'ۃ' | 'ۀ' | 'ە' => out.push('ه'),
-            'ٱ' => out.push('ا'),
-            'ء' | 'ـ' => {}
-            mark if is_combining_mark(mark) || is_apostrophe(mark) => {}
-            other if other.is_alphanumeric() => out.push(other),
-            _ => {}
-        }
-    }
-    out
-}
 
 /// The word in Latin letters by the shapes of its letters, once as written and once in lower case:
 /// `В` looks like B, `в` does not.

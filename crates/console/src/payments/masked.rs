@@ -18,6 +18,11 @@ pub fn account(number: &str) -> String {
     format!("{HIDDEN}{}", letters[letters.len() - shown..].iter().collect::<String>())
 }
 
+/// The last two digits of a telephone number.
+pub fn phone(digits: &str) -> String {
+    format!("{HIDDEN}{}", digits.get(digits.len().saturating_sub(2)..).unwrap_or_default())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -10,6 +10,7 @@ use domain::time::{Span, Timestamp};
 use super::{Routes, Stop, Tone, Visit};
 
 pub(super) mod access;
+mod asked;
 mod chart;
 mod corridors;
 mod ledger;
@@ -21,6 +22,7 @@ mod rates;
 mod receipt;
 mod reconciliation;
 mod search;
+mod search_results;
 mod statements;
 mod timeline;
 
@@ -78,10 +80,14 @@ fn took(span: Span) -> String {
 /// [`Stop::Invalid`]: it is not a day.
 pub(super) fn day(visit: &Visit, name: &str) -> Result<Option<Timestamp>, Stop> {
     let Some(text) = visit.query().given(name) else { return Ok(None) };
-    let read = || format!("{text}T00:00:00Z").parse::<jiff::Timestamp>().ok();
-    let day =
-        read().ok_or_else(|| Stop::Invalid(format!("{name}: enter a day such as 2026-11-22.")))?;
-    Ok(Some(Timestamp(day.as_microsecond())))
+    let no_day = || Stop::Invalid(format!("{name}: enter a day such as 2026-11-22."));
+    day_of(text).ok_or_else(no_day).map(Some)
+}
+
+/// The start of a day in UTC such as `2026-11-22`.
+fn day_of(text: &str) -> Option<Timestamp> {
+    let start = format!("{text}T00:00:00Z").parse::<jiff::Timestamp>().ok()?;
+    Some(Timestamp(start.as_microsecond()))
 }
 
 /// A ratio such as `12.5 %`, rounded down; "–" of zero.

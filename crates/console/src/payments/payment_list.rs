@@ -4,13 +4,14 @@ use axum::response::Response;
 use domain::country::Country;
 use domain::ids::PaymentId;
 use domain::order::{FIELDS, Order};
-use domain::payment::{PaymentState, ReviewState};
+use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::time::{Span, Timestamp};
 use engine::office::{LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted};
 use engine::payments::Record;
 
 use super::{day, masked, payment_tone};
 use crate::export::Csv;
+use crate::parts::grouped;
 use crate::view::{Field, FormView, Section, page, query};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
 use http_api::payment_file::{COLUMNS, PaymentLine, order_cells};
@@ -77,6 +78,14 @@ pub(super) fn state_cell(record: &Record) -> Cell {
         ReviewState::Waiting => Cell::state("in review", Tone::Warn),
         _ => Cell::state(payment.standing.state.name(), payment_tone(payment.standing.state)),
     }
+}
+
+/// The amount that the beneficiary receives, as a link to the payment.
+pub(super) fn amount_link(visit: &Visit, payment: &Payment) -> Cell {
+    Cell::link(
+        visit.href(&format!("/payments/{}", payment.id)),
+        grouped(&payment.amount.to_string()),
+    )
 }
 
 fn row(visit: &Visit, record: &Record) -> Vec<Cell> {

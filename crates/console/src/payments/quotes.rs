@@ -7,6 +7,16 @@ use crate::view::{Section, page};
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
 
 const ROWS: usize = 50;
+pub(super) const HEAD: [&str; 8] = [
+    "Quote",
+    "State",
+    "Country",
+    "Payer pays",
+    "Beneficiary receives",
+    "Rate",
+    "Created",
+    "Expires",
+];
 
 /// The current state: a quote that has just expired may not be marked yet.
 fn state(visit: &Visit, quote: &Quote) -> Cell {
@@ -20,7 +30,7 @@ fn state(visit: &Visit, quote: &Quote) -> Cell {
     }
 }
 
-fn row(visit: &Visit, quote: &Quote) -> Vec<Cell> {
+pub(super) fn row(visit: &Visit, quote: &Quote) -> Vec<Cell> {
     let offer = &quote.offer;
     vec![
         Cell::id_link(visit.href(&format!("/quotes/{}", quote.id)), quote.id),
@@ -45,18 +55,8 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let next =
         found.last().filter(|_| more).map(|last| visit.href(&format!("/quotes?after={}", last.id)));
     let rows: Vec<_> = found.iter().map(|quote| row(&visit, quote)).collect();
-    let head = [
-        "Quote",
-        "State",
-        "Country",
-        "Payer pays",
-        "Beneficiary receives",
-        "Rate",
-        "Created",
-        "Expires",
-    ];
     let shown = if rows.is_empty() { String::new() } else { format!("{} quotes", rows.len()) };
-    let table = Table::new("Quotes", &head, rows).or("No quotes.").paged(Pager {
+    let table = Table::new("Quotes", &HEAD, rows).or("No quotes.").paged(Pager {
         previous: None,
         next,
         shown,

@@ -1,19 +1,33 @@
-//! Search by any id: payments, quotes, wallets, requests, deposits, orders, events, transfers,
-//! transactions, addresses, references and accounts; also the actions of a user's request. A single
-//! result opens directly, several are listed.
+//! Search: by any id, reference, address or transaction in full or by its beginning; payments also
+//! by the end of the account, amount, day, name and telephone number. A single result opens
+//! directly, several are listed by kind. A search for a person is an entry of the audit log.
 
+use domain::audit::{Facts, Note};
 use domain::chain::{Address, TxHash};
 use domain::ledger::AccountCode;
+use domain::payment_search::ID_START_CHARS;
+use domain::user::Role;
 use engine::office::Found;
 use engine::payments::AUDIT_SEARCHED_MAX;
 use uuid::Uuid;
 
+use super::asked::Asked;
+use super::search_results::{self, place};
 use crate::audit;
+use crate::parts::when;
 use crate::view::{Section, page};
 use crate::{Answer, Cell, Stop, Table, Visit, encoded, see_other};
 
 /// Maximum length of a search text.
 const TEXT_MAX_CHARS: usize = 128;
+/// Maximum number of payments found by what is known about them.
+const RESULTS_MAX: usize = 50;
+/// Roles that may search for a person.
+const FIND_PEOPLE: [Role; 5] =
+    [Role::Operator, Role::Approver, Role::Compliance, Role::Treasury, Role::Auditor];
+const HELP: &str = "Search for an id, reference, address or transaction (6 or more characters of its beginning are enough), \
+    or for a payment by what you know: the last 4 digits of the account, the amount (37,910 or 500 AED or about 37,910), \
+    the day (2026-11-25), a name, a telephone number. Searches by name and telephone number are recorded.";
 
 /// A UUID, with dashes or without (EndToEndId, InstrId).
 fn uuid(text: &str) -> Option<Uuid> {
@@ -25,6 +39,7 @@ fn may_be_request(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
 }
 
+/// Records with exactly this id, reference, address or transaction.
 async fn find(visit: &Visit, text: &str) -> Result<Vec<Found>, Stop> {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     let mut found = store.find_reference(tenant, text).await?;
@@ -37,9 +52,73 @@ async fn find(visit: &Visit, text: &str) -> Result<Vec<Found>, Stop> {
     if let Some(hash) = TxHash::parse(text) {
         found.extend(store.find_hash(tenant, &hash).await?);
     }
-    found.sort_unstable();
-    found.dedup();
     Ok(found)
+}
+
+/// Records with an id, reference, address or transaction that begins with this text.
+async fn find_start(visit: &Visit, text: &str) -> Result<Vec<Found>, Stop> {
+    let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
+    if text.chars().count() < ID_START_CHARS {
+        return Ok(Vec::new());
+    }
+    let mut found = store.find_reference_start(tenant, text).await?;
+    let lower = text.to_ascii_lowercase();
+    let id = lower.replace('-', "");
+    let bytes = lower.strip_prefix("0x").unwrap_or(&lower);
+    if is_start(&id) {
+        found.extend(store.find_id_start(tenant, &id).await?);
+    }
+    if is_start(bytes) {
+        found.extend(store.find_bytes_start(tenant, bytes).await?);
+    }
+    Ok(found)
+}
+
+/// Whether the text is the beginning of an id or a hash.
+fn is_start(text: &str) -> bool {
+    text.len() >= ID_START_CHARS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Payments about which all of this holds, and notes for the user. A search for a person is
+/// recorded before its results are shown.
+async fn find_payments(visit: &Visit, mut asked: Asked) -> Result<(Vec<Found>, Vec<String>), Stop> {
+    let mut notes = Vec::new();
+    if !asked.is_usable() {
+        if asked.unknown.len() < asked.words {
+            let unknown = asked.unknown.join("”, “");
+            notes.push(format!("“{unknown}” is not part of a payment that can be searched for."));
+        }
+        return Ok((Vec::new(), notes));
+    }
+    if !asked.people.is_empty() && !visit.may(&FIND_PEOPLE) && !asked.forget_people() {
+        notes.push("Your roles do not allow searching by name or telephone number.".to_owned());
+        return Ok((Vec::new(), notes));
+    }
+    let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
+    let found = store.find_payments(tenant, &asked.search, RESULTS_MAX).await?;
+    if !asked.people.is_empty() {
+        record(visit, &asked, found.records.len()).await?;
+        notes.push("This search by personal data is recorded in the audit log.".to_owned());
+    }
+    if let Some(since) = found.searched_since {
+        notes.push(format!(
+            "Only payments since {} were searched. Add a day such as 2026-11-25 to search earlier ones.",
+            when(since)
+        ));
+    }
+    let payments = found.records.iter().map(|record| Found::Payment(record.payment.id));
+    Ok((payments.collect(), notes))
+}
+
+/// Records a search for a person, with the terms masked.
+async fn record(visit: &Visit, asked: &Asked, found: usize) -> Result<(), Stop> {
+    let join = |parts: Vec<&str>| parts.join(" ");
+    let kinds = asked.people.iter().map(|(kind, _)| *kind).collect();
+    let terms = asked.people.iter().map(|(_, masked)| masked.as_str()).collect();
+    let facts = Facts::new()
+        .text("by", join(kinds))
+        .number("found", i64::try_from(found).unwrap_or(i64::MAX));
+    visit.took(Note::new("search.person", "search", join(terms)).after(facts)).await
 }
 
 /// The actions of the request with this id: action, subject and its page.
@@ -63,27 +142,10 @@ async fn done_by(visit: &Visit, request: &str) -> Result<Vec<Vec<Cell>>, Stop> {
     Ok(entries.iter().map(row).collect())
 }
 
-/// The kind, id and page of a result.
-fn place(found: &Found) -> (&'static str, Uuid, String) {
-    match found {
-        Found::Payment(id) => ("Payment", id.0, format!("/payments/{id}")),
-        Found::Quote(id) => ("Quote", id.0, format!("/quotes/{id}")),
-        Found::Wallet(id) => ("Wallet", id.0, format!("/wallets/{id}")),
-        Found::Request(id) => ("Payment request", id.0, format!("/requests/{id}")),
-        Found::Deposit(id) => ("Deposit", id.0, format!("/deposits/{id}")),
-        Found::Order(id) => ("Order", id.0, format!("/orders/{id}")),
-        Found::Delivery(id) => ("Wallet event", id.0, format!("/webhooks/deliveries/{id}")),
-        Found::Transfer(id) => ("Transfer", id.0, format!("/ledger/transfers/{id}")),
-    }
-}
-
 pub(super) async fn show(visit: Visit) -> Answer {
     let text = visit.query().text("q");
     if text.is_empty() {
-        let says = vec![
-            "Enter an id, a reference, an address or a transaction in the search box above."
-                .to_owned(),
-        ];
+        let says = vec!["Enter what you know in the search box above.".to_owned(), HELP.to_owned()];
         return page(&visit, "Search", vec![Section { says, ..Section::default() }]);
     }
     if text.chars().count() > TEXT_MAX_CHARS || text.chars().any(char::is_control) {
@@ -92,9 +154,18 @@ pub(super) async fn show(visit: Visit) -> Answer {
     if AccountCode::parse(text).is_some() {
         return Ok(see_other(&visit.href(&format!("/ledger/account?code={}", encoded(text)))));
     }
-    let found = find(&visit, text).await?;
+    let (mut found, mut notes) = (find(&visit, text).await?, Vec::new());
+    if found.is_empty() {
+        found = find_start(&visit, text).await?;
+        let (payments, more) =
+            find_payments(&visit, Asked::of(text, visit.console().now())).await?;
+        found.extend(payments);
+        notes = more;
+    }
+    found.sort_unstable();
+    found.dedup();
     if let [one] = found.as_slice() {
-        return Ok(see_other(&visit.href(&place(one).2)));
+        return Ok(see_other(&place(&visit, one)));
     }
     if found.is_empty() && may_be_request(text) {
         let rows = done_by(&visit, text).await?;
@@ -105,24 +176,20 @@ pub(super) async fn show(visit: Visit) -> Answer {
             return page(&visit, "Search", vec![Section { says, table, ..Section::default() }]);
         }
     }
-    let row = |found: &Found| {
-        let (what, id, path) = place(found);
-        vec![Cell::id_link(visit.href(&path), id), Cell::text(what)]
-    };
-    let rows: Vec<_> = found.iter().map(row).collect();
-    let says = match rows.len() {
+    let mut says = match found.len() {
         0 => vec![
             format!("No results for “{text}” in this tenant."),
-            "Enter complete ids, references and addresses. Payment events are kept for 30 days."
-                .to_owned(),
+            HELP.to_owned(),
             format!(
-                "Request ids are stored with users' actions; the latest {AUDIT_SEARCHED_MAX} of these were searched."
+                "Payment events are kept for 30 days. Of request ids, the latest {AUDIT_SEARCHED_MAX} actions of users were searched."
             ),
         ],
         count => vec![format!("{count} results for “{text}”.")],
     };
-    let table = (!rows.is_empty()).then(|| Table::new("Found", &["Id", "Kind"], rows));
-    page(&visit, "Search", vec![Section { says, table, ..Section::default() }])
+    says.extend(notes);
+    let mut sections = vec![Section { says, ..Section::default() }];
+    sections.extend(search_results::sections(&visit, &found).await?);
+    page(&visit, "Search", sections)
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ mod review;
 mod sandbox;
 mod system;
 mod wallet;
-mod wallet_list;
+pub(super) mod wallet_list;
 mod wanted;
 mod webhooks;
 
@@ -235,7 +235,7 @@ const fn request_tone(state: RequestState) -> Tone {
 }
 
 /// Id, state, amount, last change, first seen, wallet.
-fn deposit_row(visit: &Visit, deposit: &Deposit) -> Vec<Cell> {
+pub(super) fn deposit_row(visit: &Visit, deposit: &Deposit) -> Vec<Cell> {
     vec![
         Cell::id_link(visit.href(&format!("/deposits/{}", deposit.id)), deposit.id),
         Cell::state(words(deposit.state.name()), deposit_tone(deposit.state)),
@@ -247,7 +247,7 @@ fn deposit_row(visit: &Visit, deposit: &Deposit) -> Vec<Cell> {
 }
 
 /// Id, state, amount, last change, creation, wallet.
-fn order_row(visit: &Visit, order: &ExchangeOrder) -> Vec<Cell> {
+pub(super) fn order_row(visit: &Visit, order: &ExchangeOrder) -> Vec<Cell> {
     vec![
         Cell::id_link(visit.href(&format!("/orders/{}", order.id)), order.id),
         Cell::state(words(order.state.name()), order_tone(order.state)),
@@ -259,7 +259,7 @@ fn order_row(visit: &Visit, order: &ExchangeOrder) -> Vec<Cell> {
 }
 
 /// Id, state, requested amount, received amount, creation, expiry.
-fn request_row(visit: &Visit, request: &PaymentRequest) -> Vec<Cell> {
+pub(super) fn request_row(visit: &Visit, request: &PaymentRequest) -> Vec<Cell> {
     vec![
         Cell::id_link(visit.href(&format!("/requests/{}", request.id)), request.id),
         Cell::state(request.state.name(), request_tone(request.state)),

@@ -26,23 +26,26 @@ fn filter(visit: &Visit) -> Result<WalletFilter, Stop> {
     })
 }
 
+pub const HEAD: [&str; 6] =
+    ["Wallet", "Customer", "Status", "KYC level", "Created", "Last activity"];
+
+pub fn row(visit: &Visit, wallet: &Wallet) -> Vec<Cell> {
+    vec![
+        Cell::id_link(visit.href(&format!("/wallets/{}", wallet.id)), wallet.id),
+        Cell::text(wallet.customer_id.as_str()),
+        Cell::state(wallet.state.name(), tone(wallet.state)),
+        Cell::text(wallet.kyc_level.name()),
+        Cell::When(wallet.created_at),
+        Cell::When(wallet.last_activity_at),
+    ]
+}
+
 pub(super) async fn list(visit: Visit) -> Answer {
     let (tenant, filter) = (visit.tenant_id()?, filter(&visit)?);
     let found = visit.console().store().office_wallets(tenant, &filter, sheet(&visit)).await?;
-    let row = |wallet: &Wallet| {
-        vec![
-            Cell::id_link(visit.href(&format!("/wallets/{}", wallet.id)), wallet.id),
-            Cell::text(wallet.customer_id.as_str()),
-            Cell::state(wallet.state.name(), tone(wallet.state)),
-            Cell::text(wallet.kyc_level.name()),
-            Cell::When(wallet.created_at),
-            Cell::When(wallet.last_activity_at),
-        ]
-    };
-    let head = ["Wallet", "Customer", "Status", "KYC level", "Created", "Last activity"];
-    let rows: Vec<_> = found.rows.iter().map(row).collect();
+    let rows: Vec<_> = found.rows.iter().map(|wallet| row(&visit, wallet)).collect();
     let pager = pager(&visit, &visit.href("/wallets"), &FILTERS, rows.len(), found.more);
-    let table = Table::new("Wallets", &head, rows).or("No wallets match.").paged(pager);
+    let table = Table::new("Wallets", &HEAD, rows).or("No wallets match.").paged(pager);
     let filters = FormView::filters(vec![
         Field::one_of("status", "Status", WalletState::ALL.map(WalletState::name))
             .or_all()

@@ -1,4 +1,4 @@
-//! Timers: expired quotes, and rows with limited retention. One node at a time.
+//! Timers: expired quotes, rows with limited retention, search rows of older payments. One node at a time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,6 +37,9 @@ pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
             Ok(Some(_)) => {
                 if let Err(error) = workers.store.prune(workers.clock().now()).await {
                     tracing::warn!(%error, "row pruning failed, will retry");
+                }
+                if let Err(error) = workers.store.index_payments().await {
+                    tracing::warn!(%error, "payment search indexing failed, will retry");
                 }
             }
             Ok(None) => {}

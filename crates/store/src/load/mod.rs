@@ -247,7 +247,6 @@ mod tests {
     use secrecy::SecretBox;
 
     use super::*;
-    use crate::keyed_id::IdCodec;
     use crate::options::Options;
     use crate::sealed::Vault;
 
@@ -288,7 +287,7 @@ mod tests {
     #[test]
     fn a_payment_loads_nothing_of_the_wallet_service() {
         let options = Options::new(Arc::new(NoClock), SecretBox::new(Box::new([1; 32])));
-        let keys = Keys { ids: IdCodec::new(&[7; 16]), vault: Arc::new(Vault::new(&options)) };
+        let keys = Keys::new(&[7; 16], Arc::new(Vault::new(&options)));
         let tenant = TenantId(uuid::Uuid::max());
         let mut need = Need { tenants: BTreeSet::from([tenant]), ..Need::default() };
         need.quotes.insert((tenant, QuoteId(tenant.0)));

@@ -17,6 +17,7 @@ pub(crate) mod job;
 pub(crate) mod ledger;
 pub(crate) mod order;
 pub(crate) mod payment;
+pub(crate) mod payment_search;
 pub(crate) mod quote;
 pub(crate) mod record;
 pub(crate) mod request;
@@ -40,9 +41,15 @@ use crate::sql::Fields;
 pub(crate) struct Keys {
     pub(crate) ids: IdCodec,
     pub(crate) vault: std::sync::Arc<Vault>,
+    pub(crate) search: payment_search::SearchKey,
 }
 
 impl Keys {
+    pub(crate) fn new(id_key: &[u8; 16], vault: std::sync::Arc<Vault>) -> Keys {
+        let (ids, search) = (IdCodec::new(id_key), payment_search::SearchKey::new(id_key));
+        Keys { ids, vault, search }
+    }
+
     pub(crate) fn stored(&self, public: Uuid) -> Uuid {
         self.ids.stored(public)
     }

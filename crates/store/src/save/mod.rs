@@ -35,6 +35,7 @@ statements! {
     PAYMENT_UPDATE = update("save.payment_update", rows::payment::PAYMENT);
     PAYMENT_INSERT = insert("save.payment_insert", rows::payment::PAYMENT);
     ORDER_INSERT = insert("save.order_insert", tables::PAYMENT_ORDER);
+    SEARCH_INSERT = insert("save.search_insert", tables::PAYMENT_SEARCH);
     EXTERNAL_ID_INSERT = insert("save.external_id_insert", tables::EXTERNAL_ID);
     ATTEMPT_UPDATE = update("save.attempt_update", rows::attempt::ATTEMPT);
     ATTEMPT_INSERT = insert("save.attempt_insert", rows::attempt::ATTEMPT);
@@ -270,6 +271,17 @@ fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
         &tables::PAYMENT_ORDER,
         ws.orders.added().iter(),
         |(tenant, payment, order), out| rows::order::write(*tenant, *payment, order, keys, out),
+    );
+    saver.insert(
+        &SEARCH_INSERT,
+        &tables::PAYMENT_SEARCH,
+        ws.orders.added().iter(),
+        |(tenant, payment, order), out| {
+            let payment = ws.payments.get(&(*tenant, *payment)).ok_or_else(|| {
+                StoreError::Corrupt("an order would be saved without its payment".to_owned())
+            })?;
+            rows::payment_search::write(payment, order, keys, out)
+        },
     );
     let mut taken = Columns::new(tables::EXTERNAL_ID.row_columns(), 0);
     for ((tenant, id), old, payment) in sorted(&ws.external_ids) {

@@ -112,8 +112,9 @@ impl Stmt {
 ///
 /// `{{keys}}`: the rows of keys; `{{now}}`: the current microsecond from parameter `$1`;
 /// `{{for_update}}`, `{{for_update_by column}}` in the order of a column, `{{for_share_by column}}`
-/// likewise for readers, and `{{skip_locked}}`: PostgreSQL's row locks, empty on SQLite, which has one writer; `{{table alias}}`: the columns of
-/// a table.
+/// likewise for readers, and `{{skip_locked}}`: PostgreSQL's row locks, empty on SQLite, which has one writer;
+/// `{{has column $n}}`: whether the bytes of a column contain those of a parameter; `{{table alias}}`: the columns
+/// of a table.
 fn expand(sql: &str, dialect: Dialect, keys: &[Col]) -> String {
     let mut out = String::with_capacity(sql.len() * 2);
     let mut rest = sql;
@@ -153,6 +154,11 @@ fn meaning(word: &str, dialect: Dialect, keys: &[Col]) -> String {
         }
         // Database time plus the offset of a shifted sandbox clock; the statement's own start, so
         // an index can be used.
+        ("has", Dialect::Postgres) => {
+            let (column, part) = of.split_once(' ').unwrap_or((of, of));
+            format!("position({part} in {column}) > 0")
+        }
+        ("has", Dialect::Sqlite) => format!("instr({}) > 0", of.replace(' ', ", ")),
         ("now", Dialect::Postgres) => {
             "(CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000000 AS BIGINT) + $1)".to_owned()
         }

@@ -12,7 +12,7 @@ macro_rules! all {
     };
 }
 all! {
-    TENANT BATCH PAYMENT_ORDER EXTERNAL_ID LINKED_REFERENCE OPEN_QUOTES DISCREPANCY
+    TENANT BATCH PAYMENT_ORDER PAYMENT_SEARCH EXTERNAL_ID LINKED_REFERENCE OPEN_QUOTES DISCREPANCY
     CONSOLE_USER APPROVAL ALERT RAIL_ID RAIL_STATEMENT RAIL_ENTRY RAIL_BREAK RAIL_STRAY;
     attempt { ATTEMPT }
     audit { AUDIT_ENTRY AUDIT_HEAD AUDIT_CHECKPOINT }
@@ -51,6 +51,10 @@ table! {
     PAYMENT_ORDER = "payment_order" {
         Key { tenant: Uuid, payment: Uuid }
         Kept { document: Bytes }
+    }
+    PAYMENT_SEARCH = "payment_search" {
+        Key { tenant: Uuid, at: Int, payment: Uuid }
+        Kept { amount: Int, base: Int, digests: Bytes }
     }
     EXTERNAL_ID = "external_id" {
         Key { tenant: Uuid, external_id: Text }

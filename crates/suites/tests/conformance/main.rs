@@ -23,6 +23,7 @@ mod remembered;
 mod roles;
 mod rows;
 mod schema;
+mod search;
 mod sender_limits;
 mod statements;
 mod tampering;
@@ -172,6 +173,12 @@ conformance! {
         a_wallet_has_movements_of_its_own
         reservations_are_found_that_were_open_at_an_instant
         references_are_those_of_the_tenant;
+    search:
+        payments_are_found_by_what_is_known_about_them
+        a_search_is_bounded_by_its_days_and_its_tenant
+        records_are_found_by_the_beginning_of_their_id
+        references_are_found_by_their_beginning
+        earlier_payments_are_indexed_once;
     upkeep:
         idempotency_is_kept_and_replaced
         the_answer_under_a_key_is_kept_sealed

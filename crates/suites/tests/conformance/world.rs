@@ -407,8 +407,17 @@ pub fn put_payment(
     external_id: Option<&str>,
     ids: &mut dyn IdSource,
 ) -> Payment {
-    let tenant = quote.tenant;
-    let order = order(quote, external_id);
+    put_order(ws, quote, order(quote, external_id), ids)
+}
+
+/// Accepts a payment with this order.
+pub fn put_order(
+    ws: &mut WorkingSet,
+    quote: &Quote,
+    order: Order,
+    ids: &mut dyn IdSource,
+) -> Payment {
+    let (tenant, external_id) = (quote.tenant, order.external_id.clone());
     let screened = Screened {
         score: 12,
         evidence: Some("sample 7 \"Jane\"".to_owned()),
@@ -431,7 +440,7 @@ pub fn put_payment(
     let open = ws.open_quotes.get(&(tenant, Country::Pak)).copied().unwrap_or(1);
     ws.open_quotes.put((tenant, Country::Pak), open - 1);
     if let Some(id) = external_id {
-        ws.external_ids.put((tenant, id.to_owned()), payment.id);
+        ws.external_ids.put((tenant, id), payment.id);
     }
     ws.payments.put((tenant, payment.id), payment.clone());
     ws.add_order(tenant, payment.id, order);

@@ -1,4 +1,6 @@
-//! Operators' search: each kind of id is looked up through an index and resolved to its record.
+//! Operators' search: each kind of id is looked up through an index and resolved to its record; also
+//! by the beginning of an id. A public id says nothing of the place of its row, so that beginnings
+//! are compared with the latest ids of each table; payments and used quotes have a search row.
 
 use domain::chain::{Address, TxHash};
 use domain::chain_tx::ChainTx;
@@ -7,11 +9,13 @@ use domain::ids::{
     ChainTxId, DepositId, EventId, ExchangeId, PaymentId, PaymentRequestId, QuoteId, TenantId,
     TransferId, WalletId,
 };
+use domain::payment_search::Reading;
 use domain::time::Span;
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::rows::column::Raw;
+use crate::reads::console::search::PaymentSearch;
+use crate::rows::column::{Made, Raw};
 use crate::rows::ledger::StoredTransfer;
 use crate::sql::Stmt;
 use crate::store::Store;
@@ -22,6 +26,12 @@ const CLOCKS_DIFFER: Span = Span::mins(5);
 const EVENTS_COMPARED_MAX: i64 = 200_000;
 /// Maximum number of the latest events compared with an id.
 const EVENTS_SEARCHED_MAX: i64 = 100_000;
+/// Maximum number of the latest ids of a table whose beginning is compared.
+pub const IDS_COMPARED_MAX: i64 = 20_000;
+/// Maximum number of records found by the beginning of a reference or a hash.
+const FOUND_BY_START_MAX: i64 = 50;
+/// Bytes of the longest hash.
+const BYTES_MAX: usize = 32;
 
 // An attempt's owner is a payment or an exchange order.
 static BY_UUID: Stmt = Stmt::written(
@@ -58,6 +68,50 @@ static BY_HASH: Stmt = Stmt::written(
      UNION ALL SELECT 'chain_tx', a.tx FROM chain_attempt a WHERE a.hash = $2 AND a.tenant = $1 \
      UNION ALL SELECT 'wallet', u.wallet FROM unsupported_asset u WHERE u.tenant = $1 AND u.tx = $2",
 );
+static REFERENCE_START: Stmt = Stmt::written(
+    "console.find_reference_start",
+    "SELECT x.kind, x.id FROM (\
+     SELECT 'attempt' AS kind, r.payment AS id FROM linked_reference r \
+     WHERE r.tenant = $1 AND r.reference >= $2 AND r.reference < $3 \
+     UNION ALL SELECT 'payment', e.payment FROM external_id e \
+     WHERE e.tenant = $1 AND e.external_id >= $2 AND e.external_id < $3 \
+     UNION ALL SELECT 'wallet', w.id FROM wallet w \
+     WHERE w.customer_id >= $2 AND w.customer_id < $3 AND w.tenant = $1) x LIMIT $4",
+);
+static BYTES_START: Stmt = Stmt::written(
+    "console.find_bytes_start",
+    "SELECT x.kind, x.id FROM (\
+     SELECT 'deposit' AS kind, d.id AS id FROM deposit d WHERE d.tx >= $2 AND d.tx <= $3 AND d.tenant = $1 \
+     UNION ALL SELECT 'chain_tx', a.tx FROM chain_attempt a WHERE a.hash >= $2 AND a.hash <= $3 AND a.tenant = $1 \
+     UNION ALL SELECT 'wallet', u.wallet FROM unsupported_asset u \
+     WHERE u.tenant = $1 AND u.tx >= $2 AND u.tx <= $3 \
+     UNION ALL SELECT CASE WHEN v.request IS NULL THEN 'wallet' ELSE 'request' END, COALESCE(v.request, v.wallet) \
+     FROM watched_address v WHERE v.address >= $2 AND v.address <= $3 AND v.tenant = $1) x LIMIT $4",
+);
+static LATEST_QUOTES: Stmt = Stmt::written(
+    "console.latest_quotes",
+    "SELECT q.id FROM quote q WHERE q.tenant = $1 ORDER BY q.id DESC LIMIT $2",
+);
+static LATEST_WALLETS: Stmt = Stmt::written(
+    "console.latest_wallets",
+    "SELECT w.id FROM wallet w WHERE w.tenant = $1 ORDER BY w.id DESC LIMIT $2",
+);
+static LATEST_REQUESTS: Stmt = Stmt::written(
+    "console.latest_requests",
+    "SELECT r.id FROM payment_request r WHERE r.tenant = $1 ORDER BY r.id DESC LIMIT $2",
+);
+static LATEST_DEPOSITS: Stmt = Stmt::written(
+    "console.latest_deposits",
+    "SELECT d.id FROM deposit d WHERE d.tenant = $1 ORDER BY d.id DESC LIMIT $2",
+);
+static LATEST_ORDERS: Stmt = Stmt::written(
+    "console.latest_orders",
+    "SELECT o.id FROM exchange_order o WHERE o.tenant = $1 ORDER BY o.id DESC LIMIT $2",
+);
+static LATEST_DELIVERIES: Stmt = Stmt::written(
+    "console.latest_deliveries",
+    "SELECT y.event FROM delivery y WHERE y.tenant = $1 ORDER BY y.event DESC LIMIT $2",
+);
 static CHAIN_TX: Stmt = Stmt::written(
     "console.chain_tx",
     "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.tenant = $1 AND t.id = $2",
@@ -85,6 +139,14 @@ pub(super) static STATEMENTS: &[&Stmt] = &[
     &BY_REFERENCE,
     &BY_ADDRESS,
     &BY_HASH,
+    &REFERENCE_START,
+    &BYTES_START,
+    &LATEST_QUOTES,
+    &LATEST_WALLETS,
+    &LATEST_REQUESTS,
+    &LATEST_DEPOSITS,
+    &LATEST_ORDERS,
+    &LATEST_DELIVERIES,
     &CHAIN_TX,
     &INTENT,
     &TRANSFER,
@@ -178,6 +240,76 @@ impl Store {
     ) -> Result<Vec<Found>, StoreError> {
         let rows = self.many(&BY_HASH, (tenant, hash)).await?;
         self.resolved(tenant, rows).await
+    }
+
+    /// A tenant's records whose bank reference, external_id or customer id begins with this text.
+    pub async fn find_reference_start(
+        &self,
+        tenant: TenantId,
+        start: &str,
+    ) -> Result<Vec<Found>, StoreError> {
+        // The greatest character follows every continuation.
+        let end = format!("{start}{}", char::MAX);
+        let params = (tenant, start, Made(end), FOUND_BY_START_MAX);
+        let rows = self.many(&REFERENCE_START, params).await?;
+        self.resolved(tenant, rows).await
+    }
+
+    /// A tenant's records whose transaction hash or vault address begins with these hexadecimal
+    /// digits.
+    pub async fn find_bytes_start(
+        &self,
+        tenant: TenantId,
+        digits: &str,
+    ) -> Result<Vec<Found>, StoreError> {
+        let filled = |digit: char| {
+            let digits: Vec<char> =
+                digits.chars().chain(std::iter::repeat(digit)).take(BYTES_MAX * 2).collect();
+            let byte = |pair: &[char]| {
+                let [high, low] = pair else { return 0 };
+                let value = |digit: &char| digit.to_digit(16).unwrap_or_default();
+                u8::try_from(value(high) * 16 + value(low)).unwrap_or_default()
+            };
+            Made(digits.chunks(2).map(byte).collect::<Vec<u8>>())
+        };
+        let params = (tenant, filled('0'), filled('f'), FOUND_BY_START_MAX);
+        let rows = self.many(&BYTES_START, params).await?;
+        self.resolved(tenant, rows).await
+    }
+
+    /// A tenant's records whose id begins with these lower-case hexadecimal digits, at least
+    /// [`domain::payment_search::ID_START_CHARS`] of them: payments and the quotes that they use,
+    /// and the latest [`IDS_COMPARED_MAX`] of every other kind.
+    pub async fn find_id_start(
+        &self,
+        tenant: TenantId,
+        digits: &str,
+    ) -> Result<Vec<Found>, StoreError> {
+        let begins = |id: &Uuid| id.simple().to_string().starts_with(digits);
+        let search = PaymentSearch {
+            known: vec![vec![Reading::Id(digits.to_owned())]],
+            ..PaymentSearch::default()
+        };
+        let mut found = Vec::new();
+        for record in self.find_payments(tenant, &search, usize::MAX).await?.records {
+            let (payment, quote) = (record.payment.id, record.payment.quote);
+            found.extend(begins(&payment.0).then_some(Found::Payment(payment)));
+            found.extend(begins(&quote.0).then_some(Found::Quote(quote)));
+        }
+        for (stmt, kind) in [
+            (&LATEST_QUOTES, "quote"),
+            (&LATEST_WALLETS, "wallet"),
+            (&LATEST_REQUESTS, "request"),
+            (&LATEST_DEPOSITS, "deposit"),
+            (&LATEST_ORDERS, "order"),
+            (&LATEST_DELIVERIES, "delivery"),
+        ] {
+            let ids: Vec<Uuid> = self.many(stmt, (tenant, IDS_COMPARED_MAX)).await?;
+            found.extend(ids.into_iter().filter(begins).filter_map(|id| Found::of(kind, id)));
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(found)
     }
 
     pub async fn transfer(

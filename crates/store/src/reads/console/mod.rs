@@ -9,12 +9,14 @@ pub(crate) mod history;
 pub(crate) mod overview;
 pub(crate) mod payments;
 pub(crate) mod quotes;
+pub(crate) mod search;
 
-pub(crate) static STATEMENTS: [&[&Stmt]; 6] = [
+pub(crate) static STATEMENTS: [&[&Stmt]; 7] = [
     books::STATEMENTS,
     find::STATEMENTS,
     history::STATEMENTS,
     overview::STATEMENTS,
     payments::STATEMENTS,
     quotes::STATEMENTS,
+    search::STATEMENTS,
 ];

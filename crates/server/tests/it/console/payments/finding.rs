@@ -1,8 +1,11 @@
 //! The search finds everything by any of its ids, and nothing of another bank.
 
 use domain::country::Country;
+use domain::currency::Currency;
 use domain::ids::PaymentId;
+use domain::order::example::account_ending;
 use domain::user::Role;
+use store::AuditFilter;
 
 use super::super::wallets::officer::Officer;
 use super::{has, lacks, officer, page_at};
@@ -14,6 +17,10 @@ on_both_stores! {
     several_things_of_one_name_are_listed
     nothing_is_shown_of_another_bank
     invalid_searches_are_reported
+    the_beginning_of_an_id_is_enough
+    a_newcomer_finds_a_payment_in_one_step
+    results_are_grouped_and_masked
+    a_search_for_a_person_needs_a_role_and_is_recorded
 }
 
 fn encoded(text: &str) -> String {
@@ -105,9 +112,22 @@ async fn wallets_and_what_belongs_to_them_are_found(on: On) {
         assert!(to.ends_with(&leads), "{name}: {to}");
         viewer.fetch(&to).await.page();
     }
+    for (name, leads) in [
+        (&wallet[..8], format!("/wallets/{wallet}")),
+        (&customer[..6], format!("/wallets/{wallet}")),
+        (&shown["wallet_address"].text()[..10], format!("/wallets/{wallet}")),
+        (&request["payment_request_id"].text()[..6], format!("/requests/{id}")),
+        (&escrow.to_string()[..9], format!("/requests/{id}")),
+        (&transaction[..12], format!("/deposits/{transaction}")),
+        (&deposit["tx_hash"].text()[2..9], format!("/deposits/{transaction}")),
+    ] {
+        let to = leads_to(&viewer, name).await;
+        assert!(to.ends_with(&leads), "{name}: {to}");
+    }
     let stranger = Officer::of(&WalletBank::new(on).await, &[Role::Viewer]).await;
     for name in [
         wallet.as_str(),
+        &wallet[..8],
         &customer,
         shown["wallet_address"].text(),
         transaction,
@@ -143,7 +163,7 @@ async fn nothing_is_shown_of_another_bank(on: On) {
 async fn invalid_searches_are_reported(on: On) {
     let bank = Bank::new(on).await;
     let viewer = officer(&bank, &[Role::Viewer]).await;
-    has(&viewer.get("/search").await.page(), &["Enter an id"]);
+    has(&viewer.get("/search").await.page(), &["Enter what you know", "last 4 digits"]);
     finds_nothing(&viewer, "unknown text").await;
     finds_nothing(&viewer, "0x0000000000000000000000000000000000000001").await;
     finds_nothing(&viewer, &format!("0x{}", "ab".repeat(32))).await;
@@ -151,4 +171,111 @@ async fn invalid_searches_are_reported(on: On) {
     has(&page, &["Enter at most 128 characters"]);
     let page = viewer.get("/search?q=%3Cscript%3Ealert(1)%3C/script%3E").await.page();
     lacks(&page, &["<script>alert"]);
+}
+
+async fn the_beginning_of_an_id_is_enough(on: On) {
+    let bank = Bank::new(on).await;
+    let id = named_payment(&bank, "ORDER-2026/117").await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let record = bank.record(Country::Pak, &id).await;
+    let reference = record["response"]["bank_reference"].text().to_owned();
+    let page = format!("/payments/{id}");
+    for start in
+        [&id[..6], &id[..8], &id[..13], &id[..8].to_uppercase(), "ORDER-2026", &reference[..6]]
+    {
+        let to = leads_to(&viewer, start).await;
+        assert!(to.ends_with(&page), "{start}: {to}");
+    }
+    let quote = bank.any_quote().await.id().to_owned();
+    assert!(leads_to(&viewer, &quote[..8]).await.ends_with(&format!("/quotes/{quote}")));
+    finds_nothing(&viewer, &id[..5]).await;
+    let stranger = officer(&Bank::new(on).await, &[Role::Viewer]).await;
+    for start in [&id[..8], "ORDER-2026", &reference[..6]] {
+        finds_nothing(&stranger, start).await;
+    }
+}
+
+/// A payment of this amount to an account with this ending.
+async fn payment_to(bank: &Bank, name: &str, ending: &str, amount: &str) -> String {
+    let quote = bank.quote(Country::Pak, Currency::Aed, amount).await;
+    let account = account_ending(Country::Pak, ending);
+    let order = quote.order().text("beneficiary_name", name);
+    let answer = bank.pay(&order.text("beneficiary_account_number", &account)).await.ok();
+    answer["id"].text().to_owned()
+}
+
+/// What the beneficiary of a payment receives, in whole rupees with groups of three digits.
+async fn whole_amount(bank: &Bank, id: &str) -> String {
+    let (store, tenant) = (bank.running.store(), bank.tenant.id);
+    let record = store.payment_record(tenant, PaymentId::parse(id).expect("an id")).await;
+    let rupees = record.expect("read").expect("there").payment.amount.minor / 100;
+    format!("{},{:03}", rupees / 1_000, rupees % 1_000)
+}
+
+async fn a_newcomer_finds_a_payment_in_one_step(on: On) {
+    let bank = Bank::new(on).await;
+    let wanted = payment_to(&bank, "Bilal Samplekhan", "6702", "500").await;
+    for (name, ending, amount) in [
+        ("Bilal Samplekhan", "6702", "300"),
+        ("Bilal Samplekhan", "4417", "500"),
+        ("Asha Samplekar", "6702", "500"),
+    ] {
+        payment_to(&bank, name, ending, amount).await;
+    }
+    let operator = officer(&bank, &[Role::Operator]).await;
+    let amount = whole_amount(&bank, &wanted).await;
+    let today = bank.running.now().date();
+    for words in [
+        format!("Bilal, account ending 6702, about {amount} rupees"),
+        format!("6702 {amount} bilal {today}"),
+        format!("{amount} PKR Samplekhan 6702 today"),
+    ] {
+        let to = leads_to(&operator, &words).await;
+        assert!(to.ends_with(&format!("/payments/{wanted}")), "{words}: {to}");
+    }
+    finds_nothing(&operator, &format!("Bilal 6702 {amount} 2020-01-01")).await;
+    finds_nothing(&operator, &format!("Bilal 6702 {amount} INR")).await;
+    let stranger = officer(&Bank::new(on).await, &[Role::Operator]).await;
+    finds_nothing(&stranger, &format!("Bilal 6702 {amount}")).await;
+}
+
+async fn results_are_grouped_and_masked(on: On) {
+    let bank = Bank::new(on).await;
+    let first = payment_to(&bank, "Bilal Samplekhan", "6702", "500").await;
+    let second = payment_to(&bank, "Asha Samplekar", "6702", "300").await;
+    payment_to(&bank, "Sita Sampler", "4417", "300").await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let page = viewer.get("/search?q=6702").await.page();
+    has(&page, &["2 results for", "<h2>Payments</h2>", "B••• S•••", "A••• S•••", "•••6702"]);
+    let amount = whole_amount(&bank, &first).await;
+    has(&page, &[&format!("/payments/{first}\">{amount}"), &format!("/payments/{second}\">")]);
+    lacks(&page, &["Bilal", "Samplekar", "<h2>Quotes</h2>", "4417"]);
+    let page = viewer.get("/search?q=Samplekar").await.page();
+    has(&page, &["Your roles do not allow searching by name or telephone number"]);
+}
+
+async fn a_search_for_a_person_needs_a_role_and_is_recorded(on: On) {
+    let bank = Bank::new(on).await;
+    payment_to(&bank, "Bilal Samplekhan", "6702", "500").await;
+    payment_to(&bank, "Bilal Samplekhan", "6702", "300").await;
+    let (tenant, action) = (Some(bank.tenant.id), Some("search".to_owned()));
+    let filter = AuditFilter { tenant, action, ..AuditFilter::default() };
+    let recorded = async || bank.running.store().audit_entries(&filter, 10).await.expect("read");
+    let viewer = officer(&bank, &[Role::Viewer, Role::Admin]).await;
+    for text in ["Bilal", "%2B923001234567", "Bilal 6702", "6702", "unknown text"] {
+        viewer.get(&format!("/search?q={}", text.replace(' ', "%20"))).await.page();
+    }
+    assert_eq!(recorded().await.len(), 0, "nothing was searched by name or telephone number");
+    let compliance = officer(&bank, &[Role::Compliance]).await;
+    let page = compliance.get("/search?q=bilal%20%2B923001234567").await.page();
+    has(&page, &["2 results for", "recorded in the audit log"]);
+    compliance.get("/search?q=6702").await.page();
+    let entries = recorded().await;
+    let [entry] = entries.as_slice() else { panic!("one entry: {entries:?}") };
+    assert_eq!(
+        (entry.note.action.as_str(), entry.note.subject.as_str()),
+        ("search.person", "b••• •••67")
+    );
+    assert_eq!(entry.note.after.as_deref(), Some(r#"{"by":"name phone","found":2}"#));
+    lacks(&format!("{entry:?}"), &["bilal", "1234567"]);
 }
