@@ -96,7 +96,8 @@ async function addresses(person, proposal) {
     await first(at('/ledger/account?code=prefund%3AUSDC'), `/transfers/${UUID}`), at('/reconciliation'),
     at('/wallets'), at(`/wallets/${made['wallet.blocked'].wallet}`), at('/requests'),
     at(`/requests/${made['transfer.complete']['payment request']}`), at('/orders'), at(`/orders/${made['exchange.complete'].order}`),
-    at('/inbox'), at('/review'), at(`/review/payments/${made['payment.updated'].payment}`), at('/deposits'), await first(at('/review'), `/deposits/${UUID}`),
+    at('/inbox'), `${await first(at('/review'), `/deposits/${UUID}`)}/decide?verdict=approve`,
+    at(`/review/payments/${made['payment.updated'].payment}/decide?verdict=approve`), at('/review'), at(`/review/payments/${made['payment.updated'].payment}`), at('/deposits'), await first(at('/review'), `/deposits/${UUID}`),
     at('/alerts'), at('/webhooks'), await first(at('/webhooks'), `/deliveries/${UUID}`), at('/keys'),
   ];
 }
@@ -116,9 +117,9 @@ describe('every page of the console', () => {
     const rows = (await pages()).filter((row) => !row.endsWith('.csv') && !row.endsWith('/file'));
     assert.ok(rows.length >= 30, rows.join());
     const looked = new Set(all.map((address) => rowOf(address.split('?')[0], rows)));
-    // Signing in has its own tests below and in console-provider.test.js; /console redirects to the
-    // overview.
-    const apart = ['/console', '/console/login', '/console/login/oidc', '/console/login/oidc/callback'];
+    // Signing in has its own tests below and in console-provider.test.js; /console redirects to what
+    // needs the user. No scenario withholds an order, whose confirmation is that of a payment.
+    const apart = ['/console', '/console/t/{tenant}/orders/{id}/decide', '/console/login', '/console/login/oidc', '/console/login/oidc/callback'];
     assert.deepEqual(rows.filter((row) => !looked.has(row) && !apart.includes(row)), []);
   });
 

@@ -147,12 +147,13 @@ async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
         "Held by screening",
         "Zorblax Quibbleton",
         "The list entry",
-        "Approve or reject",
+        "name=\"verdict\" value=\"approve\"",
+        "The order continues.",
         "The decision takes effect at once.",
     ] {
         assert!(page.contains(shown), "{shown}: {page}");
     }
-    assert!(!clerk.get(&path(&released)).await.page().contains("Approve or reject"));
+    assert!(!clerk.get(&path(&released)).await.page().contains("name=\"verdict\""));
     let decide = |order: &Json| format!("{}/decide", path(order));
     let approve = [("verdict", "approve"), ("why", "other birth date, passport seen")];
     clerk.post(&decide(&released), &approve).await.refused(403);
@@ -162,7 +163,7 @@ async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
     officer.post(&decide(&released), &approve).await.done();
     bank.order_is(&released, ExchangeState::Settled).await;
     let page = officer.get(&path(&rejected)).await.page();
-    assert!(!page.contains("approve: the order continues"), "{page}");
+    assert!(!page.contains("The order continues."), "{page}");
     officer.post(&decide(&rejected), &approve).await.refused(409);
     officer
         .post(&decide(&rejected), &[("verdict", "reject"), ("why", "the same person")])
@@ -210,7 +211,7 @@ async fn an_order_whose_holder_was_listed_since_can_only_be_rejected(on: On) {
     let officer = Officer::of(&bank, &[Role::Compliance]).await;
     let path = format!("/orders/{}", order["order_id"].text());
     let decide = format!("{path}/decide");
-    let approve = "approve: the order continues";
+    let approve = "The order continues.";
     assert!(officer.get(&path).await.page().contains(approve), "as screened at its creation");
     let form = [("verdict", "approve"), ("why", "passport seen")];
     let words = officer.post(&decide, &form).await.refused(409);
