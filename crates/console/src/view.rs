@@ -50,6 +50,8 @@ pub struct Section {
     /// Facts side by side.
     pub cards: Vec<Card>,
     pub filters: Option<FormView>,
+    /// Filters in use: the list's URL without the filter, and its text.
+    pub chips: Vec<(String, String)>,
     pub table: Option<Table>,
     /// Verbatim texts with titles.
     pub exact: Vec<(String, String)>,
@@ -142,7 +144,7 @@ impl FormView {
         }
     }
 
-    /// The filters of a list.
+    /// The filters of a list. With a title they are folded below it.
     pub fn filters(fields: Vec<Field>) -> FormView {
         FormView { fields, ..FormView::new("filter", "", String::new(), "Filter") }
     }

@@ -61,7 +61,7 @@ pub use reads::console::books::{
 pub use reads::console::find::{Found, IDS_COMPARED_MAX};
 pub use reads::console::overview::{COUNTED_MAX, CorridorVolume, StateVolume, Unreleased};
 pub use reads::console::payments::{
-    Backlog, LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted,
+    Backlog, LOOKED_AT_MAX, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted,
 };
 pub use reads::console::search::{PAYMENTS_SEARCHED_MAX, PaymentSearch, PaymentsFound};
 pub use reads::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf};

@@ -2,11 +2,15 @@
 
 use axum::response::Response;
 use domain::country::Country;
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
 use domain::ids::PaymentId;
 use domain::order::{FIELDS, Order};
 use domain::payment::{Payment, PaymentState, ReviewState};
+use domain::payment_search::{ACCOUNT_END_CHARS, Reading};
+use domain::rail::RailId;
 use domain::time::{Span, Timestamp};
-use engine::office::{LOOKED_AT_MAX, PaymentMark, PaymentsPage, PaymentsWanted};
+use engine::office::{LOOKED_AT_MAX, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
 use engine::payments::Record;
 
 use super::{day, masked, payment_tone};
@@ -21,7 +25,29 @@ const ROWS: usize = 50;
 const EXPORT_ROWS: usize = 1_000;
 /// Maximum number of payments in an export; for more, use the API.
 const EXPORT_MAX: usize = 50_000;
-const FILTERS: [&str; 4] = ["status", "country", "from", "to"];
+/// Names of the filters in the query, with their labels.
+const FILTERS: [(&str, &str); 11] = [
+    ("status", "Status"),
+    ("country", "Country"),
+    ("from", "Accepted from"),
+    ("to", "Accepted to"),
+    ("least", "Amount at least"),
+    ("most", "Amount at most"),
+    ("currency", "Amount in"),
+    ("account", "Account ending"),
+    ("reference", "Reference"),
+    ("rail", "Rail"),
+    ("review", "Review"),
+];
+/// Labels of the review states.
+const REVIEWS: [(ReviewState, &str); 4] = [
+    (ReviewState::Waiting, "waiting"),
+    (ReviewState::Approved, "approved"),
+    (ReviewState::Refused, "rejected"),
+    (ReviewState::NotNeeded, "not needed"),
+];
+/// Greatest amount that can be filtered by.
+const AMOUNT_MAX: i64 = 1_000_000_000_000;
 /// The filter that is not a state: payments held for review.
 const FOR_PEOPLE: &str = "for-people";
 
@@ -29,12 +55,6 @@ const FOR_PEOPLE: &str = "for-people";
 fn mark(text: &str) -> Option<PaymentMark> {
     let (at, id) = text.split_once('.')?;
     Some(PaymentMark { at: Timestamp(at.parse().ok()?), payment: PaymentId::parse(id)? })
-}
-
-/// The position after which a page starts.
-fn after(visit: &Visit) -> Result<Option<PaymentMark>, Stop> {
-    let read = |text: &str| mark(text).ok_or_else(|| Stop::Invalid("Unknown place.".to_owned()));
-    visit.query().given("after").map(read).transpose()
 }
 
 fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
@@ -48,25 +68,84 @@ fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
         .given("country")
         .map(|text| Country::parse(text).ok_or_else(|| no("country")))
         .transpose()?;
+    let review = asked
+        .given("review")
+        .map(|text| ReviewState::parse(text).ok_or_else(|| no("review state")))
+        .transpose()?;
     Ok(PaymentsWanted {
         countries: country.into_iter().collect(),
         states: state.into_iter().collect(),
         start: day(visit, "from")?,
         end: day(visit, "to")?.map(|end| end + Span::days(1)),
-        after: after(visit)?,
+        review,
+        rail: asked.given("rail").map(RailId::new),
+        reference: asked.given("reference").map(str::to_owned),
+        amount: amount(visit)?,
+        account: account(visit)?,
+        from: from(visit)?,
         limit,
     })
+}
+
+/// The page after or before a payment.
+fn from(visit: &Visit) -> Result<Option<PageFrom>, Stop> {
+    let read = |name| {
+        let no_place = || Stop::Invalid("Unknown position in the list.".to_owned());
+        let text = visit.query().given(name);
+        text.map(|text| mark(text).ok_or_else(no_place)).transpose()
+    };
+    let after = read("after")?.map(PageFrom::After);
+    Ok(after.or(read("before")?.map(PageFrom::Before)))
+}
+
+/// The bounds of an amount and its currency.
+fn amount(visit: &Visit) -> Result<Option<Reading>, Stop> {
+    let asked = visit.query();
+    let bound = |name: &str, label: &str| {
+        let wrong = || Stop::Invalid(format!("{label}: enter an amount such as 37,910.50."));
+        let is_fine =
+            |value: &Decimal| *value >= Decimal::ZERO && *value <= Decimal::from_int(AMOUNT_MAX);
+        let read = |text: &str| Decimal::parse_exact(&text.replace(',', "")).filter(is_fine);
+        asked.given(name).map(|text| read(text).ok_or_else(wrong)).transpose()
+    };
+    let (least, most) = (bound("least", "Amount at least")?, bound("most", "Amount at most")?);
+    let unknown = || Stop::Invalid("Unknown currency.".to_owned());
+    let currency = asked.given("currency");
+    let currency = currency.map(|text| Currency::parse(text).ok_or_else(unknown)).transpose()?;
+    if least.is_none() && most.is_none() && currency.is_none() {
+        return Ok(None);
+    }
+    Ok(Some(Reading::Amount {
+        low: least.unwrap_or(Decimal::ZERO),
+        high: most.unwrap_or(Decimal::from_int(AMOUNT_MAX)),
+        currencies: currency.into_iter().collect(),
+    }))
+}
+
+/// The end of the beneficiary's account.
+fn account(visit: &Visit) -> Result<Option<Reading>, Stop> {
+    let Some(text) = visit.query().given("account") else { return Ok(None) };
+    let reading = Reading::account(text);
+    match reading.term() {
+        Some(_) => Ok(Some(reading)),
+        None => Err(Stop::Invalid(format!(
+            "Account ending: enter at least {ACCOUNT_END_CHARS} letters or digits."
+        ))),
+    }
 }
 
 /// A page of matching payments.
 async fn found(visit: &Visit) -> Result<PaymentsPage, Stop> {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     if visit.query().text("status") == FOR_PEOPLE {
-        let after = after(visit)?.map(|mark| mark.payment);
+        let after = match from(visit)? {
+            Some(PageFrom::After(mark)) => Some(mark.payment),
+            _ => None,
+        };
         let page = store.payments_in_review(tenant, after, ROWS).await?;
         let last = page.rows.last().filter(|_| page.more).map(|record| &record.payment);
         let next = last.map(|last| PaymentMark { at: last.accepted_at, payment: last.id });
-        return Ok(PaymentsPage { records: page.rows, next });
+        return Ok(PaymentsPage { records: page.rows, next, previous: None });
     }
     Ok(store.payments_page(tenant, &wanted(visit, ROWS)?).await?)
 }
@@ -88,68 +167,113 @@ pub(super) fn amount_link(visit: &Visit, payment: &Payment) -> Cell {
     )
 }
 
+const HEAD: [&str; 9] = [
+    "Beneficiary receives",
+    "Status",
+    "Beneficiary",
+    "Account",
+    "Accepted",
+    "Payer pays",
+    "Country",
+    "External id",
+    "Payment",
+];
+
 fn row(visit: &Visit, record: &Record) -> Vec<Cell> {
     let (payment, order) = (&record.payment, &record.order);
     vec![
-        Cell::id_link(visit.href(&format!("/payments/{}", payment.id)), payment.id),
+        amount_link(visit, payment),
         state_cell(record),
-        Cell::text(payment.country.alpha3()),
-        Cell::number(payment.base),
-        Cell::number(payment.amount),
-        Cell::When(payment.accepted_at),
         Cell::text(masked::name(&order.beneficiary_name)),
         Cell::text(masked::account(&order.beneficiary_account_number)),
+        Cell::When(payment.accepted_at),
+        Cell::number(payment.base),
+        Cell::text(payment.country.alpha3()),
         payment.external_id.as_ref().map_or(Cell::Empty, Cell::id),
+        Cell::id(payment.id),
     ]
 }
 
 fn filters(visit: &Visit) -> FormView {
+    let world = visit.console().payments.world();
     let mut states = vec![("", "all"), (FOR_PEOPLE, "needs review")];
     states.extend(PaymentState::ALL.map(|state| (state.name(), state.name())));
-    let mut countries = vec![("", "all")];
-    countries.extend(Country::ALL.map(|country| (country.alpha3(), country.alpha3())));
-    FormView::filters(vec![
-        Field::choice("status", "Status", &states).as_asked(visit.query()),
-        Field::choice("country", "Country", &countries).as_asked(visit.query()),
-        Field::day("from", "Accepted from").optional().as_asked(visit.query()),
-        Field::day("to", "to").optional().as_asked(visit.query()),
-    ])
+    let countries = Country::ALL.map(Country::alpha3).map(|name| (name, name));
+    let mut currencies: Vec<_> = Currency::ALL.map(Currency::code).map(|code| (code, code)).into();
+    currencies.retain(|(code, _)| StableCoin::parse(code).is_none());
+    let rails: Vec<&str> = world.corridors.rails.iter().map(|rail| &*rail.id.0).collect();
+    let rails: Vec<_> = rails.into_iter().map(|rail| (rail, rail)).collect();
+    let reviews = REVIEWS.map(|(state, label)| (state.name(), label));
+    let fields = vec![
+        Field::choice("status", "Status", &states),
+        Field::choice("country", "Country", &countries).or_all(),
+        Field::day("from", "Accepted from").optional(),
+        Field::day("to", "to").optional(),
+        Field::line("least", "Amount at least").optional(),
+        Field::line("most", "at most").optional(),
+        Field::choice("currency", "in", &currencies).or_all(),
+        Field::line("account", "Account ending").optional(),
+        Field::line("reference", "Reference, from its beginning").optional(),
+        Field::choice("rail", "Rail", &rails).or_all(),
+        Field::choice("review", "Review", &reviews).or_all(),
+    ];
+    let fields = fields.into_iter().map(|field| field.as_asked(visit.query())).collect();
+    FormView { title: "Filter".to_owned(), ..FormView::filters(fields) }
+}
+
+/// The filters in use, each with the list's address without it.
+fn chips(visit: &Visit) -> Vec<(String, String)> {
+    let chip = |(name, label): &(&'static str, &str)| {
+        let given = visit.query().given(name)?;
+        let value = match (*name, REVIEWS.iter().find(|(state, _)| state.name() == given)) {
+            ("review", Some((_, word))) => *word,
+            _ if given == FOR_PEOPLE => "needs review",
+            _ => given,
+        };
+        let others: Vec<&str> = names().into_iter().filter(|other| other != name).collect();
+        let href = format!("{}?{}", visit.href("/payments"), query(visit, &others));
+        Some((href, format!("{label}: {value}")))
+    };
+    FILTERS.iter().filter_map(chip).collect()
+}
+
+fn names() -> [&'static str; FILTERS.len()] {
+    FILTERS.map(|(name, _)| name)
+}
+
+fn pager(visit: &Visit, found: &PaymentsPage) -> Pager {
+    let link = |way: &str, mark: PaymentMark| {
+        let place = encoded(&format!("{}.{}", mark.at.0, mark.payment));
+        format!("{}?{}&{way}={place}", visit.href("/payments"), query(visit, &names()))
+    };
+    let shown = match found.records.len() {
+        0 => String::new(),
+        count => format!("{count} payments"),
+    };
+    Pager {
+        previous: found.previous.map(|mark| link("before", mark)),
+        next: found.next.map(|mark| link("after", mark)),
+        shown,
+    }
 }
 
 pub(super) async fn list(visit: Visit) -> Answer {
     let found = found(&visit).await?;
-    let asked = query(&visit, &FILTERS);
-    let link = |more: &str| format!("{}?{asked}{more}", visit.href("/payments"));
-    let next = found.next.map(|mark| {
-        link(&format!("&after={}", encoded(&format!("{}.{}", mark.at.0, mark.payment))))
-    });
+    let asked = query(&visit, &names());
     let rows: Vec<_> = found.records.iter().map(|record| row(&visit, record)).collect();
     let mut says = Vec::new();
-    if next.is_some() && rows.len() < ROWS {
+    let is_short = rows.len() < ROWS && visit.query().given("before").is_none();
+    if is_short && found.next.is_some() {
         says.push(format!(
             "This page searched the latest {LOOKED_AT_MAX} payments of each country. Next continues after them."
         ));
     }
-    let shown = if rows.is_empty() { String::new() } else { format!("{} payments", rows.len()) };
-    let head = [
-        "Payment",
-        "Status",
-        "Country",
-        "Payer pays",
-        "Beneficiary receives",
-        "Accepted",
-        "Beneficiary",
-        "Account",
-        "External id",
-    ];
-    let table = Table::new("Payments", &head, rows).or("No payments match.").paged(Pager {
-        previous: None,
-        next,
-        shown,
-    });
+    let table =
+        Table::new("Payments", &HEAD, rows).or("No payments match.").paged(pager(&visit, &found));
     let mut links = Vec::new();
-    if visit.query().given("after").is_some() {
-        links.push((link(""), "Back to the latest".to_owned()));
+    if visit.query().given("after").or(visit.query().given("before")).is_some() {
+        let latest = format!("{}?{asked}", visit.href("/payments"));
+        links.push((latest, "Back to the latest".to_owned()));
     }
     if visit.may_use("GET", "/console/t/{tenant}/payments/export.csv") {
         links.push((
@@ -164,6 +288,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
             says,
             links,
             filters: Some(filters(&visit)),
+            chips: chips(&visit),
             table: Some(table),
             ..Section::default()
         }],
@@ -226,8 +351,8 @@ pub(super) async fn export(visit: Visit) -> Result<Response, Stop> {
             );
             return Err(Stop::Refused(words));
         }
-        wanted.after = page.next;
-        if wanted.after.is_none() {
+        wanted.from = page.next.map(PageFrom::After);
+        if wanted.from.is_none() {
             return csv.taken(&visit, "payments.csv").await;
         }
     }

@@ -100,6 +100,11 @@ async fn find_payments(visit: &Visit, mut asked: Asked) -> Result<(Vec<Found>, V
         record(visit, &asked, found.records.len()).await?;
         notes.push("This search by personal data is recorded in the audit log.".to_owned());
     }
+    if found.records.len() == RESULTS_MAX {
+        notes.push(format!(
+            "The latest {RESULTS_MAX} payments are shown. Add an amount or a day to narrow the search."
+        ));
+    }
     if let Some(since) = found.searched_since {
         notes.push(format!(
             "Only payments since {} were searched. Add a day such as 2026-11-25 to search earlier ones.",
@@ -157,10 +162,13 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let (mut found, mut notes) = (find(&visit, text).await?, Vec::new());
     if found.is_empty() {
         found = find_start(&visit, text).await?;
-        let (payments, more) =
-            find_payments(&visit, Asked::of(text, visit.console().now())).await?;
-        found.extend(payments);
-        notes = more;
+        // Digits may be the beginning of an id by chance.
+        if found.is_empty() || text.bytes().all(|byte| byte.is_ascii_digit()) {
+            let asked = Asked::of(text, visit.console().now());
+            let (payments, more) = find_payments(&visit, asked).await?;
+            found.extend(payments);
+            notes = more;
+        }
     }
     found.sort_unstable();
     found.dedup();

@@ -13,7 +13,7 @@ use crate::{Cell, Row, Stop, Table, Visit};
 /// Records shown of each kind.
 const SHOWN_MAX: usize = 50;
 const PAYMENTS: [&str; 6] =
-    ["Beneficiary receives", "Beneficiary", "Account", "Status", "Accepted", "Payment"];
+    ["Beneficiary receives", "Status", "Beneficiary", "Account", "Accepted", "Payment"];
 
 /// The kind in plural, the heading's columns and the rows.
 type Group = (&'static str, &'static [&'static str], Vec<Row>);
@@ -50,9 +50,9 @@ fn payment_row(visit: &Visit, record: &Record) -> Row {
     let (payment, order) = (&record.payment, &record.order);
     vec![
         amount_link(visit, payment),
+        state_cell(record),
         Cell::text(masked::name(&order.beneficiary_name)),
         Cell::text(masked::account(&order.beneficiary_account_number)),
-        state_cell(record),
         Cell::When(payment.accepted_at),
         Cell::id(payment.id),
     ]

@@ -8,10 +8,11 @@ use domain::currency::{Currency, StableCoin};
 use domain::ids::{EventId, QuoteId, TenantId, TransferId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
-use domain::payment::{Payment, PaymentState};
+use domain::payment::{Payment, PaymentState, ReviewState};
+use domain::payment_search::Reading;
 use domain::rail::{RailId, RailReport, RailStatus};
 use domain::time::{Span, Timestamp};
-use store::{Backlog, Found, PaymentMark, PaymentsWanted, TrialLine};
+use store::{Backlog, Found, PageFrom, PaymentMark, PaymentsWanted, TrialLine};
 use uuid::Uuid;
 
 use crate::wallet_world::{chain_tx, release};
@@ -96,7 +97,7 @@ pub async fn payments_are_listed_newest_first_after_a_mark(world: World) {
         let (payments, next) = page(&world, tenant, &wanted).await;
         seen.extend(payments);
         let Some(mark) = next else { break };
-        wanted.after = Some(mark);
+        wanted.from = Some(PageFrom::After(mark));
     }
     assert_eq!(seen, made);
     let (exact, next) = page(&world, tenant, &first(7)).await;
@@ -116,6 +117,84 @@ pub async fn payments_are_listed_newest_first_after_a_mark(world: World) {
         "from inclusive, to exclusive"
     );
     assert_eq!(page(&world, foreign(), &first(10)).await, (Vec::new(), None));
+}
+
+pub async fn pages_of_payments_lead_both_ways(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let mut made = Vec::new();
+    for number in 0..7 {
+        made.push(world.payment(tenant, None).await.id);
+        // Two of one instant are distinguished by their ids.
+        if number != 3 {
+            world.pass(Span::secs(1)).await;
+        }
+    }
+    made.reverse();
+    let read = async |from| {
+        let wanted = PaymentsWanted { from, ..first(3) };
+        let page = world.store.payments_page(tenant, &wanted).await.expect("read");
+        let ids: Vec<_> = page.records.iter().map(|record| record.payment.id).collect();
+        (ids, page.previous, page.next)
+    };
+    let (ids, previous, next) = read(None).await;
+    assert_eq!((ids, previous), (made[..3].to_vec(), None));
+    let (ids, previous, next) = read(next.map(PageFrom::After)).await;
+    assert_eq!(ids, made[3..6]);
+    let (ids, _, end) = read(next.map(PageFrom::After)).await;
+    assert_eq!((ids, end), (made[6..].to_vec(), None));
+    let (ids, newest, back) = read(previous.map(PageFrom::Before)).await;
+    assert_eq!((ids, newest), (made[..3].to_vec(), None), "the first page again");
+    assert_eq!(read(back.map(PageFrom::After)).await.0, made[3..6], "and the second");
+    let last = next.expect("a third page");
+    let (ids, newer, _) = read(Some(PageFrom::Before(last))).await;
+    assert_eq!(ids, made[2..5], "those before the last of the second page");
+    assert_eq!(read(newer.map(PageFrom::Before)).await.0, made[..2]);
+}
+
+pub async fn payments_are_listed_by_amount_account_reference_rail_and_review(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let paid = paid(&world, tenant, Some("INV-2026-1"), "FT-77").await;
+    let other = world.payment(tenant, Some("INV-2025-1")).await;
+    let is = async |wanted: PaymentsWanted, expected: &[&Payment]| {
+        let found: Vec<_> =
+            page(&world, tenant, &wanted).await.0.into_iter().map(|it| it.id).collect();
+        assert_eq!(found, expected.iter().map(|it| it.id).collect::<Vec<_>>(), "{wanted:?}");
+    };
+    for (reference, expected) in [
+        ("INV-2026", vec![&paid]),
+        ("INV-20", vec![&other, &paid]),
+        ("FT-7", vec![&paid]),
+        ("x", vec![]),
+    ] {
+        is(PaymentsWanted { reference: Some(reference.to_owned()), ..first(9) }, &expected).await;
+    }
+    for (rail, expected) in [("pak-raast", vec![&paid]), ("pak-ibft", vec![])] {
+        is(PaymentsWanted { rail: Some(RailId::new(rail)), ..first(9) }, &expected).await;
+    }
+    let whole = [&other, &paid];
+    for (end, expected) in [("6702", &whole[..]), ("16702", &whole[..0]), ("9999", &whole[..0])] {
+        let account = Some(Reading::account(end));
+        is(PaymentsWanted { account, ..first(9) }, expected).await;
+    }
+    let value = paid.amount.decimal();
+    for (currencies, expected) in
+        [(vec![paid.amount.currency], &whole[..]), (vec![Currency::Vnd], &whole[..0])]
+    {
+        let amount = Some(Reading::about(value, currencies));
+        is(PaymentsWanted { amount, ..first(9) }, expected).await;
+    }
+    for (review, expected) in [(paid.review, &whole[..]), (ReviewState::Waiting, &whole[..0])] {
+        is(PaymentsWanted { review: Some(review), ..first(9) }, expected).await;
+    }
+    let all = PaymentsWanted {
+        reference: Some("INV".to_owned()),
+        rail: Some(RailId::new("pak-raast")),
+        account: Some(Reading::account("6702")),
+        amount: Some(Reading::about(value, Vec::new())),
+        states: vec![paid.standing.state],
+        ..first(9)
+    };
+    is(all, &[&paid]).await;
 }
 
 pub async fn payments_in_review_are_counted_and_listed(world: World) {

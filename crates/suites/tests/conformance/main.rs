@@ -146,6 +146,8 @@ conformance! {
         other_tenants_are_never_listed;
     console_reads:
         payments_are_listed_newest_first_after_a_mark
+        pages_of_payments_lead_both_ways
+        payments_are_listed_by_amount_account_reference_rail_and_review
         payments_in_review_are_counted_and_listed
         quotes_come_newest_first
         corridors_are_summed_up_over_a_window

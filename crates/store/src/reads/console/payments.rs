@@ -4,7 +4,9 @@
 use domain::country::Country;
 use domain::ids::{PaymentId, TenantId};
 use domain::job::JobKind;
-use domain::payment::PaymentState;
+use domain::payment::{PaymentState, ReviewState};
+use domain::payment_search::Reading;
+use domain::rail::RailId;
 use domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -14,6 +16,7 @@ use crate::reads::payments::Record;
 use crate::reads::wallet_office::Sheet;
 use crate::rows::Keys;
 use crate::rows::column::{Get, Raw};
+use crate::rows::payment_search::TenantKey;
 use crate::sql::{Fields, Stmt, Value};
 use crate::store::Store;
 
@@ -21,23 +24,52 @@ use crate::store::Store;
 /// states so.
 pub const LOOKED_AT_MAX: usize = 10_000;
 
-// $7 holds the wanted states between commas. The index gives the order; only the states need the
-// rows.
-static NEWEST: Stmt = Stmt::written(
-    "console.payments",
-    "SELECT x.accepted_at, x.id FROM (SELECT p.accepted_at AS accepted_at, p.id AS id, p.state AS state FROM payment p \
-     WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at <= $4 \
-     AND (p.accepted_at < $4 OR p.id < $5) ORDER BY p.accepted_at DESC, p.id DESC LIMIT $6) x \
-     WHERE $7 LIKE '%,' || x.state || ',%' ORDER BY x.accepted_at DESC, x.id DESC LIMIT $8",
-);
-// The last payment that `NEWEST` scanned, if it did not reach the end.
-static EDGE: Stmt = Stmt::written(
-    "console.payments_edge",
-    "SELECT p.accepted_at, p.id FROM payment p \
-     WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at <= $4 \
-     AND (p.accepted_at < $4 OR p.id < $5) ORDER BY p.accepted_at DESC, p.id DESC LIMIT 1 OFFSET $6",
-);
-// Inquiries about an unknown payment never stop: it has this job.
+/// A page of one country: its payments in one direction from a place, then those of them that match.
+/// The index gives the order; only the filters need the rows.
+macro_rules! page {
+    ($name:literal, $beyond:literal, $order:literal) => {
+        Stmt::written(
+            $name,
+            concat!(
+                "SELECT x.accepted_at, x.id FROM (SELECT p.accepted_at AS accepted_at, p.id AS id, p.state AS state, \
+                 p.review AS review, p.external_id AS external_id, p.amount AS amount, p.base AS base FROM payment p \
+                 WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at <= $4 AND ",
+                $beyond, " ORDER BY p.accepted_at ", $order, ", p.id ", $order, " LIMIT $6) x \
+                 WHERE $7 LIKE '%,' || x.state || ',%' AND ($8 = '' OR x.review = $8) \
+                 AND ($9 = '' OR EXISTS (SELECT 1 FROM attempt a \
+                 WHERE a.tenant = $1 AND a.payment = x.id AND a.rail = $9)) \
+                 AND ($10 = '' OR (x.external_id >= $10 AND x.external_id < $11) \
+                 OR EXISTS (SELECT 1 FROM linked_reference r WHERE r.tenant = $1 \
+                 AND r.reference >= $10 AND r.reference < $11 AND r.payment = x.id)) \
+                 AND ($12 = '' OR x.amount BETWEEN $13 AND $14 OR x.base BETWEEN $13 AND $14 \
+                 OR x.amount BETWEEN $15 AND $16 OR x.base BETWEEN $15 AND $16 \
+                 OR x.amount BETWEEN $17 AND $18 OR x.base BETWEEN $17 AND $18) \
+                 AND ($19 = '' OR EXISTS (SELECT 1 FROM payment_search s WHERE s.tenant = $1 \
+                 AND s.at = x.accepted_at AND s.payment = x.id AND {{has s.digests $20}})) \
+                 ORDER BY x.accepted_at ", $order, ", x.id ", $order, " LIMIT $21",
+            ),
+        )
+    };
+}
+/// The last payment that [`page`] scanned, if it did not reach the end.
+macro_rules! edge {
+    ($name:literal, $beyond:literal, $order:literal) => {
+        Stmt::written(
+            $name,
+            concat!(
+                "SELECT p.accepted_at, p.id FROM payment p \
+                 WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at <= $4 AND ",
+                $beyond, " ORDER BY p.accepted_at ", $order, ", p.id ", $order, " LIMIT 1 OFFSET $6",
+            ),
+        )
+    };
+}
+static OLDER: Stmt = page!("console.payments", "(p.accepted_at < $4 OR p.id < $5)", "DESC");
+static OLDER_EDGE: Stmt =
+    edge!("console.payments_edge", "(p.accepted_at < $4 OR p.id < $5)", "DESC");
+static NEWER: Stmt = page!("console.payments_newer", "(p.accepted_at > $3 OR p.id > $5)", "ASC");
+static NEWER_EDGE: Stmt =
+    edge!("console.payments_newer_edge", "(p.accepted_at > $3 OR p.id > $5)", "ASC");
 static IN_REVIEW: Stmt = Stmt::written(
     "console.payments_in_review",
     "SELECT p.id FROM job j JOIN payment p ON p.tenant = j.tenant AND p.id = j.subject \
@@ -55,7 +87,7 @@ static JOBS_OF_KIND: Stmt = Stmt::written(
 );
 
 pub(super) static STATEMENTS: &[&Stmt] =
-    &[&NEWEST, &EDGE, &IN_REVIEW, &UNKNOWN_COUNT, &JOBS_OF_KIND];
+    &[&OLDER, &OLDER_EDGE, &NEWER, &NEWER_EDGE, &IN_REVIEW, &UNKNOWN_COUNT, &JOBS_OF_KIND];
 
 /// A position in the list of payments: payments accepted earlier follow it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,9 +108,29 @@ pub struct PaymentsWanted {
     pub start: Option<Timestamp>,
     /// Accepted before this instant.
     pub end: Option<Timestamp>,
-    pub after: Option<PaymentMark>,
+    /// Whether a reviewer has to decide or has decided; `None` = any.
+    pub review: Option<ReviewState>,
+    /// An attempt was made over this rail.
+    pub rail: Option<RailId>,
+    /// The external_id or a bank reference begins with this.
+    pub reference: Option<String>,
+    /// An amount of this size; [`Reading::Amount`].
+    pub amount: Option<Reading>,
+    /// The end of the beneficiary's account; [`Reading::Account`].
+    pub account: Option<Reading>,
+    /// Where the page starts; `None` = at the newest.
+    pub from: Option<PageFrom>,
     /// Maximum number of payments.
     pub limit: usize,
+}
+
+/// The neighbour of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PageFrom {
+    /// The page has the payments that were accepted before this one.
+    After(PaymentMark),
+    /// The page has those that were accepted after it.
+    Before(PaymentMark),
 }
 
 /// A page of payments, newest first.
@@ -86,8 +138,10 @@ pub struct PaymentsWanted {
 pub struct PaymentsPage {
     /// The payments. A short page does not mean that there are no more: see `next`.
     pub records: Vec<Record>,
-    /// Where the next page starts; `None` = this was the last page.
+    /// The payment after which the next page starts; `None` = this was the last page.
     pub next: Option<PaymentMark>,
+    /// The payment before which the previous page ends; `None` = this was the first page.
+    pub previous: Option<PaymentMark>,
 }
 
 /// The size of a backlog, and the age of its oldest item.
@@ -113,10 +167,59 @@ impl PaymentsWanted {
         if self.countries.is_empty() { Country::ALL.to_vec() } else { self.countries.clone() }
     }
 
-    /// Where the page starts: after the mark, and before the end.
-    fn top(&self, keys: &Keys) -> Place {
+    /// The bounds of the page's payments, and the id that tells apart those of the bound's instant.
+    fn range(&self, keys: &Keys) -> (Timestamp, Place) {
+        let start = self.start.unwrap_or(Timestamp(i64::MIN));
         let end = (self.end.unwrap_or(Timestamp(i64::MAX)), Raw(Uuid::nil()));
-        self.after.map_or(end, |mark| end.min((mark.at, Raw(keys.stored(mark.payment.0)))))
+        let place = |mark: PaymentMark| (mark.at, Raw(keys.stored(mark.payment.0)));
+        match self.from {
+            None => (start, end),
+            Some(PageFrom::After(mark)) => (start, end.min(place(mark))),
+            Some(PageFrom::Before(mark)) => {
+                let (at, id) = (start, Raw(Uuid::nil())).max(place(mark));
+                (at, (Timestamp(end.0.0.saturating_sub(1)), id))
+            }
+        }
+    }
+
+    const fn is_filtered(&self) -> bool {
+        !self.states.is_empty()
+            || self.review.is_some()
+            || self.rail.is_some()
+            || self.reference.is_some()
+            || self.amount.is_some()
+            || self.account.is_some()
+    }
+
+    fn fits(&self, record: &Record) -> bool {
+        let readings = [&self.amount, &self.account];
+        readings.into_iter().flatten().all(|it| it.fits(&record.payment, &record.order))
+    }
+
+    /// The filters as parameters. An empty text filters nothing.
+    fn filters(&self, key: &TenantKey) -> Vec<Value> {
+        let text = |text: Option<&str>| Value::from(text.unwrap_or_default());
+        let flag = |is_set: bool| text(is_set.then_some("set"));
+        let reference = self.reference.as_deref();
+        let end = reference.map(|start| format!("{start}{}", char::MAX));
+        let rail = self.rail.as_ref().map(|rail| &*rail.0);
+        let mut filters = vec![
+            self.states().into(),
+            text(self.review.map(ReviewState::name)),
+            text(rail),
+            text(reference),
+            text(end.as_deref()),
+            flag(self.amount.is_some()),
+        ];
+        for decimals in [0, 2, 3] {
+            let bounds = self.amount.as_ref().and_then(|amount| amount.minor_units(decimals));
+            let (low, high) = bounds.unzip();
+            filters.extend([low.into(), high.into()]);
+        }
+        let digest = self.account.as_ref().and_then(Reading::term).map(|term| key.digest(&term));
+        filters.push(flag(self.account.is_some()));
+        filters.push(digest.map(|digest| digest.to_vec()).into());
+        filters
     }
 
     fn states(&self) -> String {
@@ -135,38 +238,56 @@ impl Store {
         wanted: &PaymentsWanted,
     ) -> Result<PaymentsPage, StoreError> {
         let keys = self.id_keys().await?;
-        let top = wanted.top(&keys);
+        let (start, (end, id)) = wanted.range(&keys);
+        let is_upward = matches!(wanted.from, Some(PageFrom::Before(_)));
+        let (page, edge) = if is_upward { (&NEWER, &NEWER_EDGE) } else { (&OLDER, &OLDER_EDGE) };
+        let filters = wanted.filters(&keys.search.of(tenant));
+        // Grows in the order in which the page is filled.
+        let order = |(at, Raw(id)): &Place| match is_upward {
+            true => (at.0, id.as_u128()),
+            false => (!at.0, !id.as_u128()),
+        };
         let mut found: Vec<Place> = Vec::new();
         // Without a filter the first ones of the index form the page.
-        let look = if wanted.states.is_empty() { wanted.limit + 1 } else { LOOKED_AT_MAX };
-        // Down to here the page is complete for every country.
+        let look = if wanted.is_filtered() { LOOKED_AT_MAX } else { wanted.limit + 1 };
+        // Up to here the page is complete for every country.
         let mut horizon: Option<Place> = None;
         for country in wanted.countries() {
-            let start = wanted.start.map_or(i64::MIN, |start| start.0);
-            let range = (tenant, country, start, top.0, top.1);
-            let states = Value::from(wanted.states());
-            let page = (most(look), states, most(wanted.limit + 1));
-            let mut places: Vec<Place> = self.many(&NEWEST, (range, page)).await?;
-            let end = match places.get(wanted.limit) {
+            let range = (tenant, country, start, end, id);
+            let params = (range, most(look), filters.clone(), most(wanted.limit + 1));
+            let mut places: Vec<Place> = self.many(page, params).await?;
+            let last = match places.get(wanted.limit) {
                 Some(last) => Some(*last),
-                None if wanted.states.is_empty() => None,
-                None => self.one(&EDGE, (range, most(LOOKED_AT_MAX - 1))).await?,
+                None if !wanted.is_filtered() => None,
+                None => self.one(edge, (range, most(LOOKED_AT_MAX - 1))).await?,
             };
-            horizon = horizon.max(end);
+            horizon = [horizon, last].into_iter().flatten().min_by_key(order);
             found.append(&mut places);
         }
-        found.retain(|place| horizon.is_none_or(|end| *place >= end));
-        found.sort_unstable_by(|a, b| b.cmp(a));
-        let next = if found.len() > wanted.limit {
+        found.retain(|place| horizon.is_none_or(|end| order(place) <= order(&end)));
+        found.sort_unstable_by_key(order);
+        let beyond = if found.len() > wanted.limit {
             found.get(wanted.limit.wrapping_sub(1)).copied()
         } else {
             horizon
         };
         found.truncate(wanted.limit);
+        let mark = |(at, id): Place| PaymentMark { at, payment: PaymentId(keys.public(id.0)) };
+        let first = found.first().copied().map(mark);
+        let beyond = beyond.map(mark);
+        let (next, previous) = match wanted.from {
+            None => (beyond, None),
+            Some(PageFrom::After(from)) => (beyond, first.or(Some(from))),
+            Some(PageFrom::Before(_)) => (first, beyond),
+        };
+        if is_upward {
+            found.reverse();
+        }
         let ids: Vec<PaymentId> =
             found.iter().map(|(_, id)| PaymentId(keys.public(id.0))).collect();
-        let next = next.map(|(at, id)| PaymentMark { at, payment: PaymentId(keys.public(id.0)) });
-        Ok(PaymentsPage { records: self.records(tenant, &ids).await?, next })
+        let mut records = self.records(tenant, &ids).await?;
+        records.retain(|record| wanted.fits(record));
+        Ok(PaymentsPage { records, next, previous })
     }
 
     /// A page of the payments that wait for review, held by screening or of unknown outcome, oldest

@@ -11,6 +11,8 @@ on_both_stores! {
     the_overview_counts_what_was_paid
     payments_are_listed_newest_first_with_personal_data_masked
     payments_are_filtered_by_state_country_and_day
+    payments_are_filtered_by_what_is_known
+    payments_are_paged_both_ways
     lists_go_on_behind_a_mark
     a_file_of_payments_runs_nothing_and_masks
     quotes_are_listed_and_shown
@@ -85,6 +87,92 @@ async fn payments_are_filtered_by_state_country_and_day(on: On) {
         assert_eq!([&pak, &ind].map(|id| page.contains(id)), shown, "{query}");
         assert_eq!(page.contains("No payments match."), shown == [false, false], "{query}");
     }
+}
+
+async fn payments_are_filtered_by_what_is_known(on: On) {
+    let bank = Bank::new(on).await;
+    let pak = bank
+        .paid(Country::Pak, |order| order.ending(Country::Pak, "6702").text("external_id", "INV-1"))
+        .await;
+    let ind = bank.paid(Country::Ind, |order| order.text("external_id", "other")).await;
+    bank.reaches(Country::Pak, &pak, "succeeded").await;
+    bank.reaches(Country::Ind, &ind, "succeeded").await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let rail = {
+        let (store, id) = (bank.running.store(), domain::ids::PaymentId::parse(&pak));
+        let attempts = store.attempts(bank.tenant.id, id.expect("an id")).await.expect("read");
+        attempts[0].rail.to_string()
+    };
+    for (query, shown) in [
+        ("least=100&most=100&currency=AED".to_owned(), [true, true]),
+        ("least=100.01&currency=AED".to_owned(), [false, false]),
+        ("most=1,000,000&currency=PKR".to_owned(), [true, false]),
+        ("currency=INR".to_owned(), [false, true]),
+        ("account=6702&country=PAK".to_owned(), [true, false]),
+        ("account=99996702".to_owned(), [false, false]),
+        ("reference=INV".to_owned(), [true, false]),
+        (format!("rail={rail}"), [true, false]),
+        ("review=not_needed".to_owned(), [true, true]),
+        ("review=waiting".to_owned(), [false, false]),
+    ] {
+        let page = viewer.get(&format!("/payments?{query}")).await.page();
+        assert_eq!([&pak, &ind].map(|id| page.contains(id)), shown, "{query}");
+    }
+    let page =
+        viewer.get("/payments?status=succeeded&reference=INV&review=not_needed").await.page();
+    let tag = &bank.tenant.tag;
+    has(
+        &page,
+        &[
+            "aria-label=\"Filters in use\"",
+            &format!(
+                "/console/t/{tag}/payments?reference=INV&#38;review=not_needed\">Status: succeeded"
+            ),
+            "Review: not needed",
+        ],
+    );
+    lacks(&viewer.get("/payments").await.page(), &["Filters in use"]);
+    for (query, word) in [
+        ("least=x", "Amount at least: enter an amount"),
+        ("most=-1", "Amount at most: enter an amount"),
+        ("currency=XXX", "Unknown currency"),
+        ("account=12", "at least 4"),
+        ("review=x", "Unknown review state"),
+        ("before=x", "Unknown position"),
+    ] {
+        has(&viewer.get(&format!("/payments?{query}")).await.refused(422), &[word]);
+    }
+    let treasury = officer(&bank, &[Role::Treasury]).await;
+    let file = treasury.get("/payments/export.csv?reference=INV&account=6702").await.page();
+    assert!(file.contains(&pak) && !file.contains(&ind), "{file}");
+}
+
+/// The address of a page's link with this relation.
+fn link(page: &str, relation: &str) -> Option<String> {
+    let before = page.split_once(&format!("\" rel=\"{relation}\""))?.0;
+    Some(before.rsplit_once("href=\"")?.1.replace("&#38;", "&"))
+}
+
+async fn payments_are_paged_both_ways(on: On) {
+    let bank = Bank::new(on).await;
+    let mut made = Vec::new();
+    for _ in 0..52 {
+        made.push(bank.paid(Country::Pak, |order| order).await);
+    }
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let first = viewer.get("/payments?country=PAK").await.page();
+    assert!(!first.contains(&made[1]) && first.contains(&made[2]) && first.contains(&made[51]));
+    assert_eq!(link(&first, "prev"), None);
+    let second = viewer.fetch(&link(&first, "next").expect("a next page")).await.page();
+    assert!(second.contains(&made[0]) && second.contains(&made[1]) && !second.contains(&made[2]));
+    assert_eq!(link(&second, "next"), None);
+    let previous = link(&second, "prev").expect("a previous page");
+    assert!(previous.contains("country=PAK"), "{previous}");
+    let back = viewer.fetch(&previous).await.page();
+    assert!(made[2..].iter().all(|id| back.contains(id.as_str())) && !back.contains(&made[1]));
+    assert_eq!(link(&back, "prev"), None);
+    let again = viewer.fetch(&link(&back, "next").expect("a next page")).await.page();
+    assert!(again.contains(&made[0]) && !again.contains(&made[2]));
 }
 
 async fn lists_go_on_behind_a_mark(on: On) {
