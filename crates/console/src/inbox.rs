@@ -99,8 +99,8 @@ async fn show(visit: Visit) -> Answer {
     let mut tasks: Vec<Task> = Vec::new();
     let deposits = console.wallets.reviews(&visit.caller()?, page).await?;
     tasks.extend(deposits.rows.iter().map(|deposit| review(&visit, deposit)));
-    let held = payments::waiting(store, tenant).await?;
-    tasks.extend(held.iter().take(MOST).map(|record| payment(&visit, record)));
+    let held = store.payments_in_review(tenant, None, MOST).await?;
+    tasks.extend(held.rows.iter().map(|record| payment(&visit, record)));
     let orders = store.orders_in_review(tenant, None, MOST).await?;
     tasks.extend(orders.rows.iter().map(|it| order(&visit, it)));
     let refunds = refunds(console, tenant).await?;
