@@ -14,7 +14,7 @@ use domain::user::Scope;
 use domain::wallet_effects::Alert;
 use domain::webhook::shown_url;
 use engine::console::{Approval, Denied};
-use engine::payments::{self, Record, StoreError};
+use engine::payments::{Record, StoreError};
 use engine::wallets::{Page, Wanted, Webhook};
 
 use super::answer::{Answer, Stop, html};
