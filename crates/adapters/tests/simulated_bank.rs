@@ -163,7 +163,7 @@ async fn over_http_every_outcome_is_understood() {
             accepted
         ]
     );
-    let reports = reports(&rail, &mut None, 9).await;
+    let reports = reports(&rail, &mut None, 10).await;
     use RailStatus::{Accepted, Rejected, Returned, Settled};
     let expected = [
         vec![Settled],
