@@ -163,6 +163,16 @@ pub struct SenderDetails {
     pub custodial_provider: Option<String>,
 }
 
+impl SenderDetails {
+    /// First and last name; `None` if neither was given.
+    pub fn name(&self) -> Option<String> {
+        let names = [self.first_name.as_deref(), self.last_name.as_deref()];
+        let names = names.into_iter().flatten().map(str::trim).filter(|name| !name.is_empty());
+        let names: Vec<&str> = names.collect();
+        (!names.is_empty()).then(|| names.join(" "))
+    }
+}
+
 /// One submission of sender details. Only deposits to its escrow are attributed to its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SenderInfo {

@@ -92,11 +92,8 @@ impl World {
         sender: &SenderDetails,
         now: Timestamp,
     ) -> Option<Screened> {
-        let names = [sender.first_name.as_deref(), sender.last_name.as_deref()];
-        let name = names.into_iter().flatten().map(str::trim).filter(|name| !name.is_empty());
-        let name = name.collect::<Vec<_>>().join(" ");
-        let party = Party { name: &name, birthdate: None, country: None };
-        (!name.is_empty()).then(|| self.screened(&[party], now))
+        let name = sender.name()?;
+        Some(self.screened(&[Party { name: &name, birthdate: None, country: None }], now))
     }
 
     /// Whether a result rests on older lists than a record's last one: it must not change what was

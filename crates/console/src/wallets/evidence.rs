@@ -12,12 +12,8 @@ const OF_LISTS: [&str; 3] = ["SANCTIONED_ADDRESS", "SANCTIONED_NAME", "POSSIBLE_
 /// The sender's details, and the origin of the money.
 pub fn sender_card(deposit: &Deposit) -> Card {
     let said = &deposit.sender;
-    let name = [said.first_name.as_deref(), said.last_name.as_deref()]
-        .into_iter()
-        .flatten()
-        .collect::<Vec<_>>();
     let facts = vec![
-        ("Name", Cell::maybe(Some(name.join(" ")).filter(|name| !name.is_empty()))),
+        ("Name", Cell::maybe(said.name())),
         ("E-mail", Cell::maybe(said.email.clone())),
         ("Telephone", Cell::maybe(said.phone_number.clone())),
         ("Pays from", Cell::maybe(said.custodial_provider.clone())),

@@ -135,13 +135,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
         Table::new("Deposits", &head, deposits.iter().map(row).collect()).or("No deposits yet.");
     let row = |info: &SenderInfo| {
         let said = &info.details;
-        let name = [said.first_name.as_deref(), said.last_name.as_deref()]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>();
         vec![
             Cell::When(info.at),
-            Cell::maybe(Some(name.join(" ")).filter(|name| !name.is_empty())),
+            Cell::maybe(said.name()),
             Cell::maybe(said.email.clone()),
             Cell::maybe(said.phone_number.clone()),
             Cell::maybe(said.custodial_provider.clone()),

@@ -1,7 +1,7 @@
 //! Refund addresses that senders entered on the payment page. They are not binding.
 
 use domain::deposit::{Deposit, DepositState};
-use domain::payment_request::{Named, RefundTo, SenderInfo};
+use domain::payment_request::{Named, RefundTo, SenderDetails, SenderInfo};
 
 use crate::view::Section;
 use crate::{Cell, Stop, Table, Tone, Visit};
@@ -52,16 +52,11 @@ pub(super) fn table(answers: &[RefundTo], senders: &[SenderInfo]) -> Table {
     let row = |answer: &RefundTo| {
         let said =
             senders.iter().find(|sender| sender.id == answer.sender).map(|sender| &sender.details);
-        let names = said
-            .map(|said| [said.first_name.as_deref(), said.last_name.as_deref()])
-            .into_iter()
-            .flatten();
-        let name = names.flatten().collect::<Vec<_>>().join(" ");
         let tone = if answer.screened.is_match() { Tone::Warn } else { Tone::Plain };
         vec![
             Cell::When(answer.at),
             Cell::id(answer.to),
-            Cell::maybe(Some(name).filter(|name| !name.is_empty())),
+            Cell::maybe(said.and_then(SenderDetails::name)),
             Cell::maybe(said.and_then(|said| said.phone_number.clone())),
             Cell::state(answer.screened.verdict().name(), tone),
             Cell::text(answer.screened.list_version.as_str()),
