@@ -180,17 +180,22 @@ async fn case_19_list_server_down_toml() {
     assert!(matches!(old, Err(RefreshError::KeptTooOld { read_at: NOW, .. })), "{old:?}");
 }
 
-/// A mirror that falls behind clears no name: not on the node that has the newer list, not on
-/// another one, and not after a restart.
-#[tokio::test]
-async fn an_older_list_is_not_taken() {
-    let day = Arc::new(Mutex::new("11/20/2026"));
+/// Serves the list with a date of publication that the test changes.
+async fn serve_edition_of(day: &'static str) -> (Arc<Mutex<&'static str>>, String) {
+    let day = Arc::new(Mutex::new(day));
     let shown = Arc::clone(&day);
     let url = serve(move |_| {
         let list = SDN.replace("11/20/2026", &shown.lock().expect("lock"));
         format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{list}", list.len())
-    })
-    .await;
+    });
+    (day, url.await)
+}
+
+/// A mirror that falls behind clears no name: not on the node that has the newer list, not on
+/// another one, and not after a restart.
+#[tokio::test]
+async fn an_older_list_is_not_taken() {
+    let (day, url) = serve_edition_of("11/20/2026").await;
     let sources = || vec![at(format!("{url}/sdn.xml"))];
     let copies = Arc::new(Copies::default());
     let first = ListBook::load(sources(), kept(&copies), &client(), NOW).await.expect("loads");
@@ -234,13 +239,7 @@ async fn an_older_list_is_not_taken() {
 /// last to write.
 #[tokio::test]
 async fn of_two_lists_stored_at_once_the_later_stays() {
-    let day = Arc::new(Mutex::new("11/18/2026"));
-    let shown = Arc::clone(&day);
-    let url = serve(move |_| {
-        let list = SDN.replace("11/20/2026", &shown.lock().expect("lock"));
-        format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{list}", list.len())
-    })
-    .await;
+    let (day, url) = serve_edition_of("11/18/2026").await;
     let sources = || vec![at(format!("{url}/sdn.xml"))];
     let copies = Arc::new(Copies::default());
     let stored = || copies.copies.lock().expect("lock").values().next().cloned().expect("a copy");
