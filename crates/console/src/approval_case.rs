@@ -6,10 +6,10 @@ use engine::wallets::Tenant;
 
 use super::answer::Stop;
 use super::parts::Cell;
-use super::view::{coins, words};
+use super::view::{amount_text, coins, words};
 use super::visit::Visit;
 use super::wallets::evidence::sender_card;
-use http_api::wallet_v1::render::{masked_account, money};
+use http_api::wallet_v1::render::masked_account;
 
 type Facts = Vec<(&'static str, Cell)>;
 
@@ -22,32 +22,33 @@ pub(super) struct Case {
 /// The case of a proposal; `None` if it concerns no record that the user may see.
 pub(super) async fn of(visit: &Visit, approval: &Approval) -> Result<Option<Case>, Stop> {
     let installation = |href: String| Ok(Some(Case { href, facts: Facts::new() }));
-    match &approval.deed {
-        Deed::SetUserAccess { user, .. } => return installation(format!("/console/users/{user}")),
-        Deed::AcceptCoinCode { .. } => return installation("/console/system".to_owned()),
-        _ => {}
-    }
     let known = visit.tenants().iter().find(|tenant| Some(tenant.id) == approval.tenant);
-    let Some(tenant) = known else { return Ok(None) };
-    let (below, facts) = match &approval.deed {
-        Deed::ReleaseDeposit { deposit: id, .. } | Deed::LiftHold { deposit: id, .. } => {
-            (format!("/deposits/{id}"), deposit(visit, tenant, *id).await?)
+    let (tenant, below, facts) = match (&approval.deed, known) {
+        (Deed::SetUserAccess { user, .. }, _) => {
+            return installation(format!("/console/users/{user}"));
         }
-        Deed::ReleasePayment { payment: id, .. } | Deed::ResolvePayment { payment: id, .. } => {
-            (format!("/payments/{id}"), payment(visit, tenant, *id).await?)
+        (Deed::AcceptCoinCode { .. }, _) => return installation("/console/system".to_owned()),
+        (_, None) => return Ok(None),
+        (
+            Deed::ReleaseDeposit { deposit: id, .. } | Deed::LiftHold { deposit: id, .. },
+            Some(of),
+        ) => (of, format!("/deposits/{id}"), deposit(visit, of, *id).await?),
+        (
+            Deed::ReleasePayment { payment: id, .. } | Deed::ResolvePayment { payment: id, .. },
+            Some(of),
+        ) => (of, format!("/payments/{id}"), payment(visit, of, *id).await?),
+        (Deed::ReleaseOrder { order: id, .. } | Deed::ResolveOrder { order: id, .. }, Some(of)) => {
+            (of, format!("/orders/{id}"), order(visit, of, *id).await?)
         }
-        Deed::ReleaseOrder { order: id, .. } | Deed::ResolveOrder { order: id, .. } => {
-            (format!("/orders/{id}"), order(visit, tenant, *id).await?)
+        (
+            Deed::UnblockWallet { wallet: id, .. } | Deed::BlacklistWallet { wallet: id, .. },
+            Some(of),
+        ) => (of, format!("/wallets/{id}"), wallet(visit, of, *id).await?),
+        (Deed::SetPricing(_), Some(of)) => (of, "/rates".to_owned(), Facts::new()),
+        (Deed::SetPolicy { .. }, Some(of)) => (of, "/policy".to_owned(), Facts::new()),
+        (Deed::SetWebhookUrl { .. } | Deed::SetPaymentWebhooks { .. }, Some(of)) => {
+            (of, "/webhooks".to_owned(), Facts::new())
         }
-        Deed::UnblockWallet { wallet: id, .. } | Deed::BlacklistWallet { wallet: id, .. } => {
-            (format!("/wallets/{id}"), wallet(visit, tenant, *id).await?)
-        }
-        Deed::SetPricing(_) => ("/rates".to_owned(), Facts::new()),
-        Deed::SetPolicy { .. } => ("/policy".to_owned(), Facts::new()),
-        Deed::SetWebhookUrl { .. } | Deed::SetPaymentWebhooks { .. } => {
-            ("/webhooks".to_owned(), Facts::new())
-        }
-        Deed::SetUserAccess { .. } | Deed::AcceptCoinCode { .. } => return Ok(None),
     };
     Ok(Some(Case { href: format!("/console/t/{}{below}", tenant.tag), facts }))
 }
@@ -73,10 +74,7 @@ async fn payment(visit: &Visit, tenant: &Tenant, id: PaymentId) -> Result<Facts,
     let (payment, order) = (&record.payment, &record.order);
     let rail = store.attempts(tenant.id, id).await?.pop().map(|attempt| attempt.rail.to_string());
     Ok(vec![
-        (
-            "Amount",
-            Cell::number(format!("{} {}", money(payment.amount), payment.amount.currency.code())),
-        ),
+        ("Amount", Cell::number(amount_text(payment.amount))),
         ("Status", Cell::text(payment.standing.state.name())),
         ("Sender", Cell::text(order.sender_name.as_str())),
         ("Beneficiary", Cell::text(order.beneficiary_name.as_str())),
@@ -88,10 +86,7 @@ async fn payment(visit: &Visit, tenant: &Tenant, id: PaymentId) -> Result<Facts,
 async fn order(visit: &Visit, tenant: &Tenant, id: ExchangeId) -> Result<Facts, Stop> {
     let order = visit.console().store().exchange(tenant.id, id).await?.ok_or(Stop::NotFound)?;
     let mut facts = vec![
-        (
-            "Pays out",
-            Cell::number(format!("{} {}", money(order.payout), order.payout.currency.code())),
-        ),
+        ("Pays out", Cell::number(amount_text(order.payout))),
         ("Status", Cell::text(words(order.state.name()))),
         ("Account holder", Cell::text(order.bank.holder.as_str())),
         ("Account", Cell::text(masked_account(&order.bank))),

@@ -2,7 +2,6 @@
 //! the navigation.
 
 use askama::Template;
-use domain::coin_amount;
 use domain::delivery::DeliveryState;
 use domain::deposit::{Deposit, DepositState, Refund};
 use domain::exchange::ExchangeOrder;
@@ -23,9 +22,8 @@ use super::parts::{Cell, Tone};
 use super::payments::masked;
 use super::routes::Routes;
 use super::state::Console;
-use super::view::{age, words};
+use super::view::{age, amount_text, coins_text, words};
 use super::visit::Visit;
-use http_api::wallet_v1::render::money;
 
 /// Maximum number of entries of a kind that are counted and shown.
 const MOST: usize = 200;
@@ -158,15 +156,12 @@ async fn endpoint(console: &Console, tenant: TenantId) -> Result<Option<Failing>
 
 fn review(visit: &Visit, deposit: &Deposit) -> Task {
     let assessed = deposit.assessment.as_ref();
-    let said = &deposit.sender;
-    let names = [said.first_name.as_deref(), said.last_name.as_deref()];
-    let name = names.into_iter().flatten().collect::<Vec<_>>().join(" ");
-    let from =
-        if name.is_empty() { String::new() } else { format!(" from {}", masked::name(&name)) };
+    let from = deposit.sender.name();
+    let from = from.map_or_else(String::new, |name| format!(" from {}", masked::name(&name)));
     Task {
         since: deposit.state_at,
         tone: Tone::Warn,
-        title: format!("Review {}{from}", coins(deposit)),
+        title: format!("Review {}{from}", coins_text(deposit.minor, deposit.coin)),
         why: assessed.map_or_else(String::new, |it| {
             format!("Score {} of 100: {}.", it.score, words(it.reason.name()))
         }),
@@ -177,7 +172,7 @@ fn review(visit: &Visit, deposit: &Deposit) -> Task {
 
 fn payment(visit: &Visit, record: &Record) -> Task {
     let payment = &record.payment;
-    let amount = format!("{} {}", money(payment.amount), payment.amount.currency.code());
+    let amount = amount_text(payment.amount);
     let to = format!("{amount} to {}", masked::name(&record.order.beneficiary_name));
     let is_unknown = payment.standing.state == PaymentState::Unknown;
     let (title, why, deed) = if is_unknown {
@@ -198,7 +193,7 @@ fn payment(visit: &Visit, record: &Record) -> Task {
 }
 
 fn order(visit: &Visit, order: &ExchangeOrder) -> Task {
-    let amount = format!("{} {}", money(order.payout), order.payout.currency.code());
+    let amount = amount_text(order.payout);
     let to = format!("{amount} to {}", masked::name(&order.bank.holder));
     let held = order.is_withheld();
     Task {
@@ -222,7 +217,7 @@ fn refund(visit: &Visit, deposit: &Deposit) -> Task {
     Task {
         since: deposit.state_at,
         tone: Tone::Busy,
-        title: format!("Approve a refund of {}", coins(deposit)),
+        title: format!("Approve a refund of {}", coins_text(deposit.minor, deposit.coin)),
         why: format!("Proposed by {by}. Another user approves it."),
         href: visit.href(&format!("/deposits/{}", deposit.id)),
         deed: "Approve",
@@ -271,10 +266,6 @@ fn failing(visit: &Visit, Failing { webhook, lost }: Failing) -> Task {
         href: visit.href("/webhooks"),
         deed: "View",
     }
-}
-
-fn coins(deposit: &Deposit) -> String {
-    format!("{} {}", coin_amount::show(deposit.minor), deposit.coin.currency().code())
 }
 
 impl Task {

@@ -4,9 +4,11 @@
 use askama::Template;
 use domain::coin_amount;
 use domain::currency::StableCoin;
+use domain::money::Money;
 use domain::time::Timestamp;
 use engine::wallets::Page;
 use http::StatusCode;
+use http_api::wallet_v1::render::money;
 
 use crate::answer::page_with;
 use crate::{Answer, Cell, Form, Frame, Pager, Stop, Table, Visit, encoded, html};
@@ -292,7 +294,17 @@ pub fn words(name: &str) -> String {
 
 /// An amount of a token with its code.
 pub fn coins(minor: i64, coin: StableCoin) -> Cell {
-    Cell::Number(format!("{} {}", coin_amount::show(minor), coin.currency().code()))
+    Cell::Number(coins_text(minor, coin))
+}
+
+/// As [`coins`], for a sentence.
+pub fn coins_text(minor: i64, coin: StableCoin) -> String {
+    format!("{} {}", coin_amount::show(minor), coin.currency().code())
+}
+
+/// An amount as the wallet API shows it, with its currency.
+pub fn amount_text(amount: Money) -> String {
+    format!("{} {}", money(amount), amount.currency.code())
 }
 
 /// An age in its two largest units.

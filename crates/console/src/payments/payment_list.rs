@@ -160,7 +160,7 @@ pub(super) fn state_cell(record: &Record) -> Cell {
 }
 
 /// The amount that the beneficiary receives, as a link to the payment.
-pub(super) fn amount_link(visit: &Visit, payment: &Payment) -> Cell {
+fn amount_link(visit: &Visit, payment: &Payment) -> Cell {
     Cell::link(
         visit.href(&format!("/payments/{}", payment.id)),
         grouped(&payment.amount.to_string()),
@@ -179,19 +179,28 @@ const HEAD: [&str; 9] = [
     "Payment",
 ];
 
-fn row(visit: &Visit, record: &Record) -> Vec<Cell> {
+/// What a payment is recognised by: the first cells of its row.
+pub(super) fn first_cells(visit: &Visit, record: &Record) -> [Cell; 5] {
     let (payment, order) = (&record.payment, &record.order);
-    vec![
+    [
         amount_link(visit, payment),
         state_cell(record),
         Cell::text(masked::name(&order.beneficiary_name)),
         Cell::text(masked::account(&order.beneficiary_account_number)),
         Cell::When(payment.accepted_at),
+    ]
+}
+
+fn row(visit: &Visit, record: &Record) -> Vec<Cell> {
+    let payment = &record.payment;
+    let mut row = Vec::from(first_cells(visit, record));
+    row.extend([
         Cell::number(payment.base),
         Cell::text(payment.country.alpha3()),
         payment.external_id.as_ref().map_or(Cell::Empty, Cell::id),
         Cell::id(payment.id),
-    ]
+    ]);
+    row
 }
 
 fn filters(visit: &Visit) -> FormView {

@@ -4,8 +4,8 @@ use engine::office::Found;
 use engine::payments::Record;
 use uuid::Uuid;
 
-use super::payment_list::{amount_link, state_cell};
-use super::{masked, quotes};
+use super::payment_list::first_cells;
+use super::quotes;
 use crate::view::Section;
 use crate::wallets::{deposit_row, order_row, request_row, wallet_list};
 use crate::{Cell, Row, Stop, Table, Visit};
@@ -47,15 +47,9 @@ pub(super) async fn sections(visit: &Visit, found: &[Found]) -> Result<Vec<Secti
 }
 
 fn payment_row(visit: &Visit, record: &Record) -> Row {
-    let (payment, order) = (&record.payment, &record.order);
-    vec![
-        amount_link(visit, payment),
-        state_cell(record),
-        Cell::text(masked::name(&order.beneficiary_name)),
-        Cell::text(masked::account(&order.beneficiary_account_number)),
-        Cell::When(payment.accepted_at),
-        Cell::id(payment.id),
-    ]
+    let mut row = Vec::from(first_cells(visit, record));
+    row.push(Cell::id(record.payment.id));
+    row
 }
 
 async fn payments(visit: &Visit, found: &[Found]) -> Result<Group, Stop> {

@@ -14,7 +14,7 @@ use engine::wallets::ReviewAsked;
 use super::evidence::{list_matches, sender_card};
 use super::{SEEN, as_shown, deposit_tone, outcome, waiting, wanted};
 use crate::audit;
-use crate::view::{Field, FormView, Section, Verdict, coins, instant, page, words};
+use crate::view::{Field, FormView, Section, Verdict, coins, coins_text, instant, page, words};
 use crate::{Answer, Cell, Stop, Table, Visit};
 
 /// The refund that the approver has reviewed.
@@ -205,7 +205,7 @@ pub(super) async fn confirm(visit: Visit) -> Answer {
     ];
     facts.extend(sender_card(&deposit).facts);
     let form = verdict_form(&visit, &deposit)?;
-    let about = format!("{} {}", coin_amount::show(deposit.minor), deposit.coin.currency().code());
+    let about = coins_text(deposit.minor, deposit.coin);
     outcome::confirm(&visit, &form, &about, facts, deposit.state_at.0)
 }
 

@@ -12,9 +12,9 @@ use super::evidence::entry_cards;
 use super::{SEEN, as_shown, doubt_shown, order_tone, outcome};
 use crate::answer::sentence;
 use crate::audit;
-use crate::view::{Field, FormView, Section, coins, instant, page, words};
+use crate::view::{Field, FormView, Section, amount_text, coins, instant, page, words};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
-use http_api::wallet_v1::render::{masked_account, money};
+use http_api::wallet_v1::render::masked_account;
 
 pub(super) async fn show(visit: Visit) -> Answer {
     let (caller, id) = (visit.caller()?, visit.id(ExchangeId::parse)?);
@@ -70,10 +70,7 @@ fn facts(visit: &Visit, order: &ExchangeOrder) -> Result<Vec<(&'static str, Cell
         ("Order", Cell::id(order.id)),
         ("Wallet", Cell::id_link(visit.href(&format!("/wallets/{}", order.wallet)), order.wallet)),
         ("Amount", coins(order.minor, order.coin)),
-        (
-            "Pays out",
-            Cell::number(format!("{} {}", money(order.payout), order.payout.currency.code())),
-        ),
+        ("Pays out", Cell::number(amount_text(order.payout))),
         ("Rate", Cell::number(order.rate)),
         ("Rate when quoted", Cell::number(order.quoted_rate)),
         ("Spread", Cell::number(order.spread)),
@@ -135,7 +132,7 @@ fn attempt_row(attempt: &Attempt) -> Vec<Cell> {
         Cell::id(attempt.id),
         Cell::text(attempt.rail.0.to_string()),
         Cell::state(attempt.state.name(), tone),
-        Cell::number(format!("{} {}", money(attempt.amount), attempt.amount.currency.code())),
+        Cell::number(amount_text(attempt.amount)),
         Cell::When(attempt.created_at),
         Cell::When(attempt.state_at),
         Cell::maybe(attempt.bank_reference.clone()),
@@ -185,7 +182,7 @@ pub(super) async fn confirm(visit: Visit) -> Answer {
     if !order.is_withheld() {
         return Err(Stop::Refused("The order is no longer in review.".to_owned()));
     }
-    let pays_out = format!("{} {}", money(order.payout), order.payout.currency.code());
+    let pays_out = amount_text(order.payout);
     let facts = vec![
         ("Pays out", Cell::number(&pays_out)),
         ("Account holder", Cell::text(order.bank.holder.as_str())),

@@ -6,7 +6,7 @@ use engine::wallets::Wanted;
 
 use super::order_row;
 use crate::export::Csv;
-use crate::view::{Field, FormView, Section, asked, page, pager, query, sheet};
+use crate::view::{Field, FormView, Section, amount_text, asked, page, pager, query, sheet};
 use crate::{Answer, Cell, Stop, Table, Visit};
 use http_api::wallet_v1::render::money;
 
@@ -21,10 +21,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let found = visit.console().store().office_orders(tenant, &wanted, sheet(&visit)).await?;
     let row = |order| {
         let mut row = order_row(&visit, order);
-        row.insert(
-            3,
-            Cell::number(format!("{} {}", money(order.payout), order.payout.currency.code())),
-        );
+        row.insert(3, Cell::number(amount_text(order.payout)));
         row
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();

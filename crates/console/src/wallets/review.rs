@@ -14,10 +14,10 @@ use uuid::Uuid;
 use super::evidence::entry_cards;
 use super::{SEEN, as_shown, deposit_row, doubt_shown, outcome};
 use crate::view::{
-    Card, Field, FormView, Section, age, asked, coins, page, pager, query, sheet, words,
+    Card, Field, FormView, Section, age, amount_text, asked, coins, page, pager, query, sheet,
+    words,
 };
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
-use http_api::wallet_v1::render::money;
 
 /// Maximum number of open refunds that are searched.
 const LOOKED_THROUGH: Page = Page { page: 0, limit: 500 };
@@ -94,7 +94,7 @@ async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
             Cell::id_link(visit.href(&format!("/review/payments/{}", payment.id)), payment.id),
             Cell::text(question(record)),
             Cell::number(age(payment.accepted_at, now)),
-            Cell::number(format!("{} {}", money(payment.amount), payment.amount.currency.code())),
+            Cell::number(amount_text(payment.amount)),
             Cell::number(screened.score),
             Cell::maybe(screened.evidence.clone()),
         ]
@@ -156,7 +156,7 @@ async fn orders(visit: &Visit) -> Result<Section, Stop> {
             Cell::id_link(visit.href(&format!("/orders/{}", order.id)), order.id),
             Cell::text(if order.is_withheld() { HELD } else { UNKNOWN }),
             Cell::number(age(order.state_at, now)),
-            Cell::number(format!("{} {}", money(order.payout), order.payout.currency.code())),
+            Cell::number(amount_text(order.payout)),
             screened.map_or(Cell::Empty, |screened| Cell::number(screened.score)),
             Cell::maybe(screened.and_then(|screened| screened.evidence.clone())),
         ]
@@ -185,10 +185,7 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     let facts = vec![
         ("Status", Cell::state(state.name(), tone)),
         ("Payment", Cell::id_link(visit.href(&format!("/payments/{id}")), id)),
-        (
-            "Amount",
-            Cell::number(format!("{} {}", money(payment.amount), payment.amount.currency.code())),
-        ),
+        ("Amount", Cell::number(amount_text(payment.amount))),
         ("Country", Cell::text(payment.country.alpha3())),
         ("Accepted", Cell::When(payment.accepted_at)),
         ("Review", Cell::text(words(payment.review.name()))),
@@ -237,7 +234,7 @@ fn verdicts(visit: &Visit, payment: &Payment) -> Result<FormView, Stop> {
 pub(super) async fn confirm_payment(visit: Visit) -> Answer {
     let record = payment(&visit).await?;
     let (payment, order) = (&record.payment, &record.order);
-    let amount = format!("{} {}", money(payment.amount), payment.amount.currency.code());
+    let amount = amount_text(payment.amount);
     let facts = vec![
         ("Amount", Cell::number(&amount)),
         ("Sender", Cell::text(order.sender_name.as_str())),
