@@ -12,6 +12,7 @@ pub mod asked;
 mod change;
 mod escrow;
 mod money;
+mod receipt;
 pub mod refund_to;
 pub mod states;
 

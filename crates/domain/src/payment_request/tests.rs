@@ -40,7 +40,7 @@ pub(crate) fn of_25_usdc() -> PaymentRequest {
 }
 
 /// A request for 25 USDC.
-fn request() -> PaymentRequest {
+pub(super) fn request() -> PaymentRequest {
     request_for(Asked::Crypto { coin: USDC, minor: 25_000_000 })
 }
 

@@ -3,12 +3,13 @@
 use domain::chain::{Address, Depth, LogEvent, TxHash};
 use domain::currency::Currency;
 use domain::deposit::{Deposit, DepositState};
-use domain::ids::SenderInfoId;
+use domain::ids::{PaymentRequestId, SenderInfoId};
 use domain::payment_request::refund_to::{ANSWERS_MAX, may_have_paid};
 use domain::payment_request::{PaymentRequest, RefundTo, SenderDetails, SenderInfo};
 use domain::phone::DialCountry;
 use domain::wallet::WalletState;
 use store::Tenant;
+use subtle::ConstantTimeEq as _;
 
 use super::{Denied, Wallets, not_found_as};
 use crate::batcher::fresh_id;
@@ -127,7 +128,30 @@ impl Wallets {
     /// [`Denied::NotFound`]
     pub async fn pay_page(&self, token: &str) -> Result<PayPage, Denied> {
         self.offered()?;
-        let request = self.request_by_token(token).await?;
+        self.page_of(self.request_by_token(token).await?).await
+    }
+
+    /// Returns the page behind a receipt: of this tenant's request, if the check code is its own.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn receipt_page(
+        &self,
+        tag: &str,
+        id: PaymentRequestId,
+        check_code: &str,
+    ) -> Result<PayPage, Denied> {
+        self.offered()?;
+        let tenant = self.store.tenant_by_tag(tag).await?.ok_or(Denied::NotFound(FIELD))?;
+        let request = self.store.request(tenant.id, id).await?.ok_or(Denied::NotFound(FIELD))?;
+        let is_its_own = request.check_code().as_bytes().ct_eq(check_code.as_bytes());
+        if !bool::from(is_its_own) {
+            return Err(Denied::NotFound(FIELD));
+        }
+        self.page_of(request).await
+    }
+
+    async fn page_of(&self, request: PaymentRequest) -> Result<PayPage, Denied> {
         let (tenant, wallet) = (request.tenant, request.wallet);
         let owner = self.store.tenant(tenant).await?.ok_or(Denied::NotFound(FIELD))?;
         let state = self.store.wallet(tenant, wallet).await?.ok_or(Denied::NotFound(FIELD))?.state;

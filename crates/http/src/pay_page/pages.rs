@@ -13,7 +13,7 @@ use super::find::{self, Sought};
 use super::form::{Field, Form};
 use super::language::Language;
 use super::live;
-use super::receipt;
+use super::receipt::{self, Receipt};
 use super::target::Target;
 use super::view::{self, Back, View, amount_asked};
 use super::visit::Here;
@@ -37,16 +37,16 @@ const ADDRESS_PREFIX: &str = "0x";
 
 /// What every page has in common.
 pub struct Base {
-    t: Words,
-    assets: &'static Assets,
-    refresh_s: Option<u32>,
+    pub t: Words,
+    pub assets: &'static Assets,
+    pub refresh_s: Option<u32>,
     /// The language and its link.
-    languages: Vec<(Language, String)>,
-    payee: Option<String>,
+    pub languages: Vec<(Language, String)>,
+    pub payee: Option<String>,
 }
 
 impl Base {
-    fn of(here: &Here, refresh_s: Option<u32>, payee: Option<&str>) -> Base {
+    pub fn of(here: &Here, refresh_s: Option<u32>, payee: Option<&str>) -> Base {
         let languages = Language::ALL
             .map(|language| (language, here.link("", Some(language), here.coin)))
             .into();
@@ -80,6 +80,7 @@ pub struct Frame {
     pub purpose: Option<String>,
     /// What the sender quotes to the bank.
     pub reference: String,
+    pub receipt: Receipt,
     pub expires_at: Timestamp,
     /// Seconds until the expiry.
     pub left_s: i64,
@@ -101,6 +102,7 @@ impl Frame {
             amount: amount_asked(&request.asked),
             about: about_asked(&request.asked),
             purpose: request.purpose.clone(),
+            receipt: Receipt::default(),
             reference: request.id.to_string().chars().take(REFERENCE_CHARS).collect(),
             expires_at: request.expires_at,
             left_s: (request.expires_at.unix_seconds() - now.unix_seconds()).max(0),

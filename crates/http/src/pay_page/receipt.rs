@@ -1,11 +1,20 @@
-//! The sender's receipt of completed payments, printable.
+//! The sender's receipt of completed payments: on the payment page, to print, and behind a permanent
+//! link with a check code for everyone who was given it.
 
 use askama::Template;
 use domain::currency::StableCoin;
 
-use super::pages::{Frame, instant};
+use super::pages::{Base, Frame, instant};
 use super::view::{self, Incoming, Progress, View};
+use super::visit::Here;
 use super::words::{Markup, Words};
+
+/// The permanent link of a receipt, and the check code in it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Receipt {
+    pub link: String,
+    pub code: String,
+}
 
 struct Entry {
     amount: String,
@@ -15,13 +24,37 @@ struct Entry {
 
 #[derive(Template)]
 #[template(path = "pay/receipt.html")]
-struct Receipt<'a> {
+struct Card<'a> {
     t: Words,
     frame: &'a Frame,
     network: &'a str,
     entries: Vec<Entry>,
     /// The sum of each token.
     totals: Vec<String>,
+}
+
+#[derive(Template)]
+#[template(path = "pay/receipt_page.html")]
+struct ReceiptPage<'a> {
+    base: Base,
+    frame: &'a Frame,
+    receipt: Markup,
+}
+
+/// The page behind a receipt's link; `None` while no payment has reached the recipient.
+pub fn page(
+    here: &Here,
+    view: &View,
+    frame: &Frame,
+    network: &str,
+) -> askama::Result<Option<String>> {
+    let receipt = receipt(view, frame, network, false)?;
+    if receipt == Markup::default() {
+        return Ok(None);
+    }
+    ReceiptPage { base: Base::of(here, None, Some(&frame.payee)), frame, receipt }
+        .render()
+        .map(Some)
 }
 
 /// The receipt of the payments that reached the recipient; empty if there are none. `known`:
@@ -43,5 +76,5 @@ pub fn receipt(view: &View, frame: &Frame, network: &str, known: bool) -> askama
         (minor > 0).then(|| view::amount(coin, minor))
     };
     let totals = StableCoin::ALL.into_iter().filter_map(total).collect();
-    Receipt { t: frame.words, frame, network, entries, totals }.render().map(Markup)
+    Card { t: frame.words, frame, network, entries, totals }.render().map(Markup)
 }

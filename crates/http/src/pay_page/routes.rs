@@ -25,6 +25,7 @@ pub fn router(wallets: Wallets, settings: Settings) -> Router {
     let pages = Arc::new(Pages::new(wallets, settings));
     Router::new()
         .route("/pay/assets/{name}", get(asset))
+        .route("/pay/receipt/{tenant}/{request}/{code}", get(receipt))
         .route("/pay/{token}", get(show).post(submit))
         .route("/pay/{token}/qr.svg", get(link_code))
         .route("/pay/{token}/status", get(status))
@@ -41,6 +42,16 @@ async fn asset(name: Token) -> Response {
         Some((asset, false)) => answer(StatusCode::OK, asset.content_type, asset.body, NEVER),
         None => answer(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "", NEVER),
     }
+}
+
+async fn receipt(
+    State(pages): State<Arc<Pages>>,
+    path: Result<Path<(String, String, String)>, PathRejection>,
+    request: Request<Body>,
+) -> Response {
+    let visit = Visit::of(&request);
+    let named = path.map(|Path(named)| named).unwrap_or_default();
+    respond(pages.receipt(named, &visit).await, &visit)
 }
 
 async fn show(State(pages): State<Arc<Pages>>, token: Token, request: Request<Body>) -> Response {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::response::Response;
 use domain::deposit::DepositState;
-use domain::ids::SenderInfoId;
+use domain::ids::{PaymentRequestId, SenderInfoId};
 use domain::payment_request::{Asked, PaymentRequest};
 use domain::ports::Clock;
 use engine::wallets::{Answered, Arrival, Found, PayPage, PaySender, Wallets};
@@ -19,6 +19,7 @@ use super::cookie;
 use super::find::{self, Sought};
 use super::form::{Field, Form};
 use super::pages::{Answer, Frame, Page};
+use super::receipt::{self, Receipt};
 use super::stream::{self, Followed, STREAMS_MAX};
 use super::target::{Network, Target};
 use super::view::{self, Back, Incoming, Progress, View};
@@ -212,6 +213,20 @@ impl Pages {
         }
     }
 
+    /// The receipt that a sender shared or printed.
+    pub(super) async fn receipt(
+        &self,
+        (tag, id, code): (String, String, String),
+        visit: &Visit,
+    ) -> Result<Response, Stopped> {
+        self.count(visit, "find", FINDS_PER_WINDOW)?;
+        let id = PaymentRequestId::parse(&id).ok_or(Stopped::Closed)?;
+        let shown = self.seen(self.wallets.receipt_page(&tag, id, &code).await?, None)?;
+        let frame = self.frame(&shown, Words(visit.here.language));
+        let page = receipt::page(&visit.here, &shown.view, &frame, &self.network()?.name)?;
+        Ok(html(StatusCode::OK, page.ok_or(Stopped::Closed)?))
+    }
+
     /// The link as a QR code.
     pub(super) async fn link_code(&self, token: &str, visit: &Visit) -> Result<Response, Stopped> {
         self.count(visit, "page", REQUESTS_PER_WINDOW)?;
@@ -293,7 +308,10 @@ impl Pages {
 
     /// The view for a visitor, known or unknown.
     async fn shown(&self, token: &str, submission: Option<&str>) -> Result<Shown, Stopped> {
-        let page = self.find(token).await?;
+        self.seen(self.find(token).await?, submission)
+    }
+
+    fn seen(&self, page: PayPage, submission: Option<&str>) -> Result<Shown, Stopped> {
         let id = submission.and_then(SenderInfoId::parse);
         let known = id.and_then(|id| page.senders.iter().find(|sender| sender.id == id).cloned());
         let told = |arrival: &Arrival| {
@@ -318,7 +336,12 @@ impl Pages {
         let now = self.wallets.world().clock.now();
         let request = &shown.page.request;
         let payee = &shown.page.tenant.name;
+        let receipt = Receipt {
+            link: self.settings.links.receipt(&shown.page.tenant.tag, request),
+            code: request.check_code(),
+        };
         let frame = Frame::of(request, payee, self.settings.sandbox, words, now);
+        let frame = Frame { receipt, ..frame };
         let local = shown.known.as_ref().and_then(|sender| self.local(request, sender));
         Frame { about: frame.about.or(local), ..frame }
     }

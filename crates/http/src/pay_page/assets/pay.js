@@ -70,9 +70,9 @@
     }, COPIED_MS);
   }
 
-  // The link without the submission: it shows the receipt without the transaction.
+  // The receipt's own link: it reveals neither the payment link nor the transaction.
   function share(button) {
-    const url = location.origin + location.pathname.split('/').slice(0, 3).join('/');
+    const url = button.dataset.link;
     const text = button.dataset.share;
     if (!navigator.share) return copy(button, text + '\n' + url);
     // Closing the share sheet is no error.

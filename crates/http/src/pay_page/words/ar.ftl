@@ -130,6 +130,9 @@ receipt-for = الغرض
 receipt-time = الوقت
 receipt-total = المجموع
 receipt-transaction = المعاملة
+receipt-code = رمز التحقق
+receipt-check = يمكن لأي شخص التحقق من هذا الإيصال هنا:
+receipt-genuine = استلم { $bank } هذه الدفعة. قارن الرقم المرجعي ورمز التحقق بالإيصال الذي أُعطي لك.
 print = طباعة أو حفظ
 share = مشاركة
 

@@ -130,6 +130,9 @@ receipt-for = যে কারণে
 receipt-time = সময়
 receipt-total = মোট
 receipt-transaction = লেনদেন
+receipt-code = যাচাই কোড
+receipt-check = যে কেউ এখানে এই রসিদ যাচাই করতে পারেন:
+receipt-genuine = { $bank } এই টাকা পেয়েছে। আপনাকে দেওয়া রসিদের রেফারেন্স নম্বর ও যাচাই কোড মিলিয়ে দেখুন।
 print = প্রিন্ট বা সেভ করুন
 share = শেয়ার করুন
 

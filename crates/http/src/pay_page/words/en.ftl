@@ -128,6 +128,9 @@ receipt-for = For
 receipt-time = Time
 receipt-total = Total
 receipt-transaction = Transaction
+receipt-code = Check code
+receipt-check = Anyone can check this receipt here:
+receipt-genuine = { $bank } has received this payment. Compare the reference and the check code with the receipt that you were given.
 print = Print or save
 share = Share
 

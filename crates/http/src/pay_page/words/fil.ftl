@@ -130,6 +130,9 @@ receipt-for = Para sa
 receipt-time = Oras
 receipt-total = Kabuuan
 receipt-transaction = Transaksyon
+receipt-code = Code sa pag-check
+receipt-check = Maaaring i-check ng kahit sino ang resibong ito dito:
+receipt-genuine = Natanggap ng { $bank } ang bayad na ito. Ihambing ang numero ng reference at ang code sa resibong ibinigay sa iyo.
 print = I-print o i-save
 share = I-share
 

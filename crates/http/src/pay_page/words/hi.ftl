@@ -130,6 +130,9 @@ receipt-for = किसलिए
 receipt-time = समय
 receipt-total = कुल रकम
 receipt-transaction = लेन-देन
+receipt-code = जाँच कोड
+receipt-check = कोई भी इस रसीद को यहाँ जाँच सकता है:
+receipt-genuine = { $bank } को यह भुगतान मिल गया है। आपको दी गई रसीद से संदर्भ नंबर और जाँच कोड मिलाएँ।
 print = प्रिंट करें या सहेजें
 share = शेयर करें
 

@@ -130,6 +130,9 @@ receipt-for = केका लागि
 receipt-time = समय
 receipt-total = जम्मा
 receipt-transaction = कारोबार
+receipt-code = जाँच कोड
+receipt-check = जोसुकैले यो रसिद यहाँ जाँच गर्न सक्छ:
+receipt-genuine = { $bank } ले यो भुक्तानी पाएको छ। तपाईंलाई दिइएको रसिदको सन्दर्भ नम्बर र जाँच कोडसँग मिलाउनुहोस्।
 print = प्रिन्ट वा सेभ गर्नुहोस्
 share = सेयर गर्नुहोस्
 

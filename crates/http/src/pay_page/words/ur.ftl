@@ -130,6 +130,9 @@ receipt-for = مقصد
 receipt-time = وقت
 receipt-total = کل رقم
 receipt-transaction = ٹرانزیکشن
+receipt-code = تصدیقی کوڈ
+receipt-check = کوئی بھی یہ رسید یہاں جانچ سکتا ہے:
+receipt-genuine = { $bank } کو یہ ادائیگی مل گئی ہے۔ حوالہ نمبر اور تصدیقی کوڈ اُس رسید سے ملائیں جو آپ کو دی گئی۔
 print = پرنٹ یا محفوظ کریں
 share = شیئر کریں
 

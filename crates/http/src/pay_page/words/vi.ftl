@@ -130,6 +130,9 @@ receipt-for = Nội dung
 receipt-time = Thời gian
 receipt-total = Tổng cộng
 receipt-transaction = Giao dịch
+receipt-code = Mã kiểm tra
+receipt-check = Ai cũng có thể kiểm tra biên nhận này tại đây:
+receipt-genuine = { $bank } đã nhận khoản thanh toán này. Hãy so mã tham chiếu và mã kiểm tra với biên nhận bạn được đưa.
 print = In hoặc lưu
 share = Chia sẻ
 

@@ -19,6 +19,11 @@ impl Links {
         format!("{}/pay/{token}", self.base_url)
     }
 
+    /// The permanent link of a receipt, which reveals neither the payment link nor a sender.
+    pub fn receipt(&self, tag: &str, request: &PaymentRequest) -> String {
+        format!("{}/pay/receipt/{tag}/{}/{}", self.base_url, request.id, request.check_code())
+    }
+
     /// Whether browsers reach the pages over TLS.
     pub fn is_secure(&self) -> bool {
         self.base_url.starts_with("https:")

@@ -261,6 +261,22 @@ async fn status_and_stream_match_the_page(on: On) {
         page.split("class=\"address\" dir=\"ltr\">").nth(1).and_then(|rest| rest.split('<').next());
     let hash = hash.expect("a transaction");
     assert!(hash.starts_with("0x") && hash.len() == 66 && !visitor.contains(hash), "{hash}");
+    // The receipt's own link shows what was paid, and no more; another check code shows nothing.
+    let receipt_link =
+        page.split("class=\"link\" href=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let receipt_link = receipt_link.expect("a link").to_owned();
+    let path =
+        format!("/pay/receipt/{}", receipt_link.split_once("/pay/receipt/").expect("a path").1);
+    let shown = text(&Link { bank: &bank, path: path.clone() }.get("").send().await);
+    assert!(
+        shown.contains(receipt) && shown.contains("25.00 USDC") && !shown.contains(hash),
+        "{shown}"
+    );
+    let token = request["payment_link"].text().rsplit('/').next().expect("a token").to_owned();
+    assert!(!shown.contains(&token), "the payment link stays the sender's");
+    let other =
+        path.replace(&path[path.len() - 4..], if path.ends_with("0000") { "1111" } else { "0000" });
+    assert_eq!(Link { bank: &bank, path: other }.get("").send().await.status, 404);
 }
 
 async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
