@@ -14,7 +14,7 @@ use super::answer::{Answer, Stop};
 use super::parts::{Cell, Table, when};
 use super::payments::timeline;
 use super::routes::Routes;
-use super::view::{Field, FormView, Section, Story, age, story_page};
+use super::view::{Field, FormView, Section, Story, age, known, story_page};
 use super::visit::Visit;
 use super::wallets::{deposit, order, review};
 
@@ -144,8 +144,9 @@ pub(super) async fn assignment(visit: &Visit, case: Case) -> Result<Section, Sto
         let people: Vec<(&str, &str)> =
             people.iter().map(|(value, label)| (value.as_str(), label.as_str())).collect();
         let assignee = work.assignee.clone().unwrap_or_default();
-        let now = if work.due_at.is_some() { "unchanged" } else { "no due time" };
-        let mut dues = vec![(KEEP, now)];
+        let now = visit.console().now();
+        let unchanged = work.due_at.map_or("no due time".to_owned(), |at| due_words(at, now));
+        let mut dues = vec![(KEEP, unchanged.as_str())];
         dues.extend(DUE.map(|(value, label, _)| (value, label)));
         if work.due_at.is_some() {
             dues.push((NONE, "no due time"));
@@ -161,7 +162,7 @@ pub(super) async fn assignment(visit: &Visit, case: Case) -> Result<Section, Sto
 fn assigned_section(work: &CaseWork) -> Section {
     let due = work.due_at.map_or(Cell::Empty, Cell::When);
     let facts = vec![("Assigned to", Cell::maybe(work.assignee.clone())), ("Due", due)];
-    Section { title: "Assignment".to_owned(), facts, ..Section::default() }
+    Section { title: "Assignment".to_owned(), facts: known(facts), ..Section::default() }
 }
 
 /// Users who may work on cases of the tenant.
@@ -275,14 +276,21 @@ async fn file(visit: Visit) -> Answer {
         section.forms.clear();
         section.filters = None;
     }
-    // A receipt is nothing but a form.
+    // A receipt is nothing but a form; bookings and deliveries have pages of their own.
     story.side.retain(|section| !section.facts.is_empty());
+    sections.retain(|section| !["Ledger", "Webhooks"].contains(&section.title.as_str()));
+    story.steps.iter_mut().for_each(|step| step.log.clear());
     let (now, who) = (when(visit.console().now()), visit.who());
     story.says.push(format!("Case file, compiled by {who} on {now} UTC."));
     story.links = vec![(case.home(&visit), "Back to the case".to_owned())];
     let (_, kind) = case.kinds();
     visit.took(Note::new("export.case", kind, case.id())).await?;
-    story_page(&visit, &format!("Case file: {title}"), Story { is_fixed: true, ..story }, sections)
+    story_page(
+        &visit,
+        &format!("Case file: {title}"),
+        Story { is_fixed: true, is_case: true, ..story },
+        sections,
+    )
 }
 
 #[cfg(test)]

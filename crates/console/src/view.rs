@@ -15,7 +15,9 @@ use crate::{Answer, Cell, Form, Frame, Pager, Stop, Table, Visit, encoded, html}
 
 mod story;
 
-pub use story::{Moment, Story, clock, date_words, day_words, page_around, steps, story_page};
+pub use story::{
+    Moment, Story, clock, date_words, day_words, known, page_around, steps, story_page,
+};
 
 /// Rows per page of a list.
 pub const ROWS: u32 = 50;

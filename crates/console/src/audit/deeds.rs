@@ -128,8 +128,11 @@ pub async fn proposed(visit: &Visit, proposals: &[Approval]) -> Result<Vec<Momen
                 _ => ("approved", Tone::Good),
             };
             let title = format!("{} {did}: {title}", checker.login);
-            let more = format!("{}, {}", proposal.state.name(), proposal.outcome);
-            link(Moment::new(*at, 8, tone, title).detail(more.trim_end_matches(", ")))
+            let detail = match proposal.state {
+                ApprovalState::Failed => format!("It was not executed: {}", proposal.outcome),
+                _ => quoted(&proposal.outcome),
+            };
+            link(Moment::new(*at, 8, tone, title).detail(detail))
         });
         [Some(made), decided]
     };

@@ -1,10 +1,12 @@
 //! Audit entries as sentences: a table from the action to its text.
 
 use domain::audit::Entry;
+use domain::time::Timestamp;
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
 use super::{people, place};
+use crate::view::{clock, day_words};
 
 /// The text of each action. `{}` stands for the subject, `{name}` for the value of that name after
 /// the action, or before it. A part in square brackets is left out if its value is missing.
@@ -157,6 +159,10 @@ fn value(entry: &Entry, name: &str) -> Option<String> {
     let found = of(&note.after).or_else(|| of(&note.before))?;
     Some(match name {
         "kind" => among(PROPOSALS, &found).map_or(found, str::to_owned),
+        "due" => found.parse::<jiff::Timestamp>().map_or(found, |at| {
+            let at = Timestamp(at.as_microsecond());
+            format!("{} at {} UTC", day_words(at), &clock(at)[..5])
+        }),
         _ => found,
     })
 }
@@ -225,7 +231,6 @@ mod tests {
     use domain::audit::{Deed, Facts, Head, Note, Via};
     use domain::deposit::ReviewVerdict;
     use domain::ids::TenantId;
-    use domain::time::Timestamp;
 
     use super::*;
 
@@ -255,6 +260,11 @@ mod tests {
                 Note::new("case.assign", "transaction", id)
                     .after(Facts::new().text("assignee", "omar")),
                 "ayesha changed who decides deposit 6f0c0000: omar",
+            ),
+            (
+                Note::new("case.assign", "order", id)
+                    .after(Facts::new().text("due", "2026-11-27T08:09:37.939Z")),
+                "ayesha changed who decides exchange order 6f0c0000, due 27 Nov 2026 at 08:09 UTC",
             ),
             (Note::new("thing.change", "thing", "one"), "ayesha recorded “thing.change” about one"),
         ] {

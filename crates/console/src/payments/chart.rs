@@ -12,7 +12,7 @@ const BAR: u64 = 72;
 /// Spaces between the lines of the axis.
 const SPACES: u64 = 4;
 /// Lower ends of a rate's axis, in permille.
-const FLOORS: [u64; 5] = [950, 900, 800, 500, 0];
+const FLOORS: [u64; 7] = [950, 900, 800, 700, 600, 500, 0];
 const PERMILLE: u64 = 1_000;
 
 /// A chart over consecutive days.
@@ -20,8 +20,9 @@ const PERMILLE: u64 = 1_000;
 pub struct Chart {
     /// Unique on the page.
     pub id: &'static str,
-    /// A text alternative, read by screen readers.
-    pub title: String,
+    pub title: &'static str,
+    /// What is counted.
+    pub unit: &'static str,
     /// Class of the colour, and name.
     pub legend: Vec<(&'static str, String)>,
     /// Labels of the axis, from the top.

@@ -73,8 +73,9 @@ fn took(span: Span) -> String {
     let seconds = (span.0 / 1_000_000).max(0);
     let tenths = (span.0 / 100_000 % 10).max(0);
     match (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60) {
-        (0, 0, 0, 0) if tenths == 0 => "under 0.1 s".to_owned(),
+        (0, 0, 0, 0) if tenths == 0 => "< 0.1 s".to_owned(),
         (0, 0, 0, seconds) => format!("{seconds}.{tenths} s"),
+        (0, 0, minutes, 0) => format!("{minutes} min"),
         (0, 0, minutes, seconds) => format!("{minutes} min {seconds} s"),
         (0, hours, minutes, _) => format!("{hours} h {minutes} min"),
         (days, hours, ..) => format!("{days} d {hours} h"),
@@ -113,11 +114,12 @@ mod tests {
     fn durations_have_two_units() {
         for (span, told) in [
             (Span::millis(1_234), "1.2 s"),
-            (Span::millis(99), "under 0.1 s"),
+            (Span::millis(99), "< 0.1 s"),
             (Span::secs(61), "1 min 1 s"),
+            (Span::mins(5), "5 min"),
             (Span::mins(62), "1 h 2 min"),
             (Span::hours(50), "2 d 2 h"),
-            (Span(-5), "under 0.1 s"),
+            (Span(-5), "< 0.1 s"),
         ] {
             assert_eq!(took(span), told);
         }

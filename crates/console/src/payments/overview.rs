@@ -246,7 +246,8 @@ fn volume_chart(found: &[DayVolume], days: &[String]) -> Chart {
     let rows = days.iter().enumerate().rev().map(row).collect();
     Chart {
         id: "volume",
-        title: "Volume by corridor and day, in stablecoin".to_owned(),
+        title: "Volume by corridor",
+        unit: "stablecoin a day",
         legend: COLOURS.into_iter().zip(series.iter().map(|it| it.name.clone())).collect(),
         y: axis_labels(end, COIN),
         x: some(days),
@@ -276,7 +277,8 @@ fn success_chart(found: &[DayVolume], days: &[String]) -> Chart {
     let rows = days.iter().enumerate().rev().map(row).collect();
     Chart {
         id: "success",
-        title: "Success rate by day, percent of the payments that ended".to_owned(),
+        title: "Success rate",
+        unit: "percent of the payments that ended",
         legend: vec![(COLOURS[1], "All corridors".to_owned())],
         y: rate_labels(floor),
         x: some(days),

@@ -19,7 +19,7 @@ use engine::wallets::DeliveryRecord;
 use super::{masked, people_state, receipt, took};
 use crate::audit;
 use crate::parts::grouped;
-use crate::view::{Moment, Section, Story, instant, steps, story_page};
+use crate::view::{Moment, Section, Story, instant, known, steps, story_page};
 use crate::wallets::delivery_tone;
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 
@@ -53,7 +53,7 @@ pub(crate) async fn story(
             [moments(visit, &told), audit::proposed(visit, &told.proposals).await?].concat(),
         ),
         side: vec![facts(visit, case), people(case), receipt::section(visit, &case.record)],
-        is_fixed: false,
+        ..Story::default()
     };
     let sections = vec![
         order(case),
@@ -152,7 +152,7 @@ fn facts(visit: &Visit, case: &Case) -> Section {
             ),
         ),
     ];
-    Section { title: "Payment".to_owned(), facts, ..Section::default() }
+    Section { title: "Payment".to_owned(), facts: known(facts), ..Section::default() }
 }
 
 fn people(case: &Case) -> Section {

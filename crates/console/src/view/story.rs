@@ -5,7 +5,7 @@ use askama::Template;
 use domain::time::Timestamp;
 
 use super::{FieldKind, Section};
-use crate::{Answer, Frame, Tone, Visit, html};
+use crate::{Answer, Cell, Frame, Tone, Visit, html};
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
@@ -25,6 +25,13 @@ pub struct Story {
     pub side: Vec<Section>,
     /// Whether the page stays as it was read.
     pub is_fixed: bool,
+    /// Whether the sections stand above the timeline: what is decided by them.
+    pub is_case: bool,
+}
+
+/// The facts that have a value.
+pub fn known(facts: Vec<(&'static str, Cell)>) -> Vec<(&'static str, Cell)> {
+    facts.into_iter().filter(|(_, cell)| *cell != Cell::Empty).collect()
 }
 
 /// A step of a timeline.
@@ -122,6 +129,11 @@ struct StoryPage {
 }
 
 impl StoryPage {
+    /// Whether something is to be decided beside the story.
+    fn asks(&self) -> bool {
+        self.story.side.first().is_some_and(|section| !section.forms.is_empty())
+    }
+
     /// The day of all steps; `None` if there are several.
     fn only_day(&self) -> Option<String> {
         let mut days = self.story.steps.iter().map(|step| step.moment.day());

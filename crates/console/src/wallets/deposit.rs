@@ -18,7 +18,7 @@ use super::{
 use crate::cases::Case;
 use crate::payments::masked;
 use crate::view::{
-    Field, FormView, Moment, Section, Story, Verdict, coins, coins_text, instant, steps,
+    Field, FormView, Moment, Section, Story, Verdict, coins, coins_text, instant, known, steps,
     story_page, words,
 };
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, audit, cases};
@@ -67,17 +67,19 @@ pub(crate) async fn story(
     moments.extend(audit::moments(visit, &deeds));
     let card = sender_card(&deposit);
     let mut side = vec![
-        Section { title: card.title, facts: card.facts, ..Section::default() },
+        Section { title: card.title, facts: known(card.facts), ..Section::default() },
         Section {
             title: "Deposit".to_owned(),
-            facts: facts(visit, &deposit)?,
+            facts: known(facts(visit, &deposit)?),
             ..Section::default()
         },
     ];
     side.extend(decided(&deposit));
     side.extend(refund(&deposit));
     let state = (deposit_people(deposit.state).to_owned(), deposit_tone(deposit.state));
-    let story = Story { state: Some(state), says, steps: steps(moments), side, ..Story::default() };
+    let is_case = deposit.state == DepositState::InReview;
+    let steps = steps(moments);
+    let story = Story { state: Some(state), says, steps, side, is_case, ..Story::default() };
     let whom = sender.map_or_else(String::new, |name| format!(" · {}", masked::short_name(&name)));
     Ok((format!("{}{whom}", coins_text(deposit.minor, deposit.coin)), story, sections))
 }

@@ -50,7 +50,7 @@ pub(super) async fn of_sender(visit: &Visit, record: &Record) -> Result<Option<S
     let paid = earlier.iter().filter(|it| people_state(&it.payment).1 == Tone::Good).count();
     let mut says = Vec::new();
     if count > 0 {
-        let latest = if count == SHOWN_MAX { "the latest " } else { "" };
+        let latest = if count == SHOWN_MAX { "The latest " } else { "" };
         says.push(format!("{latest}{count} payments under this name, {paid} of them paid."));
     }
     let head = ["Beneficiary receives", "State", "Accepted", "Beneficiary", "Remark"];

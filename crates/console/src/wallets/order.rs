@@ -15,7 +15,7 @@ use crate::cases::Case;
 use crate::parts::grouped;
 use crate::payments::masked;
 use crate::view::{
-    Field, FormView, Moment, Section, Story, amount_text, coins, coins_text, instant, steps,
+    Field, FormView, Moment, Section, Story, amount_text, coins, coins_text, instant, known, steps,
     story_page, words,
 };
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, audit, cases};
@@ -65,10 +65,11 @@ pub(crate) async fn story(
     let mut moments = moments(&order, &attempts);
     moments.extend(audit::proposed(visit, &proposals).await?);
     moments.extend(audit::moments(visit, &deeds));
-    let facts = facts(visit, &order)?;
+    let facts = known(facts(visit, &order)?);
     let side = vec![Section { title: "Order".to_owned(), facts, ..Section::default() }];
     let state = Some((order_people(&order).to_owned(), order_tone(&order)));
-    let story = Story { state, says, steps: steps(moments), side, ..Story::default() };
+    let (steps, is_case) = (steps(moments), order.is_withheld());
+    let story = Story { state, says, steps, side, is_case, ..Story::default() };
     let title = format!(
         "{} → {} · {}",
         coins_text(order.minor, order.coin),

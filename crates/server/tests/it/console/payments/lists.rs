@@ -43,7 +43,7 @@ async fn the_overview_counts_what_was_paid(on: On) {
     has(
         &page,
         &[
-            "aria-label=\"Volume by corridor and day, in stablecoin\"",
+            "aria-label=\"Volume by corridor by day, stablecoin a day\"",
             "<li class=\"k1\">Pakistan</li>",
             "aria-label=\"Success rate by day, percent of the payments that ended\"",
             "1 of 2 were paid",

@@ -158,7 +158,7 @@ async fn deeds_stand_on_the_pages_of_what_they_were_done_to(on: On) {
         .done();
     has(
         &operator.get(&format!("/wallets/{wallet}")).await.page(),
-        &["approval.propose", "it was nothing"],
+        &[" made proposal ", "unblock a wallet", "it was nothing"],
     );
     assert!(proposed.starts_with("/console/approvals/"), "{proposed}");
 }

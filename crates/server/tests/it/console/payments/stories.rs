@@ -2,8 +2,10 @@
 
 use domain::country::Country;
 use domain::user::Role;
+use testkit::receiver::{ReceiverConfig, SimulatedReceiver};
 
 use super::{has, lacks, officer};
+use crate::harness::wallet_bank::SECRET;
 use crate::harness::{Bank, On, on_both_stores};
 
 on_both_stores! {
@@ -12,6 +14,7 @@ on_both_stores! {
     a_payment_in_review_names_the_pending_decision
     an_unknown_payment_is_resolved_by_two
     a_payment_that_came_back_shows_both_ways
+    webhooks_stand_in_the_timeline
 }
 
 /// A near match of the sample list, for review.
@@ -199,4 +202,27 @@ async fn a_payment_that_came_back_shows_both_ways(on: On) {
             "Event payment.reversed",
         ],
     );
+}
+
+async fn webhooks_stand_in_the_timeline(on: On) {
+    let bank = Bank::new(on).await;
+    let receiver =
+        SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
+    let (store, tenant) = (bank.running.store(), bank.tenant.id);
+    let secret = SECRET.to_owned().into();
+    store.add_webhook(tenant, &receiver.url(), secret, "test").await.expect("added");
+    store.set_payment_webhooks(tenant, true, "test").await.expect("switched");
+    let id = bank.paid(Country::Pak, |order| order).await;
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let page = async || viewer.get(&format!("/payments/{id}")).await.page();
+    let told = || async { page().await.contains("Webhook payment.succeeded delivered") };
+    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, told).await);
+    let page = page().await;
+    in_order(
+        &page,
+        &["Webhook payment.succeeded delivered", "Answered 2", "Webhook payment.queued delivered"],
+    );
+    has(&page, &["/webhooks/deliveries/"]);
+    lacks(&page, &["None were sent for this payment"]);
 }

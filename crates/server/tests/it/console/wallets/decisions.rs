@@ -256,6 +256,10 @@ async fn a_refund_requires_two_users(on: On) {
     bank.newest_is(&wallet, DepositState::Refunding).await;
     other.post(&approve, &agreed).await.done();
     bank.newest_is(&wallet, DepositState::Refunded).await;
+    // The bank's API says PAID, which is not what people understand.
+    let requests = other.get("/requests").await.page();
+    assert!(requests.contains("<span class=\"state plain\">Refunded</span>"), "{requests}");
+    assert!(!requests.contains("PAID</span>"), "{requests}");
     let page = other.get(&format!("/deposits/{deposit}")).await.page();
     assert!(
         page.contains(&one.login) && page.contains(&other.login) && page.contains(TO),
