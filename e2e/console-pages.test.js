@@ -56,7 +56,7 @@ async function settled(person) {
     [`/payments/${made['payment.unknown'].payment}`, /Record the outcome/],
     ['/alerts', /discrepancy/],
     ['/review', /Deposits: 1/],
-    [`/orders/${made['exchange.complete'].order}`, /settled/],
+    [`/orders/${made['exchange.complete'].order}`, /Paid out/],
   ]) {
     await person.at(path);
     await person.finds(words);
@@ -97,7 +97,7 @@ async function addresses(person, proposal) {
     at('/wallets'), at(`/wallets/${made['wallet.blocked'].wallet}`), at('/requests'),
     at(`/requests/${made['transfer.complete']['payment request']}`), at('/orders'), at(`/orders/${made['exchange.complete'].order}`),
     at('/inbox'), `${await first(at('/review'), `/deposits/${UUID}`)}/decide?verdict=approve`,
-    at(`/review/payments/${made['payment.updated'].payment}/decide?verdict=approve`), at('/review'), at(`/review/payments/${made['payment.updated'].payment}`), at('/deposits'), await first(at('/review'), `/deposits/${UUID}`),
+    at(`/review/payments/${made['payment.updated'].payment}/decide?verdict=approve`), at('/review'), at(`/review/payments/${made['payment.updated'].payment}`), at(`/cases/payment/${made['payment.updated'].payment}`), at('/deposits'), await first(at('/review'), `/deposits/${UUID}`),
     at('/alerts'), at('/webhooks'), await first(at('/webhooks'), `/deliveries/${UUID}`), at('/keys'),
   ];
 }

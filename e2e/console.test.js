@@ -109,14 +109,16 @@ describe('one search', () => {
     const id = await pay('1234', 'invoice 2026/17');
     const person = await open(ayesha);
     await person.at(`/payments/${id}`);
-    const text = await person.finds(/reported it as paid on/);
+    await person.finds(/reported it as paid on/);
+    await person.unfold();
+    const text = await person.main();
     for (const part of ['Quote created', 'Order accepted', 'Attempt 1 settled', 'Event payment.succeeded', 'payment.reserve']) {
       assert.ok(text.includes(part), `${part}: ${text}`);
     }
     const names = [id.toUpperCase(), 'invoice 2026/17'];
     for (const name of ['Payment', 'EndToEndId', 'Bank reference']) names.push(await person.fact(name).innerText());
     // All ids on the page (attempts, transfers, events), except those of the quote.
-    const rows = await person.page.locator('tbody tr').evaluateAll((all) => all.map((row) => row.innerText));
+    const rows = await person.page.locator('tbody tr, .log li').evaluateAll((all) => all.map((row) => row.innerText));
     const quote = await person.fact('Quote').innerText();
     const own = rows.filter((row) => !/Quote created|Event quote\./.test(row));
     names.push(...own.flatMap((row) => row.match(/\b[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}\b/g) ?? []));
@@ -151,7 +153,7 @@ describe('one search', () => {
     await sandbox.corridor('requests', 'pay', request);
     const person = await open(ayesha);
     await person.at(`/requests/${request}`);
-    await person.finds(/COMPLETED|completed/);
+    await person.finds(/Accepted/);
     const deposit = (await person.link(/\/deposits\//)).split('/').at(-1);
     await person.at(`/deposits/${deposit}`);
     const hash = await person.fact('Transaction').innerText();
@@ -187,7 +189,7 @@ describe('four eyes', () => {
     await maker.go(proposal);
     assert.equal(await maker.fact('State').innerText(), 'waiting');
     await maker.at(`/payments/${payment}`);
-    assert.equal(await maker.fact('Status').innerText(), 'unknown');
+    assert.equal(await maker.fact('Status in the API').innerText(), 'unknown');
     // A token of another session does not help either.
     const checker = await open(omar, REFUSED);
     await checker.go(proposal);
@@ -222,11 +224,13 @@ describe('four eyes', () => {
     assert.equal(texts.filter((text) => text.includes('Approved and executed.')).length, 1, texts.join());
     assert.equal(texts.filter((text) => text.includes('This proposal was already decided')).length, 1, texts.join());
     await maker.at(`/payments/${payment}`);
-    const story = await maker.finds(/succeeded/);
+    await maker.finds(/succeeded/);
+    await maker.unfold();
+    const story = await maker.main();
     assert.equal(times(story, 'Event payment.succeeded'), 1, story);
     assert.equal(times(story, 'payment.post '), 1, story);
     await maker.go(`/console/audit?action=approval.approve&subject=${proposal.split('/').at(-1)}`);
-    assert.equal(await maker.page.locator('tbody tr').count(), 1);
+    assert.equal(await maker.page.locator('.sentences > li').count(), 1);
     for (const user of [maker, ...checkers]) await user.close();
   });
 
@@ -253,7 +257,7 @@ describe('four eyes', () => {
     await checker.page.locator('form', { has: checker.page.getByRole('heading', { name: 'Approve the refund' }) }).getByLabel('Reason').fill('called the sender');
     await checker.press('Approve the refund');
     await checker.go(deposit);
-    await checker.finds(/refunded/);
+    await checker.finds(/Refunded/);
     assert.equal(await account.balance('USDC') - before, 25_010_000n);
     // The page stopped polling at the final status; opening it again shows the refund.
     await sender.page.reload();

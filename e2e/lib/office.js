@@ -76,6 +76,11 @@ export class Officer {
     return this.page.locator('main').innerText();
   }
 
+  // Opens everything that is folded, such as the technical steps of a timeline.
+  unfold() {
+    return this.page.locator('main details').evaluateAll((all) => all.forEach((fold) => { fold.open = true; }));
+  }
+
   // The link on the page whose address matches.
   async link(pattern) {
     const all = await this.page.locator('main a').evaluateAll((links) => links.map((link) => link.getAttribute('href')));

@@ -9,7 +9,7 @@ use http_api::pay_page::assets::ASSETS;
 use super::answer::answer;
 
 /// The style sheet of the pages.
-pub const STYLE: &str = include_str!("style.css");
+pub const STYLE: &str = concat!(include_str!("style.css"), include_str!("stories.css"));
 /// The script for live regions. Every page works without it.
 pub const SCRIPT: &str = include_str!("console.js");
 

@@ -15,8 +15,10 @@ use domain::webhook::shown_url;
 use engine::console::{Approval, Denied};
 use engine::payments::{Record, StoreError};
 use engine::wallets::{Page, Wanted, Webhook};
+use uuid::Uuid;
 
 use super::answer::{Answer, Stop, html};
+use super::cases::Assigned;
 use super::layout::Frame;
 use super::parts::{Cell, Tone};
 use super::payments::masked;
@@ -96,11 +98,16 @@ async fn show(visit: Visit) -> Answer {
     let page = Page { page: 0, limit: u32::try_from(MOST).unwrap_or(u32::MAX) };
     let mut tasks: Vec<Task> = Vec::new();
     let deposits = console.wallets.reviews(&visit.caller()?, page).await?;
-    tasks.extend(deposits.rows.iter().map(|deposit| review(&visit, deposit)));
     let held = store.payments_in_review(tenant, None, MOST).await?;
-    tasks.extend(held.rows.iter().map(|record| payment(&visit, record)));
     let orders = store.orders_in_review(tenant, None, MOST).await?;
-    tasks.extend(orders.rows.iter().map(|it| order(&visit, it)));
+    let mut cases: Vec<Uuid> = deposits.rows.iter().map(|it| it.id.0).collect();
+    cases.extend(held.rows.iter().map(|it| it.payment.id.0));
+    cases.extend(orders.rows.iter().map(|it| it.id.0));
+    let assigned = Assigned::of(&visit, &cases).await?;
+    let mark = |task: Task, case: Uuid| task.and(&assigned.words(case, now));
+    tasks.extend(deposits.rows.iter().map(|it| mark(review(&visit, it), it.id.0)));
+    tasks.extend(held.rows.iter().map(|it| mark(payment(&visit, it), it.payment.id.0)));
+    tasks.extend(orders.rows.iter().map(|it| mark(order(&visit, it), it.id.0)));
     let refunds = refunds(console, tenant).await?;
     tasks.extend(refunds.iter().map(|deposit| refund(&visit, deposit)));
     let scope = visit.user()?.scope;
@@ -269,6 +276,14 @@ fn failing(visit: &Visit, Failing { webhook, lost }: Failing) -> Task {
 }
 
 impl Task {
+    /// Adds a sentence about who works on it.
+    fn and(mut self, words: &str) -> Task {
+        if !words.is_empty() {
+            self.why = format!("{} {words}", self.why);
+        }
+        self
+    }
+
     fn at(&self) -> String {
         Cell::When(self.since).instant()
     }

@@ -12,6 +12,7 @@ mod approval_case;
 mod approvals;
 mod assets;
 mod audit;
+mod cases;
 mod cookies;
 pub mod export;
 mod form;

@@ -68,7 +68,12 @@ fn pages() -> Routes {
     let signing_in = login::routes().merge(provider::routes());
     let foundation =
         [signing_in, account::routes(), approvals::routes(), users::routes(), audit::routes()];
-    let pages = [super::inbox::routes(), super::wallets::routes(), super::payments::routes()];
+    let pages = [
+        super::inbox::routes(),
+        super::cases::routes(),
+        super::wallets::routes(),
+        super::payments::routes(),
+    ];
     foundation.into_iter().chain(pages).fold(Routes::new(), Routes::merge)
 }
 

@@ -13,6 +13,12 @@ use http_api::wallet_v1::render::money;
 use crate::answer::page_with;
 use crate::{Answer, Cell, Form, Frame, Pager, Stop, Table, Visit, encoded, html};
 
+mod story;
+
+pub use story::{
+    Moment, Story, clock, date_words, day_words, known, page_around, steps, story_page,
+};
+
 /// Rows per page of a list.
 pub const ROWS: u32 = 50;
 /// The last page that can be read; use filters to reach older rows.

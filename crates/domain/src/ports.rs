@@ -17,7 +17,7 @@ use crate::identity::{Identity, IdentityFault, SignInAnswer, SignInQuestion};
 use crate::ids::TenantId;
 use crate::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
 use crate::risk::proximity::{ProximityAnswer, ProximityQuestion};
-use crate::screening::{Party, Screened};
+use crate::screening::{ListedEntry, Party, Screened};
 use crate::time::Timestamp;
 use crate::webhook::{DeliveryAnswer, Endpoint, Message};
 
@@ -80,6 +80,11 @@ pub trait NameScreen: Send + Sync {
     /// Whether a result on the lists of this version ([`Screened::list_version`]) holds now: the
     /// lists in force are those, and young enough to clear a party.
     fn is_current(&self, version: &str, now: Timestamp) -> bool;
+    /// The entry of a list in force by the publisher's number, for a reviewer; `None` if it is not
+    /// listed any more.
+    fn entry(&self, _list: &str, _uid: &str) -> Option<ListedEntry> {
+        None
+    }
 }
 
 /// A chain, through one or more nodes. Answers are untrusted: the caller verifies them against

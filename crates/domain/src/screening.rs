@@ -19,6 +19,17 @@ pub struct Party<'a> {
     pub country: Option<&'a str>,
 }
 
+/// An entry of a sanctions list, for comparing it with a person.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListedEntry {
+    /// The primary name first, then aliases.
+    pub names: Vec<String>,
+    /// First and last possible day of each birth date; any of them may be true.
+    pub births: Vec<(Date, Date)>,
+    /// Nationalities, citizenships and addresses (ISO 3166-1 alpha-3).
+    pub countries: Vec<String>,
+}
+
 /// Screening result: the highest score and its evidence, with the list version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Screened {

@@ -30,6 +30,7 @@ pub mod working_set;
 pub use admin::access_keys::KeyRow;
 pub use admin::answers::KeptAnswer;
 pub use admin::approvals::NewApproval;
+pub use admin::cases::{CaseNote, CaseRef, CaseWork};
 pub use admin::customers::CustomerRecord;
 pub use admin::departures::Departure;
 pub use admin::lists::{KeptDocument, KeptList};
@@ -59,7 +60,9 @@ pub use reads::console::books::{
     AccountPage, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
 };
 pub use reads::console::find::{Found, IDS_COMPARED_MAX};
-pub use reads::console::overview::{COUNTED_MAX, CorridorVolume, StateVolume, Unreleased};
+pub use reads::console::overview::{
+    COUNTED_MAX, CorridorVolume, DayVolume, StateVolume, Unreleased,
+};
 pub use reads::console::payments::{
     Backlog, LOOKED_AT_MAX, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted,
 };

@@ -22,6 +22,7 @@ fn shared() -> Vec<&'static Stmt> {
         admin::answers::STATEMENTS,
         admin::approvals::STATEMENTS,
         admin::approval_outcome::STATEMENTS,
+        admin::cases::STATEMENTS,
         admin::customers::STATEMENTS,
         admin::departures::STATEMENTS,
         admin::environment::STATEMENTS,

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::chain::Address;
 use domain::ports::{AddressScreen, Answer, NameScreen};
-use domain::screening::{self, MATCHES_NAMED, Party, REVIEW_FROM, Screened};
+use domain::screening::{self, ListedEntry, MATCHES_NAMED, Party, REVIEW_FROM, Screened};
 use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
 use jiff::civil::Date;
@@ -357,6 +357,17 @@ impl NameScreen for ListBook {
     fn is_current(&self, version: &str, now: Timestamp) -> bool {
         let in_force = self.in_force();
         in_force.lists.version() == version && !in_force.is_stale(now)
+    }
+
+    fn entry(&self, list: &str, uid: &str) -> Option<ListedEntry> {
+        let in_force = self.in_force();
+        let mut lists = in_force.lists.lists().iter().filter(|known| known.name == list);
+        let found = lists.find_map(|known| known.entries.iter().find(|entry| entry.uid == uid))?;
+        Some(ListedEntry {
+            names: found.names.iter().map(|name| name.text.clone()).collect(),
+            births: found.births.iter().map(|birth| (birth.from, birth.to)).collect(),
+            countries: found.countries.clone(),
+        })
     }
 }
 

@@ -1,9 +1,11 @@
 //! The audit entries of a record for its own page, and links from entries to records.
 
+use domain::approval::{Approval, ApprovalState};
 use domain::audit::{Deed, Entry};
 
-use crate::view::Section;
-use crate::{Cell, Stop, Table, Visit, encoded};
+use super::plain_sentence;
+use crate::view::{Moment, Section};
+use crate::{Cell, Stop, Table, Tone, Visit, encoded};
 
 /// The page of an entry.
 const ENTRY: &str = "/console/audit/entries/{chain}/{seq}";
@@ -64,15 +66,78 @@ pub async fn section(visit: &Visit, subject: &str) -> Result<Section, Stop> {
     let row = |entry: &Entry| {
         vec![
             Cell::When(entry.at),
-            Cell::text(people(&entry.deed)),
-            Cell::text(&entry.note.action),
+            Cell::text(plain_sentence(entry)),
             Cell::text(&entry.deed.why),
             entry.deed.request_id.as_ref().map_or(Cell::Empty, Cell::id),
             entry_cell(visit, entry),
         ]
     };
     let rows = about(visit, &subjects).await?.iter().map(row).collect();
-    let head = ["Time", "User", "Action", "Reason", "Request", "Entry"];
+    let head = ["Time", "Action", "Reason", "Request", "Entry"];
     let table = Table::new("Activity", &head, rows).or("No activity by users.");
     Ok(Section { title: "Activity".to_owned(), table: Some(table), ..Section::default() })
+}
+
+/// Actions as steps of a timeline, each with the entry that proves it. What an approved proposal
+/// executed is a technical step: the approval stands before it.
+pub fn moments(visit: &Visit, entries: &[Entry]) -> Vec<Moment> {
+    let of = |entry: &Entry| {
+        let text = plain_sentence(entry);
+        let request = entry.deed.request_id.as_deref().unwrap_or_default();
+        if request.starts_with("approval:") {
+            let text = format!("{text}. {}", proof(entry));
+            return vec![Moment::technical(entry.at, 9, text)];
+        }
+        let step = Moment::new(entry.at, 9, Tone::Busy, text).detail(quoted(&entry.deed.why));
+        let step = match visit.may_use("GET", ENTRY) {
+            true => step.link(
+                format!("/console/audit/entries/{}/{}", entry.tenant, entry.seq),
+                "View the entry",
+            ),
+            false => step,
+        };
+        vec![step, Moment::technical(entry.at, 10, proof(entry))]
+    };
+    entries.iter().flat_map(of).collect()
+}
+
+/// Where an action is recorded.
+fn proof(entry: &Entry) -> String {
+    let request = entry.deed.request_id.as_deref().unwrap_or("none");
+    format!("Audit entry {}, {}, request {request}", entry.seq, entry.note.action)
+}
+
+/// A reason in quotation marks; nothing without one.
+fn quoted(why: &str) -> String {
+    if why.is_empty() { String::new() } else { format!("“{why}”") }
+}
+
+/// Proposals about a record and the decisions on them as steps of a timeline.
+pub async fn proposed(visit: &Visit, proposals: &[Approval]) -> Result<Vec<Moment>, Stop> {
+    let of = |proposal: &Approval| {
+        let (title, maker) = (proposal.deed.title(), &proposal.maker.login);
+        let link = |moment: Moment| {
+            moment.link(format!("/console/approvals/{}", proposal.id), "View the proposal")
+        };
+        let made =
+            Moment::new(proposal.created_at, 7, Tone::Busy, format!("{maker} proposed: {title}"));
+        let made = link(made.detail(quoted(&proposal.why)));
+        let decided = proposal.decided.as_ref().map(|(checker, at)| {
+            let (did, tone) = match proposal.state {
+                ApprovalState::Rejected => ("rejected", Tone::Bad),
+                _ => ("approved", Tone::Good),
+            };
+            let title = format!("{} {did}: {title}", checker.login);
+            let detail = match proposal.state {
+                ApprovalState::Failed => format!("It was not executed: {}", proposal.outcome),
+                _ => quoted(&proposal.outcome),
+            };
+            link(Moment::new(*at, 8, tone, title).detail(detail))
+        });
+        [Some(made), decided]
+    };
+    let ids: Vec<String> = proposals.iter().map(|proposal| proposal.id.to_string()).collect();
+    let entries = about(visit, &ids).await?;
+    let proofs = entries.iter().map(|entry| Moment::technical(entry.at, 9, proof(entry)));
+    Ok(proposals.iter().flat_map(of).flatten().chain(proofs).collect())
 }

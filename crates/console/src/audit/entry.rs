@@ -6,7 +6,8 @@ use domain::audit::{Entry, hex};
 use domain::ids::TenantId;
 use serde_json::{Map, Value};
 
-use super::{only, people, place, whose};
+use super::sentences::plain_sentence;
+use super::{only, people, place, tag_of, whose};
 use crate::view::{Section, page};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
@@ -29,7 +30,12 @@ pub(super) async fn show(visit: Visit) -> Answer {
         .collect();
     links.push((format!("/console/audit/verify?chain={chain}"), "Verify this chain".to_owned()));
     let mut sections = vec![
-        Section { links, facts: facts(&entry, &visit), ..Section::default() },
+        Section {
+            says: vec![format!("{}.", plain_sentence(&entry))],
+            links,
+            facts: facts(&entry, &visit),
+            ..Section::default()
+        },
         Section {
             title: "Hashes".to_owned(),
             facts: hashes(&entry, before.as_ref()),
@@ -42,15 +48,11 @@ pub(super) async fn show(visit: Visit) -> Answer {
 
 fn facts(entry: &Entry, visit: &Visit) -> Vec<(&'static str, Cell)> {
     let (deed, note) = (&entry.deed, &entry.note);
-    let tag = visit
-        .tenants()
-        .iter()
-        .find(|tenant| tenant.id == entry.tenant)
-        .map(|tenant| tenant.tag.as_str());
-    let subject = match tag.and_then(|tag| place(tag, &note.kind, &note.subject)) {
-        Some(href) => Cell::id_link(href, &note.subject),
-        None => Cell::id(&note.subject),
-    };
+    let subject =
+        match tag_of(visit, entry.tenant).and_then(|tag| place(tag, &note.kind, &note.subject)) {
+            Some(href) => Cell::id_link(href, &note.subject),
+            None => Cell::id(&note.subject),
+        };
     let request = deed
         .request_id
         .as_ref()
@@ -96,23 +98,30 @@ fn changes(entry: &Entry) -> Option<Section> {
         return None;
     }
     let title = "Changes".to_owned();
-    let (Some(old), Some(new)) = (object(before), object(after)) else {
+    let Some(changed) = values(entry) else {
         let as_stored = [("Before", before), ("After", after)];
         let exact =
             as_stored.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text.clone()?)));
         return Some(Section { title, exact: exact.collect(), ..Section::default() });
     };
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let row = |name: &String| {
-        vec![
-            Cell::text(name.as_str()),
-            Cell::maybe(old.get(name).map(shown)),
-            Cell::maybe(new.get(name).map(shown)),
-        ]
+    let row = |(name, before, after): Changed| {
+        vec![Cell::Text(name), Cell::maybe(before), Cell::maybe(after)]
     };
-    let table =
-        Table::new("Changes", &["Field", "Before", "After"], names.into_iter().map(row).collect());
+    let rows = changed.into_iter().map(row).collect();
+    let table = Table::new("Changes", &["Field", "Before", "After"], rows);
     Some(Section { title, table: Some(table), ..Section::default() })
+}
+
+/// A value's name, and the value before and after the action.
+pub(super) type Changed = (String, Option<String>, Option<String>);
+
+/// Each value's name, with the value before and after; `None` if they are not stored as JSON
+/// objects.
+pub(super) fn values(entry: &Entry) -> Option<Vec<Changed>> {
+    let (old, new) = (object(&entry.note.before)?, object(&entry.note.after)?);
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let of = |name: &String| (name.clone(), old.get(name).map(shown), new.get(name).map(shown));
+    Some(names.into_iter().map(of).collect())
 }
 
 fn object(text: &Option<String>) -> Option<Map<String, Value>> {

@@ -1,10 +1,12 @@
-//! The audit log: search by user, action, subject, request and day; entries with their hashes;
-//! verification of the hash chains.
+//! The audit log: entries as sentences, searched by user, action, subject, request and day; an
+//! entry with its hashes; verification of the hash chains.
 
 mod deeds;
 mod entry;
+mod sentences;
 mod verify;
 
+use askama::Template;
 use domain::audit::{Entry, INSTALLATION};
 use domain::ids::TenantId;
 use domain::time::{Span, Timestamp};
@@ -13,10 +15,12 @@ use engine::payments::{AuditFilter, AuditPlace};
 
 use super::payments::day;
 use super::routes::Routes;
-use super::{Answer, Cell, Pager, Row, Stop, Table, Visit};
-use crate::view::{Field, FormView, Section, page, query};
+use super::{Answer, Pager, Stop, Visit};
+use crate::view::{Field, FormView, Section, clock, day_words, page_around, query};
 
-pub(super) use deeds::{about, entry_cell, people, place, section};
+pub(super) use deeds::{about, entry_cell, moments, people, place, proposed, section};
+pub(super) use sentences::plain_sentence;
+use sentences::{Part, sentence};
 
 const LIST_MAX: usize = 100;
 const FILTERS: [&str; 6] = ["who", "action", "subject", "request", "from", "to"];
@@ -74,20 +78,96 @@ fn wanted(visit: &Visit) -> Result<AuditFilter, Stop> {
     })
 }
 
-fn row(entry: &Entry, visit: &Visit) -> Row {
+/// The tag of a tenant that the user may access.
+fn tag_of(visit: &Visit, tenant: TenantId) -> Option<&str> {
+    visit.tenants().iter().find(|known| known.id == tenant).map(|known| known.tag.as_str())
+}
+
+/// The entries of a day, newest first.
+struct Day {
+    title: String,
+    entries: Vec<Told>,
+}
+
+/// An entry as the list shows it.
+struct Told {
+    at: Timestamp,
+    seq: i64,
+    who: String,
+    initials: String,
+    parts: Vec<Part>,
+    why: String,
+    href: String,
+    /// Details: names and values.
+    record: Vec<(&'static str, String)>,
+    /// Values before and after.
+    changes: Vec<entry::Changed>,
+}
+
+impl Told {
+    fn clock(&self) -> String {
+        clock(self.at)
+    }
+}
+
+#[derive(Template)]
+#[template(path = "console/audit/list.html")]
+struct List {
+    is_live: bool,
+    days: Vec<Day>,
+    pager: Pager,
+}
+
+/// Two letters for a person.
+fn initials(who: &str) -> String {
+    let mut words = who.split(|letter: char| !letter.is_alphanumeric());
+    let first: Vec<char> = words.next().unwrap_or_default().chars().take(2).collect();
+    let second = words.next().and_then(|word| word.chars().next());
+    let letters = match (first.as_slice(), second) {
+        ([first, ..], Some(second)) => vec![*first, second],
+        _ => first,
+    };
+    letters.into_iter().flat_map(char::to_uppercase).collect()
+}
+
+fn told(entry: &Entry, visit: &Visit) -> Told {
     let (deed, note) = (&entry.deed, &entry.note);
-    vec![
-        entry_cell(visit, entry),
-        Cell::When(entry.at),
-        Cell::text(people(deed)),
-        Cell::text(&note.action),
-        Cell::id(&note.subject),
-        Cell::text(whose(entry.tenant, visit)),
-        Cell::text(&deed.why),
-        Cell::maybe(note.before.clone()),
-        Cell::maybe(note.after.clone()),
-        Cell::text(deed.via.name()),
-    ]
+    let who = people(deed);
+    let changes = entry::values(entry)
+        .unwrap_or_else(|| vec![("Changes".to_owned(), note.before.clone(), note.after.clone())]);
+    let record = [
+        ("Action", Some(note.action.clone())),
+        ("Subject", Some(note.subject.clone())),
+        ("Tenant", Some(whose(entry.tenant, visit))),
+        ("Channel", Some(deed.via.name().to_owned())),
+        ("Roles", deed.role.clone()),
+        ("Request", deed.request_id.clone()),
+    ];
+    Told {
+        at: entry.at,
+        seq: entry.seq,
+        initials: initials(deed.person()),
+        parts: sentence(entry, tag_of(visit, entry.tenant)),
+        why: deed.why.clone(),
+        href: format!("/console/audit/entries/{}/{}", entry.tenant, entry.seq),
+        record: record.into_iter().filter_map(|(name, value)| Some((name, value?))).collect(),
+        changes,
+        who,
+    }
+}
+
+fn days(found: &[Entry], visit: &Visit) -> Vec<Day> {
+    let mut days: Vec<Day> = Vec::new();
+    for entry in found {
+        let title = day_words(entry.at);
+        if days.last().is_none_or(|day| day.title != title) {
+            days.push(Day { title, entries: Vec::new() });
+        }
+        if let Some(day) = days.last_mut() {
+            day.entries.push(told(entry, visit));
+        }
+    }
+    days
 }
 
 fn filters(visit: &Visit) -> FormView {
@@ -111,27 +191,32 @@ async fn list(visit: Visit) -> Answer {
         let place = AuditPlace::of(last);
         format!("{LIST}?{asked}&after={}.{}.{}", place.at.0, place.tenant, place.seq)
     });
-    let rows: Vec<_> = found.iter().map(|entry| row(entry, &visit)).collect();
-    let shown = if rows.is_empty() { String::new() } else { format!("{} entries", rows.len()) };
-    let head = [
-        "Entry", "Time", "User", "Action", "Subject", "Tenant", "Reason", "Before", "After",
-        "Channel",
-    ];
-    let table = Table::new("Entries of the audit log", &head, rows)
-        .or("No entries match.")
-        .paged(Pager { previous: None, next, shown });
+    let days = days(&found, &visit);
+    let shown = if found.is_empty() { String::new() } else { format!("{} entries", found.len()) };
     let mut links = vec![("/console/audit/verify".to_owned(), "Verify the chains".to_owned())];
     if visit.query().given("after").is_some() {
         links.push((format!("{LIST}?{asked}"), "Back to the latest".to_owned()));
     }
-    let section =
-        Section { links, filters: Some(filters(&visit)), table: Some(table), ..Section::default() };
-    page(&visit, "Audit log", vec![section])
+    let title = "Audit log";
+    let section = Section { links, filters: Some(filters(&visit)), ..Section::default() };
+    // Older pages do not change.
+    let is_live = visit.query().given("after").is_none();
+    let list = List { is_live, days, pager: Pager { previous: None, next, shown } };
+    page_around(&visit, title, vec![section], &list)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn people_have_two_letters() {
+        for (who, letters) in
+            [("ayesha", "AY"), ("officer3.demobank", "OD"), ("x", "X"), ("", ""), ("émile z", "ÉZ")]
+        {
+            assert_eq!(initials(who), letters);
+        }
+    }
 
     #[test]
     fn a_mark_reads_back() {

@@ -146,6 +146,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         "Requires",
     ];
     let sections = vec![
+        dry_run(&visit).await?,
         Section {
             title: "Corridors".to_owned(),
             table: Some(
@@ -159,7 +160,6 @@ pub(super) async fn show(visit: Visit) -> Answer {
             table: Some(Table::new("Rails", &rail_head, rails).or("No rail is configured.")),
             ..Section::default()
         },
-        dry_run(&visit).await?,
         switches(&visit),
     ];
     page(&visit, "Corridors and rails", sections)
@@ -213,6 +213,8 @@ async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
         Country::ALL.map(|country| (country.alpha3(), country.alpha3())).into();
     let filters = FormView {
         id: "route",
+        // The section, so that the answer is in view.
+        action: visit.href("/corridors#about-Findroute"),
         button: "Find route",
         ..FormView::filters(vec![
             Field::choice("country", "Country", &countries).as_asked(asked),
@@ -281,7 +283,7 @@ async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
         Some(at) => format!("{amount} would be sent through {}.", rails[at].0.id),
         None => format!("{amount} would wait or be rejected: no rail is available for it now."),
     };
-    section.says.push(answer);
+    section.says.insert(0, answer);
     section.table = Some(
         Table::new(
             "Rails of the country, cheapest first",

@@ -11,6 +11,16 @@ pub fn name(name: &str) -> String {
     if shown.is_empty() { HIDDEN.to_owned() } else { shown.join(" ") }
 }
 
+/// The first word of a name and the first letter of its last one.
+pub fn short_name(name: &str) -> String {
+    let mut words = name.split_whitespace();
+    let first = words.next().unwrap_or(HIDDEN);
+    match words.next_back().and_then(|last| last.chars().next()) {
+        Some(letter) => format!("{first} {letter}."),
+        None => first.to_owned(),
+    }
+}
+
 /// The last characters of an account number, if enough remains hidden.
 pub fn account(number: &str) -> String {
     let letters: Vec<char> = number.chars().collect();
@@ -31,6 +41,10 @@ mod tests {
     fn most_characters_are_hidden() {
         assert_eq!(name("Ali  Khan Jr"), "A••• K••• J•••");
         assert_eq!((name(""), name("علي")), ("•••".to_owned(), "ع•••".to_owned()));
+        assert_eq!(
+            (short_name("Bilal Ahmed Sample"), short_name("Asha")),
+            ("Bilal S.".to_owned(), "Asha".to_owned())
+        );
         assert_eq!(account("PK36SCBL0000001123456702"), "•••6702");
         assert_eq!((account("1234567"), account("")), ("•••".to_owned(), "•••".to_owned()));
     }

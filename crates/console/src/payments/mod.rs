@@ -4,7 +4,7 @@
 //! Pages read; changes go through the same commands as everywhere, and actions that require two
 //! users become proposals. Lists mask names and account numbers; the payment's page shows them.
 
-use domain::payment::PaymentState;
+use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::time::{Span, Timestamp};
 
 use super::{Routes, Stop, Tone, Visit};
@@ -21,10 +21,10 @@ mod quotes;
 mod rates;
 mod receipt;
 mod reconciliation;
-mod search;
+pub(super) mod search;
 mod search_results;
 mod statements;
-mod timeline;
+pub(super) mod timeline;
 
 /// The routes of the payment side.
 pub(super) fn routes() -> Routes {
@@ -50,24 +50,32 @@ pub(super) fn routes() -> Routes {
         .post("/console/t/{tenant}/corridors/switch", corridors::switch)
 }
 
-const fn payment_tone(state: PaymentState) -> Tone {
-    match state {
-        PaymentState::Succeeded => Tone::Good,
-        PaymentState::Queued | PaymentState::Pending | PaymentState::Processing => Tone::Busy,
-        PaymentState::Unknown => Tone::Warn,
-        PaymentState::Rejected
-        | PaymentState::Failed
-        | PaymentState::Reversed
-        | PaymentState::Canceled => Tone::Bad,
+/// A payment's state in people's words; the API's word is on its page.
+pub(super) fn people_state(payment: &Payment) -> (&'static str, Tone) {
+    match (payment.review, payment.standing.state) {
+        (ReviewState::Waiting, _) => ("In review", Tone::Warn),
+        (_, PaymentState::Succeeded) => ("Paid", Tone::Good),
+        (_, PaymentState::Queued | PaymentState::Pending | PaymentState::Processing) => {
+            ("Sending", Tone::Busy)
+        }
+        (_, PaymentState::Unknown) => ("Unconfirmed", Tone::Warn),
+        (_, PaymentState::Rejected) => ("Rejected", Tone::Bad),
+        (_, PaymentState::Failed) => ("Failed", Tone::Bad),
+        (_, PaymentState::Reversed | PaymentState::Canceled) => match payment.settled_at {
+            Some(_) => ("Returned", Tone::Bad),
+            None => ("Cancelled", Tone::Bad),
+        },
     }
 }
 
-/// A duration in its two largest units.
+/// A duration in its two largest units, of seconds to a tenth.
 fn took(span: Span) -> String {
     let seconds = (span.0 / 1_000_000).max(0);
-    let millis = (span.0 / 1_000 % 1_000).max(0);
+    let tenths = (span.0 / 100_000 % 10).max(0);
     match (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60) {
-        (0, 0, 0, seconds) => format!("{seconds}.{millis:03} s"),
+        (0, 0, 0, 0) if tenths == 0 => "< 0.1 s".to_owned(),
+        (0, 0, 0, seconds) => format!("{seconds}.{tenths} s"),
+        (0, 0, minutes, 0) => format!("{minutes} min"),
         (0, 0, minutes, seconds) => format!("{minutes} min {seconds} s"),
         (0, hours, minutes, _) => format!("{hours} h {minutes} min"),
         (days, hours, ..) => format!("{days} d {hours} h"),
@@ -105,11 +113,13 @@ mod tests {
     #[test]
     fn durations_have_two_units() {
         for (span, told) in [
-            (Span::millis(1_234), "1.234 s"),
+            (Span::millis(1_234), "1.2 s"),
+            (Span::millis(99), "< 0.1 s"),
             (Span::secs(61), "1 min 1 s"),
+            (Span::mins(5), "5 min"),
             (Span::mins(62), "1 h 2 min"),
             (Span::hours(50), "2 d 2 h"),
-            (Span(-5), "0.000 s"),
+            (Span(-5), "< 0.1 s"),
         ] {
             assert_eq!(took(span), told);
         }

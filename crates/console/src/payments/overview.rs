@@ -1,6 +1,10 @@
-//! The overview: volumes, success, speed, and items that need attention.
+//! The overview: volumes, success and speed as figures and as charts of the last 30 days, and items
+//! that need attention.
 
 use askama::Template;
+use domain::audit::Entry;
+use domain::coin_amount;
+use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::delivery::DeliveryState;
 use domain::job::JobKind;
@@ -8,11 +12,15 @@ use domain::ledger::{Account, AccountCode};
 use domain::money::Money;
 use domain::payment::PaymentState;
 use domain::time::{Span, Timestamp};
-use engine::office::{Backlog, COUNTED_MAX, CorridorVolume};
+use engine::office::{Backlog, COUNTED_MAX, CorridorVolume, DayVolume};
+use engine::payments::AuditFilter;
 
-use super::chart::{Chart, Value};
+use super::chart::{
+    COLOURS, Chart, Level, Series, axis_end, axis_labels, line, rate_labels, stacked,
+};
 use super::{share, took};
-use crate::view::age;
+use crate::parts::grouped;
+use crate::view::{age, day_words};
 use crate::{Answer, Cell, Frame, Stop, Table, Tone, Visit, html};
 
 /// The selectable periods: name, label, length.
@@ -25,16 +33,27 @@ const WINDOWS: [(&str, &str, Span); 4] = [
 /// Index of the period that is shown by default.
 const USUAL: usize = 1;
 
+/// Days of the charts.
+const DAYS: usize = 30;
+/// Corridors with a colour of their own; the others share one.
+const OWN_COLOURS: usize = COLOURS.len() - 1;
+/// Millionths of a stablecoin.
+const COIN: u64 = 1_000_000;
+/// Top-ups that are looked through for the latest of each stablecoin.
+const TOP_UPS_MAX: usize = 50;
+
 #[derive(Template)]
 #[template(path = "console/payments/overview.html")]
 struct Overview {
     frame: Frame,
+    day: String,
     windows: Vec<(&'static str, &'static str, bool)>,
+    figures: Vec<Tile>,
     cards: Vec<Tile>,
-    volume: Chart,
+    charts: Vec<Chart>,
+    levels: Vec<Level>,
     corridors: Table,
     counted: Vec<String>,
-    prefund: Chart,
     accounts: Table,
 }
 
@@ -50,7 +69,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let now = visit.console().now();
     let asked = visit.query().text("window");
     let chosen = WINDOWS.iter().position(|(name, ..)| *name == asked).unwrap_or(USUAL);
-    let (_, _, window) = WINDOWS[chosen];
+    let (_, words, window) = WINDOWS[chosen];
     let store = visit.console().store();
     let tenant = visit.tenant_id()?;
     // Includes a payment accepted at this very instant.
@@ -60,15 +79,17 @@ pub(super) async fn show(visit: Visit) -> Answer {
         accounts.iter().filter(|it| matches!(it.code, AccountCode::Prefund(_))).collect();
     let page = Overview {
         frame: visit.frame("Overview"),
+        day: day_words(now),
         windows: (0..)
             .zip(WINDOWS)
             .map(|(at, (name, words, _))| (name, words, at == chosen))
             .collect(),
-        cards: cards(&visit, &volumes, now).await?,
-        volume: volume_chart(&volumes, WINDOWS[chosen].1),
+        figures: vec![volume(&volumes, words), success(&volumes), pace(&volumes)],
+        cards: cards(&visit, now).await?,
+        charts: charts(&visit, now).await?,
+        levels: levels(&visit, &prefunds).await?,
         corridors: corridor_table(&volumes),
         counted: volumes.iter().filter_map(counted).collect(),
-        prefund: prefund_chart(&prefunds),
         accounts: prefund_table(&prefunds),
     };
     html(&page)
@@ -83,10 +104,9 @@ const fn succeeded(state: PaymentState) -> bool {
     matches!(state, PaymentState::Succeeded)
 }
 
-/// An amount of either stablecoin, counted alike.
-fn coins(minor: i64) -> String {
-    let shown = Money::new(minor, domain::currency::Currency::Usdt).to_string();
-    shown.trim_end_matches(" USDT").to_owned()
+/// An amount of either stablecoin, counted alike, rounded down to two decimals.
+fn two_decimals(minor: u64) -> String {
+    grouped(&format!("{}.{:02}", minor / COIN, minor % COIN / (COIN / 100)))
 }
 
 /// The total of a corridor's payments in minor units of stablecoin; both count alike.
@@ -132,7 +152,7 @@ fn corridor_table(volumes: &[CorridorVolume]) -> Table {
             told(percentile(&volume.settled_in, 50)),
             told(percentile(&volume.settled_in, 95)),
             Cell::number(Money::new(paid, volume.country.currency())),
-            Cell::number(coins(in_coin(volume))),
+            Cell::number(two_decimals(u64::try_from(in_coin(volume)).unwrap_or(0))),
         ])
     };
     let head = [
@@ -151,35 +171,148 @@ fn corridor_table(volumes: &[CorridorVolume]) -> Table {
         .or("No payments in this period.")
 }
 
-fn volume_chart(volumes: &[CorridorVolume], window: &str) -> Chart {
-    let value = |volume: &CorridorVolume| -> Option<Value> {
-        let coin = u64::try_from(in_coin(volume)).ok().filter(|coin| *coin > 0)?;
-        let words = coins(in_coin(volume));
-        Some((volume.country.alpha3().to_owned(), words, coin, 0))
-    };
-    Chart::new(
-        "volume",
-        format!("Volume per corridor in stablecoin, {window}"),
-        volumes.iter().filter_map(value).collect(),
-    )
+/// The charts of the last days up to today; none without payments.
+async fn charts(visit: &Visit, now: Timestamp) -> Result<Vec<Chart>, Stop> {
+    let midnight = Timestamp(now.0 - now.0.rem_euclid(Span::days(1).0));
+    let ago = i64::try_from(DAYS - 1).unwrap_or_default();
+    let start = midnight - Span::days(ago);
+    let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
+    let found = store.daily_volumes(tenant, start, now + Span::secs(1)).await?;
+    if found.is_empty() {
+        return Ok(Vec::new());
+    }
+    let days: Vec<String> =
+        (0..).take(DAYS).map(|day| short_day(start + Span::days(day))).collect();
+    Ok(vec![volume_chart(&found, &days), success_chart(&found, &days)])
 }
 
-fn prefund_chart(prefunds: &[&Account]) -> Chart {
-    let value = |account: &&Account| {
-        let length = |minor: i64| u64::try_from(minor).unwrap_or(0);
-        let words = format!("{} available", account.available());
-        (
-            account.code.to_string(),
-            words,
-            length(account.balance().minor),
-            length(account.debits_pending),
+/// A day without its year.
+fn short_day(at: Timestamp) -> String {
+    let words = day_words(at);
+    words.rsplit_once(' ').map_or(words.clone(), |(day, _)| day.to_owned())
+}
+
+/// Some days for an axis, evenly spaced.
+fn some(days: &[String]) -> Vec<String> {
+    let last = days.len().saturating_sub(1);
+    (0..=4).filter_map(|part| days.get(last * part / 4).cloned()).collect()
+}
+
+/// The greatest corridors, and all others together.
+fn corridor_series(found: &[DayVolume]) -> Vec<Series> {
+    let of = |country: Country| {
+        let mut values = vec![0_u64; DAYS];
+        for it in found.iter().filter(|it| it.country == country) {
+            if let (Some(value), Ok(charge)) =
+                (values.get_mut(it.day), u64::try_from(it.charge.minor))
+            {
+                *value = value.saturating_add(charge);
+            }
+        }
+        Series { name: country.name().to_owned(), values }
+    };
+    let sum = |series: &Series| series.values.iter().fold(0_u64, |sum, it| sum.saturating_add(*it));
+    let mut all: Vec<Series> =
+        Country::ALL.map(of).into_iter().filter(|series| sum(series) > 0).collect();
+    all.sort_by_key(|series| std::cmp::Reverse(sum(series)));
+    if all.len() > COLOURS.len() {
+        let rest = all.split_off(OWN_COLOURS);
+        let values = (0..DAYS).map(|day| rest.iter().map(|it| it.values[day]).sum()).collect();
+        all.push(Series { name: "Others".to_owned(), values });
+    }
+    all
+}
+
+fn volume_chart(found: &[DayVolume], days: &[String]) -> Chart {
+    let series = corridor_series(found);
+    let total = |day: usize| series.iter().map(|it| it.values[day]).sum::<u64>();
+    let most = (0..DAYS).map(total).max().unwrap_or(0);
+    let end = axis_end(most, COIN);
+    let text = |(day, words): (usize, &String)| {
+        let parts = series.iter().filter(|it| it.values[day] > 0);
+        let parts = parts.map(|it| format!("\n{} {}", it.name, two_decimals(it.values[day])));
+        format!("{words}: {}{}", two_decimals(total(day)), parts.collect::<String>())
+    };
+    let row = |(day, words): (usize, &String)| {
+        let values = series.iter().map(|it| Cell::number(two_decimals(it.values[day])));
+        let all = Cell::number(two_decimals(total(day)));
+        [Cell::text(words.as_str())].into_iter().chain(values).chain([all]).collect()
+    };
+    let mut head = vec!["Day"];
+    head.extend(series.iter().map(|it| {
+        Country::ALL.iter().map(|it| it.name()).find(|name| *name == it.name).unwrap_or("Others")
+    }));
+    head.push("All");
+    let rows = days.iter().enumerate().rev().map(row).collect();
+    Chart {
+        id: "volume",
+        title: "Volume by corridor",
+        unit: "stablecoin a day",
+        legend: COLOURS.into_iter().zip(series.iter().map(|it| it.name.clone())).collect(),
+        y: axis_labels(end, COIN),
+        x: some(days),
+        shapes: stacked(&series, end),
+        days: days.iter().enumerate().map(text).collect(),
+        table: Table::new("Volume by day", &head, rows),
+    }
+}
+
+fn success_chart(found: &[DayVolume], days: &[String]) -> Chart {
+    let count = |day: usize, is: fn(PaymentState) -> bool| {
+        found.iter().filter(|it| it.day == day && is(it.state)).map(|it| it.count).sum::<u64>()
+    };
+    let of = |day| (count(day, succeeded), count(day, PaymentState::is_terminal));
+    let rate = |(good, ended): (u64, u64)| (good * 1_000).checked_div(ended);
+    let rates: Vec<_> = (0..DAYS).map(|day| rate(of(day))).collect();
+    let (shapes, floor) = line(&rates, COLOURS[1]);
+    let text = |(day, words): (usize, &String)| match of(day) {
+        (_, 0) => format!("{words}: no payment ended"),
+        (good, ended) => format!("{words}: {}\n{good} of {ended} were paid", share(good, ended)),
+    };
+    let row = |(day, words): (usize, &String)| {
+        let (good, ended) = of(day);
+        let share = Cell::number(share(good, ended));
+        vec![Cell::text(words.as_str()), Cell::number(ended), Cell::number(good), share]
+    };
+    let rows = days.iter().enumerate().rev().map(row).collect();
+    Chart {
+        id: "success",
+        title: "Success rate",
+        unit: "percent of the payments that ended",
+        legend: vec![(COLOURS[1], "All corridors".to_owned())],
+        y: rate_labels(floor),
+        x: some(days),
+        shapes,
+        days: days.iter().enumerate().map(text).collect(),
+        table: Table::new("Success rate by day", &["Day", "Ended", "Paid", "Success"], rows),
+    }
+}
+
+/// What of the latest top-up's balance is left.
+async fn levels(visit: &Visit, prefunds: &[&Account]) -> Result<Vec<Level>, Stop> {
+    let action = Some("prefund.top_up".to_owned());
+    let filter = AuditFilter { tenant: Some(visit.tenant_id()?), action, ..AuditFilter::default() };
+    let top_ups = visit.console().store().audit_entries(&filter, TOP_UPS_MAX).await?;
+    let level = |account: &&Account| {
+        let minor = |value: i64| u64::try_from(value).unwrap_or(0);
+        let code = account.code.currency().code();
+        let after = top_ups.iter().find_map(|entry| topped_up_to(entry, code)).unwrap_or(0);
+        Level::new(
+            format!("{code} available"),
+            minor(account.available().minor),
+            minor(account.debits_pending),
+            minor(after),
+            two_decimals,
         )
     };
-    Chart::new(
-        "prefund",
-        "Prefund accounts: reserved amounts are darker",
-        prefunds.iter().map(value).collect(),
-    )
+    Ok(prefunds.iter().map(level).collect())
+}
+
+/// The balance after a top-up of this coin.
+fn topped_up_to(entry: &Entry, code: &str) -> Option<i64> {
+    let facts: serde_json::Value = serde_json::from_str(entry.note.after.as_deref()?).ok()?;
+    let fact = |name: &str| facts.get(name)?.as_str();
+    (fact("coin")? == code).then(|| coin_amount::parse(fact("prefund")?)).flatten()
 }
 
 fn prefund_table(prefunds: &[&Account]) -> Table {
@@ -197,19 +330,13 @@ fn prefund_table(prefunds: &[&Account]) -> Table {
         .or("No deposits yet.")
 }
 
-async fn cards(
-    visit: &Visit,
-    volumes: &[CorridorVolume],
-    now: Timestamp,
-) -> Result<Vec<Tile>, Stop> {
+async fn cards(visit: &Visit, now: Timestamp) -> Result<Vec<Tile>, Stop> {
     let store = visit.console().store();
     let tenant = visit.tenant_id()?;
     let payments = store.jobs_of_kind(tenant, JobKind::Review).await?;
     let deposits = store.jobs_of_kind(tenant, JobKind::ReviewDeposit).await?;
     let unknown = store.unknown_payments(tenant).await?;
     Ok(vec![
-        success(volumes),
-        pace(volumes),
         waits(visit, "Payments in review", payments, now, "/payments?status=for-people"),
         waits(visit, "Unknown payments", unknown, now, "/payments?status=for-people"),
         waits(visit, "Deposits in review", deposits, now, "/review"),
@@ -217,6 +344,18 @@ async fn cards(
         escrow(visit, now).await?,
         rates(visit, now)?,
     ])
+}
+
+fn volume(volumes: &[CorridorVolume], words: &str) -> Tile {
+    let sum: i64 = volumes.iter().map(in_coin).sum();
+    let count: u64 = volumes.iter().map(|it| count(it, |_| true)).sum();
+    Tile {
+        title: "Volume in stablecoin",
+        value: two_decimals(u64::try_from(sum).unwrap_or(0)),
+        more: format!("{count} payments, {words}"),
+        tone: Tone::Plain,
+        href: None,
+    }
 }
 
 fn success(volumes: &[CorridorVolume]) -> Tile {
@@ -260,7 +399,11 @@ async fn webhooks(visit: &Visit) -> Result<Tile, Stop> {
 
 async fn escrow(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
     let found = visit.console().store().unreleased(visit.tenant_id()?).await?;
-    let sum: Vec<String> = found.iter().map(|it| it.amount.to_string()).collect();
+    let sum = found.iter().map(|it| {
+        let amount = two_decimals(u64::try_from(it.amount.minor).unwrap_or(0));
+        format!("{amount} {}", it.amount.currency.code())
+    });
+    let sum: Vec<String> = sum.collect();
     let oldest = found.iter().map(|it| it.oldest).min();
     Ok(Tile {
         title: "Escrow not released",
@@ -305,6 +448,28 @@ fn rates(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_have_two_decimals() {
+        assert_eq!(two_decimals(1_234_567_899_999), "1,234,567.89");
+        assert_eq!((two_decimals(0), two_decimals(50_000)), ("0.00".to_owned(), "0.05".to_owned()));
+    }
+
+    #[test]
+    fn small_corridors_share_a_colour() {
+        let of = |country, minor| DayVolume {
+            country,
+            day: 3,
+            state: PaymentState::Succeeded,
+            count: 1,
+            charge: Money::new(minor, domain::currency::Currency::Usdt),
+        };
+        let found: Vec<_> = (1..).zip(Country::ALL).map(|(minor, it)| of(it, minor)).collect();
+        let series = corridor_series(&found);
+        assert_eq!((series.len(), series[4].name.as_str()), (5, "Others"));
+        assert_eq!(series.iter().map(|it| it.values[3]).collect::<Vec<_>>(), [7, 6, 5, 4, 6]);
+        assert_eq!(corridor_series(&found[..2]).len(), 2, "none without payments");
+    }
 
     #[test]
     fn percentiles_are_of_what_there_is() {

@@ -13,11 +13,11 @@ use domain::time::{Span, Timestamp};
 use engine::office::{LOOKED_AT_MAX, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted};
 use engine::payments::Record;
 
-use super::{day, masked, payment_tone};
+use super::{day, masked, people_state};
 use crate::export::Csv;
 use crate::parts::grouped;
 use crate::view::{Field, FormView, Section, page, query};
-use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit, encoded};
+use crate::{Answer, Cell, Pager, Stop, Table, Visit, encoded};
 use http_api::payment_file::{COLUMNS, PaymentLine, order_cells};
 
 const ROWS: usize = 50;
@@ -150,13 +150,10 @@ async fn found(visit: &Visit) -> Result<PaymentsPage, Stop> {
     Ok(store.payments_page(tenant, &wanted(visit, ROWS)?).await?)
 }
 
-/// The state, with an indication of a pending review.
+/// The state in people's words.
 pub(super) fn state_cell(record: &Record) -> Cell {
-    let payment = &record.payment;
-    match payment.review {
-        ReviewState::Waiting => Cell::state("in review", Tone::Warn),
-        _ => Cell::state(payment.standing.state.name(), payment_tone(payment.standing.state)),
-    }
+    let (word, tone) = people_state(&record.payment);
+    Cell::state(word, tone)
 }
 
 /// The amount that the beneficiary receives, as a link to the payment.

@@ -7,6 +7,7 @@ use axum::response::Response;
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::{Decimal, Rounding};
+use domain::money::Money;
 use domain::ports::Mid;
 use domain::quote::{RATE_DECIMALS, less_margin};
 use engine::console::{Deed, Pricing};
@@ -47,6 +48,7 @@ fn row(visit: &Visit, base: Currency, country: Country, margin_bps: u32) -> Vec<
             Cell::state("none", Tone::Bad),
             Cell::number(margin_bps),
             Cell::Empty,
+            Cell::Empty,
         ];
     };
     let age = world.clock.now() - mid.as_of;
@@ -55,18 +57,34 @@ fn row(visit: &Visit, base: Currency, country: Country, margin_bps: u32) -> Vec<
         Some(_) => Cell::state("too old", Tone::Bad),
         None => Cell::state("no corridor", Tone::Plain),
     };
-    let offered = after(mid.rate, margin_bps).map_or(Cell::Empty, Cell::number);
+    let offered = after(mid.rate, margin_bps);
+    let sample = offered.and_then(|rate| pays_out(rate, country));
     vec![
         pair,
-        Cell::number(mid.rate),
+        Cell::number(mid.rate.round(SHOWN_DECIMALS, Rounding::Floor)),
         Cell::number(took(age)),
         state,
         Cell::number(margin_bps),
-        offered,
+        offered
+            .map_or(Cell::Empty, |rate| Cell::number(rate.round(SHOWN_DECIMALS, Rounding::Floor))),
+        sample.map_or(Cell::Empty, Cell::number),
     ]
 }
 
-const HEAD: [&str; 6] = ["Pair", "Mid", "Age", "State", "Margin (bps)", "Rate to the client"];
+const HEAD: [&str; 7] =
+    ["Pair", "Mid", "Age", "State", "Margin (bps)", "Rate to the client", "500 pays out"];
+/// Decimals of a rate that are shown.
+const SHOWN_DECIMALS: u32 = 6;
+/// The amount whose payout shows the effect of a margin.
+const SAMPLE: i64 = 500;
+
+/// What the beneficiary of [`SAMPLE`] units receives at the client's rate.
+fn pays_out(rate: Decimal, country: Country) -> Option<Money> {
+    let currency = country.currency();
+    let amount = rate.checked_mul(Decimal::from_int(SAMPLE))?;
+    let minor = amount.round(currency.minor_units(), Rounding::Floor);
+    Money::exact(minor, currency)
+}
 
 pub(super) async fn show(visit: Visit) -> Answer {
     let tenant = visit.tenant()?;
@@ -79,6 +97,11 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let country = asked.or(policy.countries.iter().next().copied()).unwrap_or(Country::Pak);
     let coin = policy.settlement_coin.currency();
     let coins = policy.countries.iter().map(|country| row(&visit, coin, *country, 0)).collect();
+    let from_uae = policy
+        .countries
+        .iter()
+        .map(|country| row(&visit, Currency::Aed, *country, policy.margin_bps_for(*country)))
+        .collect();
     let margin = policy.margin_bps_for(country);
     let bases = Currency::SOURCES.map(|base| row(&visit, base, country, margin)).into();
     let mut countries: Vec<(&str, &str)> = Vec::new();
@@ -97,6 +120,12 @@ pub(super) async fn show(visit: Visit) -> Answer {
     ];
     let mut sections = vec![
         Section { facts, ..Section::default() },
+        Section {
+            title: "What 500 AED pays out".to_owned(),
+            says: vec!["By country, with the margin of each.".to_owned()],
+            table: Some(Table::new("Rates of AED", &HEAD, from_uae).or("No countries agreed.")),
+            ..Section::default()
+        },
         Section {
             title: "Settlement stablecoin".to_owned(),
             says: vec![
@@ -186,5 +215,12 @@ mod tests {
         let mid = Decimal::new(2_784, 1);
         assert_eq!(after(mid, 0), Some(mid));
         assert_eq!(after(mid, 25), Some(Decimal::new(277_704, 3)));
+    }
+
+    #[test]
+    fn the_effect_of_a_margin_is_a_payout_rounded_down() {
+        let rate = Decimal::new(75_821_369, 6);
+        assert_eq!(pays_out(rate, Country::Pak), Some(Money::new(3_791_068, Currency::Pkr)));
+        assert_eq!(pays_out(rate, Country::Vnm), Some(Money::new(37_910, Currency::Vnd)));
     }
 }

@@ -23,7 +23,7 @@ const TEXT_MAX_CHARS: usize = 128;
 /// Maximum number of payments found by what is known about them.
 const RESULTS_MAX: usize = 50;
 /// Roles that may search for a person.
-const FIND_PEOPLE: [Role; 5] =
+pub(crate) const FIND_PEOPLE: [Role; 5] =
     [Role::Operator, Role::Approver, Role::Compliance, Role::Treasury, Role::Auditor];
 const HELP: &str = "Search for an id, reference, address or transaction (6 or more characters of its beginning are enough), \
     or for a payment by what you know: the last 4 digits of the account, the amount (37,910 or 500 AED or about 37,910), \

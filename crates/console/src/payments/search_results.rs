@@ -7,7 +7,7 @@ use uuid::Uuid;
 use super::payment_list::first_cells;
 use super::quotes;
 use crate::view::Section;
-use crate::wallets::{deposit_row, order_row, request_row, wallet_list};
+use crate::wallets::{deposit_row, money_of, order_row, request_row, wallet_list};
 use crate::{Cell, Row, Stop, Table, Visit};
 
 /// Records shown of each kind.
@@ -75,7 +75,10 @@ async fn wallet_things(visit: &Visit, found: &[Found]) -> Result<[Group; 4], Sto
             }
             Found::Request(id) if requests.len() < SHOWN_MAX => {
                 let request = store.request(tenant, *id).await?;
-                requests.extend(request.map(|it| request_row(visit, &it)));
+                if let Some(it) = request {
+                    let money = money_of(visit, std::slice::from_ref(&it)).await?(&it);
+                    requests.push(request_row(visit, &it, &money));
+                }
             }
             Found::Deposit(id) if deposits.len() < SHOWN_MAX => {
                 let deposit = store.deposit(tenant, *id).await?;

@@ -1,86 +1,123 @@
-//! A payment: the reason for its state, and its full history in order, including users' actions and
-//! the requests that carried them.
+//! A payment's story: the reason for its state, and what happened in order, including users' actions
+//! and webhooks. Its order, attempts and bookings are below.
 
 use std::borrow::Cow;
 
-use domain::attempt::{AttemptState, Recorded};
+use domain::attempt::{Attempt, AttemptState};
 use domain::audit::Entry;
+use domain::delivery::{DeliveryAttempt, DeliveryState};
+use domain::event::EventKind;
 use domain::ids::PaymentId;
 use domain::order::{FIELDS, Field};
-use domain::payment::{PaymentState, ReviewState};
+use domain::payment::{Discrepancy, PaymentState, ReviewState};
 use domain::time::Timestamp;
 use engine::console::Approval;
 use engine::office::{self, Case, StoredTransfer};
-use uuid::Uuid;
+use engine::payments::Record;
+use engine::wallets::DeliveryRecord;
 
-use super::payment_list::state_cell;
-use super::{receipt, took};
+use super::{masked, people_state, receipt, took};
 use crate::audit;
-use crate::view::{Section, page};
+use crate::parts::grouped;
+use crate::view::{Moment, Section, Story, instant, known, steps, story_page};
+use crate::wallets::delivery_tone;
 use crate::{Answer, Cell, Stop, Table, Tone, Visit, encoded};
 
 /// The page for deciding on a payment.
 const REVIEW: &str = "/console/t/{tenant}/review/payments/{id}";
 
-/// A step of the history.
-struct Step {
-    at: Timestamp,
-    /// At the same instant, a request precedes its consequences.
-    order: u8,
-    what: String,
-    detail: String,
-    who: String,
-    id: Option<Uuid>,
-    /// The request of a user's action, if recorded.
-    request: Option<String>,
-}
-
 pub(super) async fn show(visit: Visit) -> Answer {
-    let (tenant, id) = (visit.tenant_id()?, visit.id(PaymentId::parse)?);
-    let store = visit.console().store();
-    let case = office::case(store, tenant, id).await?.ok_or(Stop::NotFound)?;
-    let proposals = store.approvals_about(Some(tenant), &id.to_string()).await?;
-    let deeds = audit::about(&visit, &[id.to_string()]).await?;
-    let names: Vec<String> = proposals.iter().map(|proposal| proposal.id.to_string()).collect();
-    let decisions = audit::about(&visit, &names).await?;
-    let sections = vec![
-        standing(&visit, &case, &proposals),
-        receipt::section(&visit, &case.record),
-        Section {
-            title: "Timeline".to_owned(),
-            table: Some(steps(&case, &proposals, &deeds, &decisions)),
-            ..Section::default()
-        },
-        attempts(&case),
-        transfers(&visit, &case.transfers),
-        order(&case),
-        Section {
-            title: "Webhooks".to_owned(),
-            says: vec![
-                "Payments have none. The client reads their events with GET /v2/events.".to_owned(),
-            ],
-            ..Section::default()
-        },
-    ];
-    page(&visit, "Payment", sections)
+    let (title, story, sections) = story(&visit, visit.id(PaymentId::parse)?).await?;
+    story_page(&visit, &title, story, sections)
 }
 
-/// The reason for its state, the pending decision, its key data.
-fn standing(visit: &Visit, case: &Case, proposals: &[Approval]) -> Section {
-    let record = &case.record;
+/// The title, the story and the sections below it.
+pub(crate) async fn story(
+    visit: &Visit,
+    id: PaymentId,
+) -> Result<(String, Story, Vec<Section>), Stop> {
+    let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
+    let case = office::case(store, tenant, id).await?.ok_or(Stop::NotFound)?;
+    let told = Told {
+        proposals: store.approvals_about(Some(tenant), &id.to_string()).await?,
+        deeds: audit::about(visit, &[id.to_string()]).await?,
+        deliveries: deliveries(visit, &case).await?,
+        case,
+    };
+    let case = &told.case;
+    let story = Story {
+        state: Some(state_of(case)),
+        says: vec![parties(case), office::why(case, visit.console().now())],
+        links: links(visit, &told),
+        steps: steps(
+            [moments(visit, &told), audit::proposed(visit, &told.proposals).await?].concat(),
+        ),
+        side: vec![facts(visit, case), people(case), receipt::section(visit, &case.record)],
+        ..Story::default()
+    };
+    let sections = vec![
+        order(case),
+        webhooks(visit, &told),
+        attempts(case),
+        transfers(visit, &case.transfers),
+    ];
+    Ok((headline(&case.record), story, sections))
+}
+
+/// All that the page tells.
+struct Told {
+    case: Case,
+    proposals: Vec<Approval>,
+    deeds: Vec<Entry>,
+    /// With the newest attempt of each.
+    deliveries: Vec<(DeliveryRecord, Option<DeliveryAttempt>)>,
+}
+
+/// What was paid, what arrives, and for which person.
+pub(crate) fn headline(record: &Record) -> String {
     let payment = &record.payment;
-    let now = visit.console().now();
+    format!(
+        "{} → {} · {}",
+        grouped(&payment.base.to_string()),
+        grouped(&payment.amount.to_string()),
+        masked::short_name(&record.order.beneficiary_name)
+    )
+}
+
+fn parties(case: &Case) -> String {
+    let order = &case.record.order;
+    format!(
+        "From {} to {}, account {} at {}.",
+        order.sender_name,
+        order.beneficiary_name,
+        masked::account(&order.beneficiary_account_number),
+        order.bank_name
+    )
+}
+
+/// The state in people's words. An outcome that users recorded is not the rail's.
+fn state_of(case: &Case) -> (String, Tone) {
+    let (word, tone) = people_state(&case.record.payment);
+    let state = case.record.payment.standing.state;
+    let is_recorded = state.is_terminal()
+        && case.attempts.last().is_some_and(|attempt| attempt.recorded().is_some());
+    match is_recorded {
+        true => (format!("{word}, recorded by users"), tone),
+        false => (word.to_owned(), tone),
+    }
+}
+
+/// The pending decision and open proposals.
+fn links(visit: &Visit, told: &Told) -> Vec<(String, String)> {
+    let payment = &told.case.record.payment;
     let mut links = Vec::new();
-    let asks =
-        payment.review == ReviewState::Waiting || payment.standing.state == PaymentState::Unknown;
-    if asks && visit.may_use("GET", REVIEW) {
-        let words = match payment.standing.state {
-            PaymentState::Unknown => "Record the outcome",
-            _ => "Approve or reject the payment",
-        };
+    let is_unknown = payment.standing.state == PaymentState::Unknown;
+    if (payment.review == ReviewState::Waiting || is_unknown) && visit.may_use("GET", REVIEW) {
+        let words = if is_unknown { "Record the outcome" } else { "Approve or reject the payment" };
         links.push((visit.href(&format!("/review/payments/{}", payment.id)), words.to_owned()));
     }
-    for proposal in proposals.iter().filter(|proposal| proposal.is_open(now)) {
+    let now = visit.console().now();
+    for proposal in told.proposals.iter().filter(|proposal| proposal.is_open(now)) {
         let words = format!(
             "{} was proposed by {} and is waiting for approval",
             proposal.deed.title(),
@@ -88,24 +125,26 @@ fn standing(visit: &Visit, case: &Case, proposals: &[Approval]) -> Section {
         );
         links.push((format!("/console/approvals/{}", proposal.id), words));
     }
-    let quote = payment.quote;
-    let reference = payment.standing.bank_reference.as_ref();
+    links
+}
+
+fn facts(visit: &Visit, case: &Case) -> Section {
+    let payment = &case.record.payment;
+    let (quote, reference) = (payment.quote, payment.standing.bank_reference.as_ref());
     let facts = vec![
-        ("Status", state_cell(record)),
-        ("Since", Cell::When(payment.standing.state_at)),
-        ("Message to the client", Cell::maybe(payment.standing.msg.clone())),
         ("Payment", Cell::id(payment.id)),
-        ("EndToEndId", Cell::id(payment.id.end_to_end_id())),
         ("External id", payment.external_id.as_ref().map_or(Cell::Empty, Cell::id)),
         ("Bank reference", reference.map_or(Cell::Empty, Cell::id)),
-        ("Quote", Cell::id_link(visit.href(&format!("/quotes/{quote}")), quote)),
-        ("Country", Cell::text(payment.country.alpha3())),
-        ("Payer pays", Cell::number(payment.base)),
-        ("Beneficiary receives", Cell::number(payment.amount)),
-        ("Debited", payment.charge.total().map_or(Cell::Empty, Cell::number)),
+        ("Rail", Cell::maybe(case.attempts.last().map(|attempt| attempt.rail.to_string()))),
         ("Accepted", Cell::When(payment.accepted_at)),
         ("Settled after", Cell::maybe(payment.settled_at.map(|at| took(at - payment.accepted_at)))),
+        ("Debited", payment.charge.total().map_or(Cell::Empty, Cell::number)),
+        ("Quote", Cell::id_link(visit.href(&format!("/quotes/{quote}")), quote)),
         ("Screening", Cell::text(screening(case))),
+        ("Status in the API", Cell::text(payment.standing.state.name())),
+        ("Since", Cell::When(payment.standing.state_at)),
+        ("Message to the client", Cell::maybe(payment.standing.msg.clone())),
+        ("EndToEndId", Cell::id(payment.id.end_to_end_id())),
         (
             "Next",
             Cell::maybe(
@@ -113,7 +152,18 @@ fn standing(visit: &Visit, case: &Case, proposals: &[Approval]) -> Section {
             ),
         ),
     ];
-    Section { says: vec![office::why(case, now)], links, facts, ..Section::default() }
+    Section { title: "Payment".to_owned(), facts: known(facts), ..Section::default() }
+}
+
+fn people(case: &Case) -> Section {
+    let order = &case.record.order;
+    let facts = vec![
+        ("Sender", Cell::text(order.sender_name.as_str())),
+        ("Relation", Cell::text(order.sender_relation.as_str())),
+        ("Beneficiary", Cell::text(order.beneficiary_name.as_str())),
+        ("Country", Cell::text(order.country.name())),
+    ];
+    Section { title: "Parties".to_owned(), facts, ..Section::default() }
 }
 
 fn screening(case: &Case) -> String {
@@ -130,27 +180,19 @@ fn screening(case: &Case) -> String {
     format!("{} of 100{found}; lists {}{stale}; {decision}", screened.score, screened.list_version)
 }
 
-fn steps(case: &Case, proposals: &[Approval], deeds: &[Entry], decisions: &[Entry]) -> Table {
-    let mut steps = Vec::new();
-    asked(case, deeds, &mut steps);
-    tried(case, &mut steps);
-    booked(&case.transfers, &mut steps);
-    told(case, &mut steps);
-    decided(proposals, decisions, &mut steps);
-    done(deeds, &mut steps);
-    steps.sort_by_key(|step| (step.at, step.order));
-    let row = |step: Step| {
-        vec![
-            Cell::When(step.at),
-            Cell::text(step.what),
-            Cell::text(step.detail),
-            Cell::text(step.who),
-            step.id.map_or(Cell::Empty, Cell::id),
-            step.request.map_or(Cell::Empty, Cell::id),
-        ]
+fn moments(visit: &Visit, told: &Told) -> Vec<Moment> {
+    let case = &told.case;
+    let mut moments = asked(visit, case, &told.deeds);
+    case.attempts.iter().for_each(|attempt| tried(case, attempt, &mut moments));
+    let contradicted = |(at, discrepancy): &(Timestamp, Discrepancy)| {
+        Moment::new(*at, 6, Tone::Bad, "The rail contradicted itself").detail(&discrepancy.what)
     };
-    let rows = steps.into_iter().map(row).collect();
-    Table::new("Timeline, oldest first", &["Time", "Event", "Details", "By", "Id", "Request"], rows)
+    moments.extend(case.discrepancies.iter().map(contradicted));
+    booked(&case.transfers, &mut moments);
+    emitted(case, &mut moments);
+    moments.extend(told.deliveries.iter().map(|it| delivered(visit, it)));
+    moments.extend(audit::moments(visit, &told.deeds));
+    moments
 }
 
 /// An entry of the audit log about a later screening, and the values of the one before it.
@@ -170,177 +212,175 @@ fn first_screening(case: &Case, deeds: &[Entry]) -> (String, String) {
     )
 }
 
-fn asked(case: &Case, deeds: &[Entry], steps: &mut Vec<Step>) {
+fn asked(visit: &Visit, case: &Case, deeds: &[Entry]) -> Vec<Moment> {
     let (payment, quote) = (&case.record.payment, &case.record.quote);
-    let by_client = || "client".to_owned();
-    steps.push(Step {
-        at: quote.created_at,
-        order: 0,
-        what: "Quote created".to_owned(),
-        detail: format!(
-            "{} → {} at {}",
-            quote.offer.amount, quote.offer.amount_destination, quote.offer.rate
-        ),
-        who: by_client(),
-        id: Some(quote.id.0),
-        request: None,
-    });
+    let offer = &quote.offer;
+    let rate = format!(
+        "1 {} = {} {}",
+        offer.amount.currency.code(),
+        offer.rate,
+        offer.amount_destination.currency.code()
+    );
     let (score, lists) = first_screening(case, deeds);
-    steps.push(Step {
-        at: payment.accepted_at,
-        order: 1,
-        what: "Order accepted".to_owned(),
-        detail: format!("screening scored {score} on lists {lists}"),
-        who: by_client(),
-        id: Some(payment.id.0),
-        request: None,
-    });
+    let screened = match (&payment.review, payment.screened.evidence.is_some()) {
+        (ReviewState::NotNeeded, _) => ("Screened: clear", Tone::Good),
+        (_, true) => ("Screened: a name resembles a list entry", Tone::Warn),
+        (_, false) => ("Screened: a reviewer decides", Tone::Warn),
+    };
+    let reference = payment.external_id.as_ref().map(|id| format!("External id {id}"));
+    vec![
+        Moment::new(quote.created_at, 0, Tone::Plain, "Quote created")
+            .detail(rate)
+            .link(visit.href(&format!("/quotes/{}", quote.id)), "View the quote"),
+        Moment::new(payment.accepted_at, 1, Tone::Plain, "Order accepted from the client")
+            .detail(reference.unwrap_or_default()),
+        Moment::new(payment.accepted_at, 2, screened.1, screened.0)
+            .detail(format!("{score} of 100 on lists {lists}")),
+    ]
 }
 
-/// Orders sent to rails, and their reports.
-fn tried(case: &Case, steps: &mut Vec<Step>) {
-    for attempt in &case.attempts {
-        steps.push(Step {
-            at: attempt.created_at,
-            order: 4,
-            what: format!("Attempt {} over {}", attempt.number, attempt.rail),
-            detail: format!("{} with InstrId {}", attempt.amount, attempt.id.instruction_id()),
-            who: "Corridor".to_owned(),
-            id: Some(attempt.id.0),
-            request: None,
-        });
-        if attempt.state == AttemptState::Sending {
-            continue;
+/// An order sent to a rail, and its last report.
+fn tried(case: &Case, attempt: &Attempt, moments: &mut Vec<Moment>) {
+    let rail = &attempt.rail;
+    let sent = format!("Sent to {rail}, attempt {}", attempt.number);
+    moments.push(Moment::new(attempt.created_at, 5, Tone::Busy, sent));
+    let ids =
+        format!("{}, InstrId {}, UETR {}", attempt.amount, attempt.id.instruction_id(), attempt.id);
+    moments.push(Moment::technical(attempt.created_at, 6, ids));
+    let (title, tone) = match attempt.state {
+        AttemptState::Sending => return,
+        AttemptState::Accepted => (format!("{rail} accepted it"), Tone::Busy),
+        AttemptState::Settled => (format!("{rail} reported it as paid"), Tone::Good),
+        AttemptState::Refused => (format!("{rail} rejected it"), Tone::Bad),
+        AttemptState::Failed => (format!("{rail} did not pay it"), Tone::Bad),
+        AttemptState::Returned => (format!("{rail} returned it"), Tone::Bad),
+        AttemptState::Cancelled => (format!("{rail} cancelled it"), Tone::Bad),
+        AttemptState::Indeterminate => (format!("No clear answer from {rail}"), Tone::Warn),
+    };
+    let source = attempt.source.as_deref().unwrap_or("Corridor");
+    let report = format!("Attempt {} {}, source {source}", attempt.number, attempt.state.name());
+    let reported = match attempt.recorded() {
+        // The people and their reason; the rail has reported nothing.
+        Some(recorded) => {
+            let (word, tone) = people_state(&case.record.payment);
+            let who = recorded.people.map_or_else(
+                || "two users".to_owned(),
+                |(maker, checker)| format!("{maker} and {checker}"),
+            );
+            Moment::new(attempt.state_at, 7, tone, format!("Recorded by {who}: {word}"))
+                .detail(format!("“{}” {rail} has not confirmed it.", recorded.why))
         }
-        let said = [attempt.reason.as_deref(), attempt.info.as_deref()]
-            .into_iter()
-            .flatten()
-            .collect::<Vec<_>>();
-        let source = attempt.source.as_deref().unwrap_or("Corridor");
-        steps.push(Step {
-            at: attempt.state_at,
-            order: 5,
-            what: format!("Attempt {} {}", attempt.number, attempt.state.name()),
-            detail: said.join(": "),
-            who: match attempt.recorded() {
-                Some(Recorded { why, people: Some((maker, checker)) }) => {
-                    format!("{maker} with {checker} ({why})")
-                }
-                Some(Recorded { why, people: None }) => format!("two users ({why})"),
-                None if attempt.source.is_some() => format!("{} ({source})", attempt.rail),
-                None => source.to_owned(),
-            },
-            id: None,
-            request: None,
-        });
-    }
-    for (at, discrepancy) in &case.discrepancies {
-        steps.push(Step {
-            at: *at,
-            order: 6,
-            what: "Contradictory report".to_owned(),
-            detail: discrepancy.what.clone(),
-            who: "rail".to_owned(),
-            id: None,
-            request: None,
-        });
-    }
+        None => {
+            let reasons = [attempt.reason.as_deref(), attempt.info.as_deref()];
+            let detail = reasons.into_iter().flatten().collect::<Vec<_>>().join(": ");
+            let reference = attempt.bank_reference.as_ref();
+            let reference = reference.filter(|_| detail.is_empty());
+            let detail =
+                reference.map_or(detail, |reference| format!("Bank reference {reference}"));
+            Moment::new(attempt.state_at, 7, tone, title).detail(detail)
+        }
+    };
+    moments.push(reported);
+    moments.push(Moment::technical(attempt.state_at, 8, report));
 }
 
 /// Ledger entries: one step per linked set.
-fn booked(transfers: &[StoredTransfer], steps: &mut Vec<Step>) {
-    let mut last: Option<(domain::ids::TransferId, usize)> = None;
-    for transfer in transfers {
-        match last {
-            Some((set, at)) if set == transfer.set => {
-                let more = format!(", {} {}", transfer.reason, transfer.amount);
-                steps[at].detail.push_str(&more);
-            }
-            _ => {
-                last = Some((transfer.set, steps.len()));
-                steps.push(Step {
-                    at: transfer.at,
-                    order: 2,
-                    what: "Booked".to_owned(),
-                    detail: format!("{} {}", transfer.reason, transfer.amount),
-                    who: "Corridor".to_owned(),
-                    id: Some(transfer.set.0),
-                    request: None,
-                });
-            }
-        }
+fn booked(transfers: &[StoredTransfer], moments: &mut Vec<Moment>) {
+    for set in transfers.chunk_by(|a, b| a.set == b.set) {
+        let Some(first) = set.first() else { continue };
+        let parts: Vec<String> = set
+            .iter()
+            .map(|transfer| {
+                format!("{} {}", transfer.reason, grouped(&transfer.amount.to_string()))
+            })
+            .collect();
+        let text = format!("Booked {} ({})", parts.join(", "), first.set);
+        moments.push(Moment::technical(first.at, 3, text));
     }
 }
 
 /// Events for the client.
-fn told(case: &Case, steps: &mut Vec<Step>) {
+fn emitted(case: &Case, moments: &mut Vec<Moment>) {
     for event in &case.events {
-        let standing = event.standing.as_ref();
+        let snapshot = event.standing.as_ref();
         let words = [
-            standing.and_then(|it| it.msg.clone()),
-            standing.and_then(|it| it.bank_reference.clone()),
+            snapshot.and_then(|it| it.msg.clone()),
+            snapshot.and_then(|it| it.bank_reference.clone()),
         ];
-        steps.push(Step {
-            at: event.at,
-            order: 3,
-            what: format!("Event {}", event.kind.name()),
-            detail: words.into_iter().flatten().collect::<Vec<_>>().join(", "),
-            who: "Corridor".to_owned(),
-            id: Some(event.id.0),
-            request: None,
-        });
+        let words: Vec<String> = words.into_iter().flatten().collect();
+        let more = if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) };
+        if event.kind == EventKind::PaymentUnknown {
+            let detail = "The rail has not confirmed it. Nothing is sent a second time.";
+            let step = Moment::new(event.at, 4, Tone::Warn, "Outcome unknown").detail(detail);
+            moments.push(step);
+        }
+        let text = format!("Event {}{more} ({})", event.kind.name(), event.id);
+        moments.push(Moment::technical(event.at, 4, text));
     }
 }
 
-/// Users' proposals and decisions.
-fn decided(proposals: &[Approval], decisions: &[Entry], steps: &mut Vec<Step>) {
-    for proposal in proposals {
-        let name = proposal.id.to_string();
-        let request = |proposed: bool| {
-            let of_it = |entry: &&Entry| {
-                entry.note.subject == name && (entry.note.action == "approval.propose") == proposed
-            };
-            decisions.iter().find(of_it)?.deed.request_id.clone()
-        };
-        steps.push(Step {
-            at: proposal.created_at,
-            order: 7,
-            what: format!("{} proposed", proposal.deed.title()),
-            detail: proposal.why.clone(),
-            who: proposal.maker.login.clone(),
-            id: Some(proposal.id.0),
-            request: request(true),
-        });
-        if let Some((checker, at)) = &proposal.decided {
-            steps.push(Step {
-                at: *at,
-                order: 8,
-                what: format!("{}: {}", proposal.deed.title(), proposal.state.name()),
-                detail: proposal.outcome.clone(),
-                who: checker.login.clone(),
-                id: Some(proposal.id.0),
-                request: request(false),
-            });
+/// The deliveries of its and its quote's events, each with its newest attempt.
+async fn deliveries(
+    visit: &Visit,
+    case: &Case,
+) -> Result<Vec<(DeliveryRecord, Option<DeliveryAttempt>)>, Stop> {
+    let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
+    let mut found = Vec::new();
+    for event in &case.events {
+        if let Some(delivery) = store.delivery(tenant, event.id).await? {
+            let attempt = store.delivery_attempts(tenant, event.id).await?.pop();
+            found.push((delivery, attempt));
         }
     }
+    Ok(found)
 }
 
-/// Users' actions on the payment, from the audit log.
-fn done(deeds: &[Entry], steps: &mut Vec<Step>) {
-    for entry in deeds {
-        steps.push(Step {
-            at: entry.at,
-            order: 9,
-            what: match entry.note.action.as_str() {
-                SCREENED_AGAIN => format!("Screened again (audit entry {})", entry.seq),
-                action => format!("{action} (audit entry {})", entry.seq),
-            },
-            detail: entry.deed.why.clone(),
-            who: audit::people(&entry.deed),
-            id: None,
-            request: entry.deed.request_id.clone(),
-        });
+fn delivered(
+    visit: &Visit,
+    (record, attempt): &(DeliveryRecord, Option<DeliveryAttempt>),
+) -> Moment {
+    let (delivery, name) = (&record.delivery, record.event.kind_name());
+    let (title, tone) = match delivery.state {
+        DeliveryState::Delivered => (format!("Webhook {name} delivered"), Tone::Good),
+        DeliveryState::Pending => (format!("Webhook {name} is waiting"), Tone::Busy),
+        DeliveryState::Dead => (format!("Webhook {name} was given up"), Tone::Bad),
+        DeliveryState::Disabled => (format!("Webhook {name} was not sent"), Tone::Plain),
+    };
+    let at = attempt.as_ref().map_or(delivery.created_at, |attempt| attempt.at);
+    let detail = attempt.as_ref().map_or_else(String::new, |attempt| {
+        let millis = attempt.took.0 / 1_000;
+        match (attempt.status, &attempt.fault) {
+            (Some(status), None) => format!("Answered {status} in {millis} ms."),
+            (Some(status), Some(_)) => format!("Attempt {}: answered {status}.", attempt.number),
+            (None, fault) => {
+                format!("Attempt {}: {}.", attempt.number, fault.as_deref().unwrap_or("no answer"))
+            }
+        }
+    });
+    let href = visit.href(&format!("/webhooks/deliveries/{}", delivery.event));
+    Moment::new(at, 11, tone, title).detail(detail).link(href, "View the delivery")
+}
+
+fn webhooks(visit: &Visit, told: &Told) -> Section {
+    let row = |(record, _): &(DeliveryRecord, Option<DeliveryAttempt>)| {
+        let delivery = &record.delivery;
+        let href = visit.href(&format!("/webhooks/deliveries/{}", delivery.event));
+        vec![
+            Cell::link(href, record.event.kind_name()),
+            Cell::state(delivery.state.name(), delivery_tone(delivery.state)),
+            Cell::number(delivery.attempts),
+            instant(delivery.delivered_at),
+        ]
+    };
+    let rows: Vec<_> = told.deliveries.iter().map(row).collect();
+    let title = "Webhooks".to_owned();
+    if rows.is_empty() {
+        let says =
+            "None were sent for this payment. The client reads its events with GET /v2/events.";
+        return Section { title, says: vec![says.to_owned()], ..Section::default() };
     }
+    let table = Table::new("Deliveries", &["Event", "State", "Attempts", "Delivered"], rows);
+    Section { title, table: Some(table), ..Section::default() }
 }
 
 fn attempts(case: &Case) -> Section {

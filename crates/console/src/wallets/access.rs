@@ -3,6 +3,8 @@
 use domain::user::Role::{Admin, Approver, Auditor, Compliance, Operator, Treasury};
 
 use crate::access::{AccessRow, LOOK, WORK, Who, all_tenants, get, post};
+use crate::cases::WORKERS;
+use crate::payments::search::FIND_PEOPLE;
 
 /// Roles that decide on cases held for review.
 const DECIDE: Who = Who::Roles(&[Compliance]);
@@ -51,6 +53,9 @@ pub(crate) const ACCESS: &[AccessRow] = &[
     get("/console/t/{tenant}/review/payments/{id}/decide", DECIDE),
     post("/console/t/{tenant}/review/payments/{id}/decide", DECIDE),
     post("/console/t/{tenant}/review/payments/{id}/resolve", RAILS),
+    get("/console/t/{tenant}/cases/{kind}/{id}", Who::Roles(&FIND_PEOPLE)),
+    post("/console/t/{tenant}/cases/{kind}/{id}/note", Who::Roles(&WORKERS)),
+    post("/console/t/{tenant}/cases/{kind}/{id}/assign", Who::Roles(&WORKERS)),
     get("/console/t/{tenant}/deposits", LOOK),
     get("/console/t/{tenant}/deposits/export.csv", LOOK),
     get("/console/t/{tenant}/deposits/{id}", LOOK),

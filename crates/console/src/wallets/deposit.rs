@@ -1,4 +1,4 @@
-//! A deposit with its screening evidence, and the decisions on it: release, reject, hold, refund.
+//! A deposit's story with its screening evidence, and the decisions on it: release, reject, hold, refund.
 //! Releasing more than the tenant's limit and refunding require a second user (`decisions.md`,
 //! "Four eyes").
 
@@ -11,11 +11,17 @@ use domain::risk::Assessment;
 use engine::console::Deed;
 use engine::wallets::ReviewAsked;
 
-use super::evidence::{list_matches, sender_card};
-use super::{SEEN, as_shown, deposit_tone, outcome, waiting, wanted};
-use crate::audit;
-use crate::view::{Field, FormView, Section, Verdict, coins, coins_text, instant, page, words};
-use crate::{Answer, Cell, Stop, Table, Visit};
+use super::evidence::sender_card;
+use super::{
+    SEEN, as_shown, deposit_people, deposit_tone, evidence, history, outcome, waiting, wanted,
+};
+use crate::cases::Case;
+use crate::payments::masked;
+use crate::view::{
+    Field, FormView, Moment, Section, Story, Verdict, coins, coins_text, instant, known, steps,
+    story_page, words,
+};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit, audit, cases};
 
 /// The refund that the approver has reviewed.
 const TO: &str = "seen_to";
@@ -24,17 +30,119 @@ const AMOUNT: &str = "seen_amount";
 pub(super) async fn show(visit: Visit) -> Answer {
     let (caller, id) = (visit.caller()?, visit.id(DepositId::parse)?);
     let deposit = visit.console().wallets.find_deposit(&caller, id).await?;
-    let mut sections = vec![Section { facts: facts(&visit, &deposit)?, ..Section::default() }];
-    sections.extend(escrow(&visit, &deposit).await?);
-    sections.extend(deposit.assessment.as_ref().map(|assessed| found(&deposit, assessed)));
-    sections.extend(decided(&deposit));
     let named = visit.console().wallets.named_for(&caller, &deposit).await?;
-    sections.extend(wanted::section(&visit, &deposit, &named).await?);
-    sections.extend(refund(&deposit));
-    sections.push(audit::section(&visit, &id.to_string()).await?);
+    let (title, mut story, mut sections) = story(&visit, id).await?;
+    let case = Case::Deposit(id);
+    story.side.insert(0, control(&visit, &deposit, &named)?);
+    story.side.insert(1, cases::assignment(&visit, case).await?);
+    story.links.extend(cases::file_link(&visit, case));
+    sections.push(cases::notes(&visit, case).await?);
     sections.push(waiting(&visit, id.0).await?);
-    sections.push(control(&visit, &deposit, &named)?);
-    page(&visit, "Deposit", sections)
+    story_page(&visit, &title, story, sections)
+}
+
+/// The title, the story and the sections below it.
+pub(crate) async fn story(
+    visit: &Visit,
+    id: DepositId,
+) -> Result<(String, Story, Vec<Section>), Stop> {
+    let (caller, console) = (visit.caller()?, visit.console());
+    let deposit = console.wallets.find_deposit(&caller, id).await?;
+    let wallet = console.store().wallet(caller.tenant, deposit.wallet).await?;
+    let customer = wallet.map_or_else(String::new, |wallet| wallet.customer_id);
+    let sender = deposit.sender.name();
+    let from = sender.clone().unwrap_or_else(|| "an unknown sender".to_owned());
+    let mut says = vec![format!("From {from} to the wallet of customer {customer}.")];
+    says.push(standing(&deposit));
+    let named = console.wallets.named_for(&caller, &deposit).await?;
+    let mut sections = evidence::of_deposit(visit, &deposit);
+    sections.extend(deposit.assessment.as_ref().map(found));
+    sections.extend(escrow(visit, &deposit).await?);
+    sections.extend(wanted::section(visit, &deposit, &named).await?);
+    sections.push(history::of_wallet(visit, &deposit).await?);
+    let proposals = console.store().approvals_about(Some(caller.tenant), &id.to_string()).await?;
+    let deeds = audit::about(visit, &[id.to_string()]).await?;
+    let mut moments = moments(&deposit);
+    moments.extend(audit::proposed(visit, &proposals).await?);
+    moments.extend(audit::moments(visit, &deeds));
+    let card = sender_card(&deposit);
+    let mut side = vec![
+        Section { title: card.title, facts: known(card.facts), ..Section::default() },
+        Section {
+            title: "Deposit".to_owned(),
+            facts: known(facts(visit, &deposit)?),
+            ..Section::default()
+        },
+    ];
+    side.extend(decided(&deposit));
+    side.extend(refund(&deposit));
+    let state = (deposit_people(deposit.state).to_owned(), deposit_tone(deposit.state));
+    let is_case = deposit.state == DepositState::InReview;
+    let steps = steps(moments);
+    let story = Story { state: Some(state), says, steps, side, is_case, ..Story::default() };
+    let whom = sender.map_or_else(String::new, |name| format!(" · {}", masked::short_name(&name)));
+    Ok((format!("{}{whom}", coins_text(deposit.minor, deposit.coin)), story, sections))
+}
+
+/// What its state means.
+fn standing(deposit: &Deposit) -> String {
+    let score = deposit.assessment.as_ref().map_or_else(String::new, |it| {
+        format!(" Screening scored {} of 100: {}.", it.score, words(it.reason.name()))
+    });
+    let text = match deposit.state {
+        DepositState::Seen => "It is waiting for confirmations on the chain.",
+        DepositState::Screening => "It is being screened.",
+        DepositState::InReview => {
+            return format!("It is held in escrow until a reviewer decides.{score}");
+        }
+        DepositState::Held => "It is held in escrow: the wallet is blocked.",
+        DepositState::Suspended => "Its block left the chain. It counts again if it returns.",
+        DepositState::Approved => "It is accepted and on its way to the wallet.",
+        DepositState::Completed => "It is in the wallet.",
+        DepositState::Rejected => {
+            return format!("It is rejected and stays in escrow. It can be refunded.{score}");
+        }
+        DepositState::LegalHold => {
+            return format!("It is frozen in escrow by a legal hold.{score}");
+        }
+        DepositState::Refunding => "A refund is proposed or being paid.",
+        DepositState::Refunded => "It was refunded to the sender's address.",
+        DepositState::Failed => "Its release failed.",
+        DepositState::Orphaned => "Its block left the chain: it was never received.",
+        DepositState::Dust => "It is too small to be worth its release.",
+    };
+    text.to_owned()
+}
+
+/// What the deposit's own record tells.
+fn moments(deposit: &Deposit) -> Vec<Moment> {
+    let amount = coins_text(deposit.minor, deposit.coin);
+    let mut moments = vec![
+        Moment::new(deposit.seen_at, 0, Tone::Busy, format!("{amount} arrived on the chain")),
+        Moment::technical(
+            deposit.seen_at,
+            1,
+            format!("Transaction {} from {}", deposit.tx, deposit.from),
+        ),
+    ];
+    moments.extend(
+        deposit.credited_at.map(|at| Moment::new(at, 2, Tone::Plain, "Counted at policy depth")),
+    );
+    moments.extend(deposit.assessment.as_ref().map(|it| {
+        let tone = if it.decided_by.is_some() || deposit.decision.is_some() {
+            Tone::Warn
+        } else {
+            Tone::Plain
+        };
+        Moment::new(it.at, 3, tone, format!("Screened: {}", words(it.reason.name())))
+            .detail(format!("{} of 100, {}.", it.score, words(it.result.name())))
+    }));
+    moments.extend(deposit.completed_at.map(|at| Moment::new(at, 20, Tone::Good, "In the wallet")));
+    if deposit.state == DepositState::Refunded {
+        let to = deposit.refund.as_ref().map_or_else(String::new, |refund| refund.to.to_string());
+        moments.push(Moment::new(deposit.state_at, 20, Tone::Good, "Refunded").detail(to));
+    }
+    moments
 }
 
 fn facts(visit: &Visit, deposit: &Deposit) -> Result<Vec<(&'static str, Cell)>, Stop> {
@@ -44,9 +152,8 @@ fn facts(visit: &Visit, deposit: &Deposit) -> Result<Vec<(&'static str, Cell)>, 
         .request
         .map(|request| Cell::id_link(visit.href(&format!("/requests/{request}")), request));
     Ok(vec![
-        ("State", Cell::state(words(deposit.state.name()), deposit_tone(deposit.state))),
-        ("Status for the bank", Cell::maybe(deposit.status().map(|status| status.name()))),
         ("Amount", coins(deposit.minor, deposit.coin)),
+        ("Status for the bank", Cell::maybe(deposit.status().map(|status| status.name()))),
         ("Deposit", Cell::id(deposit.id)),
         (
             "Wallet",
@@ -92,7 +199,7 @@ async fn escrow(visit: &Visit, deposit: &Deposit) -> Result<Option<Section>, Sto
 }
 
 /// The evidence of the assessment.
-fn found(deposit: &Deposit, assessed: &Assessment) -> Section {
+fn found(assessed: &Assessment) -> Section {
     let checks =
         assessed.checks.iter().map(|check| words(check.name())).collect::<Vec<_>>().join(", ");
     let facts = vec![
@@ -111,11 +218,7 @@ fn found(deposit: &Deposit, assessed: &Assessment) -> Section {
     };
     let rows = assessed.evidence.iter().map(row).collect();
     let table = Table::new("Evidence", &["Finding", "Evidence"], rows).or("No findings.");
-    let mut cards = vec![sender_card(deposit)];
-    cards.extend(
-        assessed.evidence.iter().flat_map(|line| list_matches(line, &assessed.list_version)),
-    );
-    Section { title: "Risk".to_owned(), facts, cards, table: Some(table), ..Section::default() }
+    Section { title: "Risk".to_owned(), facts, table: Some(table), ..Section::default() }
 }
 
 fn decided(deposit: &Deposit) -> Option<Section> {

@@ -7,36 +7,41 @@
 use domain::attempt::Doubt;
 use domain::deposit::{Deposit, DepositState};
 use domain::exchange::{ExchangeOrder, ExchangeState};
-use domain::payment_request::{Asked, PaymentRequest, Received, RequestState};
+use domain::payment_request::{
+    Asked, PaymentRequest, Received, RequestException, RequestMoney, RequestState,
+};
 use domain::ports::Answer as Reading;
 use engine::payments::StoreError;
 use engine::wallets::{Page, Sheet};
 use uuid::Uuid;
 
 use super::{Cell, Routes, Stop, Tone, Visit};
-use crate::view::{Section, coins, words};
+use crate::view::{Section, coins};
 
 pub(super) mod access;
 mod alerts;
 mod delivery;
-mod deposit;
+pub(super) mod deposit;
 mod deposit_list;
 pub(super) mod evidence;
+mod history;
 mod keys;
-mod order;
+pub(super) mod order;
 mod orders;
 mod outcome;
 mod policy;
 mod receiver;
 mod requests;
 mod rescans;
-mod review;
+pub(super) mod review;
 mod sandbox;
 mod system;
 mod wallet;
 pub(super) mod wallet_list;
 mod wanted;
 mod webhooks;
+
+pub(super) use webhooks::tone as delivery_tone;
 
 /// Rows per read of an export.
 const EXPORT_ROWS: u32 = 1_000;
@@ -200,21 +205,42 @@ async fn waiting_words(visit: &Visit, subject: &str) -> Result<Section, Stop> {
     Ok(Section { title: "Waiting for approval".to_owned(), links, ..Section::default() })
 }
 
+/// A deposit's state in people's words; the API's word is on its page.
+const fn deposit_people(state: DepositState) -> &'static str {
+    match state {
+        DepositState::Seen | DepositState::Screening => "Arriving",
+        DepositState::InReview => "In review",
+        DepositState::Held => "On hold",
+        DepositState::Suspended => "Suspended",
+        DepositState::Approved => "Being released",
+        DepositState::Completed => "Accepted",
+        DepositState::Rejected => "Rejected",
+        DepositState::LegalHold => "Legal hold",
+        DepositState::Refunding => "Being refunded",
+        DepositState::Refunded => "Refunded",
+        DepositState::Failed => "Failed",
+        DepositState::Orphaned => "Dropped from the chain",
+        DepositState::Dust => "Dust",
+    }
+}
+
 const fn deposit_tone(state: DepositState) -> Tone {
     match state {
-        DepositState::Completed | DepositState::Refunded => Tone::Good,
+        DepositState::Completed => Tone::Good,
         DepositState::Seen
         | DepositState::Screening
         | DepositState::Approved
         | DepositState::Refunding => Tone::Busy,
         DepositState::InReview | DepositState::Held | DepositState::Suspended => Tone::Warn,
         DepositState::Rejected | DepositState::LegalHold | DepositState::Failed => Tone::Bad,
-        DepositState::Orphaned | DepositState::Dust => Tone::Plain,
+        DepositState::Refunded | DepositState::Orphaned | DepositState::Dust => Tone::Plain,
     }
 }
 
-const fn order_tone(state: ExchangeState) -> Tone {
-    match state {
+fn order_tone(order: &ExchangeOrder) -> Tone {
+    let asks = order.is_withheld() || order.unclear_beyond_window || order.came_back;
+    match order.state {
+        _ if asks => Tone::Warn,
         ExchangeState::Settled => Tone::Good,
         ExchangeState::Pending
         | ExchangeState::Debiting
@@ -226,11 +252,47 @@ const fn order_tone(state: ExchangeState) -> Tone {
     }
 }
 
-const fn request_tone(state: RequestState) -> Tone {
-    match state {
-        RequestState::Active => Tone::Busy,
-        RequestState::Paid => Tone::Good,
-        RequestState::Expired | RequestState::Cancelled => Tone::Plain,
+/// A request's state in people's words: money that was rejected or refunded was not paid. The API's
+/// word is on its page.
+pub(super) fn request_state(request: &PaymentRequest, money: &RequestMoney) -> Cell {
+    let (word, tone) = match (request.exception_for_bank(money), request.state) {
+        (RequestException::Held, _) => ("In review", Tone::Warn),
+        (RequestException::Rejected, _) => ("Rejected", Tone::Bad),
+        (RequestException::Refunded, _) => ("Refunded", Tone::Plain),
+        (RequestException::WrongAsset, _) => ("Wrong token", Tone::Warn),
+        (RequestException::Partial, RequestState::Active) => ("Part paid", Tone::Busy),
+        (RequestException::Partial, _) => ("Part paid", Tone::Warn),
+        (RequestException::Overpaid, RequestState::Paid) => ("Overpaid", Tone::Good),
+        (RequestException::Late, RequestState::Paid) => ("Paid late", Tone::Good),
+        (_, RequestState::Paid) => ("Paid", Tone::Good),
+        (_, RequestState::Active) => ("Waiting for payment", Tone::Busy),
+        (_, RequestState::Expired) => ("Expired", Tone::Plain),
+        (_, RequestState::Cancelled) => ("Cancelled", Tone::Plain),
+    };
+    Cell::state(word, tone)
+}
+
+/// Where the money of requests is; nothing of those without deposits.
+pub(super) async fn money_of(
+    visit: &Visit,
+    requests: &[PaymentRequest],
+) -> Result<impl Fn(&PaymentRequest) -> RequestMoney, Stop> {
+    let money = visit.console().store().money_of_requests(visit.tenant_id()?, requests).await?;
+    Ok(move |request: &PaymentRequest| money.get(&request.id).copied().unwrap_or_default())
+}
+
+/// An order's state in people's words; the API's word is on its page.
+fn order_people(order: &ExchangeOrder) -> &'static str {
+    match order.state {
+        _ if order.is_withheld() => "In review",
+        ExchangeState::Pending | ExchangeState::Debiting | ExchangeState::Debited => "Exchanging",
+        ExchangeState::Paying if order.unclear_beyond_window => "Unconfirmed",
+        ExchangeState::Paying => "Sending",
+        ExchangeState::Returning => "Being returned",
+        ExchangeState::Settled if order.came_back => "Returned",
+        ExchangeState::Settled => "Paid",
+        ExchangeState::Failed => "Failed",
+        ExchangeState::Cancelled => "Cancelled",
     }
 }
 
@@ -238,7 +300,7 @@ const fn request_tone(state: RequestState) -> Tone {
 pub(super) fn deposit_row(visit: &Visit, deposit: &Deposit) -> Vec<Cell> {
     vec![
         Cell::id_link(visit.href(&format!("/deposits/{}", deposit.id)), deposit.id),
-        Cell::state(words(deposit.state.name()), deposit_tone(deposit.state)),
+        Cell::state(deposit_people(deposit.state), deposit_tone(deposit.state)),
         coins(deposit.minor, deposit.coin),
         Cell::When(deposit.state_at),
         Cell::When(deposit.seen_at),
@@ -250,7 +312,7 @@ pub(super) fn deposit_row(visit: &Visit, deposit: &Deposit) -> Vec<Cell> {
 pub(super) fn order_row(visit: &Visit, order: &ExchangeOrder) -> Vec<Cell> {
     vec![
         Cell::id_link(visit.href(&format!("/orders/{}", order.id)), order.id),
-        Cell::state(words(order.state.name()), order_tone(order.state)),
+        Cell::state(order_people(order), order_tone(order)),
         coins(order.minor, order.coin),
         Cell::When(order.state_at),
         Cell::When(order.created_at),
@@ -259,10 +321,14 @@ pub(super) fn order_row(visit: &Visit, order: &ExchangeOrder) -> Vec<Cell> {
 }
 
 /// Id, state, requested amount, received amount, creation, expiry.
-pub(super) fn request_row(visit: &Visit, request: &PaymentRequest) -> Vec<Cell> {
+pub(super) fn request_row(
+    visit: &Visit,
+    request: &PaymentRequest,
+    money: &RequestMoney,
+) -> Vec<Cell> {
     vec![
         Cell::id_link(visit.href(&format!("/requests/{}", request.id)), request.id),
-        Cell::state(request.state.name(), request_tone(request.state)),
+        request_state(request, money),
         asked_for(request),
         both_coins(&request.received),
         Cell::When(request.created_at),

@@ -1,4 +1,4 @@
-//! An exchange order with its payout attempts. Nothing is paid a second time: an order held by
+//! An exchange order's story with its payout attempts. Nothing is paid a second time: an order held by
 //! screening is released or rejected once, an open payout is resolved as two users established, and
 //! tokens of a returned payout go back to the wallet.
 
@@ -8,37 +8,44 @@ use domain::ids::{ExchangeId, PaymentId};
 use domain::rail::RailStatus;
 use engine::console::{Deed, EARLY};
 
-use super::evidence::entry_cards;
-use super::{SEEN, as_shown, doubt_shown, order_tone, outcome};
+use super::evidence::{Party, comparisons};
+use super::{SEEN, as_shown, doubt_shown, order_people, order_tone, outcome};
 use crate::answer::sentence;
-use crate::audit;
-use crate::view::{Field, FormView, Section, amount_text, coins, instant, page, words};
-use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+use crate::cases::Case;
+use crate::parts::grouped;
+use crate::payments::masked;
+use crate::view::{
+    Field, FormView, Moment, Section, Story, amount_text, coins, coins_text, instant, known, steps,
+    story_page, words,
+};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit, audit, cases};
 use http_api::wallet_v1::render::masked_account;
 
 pub(super) async fn show(visit: Visit) -> Answer {
     let (caller, id) = (visit.caller()?, visit.id(ExchangeId::parse)?);
-    let console = visit.console();
+    let order = visit.console().wallets.find_order(&caller, id).await?;
+    let (title, mut story, mut sections) = story(&visit, id).await?;
+    let case = Case::Order(id);
+    story.side.insert(0, control(&visit, &order)?);
+    story.side.insert(1, cases::assignment(&visit, case).await?);
+    story.links.extend(cases::file_link(&visit, case));
+    sections.push(cases::notes(&visit, case).await?);
+    sections.push(super::waiting(&visit, id.0).await?);
+    story_page(&visit, &title, story, sections)
+}
+
+/// The title, the story and the sections below it.
+pub(crate) async fn story(
+    visit: &Visit,
+    id: ExchangeId,
+) -> Result<(String, Story, Vec<Section>), Stop> {
+    let (caller, console) = (visit.caller()?, visit.console());
     let order = console.wallets.find_order(&caller, id).await?;
     // The attempts at paying an order out are those of a payment with its UUID.
     let attempts = console.store().attempts(caller.tenant, PaymentId(id.0)).await?;
-    let mut says = Vec::new();
-    if order.is_withheld() {
-        says.push(
-            "Held by screening. Nothing is paid out unless a reviewer approves the order."
-                .to_owned(),
-        );
-    }
-    if order.came_back {
-        says.push(
-            "The payout was returned after settlement. Return the tokens to the wallet.".to_owned(),
-        );
-    }
-    if order.unclear_beyond_window {
-        says.push(
-            "The outcome of the payout is unknown. Contact the bank; two users then record its answer.".to_owned(),
-        );
-    }
+    let holder = &order.bank.holder;
+    let mut says = vec![format!("To {holder}, account {}.", masked_account(&order.bank))];
+    says.extend(standing(&order).map(str::to_owned));
     let head = [
         "Attempt",
         "Rail",
@@ -50,22 +57,78 @@ pub(super) async fn show(visit: Visit) -> Answer {
         "Reason",
     ];
     let rows = attempts.iter().map(attempt_row).collect();
-    let attempts = Table::new("Payout attempts", &head, rows).or("Not sent to a rail yet.");
-    let sections = vec![
-        Section { says, facts: facts(&visit, &order)?, ..Section::default() },
-        screening(&order),
-        Section { title: "Payout".to_owned(), table: Some(attempts), ..Section::default() },
-        audit::section(&visit, &id.to_string()).await?,
-        super::waiting(&visit, id.0).await?,
-        control(&visit, &order)?,
-    ];
-    page(&visit, "Exchange order", sections)
+    let table = Table::new("Payout attempts", &head, rows).or("Not sent to a rail yet.");
+    let mut sections = screening(visit, &order);
+    sections.push(Section { title: "Payout".to_owned(), table: Some(table), ..Section::default() });
+    let proposals = console.store().approvals_about(Some(caller.tenant), &id.to_string()).await?;
+    let deeds = audit::about(visit, &[id.to_string()]).await?;
+    let mut moments = moments(&order, &attempts);
+    moments.extend(audit::proposed(visit, &proposals).await?);
+    moments.extend(audit::moments(visit, &deeds));
+    let facts = known(facts(visit, &order)?);
+    let side = vec![Section { title: "Order".to_owned(), facts, ..Section::default() }];
+    let state = Some((order_people(&order).to_owned(), order_tone(&order)));
+    let (steps, is_case) = (steps(moments), order.is_withheld());
+    let story = Story { state, says, steps, side, is_case, ..Story::default() };
+    let title = format!(
+        "{} → {} · {}",
+        coins_text(order.minor, order.coin),
+        grouped(&amount_text(order.payout)),
+        masked::short_name(holder)
+    );
+    Ok((title, story, sections))
+}
+
+/// What has to be done about it.
+fn standing(order: &ExchangeOrder) -> Option<&'static str> {
+    if order.is_withheld() {
+        Some("Held by screening. Nothing is paid out unless a reviewer approves the order.")
+    } else if order.came_back {
+        Some("The payout was returned after settlement. Return the tokens to the wallet.")
+    } else if order.unclear_beyond_window {
+        Some(
+            "The outcome of the payout is unknown. Contact the bank; two users then record its answer.",
+        )
+    } else {
+        None
+    }
+}
+
+/// What the order's own records tell.
+fn moments(order: &ExchangeOrder, attempts: &[Attempt]) -> Vec<Moment> {
+    let ordered = format!("Order for {}", coins_text(order.minor, order.coin));
+    let rate = format!("At a rate of {}", order.rate);
+    let mut moments = vec![Moment::new(order.created_at, 0, Tone::Plain, ordered).detail(rate)];
+    for attempt in attempts {
+        let rail = &attempt.rail;
+        moments.push(Moment::new(attempt.created_at, 3, Tone::Busy, format!("Sent to {rail}")));
+        let id = format!("{}, UETR {}", amount_text(attempt.amount), attempt.id);
+        moments.push(Moment::technical(attempt.created_at, 4, id));
+        let reasons = [attempt.reason.as_deref(), attempt.info.as_deref()];
+        let reasons = reasons.into_iter().flatten().collect::<Vec<_>>().join(": ");
+        if attempt.state != AttemptState::Sending {
+            let (word, tone) = (attempt.state.name(), attempt_tone(attempt.state));
+            let title = match attempt.recorded() {
+                Some(_) => format!("Recorded by users: {word}"),
+                None => format!("{rail} reported {word}"),
+            };
+            moments.push(Moment::new(attempt.state_at, 5, tone, title).detail(reasons));
+        }
+    }
+    if let Some(at) = order.settled_at {
+        moments.push(Moment::new(at, 6, Tone::Good, "Paid out"));
+    }
+    if matches!(order.state, ExchangeState::Failed | ExchangeState::Cancelled) {
+        let why = order.failure.map_or("", |why| why.message());
+        let title = format!("The order is {}", words(order.state.name()));
+        moments.push(Moment::new(order.state_at, 7, Tone::Bad, title).detail(why));
+    }
+    moments
 }
 
 fn facts(visit: &Visit, order: &ExchangeOrder) -> Result<Vec<(&'static str, Cell)>, Stop> {
     let explorer = &visit.console().wallets.offered()?.config.explorer_tx_url;
     let mut facts = vec![
-        ("State", Cell::state(words(order.state.name()), order_tone(order.state))),
         ("Status for the bank", Cell::text(order.state.status().name())),
         ("Order", Cell::id(order.id)),
         ("Wallet", Cell::id_link(visit.href(&format!("/wallets/{}", order.wallet)), order.wallet)),
@@ -96,26 +159,24 @@ fn facts(visit: &Visit, order: &ExchangeOrder) -> Result<Vec<(&'static str, Cell
 }
 
 /// The match for which screening withheld the order. An earlier version kept none.
-fn screening(order: &ExchangeOrder) -> Section {
-    let Some(screened) = &order.screened else { return Section::default() };
+fn screening(visit: &Visit, order: &ExchangeOrder) -> Vec<Section> {
+    let Some(screened) = &order.screened else { return Vec::new() };
     let facts = vec![
         ("Account holder", Cell::text(order.bank.holder.as_str())),
         ("Cancelled without a decision", instant(order.undecided_until())),
         ("Score", Cell::number(format!("{} of 100", screened.score))),
         ("List version", Cell::text(screened.list_version.as_str())),
     ];
-    let cards = screened.evidence.as_deref();
-    let cards = cards.map(|evidence| entry_cards("name", evidence, &screened.list_version));
-    Section {
-        title: "Screening".to_owned(),
-        facts,
-        cards: cards.unwrap_or_default(),
-        ..Section::default()
-    }
+    let party = Party::named("Account holder", order.bank.holder.as_str());
+    let entries = screened.evidence.as_deref().map(|evidence| {
+        comparisons(visit, &[party], "possible match", evidence, &screened.list_version)
+    });
+    let facts = Section { title: "Screening".to_owned(), facts, ..Section::default() };
+    entries.into_iter().flatten().chain([facts]).collect()
 }
 
-fn attempt_row(attempt: &Attempt) -> Vec<Cell> {
-    let tone = match attempt.state {
+const fn attempt_tone(state: AttemptState) -> Tone {
+    match state {
         AttemptState::Settled => Tone::Good,
         AttemptState::Sending | AttemptState::Accepted => Tone::Busy,
         AttemptState::Indeterminate => Tone::Warn,
@@ -123,7 +184,10 @@ fn attempt_row(attempt: &Attempt) -> Vec<Cell> {
         | AttemptState::Failed
         | AttemptState::Returned
         | AttemptState::Cancelled => Tone::Bad,
-    };
+    }
+}
+
+fn attempt_row(attempt: &Attempt) -> Vec<Cell> {
     let why = [attempt.reason.as_deref(), attempt.info.as_deref()]
         .into_iter()
         .flatten()
@@ -131,7 +195,7 @@ fn attempt_row(attempt: &Attempt) -> Vec<Cell> {
     vec![
         Cell::id(attempt.id),
         Cell::text(attempt.rail.0.to_string()),
-        Cell::state(attempt.state.name(), tone),
+        Cell::state(attempt.state.name(), attempt_tone(attempt.state)),
         Cell::number(amount_text(attempt.amount)),
         Cell::When(attempt.created_at),
         Cell::When(attempt.state_at),

@@ -7,7 +7,7 @@ use domain::ids::PaymentRequestId;
 use domain::payment_request::{Asked, PaymentRequest, RequestMoney, RequestState, SenderInfo};
 use engine::wallets::{Sheet, Wanted};
 
-use super::{asked_for, both_coins, deposit_row, request_row, request_tone, wanted};
+use super::{asked_for, both_coins, deposit_row, money_of, request_row, request_state, wanted};
 use crate::audit;
 use crate::export::Csv;
 use crate::view::{Field, FormView, Section, asked, instant, page, pager, query, sheet};
@@ -22,8 +22,9 @@ fn wanted(visit: &Visit) -> Result<Wanted<RequestState>, Stop> {
 pub(super) async fn list(visit: Visit) -> Answer {
     let (tenant, wanted) = (visit.tenant_id()?, wanted(&visit)?);
     let found = visit.console().store().office_requests(tenant, &wanted, sheet(&visit)).await?;
+    let money = money_of(&visit, &found.rows).await?;
     let row = |request: &PaymentRequest| {
-        let mut row = request_row(&visit, request);
+        let mut row = request_row(&visit, request, &money(request));
         row.push(Cell::id_link(
             visit.href(&format!("/wallets/{}", request.wallet)),
             request.wallet,
@@ -179,7 +180,8 @@ fn facts(
     money: &RequestMoney,
 ) -> Vec<(&'static str, Cell)> {
     vec![
-        ("Status", Cell::state(request.state.name(), request_tone(request.state))),
+        ("State", request_state(request, money)),
+        ("Status in the API", Cell::text(request.state.name())),
         ("Request", Cell::id(request.id)),
         (
             "Wallet",

@@ -7,17 +7,20 @@ use domain::ids::{ExchangeId, PaymentId};
 use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::rail::RailStatus;
 use engine::console::Deed;
+use engine::office;
 use engine::payments::Record;
 use engine::wallets::{Page, Wanted};
 use uuid::Uuid;
 
-use super::evidence::entry_cards;
-use super::{SEEN, as_shown, deposit_row, doubt_shown, outcome};
+use super::evidence::{Party, comparisons};
+use super::{SEEN, as_shown, deposit_row, doubt_shown, history, outcome};
+use crate::cases::{Assigned, Case};
+use crate::payments::{people_state, timeline};
 use crate::view::{
-    Card, Field, FormView, Section, age, amount_text, asked, coins, page, pager, query, sheet,
-    words,
+    Field, FormView, Section, Story, age, amount_text, asked, coins, page, pager, query, sheet,
+    story_page, words,
 };
-use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
+use crate::{Answer, Cell, Pager, Stop, Table, Visit, cases};
 
 /// Maximum number of open refunds that are searched.
 const LOOKED_THROUGH: Page = Page { page: 0, limit: 500 };
@@ -51,6 +54,8 @@ pub(super) async fn queue(visit: Visit) -> Answer {
 async fn deposits(visit: &Visit) -> Result<Section, Stop> {
     let now = visit.console().now();
     let found = visit.console().wallets.reviews(&visit.caller()?, sheet(visit)).await?;
+    let ids: Vec<Uuid> = found.rows.iter().map(|deposit| deposit.id.0).collect();
+    let assigned = Assigned::of(visit, &ids).await?;
     let row = |deposit: &Deposit| {
         let assessed = deposit.assessment.as_ref();
         let level = assessed.map(|it| format!("{} {}", it.score, it.level().name()));
@@ -60,6 +65,7 @@ async fn deposits(visit: &Visit) -> Result<Section, Stop> {
             coins(deposit.minor, deposit.coin),
             level.map_or(Cell::Empty, Cell::number),
             Cell::maybe(assessed.map(|it| words(it.reason.name()))),
+            assigned.cell(deposit.id.0, now),
             Cell::id_link(visit.href(&format!("/wallets/{}", deposit.wallet)), deposit.wallet),
         ]
     };
@@ -68,7 +74,7 @@ async fn deposits(visit: &Visit) -> Result<Section, Stop> {
     let more = found.total > behind;
     let pager =
         pager(visit, &visit.href("/review"), &[ORDERS_AFTER, PAYMENTS_AFTER], rows.len(), more);
-    let head = ["Deposit", "Waiting", "Amount", "Score", "Reason", "Wallet"];
+    let head = ["Deposit", "Waiting", "Amount", "Score", "Reason", "Assignment", "Wallet"];
     let table =
         Table::new("Deposits to review", &head, rows).or("No deposits need a review.").paged(pager);
     Ok(Section {
@@ -87,6 +93,8 @@ async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
     let after = asked(visit, PAYMENTS_AFTER, PaymentId::parse)?.pop();
     let store = visit.console().store();
     let found = store.payments_in_review(visit.tenant_id()?, after, SHOWN).await?;
+    let ids: Vec<Uuid> = found.rows.iter().map(|record| record.payment.id.0).collect();
+    let assigned = Assigned::of(visit, &ids).await?;
     let row = |record: &Record| {
         let payment = &record.payment;
         let screened = &payment.screened;
@@ -97,9 +105,10 @@ async fn held_payments(visit: &Visit) -> Result<Section, Stop> {
             Cell::number(amount_text(payment.amount)),
             Cell::number(screened.score),
             Cell::maybe(screened.evidence.clone()),
+            assigned.cell(payment.id.0, now),
         ]
     };
-    let head = ["Payment", "Reason", "Waiting", "Amount", "Score", "List entry"];
+    let head = ["Payment", "Reason", "Waiting", "Amount", "Score", "List entry", "Assignment"];
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let last = found.rows.last().filter(|_| found.more).map(|record| record.payment.id.0);
     let table = Table::new("Payments to review", &head, rows).or("No payments need a review.");
@@ -150,6 +159,8 @@ async fn orders(visit: &Visit) -> Result<Section, Stop> {
     let after = asked(visit, ORDERS_AFTER, ExchangeId::parse)?.pop();
     let store = visit.console().store();
     let found = store.orders_in_review(visit.tenant_id()?, after, SHOWN).await?;
+    let ids: Vec<Uuid> = found.rows.iter().map(|order| order.id.0).collect();
+    let assigned = Assigned::of(visit, &ids).await?;
     let row = |order: &ExchangeOrder| {
         let screened = order.screened.as_ref().filter(|_| order.is_withheld());
         vec![
@@ -159,11 +170,12 @@ async fn orders(visit: &Visit) -> Result<Section, Stop> {
             Cell::number(amount_text(order.payout)),
             screened.map_or(Cell::Empty, |screened| Cell::number(screened.score)),
             Cell::maybe(screened.and_then(|screened| screened.evidence.clone())),
+            assigned.cell(order.id.0, now),
         ]
     };
     let rows: Vec<_> = found.rows.iter().map(row).collect();
     let last = found.rows.last().filter(|_| found.more).map(|order| order.id.0);
-    let head = ["Order", "Reason", "Waiting", "Pays out", "Score", "List entry"];
+    let head = ["Order", "Reason", "Waiting", "Pays out", "Score", "List entry", "Assignment"];
     let table = Table::new("Orders to review", &head, rows).or("No orders need a review.");
     let says =
         vec!["Payouts that were returned after settlement are listed under alerts.".to_owned()];
@@ -175,33 +187,29 @@ async fn payment(visit: &Visit) -> Result<Record, Stop> {
     visit.console().store().payment_record(tenant, id).await?.ok_or(Stop::NotFound)
 }
 
+/// The comparison of the parties with the list entries that they match, and what the sender did
+/// before.
+pub(crate) async fn payment_evidence(visit: &Visit, id: PaymentId) -> Result<Vec<Section>, Stop> {
+    let store = visit.console().store();
+    let record = store.payment_record(visit.tenant_id()?, id).await?.ok_or(Stop::NotFound)?;
+    let screened = &record.payment.screened;
+    let parties = Party::of_order(&record.order);
+    let evidence = screened.evidence.as_deref().unwrap_or_default();
+    let finding = "possible match";
+    let mut sections = match evidence.is_empty() {
+        true => Vec::new(),
+        false => comparisons(visit, &parties, finding, evidence, &screened.list_version),
+    };
+    sections.extend(history::of_sender(visit, &record).await?);
+    Ok(sections)
+}
+
 pub(super) async fn show_payment(visit: Visit) -> Answer {
     let record = payment(&visit).await?;
     let (payment, order) = (&record.payment, &record.order);
     let id = payment.id;
     let state = payment.standing.state;
     let held = payment.review == ReviewState::Waiting;
-    let tone = if held || state == PaymentState::Unknown { Tone::Warn } else { Tone::Plain };
-    let facts = vec![
-        ("Status", Cell::state(state.name(), tone)),
-        ("Payment", Cell::id_link(visit.href(&format!("/payments/{id}")), id)),
-        ("Amount", Cell::number(amount_text(payment.amount))),
-        ("Country", Cell::text(payment.country.alpha3())),
-        ("Accepted", Cell::When(payment.accepted_at)),
-        ("Review", Cell::text(words(payment.review.name()))),
-        ("Score", Cell::number(format!("{} of 100", payment.screened.score))),
-        ("List version", Cell::text(payment.screened.list_version.as_str())),
-    ];
-    let people = vec![
-        ("Sender", Cell::text(order.sender_name.as_str())),
-        ("Beneficiary", Cell::text(order.beneficiary_name.as_str())),
-        ("Relation", Cell::text(order.sender_relation.as_str())),
-    ];
-    let mut cards = vec![Card { title: "Parties".to_owned(), facts: people }];
-    let screened = &payment.screened;
-    let entries = screened.evidence.as_deref();
-    cards
-        .extend(entries.into_iter().flat_map(|it| entry_cards("name", it, &screened.list_version)));
     let may = |deed: &str| {
         visit.may_use("POST", &format!("/console/t/{{tenant}}/review/payments/{{id}}/{deed}"))
     };
@@ -216,12 +224,42 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
         let is_unknown = state == PaymentState::Unknown;
         forms.push(outcome::form("Record the outcome", to("resolve"), is_unknown, doubt));
     }
-    let sections = vec![
-        Section { facts, cards, ..Section::default() },
-        super::waiting(&visit, id.0).await?,
-        Section { forms, ..Section::default() },
+    let case = Case::Payment(id);
+    let facts = vec![
+        ("Payment", Cell::id_link(visit.href(&format!("/payments/{id}")), id)),
+        ("Score", Cell::number(format!("{} of 100", payment.screened.score))),
+        ("Review", Cell::text(words(payment.review.name()))),
+        ("Accepted", Cell::When(payment.accepted_at)),
+        ("List version", Cell::text(payment.screened.list_version.as_str())),
     ];
-    page(&visit, "Payment in review", sections)
+    let parties = vec![
+        ("Sender", Cell::text(order.sender_name.as_str())),
+        ("Beneficiary", Cell::text(order.beneficiary_name.as_str())),
+        ("Relation", Cell::text(order.sender_relation.as_str())),
+        ("Country", Cell::text(payment.country.name())),
+    ];
+    let side = vec![
+        Section { title: "Decision".to_owned(), forms, ..Section::default() },
+        cases::assignment(&visit, case).await?,
+        Section { title: "Parties".to_owned(), facts: parties, ..Section::default() },
+        Section { title: "Payment".to_owned(), facts, ..Section::default() },
+    ];
+    let case_of = office::case(visit.console().store(), visit.tenant_id()?, id).await?;
+    let why = case_of.map(|case| office::why(&case, visit.console().now()));
+    let mut links = vec![(visit.href(&format!("/payments/{id}")), "The whole payment".to_owned())];
+    links.extend(cases::file_link(&visit, case));
+    let (word, tone) = people_state(payment);
+    let story = Story {
+        state: Some((word.to_owned(), tone)),
+        says: why.into_iter().collect(),
+        links,
+        side,
+        ..Story::default()
+    };
+    let mut sections = vec![super::waiting(&visit, id.0).await?];
+    sections.extend(payment_evidence(&visit, id).await?);
+    sections.push(cases::notes(&visit, case).await?);
+    story_page(&visit, &timeline::headline(&record), story, sections)
 }
 
 fn verdicts(visit: &Visit, payment: &Payment) -> Result<FormView, Stop> {

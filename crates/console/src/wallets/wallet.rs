@@ -10,7 +10,7 @@ use engine::wallets::{Held, Page, Transaction};
 use jiff::civil::Date;
 
 use super::wallet_list::tone;
-use super::{SEEN, as_shown, deposit_row, order_row, request_row};
+use super::{SEEN, as_shown, deposit_row, money_of, order_row, request_row};
 use crate::audit;
 use crate::view::{Field, FormView, Section, coins, instant, page, pager, sheet};
 use crate::{Answer, Cell, Stop, Table, Visit};
@@ -34,7 +34,8 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let head = ["Kind", "Id", "Status", "Amount", "Last change", "Created"];
     let history = Table::new("History", &head, rows).or("No transactions yet.").paged(pager);
     let head = ["Request", "Status", "Requested", "Received", "Created", "Expires"];
-    let rows = requests.rows.iter().map(|it| request_row(&visit, it)).collect();
+    let money = money_of(&visit, &requests.rows).await?;
+    let rows = requests.rows.iter().map(|it| request_row(&visit, it, &money(it))).collect();
     let requests =
         Table::new("Latest payment requests", &head, rows).or("No payment requests yet.");
     let mut links = Vec::new();

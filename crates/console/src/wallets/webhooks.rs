@@ -15,7 +15,7 @@ const FILTERS: [&str; 5] = ["service", "status", "event", "from", "until"];
 const EVENTS_OF: [(&str, &str); 2] =
     [("wallet", "the wallet service"), ("payment", "the payment service")];
 
-pub(super) const fn tone(state: DeliveryState) -> Tone {
+pub(crate) const fn tone(state: DeliveryState) -> Tone {
     match state {
         DeliveryState::Delivered => Tone::Good,
         DeliveryState::Pending => Tone::Busy,

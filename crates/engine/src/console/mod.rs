@@ -15,8 +15,8 @@ pub use carry_out::deed_of;
 pub use domain::approval::{Approval, ApprovalState, Change, Deed, Person, Pricing};
 pub use propose::{EARLY, ORDER_ENDS, PAYMENT_ENDS, pricing_of, scope_of};
 pub use store::{
-    Backoff, Departure, NewSession, NewUser, ProviderLogin, SessionRow, Stage, StoredUser,
-    TOTP_SECRET_BYTES, TotpSecret, UserChange,
+    Backoff, CaseNote, CaseRef, CaseWork, Departure, NewSession, NewUser, ProviderLogin,
+    SessionRow, Stage, StoredUser, TOTP_SECRET_BYTES, TotpSecret, UserChange,
 };
 
 use crate::payments::{self, Payments, StoreError};

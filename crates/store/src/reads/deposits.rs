@@ -79,6 +79,11 @@ static REFUSED: Stmt = Stmt::written(
     "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.seen_at >= $5 AND d.id <> $3 \
      AND d.credited_at > $4 AND d.state IN ('rejected', 'legal_hold', 'refunding', 'refunded')",
 );
+static OF_WALLET: Stmt = Stmt::written(
+    "deposit.of_wallet",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 \
+     ORDER BY d.seen_at DESC, d.id DESC LIMIT $3",
+);
 static MONEY: Stmt = Stmt::by_keys(
     "deposit.money",
     &[("tenant", Uuid), ("wallet", Uuid), ("request", Uuid)],
@@ -88,6 +93,7 @@ static MONEY: Stmt = Stmt::by_keys(
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[
+    &OF_WALLET,
     &MONEY,
     &ONE,
     &OF_REQUEST,
@@ -119,6 +125,16 @@ impl Store {
         request: PaymentRequestId,
     ) -> Result<Vec<Deposit>, StoreError> {
         self.many(&OF_REQUEST, (tenant, wallet, request)).await
+    }
+
+    /// The latest deposits to a wallet, newest first.
+    pub async fn deposits_of_wallet(
+        &self,
+        tenant: TenantId,
+        wallet: WalletId,
+        limit: usize,
+    ) -> Result<Vec<Deposit>, StoreError> {
+        self.many(&OF_WALLET, (tenant, wallet, most(limit))).await
     }
 
     /// Where the funds received for a tenant's payment requests are. Requests without deposits are

@@ -278,6 +278,25 @@ pub async fn corridors_are_summed_up_over_a_window(world: World) {
     assert!(none.iter().all(|it| it.states.is_empty() && it.settled_in.is_empty()));
 }
 
+pub async fn corridors_are_summed_up_by_day(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let early = world.payment(tenant, None).await;
+    world.pass(Span::days(2)).await;
+    let (one, two) = (world.payment(tenant, None).await, world.payment(tenant, None).await);
+    let read = async |tenant, start| {
+        let end = two.accepted_at + Span::secs(1);
+        world.store.daily_volumes(tenant, start, end).await.expect("read")
+    };
+    let found = read(tenant, early.accepted_at).await;
+    let told: Vec<_> = found.iter().map(|it| (it.country, it.day, it.state, it.count)).collect();
+    let queued = |day, count| (Country::Pak, day, PaymentState::Queued, count);
+    assert_eq!(told, [queued(0, 1), queued(2, 2)]);
+    let charge = one.charge.amount.minor + two.charge.amount.minor;
+    assert_eq!(found[1].charge.minor, charge);
+    assert_eq!(read(tenant, early.accepted_at + Span(1)).await.len(), 1, "after the first");
+    assert!(read(foreign(), early.accepted_at).await.is_empty());
+}
+
 fn sums(lines: &[TrialLine]) -> BTreeMap<Currency, i64> {
     let mut sums = BTreeMap::new();
     for line in lines {

@@ -6,6 +6,7 @@
 mod admin;
 mod audit;
 mod books;
+mod cases;
 mod chain;
 mod commit;
 mod console;
@@ -76,6 +77,9 @@ conformance! {
         an_end_is_in_the_audit_log
         executed_proposals_are_found_in_the_audit_log
         settings_change_only_as_they_were_seen;
+    cases:
+        notes_are_added_and_sealed
+        a_case_has_one_assignee_and_one_due_time;
     list_copies:
         a_list_is_kept_whole_and_replaced_whole;
     payment_deliveries:
@@ -151,6 +155,7 @@ conformance! {
         payments_in_review_are_counted_and_listed
         quotes_come_newest_first
         corridors_are_summed_up_over_a_window
+        corridors_are_summed_up_by_day
         a_trial_balance_is_that_of_its_time
         accounts_show_what_moved_over_them
         a_payments_story_is_all_there

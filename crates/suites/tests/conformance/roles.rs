@@ -48,6 +48,8 @@ async fn roles(world: World) {
         (&app, "DELETE FROM audit_head"),
         (&app, "UPDATE audit_checkpoint SET seq = seq + 1"),
         (&app, "DELETE FROM audit_checkpoint"),
+        (&app, "UPDATE case_note SET author = ''"),
+        (&app, "DELETE FROM case_note"),
         (&app, "UPDATE transfer SET amount = 1"),
         (&app, "DELETE FROM transfer"),
         (&app, "UPDATE event SET at = 1"),

@@ -2,6 +2,7 @@
 
 mod audit;
 mod browser;
+mod cases;
 mod payments;
 mod provider;
 mod sign_in;

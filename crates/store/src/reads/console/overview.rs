@@ -32,6 +32,14 @@ static TIMES: Stmt = Stmt::written(
      WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
      ORDER BY p.accepted_at DESC, p.id DESC LIMIT $5) x WHERE x.took IS NOT NULL",
 );
+// Days of 86,400 seconds from the start on.
+static DAYS: Stmt = Stmt::written(
+    "console.daily_volume",
+    "SELECT x.day, x.state, x.coin, COUNT(*), CAST(SUM(x.charge) AS BIGINT) FROM \
+     (SELECT (p.accepted_at - $3) / 86400000000 AS day, p.state AS state, p.coin AS coin, p.charge_amount AS charge \
+     FROM payment p WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
+     ORDER BY p.accepted_at DESC, p.id DESC LIMIT $5) x GROUP BY x.day, x.state, x.coin ORDER BY x.day, x.state, x.coin",
+);
 // Same predicate as the index, so that only open intents are read, across tenants. The condition
 // with COALESCE on the tenant is always true: without it the planner would choose the tenant's
 // index and read all its intents.
@@ -43,7 +51,7 @@ static UNRELEASED: Stmt = Stmt::written(
      AND i.kind = 'release' GROUP BY d.coin ORDER BY d.coin",
 );
 
-pub(super) static STATEMENTS: &[&Stmt] = &[&VOLUME, &TIMES, &UNRELEASED];
+pub(super) static STATEMENTS: &[&Stmt] = &[&VOLUME, &TIMES, &DAYS, &UNRELEASED];
 
 /// Payments of one state in one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +76,18 @@ pub struct CorridorVolume {
     pub counted_since: Option<Timestamp>,
 }
 
+/// Payments of one corridor and state that were accepted on one day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DayVolume {
+    pub country: Country,
+    /// Days since the start.
+    pub day: usize,
+    pub state: PaymentState,
+    pub count: u64,
+    /// In the settlement coin.
+    pub charge: Money,
+}
+
 /// Approved coins that are still in escrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreleased {
@@ -76,6 +96,12 @@ pub struct Unreleased {
     pub amount: Money,
     /// Since when the first of them is due for release.
     pub oldest: Timestamp,
+}
+
+/// The parameters of a corridor's statements.
+fn window(tenant: TenantId, country: Country, start: Timestamp, end: Timestamp) -> Vec<Value> {
+    let country = country.alpha3().into();
+    vec![tenant.0.into(), country, start.0.into(), end.0.into(), most(COUNTED_MAX)]
 }
 
 type Volume = (PaymentState, StableCoin, u64, i64, i64, Timestamp);
@@ -88,13 +114,10 @@ impl Store {
         start: Timestamp,
         end: Timestamp,
     ) -> Result<Vec<CorridorVolume>, StoreError> {
-        let params = |country: Country| -> Vec<Value> {
-            let window = [start.0.into(), end.0.into(), most(COUNTED_MAX)];
-            [vec![tenant.0.into(), country.alpha3().into()], window.into()].concat()
-        };
+        let params = |country: &Country| window(tenant, *country, start, end);
         let queries = Country::ALL
             .iter()
-            .flat_map(|country| [&VOLUME, &TIMES].map(|stmt| (stmt, params(*country))));
+            .flat_map(|country| [&VOLUME, &TIMES].map(|stmt| (stmt, params(country))));
         let answers = self.driver().snapshot(queries.collect()).await?;
         let keys = self.id_keys().await?;
         let mut found = Vec::new();
@@ -114,6 +137,32 @@ impl Store {
             };
             let states = volumes.into_iter().map(volume).collect();
             found.push(CorridorVolume { country, states, settled_in, counted_since: since });
+        }
+        Ok(found)
+    }
+
+    /// The volume of each corridor on each day of a window, as of one instant. Of a country, only
+    /// the latest [`COUNTED_MAX`] payments.
+    pub async fn daily_volumes(
+        &self,
+        tenant: TenantId,
+        start: Timestamp,
+        end: Timestamp,
+    ) -> Result<Vec<DayVolume>, StoreError> {
+        let params = |country: &Country| window(tenant, *country, start, end);
+        let queries = Country::ALL.iter().map(|country| (&DAYS, params(country)));
+        let answers = self.driver().snapshot(queries.collect()).await?;
+        let keys = self.id_keys().await?;
+        let mut found = Vec::new();
+        for (country, rows) in Country::ALL.into_iter().zip(&answers) {
+            let days: Vec<(i64, PaymentState, StableCoin, u64, i64)> = read(rows, &keys)?;
+            found.extend(days.into_iter().map(|(day, state, coin, count, charge)| DayVolume {
+                country,
+                day: usize::try_from(day).unwrap_or(0),
+                state,
+                count,
+                charge: Money::new(charge, coin.currency()),
+            }));
         }
         Ok(found)
     }

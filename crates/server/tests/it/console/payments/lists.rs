@@ -34,7 +34,7 @@ async fn the_overview_counts_what_was_paid(on: On) {
         &[
             "50.0 %",
             "1 of 2 completed payments were paid",
-            "<svg class=\"chart\"",
+            "<svg viewBox=\"0 0 3000 1000\"",
             "prefund:USDT",
             "Rate age",
             "p95",
@@ -42,8 +42,17 @@ async fn the_overview_counts_what_was_paid(on: On) {
     );
     has(
         &page,
-        &["Volume per corridor in stablecoin, last hour", "aria-labelledby=\"volume-title\""],
+        &[
+            "aria-label=\"Volume by corridor by day, stablecoin a day\"",
+            "<li class=\"k1\">Pakistan</li>",
+            "aria-label=\"Success rate by day, percent of the payments that ended\"",
+            "1 of 2 were paid",
+            "2 payments, last hour",
+            "USDT available",
+            "of 1,000,000.00",
+        ],
     );
+    assert_eq!(page.matches("<rect class=\"hit\"").count(), 60, "every day tells its value");
     lacks(&page, &["style=", "onclick"]);
 }
 

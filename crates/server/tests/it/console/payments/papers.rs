@@ -137,12 +137,15 @@ async fn deeds_stand_on_the_pages_of_what_they_were_done_to(on: On) {
         .done();
     has(
         &operator.get(&format!("/requests/{request}")).await.page(),
-        &["request.cancel", "asked for twice", &operator.login],
+        &[
+            &format!("{} cancelled payment request {}", operator.login, &request[..8]),
+            "asked for twice",
+        ],
     );
     let block = [("reason", "SUSPICIOUS_ACTIVITY"), ("why", "looks odd"), ("hours", "")];
     operator.post(&format!("/wallets/{wallet}/block"), &block).await.done();
     let page = operator.get(&format!("/wallets/{wallet}")).await.page();
-    has(&page, &["wallet.block", "looks odd", "/console/audit/entries/"]);
+    has(&page, &[" blocked wallet ", "looks odd", "/console/audit/entries/"]);
     let store = bank.bank.running.store();
     let noted = store.audit_about(bank.bank.tenant.id, &wallet).await.expect("read");
     let by = noted[0].deed.request_id.clone().expect("each request has an id");
@@ -155,7 +158,7 @@ async fn deeds_stand_on_the_pages_of_what_they_were_done_to(on: On) {
         .done();
     has(
         &operator.get(&format!("/wallets/{wallet}")).await.page(),
-        &["approval.propose", "it was nothing"],
+        &[" made proposal ", "unblock a wallet", "it was nothing"],
     );
     assert!(proposed.starts_with("/console/approvals/"), "{proposed}");
 }

@@ -2,8 +2,10 @@
 
 use domain::country::Country;
 use domain::user::Role;
+use testkit::receiver::{ReceiverConfig, SimulatedReceiver};
 
 use super::{has, lacks, officer};
+use crate::harness::wallet_bank::SECRET;
 use crate::harness::{Bank, On, on_both_stores};
 
 on_both_stores! {
@@ -12,6 +14,7 @@ on_both_stores! {
     a_payment_in_review_names_the_pending_decision
     an_unknown_payment_is_resolved_by_two
     a_payment_that_came_back_shows_both_ways
+    webhooks_stand_in_the_timeline
 }
 
 /// A near match of the sample list, for review.
@@ -20,7 +23,7 @@ const ALIKE: &str = "Zorblax Qibbletan";
 /// The positions of these texts, which must be in this order.
 #[track_caller]
 fn in_order(page: &str, words: &[&str]) {
-    let table = page.split_once("Timeline, oldest first").expect("the timeline").1;
+    let table = page.split_once("id=\"timeline\"").expect("the timeline").1;
     let mut from = 0;
     for word in words {
         let at = table[from..]
@@ -49,16 +52,23 @@ async fn a_paid_payment_tells_everything_in_order(on: On) {
         ],
     );
     has(&page, &["nostro:", "in_transit:USDT", "settled", "GET /v2/events", "no decision needed"]);
+    let order = record["order"]["beneficiary_name"].text();
+    let (first, last) = order.split_once(' ').expect("two names");
+    let headline = format!(" PKR · {first} {}.</h1>", last.chars().next().expect("a letter"));
+    has(&page, &[&headline, "<span class=\"state good\">Paid</span>"]);
+    // The newest step first; its technical steps are folded and in order.
     in_order(
         &page,
         &[
-            "Quote created",
-            "Order accepted",
-            "Booked",
-            "Event payment.queued",
-            "Attempt 1 over",
-            "Event payment.processing",
+            "reported it as paid</h3>",
             "Event payment.succeeded",
+            "Sent to ",
+            "InstrId",
+            "Screened: clear",
+            "Booked payment.reserve",
+            "Event payment.queued",
+            "Order accepted",
+            "Quote created",
         ],
     );
     lacks(&page, &["Approve or reject the payment", "Record the outcome"]);
@@ -73,7 +83,12 @@ async fn a_refused_payment_tells_why(on: On) {
     let page = viewer.get(&format!("/payments/{id}")).await.page();
     has(
         &page,
-        &["The rail accepted it and then did not pay it:", "payment.void", "Event payment.failed"],
+        &[
+            "The rail accepted it and then did not pay it:",
+            "payment.void",
+            "Event payment.failed",
+            "<span class=\"state bad\">Failed</span>",
+        ],
     );
 }
 
@@ -87,10 +102,10 @@ async fn a_payment_in_review_names_the_pending_decision(on: On) {
         &[
             "A reviewer has to decide: screening scored",
             "Approve or reject the payment",
-            "in review",
+            "In review",
         ],
     );
-    has(&compliance.get("/payments?status=for-people").await.page(), &[&id, "in review"]);
+    has(&compliance.get("/payments?status=for-people").await.page(), &[&id, "In review"]);
     has(&compliance.get("/overview").await.page(), &["Payments in review", "oldest waiting"]);
     let link = format!("/review/payments/{id}");
     has(&page, &[&link]);
@@ -105,7 +120,13 @@ async fn a_payment_in_review_names_the_pending_decision(on: On) {
     let request = deeds[0].deed.request_id.clone().expect("each request has an id");
     in_order(
         &page,
-        &["Order accepted", "review.approve", "another birth date", &compliance.login, &request],
+        &[
+            &format!("{} approved ", compliance.login),
+            "another birth date",
+            "review.approve",
+            &request,
+            "Order accepted",
+        ],
     );
     has(
         &compliance.get(&format!("/search?q={request}")).await.page(),
@@ -145,7 +166,16 @@ async fn an_unknown_payment_is_resolved_by_two(on: On) {
     let authors = format!("{} and {} recorded on", maker.login, checker.login);
     has(&page, &[&authors, "that it was paid (reason: line 14 of the statement)"]);
     lacks(&page, &["reported it as paid"]);
-    in_order(&page, &["Resolve", "proposed", "payment.resolve"]);
+    has(&page, &["Paid, recorded by users"]);
+    in_order(
+        &page,
+        &[
+            "payment.resolve",
+            &format!("{} approved: Resolve", checker.login),
+            &format!("{} proposed: Resolve", maker.login),
+            "Outcome unknown",
+        ],
+    );
     let proposed = bank
         .running
         .store()
@@ -172,4 +202,27 @@ async fn a_payment_that_came_back_shows_both_ways(on: On) {
             "Event payment.reversed",
         ],
     );
+}
+
+async fn webhooks_stand_in_the_timeline(on: On) {
+    let bank = Bank::new(on).await;
+    let receiver =
+        SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
+    let (store, tenant) = (bank.running.store(), bank.tenant.id);
+    let secret = SECRET.to_owned().into();
+    store.add_webhook(tenant, &receiver.url(), secret, "test").await.expect("added");
+    store.set_payment_webhooks(tenant, true, "test").await.expect("switched");
+    let id = bank.paid(Country::Pak, |order| order).await;
+    bank.reaches(Country::Pak, &id, "succeeded").await;
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    let page = async || viewer.get(&format!("/payments/{id}")).await.page();
+    let told = || async { page().await.contains("Webhook payment.succeeded delivered") };
+    assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, told).await);
+    let page = page().await;
+    in_order(
+        &page,
+        &["Webhook payment.succeeded delivered", "Answered 2", "Webhook payment.queued delivered"],
+    );
+    has(&page, &["/webhooks/deliveries/"]);
+    lacks(&page, &["None were sent for this payment"]);
 }

@@ -33,7 +33,8 @@ async fn an_order_shows_its_attempts(on: On) {
     let page = officer.get(&format!("/orders/{}", order["order_id"].text())).await.page();
     for shown in [
         "10.00 USDC",
-        "settled",
+        "Paid out",
+        "SETTLED",
         order["settlement_reference"].text(),
         "PKR",
         "PK36****************6702",
@@ -146,7 +147,7 @@ async fn a_withheld_order_is_released_or_rejected_by_compliance(on: On) {
     for shown in [
         "Held by screening",
         "Zorblax Quibbleton",
-        "The list entry",
+        "Account holder and list entry S-1",
         "name=\"verdict\" value=\"approve\"",
         "The order continues.",
         "The decision takes effect at once.",

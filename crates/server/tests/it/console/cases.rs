@@ -1,0 +1,116 @@
+//! Work on cases: notes, assignment, the case file.
+
+use domain::country::Country;
+use domain::time::Span;
+use domain::user::{Role, Scope};
+use store::AuditFilter;
+
+use super::wallets::officer::Officer;
+use crate::harness::{Bank, On, Setup, on_both_stores};
+
+on_both_stores! {
+    notes_stay_with_the_case
+    a_case_is_assigned_with_a_due_time
+    a_case_file_has_everything_and_no_forms
+}
+
+/// A near match of the sample list, for review.
+const ALIKE: &str = "Zorblax Qibbletan";
+
+async fn officer(bank: &Bank, roles: &[Role]) -> Officer {
+    let scope = Scope::Tenant(bank.tenant.id);
+    Officer::sign_in(&bank.running, &bank.tenant.tag, scope, roles).await
+}
+
+async fn held(bank: &Bank) -> String {
+    bank.paid(Country::Pak, |order| order.from(ALIKE)).await
+}
+
+async fn notes_stay_with_the_case(on: On) {
+    let (bank, other) = (Bank::new(on).await, Bank::new(on).await);
+    let id = held(&bank).await;
+    let compliance = officer(&bank, &[Role::Compliance, Role::Auditor]).await;
+    let home = format!("/review/payments/{id}");
+    assert!(compliance.get(&home).await.page().contains("No notes yet."));
+    let add = format!("/cases/payment/{id}/note");
+    for wrong in ["", " ", &"x".repeat(501), "a\nb"] {
+        let page = compliance.post(&add, &[("note", wrong)]).await.refused(422);
+        assert!(page.contains("Note: enter 1 to 500 characters."), "{page}");
+    }
+    let to = compliance.post(&add, &[("note", "passport <seen>, born 1991")]).await.done();
+    let page = compliance.fetch(&to).await.page();
+    assert!(page.contains("passport &#60;seen&#62;, born 1991"), "{page}");
+    let log = compliance.fetch("/console/audit?action=case").await.page();
+    assert!(log.contains("added a note to ") && !log.contains("1991"), "{log}");
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    viewer.post(&add, &[("note", "x")]).await.refused(403);
+    assert!(!viewer.get(&home).await.page().contains("Add a note"));
+    let stranger = officer(&other, &[Role::Compliance]).await;
+    stranger.post(&add, &[("note", "x")]).await.refused(404);
+    for wrong in [format!("/cases/wallet/{id}/note"), "/cases/payment/1/note".to_owned()] {
+        compliance.post(&wrong, &[("note", "x")]).await.refused(404);
+    }
+}
+
+async fn a_case_is_assigned_with_a_due_time(on: On) {
+    let bank = Bank::alone(on, Setup::new()).await;
+    let id = held(&bank).await;
+    let maker = officer(&bank, &[Role::Compliance]).await;
+    let (colleague, viewer) =
+        (officer(&bank, &[Role::Operator]).await, officer(&bank, &[Role::Viewer]).await);
+    let assign = format!("/cases/payment/{id}/assign");
+    let page = maker.get(&format!("/review/payments/{id}")).await.page();
+    assert!(page.contains(&colleague.login) && !page.contains(&viewer.login), "{page}");
+    for (assignee, due) in [(viewer.login.as_str(), "4h"), ("", "soon")] {
+        let form = [("assignee", assignee), ("due", due)];
+        maker.post(&assign, &form).await.refused(422);
+    }
+    viewer.post(&assign, &[("assignee", ""), ("due", "keep")]).await.refused(403);
+    let form = [("assignee", colleague.login.as_str()), ("due", "4h")];
+    maker.post(&assign, &form).await.done();
+    let inbox = maker.get("/inbox").await.page();
+    let assigned = format!("Assigned to {}, due in 3 h 59 min.", colleague.login);
+    assert!(inbox.contains(&assigned), "{assigned}: {inbox}");
+    assert!(maker.get("/review").await.page().contains(&assigned));
+    bank.advance(Span::hours(5)).await;
+    let form = [("assignee", ""), ("due", "keep")];
+    maker.post(&assign, &form).await.done();
+    let inbox = maker.get("/inbox").await.page();
+    assert!(inbox.contains("Not assigned, overdue since 1 h 0 min."), "{inbox}");
+    maker.post(&assign, &[("assignee", ""), ("due", "none")]).await.done();
+    assert!(!maker.get("/inbox").await.page().contains("overdue"));
+    drop((maker, colleague, viewer));
+    bank.finish().await;
+}
+
+async fn a_case_file_has_everything_and_no_forms(on: On) {
+    let bank = Bank::new(on).await;
+    let earlier = bank.paid(Country::Pak, |order| order.from(ALIKE)).await;
+    let compliance = officer(&bank, &[Role::Compliance]).await;
+    let decide = format!("/review/payments/{earlier}/decide");
+    compliance.post(&decide, &[("verdict", "approve"), ("why", "other birth date")]).await.done();
+    let id = held(&bank).await;
+    compliance.post(&format!("/cases/payment/{id}/note"), &[("note", "called")]).await.done();
+    let path = format!("/cases/payment/{id}");
+    let page = compliance.get(&path).await.page();
+    for part in [
+        "Case file: ",
+        "compiled by",
+        "Sender and list entry S-1",
+        "same list entry, approved",
+        "called",
+        "id=\"timeline\"",
+        "Order accepted",
+        &format!("/payments/{earlier}"),
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    let main = page.split_once("<main").expect("the content").1;
+    assert!(!main.contains("<form") && !main.contains("data-live"), "{main}");
+    let action = Some("export.case".to_owned());
+    let filter = AuditFilter { tenant: Some(bank.tenant.id), action, ..AuditFilter::default() };
+    let entries = bank.running.store().audit_entries(&filter, 10).await.expect("read");
+    let opened: Vec<_> = entries.iter().map(|it| it.note.subject.as_str()).collect();
+    assert_eq!(opened, [id.as_str()]);
+    officer(&bank, &[Role::Viewer]).await.get(&path).await.refused(403);
+}
