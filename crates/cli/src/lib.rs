@@ -5,6 +5,7 @@
 mod api;
 mod audit;
 mod bench;
+mod brand;
 mod certify;
 mod chain;
 mod config;

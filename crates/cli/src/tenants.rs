@@ -11,7 +11,7 @@ use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::store_commands::{Opened, open};
-use super::{Context, policy, run_async};
+use super::{Context, brand, policy, run_async};
 use service::tenancy::{self, IssuedKey, KeyService};
 
 /// `tenants …`
@@ -27,6 +27,9 @@ pub enum TenantsCommand {
     /// Show and change a tenant's policy and limits
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
+    /// Show and change how a tenant's payment pages look
+    #[command(subcommand)]
+    Brand(brand::BrandCommand),
     /// Book tokens that the bank moved on chain from its treasury to its controller, to fund
     /// refunds
     FundController(TopUpArgs),
@@ -146,6 +149,7 @@ pub fn tenants(command: &TenantsCommand, context: &Context) -> Result<(), Failur
                 list_tenants(&open(args, context).await?.store, context).await
             }
             TenantsCommand::TopUp(args) => top_up(args, context).await,
+            TenantsCommand::Brand(command) => brand::run(command, context).await,
             TenantsCommand::Policy(command) => policy::run(command, context).await,
             TenantsCommand::FundController(args) => fund_controller(args, context).await,
         }

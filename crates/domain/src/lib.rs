@@ -16,6 +16,7 @@ pub mod audit;
 pub mod bank;
 pub mod bank_statement;
 pub mod bic;
+pub mod brand;
 pub mod chain;
 pub mod chain_tx;
 pub mod characters;

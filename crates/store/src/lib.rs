@@ -30,6 +30,7 @@ pub mod working_set;
 pub use admin::access_keys::KeyRow;
 pub use admin::answers::KeptAnswer;
 pub use admin::approvals::NewApproval;
+pub use admin::brand::BrandHead;
 pub use admin::cases::{CaseNote, CaseRef, CaseWork};
 pub use admin::customers::CustomerRecord;
 pub use admin::departures::Departure;

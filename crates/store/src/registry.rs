@@ -23,6 +23,7 @@ fn shared() -> Vec<&'static Stmt> {
         admin::approvals::STATEMENTS,
         admin::approval_outcome::STATEMENTS,
         admin::cases::STATEMENTS,
+        admin::brand::STATEMENTS,
         admin::customers::STATEMENTS,
         admin::departures::STATEMENTS,
         admin::environment::STATEMENTS,

@@ -62,6 +62,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("session.refuse", "was refused: the sign-in of {} belongs to another account"),
     ("switch.off", "turned off {}"),
     ("switch.on", "turned on {}"),
+    ("tenant.brand", "changed how the tenant’s payment pages look"),
     ("tenant.create", "created the tenant {name}"),
     ("tenant.set_policy", "changed the tenant’s policy"),
     ("token.accept_code", "accepted the contract code {}"),

@@ -38,7 +38,7 @@ mod requests;
 mod reviews;
 
 pub use exchange::NewOrderAsked;
-pub use pay_page::{Arrival, Found, PayPage, PaySender};
+pub use pay_page::{Arrival, BrandHead, Found, PayPage, PaySender};
 pub use provision::{Held, NewCustomer};
 pub use recover::{Lost, RECOVERED_MAX};
 pub use refund_address::Answered;

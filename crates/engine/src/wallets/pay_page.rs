@@ -1,5 +1,6 @@
 //! Data for the page of a payment link. The recipient's wallet address is never exposed.
 
+use domain::brand::Brand;
 use domain::chain::{Address, Depth, LogEvent, TxHash};
 use domain::currency::Currency;
 use domain::deposit::{Deposit, DepositState};
@@ -8,6 +9,7 @@ use domain::payment_request::refund_to::{ANSWERS_MAX, may_have_paid};
 use domain::payment_request::{PaymentRequest, RefundTo, SenderDetails, SenderInfo};
 use domain::phone::DialCountry;
 use domain::wallet::WalletState;
+pub use store::BrandHead;
 use store::Tenant;
 use subtle::ConstantTimeEq as _;
 
@@ -100,6 +102,8 @@ pub struct PayPage {
     /// Whether the recipient's wallet cannot receive, for now or permanently: the page is
     /// unavailable.
     pub closed: bool,
+    /// How the tenant's pages look; `None` = as they are.
+    pub brand: Option<BrandHead>,
     /// Received payments, in order.
     pub arrivals: Vec<Arrival>,
     /// Senders' submissions, in order: each is for its own sender only.
@@ -151,6 +155,14 @@ impl Wallets {
         self.page_of(request).await
     }
 
+    /// The brand of a version, for the files that a page names.
+    ///
+    /// # Errors
+    /// [`Denied::NotFound`]
+    pub async fn brand(&self, version: &str) -> Result<Brand, Denied> {
+        self.store.brand_of_version(version).await?.ok_or(Denied::NotFound(FIELD))
+    }
+
     async fn page_of(&self, request: PaymentRequest) -> Result<PayPage, Denied> {
         let (tenant, wallet) = (request.tenant, request.wallet);
         let owner = self.store.tenant(tenant).await?.ok_or(Denied::NotFound(FIELD))?;
@@ -174,6 +186,7 @@ impl Wallets {
             request,
             tenant: owner,
             closed: state == WalletState::Blacklisted,
+            brand: self.store.brand_head(tenant).await?,
             arrivals,
             senders,
         })

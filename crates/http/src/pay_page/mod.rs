@@ -5,6 +5,7 @@
 mod answers;
 pub mod assets;
 mod back;
+mod brand;
 mod cookie;
 mod find;
 pub mod form;

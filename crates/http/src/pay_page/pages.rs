@@ -9,6 +9,7 @@ use domain::time::Timestamp;
 
 use super::assets::{ASSETS, Assets};
 use super::back;
+use super::brand::Look;
 use super::find::{self, Sought};
 use super::form::{Field, Form};
 use super::language::Language;
@@ -43,10 +44,12 @@ pub struct Base {
     /// The language and its link.
     pub languages: Vec<(Language, String)>,
     pub payee: Option<String>,
+    pub brand: Look,
 }
 
 impl Base {
-    pub fn of(here: &Here, refresh_s: Option<u32>, payee: Option<&str>) -> Base {
+    /// The base of a page about a request, or of a message.
+    pub fn of(here: &Here, refresh_s: Option<u32>, frame: Option<&Frame>) -> Base {
         let languages = Language::ALL
             .map(|language| (language, here.link("", Some(language), here.coin)))
             .into();
@@ -55,7 +58,8 @@ impl Base {
             assets: &ASSETS,
             refresh_s,
             languages,
-            payee: payee.map(str::to_owned),
+            payee: frame.map(|frame| frame.payee.clone()),
+            brand: frame.map(|frame| frame.brand.clone()).unwrap_or_default(),
         }
     }
 }
@@ -81,6 +85,7 @@ pub struct Frame {
     /// What the sender quotes to the bank.
     pub reference: String,
     pub receipt: Receipt,
+    pub brand: Look,
     pub expires_at: Timestamp,
     /// Seconds until the expiry.
     pub left_s: i64,
@@ -103,6 +108,7 @@ impl Frame {
             about: about_asked(&request.asked),
             purpose: request.purpose.clone(),
             receipt: Receipt::default(),
+            brand: Look::default(),
             reference: request.id.to_string().chars().take(REFERENCE_CHARS).collect(),
             expires_at: request.expires_at,
             left_s: (request.expires_at.unix_seconds() - now.unix_seconds()).max(0),
@@ -331,7 +337,7 @@ impl Page<'_> {
     }
 
     fn base(&self, refresh_s: Option<u32>) -> Base {
-        Base::of(self.here, refresh_s, Some(&self.frame.payee))
+        Base::of(self.here, refresh_s, Some(self.frame))
     }
 
     fn framed(&self) -> askama::Result<Framed<'_>> {

@@ -52,9 +52,7 @@ pub fn page(
     if receipt == Markup::default() {
         return Ok(None);
     }
-    ReceiptPage { base: Base::of(here, None, Some(&frame.payee)), frame, receipt }
-        .render()
-        .map(Some)
+    ReceiptPage { base: Base::of(here, None, Some(frame)), frame, receipt }.render().map(Some)
 }
 
 /// The receipt of the payments that reached the recipient; empty if there are none. `known`:

@@ -25,6 +25,7 @@ pub fn router(wallets: Wallets, settings: Settings) -> Router {
     let pages = Arc::new(Pages::new(wallets, settings));
     Router::new()
         .route("/pay/assets/{name}", get(asset))
+        .route("/pay/brand/{name}", get(brand))
         .route("/pay/receipt/{tenant}/{request}/{code}", get(receipt))
         .route("/pay/{token}", get(show).post(submit))
         .route("/pay/{token}/qr.svg", get(link_code))
@@ -42,6 +43,11 @@ async fn asset(name: Token) -> Response {
         Some((asset, false)) => answer(StatusCode::OK, asset.content_type, asset.body, NEVER),
         None => answer(StatusCode::NOT_FOUND, "text/plain; charset=utf-8", "", NEVER),
     }
+}
+
+async fn brand(State(pages): State<Arc<Pages>>, name: Token, request: Request<Body>) -> Response {
+    let visit = Visit::of(&request);
+    respond(pages.brand(&named(name), &visit).await, &visit)
 }
 
 async fn receipt(

@@ -15,6 +15,7 @@ use tokio::sync::{Semaphore, watch};
 
 use super::answers::{NEVER, Stopped, answer, html, see_other};
 use super::back;
+use super::brand::{self, Look};
 use super::cookie;
 use super::find::{self, Sought};
 use super::form::{Field, Form};
@@ -213,6 +214,14 @@ impl Pages {
         }
     }
 
+    /// A file of a tenant's brand: `{version}.css`, or its logo.
+    pub(super) async fn brand(&self, name: &str, visit: &Visit) -> Result<Response, Stopped> {
+        self.count(visit, "page", REQUESTS_PER_WINDOW)?;
+        let (version, extension) = name.split_once('.').ok_or(Stopped::Closed)?;
+        let brand = self.wallets.brand(version).await?;
+        brand::file(brand, extension).ok_or(Stopped::Closed)
+    }
+
     /// The receipt that a sender shared or printed.
     pub(super) async fn receipt(
         &self,
@@ -341,7 +350,8 @@ impl Pages {
             code: request.check_code(),
         };
         let frame = Frame::of(request, payee, self.settings.sandbox, words, now);
-        let frame = Frame { receipt, ..frame };
+        let brand = shown.page.brand.as_ref().map(Look::of).unwrap_or_default();
+        let frame = Frame { receipt, brand, ..frame };
         let local = shown.known.as_ref().and_then(|sender| self.local(request, sender));
         Frame { about: frame.about.or(local), ..frame }
     }

@@ -7,6 +7,7 @@ pub(crate) mod answers;
 mod approval_document;
 pub(crate) mod approval_outcome;
 pub(crate) mod approvals;
+pub(crate) mod brand;
 pub(crate) mod cases;
 pub(crate) mod customers;
 pub(crate) mod departures;

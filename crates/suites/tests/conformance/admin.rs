@@ -1,5 +1,6 @@
 //! Tenants, access keys, seals, named values.
 
+use domain::brand::{Brand, Colour, Logo, LogoKind};
 use domain::decision::IdSource;
 use domain::ids::TenantId;
 use domain::policy::Environment;
@@ -98,6 +99,33 @@ pub async fn records_of_customers_are_kept_by_tenant_and_noted(world: World) {
     };
     world.execute(&need, look).await.expect("executed");
     assert_eq!(read, [Some(KycLevel::Enhanced), None]);
+}
+
+pub async fn a_brand_is_kept_whole_under_a_version_of_its_own(world: World) {
+    let store = &world.store;
+    let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 1).await);
+    assert_eq!((store.brand(one).await, store.brand_head(one).await), (Ok(None), Ok(None)));
+    let logo = Logo::parse(b"\x89PNG\r\n\x1a\n\0\xff".to_vec()).expect("a logo");
+    let brand = Brand {
+        logo: Some(logo.clone()),
+        colour: Some(Colour::parse("#0b6b3a").expect("a colour")),
+        contact: Some("+971 4 123 4567".to_owned()),
+    };
+    for tenant in [one, two] {
+        store.set_brand(tenant, &brand, "op").await.expect("set");
+        assert_eq!(store.brand(tenant).await, Ok(Some(brand.clone())));
+    }
+    let head = async |tenant| store.brand_head(tenant).await.expect("read").expect("set");
+    let (first, second) = (head(one).await, head(two).await);
+    assert_ne!(first.version, second.version, "of two tenants");
+    assert_eq!((first.logo, first.has_colour), (Some(LogoKind::Png), true));
+    assert_eq!(first.contact, brand.contact);
+    assert_eq!(store.brand_of_version(&first.version).await, Ok(Some(brand.clone())));
+    let plain = Brand { contact: brand.contact.clone(), ..Brand::default() };
+    store.set_brand(one, &plain, "op").await.expect("set");
+    assert_eq!(store.brand_of_version(&first.version).await, Ok(None), "replaced");
+    assert_eq!(head(one).await.logo, None);
+    assert_eq!(store.brand(two).await, Ok(Some(brand)), "another tenant's stays");
 }
 
 pub async fn a_database_belongs_to_one_environment(world: World) {

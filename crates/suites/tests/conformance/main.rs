@@ -198,6 +198,7 @@ conformance! {
         a_policy_has_a_number_that_rises_with_each_change
         records_of_customers_are_kept_by_tenant_and_noted
         a_database_belongs_to_one_environment
+        a_brand_is_kept_whole_under_a_version_of_its_own
         access_keys_are_sealed_rotated_and_revoked
         sealed_values_open_only_where_they_belong
         a_new_key_encryption_key_opens_what_the_old_one_sealed

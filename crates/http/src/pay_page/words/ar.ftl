@@ -8,6 +8,7 @@ any-amount = أي مبلغ
 about = حوالي { $amount }
 purpose = الغرض: { $purpose }
 reference = الرقم المرجعي
+contact = هل لديك أسئلة؟ اسأل: { $contact }
 steps = الخطوات
 step-details = البيانات
 step-send = الإرسال

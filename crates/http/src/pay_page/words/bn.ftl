@@ -8,6 +8,7 @@ any-amount = যেকোনো পরিমাণ
 about = প্রায় { $amount }
 purpose = যে কারণে: { $purpose }
 reference = রেফারেন্স নম্বর
+contact = প্রশ্ন আছে? জিজ্ঞাসা করুন: { $contact }
 steps = ধাপ
 step-details = তথ্য
 step-send = পাঠান

@@ -6,6 +6,7 @@ any-amount = Any amount
 about = About { $amount }
 purpose = For: { $purpose }
 reference = Reference
+contact = Questions? Ask { $contact }
 steps = Steps
 step-details = Details
 step-send = Send

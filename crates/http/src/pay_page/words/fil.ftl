@@ -8,6 +8,7 @@ any-amount = Kahit magkano
 about = Mga { $amount }
 purpose = Para sa: { $purpose }
 reference = Numero ng reference
+contact = May tanong? Magtanong sa { $contact }
 steps = Mga hakbang
 step-details = Detalye
 step-send = Ipadala

@@ -8,6 +8,7 @@ any-amount = कोई भी रकम
 about = लगभग { $amount }
 purpose = किसलिए: { $purpose }
 reference = संदर्भ नंबर
+contact = कोई सवाल? यहाँ पूछें: { $contact }
 steps = चरण
 step-details = जानकारी
 step-send = भेजें

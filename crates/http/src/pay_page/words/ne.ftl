@@ -8,6 +8,7 @@ any-amount = जति पनि रकम
 about = करिब { $amount }
 purpose = केका लागि: { $purpose }
 reference = सन्दर्भ नम्बर
+contact = प्रश्न छ? यहाँ सोध्नुहोस्: { $contact }
 steps = चरणहरू
 step-details = विवरण
 step-send = पठाउनुहोस्

@@ -8,6 +8,7 @@ any-amount = کوئی بھی رقم
 about = تقریباً { $amount }
 purpose = مقصد: { $purpose }
 reference = حوالہ نمبر
+contact = کوئی سوال؟ یہاں پوچھیں: { $contact }
 steps = مراحل
 step-details = تفصیلات
 step-send = بھیجیں

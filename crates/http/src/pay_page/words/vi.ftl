@@ -8,6 +8,7 @@ any-amount = Số tiền tùy ý
 about = Khoảng { $amount }
 purpose = Nội dung: { $purpose }
 reference = Mã tham chiếu
+contact = Có thắc mắc? Hãy hỏi { $contact }
 steps = Các bước
 step-details = Thông tin
 step-send = Gửi

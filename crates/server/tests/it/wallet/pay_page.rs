@@ -1,6 +1,7 @@
 //! The payment page from outside (`experience.md`, "Pay page"): information it never reveals,
 //! languages, updates, and the lookup of missing payments.
 
+use domain::brand::{Brand, Colour, Logo};
 use domain::currency::StableCoin;
 use futures_util::StreamExt as _;
 use reqwest::Method;
@@ -13,6 +14,7 @@ on_both_stores! {
     the_recipient_is_never_revealed_on_any_path_in_any_state_or_language
     the_visitor_chooses_the_language_and_keeps_it
     status_and_stream_match_the_page
+    a_page_looks_like_its_bank
     a_transaction_that_is_not_shown_is_looked_for
     what_pages_load_is_versioned_and_kept
     a_link_that_ended_and_one_that_never_was_are_alike_on_every_address
@@ -277,6 +279,45 @@ async fn status_and_stream_match_the_page(on: On) {
     let other =
         path.replace(&path[path.len() - 4..], if path.ends_with("0000") { "1111" } else { "0000" });
     assert_eq!(Link { bank: &bank, path: other }.get("").send().await.status, 404);
+}
+
+async fn a_page_looks_like_its_bank(on: On) {
+    let bank = WalletBank::alone(on, Setup::with_wallets()).await;
+    let wallet = bank.wallet("brand").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    let link = Link::of(&bank, &request);
+    let plain = text(&link.get("").send().await);
+    assert!(!plain.contains("/pay/brand/") && !plain.contains("branded"));
+    let svg = b"<svg xmlns='http://www.w3.org/2000/svg'/>".to_vec();
+    let brand = Brand {
+        logo: Some(Logo::parse(svg.clone()).expect("a logo")),
+        colour: Some(Colour::parse("#0b6b3a").expect("a colour")),
+        contact: Some("<b>+971 4 123</b>".to_owned()),
+    };
+    let (store, tenant) = (bank.bank.running.store(), bank.bank.tenant.id);
+    store.set_brand(tenant, &brand, "test").await.expect("set");
+    let page = text(&link.get("").send().await);
+    assert!(
+        page.contains("class=\"top branded\"") && page.contains("&#60;b&#62;+971 4 123"),
+        "{page}"
+    );
+    let logo_path =
+        page.split("class=\"logo\" src=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let logo =
+        Link { bank: &bank, path: logo_path.expect("a logo").to_owned() }.get("").send().await;
+    assert_eq!((logo.status, logo.body.clone()), (200, svg));
+    let header = |name: &str| logo.header(name).expect("a header");
+    assert_eq!(header("content-type"), "image/svg+xml");
+    assert!(
+        header("content-security-policy").ends_with("sandbox"),
+        "opened by itself it runs nothing"
+    );
+    let style_path = page.split("/pay/brand/").nth(1).and_then(|rest| rest.split('"').next());
+    let style = format!("/pay/brand/{}", style_path.expect("a style"));
+    let style = Link { bank: &bank, path: style }.get("").send().await;
+    assert_eq!(text(&style), ":root { --brand: #0b6b3a; }\n");
+    let unknown = Link { bank: &bank, path: "/pay/brand/00.svg".to_owned() }.get("").send().await;
+    assert_eq!(unknown.status, 404);
 }
 
 async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
