@@ -13,6 +13,7 @@ use engine::batcher::Engine;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
 use engine::workers::Workers;
+use http_api::docs::Site;
 use http_api::server::{Drained, Refusals};
 use store::{CLOCK_OFFSET, Store};
 use testkit::bank::{Behaviour, SimulatedBank};
@@ -83,6 +84,8 @@ pub struct Service {
     pub wallets: Wallets,
     /// The chain of the wallets, if they are enabled.
     pub chain: Option<ChainSide>,
+    /// The documentation pages: a sandbox fills its keys in.
+    docs: Arc<Site>,
     stop: watch::Sender<bool>,
     tasks: Vec<Task>,
     serving: JoinHandle<()>,
@@ -227,6 +230,7 @@ impl Service {
             let desk = engine::console::Console::new(payments.clone(), wallets.clone());
             tasks.push(keep_fresh::carry_out_approvals(desk, &stopping));
         }
+        let docs = Arc::new(Site::default());
         let router = routes::router(&routes::Parts {
             config,
             data_dir,
@@ -243,6 +247,7 @@ impl Service {
             chain: chain.clone(),
             stopping: stopping.clone(),
             scenarios,
+            docs: docs.clone(),
         });
         let refusals = Refusals::new(payments.world().wall_clock.clone());
         let serving =
@@ -255,6 +260,7 @@ impl Service {
             bank,
             wallets,
             chain,
+            docs,
             stop,
             tasks,
             serving,

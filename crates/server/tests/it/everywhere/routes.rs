@@ -8,7 +8,7 @@ on_both_stores! {
     an_unknown_path_is_not_found
     another_method_is_not_allowed
     a_path_that_is_not_text_is_reported_after_authentication
-    a_browser_at_the_root_is_led_to_the_documentation
+    a_browser_at_the_root_sees_three_doors_and_a_program_gets_an_error
     what_is_served_is_of_release_2_and_stands_under_v2
 }
 
@@ -81,11 +81,15 @@ async fn a_path_that_is_not_text_is_reported_after_authentication(on: On) {
     assert_eq!(bank.get("/nowhere").send().await.header("cache-control"), Some("no-store"));
 }
 
-async fn a_browser_at_the_root_is_led_to_the_documentation(on: On) {
+async fn a_browser_at_the_root_sees_three_doors_and_a_program_gets_an_error(on: On) {
     let bank = Bank::new(on).await;
     let page =
         bank.unsigned(Method::GET, "/", None).header("accept", "text/html,*/*;q=0.8").send().await;
-    assert_eq!((page.status, page.header("location")), (303, Some("/docs")));
+    assert_eq!((page.status, page.header("vary")), (200, Some("accept")));
+    let shown = String::from_utf8_lossy(&page.body);
+    for door in ["/docs/guides/first-call", "/docs/guides/going-live", "/docs/guides/senders"] {
+        assert!(shown.contains(&format!("<h2><a href=\"{door}\">")), "{door}");
+    }
     bank.unsigned(Method::GET, "/", None)
         .header("accept", "*/*")
         .send()

@@ -1,47 +1,5 @@
-// The documentation's script: the search on the start page, and the signing helper. It sends no data; the pages' policy
-// (connect-src 'none') would prevent it.
+// The signing helper. It sends no data; the page's policy (connect-src 'none') would prevent it.
 "use strict";
-
-const byId = (id) => document.getElementById(id);
-
-// ---- search: hides list items that do not match; without the script the full list is shown ----
-
-function search() {
-  const field = byId("search");
-  if (!field) return;
-  byId("search-box").hidden = false;
-  const items = [...document.querySelectorAll("#everything li")];
-  const sections = [...document.querySelectorAll("#everything section")];
-  const apply = () => {
-    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const matches = (item) => words.every((word) => item.textContent.toLowerCase().includes(word));
-    let found = 0;
-    for (const item of items) {
-      item.hidden = !matches(item);
-      if (!item.hidden && !item.querySelector("li")) found += 1;
-    }
-    for (const folded of document.querySelectorAll("#everything details")) folded.open = words.length > 0;
-    for (const section of sections) section.hidden = !section.querySelector("li:not([hidden])");
-    byId("search-status").textContent = words.length ? `${found} found` : "";
-  };
-  field.addEventListener("input", apply);
-  const asked = new URLSearchParams(location.search).get("q");
-  if (asked) field.value = asked;
-  apply();
-}
-
-// ---- signing ----
-
-const utf8 = (text) => new TextEncoder().encode(text);
-const latin1 = (bytes) => String.fromCharCode(...new Uint8Array(bytes));
-const base64 = (bytes) => btoa(latin1(bytes));
-const base64url = (bytes) => base64(bytes).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-const hex = (bytes) => [...new Uint8Array(bytes)].map((one) => one.toString(16).padStart(2, "0")).join("");
-
-async function hmac(key, data) {
-  const imported = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
-  return crypto.subtle.sign("HMAC", imported, data);
-}
 
 // Quotes a text in single quotes for a POSIX shell.
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
@@ -71,28 +29,19 @@ async function sign() {
     status.textContent = "API URL, access key and secret key are needed.";
     return;
   }
-  const post = byId("sign-method").value === "POST";
-  const body = byId("sign-body").value;
+  const body = byId("sign-method").value === "POST" ? byId("sign-body").value : undefined;
   const roles = byId("sign-roles").value.split(/\s+/).filter(Boolean);
-  const key = utf8(secret);
-  const now = Math.floor(Date.now() / 1000);
-  const header = { alg: "HS256", typ: "JWT", kid: access };
-  const claims = { sub: access, aud: url, iss: url, iat: now, exp: now + 60 };
-  if (roles.length) claims.roles = roles;
+  const { header, claims, signed, signature, token } = await signedRequest({ url, access, secret, roles, body });
   const steps = [];
-  if (post) {
-    claims.hmac = hex(await hmac(key, utf8(body)));
+  if (body !== undefined) {
     steps.push(["hmac: HMAC-SHA256 of the body with the secret key's text, in lower-case hex", claims.hmac]);
   }
   steps.push(["Header", JSON.stringify(header, null, 2)], ["Claims", JSON.stringify(claims, null, 2)]);
-  const signed = `${base64url(utf8(JSON.stringify(header)))}.${base64url(utf8(JSON.stringify(claims)))}`;
   steps.push(["What is signed: both as base64url without padding, with a dot between", signed]);
-  const signature = base64url(await hmac(key, utf8(signed)));
   steps.push(["Signature: HMAC-SHA256 of that with the same key, as base64url", signature]);
-  const token = `${signed}.${signature}`;
   steps.push(["Token: valid for 60 seconds", token]);
   const lines = [`curl -sS ${quoted(url + byId("sign-path").value.trim())}`, `-H ${quoted(`authorization: Bearer ${token}`)}`];
-  if (post) lines.push("-H 'content-type: application/json'", `--data-binary ${quoted(body)}`);
+  if (body !== undefined) lines.push("-H 'content-type: application/json'", `--data-binary ${quoted(body)}`);
   steps.push(["The request", lines.join(" \\\n  ")]);
   show(byId("sign-steps"), steps);
   status.textContent = "Signed.";
@@ -124,7 +73,7 @@ async function verify() {
     ["Given", given.join("\n")],
     ["Age in seconds: a receiver refuses more than 300 either way", String(age)],
   ]);
-  status.textContent = right ? (timely ? "Genuine." : "Signed rightly, but too old or too new: refuse it.") : "Forged: refuse it.";
+  status.textContent = right ? (timely ? "Genuine." : "The signature is valid, but too old or too new: refuse it.") : "Forged: refuse it.";
 }
 
 function helper() {
@@ -147,5 +96,4 @@ function helper() {
   });
 }
 
-search();
 helper();
