@@ -23,7 +23,7 @@ def of(kind, answer):
     return answer
 
 
-client = AuthenticatedClient(base_url=env["BASE_URL"], token=env["TOKEN"])
+client = AuthenticatedClient(base_url=env["CORRIDOR_BASE_URL"], token=env["TOKEN"])
 pakistan = pay.Country.PAK
 quote = of(
     pay.Quote,
@@ -70,8 +70,8 @@ page = of(pay.EventPage, follow_events.sync(client=client, mode=poll, after="0",
 assert len(page.events) > 0
 of(pay.EventPage, follow_events.sync(client=client, mode=poll, after=page.next_, limit=1))
 
-wallets = WalletClient(base_url=env["BASE_URL"], token=env["WALLET_TOKEN"])
-wallet_id = UUID(env["WALLET_ID"])
+wallets = WalletClient(base_url=env["CORRIDOR_BASE_URL"], token=env["CORRIDOR_WALLET_TOKEN"])
+wallet_id = UUID(env["CORRIDOR_WALLET_ID"])
 amount = wal.CryptoAmount(type_=wal.CryptoAmountType.CRYPTO, value="25.50", currency=wal.Coin.USDC)
 draft = wal.PaymentRequestDraft(wallet_id=wallet_id, amount=amount, purpose="Rent")
 made = of(wal.CreatedPaymentRequest, create_payment_request.sync(client=wallets, body=draft))

@@ -1,16 +1,17 @@
-"""A payment and a payment request through the clients that openapi-generator makes (`-g python`)."""
+"""A payment and a payment request through the packaged clients."""
 
 import datetime
 import os
 import time
 
+import corridor
 import corridor_payment as payment
 import corridor_wallet as wallet
 
 WAIT_S = 60
 env = os.environ
 
-pay = payment.ApiClient(payment.Configuration(host=env["BASE_URL"], access_token=env["TOKEN"]))
+pay = corridor.payments(env["CORRIDOR_BASE_URL"], env["CORRIDOR_ACCESS_KEY"], env["CORRIDOR_SECRET_KEY"])
 quotes, payments, events = payment.QuotesApi(pay), payment.PaymentsApi(pay), payment.EventsApi(pay)
 
 quote = quotes.create_quote(payment.QuoteRequest(country="PAK", currency="AED", amount=123.45))
@@ -49,12 +50,14 @@ assert len(page.events) > 0
 again = events.follow_events(mode="poll", after=page.next, limit=1)
 assert int(again.next) >= int(page.next)
 
-wallets = wallet.ApiClient(wallet.Configuration(host=env["BASE_URL"], access_token=env["WALLET_TOKEN"]))
+wallets = corridor.wallets(
+    env["CORRIDOR_WALLET_BASE_URL"], env["CORRIDOR_WALLET_ACCESS_KEY"], env["CORRIDOR_WALLET_SECRET_KEY"]
+)
 requests = wallet.PaymentRequestsApi(wallets)
 amount = wallet.AmountDraft(wallet.CryptoAmount(type="crypto", value="25.50", currency="USDC"))
 made = requests.create_payment_request(
-    wallet.PaymentRequestDraft(wallet_id=env["WALLET_ID"], amount=amount, purpose="Rent")
+    wallet.PaymentRequestDraft(wallet_id=env["CORRIDOR_WALLET_ID"], amount=amount, purpose="Rent")
 )
-found = requests.list_payment_requests(env["WALLET_ID"])
+found = requests.list_payment_requests(env["CORRIDOR_WALLET_ID"])
 assert str(made.payment_request_id) in [str(request.payment_request_id) for request in found.payment_requests]
 print(f"payment {accepted.id} succeeded, payment request {made.payment_request_id} made")
