@@ -220,11 +220,7 @@ impl Service {
         }
         let wallets = Wallets::new(store.clone(), engine.clone(), world.clone());
         let sender = chain.as_ref().and_then(|chain| Sender::of(&wallets, chain));
-        if let (Environment::Mock, Some(sender)) = (config.environment, sender) {
-            let after = Span::secs(config.wallets.simulated_sender_after_s.into());
-            let paying = sender.pay_links(after, stopping.clone());
-            tasks.push(("simulated sender".to_owned(), tokio::spawn(paying)));
-        }
+        tasks.extend(sender.and_then(|sender| simulated_sender(sender, config, &stopping)));
         let payments = Payments::new(store, engine, world, config.environment);
         if role != Role::Api {
             let desk = engine::console::Console::new(payments.clone(), wallets.clone());
@@ -288,6 +284,18 @@ impl Service {
     pub async fn ended(&mut self) {
         let _ended = (&mut self.serving).await;
     }
+}
+
+/// Pays the links of a sandbox.
+fn simulated_sender(
+    sender: Sender,
+    config: &Config,
+    stopping: &watch::Receiver<bool>,
+) -> Option<Task> {
+    let after = Span::secs(config.wallets.simulated_sender_after_s.into());
+    let paying = sender.pay_links(after, stopping.clone());
+    (config.environment == Environment::Mock)
+        .then(|| ("simulated sender".to_owned(), tokio::spawn(paying)))
 }
 
 async fn serve(

@@ -117,29 +117,48 @@ fn request_body(html: &mut Html, document: &Document<'_>, body: &Value<'_>) {
     }
 }
 
-/// The fields of an object; of one with variants, those of each.
+/// The fields of an object. Of one with variants, those that all of them share, and then those of
+/// each.
 pub(super) fn object(html: &mut Html, document: &Document<'_>, schema: &Value<'_>) {
-    for choice in items(schema, "oneOf") {
-        let variant = document.resolve(choice);
+    let own = |schema| {
+        let bases = items(schema, "allOf").iter().map(|base| document.resolve(base));
+        bases.chain([schema]).flat_map(|schema| fields(document, schema)).collect::<Vec<_>>()
+    };
+    let choices = items(schema, "oneOf");
+    let variants: Vec<&Value<'_>> = choices.iter().map(|choice| document.resolve(choice)).collect();
+    let shared = variants.first().map_or(&[][..], |first| items(first, "allOf"));
+    let is_shared = variants.iter().all(|variant| items(variant, "allOf") == shared);
+    if variants.is_empty() {
+        html.parameters(&narrowed(own(schema)));
+        return;
+    }
+    if is_shared && !shared.is_empty() {
+        let bases = shared.iter().map(|base| document.resolve(base));
+        html.parameters(&bases.flat_map(|base| fields(document, base)).collect::<Vec<_>>());
+    }
+    if let Some(discriminator) = member(schema, "discriminator") {
+        html.raw("<h3>By ").raw(&code(text(discriminator, "propertyName"))).raw("</h3>\n");
+    }
+    for (choice, variant) in choices.iter().zip(variants) {
         let name = reference(choice).map(last_name).unwrap_or_default();
         let title = text(variant, "title");
         let title = if title.is_empty() { name } else { title };
         html.raw("<details><summary>").raw(&escape(title)).raw("</summary>\n");
-        object(html, document, variant);
-        html.raw("</details>\n");
+        let rows = if is_shared { fields(document, variant) } else { narrowed(own(variant)) };
+        html.parameters(&rows).raw("</details>\n");
     }
-    let mut rows: Vec<Parameter> = Vec::new();
-    let bases = items(schema, "allOf").iter().map(|base| document.resolve(base));
-    for row in bases.chain([schema]).flat_map(|schema| fields(document, schema)) {
-        // A field of a variant narrows the one of its base.
-        match rows.iter_mut().find(|known| known.name == row.name) {
+}
+
+/// A later field of the same name narrows an earlier one.
+fn narrowed(rows: Vec<Parameter>) -> Vec<Parameter> {
+    let mut kept: Vec<Parameter> = Vec::new();
+    for row in rows {
+        match kept.iter_mut().find(|known| known.name == row.name) {
             Some(known) => *known = row,
-            None => rows.push(row),
+            None => kept.push(row),
         }
     }
-    if !rows.is_empty() {
-        html.parameters(&rows);
-    }
+    kept
 }
 
 /// Its answers: success first, then the errors.

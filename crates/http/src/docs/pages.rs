@@ -60,11 +60,11 @@ fn about(html: &str) -> (String, String) {
         match token {
             Token::Open("h1", _) => place = Place::Title,
             Token::Close("h1") => place = Place::After,
-            Token::Open("p", attributes) if place == Place::After => {
-                // The path of an operation is no sentence.
-                if !attributes.contains("\"path\"") {
-                    place = Place::Summary;
-                }
+            // The path of an operation is no sentence.
+            Token::Open("p", attributes)
+                if place == Place::After && !attributes.contains("\"path\"") =>
+            {
+                place = Place::Summary;
             }
             Token::Close("p") if place == Place::Summary => break,
             Token::Text(text) if place == Place::Title => title.push_str(&unescaped(text)),

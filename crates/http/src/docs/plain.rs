@@ -153,7 +153,7 @@ impl Writer {
         }
         let words: Vec<&str> = text.split_whitespace().collect();
         let joined = words.join(" ");
-        if text.starts_with(char::is_whitespace) && !self.out.ends_with([' ', '\n', '`', '(']) {
+        if text.starts_with(char::is_whitespace) && !self.out.ends_with([' ', '\n']) {
             self.out.push(' ');
         }
         self.out.push_str(&joined);

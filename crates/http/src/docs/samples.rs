@@ -227,7 +227,6 @@ fn call(
     let posts = operation.method == "post";
     let [post, get] = calls(snippet.sign.1);
     let mut call = if posts { post } else { get };
-    let path = |path: &str| (grammar.path)(path);
     let known = if posts { grammar.quote_path } else { grammar.wallet_path };
     // A mark keeps the path from what is replaced around it.
     call = call.replacen(known, &FILLED.to_string(), 1);
@@ -253,7 +252,7 @@ fn call(
         }
         _ => {}
     }
-    let target = path(&operation.example_target(document));
+    let target = (grammar.path)(&operation.example_target(document));
     call = call.replacen(FILLED, &target, 1);
     if posts {
         let empty = Value::Object(Object::default());

@@ -35,7 +35,7 @@ function fillIn() {
     if (known[name]) path.value = path.value.replace(uuid, `$1${known[name]}`);
   }
   path.value = path.value.replace(/(wallet_id=)[0-9a-f-]{36}/, `$1${known.wallet_id}`);
-  if (body) body.value = body.value.replace(/("wallet_id": ")[^"]+/, `$1${known.wallet_id}`);
+  if (body) body.value = body.value.replace(/("wallet_id":\s*")[^"]+/, `$1${known.wallet_id}`);
 }
 
 async function call(method, path, body) {
@@ -65,15 +65,15 @@ function indented(text) {
 }
 
 // An order needs a quote of its own: one is requested, and its id and amount are filled in.
-async function quoted(body) {
-  const order = JSON.parse(body.value);
-  const asked = JSON.stringify({ country: order.country, currency: order.currency, amount: 500 });
-  const quote = await call("POST", "/v2/quote", asked);
-  if (!quote.ok) return quote;
+async function quoteFor(body) {
+  const { country, currency } = JSON.parse(body.value);
+  const quote = await call("POST", "/v2/quote", JSON.stringify({ country, currency, amount: 500 }));
+  if (!quote.ok) return;
   const amount = quote.text.match(/"amount_destination": ([^,\n]+)/)[1];
-  body.value = body.value.replace(/("quote": ")[^"]+/, `$1${quote.json.id}`).replace(/("amount": )[^,\n]+/, `$1${amount}`);
-  body.value = body.value.replace(/("external_id": ")[^"]+/, `$1try-${quote.json.id.slice(0, 8)}`);
-  return quote;
+  const values = { quote: `"${quote.json.id}"`, amount, external_id: `"try-${quote.json.id.slice(0, 8)}"` };
+  for (const [name, value] of Object.entries(values)) {
+    body.value = body.value.replace(new RegExp(`("${name}":\\s*)("[^"]*"|[^,}\\s]+)`), `$1${value}`);
+  }
 }
 
 async function send() {
@@ -81,7 +81,7 @@ async function send() {
   const body = byId("try-body");
   const shown = byId("try-answer");
   const began = performance.now();
-  if (operation === "createPayment") await quoted(body);
+  if (operation === "createPayment") await quoteFor(body);
   const answer = await call(method, byId("try-path").value.trim(), body?.value);
   shown.textContent = answer.text;
   shown.hidden = false;

@@ -9,6 +9,7 @@ on_both_stores! {
     another_method_is_not_allowed
     a_path_that_is_not_text_is_reported_after_authentication
     a_browser_at_the_root_sees_three_doors_and_a_program_gets_an_error
+    the_documentation_needs_no_token_and_holds_no_key_outside_of_a_sandbox
     what_is_served_is_of_release_2_and_stands_under_v2
 }
 
@@ -95,6 +96,27 @@ async fn a_browser_at_the_root_sees_three_doors_and_a_program_gets_an_error(on: 
         .send()
         .await
         .refused(404, "not_found");
+}
+
+async fn the_documentation_needs_no_token_and_holds_no_key_outside_of_a_sandbox(on: On) {
+    let bank = Bank::new(on).await;
+    for (path, words) in [
+        ("/docs/payment/createQuote", "env(\"ACCESS_KEY\")"),
+        ("/docs/payment/createQuote.py", "env(\"ACCESS_KEY\")"),
+        ("/docs/payment/createQuote.md", "POST `/v2/quote`"),
+        ("/docs/search?q=how+do+i+sign", "<li><a href=\"/docs/signing\">Signing</a>"),
+        ("/docs/search?q=%ff", "<h1>Search</h1>"),
+        ("/llms.txt", "(/docs/signing.md)"),
+    ] {
+        let page = bank.unsigned(Method::GET, path, None).send().await;
+        let policy = page.header("content-security-policy").expect("a policy");
+        assert!(policy.contains("connect-src 'none'"), "{path}: {policy}");
+        assert_eq!((page.status, page.header("cache-control")), (200, Some("no-cache")), "{path}");
+        let shown = String::from_utf8_lossy(&page.body).replace("&quot;", "\"");
+        assert!(shown.contains(words), "{path}: {shown}");
+    }
+    let icon = bank.unsigned(Method::GET, "/favicon.ico", None).send().await;
+    assert_eq!(icon.header("content-type"), Some("image/svg+xml"));
 }
 
 /// Specification, "Versions": 2.0.0 is the first release of v2. Its operations exist under its own
