@@ -101,7 +101,7 @@ async fn a_browser_at_the_root_sees_three_doors_and_a_program_gets_an_error(on: 
 async fn the_documentation_needs_no_token_and_holds_no_key_outside_of_a_sandbox(on: On) {
     let bank = Bank::new(on).await;
     for (path, words) in [
-        ("/docs/payment/createQuote", "env(\"ACCESS_KEY\")"),
+        ("/docs/payment/createQuote", "env(<i>\"ACCESS_KEY\"</i>)"),
         ("/docs/payment/createQuote.py", "env(\"ACCESS_KEY\")"),
         ("/docs/payment/createQuote.md", "POST `/v2/quote`"),
         ("/docs/search?q=how+do+i+sign", "<li><a href=\"/docs/signing\">Signing</a>"),
