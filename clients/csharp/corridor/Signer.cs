@@ -56,23 +56,13 @@ public sealed class Signer : DelegatingHandler
         return signed + "." + Base64Url(HMACSHA256.HashData(key, Encoding.UTF8.GetBytes(signed)));
     }
 
+    // The generated synchronous methods send asynchronously, too.
     protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancel)
     {
         byte[]? body = request.Content == null ? null : await request.Content.ReadAsByteArrayAsync(cancel);
-        Sign(request, body);
+        request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", Token(body));
         return await base.SendAsync(request, cancel);
     }
-
-    /// <summary>The same for the generated synchronous methods.</summary>
-    protected override HttpResponseMessage Send(HttpRequestMessage request, CancellationToken cancel)
-    {
-        byte[]? body = request.Content?.ReadAsByteArrayAsync(cancel).GetAwaiter().GetResult();
-        Sign(request, body);
-        return base.Send(request, cancel);
-    }
-
-    private void Sign(HttpRequestMessage request, byte[]? body) =>
-        request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", Token(body));
 
     private static string Base64Url(byte[] data) =>
         Convert.ToBase64String(data).TrimEnd('=').Replace('+', '-').Replace('/', '_');

@@ -40,9 +40,11 @@ macro_rules! asset {
     };
 }
 
-pub(super) const ASSETS: [Asset; 7] = [
+pub(super) const ASSETS: [Asset; 8] = [
     asset!(STYLE_PATH, CSS, "docs.css"),
     asset!("/docs/inter.woff2", "font/woff2", "inter.woff2"),
+    // The licence of the font goes where the font goes.
+    asset!("/docs/inter-OFL.txt", "text/plain; charset=utf-8", "inter-OFL.txt"),
     asset!(ICON_PATH, "image/svg+xml", "favicon.svg"),
     asset!(SCRIPT_PATH, JAVASCRIPT, "docs.js"),
     asset!(TOKENS_PATH, JAVASCRIPT, "tokens.js"),

@@ -21,7 +21,7 @@ pub(super) struct Frame<'a> {
     pub(super) query: &'a str,
     /// The page may not send anything, not even a search.
     pub(super) sealed: bool,
-    /// Path of its Markdown.
+    /// Its Markdown is at its path with `.md`.
     pub(super) has_markdown: bool,
 }
 

@@ -1,9 +1,9 @@
 //! The navigation beside a page: groups of pages, and the sections of the current one.
 
-use super::document::Document;
+use super::document::{Document, Operation};
 use super::guides::{GUIDES, Group, Guide, REFERENCE};
 use super::markdown::Heading;
-use super::{Described, SIGNING_PATH};
+use super::{Described, SIGNING_PATH, Service, guide_page};
 
 /// A main part of the documentation, in the bar on top.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Nav {
             ],
         )];
         for (tag, operations) in document.by_tag() {
-            let link = |operation: &super::document::Operation<'_, '_>| Link {
+            let link = |operation: &Operation<'_, '_>| Link {
                 path: operation_path(path, operation.id()),
                 label: operation.summary().to_owned(),
                 verb: Some(operation.verb()),
@@ -96,8 +96,8 @@ impl Nav {
             ],
         ));
         let part = match described.service {
-            super::Service::Payment => Part::Payment,
-            super::Service::Wallet => Part::Wallet,
+            Service::Payment => Part::Payment,
+            Service::Wallet => Part::Wallet,
         };
         Nav { part, groups }
     }
@@ -108,7 +108,7 @@ pub(super) fn operation_path(page: &str, id: &str) -> String {
 }
 
 fn link(guide: &Guide) -> Link {
-    Link::page(guide.page_path, super::guide_page::rendered(guide).title())
+    Link::page(guide.page_path, guide_page::rendered(guide).title())
 }
 
 /// The sections of a page that its navigation lists.

@@ -289,11 +289,12 @@ impl Entry {
     fn take(&mut self, text: &str, place: Place) {
         match place {
             Place::Heading => self.heading.push_str(text),
-            Place::Block => {}
+            // A section of code alone shows its beginning.
+            Place::Block if self.excerpt.trim().is_empty() => self.excerpt.push_str(text),
             Place::Name | Place::Text if self.excerpt.chars().count() < EXCERPT_CHARS => {
                 self.excerpt.push_str(text);
             }
-            Place::Name | Place::Text => {}
+            Place::Block | Place::Name | Place::Text => {}
         }
         self.add(text, place.weight());
     }
@@ -315,8 +316,9 @@ impl Entry {
         self.add(&name, IN_NAME);
         self.excerpt = self.excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
         if let Some((end, _)) = self.excerpt.char_indices().nth(EXCERPT_CHARS) {
+            let end = self.excerpt[..end].rfind(' ').unwrap_or(end);
             self.excerpt.truncate(end);
-            self.excerpt.push('…');
+            self.excerpt.push_str(" …");
         }
     }
 }
