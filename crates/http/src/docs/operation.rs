@@ -45,7 +45,7 @@ pub(super) fn page(
     top(&mut html, &frame);
     html.raw("<article class=\"op\">\n<div>\n");
     description(&mut html, document, operation, keys.is_some());
-    html.raw("</div>\n<div class=\"samples\">\n");
+    html.raw("</div>\n<div class=\"samples\" id=\"samples\">\n");
     calls(&mut html, &path, &samples);
     if let Some(keys) = keys {
         try_it(&mut html, document, operation, service, keys);
@@ -65,6 +65,8 @@ fn description(
     html.element("h1", operation.summary());
     html.raw("<p class=\"path\">").raw(&verb(operation)).raw(&code(operation.path)).raw("</p>\n");
     html.prose(text(operation.value, "description"));
+    // Where the samples stand below the text.
+    html.raw("<nav class=\"jump\" aria-label=\"Page\"><a href=\"#samples\">Go to the samples</a></nav>\n");
     if has_keys {
         html.raw(&format!("<p class=\"note\">{}<span><b>The keys of this sandbox are filled in</b> in every sample. They are worth nothing outside of it.</span></p>\n", icons::KEY));
     }

@@ -24,7 +24,8 @@ pub(super) fn content(page: &str) -> Vec<Token<'_>> {
         match token {
             Token::Open(name, attributes) => {
                 let is_void = VOID.contains(&name);
-                let is_left_out = ["button", "header", "label", "noscript", "svg"].contains(&name)
+                let is_left_out = ["button", "header", "label", "nav", "noscript", "svg"]
+                    .contains(&name)
                     || attributes.split(' ').any(|attribute| attribute == "hidden");
                 if (skipped > 0 || is_left_out) && !is_void {
                     skipped += 1;
