@@ -25,9 +25,12 @@ const RATE_WAIT_MAX: Duration = Duration::from_secs(65);
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Connection (default: the running sandbox)")]
 pub struct ApiArgs {
-    /// API URL; also the audience of tokens
+    /// API URL
     #[arg(long, env = "CORRIDOR_BASE_URL", value_name = "URL")]
     base_url: Option<String>,
+    /// Audience of tokens, the service's http.public_url [default: the API URL]
+    #[arg(long, env = "CORRIDOR_AUDIENCE", value_name = "URL")]
+    audience: Option<String>,
     /// Access key
     #[arg(long, env = "CORRIDOR_ACCESS_KEY", value_name = "KEY", hide_env_values = true)]
     access_key: Option<String>,
@@ -47,7 +50,12 @@ pub struct ApiArgs {
 impl ApiArgs {
     /// The given options as the client's credentials.
     pub fn given(&self) -> Result<GivenCredentials, Failure> {
-        given(&self.base_url, &self.access_key, &self.secret_key, &self.secret_key_file)
+        given(
+            (&self.base_url, &self.audience),
+            &self.access_key,
+            &self.secret_key,
+            &self.secret_key_file,
+        )
     }
 
     /// The credentials, completed from the running sandbox.
@@ -65,9 +73,12 @@ impl ApiArgs {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Connection to the wallet service (default: the running sandbox)")]
 pub struct WalletApiArgs {
-    /// Wallet API URL; also the audience of tokens
+    /// Wallet API URL
     #[arg(long, env = "CORRIDOR_WALLET_BASE_URL", value_name = "URL")]
     wallet_base_url: Option<String>,
+    /// Audience of tokens, the service's http.public_url [default: the wallet API URL]
+    #[arg(long, env = "CORRIDOR_WALLET_AUDIENCE", value_name = "URL")]
+    wallet_audience: Option<String>,
     /// Wallet access key
     #[arg(long, env = "CORRIDOR_WALLET_ACCESS_KEY", value_name = "KEY", hide_env_values = true)]
     wallet_access_key: Option<String>,
@@ -89,7 +100,7 @@ impl WalletApiArgs {
     /// A client of the wallet service.
     pub fn client(&self, data_dir: &DataDir) -> Result<Client, Failure> {
         let given = given(
-            &self.wallet_base_url,
+            (&self.wallet_base_url, &self.wallet_audience),
             &self.wallet_access_key,
             &self.wallet_secret_key,
             &self.wallet_secret_key_file,
@@ -100,7 +111,7 @@ impl WalletApiArgs {
 
 /// The option's value; an empty one counts as not given.
 fn given(
-    base_url: &Option<String>,
+    (base_url, audience): (&Option<String>, &Option<String>),
     access_key: &Option<String>,
     secret_key: &Option<String>,
     secret_key_file: &Option<PathBuf>,
@@ -117,6 +128,7 @@ fn given(
     let some = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     Ok(GivenCredentials {
         base_url: some(base_url),
+        audience: some(audience),
         access_key: some(access_key),
         secret_key: secret_key.filter(|key| !key.is_empty()),
     })

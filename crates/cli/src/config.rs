@@ -8,8 +8,9 @@ use serde_json::json;
 
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::{Context, pair};
+use super::{Context, doctor, pair, run_async};
 use config::{self, Config, Merged, REFERENCE, Sources};
+use service::preflight::{self, Finding, Level};
 
 /// `--config`, `--set`, `--database-url`
 #[derive(Args, Clone, Debug, Default)]
@@ -47,7 +48,7 @@ impl ConfigArgs {
 /// `config …`
 #[derive(Subcommand, Debug)]
 pub enum ConfigCommand {
-    /// Validate the configuration, including the rules of production
+    /// Find what `serve` would refuse: values, the rules of production, files, rates, lists, rails
     Check(CheckArgs),
     /// Print the effective configuration, secrets masked
     Print(PrintArgs),
@@ -59,6 +60,9 @@ pub enum ConfigCommand {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor config check --config /etc/corridor/corridor.toml")]
 pub struct CheckArgs {
+    /// Check the values only: open no file that they name and ask no server
+    #[arg(long)]
+    values_only: bool,
     #[command(flatten)]
     config: ConfigArgs,
 }
@@ -78,37 +82,56 @@ pub struct ReferenceArgs {}
 
 pub fn run(command: &ConfigCommand, context: &Context) -> Result<(), Failure> {
     match command {
-        ConfigCommand::Check(args) => check(&args.config, context.output),
+        ConfigCommand::Check(args) => check(args, context),
         ConfigCommand::Print(args) => print(&args.config, context.output),
         ConfigCommand::Reference(_) => reference(context.output),
     }
 }
 
-fn check(args: &ConfigArgs, output: Output) -> Result<(), Failure> {
-    let config = args.load()?;
+fn check(args: &CheckArgs, context: &Context) -> Result<(), Failure> {
+    let config = args.config.load()?;
     let refusals = config::refuse_in_production(&config);
+    let findings = if args.values_only { Vec::new() } else { loaded(&config, context)? };
+    let of = |level: Level| findings.iter().filter(move |finding| finding.level == level);
+    let told = |finding: &Finding| format!("{}: {}", finding.name, finding.detail);
+    let wrong: Vec<String> = of(Level::Wrong).map(told).collect();
+    let is_valid = refusals.is_empty() && wrong.is_empty();
     let environment = config.environment.name();
-    let open = config
-        .corridors
-        .iter()
-        .filter(|(_, corridor)| corridor.open)
-        .map(|(code, _)| code.as_str());
-    let open: Vec<&str> = open.collect();
+    let served = config.served_corridors();
     let rails = config.rails.iter().filter(|rail| rail.enabled).count();
-    match output {
+    match context.output {
         Output::Json => output::json(&json!({
-            "valid": refusals.is_empty(), "environment": environment, "corridors": open, "rails": rails, "refusals": refusals,
+            "valid": is_valid, "environment": environment, "corridors": served, "rails": rails, "refusals": refusals,
+            "findings": findings.iter().map(doctor::document).collect::<Vec<_>>(),
         }))?,
-        Output::Table if refusals.is_empty() => output::line(&format!(
-            "valid: environment {environment}, corridors {}, {rails} rails",
-            open.join(" ")
-        ))?,
-        Output::Table => {}
+        Output::Table => {
+            of(Level::Warning)
+                .for_each(|finding| output::remark(&format!("warning: {}", told(finding))));
+            if is_valid {
+                output::line(&format!(
+                    "valid: environment {environment}, corridors {}, {rails} rails",
+                    served.join(" ")
+                ))?;
+            }
+        }
     }
-    if refusals.is_empty() {
-        return Ok(());
+    let mut faults = Vec::new();
+    if !refusals.is_empty() {
+        faults.push(format!("production refuses to start:\n  {}", refusals.join("\n  ")));
     }
-    Err(Failure::Refused(format!("production refuses to start:\n  {}", refusals.join("\n  "))))
+    if !wrong.is_empty() {
+        faults.push(format!("serve would not start:\n  {}", wrong.join("\n  ")));
+    }
+    if faults.is_empty() { Ok(()) } else { Err(Failure::Refused(faults.join("\n"))) }
+}
+
+/// What `serve` loads at its start.
+fn loaded(config: &Config, context: &Context) -> Result<Vec<Finding>, Failure> {
+    let data_dir = context.data_dir()?;
+    run_async(async {
+        let store = doctor::existing_store(config, data_dir.path()).await;
+        Ok(preflight::start(config, store.as_ref()).await)
+    })
 }
 
 fn print(args: &ConfigArgs, output: Output) -> Result<(), Failure> {

@@ -16,6 +16,7 @@ mod events;
 mod export;
 mod failure;
 mod health;
+mod init;
 mod ledger;
 mod listen;
 mod order;
@@ -98,6 +99,8 @@ enum Command {
     Sandbox(sandbox::SandboxArgs),
     /// Print the running sandbox's addresses and keys as shell variables
     Env(env::EnvArgs),
+    /// Write the files of a production installation
+    Init(init::InitArgs),
     /// Diagnose this installation: configuration, keys, disk, service, clocks
     Doctor(doctor::DoctorArgs),
     /// Show or advance a sandbox's business clock
@@ -230,6 +233,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Serve(args) => serve::serve(&args, &context),
         Command::Migrate(args) => serve::migrate(&args, &context),
         Command::Env(args) => env::run(&args, &context),
+        Command::Init(args) => init::run(&args, &context),
         Command::Doctor(args) => doctor::run(&args, &context),
         Command::Clock(command) => sandbox_call::clock(&command, &context),
         Command::Faucet(args) => sandbox_call::faucet(&args, &context),
@@ -276,9 +280,9 @@ fn with_plain_usage(
 }
 
 /// Runs an asynchronous command on a multi-threaded runtime.
-fn run_async(command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    // Boxed, so that the runtime's code is compiled once and not for each command.
-    let command: Pin<Box<dyn Future<Output = Result<(), Failure>> + '_>> = Box::pin(command);
+fn run_async<T>(command: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    // Boxed, so that the runtime's code is compiled once per result type and not per command.
+    let command: Pin<Box<dyn Future<Output = Result<T, Failure>> + '_>> = Box::pin(command);
     tokio::runtime::Builder::new_multi_thread().enable_all().build()?.block_on(command)
 }
 

@@ -14,5 +14,6 @@ pub fn credentials(server: &Scripted) -> Credentials {
         base_url: server.base_url.clone(),
         access_key: ACCESS_KEY.to_owned(),
         secret_key: Secret::new(SECRET_KEY),
+        audience: None,
     }
 }

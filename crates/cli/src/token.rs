@@ -95,7 +95,10 @@ fn inspect(args: &InspectArgs, context: &Context) -> Result<(), Failure> {
         .and_then(|dir| client::Credentials::find(Service::Pay, given.clone(), &dir).ok());
     let expected = Expected {
         now: jiff::Timestamp::now().as_second(),
-        url: given.base_url.or_else(|| Some(found.as_ref()?.base_url.clone())),
+        url: given
+            .audience
+            .or(given.base_url)
+            .or_else(|| Some(found.as_ref()?.audience().to_owned())),
         secret: given.secret_key.or_else(|| Some(found.as_ref()?.secret_key.clone())),
         body: read(&args.body)?,
         max_age_s: args.max_age.map_or_else(|| client::usual_max_age_s(&args.token), i64::from),

@@ -15,8 +15,10 @@ const WALLET_ROLES: &[&str] = &["wallet_manager"];
 pub struct Credentials {
     /// The service that they are for.
     pub service: Service,
-    /// `{base_url}` of the specification, without a trailing slash; also `aud` and `iss` of tokens.
+    /// The URL that requests go to, without a trailing slash.
     pub base_url: String,
+    /// `aud` and `iss` of tokens (`{base_url}` of the specification); `None` = `base_url`.
+    pub audience: Option<String>,
     pub access_key: String,
     /// SECRET KEY; the HS256 key is its text's own bytes.
     pub secret_key: Secret,
@@ -27,6 +29,8 @@ pub struct Credentials {
 pub struct GivenCredentials {
     /// The value of `--base-url`.
     pub base_url: Option<String>,
+    /// The value of `--audience`.
+    pub audience: Option<String>,
     /// The value of `--access-key`.
     pub access_key: Option<String>,
     pub secret_key: Option<Secret>,
@@ -60,6 +64,7 @@ impl Credentials {
         let of_sandbox = sandbox.as_ref();
         Ok(Credentials {
             service,
+            audience: given.audience.map(|url| url.trim_end_matches('/').to_owned()),
             base_url: address
                 .or_else(|| Some(of_sandbox?.base_url.clone()))
                 .ok_or_else(|| missing("base URL", "base-url", ""))?,
@@ -72,6 +77,11 @@ impl Credentials {
                 .or_else(|| Some(of_sandbox?.secret_key.clone()))
                 .ok_or_else(|| missing("secret key", "secret-key", "-file"))?,
         })
+    }
+
+    /// The URL that tokens name.
+    pub fn audience(&self) -> &str {
+        self.audience.as_deref().unwrap_or(&self.base_url)
     }
 
     /// `roles` of the tokens.
@@ -109,6 +119,7 @@ mod tests {
             base_url: base_url.map(str::to_owned),
             access_key: access_key.map(str::to_owned),
             secret_key: secret.map(Secret::new),
+            audience: None,
         }
     }
 

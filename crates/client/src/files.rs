@@ -50,12 +50,14 @@ impl Sandbox {
                 base_url: self.base_url().to_owned(),
                 access_key: self.payment_access_key.clone(),
                 secret_key: self.payment_secret_key.clone(),
+                audience: None,
             },
             Service::Wallet => Credentials {
                 service,
                 base_url: text("wallet_base_url")?.trim_end_matches('/').to_owned(),
                 access_key: text("wallet_access_key")?,
                 secret_key: Secret::new(text("wallet_secret_key")?),
+                audience: None,
             },
         })
     }

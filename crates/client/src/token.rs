@@ -24,7 +24,7 @@ const REFUSED_MEMBERS: [&str; 6] = ["jku", "jwk", "x5u", "x5c", "crit", "b64"];
 /// A token for one request at `now` (UNIX seconds), valid `ttl_s`; with a body it attests it in the `hmac` claim.
 pub fn mint(credentials: &Credentials, now: i64, ttl_s: i64, body: Option<&[u8]>) -> String {
     let secret = credentials.secret_key.expose().as_bytes();
-    let minter = Minter::new(&credentials.access_key, secret, &credentials.base_url);
+    let minter = Minter::new(&credentials.access_key, secret, credentials.audience());
     let issued_at = Timestamp(now.saturating_mul(1_000_000));
     minter.token(Grant { body, roles: credentials.roles(), ..Grant::new(issued_at, ttl_s) })
 }

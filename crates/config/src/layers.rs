@@ -19,6 +19,8 @@ const ENV_PREFIX: &str = "CORRIDOR_";
 const ENV_SECRETS_DIR: &str = "CORRIDOR_SECRETS_DIR";
 /// Suffix of variables that name a secret's file.
 const ENV_FILE: &str = "_FILE";
+/// Keys outside every section, which have a variable without a double underscore.
+const OUTSIDE_SECTIONS: [&str; 2] = ["environment", "rails_enabled"];
 /// Separator of section and key in environment variables.
 const ENV_SEPARATOR: &str = "__";
 
@@ -170,12 +172,13 @@ impl Merged {
 }
 
 /// The dotted path of a configuration variable; `None` for other variables. Only names with a
-/// double underscore are keys (and `CORRIDOR_ENVIRONMENT`): the rest belong to the commands
+/// double underscore are keys, and those of [`OUTSIDE_SECTIONS`]: the rest belong to the commands
 /// (`CORRIDOR_BASE_URL` …).
 fn path_of_variable(name: &str) -> Option<Vec<String>> {
     let rest = name.strip_prefix(ENV_PREFIX)?;
-    if rest == "ENVIRONMENT" {
-        return Some(vec!["environment".to_owned()]);
+    let outside = OUTSIDE_SECTIONS.iter().find(|key| key.eq_ignore_ascii_case(rest));
+    if let Some(key) = outside {
+        return Some(vec![(*key).to_owned()]);
     }
     rest.contains(ENV_SEPARATOR)
         .then(|| rest.split(ENV_SEPARATOR).map(str::to_ascii_lowercase).collect())

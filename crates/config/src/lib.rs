@@ -75,6 +75,10 @@ impl Config {
         let table = toml::Value::Table(merged.table.clone());
         let mut config: Config =
             serde_path_to_error::deserialize(table).map_err(|error| merged.explain(&error))?;
+        if !config.rails_enabled.is_empty() {
+            let wanted = &config.rails_enabled;
+            config.rails.iter_mut().for_each(|rail| rail.enabled = wanted.contains(&rail.id));
+        }
         let in_file = |(path, origin): (&String, &Origin)| {
             let parts: Vec<String> = path.split('.').map(str::to_owned).collect();
             (matches!(origin, Origin::File(_)) && secret::is_secret(&parts)).then(|| path.clone())
@@ -107,6 +111,12 @@ impl Config {
         if given.is_empty() { format!("http://{}", self.http.listen) } else { given.to_owned() }
     }
 
+    /// The URL of the console's host, without a trailing slash; `public_url` is that of the API.
+    pub fn console_url<'a>(&'a self, public_url: &'a str) -> &'a str {
+        let own = self.console.public_url.trim_end_matches('/');
+        if own.is_empty() { public_url } else { own }
+    }
+
     /// Maximum lifetime of a payment token, in seconds.
     pub fn token_max_age_s(&self) -> u32 {
         match self.environment {
@@ -118,6 +128,24 @@ impl Config {
     /// Whether the payment API's rate limits apply.
     pub fn limits_on(&self) -> bool {
         self.limits.enabled && self.environment != Environment::Mock
+    }
+
+    /// The open corridors with an enabled rail, as alpha-3 codes.
+    pub fn served_corridors(&self) -> Vec<&str> {
+        self.open_corridors().filter(|code| self.has_rail(code)).collect()
+    }
+
+    /// The open corridors without an enabled rail, as alpha-3 codes: their payments are refused.
+    pub fn corridors_without_rails(&self) -> Vec<&str> {
+        self.open_corridors().filter(|code| !self.has_rail(code)).collect()
+    }
+
+    fn open_corridors(&self) -> impl Iterator<Item = &str> {
+        self.corridors.iter().filter(|(_, corridor)| corridor.open).map(|(code, _)| code.as_str())
+    }
+
+    fn has_rail(&self, code: &str) -> bool {
+        self.rails.iter().any(|rail| rail.enabled && rail.country == code)
     }
 
     /// Location of the data; a relative SQLite path is resolved in `data_dir`.

@@ -79,6 +79,11 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
     };
     let url = config.public_url();
     refuse(!url.starts_with("https://"), format!("http.public_url: must be https, is {url:?}"));
+    let console = &config.console.public_url;
+    refuse(
+        !console.is_empty() && !console.starts_with("https://"),
+        format!("console.public_url: must be https, is {console:?}"),
+    );
     refuse(
         config.http.public_url.is_empty() && is_unspecified(config.http.listen.ip()),
         "http.public_url: is missing: tokens must contain the URL that clients use".to_owned(),

@@ -20,6 +20,8 @@ use super::secret::Secret;
 pub struct Config {
     #[serde(deserialize_with = "read::environment")]
     pub environment: Environment,
+    /// The only enabled rails; empty = each rail's own `enabled`.
+    pub rails_enabled: Vec<String>,
     pub http: Http,
     pub store: Store,
     pub security: Security,
@@ -67,6 +69,7 @@ pub struct Store {
     pub writers: usize,
     pub readers: usize,
     pub statement_timeout_s: u32,
+    pub backup_file: PathBuf,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -368,6 +371,7 @@ pub enum LogFormat {
 #[serde(deny_unknown_fields)]
 pub struct Console {
     pub enabled: bool,
+    pub public_url: String,
     pub idle_minutes: u32,
     pub session_hours: u32,
     pub sign_ins_per_minute: u32,

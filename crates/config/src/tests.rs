@@ -95,6 +95,38 @@ fn later_layers_win() {
 }
 
 #[test]
+fn one_list_enables_the_rails() {
+    let enabled = |config: &Config| -> Vec<String> {
+        let rails = config.rails.iter().filter(|rail| rail.enabled);
+        rails.map(|rail| rail.id.clone()).collect()
+    };
+    let file = "rails_enabled = [\"pak-raast\", \"egy-ach\"]\n[[rails]]\nid = \"egy-ach\"\nenabled = false\n";
+    let config = load(file, &[], &[]).expect("valid");
+    assert_eq!(enabled(&config), ["pak-raast", "egy-ach"], "the list decides alone");
+    assert_eq!(config.served_corridors(), ["EGY", "PAK"]);
+    assert_eq!(config.corridors_without_rails(), ["BGD", "IND", "NPL", "PHL", "VNM"]);
+    let variable = [("CORRIDOR_RAILS_ENABLED", "[\"ind-imps\"]")];
+    assert_eq!(enabled(&load(file, &variable, &[]).expect("valid")), ["ind-imps"]);
+    let fault =
+        load("rails_enabled = [\"pak-rast\"]", &[], &[]).expect_err("no such rail").to_string();
+    assert!(fault.contains("rails_enabled") && fault.contains("pak-raast"), "{fault}");
+    assert!(
+        enabled(&load("", &[], &[]).expect("valid")).len() > 15,
+        "by default each decides for itself"
+    );
+}
+
+#[test]
+fn the_console_may_have_a_host_of_its_own() {
+    let url = |file: &str| {
+        load(file, &[], &[]).expect("valid").console_url("https://api.example").to_owned()
+    };
+    assert_eq!(url(""), "https://api.example");
+    assert_eq!(url("[console]\npublic_url = \"https://staff.example/\""), "https://staff.example");
+    assert!(load("[console]\npublic_url = \"staff.example\"", &[], &[]).is_err());
+}
+
+#[test]
 fn the_environment_reaches_corridors_rails_and_rates() {
     let env = [
         ("CORRIDOR_ENVIRONMENT", "mock"),

@@ -227,6 +227,9 @@ fn engine_and_limits(config: &Config, faults: &mut Faults) {
         let least = u64::from(steady.min(1_000_000));
         faults.within(format!("limits.{name}_burst"), burst, least, 1_000_000);
     }
+    let console = &config.console.public_url;
+    let usable = console.is_empty() || is_http_url(console);
+    faults.check("console.public_url", usable, "must be an http or https URL, or \"\"");
     faults.within("console.idle_minutes", config.console.idle_minutes, 5, 60);
     faults.within("console.session_hours", config.console.session_hours, 1, 24);
     faults.within("console.sign_ins_per_minute", config.console.sign_ins_per_minute, 1, 10_000);
@@ -272,6 +275,13 @@ fn corridors(config: &Config, faults: &mut Faults) {
 }
 
 fn rails(config: &Config, faults: &mut Faults) {
+    for wanted in &config.rails_enabled {
+        if !config.rails.iter().any(|rail| rail.id == *wanted) {
+            let known: Vec<&str> = config.rails.iter().map(|rail| rail.id.as_str()).collect();
+            let rule = format!("{wanted:?} is not one of the rails {}", known.join(", "));
+            faults.add("rails_enabled", rule);
+        }
+    }
     let mut ids = BTreeSet::new();
     for rail in &config.rails {
         let key = |name: &str| format!("rails.{}.{name}", rail.id);

@@ -275,7 +275,7 @@ fn ids(tenants: &[Tenant]) -> Vec<TenantId> {
     tenants.iter().map(|tenant| tenant.id).collect()
 }
 
-fn node(config: &Config, url: &str) -> anyhow::Result<Arc<dyn Transport>> {
+pub(super) fn node(config: &Config, url: &str) -> anyhow::Result<Arc<dyn Transport>> {
     let settings = HttpSettings {
         url: SecretString::from(url.to_owned()),
         connect_timeout: Duration::from_millis(config.chain.node_connect_timeout_ms),

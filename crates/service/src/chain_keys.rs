@@ -91,6 +91,26 @@ pub(super) async fn configured(
     Ok((keys.clone(), EvmContracts::new(keys, controllers)?))
 }
 
+/// The address of each configured key, by its key in the configuration, or why it cannot be opened.
+pub(super) async fn addresses(config: &Config) -> Vec<(String, anyhow::Result<Address>)> {
+    let key_store = match open(config).await {
+        Ok(key_store) => key_store,
+        Err(error) => return vec![("chain.keys".to_owned(), Err(error))],
+    };
+    let mut found = Vec::new();
+    for entry in &config.chain.tenants {
+        let further =
+            entry.further_operators.iter().map(|name| ("further_operators", name.as_str()));
+        let named = named_keys(entry).map(|(role, name)| (role.name(), name)).chain(further);
+        for (role, name) in named {
+            let key = format!("chain.tenants.{}.{role}", entry.tag);
+            let opened = key_store.key(name).await.map(|signer| signer.address());
+            found.push((key.clone(), opened.with_context(|| key)));
+        }
+    }
+    found
+}
+
 fn named_keys(entry: &TenantEntry) -> impl Iterator<Item = (KeyRole, &str)> {
     let all = [
         (KeyRole::Operator, entry.operator.as_str()),

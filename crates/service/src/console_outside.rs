@@ -232,6 +232,7 @@ impl Tools {
             base_url: self.base_url.clone(),
             access_key: key.access_key.clone(),
             secret_key: Secret::new(secret.expose_secret()),
+            audience: None,
         })
     }
 

@@ -37,6 +37,7 @@ mod keep_fresh;
 mod no_chain;
 mod only_worker;
 pub mod ops;
+pub mod preflight;
 mod routes;
 pub mod samples;
 pub mod sandbox;

@@ -123,7 +123,7 @@ fn console_routes(
     sandbox: Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)>,
 ) -> Router {
     let settings = operator_console::Settings {
-        base_url: parts.public_url.to_owned(),
+        base_url: parts.config.console_url(parts.public_url).to_owned(),
         environment: parts.config.environment,
         body: parts.config.body_limits(),
         idle: Span::mins(parts.config.console.idle_minutes.into()),

@@ -98,7 +98,7 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
         .map(|chain| wallet_world(config, chain, lists.clone(), analysis, sender.clone()));
     let world = Arc::new(World {
         corridors,
-        directory: Arc::new(directory(config)?),
+        directory: Arc::new(bank_directory(config)?),
         rates: book,
         screen,
         rails,
@@ -161,7 +161,7 @@ fn wallet_world(
     }
 }
 
-fn webhook_roots(config: &Config) -> anyhow::Result<Vec<reqwest::Certificate>> {
+pub(super) fn webhook_roots(config: &Config) -> anyhow::Result<Vec<reqwest::Certificate>> {
     let path = &config.webhooks.authority_file;
     if path.as_os_str().is_empty() {
         return Ok(Vec::new());
@@ -176,7 +176,7 @@ pub fn for_commands(config: &Config) -> anyhow::Result<World> {
     let clock = BusinessClock::default();
     Ok(World {
         corridors: Arc::new(config.to_corridors()?),
-        directory: Arc::new(directory(config)?),
+        directory: Arc::new(bank_directory(config)?),
         rates: Arc::new(SandboxRates::new(0, true, clock.now())),
         screen: Arc::new(ListBook::sample()?),
         rails: BTreeMap::new(),
@@ -236,7 +236,7 @@ pub fn client(config: &Config, headers: HeaderMap) -> anyhow::Result<reqwest::Cl
     client.build().context("HTTP client")
 }
 
-fn directory(config: &Config) -> anyhow::Result<BankDirectory> {
+pub(super) fn bank_directory(config: &Config) -> anyhow::Result<BankDirectory> {
     match config.bank_directory() {
         None => adapters::bank_directory::sample().context("bank directory sample"),
         Some(path) => adapters::bank_directory::load(&path)
@@ -357,10 +357,11 @@ async fn rate_book(
             let live = Arc::new(LiveRates::new(config.rate_sources(), config.rates.max_move_bps));
             let first = live.refresh(http, now).await;
             // One source of several may be down; with none there is nothing to quote from.
+            let failed = || first.failed.iter().map(ToString::to_string).collect::<Vec<_>>();
             anyhow::ensure!(
                 first.updated > 0,
-                "rates.sources: none could be read: {:?}",
-                first.failed
+                "rates.sources: none could be read: {}",
+                failed().join("; ")
             );
             return Ok((FreshRates::Live(live.clone()), live));
         }

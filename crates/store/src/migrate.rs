@@ -154,7 +154,9 @@ pub(crate) fn nothing() -> MigrationReport {
 pub(crate) async fn check(driver: &Driver) -> Result<(), StoreError> {
     let rows = match driver.query(&VERSIONS, Vec::new()).await {
         Err(DbError::Refused(_)) => {
-            return Err(StoreError::Schema("the database has not been migrated".to_owned()));
+            return Err(StoreError::Schema(
+                "the database has not been migrated: run corridor migrate".to_owned(),
+            ));
         }
         other => other?,
     };

@@ -28,6 +28,20 @@ pub(super) struct DirectoryTransport {
     report_wait: Duration,
 }
 
+/// See [`super::probe_directory`].
+pub(super) fn probe(dir: &std::path::Path) -> std::io::Result<usize> {
+    let named = |path: &std::path::Path, error: std::io::Error| {
+        std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    };
+    let (out, reports) = (dir.join("out"), dir.join("in"));
+    let hidden = out.join(format!(".probe.{}", uuid::Uuid::new_v4().simple()));
+    std::fs::write(&hidden, b"probe")
+        .and_then(|()| std::fs::remove_file(&hidden))
+        .map_err(|error| named(&hidden, error))?;
+    let entries = std::fs::read_dir(&reports).map_err(|error| named(&reports, error))?;
+    Ok(entries.filter_map(Result::ok).filter(|entry| entry.path().is_file()).count())
+}
+
 impl DirectoryTransport {
     pub(super) fn new(config: &DirectoryConfig) -> Result<DirectoryTransport, SetupError> {
         let outbox = Outbox::new(config.dir.join("out"));

@@ -164,6 +164,12 @@ impl IsoRail {
     }
 }
 
+/// Whether a rail's directory can be used: writes and removes a hidden file in `out`, which the bank's
+/// software ignores, and counts the files in `in` without reading them. Blocking.
+pub fn probe_directory(dir: &std::path::Path) -> std::io::Result<usize> {
+    directory::probe(dir)
+}
+
 impl Rail for IsoRail {
     fn id(&self) -> &RailId {
         &self.id

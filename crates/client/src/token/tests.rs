@@ -14,6 +14,7 @@ fn credentials() -> Credentials {
         base_url: URL.to_owned(),
         access_key: "demo-test_pay-Q1T9".to_owned(),
         secret_key: Secret::new("c2VjcmV0"),
+        audience: None,
     }
 }
 

@@ -46,6 +46,8 @@ pub const GUIDES: &[Guide] = &[
     guide!("docs/guides/sandbox.md", "/docs/guides/sandbox"),
     guide!("docs/guides/receiving-webhooks.md", "/docs/guides/receiving-webhooks"),
     guide!("docs/guides/going-live.md", "/docs/guides/going-live"),
+    guide!("docs/guides/first-production-payment.md", "/docs/guides/first-production-payment"),
+    guide!("docs/guides/wallets-in-production.md", "/docs/guides/wallets-in-production"),
     guide!("docs/guides/postgresql.md", "/docs/guides/postgresql"),
     guide!("docs/guides/keys.md", "/docs/guides/keys"),
     guide!("docs/guides/backup.md", "/docs/guides/backup"),

@@ -33,7 +33,7 @@ const DOORS: [Door; 3] = [
         text: "Install, connect rails and rates, go live.",
         links: &[
             ("/docs/guides/going-live", "Going live, step by step"),
-            ("/docs/guides/keys", "Keys and HSM"),
+            ("/docs/guides/wallets-in-production", "Wallets in production"),
             ("/docs/guides/backup", "Backup and restore"),
         ],
     },

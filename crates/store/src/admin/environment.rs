@@ -21,7 +21,15 @@ static OTHER_KEYS: Stmt = Stmt::written(
     "SELECT COUNT(*) FROM access_key k WHERE k.revoked_at IS NULL AND SUBSTR(k.use_name, 1, 5) <> $1",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&NOTE, &GET, &OTHER_KEYS];
+static LENGTH: Stmt = Stmt::written(
+    "environment.length",
+    "SELECT CAST(LENGTH(CAST($1 AS TEXT)) AS BIGINT) AS length",
+);
+
+/// Names as senders write them: in a database without Unicode they are refused, or counted as bytes.
+const UNICODE: &str = "Ayşe علی राम";
+
+pub(crate) static STATEMENTS: &[&Stmt] = &[&NOTE, &GET, &OTHER_KEYS, &LENGTH];
 
 impl Store {
     /// The environment of the service that created the database; `None` = not recorded yet, or not
@@ -47,6 +55,17 @@ impl Store {
         self.write(vec![Step::any(&NOTE, vec![NAME.into(), environment.name().into()])])
             .await
             .map(drop)
+    }
+
+    /// Whether the database stores Unicode text; PostgreSQL depends on the encoding it was created
+    /// with.
+    pub async fn keeps_unicode(&self) -> Result<bool, StoreError> {
+        let rows = match self.driver().query(&LENGTH, vec![UNICODE.into()]).await {
+            Err(DbError::Refused(_)) => return Ok(false),
+            rows => rows?,
+        };
+        let Some(row) = rows.first() else { return Ok(false) };
+        Ok(usize::try_from(row.fields().int()?) == Ok(UNICODE.chars().count()))
     }
 
     /// How many active access keys belong to environments other than `environment`.

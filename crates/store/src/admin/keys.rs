@@ -56,13 +56,15 @@ pub(crate) async fn make_id_key(store: &Store) -> Result<(), StoreError> {
 pub(crate) async fn id_key(store: &Store) -> Result<[u8; 16], StoreError> {
     let rows = match store.driver().query(&GET, vec![ID_KEY.into()]).await {
         Err(DbError::Refused(_)) => {
-            return Err(StoreError::Schema("the database has not been migrated".to_owned()));
+            return Err(StoreError::Schema(
+                "the database has not been migrated: run corridor migrate".to_owned(),
+            ));
         }
         other => other?,
     };
-    let row = rows
-        .first()
-        .ok_or_else(|| StoreError::Schema("the database has not been migrated".to_owned()))?;
+    let row = rows.first().ok_or_else(|| {
+        StoreError::Schema("the database has not been migrated: run corridor migrate".to_owned())
+    })?;
     open(store, ID_KEY, row.fields().bytes()?)
 }
 

@@ -37,8 +37,11 @@ static ADD_PIECE: Stmt = Stmt::written(
     "INSERT INTO list_piece (source, document, piece, origin, modified, body) VALUES ($1, $2, $3, $4, $5, $6)",
 );
 
+static READ_AT: Stmt =
+    Stmt::written("list_copy.read_at", "SELECT name, read_at FROM list_copy ORDER BY name, source");
+
 pub(crate) static STATEMENTS: &[&Stmt] =
-    &[&HEAD, &PIECES, &READ_AGAIN, &ADD, &REPLACE, &DROP_PIECES, &ADD_PIECE];
+    &[&HEAD, &PIECES, &READ_AGAIN, &ADD, &REPLACE, &DROP_PIECES, &ADD_PIECE, &READ_AT];
 
 /// A list's document as downloaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +101,11 @@ impl Store {
     pub async fn kept_list_digest(&self, source: &str) -> Result<Option<String>, StoreError> {
         let head: Option<(String, String)> = self.one(&HEAD, source).await?;
         Ok(head.map(|(_, digest)| digest))
+    }
+
+    /// The name of each copy, and when it was read from its source.
+    pub async fn kept_list_times(&self) -> Result<Vec<(String, Timestamp)>, StoreError> {
+        self.many(&READ_AT, ()).await
     }
 
     /// Stores a list in place of the one with the digest `replaces`; `None` = the first of its

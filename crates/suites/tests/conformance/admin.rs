@@ -103,6 +103,7 @@ pub async fn records_of_customers_are_kept_by_tenant_and_noted(world: World) {
 pub async fn a_database_belongs_to_one_environment(world: World) {
     let store = &world.store;
     assert_eq!(store.environment().await, Ok(None));
+    assert_eq!(store.keeps_unicode().await, Ok(true));
     store.note_environment(Environment::Mock).await.expect("noted");
     store.note_environment(Environment::Production).await.expect("recorded already");
     assert_eq!(store.environment().await, Ok(Some(Environment::Mock)), "the first one");

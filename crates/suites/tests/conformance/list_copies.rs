@@ -32,6 +32,7 @@ pub async fn a_list_is_kept_whole_and_replaced_whole(world: World) {
     assert_eq!(store.keep_list("a", first.clone(), None).await, Ok(true));
     assert_eq!(store.kept_list("a").await, Ok(Some(first.clone())));
     assert_eq!(store.kept_list("b").await, Ok(None), "each source has its own copy");
+    assert_eq!(store.kept_list_times().await, Ok(vec![("OFAC-SDN".to_owned(), READ)]));
 
     let later = READ + Span::hours(1);
     let again = KeptList { read_at: later, ..first.clone() };

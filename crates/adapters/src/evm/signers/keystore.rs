@@ -1,14 +1,15 @@
 //! Encrypted key files: Web3 Secret Storage, version 3, as geth, Foundry and others write them.
 //!
-//! Read-only; creates no key. Costs are bounded, so that a file cannot exhaust the machine.
+//! Costs are bounded, so that a file cannot exhaust the machine.
 
 use aes::Aes128;
 use ctr::Ctr128BE;
 use ctr::cipher::{KeyIvInit as _, StreamCipher as _};
-use domain::chain::vault;
+use domain::chain::{Address, vault};
 use hmac::Hmac;
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
+use serde_json::json;
 use sha2::Sha256;
 use subtle::ConstantTimeEq as _;
 use zeroize::Zeroizing;
@@ -25,6 +26,10 @@ const MAX_SCRYPT_P: u32 = 16;
 /// Maximum number of PBKDF2 rounds; the common default is 262,144.
 const MAX_PBKDF2_ROUNDS: u32 = 10_000_000;
 const DERIVED_BYTES: usize = 32;
+/// scrypt's cost for new files, as a power of two: geth's default, 256 MiB and about a second.
+const NEW_LOG_N: u8 = 18;
+const NEW_R: u32 = 8;
+const NEW_P: u32 = 1;
 
 #[derive(Deserialize)]
 struct File {
@@ -99,6 +104,61 @@ impl LocalKey {
     }
 }
 
+/// A fresh key, encrypted with a password as a keystore file, and its address. Takes about a second:
+/// never call it on a runtime thread.
+///
+/// # Errors
+/// [`KeyError::Keystore`]: the operating system returned no random bytes.
+pub fn new_keystore(password: &SecretString) -> Result<(Address, String), KeyError> {
+    loop {
+        let bytes = Zeroizing::new(random::<32>()?);
+        // Not every number of 32 bytes is a key; the chance of another one is negligible.
+        if let Ok(key) = LocalKey::from_bytes(bytes.as_slice()) {
+            return Ok((key.address(), encrypted(&bytes, &key, password, NEW_LOG_N)?));
+        }
+    }
+}
+
+fn encrypted(
+    bytes: &[u8; 32],
+    key: &LocalKey,
+    password: &SecretString,
+    log_n: u8,
+) -> Result<String, KeyError> {
+    let (salt, iv, id) = (random::<32>()?, random::<16>()?, random::<16>()?);
+    let mut derived = Zeroizing::new([0; DERIVED_BYTES]);
+    let params = scrypt::Params::new(log_n, NEW_R, NEW_P)
+        .map_err(|error| KeyError::Keystore(error.to_string()))?;
+    scrypt::scrypt(password.expose_secret().as_bytes(), &salt, &params, derived.as_mut())
+        .map_err(|error| KeyError::Keystore(error.to_string()))?;
+    let (cipher_key, mac_key) = derived.split_at(16);
+    let mut text = Zeroizing::new(bytes.to_vec());
+    let mut cipher = Ctr128BE::<Aes128>::new_from_slices(cipher_key, &iv)
+        .map_err(|_| unsupported("the iv must have 16 bytes"))?;
+    cipher.apply_keystream(&mut text);
+    let mac = vault::hash(&[mac_key, &text]);
+    let file = json!({
+        "version": 3,
+        "id": uuid::Builder::from_random_bytes(id).into_uuid().to_string(),
+        "address": plain_hex(&key.address().0),
+        "crypto": {
+            "cipher": "aes-128-ctr",
+            "cipherparams": { "iv": plain_hex(&iv) },
+            "ciphertext": plain_hex(&text),
+            "kdf": "scrypt",
+            "kdfparams": { "n": 1_u64 << log_n, "r": NEW_R, "p": NEW_P, "dklen": DERIVED_BYTES, "salt": plain_hex(&salt) },
+            "mac": plain_hex(&mac.0),
+        },
+    });
+    Ok(file.to_string())
+}
+
+fn random<const BYTES: usize>() -> Result<[u8; BYTES], KeyError> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes).map_err(|error| KeyError::Keystore(error.to_string()))?;
+    Ok(bytes)
+}
+
 impl Kdf {
     fn derive(&self, password: &SecretString) -> Result<Zeroizing<[u8; DERIVED_BYTES]>, KeyError> {
         let password = password.expose_secret().as_bytes();
@@ -130,6 +190,11 @@ impl Kdf {
         }
         Ok(derived)
     }
+}
+
+/// Hexadecimal digits without `0x`, as the format has them.
+fn plain_hex(bytes: &[u8]) -> String {
+    hex::data(bytes).trim_start_matches("0x").to_owned()
 }
 
 fn digits(text: &str) -> Result<Vec<u8>, KeyError> {

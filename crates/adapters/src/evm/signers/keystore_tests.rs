@@ -29,6 +29,17 @@ fn files_of_both_kinds_are_read() {
 }
 
 #[test]
+fn a_new_file_is_read_with_its_password_only() {
+    let key = LocalKey::from_bytes(&[7; 32]).expect("a key");
+    let file = encrypted(&[7; 32], &key, &PASSWORD.into(), 10).expect("encrypted");
+    assert!(!file.contains("0707"), "the key is not in plain text");
+    assert_eq!(read(&file, PASSWORD).expect("key").address(), key.address());
+    assert!(matches!(read(&file, "testpassworD"), Err(KeyError::Password)));
+    let again = encrypted(&[7; 32], &key, &PASSWORD.into(), 10).expect("encrypted");
+    assert_ne!(file, again, "salt and iv are fresh");
+}
+
+#[test]
 fn a_wrong_password_differs_from_a_broken_file() {
     assert!(matches!(read(SCRYPT, "testpassworD"), Err(KeyError::Password)));
     assert!(matches!(read(PBKDF2, ""), Err(KeyError::Password)));

@@ -13,6 +13,7 @@ use domain::chain::{Address, SignFault, vault};
 use domain::ports::Answer;
 use k256::ecdsa::{RecoveryId, Signature as Ecdsa, VerifyingKey};
 
+pub use keystore::new_keystore;
 pub use kms::{AwsCredentials, Kms, KmsSettings, KmsSigner};
 pub use local::{LocalKey, derive};
 pub use pkcs11::{Pkcs11Settings, Pkcs11Signer, Pkcs11Token};

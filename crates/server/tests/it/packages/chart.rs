@@ -58,6 +58,7 @@ fn everything() -> Value {
         "image": { "tag": "1.2.3" },
         "imagePullSecrets": [{ "name": "registry" }],
         "ingress": { "enabled": true, "className": "nginx", "tlsSecret": "tls", "annotations": { "a": "b" } },
+        "consoleIngress": { "enabled": true, "className": "internal", "tlsSecret": "tls", "annotations": { "a": "b" } },
         "networkPolicy": { "from": [{ "namespaceSelector": { "matchLabels": { "name": "ingress" } } }] },
         "serviceMonitor": { "enabled": true, "labels": { "release": "prometheus" } },
         "service": { "annotations": { "a": "b" } },
@@ -105,7 +106,7 @@ fn selects(selector: &Value, labels: &Value) -> bool {
 
 #[test]
 fn every_object_is_whole_and_named_once() {
-    for (over, count) in [(least(), 10), (everything(), 12)] {
+    for (over, count) in [(least(), 10), (everything(), 13)] {
         let objects = rendered(&over);
         let mut names: Vec<String> =
             objects.iter().map(|it| format!("{} {}", it["kind"], it["metadata"]["name"])).collect();
@@ -278,6 +279,16 @@ fn health_and_metrics_are_not_shown_to_the_world() {
         assert_eq!(path["backend"]["service"]["name"], "pay");
     }
     assert!(of_kind(&rendered(&least()), "Ingress").is_empty());
+}
+
+#[test]
+fn the_console_has_a_host_of_its_own() {
+    let objects = rendered(&everything());
+    let hosts = of_kind(&objects, "Ingress");
+    let rule = |at: usize| &hosts[at]["spec"]["rules"][0];
+    assert_ne!(rule(0)["host"], rule(1)["host"]);
+    let paths = |at: usize| rule(at)["http"]["paths"].to_string();
+    assert!(!paths(0).contains("/console") && paths(1).contains("/console"));
 }
 
 #[test]

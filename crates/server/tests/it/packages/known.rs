@@ -37,7 +37,9 @@ fn of_options() -> BTreeSet<String> {
 /// the resulting configuration.
 pub fn environment(variables: &[(String, String)]) -> Config {
     let of_options = of_options();
-    let is_key = |name: &str| name == "CORRIDOR_ENVIRONMENT" || name.contains("__");
+    let is_key = |name: &str| {
+        ["CORRIDOR_ENVIRONMENT", "CORRIDOR_RAILS_ENABLED"].contains(&name) || name.contains("__")
+    };
     for (name, _) in variables {
         let is_known = of_options.contains(name) || name == SECRETS_DIR || is_key(name);
         assert!(is_known, "{name}: the program reads no such variable");

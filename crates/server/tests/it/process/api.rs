@@ -55,6 +55,7 @@ impl Api {
             base_url: base_url.to_owned(),
             access_key: access_key.to_owned(),
             secret_key: Secret::new(secret_key),
+            audience: None,
         };
         Api { http: http.build().expect("a client"), credentials }
     }

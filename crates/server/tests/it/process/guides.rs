@@ -10,7 +10,7 @@ use super::readme::{bash, present};
 use super::sandbox::Sandbox;
 
 /// Shell blocks with a test of their own: the document, words of the block, the test.
-const RUN_ELSEWHERE: [(&str, &str, &str); 14] = [
+const RUN_ELSEWHERE: [(&str, &str, &str); 16] = [
     (
         "README.md",
         "cargo run --release -- sandbox",
@@ -49,7 +49,13 @@ const RUN_ELSEWHERE: [(&str, &str, &str); 14] = [
         "webhooks payments on",
         "webhooks::payment_events_of_before_are_recovered",
     ),
-    // Prose only.
+    (
+        "docs/guides/first-production-payment.md",
+        "",
+        "production::the_guide_leads_to_a_first_payment_over_a_directory_on_postgresql",
+    ),
+    // Prose, and commands for a machine of one's own.
+    ("docs/guides/wallets-in-production.md", "", ""),
     ("docs/guides/sandbox.md", "", ""),
     ("docs/guides/screening.md", "", ""),
     ("docs/guides/senders.md", "", ""),
@@ -141,14 +147,14 @@ fn every_shell_block_is_run_or_states_why_not() {
         assert!(is_guide || known, "{name}: add it to GUIDES, so that its blocks are run");
         for (info, block) in fences(&text) {
             if kind(&info) == Some(Block::Run) && !is_guide {
-                let mut by = RUN_ELSEWHERE.iter().filter(|(document, words, _)| {
-                    *document == name && !words.is_empty() && block.contains(words)
+                let mut by = RUN_ELSEWHERE.iter().filter(|(document, words, test)| {
+                    *document == name && !test.is_empty() && block.contains(words)
                 });
                 assert!(by.next().is_some(), "{name}: nothing runs this block:\n{block}");
             }
         }
     }
-    let tests = ["readme.rs", "webhooks.rs", "cli/webhooks.rs"].map(|file| {
+    let tests = ["readme.rs", "webhooks.rs", "cli/webhooks.rs", "production.rs"].map(|file| {
         std::fs::read_to_string(
             Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/process").join(file),
         )
@@ -181,6 +187,19 @@ fn every_piece_of_configuration_is_read_by_the_program() {
     assert!(read > 5, "only {read} pieces of configuration were found");
 }
 
+/// A guide's shell blocks to run, in order.
+pub(super) fn runnable(guide: &str) -> Vec<String> {
+    let text =
+        std::fs::read_to_string(root().join(format!("docs/guides/{guide}.md"))).expect("the guide");
+    let blocks: Vec<String> = fences(&text)
+        .into_iter()
+        .filter(|(info, _)| kind(info) == Some(Block::Run))
+        .map(|(_, block)| block)
+        .collect();
+    assert!(!blocks.is_empty(), "{guide} has nothing to run");
+    blocks
+}
+
 /// Runs a guide next to a sandbox, whose installation is passed to `after`.
 fn run(guide: &str, programs: &[&str], after: impl FnOnce(&Installation, &Path, &Finished)) {
     run_behind(|_| {}, guide, programs, after);
@@ -202,15 +221,7 @@ fn run_behind(
     let directory = installation.path().join("reader");
     std::fs::create_dir_all(directory.join("bin")).expect("a directory");
     std::os::unix::fs::symlink(PROGRAM, directory.join("bin/corridor")).expect("a link");
-    let text =
-        std::fs::read_to_string(root().join(format!("docs/guides/{guide}.md"))).expect("the guide");
-    let blocks: Vec<String> = fences(&text)
-        .into_iter()
-        .filter(|(info, _)| kind(info) == Some(Block::Run))
-        .map(|(_, block)| block)
-        .collect();
-    assert!(!blocks.is_empty(), "{guide} has nothing to run");
-    let script = format!("export PATH=\"$PWD/bin:$PATH\"\n{}", blocks.join("\n"));
+    let script = format!("export PATH=\"$PWD/bin:$PATH\"\n{}", runnable(guide).join("\n"));
     let done = bash(&installation, &directory, &script);
     assert_eq!(done.code, 0, "{guide}: {}{}", done.stdout, done.stderr);
     after(&installation, &directory, &done);

@@ -13,6 +13,7 @@ mod kills;
 mod load;
 mod logs;
 mod nodes;
+mod production;
 mod random;
 mod readme;
 mod rig;

@@ -150,7 +150,8 @@ fn real_money_and_play_money_share_no_database() {
     let mut other = Installation::new();
     other.set("CORRIDOR_SECURITY__KEY_ENCRYPTION_KEY", KEK);
     other.ok(&["migrate", "--set", "environment=production"]);
-    for args in [&["serve"][..], &["sandbox", "--port", "0"], &["tenants", "list"]] {
+    let listen = ["serve", "--set", "http.listen=127.0.0.1:0"];
+    for args in [&listen[..], &["sandbox", "--port", "0"], &["tenants", "list"]] {
         let done = other.run(args);
         assert!(
             done.code != 0 && done.stderr.contains("created by a production service"),

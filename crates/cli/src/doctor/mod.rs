@@ -1,7 +1,9 @@
 //! `corridor doctor`: finds what prevents this installation from working, and how to fix it.
 //!
-//! Read-only apart from a probe file in the data directory, which it removes again. It creates
-//! neither keys nor a database.
+//! Read-only apart from probe files in the data directory and in the rails' directories, which it
+//! removes again. It creates neither keys nor a database.
+
+mod public;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +14,8 @@ use domain::ports::Clock as _;
 use http_api::auth::Service;
 use jiff::Timestamp;
 use reqwest::header::HeaderMap;
-use serde_json::json;
+use serde_json::{Value, json};
+use store::Store;
 
 use super::api::{self, ApiArgs};
 use super::config::ConfigArgs;
@@ -23,12 +26,9 @@ use super::{Context, run_async};
 use client::{Client, ClientError, Credentials, DataDir, http_client};
 use config::{self, Config, KeySource, StoreLocation};
 use service::clock::WallClock;
-use service::{chain, open_store, world};
+pub use service::preflight::{Finding, Level};
+use service::{chain, open_store, preflight, world};
 
-/// Free disk space below this is an error, in bytes.
-const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
-/// Free disk space below this is a warning, in bytes.
-const LOW_FREE_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 /// Clock skew above this makes tokens fail, in seconds (`decisions.md`, "JWT": the leeway).
 const MAX_SKEW_S: i64 = 60;
 /// Clock skew above this is a warning, in seconds.
@@ -38,53 +38,22 @@ const TIMEOUT_S: u64 = 5;
 
 /// Options of `doctor`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Example:\n  corridor doctor --output json\n\nExit code 1 if a check is wrong; warnings do not count."
-)]
+#[command(after_help = "Examples:
+  corridor doctor --output json
+  corridor doctor --deep --config /etc/corridor/corridor.toml
+
+Run it as the user of the service: another one has other permissions. --deep asks banks, nodes and list servers, and
+changes nothing there.
+
+Exit code 1 if a check is wrong; warnings do not count.")]
 pub struct DoctorArgs {
+    /// Also ask everything outside: rates by pair, lists, rails, nodes, TLS, database, backup
+    #[arg(long)]
+    deep: bool,
     #[command(flatten)]
     config: ConfigArgs,
     #[command(flatten)]
     api: ApiArgs,
-}
-
-/// The severity of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    Ok,
-    /// It works but needs attention.
-    Warning,
-    /// It does not work.
-    Wrong,
-    /// The check could not run.
-    Skipped,
-}
-
-impl Level {
-    const fn name(self) -> &'static str {
-        match self {
-            Level::Ok => "ok",
-            Level::Warning => "warning",
-            Level::Wrong => "WRONG",
-            Level::Skipped => "skipped",
-        }
-    }
-}
-
-/// The result of one check.
-#[derive(Clone, Debug)]
-pub struct Finding {
-    /// The name of the check.
-    pub name: &'static str,
-    pub level: Level,
-    /// What was found, and how to fix it.
-    pub detail: String,
-}
-
-impl Finding {
-    pub fn new(name: &'static str, level: Level, detail: impl Into<String>) -> Finding {
-        Finding { name, level, detail: detail.into() }
-    }
 }
 
 pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
@@ -97,13 +66,17 @@ pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
             findings.push(database(&config, data_dir.path()));
             findings.extend(operators(&config, data_dir.path()));
             findings.extend(identity_provider(&config));
+            findings.extend(loaded(&config, data_dir.path(), args.deep)?);
+            if args.deep {
+                findings.extend(public::seen(&config)?);
+            }
         }
         Err(failure) => {
             findings.push(Finding::new("configuration", Level::Wrong, failure.to_string()))
         }
     }
     findings.push(directory(data_dir.path()));
-    findings.push(disk(data_dir.path()));
+    findings.push(preflight::disk(data_dir.path()));
     findings.extend(service(args, &data_dir)?);
     report(&findings, context.output)
 }
@@ -120,9 +93,7 @@ pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
         }
         Output::Json => output::json(&json!({
             "healthy": wrong == 0,
-            "findings": findings.iter().map(|finding| json!({
-                "name": finding.name, "result": finding.level.name().to_lowercase(), "detail": finding.detail,
-            })).collect::<Vec<_>>(),
+            "findings": findings.iter().map(document).collect::<Vec<_>>(),
         }))?,
     }
     if wrong == 0 {
@@ -130,6 +101,11 @@ pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
     } else {
         Err(Failure::Refused(format!("{wrong} of {} checks are wrong", findings.len())))
     }
+}
+
+/// A finding in JSON.
+pub fn document(finding: &Finding) -> Value {
+    json!({ "name": finding.name, "result": finding.level.name().to_lowercase(), "detail": finding.detail })
 }
 
 fn configuration(config: &Config) -> Finding {
@@ -189,10 +165,7 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
             format!("{} will be created at first start", path.display()),
         );
     }
-    let security = &config.security;
-    let has_key =
-        !security.key_encryption_key.is_empty() || !security.key_encryption_key_by_kms.is_empty();
-    if !has_key && !config::kek_path(data_dir).exists() {
+    if !has_key(config, data_dir) {
         return Finding::new(NAME, Level::Skipped, "cannot be read without its key-encryption key");
     }
     let mut made_by = None;
@@ -224,15 +197,16 @@ fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
         return None;
     }
     let looked = run_async(async {
-        let store = open_store(config, data_dir).await.map_err(Failure::unavailable)?;
+        let Some(store) = existing_store(config, data_dir).await else { return Ok(None) };
         let tenants = store.tenants().await.map_err(Failure::of_store)?;
         let side = chain::build(config, data_dir, &tenants, Arc::new(WallClock), "").await;
         let missing = side.map_err(Failure::unavailable)?.missing_of_operators(&tenants).await;
         let missing = missing.map_err(Failure::unavailable)?;
-        if missing.is_empty() { Ok(()) } else { Err(Failure::Refused(missing.join("; "))) }
+        if missing.is_empty() { Ok(Some(())) } else { Err(Failure::Refused(missing.join("; "))) }
     });
     Some(match looked {
-        Ok(()) => {
+        Ok(None) => Finding::new(NAME, Level::Skipped, "needs the database"),
+        Ok(Some(())) => {
             Finding::new(NAME, Level::Ok, "have gas and are registered with their controllers")
         }
         Err(failure) => Finding::new(NAME, Level::Wrong, failure.to_string()),
@@ -280,21 +254,38 @@ fn directory(path: &Path) -> Finding {
     }
 }
 
-fn disk(path: &Path) -> Finding {
-    const NAME: &str = "disk";
-    match rustix::fs::statvfs(path) {
-        Ok(space) => disk_of(space.f_bavail.saturating_mul(space.f_frsize)),
-        Err(error) => Finding::new(NAME, Level::Skipped, format!("{}: {error}", path.display())),
-    }
+/// What `serve` loads at its start, and with `deep` everything outside.
+fn loaded(config: &Config, data_dir: &Path, deep: bool) -> Result<Vec<Finding>, Failure> {
+    run_async(async {
+        let store = existing_store(config, data_dir).await;
+        let mut findings = preflight::start(config, store.as_ref()).await;
+        if deep {
+            findings.extend(preflight::outside(config, data_dir, store.as_ref()).await);
+        }
+        Ok(findings)
+    })
 }
 
-fn disk_of(free_bytes: u64) -> Finding {
-    let level = match free_bytes {
-        ..MIN_FREE_BYTES => Level::Wrong,
-        MIN_FREE_BYTES..LOW_FREE_BYTES => Level::Warning,
-        _ => Level::Ok,
-    };
-    Finding::new("disk", level, format!("{} MiB free", free_bytes / (1024 * 1024)))
+/// The store, if it exists and is ready; [`database`] reports why it is not.
+pub async fn existing_store(config: &Config, data_dir: &Path) -> Option<Store> {
+    if let StoreLocation::Sqlite(path) = config.store_location(data_dir)
+        && !path.exists()
+    {
+        return None;
+    }
+    if !has_key(config, data_dir) {
+        return None;
+    }
+    let store = open_store(config, data_dir).await.ok()?;
+    store.ready().await.is_ok().then_some(store)
+}
+
+/// Whether the key-encryption key exists; reading it would create one.
+fn has_key(config: &Config, data_dir: &Path) -> bool {
+    let security = &config.security;
+    !security.key_encryption_key.is_empty()
+        || !security.key_encryption_key_by_kms.is_empty()
+        || config::kek_path(data_dir).exists()
 }
 
 /// Reachability, clocks and keys, as far as each can be known.
@@ -387,18 +378,6 @@ mod tests {
         ] {
             assert_eq!(clocks(date, now).level, level, "{date:?}");
         }
-    }
-
-    #[test]
-    fn low_disk_space_is_reported() {
-        for (free, level) in
-            [(0, Level::Wrong), (MIN_FREE_BYTES, Level::Warning), (LOW_FREE_BYTES, Level::Ok)]
-        {
-            assert_eq!(disk_of(free).level, level, "{free}");
-        }
-        let here = tempfile::tempdir().expect("a directory");
-        assert_eq!(disk(here.path()).name, "disk");
-        assert_eq!(disk(Path::new("/nowhere/at/all")).level, Level::Skipped);
     }
 
     #[cfg(unix)]

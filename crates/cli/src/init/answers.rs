@@ -1,0 +1,359 @@
+//! What `init` has to know: from options, else asked on a terminal.
+
+use std::io::{BufRead, IsTerminal as _, Write as _};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use domain::chain::Address;
+
+use super::super::failure::Failure;
+use super::{InitArgs, Proxy};
+
+/// Where a rail leads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    Directory(PathBuf),
+    Https(String),
+}
+
+/// `--rail`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rail {
+    pub id: String,
+    pub target: Target,
+}
+
+/// Parses `--rail`.
+pub fn rail(text: &str) -> Result<Rail, String> {
+    let wrong = || {
+        "must be ID=directory:PATH or ID=https://…, for example pak-raast=directory:/srv/raast"
+            .to_owned()
+    };
+    let (id, target) = text.trim().split_once('=').ok_or_else(wrong)?;
+    let target = match target.strip_prefix("directory:") {
+        Some(path) if !path.is_empty() => Target::Directory(PathBuf::from(path)),
+        None if target.starts_with("https://") => Target::Https(target.to_owned()),
+        _ => return Err(wrong()),
+    };
+    let known =
+        config::Config::load(&config::Sources::default()).map_err(|error| error.to_string())?;
+    let ids: Vec<&str> = known.rails.iter().map(|rail| rail.id.as_str()).collect();
+    match ids.contains(&id) {
+        true => Ok(Rail { id: id.to_owned(), target }),
+        false => Err(format!("{id:?} is not one of the rails {}", ids.join(", "))),
+    }
+}
+
+/// Parses an address.
+pub fn address(text: &str) -> Result<String, String> {
+    let parsed = Address::parse(text).ok_or("must be 0x and 40 hexadecimal digits")?;
+    Ok(parsed.to_string())
+}
+
+/// The account that payouts are debited from.
+#[derive(Clone, Debug)]
+pub struct Debtor {
+    pub name: String,
+    pub account: String,
+    pub agent: String,
+}
+
+/// The wallets of one tenant.
+#[derive(Clone, Debug)]
+pub struct Wallets {
+    pub tenant: String,
+    pub nodes: Vec<String>,
+    pub chain_id: u64,
+    pub usdc: Option<String>,
+    pub usdt: Option<String>,
+    pub admin: String,
+    pub treasury: String,
+}
+
+/// Everything that the files contain.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    pub url: reqwest::Url,
+    pub console_url: reqwest::Url,
+    pub listen: SocketAddr,
+    pub rails: Vec<Rail>,
+    pub debtor: Debtor,
+    pub rates: Vec<String>,
+    /// Each list with its locations.
+    pub lists: Vec<Vec<String>>,
+    pub database_url: Option<String>,
+    pub backup_file: Option<PathBuf>,
+    pub proxy: Proxy,
+    pub wallets: Option<Wallets>,
+}
+
+impl Answers {
+    /// The options, completed on the terminal.
+    pub fn of(args: &InitArgs, terminal: &mut Terminal) -> Result<Answers, Failure> {
+        let url = match &args.url {
+            Some(url) => https(url).map_err(|rule| Failure::Usage(format!("--url: {rule}")))?,
+            None => terminal.ask(
+                "--url",
+                "Public URL of the API, for example https://api.bank.example",
+                https,
+            )?,
+        };
+        let host = url.host_str().unwrap_or_default();
+        let console_url =
+            args.console_url.clone().unwrap_or_else(|| format!("https://console.{host}"));
+        let console_url =
+            https(&console_url).map_err(|rule| Failure::Usage(format!("--console-url: {rule}")))?;
+        let rails = match args.rails.is_empty() {
+            false => args.rails.clone(),
+            true => terminal.ask_several(
+                "--rail",
+                "Rail of your bank, ID=directory:PATH or ID=https://…",
+                rail,
+            )?,
+        };
+        let text = |given: &Option<String>, flag, question, terminal: &mut Terminal| match given {
+            Some(text) => Ok(text.clone()),
+            None => terminal.ask(flag, question, filled),
+        };
+        let debtor = Debtor {
+            name: text(
+                &args.debtor_name,
+                "--debtor-name",
+                "Name of the account that payouts are debited from",
+                terminal,
+            )?,
+            account: text(
+                &args.debtor_account,
+                "--debtor-account",
+                "Number of this account",
+                terminal,
+            )?,
+            agent: text(
+                &args.debtor_agent,
+                "--debtor-agent",
+                "BIC or id of the bank that holds it",
+                terminal,
+            )?,
+        };
+        let rates = match args.rates.is_empty() {
+            false => args.rates.clone(),
+            true => terminal.ask_several("--rates", "Rates: a file or an https address", filled)?,
+        };
+        let lists = match args.lists.is_empty() {
+            false => args.lists.clone(),
+            true => terminal.ask_several(
+                "--list",
+                "Sanctions list: its files or https addresses, separated by commas",
+                filled,
+            )?,
+        };
+        Ok(Answers {
+            url,
+            console_url,
+            listen: args.listen,
+            rails,
+            debtor,
+            rates: rates.iter().map(|location| absolute(location)).collect::<Result<_, _>>()?,
+            lists: lists
+                .iter()
+                .map(|list| list.split(',').map(absolute).collect())
+                .collect::<Result<_, _>>()?,
+            database_url: args.database_url_file.as_deref().map(line_of).transpose()?,
+            backup_file: args.backup_file.clone(),
+            proxy: args.proxy,
+            wallets: wallets(args)?,
+        })
+    }
+}
+
+/// A location that does not depend on the directory in which a command runs.
+fn absolute(location: &str) -> Result<String, Failure> {
+    let location = location.trim();
+    if location.starts_with("https://") {
+        return Ok(location.to_owned());
+    }
+    Ok(std::path::absolute(location)?.display().to_string())
+}
+
+fn wallets(args: &InitArgs) -> Result<Option<Wallets>, Failure> {
+    let given = &args.wallets;
+    let (Some(tenant), Some(nodes), Some(admin), Some(treasury)) =
+        (&given.tenant, &given.node_urls_file, &given.admin, &given.treasury)
+    else {
+        return Ok(None);
+    };
+    let nodes: Vec<String> = read(nodes)?.split_whitespace().map(str::to_owned).collect();
+    if nodes.len() < 2 {
+        let rule = "--node-urls-file: must contain two or more URLs: deposits need the agreement of two nodes";
+        return Err(Failure::Usage(rule.to_owned()));
+    }
+    if given.usdc.is_none() && given.usdt.is_none() {
+        return Err(Failure::Usage("--usdc, --usdt: name at least one contract".to_owned()));
+    }
+    let tag = !tenant.is_empty()
+        && tenant.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
+    if !tag {
+        return Err(Failure::Usage("--wallets-tenant: must be a tag of a-z, 0-9 and _".to_owned()));
+    }
+    Ok(Some(Wallets {
+        tenant: tenant.clone(),
+        nodes,
+        chain_id: given.chain_id,
+        usdc: given.usdc.clone(),
+        usdt: given.usdt.clone(),
+        admin: admin.clone(),
+        treasury: treasury.clone(),
+    }))
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path)
+        .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))
+}
+
+fn line_of(path: &Path) -> Result<String, Failure> {
+    Ok(read(path)?.trim().to_owned())
+}
+
+fn filled(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    if text.is_empty() { Err("must not be blank".to_owned()) } else { Ok(text.to_owned()) }
+}
+
+fn https(text: &str) -> Result<reqwest::Url, String> {
+    let url = reqwest::Url::parse(text.trim()).map_err(|error| error.to_string())?;
+    let is_root = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+    match url.scheme() == "https" && url.has_host() && is_root {
+        true => Ok(url),
+        false => Err("must be https:// and a host name".to_owned()),
+    }
+}
+
+/// Asks questions, if someone can answer.
+pub struct Terminal {
+    input: Option<Box<dyn BufRead>>,
+}
+
+impl Terminal {
+    /// Standard input, if it is a terminal.
+    pub fn of_process() -> Terminal {
+        let stdin = std::io::stdin();
+        let input: Option<Box<dyn BufRead>> =
+            if stdin.is_terminal() { Some(Box::new(stdin.lock())) } else { None };
+        Terminal { input }
+    }
+
+    /// Asks until the answer is valid.
+    fn ask<T>(
+        &mut self,
+        flag: &str,
+        question: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, Failure> {
+        loop {
+            let Some(text) = self.line(flag, question)? else {
+                return Err(Failure::Usage(format!("{flag}: is missing")));
+            };
+            match parse(&text) {
+                Ok(value) => return Ok(value),
+                Err(rule) => eprintln!("  {rule}"),
+            }
+        }
+    }
+
+    /// Asks for one or more answers; an empty line ends them.
+    fn ask_several<T>(
+        &mut self,
+        flag: &str,
+        question: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Vec<T>, Failure> {
+        let mut answers = vec![self.ask(flag, question, &parse)?];
+        while let Some(text) = self.line(flag, "Another one (empty: none)")? {
+            if text.trim().is_empty() {
+                break;
+            }
+            match parse(&text) {
+                Ok(value) => answers.push(value),
+                Err(rule) => eprintln!("  {rule}"),
+            }
+        }
+        Ok(answers)
+    }
+
+    fn line(&mut self, flag: &str, question: &str) -> Result<Option<String>, Failure> {
+        let Some(input) = &mut self.input else {
+            return Err(Failure::Usage(format!("{flag}: is missing ({question})")));
+        };
+        eprint!("{question}: ");
+        std::io::stderr().flush()?;
+        let mut text = String::new();
+        let read = input.read_line(&mut text)?;
+        Ok((read > 0).then_some(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        init: InitArgs,
+    }
+
+    fn args(words: &[&str]) -> InitArgs {
+        let words = std::iter::once("init").chain(words.iter().copied());
+        Line::try_parse_from(words).expect("valid options").init
+    }
+
+    fn terminal(text: &'static str) -> Terminal {
+        Terminal { input: Some(Box::new(text.as_bytes())) }
+    }
+
+    #[test]
+    fn what_is_missing_is_asked_until_it_is_valid() {
+        let mut answers = terminal(
+            "http://api.bank.example\nhttps://api.bank.example\nraast\npak-raast=directory:/srv/raast\n\nDemo Bank\n \n\
+             AE07\nDEMOAEAD\n/rates.csv\n\nun.xml\nsdn.csv, alt.csv\n\n",
+        );
+        let found = Answers::of(&args(&[]), &mut answers).expect("complete");
+        assert_eq!(found.url.as_str(), "https://api.bank.example/");
+        assert_eq!(found.console_url.as_str(), "https://console.api.bank.example/");
+        let target = Target::Directory("/srv/raast".into());
+        assert_eq!(found.rails, [Rail { id: "pak-raast".to_owned(), target }]);
+        assert_eq!(
+            (found.debtor.name.as_str(), found.debtor.account.as_str()),
+            ("Demo Bank", "AE07")
+        );
+        let here = |name: &str| absolute(name).expect("a path");
+        assert!(here("un.xml").starts_with('/'));
+        assert_eq!(found.lists, [vec![here("un.xml")], vec![here("sdn.csv"), here("alt.csv")]]);
+    }
+
+    #[test]
+    fn without_a_terminal_the_missing_option_is_named() {
+        let mut closed = Terminal { input: None };
+        let failure = Answers::of(&args(&[]), &mut closed).expect_err("nothing given");
+        assert_eq!(failure.exit_code(), 2);
+        assert!(failure.to_string().starts_with("--url: is missing"), "{failure}");
+        let failure = Answers::of(&args(&["--url", "https://a.example/v2"]), &mut closed);
+        assert!(failure.expect_err("a path").to_string().contains("--url: must be https"));
+    }
+
+    #[test]
+    fn rails_are_known_and_lead_somewhere() {
+        for (text, words) in [
+            ("pak-raast", "must be ID="),
+            ("pak-raast=directory:", "must be ID="),
+            ("pak-raast=http://bank.example", "must be ID="),
+            ("pak-rast=directory:/srv", "pak-raast"),
+        ] {
+            let rule = rail(text).expect_err(text);
+            assert!(rule.contains(words), "{text}: {rule}");
+        }
+        assert!(rail("ind-imps=https://bank.example/iso").is_ok());
+    }
+}

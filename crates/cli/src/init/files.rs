@@ -1,0 +1,419 @@
+//! The files that `init` writes, as texts.
+
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use adapters::evm::signers::new_keystore;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use secrecy::SecretString;
+
+use super::super::failure::Failure;
+use super::Proxy;
+use super::answers::{Answers, Rail, Target, Wallets};
+
+pub const CONFIG: &str = "corridor.toml";
+pub const SECRETS: &str = "secrets";
+pub const KEK: &str = "SECURITY__KEY_ENCRYPTION_KEY";
+pub const UNIT: &str = "corridor.service";
+/// Roles of a tenant's keys, as the configuration names them.
+const ROLES: [&str; 3] = ["operator", "compliance", "approver"];
+
+const NGINX: &str = include_str!("../../../../ops/proxy/nginx.conf");
+const CADDY: &str = include_str!("../../../../ops/proxy/Caddyfile");
+const HAPROXY: &str = include_str!("../../../../ops/proxy/haproxy.cfg");
+const DEBIAN_UNIT: &str = include_str!("../../../../ops/debian/corridor.service");
+
+/// A file to write.
+pub struct NewFile {
+    pub path: PathBuf,
+    text: String,
+    /// Readable by its owner only.
+    is_secret: bool,
+}
+
+/// All files, and the addresses of the new keys by their role.
+pub struct Written {
+    pub files: Vec<NewFile>,
+    pub addresses: Vec<(&'static str, String)>,
+}
+
+impl NewFile {
+    fn open(path: PathBuf, text: String) -> NewFile {
+        NewFile { path, text, is_secret: false }
+    }
+
+    fn secret(path: PathBuf, text: String) -> NewFile {
+        NewFile { path, text, is_secret: true }
+    }
+
+    pub fn write(&self) -> Result<(), Failure> {
+        let failed =
+            |error: std::io::Error| Failure::Usage(format!("{}: {error}", self.path.display()));
+        if let Some(parent) = self.path.parent() {
+            let mut builder = std::fs::DirBuilder::new();
+            std::os::unix::fs::DirBuilderExt::mode(
+                &mut builder,
+                if self.is_secret { 0o700 } else { 0o755 },
+            );
+            builder.recursive(true).create(parent).map_err(failed)?;
+        }
+        let mode = if self.is_secret { 0o600 } else { 0o644 };
+        let mut file = std::fs::OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(mode)
+            .open(&self.path)
+            .map_err(failed)?;
+        file.write_all(self.text.as_bytes()).and_then(|()| file.sync_all()).map_err(failed)
+    }
+}
+
+/// Everything for `dir`.
+pub fn of(answers: &Answers, dir: &Path, data_dir: &Path) -> Result<Written, Failure> {
+    let secrets = dir.join(SECRETS);
+    let mut files = vec![
+        NewFile::open(dir.join(CONFIG), configuration(answers, dir)),
+        NewFile::secret(secrets.join(KEK), random_key()?),
+        NewFile::open(dir.join(UNIT), unit(answers, dir, data_dir)?),
+        NewFile::open(dir.join(proxy_name(answers.proxy)), proxy(answers)),
+    ];
+    if let Some(url) = &answers.database_url {
+        files.push(NewFile::secret(secrets.join("STORE__URL"), url.clone()));
+    }
+    let mut addresses = Vec::new();
+    if let Some(wallets) = &answers.wallets {
+        let password = random_key()?;
+        let keystore_password = SecretString::from(password.clone());
+        files.push(NewFile::secret(secrets.join("CHAIN__KEYS__KEYSTORE_PASSWORD"), password));
+        for (name, url) in node_secrets(&wallets.nodes) {
+            files.push(NewFile::secret(secrets.join(name), url));
+        }
+        for role in ROLES {
+            let (address, text) = new_keystore(&keystore_password)
+                .map_err(|error| Failure::Usage(error.to_string()))?;
+            files.push(NewFile::secret(keystore(dir, &wallets.tenant, role), text));
+            addresses.push((role, address.to_string()));
+        }
+    }
+    Ok(Written { files, addresses })
+}
+
+/// 32 random bytes in base64.
+fn random_key() -> Result<String, Failure> {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Failure::Usage(format!("random number generator failed: {error}")))?;
+    Ok(STANDARD.encode(bytes))
+}
+
+fn node_secrets(nodes: &[String]) -> Vec<(&'static str, String)> {
+    let (first, further) = nodes.split_at(nodes.len().min(2));
+    let names = ["CHAIN__NODE_URL", "CHAIN__SECOND_NODE_URL"];
+    let mut secrets: Vec<(&str, String)> = names.into_iter().zip(first.iter().cloned()).collect();
+    if !further.is_empty() {
+        secrets.push(("CHAIN__FURTHER_NODE_URLS", further.join(" ")));
+    }
+    secrets
+}
+
+fn keystore(dir: &Path, tenant: &str, role: &str) -> PathBuf {
+    dir.join("keys").join(format!("{tenant}-{role}.json"))
+}
+
+/// A TOML string.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}
+
+fn array<'a>(texts: impl IntoIterator<Item = &'a String>) -> String {
+    let texts: Vec<String> = texts.into_iter().map(|text| quoted(text)).collect();
+    format!("[{}]", texts.join(", "))
+}
+
+/// A URL's origin without a trailing slash.
+fn origin(url: &reqwest::Url) -> String {
+    url.as_str().trim_end_matches('/').to_owned()
+}
+
+fn configuration(answers: &Answers, dir: &Path) -> String {
+    let ids: Vec<String> = answers.rails.iter().map(|rail| rail.id.clone()).collect();
+    let rates: Vec<String> = answers
+        .rates
+        .iter()
+        .map(|location| format!("{{ location = {} }}", quoted(location)))
+        .collect();
+    let lists: Vec<String> = answers
+        .lists
+        .iter()
+        .map(|list| format!("  {{ locations = {} }},\n", array(list)))
+        .collect();
+    let mut store = match &answers.database_url {
+        Some(_) => "# url: in secrets/STORE__URL\n".to_owned(),
+        None => "url = \"sqlite:corridor.db\"\n".to_owned(),
+    };
+    if let Some(path) = &answers.backup_file {
+        store.push_str(&format!("backup_file = {}\n", quoted(&path.display().to_string())));
+    }
+    let mut text = format!(
+        "# Only what differs from the defaults: `corridor config reference` prints every key. Secrets are files in the\n\
+         # directory {SECRETS}, named <SECTION>__<KEY>. Check changes with `corridor config check`.\n\
+         environment = \"production\"\n\
+         rails_enabled = {}\n\n\
+         [http]\nlisten = {}\npublic_url = {}\ntrusted_proxies = [\"127.0.0.1\"]\n\n\
+         [console]\npublic_url = {}\n\n\
+         [store]\n{store}\n\
+         [rates]\nsource = \"live\"\nsources = [{}]\n\n\
+         [screening]\nsample_list = false\nlists = [\n{}]\n",
+        array(&ids),
+        quoted(&answers.listen.to_string()),
+        quoted(&origin(&answers.url)),
+        quoted(&origin(&answers.console_url)),
+        rates.join(", "),
+        lists.concat(),
+    );
+    text.push_str(&wallets(answers.wallets.as_ref(), dir));
+    for rail in &answers.rails {
+        text.push_str(&rail_entry(rail, answers));
+    }
+    text
+}
+
+fn rail_entry(rail: &Rail, answers: &Answers) -> String {
+    let target = match &rail.target {
+        Target::Directory(path) => {
+            format!(
+                "transport = \"directory\"\ndirectory = {}\n",
+                quoted(&path.display().to_string())
+            )
+        }
+        Target::Https(url) => {
+            let secret =
+                format!("RAILS__{}__TOKEN", rail.id.replace('-', "_").to_ascii_uppercase());
+            format!(
+                "transport = \"https\"\nurl = {}\n# token: in {SECRETS}/{secret}\n",
+                quoted(url)
+            )
+        }
+    };
+    let debtor = &answers.debtor;
+    format!(
+        "\n[[rails]]\nid = {}\n{target}debtor_name = {}\ndebtor_account = {}\ndebtor_agent = {}\n",
+        quoted(&rail.id),
+        quoted(&debtor.name),
+        quoted(&debtor.account),
+        quoted(&debtor.agent),
+    )
+}
+
+fn wallets(wallets: Option<&Wallets>, dir: &Path) -> String {
+    let Some(wallets) = wallets else { return "\n[wallets]\nenabled = false\n".to_owned() };
+    let coin = |name: &str, address: &Option<String>| {
+        address
+            .as_ref()
+            .map_or_else(String::new, |address| format!("{name} = {}\n", quoted(address)))
+    };
+    let keys: Vec<String> = ROLES
+        .iter()
+        .map(|role| {
+            let path = keystore(dir, &wallets.tenant, role).display().to_string();
+            format!("{role} = {}\n", quoted(&path))
+        })
+        .collect();
+    format!(
+        "\n[wallets]\nenabled = true\n\n\
+         [chain]\n# node_url, second_node_url: in {SECRETS}\nchain_id = {}\n{}{}\n\
+         [chain.keys]\nsource = \"keystore\"\n\n\
+         [[chain.tenants]]\ntag = {}\n{}admin = {}\ntreasury = {}\n",
+        wallets.chain_id,
+        coin("usdc", &wallets.usdc),
+        coin("usdt", &wallets.usdt),
+        quoted(&wallets.tenant),
+        keys.concat(),
+        quoted(&wallets.admin),
+        quoted(&wallets.treasury),
+    )
+}
+
+pub const fn proxy_name(proxy: Proxy) -> &'static str {
+    match proxy {
+        Proxy::Nginx => "nginx.conf",
+        Proxy::Caddy => "Caddyfile",
+        Proxy::Haproxy => "haproxy.cfg",
+    }
+}
+
+fn proxy(answers: &Answers) -> String {
+    let sample = match answers.proxy {
+        Proxy::Nginx => NGINX,
+        Proxy::Caddy => CADDY,
+        Proxy::Haproxy => HAPROXY,
+    };
+    let host = |url: &reqwest::Url| url.host_str().unwrap_or_default().to_owned();
+    sample
+        .replace("api.bank.example", &host(&answers.url))
+        .replace("console.bank.example", &host(&answers.console_url))
+        .replace("127.0.0.1:8480", &answers.listen.to_string())
+}
+
+/// The Debian package's unit with the paths of this installation.
+fn unit(answers: &Answers, dir: &Path, data_dir: &Path) -> Result<String, Failure> {
+    let program = std::env::current_exe()?;
+    let (dir, data) = (dir.display().to_string(), data_dir.display().to_string());
+    let unit = DEBIAN_UNIT.lines().filter(|line| !line.starts_with("# Change settings with"));
+    let unit = unit.collect::<Vec<_>>().join("\n") + "\n";
+    let mut writable: Vec<String> = vec![data.clone()];
+    writable.extend(answers.rails.iter().filter_map(|rail| match &rail.target {
+        Target::Directory(path) => Some(path.display().to_string()),
+        Target::Https(_) => None,
+    }));
+    // ProtectSystem=strict makes everything else read-only; a path that is missing does not prevent the start.
+    let writable: Vec<String> =
+        writable.iter().map(|path| format!("ReadWritePaths=-{path}\n")).collect();
+    Ok(unit
+        .replace("/usr/bin/corridor", &program.display().to_string())
+        .replace("/etc/corridor", &dir)
+        .replace("/var/lib/corridor", &data)
+        .replace("\n[Install]", &format!("{}\n[Install]", writable.concat())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::answers::Debtor;
+    use super::*;
+    use config::Config;
+
+    const ADDRESS: &str = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+
+    fn answers(wallets: bool) -> Answers {
+        let url = |text: &str| reqwest::Url::parse(text).expect("a URL");
+        let rail = |id: &str, target| Rail { id: id.to_owned(), target };
+        Answers {
+            url: url("https://pay.dhow.example"),
+            console_url: url("https://staff.dhow.example"),
+            listen: "127.0.0.1:9480".parse().expect("an address"),
+            rails: vec![
+                rail("pak-raast", Target::Directory("/srv/ra\"ast".into())),
+                rail("ind-imps", Target::Https("https://bank.example/iso".to_owned())),
+            ],
+            debtor: Debtor {
+                name: "Dhow \"Bank\"".to_owned(),
+                account: "1".to_owned(),
+                agent: "DHOWAEAD".to_owned(),
+            },
+            rates: vec!["/r.csv".to_owned()],
+            lists: vec![
+                vec!["/sdn.csv".to_owned(), "/alt.csv".to_owned()],
+                vec!["/un.xml".to_owned()],
+            ],
+            database_url: Some("postgres://corridor@127.0.0.1/corridor".to_owned()),
+            backup_file: Some("/backup/corridor.dump".into()),
+            proxy: Proxy::Nginx,
+            wallets: wallets.then(|| Wallets {
+                tenant: "dhow".to_owned(),
+                nodes: ["https://a.example", "https://b.example", "https://c.example"]
+                    .map(str::to_owned)
+                    .to_vec(),
+                chain_id: 1,
+                usdc: Some(ADDRESS.to_owned()),
+                usdt: None,
+                admin: ADDRESS.to_owned(),
+                treasury: ADDRESS.to_owned(),
+            }),
+        }
+    }
+
+    /// The configuration that the files are read as.
+    fn loaded(dir: &Path, wallets: bool) -> Config {
+        let answers = answers(wallets);
+        // A keystore takes seconds without optimisation; the process tests create them.
+        let mut files =
+            of(&Answers { wallets: None, ..answers.clone() }, dir, Path::new("/var/lib/corridor"))
+                .expect("written")
+                .files;
+        files[0] = NewFile::open(dir.join(CONFIG), configuration(&answers, dir));
+        if let Some(wallets) = &answers.wallets {
+            let mut secrets = node_secrets(&wallets.nodes);
+            secrets.push(("CHAIN__KEYS__KEYSTORE_PASSWORD", "p".to_owned()));
+            secrets.push(("RAILS__IND_IMPS__TOKEN", "t".to_owned()));
+            files.extend(
+                secrets
+                    .into_iter()
+                    .map(|(name, text)| NewFile::secret(dir.join(SECRETS).join(name), text)),
+            );
+        }
+        super::super::write_all(&files).expect("written");
+        Config::load(&super::super::sources(dir)).expect("a valid configuration")
+    }
+
+    #[test]
+    fn what_is_written_is_a_configuration_for_production() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = loaded(dir.path(), false);
+        assert_eq!(config.public_url(), "https://pay.dhow.example");
+        let enabled: Vec<&str> =
+            config.rails.iter().filter(|rail| rail.enabled).map(|rail| rail.id.as_str()).collect();
+        assert_eq!(enabled, ["ind-imps", "pak-raast"]);
+        let raast = config.rails.iter().find(|rail| rail.id == "pak-raast").expect("the rail");
+        assert_eq!(
+            (raast.directory.as_path(), raast.debtor_name.as_str()),
+            (Path::new("/srv/ra\"ast"), "Dhow \"Bank\"")
+        );
+        assert_eq!(config.screening.lists.len(), 2);
+        let refusals = config::refuse_in_production(&config);
+        assert_eq!(refusals.len(), 1, "{refusals:?}");
+        assert!(
+            refusals[0].contains("rails.ind-imps.token"),
+            "the one secret that only the bank knows: {refusals:?}"
+        );
+    }
+
+    #[test]
+    fn wallets_are_complete_as_well() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = loaded(dir.path(), true);
+        assert_eq!(config::refuse_in_production(&config), Vec::<String>::new());
+        assert_eq!(config.node_urls().len(), 3);
+        assert!(config.chain.tenants[0].operator.ends_with("keys/dhow-operator.json"));
+    }
+
+    #[test]
+    fn secrets_are_readable_by_their_owner_only_and_nothing_is_overwritten() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().expect("a directory");
+        loaded(dir.path(), false);
+        let secret = dir.path().join(SECRETS).join(KEK);
+        let mode = std::fs::metadata(&secret).expect("written").permissions().mode();
+        assert_eq!(mode & 0o077, 0);
+        let before = std::fs::read_to_string(&secret).expect("read");
+        let again =
+            of(&answers(false), dir.path(), Path::new("/var/lib/corridor")).expect("texts").files;
+        let refused = super::super::write_all(&again).expect_err("files exist").to_string();
+        assert!(refused.contains("nothing written") && refused.contains(KEK), "{refused}");
+        assert_eq!(std::fs::read_to_string(&secret).expect("read"), before);
+    }
+
+    #[test]
+    fn the_unit_and_the_proxy_name_this_installation() {
+        let answers = answers(false);
+        let unit = unit(&answers, Path::new("/etc/dhow"), Path::new("/data/dhow")).expect("a unit");
+        for line in [
+            "Environment=CORRIDOR_CONFIG=/etc/dhow/corridor.toml",
+            "Environment=CORRIDOR_DATA_DIR=/data/dhow",
+            "LoadCredential=CORRIDOR:/etc/dhow/secrets",
+            "ReadWritePaths=-/data/dhow",
+            "ReadWritePaths=-/srv/ra\"ast",
+        ] {
+            assert!(unit.lines().any(|found| found == line), "{line}\n{unit}");
+        }
+        assert!(!unit.contains("/etc/corridor") && !unit.contains("systemctl edit"), "{unit}");
+        for of in [Proxy::Nginx, Proxy::Caddy, Proxy::Haproxy] {
+            let text = proxy(&Answers { proxy: of, ..answers.clone() });
+            for word in ["pay.dhow.example", "staff.dhow.example", "127.0.0.1:9480"] {
+                assert!(text.contains(word), "{of:?}: {word}");
+            }
+            assert!(!text.contains("bank.example"), "{of:?}");
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! `corridor init`: writes the files of a production installation: configuration, secrets, chain
+//! keys, systemd unit and reverse proxy. It overwrites nothing.
+
+mod answers;
+mod files;
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use config::{Config, Sources};
+use serde_json::json;
+use service::preflight::{self, Finding, Level};
+
+use super::doctor;
+use super::failure::Failure;
+use super::output::{self, Output};
+use super::{Context, run_async};
+use answers::{Answers, Rail, Terminal};
+use files::{NewFile, Written};
+
+/// Options of `init`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  corridor init
+  corridor init --dir /etc/corridor --data-dir /var/lib/corridor --url https://api.bank.example \\
+    --rail pak-raast=directory:/srv/bank/raast --debtor-name 'Demo Bank' --debtor-account AE070331234567890123456 \\
+    --debtor-agent DEMOAEAD --rates /var/lib/corridor/rates.csv --list /var/lib/corridor/lists/un.xml
+
+On a terminal it asks for what is missing. Run it as the user of the service, so that the service can read the files. It
+overwrites no file. With --wallets-tenant it also creates the tenant's three chain keys as keystore files.")]
+pub struct InitArgs {
+    /// Directory for the files
+    #[arg(long, default_value = "/etc/corridor", value_name = "DIR")]
+    dir: PathBuf,
+    /// Public URL of the API, https
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// Public URL of the console [default: https://console.<host of the API>]
+    #[arg(long, value_name = "URL")]
+    console_url: Option<String>,
+    /// Address on which the proxy reaches the service
+    #[arg(long, default_value = "127.0.0.1:8480", value_name = "ADDRESS")]
+    listen: SocketAddr,
+    /// Rail of your bank, repeatable: ID=directory:PATH or ID=https://…
+    #[arg(long = "rail", value_name = "ID=TARGET", value_parser = answers::rail)]
+    rails: Vec<Rail>,
+    /// Name of the account that payouts are debited from
+    #[arg(long, value_name = "NAME")]
+    debtor_name: Option<String>,
+    /// Number of this account
+    #[arg(long, value_name = "ACCOUNT")]
+    debtor_account: Option<String>,
+    /// BIC or id of the bank that holds it
+    #[arg(long, value_name = "BANK")]
+    debtor_agent: Option<String>,
+    /// Rates, repeatable: a file or an https address
+    #[arg(long, value_name = "LOCATION")]
+    rates: Vec<String>,
+    /// Sanctions list, repeatable: its locations, separated by commas
+    #[arg(long = "list", value_name = "LOCATION[,LOCATION]")]
+    lists: Vec<String>,
+    /// File with the URL of a PostgreSQL database [default: SQLite in the data directory]
+    #[arg(long, value_name = "FILE")]
+    database_url_file: Option<PathBuf>,
+    /// Newest backup, or a file that your backup job touches
+    #[arg(long, value_name = "FILE")]
+    backup_file: Option<PathBuf>,
+    /// Reverse proxy in front
+    #[arg(long, value_enum, default_value_t = Proxy::Nginx)]
+    proxy: Proxy,
+    #[command(flatten)]
+    wallets: WalletArgs,
+}
+
+/// Options of `init` for stablecoin wallets.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Wallets")]
+struct WalletArgs {
+    /// Tag of the tenant with wallets; enables the wallet service
+    #[arg(long = "wallets-tenant", value_name = "TAG", requires_all = ["node_urls_file", "admin", "treasury"])]
+    tenant: Option<String>,
+    /// File with the URLs of two or more nodes of different operators, one per line
+    #[arg(long, value_name = "FILE", requires = "tenant")]
+    node_urls_file: Option<PathBuf>,
+    /// Id of the chain
+    #[arg(long, default_value_t = 1, value_name = "ID", requires = "tenant")]
+    chain_id: u64,
+    /// Address of the USDC contract
+    #[arg(long, value_name = "ADDRESS", value_parser = answers::address, requires = "tenant")]
+    usdc: Option<String>,
+    /// Address of the USDT contract
+    #[arg(long, value_name = "ADDRESS", value_parser = answers::address, requires = "tenant")]
+    usdt: Option<String>,
+    /// Address of the bank's multi-signature wallet, which grants the roles
+    #[arg(long, value_name = "ADDRESS", value_parser = answers::address, requires = "tenant")]
+    admin: Option<String>,
+    /// Address that wallets are swept to
+    #[arg(long, value_name = "ADDRESS", value_parser = answers::address, requires = "tenant")]
+    treasury: Option<String>,
+}
+
+/// `--proxy`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Proxy {
+    Nginx,
+    Caddy,
+    Haproxy,
+}
+
+pub fn run(args: &InitArgs, context: &Context) -> Result<(), Failure> {
+    let data_dir = std::path::absolute(context.data_dir()?.path())?;
+    let dir = std::path::absolute(&args.dir)?;
+    let answers = Answers::of(args, &mut Terminal::of_process())?;
+    let Written { files, addresses } = files::of(&answers, &dir, &data_dir)?;
+    write_all(&files)?;
+    let config = Config::load(&sources(&dir))?;
+    let findings = run_async(async { Ok(preflight::start(&config, None).await) })?;
+    let mut missing: Vec<String> = config::refuse_in_production(&config);
+    let wrong = findings.iter().filter(|finding| finding.level == Level::Wrong);
+    missing.extend(wrong.map(|Finding { name, detail, .. }| format!("{name}: {detail}")));
+    match context.output {
+        Output::Json => output::json(&json!({
+            "written": files.iter().map(|file| file.path.display().to_string()).collect::<Vec<_>>(),
+            "addresses": addresses.iter().map(|(role, address)| json!({ "role": role, "address": address })).collect::<Vec<_>>(),
+            "missing": missing,
+            "findings": findings.iter().map(doctor::document).collect::<Vec<_>>(),
+        })),
+        Output::Table => {
+            for file in &files {
+                output::line(&format!("written  {}", file.path.display()))?;
+            }
+            for (role, address) in &addresses {
+                output::line(&format!("key      {role}: {address}, needs ETH for gas"))?;
+            }
+            section("Still missing", &missing)?;
+            section("Next", &next_steps(&dir, &data_dir, answers.proxy))
+        }
+    }
+}
+
+/// The layers of the written installation.
+fn sources(dir: &Path) -> Sources {
+    Sources {
+        file: Some(dir.join(files::CONFIG)),
+        env: vec![(
+            "CORRIDOR_SECRETS_DIR".to_owned(),
+            dir.join(files::SECRETS).display().to_string(),
+        )],
+        overrides: Vec::new(),
+    }
+}
+
+fn section(title: &str, lines: &[String]) -> Result<(), Failure> {
+    if lines.is_empty() {
+        return Ok(());
+    }
+    output::line(&format!("\n{title}"))?;
+    lines.iter().try_for_each(|line| output::line(&format!("  {line}")))
+}
+
+fn next_steps(dir: &Path, data_dir: &Path, proxy: Proxy) -> Vec<String> {
+    let (shown, secrets) = (dir.display(), dir.join(files::SECRETS));
+    vec![
+        format!("Keep a copy of {} apart from the backups.", secrets.join(files::KEK).display()),
+        format!("Set names, certificates and networks in {}.", dir.join(files::proxy_name(proxy)).display()),
+        format!("export CORRIDOR_CONFIG={shown}/{} CORRIDOR_SECRETS_DIR={}", files::CONFIG, secrets.display()),
+        format!("export CORRIDOR_DATA_DIR={}", data_dir.display()),
+        "corridor config check && corridor migrate".to_owned(),
+        "corridor tenants create --tag TAG --name NAME && corridor users create NAME --role admin --all-tenants".to_owned(),
+        format!("install {shown}/{} and start it, then: corridor doctor --deep", files::UNIT),
+    ]
+}
+
+/// Writes every file, or none if one exists.
+fn write_all(files: &[NewFile]) -> Result<(), Failure> {
+    let existing: Vec<String> = files
+        .iter()
+        .filter(|file| file.path.exists())
+        .map(|file| file.path.display().to_string())
+        .collect();
+    if !existing.is_empty() {
+        return Err(Failure::Refused(format!(
+            "nothing written; these exist: {}",
+            existing.join(", ")
+        )));
+    }
+    files.iter().try_for_each(NewFile::write)
+}

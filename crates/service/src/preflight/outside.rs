@@ -1,0 +1,465 @@
+//! Read-only queries of everything outside: rates, lists, banks, nodes, database, disks, backup.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::SystemTime;
+
+use adapters::evm::Transport;
+use adapters::rails::IsoRail;
+use adapters::rates::LiveRates;
+use adapters::screening::STALE_AFTER;
+use anyhow::Context as _;
+use domain::country::Country;
+use domain::currency::{Currency, StableCoin};
+use domain::ports::{Rail as _, RateBook as _};
+use domain::time::Span;
+use serde_json::{Value, json};
+use store::Store;
+
+use super::{Finding, Level, now};
+use crate::{chain, world};
+use config::{Config, RailSetup, RateSource, StoreLocation};
+
+/// A latest block older than this many block times means that the node lags.
+const BLOCKS_BEHIND_MAX: u64 = 20;
+/// A backup older than this is a warning.
+const BACKUP_AGE_MAX: Span = Span::hours(24);
+/// Free disk space below this is an error, in bytes.
+const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
+/// Free disk space below this is a warning, in bytes.
+const LOW_FREE_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+
+/// Queries each party. The rails' and nodes' answers change nothing there.
+pub async fn outside(config: &Config, data_dir: &Path, store: Option<&Store>) -> Vec<Finding> {
+    let mut findings = rate_pairs(config).await;
+    findings.extend(list_ages(store).await);
+    for setup in config.rail_setups() {
+        findings.extend(round_trip(setup).await);
+    }
+    findings.extend(nodes(config).await);
+    if let Some(store) = store {
+        findings.push(encoding(store).await);
+    }
+    findings.extend(store_tls(config, data_dir));
+    findings.extend(rail_disks(config));
+    findings.push(backup(config));
+    findings
+}
+
+/// The pairs that quotes and exchanges price by, and the greatest age of each, in seconds.
+fn needed_pairs(config: &Config) -> Vec<(Currency, Currency, u32)> {
+    let served = config.served_corridors();
+    let served = served.iter().filter_map(|code| {
+        let corridor = config.corridors.get(*code)?;
+        Some((Country::parse(code)?, corridor.max_rate_age_s))
+    });
+    let mut pairs = Vec::new();
+    for (country, max_age_s) in served {
+        let quote = country.currency();
+        let coins = StableCoin::ALL.map(StableCoin::currency);
+        let bases = Currency::SOURCES.into_iter().chain(coins);
+        pairs.extend(bases.map(|base| (base, quote, max_age_s)));
+    }
+    pairs
+}
+
+async fn rate_pairs(config: &Config) -> Vec<Finding> {
+    const NAME: &str = "rate pairs";
+    if config.rates.source != RateSource::Live {
+        return Vec::new();
+    }
+    let http = match world::rates_client(config) {
+        Ok(http) => http,
+        Err(error) => return vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))],
+    };
+    let book = LiveRates::new(config.rate_sources(), config.rates.max_move_bps);
+    book.refresh(&http, now()).await;
+    let needed = needed_pairs(config);
+    let (mut missing, mut old) = (BTreeSet::new(), BTreeSet::new());
+    for (base, quote, max_age_s) in &needed {
+        let pair = format!("{}/{}", base.code(), quote.code());
+        match book.mid(*base, *quote) {
+            None => drop(missing.insert(pair)),
+            Some(mid) if now() - mid.as_of > Span::secs((*max_age_s).into()) => {
+                old.insert(pair);
+            }
+            Some(_) => {}
+        }
+    }
+    let least = needed.iter().map(|(.., max_age_s)| *max_age_s).min().unwrap_or_default();
+    let rule = format!(
+        "a file has the columns base,quote,rate,as_of and is rewritten at least every {least} s; a rate of each \
+         currency against USD suffices"
+    );
+    let listed = |pairs: BTreeSet<String>| pairs.into_iter().collect::<Vec<_>>().join(" ");
+    let mut findings = Vec::new();
+    if !missing.is_empty() {
+        let detail = format!("no rate for {}: {rule}", listed(missing));
+        findings.push(Finding::new(NAME, Level::Wrong, detail));
+    }
+    if !old.is_empty() {
+        let detail = format!("too old to quote: {}: {rule}", listed(old));
+        findings.push(Finding::new(NAME, Level::Wrong, detail));
+    }
+    if findings.is_empty() {
+        let detail = format!("{} needed pairs are current", needed.len());
+        findings.push(Finding::new(NAME, Level::Ok, detail));
+    }
+    findings
+}
+
+/// The age of each stored list, which a running service keeps fresh.
+async fn list_ages(store: Option<&Store>) -> Vec<Finding> {
+    const NAME: &str = "list copies";
+    let Some(store) = store else { return Vec::new() };
+    let kept = match store.kept_list_times().await {
+        Ok(kept) => kept,
+        Err(error) => return vec![Finding::new(NAME, Level::Wrong, error.to_string())],
+    };
+    let finding = |(name, read_at)| {
+        let age = now() - read_at;
+        let level = if age > STALE_AFTER { Level::Warning } else { Level::Ok };
+        Finding::new(NAME, level, format!("{name}: last read from its source {}", age_text(age)))
+    };
+    kept.into_iter().map(finding).collect()
+}
+
+/// Asks a rail for its reports without confirming any; `None` for a simulated one.
+async fn round_trip(setup: RailSetup) -> Option<Finding> {
+    const NAME: &str = "rail round trip";
+    match setup {
+        RailSetup::Simulated(_) => None,
+        RailSetup::Https(mut setup) => {
+            setup.report_wait = std::time::Duration::ZERO;
+            let id = setup.rail.clone();
+            let rail = match IsoRail::https(setup) {
+                Ok(rail) => rail,
+                Err(error) => return Some(Finding::new(NAME, Level::Wrong, error.to_string())),
+            };
+            Some(match rail.collect(None).await {
+                Ok(_) => Finding::new(NAME, Level::Ok, format!("{id}: answers /reports")),
+                Err(fault) => Finding::new(NAME, Level::Wrong, format!("{id}: {}", fault.reason)),
+            })
+        }
+        RailSetup::Directory(setup) => {
+            let id = setup.rail.clone();
+            let probed = adapters::rails::probe_directory(&setup.dir);
+            let probed = probed.with_context(|| id.to_string());
+            let found = |files: usize| {
+                format!("{id}: out can be written; {files} files of the bank wait in in")
+            };
+            Some(Finding::of(NAME, probed, found))
+        }
+    }
+}
+
+async fn nodes(config: &Config) -> Vec<Finding> {
+    const NAME: &str = "nodes";
+    if !config.wallets.enabled || config.chain_is_embedded() {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    for (at, url) in (1..).zip(config.node_urls()) {
+        let facts = match chain::node(config, url) {
+            Ok(node) => node_facts(config, node.as_ref()).await,
+            Err(error) => Err(error),
+        };
+        // By its number: an address often contains a key.
+        let facts = facts.with_context(|| format!("node {at}"));
+        findings.push(match facts {
+            Ok((level, facts)) => Finding::new(NAME, level, format!("node {at}: {facts}")),
+            Err(error) => Finding::new(NAME, Level::Wrong, format!("{error:#}")),
+        });
+    }
+    findings
+}
+
+/// What a node says about its chain, its latest and its final block, and the tokens.
+async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Level, String)> {
+    let chain_id = number(&ask(node, "eth_chainId", json!([])).await?)?;
+    let expected = config.chain.chain_id;
+    anyhow::ensure!(
+        chain_id == expected,
+        "it serves chain {chain_id}, and chain.chain_id is {expected}"
+    );
+    let latest = ask(node, "eth_getBlockByNumber", json!(["latest", false])).await?;
+    let block = number(&latest["number"]).context("the latest block has no number")?;
+    let at_s = number(&latest["timestamp"]).context("the latest block has no timestamp")?;
+    let now_s = u64::try_from(now().0.div_euclid(1_000_000))?;
+    let age_s = now_s.saturating_sub(at_s);
+    for token in config.chain_config(&[], String::new()).tokens {
+        let code = ask(node, "eth_getCode", json!([token.address.to_string(), "latest"])).await?;
+        let key = format!("chain.{}", token.coin.currency().code().to_lowercase());
+        anyhow::ensure!(
+            code.as_str().is_some_and(|code| code.len() > 2),
+            "{key}: no contract there"
+        );
+    }
+    let finalized = ask(node, "eth_getBlockByNumber", json!(["finalized", false])).await;
+    let finalized = match finalized.and_then(|block| number(&block["number"])) {
+        Ok(finalized) => format!("final up to {finalized}"),
+        Err(_) => "does not know \"finalized\"".to_owned(),
+    };
+    let behind_s = BLOCKS_BEHIND_MAX * config.chain.block_time_ms.div_ceil(1_000);
+    let level = if age_s > behind_s { Level::Wrong } else { Level::Ok };
+    Ok((level, format!("chain {chain_id}, block {block} of {age_s} s ago, {finalized}")))
+}
+
+async fn ask(node: &dyn Transport, method: &str, params: Value) -> anyhow::Result<Value> {
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let answer = node.send(request.to_string().into_bytes()).await?;
+    let mut answer: Value = serde_json::from_slice(&answer).context(method.to_owned())?;
+    let error = answer.get("error").filter(|error| !error.is_null());
+    anyhow::ensure!(error.is_none(), "{method}: {}", answer["error"]["message"]);
+    Ok(answer["result"].take())
+}
+
+fn number(value: &Value) -> anyhow::Result<u64> {
+    let text = value.as_str().context("not a number")?;
+    Ok(u64::from_str_radix(text.strip_prefix("0x").context("not hexadecimal")?, 16)?)
+}
+
+async fn encoding(store: &Store) -> Finding {
+    const NAME: &str = "text encoding";
+    match store.keeps_unicode().await {
+        Ok(true) => Finding::new(NAME, Level::Ok, "the database stores Unicode"),
+        Ok(false) => Finding::new(
+            NAME,
+            Level::Wrong,
+            "the database does not store Unicode: names would be refused; create it with ENCODING 'UTF8'",
+        ),
+        Err(error) => Finding::new(NAME, Level::Wrong, error.to_string()),
+    }
+}
+
+/// Whether the connection to a database on another machine is encrypted.
+fn store_tls(config: &Config, data_dir: &Path) -> Option<Finding> {
+    const NAME: &str = "database TLS";
+    let StoreLocation::Postgres(url) = config.store_location(data_dir) else { return None };
+    let parsed = reqwest::Url::parse(&url).ok()?;
+    let is_here =
+        parsed.host_str().is_none_or(|host| ["localhost", "127.0.0.1", "[::1]"].contains(&host));
+    let mode =
+        parsed.query_pairs().find(|(name, _)| name == "sslmode").map(|(_, mode)| mode.into_owned());
+    let wants_tls =
+        mode.is_some_and(|mode| ["require", "verify-ca", "verify-full"].contains(&mode.as_str()));
+    Some(match (is_here, wants_tls) {
+        (_, true) => Finding::new(NAME, Level::Ok, "encrypted, certificate verified"),
+        (true, false) => Finding::new(NAME, Level::Ok, "on this machine"),
+        (false, false) => Finding::new(
+            NAME,
+            Level::Warning,
+            "names and amounts cross the network unencrypted: add sslmode=verify-full to store.url",
+        ),
+    })
+}
+
+fn rail_disks(config: &Config) -> Vec<Finding> {
+    let directories = config.rail_setups().into_iter().filter_map(|setup| match setup {
+        RailSetup::Directory(setup) => Some(setup.dir),
+        RailSetup::Simulated(_) | RailSetup::Https(_) => None,
+    });
+    let existing: BTreeSet<_> = directories.filter(|dir| dir.exists()).collect();
+    existing.iter().map(|dir| disk(dir)).collect()
+}
+
+/// The free space of the disk that holds `path`.
+pub fn disk(path: &Path) -> Finding {
+    const NAME: &str = "disk";
+    let space = match rustix::fs::statvfs(path) {
+        Ok(space) => space,
+        Err(error) => {
+            return Finding::new(NAME, Level::Skipped, format!("{}: {error}", path.display()));
+        }
+    };
+    let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
+    let detail = format!("{}: {} MiB free", path.display(), free_bytes / (1024 * 1024));
+    Finding::new(NAME, level_of_free(free_bytes), detail)
+}
+
+const fn level_of_free(free_bytes: u64) -> Level {
+    match free_bytes {
+        ..MIN_FREE_BYTES => Level::Wrong,
+        MIN_FREE_BYTES..LOW_FREE_BYTES => Level::Warning,
+        _ => Level::Ok,
+    }
+}
+
+fn backup(config: &Config) -> Finding {
+    const NAME: &str = "backup";
+    let path = &config.store.backup_file;
+    if path.as_os_str().is_empty() {
+        let detail = "store.backup_file is not set: the age of the newest backup is unknown";
+        return Finding::new(NAME, Level::Warning, detail);
+    }
+    let modified = std::fs::metadata(path).and_then(|about| about.modified());
+    let age = modified.map(|at| SystemTime::now().duration_since(at).unwrap_or_default());
+    match age {
+        Err(error) => Finding::new(NAME, Level::Warning, format!("{}: {error}", path.display())),
+        Ok(age) => {
+            let age = Span(i64::try_from(age.as_micros()).unwrap_or(i64::MAX));
+            let level = if age > BACKUP_AGE_MAX { Level::Warning } else { Level::Ok };
+            Finding::new(NAME, level, format!("{} was written {}", path.display(), age_text(age)))
+        }
+    }
+}
+
+fn age_text(age: Span) -> String {
+    let minutes = age.0 / 60_000_000;
+    match minutes {
+        ..120 => format!("{minutes} min ago"),
+        120..2_880 => format!("{} h ago", minutes / 60),
+        _ => format!("{} days ago", minutes / 1_440),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preflight::tests::config;
+
+    fn found<'a>(findings: &'a [Finding], name: &str) -> Vec<(Level, &'a str)> {
+        let of = findings.iter().filter(|finding| finding.name == name);
+        of.map(|finding| (finding.level, finding.detail.as_str())).collect()
+    }
+
+    async fn rates(rows: &str) -> Vec<(Level, String)> {
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = dir.path().join("rates.csv");
+        std::fs::write(&file, format!("base,quote,rate,as_of\n{rows}")).expect("written");
+        let config = config(&[
+            ("rails_enabled", "[\"pak-raast\"]"),
+            ("rates.source", "live"),
+            ("rates.sources", &format!("[{{ location = \"{}\" }}]", file.display())),
+        ]);
+        let findings = rate_pairs(&config).await;
+        findings.into_iter().map(|finding| (finding.level, finding.detail)).collect()
+    }
+
+    #[tokio::test]
+    async fn missing_and_old_pairs_are_named() {
+        let at = jiff::Timestamp::now();
+        let row = |base: &str, rate: &str| format!("USD,{base},{rate},{at}\n");
+        let missing = rates(&row("PKR", "278.75")).await;
+        assert_eq!(missing[0].0, Level::Wrong);
+        assert!(
+            missing[0].1.contains("AED/PKR") && !missing[0].1.contains("USDC/PKR"),
+            "{missing:?}"
+        );
+        assert!(missing[0].1.contains("base,quote,rate,as_of"), "{missing:?}");
+        let old = rates("USDT,PKR,278.75,2026-01-01T00:00:00Z\n").await;
+        assert!(
+            old.iter().any(|(_, detail)| detail.contains("too old to quote: USDT/PKR")),
+            "{old:?}"
+        );
+        let per_usd = [
+            ("BHD", "0.376"),
+            ("EUR", "0.92"),
+            ("KWD", "0.307"),
+            ("MYR", "4.7"),
+            ("OMR", "0.385"),
+            ("QAR", "3.64"),
+            ("SAR", "3.75"),
+            ("SGD", "1.35"),
+            ("TRY", "34"),
+            ("AED", "3.6725"),
+            ("PKR", "278.75"),
+        ];
+        let all: String = per_usd.iter().map(|(base, rate)| row(base, rate)).collect();
+        let all = rates(&all).await;
+        assert_eq!(all, [(Level::Ok, "12 needed pairs are current".to_owned())]);
+    }
+
+    #[tokio::test]
+    async fn a_bank_that_answers_is_told_from_one_that_does_not() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let bank = testkit::bank::SimulatedBank::start(testkit::bank::BankConfig {
+            listen: Some(([127, 0, 0, 1], 0).into()),
+            ..testkit::bank::BankConfig::default()
+        });
+        let bank = bank.await.expect("a bank");
+        let files = dir.path().join("raast");
+        for part in ["in", "out"] {
+            std::fs::create_dir_all(files.join(part)).expect("created");
+        }
+        std::fs::write(files.join("in/report.xml"), "<x/>").expect("written");
+        let ours = |rail: &str| {
+            [("debtor_name", "Demo Bank"), ("debtor_account", "1"), ("debtor_agent", "DEMOAEAD")]
+                .map(|(name, value)| (format!("rails.{rail}.{name}"), value.to_owned()))
+        };
+        let mut set = vec![
+            ("rails_enabled".to_owned(), "[\"pak-raast\", \"pak-ibft\", \"ind-imps\"]".to_owned()),
+            ("rails.pak-raast.transport".to_owned(), "directory".to_owned()),
+            ("rails.pak-raast.directory".to_owned(), files.display().to_string()),
+            ("rails.pak-ibft.transport".to_owned(), "https".to_owned()),
+            ("rails.pak-ibft.url".to_owned(), bank.url("pak-ibft").expect("it listens")),
+            ("rails.ind-imps.transport".to_owned(), "https".to_owned()),
+            ("rails.ind-imps.url".to_owned(), "http://127.0.0.1:1".to_owned()),
+        ];
+        for rail in ["pak-raast", "pak-ibft", "ind-imps"] {
+            set.extend(ours(rail));
+        }
+        let set: Vec<(&str, &str)> =
+            set.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let findings = outside(&config(&set), dir.path(), None).await;
+        let trips = found(&findings, "rail round trip");
+        let level =
+            |rail: &str| trips.iter().find(|(_, detail)| detail.starts_with(rail)).expect("one").0;
+        assert_eq!(
+            [level("pak-raast"), level("pak-ibft"), level("ind-imps")],
+            [Level::Ok, Level::Ok, Level::Wrong],
+            "{trips:?}"
+        );
+        assert!(files.join("in/report.xml").exists(), "the bank's file stays");
+        let left = std::fs::read_dir(files.join("out")).expect("read").count();
+        assert_eq!(left, 0, "no probe is left");
+    }
+
+    #[test]
+    fn the_age_of_the_newest_backup_is_judged() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = dir.path().join("corridor.dump");
+        let with =
+            |path: &Path| backup(&config(&[("store.backup_file", &path.display().to_string())]));
+        assert_eq!(backup(&config(&[])).level, Level::Warning);
+        assert_eq!(with(&file).level, Level::Warning);
+        std::fs::write(&file, "dump").expect("written");
+        assert_eq!(with(&file).level, Level::Ok);
+        let old = SystemTime::now() - std::time::Duration::from_secs(90_000);
+        let times = std::fs::FileTimes::new().set_modified(old);
+        std::fs::File::options()
+            .write(true)
+            .open(&file)
+            .expect("opened")
+            .set_times(times)
+            .expect("set");
+        let old = with(&file);
+        assert_eq!(
+            (old.level, old.detail.ends_with("25 h ago")),
+            (Level::Warning, true),
+            "{old:?}"
+        );
+    }
+
+    #[test]
+    fn a_remote_database_without_tls_is_a_warning() {
+        let level = |url: &str| {
+            let config = config(&[("store.url", url)]);
+            store_tls(&config, Path::new("/")).map(|finding| finding.level)
+        };
+        assert_eq!(level("sqlite:corridor.db"), None);
+        assert_eq!(level("postgres://a@127.0.0.1/b"), Some(Level::Ok));
+        assert_eq!(level("postgres://a@db.bank.example/b"), Some(Level::Warning));
+        assert_eq!(level("postgres://a@db.bank.example/b?sslmode=verify-full"), Some(Level::Ok));
+    }
+
+    #[test]
+    fn low_disk_space_is_reported() {
+        for (free, level) in
+            [(0, Level::Wrong), (MIN_FREE_BYTES, Level::Warning), (LOW_FREE_BYTES, Level::Ok)]
+        {
+            assert_eq!(level_of_free(free), level, "{free}");
+        }
+        assert_eq!(disk(Path::new("/nowhere/at/all")).level, Level::Skipped);
+    }
+}

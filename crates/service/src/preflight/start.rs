@@ -1,0 +1,276 @@
+//! The pieces that `serve` refuses to start without.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use adapters::rails::IsoRail;
+use adapters::rates::LiveRates;
+use adapters::screening::{KeptCopy, KeptLists, ListBook, ListSettings, ListSource};
+use domain::policy::Environment;
+use domain::ports::Answer;
+use reqwest::header::HeaderMap;
+use store::Store;
+
+use super::{Finding, Level, now};
+use crate::stored_lists::StoredLists;
+use crate::{chain_keys, world};
+use config::{Config, KeySource, RailSetup, RateSource};
+
+/// Loads each piece. Copies of lists in `store` count as they do at a start.
+pub async fn start(config: &Config, store: Option<&Store>) -> Vec<Finding> {
+    let mut findings = vec![corridors(config)];
+    findings.push(bank_directory(config));
+    findings.extend(rates(config).await);
+    findings.extend(lists(config, store).await);
+    findings.extend(config.rail_setups().into_iter().filter_map(rail));
+    if !config.webhooks.authority_file.as_os_str().is_empty() {
+        let found = |roots: Vec<reqwest::Certificate>| format!("{} authorities", roots.len());
+        findings.push(Finding::of("webhook authorities", world::webhook_roots(config), found));
+    }
+    findings.extend(signing_keys(config).await);
+    findings
+}
+
+fn corridors(config: &Config) -> Finding {
+    const NAME: &str = "corridors";
+    let (served, idle) = (config.served_corridors(), config.corridors_without_rails());
+    if served.is_empty() {
+        return Finding::new(NAME, Level::Wrong, "no open corridor has an enabled rail");
+    }
+    let rails: Vec<&str> =
+        config.rails.iter().filter(|rail| rail.enabled).map(|rail| rail.id.as_str()).collect();
+    let served = format!("{} over {}", served.join(" "), rails.join(", "));
+    if idle.is_empty() {
+        return Finding::new(NAME, Level::Ok, served);
+    }
+    let idle = idle.join(" ");
+    Finding::new(NAME, Level::Warning, format!("{served}; open without an enabled rail: {idle}"))
+}
+
+fn bank_directory(config: &Config) -> Finding {
+    const NAME: &str = "bank directory";
+    let loaded = Finding::of(NAME, world::bank_directory(config), |_| {
+        config.bank_directory().unwrap_or_default().display().to_string()
+    });
+    match (config.bank_directory(), config.environment) {
+        (None, Environment::Production) => Finding::new(
+            NAME,
+            Level::Warning,
+            "the shipped sample has few banks: name your own in banks.directory",
+        ),
+        (None, _) => Finding::new(NAME, Level::Ok, "the shipped sample"),
+        (Some(_), _) => loaded,
+    }
+}
+
+async fn rates(config: &Config) -> Vec<Finding> {
+    const NAME: &str = "rates";
+    match config.rates.source {
+        RateSource::Live => {}
+        RateSource::Frozen | RateSource::Walk => {
+            return vec![Finding::new(NAME, Level::Ok, "embedded, not market rates")];
+        }
+    }
+    let http = match world::rates_client(config) {
+        Ok(http) => http,
+        Err(error) => return vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))],
+    };
+    let book = LiveRates::new(config.rate_sources(), config.rates.max_move_bps);
+    let refreshed = book.refresh(&http, now()).await;
+    // One source of several may be down; with none, `serve` does not start.
+    let level = if refreshed.updated > 0 { Level::Warning } else { Level::Wrong };
+    let failed = refreshed.failed.iter();
+    let mut findings: Vec<Finding> =
+        failed.map(|error| Finding::new(NAME, level, format!("rates.sources: {error}"))).collect();
+    if refreshed.updated > 0 {
+        findings.push(Finding::new(NAME, Level::Ok, format!("{} pairs", refreshed.updated)));
+    } else if findings.is_empty() {
+        findings.push(Finding::new(NAME, Level::Wrong, "rates.sources: they contain no rate"));
+    }
+    findings
+}
+
+async fn lists(config: &Config, store: Option<&Store>) -> Vec<Finding> {
+    const NAME: &str = "screening lists";
+    if config.screening.lists.is_empty() {
+        return match config.screening.sample_list {
+            true => vec![Finding::new(NAME, Level::Ok, "the shipped sample of invented names")],
+            false => vec![Finding::new(
+                NAME,
+                Level::Wrong,
+                "screening.lists: name at least one sanctions list",
+            )],
+        };
+    }
+    let http = match world::client(config, HeaderMap::new()) {
+        Ok(http) => http,
+        Err(error) => return vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))],
+    };
+    let settings = config.list_settings();
+    let reading =
+        config.list_sources().into_iter().map(|source| list(source, &settings, &http, store));
+    futures_util::future::join_all(reading).await
+}
+
+/// Reads one list from its source, else from its last good copy, as a start does.
+async fn list(
+    source: ListSource,
+    settings: &ListSettings,
+    http: &reqwest::Client,
+    store: Option<&Store>,
+) -> Finding {
+    const NAME: &str = "screening lists";
+    let told = |book: &ListBook| {
+        let state = book.states().into_iter().next();
+        let version = book.current().version().to_owned();
+        let entries = state.as_ref().map_or(0, |state| state.entries);
+        let unreadable = state.map_or(0, |state| state.unreadable.len());
+        match unreadable {
+            0 => format!("{version}: {entries} entries"),
+            _ => format!("{version}: {entries} entries, {unreadable} unreadable"),
+        }
+    };
+    let failed = match ListBook::load(vec![source.clone()], settings.clone(), http, now()).await {
+        Ok(book) => return Finding::new(NAME, Level::Ok, told(&book)),
+        Err(failed) => failed,
+    };
+    let Some(store) = store else {
+        return Finding::new(NAME, Level::Wrong, format!("screening.lists: {failed}"));
+    };
+    let kept: Arc<dyn KeptLists> = Arc::new(Unchanged(StoredLists::new(store.clone())));
+    let settings = ListSettings { kept: Some(kept), ..settings.clone() };
+    match ListBook::load(vec![source], settings, http, now()).await {
+        Ok(book) => Finding::new(
+            NAME,
+            Level::Warning,
+            format!("screening.lists: {failed}; its last good copy is used ({})", told(&book)),
+        ),
+        Err(failed) => Finding::new(NAME, Level::Wrong, format!("screening.lists: {failed}")),
+    }
+}
+
+/// Stored copies that a check reads and never replaces.
+#[derive(Debug)]
+struct Unchanged(StoredLists);
+
+impl KeptLists for Unchanged {
+    fn kept<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<KeptCopy>, String>> {
+        self.0.kept(key)
+    }
+
+    fn digest<'a>(&'a self, key: &'a str) -> Answer<'a, Result<Option<String>, String>> {
+        self.0.digest(key)
+    }
+
+    fn keep<'a>(
+        &'a self,
+        _key: &'a str,
+        _copy: KeptCopy,
+        _replaces: Option<&'a str>,
+    ) -> Answer<'a, Result<bool, String>> {
+        Box::pin(std::future::ready(Ok(true)))
+    }
+}
+
+/// Whether a rail can be set up; `None` for a simulated one.
+fn rail(setup: RailSetup) -> Option<Finding> {
+    const NAME: &str = "rails";
+    match setup {
+        RailSetup::Simulated(_) => None,
+        RailSetup::Https(setup) => {
+            let (id, url) = (setup.rail.clone(), setup.url.clone());
+            Some(Finding::of(NAME, IsoRail::https(setup), |_| format!("{id}: {url}")))
+        }
+        RailSetup::Directory(setup) => {
+            let id = &setup.rail;
+            Some(match usable_directory(&setup.dir) {
+                Ok(()) => Finding::new(NAME, Level::Ok, format!("{id}: {}", setup.dir.display())),
+                Err(fault) => {
+                    Finding::new(NAME, Level::Wrong, format!("rails.{id}.directory: {fault}"))
+                }
+            })
+        }
+    }
+}
+
+/// `serve` creates a missing directory, so the nearest existing one has to permit that.
+fn usable_directory(dir: &Path) -> Result<(), String> {
+    let existing = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
+    if !existing.is_dir() {
+        return Err(format!("{} is not a directory", existing.display()));
+    }
+    let access = rustix::fs::Access::WRITE_OK | rustix::fs::Access::EXEC_OK;
+    rustix::fs::access(existing, access).map_err(|error| format!("{}: {error}", existing.display()))
+}
+
+/// Opens the keys of the configured tenants; each finding names the address, which needs gas.
+async fn signing_keys(config: &Config) -> Vec<Finding> {
+    const NAME: &str = "signing keys";
+    let is_ours = config.wallets.enabled && !config.chain_is_embedded();
+    if !is_ours || config.chain.keys.source == KeySource::Seed {
+        return Vec::new();
+    }
+    let opened = chain_keys::addresses(config).await;
+    let found = |(key, address): (String, anyhow::Result<_>)| {
+        Finding::of(NAME, address, |address| format!("{key}: {address}"))
+    };
+    opened.into_iter().map(found).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::preflight::tests::config;
+
+    fn wrong(findings: &[Finding]) -> Vec<&str> {
+        let wrong = findings.iter().filter(|finding| finding.level == Level::Wrong);
+        wrong.map(|finding| finding.detail.as_str()).collect()
+    }
+
+    #[tokio::test]
+    async fn everything_that_serve_would_refuse_is_found_at_once() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let file = dir.path().join("file");
+        std::fs::write(&file, "base,rate\n").expect("written");
+        let at = |name: &str| dir.path().join(name).display().to_string();
+        let lists = format!("[{{ locations = [\"{}\"] }}]", at("un.xml"));
+        let config = config(&[
+            ("rails_enabled", "[\"pak-raast\"]"),
+            ("rails.pak-raast.transport", "directory"),
+            ("rails.pak-raast.directory", &at("file/raast")),
+            ("rails.pak-raast.debtor_name", "Demo Bank"),
+            ("rails.pak-raast.debtor_account", "1"),
+            ("rails.pak-raast.debtor_agent", "DEMOAEAD"),
+            ("rates.source", "live"),
+            ("rates.sources", &format!("[{{ location = \"{}\" }}]", at("file"))),
+            ("screening.lists", &lists),
+            ("banks.directory", &at("banks.csv")),
+            ("webhooks.authority_file", &at("roots.pem")),
+        ]);
+        let findings = start(&config, None).await;
+        let wrong = wrong(&findings);
+        assert_eq!(wrong.len(), 5, "{findings:#?}");
+        for words in [
+            "banks.directory",
+            "the heading is not base,quote,rate,as_of",
+            "un.xml: No such file",
+            "is not a directory",
+            "webhooks.authority_file",
+        ] {
+            assert!(wrong.iter().any(|detail| detail.contains(words)), "{words}: {wrong:#?}");
+        }
+        assert!(!wrong.iter().any(|detail| detail.contains("Error {")), "{wrong:#?}");
+        let corridors = findings.iter().find(|finding| finding.name == "corridors").expect("one");
+        assert_eq!(corridors.level, Level::Warning);
+        assert!(corridors.detail.starts_with("PAK over pak-raast; open without"), "{corridors:?}");
+    }
+
+    #[tokio::test]
+    async fn the_defaults_have_no_fault_and_nothing_is_created() {
+        let findings = start(&config(&[]), None).await;
+        assert!(wrong(&findings).is_empty(), "{findings:#?}");
+        let dir = tempfile::tempdir().expect("a directory");
+        assert!(usable_directory(&dir.path().join("a/b")).is_ok());
+        assert!(!dir.path().join("a").exists());
+    }
+}
