@@ -9,7 +9,7 @@ pub mod address_windows;
 pub mod auth;
 pub mod compressed;
 pub mod decode;
-mod docs;
+pub mod docs;
 mod idempotency;
 pub mod json;
 pub mod key_ring;

@@ -13,6 +13,7 @@ use engine::batcher::Engine;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
 use engine::workers::Workers;
+use http_api::docs::Site;
 use http_api::server::{Drained, Refusals};
 use store::{CLOCK_OFFSET, Store};
 use testkit::bank::{Behaviour, SimulatedBank};
@@ -84,6 +85,8 @@ pub struct Service {
     pub wallets: Wallets,
     /// The chain of the wallets, if they are enabled.
     pub chain: Option<ChainSide>,
+    /// The documentation pages: a sandbox fills its keys in.
+    docs: Arc<Site>,
     stop: watch::Sender<bool>,
     tasks: Vec<Task>,
     serving: JoinHandle<()>,
@@ -218,16 +221,13 @@ impl Service {
         }
         let wallets = Wallets::new(store.clone(), engine.clone(), world.clone());
         let sender = chain.as_ref().and_then(|chain| Sender::of(&wallets, chain));
-        if let (Environment::Mock, Some(sender)) = (config.environment, sender) {
-            let after = Span::secs(config.wallets.simulated_sender_after_s.into());
-            let paying = sender.pay_links(after, stopping.clone());
-            tasks.push(("simulated sender".to_owned(), tokio::spawn(paying)));
-        }
+        tasks.extend(sender.and_then(|sender| simulated_sender(sender, config, &stopping)));
         let payments = Payments::new(store, engine, world, config.environment);
         if role != Role::Api {
             let desk = engine::console::Console::new(payments.clone(), wallets.clone());
             tasks.push(keep_fresh::carry_out_approvals(desk, &stopping));
         }
+        let docs = Arc::new(Site::default());
         let router = routes::router(&routes::Parts {
             config,
             data_dir,
@@ -244,6 +244,7 @@ impl Service {
             chain: chain.clone(),
             stopping: stopping.clone(),
             scenarios,
+            docs: docs.clone(),
         });
         let refusals = Refusals::new(payments.world().wall_clock.clone());
         let serving =
@@ -256,6 +257,7 @@ impl Service {
             bank,
             wallets,
             chain,
+            docs,
             stop,
             tasks,
             serving,
@@ -283,6 +285,18 @@ impl Service {
     pub async fn ended(&mut self) {
         let _ended = (&mut self.serving).await;
     }
+}
+
+/// Pays the links of a sandbox.
+fn simulated_sender(
+    sender: Sender,
+    config: &Config,
+    stopping: &watch::Receiver<bool>,
+) -> Option<Task> {
+    let after = Span::secs(config.wallets.simulated_sender_after_s.into());
+    let paying = sender.pay_links(after, stopping.clone());
+    (config.environment == Environment::Mock)
+        .then(|| ("simulated sender".to_owned(), tokio::spawn(paying)))
 }
 
 async fn serve(

@@ -13,6 +13,7 @@ use domain::time::Span;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
 use http_api::auth::Rules;
+use http_api::docs::Site;
 use http_api::pay_page;
 use http_api::payments_v2::{self, Api};
 use http_api::problem::Problem;
@@ -55,6 +56,7 @@ pub(super) struct Parts<'a> {
     pub chain: Option<ChainSide>,
     pub stopping: watch::Receiver<bool>,
     pub scenarios: Arc<dyn Scenarios>,
+    pub docs: Arc<Site>,
 }
 
 pub(super) fn router(parts: &Parts<'_>) -> Router {
@@ -78,6 +80,7 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
             router = router.merge(console_routes(parts, sandbox));
         }
         router = router.merge(payments_v2::router(api)).merge(http_api::openapi::router());
+        router = router.merge(http_api::docs::router(parts.docs.clone()));
         if parts.config.wallets.enabled {
             router = router.merge(wallet_routes(parts));
         }
@@ -85,9 +88,10 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
             router = router.merge(chain_api::router(chain));
         }
     }
-    if parts.role != Role::Worker && parts.config.environment != Environment::Production {
+    if parts.role != Role::Worker {
         let no_such_route = |id: RequestId| async move { Problem::no_such_route().respond(&id) };
-        router = router.route("/", get(http_api::openapi::root).fallback(no_such_route));
+        let landing = get(http_api::docs::landing).fallback(no_such_route);
+        router = router.route("/", landing.with_state(parts.docs.clone()));
     }
     let router = router
         .fallback(|id: RequestId| async move { Problem::no_such_route().respond(&id) })

@@ -32,6 +32,10 @@ func mac(secretKey string, data []byte) []byte {
 	return hash.Sum(nil)
 }
 
+func attest(secretKey string, body []byte) string {
+	return hex.EncodeToString(mac(secretKey, body))
+}
+
 func token(accessKey, secretKey, apiURL string, more map[string]any) (string, error) {
 	now := time.Now().Unix()
 	header, err := json.Marshal(map[string]string{"alg": "HS256", "typ": "JWT", "kid": accessKey})
@@ -77,7 +81,7 @@ func send(method, url, bearer string, body []byte) (string, error) {
 func main() {
 	// POST: the claim `hmac` covers exactly the bytes that are sent.
 	body := []byte(`{"country":"PAK","currency":"AED","amount":500}`)
-	attested := hex.EncodeToString(mac(env("SECRET_KEY"), body))
+	attested := attest(env("SECRET_KEY"), body)
 	bearer, err := token(env("ACCESS_KEY"), env("SECRET_KEY"), env("BASE_URL"), map[string]any{"hmac": attested})
 	if err != nil {
 		log.Fatal(err)

@@ -9,6 +9,10 @@ import time
 import urllib.request
 
 
+def env(name: str) -> str:
+    return os.environ["CORRIDOR_" + name]
+
+
 def b64url(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
@@ -28,15 +32,12 @@ def send(url: str, bearer: str, body: bytes | None = None) -> str:
         return answer.read().decode()
 
 
-env = {name: os.environ["CORRIDOR_" + name] for name in (
-    "BASE_URL", "ACCESS_KEY", "SECRET_KEY", "WALLET_BASE_URL", "WALLET_ACCESS_KEY", "WALLET_SECRET_KEY", "WALLET_ID")}
-
 # POST: the claim `hmac` covers exactly the bytes that are sent.
 body = json.dumps({"country": "PAK", "currency": "AED", "amount": 500}).encode()
-attested = hmac.new(env["SECRET_KEY"].encode(), body, hashlib.sha256).hexdigest()
-bearer = token(env["ACCESS_KEY"], env["SECRET_KEY"], env["BASE_URL"], hmac=attested)
-print(send(env["BASE_URL"] + "/v2/quote", bearer, body))
+attested = hmac.new(env("SECRET_KEY").encode(), body, hashlib.sha256).hexdigest()
+bearer = token(env("ACCESS_KEY"), env("SECRET_KEY"), env("BASE_URL"), hmac=attested)
+print(send(env("BASE_URL") + "/v2/quote", bearer, body))
 
 # GET: no body, no hmac. Wallet tokens carry roles.
-bearer = token(env["WALLET_ACCESS_KEY"], env["WALLET_SECRET_KEY"], env["WALLET_BASE_URL"], roles=["wallet_manager"])
-print(send(env["WALLET_BASE_URL"] + "/v1/sdk/wallets/" + env["WALLET_ID"], bearer))
+bearer = token(env("WALLET_ACCESS_KEY"), env("WALLET_SECRET_KEY"), env("WALLET_BASE_URL"), roles=["wallet_manager"])
+print(send(env("WALLET_BASE_URL") + "/v1/sdk/wallets/" + env("WALLET_ID"), bearer))

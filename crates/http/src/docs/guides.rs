@@ -10,6 +10,26 @@ pub struct Guide {
     pub markdown: &'static str,
 }
 
+/// Readers of a guide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    Integrate,
+    Operate,
+    Understand,
+    Pay,
+}
+
+impl Guide {
+    pub fn group(&self) -> Group {
+        match self.page_path.rsplit('/').next().unwrap_or_default() {
+            "first-call" | "sandbox" | "receiving-webhooks" => Group::Integrate,
+            "compliance" | "screening" => Group::Understand,
+            "senders" => Group::Pay,
+            _ => Group::Operate,
+        }
+    }
+}
+
 macro_rules! guide {
     ($file:literal, $page_path:literal) => {
         Guide {
@@ -21,7 +41,7 @@ macro_rules! guide {
 }
 
 /// Guides, in the order in which a bank needs them.
-pub const GUIDES: [Guide; 12] = [
+pub const GUIDES: &[Guide] = &[
     guide!("docs/guides/first-call.md", "/docs/guides/first-call"),
     guide!("docs/guides/sandbox.md", "/docs/guides/sandbox"),
     guide!("docs/guides/receiving-webhooks.md", "/docs/guides/receiving-webhooks"),
@@ -34,10 +54,11 @@ pub const GUIDES: [Guide; 12] = [
     guide!("docs/guides/corridors-and-rails.md", "/docs/guides/corridors-and-rails"),
     guide!("docs/guides/compliance.md", "/docs/guides/compliance"),
     guide!("docs/guides/screening.md", "/docs/guides/screening"),
+    guide!("docs/guides/senders.md", "/docs/guides/senders"),
 ];
 
 /// The reference, generated from the code.
-pub const REFERENCE: [Guide; 7] = [
+pub const REFERENCE: &[Guide] = &[
     guide!("docs/reference/errors.md", "/docs/reference/errors"),
     guide!("docs/reference/events.md", "/docs/reference/events"),
     guide!("docs/reference/limits.md", "/docs/reference/limits"),
@@ -55,6 +76,6 @@ pub(super) fn served(file: &str) -> Option<String> {
         ("docs/openapi/payment.json", "/openapi/payment.json"),
         ("docs/openapi/wallet.json", "/openapi/wallet.json"),
     ];
-    let guides = GUIDES.iter().chain(&REFERENCE).map(|guide| (guide.file, guide.page_path));
+    let guides = GUIDES.iter().chain(REFERENCE).map(|guide| (guide.file, guide.page_path));
     guides.chain(more).find(|(known, _)| *known == file).map(|(_, page)| page.to_owned())
 }

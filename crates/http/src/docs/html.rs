@@ -1,5 +1,7 @@
 //! Writes HTML: text from outside passes through [`escape`] and never becomes markup.
 
+use super::highlight::{Syntax, highlight};
+use super::icons;
 use crate::json::Value;
 
 /// A page under construction.
@@ -27,34 +29,43 @@ impl Html {
         self
     }
 
-    /// A table with cells of markup. Columns without content are omitted.
-    pub(super) fn table(&mut self, head: &[&str], rows: &[Vec<String>]) -> &mut Html {
-        let filled = |column: &usize| {
-            rows.iter().any(|row| row.get(*column).is_some_and(|cell| !cell.is_empty()))
-        };
-        let columns: Vec<usize> = (0..head.len()).filter(filled).collect();
-        self.raw("<div class=\"wide\" tabindex=\"0\"><table>\n<thead><tr>");
-        for column in &columns {
-            self.raw("<th scope=\"col\">").raw(head[*column]).raw("</th>");
-        }
-        self.raw("</tr></thead>\n<tbody>\n");
-        for row in rows {
-            self.raw("<tr>");
-            for column in &columns {
-                self.raw("<td>").raw(row.get(*column).map_or("", String::as_str)).raw("</td>");
-            }
-            self.raw("</tr>\n");
-        }
-        self.raw("</tbody></table></div>\n")
+    /// Code with a button that copies it; the script shows the button.
+    pub(super) fn sample(&mut self, title: &str, code: &str, syntax: Syntax) -> &mut Html {
+        self.raw("<figure class=\"sample\"><header><span>").raw(&escape(title)).raw("</span>");
+        self.raw(&copy_button());
+        self.raw("</header><pre tabindex=\"0\"><code>").raw(&highlight(code, syntax));
+        self.raw("</code></pre></figure>\n")
     }
 
-    /// A collapsible code block.
-    pub(super) fn folded(&mut self, title: &str, code: &str) -> &mut Html {
-        self.raw("<details><summary>")
-            .raw(&escape(title))
-            .raw("</summary><pre tabindex=\"0\"><code>");
-        self.raw(&escape(code)).raw("</code></pre></details>\n")
+    /// A list of names with what they hold and mean: cells of markup.
+    pub(super) fn parameters(&mut self, rows: &[Parameter]) -> &mut Html {
+        self.raw("<dl class=\"params\">\n");
+        for row in rows {
+            self.raw("<div><dt>").raw(&row.name);
+            if !row.form.is_empty() {
+                self.raw(&format!(" <small>{}</small>", row.form));
+            }
+            if row.required {
+                self.raw(" <small class=\"must\">required</small>");
+            }
+            self.raw(&format!("</dt><dd>{}</dd></div>\n", row.meaning));
+        }
+        self.raw("</dl>\n")
     }
+}
+
+/// A named value, as markup.
+#[derive(Clone, Debug)]
+pub(super) struct Parameter {
+    pub(super) name: String,
+    pub(super) form: String,
+    pub(super) required: bool,
+    pub(super) meaning: String,
+}
+
+/// A button that copies the code of its figure. Without the script it could not, and is hidden.
+pub(super) fn copy_button() -> String {
+    format!("<button class=\"copy push\" type=\"button\" hidden>{}Copy</button>", icons::COPY)
 }
 
 /// Escapes the five special characters of HTML.

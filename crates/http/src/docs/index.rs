@@ -1,68 +1,44 @@
-//! The start page: links to everything, and a search.
+//! The overview of the documentation: every page, by readers.
 
-use super::Described;
-use super::document::{member, text};
-use super::guide_page::{findable, rendered};
-use super::guides::{GUIDES, Guide, REFERENCE};
-use super::html::{Html, escape};
-use super::layout::{end, top};
-use super::page::{contents, read};
-use crate::json::{JsonError, Value};
+use super::html::{Html, code, escape};
+use super::layout::{Frame, end, top};
+use super::nav::{Nav, Part};
+use super::pages::Page;
 
-/// The page that links every guide and operation.
-///
-/// # Errors
-/// A document is not valid JSON.
-pub fn index(services: &[Described]) -> Result<String, JsonError> {
+pub(super) fn index(nav: &Nav, pages: &[Page]) -> String {
+    let parts: Vec<&str> = Part::ALL.iter().map(|(_, _, label)| *label).collect();
+    let ids: Vec<String> = parts.iter().map(|label| id(label)).collect();
+    let sections: Vec<(&str, &str)> =
+        ids.iter().zip(&parts).map(|(id, label)| (id.as_str(), *label)).collect();
+    let frame = Frame {
+        title: "Documentation",
+        path: "/docs",
+        nav: Some(nav),
+        sections: &sections,
+        has_markdown: true,
+        ..Frame::default()
+    };
     let mut html = Html::default();
-    top(&mut html, "Documentation");
-    html.raw(
-        "<main id=\"main\">\n<h1>Documentation</h1>\n<p id=\"search-box\" role=\"search\" hidden>",
-    );
-    html.raw("<label for=\"search\">Search: operations, guides, errors, events, settings, metrics, commands</label>");
-    html.raw("<input id=\"search\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\">");
-    html.raw("<span id=\"search-status\" role=\"status\"></span></p>\n<div id=\"everything\">\n");
-    guides(&mut html, "guides", "Guides", &GUIDES);
-    for service in services {
-        let document = read(service)?;
-        let info = member(&document.root, "info").unwrap_or(&Value::Null);
-        let (page, path) = (service.page_path, service.document_path);
-        let (title, version) = (escape(text(info, "title")), escape(text(info, "version")));
-        html.raw(&format!(
-            "<section>\n<h2><a href=\"{page}\">{title}</a> <small>{version}</small></h2>\n"
-        ));
-        html.prose(text(info, "summary"));
-        contents(&mut html, &document, page);
-        html.raw(&format!("<p>As <a href=\"{path}\">OpenAPI document</a>.</p>\n</section>\n"));
+    top(&mut html, &frame);
+    html.raw("<article class=\"text\">\n<h1>Documentation</h1>\n");
+    html.raw("<p>Begin with the <a href=\"/docs/guides/first-call\">first call</a> as a developer, and with ");
+    html.raw("<a href=\"/docs/guides/going-live\">going live</a> as an operator. Every page is also plain Markdown at its address with ");
+    html.raw(&format!("{}, listed in <a href=\"/llms.txt\">llms.txt</a>.</p>\n", code(".md")));
+    for (id, part) in sections.iter() {
+        html.raw(&format!("<h2 id=\"{id}\">{part}</h2>\n<ul class=\"pages\">\n"));
+        for page in pages.iter().filter(|page| page.part == *part) {
+            let (path, title) = (escape(&page.path), escape(&page.title));
+            let summary = escape(&page.summary);
+            html.raw(&format!("<li><a href=\"{path}\">{title}</a> <span>{summary}</span></li>\n"));
+        }
+        html.raw("</ul>\n");
     }
-    guides(&mut html, "reference", "Reference", &REFERENCE);
-    html.raw("</div>\n");
-    end(&mut html);
-    Ok(html.0)
+    html.raw("</article>\n");
+    end(&mut html, &frame);
+    html.0
 }
 
-/// A list of pages with their headings.
-fn guides(html: &mut Html, id: &str, title: &str, guides: &[Guide]) {
-    html.raw(&format!("<section id=\"{id}\">\n")).element("h2", title);
-    html.raw("<ul>\n");
-    if id == "guides" {
-        let path = super::SIGNING_PATH;
-        html.raw(&format!(
-            "<li><a href=\"{path}\">Signing: a helper, and programs in seven languages</a></li>\n"
-        ));
-    }
-    for guide in guides {
-        let rendered = rendered(guide);
-        html.raw(&format!(
-            "<li><a href=\"{}\">{}</a>\n",
-            guide.page_path,
-            escape(rendered.title())
-        ));
-        html.raw("<details><summary>Sections</summary>\n<ul>\n");
-        for heading in rendered.headings.iter().filter(|heading| heading.level > 1) {
-            html.raw(&findable(guide.page_path, heading));
-        }
-        html.raw("</ul>\n</details>\n</li>\n");
-    }
-    html.raw("</ul>\n</section>\n");
+/// `payment-api` of `Payment API`.
+fn id(label: &str) -> String {
+    label.to_lowercase().replace(' ', "-")
 }

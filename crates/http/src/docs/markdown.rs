@@ -9,7 +9,8 @@ use pulldown_cmark::{
     CodeBlockKind, CowStr, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd, html,
 };
 
-use super::html::escape;
+use super::highlight::Syntax;
+use super::html::{Html, escape};
 
 /// A heading and its anchor.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,8 +20,6 @@ pub(super) struct Heading {
     pub(super) text: String,
     /// Its anchor, the part after `#` in a link.
     pub(super) id: String,
-    /// The names in its section: codes, settings, commands. The search index contains them.
-    pub(super) names: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -54,15 +53,13 @@ pub(super) fn render(
                 let id = at.next().map_or("", |heading| &heading.id);
                 events.push(markup(format!("<{level} id=\"{}\">", escape(id))));
             }
-            Event::Start(Tag::CodeBlock(_)) => {
-                events.push(markup("<pre tabindex=\"0\"><code>".to_owned()));
-                for event in parser.by_ref() {
-                    match event {
-                        Event::Text(text) => events.push(markup(escape(&text))),
-                        _ => break,
-                    }
-                }
-                events.push(markup("</code></pre>\n".to_owned()));
+            Event::Start(Tag::CodeBlock(kind)) => {
+                let texts = parser.by_ref().map_while(|event| match event {
+                    Event::Text(text) => Some(text),
+                    _ => None,
+                });
+                let code: String = texts.map(CowStr::into_string).collect();
+                events.push(markup(code_block(&kind, &code)));
             }
             Event::Start(Tag::Table(columns)) => {
                 events.push(markup("<div class=\"wide\" tabindex=\"0\">".to_owned()));
@@ -99,6 +96,23 @@ pub(super) fn render(
     Rendered { headings, body }
 }
 
+/// Code with the name of its language, the first word of its fence.
+fn code_block(kind: &CodeBlockKind<'_>, code: &str) -> String {
+    let language = match kind {
+        CodeBlockKind::Fenced(info) => info.split([' ', ',']).next().unwrap_or_default(),
+        CodeBlockKind::Indented => "",
+    };
+    let syntax = Syntax::of(language);
+    let title = match syntax {
+        Syntax::Shell => "Shell",
+        Syntax::Json => "JSON",
+        _ => language,
+    };
+    let mut html = Html::default();
+    html.sample(title, code, syntax);
+    html.0
+}
+
 fn parser(markdown: &str) -> Parser<'_> {
     Parser::new_ext(markdown, Options::ENABLE_TABLES)
 }
@@ -112,17 +126,8 @@ fn headings(markdown: &str) -> Vec<Heading> {
     let mut found: Vec<Heading> = Vec::new();
     let mut taken: HashMap<String, u32> = HashMap::new();
     let mut open: Option<(HeadingLevel, String)> = None;
-    let mut is_settings = false;
     for event in parser(markdown) {
         match (event, &mut open) {
-            (Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))), None) => {
-                is_settings = &*info == "toml"
-            }
-            (Event::End(TagEnd::CodeBlock), None) => is_settings = false,
-            (Event::Text(block), None) if is_settings => {
-                add_names(&mut found, block.lines().filter_map(setting))
-            }
-            (Event::Code(name), None) => add_names(&mut found, [&*name].into_iter()),
             (Event::Start(Tag::Heading { level, .. }), _) => open = Some((level, String::new())),
             (Event::Text(words) | Event::Code(words), Some((_, text))) => text.push_str(&words),
             (Event::End(TagEnd::Heading(_)), _) => {
@@ -131,30 +136,13 @@ fn headings(markdown: &str) -> Vec<Heading> {
                     let before = taken.entry(slug.clone()).or_insert(0);
                     let id = if *before == 0 { slug } else { format!("{slug}-{before}") };
                     *before += 1;
-                    found.push(Heading { level: depth(level), text, id, names: Vec::new() });
+                    found.push(Heading { level: depth(level), text, id });
                 }
             }
             _ => {}
         }
     }
     found
-}
-
-fn add_names<'a>(found: &mut [Heading], names: impl Iterator<Item = &'a str>) {
-    let Some(heading) = found.last_mut() else { return };
-    for name in names {
-        if !heading.names.iter().any(|known| known == name) {
-            heading.names.push(name.to_owned());
-        }
-    }
-}
-
-/// `listen` of `listen = "127.0.0.1:8480"`.
-fn setting(line: &str) -> Option<&str> {
-    let (name, _) = line.split_once(" = ")?;
-    name.bytes()
-        .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
-        .then_some(name)
 }
 
 const fn depth(level: HeadingLevel) -> u8 {
@@ -176,7 +164,11 @@ fn slug(text: &str) -> String {
 }
 
 /// The target of a link in the file at `path`; `None` if the linked file is not served.
-fn target(link: &str, path: &str, served: impl Fn(&str) -> Option<String>) -> Option<String> {
+pub(super) fn target(
+    link: &str,
+    path: &str,
+    served: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
     if link.starts_with("https://") || link.starts_with('#') || link.starts_with('/') {
         return Some(link.to_owned());
     }
@@ -222,16 +214,6 @@ mod tests {
     }
 
     #[test]
-    fn a_heading_knows_the_names_below_it() {
-        let page = rendered(
-            "# A\n\n| `one` | `two` |\n|---|---|\n| `one` | x |\n\n## B\n\n```toml\n# no = \"x\"\nlisten = \"y\"\n```\n",
-        );
-        let names: Vec<Vec<String>> =
-            page.headings.into_iter().map(|heading| heading.names).collect();
-        assert_eq!(names, [vec!["one".to_owned(), "two".to_owned()], vec!["listen".to_owned()]]);
-    }
-
-    #[test]
     fn links_lead_to_pages_and_what_is_not_served_is_words() {
         let page =
             rendered("[b](../reference/b.md#x), [c](../c.md), [h](#h), [e](https://example.org)");
@@ -245,7 +227,7 @@ mod tests {
     fn no_markup_of_its_own_gets_through() {
         let hostile = "<script>alert(1)</script>\n\na <b onclick=x>b</b> ![i<](javascript:x) [j](javascript:x)\n\n```sh\n</code><i>\n```\n\n| <u> |\n|---|\n| `<s>` |\n";
         let page = rendered(hostile);
-        for forbidden in ["<script", "<b", "onclick", "<img", "javascript:", "<i>", "<u>", "<s>"] {
+        for forbidden in ["<script", "<b ", "onclick", "<img", "javascript:", "<i>", "<u>", "<s>"] {
             assert!(!page.body.contains(forbidden), "{forbidden}: {}", page.body);
         }
         assert!(page.body.contains("&lt;/code&gt;&lt;i&gt;"), "{}", page.body);

@@ -1,7 +1,7 @@
 //! Describes a JSON schema as a table cell: the values that a field may hold.
 
 use super::document::{Document, items, last_name, member, members, reference, text};
-use super::html::{code, escape, inline};
+use super::html::{Parameter, code, escape, inline};
 use crate::json::Value;
 
 /// The schemas with their own section: objects. Others are described where they are used.
@@ -9,9 +9,8 @@ pub(super) fn is_object(schema: &Value<'_>) -> bool {
     member(schema, "properties").is_some() || member(schema, "oneOf").is_some()
 }
 
-/// The fields of an object as rows: name, required, type, description. Fields of nested objects
-/// follow.
-pub(super) fn fields(document: &Document<'_>, schema: &Value<'_>) -> Vec<Vec<String>> {
+/// The fields of an object. Fields of nested objects follow theirs.
+pub(super) fn fields(document: &Document<'_>, schema: &Value<'_>) -> Vec<Parameter> {
     let mut rows = Vec::new();
     add_fields(document, schema, "", &mut rows);
     rows
@@ -21,18 +20,17 @@ fn add_fields(
     document: &Document<'_>,
     schema: &Value<'_>,
     within: &str,
-    rows: &mut Vec<Vec<String>>,
+    rows: &mut Vec<Parameter>,
 ) {
     let required: Vec<&str> = items(schema, "required").iter().filter_map(Value::as_str).collect();
     for (name, field) in member(schema, "properties").map(members).unwrap_or_default() {
-        let need = if required.contains(&name) { "yes" } else { "" };
         let path = format!("{within}{name}");
-        rows.push(vec![
-            code(&path),
-            need.to_owned(),
-            form(document, field),
-            inline(described(document, field)),
-        ]);
+        rows.push(Parameter {
+            name: escape(&path),
+            form: form(document, field),
+            required: required.contains(&name),
+            meaning: inline(described(document, field)),
+        });
         add_fields(document, field, &format!("{path}."), rows);
     }
 }
@@ -51,7 +49,7 @@ pub(super) fn form(document: &Document<'_>, schema: &Value<'_>) -> String {
     if let Some(pointer) = reference(schema) {
         let target = document.resolve(schema);
         let name = last_name(pointer);
-        return if is_object(target) { link(name) } else { form(document, target) };
+        return if is_object(target) { link(document, name) } else { form(document, target) };
     }
     let choices = [items(schema, "oneOf"), items(schema, "anyOf")].concat();
     if !choices.is_empty() {
@@ -91,18 +89,18 @@ fn kind(schema: &Value<'_>) -> String {
 }
 
 fn bounds(schema: &Value<'_>) -> Vec<String> {
-    const WORDS: [(&str, &str); 9] = [
-        ("format", ""),
-        ("minimum", "from "),
-        ("exclusiveMinimum", "above "),
-        ("maximum", "to "),
-        ("exclusiveMaximum", "below "),
-        ("maxLength", "at most characters: "),
-        ("maxItems", "at most items: "),
-        ("pattern", ""),
-        ("default", "default "),
+    const WORDS: [(&str, &str, &str); 9] = [
+        ("format", "", ""),
+        ("minimum", "from ", ""),
+        ("exclusiveMinimum", "above ", ""),
+        ("maximum", "to ", ""),
+        ("exclusiveMaximum", "below ", ""),
+        ("maxLength", "up to ", " characters"),
+        ("maxItems", "up to ", " items"),
+        ("pattern", "", ""),
+        ("default", "default ", ""),
     ];
-    let say = |(name, words): &(&str, &str)| {
+    let say = |(name, before, after): &(&str, &str, &str)| {
         let value = match member(schema, name)? {
             Value::String(text) if *name == "pattern" => code(text),
             Value::String(text) => escape(text),
@@ -110,12 +108,12 @@ fn bounds(schema: &Value<'_>) -> Vec<String> {
             Value::Bool(flag) => flag.to_string(),
             _ => return None,
         };
-        Some(format!("{words}{value}"))
+        Some(format!("{before}{value}{after}"))
     };
     WORDS.iter().filter_map(say).collect()
 }
 
-/// A link to a schema's section.
-pub(super) fn link(name: &str) -> String {
-    format!("<a href=\"#{0}\">{0}</a>", escape(name))
+/// A link to an object's section.
+pub(super) fn link(document: &Document<'_>, name: &str) -> String {
+    format!("<a href=\"{}/objects#{1}\">{1}</a>", document.page_path, escape(name))
 }

@@ -9,6 +9,7 @@ use anyhow::Context as _;
 use config::Config;
 use domain::currency::StableCoin;
 use domain::policy::Environment;
+use http_api::docs::SandboxKeys;
 use serde::Serialize;
 use store::{Store, Tenant};
 use testkit::bank::Behaviour;
@@ -175,6 +176,14 @@ pub async fn start(
         data_dir: data_dir.to_owned(),
         pid: std::process::id(),
     };
+    service.docs.fill_in(SandboxKeys {
+        base_url: url,
+        access_key: printed.payment_access_key.clone(),
+        secret_key: printed.payment_secret_key.clone(),
+        wallet_access_key: printed.wallet_access_key.clone(),
+        wallet_secret_key: printed.wallet_secret_key.clone(),
+        wallet_id: printed.wallet_id.clone(),
+    });
     Ok(Sandbox { service, printed })
 }
 

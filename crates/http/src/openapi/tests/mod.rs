@@ -3,7 +3,6 @@
 
 mod answers;
 mod codes;
-mod pages;
 mod reference;
 mod requests;
 mod wallet;

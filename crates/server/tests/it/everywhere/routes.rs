@@ -8,7 +8,8 @@ on_both_stores! {
     an_unknown_path_is_not_found
     another_method_is_not_allowed
     a_path_that_is_not_text_is_reported_after_authentication
-    a_browser_at_the_root_is_led_to_the_documentation
+    a_browser_at_the_root_sees_three_doors_and_a_program_gets_an_error
+    the_documentation_needs_no_token_and_holds_no_key_outside_of_a_sandbox
     what_is_served_is_of_release_2_and_stands_under_v2
 }
 
@@ -81,16 +82,41 @@ async fn a_path_that_is_not_text_is_reported_after_authentication(on: On) {
     assert_eq!(bank.get("/nowhere").send().await.header("cache-control"), Some("no-store"));
 }
 
-async fn a_browser_at_the_root_is_led_to_the_documentation(on: On) {
+async fn a_browser_at_the_root_sees_three_doors_and_a_program_gets_an_error(on: On) {
     let bank = Bank::new(on).await;
     let page =
         bank.unsigned(Method::GET, "/", None).header("accept", "text/html,*/*;q=0.8").send().await;
-    assert_eq!((page.status, page.header("location")), (303, Some("/docs")));
+    assert_eq!((page.status, page.header("vary")), (200, Some("accept")));
+    let shown = String::from_utf8_lossy(&page.body);
+    for door in ["/docs/guides/first-call", "/docs/guides/going-live", "/docs/guides/senders"] {
+        assert!(shown.contains(&format!("<h2><a href=\"{door}\">")), "{door}");
+    }
     bank.unsigned(Method::GET, "/", None)
         .header("accept", "*/*")
         .send()
         .await
         .refused(404, "not_found");
+}
+
+async fn the_documentation_needs_no_token_and_holds_no_key_outside_of_a_sandbox(on: On) {
+    let bank = Bank::new(on).await;
+    for (path, words) in [
+        ("/docs/payment/createQuote", "env(<i>\"ACCESS_KEY\"</i>)"),
+        ("/docs/payment/createQuote.py", "env(\"ACCESS_KEY\")"),
+        ("/docs/payment/createQuote.md", "POST `/v2/quote`"),
+        ("/docs/search?q=how+do+i+sign", "<li><a href=\"/docs/signing\">Signing</a>"),
+        ("/docs/search?q=%ff", "<h1>Search</h1>"),
+        ("/llms.txt", "(/docs/signing.md)"),
+    ] {
+        let page = bank.unsigned(Method::GET, path, None).send().await;
+        let policy = page.header("content-security-policy").expect("a policy");
+        assert!(policy.contains("connect-src 'none'"), "{path}: {policy}");
+        assert_eq!((page.status, page.header("cache-control")), (200, Some("no-cache")), "{path}");
+        let shown = String::from_utf8_lossy(&page.body).replace("&quot;", "\"");
+        assert!(shown.contains(words), "{path}: {shown}");
+    }
+    let icon = bank.unsigned(Method::GET, "/favicon.ico", None).send().await;
+    assert_eq!(icon.header("content-type"), Some("image/svg+xml"));
 }
 
 /// Specification, "Versions": 2.0.0 is the first release of v2. Its operations exist under its own

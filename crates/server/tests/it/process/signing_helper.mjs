@@ -5,7 +5,8 @@ import vm from "node:vm";
 
 const env = (name) => process.env["CORRIDOR_" + name];
 const url = env("BASE_URL");
-const source = await (await fetch(`${url}/docs/docs.js`)).text();
+const scripts = ["tokens", "signing"].map(async (name) => (await fetch(`${url}/docs/${name}.js`)).text());
+const source = (await Promise.all(scripts)).join("\n");
 const page = await (await fetch(`${url}/docs/signing`)).text();
 
 const elements = new Map();
@@ -26,7 +27,7 @@ const document = {
 };
 // No fetch, no XMLHttpRequest: an attempt to send data fails here.
 vm.runInNewContext(source, {
-  document, crypto, TextEncoder, URLSearchParams, btoa, atob, Uint8Array, location: { origin: url, search: "" },
+  document, crypto, TextEncoder, btoa, atob, Uint8Array, location: { origin: url },
 });
 
 const field = (id, value) => { document.getElementById(id).value = value; };

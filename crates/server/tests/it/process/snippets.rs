@@ -136,8 +136,18 @@ fn run(
         let path = entry.expect("an entry").path();
         std::fs::copy(&path, work.join(path.file_name().expect("a name"))).expect("copied");
     }
+    run_in(&work, command, installation, env, input)
+}
+
+fn run_in(
+    work: &Path,
+    command: &[&str],
+    installation: &Installation,
+    env: &[(&str, &str)],
+    input: &str,
+) -> Finished {
     let mut process = Command::new(command[0]);
-    process.args(&command[1..]).current_dir(&work);
+    process.args(&command[1..]).current_dir(work);
     installation.environment(&mut process);
     process
         .env("GOCACHE", installation.path().join("go-cache"))
@@ -190,6 +200,38 @@ fn each_language_signs_calls_that_both_services_accept() {
             "",
         );
         assert_ne!(wrong.code, 0, "{}: {}", language.name, wrong.stdout);
+    }
+}
+
+/// The programs beside the operations, with the keys that a sandbox fills in: one for each service
+/// and method.
+#[tokio::test]
+async fn each_sample_of_the_documentation_runs_as_it_is_copied() {
+    let installation = Installation::new();
+    let sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let http = reqwest::Client::builder().no_proxy().build().expect("a client");
+    for language in here() {
+        let file = language.sign.last().expect("a file");
+        let extension = file.rsplit('.').next().expect("an extension");
+        let work = installation.path().join(format!("{}-samples", language.name));
+        std::fs::create_dir_all(&work).expect("a directory");
+        for (operation, member) in [
+            ("payment/createQuote", "amount_destination"),
+            ("payment/followEvents", "next"),
+            ("wallet/createPaymentRequest", "payment_link"),
+            ("wallet/listOrders", "orders"),
+        ] {
+            let page = format!("{}/{operation}.{extension}", sandbox.text("docs_url"));
+            let answer = http.get(page).send().await.expect("an answer");
+            let program = answer.error_for_status().expect("a program").text().await;
+            std::fs::write(work.join(file), program.expect("text")).expect("written");
+            let done = run_in(&work, language.sign, &installation, &[], "");
+            let name = language.name;
+            assert_eq!(done.code, 0, "{name}, {operation}: {}{}", done.stdout, done.stderr);
+            let answer: Value = serde_json::from_str(&done.stdout).expect("one JSON value");
+            assert!(!answer[member].is_null(), "{name}, {operation}: {answer}");
+        }
     }
 }
 

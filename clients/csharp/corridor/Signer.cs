@@ -1,0 +1,69 @@
+using System;
+using System.Collections.Generic;
+using System.Net.Http;
+using System.Net.Http.Headers;
+using System.Security.Cryptography;
+using System.Text;
+using System.Text.Json;
+using System.Threading;
+using System.Threading.Tasks;
+
+namespace Corridor;
+
+/// <summary>Signs requests: each gets a JWT (HS256) that also covers its body.</summary>
+public sealed class Signer : DelegatingHandler
+{
+    private const int TokenLifetimeS = 60;
+
+    private readonly string audience;
+    private readonly string accessKey;
+    private readonly byte[] key;
+    private readonly IReadOnlyList<string> roles;
+
+    /// <param name="secretKey">The key is its text, not its base64-decoded bytes.</param>
+    public Signer(string baseUrl, string accessKey, string secretKey, IReadOnlyList<string> roles)
+        : base(new HttpClientHandler())
+    {
+        audience = baseUrl.TrimEnd('/');
+        this.accessKey = accessKey;
+        key = Encoding.UTF8.GetBytes(secretKey);
+        this.roles = roles;
+    }
+
+    /// <summary>The token of a request with this body; null means none.</summary>
+    public string Token(byte[]? body)
+    {
+        long now = DateTimeOffset.UtcNow.ToUnixTimeSeconds();
+        var header = new Dictionary<string, object> { ["alg"] = "HS256", ["typ"] = "JWT", ["kid"] = accessKey };
+        var claims = new Dictionary<string, object>
+        {
+            ["sub"] = accessKey,
+            ["aud"] = audience,
+            ["iss"] = audience,
+            ["iat"] = now,
+            ["exp"] = now + TokenLifetimeS,
+        };
+        if (roles.Count > 0)
+        {
+            claims["roles"] = roles;
+        }
+        if (body != null)
+        {
+            claims["hmac"] = Convert.ToHexString(HMACSHA256.HashData(key, body)).ToLowerInvariant();
+        }
+        string signed = Base64Url(JsonSerializer.SerializeToUtf8Bytes(header)) + "."
+            + Base64Url(JsonSerializer.SerializeToUtf8Bytes(claims));
+        return signed + "." + Base64Url(HMACSHA256.HashData(key, Encoding.UTF8.GetBytes(signed)));
+    }
+
+    // The generated synchronous methods send asynchronously, too.
+    protected override async Task<HttpResponseMessage> SendAsync(HttpRequestMessage request, CancellationToken cancel)
+    {
+        byte[]? body = request.Content == null ? null : await request.Content.ReadAsByteArrayAsync(cancel);
+        request.Headers.Authorization = new AuthenticationHeaderValue("Bearer", Token(body));
+        return await base.SendAsync(request, cancel);
+    }
+
+    private static string Base64Url(byte[] data) =>
+        Convert.ToBase64String(data).TrimEnd('=').Replace('+', '-').Replace('/', '_');
+}

@@ -1,0 +1,3 @@
+module corridor.example/client
+
+go 1.19
