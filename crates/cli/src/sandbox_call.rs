@@ -8,7 +8,7 @@ use super::api::{self, ApiArgs};
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::wallet_api::{amount, code};
-use super::{Context, document};
+use super::{Context, document, table};
 
 /// `clock …`
 #[derive(Subcommand, Debug)]
@@ -112,7 +112,8 @@ pub fn coins(
         tx.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
     let row = |tx: &Value| vec![text(tx, "tx_hash"), text(tx, "blockchain_explorer_url")];
-    output::rows(&["transaction", "explorer"], transactions.iter().map(row).collect())
+    let columns = [table::whole("transaction"), table::whole("explorer")];
+    output::rows(&columns, transactions.iter().map(row).collect())
 }
 
 fn with_query<'a>(

@@ -61,6 +61,8 @@ pub struct Scenario {
     pub what: &'static str,
     /// How it is produced.
     pub way: Way,
+    /// The last event about what it creates; `None` if it ends without one.
+    pub end: Option<&'static str>,
 }
 
 impl Scenario {
@@ -88,8 +90,16 @@ impl Scenario {
     }
 }
 
+/// A scenario that ends with the event of its name.
 const fn scenario(name: &'static str, way: Way, what: &'static str) -> Scenario {
-    Scenario { name, what, way }
+    Scenario { name, what, way, end: Some(name) }
+}
+
+impl Scenario {
+    /// The same, ending with another event, or with none.
+    const fn ending(self, end: Option<&'static str>) -> Scenario {
+        Scenario { end, ..self }
+    }
 }
 
 /// Every scenario: each event and state of both services, and each special outcome of the sandbox.
@@ -109,17 +119,20 @@ pub const SCENARIOS: [Scenario; 40] = [
         "payment.timed_out",
         Way::Payment { ending: "0006" },
         "the rail pays but does not answer",
-    ),
+    )
+    .ending(Some("payment.succeeded")),
     scenario(
         "payment.reported_twice",
         Way::Payment { ending: "0007" },
         "the rail reports everything twice",
-    ),
+    )
+    .ending(Some("payment.succeeded")),
     scenario(
         "payment.contradicted",
         Way::Payment { ending: "0008" },
         "the rail contradicts itself",
-    ),
+    )
+    .ending(Some("payment.succeeded")),
     scenario(
         "payment.received",
         Way::Deposit { amount: "25.00" },
@@ -139,17 +152,20 @@ pub const SCENARIOS: [Scenario; 40] = [
         "risk_check.rejected",
         Way::Deposit { amount: "25.01" },
         "a deposit is rejected and stays in escrow",
-    ),
+    )
+    .ending(Some("risk_check.complete")),
     scenario(
         "risk_check.manual_review",
         Way::Deposit { amount: "25.02" },
         "a deposit is held for review",
-    ),
+    )
+    .ending(Some("risk_check.complete")),
     scenario(
         "risk_check.blocked",
         Way::Deposit { amount: "25.03" },
         "a deposit causes its wallet to be blocked",
-    ),
+    )
+    .ending(Some("wallet.blocked")),
     scenario(
         "transaction.failed",
         Way::Deposit { amount: "25.04" },
@@ -159,14 +175,18 @@ pub const SCENARIOS: [Scenario; 40] = [
         "transaction.blacklisted",
         Way::DepositBlacklisted,
         "a deposit arrives for a blacklisted wallet",
-    ),
-    scenario("transaction.held", Way::DepositHeld, "a deposit arrives for a blocked wallet"),
-    scenario("request.partial", Way::Deposit { amount: "25.05" }, "the sender pays half"),
+    )
+    .ending(Some("transaction.failed")),
+    scenario("transaction.held", Way::DepositHeld, "a deposit arrives for a blocked wallet")
+        .ending(Some("payment.received")),
+    scenario("request.partial", Way::Deposit { amount: "25.05" }, "the sender pays half")
+        .ending(Some("transfer.complete")),
     scenario(
         "request.overpaid",
         Way::Deposit { amount: "25.06" },
         "the sender pays twice the amount",
-    ),
+    )
+    .ending(Some("transfer.complete")),
     scenario(
         "payment_request.expired",
         Way::RequestExpires,
@@ -176,15 +196,20 @@ pub const SCENARIOS: [Scenario; 40] = [
         "request.expired",
         Way::RequestExpires,
         "the same, under its former name (moves the clock)",
-    ),
-    scenario("request.late", Way::DepositLate, "the sender pays after expiry (moves the clock)"),
+    )
+    .ending(Some("payment_request.expired")),
+    scenario("request.late", Way::DepositLate, "the sender pays after expiry (moves the clock)")
+        .ending(Some("payment.received")),
     scenario(
         "request.reorganised",
         Way::Deposit { amount: "25.08" },
         "the payment's block is reorganised",
-    ),
-    scenario("request.paid", Way::Deposit { amount: "25.00" }, "a payment request is paid"),
-    scenario("request.cancelled", Way::RequestCancelled, "a payment request is cancelled"),
+    )
+    .ending(Some("transfer.complete")),
+    scenario("request.paid", Way::Deposit { amount: "25.00" }, "a payment request is paid")
+        .ending(Some("transfer.complete")),
+    scenario("request.cancelled", Way::RequestCancelled, "a payment request is cancelled")
+        .ending(None),
     scenario("exchange.complete", Way::Order { amount: "1.00" }, "USDC is exchanged and paid out"),
     scenario(
         "order.failed",
@@ -195,16 +220,18 @@ pub const SCENARIOS: [Scenario; 40] = [
         "order.timed_out",
         Way::Order { amount: "1.02" },
         "an exchange times out and is cancelled",
-    ),
+    )
+    .ending(Some("order.cancelled")),
     scenario("order.cancelled", Way::OrderCancelled, "an exchange is cancelled"),
-    scenario("wallet.provisioned", Way::Wallet, "a wallet is provisioned"),
+    scenario("wallet.provisioned", Way::Wallet, "a wallet is provisioned").ending(None),
     scenario("wallet.blocked", Way::WalletBlocked, "a wallet is blocked"),
     scenario("wallet.unblocked", Way::WalletUnblocked, "a wallet is blocked and unblocked"),
     scenario(
         "wallet.unblocked_by_time",
         Way::WalletUnblocksItself,
         "a block expires (moves the clock)",
-    ),
+    )
+    .ending(Some("wallet.unblocked")),
     scenario("wallet.blacklisted", Way::WalletBlacklisted, "a wallet is blacklisted"),
 ];
 
