@@ -57,7 +57,7 @@ pub fn grouped(command: Command) -> Command {
     }
     command.override_usage("corridor <command>").help_template(format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}\
-         corridor <command> --help explains one. Docs: corridor open docs\n{{after-help}}\n"
+         corridor <command> --help explains one. Docs: corridor open docs{{after-help}}\n"
     ))
 }
 

@@ -5,8 +5,12 @@ use domain::payment_search::ID_START_CHARS;
 use super::failure::Failure;
 use super::table::short_id;
 
-/// Maximum number of ids that an error lists.
+/// Maximum number of ambiguous ids that an error lists.
 const LISTED_MAX: usize = 5;
+/// Number of the newest ids that an error names.
+const NEWEST: usize = 3;
+/// Indent of an error's further lines, below its text.
+const INDENT: &str = "\n       ";
 
 /// Whether the text is the beginning of an id, and not a whole one.
 pub fn is_start(text: &str) -> bool {
@@ -41,18 +45,17 @@ pub fn one_of(
     match &found[..] {
         [id] => Ok((*id).clone()),
         [] => {
-            let newest: Vec<&str> = known.iter().take(LISTED_MAX).map(|id| short_id(id)).collect();
+            let newest: Vec<&str> = known.iter().take(NEWEST).map(|id| short_id(id)).collect();
             let newest = if newest.is_empty() { "none".to_owned() } else { newest.join(", ") };
-            Err(Failure::Refused(format!("no {what} {text}; newest: {newest}")))
+            Err(Failure::Refused(format!(
+                "no {what} {text}{INDENT}{ID_START_CHARS} characters of an id are enough; newest: {newest}"
+            )))
         }
         several => {
-            let listed: Vec<&str> = several.iter().take(LISTED_MAX).map(|id| id.as_str()).collect();
-            let more = if several.len() > LISTED_MAX { ", …" } else { "" };
-            Err(Failure::Usage(format!(
-                "{text} is the beginning of {} ids: {}{more}",
-                several.len(),
-                listed.join(", ")
-            )))
+            let listed: String =
+                several.iter().take(LISTED_MAX).map(|id| format!("{INDENT}{id}")).collect();
+            let count = several.len();
+            Err(Failure::Usage(format!("{text} is the beginning of {count} ids:{listed}")))
         }
     }
 }
@@ -93,7 +96,10 @@ mod tests {
         let refusal = resolved("4b48ffff").expect_err("no id");
         assert_eq!(
             (refusal.exit_code(), refusal.to_string().as_str()),
-            (1, "no payment 4b48ffff; newest: 4b484e73, 4b484e74, bca3a0aa")
+            (
+                1,
+                "no payment 4b48ffff\n       6 characters of an id are enough; newest: 4b484e73, 4b484e74, bca3a0aa"
+            )
         );
         let short = resolved("4b48").expect_err("too short");
         assert_eq!(

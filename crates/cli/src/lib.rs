@@ -71,8 +71,8 @@ pub use trigger::Triggers;
 
 use client::DataDir;
 
-/// Pay people abroad, and receive stablecoins, from your own bank.
 #[derive(Parser, Debug)]
+#[command(about = "Pay people abroad, and receive stablecoins, from your own bank.")]
 #[command(name = "corridor", version, propagate_version = true, max_term_width = 120)]
 #[command(after_help = "Exit codes: 0 success, 1 refused, 2 invalid usage or configuration,
 3 unreachable or failed, 4 what was watched did not succeed.")]

@@ -152,8 +152,7 @@ impl Forward {
 
     /// Prints a line with the local time.
     fn print(&self, text: &str) -> Result<(), Failure> {
-        let now = local_time::on_the_clock(&jiff::Timestamp::now().to_string());
-        output::line(&format!("{}  {text}", dim(&now)))
+        output::line(&format!("{}  {text}", dim(&local_time::now())))
     }
 
     /// The result of the session.
@@ -340,8 +339,8 @@ mod tests {
         let server = Scripted::start(&[]).await;
         let client = || Client::new(crate::scripted::credentials(&server)).map_err(Failure::from);
         let none = || Err(Failure::Usage("no access key".to_owned()));
-        assert!(matches!(either(client(), none()), Ok((Some(_), None))));
-        assert!(matches!(either(none(), client()), Ok((None, Some(_)))));
-        assert_eq!(either(none(), none()).expect_err("none").exit_code(), 2);
+        assert!(matches!(either_service(client(), none()), Ok((Some(_), None))));
+        assert!(matches!(either_service(none(), client()), Ok((None, Some(_)))));
+        assert_eq!(either_service(none(), none()).expect_err("none").exit_code(), 2);
     }
 }

@@ -45,6 +45,12 @@ pub fn on_the_clock(text: &str) -> String {
     at.map_or_else(|_| text.to_owned(), |at| clock(at, Timestamp::now(), &zone()))
 }
 
+/// This moment on this machine's clock.
+pub fn now() -> String {
+    let now = Timestamp::now();
+    clock(now, now, &zone())
+}
+
 /// An instant as the local clock shows it, with its date if that is not today.
 fn clock(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
     let (at, today) = (at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));

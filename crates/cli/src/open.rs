@@ -35,6 +35,7 @@ enum Page {
 
 The browser is $BROWSER, else the desktop's. Without one, the address is printed alone.")]
 pub struct OpenArgs {
+    /// Page to open
     #[arg(value_enum, default_value = "start")]
     page: Page,
     /// Print the address without opening it

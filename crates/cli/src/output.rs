@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::failure::Failure;
 use super::local_time;
-use super::table::{self, Column, Look, Table};
+use super::table::{self, Column, Look, Table, wrapped};
 
 /// The width without a terminal and without `COLUMNS`.
 const USUAL_WIDTH: usize = 80;
@@ -94,7 +94,9 @@ pub fn rows<C: Into<Column> + Copy>(columns: &[C], rows: Vec<Vec<String>>) -> Re
     let (text, dropped) = table.show(&look);
     line(&text)?;
     if !dropped.is_empty() {
-        remark(&format!("Not shown: {} (--wide shows all)", dropped.join(", ")));
+        remark(
+            &wrapped(&format!("Not shown: {} (--wide)", dropped.join(", ")), width()).join("\n"),
+        );
     }
     Ok(())
 }
@@ -106,7 +108,7 @@ pub fn rows_or<C: Into<Column> + Copy>(
     none: &str,
 ) -> Result<(), Failure> {
     if rows.is_empty() {
-        remark(none);
+        remark(&wrapped(none, width()).join("\n"));
         return Ok(());
     }
     self::rows(columns, rows)

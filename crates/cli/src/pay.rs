@@ -73,7 +73,11 @@ async fn pay(
     let stream = if args.watch { watch::open_stream(client).await } else { None };
     let answer = client.post("/v2/payment", &body).await.map_err(|error| {
         let lost = error.may_be_repeated();
-        let is_over = matches!(error.code(), Some("quote_used" | "quote_expired"));
+        let over = match error.code() {
+            Some("quote_used") => Some("the quote has been used (quote_used)"),
+            Some("quote_expired") => Some("the quote has expired (quote_expired)"),
+            _ => None,
+        };
         match Failure::from(error) {
             // The answers to the POSTs were lost, so the client cannot know whether the payment
             // exists.
@@ -81,11 +85,13 @@ async fn pay(
                 "{message}\nthe payment may have been accepted; check with `corridor payments list --country {}`",
                 quote.country
             )),
-            Failure::Refused(message) if is_over => Failure::Refused(format!(
-                "{message}\n       create a new one: corridor quote {} {} --to {}",
-                quote.amount, quote.currency, quote.country
-            )),
-            failure => failure,
+            failure => match over {
+                Some(what) => Failure::Refused(format!(
+                    "{what}\n       create a new one: corridor quote {} {} --to {}",
+                    quote.amount, quote.currency, quote.country
+                )),
+                None => failure,
+            },
         }
     })?;
     let response: PaymentResponse = document::read(&answer.body)?;

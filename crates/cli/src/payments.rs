@@ -277,7 +277,7 @@ pub(super) async fn find(
         country = country.or_else(|| Country::parse(&last.country));
         id = last.id;
     }
-    if !which.external && ids::is_start(&id) {
+    if !which.external && uuid::Uuid::try_parse(&id).is_err() {
         let (found, whole) = whole_id(client, &id, country).await?;
         (country, id) = (Some(found), whole);
     }

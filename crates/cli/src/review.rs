@@ -174,20 +174,20 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                     payment.id.to_string(),
                     asks(record).to_owned(),
                     payment.amount.to_string(),
-                    payment.accepted_at.to_string(),
                     payment.version.to_string(),
                     payment.screened.score.to_string(),
                     payment.screened.evidence.clone().unwrap_or_default(),
+                    payment.accepted_at.to_string(),
                 ]
             };
             let columns = [
                 id("payment"),
                 state("question"),
                 amount("amount"),
-                time("accepted"),
                 text("seen"),
                 number("score"),
                 text("evidence"),
+                time("accepted"),
             ];
             let none = "No payment waits for a decision. `corridor review deposits list` and `corridor review order \
                 list` show the rest of the queue.";

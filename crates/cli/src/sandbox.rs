@@ -127,7 +127,7 @@ async fn serve(
     drop(std::fs::remove_file(data_dir.sandbox_file()));
     drop(telemetry);
     output::remark(
-        "\nStopped. Data is kept; continue with `corridor sandbox`, start over with `corridor sandbox reset`.",
+        "\nStopped. Data is kept: `corridor sandbox` continues here, `corridor sandbox reset`\nstarts over.",
     );
     Ok(())
 }
@@ -201,7 +201,7 @@ fn card(printed: &Printed, started: Duration) -> String {
         ("Wallet", format!("{}   {FUNDS}", short_id(&printed.wallet_id)), String::new()),
         ("", String::new(), String::new()),
     ]);
-    let row = |(name, value, more): &(&str, String, String)| format!("{name:<13}{value:<37}{more}");
+    let row = |(name, value, more): &(&str, String, String)| format!("{name:<11}{value:<39}{more}");
     lines.extend(rows.iter().map(row));
     lines.push("Next, in another terminal".to_owned());
     let next = [
@@ -244,7 +244,7 @@ mod tests {
             console_url: format!("{url}/console"),
             console_users: vec![user("ayesha"), user("omar")],
             docs_url: format!("{url}/docs"),
-            pay_url: format!("{url}/pay/6bXk80vQzt3mYh1RkqW2cA"),
+            pay_url: format!("{url}/pay/c151e08ef18effc237e7deff1a484c9238af0e39"),
             chain_rpc_url: url.to_owned(),
             payment_access_key: "demobank-test_pay-1".to_owned(),
             payment_secret_key: "a secret".to_owned(),
@@ -265,9 +265,9 @@ mod tests {
         for part in [
             "NO REAL MONEY",
             "ready in 1.6 s · data kept in /var/lib/corridor",
-            "Start here   http://127.0.0.1:65535/ ",
+            "Start here http://127.0.0.1:65535/ ",
             "omar    dv476-6r2wm-ncdrt",
-            "Wallet       6fd9764c   1,000.00 USDC",
+            "Wallet     6fd9764c   1,000.00 USDC",
             "corridor pay 500 AED --to PAK --watch",
             "Ctrl-C stops it",
         ] {

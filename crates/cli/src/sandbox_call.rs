@@ -8,7 +8,7 @@ use super::api::{self, ApiArgs};
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::wallet_api::{amount, code};
-use super::{Context, document, table};
+use super::{Context, document};
 
 /// `clock …`
 #[derive(Subcommand, Debug)]
@@ -111,9 +111,12 @@ pub fn coins(
     let text = |tx: &Value, name: &str| {
         tx.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
-    let row = |tx: &Value| vec![text(tx, "tx_hash"), text(tx, "blockchain_explorer_url")];
-    let columns = [table::whole("transaction"), table::whole("explorer")];
-    output::rows(&columns, transactions.iter().map(row).collect())
+    transactions.iter().try_for_each(|tx| {
+        output::members(&[
+            ("transaction", text(tx, "tx_hash")),
+            ("explorer", text(tx, "blockchain_explorer_url")),
+        ])
+    })
 }
 
 fn with_query<'a>(

@@ -139,6 +139,7 @@ fn of_payment(kind: &str, data: &str) -> Option<Story> {
             format!("{amount} to {payee}{}", took.map(|it| format!(" in {it}")).unwrap_or_default())
         }
         "processing" => message.unwrap_or_else(|| "sent to the bank".to_owned()),
+        "unknown" => message.unwrap_or_else(|| "no confirmation from the bank".to_owned()),
         _ => message.unwrap_or_else(|| format!("{amount} to {payee}")),
     };
     let tone = if state == "updated" { Tone::Waits } else { Tone::of_state(state) };
@@ -164,19 +165,16 @@ fn of_wallet(kind: &str, data: &str) -> Option<Story> {
         |amount: &str, currency: &str| grouped(&format!("{} {}", text(amount), text(currency)));
     let count = |name: &str| data.get(name).map(Value::to_string).unwrap_or_default();
     let (tone, what) = match kind {
-        "payment.received" => (
-            Tone::Moves,
-            format!(
-                "{} seen, {} confirmations",
-                money("amount", "currency"),
-                count("confirmations")
-            ),
-        ),
+        "payment.received" => {
+            let count = count("confirmations");
+            let noun = if count == "1" { "confirmation" } else { "confirmations" };
+            (Tone::Moves, format!("{} seen, {count} {noun}", money("amount", "currency")))
+        }
         "risk_check.complete" => {
             let (tone, end) = match text("risk_check_result").as_str() {
                 "APPROVED" => (Tone::Done, "accepted"),
                 "MANUAL_REVIEW_REQUIRED" => (Tone::Waits, "waits for a reviewer"),
-                "BLOCKED" => (Tone::Failed, "rejected, the wallet is blocked"),
+                "BLOCKED" => (Tone::Failed, "rejected, wallet blocked"),
                 _ => (Tone::Failed, "rejected"),
             };
             (tone, format!("score {}: {end}", count("risk_score")))
@@ -209,8 +207,12 @@ fn of_wallet(kind: &str, data: &str) -> Option<Story> {
         ),
         _ => (Tone::Plain, String::new()),
     };
-    let subjects = ["transaction_id", "order_id", "payment_request_id", "wallet_id"];
-    let about = subjects.into_iter().map(text).find(|id| !id.is_empty()).unwrap_or_default();
+    let subjects = match kind.starts_with("wallet.") {
+        true => ["wallet_id"].as_slice(),
+        false => &["transaction_id", "order_id", "payment_request_id", "wallet_id"],
+    };
+    let about =
+        subjects.iter().map(|name| text(name)).find(|id| !id.is_empty()).unwrap_or_default();
     Some(Story { tone, about, what })
 }
 
@@ -258,7 +260,8 @@ mod tests {
             ("payment.processing", "null", Tone::Moves, "sent to the bank"),
             ("payment.succeeded", "null", Tone::Done, "37,910.68 PKR to Bilal S. in 1.8 s"),
             ("payment.failed", "\"AC04: account closed\"", Tone::Failed, "AC04: account closed"),
-            ("payment.unknown", "null", Tone::Waits, "37,910.68 PKR to Bilal S."),
+            ("payment.unknown", "null", Tone::Waits, "no confirmation from the bank"),
+            ("payment.updated", "\"in review\"", Tone::Waits, "in review"),
         ] {
             let story = payment(kind, &response("x", msg)).story();
             assert_eq!((story.tone, story.what.as_str()), (tone, what), "{kind}");

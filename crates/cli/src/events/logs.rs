@@ -72,13 +72,14 @@ impl<'a> Logs<'a> {
         if let Some(Place { client, after }) = self.wallets {
             let from = after.saturating_sub(most);
             let read = api::patiently(async || client.wallet_events(from).await).await;
-            let (events, _) = match read {
+            let (mut events, next) = match read {
                 // Older events than the retained ones: the log is shorter than that.
                 Err(error) if error.status() == Some(400) && from > 0 => {
                     api::patiently(async || client.wallet_events(0).await).await?
                 }
                 read => read?,
             };
+            drop_newer(&mut events, next, after);
             past.extend(events.into_iter().map(of_wallet));
         }
         past.sort_by_key(Logged::at);
@@ -178,11 +179,12 @@ pub async fn payments_between(client: &Client, from: u64, to: u64) -> Result<Vec
             ("limit", to.saturating_sub(from).to_string()),
         ]
     };
-    let page = match page(client, &query(from)).await {
+    let mut page = match page(client, &query(from)).await {
         // Older events than the retained ones: the log is shorter than that.
         Err(error) if error.code() == Some("cursor_expired") => page(client, &query(0)).await?,
         page => page?,
     };
+    drop_newer(&mut page.events, position(&page.next)?, to);
     let logged = page.events.iter().map(|event| {
         let Envelope { id, kind } = document::read(event.get())?;
         Ok(Logged { service: Service::Payment, id, kind, json: event.get().to_owned() })
@@ -192,11 +194,18 @@ pub async fn payments_between(client: &Client, from: u64, to: u64) -> Result<Vec
 
 /// The log position after the newest event of the payment service.
 pub async fn end_of_payments(client: &Client) -> Result<u64, Failure> {
-    page(client, &[("mode", "poll".to_owned())])
-        .await?
-        .next
-        .parse()
+    position(&page(client, &[("mode", "poll".to_owned())]).await?.next)
+}
+
+fn position(next: &str) -> Result<u64, Failure> {
+    next.parse()
         .map_err(|_| Failure::Unavailable("unexpected answer: next is not a position".to_owned()))
+}
+
+/// Removes the events after `end` from a page that was read up to `next`: they are followed.
+fn drop_newer<T>(events: &mut Vec<T>, next: u64, end: u64) {
+    let newer = usize::try_from(next.saturating_sub(end)).unwrap_or(usize::MAX);
+    events.truncate(events.len().saturating_sub(newer));
 }
 
 /// The same for the wallet service; `None` where it is not offered.
@@ -208,5 +217,48 @@ async fn end_of_wallets(client: &Client) -> Result<Option<u64>, Failure> {
             Ok(None)
         }
         Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use testkit::scripted::Scripted;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn the_past_ends_where_following_begins() {
+        let payment = |seq: u32| {
+            format!(
+                r#"{{"id":"p-{seq}","seq":{seq},"type":"quote.used","occurred_at":"2026-11-21T00:00:0{seq}Z","data":{{}}}}"#
+            )
+        };
+        let wallet = |seq: u32| {
+            format!(
+                r#"{{"event_id":"w-{seq}","event_type":"wallet.blocked","timestamp":"2026-11-21T00:00:0{seq}Z","data":{{}}}}"#
+            )
+        };
+        let payments = format!(r#"{{"events":[{},{}],"next":"7"}}"#, payment(5), payment(7));
+        let expired = r#"{"detail":{"code":"cursor_expired","message":"no longer kept"}}"#;
+        let wallets = format!(r#"{{"events":[{},{}],"next":"5"}}"#, wallet(4), wallet(6));
+        let server = Scripted::start(&[
+            ("/v2/events", &[(400, expired), (200, &payments)]),
+            ("/v1/sdk/events", &[(200, &wallets)]),
+        ])
+        .await;
+        let client = Client::new(crate::scripted::credentials(&server)).expect("a client");
+        // One event of each log came after its end was read.
+        let logs = Logs {
+            payments: Some(Place { client: &client, after: 6 }),
+            wallets: Some(Place { client: &client, after: 4 }),
+        };
+        let past = logs.past(3).await.expect("the past");
+        let ids: Vec<&str> = past.iter().map(|event| event.id.as_str()).collect();
+        assert_eq!(ids, ["w-4", "p-5"], "in the order of time, without what is followed");
+        let asked: Vec<String> = server.asked().into_iter().map(|asked| asked.query).collect();
+        assert_eq!(
+            asked,
+            ["mode=poll&after=3&limit=3", "mode=poll&after=0&limit=3", "after=1&limit=1000"]
+        );
     }
 }

@@ -16,7 +16,7 @@ use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::store_commands::open;
-use super::super::table::{amount, id, text, time};
+use super::super::table::{amount, grouped, id, text, time};
 use super::super::tenants::TenantArgs;
 use service::clock::WallClock;
 
@@ -173,14 +173,16 @@ fn save(
 
 fn show(made: &Statement) -> Result<(), Failure> {
     let kind = if made.is_final { "final" } else { "interim" };
+    let money = |sum: Money| grouped(&sum.to_string());
+    let balance = |booked, available| format!("{} (available {})", money(booked), money(available));
     output::members(&[
         ("account", made.account.to_string()),
         ("period", format!("{} until {}", made.from, made.to)),
         ("statement", format!("number {}, {kind}", made.sequence)),
-        ("opening", format!("{} (available {})", made.opening.booked, made.opening.available)),
-        ("credits", format!("{} ({})", made.credits.sum, made.credits.count)),
-        ("debits", format!("{} ({})", made.debits.sum, made.debits.count)),
-        ("closing", format!("{} (available {})", made.closing.booked, made.closing.available)),
+        ("opening", balance(made.opening.booked, made.opening.available)),
+        ("credits", format!("{} ({})", money(made.credits.sum), made.credits.count)),
+        ("debits", format!("{} ({})", money(made.debits.sum), made.debits.count)),
+        ("closing", balance(made.closing.booked, made.closing.available)),
     ])?;
     let line = |entry: &Entry, balance: Option<&Money>| {
         let sign = if entry.direction == Direction::Credit { '+' } else { '-' };

@@ -127,18 +127,18 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                     order.id.to_string(),
                     question(order).to_owned(),
                     order.payout.to_string(),
-                    order.created_at.to_string(),
                     score.map(|score| score.to_string()).unwrap_or_default(),
                     evidence.unwrap_or_default(),
+                    order.created_at.to_string(),
                 ]
             };
             let columns = [
                 id("order"),
                 state("question"),
                 amount("amount"),
-                time("created"),
                 number("score"),
                 text("evidence"),
+                time("created"),
             ];
             let none = "No order waits for a decision.";
             output::rows_or(&columns, orders.iter().map(row).collect(), none)

@@ -17,9 +17,9 @@ use http_api::auth::Service as KeyService;
 use serde_json::{Value, json};
 use service::scenarios::{Made, Scenarios};
 
-use self::scenarios::{SCENARIOS, Scenario, Service};
+use self::scenarios::{End, SCENARIOS, Scenario, Service};
 use super::api::{self, ApiArgs, WalletApiArgs};
-use super::colour::dim;
+use super::colour::{Tone, dim};
 use super::events::logs::Logs;
 use super::failure::Failure;
 use super::output::{self, Output};
@@ -27,8 +27,10 @@ use super::story::KIND_WIDTH;
 use super::table::short_id;
 use super::{Context, local_time};
 
-/// How long `trigger` waits for the last event of a scenario.
-const WAIT_MAX: Duration = Duration::from_secs(60);
+/// How long `trigger` waits for the end of a scenario.
+const WAIT_MAX: Duration = Duration::from_secs(90);
+/// Poll interval of a status.
+const POLL_PAUSE: Duration = Duration::from_secs(2);
 
 /// Options of `trigger`.
 #[derive(Args, Debug)]
@@ -37,10 +39,10 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
   corridor trigger payment.reversed
   corridor trigger transfer.complete     (in another terminal: corridor listen --forward-to http://127.0.0.1:9000)
 
-Waits for the scenario's last event and shows each step; --output json prints the created objects. The service keeps the
+Waits for the end of the scenario and shows each step; --output json prints the created objects. The service keeps the
 wallets and payments that a scenario creates. Some scenarios advance the sandbox's clock for good.
 
-Exit code 4 if the last event does not come within 60 seconds.")]
+Exit code 4 if it does not end within 90 seconds.")]
 pub struct TriggerArgs {
     /// Scenario, a name of --list
     #[arg(value_name = "SCENARIO", required_unless_present = "list", value_parser = scenario)]
@@ -81,19 +83,30 @@ pub fn run(args: &TriggerArgs, context: &Context) -> Result<(), Failure> {
     let funded = args.wallet_id.clone().or_else(|| funded_wallet(&data_dir));
     let stage = Stage::new(client, funded, scenario, Some(context.output));
     api::wait_for(async {
-        let end = scenario.end.filter(|_| !args.no_wait);
+        let end = if args.no_wait { End::AtOnce } else { scenario.end };
         let logs = match end {
-            Some(_) => stage.logs(scenario.service()).await?,
-            None => Logs::default(),
+            End::Event(_) => stage.logs(scenario.service()).await?,
+            _ => Logs::default(),
         };
         if context.output == Output::Table {
             output::line(&format!("Scenario {}: {}", scenario.name, scenario.what))?;
         }
         stage.play(scenario).await?;
-        match end {
-            Some(end) => stage.wait(logs, end, WAIT_MAX).await,
-            None => Ok(()),
-        }
+        let (last, ended) = match end {
+            End::AtOnce => return Ok(()),
+            End::Event(kind) => {
+                (kind, tokio::time::timeout(WAIT_MAX, stage.follow(logs, kind)).await)
+            }
+            End::Status { what, path, status } => {
+                (status, tokio::time::timeout(WAIT_MAX, stage.poll(what, path, status)).await)
+            }
+        };
+        ended.unwrap_or_else(|_| {
+            Err(Failure::NotSucceeded(format!(
+                "no {last} within {} s; see what happens: corridor events tail --since 5m",
+                WAIT_MAX.as_secs()
+            )))
+        })
     })
 }
 
@@ -183,10 +196,10 @@ impl Stage {
     }
 
     /// Shows the events about the created objects until the last one.
-    async fn wait(&self, logs: Logs<'_>, end: &str, at_most: Duration) -> Result<(), Failure> {
+    async fn follow(&self, logs: Logs<'_>, last: &str) -> Result<(), Failure> {
         let ids: Vec<String> = self.made().iter().map(|(_, id)| id.clone()).collect();
         let count = Cell::new(0_u32);
-        let followed = logs.follow(async |event| {
+        logs.follow(async |event| {
             if !ids.iter().any(|id| event.json.contains(id.as_str())) {
                 return Ok(ControlFlow::Continue(()));
             }
@@ -194,22 +207,38 @@ impl Stage {
             if self.output == Some(Output::Table) {
                 output::line(&event.line(output::width()))?;
             }
-            let is_end = event.kind == end;
-            Ok(if is_end { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        });
-        match tokio::time::timeout(at_most, followed).await {
-            Ok(followed) => followed?,
-            Err(_) => {
-                return Err(Failure::NotSucceeded(format!(
-                    "no {end} within {} s; see what happens: corridor events tail --since 5m",
-                    at_most.as_secs()
-                )));
-            }
-        }
+            let is_last = event.kind == last;
+            Ok(if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })
+        .await?;
         if self.output == Some(Output::Table) {
-            output::line(&format!("{} events", count.get()))?;
+            let events = if count.get() == 1 { "event" } else { "events" };
+            output::line(&format!("{} {events}", count.get()))?;
         }
         Ok(())
+    }
+
+    /// Asks for a created object until it has this status.
+    async fn poll(&self, what: &str, path: &str, wanted: &str) -> Result<(), Failure> {
+        let id = self.made().iter().find(|(name, _)| name == what).map(|(_, id)| id.clone());
+        let missing = || Failure::Unavailable(format!("the scenario created no {what}"));
+        let path = format!("{path}{}", api::segment(&id.ok_or_else(missing)?)?);
+        loop {
+            let answer = api::patiently(async || self.client.get(&path, &[]).await).await?;
+            let object: Value = super::document::read(&answer.body)?;
+            if text(&object, "status")? == wanted {
+                return match self.output {
+                    Some(Output::Table) => self.print(what, &Tone::of_state(wanted).paint(wanted)),
+                    _ => Ok(()),
+                };
+            }
+            tokio::time::sleep(POLL_PAUSE).await;
+        }
+    }
+
+    /// Prints a step with the local time.
+    fn print(&self, what: &str, more: &str) -> Result<(), Failure> {
+        output::line(&format!("{}  {what:<KIND_WIDTH$}  {more}", dim(&local_time::now())))
     }
 
     fn made(&self) -> MutexGuard<'_, Made> {
@@ -239,10 +268,7 @@ impl Stage {
     fn report(&self, what: &str, id: &str) -> Result<(), Failure> {
         self.made().push((what.to_owned(), id.to_owned()));
         match self.output {
-            Some(Output::Table) => {
-                let now = local_time::on_the_clock(&jiff::Timestamp::now().to_string());
-                output::line(&format!("{}  {what:<KIND_WIDTH$}  {}", dim(&now), short_id(id)))
-            }
+            Some(Output::Table) => self.print(what, short_id(id)),
             Some(Output::Json) => {
                 output::json(&json!({ "scenario": self.scenario, "what": what, "id": id }))
             }

@@ -113,6 +113,11 @@ fn six_characters_of_an_id_are_enough() {
     let newest = start(&text(&list[0], "id"));
     assert!(unknown.stderr.contains(&newest), "the newest are named: {}", unknown.stderr);
 
+    let unknown = ["payments", "get", "00000000-0000-4000-8000-000000000000", "--to", "PAK"];
+    let unknown = installation.run(&unknown);
+    assert_eq!(unknown.code, 1, "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("No payment with this id to PAK"), "{}", unknown.stderr);
+
     let wallet = sandbox.text("wallet_id");
     let shown = installation.json(&["wallets", "get", &start(wallet)]).remove(0);
     assert_eq!(text(&shown, "wallet_id"), wallet);
@@ -168,13 +173,13 @@ fn events_are_a_story_and_json_is_complete() {
     tail.kill();
     assert_fits("events tail", &tail.out());
 
-    let past = ["events", "tail", "--since", "1h", "--count", "5"];
-    let story = installation.ok(&past);
+    // The demo wallet was funded by two deposits, with three events each.
+    let story = installation.ok(&["events", "tail", "--since", "1h", "--count", "11"]);
     for part in ["500.00 AED → ", " PKR to Bilal S. in ", "payment.succeeded"] {
         assert!(story.contains(part), "{part:?}: {story}");
     }
     assert_fits("events tail --since", &story);
-    let of_payments = installation.json(&past);
+    let of_payments = installation.json(&["events", "tail", "--since", "1h", "--count", "5"]);
     let log = installation.json(&["events", "tail", "--after", "0", "--count", "5"]);
     assert_eq!(of_payments, log, "JSON lines are those of the log");
 }
