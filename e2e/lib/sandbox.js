@@ -28,8 +28,8 @@ export class Sandbox extends Program {
 
   // Reads the text output for users; the values for programs come from `corridor env`.
   async #meet() {
-    const card = await this.lines(/^Next, /);
-    const person = (line) => line.match(/^ +console user +(?<login>\S+) (?<password>\S+)$/)?.groups;
+    const card = await this.lines(/^ *Next, /);
+    const person = (line) => line.match(/ (?<login>[a-z]+) +(?<password>\w{5}-\w{5}-\w{5})$/)?.groups;
     this.people = card.map(person).filter(Boolean);
     const [env] = await this.corridor('env');
     const key = ([name, value]) => [name.slice('CORRIDOR_'.length).toLowerCase(), value];

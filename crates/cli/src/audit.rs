@@ -11,6 +11,7 @@ use store::Checkpoint;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::store_commands::{Opened, open};
+use super::table::{number, text, time};
 use super::tenants::StoreArgs;
 use super::{Context, run_async};
 use service::audit::{Notary, Round};
@@ -76,7 +77,8 @@ async fn checkpoint(args: &StoreArgs, context: &Context) -> Result<(), Failure> 
         Output::Table => {
             let row =
                 |it: &Checkpoint| vec![names.of(it.tenant), it.seq.to_string(), it.at.to_string()];
-            output::rows(&["chain", "entry", "signed"], signed.iter().map(row).collect())?;
+            let columns = [text("chain"), number("entry"), time("signed")];
+            output::rows(&columns, signed.iter().map(row).collect())?;
         }
         Output::Json => {
             for checkpoint in &signed {

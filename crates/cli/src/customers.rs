@@ -10,6 +10,7 @@ use super::failure::Failure;
 use super::output::{self, Output};
 use super::people::OnePerson;
 use super::store_commands::open;
+use super::table::{text, time};
 use super::tenants::StoreArgs;
 use super::{Context, run_async};
 
@@ -100,7 +101,7 @@ pub fn run(command: &CustomersCommand, context: &Context) -> Result<(), Failure>
 async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let (SetArgs { customer, kyc_level, person }, id) = (args, &args.customer.customer_id);
     let opened = open(&customer.store, context).await?;
-    let tenant = opened.tenant(&customer.tenant).await?;
+    let tenant = opened.tagged(&customer.tenant).await?;
     let done = opened.store.set_customer(tenant.id, id, *kyc_level, person.deed(&opened.by)).await;
     done.map_err(Failure::of_store)?;
     output::remark(&format!(
@@ -112,7 +113,7 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
 
 async fn get(args: &CustomerArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
-    let tenant = opened.tenant(&args.tenant).await?;
+    let tenant = opened.tagged(&args.tenant).await?;
     let found =
         opened.store.customer(tenant.id, &args.customer_id).await.map_err(Failure::of_store)?;
     let none = || Failure::Refused(format!("no record of {:?}; BASIC applies", args.customer_id));
@@ -121,7 +122,7 @@ async fn get(args: &CustomerArgs, context: &Context) -> Result<(), Failure> {
 
 async fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
-    let tenant = opened.tenant(&args.tenant).await?;
+    let tenant = opened.tagged(&args.tenant).await?;
     let found = opened.store.customers(tenant.id, &args.after, args.limit.into()).await;
     show(&found.map_err(Failure::of_store)?, context)
 }
@@ -132,7 +133,11 @@ fn show(records: &[CustomerRecord], context: &Context) -> Result<(), Failure> {
             let row = |it: &CustomerRecord| {
                 vec![it.customer_id.clone(), it.kyc_level.name().to_owned(), it.changed_at.to_string()]
             };
-            output::rows(&["customer", "kyc level", "changed"], records.iter().map(row).collect())
+            output::rows_or(
+                &[text("customer"), text("kyc level"), time("changed")],
+                records.iter().map(row).collect(),
+                "No records. BASIC applies to every customer; set another level with `corridor customers set`.",
+            )
         }
         Output::Json => records.iter().try_for_each(|it| {
             let changed_at = it.changed_at.to_string();

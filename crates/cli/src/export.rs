@@ -1,4 +1,5 @@
-//! `corridor payments export`: all payments of a country, page by page, as CSV or JSON lines.
+//! `corridor payments export`: all payments, country by country and page by page, as CSV or JSON
+//! lines.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -72,27 +73,31 @@ async fn pages(
     mut sink: Sink,
     progress: &ProgressBar,
 ) -> Result<u64, Failure> {
-    let mut base = filter.query();
-    // Oldest first: payments made during the export come last and shift no page. No end of the
-    // period is set: this machine's clock may lag the service's, and the newest payments would
-    // silently be missing.
-    base.extend([("sorting_order", "asc".to_owned()), ("limit", PAGE.to_string())]);
     let mut count = 0_u64;
-    loop {
-        let mut query = base.clone();
-        query.push(("offset", count.to_string()));
-        let answer = client.get("/v2/payments", &query).await?;
-        let records: Vec<Box<RawValue>> = document::read(&answer.body)?;
-        for record in &records {
-            sink.write(record.get())?;
-            count += 1;
-        }
-        progress.set_position(count);
-        if records.len() < PAGE {
-            sink.finish()?;
-            return Ok(count);
+    for country in filter.countries() {
+        // Oldest first: payments made during the export come last and shift no page. No end of the
+        // period is set: this machine's clock may lag the service's, and the newest payments would
+        // silently be missing.
+        let mut base = filter.query(country);
+        base.extend([("sorting_order", "asc".to_owned()), ("limit", PAGE.to_string())]);
+        let mut offset = 0_u64;
+        loop {
+            let mut query = base.clone();
+            query.push(("offset", offset.to_string()));
+            let answer = api::patiently(async || client.get("/v2/payments", &query).await).await?;
+            let records: Vec<Box<RawValue>> = document::read(&answer.body)?;
+            for record in &records {
+                sink.write(record.get())?;
+                (count, offset) = (count + 1, offset + 1);
+            }
+            progress.set_position(count);
+            if records.len() < PAGE {
+                break;
+            }
         }
     }
+    sink.finish()?;
+    Ok(count)
 }
 
 fn progress_bar() -> ProgressBar {

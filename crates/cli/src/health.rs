@@ -32,20 +32,7 @@ pub struct HealthArgs {
 }
 
 pub fn run(args: &HealthArgs, context: &Context) -> Result<(), Failure> {
-    let address = match args.url.clone().or_else(|| sandbox_base_url(&context.data_dir().ok()?)) {
-        Some(address) => address,
-        None => {
-            let mut listen = args.config.load()?.http.listen;
-            if listen.ip().is_unspecified() {
-                listen.set_ip(if listen.is_ipv4() {
-                    [127, 0, 0, 1].into()
-                } else {
-                    std::net::Ipv6Addr::LOCALHOST.into()
-                });
-            }
-            format!("http://{listen}")
-        }
-    };
+    let address = service_address(args.url.as_deref(), &args.config, context)?;
     let url = probe_url(&address, if args.live { "/livez" } else { "/readyz" })?;
     let (status, body) = api::wait_for(ask(&url))?;
     let ready = (200..300).contains(&status);
@@ -62,6 +49,27 @@ pub fn run(args: &HealthArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
+/// The given address, else the running sandbox's, else that of the configuration.
+pub fn service_address(
+    given: Option<&str>,
+    config: &ConfigArgs,
+    context: &Context,
+) -> Result<String, Failure> {
+    let known = given.map(str::to_owned).or_else(|| sandbox_base_url(&context.data_dir().ok()?));
+    if let Some(address) = known {
+        return Ok(address);
+    }
+    let mut listen = config.load()?.http.listen;
+    if listen.ip().is_unspecified() {
+        listen.set_ip(if listen.is_ipv4() {
+            [127, 0, 0, 1].into()
+        } else {
+            std::net::Ipv6Addr::LOCALHOST.into()
+        });
+    }
+    Ok(format!("http://{listen}"))
+}
+
 /// The probe's URL: health endpoints are at the root of the host, whatever the API's path.
 pub fn probe_url(address: &str, path: &str) -> Result<String, Failure> {
     let wrong = |why: String| Failure::Usage(format!("URL {address:?}: {why}"));
@@ -74,7 +82,8 @@ pub fn probe_url(address: &str, path: &str) -> Result<String, Failure> {
     Ok(url.to_string())
 }
 
-async fn ask(url: &str) -> Result<(u16, String), Failure> {
+/// The status and body of a probe.
+pub async fn ask(url: &str) -> Result<(u16, String), Failure> {
     let unreachable =
         |error: reqwest::Error| Failure::from(client::ClientError::of_transport(url, &error));
     let response =

@@ -11,6 +11,7 @@ use serde_json::json;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::store_commands::open;
+use super::table::{amount, number, text};
 use super::tenants::{StoreArgs, TenantArgs};
 use super::{Context, run_async};
 use service::books;
@@ -69,9 +70,15 @@ async fn trial_balance(args: &TenantArgs, context: &Context) -> Result<(), Failu
                     plain(account.credits_pending),
                 ]
             };
-            let head =
-                ["account", "balance", "debits", "credits", "pending debits", "pending credits"];
-            output::rows(&head, accounts.iter().map(row).collect())
+            let columns = [
+                text("account"),
+                amount("balance"),
+                number("debits"),
+                number("credits"),
+                number("pending debits"),
+                number("pending credits"),
+            ];
+            output::rows(&columns, accounts.iter().map(row).collect())
         }
         Output::Json => accounts.iter().try_for_each(|account| {
             output::json(&json!({

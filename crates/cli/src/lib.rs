@@ -8,6 +8,7 @@ mod bench;
 mod brand;
 mod certify;
 mod chain;
+mod colour;
 mod config;
 mod customers;
 mod doctor;
@@ -17,9 +18,13 @@ mod events;
 mod export;
 mod failure;
 mod health;
+mod help;
+mod ids;
 mod init;
 mod ledger;
 mod listen;
+mod local_time;
+mod open;
 mod order;
 mod orders;
 mod output;
@@ -39,7 +44,10 @@ mod sandbox_call;
 mod scripted;
 mod serve;
 mod shell;
+mod status;
 mod store_commands;
+mod story;
+mod table;
 mod tenants;
 mod token;
 mod trigger;
@@ -55,7 +63,7 @@ use std::pin::Pin;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches as _, Parser, Subcommand};
 
 pub use self::config::ConfigArgs;
 pub use doctor::{Finding, Level};
@@ -65,13 +73,11 @@ pub use trigger::Triggers;
 
 use client::DataDir;
 
-/// Cross-border payments by bank transfer: the service, its sandbox and its tools.
 #[derive(Parser, Debug)]
+#[command(about = "Pay people abroad, and receive stablecoins, from your own bank.")]
 #[command(name = "corridor", version, propagate_version = true, max_term_width = 120)]
-#[command(
-    after_help = "Exit codes: 0 success, 1 refused, 2 invalid usage or configuration, 3 unreachable or failed, 4 a watched
-payment did not succeed."
-)]
+#[command(after_help = "Exit codes: 0 success, 1 refused, 2 invalid usage or configuration,
+3 unreachable or failed, 4 what was watched did not succeed.")]
 pub struct Cli {
     /// Output format: table for reading, json for programs
     #[arg(
@@ -88,6 +94,8 @@ pub struct Cli {
     #[arg(long, global = true, env = "CORRIDOR_DATA_DIR", value_name = "DIR")]
     #[arg(help_heading = "Global options", display_order = 901)]
     data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    view: output::View,
     #[command(subcommand)]
     command: Command,
 }
@@ -98,47 +106,51 @@ enum Command {
     // ---- local
     /// Start a local sandbox
     Sandbox(sandbox::SandboxArgs),
-    /// Print the running sandbox's addresses and keys as shell variables
+    /// Open the console, docs or a pay link in the browser
+    Open(open::OpenArgs),
+    /// Show what runs here and whether it is well
+    Status(status::StatusArgs),
+    /// Print addresses and keys as shell variables
     Env(env::EnvArgs),
     /// Write the files of a production installation
     Init(init::InitArgs),
-    /// Diagnose this installation: configuration, keys, disk, service, clocks
+    /// Check this installation
     Doctor(doctor::DoctorArgs),
-    /// Show or advance a sandbox's business clock
+    /// Show or advance the sandbox's business clock
     #[command(subcommand)]
     Clock(sandbox_call::ClockCommand),
     /// Send sandbox tokens to an address
     Faucet(sandbox_call::FaucetArgs),
     // ---- payments
-    /// Request a quote
+    /// Create a quote
     Quote(quote::QuoteArgs),
-    /// Pay a quote
+    /// Pay a quote, or quote and pay at once
     Pay(pay::PayArgs),
-    /// List, inspect and export payments
+    /// Get, list, watch and export payments
     #[command(subcommand)]
     Payments(payments::PaymentsCommand),
     // ---- wallets
     /// Provision, inspect, block and unblock wallets
     #[command(subcommand)]
     Wallets(wallets::WalletsCommand),
-    /// Create and manage payment requests
+    /// Create payment requests and show their QR codes
     #[command(subcommand)]
     Requests(requests::RequestsCommand),
-    /// List and inspect a wallet's transactions
+    /// List transactions of a wallet
     #[command(subcommand)]
     Tx(orders::TxCommand),
-    /// Get the exchange rate of a stablecoin
+    /// Show an exchange rate
     Rate(orders::RateArgs),
-    /// Exchange stablecoins and pay out to a bank account
+    /// Exchange stablecoins and pay out
     #[command(subcommand)]
     Orders(orders::OrdersCommand),
     // ---- events
-    /// Read the event log; sign and verify webhooks
+    /// Tail, list, resend and verify events
     #[command(subcommand)]
     Events(events::EventsCommand),
-    /// Forward events to a local webhook endpoint
+    /// Forward events to an endpoint on this machine
     Listen(listen::ListenArgs),
-    /// Trigger an event or a state in a sandbox
+    /// Run a scenario in the sandbox
     Trigger(trigger::TriggerArgs),
     /// Test a webhook endpoint against the specification
     Certify(certify::CertifyArgs),
@@ -162,7 +174,7 @@ enum Command {
     #[command(subcommand)]
     Webhooks(webhooks::WebhooksCommand),
     // ---- operations
-    /// Inspect, verify and reconcile the ledger
+    /// Inspect balances, statements and reconciliation
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
     /// Rescan blocks of the chain
@@ -209,7 +221,15 @@ impl Context {
 
 /// Parses the arguments of this process and runs the command.
 pub fn main() -> ExitCode {
-    let cli = Cli::try_parse()
+    if std::env::args_os().len() <= 1 {
+        return match help::grouped(Cli::command()).print_help() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => Failure::from(error).report(),
+        };
+    }
+    let cli = help::grouped(Cli::command())
+        .try_get_matches()
+        .and_then(|matches| Cli::from_arg_matches(&matches))
         .unwrap_or_else(|error| with_plain_usage(error, std::env::args().skip(1)).exit());
     // Fails only if a provider is already installed, which is fine.
     drop(rustls::crypto::ring::default_provider().install_default());
@@ -220,9 +240,15 @@ pub fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<(), Failure> {
+    if cli.output == Output::Json && !cli.view.columns.is_empty() {
+        return Err(Failure::Usage("--columns: JSON output is always complete".to_owned()));
+    }
+    output::set_view(cli.view);
     let context = Context { output: cli.output, data_dir: cli.data_dir };
     match cli.command {
         Command::Sandbox(args) => sandbox::run(&args, &context),
+        Command::Open(args) => open::run(&args, &context),
+        Command::Status(args) => status::run(&args, &context),
         Command::Tenants(command) => tenants::tenants(&command, &context),
         Command::Customers(command) => customers::run(&command, &context),
         Command::Keys(command) => tenants::keys(&command, &context),
@@ -385,6 +411,18 @@ mod tests {
     fn command_lines_parse() {
         for line in [
             "corridor quote --country pak --currency AED --amount 500",
+            "corridor quote 500 AED --to PAK",
+            "corridor pay 500 AED --to PAK --watch",
+            "corridor open",
+            "corridor open console --print --output json",
+            "corridor status",
+            "corridor payments list --wide",
+            "corridor payments list --columns id,state --to PAK --state paid --since 6h",
+            "corridor requests get 9a4b2f --wallet w",
+            "corridor trigger payment.failed --no-wait",
+            "corridor events tail --since 1h",
+            "corridor review alerts",
+            "corridor review list",
             "corridor --output json quote --country PAK --currency KWD --amount 0.125 --account PK36 --branch SCBLPKKX",
             "corridor pay",
             "corridor pay --quote last --watch --timeout 5 --external-id a --field sender_city=Muscat --account-ending 0004",
@@ -489,8 +527,17 @@ mod tests {
             "corridor quote --country PAK --currency AED --amount five",
             "corridor pay --account-ending 12",
             "corridor pay --field x",
-            "corridor payments list",
             "corridor payments list --country PAK --search x",
+            "corridor payments list --since 6h --from 2026-11-21",
+            "corridor quote",
+            "corridor quote 500 --to PAK",
+            "corridor quote 500 AED",
+            "corridor quote 500 AED --to PAK --amount 5",
+            "corridor pay 500 AED",
+            "corridor pay 500 --to PAK",
+            "corridor pay 500 AED --to PAK --quote q",
+            "corridor open kitchen",
+            "corridor events tail --since 1h --after 0",
             "corridor clock advance soon",
             "corridor faucet --amount 1",
             "corridor faucet --address 0x0 --amount 0",
@@ -521,8 +568,6 @@ mod tests {
             "corridor review hold lift --tenant t --maker a --why x r",
             "corridor review order resolve --tenant t --to settled --maker a --why x o",
             "corridor review order recredit --tenant t --why x o",
-            "corridor review alerts",
-            "corridor review discrepancies",
             "corridor review alerts close --tenant t --by a --why x",
             "corridor review alerts close --tenant t --why x i",
             "corridor review coin accept --coin USDC --maker a --why x",

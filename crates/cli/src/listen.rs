@@ -3,36 +3,33 @@
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use adapters::webhooks::{self, Post, Reach, Sender, Settings, WebhookSecret};
 use clap::Args;
 use domain::time::Timestamp;
 use domain::webhook::{DeliveryAnswer, DeliveryResult};
-use serde::Deserialize;
 use serde_json::json;
 
-use super::Context;
 use super::api::{self, ApiArgs, WalletApiArgs};
-use super::events::follow::follow;
+use super::colour::{Tone, dim};
+use super::events::logs::{Logs, either_service};
 use super::failure::Failure;
 use super::output::{self, Output};
+use super::story::{KIND_WIDTH, Logged};
+use super::table::short_id;
 use super::webhook_secret::{self, SecretArgs};
-use client::{Client, printable};
-
-/// Poll interval of the wallet service's log, well below its rate limit.
-const POLL_PAUSE: Duration = Duration::from_secs(1);
-/// Consecutive failures after which listening ends.
-const MAX_FAILURES: u32 = 30;
+use super::{Context, local_time};
+use client::{Client, DataDir, printable};
 
 /// Options of `listen`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
   corridor listen --forward-to http://127.0.0.1:9000
 
-Each event goes to URL/webhooks/wallet/… or URL/webhooks/payment/…, signed with a secret that is generated for this session and
-printed, unless one is given. Lines: --> type [id], <-- [200] POST url [id]. Failed deliveries are not retried. Ends with
---count or Ctrl-C: exit code 0, or 1 if the endpoint did not accept every event.")]
+Each event goes to URL/webhooks/wallet/… or URL/webhooks/payment/…, signed with the secret given, else with the running
+sandbox's own, which stays the same, else with one that is made for this session and printed. Lines: --> the event, <-- the
+answer. Failed deliveries are not retried. Ends with --count or Ctrl-C: exit code 0, or 1 if the endpoint did not accept every
+event.")]
 pub struct ListenArgs {
     /// Base URL of the endpoint
     #[arg(long, value_name = "URL")]
@@ -54,13 +51,9 @@ pub struct ListenArgs {
 /// Listens and forwards until the count or Ctrl-C ends it.
 pub fn run(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
-    let (payments, wallets) = either(args.api.client(&data_dir), args.wallet.client(&data_dir))?;
-    let mut secrets = args.secret.given()?;
-    if secrets.is_empty() {
-        let (text, secret) = webhook_secret::fresh()?;
-        output::remark(&format!("Signing with {text}"));
-        secrets.push(secret);
-    }
+    let (payments, wallets) =
+        either_service(args.api.client(&data_dir), args.wallet.client(&data_dir))?;
+    let secrets = secrets(&args.secret, &data_dir)?;
     // Printed before anything is awaited, not at the first event.
     check_base(&args.forward_to)?;
     let settings = Settings { reach: Reach::Sandbox, roots: Vec::new() };
@@ -83,27 +76,25 @@ pub fn run(args: &ListenArgs, context: &Context) -> Result<(), Failure> {
     })
 }
 
+/// The secrets to sign with: the given ones, else the running sandbox's, else a new one.
+fn secrets(args: &SecretArgs, data_dir: &DataDir) -> Result<Vec<WebhookSecret>, Failure> {
+    if args.is_given() {
+        output::remark("Secret  the given one");
+        return args.secrets(data_dir);
+    }
+    if let Some(text) = webhook_secret::of_sandbox(data_dir)? {
+        output::remark(&format!("Secret  {text}  (the sandbox's)"));
+        return args.secrets(data_dir);
+    }
+    let (text, secret) = webhook_secret::fresh()?;
+    output::remark(&format!("Secret  {text}  (for this session)"));
+    Ok(vec![secret])
+}
+
 /// Refuses a base URL that no event could be sent to.
 fn check_base(base: &str) -> Result<(), Failure> {
     let wrong = |fault: webhooks::UrlFault| Failure::Usage(format!("--forward-to: {fault}"));
     Reach::Sandbox.url(base, "").map(drop).map_err(wrong)
-}
-
-/// One service is enough: with keys of only one, events of that one are forwarded.
-fn either(
-    payments: Result<Client, Failure>,
-    wallets: Result<Client, Failure>,
-) -> Result<(Option<Client>, Option<Client>), Failure> {
-    match (payments, wallets) {
-        (Err(why), Err(_)) => Err(why),
-        (payments, wallets) => {
-            for why in [&payments, &wallets].into_iter().filter_map(|client| client.as_ref().err())
-            {
-                output::remark(&format!("{why}; listening to the other service only"));
-            }
-            Ok((payments.ok(), wallets.ok()))
-        }
-    }
 }
 
 async fn listen(
@@ -111,93 +102,9 @@ async fn listen(
     wallets: Option<&Client>,
     forward: &Forward,
 ) -> Result<(), Failure> {
-    let payments = match payments {
-        Some(client) => Some((client, end_of_payments(client).await?)),
-        None => None,
-    };
-    let wallets = match wallets {
-        Some(client) => end_of_wallets(client).await?.map(|after| (client, after)),
-        None => None,
-    };
-    if payments.is_none() && wallets.is_none() {
-        return Err(Failure::Unavailable("no event log is available".to_owned()));
-    }
-    output::remark(&format!("Listening; forwarding to {}", forward.base));
-    tokio::select! {
-        ended = payment_events(payments, forward) => ended,
-        ended = wallet_events(wallets, forward) => ended,
-    }
-}
-
-/// Follows the payment service's log.
-async fn payment_events(from: Option<(&Client, u64)>, forward: &Forward) -> Result<(), Failure> {
-    let Some((client, after)) = from else { return std::future::pending().await };
-    follow(client, Some(after), async |event| {
-        forward.send("payment", &event_id(&event.line)?, &event.kind, event.line).await
-    })
-    .await
-}
-
-#[derive(Deserialize)]
-struct Page {
-    next: String,
-}
-
-/// The log position after the newest event of the payment service.
-async fn end_of_payments(client: &Client) -> Result<u64, Failure> {
-    let answer = client.get("/v2/events", &[("mode", "poll".to_owned())]).await?;
-    let page: Page = super::document::read(&answer.body)?;
-    page.next
-        .parse()
-        .map_err(|_| Failure::Unavailable("unexpected answer: next is not a position".to_owned()))
-}
-
-/// The same for the wallet service; `None` where it is not offered.
-async fn end_of_wallets(client: &Client) -> Result<Option<u64>, Failure> {
-    match api::patiently(async || client.wallet_events_end().await).await {
-        Ok(end) => Ok(Some(end)),
-        Err(error) if error.status() == Some(404) => {
-            output::remark("no wallet service here; forwarding payment events only");
-            Ok(None)
-        }
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Polls the wallet service's log.
-async fn wallet_events(from: Option<(&Client, u64)>, forward: &Forward) -> Result<(), Failure> {
-    let Some((client, mut after)) = from else { return std::future::pending().await };
-    let mut failures = 0;
-    loop {
-        match api::patiently(async || client.wallet_events(after).await).await {
-            Ok((events, next)) => {
-                failures = 0;
-                for event in events {
-                    if forward.send("wallet", &event.id, &event.kind, event.json).await?.is_break()
-                    {
-                        return Ok(());
-                    }
-                }
-                after = next;
-            }
-            Err(error) if error.may_be_repeated() && failures < MAX_FAILURES => {
-                failures += 1;
-                output::remark(&format!("{error}; retrying"));
-            }
-            Err(error) => return Err(error.into()),
-        }
-        tokio::time::sleep(POLL_PAUSE).await;
-    }
-}
-
-#[derive(Deserialize)]
-struct Envelope {
-    id: String,
-}
-
-/// The id of an event of the payment service.
-fn event_id(line: &str) -> Result<String, Failure> {
-    Ok(super::document::read::<Envelope>(line)?.id)
+    let logs = Logs::end(payments, wallets).await?;
+    output::remark(&format!("Forwarding to {}", forward.base));
+    logs.follow(async |event| forward.send(event).await).await
 }
 
 /// The destination of events and the counts of deliveries.
@@ -216,36 +123,36 @@ struct Forward {
 
 impl Forward {
     /// Sends an event once and prints the result. Breaks after the last one.
-    async fn send(
-        &self,
-        service: &str,
-        id: &str,
-        kind: &str,
-        json: String,
-    ) -> Result<ControlFlow<()>, Failure> {
+    async fn send(&self, event: Logged) -> Result<ControlFlow<()>, Failure> {
+        let Logged { service, id, kind, json } = event;
         if self.output == Output::Table {
-            output::line(&format!("--> {} [{}]", printable(kind), printable(id)))?;
+            self.print(&format!("--> {:<KIND_WIDTH$}  {}", printable(&kind), short(&id)))?;
         }
         if self.print_json {
             output::line(&json)?;
         }
-        let path = format!("/webhooks/{service}/{}", kind.replace(['.', '_'], "-"));
+        let path = format!("/webhooks/{}/{}", service.name(), kind.replace(['.', '_'], "-"));
         let now = Timestamp(jiff::Timestamp::now().as_microsecond());
         let body = json.into_bytes();
         let post = Post {
-            id: id.to_owned(),
+            id: id.clone(),
             timestamp: now.unix_seconds().to_string(),
-            signature: webhooks::sign(&self.secrets, id, now.unix_seconds(), &body),
+            signature: webhooks::sign(&self.secrets, &id, now.unix_seconds(), &body),
             traceparent: None,
             body,
         };
         let answer = self.sender.post(&self.base, &path, post, now).await;
-        self.told(id, kind, &path, &answer)?;
+        self.report(&id, &kind, &path, &answer)?;
         self.sent.set(self.sent.get() + 1);
         self.missed.set(self.missed.get() + u64::from(answer.result != DeliveryResult::Received));
         let left = self.left.get().map(|left| left - 1);
         self.left.set(left);
         Ok(if left == Some(0) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    /// Prints a line with the local time.
+    fn print(&self, text: &str) -> Result<(), Failure> {
+        output::line(&format!("{}  {text}", dim(&local_time::now())))
     }
 
     /// The result of the session.
@@ -258,41 +165,49 @@ impl Forward {
         }
     }
 
-    fn told(
+    fn report(
         &self,
         id: &str,
         kind: &str,
         path: &str,
         answer: &DeliveryAnswer,
     ) -> Result<(), Failure> {
-        let url = format!("{}{path}", self.base.trim_end_matches('/'));
         let fault = match &answer.result {
             DeliveryResult::Received => None,
             DeliveryResult::NotReceived(why) => Some(why.as_str()),
             DeliveryResult::Gone => Some("endpoint is gone (410)"),
         };
-        match self.output {
-            Output::Json => output::json(&json!({
+        let took_ms = answer.took.0 / 1_000;
+        if self.output == Output::Json {
+            return output::json(&json!({
                 "event_id": id,
                 "event_type": kind,
-                "url": url,
+                "url": format!("{}{path}", self.base.trim_end_matches('/')),
                 "status": answer.status,
                 "received": fault.is_none(),
                 "error": fault,
-                "took_ms": answer.took.0 / 1_000,
-            })),
-            Output::Table => {
-                let status =
-                    answer.status.map_or_else(|| "ERR".to_owned(), |status| status.to_string());
-                let fault = fault.map(|why| format!(": {}", printable(why))).unwrap_or_default();
-                output::line(&format!(
-                    "<-- [{status}] POST {} [{}]{fault}",
-                    printable(&url),
-                    printable(id)
-                ))
-            }
+                "took_ms": took_ms,
+            }));
         }
+        let status = answer.status.map_or_else(|| "ERR".to_owned(), |status| status.to_string());
+        let tone = if fault.is_none() { Tone::Done } else { Tone::Failed };
+        let sent = format!("{}  {:<9}POST {path}", tone.paint(&status), format!("{took_ms} ms"));
+        self.print(&format!("<-- {sent}"))?;
+        let Some(why) = fault else { return Ok(()) };
+        let indent = " ".repeat("14:32:11  <-- ".len());
+        if answer.status.is_none() {
+            return output::line(&format!("{indent}{}", printable(why)));
+        }
+        if matches!(answer.status, Some(401 | 403)) {
+            output::line(&format!("{indent}the endpoint refused it: does it know this secret?"))?;
+            output::line(&format!("{indent}check: corridor events verify --help"))?;
+        }
+        Ok(())
     }
+}
+
+fn short(id: &str) -> String {
+    short_id(&printable(id)).to_owned()
 }
 
 #[cfg(test)]
@@ -323,6 +238,25 @@ mod tests {
 
     fn payment(seq: u64, kind: &str) -> String {
         format!("{{\"id\":\"p-{seq}\",\"seq\":{seq},\"type\":\"{kind}\",\"data\":{{}}}}\n")
+    }
+
+    #[test]
+    fn the_sandboxs_own_secret_signs_at_every_start() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let data_dir = DataDir::at(dir.path());
+        let (text, own) = webhook_secret::fresh().expect("a secret");
+        let file = format!(
+            r#"{{"base_url":"http://x","payment_access_key":"a","payment_secret_key":"s","webhook_secret":"{text}"}}"#
+        );
+        std::fs::write(dir.path().join("sandbox.json"), file).expect("written");
+        let signed = |secrets: &[WebhookSecret]| webhooks::sign(secrets, "e", 1, b"{}");
+        for _ in 0..2 {
+            let used = secrets(&SecretArgs::default(), &data_dir).expect("a secret");
+            assert_eq!(signed(&used), signed(std::slice::from_ref(&own)));
+        }
+        std::fs::remove_file(dir.path().join("sandbox.json")).expect("removed");
+        let other = secrets(&SecretArgs::default(), &data_dir).expect("a new one");
+        assert_ne!(signed(&other), signed(&[own]));
     }
 
     #[tokio::test]
@@ -405,8 +339,8 @@ mod tests {
         let server = Scripted::start(&[]).await;
         let client = || Client::new(crate::scripted::credentials(&server)).map_err(Failure::from);
         let none = || Err(Failure::Usage("no access key".to_owned()));
-        assert!(matches!(either(client(), none()), Ok((Some(_), None))));
-        assert!(matches!(either(none(), client()), Ok((None, Some(_)))));
-        assert_eq!(either(none(), none()).expect_err("none").exit_code(), 2);
+        assert!(matches!(either_service(client(), none()), Ok((Some(_), None))));
+        assert!(matches!(either_service(none(), client()), Ok((None, Some(_)))));
+        assert_eq!(either_service(none(), none()).expect_err("none").exit_code(), 2);
     }
 }

@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 use super::Context;
 use super::api::{self, WalletApiArgs};
 use super::failure::Failure;
-use super::wallet_api::{PageArgs, Wire, amount, code};
+use super::table::{amount as money, id, number, state, text, time};
+use super::wallet_api::{ORDERS, OfWallet, PageArgs, TRANSACTIONS, Wire, amount, code};
 
 /// `tx …`
 #[derive(Subcommand, Debug)]
@@ -25,6 +26,8 @@ pub struct GetTxArgs {
     /// Transaction id, as in events
     #[arg(value_name = "ID")]
     transaction: String,
+    #[command(flatten)]
+    of: OfWallet,
     #[command(flatten)]
     api: WalletApiArgs,
 }
@@ -142,7 +145,15 @@ pub struct OrderArgs {
     #[arg(value_name = "ID")]
     order: String,
     #[command(flatten)]
+    of: OfWallet,
+    #[command(flatten)]
     api: WalletApiArgs,
+}
+
+impl OrderArgs {
+    fn id(&self, wire: &Wire) -> Result<String, Failure> {
+        wire.id(&ORDERS, &self.order, self.of.wallet.as_deref())
+    }
 }
 
 const MEMBERS: &[(&str, &str)] = &[
@@ -167,9 +178,8 @@ pub fn tx(command: &TxCommand, context: &Context) -> Result<(), Failure> {
         TxCommand::List(args) => list_tx(args, context),
         TxCommand::Get(args) => {
             let wire = Wire::open(&args.api, context)?;
-            let found = api::wait_for(async {
-                Ok(wire.client.transaction(&args.transaction).await?.body)
-            })?;
+            let id = wire.id(&TRANSACTIONS, &args.transaction, args.of.wallet.as_deref())?;
+            let found = api::wait_for(async { Ok(wire.client.transaction(&id).await?.body) })?;
             wire.show(&found, TX_MEMBERS)
         }
     }
@@ -197,16 +207,17 @@ fn list_tx(args: &ListTxArgs, context: &Context) -> Result<(), Failure> {
     query.extend(args.kind.iter().map(|kind| ("type", kind.clone())));
     query.extend(args.page.query());
     let columns = [
-        ("time", "timestamp"),
-        ("transaction", "transaction_id"),
-        ("type", "type"),
-        ("amount", "amount currency"),
-        ("status", "status"),
-        ("paid out", "received_amount received_currency"),
-        ("sender", "sender.first_name sender.last_name"),
-        ("reference", "tx_hash settlement_reference"),
+        (time("time"), "timestamp"),
+        (id("transaction"), "transaction_id"),
+        (text("type"), "type"),
+        (money("amount"), "amount currency"),
+        (state("status"), "status"),
+        (money("paid out"), "received_amount received_currency"),
+        (text("sender"), "sender.first_name sender.last_name"),
+        (text("reference"), "tx_hash settlement_reference"),
     ];
-    wire.show_page(&wire.get("/transactions", &query)?, "transactions", &columns)
+    let none = "No transactions. In a sandbox: corridor trigger transfer.complete";
+    wire.show_page(&wire.get(TRANSACTIONS.path, &query)?, TRANSACTIONS.member, &columns, none)
 }
 
 pub fn rate(args: &RateArgs, context: &Context) -> Result<(), Failure> {
@@ -242,18 +253,14 @@ pub fn orders(command: &OrdersCommand, context: &Context) -> Result<(), Failure>
         OrdersCommand::List(args) => list(args, context),
         OrdersCommand::Get(args) => {
             let wire = Wire::open(&args.api, context)?;
-            wire.show(
-                &api::wait_for(async { Ok(wire.client.order(&args.order).await?.body) })?,
-                MEMBERS,
-            )
+            let id = args.id(&wire)?;
+            let found = api::wait_for(async { Ok(wire.client.order(&id).await?.body) })?;
+            wire.show(&found, MEMBERS)
         }
         OrdersCommand::Cancel(args) => {
             let wire = Wire::open(&args.api, context)?;
-            wire.show(
-                &wire
-                    .post(&format!("/orders/{}/cancel", api::segment(&args.order)?), &json!({}))?,
-                MEMBERS,
-            )
+            let path = format!("/orders/{}/cancel", api::segment(&args.id(&wire)?)?);
+            wire.show(&wire.post(&path, &json!({}))?, MEMBERS)
         }
     }
 }
@@ -272,15 +279,17 @@ fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
     let mut query = vec![("wallet_id", wire.wallet(args.wallet.as_deref())?)];
     query.extend(args.page.query());
     let columns = [
-        ("created", "created_at"),
-        ("order", "order_id"),
-        ("status", "status"),
-        ("from", "from_amount from_currency"),
-        ("to", "to_amount to_currency"),
-        ("rate", "exchange_rate"),
-        ("account", "bank_account.iban bank_account.account_number"),
-        ("reference", "settlement_reference"),
-        ("why", "failure_reason"),
+        (time("created"), "created_at"),
+        (id("order"), "order_id"),
+        (state("status"), "status"),
+        (money("from"), "from_amount from_currency"),
+        (money("to"), "to_amount to_currency"),
+        (number("rate"), "exchange_rate"),
+        (text("account"), "bank_account.iban bank_account.account_number"),
+        (text("reference"), "settlement_reference"),
+        (text("why"), "failure_reason"),
     ];
-    wire.show_page(&wire.get("/orders", &query)?, "orders", &columns)
+    let none =
+        "No orders. Create one: corridor orders create --amount 10 --iban IBAN --holder NAME";
+    wire.show_page(&wire.get(ORDERS.path, &query)?, ORDERS.member, &columns, none)
 }

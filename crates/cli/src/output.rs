@@ -1,12 +1,18 @@
 //! Output of commands: tables or JSON on stdout; remarks on stderr.
 
 use std::io::{IsTerminal, Write};
+use std::sync::OnceLock;
 
-use clap::ValueEnum;
-use comfy_table::{Table, presets};
+use clap::{Args, ValueEnum};
+use console::Term;
 use serde_json::Value;
 
 use super::failure::Failure;
+use super::local_time;
+use super::table::{self, Column, Look, Table, wrapped};
+
+/// The width without a terminal and without `COLUMNS`.
+const USUAL_WIDTH: usize = 80;
 
 /// `--output`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
@@ -16,6 +22,37 @@ pub enum Output {
     Table,
     /// JSON: one value, or one per line for lists.
     Json,
+}
+
+/// What tables show.
+#[derive(Args, Clone, Debug, Default)]
+pub struct View {
+    /// Show every column of a table, and whole ids and times
+    #[arg(long, global = true, help_heading = "Global options", display_order = 902)]
+    pub wide: bool,
+    /// Show only these columns of a table, in this order
+    #[arg(long, global = true, value_name = "A,B", value_delimiter = ',')]
+    #[arg(help_heading = "Global options", display_order = 903)]
+    pub columns: Vec<String>,
+}
+
+/// The view of this process, set once by `main`.
+static VIEW: OnceLock<View> = OnceLock::new();
+
+/// Sets how this process shows tables.
+pub fn set_view(view: View) {
+    VIEW.get_or_init(|| view);
+}
+
+fn view() -> &'static View {
+    VIEW.get_or_init(View::default)
+}
+
+/// The width of the terminal, else `COLUMNS`, else 80.
+pub fn width() -> usize {
+    let terminal = || Some(usize::from(Term::stdout().size_checked()?.1));
+    let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
+    terminal().or_else(variable).filter(|width| *width > 0).unwrap_or(USUAL_WIDTH)
 }
 
 /// Writes one line to stdout.
@@ -42,40 +79,47 @@ pub fn json(value: &Value) -> Result<(), Failure> {
     line(&value.to_string())
 }
 
-/// Writes rows under a header.
-pub fn rows(head: &[&str], rows: Vec<Vec<String>>) -> Result<(), Failure> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(head.iter().map(|name| name.to_uppercase()));
-    for row in rows {
-        table.add_row(row.iter().map(|cell| printable(cell)));
+/// Writes rows under a header, fitted to the width.
+pub fn rows<C: Into<Column> + Copy>(columns: &[C], rows: Vec<Vec<String>>) -> Result<(), Failure> {
+    let view = view();
+    let mut table = Table::new(columns.iter().map(|column| (*column).into()).collect(), rows);
+    if !view.columns.is_empty() {
+        table.choose(&view.columns)?;
     }
-    line(&trimmed(&table))
+    let look = Look {
+        width: (!view.wide).then(width),
+        now: jiff::Timestamp::now(),
+        zone: local_time::zone(),
+    };
+    let (text, dropped) = table.show(&look);
+    line(&text)?;
+    if !dropped.is_empty() {
+        remark(
+            &wrapped(&format!("Not shown: {} (--wide)", dropped.join(", ")), width()).join("\n"),
+        );
+    }
+    Ok(())
+}
+
+/// The same; without rows only a remark that states the next step.
+pub fn rows_or<C: Into<Column> + Copy>(
+    columns: &[C],
+    rows: Vec<Vec<String>>,
+    none: &str,
+) -> Result<(), Failure> {
+    if rows.is_empty() {
+        remark(&wrapped(none, width()).join("\n"));
+        return Ok(());
+    }
+    self::rows(columns, rows)
 }
 
 /// Writes the members of one object, one per line; empty ones are omitted.
 pub fn members(members: &[(&str, String)]) -> Result<(), Failure> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    for (name, value) in members.iter().filter(|(_, value)| !value.is_empty()) {
-        table.add_row([(*name).to_owned(), printable(value)]);
-    }
-    line(&trimmed(&table))
+    line(&table::members(members, (!view().wide).then(width)))
 }
 
 /// Whether progress may be shown: stderr is a terminal.
 pub fn shows_progress() -> bool {
     std::io::stderr().is_terminal()
-}
-
-fn trimmed(table: &Table) -> String {
-    table
-        .lines()
-        .map(|line| line.trim_end().strip_prefix(' ').unwrap_or_default().to_owned())
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// The text without control characters: text from others must not control the terminal.
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }

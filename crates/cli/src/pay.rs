@@ -2,30 +2,38 @@
 
 use clap::Args;
 use domain::country::Country;
+use domain::decimal::Decimal;
 
 use super::api::{self, ApiArgs};
 use super::failure::Failure;
 use super::order::OrderArgs;
 use super::output::{self, Output};
+use super::quote::{self, Wanted, currencies};
 use super::watch::{self, Watch, WatchArgs};
-use super::{Context, document};
+use super::{Context, document, story};
 use client::{Client, DataDir, LastPayment, LastQuote, PaymentResponse, Quote};
 
 /// Options of `pay`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  corridor quote --country PAK --currency AED --amount 500 && corridor pay --quote last --watch
+  corridor pay 500 AED --to PAK --watch
+  corridor quote 500 AED --to PAK && corridor pay --quote last --watch
   corridor pay --quote 6f0c4b0e-6a57-4b0e-9a59-2f6d6a0f3c11 --country PAK --order order.json --external-id inv-2041
   corridor pay --account-ending 0001 --watch        (sandbox: this one fails)
 
 Exit codes: 0 accepted (with --watch: succeeded), 1 refused by the API, 2 invalid usage, 3 unreachable, 4 with --watch: did
 not succeed, or not in time.")]
 pub struct PayArgs {
+    /// Amount in the source currency, to quote and pay at once
+    #[arg(value_name = "AMOUNT", requires_all = ["of", "country"], conflicts_with = "quote")]
+    sum: Option<Decimal>,
+    #[arg(value_name = "CURRENCY", help = currencies())]
+    of: Option<String>,
     /// Quote id, or `last` for the most recent `corridor quote`
     #[arg(long, default_value = "last", value_name = "ID")]
     quote: String,
-    /// Destination country of the quote; speeds up the lookup by id
-    #[arg(long, value_parser = api::country)]
+    /// Destination country; with --quote ID it speeds up the lookup
+    #[arg(long, visible_alias = "to", value_parser = api::country)]
     country: Option<Country>,
     /// Watch the payment until it settles
     #[arg(long)]
@@ -50,12 +58,26 @@ async fn pay(
     data_dir: &DataDir,
     output: Output,
 ) -> Result<(), Failure> {
-    let last = find_quote(args, client, data_dir).await?;
+    let last = match new_quote(args) {
+        Some(wanted) => quote::create(client, wanted).await?,
+        None => find_quote(args, client, data_dir).await?,
+    };
     let quote: Quote = document::read(last.quote.get())?;
+    if args.sum.is_some() {
+        data_dir.remember_quote(&last)?;
+        if output == Output::Table {
+            output::line(&format!("quote {}  {}", quote.id, story::exchange(&quote)))?;
+        }
+    }
     let body = args.order.document(&last, &quote, client.credentials().is_test())?;
     let stream = if args.watch { watch::open_stream(client).await } else { None };
     let answer = client.post("/v2/payment", &body).await.map_err(|error| {
         let lost = error.may_be_repeated();
+        let over = match error.code() {
+            Some("quote_used") => Some("the quote has been used (quote_used)"),
+            Some("quote_expired") => Some("the quote has expired (quote_expired)"),
+            _ => None,
+        };
         match Failure::from(error) {
             // The answers to the POSTs were lost, so the client cannot know whether the payment
             // exists.
@@ -63,7 +85,13 @@ async fn pay(
                 "{message}\nthe payment may have been accepted; check with `corridor payments list --country {}`",
                 quote.country
             )),
-            failure => failure,
+            failure => match over {
+                Some(what) => Failure::Refused(format!(
+                    "{what}\n       create a new one: corridor quote {} {} --to {}",
+                    quote.amount, quote.currency, quote.country
+                )),
+                None => failure,
+            },
         }
     })?;
     let response: PaymentResponse = document::read(&answer.body)?;
@@ -82,6 +110,12 @@ async fn pay(
     Watch::new(client, country, &response.id, output, stream)
         .follow(&response, &args.watching)
         .await
+}
+
+/// The quote that the arguments ask for.
+fn new_quote(args: &PayArgs) -> Option<Wanted> {
+    let (amount, currency, country) = (args.sum?, args.of.clone()?, args.country?);
+    Some(Wanted { country, amount, currency, account: None, branch: None })
 }
 
 async fn find_quote(

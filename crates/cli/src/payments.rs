@@ -5,24 +5,31 @@ use domain::country::Country;
 use serde_json::value::RawValue;
 
 use super::api::{self, ApiArgs};
+use super::events::since;
 use super::export::{self, ExportArgs, Format};
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::receipt::{self, ReceiptArgs};
+use super::table::{amount, id, state, text, time};
 use super::watch::{self, Watch, WatchArgs};
-use super::{Context, document};
+use super::{Context, document, ids};
 use client::{Client, DataDir, PaymentRecord};
+
+/// The API's maximum `limit` of a list.
+const LIMIT_MAX: u64 = 1_000;
+/// Visible characters at the end of an account.
+const ACCOUNT_ENDING_CHARS: usize = 4;
 
 /// `payments …`
 #[derive(Subcommand, Debug)]
 pub enum PaymentsCommand {
     /// Show one payment
     Get(GetArgs),
-    /// List payments to a country, newest first
+    /// List payments, newest first
     List(ListArgs),
     /// Watch a payment until it settles
     Watch(WatchPaymentArgs),
-    /// Export payments to a country as CSV or JSON lines
+    /// Export payments as CSV or JSON lines
     Export(ExportArgs),
     /// Write the printable receipt of a payment
     Receipt(ReceiptArgs),
@@ -31,7 +38,7 @@ pub enum PaymentsCommand {
 /// The payment to look up.
 #[derive(Args, Debug)]
 pub struct Which {
-    /// Payment id, or `last` for the most recent `corridor pay`
+    /// Payment id or its first 6 or more characters, or `last` for the most recent `corridor pay`
     #[arg(default_value = "last", value_name = "ID")]
     id: String,
     /// Treat the id as the order's external_id
@@ -79,25 +86,44 @@ pub enum SearchType {
 /// The filter of lists and exports.
 #[derive(Args, Debug)]
 pub struct Filter {
-    /// Destination country
-    #[arg(long, value_parser = api::country)]
-    pub country: Country,
+    /// Destination country [default: all]
+    #[arg(long, visible_alias = "to", value_parser = api::country)]
+    country: Option<Country>,
     /// Start of the period, inclusive (RFC 3339; a bare date means midnight UTC)
     #[arg(long, value_name = "TIME")]
-    pub from: Option<String>,
+    from: Option<String>,
+    /// Start of the period as a duration ago (90m, 6h, 2d), or an instant
+    #[arg(long, value_name = "TIME", value_parser = since, conflicts_with = "from")]
+    since: Option<jiff::Timestamp>,
     /// End of the period, exclusive (RFC 3339; a bare date means midnight UTC)
     #[arg(long, value_name = "TIME")]
-    pub until: Option<String>,
+    until: Option<String>,
     /// Filter by status, repeatable
-    #[arg(long, value_name = "STATUS")]
-    pub status: Vec<String>,
+    #[arg(long, visible_alias = "state", value_name = "STATUS")]
+    status: Vec<String>,
 }
 
 impl Filter {
+    /// Whether it leaves nothing out.
+    fn is_open(&self) -> bool {
+        let Filter { country, from, since, until, status } = self;
+        country.is_none()
+            && from.is_none()
+            && since.is_none()
+            && until.is_none()
+            && status.is_empty()
+    }
+
+    /// The countries whose payments are wanted.
+    pub fn countries(&self) -> Vec<Country> {
+        self.country.map_or_else(|| Country::ALL.to_vec(), |country| vec![country])
+    }
+
     /// The filter as query parameters.
-    pub fn query(&self) -> Vec<(&'static str, String)> {
-        let mut query = vec![("country", self.country.alpha3().to_owned())];
+    pub fn query(&self, country: Country) -> Vec<(&'static str, String)> {
+        let mut query = vec![("country", country.alpha3().to_owned())];
         query.extend(self.from.iter().map(|from| ("start_ts", from.clone())));
+        query.extend(self.since.iter().map(|since| ("start_ts", since.to_string())));
         query.extend(self.until.iter().map(|until| ("end_ts", until.clone())));
         query.extend(self.status.iter().map(|status| ("status", status.clone())));
         query
@@ -107,7 +133,8 @@ impl Filter {
 /// Options of `payments list`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
-  corridor payments list --country PAK --status succeeded --limit 5
+  corridor payments list
+  corridor payments list --to PAK --state succeeded --since 6h --limit 5
   corridor payments list --country IND --search-type external_id --search inv-2041")]
 pub struct ListArgs {
     #[command(flatten)]
@@ -141,9 +168,7 @@ pub fn run(command: &PaymentsCommand, context: &Context) -> Result<(), Failure> 
         }
         PaymentsCommand::List(args) => {
             let client = args.api.client(&data_dir)?;
-            let answer =
-                api::wait_for(async { Ok(client.get("/v2/payments", &args.query()).await?) })?;
-            print_list(&answer.body, context.output)
+            api::wait_for(list(&client, args, context.output))
         }
         PaymentsCommand::Watch(args) => {
             let client = args.api.client(&data_dir)?;
@@ -158,9 +183,9 @@ pub fn run(command: &PaymentsCommand, context: &Context) -> Result<(), Failure> 
 }
 
 impl ListArgs {
-    fn query(&self) -> Vec<(&'static str, String)> {
-        let mut query = self.filter.query();
-        query.extend([("limit", self.limit.to_string()), ("offset", self.offset.to_string())]);
+    fn query(&self, country: Country, offset: u64, limit: u64) -> Vec<(&'static str, String)> {
+        let mut query = self.filter.query(country);
+        query.extend([("limit", limit.to_string()), ("offset", offset.to_string())]);
         query.push(("sorting_order", if self.ascending { "asc" } else { "desc" }.to_owned()));
         if let (Some(kind), Some(term)) = (self.search_type, &self.search) {
             let name = match kind {
@@ -172,6 +197,69 @@ impl ListArgs {
         }
         query
     }
+}
+
+async fn list(client: &Client, args: &ListArgs, output: Output) -> Result<(), Failure> {
+    let (offset, limit) = (args.offset, u64::from(args.limit));
+    if let [country] = args.filter.countries()[..] {
+        let answer = client.get("/v2/payments", &args.query(country, offset, limit)).await?;
+        return print_list(&answer.body, args, output);
+    }
+    // The API lists one country at a time: each may hold all that is wanted.
+    let wanted = offset.saturating_add(limit);
+    if wanted > LIMIT_MAX {
+        return Err(Failure::Usage(format!(
+            "--offset and --limit: at most {LIMIT_MAX} together without --country"
+        )));
+    }
+    let mut found: Vec<(String, Box<RawValue>)> = Vec::new();
+    for country in args.filter.countries() {
+        let answer = client.get("/v2/payments", &args.query(country, 0, wanted)).await?;
+        for record in document::read::<Vec<Box<RawValue>>>(&answer.body)? {
+            let accepted: PaymentRecord = document::read(record.get())?;
+            found.push((accepted.order.text("timestamp"), record));
+        }
+    }
+    // Timestamps of the API have one form, so that they sort as texts.
+    found.sort_by(
+        |(one, _), (other, _)| {
+            if args.ascending { one.cmp(other) } else { other.cmp(one) }
+        },
+    );
+    let skip = usize::try_from(offset).unwrap_or(usize::MAX);
+    let take = usize::try_from(limit).unwrap_or(usize::MAX);
+    let page: Vec<&str> =
+        found.iter().skip(skip).take(take).map(|(_, record)| record.get()).collect();
+    print_list(&format!("[{}]", page.join(",")), args, output)
+}
+
+/// The id that begins with this text, among the latest payments to each country.
+async fn whole_id(
+    client: &Client,
+    start: &str,
+    given: Option<Country>,
+) -> Result<(Country, String), Failure> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        id: String,
+        order: client::OrderMembers,
+    }
+    let mut known: Vec<(String, Country, String)> = Vec::new();
+    for country in given.map_or_else(|| Country::ALL.to_vec(), |country| vec![country]) {
+        let query = [
+            ("country", country.alpha3().to_owned()),
+            ("limit", LIMIT_MAX.to_string()),
+            ("sorting_order", "desc".to_owned()),
+        ];
+        let answer = client.get("/v2/payments", &query).await?;
+        let records: Vec<Named> = document::read(&answer.body)?;
+        known.extend(records.into_iter().map(|it| (it.order.text("timestamp"), country, it.id)));
+    }
+    known.sort_by(|(one, ..), (other, ..)| other.cmp(one));
+    let id = ids::one_of(start, "payment", known.iter().map(|(_, _, id)| id.clone()))?;
+    let country = known.iter().find(|(_, _, found)| *found == id).map(|(_, country, _)| *country);
+    let missing = || Failure::Unavailable(format!("payment {id} has no country"));
+    Ok((country.ok_or_else(missing)?, id))
 }
 
 pub(super) async fn find(
@@ -188,6 +276,10 @@ pub(super) async fn find(
         })?;
         country = country.or_else(|| Country::parse(&last.country));
         id = last.id;
+    }
+    if !which.external && uuid::Uuid::try_parse(&id).is_err() {
+        let (found, whole) = whole_id(client, &id, country).await?;
+        (country, id) = (Some(found), whole);
     }
     let path = format!("/v2/payments/{}", api::segment(&id)?);
     let external = [("external", "true".to_owned())];
@@ -244,36 +336,94 @@ fn print(body: &str, output: Output) -> Result<(), Failure> {
     ])
 }
 
-fn print_list(body: &str, output: Output) -> Result<(), Failure> {
+fn print_list(body: &str, args: &ListArgs, output: Output) -> Result<(), Failure> {
     if output == Output::Json {
         return output::line(body);
     }
-    let records: Vec<Box<RawValue>> = document::read(body)?;
-    let mut rows = Vec::with_capacity(records.len());
-    for record in &records {
-        let record: PaymentRecord = document::read(record.get())?;
-        let destination = Country::parse(&record.order.text("country"))
-            .map_or("", |country| country.currency().code());
-        let status =
-            record.response.as_ref().map(|response| response.status.clone()).unwrap_or_default();
-        let reference =
-            record.response.and_then(|response| response.bank_reference).unwrap_or_default();
-        rows.push(vec![
-            record.order.text("timestamp"),
-            record.id,
-            status,
-            record.quote.amount.in_currency(&record.quote.currency),
-            record.quote.amount_destination.in_currency(destination),
-            record.order.text("beneficiary_name"),
-            reference,
-        ]);
+    let records: Vec<PaymentRecord> = document::read(body)?;
+    let rows: Vec<Vec<String>> = records.iter().map(row).collect();
+    let (count, limit) = (rows.len(), args.limit);
+    let columns = [
+        amount("beneficiary gets"),
+        amount("payer pays"),
+        text("beneficiary"),
+        state("state"),
+        time("when"),
+        id("id"),
+        text("bank reference"),
+        text("external id"),
+        text("country"),
+        text("beneficiary's name"),
+    ];
+    let none = match args.offset == 0 && args.filter.is_open() && args.search.is_none() {
+        true => "No payments yet. Make one: corridor pay 500 AED --to PAK",
+        false => "No payments match.",
+    };
+    output::rows_or(&columns, rows, none)?;
+    if count > 0 && u32::try_from(count) == Ok(limit) {
+        output::remark(&format!(
+            "The first {limit}; --limit {} for more. Filter by --state, --to, --since.",
+            limit.saturating_mul(5).min(1_000)
+        ));
     }
-    if rows.is_empty() {
-        output::remark("no payments");
-        return Ok(());
+    Ok(())
+}
+
+fn row(record: &PaymentRecord) -> Vec<String> {
+    let (order, quote, response) = (&record.order, &record.quote, record.response.as_ref());
+    let destination =
+        Country::parse(&order.text("country")).map_or("", |country| country.currency().code());
+    let name = order.text("beneficiary_name");
+    vec![
+        quote.amount_destination.in_currency(destination),
+        quote.amount.in_currency(&quote.currency),
+        beneficiary(&name, &order.text("beneficiary_account_number")),
+        response.map(|response| response.status.clone()).unwrap_or_default(),
+        order.text("timestamp"),
+        record.id.clone(),
+        response.and_then(|response| response.bank_reference.clone()).unwrap_or_default(),
+        order.text("external_id"),
+        order.text("country"),
+        name,
+    ]
+}
+
+/// A beneficiary as a table names them: `Bilal S. ··6702`.
+fn beneficiary(name: &str, account: &str) -> String {
+    let hidden = account.chars().count().saturating_sub(ACCOUNT_ENDING_CHARS);
+    let ending: String = account.chars().skip(hidden).collect();
+    let name = short_name(name);
+    match (name.is_empty(), ending.is_empty()) {
+        (_, true) => name,
+        (true, false) => format!("··{ending}"),
+        (false, false) => format!("{name} ··{ending}"),
     }
-    output::rows(
-        &["accepted", "id", "status", "sent", "received", "beneficiary", "bank reference"],
-        rows,
-    )
+}
+
+/// The first name and the initial of the last: `Bilal S.`
+pub(super) fn short_name(name: &str) -> String {
+    let mut words = name.split_whitespace();
+    let first = words.next().unwrap_or_default().to_owned();
+    match words.next_back().and_then(|last| last.chars().next()) {
+        Some(initial) => format!("{first} {initial}."),
+        None => first,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_beneficiary_is_a_first_name_an_initial_and_the_end_of_the_account() {
+        for (name, account, shown) in [
+            ("Bilal Samplekhan", "PK36SCBL0000001123456702", "Bilal S. ··6702"),
+            ("Rosa Maria Ibarra", "12", "Rosa I. ··12"),
+            ("Ayesha", "", "Ayesha"),
+            ("", "0017", "··0017"),
+            ("রহিম উদ্দিন", "", "রহিম উ."),
+        ] {
+            assert_eq!(beneficiary(name, account), shown);
+        }
+    }
 }

@@ -71,7 +71,7 @@ pub async fn run(command: &PolicyCommand, context: &Context) -> Result<(), Failu
 }
 
 async fn get(args: &GetArgs, context: &Context) -> Result<(), Failure> {
-    let policy = open(&args.store, context).await?.tenant(&args.tenant).await?.policy;
+    let policy = open(&args.store, context).await?.tagged(&args.tenant).await?.policy;
     let version = policy.wallet.version;
     let shown = Field::all().into_iter().map(|field| (field, field.shown(&policy)));
     match context.output {
@@ -98,7 +98,7 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
         ));
     }
     let opened = open(&args.store, context).await?;
-    let tenant = opened.tenant(&args.tenant).await?;
+    let tenant = opened.tagged(&args.tenant).await?;
     let policy = &tenant.policy;
     let version = policy.wallet.version;
     if args.seen.is_some_and(|seen| seen != version) {

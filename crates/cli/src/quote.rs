@@ -10,22 +10,29 @@ use std::collections::BTreeMap;
 use super::api::{self, ApiArgs};
 use super::failure::Failure;
 use super::output::{self, Output};
+use super::table::grouped;
 use super::{Context, document};
 use client::{Client, LastQuote, Quote};
 
 /// Options of `quote`.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Example:\n  corridor quote --country PAK --currency AED --amount 500\n  corridor pay --watch"
-)]
+#[command(after_help = "Examples:
+  corridor quote 500 AED --to PAK && corridor pay --watch
+  corridor quote --country PAK --currency AED --amount 500 --output json")]
 pub struct QuoteArgs {
-    #[arg(long, value_parser = api::country, help = countries())]
-    country: Country,
-    #[arg(long, help = currencies())]
-    currency: String,
     /// Amount in the source currency
-    #[arg(long, allow_negative_numbers = true)]
-    amount: Decimal,
+    #[arg(value_name = "AMOUNT", required_unless_present = "amount", requires = "of")]
+    sum: Option<Decimal>,
+    #[arg(value_name = "CURRENCY", required_unless_present = "currency", help = currencies())]
+    of: Option<String>,
+    #[arg(long, visible_alias = "to", value_parser = api::country, help = countries())]
+    country: Country,
+    /// The same as CURRENCY
+    #[arg(long, value_name = "CODE", conflicts_with = "of")]
+    currency: Option<String>,
+    /// The same as AMOUNT
+    #[arg(long, allow_negative_numbers = true, conflicts_with = "sum")]
+    amount: Option<Decimal>,
     /// Beneficiary account, for better routing; the payment must use the same account
     #[arg(long, value_name = "NUMBER")]
     account: Option<String>,
@@ -36,11 +43,33 @@ pub struct QuoteArgs {
     api: ApiArgs,
 }
 
+impl QuoteArgs {
+    fn wanted(&self) -> Result<Wanted, Failure> {
+        let missing = || Failure::Usage("AMOUNT and CURRENCY: required".to_owned());
+        Ok(Wanted {
+            country: self.country,
+            amount: self.sum.or(self.amount).ok_or_else(missing)?,
+            currency: self.of.clone().or_else(|| self.currency.clone()).ok_or_else(missing)?,
+            account: self.account.clone(),
+            branch: self.branch.clone(),
+        })
+    }
+}
+
+/// What a quote is requested for.
+pub struct Wanted {
+    pub country: Country,
+    pub amount: Decimal,
+    pub currency: String,
+    pub account: Option<String>,
+    pub branch: Option<String>,
+}
+
 fn countries() -> String {
     format!("Destination country ({})", Country::ALL.map(Country::alpha3).join(", "))
 }
 
-fn currencies() -> String {
+pub fn currencies() -> String {
     let mut codes = Currency::SOURCES.map(Currency::code);
     codes.sort_unstable();
     format!("Source currency ({})", codes.join(", "))
@@ -50,19 +79,20 @@ fn currencies() -> String {
 pub fn run(args: &QuoteArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     let client = args.api.client(&data_dir)?;
-    let last = api::wait_for(create(&client, args))?;
+    let last = api::wait_for(create(&client, args.wanted()?))?;
     data_dir.remember_quote(&last)?;
     print(last.quote.get(), context.output)
 }
 
-async fn create(client: &Client, args: &QuoteArgs) -> Result<LastQuote, Failure> {
+/// Requests a quote.
+pub async fn create(client: &Client, wanted: Wanted) -> Result<LastQuote, Failure> {
     let mut body: BTreeMap<&str, Box<RawValue>> = BTreeMap::from([
-        ("country", document::text(args.country.alpha3())?),
-        ("currency", document::text(&args.currency.to_ascii_uppercase())?),
-        ("amount", document::number(args.amount)?),
+        ("country", document::text(wanted.country.alpha3())?),
+        ("currency", document::text(&wanted.currency.to_ascii_uppercase())?),
+        ("amount", document::number(wanted.amount)?),
     ]);
     for (name, value) in
-        [("beneficiary_account_number", &args.account), ("bank_branch_code", &args.branch)]
+        [("beneficiary_account_number", &wanted.account), ("bank_branch_code", &wanted.branch)]
     {
         if let Some(value) = value {
             body.insert(name, document::text(value)?);
@@ -72,8 +102,8 @@ async fn create(client: &Client, args: &QuoteArgs) -> Result<LastQuote, Failure>
     Ok(LastQuote {
         base_url: client.credentials().base_url.clone(),
         quote: document::raw(answer.body)?,
-        account: args.account.clone(),
-        branch: args.branch.clone(),
+        account: wanted.account,
+        branch: wanted.branch,
     })
 }
 
@@ -85,7 +115,7 @@ fn print(quote: &str, output: Output) -> Result<(), Failure> {
     let country = Country::parse(&quote.country);
     let destination = country.map_or("", |country| country.currency().code());
     let bound = |bound: &Option<client::Exact>| {
-        bound.as_ref().map_or("none".to_owned(), ToString::to_string)
+        bound.as_ref().map_or("none".to_owned(), |bound| grouped(&bound.to_string()))
     };
     let coin = |amount: &Option<client::Exact>, currency: &Option<String>| match (amount, currency)
     {

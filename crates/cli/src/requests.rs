@@ -9,8 +9,9 @@ use serde_json::{Value, json};
 
 use super::api::{self, ApiArgs, WalletApiArgs};
 use super::failure::Failure;
-use super::wallet_api::{PageArgs, Wire, amount, code};
-use super::{Context, sandbox_call};
+use super::table::{amount as money, id, state, text, time};
+use super::wallet_api::{OfWallet, PageArgs, REQUESTS, Wire, amount, code};
+use super::{Context, ids, sandbox_call};
 
 /// `requests …`
 #[derive(Subcommand, Debug)]
@@ -90,7 +91,15 @@ pub struct RequestArgs {
     #[arg(value_name = "ID")]
     request: String,
     #[command(flatten)]
+    of: OfWallet,
+    #[command(flatten)]
     api: WalletApiArgs,
+}
+
+impl RequestArgs {
+    fn id(&self, wire: &Wire) -> Result<String, Failure> {
+        wire.id(&REQUESTS, &self.request, self.of.wallet.as_deref())
+    }
 }
 
 /// Options of `requests pay`.
@@ -112,6 +121,15 @@ pub struct PayArgs {
     currency: Option<String>,
     #[command(flatten)]
     api: ApiArgs,
+}
+
+impl PayArgs {
+    fn id(&self, context: &Context) -> Result<String, Failure> {
+        if !ids::is_start(&self.request) {
+            return Ok(self.request.clone());
+        }
+        Wire::open(&WalletApiArgs::default(), context)?.id(&REQUESTS, &self.request, None)
+    }
 }
 
 const MEMBERS: &[(&str, &str)] = &[
@@ -138,22 +156,20 @@ pub fn run(command: &RequestsCommand, context: &Context) -> Result<(), Failure> 
         RequestsCommand::List(args) => list(args, context),
         RequestsCommand::Get(args) => {
             let wire = Wire::open(&args.api, context)?;
-            wire.show(
-                &api::wait_for(async {
-                    Ok(wire.client.payment_request(&args.request).await?.body)
-                })?,
-                MEMBERS,
-            )
+            let id = args.id(&wire)?;
+            let found = api::wait_for(async { Ok(wire.client.payment_request(&id).await?.body) })?;
+            wire.show(&found, MEMBERS)
         }
         RequestsCommand::Cancel(args) => {
             let wire = Wire::open(&args.api, context)?;
-            let path = format!("/payment-requests/{}/cancel", api::segment(&args.request)?);
+            let path = format!("/payment-requests/{}/cancel", api::segment(&args.id(&wire)?)?);
             wire.show(&wire.post(&path, &json!({}))?, MEMBERS)
         }
         RequestsCommand::Qr(args) => qr::run(args, context),
         RequestsCommand::Pay(args) => {
             let query = [("amount", args.amount.clone()), ("currency", args.currency.clone())];
-            let path = format!("/sandbox/payment-requests/{}/pay", api::segment(&args.request)?);
+            let id = args.id(context)?;
+            let path = format!("/sandbox/payment-requests/{}/pay", api::segment(&id)?);
             sandbox_call::coins(&args.api, &path, &query, context)
         }
     }
@@ -201,13 +217,15 @@ fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
     query.extend(args.status.iter().map(|status| ("status", status.clone())));
     query.extend(args.page.query());
     let columns = [
-        ("created", "created_at"),
-        ("request", "payment_request_id"),
-        ("status", "status"),
-        ("requested", "amount.value amount.currency"),
-        ("received", "amount_received"),
-        ("exception", "exception"),
-        ("expires", "expires_at"),
+        (time("created"), "created_at"),
+        (id("request"), "payment_request_id"),
+        (state("status"), "status"),
+        (money("requested"), "amount.value amount.currency"),
+        (money("received"), "amount_received"),
+        (time("expires"), "expires_at"),
+        (text("exception"), "exception"),
     ];
-    wire.show_page(&wire.get("/payment-requests", &query)?, "payment_requests", &columns)
+    let none =
+        "No payment requests. Create one: corridor requests create --amount 25.50 --currency USDC";
+    wire.show_page(&wire.get(REQUESTS.path, &query)?, REQUESTS.member, &columns, none)
 }

@@ -12,17 +12,18 @@ mod outcome;
 mod refund;
 
 use clap::{Args, Subcommand};
-use domain::ids::PaymentId;
+use domain::ids::{PaymentId, TenantId};
 use domain::payment::PaymentState;
 use domain::payment::report::Stale;
 use engine::command::Refused;
 use serde_json::json;
-use store::Record;
+use store::{Found, Record};
 
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::people::{Deciders, TwoPeople};
-use super::store_commands::open;
+use super::store_commands::{Opened, open};
+use super::table::{amount, id, number, state, text, time};
 use super::tenants::TenantArgs;
 use super::{Context, run_async};
 
@@ -173,14 +174,24 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                     payment.id.to_string(),
                     asks(record).to_owned(),
                     payment.amount.to_string(),
-                    payment.accepted_at.to_string(),
                     payment.version.to_string(),
                     payment.screened.score.to_string(),
                     payment.screened.evidence.clone().unwrap_or_default(),
+                    payment.accepted_at.to_string(),
                 ]
             };
-            let head = ["payment", "question", "amount", "accepted", "seen", "score", "evidence"];
-            output::rows(&head, waiting.iter().map(row).collect())
+            let columns = [
+                id("payment"),
+                state("question"),
+                amount("amount"),
+                text("seen"),
+                number("score"),
+                text("evidence"),
+                time("accepted"),
+            ];
+            let none = "No payment waits for a decision. `corridor review deposits list` and `corridor review order \
+                list` show the rest of the queue.";
+            output::rows_or(&columns, waiting.iter().map(row).collect(), none)
         }
         Output::Json => waiting.iter().try_for_each(|record| {
             let payment = &record.payment;
@@ -200,15 +211,20 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     }
 }
 
-fn payment_id(text: &str) -> Result<PaymentId, Failure> {
-    PaymentId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is not a payment id")))
+async fn payment_id(opened: &Opened, tenant: TenantId, text: &str) -> Result<PaymentId, Failure> {
+    let payment = |found| match found {
+        Found::Payment(PaymentId(id)) => Some(id),
+        _ => None,
+    };
+    opened.id(tenant, text, "payment", payment).await.map(PaymentId)
 }
 
 /// Approves the version that was seen, or rejects the payment.
 async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Result<(), Failure> {
-    let (id, approve) = (payment_id(&args.payment)?, seen.is_some());
+    let approve = seen.is_some();
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let id = payment_id(&opened, tenant.id, &args.payment).await?;
     let payments = opened.payments()?;
     let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;
     let payment = record.ok_or_else(|| Failure::refused(Refused::NotFound))?.payment;
@@ -222,9 +238,9 @@ async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Resu
 
 async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let evidence = args.people.evidence()?;
-    let id = payment_id(&args.payment)?;
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let id = payment_id(&opened, tenant.id, &args.payment).await?;
     let payments = opened.payments()?;
     let by = args.people.deed(&opened.by);
     let record = opened.store.payment_record(tenant.id, id).await.map_err(Failure::of_store)?;

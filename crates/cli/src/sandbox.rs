@@ -1,23 +1,32 @@
 //! `corridor sandbox [reset]`: a local sandbox with simulated parties.
 
-use std::io::IsTerminal as _;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use console::Style;
+use tokio::time::Instant;
 
+use super::colour::Tone;
 use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::serve::{metrics, until_stopped};
+use super::table::short_id;
 use super::trigger::Triggers;
 use super::{Context, run_async};
 use client::{DataDir, write_private};
 use config::Config;
 use service::sandbox::{self, Printed, Wanted};
+use service::scenarios::Scenarios as _;
 use service::telemetry;
 
 const PORT: u16 = 8480;
+
+/// What the demo wallet holds at first.
+const FUNDS: &str = "1,000.00 USDC   500.00 USDT   at the first start";
 
 /// Configuration keys of the confirmation depths.
 const DEPTHS: [&str; 4] =
@@ -91,10 +100,12 @@ async fn serve(
     data_dir: &DataDir,
     config: &Config,
 ) -> Result<(), Failure> {
+    let began = Instant::now();
     let telemetry =
         telemetry::init(&config.telemetry).map_err(|error| Failure::Usage(error.to_string()))?;
     let metrics = metrics(config)?;
-    let listener = sandbox::listen(config.http.listen).await.map_err(Failure::usage)?;
+    let listener = sandbox::listen_or(config.http.listen, "--port (0 = any)").await;
+    let listener = listener.map_err(Failure::usage)?;
     let path = std::path::absolute(data_dir.path())?;
     let wanted = Wanted {
         seed: args.seed,
@@ -109,14 +120,15 @@ async fn serve(
     write_private(&data_dir.sandbox_file(), &format!("{json}\n"))?;
     match context.output {
         Output::Json => output::json(&json)?,
-        Output::Table => {
-            output::raw(card(&sandbox.printed, std::io::stdout().is_terminal()).as_bytes())?
-        }
+        Output::Table => output::raw(card(&sandbox.printed, began.elapsed()).as_bytes())?,
     }
     until_stopped(sandbox.service, config).await;
     // A missing file is fine: the goal is its absence.
     drop(std::fs::remove_file(data_dir.sandbox_file()));
     drop(telemetry);
+    output::remark(
+        "\nStopped. Data is kept: `corridor sandbox` continues here, `corridor sandbox reset`\nstarts over.",
+    );
     Ok(())
 }
 
@@ -157,47 +169,110 @@ fn remove(act: impl FnOnce() -> std::io::Result<()>) -> Result<(), Failure> {
     }
 }
 
-/// The summary printed once the sandbox is ready.
-fn card(printed: &Printed, colours: bool) -> String {
-    let colours = colours && std::env::var_os("NO_COLOR").is_none();
-    let bold = |text: &str| if colours { format!("\x1b[1m{text}\x1b[0m") } else { text.to_owned() };
+/// What is printed once the sandbox is ready, within 80 columns.
+fn card(printed: &Printed, started: Duration) -> String {
     let version = env!("CARGO_PKG_VERSION");
-    let rows = [
-        ("data", printed.data_dir.display().to_string()),
-        ("payment API", format!("{}/v2", printed.base_url)),
-        ("wallet API", format!("{}/v1/sdk", printed.wallet_base_url)),
-        ("console", printed.console_url.clone()),
-        ("docs", printed.docs_url.clone()),
-        ("pay page", printed.pay_url.clone()),
-        ("chain", format!("{} (JSON-RPC, chain id {})", printed.chain_rpc_url, printed.chain_id)),
-        ("tokens", format!("USDC {}, USDT {}", printed.tokens.usdc, printed.tokens.usdt)),
-        ("demo wallet", format!("{} (1,000.00 USDC, 500.00 USDT initially)", printed.wallet_id)),
-        ("payment access key", printed.payment_access_key.clone()),
-        ("payment secret key", printed.payment_secret_key.clone()),
-        ("wallet access key", printed.wallet_access_key.clone()),
-        ("wallet secret key", printed.wallet_secret_key.clone()),
-        ("wallet token", printed.wallet_token.clone()),
-        ("webhook secret", printed.webhook_secret.clone()),
+    let url = &printed.base_url;
+    let took = format!("{}.{} s", started.as_secs(), started.subsec_millis() / 100);
+    let mut lines = vec![
+        format!(
+            "{:<64}{}",
+            format!("Corridor {version} sandbox"),
+            Style::new().bold().apply_to("NO REAL MONEY")
+        ),
+        format!(
+            "{} in {took} · data kept in {}",
+            Tone::Done.paint("ready"),
+            below_home(&printed.data_dir)
+        ),
+        String::new(),
     ];
-    let people = printed
-        .console_users
-        .iter()
-        .map(|user| ("console user", format!("{} {}", user.login, user.password)));
-    let mut card = format!(
-        "{}\n\n",
-        bold(&format!("Corridor {version} sandbox: NO REAL MONEY, every party is simulated"))
-    );
-    for (name, value) in rows.into_iter().chain(people) {
-        card.push_str(&format!("  {name:<20}{value}\n"));
+    let mut rows = vec![("Start here", format!("{url}/"), "docs, console, pay page".to_owned())];
+    let mut console = ("Console", printed.console_url.clone());
+    for user in &printed.console_users {
+        let (name, address) = std::mem::take(&mut console);
+        rows.push((name, address, format!("{:<7} {}", user.login, user.password)));
     }
-    card.push_str("\nNext, in another terminal:\n");
-    for command in [
-        "corridor quote --country PAK --currency AED --amount 500",
-        "corridor pay --watch",
-        "corridor payments list --country PAK",
-        "corridor events tail --after 0",
-    ] {
-        card.push_str(&format!("  {command}\n"));
+    rows.extend([
+        ("Pay a link", printed.pay_url.clone(), String::new()),
+        ("APIs", format!("{url}/v2   and   /v1/sdk"), String::new()),
+        ("", String::new(), String::new()),
+        ("Keys", "eval \"$(corridor env)\"".to_owned(), "sets all keys in a shell".to_owned()),
+        ("Wallet", format!("{}   {FUNDS}", short_id(&printed.wallet_id)), String::new()),
+        ("", String::new(), String::new()),
+    ]);
+    let row = |(name, value, more): &(&str, String, String)| format!("{name:<11}{value:<39}{more}");
+    lines.extend(rows.iter().map(row));
+    lines.push("Next, in another terminal".to_owned());
+    let next = [
+        ("corridor pay 500 AED --to PAK --watch", "make a payment to Pakistan".to_owned()),
+        ("corridor events tail", "see everything that happens".to_owned()),
+        ("corridor trigger --list", format!("{} scenarios to try", Triggers.all().len())),
+    ];
+    lines.extend(next.map(|(command, what)| format!("  {command:<48}{what}")));
+    lines.push(String::new());
+    lines.push("Ctrl-C stops it. Nothing is lost: the next start continues here.".to_owned());
+    lines.iter().map(|line| format!("  {line}").trim_end().to_owned() + "\n").collect()
+}
+
+/// A path as its user writes it: `~/.local/share/corridor`.
+pub fn below_home(path: &Path) -> String {
+    let home = std::env::var_os("HOME").filter(|home| !home.is_empty());
+    match home.and_then(|home| path.strip_prefix(home).ok()) {
+        Some(rest) => format!("~/{}", rest.display()),
+        None => path.display().to_string(),
     }
-    card
+}
+
+#[cfg(test)]
+mod tests {
+    use console::measure_text_width;
+    use service::sandbox::{DemoUser, Tokens};
+
+    use super::*;
+
+    #[test]
+    fn the_card_fits_80_columns_and_states_where_to_start() {
+        let url = "http://127.0.0.1:65535";
+        let user = |login: &str| DemoUser {
+            login: login.to_owned(),
+            password: "dv476-6r2wm-ncdrt".to_owned(),
+        };
+        let printed = Printed {
+            base_url: url.to_owned(),
+            wallet_base_url: url.to_owned(),
+            console_url: format!("{url}/console"),
+            console_users: vec![user("ayesha"), user("omar")],
+            docs_url: format!("{url}/docs"),
+            pay_url: format!("{url}/pay/c151e08ef18effc237e7deff1a484c9238af0e39"),
+            chain_rpc_url: url.to_owned(),
+            payment_access_key: "demobank-test_pay-1".to_owned(),
+            payment_secret_key: "a secret".to_owned(),
+            wallet_access_key: "demobank-test_wallet-1".to_owned(),
+            wallet_secret_key: "a secret".to_owned(),
+            wallet_token: "a token".to_owned(),
+            webhook_secret: "whsec_a".to_owned(),
+            wallet_id: "6fd9764c-8b1c-4f6e-9f5a-3f1f0c7f2b11".to_owned(),
+            tokens: Tokens { usdc: "0x1".to_owned(), usdt: "0x2".to_owned() },
+            chain_id: 1337,
+            data_dir: "/var/lib/corridor".into(),
+            pid: 1,
+        };
+        let card = card(&printed, Duration::from_millis(1_640));
+        for line in card.lines() {
+            assert!(measure_text_width(line) <= 80, "{line}");
+        }
+        for part in [
+            "NO REAL MONEY",
+            "ready in 1.6 s · data kept in /var/lib/corridor",
+            "Start here http://127.0.0.1:65535/ ",
+            "omar    dv476-6r2wm-ncdrt",
+            "Wallet     6fd9764c   1,000.00 USDC",
+            "corridor pay 500 AED --to PAK --watch",
+            "Ctrl-C stops it",
+        ] {
+            assert!(card.contains(part), "{part:?}: {card}");
+        }
+        assert!(!card.contains("a secret") && !card.contains("whsec_"), "{card}");
+    }
 }

@@ -111,8 +111,12 @@ pub fn coins(
     let text = |tx: &Value, name: &str| {
         tx.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
-    let row = |tx: &Value| vec![text(tx, "tx_hash"), text(tx, "blockchain_explorer_url")];
-    output::rows(&["transaction", "explorer"], transactions.iter().map(row).collect())
+    transactions.iter().try_for_each(|tx| {
+        output::members(&[
+            ("transaction", text(tx, "tx_hash")),
+            ("explorer", text(tx, "blockchain_explorer_url")),
+        ])
+    })
 }
 
 fn with_query<'a>(

@@ -3,16 +3,18 @@
 use std::sync::Arc;
 
 use domain::audit::{Deed, Via};
+use domain::ids::TenantId;
 use engine::batcher::Engine;
 use engine::payments::{Caller, Payments};
 use engine::wallets::Wallets;
 use engine::world::World;
-use store::{Store, Tenant};
+use store::{Found, Store, Tenant};
 use tokio::task::JoinHandle;
+use uuid::Uuid;
 
-use super::Context;
 use super::failure::Failure;
 use super::tenants::StoreArgs;
+use super::{Context, ids};
 use client::DataDir;
 use config::Config;
 use service::{self, world};
@@ -60,16 +62,51 @@ pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure
 }
 
 impl Opened {
+    /// The tenant with this tag; without one, the only tenant.
+    pub async fn tenant(&self, tag: &Option<String>) -> Result<Tenant, Failure> {
+        if let Some(tag) = tag {
+            return self.tagged(tag).await;
+        }
+        let mut tenants = self.store.tenants().await.map_err(Failure::of_store)?;
+        if tenants.len() == 1 {
+            return Ok(tenants.remove(0));
+        }
+        let tags: Vec<&str> = tenants.iter().map(|tenant| tenant.tag.as_str()).collect();
+        Err(Failure::Usage(match tags.is_empty() {
+            true => "no tenant yet; create one with `corridor tenants create`".to_owned(),
+            false => format!("--tenant: required, one of {}", tags.join(", ")),
+        }))
+    }
+
     /// The tenant with this tag.
-    pub async fn tenant(&self, tag: &str) -> Result<Tenant, Failure> {
+    pub async fn tagged(&self, tag: &str) -> Result<Tenant, Failure> {
         let tenants = self.store.tenants().await.map_err(Failure::of_store)?;
         tenants.into_iter().find(|tenant| tenant.tag == tag).ok_or_else(|| {
             Failure::Refused(format!("no tenant {tag:?}; see `corridor tenants list`"))
         })
     }
 
+    /// The id of the tenant's record that this text is, or is the beginning of. `of` picks the
+    /// records of the wanted kind.
+    pub async fn id(
+        &self,
+        tenant: TenantId,
+        text: &str,
+        what: &str,
+        of: impl Fn(Found) -> Option<Uuid>,
+    ) -> Result<Uuid, Failure> {
+        if let Ok(id) = Uuid::try_parse(text) {
+            return Ok(id);
+        }
+        let digits = ids::start(text, what)?;
+        let found = self.store.find_id_start(tenant, &digits).await.map_err(Failure::of_store)?;
+        let known = found.into_iter().filter_map(of).map(|id| id.to_string());
+        let id = ids::one_of(text, what, known)?;
+        Uuid::try_parse(&id).map_err(Failure::unavailable)
+    }
+
     /// The tenant as a caller of the wallet service.
-    pub async fn caller(&self, tag: &str) -> Result<Caller, Failure> {
+    pub async fn caller(&self, tag: &Option<String>) -> Result<Caller, Failure> {
         let tenant = self.tenant(tag).await?;
         Ok(Caller { tenant: tenant.id, policy: Arc::new(tenant.policy) })
     }

@@ -11,6 +11,7 @@ use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::store_commands::{Opened, open};
+use super::table::{id, number, state, text, time};
 use super::{Context, brand, policy, run_async};
 use service::tenancy::{self, IssuedKey, KeyService};
 
@@ -108,9 +109,9 @@ pub struct TopUpArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Example:\n  corridor keys list --tenant demobank")]
 pub struct TenantArgs {
-    /// Tenant tag
+    /// Tenant tag [default: the only tenant]
     #[arg(long)]
-    pub(super) tenant: String,
+    pub(super) tenant: Option<String>,
     #[command(flatten)]
     pub(super) store: StoreArgs,
 }
@@ -208,8 +209,16 @@ fn show_tenants(tenants: &[Tenant], context: &Context) -> Result<(), Failure> {
                     bps.1,
                 ]
             };
-            let head = ["tag", "name", "id", "coin", "premium bps", "margin bps"];
-            output::rows(&head, tenants.iter().map(row).collect())
+            let columns = [
+                text("tag"),
+                text("name"),
+                id("id"),
+                text("coin"),
+                number("premium bps"),
+                number("margin bps"),
+            ];
+            let none = "No tenants yet. Create one: corridor tenants create --tag bank --name Bank";
+            output::rows_or(&columns, tenants.iter().map(row).collect(), none)
         }
         Output::Json => tenants.iter().try_for_each(|tenant| {
             output::json(&json!({
@@ -353,7 +362,7 @@ async fn list_keys(args: &TenantArgs, context: &Context) -> Result<(), Failure> 
         Output::Table => {
             let row = |key: &store::KeyRow| {
                 let state = match (key.revoked_at, key.suspended) {
-                    (Some(at), _) => format!("revoked {at}"),
+                    (Some(_), _) => "revoked".to_owned(),
                     (None, true) => "suspended".to_owned(),
                     (None, false) => "active".to_owned(),
                 };
@@ -362,11 +371,19 @@ async fn list_keys(args: &TenantArgs, context: &Context) -> Result<(), Failure> 
                     state,
                     key.secrets.len().to_string(),
                     key.created_at.to_string(),
+                    key.revoked_at.map(|at| at.to_string()).unwrap_or_default(),
                 ]
             };
-            output::rows(
-                &["access key", "state", "secrets", "created"],
+            output::rows_or(
+                &[
+                    id("access key"),
+                    state("state"),
+                    number("secrets"),
+                    time("created"),
+                    time("revoked"),
+                ],
                 keys.iter().map(row).collect(),
+                "No keys yet. Create one: corridor keys create",
             )
         }
         Output::Json => keys.iter().try_for_each(|key| {

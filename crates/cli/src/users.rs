@@ -147,7 +147,7 @@ impl ScopeArgs {
     async fn scope(&self, opened: &Opened) -> Result<Scope, Failure> {
         match &self.tenant {
             None => Ok(Scope::All),
-            Some(tag) => Ok(Scope::Tenant(opened.tenant(tag).await?.id)),
+            Some(tag) => Ok(Scope::Tenant(opened.tagged(tag).await?.id)),
         }
     }
 }
@@ -370,9 +370,10 @@ async fn list(opened: &Opened, context: &Context) -> Result<(), Failure> {
                 let login = user.user.login.clone();
                 vec![login, roles(user).join(", "), scope(user), way, state.to_owned()]
             };
-            output::rows(
+            output::rows_or(
                 &["name", "roles", "scope", "signs in with", "state"],
                 users.iter().map(row).collect(),
+                "No users yet. Create one: corridor users create NAME --role admin --all-tenants",
             )
         }
         Output::Json => users.iter().try_for_each(|user| {

@@ -8,8 +8,49 @@ use serde_json::value::RawValue;
 use super::api::{self, WalletApiArgs};
 use super::failure::Failure;
 use super::output::{self, Output};
-use super::{Context, document};
+use super::table::Column;
+use super::{Context, document, ids};
 use client::{Client, DataDir};
+
+/// Entries per request, the API's maximum.
+const PAGE: usize = 100;
+/// Maximum number of pages that are searched for an object.
+const PAGES_MAX: usize = 20;
+
+/// A list of a wallet's objects.
+pub struct List {
+    /// What an object is called.
+    pub what: &'static str,
+    /// The path below `/v1/sdk`.
+    pub path: &'static str,
+    /// The member with the objects.
+    pub member: &'static str,
+    /// The member of an object with its id.
+    pub id: &'static str,
+}
+
+pub const REQUESTS: List = List {
+    what: "payment request",
+    path: "/payment-requests",
+    member: "payment_requests",
+    id: "payment_request_id",
+};
+pub const TRANSACTIONS: List = List {
+    what: "transaction",
+    path: "/transactions",
+    member: "transactions",
+    id: "transaction_id",
+};
+pub const ORDERS: List = List { what: "order", path: "/orders", member: "orders", id: "order_id" };
+
+/// Where the beginning of an id is looked up.
+#[derive(Args, Clone, Debug, Default)]
+pub struct OfWallet {
+    /// Wallet whose latest objects an id of 6 or more characters is looked up in [default: the
+    /// running sandbox's wallet]
+    #[arg(long, value_name = "ID")]
+    pub wallet: Option<String>,
+}
 
 /// A client, the data directory and the output format.
 pub struct Wire {
@@ -26,12 +67,16 @@ impl Wire {
         Ok(Wire { client: args.client(&data_dir)?, data_dir, output: context.output })
     }
 
-    /// The named wallet, else the running sandbox's demo wallet.
+    /// The named wallet, else the running sandbox's demo wallet, which its beginning names as well.
     pub fn wallet(&self, named: Option<&str>) -> Result<String, Failure> {
         let none = || {
             Failure::Usage("wallet id required (only a running sandbox has a default)".to_owned())
         };
-        named.map(str::to_owned).or_else(|| self.sandbox_wallet()).ok_or_else(none)
+        match named {
+            Some(text) if ids::is_start(text) => ids::one_of(text, "wallet", self.sandbox_wallet()),
+            Some(id) => Ok(id.to_owned()),
+            None => self.sandbox_wallet().ok_or_else(none),
+        }
     }
 
     fn sandbox_wallet(&self) -> Option<String> {
@@ -64,12 +109,14 @@ impl Wire {
         output::members(&shown)
     }
 
-    /// Prints a page of objects: as received, or as rows. `columns` are headings and their members.
+    /// Prints a page of objects: as received, or as rows. `columns` are headings and their members;
+    /// `none` is the remark about an empty page.
     pub fn show_page(
         &self,
         body: &str,
         list: &str,
-        columns: &[(&str, &str)],
+        columns: &[(Column, &str)],
+        none: &str,
     ) -> Result<(), Failure> {
         let entries = entries(body, list)?;
         if self.output == Output::Json {
@@ -80,8 +127,42 @@ impl Wire {
             let entry: Value = document::read(entry.get())?;
             rows.push(columns.iter().map(|(_, path)| cell(&entry, path)).collect());
         }
-        output::rows(&columns.iter().map(|(head, _)| *head).collect::<Vec<_>>(), rows)?;
+        let columns: Vec<Column> = columns.iter().map(|(column, _)| *column).collect();
+        output::rows_or(&columns, rows, none)?;
         remark_pages(body)
+    }
+
+    /// The id that this text is, or is the beginning of among the latest objects of the wallet
+    /// (`None`: the sandbox's).
+    pub fn id(&self, list: &List, text: &str, wallet: Option<&str>) -> Result<String, Failure> {
+        if !ids::is_start(text) {
+            return Ok(text.to_owned());
+        }
+        let wallet = self.wallet(wallet)?;
+        let known = self.latest(list, &wallet)?;
+        let known = known.iter().map(|object| member(object, list.id));
+        ids::one_of(text, list.what, known)
+    }
+
+    /// A wallet's latest objects, newest first.
+    pub fn latest(&self, list: &List, wallet: &str) -> Result<Vec<Value>, Failure> {
+        let mut found = Vec::new();
+        for page in 0..PAGES_MAX {
+            let query = [
+                ("wallet_id", wallet.to_owned()),
+                ("page", page.to_string()),
+                ("limit", PAGE.to_string()),
+            ];
+            let entries = entries(&self.get(list.path, &query)?, list.member)?;
+            let is_last = entries.len() < PAGE;
+            for entry in entries {
+                found.push(document::read(entry.get())?);
+            }
+            if is_last {
+                break;
+            }
+        }
+        Ok(found)
     }
 }
 

@@ -3,12 +3,11 @@
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::Context;
 use super::api::{self, WalletApiArgs};
-use super::document;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::wallet_api::{Wire, code};
+use super::{Context, document, table};
 
 /// `wallets …`
 #[derive(Subcommand, Debug)]
@@ -206,9 +205,17 @@ fn get(args: &WalletArgs, context: &Context) -> Result<(), Failure> {
     let rows =
         assets.iter().map(|asset| names.iter().map(|name| text(asset, name)).collect()).collect();
     output::line("")?;
-    output::rows(&["coin", "amount", "available", "in USD", "in PKR"], rows)
+    let columns = [
+        table::text("coin"),
+        table::amount("amount"),
+        table::amount("available"),
+        table::amount("in USD"),
+        table::amount("in PKR"),
+    ];
+    output::rows(&columns, rows)
 }
 
 fn control(wire: &Wire, wallet: &str, act: &str, body: &Value) -> Result<(), Failure> {
-    wire.show(&wire.post(&format!("/wallets/{}/{act}", api::segment(wallet)?), body)?, MEMBERS)
+    let id = wire.wallet(Some(wallet))?;
+    wire.show(&wire.post(&format!("/wallets/{}/{act}", api::segment(&id)?), body)?, MEMBERS)
 }

@@ -8,9 +8,10 @@ use domain::country::Country;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout_at};
 
-use super::document;
+use super::colour::{Tone, dim};
 use super::failure::Failure;
 use super::output::{self, Output};
+use super::{document, local_time};
 use client::{Client, Event, EventStream, PaymentRecord, PaymentResponse, Seen};
 
 /// Poll interval while no stream is available.
@@ -142,10 +143,11 @@ fn print(id: &str, seen: &Seen, output: Output) -> Result<(), Failure> {
         .as_ref()
         .filter(|message| !message.is_empty())
         .map(|message| format!("  {message}"));
+    let at = local_time::on_the_clock(&seen.timestamp);
+    let status = Tone::of_state(&seen.status).paint(&format!("{:<10}", seen.status));
     let line = format!(
-        "{}  {:<10}{}{}",
-        seen.timestamp,
-        seen.status,
+        "{}  {status}{}{}",
+        dim(&at),
         reference.unwrap_or_default(),
         message.unwrap_or_default()
     );

@@ -28,8 +28,13 @@ pub struct SecretArgs {
 }
 
 impl SecretArgs {
+    /// Whether a secret was given.
+    pub fn is_given(&self) -> bool {
+        self.secret_file.is_some() || !self.secret.is_empty()
+    }
+
     /// The given secrets, newest first; empty where none was given.
-    pub fn given(&self) -> Result<Vec<WebhookSecret>, Failure> {
+    fn given(&self) -> Result<Vec<WebhookSecret>, Failure> {
         let text = match &self.secret_file {
             None => self.secret.join(" "),
             Some(path) => std::fs::read_to_string(path)
@@ -42,10 +47,9 @@ impl SecretArgs {
     pub fn secrets(&self, data_dir: &DataDir) -> Result<Vec<WebhookSecret>, Failure> {
         let mut secrets = self.given()?;
         if secrets.is_empty()
-            && let Some(sandbox) = data_dir.sandbox()?
-            && let Some(text) = sandbox.others.get("webhook_secret").and_then(Value::as_str)
+            && let Some(text) = of_sandbox(data_dir)?
         {
-            secrets.push(parsed(text)?);
+            secrets.push(parsed(&text)?);
         }
         if secrets.is_empty() {
             let message = "no webhook secret: give --secret-file or CORRIDOR_WEBHOOK_SECRET, or start `corridor sandbox`";
@@ -53,6 +57,13 @@ impl SecretArgs {
         }
         Ok(secrets)
     }
+}
+
+/// The running sandbox's own secret, which persists across its starts.
+pub fn of_sandbox(data_dir: &DataDir) -> Result<Option<String>, Failure> {
+    let sandbox = data_dir.sandbox()?;
+    let secret = sandbox.as_ref().and_then(|it| it.others.get("webhook_secret"));
+    Ok(secret.and_then(Value::as_str).map(str::to_owned))
 }
 
 fn parsed(text: &str) -> Result<WebhookSecret, Failure> {

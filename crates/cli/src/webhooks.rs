@@ -348,10 +348,7 @@ async fn show(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tenant(&args.tenant).await?;
     let none = || {
-        Failure::Refused(format!(
-            "{} has no endpoint yet; run `corridor webhooks set`",
-            args.tenant
-        ))
+        Failure::Refused(format!("{} has no endpoint yet; run `corridor webhooks set`", tenant.tag))
     };
     let webhook = found(&opened, tenant.id).await?.ok_or_else(none)?;
     let now = WallClock.now();

@@ -12,6 +12,7 @@ use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::store_commands::open;
+use super::super::table::{number, text, time};
 use super::super::tenants::StoreArgs;
 use super::verify::{Names, names};
 
@@ -59,7 +60,7 @@ fn instant(text: &str) -> Result<Timestamp, String> {
 pub async fn run(args: &SearchArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = match &args.tenant {
-        Some(tag) => Some(opened.tenant(tag).await?.id),
+        Some(tag) => Some(opened.tagged(tag).await?.id),
         None => args.installation.then_some(INSTALLATION),
     };
     let (who, action, subject) = (args.who.clone(), args.action.clone(), args.subject.clone());
@@ -82,8 +83,17 @@ pub async fn run(args: &SearchArgs, context: &Context) -> Result<(), Failure> {
     let names = names(&opened).await?;
     match context.output {
         Output::Table => {
-            let head = ["at", "chain", "entry", "actor", "action", "subject", "reason"];
-            output::rows(&head, found.iter().map(|entry| row(entry, &names)).collect())
+            let columns = [
+                time("at"),
+                text("action"),
+                text("subject"),
+                text("actor"),
+                text("reason"),
+                text("chain"),
+                number("entry"),
+            ];
+            let rows = found.iter().map(|entry| row(entry, &names)).collect();
+            output::rows_or(&columns, rows, "No entries match.")
         }
         Output::Json => found.iter().try_for_each(|entry| output::json(&document(entry, &names)?)),
     }
@@ -100,7 +110,7 @@ fn row(entry: &Entry, names: &Names) -> Vec<String> {
     }
     let subject = format!("{} {}", note.kind, note.subject);
     let (at, seq) = (entry.at.to_string(), entry.seq.to_string());
-    vec![at, names.of(entry.tenant), seq, who, note.action.clone(), subject, deed.why.clone()]
+    vec![at, note.action.clone(), subject, who, deed.why.clone(), names.of(entry.tenant), seq]
 }
 
 fn document(entry: &Entry, names: &Names) -> Result<Value, Failure> {

@@ -13,6 +13,7 @@ use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::store_commands::{Opened, open};
+use super::super::table::{number, state, text};
 use super::super::tenants::StoreArgs;
 use super::notary;
 use service::audit::read_checkpoints;
@@ -76,7 +77,7 @@ pub async fn run(args: &VerifyArgs, context: &Context) -> Result<(), Failure> {
         output::remark("no external checkpoints: a rewritten chain would not be detected");
     }
     let tenant = match &args.tenant {
-        Some(tag) => Some(opened.tenant(tag).await?.id),
+        Some(tag) => Some(opened.tagged(tag).await?.id),
         None => None,
     };
     let trusted = if args.public_key.is_empty() { notary.trusted() } else { &args.public_key[..] };
@@ -109,7 +110,7 @@ fn show(chains: &[AuditVerdict], names: &Names, output: Output) -> Result<(), Fa
                 vec![names.of(chain.tenant), chain.entries.to_string(), proven, found]
             };
             output::rows(
-                &["chain", "entries", "signed", "result"],
+                &[text("chain"), number("entries"), text("signed"), state("result")],
                 chains.iter().map(row).collect(),
             )
         }

@@ -5,10 +5,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::super::Context;
 use super::super::api::{self, WalletApiArgs};
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
+use super::super::table::{id, number, state, text, time};
+use super::super::{Context, ids};
 use client::{Client, Delivery};
 
 /// Maximum number of deliveries that `list` shows.
@@ -16,6 +17,9 @@ const LIST_MAX: usize = 10_000;
 
 /// Maximum number of deliveries that one call resends.
 const RECOVERED_MAX: usize = 10_000;
+
+/// Pages of each service that are searched for the beginning of an id.
+const SEARCHED_PAGES: usize = 10;
 
 /// `--status`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -141,9 +145,21 @@ pub fn list(args: &ListArgs, context: &Context) -> Result<(), Failure> {
     match context.output {
         Output::Json => found.iter().try_for_each(|(_, json)| output::line(json)),
         Output::Table => {
-            let head =
-                ["delivery", "event", "status", "attempts", "created", "next attempt", "answer"];
-            output::rows(&head, found.iter().map(|(delivery, _)| row(delivery)).collect())
+            let columns = [
+                id("delivery"),
+                text("event"),
+                state("status"),
+                number("attempts"),
+                time("created"),
+                time("next attempt"),
+                text("answer"),
+            ];
+            let rows = found.iter().map(|(delivery, _)| row(delivery)).collect();
+            output::rows_or(
+                &columns,
+                rows,
+                "No deliveries. In a sandbox: corridor trigger transfer.complete",
+            )
         }
     }
 }
@@ -168,7 +184,8 @@ fn row(delivery: &Delivery) -> Vec<String> {
 pub fn resend(args: &ResendArgs, context: &Context) -> Result<(), Failure> {
     let client = args.api.client(&context.data_dir()?)?;
     api::wait_for(async {
-        for id in &args.deliveries {
+        for given in &args.deliveries {
+            let id = &whole_id(&client, given).await?;
             let answer = send_again(&client, id).await?;
             match context.output {
                 Output::Json => output::line(&answer)?,
@@ -177,6 +194,27 @@ pub fn resend(args: &ResendArgs, context: &Context) -> Result<(), Failure> {
         }
         Ok(())
     })
+}
+
+/// The id that this text is, or is the beginning of among the latest deliveries of both services.
+async fn whole_id(client: &Client, text: &str) -> Result<String, Failure> {
+    if !ids::is_start(text) {
+        return Ok(text.to_owned());
+    }
+    let mut known: Vec<Delivery> = Vec::new();
+    for service in [Service::Wallet, Service::Payment] {
+        for page in 0..SEARCHED_PAGES {
+            let found =
+                api::patiently(async || client.deliveries(service.name(), None, page).await)
+                    .await?;
+            if found.is_empty() {
+                break;
+            }
+            known.extend(found.into_iter().map(|(delivery, _)| delivery));
+        }
+    }
+    known.sort_by(|one, other| other.created_at.cmp(&one.created_at));
+    ids::one_of(text, "delivery", known.into_iter().map(|delivery| delivery.delivery_id))
 }
 
 async fn send_again(client: &Client, id: &str) -> Result<String, Failure> {

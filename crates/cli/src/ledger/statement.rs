@@ -16,6 +16,7 @@ use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::store_commands::open;
+use super::super::table::{amount, grouped, id, text, time};
 use super::super::tenants::TenantArgs;
 use service::clock::WallClock;
 
@@ -172,14 +173,16 @@ fn save(
 
 fn show(made: &Statement) -> Result<(), Failure> {
     let kind = if made.is_final { "final" } else { "interim" };
+    let money = |sum: Money| grouped(&sum.to_string());
+    let balance = |booked, available| format!("{} (available {})", money(booked), money(available));
     output::members(&[
         ("account", made.account.to_string()),
         ("period", format!("{} until {}", made.from, made.to)),
         ("statement", format!("number {}, {kind}", made.sequence)),
-        ("opening", format!("{} (available {})", made.opening.booked, made.opening.available)),
-        ("credits", format!("{} ({})", made.credits.sum, made.credits.count)),
-        ("debits", format!("{} ({})", made.debits.sum, made.debits.count)),
-        ("closing", format!("{} (available {})", made.closing.booked, made.closing.available)),
+        ("opening", balance(made.opening.booked, made.opening.available)),
+        ("credits", format!("{} ({})", money(made.credits.sum), made.credits.count)),
+        ("debits", format!("{} ({})", money(made.debits.sum), made.debits.count)),
+        ("closing", balance(made.closing.booked, made.closing.available)),
     ])?;
     let line = |entry: &Entry, balance: Option<&Money>| {
         let sign = if entry.direction == Direction::Credit { '+' } else { '-' };
@@ -188,26 +191,27 @@ fn show(made: &Statement) -> Result<(), Failure> {
             format!("{sign}{}", entry.amount),
             balance.map(ToString::to_string).unwrap_or_default(),
             entry.purpose.to_owned(),
-            entry.counter_side.to_owned(),
             entry.subject.id().map(|id| id.to_string()).unwrap_or_default(),
+            entry.counter_side.to_owned(),
             entry.references.external_id.clone().unwrap_or_default(),
             entry.references.bank_reference.clone().unwrap_or_default(),
         ]
     };
     let head = [
-        "booked",
-        "amount",
-        "balance",
-        "what",
-        "counterparty",
-        "payment, order or deposit",
-        "external id",
-        "bank reference",
+        time("booked"),
+        amount("amount"),
+        amount("balance"),
+        text("what"),
+        id("about"),
+        text("counterparty"),
+        text("external id"),
+        text("bank reference"),
     ];
     output::line("")?;
-    output::rows(
+    output::rows_or(
         &head,
         made.entries.iter().map(|(entry, balance)| line(entry, Some(balance))).collect(),
+        "No movements in this period.",
     )?;
     if made.reservations.is_empty() {
         return Ok(());

@@ -9,6 +9,7 @@ use serde_json::json;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::store_commands::open;
+use super::super::table::{amount, id, state, text, time};
 use super::super::tenants::TenantArgs;
 use super::Context;
 
@@ -40,8 +41,16 @@ pub(super) async fn run(args: &TenantArgs, context: &Context) -> Result<(), Fail
                     "{code}: {unswept} in the controller, {owed} of it owed; {swept} in the treasury"
                 ))?;
             }
-            let head = ["started", "coin", "amount", "state", "since", "transaction"];
-            output::rows(&head, sweeps.iter().map(row).collect())
+            let columns = [
+                time("started"),
+                text("coin"),
+                amount("amount"),
+                state("state"),
+                time("since"),
+                id("transaction"),
+            ];
+            let none = "No sweeps yet.";
+            output::rows_or(&columns, sweeps.iter().map(row).collect(), none)
         }
         Output::Json => {
             for (coin, pools) in &pools {

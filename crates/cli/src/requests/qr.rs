@@ -8,15 +8,11 @@ use serde_json::{Value, json};
 use super::super::api::WalletApiArgs;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
-use super::super::wallet_api::{Wire, entries};
-use super::super::{Context, document};
+use super::super::wallet_api::{REQUESTS, Wire};
+use super::super::{Context, ids};
 
 /// Light modules around the code (the standard's quiet zone).
 const QUIET_MODULES: usize = 4;
-/// Page size when searching for a request.
-const PAGE: usize = 100;
-/// Maximum number of pages to search.
-const PAGES_MAX: usize = 100;
 
 /// Options of `requests qr`.
 #[derive(Args, Debug)]
@@ -54,30 +50,25 @@ pub fn run(args: &QrArgs, context: &Context) -> Result<(), Failure> {
 /// The link of a wallet's request.
 fn find(args: &QrArgs, wire: &Wire) -> Result<String, Failure> {
     let wallet = wire.wallet(args.wallet.as_deref())?;
-    for page in 0..PAGES_MAX {
-        let query = [
-            ("wallet_id", wallet.clone()),
-            ("page", page.to_string()),
-            ("limit", PAGE.to_string()),
-        ];
-        let found = entries(&wire.get("/payment-requests", &query)?, "payment_requests")?;
-        if found.is_empty() {
-            break;
+    let latest = wire.latest(&REQUESTS, &wallet)?;
+    let text = |request: &Value, name: &str| {
+        request.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let id = |request: &Value| text(request, REQUESTS.id);
+    let found = match args.request.as_str() {
+        "last" => latest.first(),
+        start if ids::is_start(start) => {
+            let found = ids::one_of(start, REQUESTS.what, latest.iter().map(id))?;
+            latest.iter().find(|request| id(request) == found)
         }
-        for entry in found {
-            let request: Value = document::read(entry.get())?;
-            let text = |name: &str| {
-                request.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
-            };
-            if args.request == "last" || args.request == text("payment_request_id") {
-                return Ok(text("payment_link"));
-            }
-        }
-    }
-    Err(Failure::Refused(format!(
-        "request {:?} does not belong to wallet {wallet}; use --wallet, or pass the link",
-        args.request
-    )))
+        whole => latest.iter().find(|request| id(request) == whole),
+    };
+    found.map(|request| text(request, "payment_link")).ok_or_else(|| {
+        Failure::Refused(format!(
+            "request {:?} does not belong to wallet {wallet}; use --wallet, or pass the link",
+            args.request
+        ))
+    })
 }
 
 /// The code as lines of half blocks. `None` if the text is too long for a QR code.

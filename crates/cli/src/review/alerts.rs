@@ -8,24 +8,25 @@ use domain::wallet_effects::Alert;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::people::OnePerson;
 use super::super::store_commands::open;
+use super::super::table::{id, text, time};
 use super::super::tenants::{StoreArgs, TenantArgs};
+use super::super::{Context, ids};
 
 /// Maximum number of alerts that are searched.
 const LIST_MAX: usize = 1_000;
 
 /// `review alerts`, and options of the list.
 #[derive(Args, Debug)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct AlertsArgs {
     #[command(subcommand)]
     command: Option<AlertsCommand>,
-    /// Tenant tag
-    #[arg(long, required = true)]
+    /// Tenant tag [default: the only tenant]
+    #[arg(long)]
     tenant: Option<String>,
     #[command(flatten)]
     store: StoreArgs,
@@ -64,7 +65,7 @@ pub async fn run(args: &AlertsArgs, context: &Context) -> Result<(), Failure> {
 
 async fn list(args: &AlertsArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
-    let tenant = opened.tenant(args.tenant.as_deref().unwrap_or_default()).await?;
+    let tenant = opened.tenant(&args.tenant).await?;
     show(
         &opened.store.alerts(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?,
         context.output,
@@ -72,14 +73,14 @@ async fn list(args: &AlertsArgs, context: &Context) -> Result<(), Failure> {
 }
 
 async fn close(args: &CloseArgs, context: &Context) -> Result<(), Failure> {
-    let ids = args
-        .alerts
-        .iter()
-        .map(|text| alert_id(text))
-        .collect::<Result<BTreeSet<Uuid>, Failure>>()?;
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let mut alerts = opened.store.alerts(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?;
+    let ids = args
+        .alerts
+        .iter()
+        .map(|text| alert_id(text, &alerts))
+        .collect::<Result<BTreeSet<Uuid>, Failure>>()?;
     alerts.retain(|(_, alert)| ids.contains(&alert.id()));
     if let Some(id) = ids.iter().find(|id| alerts.iter().all(|(_, alert)| alert.id() != **id)) {
         return Err(Failure::Refused(format!("no open alert {id}; nothing was closed")));
@@ -99,9 +100,10 @@ fn show(alerts: &[(Timestamp, Alert)], output: Output) -> Result<(), Failure> {
                 let (kind, about) = (alert.kind.name().to_owned(), alert.subject.to_string());
                 vec![alert.id().to_string(), at.to_string(), kind, about, alert.what.clone()]
             };
-            output::rows(
-                &["alert", "since", "kind", "about", "what"],
+            output::rows_or(
+                &[id("alert"), time("since"), text("kind"), text("about"), text("what")],
                 alerts.iter().map(row).collect(),
+                "No open alerts.",
             )
         }
         Output::Json => alerts.iter().try_for_each(|(at, alert)| {
@@ -116,6 +118,11 @@ fn show(alerts: &[(Timestamp, Alert)], output: Output) -> Result<(), Failure> {
     }
 }
 
-fn alert_id(text: &str) -> Result<Uuid, Failure> {
-    Uuid::parse_str(text).map_err(|_| Failure::Usage(format!("{text:?} is not an alert id")))
+fn alert_id(text: &str, open: &[(Timestamp, Alert)]) -> Result<Uuid, Failure> {
+    if let Ok(id) = Uuid::parse_str(text) {
+        return Ok(id);
+    }
+    let known = open.iter().map(|(_, alert)| alert.id().to_string());
+    let id = ids::one_of(text, "open alert", known)?;
+    Uuid::parse_str(&id).map_err(Failure::unavailable)
 }

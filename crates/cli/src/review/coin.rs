@@ -11,6 +11,7 @@ use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::people::TwoPeople;
 use super::super::store_commands::{Opened, open};
+use super::super::table::{id, number, state, text};
 use super::super::tenants::{StoreArgs, coin};
 
 /// `review coin …`
@@ -109,7 +110,7 @@ fn show(opened: &Opened, states: &[TokenState], output: Output) -> Result<(), Fa
                 ]
             };
             output::rows(
-                &["coin", "active", "last changed in block", "contract"],
+                &[text("coin"), state("active"), number("last changed in block"), id("contract")],
                 states.iter().map(row).collect(),
             )
         }

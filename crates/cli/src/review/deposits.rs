@@ -13,6 +13,7 @@ use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::people::Deciders;
 use super::super::store_commands::open;
+use super::super::table::{amount as money, id, state, time};
 use super::super::tenants::TenantArgs;
 use super::refund::{found, transaction_id};
 
@@ -77,9 +78,9 @@ async fn decide(
     verdict: ReviewVerdict,
     context: &Context,
 ) -> Result<(), Failure> {
-    let id = transaction_id(&args.transaction)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
+    let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
     let deposit = found(&opened, caller.tenant, id).await?;
     let release = (verdict == ReviewVerdict::Approve).then_some(deposit.minor);
     let by = args.people.deed(&opened.by, release, &caller.policy.wallet)?;
@@ -112,9 +113,10 @@ fn show(deposits: &[Deposit], output: Output) -> Result<(), Failure> {
                     it.wallet.to_string(),
                 ]
             };
-            output::rows(
-                &["transaction", "state", "amount", "since", "wallet"],
+            output::rows_or(
+                &[id("transaction"), state("state"), money("amount"), time("since"), id("wallet")],
                 deposits.iter().map(row).collect(),
+                "No deposit waits for a decision. In a sandbox: `corridor trigger risk_check.manual_review`.",
             )
         }
         Output::Json => deposits.iter().try_for_each(|it| {

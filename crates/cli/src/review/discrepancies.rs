@@ -10,6 +10,7 @@ use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::store_commands::open;
+use super::super::table::{id, text, time};
 use super::super::tenants::TenantArgs;
 
 /// Maximum number of listed discrepancies of each kind, newest first.
@@ -31,9 +32,10 @@ pub async fn run(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
             let row = |(at, [sort, about, what]): (Timestamp, [String; 3])| {
                 vec![at.to_string(), sort, about, what]
             };
-            output::rows(
-                &["first reported", "kind", "subject", "report"],
+            output::rows_or(
+                &[time("first reported"), text("kind"), id("subject"), text("report")],
                 found.into_iter().map(row).collect(),
+                "No discrepancies.",
             )
         }
         Output::Json => {

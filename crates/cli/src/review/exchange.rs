@@ -5,14 +5,16 @@
 use clap::{Args, Subcommand};
 use domain::coin_amount;
 use domain::exchange::{ExchangeOrder, OrderRefusal};
-use domain::ids::ExchangeId;
+use domain::ids::{ExchangeId, TenantId};
 use serde_json::json;
+use store::Found;
 
 use super::super::Context;
 use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::people::{Deciders, OnePerson, TwoPeople};
-use super::super::store_commands::open;
+use super::super::store_commands::{Opened, open};
+use super::super::table::{amount, id, number, state, text, time};
 use super::super::tenants::TenantArgs;
 use super::outcome::OutcomeArgs;
 
@@ -125,13 +127,21 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                     order.id.to_string(),
                     question(order).to_owned(),
                     order.payout.to_string(),
-                    order.created_at.to_string(),
                     score.map(|score| score.to_string()).unwrap_or_default(),
                     evidence.unwrap_or_default(),
+                    order.created_at.to_string(),
                 ]
             };
-            let head = ["order", "question", "amount", "created", "score", "evidence"];
-            output::rows(&head, orders.iter().map(row).collect())
+            let columns = [
+                id("order"),
+                state("question"),
+                amount("amount"),
+                number("score"),
+                text("evidence"),
+                time("created"),
+            ];
+            let none = "No order waits for a decision.";
+            output::rows_or(&columns, orders.iter().map(row).collect(), none)
         }
         Output::Json => orders.iter().try_for_each(|order| {
             let (score, evidence) = found(order);
@@ -158,9 +168,9 @@ fn found(order: &ExchangeOrder) -> (Option<u8>, Option<String>) {
 }
 
 async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(), Failure> {
-    let id = order_id(&args.order)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
+    let id = order_id(&opened, caller.tenant, &args.order).await?;
     let wallets = opened.wallets_with_lists().await?;
     let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
     let release = approve.then_some(order.minor);
@@ -178,9 +188,9 @@ async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(
 
 async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
     let evidence = args.people.evidence()?;
-    let id = order_id(&args.order)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
+    let id = order_id(&opened, caller.tenant, &args.order).await?;
     let wallets = opened.wallets()?;
     let by = args.people.deed(&opened.by);
     let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
@@ -196,9 +206,9 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
 }
 
 async fn recredit(args: &RecreditArgs, context: &Context) -> Result<(), Failure> {
-    let id = order_id(&args.order)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
+    let id = order_id(&opened, caller.tenant, &args.order).await?;
     let wallets = opened.wallets()?;
     let given = wallets.service.recredit_order(&caller, id, args.person.deed(&opened.by)).await;
     let given = given.map_err(Failure::refused)?.made;
@@ -233,6 +243,10 @@ fn show(order: &ExchangeOrder, output: Output) -> Result<(), Failure> {
     }
 }
 
-fn order_id(text: &str) -> Result<ExchangeId, Failure> {
-    ExchangeId::parse(text).ok_or_else(|| Failure::Usage(format!("{text:?} is not an order id")))
+async fn order_id(opened: &Opened, tenant: TenantId, text: &str) -> Result<ExchangeId, Failure> {
+    let order = |found| match found {
+        Found::Order(ExchangeId(id)) => Some(id),
+        _ => None,
+    };
+    opened.id(tenant, text, "order", order).await.map(ExchangeId)
 }

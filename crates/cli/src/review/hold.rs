@@ -58,9 +58,9 @@ pub async fn run(command: &HoldCommand, context: &Context) -> Result<(), Failure
     match command {
         HoldCommand::Lift(args) => lift(args, context).await,
         HoldCommand::Show(args) => {
-            let id = transaction_id(&args.transaction)?;
             let opened = open(&args.tenant.store, context).await?;
             let tenant = opened.tenant(&args.tenant.tenant).await?;
+            let id = transaction_id(&opened, tenant.id, &args.transaction).await?;
             let deposit = found(&opened, tenant.id, id).await?;
             show(&opened, &deposit, context.output).await
         }
@@ -69,9 +69,9 @@ pub async fn run(command: &HoldCommand, context: &Context) -> Result<(), Failure
 
 async fn lift(args: &LiftArgs, context: &Context) -> Result<(), Failure> {
     args.people.evidence()?;
-    let id = transaction_id(&args.transaction)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
+    let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
     let deposit = found(&opened, caller.tenant, id).await?;
     if !deposit.has_hold_to_lift() {
         return Err(Failure::refused(deposit.refused()));

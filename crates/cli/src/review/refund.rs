@@ -8,6 +8,7 @@ use domain::deposit::{Deposit, SeenRefund};
 use domain::ids::{DepositId, TenantId};
 use domain::payment_request::{Named, RefundTo};
 use serde_json::json;
+use store::Found;
 
 use super::super::Context;
 use super::super::failure::Failure;
@@ -113,9 +114,9 @@ pub async fn run(command: &RefundCommand, context: &Context) -> Result<(), Failu
         RefundCommand::Approve(args) => approve(args, context).await,
         RefundCommand::Withdraw(args) => withdraw(args, context).await,
         RefundCommand::Show(args) => {
-            let id = transaction_id(&args.transaction)?;
             let opened = open(&args.tenant.store, context).await?;
             let tenant = opened.tenant(&args.tenant.tenant).await?;
+            let id = transaction_id(&opened, tenant.id, &args.transaction).await?;
             let deposit = found(&opened, tenant.id, id).await?;
             show(&deposit, &wanted(&opened, &deposit).await?, context.output)
         }
@@ -123,9 +124,9 @@ pub async fn run(command: &RefundCommand, context: &Context) -> Result<(), Failu
 }
 
 async fn propose(args: &ProposeArgs, context: &Context) -> Result<(), Failure> {
-    let id = transaction_id(&args.transaction)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
+    let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
     let wanted = wanted(&opened, &found(&opened, caller.tenant, id).await?).await?;
     let to = if args.to_senders_address { None } else { args.to };
     let to = to.map_or_else(|| wanted.only(), Ok)?;
@@ -139,9 +140,9 @@ async fn propose(args: &ProposeArgs, context: &Context) -> Result<(), Failure> {
 }
 
 async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
-    let id = transaction_id(&args.transaction)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
+    let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
     // The engine compares names exactly as written.
     let mut by = args.person.deed(&opened.by);
     if let Some(refund) = found(&opened, caller.tenant, id).await?.refund {
@@ -164,9 +165,9 @@ async fn approve(args: &ApproveArgs, context: &Context) -> Result<(), Failure> {
 }
 
 async fn withdraw(args: &WithdrawArgs, context: &Context) -> Result<(), Failure> {
-    let id = transaction_id(&args.transaction)?;
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
+    let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
     let wallets = opened.wallets_with_lists().await?;
     let withdrawn =
         wallets.service.withdraw_refund(&caller, id, args.person.deed(&opened.by)).await;
@@ -304,9 +305,16 @@ fn show(deposit: &Deposit, wanted: &Wanted, output: Output) -> Result<(), Failur
     }
 }
 
-pub(super) fn transaction_id(text: &str) -> Result<DepositId, Failure> {
-    DepositId::parse(text)
-        .ok_or_else(|| Failure::Usage(format!("{text:?} is not a transaction id")))
+pub(super) async fn transaction_id(
+    opened: &Opened,
+    tenant: TenantId,
+    text: &str,
+) -> Result<DepositId, Failure> {
+    let deposit = |found| match found {
+        Found::Deposit(DepositId(id)) => Some(id),
+        _ => None,
+    };
+    opened.id(tenant, text, "transaction", deposit).await.map(DepositId)
 }
 
 /// Parses an address. Funds are sent to it, so a checksum (EIP-55) that it carries must be valid.

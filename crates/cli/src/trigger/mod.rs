@@ -5,7 +5,10 @@ mod payments;
 mod scenarios;
 mod wallets;
 
-use std::sync::{Mutex, PoisonError};
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use clap::Args;
 use client::{Client, Credentials, DataDir};
@@ -14,11 +17,20 @@ use http_api::auth::Service as KeyService;
 use serde_json::{Value, json};
 use service::scenarios::{Made, Scenarios};
 
-use self::scenarios::{SCENARIOS, Scenario, Service};
-use super::Context;
+use self::scenarios::{End, SCENARIOS, Scenario, Service};
 use super::api::{self, ApiArgs, WalletApiArgs};
+use super::colour::{Tone, dim};
+use super::events::logs::Logs;
 use super::failure::Failure;
 use super::output::{self, Output};
+use super::story::KIND_WIDTH;
+use super::table::short_id;
+use super::{Context, local_time};
+
+/// How long `trigger` waits for the end of a scenario.
+const WAIT_MAX: Duration = Duration::from_secs(90);
+/// Poll interval of a status.
+const POLL_PAUSE: Duration = Duration::from_secs(2);
 
 /// Options of `trigger`.
 #[derive(Args, Debug)]
@@ -27,7 +39,10 @@ use super::output::{self, Output};
   corridor trigger payment.reversed
   corridor trigger transfer.complete     (in another terminal: corridor listen --forward-to http://127.0.0.1:9000)
 
-The service keeps the wallets and payments that a scenario creates. Some scenarios advance the sandbox's clock for good.")]
+Waits for the end of the scenario and shows each step; --output json prints the created objects. The service keeps the
+wallets and payments that a scenario creates. Some scenarios advance the sandbox's clock for good.
+
+Exit code 4 if it does not end within 90 seconds.")]
 pub struct TriggerArgs {
     /// Scenario, a name of --list
     #[arg(value_name = "SCENARIO", required_unless_present = "list", value_parser = scenario)]
@@ -35,6 +50,9 @@ pub struct TriggerArgs {
     /// List all scenarios
     #[arg(long, conflicts_with = "scenario")]
     list: bool,
+    /// Do not wait for the end
+    #[arg(long)]
+    no_wait: bool,
     /// Funded wallet for exchanges [default: the sandbox's wallet]
     #[arg(long, value_name = "ID")]
     wallet_id: Option<String>,
@@ -63,9 +81,33 @@ pub fn run(args: &TriggerArgs, context: &Context) -> Result<(), Failure> {
         ));
     }
     let funded = args.wallet_id.clone().or_else(|| funded_wallet(&data_dir));
-    let stage =
-        Stage { client, funded, scenario: scenario.name, told: Told::Printed(context.output) };
-    api::wait_for(stage.play(scenario))
+    let stage = Stage::new(client, funded, scenario, Some(context.output));
+    api::wait_for(async {
+        let end = if args.no_wait { End::AtOnce } else { scenario.end };
+        let logs = match end {
+            End::Event(_) => stage.logs(scenario.service()).await?,
+            _ => Logs::default(),
+        };
+        if context.output == Output::Table {
+            output::line(&format!("Scenario {}: {}", scenario.name, scenario.what))?;
+        }
+        stage.play(scenario).await?;
+        let (last, ended) = match end {
+            End::AtOnce => return Ok(()),
+            End::Event(kind) => {
+                (kind, tokio::time::timeout(WAIT_MAX, stage.follow(logs, kind)).await)
+            }
+            End::Status { what, path, status } => {
+                (status, tokio::time::timeout(WAIT_MAX, stage.poll(what, path, status)).await)
+            }
+        };
+        ended.unwrap_or_else(|_| {
+            Err(Failure::NotSucceeded(format!(
+                "no {last} within {} s; see what happens: corridor events tail --since 5m",
+                WAIT_MAX.as_secs()
+            )))
+        })
+    })
 }
 
 /// The scenarios, for the sandbox console.
@@ -96,18 +138,9 @@ impl Scenarios for Triggers {
     ) -> Answer<'a, Result<Made, String>> {
         let played = async move {
             let scenario = scenario(name).map_err(Failure::Usage)?;
-            let client = Client::new(credentials)?;
-            let stage = Stage {
-                client,
-                funded,
-                scenario: scenario.name,
-                told: Told::Kept(Mutex::default()),
-            };
+            let stage = Stage::new(Client::new(credentials)?, funded, scenario, None);
             stage.play(scenario).await?;
-            match stage.told {
-                Told::Kept(made) => Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner)),
-                Told::Printed(_) => Ok(Vec::new()),
-            }
+            Ok(stage.made.into_inner().unwrap_or_else(PoisonError::into_inner))
         };
         Box::pin(async move { played.await.map_err(|failure: Failure| failure.to_string()) })
     }
@@ -138,18 +171,80 @@ struct Stage {
     /// A wallet with tokens.
     funded: Option<String>,
     scenario: &'static str,
-    told: Told,
-}
-
-/// Where created objects are reported.
-enum Told {
-    /// Printed on the standard output.
-    Printed(Output),
-    /// Collected for the caller.
-    Kept(Mutex<Vec<(String, String)>>),
+    /// How steps are printed; `None` prints nothing.
+    output: Option<Output>,
+    /// What each created object is, and its id.
+    made: Mutex<Made>,
 }
 
 impl Stage {
+    fn new(
+        client: Client,
+        funded: Option<String>,
+        scenario: Scenario,
+        output: Option<Output>,
+    ) -> Stage {
+        Stage { client, funded, scenario: scenario.name, output, made: Mutex::default() }
+    }
+
+    /// The log that has the scenario's events, from now on.
+    async fn logs(&self, service: Service) -> Result<Logs<'_>, Failure> {
+        match service {
+            Service::Payments => Logs::end(Some(&self.client), None).await,
+            Service::Wallets => Logs::end(None, Some(&self.client)).await,
+        }
+    }
+
+    /// Shows the events about the created objects until the last one.
+    async fn follow(&self, logs: Logs<'_>, last: &str) -> Result<(), Failure> {
+        let ids: Vec<String> = self.made().iter().map(|(_, id)| id.clone()).collect();
+        let count = Cell::new(0_u32);
+        logs.follow(async |event| {
+            if !ids.iter().any(|id| event.json.contains(id.as_str())) {
+                return Ok(ControlFlow::Continue(()));
+            }
+            count.set(count.get() + 1);
+            if self.output == Some(Output::Table) {
+                output::line(&event.line(output::width()))?;
+            }
+            let is_last = event.kind == last;
+            Ok(if is_last { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })
+        .await?;
+        if self.output == Some(Output::Table) {
+            let events = if count.get() == 1 { "event" } else { "events" };
+            output::line(&format!("{} {events}", count.get()))?;
+        }
+        Ok(())
+    }
+
+    /// Asks for a created object until it has this status.
+    async fn poll(&self, what: &str, path: &str, wanted: &str) -> Result<(), Failure> {
+        let id = self.made().iter().find(|(name, _)| name == what).map(|(_, id)| id.clone());
+        let missing = || Failure::Unavailable(format!("the scenario created no {what}"));
+        let path = format!("{path}{}", api::segment(&id.ok_or_else(missing)?)?);
+        loop {
+            let answer = api::patiently(async || self.client.get(&path, &[]).await).await?;
+            let object: Value = super::document::read(&answer.body)?;
+            if text(&object, "status")? == wanted {
+                return match self.output {
+                    Some(Output::Table) => self.print(what, &Tone::of_state(wanted).paint(wanted)),
+                    _ => Ok(()),
+                };
+            }
+            tokio::time::sleep(POLL_PAUSE).await;
+        }
+    }
+
+    /// Prints a step with the local time.
+    fn print(&self, what: &str, more: &str) -> Result<(), Failure> {
+        output::line(&format!("{}  {what:<KIND_WIDTH$}  {more}", dim(&local_time::now())))
+    }
+
+    fn made(&self) -> MutexGuard<'_, Made> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn play(&self, scenario: Scenario) -> Result<(), Failure> {
         match scenario.service() {
             Service::Payments => payments::play(self, scenario.way).await,
@@ -166,21 +261,18 @@ impl Stage {
     /// Advances the business clock.
     async fn advance(&self, seconds: u32) -> Result<(), Failure> {
         self.post(&format!("/sandbox/clock?seconds={seconds}"), &json!({})).await?;
-        self.told("clock", &format!("{seconds} s ahead"))
+        self.report("clock", &format!("{seconds} s ahead"))
     }
 
     /// Reports a created object.
-    fn told(&self, what: &str, id: &str) -> Result<(), Failure> {
-        match &self.told {
-            Told::Printed(Output::Table) => output::line(&format!("{what} {id}")),
-            Told::Printed(Output::Json) => {
+    fn report(&self, what: &str, id: &str) -> Result<(), Failure> {
+        self.made().push((what.to_owned(), id.to_owned()));
+        match self.output {
+            Some(Output::Table) => self.print(what, short_id(id)),
+            Some(Output::Json) => {
                 output::json(&json!({ "scenario": self.scenario, "what": what, "id": id }))
             }
-            Told::Kept(made) => {
-                let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
-                made.push((what.to_owned(), id.to_owned()));
-                Ok(())
-            }
+            None => Ok(()),
         }
     }
 }
@@ -199,12 +291,8 @@ mod tests {
     async fn stage(server: &Scripted, service: KeyService) -> Stage {
         let credentials = client::Credentials { service, ..crate::scripted::credentials(server) };
         let client = Client::new(credentials).expect("a client");
-        Stage {
-            client,
-            funded: Some("funded".to_owned()),
-            scenario: "x",
-            told: Told::Printed(Output::Table),
-        }
+        let scenario = SCENARIOS[0];
+        Stage::new(client, Some("funded".to_owned()), scenario, Some(Output::Table))
     }
 
     const QUOTE: &str = r#"{"id":"q-1","country":"PAK","currency":"AED","amount":500,"amount_destination":37912.05,

@@ -31,7 +31,7 @@ async fn quote(stage: &Stage) -> Result<LastQuote, Failure> {
     let asked = json!({ "country": "PAK", "currency": "AED", "amount": 500 });
     let answer = stage.client.post("/v2/quote", &asked.to_string()).await?;
     let quote: Quote = document::read(&answer.body)?;
-    stage.told("quote", &quote.id)?;
+    stage.report("quote", &quote.id)?;
     let base_url = stage.client.credentials().base_url.clone();
     Ok(LastQuote { base_url, quote: document::raw(answer.body)?, account: None, branch: None })
 }
@@ -40,5 +40,5 @@ async fn pay(stage: &Stage, order: OrderArgs) -> Result<(), Failure> {
     let last = quote(stage).await?;
     let quote: Quote = document::read(last.quote.get())?;
     let answer = stage.client.post("/v2/payment", &order.document(&last, &quote, true)?).await?;
-    stage.told("payment", text(&document::read(&answer.body)?, "id")?)
+    stage.report("payment", text(&document::read(&answer.body)?, "id")?)
 }

@@ -61,7 +61,33 @@ pub struct Scenario {
     pub what: &'static str,
     /// How it is produced.
     pub way: Way,
+    pub end: End,
 }
+
+/// How a scenario ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With an event about what it creates.
+    Event(&'static str),
+    /// With a status of what it creates, because the event of its name is optional for a tenant.
+    Status {
+        /// What it is, as `trigger` reports it.
+        what: &'static str,
+        /// The path that its id is appended to.
+        path: &'static str,
+        status: &'static str,
+    },
+    /// With its last request.
+    AtOnce,
+}
+
+const ORDER_FAILED: End = End::Status { what: "order", path: "/v1/sdk/orders/", status: "FAILED" };
+const ORDER_CANCELLED: End =
+    End::Status { what: "order", path: "/v1/sdk/orders/", status: "CANCELLED" };
+const REQUEST_EXPIRED: End =
+    End::Status { what: "payment request", path: "/v1/sdk/payment-requests/", status: "EXPIRED" };
+const WALLET_ACTIVE: End =
+    End::Status { what: "wallet", path: "/v1/sdk/wallets/", status: "ACTIVE" };
 
 impl Scenario {
     /// The scenario with this name.
@@ -88,8 +114,16 @@ impl Scenario {
     }
 }
 
+/// A scenario that ends with the event of its name.
 const fn scenario(name: &'static str, way: Way, what: &'static str) -> Scenario {
-    Scenario { name, what, way }
+    Scenario { name, what, way, end: End::Event(name) }
+}
+
+impl Scenario {
+    /// The same with another end.
+    const fn ending(self, end: End) -> Scenario {
+        Scenario { end, ..self }
+    }
 }
 
 /// Every scenario: each event and state of both services, and each special outcome of the sandbox.
@@ -109,17 +143,20 @@ pub const SCENARIOS: [Scenario; 40] = [
         "payment.timed_out",
         Way::Payment { ending: "0006" },
         "the rail pays but does not answer",
-    ),
+    )
+    .ending(End::Event("payment.succeeded")),
     scenario(
         "payment.reported_twice",
         Way::Payment { ending: "0007" },
         "the rail reports everything twice",
-    ),
+    )
+    .ending(End::Event("payment.succeeded")),
     scenario(
         "payment.contradicted",
         Way::Payment { ending: "0008" },
         "the rail contradicts itself",
-    ),
+    )
+    .ending(End::Event("payment.succeeded")),
     scenario(
         "payment.received",
         Way::Deposit { amount: "25.00" },
@@ -139,17 +176,20 @@ pub const SCENARIOS: [Scenario; 40] = [
         "risk_check.rejected",
         Way::Deposit { amount: "25.01" },
         "a deposit is rejected and stays in escrow",
-    ),
+    )
+    .ending(End::Event("risk_check.complete")),
     scenario(
         "risk_check.manual_review",
         Way::Deposit { amount: "25.02" },
         "a deposit is held for review",
-    ),
+    )
+    .ending(End::Event("risk_check.complete")),
     scenario(
         "risk_check.blocked",
         Way::Deposit { amount: "25.03" },
         "a deposit causes its wallet to be blocked",
-    ),
+    )
+    .ending(End::Event("wallet.blocked")),
     scenario(
         "transaction.failed",
         Way::Deposit { amount: "25.04" },
@@ -159,53 +199,69 @@ pub const SCENARIOS: [Scenario; 40] = [
         "transaction.blacklisted",
         Way::DepositBlacklisted,
         "a deposit arrives for a blacklisted wallet",
-    ),
-    scenario("transaction.held", Way::DepositHeld, "a deposit arrives for a blocked wallet"),
-    scenario("request.partial", Way::Deposit { amount: "25.05" }, "the sender pays half"),
+    )
+    .ending(End::Event("transaction.failed")),
+    scenario("transaction.held", Way::DepositHeld, "a deposit arrives for a blocked wallet")
+        .ending(End::Event("payment.received")),
+    scenario("request.partial", Way::Deposit { amount: "25.05" }, "the sender pays half")
+        .ending(End::Event("transfer.complete")),
     scenario(
         "request.overpaid",
         Way::Deposit { amount: "25.06" },
         "the sender pays twice the amount",
-    ),
+    )
+    .ending(End::Event("transfer.complete")),
     scenario(
         "payment_request.expired",
         Way::RequestExpires,
         "a payment request expires (moves the clock)",
-    ),
+    )
+    .ending(REQUEST_EXPIRED),
     scenario(
         "request.expired",
         Way::RequestExpires,
         "the same, under its former name (moves the clock)",
-    ),
-    scenario("request.late", Way::DepositLate, "the sender pays after expiry (moves the clock)"),
+    )
+    .ending(REQUEST_EXPIRED),
+    scenario("request.late", Way::DepositLate, "the sender pays after expiry (moves the clock)")
+        .ending(End::Event("payment.received")),
     scenario(
         "request.reorganised",
         Way::Deposit { amount: "25.08" },
         "the payment's block is reorganised",
-    ),
-    scenario("request.paid", Way::Deposit { amount: "25.00" }, "a payment request is paid"),
-    scenario("request.cancelled", Way::RequestCancelled, "a payment request is cancelled"),
+    )
+    .ending(End::Event("transfer.complete")),
+    scenario("request.paid", Way::Deposit { amount: "25.00" }, "a payment request is paid")
+        .ending(End::Event("transfer.complete")),
+    scenario("request.cancelled", Way::RequestCancelled, "a payment request is cancelled")
+        .ending(End::AtOnce),
     scenario("exchange.complete", Way::Order { amount: "1.00" }, "USDC is exchanged and paid out"),
     scenario(
         "order.failed",
         Way::Order { amount: "1.01" },
         "an exchange fails and the tokens are returned",
-    ),
+    )
+    .ending(ORDER_FAILED),
     scenario(
         "order.timed_out",
         Way::Order { amount: "1.02" },
         "an exchange times out and is cancelled",
-    ),
-    scenario("order.cancelled", Way::OrderCancelled, "an exchange is cancelled"),
-    scenario("wallet.provisioned", Way::Wallet, "a wallet is provisioned"),
+    )
+    .ending(ORDER_CANCELLED),
+    scenario("order.cancelled", Way::OrderCancelled, "an exchange is cancelled")
+        .ending(ORDER_CANCELLED),
+    scenario("wallet.provisioned", Way::Wallet, "a wallet is provisioned").ending(End::AtOnce),
     scenario("wallet.blocked", Way::WalletBlocked, "a wallet is blocked"),
-    scenario("wallet.unblocked", Way::WalletUnblocked, "a wallet is blocked and unblocked"),
+    scenario("wallet.unblocked", Way::WalletUnblocked, "a wallet is blocked and unblocked")
+        .ending(WALLET_ACTIVE),
     scenario(
         "wallet.unblocked_by_time",
         Way::WalletUnblocksItself,
         "a block expires (moves the clock)",
-    ),
-    scenario("wallet.blacklisted", Way::WalletBlacklisted, "a wallet is blacklisted"),
+    )
+    .ending(WALLET_ACTIVE),
+    scenario("wallet.blacklisted", Way::WalletBlacklisted, "a wallet is blacklisted")
+        .ending(End::AtOnce),
 ];
 
 #[cfg(test)]

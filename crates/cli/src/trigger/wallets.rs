@@ -34,7 +34,7 @@ pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
             let wallet = wallet(stage).await?;
             let (request, _) = request(stage, &wallet, USUAL).await?;
             stage.post(&format!("/v1/sdk/payment-requests/{request}/cancel"), &json!({})).await?;
-            stage.told("cancelled", &request)
+            stage.report("cancelled", &request)
         }
         Way::DepositHeld => {
             let wallet = wallet(stage).await?;
@@ -53,14 +53,14 @@ pub async fn play(stage: &Stage, way: Way) -> Result<(), Failure> {
                     &json!({}),
                 )
                 .await?;
-            stage.told("paid", &escrow)
+            stage.report("paid", &escrow)
         }
         Way::Order { amount } => order(stage, amount).await.map(drop),
         Way::OrderCancelled => {
             // The sandbox leaves the tokens of this order untouched, so there is time to cancel it.
             let order = order(stage, NOT_BEGUN).await?;
             stage.post(&format!("/v1/sdk/orders/{order}/cancel"), &json!({})).await?;
-            stage.told("cancelled", &order)
+            stage.report("cancelled", &order)
         }
         other => control(stage, other).await,
     }
@@ -76,7 +76,7 @@ async fn control(stage: &Stage, way: Way) -> Result<(), Failure> {
             block(stage, &wallet, None).await?;
             let body = json!({ "unblock_reason": "corridor trigger" });
             stage.post(&format!("/v1/sdk/wallets/{wallet}/unblock"), &body).await?;
-            stage.told("unblocked", &wallet)
+            stage.report("unblocked", &wallet)
         }
         Way::WalletUnblocksItself => {
             block(stage, &wallet, Some(1)).await?;
@@ -96,7 +96,7 @@ async fn wallet(stage: &Stage) -> Result<String, Failure> {
     });
     let answer = stage.post("/v1/sdk/wallets/provision", &body).await?;
     let wallet = text(&answer, "wallet_id")?.to_owned();
-    stage.told("wallet", &wallet)?;
+    stage.report("wallet", &wallet)?;
     Ok(wallet)
 }
 
@@ -108,7 +108,7 @@ async fn request(stage: &Stage, wallet: &str, amount: &str) -> Result<(String, S
     });
     let answer = stage.post("/v1/sdk/payment-requests", &body).await?;
     let request = text(&answer, "payment_request_id")?.to_owned();
-    stage.told("payment request", &request)?;
+    stage.report("payment request", &request)?;
     Ok((request, text(&answer, "escrow_address")?.to_owned()))
 }
 
@@ -123,7 +123,7 @@ async fn expired(stage: &Stage) -> Result<String, Failure> {
 /// Lets the simulated sender pay at once, whatever the request's state.
 async fn paid(stage: &Stage, request: &str) -> Result<(), Failure> {
     stage.post(&format!("/sandbox/payment-requests/{request}/pay"), &json!({})).await?;
-    stage.told("paid", request)
+    stage.report("paid", request)
 }
 
 async fn block(
@@ -136,7 +136,7 @@ async fn block(
         body["auto_unblock_hours"] = Value::from(hours);
     }
     stage.post(&format!("/v1/sdk/wallets/{wallet}/block"), &body).await?;
-    stage.told("blocked", wallet)
+    stage.report("blocked", wallet)
 }
 
 async fn blacklist(stage: &Stage, wallet: &str) -> Result<(), Failure> {
@@ -145,7 +145,7 @@ async fn blacklist(stage: &Stage, wallet: &str) -> Result<(), Failure> {
         "reason": "made up", "effective_date": jiff::Timestamp::now().strftime("%Y-%m-%d").to_string(),
     });
     stage.post(&format!("/v1/sdk/wallets/{wallet}/blacklist"), &body).await?;
-    stage.told("blacklisted", wallet)
+    stage.report("blacklisted", wallet)
 }
 
 async fn order(stage: &Stage, amount: &str) -> Result<String, Failure> {
@@ -161,6 +161,6 @@ async fn order(stage: &Stage, amount: &str) -> Result<String, Failure> {
     });
     let answer = stage.post("/v1/sdk/orders", &body).await?;
     let order = text(&answer, "order_id")?.to_owned();
-    stage.told("order", &order)?;
+    stage.report("order", &order)?;
     Ok(order)
 }

@@ -66,7 +66,8 @@ async fn get_quote(State(api): State<Arc<Api>>, id: Id, request: Request<Body>) 
         let found =
             api.payments.find_quote(&admitted.caller, id).await.map_err(refusals::problem)?;
         let quote = found.filter(|quote| quote.offer.country == country).ok_or_else(|| {
-            Problem::bad_request("quote_not_found", "Quote not found in this country")
+            let message = format!("No quote with this id to {}", country.alpha3());
+            Problem::bad_request("quote_not_found", message)
         })?;
         Ok(Answer::json(write::object(|out| render::quote(out, &quote))))
     })
@@ -103,7 +104,8 @@ async fn get_payment(State(api): State<Arc<Api>>, id: Id, request: Request<Body>
 
 fn of_country(found: Option<Record>, country: Country) -> Result<Record, Problem> {
     found.filter(|record| record.payment.country == country).ok_or_else(|| {
-        Problem::bad_request("payment_not_found", "Payment not found in this country")
+        let message = format!("No payment with this id to {}", country.alpha3());
+        Problem::bad_request("payment_not_found", message)
     })
 }
 

@@ -113,12 +113,17 @@ pub struct Sandbox {
 
 /// Listens on the configured address; the error for a busy port names its holder.
 pub async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    listen_or(address, "http.listen").await
+}
+
+/// The same; `setting` is what the user changes to choose another port.
+pub async fn listen_or(address: SocketAddr, setting: &str) -> anyhow::Result<TcpListener> {
     match TcpListener::bind(address).await {
         Ok(listener) => Ok(listener),
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
             let holder = port::holder(address.port());
             anyhow::bail!(
-                "port {} is taken by {holder}; choose another with --port (0 = any)",
+                "port {} is taken by {holder}; choose another with {setting}",
                 address.port()
             )
         }

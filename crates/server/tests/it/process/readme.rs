@@ -210,7 +210,7 @@ fn the_first_remittance_works_as_in_the_readme_with_genuine_webhooks() {
     let url = format!("http://127.0.0.1:{port}");
     let secret = ("CORRIDOR_WEBHOOK_SECRET", sandbox.text("webhook_secret"));
     let listening = installation.start("listen", &["listen", "--forward-to", &url], &[secret]);
-    let ready = || listening.log().contains("Listening");
+    let ready = || listening.log().contains("Forwarding to");
     assert!(wait::until(READY_AT_MOST, ready), "{}{}", listening.out(), listening.log_tail());
 
     let aliased = format!(

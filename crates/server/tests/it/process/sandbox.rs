@@ -204,10 +204,21 @@ fn a_busy_port_is_reported_with_its_holder() {
     let port = busy.local_addr().expect("an address").port().to_string();
     let done = Installation::new().run(&["sandbox", "--port", &port]);
     assert_eq!(done.code, 2, "{}", done.stderr);
-    for part in [&port, &format!("(pid {})", std::process::id()), "--port"] {
+    let holder = format!("(pid {})", std::process::id());
+    for part in [&port, &holder, "--port"] {
         assert!(done.stderr.contains(part), "{part:?} is missing: {}", done.stderr);
     }
     assert_eq!(done.stdout, "", "nothing for scripts to stumble over");
+    // `serve` has no such option.
+    let listen = format!("http.listen=127.0.0.1:{port}");
+    let done = Installation::new().run(&["serve", "--set", &listen]);
+    assert_eq!(done.code, 2, "{}", done.stderr);
+    assert!(
+        done.stderr.contains(&holder) && done.stderr.contains("http.listen"),
+        "{}",
+        done.stderr
+    );
+    assert!(!done.stderr.contains("--port"), "{}", done.stderr);
 }
 
 #[test]
@@ -240,7 +251,8 @@ fn a_stop_signal_finishes_open_work_and_ends_streams() {
     let id = paid[0]["id"].as_str().expect("an id");
     assert!(tail.wait_for_end().success(), "{}", tail.log_tail());
     // An endless reader does not delay the shutdown.
-    let mut endless = installation.start("endless", &["events", "tail", "--after", "0"], &[]);
+    let args = ["events", "tail", "--after", "0"];
+    let mut endless = installation.start("endless", &args, &[]);
     assert!(
         wait::until(READY_AT_MOST, || endless.out().contains("payment.queued")),
         "{}",
@@ -267,11 +279,16 @@ fn without_a_terminal_or_with_no_color_nothing_is_coloured() {
     });
     assert!(ready, "{}", process.log_tail());
     let card = process.out();
-    for part in ["NO REAL MONEY", "payment secret key", "corridor quote", "corridor pay --watch"] {
+    for part in
+        ["NO REAL MONEY", "Start here", "corridor env", "corridor pay 500 AED --to PAK --watch"]
+    {
         assert!(card.contains(part), "{part:?} is missing: {card}");
     }
     assert!(!card.contains('\x1b'), "{card:?}");
+    assert!(card.lines().all(|line| line.chars().count() <= 80), "{card}");
     process.stop();
+    let farewell = process.log();
+    assert!(farewell.contains("Data is kept") && farewell.contains("sandbox reset"), "{farewell}");
     let help = finish(installation.command(&["--help"]).env("NO_COLOR", "1"));
     assert!(!help.stdout.contains('\x1b'));
 }

@@ -5,6 +5,10 @@ use super::super::harness::{Installation, finish};
 /// The commands below `path`, as listed by `--help`.
 fn below(installation: &Installation, path: &[&str]) -> (String, Vec<String>) {
     let text = installation.ok(&[path, &["--help"]].concat());
+    if path.is_empty() {
+        let names = in_groups(&text);
+        return (text, names);
+    }
     let listed = text
         .lines()
         .skip_while(|line| *line != "Commands:")
@@ -15,6 +19,28 @@ fn below(installation: &Installation, path: &[&str]) -> (String, Vec<String>) {
         .filter_map(|line| line.split_whitespace().next());
     let names = names.filter(|name| *name != "help").map(str::to_owned).collect();
     (text, names)
+}
+
+/// The commands of the first page: one per line with its explanation, or several separated by
+/// commas.
+fn in_groups(help: &str) -> Vec<String> {
+    let lines = help.lines().filter_map(|line| line.strip_prefix("  "));
+    let names = lines.flat_map(|line| match line.split_once("  ") {
+        Some((name, _)) => vec![name],
+        None => line.split(", ").collect(),
+    });
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn corridor_alone_shows_the_help_in_groups_within_80_columns() {
+    let installation = Installation::new();
+    let help = installation.ok(&["--help"]);
+    assert_eq!(installation.ok(&[]), help, "no error and no other text");
+    assert!(help.lines().all(|line| line.chars().count() <= 80), "{help}");
+    for part in ["Start", "Payments", "Wallets", "Events", "Operations", "Access", "Server"] {
+        assert!(help.lines().any(|line| line == part), "{part}: {help}");
+    }
 }
 
 #[test]
@@ -56,7 +82,6 @@ fn every_command_explains_itself() {
 fn invalid_usage_exits_with_2_and_a_hint() {
     let installation = Installation::new();
     for (args, words) in [
-        (vec![], "Usage"),
         (vec!["serv"], "serve"),
         (vec!["quote", "--country", "USA", "--currency", "AED", "--amount", "5"], "USA"),
         (vec!["quote", "--country", "PAK", "--currency", "AED", "--amount", "five"], "five"),

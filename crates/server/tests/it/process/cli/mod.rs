@@ -9,6 +9,7 @@ mod operations;
 mod payments;
 mod policy;
 mod statements;
+mod terminal;
 mod users;
 mod wallets;
 mod webhooks;

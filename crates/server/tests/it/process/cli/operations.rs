@@ -159,7 +159,7 @@ fn the_controllers_failure_reason_is_shown_to_operators() {
     let alert = alerts.iter().find(|alert| told(alert)).unwrap_or_else(|| panic!("{alerts:?}"));
     let what = alert["what"].as_str().expect("a text");
     assert!(what.contains("(rejected by the controller: ") && what.ends_with("))"), "{what}");
-    assert!(installation.ok(&["review", "alerts", "--tenant", "demobank"]).contains(what));
+    assert!(installation.ok(&["review", "alerts", "--wide"]).contains(what));
     let listed = installation.ok(&["tx", "list", "--output", "json"]);
     assert!(!listed.contains("controller"), "{listed}");
 }

@@ -108,7 +108,7 @@ fn a_statement_of_real_payments_agrees_with_the_books_in_every_form() {
         reader.records().collect::<Result<_, _>>().expect("RFC 4180");
     assert_eq!(rows.len(), movements.len() + 2);
     assert!(rows.iter().any(|row| &row[12] == "'=inv-2041"), "{csv}");
-    let table = installation.ok(&statement(PREFUND, &[]));
+    let table = installation.ok(&statement(PREFUND, &["--wide"]));
     assert!(table.contains("interim") && table.contains(&id), "{table}");
 }
 

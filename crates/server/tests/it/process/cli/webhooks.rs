@@ -12,15 +12,15 @@ use super::super::sandbox::Sandbox;
 /// Timeout from an event's trigger to the endpoint.
 const TOLD_AT_MOST: Duration = Duration::from_secs(60);
 
-/// An endpoint that knows the secret of a `listen` session.
-async fn listening(installation: &Installation) -> (SimulatedReceiver, Process) {
+/// An endpoint that knows the sandbox's secret, and a `listen` session that forwards to it.
+async fn listening(installation: &Installation, sandbox: &Sandbox) -> (SimulatedReceiver, Process) {
     let receiver = SimulatedReceiver::start(ReceiverConfig::with(&[])).await.expect("a receiver");
+    receiver.with(|core| core.set_secrets(&[sandbox.text("webhook_secret")]));
     let process = installation.start("listen", &["listen", "--forward-to", &receiver.url()], &[]);
-    let ready = wait::until(TOLD_AT_MOST, || process.log().contains("Listening"));
+    let ready = wait::until(TOLD_AT_MOST, || process.log().contains("Forwarding to"));
     assert!(ready, "{}", process.log_tail());
-    let log = process.log();
-    let secret = log.lines().find_map(|line| line.strip_prefix("Signing with ")).expect("a secret");
-    receiver.with(|core| core.set_secrets(&[secret]));
+    let shown = format!("Secret  {}", sandbox.text("webhook_secret"));
+    assert!(process.log().contains(&shown), "{}", process.log_tail());
     (receiver, process)
 }
 
@@ -37,8 +37,8 @@ fn told(receiver: &SimulatedReceiver, about: &str) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread")]
 async fn triggered_events_are_forwarded_to_the_listener() {
     let installation = Installation::new();
-    let _sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
-    let (receiver, listen) = listening(&installation).await;
+    let sandbox = Sandbox::start(&installation, &["--no-demo-data"]);
+    let (receiver, listen) = listening(&installation, &sandbox).await;
     for (scenario, expected) in [
         ("payment.failed", &["payment-queued", "payment-processing", "payment-failed"][..]),
         ("payment.updated", &["payment-queued", "payment-updated"]),
@@ -54,12 +54,13 @@ async fn triggered_events_are_forwarded_to_the_listener() {
         assert_eq!(told(&receiver, payment), expected, "{scenario}: {}", listen.log_tail());
     }
     let shown = listen.out();
-    let failed =
-        shown.lines().find(|line| line.starts_with("--> payment.failed [")).expect("a line");
-    let id = failed.trim_start_matches("--> payment.failed ");
-    let answered =
-        format!("<-- [200] POST {}/webhooks/payment/payment-failed {id}", receiver.url());
-    assert!(shown.lines().any(|line| line == answered), "{answered} is not in {shown}");
+    let lines: Vec<&str> = shown.lines().collect();
+    let failed = lines.iter().position(|line| line.contains("  --> payment.failed  "));
+    let answer = lines[failed.expect("a line") + 1];
+    for part in ["  <-- 200  ", " ms", "POST /webhooks/payment/payment-failed"] {
+        assert!(answer.contains(part), "{part:?} is not in {answer}");
+    }
+    assert!(lines.iter().all(|line| line.chars().count() <= 80), "{shown}");
 }
 
 /// A sandbox that delivers to `receiver`, which knows its secret.
