@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 21] = [
+const MIGRATIONS: [Migration; 22] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -94,6 +94,11 @@ const MIGRATIONS: [Migration; 21] = [
         version: 21,
         name: "payment search",
         text: include_str!("../migrations/0021_payment_search.sql"),
+    },
+    Migration {
+        version: 22,
+        name: "refunding",
+        text: include_str!("../migrations/0022_refunding.sql"),
     },
 ];
 

@@ -1,26 +1,24 @@
 //! The review queue, oldest first: deposits, refunds, payments and exchange orders held by screening
 //! or with an unknown outcome.
 
-use domain::deposit::{Deposit, DepositState};
+use domain::deposit::Deposit;
 use domain::exchange::ExchangeOrder;
 use domain::ids::{ExchangeId, PaymentId};
 use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::rail::RailStatus;
 use engine::console::Deed;
 use engine::payments::Record;
-use engine::wallets::{Page, Wanted};
 use uuid::Uuid;
 
 use super::evidence::entry_cards;
 use super::{SEEN, as_shown, deposit_row, doubt_shown, outcome};
+use crate::inbox::MOST;
 use crate::view::{
     Card, Field, FormView, Section, age, amount_text, asked, coins, page, pager, query, sheet,
     words,
 };
 use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
 
-/// Maximum number of open refunds that are searched.
-const LOOKED_THROUGH: Page = Page { page: 0, limit: 500 };
 /// Maximum number of alerts that are counted.
 const ALERTS_MAX: usize = 1_000;
 /// Payments or orders on a page, and the one after which it starts.
@@ -124,21 +122,14 @@ fn sheet_of(visit: &Visit, what: &str, after: &str, table: Table, last: Option<U
 }
 
 async fn refunds(visit: &Visit) -> Result<Section, Stop> {
-    let wanted = Wanted { states: vec![DepositState::Refunding], ..Wanted::default() };
-    let found = visit
-        .console()
-        .store()
-        .office_deposits(visit.tenant_id()?, &wanted, LOOKED_THROUGH)
-        .await?;
-    let asks =
-        |deposit: &&Deposit| deposit.refund.as_ref().is_some_and(|it| it.approved_by.is_none());
+    let found = visit.console().store().refunds_waiting(visit.tenant_id()?, MOST).await?;
     let row = |deposit: &Deposit| {
         let mut row = deposit_row(visit, deposit);
         row.truncate(4);
         row.push(Cell::maybe(deposit.refund.as_ref().map(|refund| refund.proposed_by.clone())));
         row
     };
-    let rows: Vec<_> = found.rows.iter().filter(asks).map(row).collect();
+    let rows: Vec<_> = found.iter().map(row).collect();
     let title = format!("Refunds: {}", rows.len());
     let head = ["Deposit", "State", "Amount", "Proposed", "Proposed by"];
     let table = Table::new("Refunds to approve", &head, rows).or("No refunds need an approval.");

@@ -4,5 +4,6 @@ mod audit;
 mod browser;
 mod payments;
 mod provider;
+mod refused_forms;
 mod sign_in;
 mod wallets;
