@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 22] = [
+const MIGRATIONS: [Migration; 23] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -99,6 +99,11 @@ const MIGRATIONS: [Migration; 22] = [
         version: 22,
         name: "case work",
         text: include_str!("../migrations/0022_case_work.sql"),
+    },
+    Migration {
+        version: 23,
+        name: "refunding",
+        text: include_str!("../migrations/0023_refunding.sql"),
     },
 ];
 
