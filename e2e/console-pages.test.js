@@ -146,7 +146,7 @@ describe('every page of the console', () => {
     await everywhere(page, 'login');
     await page.fill('#login', 'stranger');
     await page.fill('#password', 'nothing');
-    await page.click('main button');
+    await page.getByRole('button', { name: 'Sign in' }).click();
     await page.locator('.fault').waitFor();
     await everywhere(page, 'login, wrong');
     await close();
@@ -156,7 +156,7 @@ describe('every page of the console', () => {
     await person.page.setViewportSize({ width: 320, height: 700 });
     await person.go('/console/approvals');
     assert.ok(!await person.page.locator('nav.side').isVisible());
-    await person.page.getByRole('link', { name: 'Menu', exact: true }).click();
+    await person.page.getByRole('button', { name: 'Menu', exact: true }).click();
     await person.page.locator('nav.side').waitFor();
     await everywhere(person.page, 'menu');
     await person.close();
@@ -172,7 +172,7 @@ describe('every page of the console', () => {
     await screen(page, 'console-overview-phone');
     await page.emulateMedia({ ...LIGHT, colorScheme: 'dark' });
     await screen(page, 'console-overview-dark', { viewport: DESK });
-    await person.press('Sign out', page.locator('header'));
+    await person.signOut();
     await page.emulateMedia(LIGHT);
     await screen(page, 'console-login');
     await person.close();

@@ -69,13 +69,13 @@ describe('signing in', () => {
   it('leads to the requested page, and signing out clears everything', async () => {
     const person = await open(ayesha, REFUSED);
     const { page } = person;
-    await person.press('Sign out', page.locator('header'));
+    await person.signOut();
     await person.go('/console/approvals?x=1');
     await person.signIn({ login: 'ayesha', password: 'not this one' });
     assert.equal(await person.fault(), 'The name or password is incorrect.');
     await person.signIn(ayesha);
     assert.equal(page.url(), `${sandbox.url}/console/approvals?x=1`);
-    await person.press('Sign out', page.locator('header'));
+    await person.signOut();
     await page.goBack();
     await page.getByLabel('Password').waitFor();
     assert.equal(await page.locator('nav').count(), 0, 'an earlier page is not shown again');
@@ -334,7 +334,7 @@ describe('without a script', () => {
     await maker.finds(/approved by a user/);
     const proposal = await proposed(maker, unknown);
     // The navigation on a narrow screen.
-    await checker.page.getByRole('link', { name: 'Menu' }).click();
+    await checker.page.getByRole('button', { name: 'Menu', exact: true }).click();
     await checker.page.getByRole('link', { name: 'Approvals' }).click();
     await checker.page.locator(`a[href="${proposal}"]`).click();
     await checker.press('Approve');

@@ -11,7 +11,7 @@ export async function officer(browser, sandbox, person, { choosing, ...options }
   await user.go('/console');
   await user.signIn(person);
   if (choosing) await user.choose(choosing);
-  await user.page.getByRole('link', { name: person.login, exact: true }).waitFor();
+  await user.page.locator('#account-menu').waitFor();
   return user;
 }
 
@@ -48,6 +48,11 @@ export class Officer {
   async press(name, within = this.page.locator('main')) {
     const button = within.getByRole('button', { name, exact: true });
     await Promise.all([this.page.waitForEvent('load'), button.click()]);
+  }
+
+  async signOut() {
+    await this.page.locator('#account-menu summary').click();
+    await this.press('Sign out', this.page.locator('#account-menu'));
   }
 
   // Types into the search box at the top of every page; returns the path of the result.

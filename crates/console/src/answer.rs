@@ -8,7 +8,7 @@ use http::{HeaderName, HeaderValue, StatusCode, header};
 
 /// Nothing from other origins, nothing inline, no framing.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
-    connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+    font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 pub type Answer = Result<Response, Stop>;
 
@@ -21,6 +21,8 @@ pub enum Stop {
     Forbidden,
     /// Invalid input, with a message for the user (422).
     Invalid(String),
+    /// The same for one field of a form, by its name.
+    Wrong(&'static str, String),
     /// Refused by a rule or the current state, with a message for the user (409).
     Refused(String),
     /// Too many requests of this kind (429).
@@ -35,7 +37,7 @@ impl Stop {
         match self {
             Stop::NotFound => StatusCode::NOT_FOUND,
             Stop::Forbidden => StatusCode::FORBIDDEN,
-            Stop::Invalid(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            Stop::Invalid(_) | Stop::Wrong(..) => StatusCode::UNPROCESSABLE_ENTITY,
             Stop::Refused(_) => StatusCode::CONFLICT,
             Stop::TooMany => StatusCode::TOO_MANY_REQUESTS,
             Stop::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
@@ -46,10 +48,15 @@ impl Stop {
         match self {
             Stop::NotFound => "Page or record not found.",
             Stop::Forbidden => "Your roles do not allow this.",
-            Stop::Invalid(words) | Stop::Refused(words) => words,
+            Stop::Invalid(words) | Stop::Wrong(_, words) | Stop::Refused(words) => words,
             Stop::TooMany => "Too many attempts. Please wait a moment.",
             Stop::Unavailable => "This is not available right now. Please try again in a moment.",
         }
+    }
+
+    /// A wrong value in the field of this name.
+    pub fn wrong(field: &'static str, words: impl Into<String>) -> Stop {
+        Stop::Wrong(field, words.into())
     }
 
     /// Logs an internal failure and hides its details from the user.

@@ -150,7 +150,7 @@ async fn show(visit: Visit) -> Answer {
     let (word, tone) = standing(&approval, &visit);
     let mut facts = vec![
         ("State", Cell::state(word, tone)),
-        ("Whose", Cell::text(about(&approval, &visit))),
+        ("Tenant", Cell::text(about(&approval, &visit))),
         ("Proposed by", Cell::text(&approval.maker.login)),
         ("Reason", Cell::text(&approval.why)),
         ("Proposed", Cell::When(approval.created_at)),
@@ -193,10 +193,11 @@ async fn decide(visit: &Visit, approve: bool) -> Answer {
     let approval = found(visit).await?;
     let note = visit.form().text("note");
     if note.chars().count() > NOTE_MAX_CHARS || note.chars().any(char::is_control) {
-        return Err(Stop::Invalid(format!("A note has at most {NOTE_MAX_CHARS} characters.")));
+        let words = format!("A note has at most {NOTE_MAX_CHARS} characters.");
+        return Err(Stop::Wrong("note", words));
     }
     if !approve && note.is_empty() {
-        return Err(Stop::Invalid("Please enter the reason for the rejection.".to_owned()));
+        return Err(Stop::wrong("note", "Please enter the reason for the rejection."));
     }
     let decided =
         visit.console().desk.decide(approval.id, approve, visit.user()?, visit.deed(note)).await?;

@@ -1,6 +1,80 @@
-// Live regions: parts of an open page that refresh. Every page works without the script. The header marks the request as
-// no user activity, so that an idle session ends even while its page refreshes.
+// What the pages gain with a script: parts that refresh, copy buttons, keys, menus that close. Every page works without it.
+// The header marks a refresh as no user activity, so that an idle session ends even while its page refreshes.
 "use strict";
+document.documentElement.classList.add("scripted");
+
+// Abbreviated ids get a copy button and show the whole id when pointed at.
+const ICONS = "/console/icons.svg";
+function completed(root) {
+  for (const id of root.querySelectorAll(".id.long, .cmd, .facts .id")) {
+    if (id.nextElementSibling?.matches(".copy")) continue;
+    const text = id.textContent.trim();
+    id.title = text;
+    const copy = document.createElement("button");
+    copy.type = "button";
+    copy.className = "copy";
+    copy.dataset.copy = text;
+    copy.setAttribute("aria-label", `Copy ${text.slice(0, 8)}`);
+    // A list of fifty ids is not fifty more stops for the keyboard: the row's page has the same button.
+    if (id.closest("td, th")) copy.tabIndex = -1;
+    const drawing = ["svg", "use"].map((name) => document.createElementNS("http://www.w3.org/2000/svg", name));
+    drawing[0].setAttribute("class", "i");
+    drawing[0].setAttribute("aria-hidden", "true");
+    drawing[1].setAttribute("href", `${ICONS}#copy`);
+    drawing[0].append(drawing[1]);
+    copy.append(drawing[0]);
+    id.after(copy);
+  }
+  return root;
+}
+completed(document);
+
+for (const reveal of document.querySelectorAll("[data-reveal]")) {
+  const field = document.getElementById(reveal.dataset.reveal);
+  reveal.hidden = false;
+  reveal.addEventListener("click", () => {
+    const isHidden = field.type === "password";
+    field.type = isHidden ? "text" : "password";
+    reveal.setAttribute("aria-pressed", String(isHidden));
+  });
+}
+
+document.addEventListener("click", async (event) => {
+  const copy = event.target.closest("[data-copy]");
+  for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
+  if (!copy) return;
+  await navigator.clipboard.writeText(copy.dataset.copy);
+  copy.classList.add("done");
+  document.getElementById("said").textContent = "Copied";
+  setTimeout(() => {
+    copy.classList.remove("done");
+    document.getElementById("said").textContent = "";
+  }, 1500);
+});
+
+document.addEventListener("keydown", (event) => {
+  const open = document.querySelector("details.menu[open]");
+  if (event.key === "Escape" && open) {
+    open.open = false;
+    open.querySelector("summary").focus();
+  }
+  const typing = document.activeElement?.closest("input, textarea, select");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  const box = document.getElementById("find");
+  const help = document.getElementById("help-menu");
+  if (event.key === "/" && box) {
+    event.preventDefault();
+    box.focus();
+    box.select();
+  }
+  if (event.key === "?" && help) {
+    event.preventDefault();
+    help.open = true;
+    help.querySelector("a").focus();
+  }
+});
+
+// Live regions.
 (() => {
   const regions = () => document.querySelectorAll("[data-live]");
   const counts = document.querySelector("[data-counts]");
@@ -21,7 +95,7 @@
   async function read(address) {
     const answer = await fetch(address, { headers: { accept: "text/html", "x-corridor-refresh": "1" }, redirect: "error" });
     if (!answer.ok) throw new Error(String(answer.status));
-    return new DOMParser().parseFromString(await answer.text(), "text/html");
+    return completed(new DOMParser().parseFromString(await answer.text(), "text/html"));
   }
   function swap(region, fresh) {
     if (fresh && !busy(region) && fresh.innerHTML !== region.innerHTML) region.replaceChildren(...fresh.childNodes);
@@ -34,8 +108,11 @@
       const page = await read(regions().length > 0 ? location.href : counts.dataset.counts);
       for (const region of regions()) swap(region, region.id && page.getElementById(region.id));
       if (counts) {
-        const fresh = new Map(Array.from(page.querySelectorAll("[data-counts] a"), (link) => [link.getAttribute("href"), link]));
-        for (const link of counts.querySelectorAll("a")) swap(link, fresh.get(link.getAttribute("href")));
+        // The bar at the bottom and the navigation link to the same pages with the same counts.
+        for (const place of ["[data-counts] a", ".tabbar a"]) {
+          const fresh = new Map(Array.from(page.querySelectorAll(place), (link) => [link.getAttribute("href"), link]));
+          for (const link of document.querySelectorAll(place)) swap(link, fresh.get(link.getAttribute("href")));
+        }
         const waits = /^\(\d+\) /.exec(page.title)?.[0] ?? "";
         document.title = waits + document.title.replace(/^\(\d+\) /, "");
       }
@@ -51,12 +128,3 @@
   setInterval(refresh, Math.max(2, shortest) * 1000);
   document.addEventListener("visibilitychange", refresh);
 })();
-
-// "/" moves the focus to the search box.
-document.addEventListener("keydown", (event) => {
-  const box = document.getElementById("find");
-  const typing = document.activeElement?.closest("input, textarea, select");
-  if (event.key !== "/" || !box || typing || event.ctrlKey || event.metaKey || event.altKey) return;
-  event.preventDefault();
-  box.select();
-});

@@ -12,6 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use domain::user::{Scope, User};
 use engine::console::Stage;
+use engine::office::Waiting;
 use engine::wallets::Tenant;
 use http::request::Parts;
 use http::{HeaderMap, Method, header};
@@ -19,10 +20,11 @@ use percent_encoding::{AsciiSet, utf8_percent_encode};
 use subtle::ConstantTimeEq as _;
 
 use super::access::{self, AccessRow, Who};
+use super::again::{Again, Retry};
 use super::answer::{Stop, page_with, see_other};
 use super::cookies::{self, Cookie};
 use super::form::{Form, RESERVED};
-use super::inbox::Backlog;
+use super::inbox::MOST;
 use super::layout::Frame;
 use super::provider::LEAVE;
 use super::session::{REFRESH, Signed, Token};
@@ -121,6 +123,7 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
         let to = if *method == Method::GET { login_path(&path) } else { LOGIN.to_owned() };
         return Err(Turned::ToLogin(to, step.is_some()));
     }
+    let again = parts.extensions.get::<Again>().cloned();
     let posted = parts.method == Method::POST;
     let form =
         if posted { Some(posted_form(console, &parts.headers, body, &csrf).await) } else { None };
@@ -138,10 +141,11 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
     let tenant = named.and_then(|tag| tenants.iter().find(|tenant| tenant.tag == *tag)).cloned();
     let lost = named.is_some() && tenant.is_none();
     let backlog = match (&signed, tenant.as_ref().or(tenants.first())) {
-        (Some(signed), Some(tenant)) if !posted => {
-            Backlog::of(console, tenant.id, signed.user.scope).await?
+        (Some(signed), Some(tenant)) if !posted && has_navigation(&route) => {
+            let waiting = console.store().waiting(tenant.id, signed.user.scope, MOST).await;
+            waiting.map_err(Stop::from)?
         }
-        _ => Backlog::default(),
+        _ => Waiting::default(),
     };
     let visit = Visit::new(Inner {
         csrf,
@@ -153,7 +157,8 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
         path,
         // A refresh in another tab does not take the confirmation of the page that follows a form.
         done: cookies::said(&parts.headers, &console.settings)
-            .filter(|_| !parts.headers.contains_key(REFRESH)),
+            .filter(|_| !parts.headers.contains_key(REFRESH) && again.is_none()),
+        retry: again.map(|Again(retry)| retry),
         signed,
         step,
         backlog,
@@ -206,10 +211,17 @@ impl Inner {
                 .get::<RequestId>()
                 .map_or_else(String::new, ToString::to_string),
             done: None,
-            backlog: Backlog::default(),
+            retry: None,
+            backlog: Waiting::default(),
             is_read: parts.method == Method::GET,
         }
     }
+}
+
+/// Whether the answer is a page with the navigation: not a file, a receipt or a redirect.
+fn has_navigation(route: &str) -> bool {
+    let without = [".csv", "/file", "/receipt", "/console"];
+    !without.iter().any(|end| route.ends_with(end))
 }
 
 /// The page for unknown paths: the same for every user except for the navigation.
@@ -298,7 +310,13 @@ fn is_own_page(headers: &HeaderMap, settings: &Settings) -> bool {
 /// Finishes a response: refusals become pages, and a confirmation is shown once.
 fn finish(visit: &Visit, response: Response, settings: &Settings) -> Response {
     let mut response = match response.extensions().get::<Stop>().cloned() {
-        Some(stop) => stopped(visit, &stop),
+        Some(stop) => {
+            let mut response = stopped(visit, &stop);
+            if let Some(retry) = Retry::of(visit, &stop) {
+                response.extensions_mut().insert(Again(Arc::new(retry)));
+            }
+            response
+        }
         None => response,
     };
     let is_page = response
@@ -315,7 +333,7 @@ fn stopped(visit: &Visit, stop: &Stop) -> Response {
     let title = match stop {
         Stop::NotFound => "Not found",
         Stop::Forbidden => "Not allowed",
-        Stop::Invalid(_) => "Please check the form",
+        Stop::Invalid(_) | Stop::Wrong(..) => "Please check the form",
         Stop::Refused(_) => "Not possible",
         Stop::TooMany => "Too many attempts",
         Stop::Unavailable => "Not available right now",

@@ -3,10 +3,9 @@
 
 use askama::Template;
 use domain::delivery::DeliveryState;
-use domain::deposit::{Deposit, DepositState, Refund};
+use domain::deposit::Deposit;
 use domain::exchange::ExchangeOrder;
 use domain::ids::TenantId;
-use domain::job::JobKind;
 use domain::payment::PaymentState;
 use domain::time::Timestamp;
 use domain::user::Scope;
@@ -14,68 +13,31 @@ use domain::wallet_effects::Alert;
 use domain::webhook::shown_url;
 use engine::console::{Approval, Denied};
 use engine::payments::{Record, StoreError};
-use engine::wallets::{Page, Wanted, Webhook};
+use engine::wallets::{Page, Webhook};
 use uuid::Uuid;
 
-use super::answer::{Answer, Stop, html};
+use super::answer::{Answer, html};
 use super::cases::Assigned;
 use super::layout::Frame;
-use super::parts::{Cell, Tone};
+use super::parts::{Cell, Tone, ago, grouped};
 use super::payments::masked;
 use super::routes::Routes;
 use super::state::Console;
-use super::view::{age, amount_text, coins_text, words};
+use super::view::{amount_text, coins_text, words};
 use super::visit::Visit;
 
 /// Maximum number of entries of a kind that are counted and shown.
-const MOST: usize = 200;
+pub(super) const MOST: usize = 200;
 
 pub(super) fn routes() -> Routes {
     Routes::new().get("/console/t/{tenant}/inbox", show)
-}
-
-/// How much waits for the users of a tenant.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Backlog {
-    /// Deposits, payments, orders and refunds.
-    pub reviews: usize,
-    pub approvals: usize,
-    pub alerts: usize,
-    /// Endpoints that are off or have given up on events.
-    pub endpoints: usize,
-}
-
-impl Backlog {
-    pub(super) async fn of(
-        console: &Console,
-        tenant: TenantId,
-        scope: Scope,
-    ) -> Result<Backlog, Stop> {
-        let store = console.store();
-        let count =
-            |backlog: engine::office::Backlog| usize::try_from(backlog.count).unwrap_or(usize::MAX);
-        let held = count(store.jobs_of_kind(tenant, JobKind::Review).await?)
-            + count(store.jobs_of_kind(tenant, JobKind::ReviewDeposit).await?)
-            + count(store.unknown_payments(tenant).await?);
-        let orders = store.orders_in_review(tenant, None, MOST).await?.rows.len();
-        let refunds = refunds(console, tenant).await?.len();
-        Ok(Backlog {
-            reviews: held + orders + refunds,
-            approvals: approvals(console, tenant, scope).await?.len(),
-            alerts: store.alerts(tenant, MOST).await?.len(),
-            endpoints: usize::from(endpoint(console, tenant).await?.is_some()),
-        })
-    }
-
-    pub(super) const fn all(&self) -> usize {
-        self.reviews + self.approvals + self.alerts + self.endpoints
-    }
 }
 
 /// An entry of the list.
 struct Task {
     since: Timestamp,
     tone: Tone,
+    icon: &'static str,
     title: String,
     /// Why it waits.
     why: String,
@@ -108,7 +70,7 @@ async fn show(visit: Visit) -> Answer {
     tasks.extend(deposits.rows.iter().map(|it| mark(review(&visit, it), it.id.0)));
     tasks.extend(held.rows.iter().map(|it| mark(payment(&visit, it), it.payment.id.0)));
     tasks.extend(orders.rows.iter().map(|it| mark(order(&visit, it), it.id.0)));
-    let refunds = refunds(console, tenant).await?;
+    let refunds = store.refunds_waiting(tenant, MOST).await?;
     tasks.extend(refunds.iter().map(|deposit| refund(&visit, deposit)));
     let scope = visit.user()?.scope;
     tasks.extend(approvals(console, tenant, scope).await?.iter().map(|it| approval(&visit, it)));
@@ -117,19 +79,11 @@ async fn show(visit: Visit) -> Answer {
     tasks.extend(endpoint(console, tenant).await?.map(|it| failing(&visit, it)));
     tasks.sort_by_key(|task| task.since);
     let aged = |task: Task| {
-        let age = age(task.since, now);
+        let age = ago(task.since, now);
         (task, age)
     };
     let tasks = tasks.into_iter().map(aged).collect();
     html(&InboxPage { frame: visit.frame("Needs you"), tasks })
-}
-
-async fn refunds(console: &Console, tenant: TenantId) -> Result<Vec<Deposit>, StoreError> {
-    let wanted = Wanted { states: vec![DepositState::Refunding], ..Wanted::default() };
-    let page = Page { page: 0, limit: u32::try_from(MOST).unwrap_or(u32::MAX) };
-    let mut found = console.store().office_deposits(tenant, &wanted, page).await?.rows;
-    found.retain(|it| it.refund.as_ref().is_some_and(Refund::waits_for_approval));
-    Ok(found)
 }
 
 /// Open proposals about the tenant or the installation.
@@ -168,7 +122,8 @@ fn review(visit: &Visit, deposit: &Deposit) -> Task {
     Task {
         since: deposit.state_at,
         tone: Tone::Warn,
-        title: format!("Review {}{from}", coins_text(deposit.minor, deposit.coin)),
+        icon: "review",
+        title: format!("Review {}{from}", grouped(&coins_text(deposit.minor, deposit.coin))),
         why: assessed.map_or_else(String::new, |it| {
             format!("Score {} of 100: {}.", it.score, words(it.reason.name()))
         }),
@@ -179,7 +134,7 @@ fn review(visit: &Visit, deposit: &Deposit) -> Task {
 
 fn payment(visit: &Visit, record: &Record) -> Task {
     let payment = &record.payment;
-    let amount = amount_text(payment.amount);
+    let amount = grouped(&amount_text(payment.amount));
     let to = format!("{amount} to {}", masked::name(&record.order.beneficiary_name));
     let is_unknown = payment.standing.state == PaymentState::Unknown;
     let (title, why, deed) = if is_unknown {
@@ -192,6 +147,7 @@ fn payment(visit: &Visit, record: &Record) -> Task {
     Task {
         since: payment.accepted_at,
         tone: if is_unknown { Tone::Bad } else { Tone::Warn },
+        icon: if is_unknown { "help" } else { "review" },
         title,
         why,
         href: visit.href(&format!("/review/payments/{}", payment.id)),
@@ -200,12 +156,13 @@ fn payment(visit: &Visit, record: &Record) -> Task {
 }
 
 fn order(visit: &Visit, order: &ExchangeOrder) -> Task {
-    let amount = amount_text(order.payout);
+    let amount = grouped(&amount_text(order.payout));
     let to = format!("{amount} to {}", masked::name(&order.bank.holder));
     let held = order.is_withheld();
     Task {
         since: order.state_at,
         tone: if held { Tone::Warn } else { Tone::Bad },
+        icon: "order",
         title: match held {
             true => format!("Review the exchange of {to}"),
             false => format!("No confirmation from the bank for {to}"),
@@ -224,7 +181,8 @@ fn refund(visit: &Visit, deposit: &Deposit) -> Task {
     Task {
         since: deposit.state_at,
         tone: Tone::Busy,
-        title: format!("Approve a refund of {}", coins_text(deposit.minor, deposit.coin)),
+        icon: "deposit",
+        title: format!("Approve a refund of {}", grouped(&coins_text(deposit.minor, deposit.coin))),
         why: format!("Proposed by {by}. Another user approves it."),
         href: visit.href(&format!("/deposits/{}", deposit.id)),
         deed: "Approve",
@@ -241,6 +199,7 @@ fn approval(visit: &Visit, approval: &Approval) -> Task {
     Task {
         since: approval.created_at,
         tone: Tone::Busy,
+        icon: "approve",
         title: approval.deed.title().to_owned(),
         why: format!("{by}: {}", approval.why),
         href: format!("/console/approvals/{}", approval.id),
@@ -252,6 +211,7 @@ fn alert(visit: &Visit, at: Timestamp, alert: &Alert) -> Task {
     Task {
         since: at,
         tone: Tone::Bad,
+        icon: "alert",
         title: format!("Alert: {}", words(alert.kind.name())),
         why: alert.what.clone(),
         href: visit.href(&format!("/alerts?alert={}", alert.id())),
@@ -268,6 +228,7 @@ fn failing(visit: &Visit, Failing { webhook, lost }: Failing) -> Task {
     Task {
         since,
         tone: Tone::Bad,
+        icon: "webhook",
         title,
         why: format!("Events that are not sent again by themselves: {lost}."),
         href: visit.href("/webhooks"),

@@ -1,65 +1,96 @@
 //! The layout of every page: navigation, user, tenant, confirmation.
 
-use domain::policy::Environment;
+use std::sync::Arc;
 
-use super::inbox::Backlog;
+use domain::policy::Environment;
+use domain::time::Timestamp;
+use engine::office::Waiting;
+
+use super::again::Retry;
+use super::parts::ago;
 use super::visit::Visit;
 
-/// A navigation entry: title and route. Entries that the user may not use are hidden.
-type Entry = (&'static str, &'static str);
+/// A navigation entry: title, icon and route. Entries that the user may not use are hidden.
+type Entry = (&'static str, &'static str, &'static str);
 
 /// The navigation, in groups.
 const NAV: &[(&str, &[Entry])] = &[
-    ("Work", &[("Needs you", INBOX)]),
+    ("", &[("Needs you", "inbox", INBOX), ("Overview", "overview", OVERVIEW)]),
     (
         "Payments",
-        &[
-            ("Overview", "/console/t/{tenant}/overview"),
-            ("Payments", "/console/t/{tenant}/payments"),
-            ("Quotes", "/console/t/{tenant}/quotes"),
-        ],
+        &[("Payments", "payments", PAYMENTS), ("Quotes", "quote", "/console/t/{tenant}/quotes")],
     ),
     (
         "Wallets",
         &[
-            ("Wallets", "/console/t/{tenant}/wallets"),
-            ("Requests", "/console/t/{tenant}/requests"),
-            ("Deposits", "/console/t/{tenant}/deposits"),
-            ("Orders", "/console/t/{tenant}/orders"),
+            ("Wallets", "wallet", "/console/t/{tenant}/wallets"),
+            ("Requests", "request", "/console/t/{tenant}/requests"),
+            ("Deposits", "deposit", "/console/t/{tenant}/deposits"),
+            ("Orders", "order", "/console/t/{tenant}/orders"),
         ],
     ),
-    ("Decisions", &[("Review queue", REVIEW), ("Alerts", ALERTS), ("Approvals", APPROVALS)]),
+    (
+        "Decisions",
+        &[
+            ("Review queue", "review", REVIEW),
+            ("Alerts", "alert", ALERTS),
+            ("Approvals", "approve", APPROVALS),
+        ],
+    ),
     (
         "Money",
         &[
-            ("Ledger", "/console/t/{tenant}/ledger"),
-            ("Statements", "/console/t/{tenant}/statements"),
-            ("Reconciliation", "/console/t/{tenant}/reconciliation"),
-            ("Rates and spread", "/console/t/{tenant}/rates"),
-            ("Corridors and rails", "/console/t/{tenant}/corridors"),
+            ("Ledger", "ledger", "/console/t/{tenant}/ledger"),
+            ("Statements", "statement", "/console/t/{tenant}/statements"),
+            ("Reconciliation", "recon", "/console/t/{tenant}/reconciliation"),
+            ("Rates and spread", "rates", "/console/t/{tenant}/rates"),
+            ("Corridors and rails", "corridor", "/console/t/{tenant}/corridors"),
         ],
     ),
     (
         "Connections",
         &[
-            ("Policy", "/console/t/{tenant}/policy"),
-            ("Webhooks", WEBHOOKS),
-            ("Keys", "/console/t/{tenant}/keys"),
+            ("Policy", "policy", "/console/t/{tenant}/policy"),
+            ("Webhooks", "webhook", WEBHOOKS),
+            ("Keys", "key", "/console/t/{tenant}/keys"),
         ],
     ),
     (
         "Installation",
         &[
-            ("Users", "/console/users"),
-            ("Audit log", "/console/audit"),
-            ("System health", "/console/system"),
-            ("Sandbox tools", "/console/t/{tenant}/sandbox"),
+            ("Users", "users", "/console/users"),
+            ("Audit log", "audit", "/console/audit"),
+            ("System health", "health", "/console/system"),
+            ("Sandbox tools", "lab", SANDBOX),
         ],
     ),
 ];
 
+/// Entries of the bar at the bottom of a narrow screen; the first three that the user may use.
+const SHORTCUTS: [&str; 4] = [INBOX, PAYMENTS, OVERVIEW, REVIEW];
+
+/// The guide for the pages below a route.
+const GUIDES: &[(&str, &str)] = &[
+    ("/webhooks", "/docs/guides/receiving-webhooks"),
+    ("/keys", "/docs/guides/keys"),
+    ("/corridors", "/docs/guides/corridors-and-rails"),
+    ("/rates", "/docs/guides/corridors-and-rails"),
+    ("/review", "/docs/guides/compliance"),
+    ("/policy", "/docs/guides/compliance"),
+    ("/deposits", "/docs/guides/screening"),
+    ("/payments", "/docs/reference/states"),
+    ("/quotes", "/docs/reference/states"),
+    ("/orders", "/docs/reference/states"),
+    ("/requests", "/docs/reference/states"),
+    ("/sandbox", "/docs/guides/sandbox"),
+    ("/system", "/docs/guides/going-live"),
+];
+
 /// The landing page: everything that waits for a user.
 const INBOX: &str = "/console/t/{tenant}/inbox";
+const OVERVIEW: &str = "/console/t/{tenant}/overview";
+const PAYMENTS: &str = "/console/t/{tenant}/payments";
+const SANDBOX: &str = "/console/t/{tenant}/sandbox";
 // Entries that show how much waits.
 const REVIEW: &str = "/console/t/{tenant}/review";
 const ALERTS: &str = "/console/t/{tenant}/alerts";
@@ -80,11 +111,12 @@ pub struct NavGroup {
 #[derive(Clone, Debug)]
 pub struct NavLink {
     pub title: &'static str,
+    pub icon: &'static str,
     pub href: String,
     /// Whether this page is it or is below it.
     pub is_here: bool,
     /// How much waits there.
-    pub waiting: usize,
+    pub waiting: u64,
 }
 
 /// A tenant that the user may switch to.
@@ -97,6 +129,14 @@ pub struct TenantLink {
     pub is_here: bool,
 }
 
+/// Why a form that was sent is shown again.
+#[derive(Clone, Debug)]
+pub struct Fault {
+    pub words: String,
+    /// The id of the wrong field, or of the form.
+    pub at: Option<String>,
+}
+
 /// The layout of a page. Page templates have it in a field named `frame`.
 #[derive(Clone, Debug)]
 pub struct Frame {
@@ -107,6 +147,10 @@ pub struct Frame {
     pub login: String,
     /// The navigation, limited to what the user may use.
     pub nav: Vec<NavGroup>,
+    /// The bar at the bottom of a narrow screen.
+    pub shortcuts: Vec<NavLink>,
+    /// The guide for this page.
+    pub guide: &'static str,
     /// The tenants that the user may access.
     pub tenants: Vec<TenantLink>,
     /// Name of the page's tenant.
@@ -116,14 +160,22 @@ pub struct Frame {
     pub searched: String,
     /// The text of the environment ribbon; empty in production.
     pub ribbon: &'static str,
+    /// The sandbox tools, where the user may use them.
+    pub sandbox: Option<String>,
     /// The confirmation of the last action.
     pub done: Option<String>,
+    /// The refusal of the form that was sent.
+    pub fault: Option<Fault>,
+    /// The form that was refused.
+    retry: Option<Arc<Retry>>,
+    /// The business time, from which ages are counted.
+    now: Timestamp,
     /// The path of this page with its query, which live regions reload.
     pub path: String,
     /// The request id, for support.
     pub request_id: String,
     /// How much waits for a user, for the tab's title.
-    pub waiting: usize,
+    pub waiting: u64,
     /// The page from which the navigation's counts are refreshed.
     pub inbox: String,
     /// Whether the page can be read again under its address, so that its parts may refresh.
@@ -134,11 +186,26 @@ impl Frame {
     pub(super) fn of(visit: &Visit, title: &str) -> Frame {
         let inner = visit.inner();
         let console = &inner.console;
+        let nav = nav(visit);
+        let shortcut = |to: &&str| {
+            let href = link_to(visit, to)?;
+            nav.iter().flat_map(|group| &group.links).find(|link| link.href == href).cloned()
+        };
+        let fault = |retry: &Arc<Retry>| Fault {
+            words: retry.words.clone(),
+            at: retry.field.map(str::to_owned),
+        };
         Frame {
             title: title.to_owned(),
             csrf: inner.csrf.clone(),
             login: visit.who().to_owned(),
-            nav: nav(visit),
+            shortcuts: SHORTCUTS.iter().filter_map(shortcut).take(3).collect(),
+            guide: guide(&inner.route),
+            sandbox: link_to(visit, SANDBOX).filter(|_| console.outside.sandbox().is_some()),
+            fault: inner.retry.as_ref().map(fault),
+            retry: inner.retry.clone(),
+            now: console.now(),
+            nav,
             tenants: tenants(visit),
             tenant: inner.tenant.as_ref().map_or_else(String::new, |tenant| tenant.name.clone()),
             search: link_to(visit, SEARCH),
@@ -153,9 +220,50 @@ impl Frame {
             request_id: inner.request_id.clone(),
             waiting: inner.backlog.all(),
             inbox: link_to(visit, INBOX).unwrap_or_default(),
-            is_live: inner.is_read && inner.signed.is_some() && !is_costly(&inner.route),
+            is_live: inner.is_read
+                && inner.retry.is_none()
+                && inner.signed.is_some()
+                && !is_costly(&inner.route),
         }
     }
+
+    /// The path of this page without its query.
+    pub fn address(&self) -> &str {
+        self.path.split('?').next().unwrap_or_default()
+    }
+
+    /// How long ago an instant was.
+    pub fn ago(&self, at: &Timestamp) -> String {
+        ago(*at, self.now)
+    }
+
+    /// What was typed into a field of the refused form with this action.
+    pub fn typed(&self, action: &str, name: &str) -> &str {
+        let retry = self.retry.as_ref().filter(|retry| retry.action == action);
+        retry.map_or("", |retry| retry.form.text(name))
+    }
+
+    /// Whether the bar and the search have room: the user is signed in.
+    pub fn is_signed_in(&self) -> bool {
+        !self.nav.is_empty()
+    }
+
+    /// The bank's first letter, in place of a logo.
+    pub fn logo(&self) -> String {
+        let name = if self.tenant.is_empty() { "Corridor" } else { &self.tenant };
+        name.chars().next().into_iter().flat_map(char::to_uppercase).collect()
+    }
+
+    /// The first two letters of the user's name.
+    pub fn initials(&self) -> String {
+        self.login.chars().take(2).flat_map(char::to_uppercase).collect()
+    }
+}
+
+/// The guide for a route; the documentation's first page where there is none.
+fn guide(route: &str) -> &'static str {
+    let found = GUIDES.iter().find(|(part, _)| route.contains(part));
+    found.map_or("/docs", |(_, guide)| guide)
 }
 
 /// Whether reading the page again costs much or leaves an audit entry.
@@ -174,7 +282,7 @@ fn link_to(visit: &Visit, to: &str) -> Option<String> {
 }
 
 /// How much waits behind an entry.
-fn waiting_at(to: &str, backlog: &Backlog) -> usize {
+fn waiting_at(to: &str, backlog: &Waiting) -> u64 {
     match to {
         INBOX => backlog.all(),
         REVIEW => backlog.reviews,
@@ -193,16 +301,16 @@ fn shown_tenant(visit: &Visit) -> Option<&str> {
 
 fn nav(visit: &Visit) -> Vec<NavGroup> {
     let inner = visit.inner();
-    let link = |(title, to): &Entry| {
+    let link = |(title, icon, to): &Entry| {
         let href = link_to(visit, to)?;
         let below = inner
             .route
             .strip_prefix(to)
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         // Sandbox tools exist only in a sandbox.
-        let is_there = !to.ends_with("/sandbox") || visit.console().outside.sandbox().is_some();
+        let is_there = *to != SANDBOX || visit.console().outside.sandbox().is_some();
         let waiting = waiting_at(to, &inner.backlog);
-        is_there.then_some(NavLink { title, href, is_here: below, waiting })
+        is_there.then_some(NavLink { title, icon, href, is_here: below, waiting })
     };
     let group = |(title, entries): &(&'static str, &[Entry])| {
         let links: Vec<NavLink> = entries.iter().filter_map(link).collect();
@@ -215,10 +323,10 @@ fn nav(visit: &Visit) -> Vec<NavGroup> {
 fn tenants(visit: &Visit) -> Vec<TenantLink> {
     let inner = visit.inner();
     let Some(here) = &inner.tenant else { return Vec::new() };
-    let place = NAV.iter().flat_map(|(_, entries)| *entries).map(|(_, to)| *to);
+    let place = NAV.iter().flat_map(|(_, entries)| *entries).map(|(_, _, to)| *to);
     let place = place.filter(|to| inner.route.starts_with(*to)).max_by_key(|to| to.len());
-    let place = place.unwrap_or("/console/t/{tenant}/overview");
-    let link = |tenant: &std::sync::Arc<engine::wallets::Tenant>| TenantLink {
+    let place = place.unwrap_or(OVERVIEW);
+    let link = |tenant: &Arc<engine::wallets::Tenant>| TenantLink {
         name: tenant.name.clone(),
         href: place.replace("{tenant}", &tenant.tag),
         is_here: tenant.id == here.id,

@@ -7,6 +7,7 @@
 
 mod access;
 mod account;
+mod again;
 mod answer;
 mod approval_case;
 mod approvals;
@@ -19,6 +20,7 @@ mod form;
 mod gate;
 mod inbox;
 mod layout;
+mod lists;
 mod login;
 pub mod outside;
 mod parts;

@@ -104,6 +104,16 @@ impl Cell {
         }
     }
 
+    /// The cell's class in a list.
+    pub const fn class(&self) -> &'static str {
+        match self {
+            Cell::Number(_) => "num",
+            Cell::State { .. } => "is",
+            Cell::Empty => "none",
+            _ => "",
+        }
+    }
+
     /// Whether it is right-aligned.
     pub const fn is_number(&self) -> bool {
         matches!(self, Cell::Number(_))
@@ -139,6 +149,22 @@ pub fn grouped(number: &str) -> String {
     text + rest
 }
 
+/// How long ago an instant was, or how far ahead it is; beyond a month, its day.
+pub fn ago(at: Timestamp, now: Timestamp) -> String {
+    const MINUTE: i64 = 60;
+    const HOUR: i64 = 60 * MINUTE;
+    const DAY: i64 = 24 * HOUR;
+    let seconds = (now - at).0 / 1_000_000;
+    let span = match seconds.abs() {
+        ..MINUTE => return "just now".to_owned(),
+        length @ ..HOUR => format!("{} min", length / MINUTE),
+        length @ ..DAY => format!("{} h", length / HOUR),
+        length if length <= 31 * DAY => format!("{} d", length / DAY),
+        _ => return at.to_string()[..10].to_owned(),
+    };
+    if seconds < 0 { format!("in {span}") } else { format!("{span} ago") }
+}
+
 /// Formats the instant as `2026-11-22 15:04:05`, in UTC.
 pub fn when(at: Timestamp) -> String {
     let text = at.to_string();
@@ -160,6 +186,11 @@ pub struct Table {
     pub empty: &'static str,
     /// Links to other pages of the list.
     pub pager: Pager,
+    /// Columns that may be hidden: the address that shows or hides each, its heading, whether it is
+    /// shown.
+    pub choice: Vec<(String, &'static str, bool)>,
+    /// Links about the list: URL and text.
+    pub links: Vec<(String, String)>,
 }
 
 impl Table {
@@ -170,7 +201,38 @@ impl Table {
             rows,
             empty: "No entries.",
             pager: Pager::default(),
+            choice: Vec::new(),
+            links: Vec::new(),
         }
+    }
+
+    /// Lets the user hide columns other than the first. `hidden` holds their indexes; `address` is
+    /// the list's address with these columns hidden.
+    #[must_use]
+    pub fn choosable(mut self, hidden: &[usize], address: impl Fn(&[usize]) -> String) -> Table {
+        let choice = |column: usize| {
+            let is_shown = !hidden.contains(&column);
+            let mut others: Vec<usize> =
+                hidden.iter().copied().filter(|at| *at != column).collect();
+            if is_shown {
+                others.push(column);
+            }
+            (address(&others), self.head[column], is_shown)
+        };
+        self.choice = (1..self.head.len()).map(choice).collect();
+        let keep = |column: usize| column == 0 || !hidden.contains(&column);
+        for row in &mut self.rows {
+            let cells = std::mem::take(row).into_iter().enumerate();
+            *row = cells.filter(|(column, _)| keep(*column)).map(|(_, cell)| cell).collect();
+        }
+        let head = std::mem::take(&mut self.head).into_iter().enumerate();
+        self.head = head.filter(|(column, _)| keep(*column)).map(|(_, word)| word).collect();
+        self
+    }
+
+    /// A row's cells, each with the heading of its column.
+    pub fn cells<'a>(&'a self, row: &'a Row) -> impl Iterator<Item = (&'static str, &'a Cell)> {
+        self.head.iter().copied().zip(row)
     }
 
     /// Sets the text of an empty table.
@@ -275,6 +337,35 @@ mod tests {
         ] {
             assert!(!is_long(id), "{id}");
         }
+    }
+
+    #[test]
+    fn an_age_has_its_largest_unit_and_an_old_instant_its_day() {
+        let now = Timestamp(1_795_244_268_123_999);
+        for (seconds, shown) in [
+            (0, "just now"),
+            (59, "just now"),
+            (60, "1 min ago"),
+            (3_599, "59 min ago"),
+            (7_200, "2 h ago"),
+            (86_400 * 3, "3 d ago"),
+            (86_400 * 40, "2026-10-12"),
+            (-61, "in 1 min"),
+            (-86_400 * 40, "2026-12-31"),
+        ] {
+            assert_eq!(ago(Timestamp(now.0 - seconds * 1_000_000), now), shown);
+        }
+    }
+
+    #[test]
+    fn hidden_columns_leave_the_table_and_can_be_shown_again() {
+        let row = ["a", "b", "c"].map(Cell::text).to_vec();
+        let address = |hidden: &[usize]| format!("{hidden:?}");
+        let table = Table::new("x", &["A", "B", "C"], vec![row]).choosable(&[1], address);
+        assert_eq!(table.head, ["A", "C"]);
+        assert_eq!(table.rows, [[Cell::text("a"), Cell::text("c")]]);
+        let choice = [("[]".to_owned(), "B", false), ("[1, 2]".to_owned(), "C", true)];
+        assert_eq!(table.choice, choice);
     }
 
     #[test]

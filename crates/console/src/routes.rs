@@ -9,7 +9,7 @@ use axum::routing::{MethodRouter, any, get, post};
 
 use super::answer::see_other;
 use super::state::Console;
-use super::{account, approvals, assets, audit, gate, login, provider, users};
+use super::{account, again, approvals, assets, audit, gate, login, provider, users};
 
 /// Routes of a part of the console.
 #[derive(Default)]
@@ -77,12 +77,14 @@ fn pages() -> Routes {
     foundation.into_iter().chain(pages).fold(Routes::new(), Routes::merge)
 }
 
-/// The routes of the console. All are guarded except the style sheets and the script. Unknown paths
-/// below `/console` get the console's own error page.
+/// The routes of the console. All are guarded except the assets. A refused form comes back on the
+/// page that it was sent from. Unknown paths below `/console` get the console's own error page.
 pub fn router(console: Arc<Console>) -> Router {
     let gated = pages()
         .router
         .route_layer(axum::middleware::from_fn_with_state(Arc::clone(&console), gate::layer));
+    let again = gated.clone().with_state(Arc::clone(&console));
+    let gated = gated.route_layer(axum::middleware::from_fn_with_state(again, again::layer));
     let lost = Router::new().route("/console/", get(|| async { see_other("/console") }));
     let lost = lost.route("/console/{*rest}", any(gate::lost));
     let all = gated.merge(lost).method_not_allowed_fallback(gate::lost);

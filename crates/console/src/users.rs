@@ -53,8 +53,22 @@ struct UserPage {
     is_disabled: bool,
     /// Whether the user is bound to a subject of the identity provider.
     is_bound: bool,
-    roles: Vec<(&'static str, bool)>,
+    /// Each role with its permissions, and whether it is ticked.
+    roles: Vec<(&'static str, &'static str, bool)>,
     scopes: Vec<(String, String, bool)>,
+}
+
+/// What a role permits.
+const fn permissions(role: Role) -> &'static str {
+    match role {
+        Role::Viewer => "See payments and wallets.",
+        Role::Operator => "Daily work: block wallets, cancel requests, resend webhooks, propose.",
+        Role::Approver => "Approve proposals of other users.",
+        Role::Compliance => "Decide reviews; approve actions on wallets and deposits.",
+        Role::Treasury => "Rates, margins and the ledger; approve actions on funds.",
+        Role::Admin => "Users, keys and endpoints; approve actions on them.",
+        Role::Auditor => "See everything, including users and the audit log, and change nothing.",
+    }
 }
 
 fn standing(found: &StoredUser) -> Cell {
@@ -113,9 +127,9 @@ async fn list_page(visit: &Visit, made: Option<NewUser>, status: StatusCode) -> 
 async fn create(visit: Visit) -> Answer {
     let console = visit.console();
     let login = login_name(visit.form().text("login")).ok_or_else(|| {
-        Stop::Invalid(
-            "A name must have 1 to 64 characters of a-z, 0-9 and . _ - @ + and start with a letter or a digit."
-                .to_owned(),
+        Stop::wrong(
+            "login",
+            "A name must have 1 to 64 characters of a-z, 0-9 and . _ - @ + and start with a letter or a digit.",
         )
     })?;
     if console.store().user_by_login(&login).await?.is_some() {
@@ -150,9 +164,9 @@ async fn provider_name(visit: &Visit) -> Result<Option<String>, Stop> {
         return Ok(None);
     };
     let name = provider.claim.kept(given).ok_or_else(|| {
-        Stop::Invalid(
-            "A name at the identity provider must have at most 255 characters and no spaces."
-                .to_owned(),
+        Stop::wrong(
+            "provider_name",
+            "A name at the identity provider must have at most 255 characters and no spaces.",
         )
     })?;
     match console.store().user_by_provider_name(&name).await? {
@@ -192,12 +206,25 @@ async fn show(visit: Visit) -> Answer {
         }
     }
     let waiting = console.desk.waiting_about(None, &found.user.id.to_string()).await?;
+    // A refused proposal keeps what was chosen.
+    let chosen =
+        visit.retry().map(|retry| &retry.form).filter(|form| form.given("scope").is_some());
     let scope = found.user.scope;
+    let is_in =
+        |value: &str, is_scope: bool| chosen.map_or(is_scope, |form| form.text("scope") == value);
     let of_tenant = |tenant: &std::sync::Arc<engine::wallets::Tenant>| {
-        (tenant.id.to_string(), tenant.name.clone(), scope == Scope::Tenant(tenant.id))
+        let id = tenant.id.to_string();
+        let is_in = is_in(&id, scope == Scope::Tenant(tenant.id));
+        (id, tenant.name.clone(), is_in)
     };
-    let mut scopes = vec![("all".to_owned(), "every tenant".to_owned(), scope == Scope::All)];
+    let all = is_in("all", scope == Scope::All);
+    let mut scopes = vec![("all".to_owned(), "every tenant".to_owned(), all)];
     scopes.extend(visit.tenants().iter().map(of_tenant));
+    let ticked = |role: Role| {
+        let has = found.user.roles.contains(&role);
+        let has = chosen.map_or(has, |form| form.all("role").any(|name| name == role.name()));
+        (role.name(), permissions(role), has)
+    };
     html(&UserPage {
         frame: visit.frame(&found.user.login),
         id: found.user.id,
@@ -206,10 +233,7 @@ async fn show(visit: Visit) -> Answer {
         may_change: visit.may_use("POST", "/console/users/{id}/access"),
         is_disabled: found.disabled_at.is_some(),
         is_bound: found.provider.as_ref().is_some_and(|login| login.bound.is_some()),
-        roles: Role::ALL
-            .into_iter()
-            .map(|role| (role.name(), found.user.roles.contains(&role)))
-            .collect(),
+        roles: Role::ALL.into_iter().map(ticked).collect(),
         scopes,
     })
 }

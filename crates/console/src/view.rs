@@ -10,7 +10,9 @@ use engine::wallets::Page;
 use http::StatusCode;
 use http_api::wallet_v1::render::money;
 
+use crate::again::Retry;
 use crate::answer::page_with;
+use crate::layout::Fault;
 use crate::{Answer, Cell, Form, Frame, Pager, Stop, Table, Visit, encoded, html};
 
 mod story;
@@ -31,17 +33,68 @@ struct SectionsPage {
     sections: Vec<Section>,
 }
 
-/// Renders a page of sections.
+/// Renders a page of sections. A refused form among them keeps what was typed.
 pub fn page(visit: &Visit, title: &str, sections: Vec<Section>) -> Answer {
-    html(&SectionsPage { frame: visit.frame(title), sections })
+    html(&SectionsPage::retried(visit, title, sections))
+}
+
+/// Fills the refused form: the one with its action, and of several the one with its hidden fields.
+fn keep(sections: &mut [Section], retry: &Retry) {
+    let forms = sections.iter_mut().flat_map(|section| &mut section.forms);
+    let mut forms: Vec<&mut FormView> =
+        forms.filter(|form| form.action == retry.action && form.verdicts.is_empty()).collect();
+    if forms.len() > 1 {
+        forms.retain(|form| form.is_of(retry));
+    }
+    if let Some(form) = forms.first_mut() {
+        form.keep(retry);
+    }
 }
 
 /// Renders a page again whose form has a wrong value (422).
 pub fn page_of_wrong_form(visit: &Visit, title: &str, sections: Vec<Section>) -> Answer {
-    page_with(
-        StatusCode::UNPROCESSABLE_ENTITY,
-        &SectionsPage { frame: visit.frame(title), sections },
-    )
+    page_with(StatusCode::UNPROCESSABLE_ENTITY, &SectionsPage::new(visit, title, sections))
+}
+
+impl SectionsPage {
+    fn retried(visit: &Visit, title: &str, mut sections: Vec<Section>) -> SectionsPage {
+        if let Some(retry) = visit.retry() {
+            keep(&mut sections, retry);
+        }
+        SectionsPage::new(visit, title, sections)
+    }
+
+    fn new(visit: &Visit, title: &str, sections: Vec<Section>) -> SectionsPage {
+        let mut sections = sections;
+        for section in sections.iter_mut().filter(|section| section.title.is_empty()) {
+            if let Some(table) = section.table.as_mut().filter(|_| section.facts.is_empty()) {
+                table.links = std::mem::take(&mut section.links);
+            }
+        }
+        let mut frame = visit.frame(title);
+        let faults =
+            sections.iter().flat_map(|section| &section.forms).find_map(FormView::fault_at);
+        frame.fault = faults.or(frame.fault);
+        SectionsPage { frame, sections }
+    }
+
+    /// Whether its button is the page's first choice: that of the first form which is easy to undo.
+    fn is_primary(&self, form: &FormView) -> bool {
+        is_primary(&self.sections, form)
+    }
+
+    /// Whether the forms stand beside the rest: a few short ones below a record's facts.
+    fn has_rail(&self) -> bool {
+        let (beside, main): (Vec<_>, Vec<_>) = self.sections.iter().partition(|it| it.is_beside());
+        !beside.is_empty() && main.iter().any(|section| !section.is_empty())
+    }
+}
+
+/// Whether a form is the first of the sections' forms that is easy to undo.
+fn is_primary(sections: &[Section], form: &FormView) -> bool {
+    let mut forms = sections.iter().flat_map(|section| &section.forms);
+    let first = forms.find(|form| form.verdicts.is_empty() && !form.danger);
+    first.is_some_and(|first| first.id == form.id)
 }
 
 /// A section with its own title.
@@ -57,6 +110,8 @@ pub struct Section {
     pub facts: Vec<(&'static str, Cell)>,
     /// Facts side by side.
     pub cards: Vec<Card>,
+    /// Views of the list: URL, name, whether it is this one.
+    pub views: Vec<(String, &'static str, bool)>,
     pub filters: Option<FormView>,
     /// Filters in use: the list's URL without the filter, and its text.
     pub chips: Vec<(String, String)>,
@@ -76,16 +131,28 @@ impl Section {
         }
     }
 
+    /// Whether it has nothing but a few short forms.
+    fn is_beside(&self) -> bool {
+        const FIELDS_MAX: usize = 8;
+        let shown: usize = self.forms.iter().map(|form| form.shown().count()).sum();
+        !self.forms.is_empty() && shown <= FIELDS_MAX && self.has_no_more()
+    }
+
     /// Whether it has nothing to show below its title.
     fn is_empty(&self) -> bool {
+        self.forms.is_empty() && self.has_no_more()
+    }
+
+    /// Whether it has nothing but forms.
+    fn has_no_more(&self) -> bool {
         self.says.is_empty()
             && self.links.is_empty()
             && self.facts.is_empty()
             && self.cards.is_empty()
+            && self.views.is_empty()
             && self.filters.is_none()
             && self.table.is_none()
             && self.exact.is_empty()
-            && self.forms.is_empty()
     }
 }
 
@@ -108,6 +175,8 @@ pub struct FormView {
     pub fields: Vec<Field>,
     /// Whether it asks for a reason.
     pub why: bool,
+    /// The reason that was typed.
+    pub reason: String,
     pub button: &'static str,
     /// Whether it is hard to undo.
     pub danger: bool,
@@ -145,6 +214,7 @@ impl FormView {
             action,
             fields: Vec::new(),
             why: false,
+            reason: String::new(),
             button,
             danger: false,
             fault: None,
@@ -188,9 +258,76 @@ impl FormView {
         FormView { danger: true, ..self }
     }
 
+    /// The fields that the user fills in.
+    fn shown(&self) -> impl Iterator<Item = &Field> {
+        self.fields.iter().filter(|field| field.is_shown())
+    }
+
     /// Whether this field is the wrong one.
-    fn is_wrong(&self, field: &Field) -> bool {
-        self.fault.as_ref().is_some_and(|(name, _)| *name == field.name)
+    fn is_wrong(&self, name: &str) -> bool {
+        self.fault.as_ref().is_some_and(|(wrong, _)| *wrong == name)
+    }
+
+    /// The message of this field.
+    fn fault_of(&self, name: &str) -> Option<&str> {
+        self.fault.as_ref().filter(|(wrong, _)| *wrong == name).map(|(_, words)| words.as_str())
+    }
+
+    /// The fault, with the id of its field or of the form.
+    fn fault_at(&self) -> Option<Fault> {
+        let (name, words) = self.fault.as_ref()?;
+        let at = if name.is_empty() { self.id.to_owned() } else { format!("{}-{name}", self.id) };
+        Some(Fault { words: words.clone(), at: Some(at) })
+    }
+
+    /// Whether its hidden fields are those of the refused form.
+    fn is_of(&self, retry: &Retry) -> bool {
+        let is_same = |field: &Field| match field.kind {
+            FieldKind::Hidden => retry.form.text(field.name) == field.value,
+            _ => true,
+        };
+        self.fields.iter().all(is_same)
+    }
+
+    /// Takes over what was typed, and the message.
+    fn keep(&mut self, retry: &Retry) {
+        for field in self.fields.iter_mut().filter(|field| field.is_shown()) {
+            if let Some(typed) = retry.form.all(field.name).next() {
+                typed.clone_into(&mut field.value);
+            }
+        }
+        retry.form.text("why").clone_into(&mut self.reason);
+        let (wrong, words) = self.labelled(&retry.words);
+        let wrong = wrong.unwrap_or_else(|| self.wrong_field(retry));
+        self.fault = Some((wrong, words));
+    }
+
+    /// The message with the labels of fields in place of their names, and the first of them: a
+    /// message such as `premium: …; margin: …`.
+    fn labelled(&self, words: &str) -> (Option<&'static str>, String) {
+        let mut first = None;
+        let mut part = |part: &str| {
+            let (name, rest) = part.split_once(": ")?;
+            let field = self.shown().find(|field| field.name == name)?;
+            first = first.or(Some(field.name));
+            Some(format!("{}: {rest}", field.label))
+        };
+        let parts = words.split("; ").map(|text| part(text).unwrap_or_else(|| text.to_owned()));
+        let words = parts.collect::<Vec<_>>().join("; ");
+        (first, words)
+    }
+
+    /// The name of the wrong field: the one that the refusal names, or whose label its message
+    /// repeats. Empty if it concerns the whole form.
+    fn wrong_field(&self, retry: &Retry) -> &'static str {
+        if let Some(name) = retry.field {
+            let is_here =
+                (self.why && name == "why") || self.shown().any(|field| field.name == name);
+            return if is_here { name } else { "" };
+        }
+        let words = retry.words.to_lowercase();
+        let named = self.shown().filter(|field| words.contains(&field.label.to_lowercase()));
+        named.max_by_key(|field| field.label.len()).map_or("", |field| field.name)
     }
 }
 
@@ -221,6 +358,10 @@ pub enum FieldKind {
 impl Field {
     fn of(kind: FieldKind, name: &'static str, label: &'static str) -> Field {
         Field { name, label, value: String::new(), kind, optional: false }
+    }
+
+    const fn is_shown(&self) -> bool {
+        !matches!(self.kind, FieldKind::Hidden)
     }
 
     pub fn line(name: &'static str, label: &'static str) -> Field {
@@ -380,6 +521,58 @@ mod tests {
     #[test]
     fn constant_names_become_words() {
         assert_eq!(words("NON_TRUSTED_TRANSFER"), "non trusted transfer");
+    }
+
+    fn retry(fields: &str, field: Option<&'static str>, words: &str) -> Retry {
+        Retry::sample("/change", Form::of(fields), field, words)
+    }
+
+    fn form() -> FormView {
+        FormView::new("change", "Change", "/change".to_owned(), "Propose")
+            .field(Field::hidden("seen", 7))
+            .field(Field::whole("premium", "Service fee").holding(25))
+            .field(Field::line("to", "Address"))
+            .why()
+    }
+
+    #[test]
+    fn a_refused_form_keeps_what_was_typed_and_names_the_wrong_field() {
+        for (field, words, at) in [
+            (Some("why"), "Please enter a reason.", "change-why"),
+            (Some("to"), "Invalid.", "change-to"),
+            (None, "Service fee: enter basis points.", "change-premium"),
+            (None, "premium: enter basis points.; to: enter an address.", "change-premium"),
+            (None, "The wallet is blocked.", "change"),
+            (Some("elsewhere"), "Invalid.", "change"),
+        ] {
+            let retry = retry("seen=7&premium=99999&to=0x1&why=+because+", field, words);
+            let mut form = form();
+            form.keep(&retry);
+            let values: Vec<&str> = form.fields.iter().map(|field| field.value.as_str()).collect();
+            assert_eq!((values, form.reason.as_str()), (vec!["7", "99999", "0x1"], "because"));
+            assert_eq!(form.fault_at().and_then(|fault| fault.at).as_deref(), Some(at), "{words}");
+        }
+    }
+
+    #[test]
+    fn the_refused_form_is_found_by_its_action_and_its_hidden_fields() {
+        let kept = |seen: i64, forms: Vec<FormView>| {
+            let retry = retry(&format!("seen={seen}&why=x"), None, "no");
+            let mut sections = [Section { forms, ..Section::default() }];
+            keep(&mut sections, &retry);
+            let [Section { forms, .. }] = sections;
+            forms.iter().map(|form| form.fault.is_some()).collect::<Vec<_>>()
+        };
+        let with = |seen: i64| {
+            let mut form = form();
+            form.fields[0] = Field::hidden("seen", seen);
+            form
+        };
+        let other = FormView { action: "/other".to_owned(), ..form() };
+        assert_eq!(kept(7, vec![other.clone()]), [false]);
+        assert_eq!(kept(8, vec![other, with(7)]), [false, true], "the only one of its action");
+        assert_eq!(kept(8, vec![with(7), with(8)]), [false, true]);
+        assert_eq!(kept(9, vec![with(7), with(8)]), [false, false]);
     }
 
     #[test]

@@ -9,13 +9,14 @@ use domain::audit::{self, INSTALLATION, Note, Via};
 use domain::ids::TenantId;
 use domain::user::{Role, User};
 use engine::console::{Deed, Proposal};
+use engine::office::Waiting;
 use engine::payments::Caller;
 use engine::wallets::Tenant;
 use http::request::Parts;
 
+use super::again::Retry;
 use super::answer::{Stop, see_other};
 use super::form::Form;
-use super::inbox::Backlog;
 use super::layout::Frame;
 use super::session::{Signed, Token};
 use super::state::Console;
@@ -51,8 +52,10 @@ pub(super) struct Inner {
     pub(super) request_id: String,
     /// The confirmation of the previous action.
     pub(super) done: Option<String>,
+    /// The refused form that this page shows again.
+    pub(super) retry: Option<Arc<Retry>>,
     /// What waits for users of the tenant in the path, or of the first one.
-    pub(super) backlog: Backlog,
+    pub(super) backlog: Waiting,
     /// Whether the page was asked for with GET.
     pub(super) is_read: bool,
 }
@@ -178,7 +181,7 @@ impl Visit {
     /// The reason for an action: the form's field `why`, which must not be blank.
     ///
     /// # Errors
-    /// [`Stop::Invalid`]
+    /// [`Stop::Wrong`]
     pub fn why(&self) -> Result<&str, Stop> {
         const WHY_MAX_CHARS: usize = 500;
         let why = self.0.form.text("why");
@@ -188,8 +191,14 @@ impl Visit {
         if fine {
             Ok(why)
         } else {
-            Err(Stop::Invalid(format!("Please enter a reason of 1 to {WHY_MAX_CHARS} characters.")))
+            let words = format!("Please enter a reason of 1 to {WHY_MAX_CHARS} characters.");
+            Err(Stop::Wrong("why", words))
         }
+    }
+
+    /// The refused form that this page shows again.
+    pub(super) fn retry(&self) -> Option<&Retry> {
+        self.0.retry.as_deref()
     }
 
     /// The layout of a page with this title: navigation, user, form token, confirmation.

@@ -68,6 +68,7 @@ pub use reads::console::payments::{
     Backlog, LOOKED_AT_MAX, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted,
 };
 pub use reads::console::search::{PAYMENTS_SEARCHED_MAX, PaymentSearch, PaymentsFound};
+pub use reads::console::waiting::Waiting;
 pub use reads::deliveries::{DeliveredEvent, DeliveryFilter, DeliveryRecord, EventsOf};
 pub use reads::events::{EventRecord, EventSubject};
 pub use reads::jobs::JobCount;

@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 23] = [
+const MIGRATIONS: [Migration; 24] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -100,7 +100,12 @@ const MIGRATIONS: [Migration; 23] = [
         name: "case work",
         text: include_str!("../migrations/0022_case_work.sql"),
     },
-    Migration { version: 23, name: "brand", text: include_str!("../migrations/0023_brand.sql") },
+    Migration {
+        version: 23,
+        name: "refunding",
+        text: include_str!("../migrations/0023_refunding.sql"),
+    },
+    Migration { version: 24, name: "brand", text: include_str!("../migrations/0024_brand.sql") },
 ];
 
 /// Records applied migrations. Created before the first one; the lock row serializes concurrent

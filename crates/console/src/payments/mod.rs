@@ -8,6 +8,7 @@ use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::time::{Span, Timestamp};
 
 use super::{Routes, Stop, Tone, Visit};
+use crate::lists::day_of;
 
 pub(super) mod access;
 mod asked;
@@ -90,12 +91,6 @@ pub(super) fn day(visit: &Visit, name: &str) -> Result<Option<Timestamp>, Stop> 
     let Some(text) = visit.query().given(name) else { return Ok(None) };
     let no_day = || Stop::Invalid(format!("{name}: enter a day such as 2026-11-22."));
     day_of(text).ok_or_else(no_day).map(Some)
-}
-
-/// The start of a day in UTC such as `2026-11-22`.
-fn day_of(text: &str) -> Option<Timestamp> {
-    let start = format!("{text}T00:00:00Z").parse::<jiff::Timestamp>().ok()?;
-    Some(Timestamp(start.as_microsecond()))
 }
 
 /// A ratio such as `12.5 %`, rounded down; "–" of zero.

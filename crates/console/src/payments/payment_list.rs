@@ -15,6 +15,7 @@ use engine::payments::Record;
 
 use super::{day, masked, people_state};
 use crate::export::Csv;
+use crate::lists::{HIDDEN, views, with_columns};
 use crate::parts::grouped;
 use crate::view::{Field, FormView, Section, page, query};
 use crate::{Answer, Cell, Pager, Stop, Table, Visit, encoded};
@@ -38,6 +39,13 @@ const FILTERS: [(&str, &str); 11] = [
     ("reference", "Reference"),
     ("rail", "Rail"),
     ("review", "Review"),
+];
+const VIEWS: [(&str, &str); 5] = [
+    ("All", ""),
+    ("Needs review", "status=for-people"),
+    ("Unconfirmed", "status=unknown"),
+    ("Failed", "status=failed"),
+    ("Returned", "status=reversed"),
 ];
 /// Labels of the review states.
 const REVIEWS: [(ReviewState, &str); 4] = [
@@ -223,7 +231,9 @@ fn filters(visit: &Visit) -> FormView {
         Field::choice("rail", "Rail", &rails).or_all(),
         Field::choice("review", "Review", &reviews).or_all(),
     ];
-    let fields = fields.into_iter().map(|field| field.as_asked(visit.query())).collect();
+    let mut fields: Vec<Field> =
+        fields.into_iter().map(|field| field.as_asked(visit.query())).collect();
+    fields.push(Field::hidden(HIDDEN, visit.query().text(HIDDEN)));
     FormView { title: "Filter".to_owned(), ..FormView::filters(fields) }
 }
 
@@ -236,7 +246,7 @@ fn chips(visit: &Visit) -> Vec<(String, String)> {
             _ if given == FOR_PEOPLE => "needs review",
             _ => given,
         };
-        let others: Vec<&str> = names().into_iter().filter(|other| other != name).collect();
+        let others: Vec<&str> = kept().into_iter().filter(|other| other != name).collect();
         let href = format!("{}?{}", visit.href("/payments"), query(visit, &others));
         Some((href, format!("{label}: {value}")))
     };
@@ -247,10 +257,15 @@ fn names() -> [&'static str; FILTERS.len()] {
     FILTERS.map(|(name, _)| name)
 }
 
+/// The fields of the query that links within the list keep.
+fn kept() -> Vec<&'static str> {
+    names().into_iter().chain([HIDDEN]).collect()
+}
+
 fn pager(visit: &Visit, found: &PaymentsPage) -> Pager {
     let link = |way: &str, mark: PaymentMark| {
         let place = encoded(&format!("{}.{}", mark.at.0, mark.payment));
-        format!("{}?{}&{way}={place}", visit.href("/payments"), query(visit, &names()))
+        format!("{}?{}&{way}={place}", visit.href("/payments"), query(visit, &kept()))
     };
     let shown = match found.records.len() {
         0 => String::new(),
@@ -293,9 +308,10 @@ pub(super) async fn list(visit: Visit) -> Answer {
         vec![Section {
             says,
             links,
+            views: views(&visit, &visit.href("/payments"), &names(), &VIEWS),
             filters: Some(filters(&visit)),
             chips: chips(&visit),
-            table: Some(table),
+            table: Some(with_columns(&visit, &visit.href("/payments"), &names(), table)),
             ..Section::default()
         }],
     )

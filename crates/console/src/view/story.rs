@@ -4,7 +4,7 @@
 use askama::Template;
 use domain::time::Timestamp;
 
-use super::{FieldKind, Section};
+use super::{FieldKind, FormView, Section, SectionsPage, is_primary};
 use crate::{Answer, Cell, Frame, Tone, Visit, html};
 
 const MONTHS: [&str; 12] =
@@ -129,6 +129,13 @@ struct StoryPage {
 }
 
 impl StoryPage {
+    fn is_primary(&self, form: &FormView) -> bool {
+        match self.asks() {
+            true => is_primary(&self.story.side, form),
+            false => is_primary(&self.sections, form),
+        }
+    }
+
     /// Whether something is to be decided beside the story.
     fn asks(&self) -> bool {
         self.story.side.first().is_some_and(|section| !section.forms.is_empty())
@@ -142,11 +149,15 @@ impl StoryPage {
     }
 }
 
-/// Renders a story with the sections below its timeline.
-pub fn story_page(visit: &Visit, title: &str, story: Story, sections: Vec<Section>) -> Answer {
-    let mut frame = visit.frame(title);
+/// Renders a story with the sections below its timeline. A refused form among them keeps what was
+/// typed.
+pub fn story_page(visit: &Visit, title: &str, mut story: Story, sections: Vec<Section>) -> Answer {
+    let beside = story.side.len();
+    let all = [std::mem::take(&mut story.side), sections].concat();
+    let SectionsPage { mut frame, sections: mut side } = SectionsPage::retried(visit, title, all);
+    let sections = side.split_off(beside);
     frame.is_live &= !story.is_fixed;
-    html(&StoryPage { frame, story, sections })
+    html(&StoryPage { frame, story: Story { side, ..story }, sections })
 }
 
 #[derive(Template)]
@@ -156,6 +167,12 @@ struct AroundPage {
     sections: Vec<Section>,
     /// Rendered by a template of its own, which escapes.
     body: String,
+}
+
+impl AroundPage {
+    fn is_primary(&self, form: &FormView) -> bool {
+        is_primary(&self.sections, form)
+    }
 }
 
 /// Renders sections with a body of another form below them.
@@ -169,7 +186,8 @@ pub fn page_around(
     body: &impl Template,
 ) -> Answer {
     let body = body.render()?;
-    html(&AroundPage { frame: visit.frame(title), sections, body })
+    let SectionsPage { frame, sections } = SectionsPage::retried(visit, title, sections);
+    html(&AroundPage { frame, sections, body })
 }
 
 #[cfg(test)]

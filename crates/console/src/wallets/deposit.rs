@@ -405,9 +405,8 @@ pub(super) async fn lift_hold(visit: Visit) -> Answer {
 pub(super) async fn propose_refund(visit: Visit) -> Answer {
     let (id, why) = (visit.id(DepositId::parse)?, visit.why()?.to_owned());
     let wrong = || {
-        Stop::Invalid(
-            "The address or its checksum is invalid. Check for a mistyped digit.".to_owned(),
-        )
+        let words = "The address or its checksum is invalid. Check for a mistyped digit.";
+        Stop::wrong("to", words)
     };
     let to = Address::parse_checked(visit.form().text("to")).ok_or_else(wrong)?;
     let by = visit.deed(&why);

@@ -1,35 +1,67 @@
 //! All deposits of a tenant with filters, as a page and as a file.
 
 use domain::coin_amount;
-use domain::deposit::DepositState;
+use domain::deposit::{Deposit, DepositState};
 use engine::wallets::Wanted;
 
-use super::deposit_row;
+use super::{deposit_people, deposit_tone};
 use crate::export::Csv;
-use crate::view::{Field, FormView, Section, asked, page, pager, query, sheet};
-use crate::{Answer, Stop, Table, Visit};
+use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
+use crate::parts::grouped;
+use crate::payments::masked;
+use crate::view::{Field, Section, asked, coins_text, page, pager, query, sheet};
+use crate::{Answer, Cell, Stop, Table, Visit};
 
-const FILTERS: [&str; 1] = ["state"];
+const FILTERS: [(&str, &str); 3] = [("state", "State"), ("from", "Seen from"), ("to", "Seen to")];
+const NAMES: [&str; 4] = ["state", "from", "to", HIDDEN];
+const VIEWS: [(&str, &str); 5] = [
+    ("All", ""),
+    ("In review", "state=in_review"),
+    ("Rejected", "state=rejected"),
+    ("Being refunded", "state=refunding"),
+    ("On legal hold", "state=legal_hold"),
+];
 
 fn wanted(visit: &Visit) -> Result<Wanted<DepositState>, Stop> {
-    Ok(Wanted { states: asked(visit, "state", DepositState::parse)?, ..Wanted::default() })
+    let (start, end) = period(visit)?;
+    Ok(Wanted { states: asked(visit, "state", DepositState::parse)?, start, end })
+}
+
+const HEAD: [&str; 7] =
+    ["Amount", "State", "Sender", "First seen", "Last change", "Wallet", "Deposit"];
+
+fn row(visit: &Visit, deposit: &Deposit) -> Vec<Cell> {
+    let to = visit.href(&format!("/deposits/{}", deposit.id));
+    vec![
+        Cell::link(to, grouped(&coins_text(deposit.minor, deposit.coin))),
+        Cell::state(deposit_people(deposit.state), deposit_tone(deposit.state)),
+        Cell::maybe(deposit.sender.name().map(|name| masked::name(&name))),
+        Cell::When(deposit.seen_at),
+        Cell::When(deposit.state_at),
+        Cell::id_link(visit.href(&format!("/wallets/{}", deposit.wallet)), deposit.wallet),
+        Cell::id(deposit.id),
+    ]
 }
 
 pub(super) async fn list(visit: Visit) -> Answer {
-    let (tenant, wanted) = (visit.tenant_id()?, wanted(&visit)?);
+    let (tenant, wanted, path) = (visit.tenant_id()?, wanted(&visit)?, visit.href("/deposits"));
     let found = visit.console().store().office_deposits(tenant, &wanted, sheet(&visit)).await?;
-    let rows: Vec<_> = found.rows.iter().map(|deposit| deposit_row(&visit, deposit)).collect();
-    let head = ["Deposit", "State", "Amount", "Last change", "First seen", "Wallet"];
-    let pager = pager(&visit, &visit.href("/deposits"), &FILTERS, rows.len(), found.more);
-    let table = Table::new("Deposits", &head, rows).or("No deposits match.").paged(pager);
+    let rows: Vec<_> = found.rows.iter().map(|deposit| row(&visit, deposit)).collect();
+    let pager = pager(&visit, &path, &NAMES, rows.len(), found.more);
+    let table = Table::new("Deposits", &HEAD, rows).or("No deposits match.").paged(pager);
     let state = Field::one_of("state", "State", DepositState::ALL.map(DepositState::name));
-    let filters = FormView::filters(vec![state.or_all().as_asked(visit.query())]);
-    let file = format!("{}?{}", visit.href("/deposits/export.csv"), query(&visit, &FILTERS));
-    let links = vec![(file, "Download as CSV".to_owned())];
+    let file = format!("{}?{}", visit.href("/deposits/export.csv"), query(&visit, &NAMES));
     page(
         &visit,
         "Deposits",
-        vec![Section { links, filters: Some(filters), table: Some(table), ..Section::default() }],
+        vec![Section {
+            links: vec![(file, "Download as CSV".to_owned())],
+            views: views(&visit, &path, &NAMES[..3], &VIEWS),
+            filters: Some(dated_filters(&visit, state, "Seen from")),
+            chips: chips(&visit, &path, &FILTERS),
+            table: Some(with_columns(&visit, &path, &NAMES[..3], table)),
+            ..Section::default()
+        }],
     )
 }
 

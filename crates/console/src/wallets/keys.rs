@@ -119,7 +119,7 @@ pub(super) async fn create(visit: Visit) -> Answer {
     let usage = match visit.form().text("use") {
         "pay" => KeyUse::Pay,
         "wallet" => KeyUse::Wallet,
-        _ => return Err(Stop::Invalid("Please choose what the key is for.".to_owned())),
+        _ => return Err(Stop::wrong("use", "Please choose what the key is for.")),
     };
     let made = visit
         .console()
@@ -155,10 +155,12 @@ pub(super) async fn networks(visit: Visit) -> Answer {
     let networks: Vec<String> =
         visit.form().text("networks").split_whitespace().map(str::to_owned).collect();
     if networks.len() > NETWORKS_MAX {
-        return Err(Stop::Invalid(format!("At most {NETWORKS_MAX} addresses and networks.")));
+        let words = format!("At most {NETWORKS_MAX} addresses and networks.");
+        return Err(Stop::Wrong("networks", words));
     }
     if let Some(wrong) = networks.iter().find(|text| text.parse::<Network>().is_err()) {
-        return Err(Stop::Invalid(format!("{wrong} is neither an address nor a network.")));
+        let words = format!("{wrong} is neither an address nor a network.");
+        return Err(Stop::Wrong("networks", words));
     }
     visit
         .console()

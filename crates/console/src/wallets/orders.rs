@@ -1,41 +1,70 @@
 //! All exchange orders of a tenant with filters, as a page and as a file.
 
 use domain::coin_amount;
-use domain::exchange::ExchangeState;
+use domain::exchange::{ExchangeOrder, ExchangeState};
 use engine::wallets::Wanted;
 
-use super::order_row;
+use super::{order_people, order_tone};
 use crate::export::Csv;
-use crate::view::{Field, FormView, Section, amount_text, asked, page, pager, query, sheet};
+use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
+use crate::parts::grouped;
+use crate::payments::masked;
+use crate::view::{Field, Section, amount_text, asked, coins, page, pager, query, sheet};
 use crate::{Answer, Cell, Stop, Table, Visit};
 use http_api::wallet_v1::render::money;
 
-const FILTERS: [&str; 1] = ["state"];
+const FILTERS: [(&str, &str); 3] =
+    [("state", "State"), ("from", "Created from"), ("to", "Created to")];
+const NAMES: [&str; 4] = ["state", "from", "to", HIDDEN];
+const VIEWS: [(&str, &str); 5] = [
+    ("All", ""),
+    ("Paying out", "state=paying"),
+    ("Settled", "state=settled"),
+    ("Returning", "state=returning"),
+    ("Failed", "state=failed"),
+];
 
 fn wanted(visit: &Visit) -> Result<Wanted<ExchangeState>, Stop> {
-    Ok(Wanted { states: asked(visit, "state", ExchangeState::parse)?, ..Wanted::default() })
+    let (start, end) = period(visit)?;
+    Ok(Wanted { states: asked(visit, "state", ExchangeState::parse)?, start, end })
+}
+
+const HEAD: [&str; 8] =
+    ["Pays out", "State", "Beneficiary", "Amount", "Created", "Last change", "Wallet", "Order"];
+
+fn row(visit: &Visit, order: &ExchangeOrder) -> Vec<Cell> {
+    let to = visit.href(&format!("/orders/{}", order.id));
+    vec![
+        Cell::link(to, grouped(&amount_text(order.payout))),
+        Cell::state(order_people(order), order_tone(order)),
+        Cell::text(masked::name(&order.bank.holder)),
+        coins(order.minor, order.coin),
+        Cell::When(order.created_at),
+        Cell::When(order.state_at),
+        Cell::id_link(visit.href(&format!("/wallets/{}", order.wallet)), order.wallet),
+        Cell::id(order.id),
+    ]
 }
 
 pub(super) async fn list(visit: Visit) -> Answer {
-    let (tenant, wanted) = (visit.tenant_id()?, wanted(&visit)?);
+    let (tenant, wanted, path) = (visit.tenant_id()?, wanted(&visit)?, visit.href("/orders"));
     let found = visit.console().store().office_orders(tenant, &wanted, sheet(&visit)).await?;
-    let row = |order| {
-        let mut row = order_row(&visit, order);
-        row.insert(3, Cell::number(amount_text(order.payout)));
-        row
-    };
-    let rows: Vec<_> = found.rows.iter().map(row).collect();
-    let head = ["Order", "State", "Amount", "Pays out", "Last change", "Created", "Wallet"];
-    let pager = pager(&visit, &visit.href("/orders"), &FILTERS, rows.len(), found.more);
-    let table = Table::new("Exchange orders", &head, rows).or("No orders match.").paged(pager);
+    let rows: Vec<_> = found.rows.iter().map(|order| row(&visit, order)).collect();
+    let pager = pager(&visit, &path, &NAMES, rows.len(), found.more);
+    let table = Table::new("Exchange orders", &HEAD, rows).or("No orders match.").paged(pager);
     let state = Field::one_of("state", "State", ExchangeState::ALL.map(ExchangeState::name));
-    let filters = FormView::filters(vec![state.or_all().as_asked(visit.query())]);
-    let file = format!("{}?{}", visit.href("/orders/export.csv"), query(&visit, &FILTERS));
-    let links = vec![(file, "Download as CSV".to_owned())];
+    let file = format!("{}?{}", visit.href("/orders/export.csv"), query(&visit, &NAMES));
     page(
         &visit,
         "Exchange orders",
-        vec![Section { links, filters: Some(filters), table: Some(table), ..Section::default() }],
+        vec![Section {
+            links: vec![(file, "Download as CSV".to_owned())],
+            views: views(&visit, &path, &NAMES[..3], &VIEWS),
+            filters: Some(dated_filters(&visit, state, "Created from")),
+            chips: chips(&visit, &path, &FILTERS),
+            table: Some(with_columns(&visit, &path, &NAMES[..3], table)),
+            ..Section::default()
+        }],
     )
 }
 

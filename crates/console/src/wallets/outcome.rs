@@ -55,7 +55,7 @@ fn became(visit: &Visit) -> Result<RailStatus, Stop> {
     let found = BECAME.iter().find(|(value, ..)| *value == wanted);
     found
         .map(|(.., status)| status.clone())
-        .ok_or_else(|| Stop::Invalid("Please choose the outcome.".to_owned()))
+        .ok_or_else(|| Stop::wrong("became", "Please choose the outcome."))
 }
 
 /// The outcome in the form about a payment or a payout of this amount.
@@ -64,30 +64,26 @@ pub(super) fn finding(visit: &Visit, amount: Money) -> Result<Finding, Stop> {
     let text = |name: &str| Some(visit.form().text(name).trim()).filter(|text| !text.is_empty());
     let reference = text(REFERENCE).map(str::to_owned);
     if reference.is_some() && status != RailStatus::Settled {
-        return Err(Stop::Invalid(
-            "A bank reference requires the outcome that it was paid.".to_owned(),
-        ));
+        let words = "A bank reference requires the outcome that it was paid.";
+        return Err(Stop::wrong(REFERENCE, words));
     }
     if reference.as_ref().is_some_and(|reference| reference.chars().count() > REFERENCE_MAX_CHARS) {
-        return Err(Stop::Invalid(format!(
-            "A bank reference has at most {REFERENCE_MAX_CHARS} characters."
-        )));
+        let words = format!("A bank reference has at most {REFERENCE_MAX_CHARS} characters.");
+        return Err(Stop::wrong(REFERENCE, words));
     }
     let charges = match text(CHARGES) {
         None => 0,
         Some(_) if status != RailStatus::Returned => {
-            return Err(Stop::Invalid(
-                "Charges require the outcome that it was returned.".to_owned(),
-            ));
+            let words = "Charges require the outcome that it was returned.";
+            return Err(Stop::wrong(CHARGES, words));
         }
         Some(text) => {
             let charges =
                 Decimal::parse(text).ok().and_then(|value| Money::exact(value, amount.currency));
             let charges =
                 charges.filter(|charges| charges.minor > 0 && charges.minor < amount.minor);
-            let rule = || {
-                Stop::Invalid("Charges must be more than 0 and less than the amount.".to_owned())
-            };
+            let rule =
+                || Stop::wrong(CHARGES, "Charges must be more than 0 and less than the amount.");
             charges.ok_or_else(rule)?.minor
         }
     };

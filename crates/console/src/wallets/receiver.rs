@@ -142,7 +142,7 @@ pub(super) async fn set_url(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
     let (console, tenant) = (visit.console(), visit.tenant_id()?);
     let url = visit.form().text("url").to_owned();
-    console.outside.check_receiver(&url).map_err(Stop::Invalid)?;
+    console.outside.check_receiver(&url).map_err(|words| Stop::Wrong("url", words))?;
     match known(&visit).await? {
         Some(known) if known.url == url => {
             Err(Stop::Refused("The endpoint is already set to this URL.".to_owned()))
@@ -165,7 +165,7 @@ pub(super) async fn set_url(visit: Visit) -> Answer {
 pub(super) async fn subscribe(visit: Visit) -> Answer {
     let why = visit.why()?;
     let events = Subscriptions::parse(visit.form().text("events"))
-        .map_err(|name| Stop::Invalid(format!("Unknown optional event {name:?}.")))?;
+        .map_err(|name| Stop::wrong("events", format!("Unknown optional event {name:?}.")))?;
     visit.console().store().subscribe_webhook(visit.tenant_id()?, &events, visit.deed(why)).await?;
     Ok(visit.done(&visit.href("/webhooks"), "The subscription was saved."))
 }
@@ -196,7 +196,7 @@ pub(super) async fn rotate(visit: Visit) -> Answer {
         .ok()
         .filter(|hours| (0..=OVERLAP_MAX_H).contains(hours));
     let hours = hours.ok_or_else(|| {
-        Stop::Invalid(format!("The hours must be a number from 0 to {OVERLAP_MAX_H}."))
+        Stop::wrong("hours", format!("The hours must be a number from 0 to {OVERLAP_MAX_H}."))
     })?;
     let console = visit.console();
     let secret = console.outside.webhook_secret().map_err(|error| Stop::failed(&error))?;

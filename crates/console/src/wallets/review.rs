@@ -1,7 +1,7 @@
 //! The review queue, oldest first: deposits, refunds, payments and exchange orders held by screening
 //! or with an unknown outcome.
 
-use domain::deposit::{Deposit, DepositState};
+use domain::deposit::Deposit;
 use domain::exchange::ExchangeOrder;
 use domain::ids::{ExchangeId, PaymentId};
 use domain::payment::{Payment, PaymentState, ReviewState};
@@ -9,12 +9,12 @@ use domain::rail::RailStatus;
 use engine::console::Deed;
 use engine::office;
 use engine::payments::Record;
-use engine::wallets::{Page, Wanted};
 use uuid::Uuid;
 
 use super::evidence::{Party, comparisons};
 use super::{SEEN, as_shown, deposit_row, doubt_shown, history, outcome};
 use crate::cases::{Assigned, Case};
+use crate::inbox::MOST;
 use crate::payments::{people_state, timeline};
 use crate::view::{
     Field, FormView, Section, Story, age, amount_text, asked, coins, page, pager, query, sheet,
@@ -22,8 +22,6 @@ use crate::view::{
 };
 use crate::{Answer, Cell, Pager, Stop, Table, Visit, cases};
 
-/// Maximum number of open refunds that are searched.
-const LOOKED_THROUGH: Page = Page { page: 0, limit: 500 };
 /// Maximum number of alerts that are counted.
 const ALERTS_MAX: usize = 1_000;
 /// Payments or orders on a page, and the one after which it starts.
@@ -133,21 +131,14 @@ fn sheet_of(visit: &Visit, what: &str, after: &str, table: Table, last: Option<U
 }
 
 async fn refunds(visit: &Visit) -> Result<Section, Stop> {
-    let wanted = Wanted { states: vec![DepositState::Refunding], ..Wanted::default() };
-    let found = visit
-        .console()
-        .store()
-        .office_deposits(visit.tenant_id()?, &wanted, LOOKED_THROUGH)
-        .await?;
-    let asks =
-        |deposit: &&Deposit| deposit.refund.as_ref().is_some_and(|it| it.approved_by.is_none());
+    let found = visit.console().store().refunds_waiting(visit.tenant_id()?, MOST).await?;
     let row = |deposit: &Deposit| {
         let mut row = deposit_row(visit, deposit);
         row.truncate(4);
         row.push(Cell::maybe(deposit.refund.as_ref().map(|refund| refund.proposed_by.clone())));
         row
     };
-    let rows: Vec<_> = found.rows.iter().filter(asks).map(row).collect();
+    let rows: Vec<_> = found.iter().map(row).collect();
     let title = format!("Refunds: {}", rows.len());
     let head = ["Deposit", "State", "Amount", "Proposed", "Proposed by"];
     let table = Table::new("Refunds to approve", &head, rows).or("No refunds need an approval.");

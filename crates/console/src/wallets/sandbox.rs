@@ -102,7 +102,7 @@ fn moves_everybodys_clock(visit: &Visit) -> bool {
 
 /// A payment of the tenant.
 async fn payment(visit: &Visit, text: &str) -> Result<PaymentId, Stop> {
-    let unknown = || Stop::Invalid("Payment not found.".to_owned());
+    let unknown = || Stop::wrong("payment", "Payment not found.");
     let id = PaymentId::parse(text).ok_or_else(unknown)?;
     let record = visit.console().store().payment_record(visit.tenant_id()?, id).await?;
     record.map(|record| record.payment.id).ok_or_else(unknown)
@@ -145,15 +145,14 @@ async fn book(visit: &Visit, tools: &dyn SandboxTools, form: FormView) -> Result
 
 fn coin(visit: &Visit) -> Result<StableCoin, Stop> {
     StableCoin::parse(visit.form().text("coin"))
-        .ok_or_else(|| Stop::Invalid("Please choose a token.".to_owned()))
+        .ok_or_else(|| Stop::wrong("coin", "Please choose a token."))
 }
 
 fn amount(text: &str) -> Result<i64, Stop> {
     let minor = coin_amount::parse(text).filter(|minor| *minor <= GIVEN_MAX_MINOR);
     minor.ok_or_else(|| {
-        Stop::Invalid(
-            "The amount must be above 0 and at most 1000000, for example 10.00.".to_owned(),
-        )
+        let words = "The amount must be above 0 and at most 1000000, for example 10.00.";
+        Stop::wrong("amount", words)
     })
 }
 
@@ -165,7 +164,7 @@ pub(super) async fn clock(visit: Visit) -> Answer {
         .ok()
         .filter(|hours| (1..=ADVANCE_MAX_H).contains(hours));
     let hours = hours.ok_or_else(|| {
-        Stop::Invalid(format!("The hours must be a number from 1 to {ADVANCE_MAX_H}."))
+        Stop::wrong("hours", format!("The hours must be a number from 1 to {ADVANCE_MAX_H}."))
     })?;
     tools(&visit)?.advance(Span::hours(hours)).await.map_err(Stop::Refused)?;
     visit.note("sandbox.clock", "clock", &format!("{hours} h ahead")).await?;
@@ -173,7 +172,7 @@ pub(super) async fn clock(visit: Visit) -> Answer {
 }
 
 pub(super) async fn faucet(visit: Visit) -> Answer {
-    let wrong = || Stop::Invalid("The address or its checksum is invalid.".to_owned());
+    let wrong = || Stop::wrong("address", "The address or its checksum is invalid.");
     let to = Address::parse_checked(visit.form().text("address")).ok_or_else(wrong)?;
     let (coin, minor) = (coin(&visit)?, amount(visit.form().text("amount"))?);
     let tx = tools(&visit)?.give(coin, to, minor).await.map_err(Stop::Refused)?;
@@ -183,7 +182,7 @@ pub(super) async fn faucet(visit: Visit) -> Answer {
 }
 
 pub(super) async fn pay(visit: Visit) -> Answer {
-    let unknown = || Stop::Invalid("Payment request not found.".to_owned());
+    let unknown = || Stop::wrong("request", "Payment request not found.");
     let request = PaymentRequestId::parse(visit.form().text("request")).ok_or_else(unknown)?;
     visit.console().wallets.find_request(&visit.caller()?, request).await.map_err(|denied| {
         match denied {
@@ -208,7 +207,7 @@ pub(super) async fn steer(visit: Visit) -> Answer {
     let ending = visit.form().text("ending").to_owned();
     let tools = tools(&visit)?;
     if !tools.endings().iter().any(|(name, _)| *name == ending) {
-        return Err(Stop::Invalid("Please choose an outcome.".to_owned()));
+        return Err(Stop::wrong("ending", "Please choose an outcome."));
     }
     let said = tools.steer(payment, &ending).map_err(Stop::Refused)?;
     visit.note("sandbox.steer", &payment.to_string(), &ending).await?;
@@ -219,12 +218,12 @@ pub(super) async fn steer(visit: Visit) -> Answer {
 pub(super) async fn trigger(visit: Visit) -> Answer {
     let (tools, scenario) = (tools(&visit)?, visit.form().text("scenario").to_owned());
     if !tools.scenarios().iter().any(|(name, _)| *name == scenario) {
-        return Err(Stop::Invalid("Please choose a scenario.".to_owned()));
+        return Err(Stop::wrong("scenario", "Please choose a scenario."));
     }
     if tools.moves_clock(&scenario) && !moves_everybodys_clock(&visit) {
         return Err(Stop::Forbidden);
     }
-    let unknown = || Stop::Invalid("Wallet not found.".to_owned());
+    let unknown = || Stop::wrong("wallet", "Wallet not found.");
     let wallet = match visit.form().given("wallet") {
         None => None,
         Some(text) => {

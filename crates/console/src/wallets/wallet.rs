@@ -176,14 +176,15 @@ pub(super) async fn block(visit: Visit) -> Answer {
     let (id, why) = (visit.id(WalletId::parse)?, visit.why()?.to_owned());
     let form = visit.form();
     let reason = BlockReason::parse(form.text("reason"))
-        .ok_or_else(|| invalid("Please choose a reason."))?;
+        .ok_or_else(|| Stop::wrong("reason", "Please choose a reason."))?;
     let hours = form
         .given("hours")
         .map(|text| text.parse::<i64>().ok().filter(|it| AUTO_UNBLOCK_HOURS.contains(it)));
     let (least, most) = (AUTO_UNBLOCK_HOURS.start(), AUTO_UNBLOCK_HOURS.end());
     let hours = match hours {
         Some(None) => {
-            return Err(invalid(&format!("The hours must be a number from {least} to {most}.")));
+            let words = format!("The hours must be a number from {least} to {most}.");
+            return Err(Stop::Wrong("hours", words));
         }
         hours => hours.flatten(),
     };
@@ -219,12 +220,12 @@ pub(super) async fn unblock(visit: Visit) -> Answer {
 
 pub(super) async fn blacklist(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
-    let line = |name: &str, words: &str| {
+    let line = |name: &'static str, words: &str| {
         let text = visit.form().text(name);
         let fine = !text.is_empty()
             && text.chars().count() <= LINE_MAX_CHARS
             && !text.chars().any(char::is_control);
-        if fine { Ok(text.to_owned()) } else { Err(invalid(words)) }
+        if fine { Ok(text.to_owned()) } else { Err(Stop::wrong(name, words)) }
     };
     let authority = line("authority", "Please enter the authority.")?;
     let reference = line("reference", "Please enter the order number.")?;
@@ -232,7 +233,7 @@ pub(super) async fn blacklist(visit: Visit) -> Answer {
         .form()
         .text("day")
         .parse()
-        .map_err(|_| invalid("Please enter the effective date."))?;
+        .map_err(|_| Stop::wrong("day", "Please enter the effective date."))?;
     let wallet = own(&visit).await?;
     if wallet.state == WalletState::Blacklisted {
         return Err(Stop::Refused("The wallet is BLACKLISTED.".to_owned()));
@@ -244,8 +245,4 @@ pub(super) async fn blacklist(visit: Visit) -> Answer {
 async fn own(visit: &Visit) -> Result<Wallet, Stop> {
     let id = visit.id(WalletId::parse)?;
     Ok(visit.console().wallets.find(&visit.caller()?, id).await?.0)
-}
-
-fn invalid(words: &str) -> Stop {
-    Stop::Invalid(words.to_owned())
 }

@@ -104,8 +104,9 @@ pub(super) async fn list(visit: Visit) -> Answer {
 /// Resends missed events since a day, oldest first.
 pub(super) async fn recover(visit: Visit) -> Answer {
     let (caller, why) = (visit.caller()?, visit.why()?.to_owned());
-    let since = day(visit.form().given("since"))?
-        .ok_or_else(|| Stop::Invalid("Please enter a day.".to_owned()))?;
+    let since = day(visit.form().given("since"))
+        .map_err(|stop| Stop::wrong("since", stop.words()))?
+        .ok_or_else(|| Stop::wrong("since", "Please enter a day."))?;
     let wallets = &visit.console().wallets;
     let lost = wallets.lost_since(&caller, since).await?;
     wallets.recover(&caller, &lost, &visit.deed(&why)).await?;
@@ -122,7 +123,7 @@ pub(super) async fn recover(visit: Visit) -> Answer {
 pub(super) async fn example(visit: Visit) -> Answer {
     let caller = visit.caller()?;
     let kind = WalletEventKind::parse(visit.form().text("event"));
-    let kind = kind.ok_or_else(|| Stop::Invalid("Please choose an event.".to_owned()))?;
+    let kind = kind.ok_or_else(|| Stop::wrong("event", "Please choose an event."))?;
     let (aggregate, event) = visit.console().outside.example(kind);
     let sent = visit.console().wallets.send_example(&caller, aggregate, event).await;
     let (message, answer) = sent.map_err(|denied| match denied {

@@ -5,5 +5,6 @@ mod browser;
 mod cases;
 mod payments;
 mod provider;
+mod refused_forms;
 mod sign_in;
 mod wallets;

@@ -138,7 +138,7 @@ async fn the_first_sign_in_binds_and_later_ones_are_held_to_it(on: On) {
     let login = person.user.login.as_str();
     let mut browser = world.browser();
     let page = browser.get("/console/login?next=/console/approvals").await;
-    let link = r#"<a class="button" href="/console/login/oidc?next=/console/approvals">Sign in with Example Bank</a>"#;
+    let link = r#"<a class="btn wide" href="/console/login/oidc?next=/console/approvals">Sign in with Example Bank</a>"#;
     assert!(page.text.contains(link), "{}", page.text);
     world.provider.set_account(account.clone());
     let away = browser.get("/console/login/oidc").await;

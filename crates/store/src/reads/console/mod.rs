@@ -10,8 +10,9 @@ pub(crate) mod overview;
 pub(crate) mod payments;
 pub(crate) mod quotes;
 pub(crate) mod search;
+pub(crate) mod waiting;
 
-pub(crate) static STATEMENTS: [&[&Stmt]; 7] = [
+pub(crate) static STATEMENTS: [&[&Stmt]; 8] = [
     books::STATEMENTS,
     find::STATEMENTS,
     history::STATEMENTS,
@@ -19,4 +20,5 @@ pub(crate) static STATEMENTS: [&[&Stmt]; 7] = [
     payments::STATEMENTS,
     quotes::STATEMENTS,
     search::STATEMENTS,
+    waiting::STATEMENTS,
 ];

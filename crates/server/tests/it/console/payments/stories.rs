@@ -54,8 +54,9 @@ async fn a_paid_payment_tells_everything_in_order(on: On) {
     has(&page, &["nostro:", "in_transit:USDT", "settled", "GET /v2/events", "no decision needed"]);
     let order = record["order"]["beneficiary_name"].text();
     let (first, last) = order.split_once(' ').expect("two names");
-    let headline = format!(" PKR · {first} {}.</h1>", last.chars().next().expect("a letter"));
-    has(&page, &[&headline, "<span class=\"state good\">Paid</span>"]);
+    let letter = last.chars().next().expect("a letter");
+    let state = "<span class=\"state good\">Paid</span></h1>";
+    has(&page, &[&format!(" PKR · {first} {letter}. {state}")]);
     // The newest step first; its technical steps are folded and in order.
     in_order(
         &page,

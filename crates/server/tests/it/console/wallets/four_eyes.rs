@@ -299,8 +299,8 @@ async fn a_policy_is_changed_by_two_and_only_as_they_saw_it(on: On) {
     let wrong = [("seen", "3"), ("minimum_kyc", "LOW"), ("auto_approve_max", "0"), ("why", "x")];
     let page = maker.post("/policy/propose", &wrong).await;
     assert!(
-        page.text.contains("minimum_kyc: must be BASIC")
-            && page.text.contains("auto_approve_max: must be"),
+        page.text.contains("Minimum KYC level of a wallet: must be BASIC")
+            && page.text.contains("Review above: must be"),
         "{page:?}"
     );
     page.refused(422);

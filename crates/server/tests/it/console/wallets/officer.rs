@@ -124,7 +124,17 @@ impl Officer {
         self.send(&format!("/console/t/{}{below}", self.tag), fields).await
     }
 
+    /// The same, naming the page of the form as browsers do.
+    pub async fn post_from(&self, page: &str, below: &str, fields: &[(&str, &str)]) -> Shown {
+        let [page, path] = [page, below].map(|below| format!("/console/t/{}{below}", self.tag));
+        self.submit(&path, fields, Some(&page)).await
+    }
+
     pub async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Shown {
+        self.submit(path, fields, None).await
+    }
+
+    async fn submit(&self, path: &str, fields: &[(&str, &str)], page: Option<&str>) -> Shown {
         let token = ("csrf", self.csrf.as_str());
         let pairs: Vec<String> = fields
             .iter()
@@ -136,6 +146,10 @@ impl Officer {
             .post(format!("{}{path}", self.url))
             .header("origin", &self.url)
             .body(pairs.join("&"));
+        let call = match page {
+            Some(page) => call.header("referer", format!("{}{page}", self.url)),
+            None => call,
+        };
         self.answer(call.header("content-type", "application/x-www-form-urlencoded")).await
     }
 
