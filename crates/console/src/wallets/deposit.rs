@@ -14,8 +14,11 @@ use engine::wallets::ReviewAsked;
 use super::evidence::{list_matches, sender_card};
 use super::{SEEN, as_shown, deposit_tone, outcome, waiting, wanted};
 use crate::audit;
-use crate::view::{Field, FormView, Section, Verdict, coins, coins_text, instant, page, words};
-use crate::{Answer, Cell, Stop, Table, Visit};
+use crate::parts::grouped;
+use crate::view::{
+    Field, FormView, Section, Verdict, coins, coins_text, instant, page_about, words,
+};
+use crate::{Answer, Cell, Headline, Stop, Table, Visit};
 
 /// The refund that the approver has reviewed.
 const TO: &str = "seen_to";
@@ -34,7 +37,21 @@ pub(super) async fn show(visit: Visit) -> Answer {
     sections.push(audit::section(&visit, &id.to_string()).await?);
     sections.push(waiting(&visit, id.0).await?);
     sections.push(control(&visit, &deposit, &named)?);
-    page(&visit, "Deposit", sections)
+    let from = deposit.sender.name().map(|name| format!("From {name}. ")).unwrap_or_default();
+    let why = match deposit.assessment.as_ref().filter(|_| deposit.state == DepositState::InReview)
+    {
+        Some(it) => {
+            format!("{from}Screening scored {} of 100: {}.", it.score, words(it.reason.name()))
+        }
+        None => from,
+    };
+    let headline = Headline {
+        list: (visit.href("/deposits"), "Deposits"),
+        text: grouped(&coins_text(deposit.minor, deposit.coin)),
+        state: Cell::state(words(deposit.state.name()), deposit_tone(deposit.state)),
+        why: why.trim_end().to_owned(),
+    };
+    page_about(&visit, headline, sections)
 }
 
 fn facts(visit: &Visit, deposit: &Deposit) -> Result<Vec<(&'static str, Cell)>, Stop> {

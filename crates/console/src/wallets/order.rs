@@ -12,8 +12,11 @@ use super::evidence::entry_cards;
 use super::{SEEN, as_shown, doubt_shown, order_tone, outcome};
 use crate::answer::sentence;
 use crate::audit;
-use crate::view::{Field, FormView, Section, amount_text, coins, instant, page, words};
-use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+use crate::parts::grouped;
+use crate::view::{
+    Field, FormView, Section, amount_text, coins, coins_text, instant, page_about, words,
+};
+use crate::{Answer, Cell, Headline, Stop, Table, Tone, Visit};
 use http_api::wallet_v1::render::masked_account;
 
 pub(super) async fn show(visit: Visit) -> Answer {
@@ -59,7 +62,17 @@ pub(super) async fn show(visit: Visit) -> Answer {
         super::waiting(&visit, id.0).await?,
         control(&visit, &order)?,
     ];
-    page(&visit, "Exchange order", sections)
+    let headline = Headline {
+        list: (visit.href("/orders"), "Orders"),
+        text: format!(
+            "{} → {}",
+            grouped(&coins_text(order.minor, order.coin)),
+            grouped(&amount_text(order.payout))
+        ),
+        state: Cell::state(words(order.state.name()), order_tone(order.state)),
+        why: String::new(),
+    };
+    page_about(&visit, headline, sections)
 }
 
 fn facts(visit: &Visit, order: &ExchangeOrder) -> Result<Vec<(&'static str, Cell)>, Stop> {

@@ -7,11 +7,14 @@ use domain::ids::PaymentRequestId;
 use domain::payment_request::{Asked, PaymentRequest, RequestMoney, RequestState, SenderInfo};
 use engine::wallets::{Sheet, Wanted};
 
-use super::{asked_for, both_coins, deposit_row, request_row, request_tone, wanted};
+use super::{asked_for, asked_text, both_coins, deposit_row, request_row, request_tone, wanted};
 use crate::audit;
 use crate::export::Csv;
-use crate::view::{Field, FormView, Section, asked, instant, page, pager, query, sheet};
-use crate::{Answer, Cell, Stop, Table, Visit};
+use crate::parts::grouped;
+use crate::view::{
+    Field, FormView, Section, asked, instant, page, page_about, pager, query, sheet,
+};
+use crate::{Answer, Cell, Headline, Stop, Table, Visit};
 
 const FILTERS: [&str; 1] = ["status"];
 
@@ -170,7 +173,13 @@ pub(super) async fn show(visit: Visit) -> Answer {
             ..Section::default()
         });
     }
-    page(&visit, "Payment request", sections)
+    let headline = Headline {
+        list: (visit.href("/requests"), "Requests"),
+        text: grouped(&asked_text(&request)),
+        state: Cell::state(request.state.name(), request_tone(request.state)),
+        why: String::new(),
+    };
+    page_about(&visit, headline, sections)
 }
 
 fn facts(

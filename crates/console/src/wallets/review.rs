@@ -13,11 +13,12 @@ use uuid::Uuid;
 use super::evidence::entry_cards;
 use super::{SEEN, as_shown, deposit_row, doubt_shown, outcome};
 use crate::inbox::MOST;
+use crate::parts::grouped;
 use crate::view::{
-    Card, Field, FormView, Section, age, amount_text, asked, coins, page, pager, query, sheet,
-    words,
+    Card, Field, FormView, Section, age, amount_text, asked, coins, page, page_about, pager, query,
+    sheet, words,
 };
-use crate::{Answer, Cell, Pager, Stop, Table, Tone, Visit};
+use crate::{Answer, Cell, Headline, Pager, Stop, Table, Tone, Visit};
 
 /// Maximum number of alerts that are counted.
 const ALERTS_MAX: usize = 1_000;
@@ -212,7 +213,13 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
         super::waiting(&visit, id.0).await?,
         Section { forms, ..Section::default() },
     ];
-    page(&visit, "Payment in review", sections)
+    let headline = Headline {
+        list: (visit.href("/review"), "Review queue"),
+        text: grouped(&amount_text(payment.amount)),
+        state: Cell::state(state.name(), tone),
+        why: format!("From {} to {}.", order.sender_name, order.beneficiary_name),
+    };
+    page_about(&visit, headline, sections)
 }
 
 fn verdicts(visit: &Visit, payment: &Payment) -> Result<FormView, Stop> {
