@@ -162,6 +162,49 @@ describe('every page of the console', () => {
     await person.close();
   });
 
+  it('opens a row, copies an id, and follows the keys', async () => {
+    const options = { permissions: ['clipboard-read', 'clipboard-write'] };
+    const person = await officer(browser, sandbox, ayesha, options);
+    const { page } = person;
+    await person.at(`/payments${FEW}`);
+    const row = page.locator('tbody tr').first();
+    const id = await row.locator('.id.long').last().evaluate((element) => element.textContent);
+    assert.match(id, /^[0-9a-f-]{36}$/, 'the whole id is in the page');
+    await row.getByRole('button', { name: `Copy ${id.slice(0, 8)}` }).click();
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), id);
+    await page.getByRole('status').getByText('Copied').waitFor();
+    // A press anywhere on the row.
+    const cell = await row.locator('td').nth(2).boundingBox();
+    await Promise.all([page.waitForURL(`**/payments/${id}`), page.mouse.click(cell.x + 5, cell.y + cell.height / 2)]);
+    await page.keyboard.press('/');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'find');
+    await page.locator('#main').focus();
+    await page.keyboard.press('?');
+    await page.getByRole('link', { name: 'Guide to this page' }).first().waitFor();
+    await everywhere(page, 'the help menu');
+    await page.keyboard.press('Escape');
+    assert.equal(await page.locator('#help-menu').getAttribute('open'), null);
+    assert.equal(await page.evaluate(() => document.activeElement.closest('details')?.id), 'help-menu');
+    await person.close();
+  });
+
+  it('shows a refused form again, with the focus on the message', async () => {
+    const person = await officer(browser, sandbox, ayesha, { expected: [/status of 422/] });
+    const { page } = person;
+    await person.at('/webhooks');
+    await page.getByLabel('Base URL').fill('nonsense');
+    const form = page.locator('form', { has: page.getByLabel('Base URL') });
+    await form.getByLabel('Reason').fill('moved');
+    await Promise.all([page.waitForEvent('load'), form.getByRole('button').click()]);
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'fault');
+    assert.equal(await page.getByLabel('Base URL').inputValue(), 'nonsense');
+    assert.equal(await form.getByLabel('Reason').inputValue(), 'moved');
+    await everywhere(page, 'a refused form');
+    await page.locator('#fault a').click();
+    assert.equal(await page.evaluate(() => document.activeElement.name), 'url', 'the link leads to the field');
+    await person.close();
+  });
+
   it('can be used on a phone', async () => {
     const person = await officer(browser, sandbox, ayesha, { viewport: { width: 390, height: 844 } });
     const { page } = person;

@@ -1,5 +1,5 @@
 //! A refused form comes back: the page that it was sent from, with the message and all that was
-//! typed. Passwords are never shown again, since no page fills such a field.
+//! typed. Passwords are never shown again, since no page fills their fields.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;

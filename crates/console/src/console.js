@@ -45,10 +45,10 @@ document.addEventListener("click", async (event) => {
   if (!copy) return;
   await navigator.clipboard.writeText(copy.dataset.copy);
   copy.classList.add("done");
-  document.getElementById("said").textContent = "Copied";
+  document.getElementById("copied").textContent = "Copied";
   setTimeout(() => {
     copy.classList.remove("done");
-    document.getElementById("said").textContent = "";
+    document.getElementById("copied").textContent = "";
   }, 1500);
 });
 

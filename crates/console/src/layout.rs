@@ -7,7 +7,7 @@ use domain::time::Timestamp;
 use engine::office::Waiting;
 
 use super::again::Retry;
-use super::parts::ago;
+use super::parts::{Cell, ago};
 use super::visit::Visit;
 
 /// A navigation entry: title, icon and route. Entries that the user may not use are hidden.
@@ -137,10 +137,24 @@ pub struct Fault {
     pub at: Option<String>,
 }
 
+/// What a record is recognised by, in place of its page's title.
+#[derive(Clone, Debug)]
+pub struct Headline {
+    /// The list that it is in: URL and name.
+    pub list: (String, &'static str),
+    /// Its amount or its name.
+    pub text: String,
+    /// Its state, as in lists.
+    pub state: Cell,
+    /// A sentence about it; may be empty.
+    pub why: String,
+}
+
 /// The layout of a page. Page templates have it in a field named `frame`.
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub title: String,
+    pub headline: Option<Headline>,
     /// The CSRF token that every form of the page carries.
     pub csrf: String,
     /// The user's login name; empty while signed out.
@@ -197,6 +211,7 @@ impl Frame {
         };
         Frame {
             title: title.to_owned(),
+            headline: None,
             csrf: inner.csrf.clone(),
             login: visit.who().to_owned(),
             shortcuts: SHORTCUTS.iter().filter_map(shortcut).take(3).collect(),

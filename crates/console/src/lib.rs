@@ -39,7 +39,7 @@ mod wallets;
 
 pub use answer::{Answer, Stop, html, see_other};
 pub use form::{Form, encoded};
-pub use layout::Frame;
+pub use layout::{Frame, Headline};
 pub use parts::{Cell, Pager, Row, Table, Tone};
 pub use routes::{Routes, router};
 pub use state::{Console, Settings};

@@ -191,6 +191,8 @@ pub struct Table {
     pub choice: Vec<(String, &'static str, bool)>,
     /// Links about the list: URL and text.
     pub links: Vec<(String, String)>,
+    /// What a user may do about an empty table: URL and text.
+    pub next: Vec<(String, &'static str)>,
 }
 
 impl Table {
@@ -203,6 +205,7 @@ impl Table {
             pager: Pager::default(),
             choice: Vec::new(),
             links: Vec::new(),
+            next: Vec::new(),
         }
     }
 

@@ -13,7 +13,7 @@ use http_api::wallet_v1::render::money;
 use crate::again::Retry;
 use crate::answer::page_with;
 use crate::layout::Fault;
-use crate::{Answer, Cell, Form, Frame, Pager, Stop, Table, Visit, encoded, html};
+use crate::{Answer, Cell, Form, Frame, Headline, Pager, Stop, Table, Visit, encoded, html};
 
 mod story;
 
@@ -38,6 +38,16 @@ pub fn page(visit: &Visit, title: &str, sections: Vec<Section>) -> Answer {
     html(&SectionsPage::retried(visit, title, sections))
 }
 
+/// The page of a record, with what it is recognised by above its sections.
+pub fn page_about(visit: &Visit, headline: Headline, mut sections: Vec<Section>) -> Answer {
+    if let Some(retry) = visit.retry() {
+        keep(&mut sections, retry);
+    }
+    let mut page = SectionsPage::new(visit, &headline.text, sections);
+    page.frame.headline = Some(headline);
+    html(&page)
+}
+
 /// Fills the refused form: the one with its action, and of several the one with its hidden fields.
 fn keep(sections: &mut [Section], retry: &Retry) {
     let forms = sections.iter_mut().flat_map(|section| &mut section.forms);
@@ -56,6 +66,15 @@ pub fn page_of_wrong_form(visit: &Visit, title: &str, sections: Vec<Section>) ->
     page_with(StatusCode::UNPROCESSABLE_ENTITY, &SectionsPage::new(visit, title, sections))
 }
 
+/// What a user may do about a page's empty list: show all of it, or make a first record.
+fn next_steps(frame: &Frame) -> Vec<(String, &'static str)> {
+    let has_filters = frame.path.contains('?');
+    let all = has_filters.then(|| (frame.address().to_owned(), "Clear the filters"));
+    let sample = frame.sandbox.clone().filter(|_| !has_filters);
+    let sample = sample.map(|href| (href, "Create one with the sandbox tools"));
+    all.into_iter().chain(sample).chain([(frame.guide.to_owned(), "Guide to this page")]).collect()
+}
+
 impl SectionsPage {
     fn retried(visit: &Visit, title: &str, mut sections: Vec<Section>) -> SectionsPage {
         if let Some(retry) = visit.retry() {
@@ -65,13 +84,13 @@ impl SectionsPage {
     }
 
     fn new(visit: &Visit, title: &str, sections: Vec<Section>) -> SectionsPage {
-        let mut sections = sections;
+        let (mut sections, mut frame) = (sections, visit.frame(title));
         for section in sections.iter_mut().filter(|section| section.title.is_empty()) {
             if let Some(table) = section.table.as_mut().filter(|_| section.facts.is_empty()) {
                 table.links = std::mem::take(&mut section.links);
+                table.next = next_steps(&frame);
             }
         }
-        let mut frame = visit.frame(title);
         let faults =
             sections.iter().flat_map(|section| &section.forms).find_map(FormView::fault_at);
         frame.fault = faults.or(frame.fault);
@@ -85,8 +104,12 @@ impl SectionsPage {
 
     /// Whether the forms stand beside the rest: a few short ones below a record's facts.
     fn has_rail(&self) -> bool {
+        const COLUMNS_MAX: usize = 7;
         let (beside, main): (Vec<_>, Vec<_>) = self.sections.iter().partition(|it| it.is_beside());
-        !beside.is_empty() && main.iter().any(|section| !section.is_empty())
+        let is_wide = |table: &Table| table.head.len() > COLUMNS_MAX;
+        !beside.is_empty()
+            && main.iter().any(|section| !section.is_empty())
+            && !main.iter().any(|section| section.table.as_ref().is_some_and(is_wide))
     }
 }
 

@@ -180,7 +180,7 @@ fn filters(visit: &Visit) -> FormView {
         asked(Field::day("from", "From (UTC)")),
         asked(Field::day("to", "To (UTC)")),
     ];
-    FormView { button: "Find", ..FormView::filters(fields) }
+    FormView { title: "Filter".to_owned(), button: "Find", ..FormView::filters(fields) }
 }
 
 async fn list(visit: Visit) -> Answer {

@@ -46,6 +46,7 @@ pub(crate) async fn story(
     };
     let case = &told.case;
     let story = Story {
+        list: Some((visit.href("/payments"), "Payments")),
         state: Some(state_of(case)),
         says: vec![parties(case), office::why(case, visit.console().now())],
         links: links(visit, &told),

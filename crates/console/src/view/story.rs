@@ -13,6 +13,8 @@ const MONTHS: [&str; 12] =
 /// What stands above and beside a page's sections. The page's title is the headline.
 #[derive(Clone, Debug, Default)]
 pub struct Story {
+    /// The list that the record is in: URL and name.
+    pub list: Option<(String, &'static str)>,
     /// The state in a word or two.
     pub state: Option<(String, Tone)>,
     /// The reason for the state.
@@ -155,7 +157,8 @@ pub fn story_page(visit: &Visit, title: &str, mut story: Story, sections: Vec<Se
     let beside = story.side.len();
     let all = [std::mem::take(&mut story.side), sections].concat();
     let SectionsPage { mut frame, sections: mut side } = SectionsPage::retried(visit, title, all);
-    let sections = side.split_off(beside);
+    let mut sections = side.split_off(beside);
+    sections.retain(|section| !section.is_empty());
     frame.is_live &= !story.is_fixed;
     html(&StoryPage { frame, story: Story { side, ..story }, sections })
 }

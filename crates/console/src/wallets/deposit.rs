@@ -16,6 +16,7 @@ use super::{
     SEEN, as_shown, deposit_people, deposit_tone, evidence, history, outcome, waiting, wanted,
 };
 use crate::cases::Case;
+use crate::parts::grouped;
 use crate::payments::masked;
 use crate::view::{
     Field, FormView, Moment, Section, Story, Verdict, coins, coins_text, instant, known, steps,
@@ -79,9 +80,11 @@ pub(crate) async fn story(
     let state = (deposit_people(deposit.state).to_owned(), deposit_tone(deposit.state));
     let is_case = deposit.state == DepositState::InReview;
     let steps = steps(moments);
-    let story = Story { state: Some(state), says, steps, side, is_case, ..Story::default() };
+    let (list, state) = (Some((visit.href("/deposits"), "Deposits")), Some(state));
+    let story = Story { list, state, says, steps, side, is_case, ..Story::default() };
     let whom = sender.map_or_else(String::new, |name| format!(" · {}", masked::short_name(&name)));
-    Ok((format!("{}{whom}", coins_text(deposit.minor, deposit.coin)), story, sections))
+    let amount = grouped(&coins_text(deposit.minor, deposit.coin));
+    Ok((format!("{amount}{whom}"), story, sections))
 }
 
 /// What its state means.
@@ -204,8 +207,8 @@ fn found(assessed: &Assessment) -> Section {
         assessed.checks.iter().map(|check| words(check.name())).collect::<Vec<_>>().join(", ");
     let facts = vec![
         ("Score", Cell::number(format!("{} of 100, {}", assessed.score, assessed.level().name()))),
-        ("Result", Cell::text(assessed.result.name())),
-        ("Reason", Cell::text(assessed.reason.name())),
+        ("Result", Cell::text(words(assessed.result.name()))),
+        ("Reason", Cell::text(words(assessed.reason.name()))),
         ("Checks", Cell::text(checks)),
         ("List version", Cell::text(assessed.list_version.as_str())),
         ("Policy version", Cell::text(assessed.policy_version.as_str())),

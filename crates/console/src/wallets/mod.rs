@@ -16,7 +16,7 @@ use engine::wallets::{Page, Sheet};
 use uuid::Uuid;
 
 use super::{Cell, Routes, Stop, Tone, Visit};
-use crate::view::{Section, coins};
+use crate::view::{Section, coins, coins_text};
 
 pub(super) mod access;
 mod alerts;
@@ -337,12 +337,16 @@ pub(super) fn request_row(
 }
 
 fn asked_for(request: &PaymentRequest) -> Cell {
+    Cell::number(asked_text(request))
+}
+
+fn asked_text(request: &PaymentRequest) -> String {
     match request.asked {
-        Asked::Crypto { coin, minor } => coins(minor, coin),
+        Asked::Crypto { coin, minor } => coins_text(minor, coin),
         Asked::Fiat { currency, micros, .. } => {
-            Cell::number(format!("{} {}", domain::coin_amount::show(micros), currency.code()))
+            format!("{} {}", domain::coin_amount::show(micros), currency.code())
         }
-        Asked::Flexible => Cell::number("any amount"),
+        Asked::Flexible => "any amount".to_owned(),
     }
 }
 

@@ -69,10 +69,11 @@ pub(crate) async fn story(
     let side = vec![Section { title: "Order".to_owned(), facts, ..Section::default() }];
     let state = Some((order_people(&order).to_owned(), order_tone(&order)));
     let (steps, is_case) = (steps(moments), order.is_withheld());
-    let story = Story { state, says, steps, side, is_case, ..Story::default() };
+    let list = Some((visit.href("/orders"), "Orders"));
+    let story = Story { list, state, says, steps, side, is_case, ..Story::default() };
     let title = format!(
         "{} → {} · {}",
-        coins_text(order.minor, order.coin),
+        grouped(&coins_text(order.minor, order.coin)),
         grouped(&amount_text(order.payout)),
         masked::short_name(holder)
     );

@@ -7,11 +7,16 @@ use domain::ids::PaymentRequestId;
 use domain::payment_request::{Asked, PaymentRequest, RequestMoney, RequestState, SenderInfo};
 use engine::wallets::{Sheet, Wanted};
 
-use super::{asked_for, both_coins, deposit_row, money_of, request_row, request_state, wanted};
+use super::{
+    asked_for, asked_text, both_coins, deposit_row, money_of, request_row, request_state, wanted,
+};
 use crate::audit;
 use crate::export::Csv;
-use crate::view::{Field, FormView, Section, asked, instant, page, pager, query, sheet};
-use crate::{Answer, Cell, Stop, Table, Visit};
+use crate::parts::grouped;
+use crate::view::{
+    Field, FormView, Section, asked, instant, page, page_about, pager, query, sheet,
+};
+use crate::{Answer, Cell, Headline, Stop, Table, Visit};
 
 const FILTERS: [&str; 1] = ["status"];
 
@@ -171,7 +176,13 @@ pub(super) async fn show(visit: Visit) -> Answer {
             ..Section::default()
         });
     }
-    page(&visit, "Payment request", sections)
+    let headline = Headline {
+        list: (visit.href("/requests"), "Requests"),
+        text: grouped(&asked_text(&request)),
+        state: request_state(&request, &money),
+        why: String::new(),
+    };
+    page_about(&visit, headline, sections)
 }
 
 fn facts(
@@ -180,7 +191,6 @@ fn facts(
     money: &RequestMoney,
 ) -> Vec<(&'static str, Cell)> {
     vec![
-        ("State", request_state(request, money)),
         ("Status in the API", Cell::text(request.state.name())),
         ("Request", Cell::id(request.id)),
         (

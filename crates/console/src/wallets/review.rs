@@ -241,6 +241,7 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     links.extend(cases::file_link(&visit, case));
     let (word, tone) = people_state(payment);
     let story = Story {
+        list: Some((visit.href("/review"), "Review queue")),
         state: Some((word.to_owned(), tone)),
         says: why.into_iter().collect(),
         links,

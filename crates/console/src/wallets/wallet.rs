@@ -12,8 +12,8 @@ use jiff::civil::Date;
 use super::wallet_list::tone;
 use super::{SEEN, as_shown, deposit_row, money_of, order_row, request_row};
 use crate::audit;
-use crate::view::{Field, FormView, Section, coins, instant, page, pager, sheet};
-use crate::{Answer, Cell, Stop, Table, Visit};
+use crate::view::{Field, FormView, Section, coins, instant, page_about, pager, sheet};
+use crate::{Answer, Cell, Headline, Stop, Table, Visit};
 use http_api::wallet_v1::render::money;
 
 /// Payment requests shown on the page, latest first.
@@ -63,7 +63,13 @@ pub(super) async fn show(visit: Visit) -> Answer {
         super::waiting(&visit, id.0).await?,
         control(&visit, &wallet),
     ];
-    page(&visit, &format!("Wallet of {}", wallet.customer_id), sections)
+    let headline = Headline {
+        list: (visit.href("/wallets"), "Wallets"),
+        text: format!("Wallet of {}", wallet.customer_id),
+        state: Cell::state(wallet.state.name(), tone(wallet.state)),
+        why: String::new(),
+    };
+    page_about(&visit, headline, sections)
 }
 
 fn facts(wallet: &Wallet) -> Vec<(&'static str, Cell)> {

@@ -12,7 +12,9 @@ use domain::payment::{Payment, PaymentState, ReviewState};
 use domain::payment_search::Reading;
 use domain::rail::{RailId, RailReport, RailStatus};
 use domain::time::{Span, Timestamp};
-use store::{Backlog, Found, PageFrom, PaymentMark, PaymentsWanted, TrialLine};
+use domain::user::Scope;
+use domain::wallet_effects::{Alert, AlertKind};
+use store::{Backlog, Found, PageFrom, PaymentMark, PaymentsWanted, TrialLine, Waiting};
 use uuid::Uuid;
 
 use crate::wallet_world::{chain_tx, release};
@@ -231,6 +233,15 @@ pub async fn payments_in_review_are_counted_and_listed(world: World) {
     );
     let elsewhere = world.store.payments_in_review(foreign(), None, 10).await.expect("read");
     assert!(elsewhere.rows.is_empty());
+    let alert = Alert { kind: AlertKind::Payout, subject: held.id.0, what: "held".to_owned() };
+    world.store.raise_alert(tenant, &alert).await.expect("raised");
+    for scope in [Scope::All, Scope::Tenant(tenant)] {
+        let waiting = world.store.waiting(tenant, scope, 10).await.expect("read");
+        assert_eq!(waiting, Waiting { reviews: 2, alerts: 1, ..Waiting::default() });
+        assert_eq!(waiting.all(), 3);
+    }
+    let elsewhere = world.store.waiting(foreign(), Scope::All, 10).await.expect("read");
+    assert_eq!(elsewhere, Waiting::default());
 }
 
 pub async fn quotes_come_newest_first(world: World) {

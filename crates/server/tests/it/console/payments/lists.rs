@@ -13,6 +13,7 @@ on_both_stores! {
     payments_are_filtered_by_state_country_and_day
     payments_are_filtered_by_what_is_known
     payments_are_paged_both_ways
+    a_list_has_views_and_a_choice_of_columns
     lists_go_on_behind_a_mark
     a_file_of_payments_runs_nothing_and_masks
     quotes_are_listed_and_shown
@@ -162,6 +163,9 @@ fn link(page: &str, relation: &str) -> Option<String> {
     Some(before.rsplit_once("href=\"")?.1.replace("&#38;", "&"))
 }
 
+/// Maximum size of a page with a full list.
+const PAGE_MAX_BYTES: usize = 60_000;
+
 async fn payments_are_paged_both_ways(on: On) {
     let bank = Bank::new(on).await;
     let mut made = Vec::new();
@@ -170,6 +174,7 @@ async fn payments_are_paged_both_ways(on: On) {
     }
     let viewer = officer(&bank, &[Role::Viewer]).await;
     let first = viewer.get("/payments?country=PAK").await.page();
+    assert!(first.len() <= PAGE_MAX_BYTES, "{} bytes", first.len());
     assert!(!first.contains(&made[1]) && first.contains(&made[2]) && first.contains(&made[51]));
     assert_eq!(link(&first, "prev"), None);
     let second = viewer.fetch(&link(&first, "next").expect("a next page")).await.page();
@@ -182,6 +187,31 @@ async fn payments_are_paged_both_ways(on: On) {
     assert_eq!(link(&back, "prev"), None);
     let again = viewer.fetch(&link(&back, "next").expect("a next page")).await.page();
     assert!(again.contains(&made[0]) && !again.contains(&made[2]));
+}
+
+async fn a_list_has_views_and_a_choice_of_columns(on: On) {
+    let bank = Bank::new(on).await;
+    let paid = bank.paid(Country::Pak, |order| order.text("external_id", "seen-once")).await;
+    bank.reaches(Country::Pak, &paid, "succeeded").await;
+    let (viewer, tag) = (officer(&bank, &[Role::Viewer]).await, &bank.tenant.tag);
+    let list = format!("/console/t/{tag}/payments");
+    let here = |name: &str, filter: &str| {
+        format!("<a href=\"{list}?{filter}\" aria-current=\"page\">{name}</a>")
+    };
+    has(&viewer.get("/payments").await.page(), &[&here("All", ""), &paid, "seen-once"]);
+    let failed = viewer.get("/payments?status=failed").await.page();
+    has(&failed, &[&here("Failed", "status=failed"), "Clear the filters"]);
+    lacks(
+        &viewer.get("/payments?status=failed&country=PAK").await.page(),
+        &["aria-current=\"page\">Failed"],
+    );
+    // The eighth column, "External id".
+    let narrow = viewer.get("/payments?status=succeeded&hide=7").await.page();
+    has(&narrow, &[&paid, &format!("{list}?status=succeeded&#38;hide=7-8\">")]);
+    has(&narrow, &[&format!("{list}?status=failed&#38;hide=7\">Failed")]);
+    lacks(&narrow, &["seen-once", "<th scope=\"col\">External id"]);
+    // The first column stays.
+    has(&viewer.get("/payments?hide=0-99").await.page(), &["Beneficiary receives", &paid]);
 }
 
 async fn lists_go_on_behind_a_mark(on: On) {

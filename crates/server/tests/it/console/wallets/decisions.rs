@@ -74,6 +74,17 @@ async fn the_queue_leads_to_the_evidence(on: On) {
     }
     assert!(officer.get("/deposits?state=in_review").await.page().contains(&deposit));
     assert!(officer.get("/deposits?state=completed").await.page().contains("No deposits match."));
+    let today = bank.bank.running.now().date();
+    for (query, is_shown) in [
+        (format!("from={today}&to={today}"), true),
+        ("from=2999-01-01".to_owned(), false),
+        ("to=2020-01-01&state=in_review".to_owned(), false),
+    ] {
+        let page = officer.get(&format!("/deposits?{query}")).await.page();
+        assert_eq!(page.contains(&deposit), is_shown, "{query}: {page}");
+        assert!(page.contains("Filters in use"), "{page}");
+    }
+    officer.get("/deposits?from=yesterday").await.refused(422);
 }
 
 async fn a_list_match_stands_beside_the_sender(on: On) {

@@ -46,6 +46,7 @@ async fn an_order_shows_its_attempts(on: On) {
     let listed = officer.get("/orders?state=settled").await.page();
     assert!(listed.contains(order["order_id"].text()));
     assert!(officer.get("/orders?state=failed").await.page().contains("No orders match."));
+    assert!(officer.get("/orders?to=2020-01-01").await.page().contains("No orders match."));
     let file = officer.get("/orders/export.csv").await.page();
     assert!(
         file.contains(&format!(
