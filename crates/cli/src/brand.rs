@@ -74,7 +74,7 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let brand =
         Brand { logo: logo.transpose()?, colour: args.colour, contact: args.contact.clone() };
     let opened = open(&args.store, context).await?;
-    let tenant = opened.tenant(&args.tenant).await?;
+    let tenant = opened.tagged(&args.tenant).await?;
     let done = opened.store.set_brand(tenant.id, &brand, args.person.deed(&opened.by)).await;
     done.map_err(Failure::of_store)?;
     output::remark(&format!("the payment pages of {} show it from now on", args.tenant));
@@ -83,7 +83,7 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
 
 async fn get(args: &GetArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
-    let tenant = opened.tenant(&args.tenant).await?;
+    let tenant = opened.tagged(&args.tenant).await?;
     let brand = opened.store.brand(tenant.id).await.map_err(Failure::of_store)?.unwrap_or_default();
     let logo = brand.logo.map(|logo| format!("{}, {} bytes", logo.kind.name(), logo.bytes.len()));
     let colour = brand.colour.map(|colour| colour.to_string());

@@ -18,10 +18,12 @@ use serde_json::{Value, json};
 use store::Store;
 
 use super::api::{self, ApiArgs};
+use super::colour::Tone;
 use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::health::probe_url;
 use super::output::{self, Output};
+use super::table::wrapped;
 use super::{Context, run_async};
 use client::{Client, ClientError, Credentials, DataDir, http_client};
 use config::{self, Config, KeySource, StoreLocation};
@@ -33,6 +35,9 @@ use service::{chain, open_store, preflight, world};
 const MAX_SKEW_S: i64 = 60;
 /// Clock skew above this is a warning, in seconds.
 const LOW_SKEW_S: i64 = 10;
+/// Widths of the report's columns, with the space after them.
+const RESULT_WIDTH: usize = 9;
+const NAME_WIDTH: usize = 21;
 /// Timeout for an answer of the service, in seconds.
 const TIMEOUT_S: u64 = 5;
 
@@ -84,12 +89,10 @@ pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
 /// Prints the findings; fails if one is wrong.
 pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
     let wrong = findings.iter().filter(|finding| finding.level == Level::Wrong).count();
-    let row = |finding: &Finding| {
-        vec![finding.name.to_owned(), finding.level.name().to_owned(), finding.detail.clone()]
-    };
     match output {
         Output::Table => {
-            output::rows(&["check", "result", "detail"], findings.iter().map(row).collect())?
+            let lines = findings.iter().flat_map(|finding| lines(finding, output::width()));
+            lines.into_iter().try_for_each(|line| output::line(&line))?
         }
         Output::Json => output::json(&json!({
             "healthy": wrong == 0,
@@ -101,6 +104,18 @@ pub fn report(findings: &[Finding], output: Output) -> Result<(), Failure> {
     } else {
         Err(Failure::Refused(format!("{wrong} of {} checks are wrong", findings.len())))
     }
+}
+
+/// A finding on as many lines as its detail needs: what is wrong is never cut off.
+fn lines(finding: &Finding, width: usize) -> Vec<String> {
+    let room = width.saturating_sub(RESULT_WIDTH + NAME_WIDTH);
+    let result = format!("{:<RESULT_WIDTH$}", finding.level.name());
+    let result = Tone::of_state(finding.level.name()).paint(&result);
+    let name = format!("{:<NAME_WIDTH$}", finding.name);
+    let mut detail = wrapped(&finding.detail, room).into_iter();
+    let first = format!("{result}{name}{}", detail.next().unwrap_or_default());
+    let indent = " ".repeat(RESULT_WIDTH + NAME_WIDTH);
+    std::iter::once(first).chain(detail.map(|rest| format!("{indent}{rest}"))).collect()
 }
 
 /// A finding in JSON.
@@ -429,6 +444,16 @@ mod tests {
         let file = dir.path().join("file");
         std::fs::write(&file, b"").expect("written");
         assert_eq!(directory(&file.join("below")).level, Level::Wrong);
+    }
+
+    #[test]
+    fn a_long_detail_is_wrapped_and_complete() {
+        let detail =
+            "no rate for AED/PKR BHD/PKR EUR/PKR KWD/PKR MYR/PKR OMR/PKR: a file has columns";
+        let lines = lines(&Finding::new("rate pairs", Level::Wrong, detail), 80);
+        assert!(lines.len() > 1 && lines.iter().all(|line| line.len() <= 80), "{lines:#?}");
+        let said: Vec<&str> = lines.iter().flat_map(|line| line.split_whitespace()).collect();
+        assert_eq!(said.join(" "), format!("WRONG rate pairs {detail}"));
     }
 
     #[test]
