@@ -45,7 +45,7 @@ pub struct Which {
     #[arg(long)]
     external: bool,
     /// Destination country; speeds up the lookup
-    #[arg(long, value_parser = api::country)]
+    #[arg(long, visible_alias = "to", value_parser = api::country)]
     country: Option<Country>,
 }
 

@@ -85,9 +85,9 @@ pub async fn run(args: &SearchArgs, context: &Context) -> Result<(), Failure> {
         Output::Table => {
             let columns = [
                 time("at"),
+                text("actor"),
                 text("action"),
                 text("subject"),
-                text("actor"),
                 text("reason"),
                 text("chain"),
                 number("entry"),
@@ -110,7 +110,7 @@ fn row(entry: &Entry, names: &Names) -> Vec<String> {
     }
     let subject = format!("{} {}", note.kind, note.subject);
     let (at, seq) = (entry.at.to_string(), entry.seq.to_string());
-    vec![at, note.action.clone(), subject, who, deed.why.clone(), names.of(entry.tenant), seq]
+    vec![at, who, note.action.clone(), subject, deed.why.clone(), names.of(entry.tenant), seq]
 }
 
 fn document(entry: &Entry, names: &Names) -> Result<Value, Failure> {
