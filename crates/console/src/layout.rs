@@ -258,9 +258,8 @@ impl Frame {
         retry.map_or("", |retry| retry.form.text(name))
     }
 
-    /// Whether the bar and the search have room: the user is signed in.
     pub fn is_signed_in(&self) -> bool {
-        !self.nav.is_empty()
+        !self.login.is_empty()
     }
 
     /// The bank's first letter, in place of a logo.
