@@ -265,7 +265,7 @@ pub(super) fn request_state(request: &PaymentRequest, money: &RequestMoney) -> C
         (RequestException::Overpaid, RequestState::Paid) => ("Overpaid", Tone::Good),
         (RequestException::Late, RequestState::Paid) => ("Paid late", Tone::Good),
         (_, RequestState::Paid) => ("Paid", Tone::Good),
-        (_, RequestState::Active) => ("Waiting for payment", Tone::Busy),
+        (_, RequestState::Active) => ("Waiting", Tone::Busy),
         (_, RequestState::Expired) => ("Expired", Tone::Plain),
         (_, RequestState::Cancelled) => ("Cancelled", Tone::Plain),
     };
