@@ -268,8 +268,7 @@ fn selectors_ports_and_probes_meet() {
 }
 
 /// Paths that only the inside may reach.
-const INSIDE: [&str; 5] =
-    ["/metrics", "/livez", "/readyz", "/sandbox/clock", "/explorer/tx/0x"];
+const INSIDE: [&str; 5] = ["/metrics", "/livez", "/readyz", "/sandbox/clock", "/explorer/tx/0x"];
 
 #[test]
 fn health_and_metrics_are_not_shown_to_the_world() {
