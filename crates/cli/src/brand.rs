@@ -39,7 +39,7 @@ pub struct SetArgs {
     /// Background of the top of the page
     #[arg(long, value_name = "#RRGGBB", value_parser = Colour::parse)]
     colour: Option<Colour>,
-    /// Whom senders ask: a telephone number, an address or a web page
+    /// Contact for senders: a telephone number, an address or a web page
     #[arg(long, value_name = "TEXT", value_parser = brand::contact)]
     contact: Option<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! How a tenant's payment pages look: logo, colour, and whom senders ask.
+//! How a tenant's payment pages look: logo, colour, and a contact for senders.
 
 /// Maximum size of a logo, in bytes: senders load it on slow connections.
 pub const LOGO_MAX_BYTES: usize = 16 * 1024;
@@ -104,7 +104,7 @@ pub struct Brand {
     pub logo: Option<Logo>,
     /// Background of the top; `None` = the page's own.
     pub colour: Option<Colour>,
-    /// Whom senders ask: a telephone number, an address or a web page; `None` = no one is named.
+    /// Contact for senders: a telephone number, an address or a web page; `None` = none is named.
     pub contact: Option<String>,
 }
 

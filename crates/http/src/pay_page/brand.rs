@@ -1,5 +1,5 @@
 //! A tenant's look on its pages: the files of logo and colour, whose names contain their version, and
-//! whom senders ask.
+//! the contact for senders.
 
 use axum::response::Response;
 use domain::brand::{Brand, LogoKind};
