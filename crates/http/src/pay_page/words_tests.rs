@@ -172,6 +172,7 @@ fn every_message_is_used_and_every_used_message_is_there() {
         include_str!("../../templates/pay/live.html"),
         include_str!("../../templates/pay/message.html"),
         include_str!("../../templates/pay/receipt.html"),
+        include_str!("../../templates/pay/receipt_page.html"),
         include_str!("../../templates/pay/send.html"),
         include_str!("../../templates/pay/status.html"),
         include_str!("../../templates/pay/ways.html"),
