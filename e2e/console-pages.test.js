@@ -39,7 +39,7 @@ async function played() {
   const made = {};
   for (const scenario of scenarios) {
     const wallet = scenario.startsWith('exchange') ? ['--wallet-id', sandbox.keys.wallet_id] : [];
-    const lines = await sandbox.corridor('trigger', scenario, ...wallet);
+    const lines = await sandbox.corridor('trigger', scenario, '--no-wait', ...wallet);
     made[scenario] = Object.fromEntries(lines.map(({ what, id }) => [what, id]));
   }
   for (const scenario of ['transfer.complete', 'risk_check.manual_review']) {

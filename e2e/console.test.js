@@ -39,7 +39,7 @@ async function pay(ending, externalId) {
 
 // The ids that a scenario created, by kind.
 async function made(scenario, ...args) {
-  const lines = await sandbox.corridor('trigger', scenario, ...args);
+  const lines = await sandbox.corridor('trigger', scenario, '--no-wait', ...args);
   return Object.fromEntries(lines.map(({ what, id }) => [what, id]));
 }
 
