@@ -130,7 +130,7 @@ fn loaded(config: &Config, context: &Context) -> Result<Vec<Finding>, Failure> {
     let data_dir = context.data_dir()?;
     run_async(async {
         let store = doctor::existing_store(config, data_dir.path()).await;
-        Ok(preflight::start(config, store.as_ref()).await)
+        Ok(preflight::look(config, data_dir.path(), store.as_ref(), false).await)
     })
 }
 

@@ -273,11 +273,7 @@ fn directory(path: &Path) -> Finding {
 fn loaded(config: &Config, data_dir: &Path, deep: bool) -> Result<Vec<Finding>, Failure> {
     run_async(async {
         let store = existing_store(config, data_dir).await;
-        let mut findings = preflight::start(config, store.as_ref()).await;
-        if deep {
-            findings.extend(preflight::outside(config, data_dir, store.as_ref()).await);
-        }
-        Ok(findings)
+        Ok(preflight::look(config, data_dir, store.as_ref(), deep).await)
     })
 }
 

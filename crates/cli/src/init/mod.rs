@@ -115,7 +115,7 @@ pub fn run(args: &InitArgs, context: &Context) -> Result<(), Failure> {
     let Written { files, addresses } = files::of(&answers, &dir, &data_dir)?;
     write_all(&files)?;
     let config = Config::load(&sources(&dir))?;
-    let findings = run_async(async { Ok(preflight::start(&config, None).await) })?;
+    let findings = run_async(async { Ok(preflight::look(&config, &data_dir, None, false).await) })?;
     let mut missing: Vec<String> = config::refuse_in_production(&config);
     let wrong = findings.iter().filter(|finding| finding.level == Level::Wrong);
     missing.extend(wrong.map(|Finding { name, detail, .. }| format!("{name}: {detail}")));

@@ -4,11 +4,14 @@
 mod outside;
 mod start;
 
-pub use outside::{disk, outside};
-pub use start::start;
+pub use outside::disk;
 
+use std::path::Path;
+
+use config::Config;
 use domain::ports::Clock as _;
 use domain::time::Timestamp;
+use store::Store;
 
 use super::clock::WallClock;
 
@@ -62,6 +65,22 @@ impl Finding {
             Err(error) => Finding::new(name, Level::Wrong, format!("{:#}", error.into())),
         }
     }
+}
+
+/// Loads what a start loads, and with `deep` queries everything outside. Copies of lists in `store`
+/// count as they do at a start.
+pub async fn look(
+    config: &Config,
+    data_dir: &Path,
+    store: Option<&Store>,
+    deep: bool,
+) -> Vec<Finding> {
+    let start::Loaded { mut findings, rates } = start::start(config, store).await;
+    if deep {
+        findings.extend(rates.into_iter().flat_map(|book| outside::rate_pairs(config, &book)));
+        findings.extend(outside::outside(config, data_dir, store).await);
+    }
+    findings
 }
 
 /// Rates and lists are dated by the wall clock.

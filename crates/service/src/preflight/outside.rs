@@ -1,4 +1,4 @@
-//! Read-only queries of everything outside: rates, lists, banks, nodes, database, disks, backup.
+//! Read-only queries of everything outside: lists, banks, nodes, database, disks, backup.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use store::Store;
 
 use super::{Finding, Level, now};
-use crate::{chain, world};
-use config::{Config, RailSetup, RateSource, StoreLocation};
+use crate::chain;
+use config::{Config, RailSetup, StoreLocation};
 
 /// A latest block older than this many block times means that the node lags.
 const BLOCKS_BEHIND_MAX: u64 = 20;
@@ -30,9 +30,12 @@ const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
 const LOW_FREE_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Queries each party. The rails' and nodes' answers change nothing there.
-pub async fn outside(config: &Config, data_dir: &Path, store: Option<&Store>) -> Vec<Finding> {
-    let mut findings = rate_pairs(config).await;
-    findings.extend(list_ages(store).await);
+pub(super) async fn outside(
+    config: &Config,
+    data_dir: &Path,
+    store: Option<&Store>,
+) -> Vec<Finding> {
+    let mut findings = list_ages(store).await;
     for setup in config.rail_setups() {
         findings.extend(round_trip(setup).await);
     }
@@ -63,17 +66,9 @@ fn needed_pairs(config: &Config) -> Vec<(Currency, Currency, u32)> {
     pairs
 }
 
-async fn rate_pairs(config: &Config) -> Vec<Finding> {
+/// Whether the loaded rates price every pair that is needed.
+pub(super) fn rate_pairs(config: &Config, book: &LiveRates) -> Vec<Finding> {
     const NAME: &str = "rate pairs";
-    if config.rates.source != RateSource::Live {
-        return Vec::new();
-    }
-    let http = match world::rates_client(config) {
-        Ok(http) => http,
-        Err(error) => return vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))],
-    };
-    let book = LiveRates::new(config.rate_sources(), config.rates.max_move_bps);
-    book.refresh(&http, now()).await;
     let needed = needed_pairs(config);
     let (mut missing, mut old) = (BTreeSet::new(), BTreeSet::new());
     for (base, quote, max_age_s) in &needed {
@@ -316,6 +311,7 @@ fn age_text(age: Span) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::preflight::start;
     use crate::preflight::tests::config;
 
     fn found<'a>(findings: &'a [Finding], name: &str) -> Vec<(Level, &'a str)> {
@@ -332,7 +328,8 @@ mod tests {
             ("rates.source", "live"),
             ("rates.sources", &format!("[{{ location = \"{}\" }}]", file.display())),
         ]);
-        let findings = rate_pairs(&config).await;
+        let book = start::start(&config, None).await.rates.expect("live rates");
+        let findings = rate_pairs(&config, &book);
         findings.into_iter().map(|finding| (finding.level, finding.detail)).collect()
     }
 

@@ -16,11 +16,19 @@ use crate::stored_lists::StoredLists;
 use crate::{chain_keys, world};
 use config::{Config, KeySource, RailSetup, RateSource};
 
-/// Loads each piece. Copies of lists in `store` count as they do at a start.
-pub async fn start(config: &Config, store: Option<&Store>) -> Vec<Finding> {
+/// What was loaded.
+pub(super) struct Loaded {
+    pub findings: Vec<Finding>,
+    /// The rates of the configured sources, if there are any.
+    pub rates: Option<LiveRates>,
+}
+
+/// Loads each piece.
+pub(super) async fn start(config: &Config, store: Option<&Store>) -> Loaded {
     let mut findings = vec![corridors(config)];
     findings.push(bank_directory(config));
-    findings.extend(rates(config).await);
+    let (of_rates, rates) = rates(config).await;
+    findings.extend(of_rates);
     findings.extend(lists(config, store).await);
     findings.extend(config.rail_setups().into_iter().filter_map(rail));
     if !config.webhooks.authority_file.as_os_str().is_empty() {
@@ -28,7 +36,7 @@ pub async fn start(config: &Config, store: Option<&Store>) -> Vec<Finding> {
         findings.push(Finding::of("webhook authorities", world::webhook_roots(config), found));
     }
     findings.extend(signing_keys(config).await);
-    findings
+    Loaded { findings, rates }
 }
 
 fn corridors(config: &Config) -> Finding {
@@ -63,17 +71,17 @@ fn bank_directory(config: &Config) -> Finding {
     }
 }
 
-async fn rates(config: &Config) -> Vec<Finding> {
+async fn rates(config: &Config) -> (Vec<Finding>, Option<LiveRates>) {
     const NAME: &str = "rates";
     match config.rates.source {
         RateSource::Live => {}
         RateSource::Frozen | RateSource::Walk => {
-            return vec![Finding::new(NAME, Level::Ok, "embedded, not market rates")];
+            return (vec![Finding::new(NAME, Level::Ok, "embedded, not market rates")], None);
         }
     }
     let http = match world::rates_client(config) {
         Ok(http) => http,
-        Err(error) => return vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))],
+        Err(error) => return (vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))], None),
     };
     let book = LiveRates::new(config.rate_sources(), config.rates.max_move_bps);
     let refreshed = book.refresh(&http, now()).await;
@@ -87,7 +95,7 @@ async fn rates(config: &Config) -> Vec<Finding> {
     } else if findings.is_empty() {
         findings.push(Finding::new(NAME, Level::Wrong, "rates.sources: they contain no rate"));
     }
-    findings
+    (findings, Some(book))
 }
 
 async fn lists(config: &Config, store: Option<&Store>) -> Vec<Finding> {
@@ -247,7 +255,7 @@ mod tests {
             ("banks.directory", &at("banks.csv")),
             ("webhooks.authority_file", &at("roots.pem")),
         ]);
-        let findings = start(&config, None).await;
+        let findings = start(&config, None).await.findings;
         let wrong = wrong(&findings);
         assert_eq!(wrong.len(), 5, "{findings:#?}");
         for words in [
@@ -267,7 +275,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_defaults_have_no_fault_and_nothing_is_created() {
-        let findings = start(&config(&[]), None).await;
+        let findings = start(&config(&[]), None).await.findings;
         assert!(wrong(&findings).is_empty(), "{findings:#?}");
         let dir = tempfile::tempdir().expect("a directory");
         assert!(usable_directory(&dir.path().join("a/b")).is_ok());
