@@ -4,7 +4,7 @@ use domain::brand::Brand;
 use domain::chain::{Address, Depth, LogEvent, TxHash};
 use domain::currency::Currency;
 use domain::deposit::{Deposit, DepositState};
-use domain::ids::{PaymentRequestId, SenderInfoId};
+use domain::ids::{PaymentRequestId, SenderInfoId, TenantId};
 use domain::payment_request::refund_to::{ANSWERS_MAX, may_have_paid};
 use domain::payment_request::{PaymentRequest, RefundTo, SenderDetails, SenderInfo};
 use domain::phone::DialCountry;
@@ -102,8 +102,6 @@ pub struct PayPage {
     /// Whether the recipient's wallet cannot receive, for now or permanently: the page is
     /// unavailable.
     pub closed: bool,
-    /// How the tenant's pages look; `None` = as they are.
-    pub brand: Option<BrandHead>,
     /// Received payments, in order.
     pub arrivals: Vec<Arrival>,
     /// Senders' submissions, in order: each is for its own sender only.
@@ -155,6 +153,11 @@ impl Wallets {
         self.page_of(request).await
     }
 
+    /// How the pages of a tenant look; `None` = as they are.
+    pub async fn brand_head(&self, tenant: TenantId) -> Result<Option<BrandHead>, Denied> {
+        Ok(self.store.brand_head(tenant).await?)
+    }
+
     /// The brand of a version, for the files that a page names.
     ///
     /// # Errors
@@ -186,7 +189,6 @@ impl Wallets {
             request,
             tenant: owner,
             closed: state == WalletState::Blacklisted,
-            brand: self.store.brand_head(tenant).await?,
             arrivals,
             senders,
         })

@@ -96,11 +96,11 @@ impl Pages {
             return Ok(see_other(&led_to(&token, None, here)));
         }
         let sought = self.sought(&shown, visit).await?.zip(visit.typed.as_deref());
-        Ok(html(StatusCode::OK, self.written(&shown, here, sought, None)?))
+        Ok(html(StatusCode::OK, self.written(&shown, here, sought, None).await?))
     }
 
     /// A page other than the submitted details form.
-    fn written(
+    async fn written(
         &self,
         shown: &Shown,
         here: &Here,
@@ -116,7 +116,7 @@ impl Pages {
         let page = Page {
             here,
             view: &shown.view,
-            frame: &self.frame(shown, Words(here.language)),
+            frame: &self.frame(shown, Words(here.language)).await?,
             form: &Form::default(),
             target: target.as_ref(),
             sought,
@@ -153,7 +153,10 @@ impl Pages {
             },
             _ => return Ok(see_other(&led_to(&token, Some(sender), here))),
         };
-        Ok(html(StatusCode::UNPROCESSABLE_ENTITY, self.written(&shown, here, None, Some(typed))?))
+        Ok(html(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            self.written(&shown, here, None, Some(typed)).await?,
+        ))
     }
 
     /// The body of a form from this site, within the rate limit.
@@ -193,7 +196,7 @@ impl Pages {
                 Ok(response)
             }
             (View::Details { .. }, Err(form)) => {
-                let frame = &self.frame(&shown, Words(here.language));
+                let frame = &self.frame(&shown, Words(here.language)).await?;
                 let view = &shown.view;
                 let (target, sought, answer) = (None, None, &Answer::default());
                 let page = Page {
@@ -231,7 +234,7 @@ impl Pages {
         self.count(visit, "find", FINDS_PER_WINDOW)?;
         let id = PaymentRequestId::parse(&id).ok_or(Stopped::Closed)?;
         let shown = self.seen(self.wallets.receipt_page(&tag, id, &code).await?, None)?;
-        let frame = self.frame(&shown, Words(visit.here.language));
+        let frame = self.frame(&shown, Words(visit.here.language)).await?;
         let page = receipt::page(&visit.here, &shown.view, &frame, &self.network()?.name)?;
         Ok(html(StatusCode::OK, page.ok_or(Stopped::Closed)?))
     }
@@ -341,7 +344,7 @@ impl Pages {
         if view == View::Closed { Err(Stopped::Closed) } else { Ok(Shown { page, known, view }) }
     }
 
-    fn frame(&self, shown: &Shown, words: Words) -> Frame {
+    async fn frame(&self, shown: &Shown, words: Words) -> Result<Frame, Stopped> {
         let now = self.wallets.world().clock.now();
         let request = &shown.page.request;
         let payee = &shown.page.tenant.name;
@@ -350,10 +353,11 @@ impl Pages {
             code: request.check_code(),
         };
         let frame = Frame::of(request, payee, self.settings.sandbox, words, now);
-        let brand = shown.page.brand.as_ref().map(Look::of).unwrap_or_default();
-        let frame = Frame { receipt, brand, ..frame };
+        // Read for a page only: its status is asked for again and again.
+        let brand = self.wallets.brand_head(request.tenant).await?;
+        let brand = brand.as_ref().map(Look::of).unwrap_or_default();
         let local = shown.known.as_ref().and_then(|sender| self.local(request, sender));
-        Frame { about: frame.about.or(local), ..frame }
+        Ok(Frame { about: frame.about.or(local), receipt, brand, ..frame })
     }
 
     /// The requested amount in the currency of the sender's country, at the mid rate.
