@@ -82,9 +82,9 @@ pub(crate) async fn story(
     let steps = steps(moments);
     let (list, state) = (Some((visit.href("/deposits"), "Deposits")), Some(state));
     let story = Story { list, state, says, steps, side, is_case, ..Story::default() };
-    let whom = sender.map_or_else(String::new, |name| format!(" · {}", masked::short_name(&name)));
+    let of = sender.map_or_else(String::new, |name| format!(" · {}", masked::short_name(&name)));
     let amount = grouped(&coins_text(deposit.minor, deposit.coin));
-    Ok((format!("{amount}{whom}"), story, sections))
+    Ok((format!("{amount}{of}"), story, sections))
 }
 
 /// What its state means.

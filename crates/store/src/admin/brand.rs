@@ -39,7 +39,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[&SET, &HEAD, &CONTENT, &OF_TENANT];
 pub struct BrandHead {
     /// Names the content: another logo or colour has another version.
     pub version: String,
-    /// `None` = there is no logo.
+    /// Format of the logo; `None` = the name alone.
     pub logo: Option<LogoKind>,
     pub has_colour: bool,
     pub contact: Option<String>,
