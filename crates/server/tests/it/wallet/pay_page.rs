@@ -318,6 +318,7 @@ async fn a_page_looks_like_its_bank(on: On) {
     assert_eq!(text(&style), ":root { --brand: #0b6b3a; }\n");
     let unknown = Link { bank: &bank, path: "/pay/brand/00.svg".to_owned() }.get("").send().await;
     assert_eq!(unknown.status, 404);
+    bank.finish().await;
 }
 
 async fn a_transaction_that_is_not_shown_is_looked_for(on: On) {
