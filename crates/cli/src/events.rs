@@ -120,7 +120,7 @@ async fn tail_payments(client: &Client, args: &TailArgs, shown: &Shown) -> Resul
             after = Some(start);
         }
     }
-    follow::follow(client, after, async |event| shown.next(&of_payments(event)?)).await
+    follow::follow(client, after, async |event| shown.next(&of_payments(&event.line)?)).await
 }
 
 /// How events are shown, and how many more.

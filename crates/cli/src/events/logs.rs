@@ -9,7 +9,7 @@ use super::super::failure::Failure;
 use super::super::story::{Logged, Service};
 use super::super::{api, document, output};
 use super::follow::follow;
-use client::{Client, Event};
+use client::Client;
 
 /// Poll interval of the wallet service's log, well below its rate limit.
 const POLL_PAUSE: Duration = Duration::from_secs(1);
@@ -120,9 +120,9 @@ fn of_wallet(event: client::WalletEvent) -> Logged {
 }
 
 /// An event of the payment service.
-pub fn of_payments(event: Event) -> Result<Logged, Failure> {
-    let Envelope { id, .. } = document::read(&event.line)?;
-    Ok(Logged { service: Service::Payment, id, kind: event.kind, json: event.line })
+pub fn of_payments(json: &str) -> Result<Logged, Failure> {
+    let Envelope { id, kind } = document::read(json)?;
+    Ok(Logged { service: Service::Payment, id, kind, json: json.to_owned() })
 }
 
 async fn payment_events(
@@ -130,7 +130,7 @@ async fn payment_events(
     each: &impl AsyncFn(Logged) -> Result<ControlFlow<()>, Failure>,
 ) -> Result<(), Failure> {
     let Some(Place { client, after }) = from else { return std::future::pending().await };
-    follow(client, Some(after), async |event| each(of_payments(event)?).await).await
+    follow(client, Some(after), async |event| each(of_payments(&event.line)?).await).await
 }
 
 /// Polls the wallet service's log.
@@ -185,11 +185,7 @@ pub async fn payments_between(client: &Client, from: u64, to: u64) -> Result<Vec
         page => page?,
     };
     drop_newer(&mut page.events, position(&page.next)?, to);
-    let logged = page.events.iter().map(|event| {
-        let Envelope { id, kind } = document::read(event.get())?;
-        Ok(Logged { service: Service::Payment, id, kind, json: event.get().to_owned() })
-    });
-    logged.collect()
+    page.events.iter().map(|event| of_payments(event.get())).collect()
 }
 
 /// The log position after the newest event of the payment service.
