@@ -79,6 +79,7 @@ document.addEventListener("keydown", (event) => {
   const regions = () => document.querySelectorAll("[data-live]");
   const counts = document.querySelector("[data-counts]");
   const lost = document.getElementById("lost");
+  const changed = document.getElementById("changed");
   if (regions().length === 0 && !counts) return;
   const shortest = Math.min(...Array.from(regions(), (region) => Number(region.dataset.live) || 10), 10);
   let waiting = false;
@@ -97,7 +98,14 @@ document.addEventListener("keydown", (event) => {
     if (!answer.ok) throw new Error(String(answer.status));
     return completed(new DOMParser().parseFromString(await answer.text(), "text/html"));
   }
+  // A form carries the state that the page showed. It never takes a later one by itself: the evidence beside it may be
+  // the earlier one still.
+  const seen = (region) => Array.from(region.querySelectorAll("input[name=seen]"), (field) => field.value).join();
   function swap(region, fresh) {
+    if (fresh && seen(fresh) !== seen(region)) {
+      if (changed) changed.hidden = false;
+      return;
+    }
     if (fresh && !busy(region) && fresh.innerHTML !== region.innerHTML) region.replaceChildren(...fresh.childNodes);
   }
   async function refresh() {

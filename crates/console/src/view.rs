@@ -125,6 +125,8 @@ fn is_primary(sections: &[Section], form: &FormView) -> bool {
 pub struct Section {
     /// The title; empty for the page's first section.
     pub title: String,
+    /// What it is about, where titles of the same letters may stand on one page.
+    pub about: String,
     /// Introductory paragraphs below the title.
     pub says: Vec<String>,
     /// Related links: URL and text.
@@ -145,12 +147,16 @@ pub struct Section {
 }
 
 impl Section {
-    /// Names its live regions: the title's letters, which stay while a count in it changes, or the
-    /// position of an untitled section.
+    /// Names its live regions: the title's letters, which stay while a count in it changes, and
+    /// what it is about; or the position of an untitled section.
     fn key(&self, index: impl ToString) -> String {
-        match self.title.is_empty() {
-            true => index.to_string(),
-            false => self.title.chars().filter(char::is_ascii_alphabetic).collect(),
+        if self.title.is_empty() {
+            return index.to_string();
+        }
+        let letters: String = self.title.chars().filter(char::is_ascii_alphabetic).collect();
+        match self.about.is_empty() {
+            true => letters,
+            false => format!("{letters}-{}", encoded(&self.about)),
         }
     }
 

@@ -87,6 +87,11 @@ pub fn matches_of(evidence: &str) -> impl Iterator<Item = (&str, Option<u8>)> {
     })
 }
 
+/// Whether lists of this version (see [`Screened::list_version`]) include one of that name.
+pub fn has_list(list_version: &str, name: &str) -> bool {
+    list_version.split(DIVIDER).any(|list| list.split(' ').next() == Some(name))
+}
+
 impl Screened {
     /// Clean below 85 on a fresh list, a hit from 95, a review otherwise.
     pub const fn verdict(&self) -> Verdict {

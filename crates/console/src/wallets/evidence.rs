@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use domain::deposit::Deposit;
 use domain::name_words::plain_words;
 use domain::order::Order;
-use domain::screening::{ListedEntry, matches_of};
+use domain::screening::{ListedEntry, has_list, matches_of};
 use domain::user::Role;
 use jiff::civil::Date;
 
@@ -108,6 +108,12 @@ pub(super) fn comparisons(
         let (list, uid, listed) = (part(), part(), part());
         let party = parties.iter().max_by_key(|party| alike(&party.name, listed))?;
         let entry = visit.console().payments.world().screen.entry(list, uid);
+        if entry.is_none() && !has_list(list_version, list) {
+            // For instance a name of two scripts, or how many more matches there are.
+            let title = format!("Also: {finding}");
+            let says = vec![format!("{text}. Lists: {list_version}.")];
+            return Some(Section { title, about: text.to_owned(), says, ..Section::default() });
+        }
         let mut says = vec![format!("{list} entry {uid}, {finding}. Lists: {list_version}.")];
         if entry.is_none() && !listed.is_empty() {
             says.push("The lists in force no longer have this entry.".to_owned());
@@ -121,7 +127,8 @@ pub(super) fn comparisons(
         let head = ["Detail", party.who, "List entry", "Match"];
         let rows = rows(party, &entry, listed, score, shows_births);
         let table = Some(Table::new(title.as_str(), &head, rows));
-        Some(Section { title, says, table, ..Section::default() })
+        let about = format!("{} {list} {uid}", party.label);
+        Some(Section { title, about, says, table, ..Section::default() })
     };
     matches_of(evidence).filter_map(section).collect()
 }

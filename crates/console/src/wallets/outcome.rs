@@ -132,7 +132,7 @@ pub(super) fn is_approved(visit: &Visit) -> Result<bool, Stop> {
 }
 
 /// The page on which a chosen verdict is confirmed: what it is about, the effect, and the reason.
-/// It carries the state that the reviewer saw.
+/// It carries the state that the reviewer saw: opened without it, the current one.
 pub(super) fn confirm(
     visit: &Visit,
     form: &FormView,
@@ -140,7 +140,8 @@ pub(super) fn confirm(
     facts: Vec<(&'static str, Cell)>,
     now: impl ToString,
 ) -> Answer {
-    as_shown(visit, now)?;
+    let now = now.to_string();
+    as_shown(visit, &now)?;
     let wanted = visit.query().text("verdict");
     let verdict = form.verdicts.iter().find(|verdict| verdict.value == wanted);
     let verdict = verdict.ok_or_else(|| {
@@ -150,7 +151,7 @@ pub(super) fn confirm(
     let confirmed = FormView::new("confirm", "", form.action.clone(), verdict.label)
         .says(format!("{} {}", verdict.effect, form.says).trim_end())
         .field(Field::hidden("verdict", verdict.value))
-        .field(Field::hidden(SEEN, visit.query().text(SEEN)))
+        .field(Field::hidden(SEEN, now))
         .why();
     let confirmed = if verdict.value == APPROVE { confirmed } else { confirmed.danger() };
     let back = form.action.trim_end_matches("/decide").to_owned();

@@ -12,10 +12,13 @@ on_both_stores! {
     notes_stay_with_the_case
     a_case_is_assigned_with_a_due_time
     a_case_file_has_everything_and_no_forms
+    each_match_has_a_comparison_of_its_own
 }
 
 /// A near match of the sample list, for review.
 const ALIKE: &str = "Zorblax Qibbletan";
+/// A near match of another of its entries.
+const ALIKE_TOO: &str = "Testina Bloklistava";
 
 async fn officer(bank: &Bank, roles: &[Role]) -> Officer {
     let scope = Scope::Tenant(bank.tenant.id);
@@ -24,6 +27,23 @@ async fn officer(bank: &Bank, roles: &[Role]) -> Officer {
 
 async fn held(bank: &Bank) -> String {
     bank.paid(Country::Pak, |order| order.from(ALIKE)).await
+}
+
+async fn each_match_has_a_comparison_of_its_own(on: On) {
+    let bank = Bank::new(on).await;
+    let both =
+        bank.paid(Country::Pak, |order| order.from(ALIKE).text("beneficiary_name", ALIKE_TOO));
+    let both = both.await;
+    let compliance = officer(&bank, &[Role::Compliance]).await;
+    let page = compliance.get(&format!("/review/payments/{both}")).await.page();
+    for part in ["Sender and list entry S-1", "Beneficiary and list entry S-3"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    // A finding that names no list entry is shown as it is (the first letter is Cyrillic).
+    let mixed = bank.paid(Country::Pak, |order| order.from("\u{410}li Khan")).await;
+    let page = compliance.get(&format!("/review/payments/{mixed}")).await.page();
+    assert!(page.contains("a word of Latin and Cyrillic letters mixed. Lists: "), "{page}");
+    assert!(!page.contains("and list entry"), "{page}");
 }
 
 async fn notes_stay_with_the_case(on: On) {

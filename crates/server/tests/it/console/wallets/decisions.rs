@@ -137,6 +137,8 @@ async fn a_verdict_is_confirmed_for_what_was_seen(on: On) {
     {
         assert!(confirm.contains(said), "{said}: {confirm}");
     }
+    let by_address = officer.get(&format!("{case}/decide?verdict=approve")).await.page();
+    assert!(by_address.contains(&format!("name=\"seen\" value=\"{seen}\"")), "{by_address}");
     officer.get(&format!("{case}/decide?verdict=perhaps&seen={seen}")).await.refused(409);
     officer.get(&format!("{case}/decide?verdict=approve&seen=1")).await.refused(409);
     let old = [("verdict", "approve"), ("why", "looked"), ("seen", "1")];

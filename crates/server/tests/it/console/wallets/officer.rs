@@ -1,6 +1,6 @@
 //! A console user with a browser that follows no redirects, so that tests see each response.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -34,10 +34,15 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// The page, with status 200.
+    /// The page, with status 200 and without an id that stands twice: a live region would take the
+    /// content of another.
     #[track_caller]
     pub fn page(self) -> String {
         assert_eq!(self.status, 200, "{self:?}");
+        let ids = self.text.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        let mut known = BTreeSet::new();
+        let twice: Vec<&str> = ids.filter(|id| !known.insert(*id)).collect();
+        assert!(twice.is_empty(), "ids that stand twice: {twice:?}");
         self.text
     }
 
