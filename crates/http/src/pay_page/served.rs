@@ -233,7 +233,8 @@ impl Pages {
     ) -> Result<Response, Stopped> {
         self.count(visit, "find", FINDS_PER_WINDOW)?;
         let id = PaymentRequestId::parse(&id).ok_or(Stopped::Closed)?;
-        let shown = self.seen(self.wallets.receipt_page(&tag, id, &code).await?, None)?;
+        let (page, sender) = self.wallets.receipt_page(&tag, id, &code).await?;
+        let shown = self.seen(page, sender)?;
         let frame = self.frame(&shown, Words(visit.here.language)).await?;
         let page = receipt::page(&visit.here, &shown.view, &frame, &self.network()?.name)?;
         Ok(html(StatusCode::OK, page.ok_or(Stopped::Closed)?))
@@ -320,12 +321,12 @@ impl Pages {
 
     /// The view for a visitor, known or unknown.
     async fn shown(&self, token: &str, submission: Option<&str>) -> Result<Shown, Stopped> {
-        self.seen(self.find(token).await?, submission)
+        self.seen(self.find(token).await?, submission.and_then(SenderInfoId::parse))
     }
 
-    fn seen(&self, page: PayPage, submission: Option<&str>) -> Result<Shown, Stopped> {
-        let id = submission.and_then(SenderInfoId::parse);
-        let known = id.and_then(|id| page.senders.iter().find(|sender| sender.id == id).cloned());
+    fn seen(&self, page: PayPage, submission: Option<SenderInfoId>) -> Result<Shown, Stopped> {
+        let known =
+            submission.and_then(|id| page.senders.iter().find(|sender| sender.id == id).cloned());
         let told = |arrival: &Arrival| {
             let is_own = known.as_ref().is_some_and(|sender| sender.may_be_of(&arrival.deposit));
             let incoming = Incoming::of(&arrival.deposit, &page.request, arrival.confirmations)?;
@@ -348,10 +349,9 @@ impl Pages {
         let now = self.wallets.world().clock.now();
         let request = &shown.page.request;
         let payee = &shown.page.tenant.name;
-        let receipt = Receipt {
-            link: self.settings.links.receipt(&shown.page.tenant.tag, request),
-            code: request.check_code(),
-        };
+        let code = request.check_code(shown.known.as_ref().map(|sender| sender.id));
+        let link = self.settings.links.receipt(&shown.page.tenant.tag, request.id, &code);
+        let receipt = Receipt { link, code };
         let frame = Frame::of(request, payee, self.settings.sandbox, words, now);
         // Read for a page only: its status is asked for again and again.
         let brand = self.wallets.brand_head(request.tenant).await?;

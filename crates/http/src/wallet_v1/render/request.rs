@@ -1,6 +1,7 @@
 //! Payment requests.
 
 use domain::currency::StableCoin;
+use domain::ids::PaymentRequestId;
 use domain::payment_request::{Asked, PaymentRequest, Received, RequestMoney, RequestState};
 
 use super::amounts::coin;
@@ -20,8 +21,8 @@ impl Links {
     }
 
     /// The permanent link of a receipt, which reveals neither the payment link nor a sender.
-    pub fn receipt(&self, tag: &str, request: &PaymentRequest) -> String {
-        format!("{}/pay/receipt/{tag}/{}/{}", self.base_url, request.id, request.check_code())
+    pub fn receipt(&self, tag: &str, request: PaymentRequestId, check_code: &str) -> String {
+        format!("{}/pay/receipt/{tag}/{request}/{check_code}", self.base_url)
     }
 
     /// Whether browsers reach the pages over TLS.

@@ -14,6 +14,7 @@ on_both_stores! {
     the_recipient_is_never_revealed_on_any_path_in_any_state_or_language
     the_visitor_chooses_the_language_and_keeps_it
     status_and_stream_match_the_page
+    each_senders_receipt_has_their_own_payments
     a_page_looks_like_its_bank
     a_transaction_that_is_not_shown_is_looked_for
     what_pages_load_is_versioned_and_kept
@@ -264,11 +265,7 @@ async fn status_and_stream_match_the_page(on: On) {
     let hash = hash.expect("a transaction");
     assert!(hash.starts_with("0x") && hash.len() == 66 && !visitor.contains(hash), "{hash}");
     // The receipt's own link shows what was paid, and no more; another check code shows nothing.
-    let receipt_link =
-        page.split("class=\"link\" href=\"").nth(1).and_then(|rest| rest.split('"').next());
-    let receipt_link = receipt_link.expect("a link").to_owned();
-    let path =
-        format!("/pay/receipt/{}", receipt_link.split_once("/pay/receipt/").expect("a path").1);
+    let path = receipt_path(&page);
     let shown = text(&Link { bank: &bank, path: path.clone() }.get("").send().await);
     assert!(
         shown.contains(receipt) && shown.contains("25.00 USDC") && !shown.contains(hash),
@@ -279,6 +276,43 @@ async fn status_and_stream_match_the_page(on: On) {
     let other =
         path.replace(&path[path.len() - 4..], if path.ends_with("0000") { "1111" } else { "0000" });
     assert_eq!(Link { bank: &bank, path: other }.get("").send().await.status, 404);
+}
+
+/// The path of the receipt's permanent link.
+fn receipt_path(page: &str) -> String {
+    let (_, link) = page.split_once("/pay/receipt/").expect("a link");
+    format!("/pay/receipt/{}", link.split('"').next().unwrap_or_default())
+}
+
+async fn each_senders_receipt_has_their_own_payments(on: On) {
+    let bank = WalletBank::alone(on, Setup::with_wallets()).await;
+    let wallet = bank.wallet("receipts").await;
+    let request = bank.request(&wallet, "25.00", "USDC").await;
+    let link = Link::of(&bank, &request);
+    let mut senders = Vec::new();
+    // Each pays to the address of the latest submission.
+    for amount in ["10.00", "15.00"] {
+        senders.push(link.introduced().await);
+        bank.paid(&request, &format!("?amount={amount}")).await;
+        let arrived = async || {
+            let path = format!("/v1/sdk/transactions?wallet_id={wallet}");
+            let page = bank.get(&path).send().await.ok();
+            let all = page["transactions"].items();
+            all.iter().filter(|it| it["status"].text() == "COMPLETED").count() == senders.len()
+        };
+        assert!(testkit::wait::until_async(WAIT_MAX, arrived).await, "{amount} did not arrive");
+    }
+    for (sender, own, other) in [(0, "10.00 USDC", "15.00 USDC"), (1, "15.00 USDC", "10.00 USDC")] {
+        let page = text(&link.get(&senders[sender]).send().await);
+        let path = receipt_path(&page);
+        let shown = text(&Link { bank: &bank, path }.get("").send().await);
+        assert!(shown.contains(own) && !shown.contains(other), "{own}: {shown}");
+    }
+    // A visitor with the link alone sees all payments, and so does the receipt that they share.
+    let path = receipt_path(&text(&link.get("").send().await));
+    let shown = text(&Link { bank: &bank, path }.get("").send().await);
+    assert!(shown.contains("10.00 USDC") && shown.contains("15.00 USDC"), "{shown}");
+    bank.finish().await;
 }
 
 async fn a_page_looks_like_its_bank(on: On) {
