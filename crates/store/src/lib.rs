@@ -56,7 +56,7 @@ pub use options::Options;
 pub use rails::breaks::{RailFindings, RailNoted};
 pub use rails::entries::{AttemptBookings, Covered, EntryPlace, Lacking, RailEntry};
 pub use rails::intake::PageTaken;
-pub use rails::strays::Stray;
+pub use rails::strays::{Stray, StrayReport};
 pub use reads::console::books::{
     AccountPage, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
 };

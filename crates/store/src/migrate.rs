@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 24] = [
+const MIGRATIONS: [Migration; 25] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -106,6 +106,11 @@ const MIGRATIONS: [Migration; 24] = [
         text: include_str!("../migrations/0023_refunding.sql"),
     },
     Migration { version: 24, name: "brand", text: include_str!("../migrations/0024_brand.sql") },
+    Migration {
+        version: 25,
+        name: "deposit_lists",
+        text: include_str!("../migrations/0025_deposit_lists.sql"),
+    },
 ];
 
 /// Records applied migrations. Created before the first one; the lock row serializes concurrent

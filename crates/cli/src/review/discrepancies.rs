@@ -22,7 +22,7 @@ pub async fn run(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     let tenant = opened.tenant(&args.tenant).await?;
     let contradictions =
         opened.store.discrepancies(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?;
-    let strays = opened.store.strays(LIST_MAX).await.map_err(Failure::of_store)?;
+    let strays = opened.store.strays(tenant.id, LIST_MAX).await.map_err(Failure::of_store)?;
     match context.output {
         Output::Table => {
             let mut found: Vec<(Timestamp, [String; 3])> =
@@ -51,7 +51,7 @@ pub async fn run(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
             strays.iter().try_for_each(|it| {
                 let at = it.at.to_string();
                 output::json(
-                    &json!({ "at": at, "sort": "stray", "rail": &*it.rail.0, "what": it.what }),
+                    &json!({ "at": at, "sort": "stray", "rail": &*it.rail.0, "what": it.report.what }),
                 )
             })
         }
@@ -63,5 +63,5 @@ fn contradiction((at, it): &(Timestamp, Discrepancy)) -> (Timestamp, [String; 3]
 }
 
 fn stray(it: &Stray) -> (Timestamp, [String; 3]) {
-    (it.at, ["stray".to_owned(), it.rail.to_string(), it.what.clone()])
+    (it.at, ["stray".to_owned(), it.rail.to_string(), it.report.what.clone()])
 }

@@ -114,9 +114,13 @@ async fn statement_breaks(visit: &Visit) -> Result<Section, Stop> {
 }
 
 async fn strays(visit: &Visit) -> Result<Section, Stop> {
-    let found = visit.console().store().strays(READ_MAX).await?;
+    let found = visit.console().store().strays(visit.tenant_id()?, READ_MAX).await?;
     let row = |it: &Stray| {
-        vec![Cell::When(it.at), Cell::text(it.rail.to_string()), Cell::text(it.what.as_str())]
+        vec![
+            Cell::When(it.at),
+            Cell::text(it.rail.to_string()),
+            Cell::text(it.report.what.as_str()),
+        ]
     };
     let rows: Vec<_> = found.iter().map(row).collect();
     let title = format!("Unmatched reports: {}", rows.len());

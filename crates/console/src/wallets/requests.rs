@@ -124,7 +124,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let (caller, id) = (visit.caller()?, visit.id(PaymentRequestId::parse)?);
     let console = visit.console();
     let request = console.wallets.find_request(&caller, id).await?;
-    let deposits = console.store().deposits_of_request(caller.tenant, request.wallet, id).await?;
+    let deposits = console.store().deposits_of_request(caller.tenant, id).await?;
     let senders = console.store().sender_infos(caller.tenant, id).await?;
     let answers = console.store().refund_addresses(caller.tenant, id).await?;
     let wanted = (!answers.is_empty()).then(|| wanted::table(&answers, &senders));

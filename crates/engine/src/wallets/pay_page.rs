@@ -133,7 +133,8 @@ impl Wallets {
         self.page_of(self.request_by_token(token).await?).await
     }
 
-    /// Returns the page behind a receipt: of this tenant's request, if the check code is its own.
+    /// Returns the page behind a receipt: of this tenant's request, if the check code is its own,
+    /// and the sender whose receipt it is.
     ///
     /// # Errors
     /// [`Denied::NotFound`]
@@ -142,15 +143,16 @@ impl Wallets {
         tag: &str,
         id: PaymentRequestId,
         check_code: &str,
-    ) -> Result<PayPage, Denied> {
+    ) -> Result<(PayPage, Option<SenderInfoId>), Denied> {
         self.offered()?;
         let tenant = self.store.tenant_by_tag(tag).await?.ok_or(Denied::NotFound(FIELD))?;
         let request = self.store.request(tenant.id, id).await?.ok_or(Denied::NotFound(FIELD))?;
-        let is_its_own = request.check_code().as_bytes().ct_eq(check_code.as_bytes());
-        if !bool::from(is_its_own) {
-            return Err(Denied::NotFound(FIELD));
-        }
-        self.page_of(request).await
+        let senders = self.store.sender_infos(tenant.id, request.id).await?;
+        let of = senders.into_iter().map(|info| Some(info.id)).chain([None]).find(|sender| {
+            request.check_code(*sender).as_bytes().ct_eq(check_code.as_bytes()).into()
+        });
+        let sender = of.ok_or(Denied::NotFound(FIELD))?;
+        Ok((self.page_of(request).await?, sender))
     }
 
     /// How the pages of a tenant look; `None` = as they are.
@@ -170,7 +172,7 @@ impl Wallets {
         let (tenant, wallet) = (request.tenant, request.wallet);
         let owner = self.store.tenant(tenant).await?.ok_or(Denied::NotFound(FIELD))?;
         let state = self.store.wallet(tenant, wallet).await?.ok_or(Denied::NotFound(FIELD))?.state;
-        let deposits = self.store.deposits_of_request(tenant, wallet, request.id).await?;
+        let deposits = self.store.deposits_of_request(tenant, request.id).await?;
         let mut arrivals = Vec::with_capacity(deposits.len());
         for deposit in
             deposits.into_iter().filter(|deposit| deposit.state != DepositState::Orphaned)

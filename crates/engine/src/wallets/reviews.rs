@@ -199,7 +199,7 @@ impl Wallets {
         };
         let found =
             self.store.request(caller.tenant, request).await?.ok_or(Denied::NotFound(FIELD))?;
-        let all = self.store.deposits_of_request(caller.tenant, deposit.wallet, request).await?;
+        let all = self.store.deposits_of_request(caller.tenant, request).await?;
         let others_hold = all
             .iter()
             .any(|other| other.id != id && other.to == deposit.to && other.holds_its_escrow());

@@ -9,6 +9,7 @@ use domain::rail::{About, BankReport, RailReport, Reports, Said};
 use domain::rail_ids::Unmatched;
 use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
+use store::StrayReport;
 
 use super::{Stop, Workers};
 use crate::command::exchange::{ExchangeAction, OrderKey};
@@ -30,7 +31,7 @@ enum Taken {
     /// It is applied, contains nothing new, or is recorded as a discrepancy.
     Applied,
     /// It matches none of our records: it is stored as received.
-    Stray(String),
+    Stray(StrayReport),
     /// It must be fetched again.
     Not,
 }
@@ -181,7 +182,8 @@ impl Workers {
 
     /// Applies a page; `false` if it must be fetched again.
     async fn take_in(&self, rail: &dyn Rail, page: &Reports) -> bool {
-        let mut strays = page.unreadable.clone();
+        let mut strays: Vec<StrayReport> =
+            page.unreadable.iter().cloned().map(StrayReport::from).collect();
         for what in &page.unreadable {
             tracing::warn!(rail = %rail.id(), %what, "rail report parsing failed");
             metrics::counter!("corridor_unreadable_reports_total", "rail" => rail.id().to_string())
@@ -204,7 +206,7 @@ impl Workers {
                     Ok(of) => found.extend(
                         of.into_iter().map(|(it, report)| ((it.tenant, it.payment), report)),
                     ),
-                    Err(why) => strays.push(unmatched(rail, report, &why)),
+                    Err(why) => strays.push(unmatched(rail, report, &why).into()),
                 }
             }
             let applied = found.iter().map(|(owner, report)| self.take_report(*owner, report));
@@ -240,14 +242,12 @@ impl Workers {
             }
             applied => applied,
         };
+        let stray =
+            |why: &str| Taken::Stray(StrayReport { what: told(report, why), owner: Some(tenant) });
         match applied {
             None => Taken::Not,
-            Some(Outcome::Panicked) => {
-                Taken::Stray(told(report, "the report could not be applied to the attempt"))
-            }
-            Some(Outcome::Refused(why)) => {
-                Taken::Stray(told(report, &format!("the report was refused: {why}")))
-            }
+            Some(Outcome::Panicked) => stray("the report could not be applied to the attempt"),
+            Some(Outcome::Refused(why)) => stray(&format!("the report was refused: {why}")),
             Some(_) => Taken::Applied,
         }
     }

@@ -5,7 +5,7 @@
 use domain::bank_statement::BankStatement;
 use domain::ports::Rail;
 use domain::wallet_effects::{Alert, AlertKind};
-use store::{PageTaken, StoreError};
+use store::{PageTaken, StoreError, StrayReport};
 
 use super::Workers;
 use crate::measure;
@@ -17,7 +17,7 @@ impl Workers {
         &self,
         rail: &dyn Rail,
         pages: &[BankStatement],
-        strays: &mut Vec<String>,
+        strays: &mut Vec<StrayReport>,
     ) -> Result<(), StoreError> {
         for page in pages {
             let taken = self.store.keep_statement(rail.id(), page, self.clock().now()).await?;
@@ -30,36 +30,41 @@ impl Workers {
                 .increment(1);
             tracing::info!(rail = %rail.id(), statement = page.id, page = page.page, source = page.source, taken = counted, "bank statement page ingested");
             if taken == PageTaken::Other {
-                strays.push(format!(
+                let what = format!(
                     "{}: page {} of statement {} was received before with different content; the first one applies",
                     page.source, page.page, page.id
-                ));
+                );
+                strays.push(what.into());
             }
         }
         Ok(())
     }
 
-    /// Stores unmatched reports and alerts every tenant's operators about new ones, since their
-    /// tenant is unknown.
+    /// Stores unmatched reports and alerts the operators of the payment's tenant about new ones; of
+    /// every tenant, where it is unknown.
     pub(super) async fn keep_strays(
         &self,
         rail: &dyn Rail,
-        strays: &[String],
+        strays: &[StrayReport],
     ) -> Result<(), StoreError> {
         if strays.is_empty() {
             return Ok(());
         }
         let new = self.store.new_strays(rail.id(), strays).await?;
-        let Some(first) = new.first() else { return Ok(()) };
-        let more = match new.len() - 1 {
-            0 => String::new(),
-            more => format!(", and {more} more"),
-        };
-        let what = format!("rail {}: {first}{more}", rail.id());
+        if new.is_empty() {
+            return Ok(());
+        }
         let mut alerts = Vec::new();
         for tenant in self.store.tenants().await? {
-            let alert =
-                Alert { kind: AlertKind::Discrepancy, subject: tenant.id.0, what: what.clone() };
+            let concerns = |it: &&StrayReport| it.owner.is_none_or(|owner| owner == tenant.id);
+            let mut about = new.iter().filter(concerns);
+            let Some(StrayReport { what: first, .. }) = about.next() else { continue };
+            let more = match about.count() {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            let what = format!("rail {}: {first}{more}", rail.id());
+            let alert = Alert { kind: AlertKind::Discrepancy, subject: tenant.id.0, what };
             measure::alert(&alert);
             alerts.push((tenant.id, alert));
         }

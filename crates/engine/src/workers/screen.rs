@@ -197,8 +197,7 @@ impl Workers {
         if let Some(request) = &case.request
             && !request.is_held(&case.deposit.to)
         {
-            let waiting =
-                self.store.deposits_of_request(job.tenant, request.wallet, request.id).await?;
+            let waiting = self.store.deposits_of_request(job.tenant, request.id).await?;
             let in_there =
                 waiting.iter().filter(|it| it.to == case.deposit.to && it.waits_for_escrow());
             let told = join_all(in_there.map(|deposit| {

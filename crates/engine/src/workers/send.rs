@@ -419,8 +419,7 @@ impl Workers {
                 return Ok(None);
             };
             let Some(request) = deposit.request else { return Ok(None) };
-            let all =
-                self.store.deposits_of_request(deposit.tenant, deposit.wallet, request).await?;
+            let all = self.store.deposits_of_request(deposit.tenant, request).await?;
             let logs = self.store.vault_logs(deposit.to).await?;
             let is_free =
                 |tx| !all.iter().any(|it| it.place.is_some() && it.release_tx == Some(tx));

@@ -26,18 +26,34 @@ static INSERT: Stmt = Stmt::insert_if_absent("rail.insert_strays", &tables::RAIL
 static RAISE: Stmt = Stmt::insert_if_absent("rail.raise_stray_alerts", &tables::ALERT);
 static NEWEST: Stmt = Stmt::written(
     "rail.newest_strays",
-    "SELECT {{rail_stray s}} FROM rail_stray s ORDER BY s.at DESC, s.rail, s.digest LIMIT $1",
+    "SELECT {{rail_stray s}} FROM rail_stray s WHERE s.tenant IS NULL OR s.tenant = $1 \
+     ORDER BY s.at DESC, s.rail, s.digest LIMIT $2",
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[&KNOWN, &INSERT, &RAISE, &NEWEST];
 
+/// A stored report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stray {
     /// When it was first received.
     pub at: Timestamp,
     pub rail: RailId,
+    pub report: StrayReport,
+}
+
+/// A report that was not applied.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StrayReport {
     /// Its content, with the name of its message.
     pub what: String,
+    /// The tenant of the payment that it is about; `None` = unknown.
+    pub owner: Option<TenantId>,
+}
+
+impl From<String> for StrayReport {
+    fn from(what: String) -> StrayReport {
+        StrayReport { what, owner: None }
+    }
 }
 
 impl Store {
@@ -45,14 +61,14 @@ impl Store {
     pub async fn new_strays(
         &self,
         rail: &RailId,
-        strays: &[String],
-    ) -> Result<Vec<String>, StoreError> {
-        let wanted: BTreeSet<&String> = strays.iter().collect();
-        let keys = wanted.iter().map(|what| (rail, Raw(alert_digest(what))));
+        strays: &[StrayReport],
+    ) -> Result<Vec<StrayReport>, StoreError> {
+        let wanted: BTreeSet<&StrayReport> = strays.iter().collect();
+        let keys = wanted.iter().map(|it| (rail, Raw(alert_digest(&it.what))));
         let known: Vec<Raw> = self.many_by(&KNOWN, keys).await?;
         Ok(wanted
             .into_iter()
-            .filter(|what| !known.contains(&Raw(alert_digest(what))))
+            .filter(|it| !known.contains(&Raw(alert_digest(&it.what))))
             .cloned()
             .collect())
     }
@@ -61,14 +77,14 @@ impl Store {
     pub async fn keep_strays(
         &self,
         rail: &RailId,
-        strays: &[String],
+        strays: &[StrayReport],
         alerts: &[(TenantId, Alert)],
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
         let mut rows = Columns::new(tables::RAIL_STRAY.row_columns(), strays.len());
-        for what in strays {
-            (rail, Raw(alert_digest(what)), what, now).put(&keys, &mut rows)?;
+        for StrayReport { what, owner } in strays {
+            (rail, Raw(alert_digest(what)), what, now, *owner).put(&keys, &mut rows)?;
         }
         let mut raised = Columns::new(tables::ALERT.row_columns(), alerts.len());
         for (tenant, alert) in alerts {
@@ -81,10 +97,13 @@ impl Store {
         self.write(steps).await.map(drop)
     }
 
-    /// The latest unmatched reports of all rails.
-    pub async fn strays(&self, limit: usize) -> Result<Vec<Stray>, StoreError> {
-        let strays: Vec<(RailId, Raw, String, Timestamp)> = self.many(&NEWEST, most(limit)).await?;
-        let stray = |(rail, _, what, at)| Stray { at, rail, what };
+    /// The latest unmatched reports of all rails that are about the tenant's payments, or of which
+    /// it is not known whose they are about.
+    pub async fn strays(&self, tenant: TenantId, limit: usize) -> Result<Vec<Stray>, StoreError> {
+        let strays: Vec<(RailId, Raw, String, Timestamp, Option<TenantId>)> =
+            self.many(&NEWEST, (tenant, most(limit))).await?;
+        let stray =
+            |(rail, _, what, at, owner)| Stray { at, rail, report: StrayReport { what, owner } };
         Ok(strays.into_iter().map(stray).collect())
     }
 }

@@ -27,8 +27,7 @@ static ONE: Stmt = Stmt::written(
 );
 static OF_REQUEST: Stmt = Stmt::written(
     "deposit.of_request",
-    "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 AND d.request = $3 \
-     ORDER BY d.seen_at, d.id",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.request = $2 AND d.tenant = $1 ORDER BY d.seen_at, d.id",
 );
 static HELD: Stmt = Stmt::written(
     "deposit.held",
@@ -82,13 +81,13 @@ static REFUSED: Stmt = Stmt::written(
 static OF_WALLET: Stmt = Stmt::written(
     "deposit.of_wallet",
     "SELECT {{deposit d}} FROM deposit d WHERE d.wallet = $2 AND d.tenant = $1 \
-     ORDER BY d.seen_at DESC, d.id DESC LIMIT $3",
+     AND d.seen_at <= $3 ORDER BY d.seen_at DESC, d.id DESC LIMIT $4",
 );
 static MONEY: Stmt = Stmt::by_keys(
     "deposit.money",
-    &[("tenant", Uuid), ("wallet", Uuid), ("request", Uuid)],
+    &[("tenant", Uuid), ("request", Uuid)],
     "SELECT d.request, d.state, d.pot, d.coin, CAST(SUM(d.amount) AS BIGINT) FROM {{keys}} \
-     JOIN deposit d ON d.wallet = k.wallet AND d.tenant = k.tenant AND d.request = k.request \
+     JOIN deposit d ON d.tenant = k.tenant AND d.request = k.request \
      WHERE d.state NOT IN ('seen', 'orphaned') GROUP BY d.request, d.state, d.pot, d.coin",
 );
 
@@ -121,20 +120,20 @@ impl Store {
     pub async fn deposits_of_request(
         &self,
         tenant: TenantId,
-        wallet: WalletId,
         request: PaymentRequestId,
     ) -> Result<Vec<Deposit>, StoreError> {
-        self.many(&OF_REQUEST, (tenant, wallet, request)).await
+        self.many(&OF_REQUEST, (tenant, request)).await
     }
 
-    /// The latest deposits to a wallet, newest first.
+    /// The latest deposits to a wallet that were seen at this instant or earlier, newest first.
     pub async fn deposits_of_wallet(
         &self,
         tenant: TenantId,
         wallet: WalletId,
+        until: Timestamp,
         limit: usize,
     ) -> Result<Vec<Deposit>, StoreError> {
-        self.many(&OF_WALLET, (tenant, wallet, most(limit))).await
+        self.many(&OF_WALLET, (tenant, wallet, until, most(limit))).await
     }
 
     /// Where the funds received for a tenant's payment requests are. Requests without deposits are
@@ -148,7 +147,7 @@ impl Store {
         if requests.is_empty() {
             return Ok(found);
         }
-        let wanted = requests.iter().map(|request| (tenant, request.wallet, request.id));
+        let wanted = requests.iter().map(|request| (tenant, request.id));
         let sums: Vec<(PaymentRequestId, DepositState, Pot, StableCoin, i64)> =
             self.many_by(&MONEY, wanted).await?;
         for (request, state, pot, coin, minor) in sums {

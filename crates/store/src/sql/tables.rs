@@ -117,6 +117,6 @@ table! {
     }
     RAIL_STRAY = "rail_stray" {
         Key { rail: Text, digest: Uuid }
-        Kept { what: Text, at: Int }
+        Kept { what: Text, at: Int, tenant: Uuid }
     }
 }

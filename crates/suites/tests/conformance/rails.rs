@@ -10,7 +10,7 @@ use domain::rail::RailId;
 use domain::rail_ids::ReportIds;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
-use store::{Lacking, PageTaken, RailFindings};
+use store::{Lacking, PageTaken, RailFindings, StrayReport};
 use uuid::Uuid;
 
 use crate::world::World;
@@ -374,7 +374,9 @@ pub async fn breaks_are_noted_once_and_closed_with_their_alerts(world: World) {
 
 pub async fn unmatched_reports_are_kept_once(world: World) {
     let tenant = world.tenant("demobank", 1_000_000_000).await;
-    let strays = ["pain.002 B-1: one".to_owned(), "pain.002 B-1: two".to_owned()];
+    let other = world.tenant("otherbank", 1_000_000_000).await;
+    let owned = |what: &str, owner| StrayReport { what: what.to_owned(), owner };
+    let strays = [owned("pain.002 B-1: one", None), owned("pain.002 B-1: two", Some(tenant))];
     let store = &world.store;
     assert_eq!(store.new_strays(&rail(), &strays).await.as_deref(), Ok(&strays[..]));
     let what = "rail pak-raast: pain.002 B-1: one, and 1 more".to_owned();
@@ -387,9 +389,12 @@ pub async fn unmatched_reports_are_kept_once(world: World) {
         Ok(1)
     );
     store.keep_strays(&rail(), &strays, &[], at + Span::hours(1)).await.expect("kept again");
-    let mut found = store.strays(10).await.expect("read");
-    found.sort_by(|one, other| one.what.cmp(&other.what));
-    assert_eq!(found.iter().map(|it| it.what.clone()).collect::<Vec<_>>(), strays);
+    let mut found = store.strays(tenant, 10).await.expect("read");
+    found.sort_by(|one, other| one.report.cmp(&other.report));
+    assert_eq!(found.iter().map(|it| it.report.clone()).collect::<Vec<_>>(), strays);
+    let of_another = store.strays(other, 10).await.expect("read");
+    let of_another: Vec<_> = of_another.iter().map(|it| &it.report).collect();
+    assert_eq!(of_another, [&strays[0]], "another tenant's payments are not its business");
     assert!(found.iter().all(|it| it.at == at && it.rail == rail()), "as they came first");
     let alerts = store.alerts(tenant, 10).await.expect("read");
     assert_eq!(alerts.into_iter().map(|(_, alert)| alert).collect::<Vec<_>>(), [alert]);

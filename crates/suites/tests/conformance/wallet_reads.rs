@@ -167,7 +167,7 @@ pub async fn deposits_are_found_by_what_they_wait_for(world: World) {
     assert_eq!(numbers(&store.waiting_deposits(99, 1).await.expect("read")), [10]);
     assert_eq!(numbers(&store.deposits_from_height(12).await.expect("read")), [12, 12, 13, 14, 16]);
     assert_eq!(
-        numbers(&store.deposits_of_request(tenant, wallet.id, request.id).await.expect("read")),
+        numbers(&store.deposits_of_request(tenant, request.id).await.expect("read")),
         [10, 11, 12, 13, 14]
     );
     let review = store.deposits_in_review(tenant, FIRST).await.expect("read");
@@ -403,9 +403,7 @@ pub async fn permitted_differences_of_chain_and_books_are_summed_up(world: World
         .await;
     let back = world.exchange(&wallet, |it| it.state = ExchangeState::Returning).await;
     world.exchange(&wallet, |it| it.state = ExchangeState::Debiting).await;
-    let one = world.store.deposits_of_request(tenant, wallet.id, request.id).await.expect("read")
-        [0]
-    .minor;
+    let one = world.store.deposits_of_request(tenant, request.id).await.expect("read")[0].minor;
     let (escrow, held) = (
         AccountCode::Escrow(request.id, StableCoin::Usdc),
         AccountCode::Wallet(wallet.id, StableCoin::Usdc),

@@ -592,7 +592,7 @@ pub async fn foreign_wallet_things_are_not_found(world: World) {
     assert_eq!(store.request(two, request.id).await, Ok(None));
     assert_eq!(store.sender_infos(two, request.id).await, Ok(Vec::new()));
     assert_eq!(store.deposit(two, deposit.id).await, Ok(None));
-    assert_eq!(store.deposits_of_request(two, wallet.id, request.id).await, Ok(Vec::new()));
+    assert_eq!(store.deposits_of_request(two, request.id).await, Ok(Vec::new()));
     assert_eq!(store.exchange(two, order.id).await, Ok(None));
     assert_eq!(store.chain_tx(two, tx.id).await, Ok(None));
     assert_eq!(store.undelivered(two, Aggregate::Request(request.id)).await, Ok(Vec::new()));

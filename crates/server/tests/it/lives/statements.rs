@@ -238,7 +238,7 @@ async fn a_statement_that_comes_again_adds_nothing(on: On) {
     }
     compare(&bank).await;
     assert_eq!((kept(&bank).await, breaks(&bank).await), (before, found));
-    assert_eq!(bank.running.store().strays(10).await, Ok(Vec::new()));
+    assert_eq!(bank.running.store().strays(bank.tenant.id, 10).await, Ok(Vec::new()));
     bank.finish().await;
 }
 
@@ -248,10 +248,15 @@ async fn a_changed_statement_is_reported(on: On) {
     let changed = statement.replace("<CdtDbtInd>DBIT", "<CdtDbtInd>CRDT");
     assert_ne!(changed, statement);
     lay_down(&inbox, "9-changed.xml", &changed);
-    let told = || async { !bank.running.store().strays(10).await.expect("read").is_empty() };
+    let told = || async {
+        !bank.running.store().strays(bank.tenant.id, 10).await.expect("read").is_empty()
+    };
     assert!(until_async(WAIT_MAX, told).await, "no alert was opened");
-    let strays = bank.running.store().strays(10).await.expect("read");
-    assert!(strays[0].what.contains("was received before with different content"), "{strays:?}");
+    let strays = bank.running.store().strays(bank.tenant.id, 10).await.expect("read");
+    assert!(
+        strays[0].report.what.contains("was received before with different content"),
+        "{strays:?}"
+    );
     compare(&bank).await;
     assert_eq!(
         (kept(&bank).await, kinds(&bank).await),
@@ -312,16 +317,17 @@ async fn unmatched_reports_are_stored_and_reported(on: On) {
     lay_down(&inbox, "9-foreign.xml", &report("B-77", foreign));
     lay_down(&inbox, "9-html.xml", "<html>busy</html>");
     let store = bank.running.store();
-    let told = || async { store.strays(10).await.expect("read").len() >= 2 };
+    let told = || async { store.strays(bank.tenant.id, 10).await.expect("read").len() >= 2 };
     assert!(until_async(WAIT_MAX, told).await, "they are not kept");
     taken(&inbox, "9-html.xml").await;
     // Repeated: already known.
     lay_down(&inbox, "9-more.xml", &report("B-77", foreign));
     taken(&inbox, "9-more.xml").await;
-    let strays = store.strays(10).await.expect("read");
+    let strays = store.strays(bank.tenant.id, 10).await.expect("read");
     assert_eq!(strays.len(), 2, "{strays:?}");
-    let says =
-        |part: &str| strays.iter().any(|it| &*it.rail.0 == "pak-raast" && it.what.contains(part));
+    let says = |part: &str| {
+        strays.iter().any(|it| &*it.rail.0 == "pak-raast" && it.report.what.contains(part))
+    };
     assert!(
         says("pain.002 B-77 reports Settled of") && says(foreign) && says("9-html.xml"),
         "{strays:?}"

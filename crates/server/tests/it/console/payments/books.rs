@@ -125,7 +125,7 @@ async fn breaks_with_statements_and_strays_are_shown(on: On) {
         .store()
         .keep_strays(
             &RailId::new("pak-raast"),
-            &["pain.002 B-9: <odd>".to_owned()],
+            &["pain.002 B-9: <odd>".to_owned().into()],
             &[],
             bank.running.now(),
         )
