@@ -145,7 +145,7 @@ impl Asked {
     fn number(&mut self, text: &str) {
         let next = std::mem::take(&mut self.next);
         if next.phone {
-            return self.phone(text.to_owned());
+            return self.phone(text.chars().filter(char::is_ascii_digit).collect());
         }
         let is_bare = is_digits(text);
         let digits = text.chars().filter(char::is_ascii_digit).count();
@@ -156,7 +156,7 @@ impl Asked {
         }
         if !next.account && !only_amount && digits >= PHONE_END_DIGITS {
             self.people.push(("phone", masked::phone(text)));
-            readings.push(Reading::Phone(text.to_owned()));
+            readings.push(Reading::Phone(national(text)));
         }
         let amount = Decimal::parse_exact(&text.replace(',', ""));
         let amount = amount.filter(|_| !next.account && digits <= AMOUNT_MAX_DIGITS);
@@ -177,11 +177,15 @@ impl Asked {
         if digits.len() < PHONE_END_DIGITS {
             return self.unknown.push(digits);
         }
-        // A national number begins with a zero that the international one lacks.
-        let digits = digits.trim_start_matches('0').to_owned();
+        let digits = national(&digits);
         self.people.push(("phone", masked::phone(&digits)));
         self.search.known.push(vec![Reading::Phone(digits)]);
     }
+}
+
+/// The digits without the zeros that a national number begins with and the international one lacks.
+fn national(digits: &str) -> String {
+    digits.trim_start_matches('0').to_owned()
 }
 
 fn is_digits(text: &str) -> bool {
@@ -287,6 +291,12 @@ mod tests {
             assert_eq!(asked.search.known, [vec![Reading::Phone("923001234567".to_owned())]]);
             assert_eq!(asked.people, [("phone", "•••67".to_owned())], "{text}");
         }
+        for text in ["phone 0300 1234567", "phone 0300.123.4567"] {
+            let known = asked(text).search.known;
+            assert_eq!(known, [vec![Reading::Phone("3001234567".to_owned())]], "{text}");
+        }
+        let national = Reading::Phone("3001234567".to_owned());
+        assert!(asked("03001234567").search.known[0].contains(&national), "without its zero");
         let mut bare = asked("3001234567");
         assert_eq!(bare.search.known[0].len(), 3, "an account, a telephone number or an amount");
         assert!(bare.forget_people() && bare.people.is_empty());

@@ -9,6 +9,7 @@ use engine::office::PaymentSearch;
 use engine::payments::Record;
 
 use super::{deposit_people, deposit_tone};
+use crate::parts::when;
 use crate::payments::search::FIND_PEOPLE;
 use crate::payments::{masked, people_state};
 use crate::view::{Section, coins_text};
@@ -16,6 +17,8 @@ use crate::{Cell, Stop, Table, Tone, Visit};
 
 /// Records shown.
 const SHOWN_MAX: usize = 20;
+/// Deposits that are read, of which those of negligible value are not shown.
+const READ_MAX: usize = 200;
 
 /// Earlier payments of a payment's sender, found by the name; none for roles that may not search by
 /// a person.
@@ -26,12 +29,11 @@ pub(super) async fn of_sender(visit: &Visit, record: &Record) -> Result<Option<S
     let name = plain_words(&record.order.sender_name);
     let known = name.iter().map(|word| vec![Reading::Word(word.clone())]).collect();
     let end = Some(record.payment.accepted_at);
-    let search = PaymentSearch { known, start: None, end };
+    let search = PaymentSearch { known, start: None, end, sender: Some(name) };
     let found =
         visit.console().store().find_payments(visit.tenant_id()?, &search, SHOWN_MAX).await?;
-    let is_sender = |it: &&Record| plain_words(&it.order.sender_name) == name;
-    let earlier: Vec<&Record> = found.records.iter().filter(is_sender).collect();
-    let row = |earlier: &&Record| {
+    let earlier = &found.records;
+    let row = |earlier: &Record| {
         let payment = &earlier.payment;
         let (word, tone) = people_state(payment);
         vec![
@@ -53,9 +55,15 @@ pub(super) async fn of_sender(visit: &Visit, record: &Record) -> Result<Option<S
         let latest = if count == SHOWN_MAX { "The latest " } else { "" };
         says.push(format!("{latest}{count} payments under this name, {paid} of them paid."));
     }
+    let none = match found.searched_since {
+        Some(since) if count < SHOWN_MAX => {
+            says.push(format!("Payments before {} UTC were not searched.", when(since)));
+            "No payments under this name since then."
+        }
+        _ => "No earlier payments under this name.",
+    };
     let head = ["Beneficiary receives", "State", "Accepted", "Beneficiary", "Remark"];
-    let table = Table::new("Earlier payments of the sender", &head, rows)
-        .or("No earlier payments under this name.");
+    let table = Table::new("Earlier payments of the sender", &head, rows).or(none);
     let title = "Earlier payments of the sender".to_owned();
     Ok(Some(Section { title, says, table: Some(table), ..Section::default() }))
 }
@@ -84,10 +92,11 @@ fn remark(earlier: &Record, record: &Record) -> String {
 /// Earlier deposits to a deposit's wallet.
 pub(super) async fn of_wallet(visit: &Visit, deposit: &Deposit) -> Result<Section, Stop> {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
-    let found = store.deposits_of_wallet(tenant, deposit.wallet, SHOWN_MAX + 1).await?;
-    let is_earlier =
-        |it: &&Deposit| it.id != deposit.id && it.seen_at <= deposit.seen_at && !it.is_dust;
-    let earlier: Vec<&Deposit> = found.iter().filter(is_earlier).take(SHOWN_MAX).collect();
+    let found = store.deposits_of_wallet(tenant, deposit.wallet, deposit.seen_at, READ_MAX).await?;
+    let is_earlier = |it: &&Deposit| it.id != deposit.id && !it.is_dust;
+    let mut earlier: Vec<&Deposit> = found.iter().filter(is_earlier).collect();
+    let is_whole = found.len() < READ_MAX && earlier.len() <= SHOWN_MAX;
+    earlier.truncate(SHOWN_MAX);
     let sender = deposit.sender.name().map(|name| plain_words(&name));
     let row = |earlier: &&Deposit| {
         let name = earlier.sender.name();
@@ -112,11 +121,16 @@ pub(super) async fn of_wallet(visit: &Visit, deposit: &Deposit) -> Result<Sectio
     let mut says = Vec::new();
     if !rows.is_empty() {
         let accepted = earlier.iter().filter(|it| it.state == DepositState::Completed).count();
-        says.push(format!("{} deposits to this wallet, {accepted} of them accepted.", rows.len()));
+        let latest = if is_whole { "" } else { "The latest " };
+        let count = rows.len();
+        says.push(format!("{latest}{count} deposits to this wallet, {accepted} of them accepted."));
     }
+    let none = match is_whole {
+        true => "No earlier deposits to this wallet.",
+        false => "Nothing but dust among the latest deposits to this wallet.",
+    };
     let head = ["Amount", "State", "First seen", "Sender", "Remark"];
-    let table = Table::new("Earlier deposits to the wallet", &head, rows)
-        .or("No earlier deposits to this wallet.");
+    let table = Table::new("Earlier deposits to the wallet", &head, rows).or(none);
     let title = "Earlier deposits to the wallet".to_owned();
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }

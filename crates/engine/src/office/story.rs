@@ -2,6 +2,7 @@
 
 use domain::attempt::{Attempt, AttemptState, Recorded};
 use domain::payment::{Payment, PaymentState, ReviewState};
+use domain::screening::Verdict;
 use domain::time::Timestamp;
 
 use super::Case;
@@ -36,6 +37,9 @@ pub fn why(case: &Case, now: Timestamp) -> String {
             None => "It is paid.".to_owned(),
         },
         PaymentState::Unknown => unknown(payment, last),
+        PaymentState::Rejected if payment.screened.verdict() == Verdict::Hit => {
+            ended("Screening rejected it, and no rail received it", payment)
+        }
         PaymentState::Rejected if payment.review == ReviewState::Refused => {
             ended("A reviewer rejected it, and no rail received it", payment)
         }

@@ -38,7 +38,7 @@ pub(super) async fn prune(workers: Arc<Workers>, mut stop: Stop) {
                 if let Err(error) = workers.store.prune(workers.clock().now()).await {
                     tracing::warn!(%error, "row pruning failed, will retry");
                 }
-                if let Err(error) = workers.store.index_payments().await {
+                if let Err(error) = workers.store.index_payments(workers.clock().now()).await {
                     tracing::warn!(%error, "payment search indexing failed, will retry");
                 }
             }

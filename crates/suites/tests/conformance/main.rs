@@ -185,6 +185,7 @@ conformance! {
         a_search_is_bounded_by_its_days_and_its_tenant
         records_are_found_by_the_beginning_of_their_id
         references_are_found_by_their_beginning
+        a_search_goes_on_beyond_candidates_that_do_not_match
         earlier_payments_are_indexed_once;
     upkeep:
         idempotency_is_kept_and_replaced

@@ -1,7 +1,8 @@
 //! Search for payments by what operators know about them (`payment_search`), and the rows for
 //! payments that were accepted before that table existed.
 
-use domain::ids::TenantId;
+use domain::ids::{PaymentId, TenantId};
+use domain::name_words::plain_words;
 use domain::order::Order;
 use domain::payment::Payment;
 use domain::payment_search::Reading;
@@ -22,8 +23,10 @@ use crate::store::Store;
 
 /// Payments that one search scans.
 pub const PAYMENTS_SEARCHED_MAX: usize = 250_000;
-/// Candidates whose orders one search opens.
-const CANDIDATES_MAX: usize = 200;
+/// Candidates whose orders one search opens at a time.
+const CANDIDATES: usize = 200;
+/// So many times a search continues if its candidates turn out to be others.
+const ROUNDS_MAX: usize = 5;
 /// Known things that the database compares; the opened order decides about further ones.
 const COMPARED_MAX: usize = 4;
 /// Readings by a digest of one known thing.
@@ -37,6 +40,8 @@ const CHUNK: usize = 1_000;
 const CHUNKS_MAX: usize = 100;
 /// How long after the migration a node of an older version may still accept payments.
 const OLDER_NODES: Span = Span::hours(24);
+/// After this time all payments of an instant are committed, whatever node accepted them.
+const COMMITTED_WITHIN: Span = Span::mins(10);
 /// The version of the migration that made the table.
 const TABLE_SINCE: i64 = 21;
 
@@ -83,8 +88,8 @@ static FIND: Stmt = Stmt::written(
     "console.search",
     concat!(
         "SELECT x.payment FROM (SELECT s.at AS at, s.payment AS payment, s.amount AS amount, s.base AS base, \
-         s.digests AS digests FROM payment_search s WHERE s.tenant = $1 AND s.at >= $2 AND s.at < $3 \
-         ORDER BY s.at DESC, s.payment DESC LIMIT $4) x WHERE ",
+         s.digests AS digests FROM payment_search s WHERE s.tenant = $1 AND s.at >= $2 AND s.at <= $3 \
+         AND (s.at < $3 OR s.payment < $38) ORDER BY s.at DESC, s.payment DESC LIMIT $4) x WHERE ",
         known!("$6" "$7", "$8" "$9", "$10" "$11", "$12" "$13"),
         " AND ",
         known!("$14" "$15", "$16" "$17", "$18" "$19", "$20" "$21"),
@@ -128,6 +133,8 @@ pub struct PaymentSearch {
     pub start: Option<Timestamp>,
     /// Accepted before this instant.
     pub end: Option<Timestamp>,
+    /// The sender's name has these words and no others ([`plain_words`]).
+    pub sender: Option<Vec<String>>,
 }
 
 /// The payments that a search found, newest first.
@@ -144,6 +151,7 @@ impl PaymentSearch {
         let at = payment.accepted_at;
         self.start.is_none_or(|start| at >= start)
             && self.end.is_none_or(|end| at < end)
+            && self.sender.as_ref().is_none_or(|name| plain_words(&order.sender_name) == *name)
             && self.known.iter().all(|readings| readings.iter().any(|it| it.fits(payment, order)))
     }
 
@@ -193,16 +201,26 @@ impl Store {
         let keys = self.id_keys().await?;
         let start = search.start.unwrap_or(Timestamp(i64::MIN));
         let end = search.end.unwrap_or(Timestamp(i64::MAX));
-        let range = (tenant, start, end);
-        let scan = (range, most(PAYMENTS_SEARCHED_MAX), most(CANDIDATES_MAX));
         let params = search.params(&keys.search.of(tenant));
-        let ids = self.many(&FIND, (scan, params)).await?;
-        let mut records = self.records(tenant, &ids).await?;
-        records.retain(|record| search.fits(record));
-        records.truncate(limit);
         let edge = most(PAYMENTS_SEARCHED_MAX - 1);
-        let searched_since = self.one(&EDGE, (range, edge)).await?;
-        Ok(PaymentsFound { records, searched_since })
+        let reached = self.one(&EDGE, ((tenant, start, end), edge)).await?;
+        let start = reached.unwrap_or(start);
+        let (mut found, mut until) = (Vec::new(), (end, Raw(Uuid::nil())));
+        for _ in 0..ROUNDS_MAX {
+            let (before, below) = until;
+            let scan = ((tenant, start, before), most(PAYMENTS_SEARCHED_MAX), most(CANDIDATES));
+            let ids: Vec<PaymentId> = self.many(&FIND, (scan, params.clone(), below)).await?;
+            let records = self.records(tenant, &ids).await?;
+            if let Some(last) = records.last().map(|record| &record.payment) {
+                until = (last.accepted_at, Raw(keys.stored(last.id.0)));
+            }
+            found.extend(records.into_iter().filter(|record| search.fits(record)));
+            if ids.len() < CANDIDATES || found.len() >= limit {
+                found.truncate(limit);
+                return Ok(PaymentsFound { records: found, searched_since: reached });
+            }
+        }
+        Ok(PaymentsFound { records: found, searched_since: Some(until.0) })
     }
 
     /// Adds the search rows of payments that were accepted before the table existed or by a node of
@@ -210,10 +228,12 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::find_payments`].
-    pub async fn index_payments(&self) -> Result<usize, StoreError> {
+    pub async fn index_payments(&self, now: Timestamp) -> Result<usize, StoreError> {
         let keys = self.id_keys().await?;
         let migrated: Timestamp = self.only(&MIGRATED, TABLE_SINCE).await?;
-        let end = Raw(keys.ids.first_at(migrated + OLDER_NODES));
+        // A node's clock may be behind, and what it began before may be committed later.
+        let end = (migrated + OLDER_NODES).min(now - COMMITTED_WITHIN);
+        let end = Raw(keys.ids.first_at(end));
         let mut added = 0;
         for tenant in self.tenants().await? {
             added += self.index_payments_of(tenant.id, end).await?;
