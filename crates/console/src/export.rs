@@ -4,6 +4,7 @@ use ::csv::{Terminator, Writer, WriterBuilder};
 use domain::audit::{Facts, Note};
 
 use super::answer::{Answer, download};
+use super::payments::masked;
 use super::visit::Visit;
 use http_api::spreadsheet::guarded;
 
@@ -42,10 +43,22 @@ impl Csv {
     /// # Errors
     /// Recording fails; then there is no download.
     pub async fn taken(self, visit: &Visit, name: &str) -> Answer {
-        let facts = Facts::new().number("rows", self.rows).text("asked", visit.path());
+        let facts = Facts::new().number("rows", self.rows).text("asked", asked(visit));
         visit.took(Note::new("export.csv", "file", name).after(facts)).await?;
         Ok(download(name, "text/csv; charset=utf-8", self.into_bytes().into()))
     }
+}
+
+/// What was asked for: the page and its filters, an account number masked.
+fn asked(visit: &Visit) -> String {
+    let (page, _) = visit.path().split_once('?').unwrap_or((visit.path(), ""));
+    let filters = visit.query().pairs().filter(|(_, value)| !value.is_empty());
+    let filter = |(name, value): (&str, &str)| match name {
+        "account" => format!("{name}={}", masked::account(value)),
+        _ => format!("{name}={value}"),
+    };
+    let filters: Vec<String> = filters.map(filter).collect();
+    if filters.is_empty() { page.to_owned() } else { format!("{page}?{}", filters.join("&")) }
 }
 
 #[cfg(test)]

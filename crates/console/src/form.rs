@@ -20,6 +20,11 @@ impl Form {
         Form { pairs: Query::of(Some(text)).into_pairs().collect() }
     }
 
+    /// Every name with its value.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pairs.iter().map(|(name, value)| (name.as_str(), value.trim()))
+    }
+
     /// The value of a field, trimmed; empty if absent or duplicated.
     pub fn text(&self, name: &str) -> &str {
         let mut values = self.all(name);

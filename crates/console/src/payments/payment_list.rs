@@ -70,6 +70,7 @@ fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
     let no = |what: &str| Stop::Invalid(format!("Unknown {what}."));
     let state = asked
         .given("status")
+        .filter(|text| *text != FOR_PEOPLE)
         .map(|text| PaymentState::parse(text).ok_or_else(|| no("status")))
         .transpose()?;
     let country = asked
@@ -90,7 +91,7 @@ fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
         reference: asked.given("reference").map(str::to_owned),
         amount: amount(visit)?,
         account: account(visit)?,
-        from: from(visit)?,
+        from: None,
         limit,
     })
 }
@@ -143,19 +144,32 @@ fn account(visit: &Visit) -> Result<Option<Reading>, Stop> {
 }
 
 /// A page of matching payments.
-async fn found(visit: &Visit) -> Result<PaymentsPage, Stop> {
+async fn found(visit: &Visit, limit: usize, from: Option<PageFrom>) -> Result<PaymentsPage, Stop> {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
-    if visit.query().text("status") == FOR_PEOPLE {
-        let after = match from(visit)? {
-            Some(PageFrom::After(mark)) => Some(mark.payment),
-            _ => None,
-        };
-        let page = store.payments_in_review(tenant, after, ROWS).await?;
-        let last = page.rows.last().filter(|_| page.more).map(|record| &record.payment);
-        let next = last.map(|last| PaymentMark { at: last.accepted_at, payment: last.id });
-        return Ok(PaymentsPage { records: page.rows, next, previous: None });
+    let wanted = PaymentsWanted { from, ..wanted(visit, limit)? };
+    if visit.query().text("status") != FOR_PEOPLE {
+        return Ok(store.payments_page(tenant, &wanted).await?);
     }
-    Ok(store.payments_page(tenant, &wanted(visit, ROWS)?).await?)
+    if wanted.rail.is_some() {
+        let rule = "Payments that need review cannot be filtered by rail.";
+        return Err(Stop::wrong("rail", rule));
+    }
+    let mut after = match wanted.from {
+        Some(PageFrom::After(mark)) => Some(mark.payment),
+        _ => None,
+    };
+    let mut found = PaymentsPage::default();
+    while found.records.len() < limit {
+        let page = store.payments_in_review(tenant, after, limit - found.records.len()).await?;
+        let last = page.rows.last().filter(|_| page.more).map(|record| &record.payment);
+        found.next = last.map(|last| PaymentMark { at: last.accepted_at, payment: last.id });
+        after = last.map(|last| last.id);
+        found.records.extend(page.rows.into_iter().filter(|record| wanted.admits(record)));
+        if after.is_none() {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 /// The state in people's words.
@@ -279,7 +293,7 @@ fn pager(visit: &Visit, found: &PaymentsPage) -> Pager {
 }
 
 pub(super) async fn list(visit: Visit) -> Answer {
-    let found = found(&visit).await?;
+    let found = found(&visit, ROWS, from(&visit)?).await?;
     let asked = query(&visit, &names());
     let rows: Vec<_> = found.records.iter().map(|record| row(&visit, record)).collect();
     let mut says = Vec::new();
@@ -357,14 +371,9 @@ fn line(record: &Record) -> PaymentLine {
 
 pub(super) async fn export(visit: Visit) -> Result<Response, Stop> {
     let mut csv = Csv::new(COLUMNS);
-    if visit.query().text("status") == FOR_PEOPLE {
-        found(&visit).await?.records.iter().for_each(|record| csv.row(line(record).cells()));
-        return csv.taken(&visit, "payments.csv").await;
-    }
-    let (tenant, mut wanted) = (visit.tenant_id()?, wanted(&visit, EXPORT_ROWS)?);
-    let mut count = 0;
+    let (mut count, mut from) = (0, None);
     loop {
-        let page = visit.console().store().payments_page(tenant, &wanted).await?;
+        let page = found(&visit, EXPORT_ROWS, from).await?;
         count += page.records.len();
         page.records.iter().for_each(|record| csv.row(line(record).cells()));
         if count > EXPORT_MAX {
@@ -373,8 +382,8 @@ pub(super) async fn export(visit: Visit) -> Result<Response, Stop> {
             );
             return Err(Stop::Refused(words));
         }
-        wanted.from = page.next.map(PageFrom::After);
-        if wanted.from.is_none() {
+        from = page.next.map(PageFrom::After);
+        if from.is_none() {
             return csv.taken(&visit, "payments.csv").await;
         }
     }

@@ -39,8 +39,8 @@ macro_rules! page {
                  AND ($9 = '' OR EXISTS (SELECT 1 FROM attempt a \
                  WHERE a.tenant = $1 AND a.payment = x.id AND a.rail = $9)) \
                  AND ($10 = '' OR (x.external_id >= $10 AND x.external_id < $11) \
-                 OR EXISTS (SELECT 1 FROM linked_reference r WHERE r.tenant = $1 \
-                 AND r.reference >= $10 AND r.reference < $11 AND r.payment = x.id)) \
+                 OR EXISTS (SELECT 1 FROM attempt a WHERE a.tenant = $1 AND a.payment = x.id \
+                 AND SUBSTR(a.bank_reference, 1, LENGTH($10)) = $10)) \
                  AND ($12 = '' OR x.amount BETWEEN $13 AND $14 OR x.base BETWEEN $13 AND $14 \
                  OR x.amount BETWEEN $15 AND $16 OR x.base BETWEEN $15 AND $16 \
                  OR x.amount BETWEEN $17 AND $18 OR x.base BETWEEN $17 AND $18) \
@@ -189,6 +189,23 @@ impl PaymentsWanted {
             || self.reference.is_some()
             || self.amount.is_some()
             || self.account.is_some()
+    }
+
+    /// Whether a payment matches the filters, but for the rail.
+    pub fn admits(&self, record: &Record) -> bool {
+        let payment = &record.payment;
+        let (at, standing) = (payment.accepted_at, &payment.standing);
+        let refers = |start: &String| {
+            let references = [&payment.external_id, &standing.bank_reference];
+            references.into_iter().flatten().any(|known| known.starts_with(start))
+        };
+        self.countries().contains(&payment.country)
+            && (self.states.is_empty() || self.states.contains(&standing.state))
+            && self.start.is_none_or(|start| at >= start)
+            && self.end.is_none_or(|end| at < end)
+            && self.review.is_none_or(|review| review == payment.review)
+            && self.reference.as_ref().is_none_or(refers)
+            && self.fits(record)
     }
 
     fn fits(&self, record: &Record) -> bool {

@@ -3,6 +3,7 @@
 use domain::country::Country;
 use domain::user::Role;
 use http_api::payment_file::COLUMNS;
+use store::AuditFilter;
 
 use super::{has, lacks, officer};
 use crate::harness::{Bank, On, on_both_stores};
@@ -153,8 +154,16 @@ async fn payments_are_filtered_by_what_is_known(on: On) {
         has(&viewer.get(&format!("/payments?{query}")).await.refused(422), &[word]);
     }
     let treasury = officer(&bank, &[Role::Treasury]).await;
-    let file = treasury.get("/payments/export.csv?reference=INV&account=6702").await.page();
+    let file =
+        treasury.get("/payments/export.csv?reference=INV&account=PK36SCBL0000001123456702").await;
+    let file = file.page();
     assert!(file.contains(&pak) && !file.contains(&ind), "{file}");
+    let filter = AuditFilter { tenant: Some(bank.tenant.id), ..AuditFilter::default() };
+    let entries = bank.running.store().audit_entries(&filter, 10).await.expect("read");
+    let taken = entries.iter().find(|entry| entry.note.action == "export.csv").expect("an entry");
+    let asked = format!("{:?}", taken.note);
+    assert!(asked.contains("reference=INV") && asked.contains("6702"), "{asked}");
+    assert!(!asked.contains("0000001123456702"), "account numbers are masked: {asked}");
 }
 
 /// The address of a page's link with this relation.

@@ -107,6 +107,19 @@ async fn a_payment_in_review_names_the_pending_decision(on: On) {
         ],
     );
     has(&compliance.get("/payments?status=for-people").await.page(), &[&id, "In review"]);
+    // The other filters apply to what waits as well, on the page and in the file.
+    for (filter, is_there) in
+        [("country=PAK", true), ("country=IND", false), ("to=2020-01-01", false)]
+    {
+        let list = compliance.get(&format!("/payments?status=for-people&{filter}")).await.page();
+        assert_eq!(list.contains(&id), is_there, "{filter}: {list}");
+    }
+    compliance.get("/payments?status=for-people&rail=pak-raast").await.refused(422);
+    let treasury = officer(&bank, &[Role::Treasury]).await;
+    for (country, rows) in [("PAK", 2), ("IND", 1)] {
+        let path = format!("/payments/export.csv?status=for-people&country={country}");
+        assert_eq!(treasury.get(&path).await.page().lines().count(), rows, "{country}");
+    }
     has(&compliance.get("/overview").await.page(), &["Payments in review", "oldest waiting"]);
     let link = format!("/review/payments/{id}");
     has(&page, &[&link]);
