@@ -24,7 +24,6 @@ use super::again::{Again, Retry};
 use super::answer::{Stop, page_with, see_other};
 use super::cookies::{self, Cookie};
 use super::form::{Form, RESERVED};
-use super::inbox::MOST;
 use super::layout::Frame;
 use super::provider::LEAVE;
 use super::session::{REFRESH, Signed, Token};
@@ -142,8 +141,7 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
     let lost = named.is_some() && tenant.is_none();
     let backlog = match (&signed, tenant.as_ref().or(tenants.first())) {
         (Some(signed), Some(tenant)) if !posted && has_navigation(&route) => {
-            let waiting = console.store().waiting(tenant.id, signed.user.scope, MOST).await;
-            waiting.map_err(Stop::from)?
+            console.waiting(tenant.id, signed.user.scope).await.map_err(Stop::from)?
         }
         _ => Waiting::default(),
     };

@@ -28,6 +28,8 @@ use super::visit::Visit;
 
 /// Maximum number of entries of a kind that are counted and shown.
 pub(super) const MOST: usize = 200;
+/// The scope of proposals about the installation.
+const INSTALLATION: Scope = Scope::Tenant(TenantId(Uuid::nil()));
 
 pub(super) fn routes() -> Routes {
     Routes::new().get("/console/t/{tenant}/inbox", show)
@@ -92,8 +94,10 @@ async fn approvals(
     tenant: TenantId,
     scope: Scope,
 ) -> Result<Vec<Approval>, Denied> {
-    let mut found = console.desk.list(scope, true, MOST).await?;
-    found.retain(|it| it.tenant.is_none_or(|about| about == tenant));
+    let mut found = console.desk.list(Scope::Tenant(tenant), true, MOST).await?;
+    if scope == Scope::All {
+        found.extend(console.desk.list(INSTALLATION, true, MOST).await?);
+    }
     Ok(found)
 }
 

@@ -282,7 +282,7 @@ fn guide(route: &str) -> &'static str {
 
 /// Whether reading the page again costs much or leaves an audit entry.
 fn is_costly(route: &str) -> bool {
-    route.ends_with("/search") || route.ends_with("/verify")
+    ["/search", "/verify", "/ledger"].iter().any(|costly| route.ends_with(costly))
 }
 
 /// The address of an entry; `None` if the user may not use it.

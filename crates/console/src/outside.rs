@@ -14,6 +14,7 @@ use engine::payments::Checkpoint;
 use engine::wallets::Tenant;
 use secrecy::SecretString;
 
+use super::answer::Stop;
 use super::provider::Provider;
 
 /// The API that an access key is for.
@@ -76,11 +77,14 @@ pub trait Outside: Send + Sync {
         by: Deed,
     ) -> Answer<'a, Result<ShownKey, String>>;
     /// Rotates a key's secret; returns how long the old one stays valid.
+    ///
+    /// # Errors
+    /// [`Stop::Refused`] if the key has as many valid secrets as it may have.
     fn rotate_key<'a>(
         &'a self,
         access_key: &'a str,
         by: Deed,
-    ) -> Answer<'a, Result<(ShownKey, Span), String>>;
+    ) -> Answer<'a, Result<(ShownKey, Span), Stop>>;
     /// The sanctions lists in force.
     fn lists(&self) -> ListStanding;
     /// The evidence for verifying the audit log: keys and external checkpoints.

@@ -1,14 +1,20 @@
 //! The shared state of the pages.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use domain::ids::TenantId;
 use domain::policy::Environment;
 use domain::time::Span;
+use domain::user::Scope;
 use engine::console::Console as Desk;
-use engine::payments::{Payments, Store};
+use engine::office::Waiting;
+use engine::payments::{Payments, Store, StoreError};
 use engine::wallets::Wallets;
 use tokio::sync::Semaphore;
 
+use super::inbox::MOST;
 use super::outside::Outside;
 use super::provider::Provider;
 use http_api::address_windows::AddressWindows;
@@ -48,7 +54,14 @@ pub struct Console {
     pub(super) addresses: AddressWindows,
     /// Limits concurrent password hashing.
     pub(super) hashing: Semaphore,
+    /// Counts for the navigation that took long to read.
+    counted: Mutex<HashMap<(TenantId, Scope), (Instant, Waiting)>>,
 }
+
+/// Counts that took longer to read than this are shown for [`COUNTS_KEPT`]: with very many payments
+/// on their way, each page and each refresh of it would read them all again.
+const COUNTS_SLOW: Duration = Duration::from_secs(1);
+const COUNTS_KEPT: Duration = Duration::from_secs(30);
 
 /// Concurrent password hashes: 19 MiB each.
 const HASHING_MAX: usize = 4;
@@ -73,7 +86,30 @@ impl Console {
             settings,
             addresses,
             hashing,
+            counted: Mutex::default(),
         })
+    }
+
+    /// How much waits for a user of a tenant.
+    ///
+    /// # Errors
+    /// The database cannot be reached.
+    pub(super) async fn waiting(
+        &self,
+        tenant: TenantId,
+        scope: Scope,
+    ) -> Result<Waiting, StoreError> {
+        let counted = || self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = counted().get(&(tenant, scope)).copied();
+        if let Some((_, waiting)) = kept.filter(|(at, _)| at.elapsed() < COUNTS_KEPT) {
+            return Ok(waiting);
+        }
+        let began = Instant::now();
+        let waiting = self.store().waiting(tenant, scope, MOST).await?;
+        if began.elapsed() > COUNTS_SLOW {
+            counted().insert((tenant, scope), (Instant::now(), waiting));
+        }
+        Ok(waiting)
     }
 
     /// The store, for reads without business rules.

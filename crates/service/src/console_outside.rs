@@ -20,12 +20,13 @@ use domain::time::Span;
 use domain::wallet_event::{Aggregate, WalletEvent, WalletEventKind};
 use engine::payments::{Payments, Store};
 use http_api::auth::Service;
+use operator_console::Stop;
 use operator_console::outside::{
     AuditProofs, BookEntry, KeyUse, ListStanding, Outside, SandboxTools, ShownKey,
 };
 use operator_console::provider::Provider;
 use secrecy::{ExposeSecret as _, SecretString};
-use store::{KeyRow, Tenant};
+use store::{KeyRow, StoreError, Tenant};
 use testkit::bank::BookKind;
 use tokio::task::spawn_blocking;
 use uuid::Uuid;
@@ -147,13 +148,16 @@ impl Outside for Server {
         &'a self,
         access_key: &'a str,
         by: Deed,
-    ) -> Answer<'a, Result<(ShownKey, Span), String>> {
+    ) -> Answer<'a, Result<(ShownKey, Span), Stop>> {
         Box::pin(async move {
-            let secret_key = tenancy::fresh_secret().map_err(|error| format!("{error:#}"))?;
+            let secret_key = tenancy::fresh_secret().map_err(|error| Stop::failed(&error))?;
             let overlap = tenancy::ROTATION_OVERLAP;
             let secret = SecretString::from(secret_key.clone());
             let done = self.store().rotate_key(access_key, secret, overlap, by).await;
-            done.map_err(|error| error.to_string())?;
+            done.map_err(|error| match error {
+                StoreError::Conflict(rule) => Stop::Refused(format!("{rule}.")),
+                error => Stop::failed(&error),
+            })?;
             Ok((shown(IssuedKey { access_key: access_key.to_owned(), secret_key }), overlap))
         })
     }

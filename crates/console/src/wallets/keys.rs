@@ -140,12 +140,8 @@ async fn usable(visit: &Visit) -> Result<KeyRow, Stop> {
 
 pub(super) async fn rotate(visit: Visit) -> Answer {
     let key = usable(&visit).await?;
-    let made = visit
-        .console()
-        .outside
-        .rotate_key(&key.access_key, visit.deed(visit.form().text("why")))
-        .await;
-    let (shown, overlap) = made.map_err(|error| Stop::failed(&error))?;
+    let deed = visit.deed(visit.form().text("why"));
+    let (shown, overlap) = visit.console().outside.rotate_key(&key.access_key, deed).await?;
     let days = overlap.0 / 86_400_000_000;
     shown_once(&visit, &shown, &format!(" The old one stays valid for {days} days."))
 }
