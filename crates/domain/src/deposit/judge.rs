@@ -211,6 +211,13 @@ impl Case {
         Ok(WalletEffects::default())
     }
 
+    /// A decision rests on the lists of this later screening, which found nothing new.
+    pub fn rests_on(&mut self, screened: &Screened) {
+        if let Some(assessment) = &mut self.deposit.assessment {
+            assessment.list_version.clone_from(&screened.list_version);
+        }
+    }
+
     /// The screening result, with the reviewer's decision in place of its own.
     fn assessment_of(
         &self,
