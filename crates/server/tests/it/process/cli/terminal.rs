@@ -137,6 +137,8 @@ fn six_characters_of_an_id_are_enough() {
         "review",
         "deposits",
         "approve",
+        "--seen",
+        &text(&waiting, "since"),
         "--by",
         "ayesha",
         "--why",
