@@ -99,6 +99,20 @@ pub(super) fn parts(booking: &Element) -> Vec<Part<'_>> {
     parts
 }
 
+/// What a batch of our payouts states about its transactions while it lists only some of them.
+pub(super) fn left_out(booking: &Element) -> Option<String> {
+    if !parts(booking).iter().any(|part| part.ids.may_be_ours()) {
+        return None;
+    }
+    booking.all("NtryDtls").find_map(|group| {
+        let stated = group.text_at(&["Btch", "NbOfTxs"])?;
+        let listed = group.all("TxDtls").count();
+        let is_right = listed == 0 || stated.parse() == Ok(listed);
+        (!is_right)
+            .then(|| format!("a batch of {} transactions lists {listed}", iso::quoted(stated)))
+    })
+}
+
 fn ids(details: &Element, whole: &ReportIds) -> ReportIds {
     let refs = |name: &str| iso::id(details, &["Refs", name]);
     ReportIds {
