@@ -726,6 +726,38 @@ fn nothing_behind_the_first_group_is_passed_over() {
     assert_eq!(said, [(true, RailStatus::Settled)]);
 }
 
+/// Transactions that do not add up to their booking are reported, and read all the same.
+#[test]
+fn sums_that_do_not_fit_are_reported() {
+    let other = "ff112233-4455-6677-8899-aabbccddeeff";
+    let part = |id: &str, amount: &str, more: &str| {
+        format!(
+            "<TxDtls><Refs><UETR>{id}</UETR></Refs><Amt Ccy=\"PKR\">{amount}</Amt>{more}</TxDtls>"
+        )
+    };
+    let charged = "<Chrgs><TtlChrgsAndTaxAmt Ccy=\"PKR\">5.00</TtlChrgsAndTaxAmt></Chrgs>";
+    let back = "<CdtDbtInd>CRDT</CdtDbtInd><RtrInf/>";
+    for (booked, second, of_entry, is_right) in [
+        ("389.12", part(other, "10.00", ""), "", true),
+        ("399.12", part(other, "10.00", ""), "", false),
+        ("389.11", part(other, "10.00", ""), "", false),
+        ("394.12", part(other, "10.00", charged), "", true),
+        ("394.12", part(other, "10.00", ""), charged, true),
+        ("369.12", part(other, "10.00", back), "", true),
+    ] {
+        let entry = format!(
+            "<Ntry><Amt Ccy=\"PKR\">{booked}</Amt><CdtDbtInd>DBIT</CdtDbtInd>{of_entry}<NtryDtls>{}{second}</NtryDtls></Ntry>",
+            part(UETR, "379.12", "")
+        );
+        let statement = read(notice("08", &entry).as_bytes()).expect("readable");
+        assert_eq!(statement.entries.len(), 2, "{entry}");
+        let said = statement.complaints.join("; ");
+        let expected = format!("of {booked}");
+        let is_said = said.contains("add up to 389.12") && said.contains(&expected);
+        assert_eq!((said.is_empty(), is_said), (is_right, !is_right), "{entry}: {said}");
+    }
+}
+
 /// What a list leaves out of its own totals is reported; what it has is still read.
 #[test]
 fn totals_that_do_not_fit_are_reported() {
