@@ -474,6 +474,7 @@ proptest! {
         let (payer_flagged, blocked_before, concerned) = flags;
         let velocity = Velocity {
             day_count: velocity.0, day_minor: velocity.1, month_minor: velocity.2, month_rejections: velocity.3,
+            month_names: velocity.3,
         };
         let concern = concerned.then_some(ReasonCode::WrongAsset);
         let asked = nearby.map_or_else(nothing, |(hops, score)| answered(hops, score));
