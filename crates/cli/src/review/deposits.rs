@@ -14,7 +14,7 @@ use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::people::Deciders;
 use super::super::store_commands::open;
-use super::super::table::{amount as money, id, state, time};
+use super::super::table::{amount as money, id, state, text, time};
 use super::super::tenants::TenantArgs;
 use super::refund::{found, transaction_id};
 
@@ -40,17 +40,15 @@ pub enum DepositsCommand {
 /// Options of `review deposits approve`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor review deposits approve --tenant demobank --seen 2026-11-20T10:00:00.000Z --by ayesha \\
-    --why 'passport seen, case 17' 0d7a1d0e-…
-  corridor review deposits approve --tenant demobank --seen 2026-11-20T10:00:00.000Z --by ayesha --checker omar \\
-    --why 'invoice seen' 0d7a1d0e-…
+  corridor review deposits approve --tenant demobank --seen 3 --by ayesha --why 'passport seen, case 17' 0d7a1d0e-…
+  corridor review deposits approve --tenant demobank --seen 3 --by ayesha --checker omar --why 'invoice seen' 0d7a1d0e-…
 
 A release above the tenant's `second_person_above` requires --checker. `corridor review deposits list` shows the ids and the
-time for --seen; the approval is refused if the deposit has changed since.")]
+number for --seen; the approval is refused if the deposit has changed since.")]
 pub struct ApproveArgs {
-    /// Time of the case that was reviewed, as listed under `since`
-    #[arg(long, value_name = "SINCE")]
-    seen: String,
+    /// Version of the case that was reviewed, as listed under `seen`
+    #[arg(long, value_name = "VERSION")]
+    seen: i64,
     #[command(flatten)]
     decide: DecideArgs,
 }
@@ -75,7 +73,7 @@ pub async fn run(command: &DepositsCommand, context: &Context) -> Result<(), Fai
     match command {
         DepositsCommand::List(args) => list(args, context).await,
         DepositsCommand::Approve(ApproveArgs { seen, decide: args }) => {
-            decide(args, ReviewVerdict::Approve, Some(seen), context).await
+            decide(args, ReviewVerdict::Approve, Some(*seen), context).await
         }
         DepositsCommand::Reject(args) => decide(args, ReviewVerdict::Reject, None, context).await,
         DepositsCommand::Hold(args) => decide(args, ReviewVerdict::LegalHold, None, context).await,
@@ -92,18 +90,18 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     show(&listed.rows, context.output)
 }
 
+/// Approves the version that was seen, or rejects the deposit in one of the ways.
 async fn decide(
     args: &DecideArgs,
     verdict: ReviewVerdict,
-    seen: Option<&String>,
+    seen: Option<i64>,
     context: &Context,
 ) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
     let deposit = found(&opened, caller.tenant, id).await?;
-    // Shown to the millisecond.
-    if seen.is_some_and(|seen| *seen != deposit.state_at.to_string()) {
+    if seen.is_some_and(|seen| seen != deposit.version) {
         return Err(Failure::refused(Refused::NotAsSeen));
     }
     let release = (verdict == ReviewVerdict::Approve).then_some(deposit.minor);
@@ -133,12 +131,20 @@ fn show(deposits: &[Deposit], output: Output) -> Result<(), Failure> {
                     it.id.to_string(),
                     it.state.name().to_owned(),
                     format!("{minor} {coin}"),
+                    it.version.to_string(),
                     since,
                     it.wallet.to_string(),
                 ]
             };
             output::rows_or(
-                &[id("transaction"), state("state"), money("amount"), time("since"), id("wallet")],
+                &[
+                    id("transaction"),
+                    state("state"),
+                    money("amount"),
+                    text("seen"),
+                    time("since"),
+                    id("wallet"),
+                ],
                 deposits.iter().map(row).collect(),
                 "No deposit waits for a decision. In a sandbox: `corridor trigger risk_check.manual_review`.",
             )
@@ -150,6 +156,7 @@ fn show(deposits: &[Deposit], output: Output) -> Result<(), Failure> {
                 "state": it.state.name(),
                 "amount": minor,
                 "currency": coin,
+                "seen": it.version,
                 "since": it.state_at.to_string(),
                 "wallet_id": it.wallet.to_string(),
             }))
