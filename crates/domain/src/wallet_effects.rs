@@ -26,6 +26,8 @@ names! {
         DirectDeposit = "direct_deposit",
         /// Dust was paid by, or in the name of, a listed party.
         ListedDust = "listed_dust",
+        /// Several deposits to a wallet were rejected for the names that their senders entered.
+        ListedNames = "listed_names",
         /// One of our transactions failed, or is stuck at the highest fee.
         Transaction = "transaction",
         /// A signer's gas balance is low.

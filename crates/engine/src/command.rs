@@ -195,6 +195,14 @@ pub enum PaymentAction {
         /// The program as actor, for the audit log.
         by: Box<Deed>,
     },
+    /// It was screened again before a message is sent, on other lists than before: nothing stops it.
+    Cleared {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        screened: Screened,
+        /// The program as actor, for the audit log.
+        by: Box<Deed>,
+    },
     /// A reviewer decided on a payment in review.
     Review {
         /// Whether the payment is approved.

@@ -66,6 +66,5 @@ pub(super) struct FeeHistory {
     /// Wei per gas, of each requested block and of the next one.
     pub(super) base_fee_per_gas: Vec<Hex<u128>>,
     /// For each block, one tip for each requested percentile.
-    #[serde(default)]
-    pub(super) reward: Vec<Vec<Hex<u128>>>,
+    pub(super) reward: Option<Vec<Vec<Hex<u128>>>>,
 }

@@ -59,8 +59,12 @@ fn statement(stmt: &Element, message: &mut Statement) -> Result<BankStatement, S
     };
     (statement.opening, statement.closing) = balances(stmt, page, currency)?;
     statement.to = end(stmt)?.ok_or("it has neither ToDtTm nor CreDtTm")?;
+    if let Some(reason) = iso::left_out(stmt) {
+        message.take(&format!("Stmt {}", iso::quoted(id)), 1, Err(reason));
+    }
     for (index, booking) in stmt.all("Ntry").enumerate() {
-        if let Err(reason) = entries(booking, &mut statement) {
+        let read = entries(booking, &mut statement).err();
+        for reason in read.into_iter().chain(refs::left_out(booking)) {
             message.take(&format!("Stmt {} Ntry", iso::quoted(id)), index + 1, Err(reason));
         }
     }
@@ -150,8 +154,7 @@ fn is_credit(element: &Element) -> Result<bool, String> {
 
 /// Adds one booking: its turnover, and an entry for each of its transactions.
 fn entries(booking: &Element, statement: &mut BankStatement) -> Result<(), String> {
-    let status = booking.text_at(&["Sts", "Cd"]).or_else(|| booking.text_at(&["Sts"]));
-    if let Some(other) = status.filter(|status| *status != "BOOK") {
+    if let Some(other) = iso::entry_status(booking).filter(|status| *status != "BOOK") {
         return Err(format!("{} is not booked", iso::quoted(other)));
     }
     let booked = of_account(booking, statement.currency)?;

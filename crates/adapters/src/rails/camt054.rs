@@ -35,8 +35,16 @@ fn bookings(
     wanted: impl Fn(&BankReport) -> bool,
 ) {
     let mut number = 0;
+    for (index, list) in body.all(parent).enumerate() {
+        if let Some(reason) = iso::left_out(list) {
+            statement.take(parent, index + 1, Err(reason));
+        }
+    }
     for booking in body.all(parent).flat_map(|notice| notice.all("Ntry")) {
         number += 1;
+        if let Some(reason) = refs::left_out(booking) {
+            statement.take("Ntry", number, Err(reason));
+        }
         for outcome in of_booking(booking, &statement.source) {
             if outcome.as_ref().map_or(true, &wanted) {
                 statement.take("Ntry", number, outcome);
@@ -102,8 +110,8 @@ fn status(
         // Never assumed to be the full amount.
         return Ok(RailStatus::Unrecognised("a booking without an amount".to_owned()));
     }
-    // Up to version 2 `Sts` is a plain code. Only a booked entry has happened.
-    match booking.text_at(&["Sts", "Cd"]).or_else(|| booking.text_at(&["Sts"])) {
+    // Only a booked entry has happened.
+    match iso::entry_status(booking) {
         None | Some("BOOK") => Ok(done),
         Some("PDNG") if done == RailStatus::Settled => Ok(RailStatus::Accepted),
         Some(other) => Ok(RailStatus::Unrecognised(format!("{} entry", iso::reference(other)))),

@@ -201,6 +201,23 @@ fn civil(date: jiff::civil::Date, time: &str) -> Option<jiff::civil::DateTime> {
     .ok()
 }
 
+/// The status of a booking: a plain code up to version 2, later an element with ISO's code or the
+/// bank's own.
+pub(super) fn entry_status(booking: &Element) -> Option<&str> {
+    [&["Sts", "Cd"][..], &["Sts", "Prtry"], &["Sts"]].into_iter().find_map(|at| booking.text_at(at))
+}
+
+/// What a bank states about the number of bookings of a notice, a report or a statement that does
+/// not have them all. The total of a list in several pages is that of all pages.
+pub(super) fn left_out(list: &Element) -> Option<String> {
+    let is_page =
+        ["StmtPgntn", "RptPgntn", "NtfctnPgntn"].iter().any(|it| list.child(it).is_some());
+    let stated = list.text_at(&["TxsSummry", "TtlNtries", "NbOfNtries"])?;
+    let count = list.all("Ntry").count();
+    let is_right = stated.parse() == Ok(count) || is_page;
+    (!is_right).then(|| format!("it states {} bookings and has {count}", quoted(stated)))
+}
+
 /// `true` or `false` as XML Schema writes them; `Ok(false)` where the element is missing.
 pub(super) fn flag(element: &Element, name: &str) -> Result<bool, String> {
     match element.text_at(&[name]) {
@@ -241,6 +258,10 @@ mod tests {
             ("PKR", "+0037912.0500", 3_791_205),
             ("PKR", ".5", 50),
             ("VND", "1000.00", 1000),
+            ("VND", "1000.", 1000),
+            ("PKR", "1000", 100_000),
+            ("PKR", "1000.10000", 100_010),
+            ("KWD", "1.10000", 1_100),
             ("KWD", "0.001", 1),
             ("PKR", "0", 0),
         ] {
@@ -260,6 +281,14 @@ mod tests {
             (Some("PKR"), ""),
             (Some("PKR"), "."),
             (Some("PKR"), "1,000.00"),
+            (Some("PKR"), "1.000,00"),
+            (Some("PKR"), "1 000.00"),
+            (Some("PKR"), "1'000.00"),
+            (Some("PKR"), "1.000000"),
+            (Some("PKR"), "++1"),
+            (Some("PKR"), "-0"),
+            (Some("PKR"), "0x10"),
+            (Some("KWD"), "1.0001"),
             (Some("PKR"), "NaN"),
             (Some("PKR"), "٣"),
             (Some("PKR"), "9999999999999999999999"),
@@ -284,6 +313,10 @@ mod tests {
             ("ACFC", RailStatus::Accepted),
             ("PATC", RailStatus::Accepted),
             ("PRES", RailStatus::Accepted),
+            ("ACWP", RailStatus::Accepted),
+            ("ACPD", RailStatus::Accepted),
+            ("ACIS", RailStatus::Accepted),
+            ("CPUC", RailStatus::Settled),
             ("BLCK", RailStatus::Unknown),
             ("ACSC", RailStatus::Settled),
             ("ACCC", RailStatus::Settled),

@@ -46,11 +46,22 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
 /// Parses a pacs.002: its transactions only. The message whose overall status it reports is not one
 /// that Corridor sent.
 pub(super) fn read_interbank(body: &Element, statement: &mut Statement) {
-    let message = body.at(&["OrgnlGrpInfAndSts", "OrgnlMsgId"]).map(|id| iso::reference(&id.text));
-    let whole = ReportIds { message, ..ReportIds::default() };
-    let of_group = Status::of(body.child("OrgnlGrpInfAndSts"), "GrpSts");
-    let listed = transactions(body, &whole, &of_group, statement);
-    of_group.rest(whole, listed, "GrpSts", statement);
+    let groups: Vec<&Element> = body.all("OrgnlGrpInfAndSts").collect();
+    let whole = |group: Option<&Element>| {
+        let message = group.and_then(|group| iso::id(group, &["OrgnlMsgId"]));
+        ReportIds { message, ..ReportIds::default() }
+    };
+    // Of several messages, a transaction names its own.
+    let only = Some(&groups).filter(|groups| groups.len() == 1).and_then(|it| it.first().copied());
+    let listed = transactions(body, &whole(only), &Status::of(only, "GrpSts"), statement);
+    for group in groups {
+        Status::of(Some(group), "GrpSts").rest(
+            whole(Some(group)),
+            listed.clone(),
+            "GrpSts",
+            statement,
+        );
+    }
 }
 
 /// Parses a camt.029. The outcome of a cancellation moves no money: it is for manual review.
@@ -149,7 +160,7 @@ fn ids(transaction: &Element, whole: &ReportIds, place: Option<(usize, usize)>) 
         uetr: iso::id(transaction, &["OrgnlUETR"]),
         instruction: iso::id(transaction, &["OrgnlInstrId"]),
         end_to_end: iso::id(transaction, &["OrgnlEndToEndId"]),
-        message: whole.message.clone().or_else(original),
+        message: original().or_else(|| whole.message.clone()),
         block: whole.block.clone(),
         reference: iso::id(transaction, &["AcctSvcrRef"]),
         place,

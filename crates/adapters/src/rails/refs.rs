@@ -99,6 +99,46 @@ pub(super) fn parts(booking: &Element) -> Vec<Part<'_>> {
     parts
 }
 
+/// What a booking with payouts of Corridor states about its transactions while it lists only some of
+/// them.
+pub(super) fn left_out(booking: &Element) -> Option<String> {
+    let parts = parts(booking);
+    if !parts.iter().any(|part| part.ids.may_be_ours()) {
+        return None;
+    }
+    let by_count = booking.all("NtryDtls").find_map(|group| {
+        let stated = group.text_at(&["Btch", "NbOfTxs"])?;
+        let listed = group.all("TxDtls").count();
+        let is_right = listed == 0 || stated.parse() == Ok(listed);
+        (!is_right)
+            .then(|| format!("a batch of {} transactions lists {listed}", iso::quoted(stated)))
+    });
+    by_count.or_else(|| by_sum(booking, &parts))
+}
+
+/// The sum of several listed transactions, if charges do not explain its difference from the booking.
+/// What cannot be added up is reported elsewhere.
+fn by_sum(booking: &Element, parts: &[Part<'_>]) -> Option<String> {
+    if parts.len() < 2 || parts.iter().any(|part| part.batch.is_some()) {
+        return None;
+    }
+    let booked = iso::amount(booking.child("Amt")).ok()??;
+    let direction = booking.text_at(&["CdtDbtInd"]);
+    let mut charges = iso::charges(booking.all("Chrgs")).ok()?.map_or(0, |own| own.minor);
+    let mut sum = 0_i64;
+    for part in parts {
+        let amount = part.amount(booking).ok()?.filter(|it| it.currency == booked.currency)?;
+        let is_back = part.details.text_at(&["CdtDbtInd"]).is_some_and(|it| Some(it) != direction);
+        sum = sum.checked_add(if is_back { -amount.minor } else { amount.minor })?;
+        let own = part.charges(booking).ok()?.map_or(0, |own| own.minor);
+        charges = charges.checked_add(own)?;
+    }
+    let gap = booked.minor.abs_diff(sum);
+    let sum = Money::new(sum, booked.currency);
+    (gap != 0 && gap != charges.unsigned_abs())
+        .then(|| format!("its transactions add up to {sum} of {booked} booked"))
+}
+
 fn ids(details: &Element, whole: &ReportIds) -> ReportIds {
     let refs = |name: &str| iso::id(details, &["Refs", name]);
     ReportIds {

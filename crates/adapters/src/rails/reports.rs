@@ -7,7 +7,7 @@ use domain::rail::BankReport;
 
 use super::iso;
 use super::kinds::{Kind, MessageName};
-use super::xml_read::{self, Document, XmlError};
+use super::xml_read::{self, Document, Element, XmlError};
 use super::{camt053, camt054, pacs004, pain002};
 
 /// Maximum number of complaints kept per file; the rest is counted.
@@ -56,11 +56,16 @@ impl Statement {
             }
         };
         let (root, element) = (&document.root, kind.element());
-        let Some(body) =
-            root.child(element).or_else(|| Some(root).filter(|root| root.name == element))
-        else {
+        let is_body = |it: &&Element| it.name == element;
+        let bodies: Vec<&Element> =
+            std::iter::once(root).filter(is_body).chain(root.all(element)).collect();
+        if bodies.is_empty() {
             return self.complain(format!("the message is a {} without {element}", kind.name()));
-        };
+        }
+        bodies.into_iter().for_each(|body| self.read_body(kind, body));
+    }
+
+    fn read_body(&mut self, kind: Kind, body: &Element) {
         let header = ["GrpHdr", "Assgnmt"].into_iter().find_map(|name| body.child(name));
         let id = header
             .and_then(|header| header.text_at(&["MsgId"]).or_else(|| header.text_at(&["Id"])));

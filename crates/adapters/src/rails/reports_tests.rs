@@ -596,3 +596,194 @@ fn a_cut_or_scrambled_message_never_panics() {
     }
     assert!(matches!(one(&text).about, About::One(_)));
 }
+
+/// Every version in use, by the same facts.
+#[test]
+fn every_version_is_read_alike() {
+    let booking = format!(
+        "<Ntry><Amt Ccy=\"PKR\">379.12</Amt><CdtDbtInd>DBIT</CdtDbtInd><Sts>BOOK</Sts><NtryDtls><TxDtls><Refs>\
+         <EndToEndId>{SIMPLE}</EndToEndId></Refs></TxDtls></NtryDtls></Ntry>"
+    );
+    let status = format!(
+        "<OrgnlPmtInfAndSts><TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxSts>ACSC</TxSts></TxInfAndSts>\
+         </OrgnlPmtInfAndSts>"
+    );
+    for (name, root, body, versions) in [
+        ("pain.002", "CstmrPmtStsRpt", status, 3..=14),
+        ("camt.054", "BkToCstmrDbtCdtNtfctn", format!("<Ntfctn>{booking}</Ntfctn>"), 2..=13),
+        ("camt.052", "BkToCstmrAcctRpt", format!("<Rpt>{booking}</Rpt>"), 2..=13),
+    ] {
+        for version in versions {
+            let text = message(&format!("{name}.001.{version:02}"), root, &body);
+            assert_eq!(statuses(&text), [(true, RailStatus::Settled)], "{name} {version}");
+        }
+    }
+}
+
+/// A text may be interrupted by comments, instructions and CDATA sections.
+#[test]
+fn a_value_is_the_same_however_it_is_written() {
+    let booking = |amount: &str, id: &str, indicator: &str| {
+        let details = format!(
+            "<NtryDtls><TxDtls><Refs><EndToEndId>{id}</EndToEndId></Refs></TxDtls></NtryDtls>"
+        );
+        let head = format!("<Amt Ccy=\"PKR\">{amount}</Amt><CdtDbtInd>{indicator}</CdtDbtInd>");
+        heard(&notice("08", &format!("<Ntry>{head}{details}</Ntry>")))
+    };
+    let paid = booking("379.12", SIMPLE, "DBIT");
+    assert_eq!(paid[0].as_ref().map(|it| it.status.clone()), Ok(RailStatus::Settled));
+    let (first, last) = SIMPLE.split_at(9);
+    for (amount, id, indicator) in [
+        ("37<!-- 1 -->9.12", SIMPLE.to_owned(), "DBIT"),
+        ("<![CDATA[379.12]]>", format!("{first}<![CDATA[{last}]]>"), "<![CDATA[DBIT]]>"),
+        ("37<?x y?>9.12", format!("{first}<!--x-->{last}"), "DB<!---->IT"),
+        ("\n  379.12\t", format!("\r\n{SIMPLE} "), " DBIT "),
+        ("379&#46;12", format!("{first}&#x{:x};{}", u32::from('4'), &last[1..]), "&#68;BIT"),
+        ("+379.12000", SIMPLE.to_uppercase(), "DBIT"),
+    ] {
+        assert_eq!(booking(amount, &id, indicator), paid, "{amount} {id} {indicator}");
+    }
+}
+
+/// Only a status that says so is a booking.
+#[test]
+fn a_banks_own_status_is_no_booking() {
+    for (status, expected) in [
+        ("<Sts><Cd>BOOK</Cd></Sts>", RailStatus::Settled),
+        ("<Sts><Prtry>BOOK</Prtry></Sts>", RailStatus::Settled),
+        ("<Sts/>", RailStatus::Settled),
+        ("<Sts><Cd>FUTR</Cd></Sts>", RailStatus::Unrecognised("FUTR entry".into())),
+        ("<Sts><Prtry>VOID</Prtry></Sts>", RailStatus::Unrecognised("VOID entry".into())),
+        ("<Sts><Prtry>PDNG</Prtry></Sts>", RailStatus::Accepted),
+    ] {
+        let text = camt054(&format!("<CdtDbtInd>DBIT</CdtDbtInd>{status}"), "");
+        assert_eq!(one(&text).said.status, expected, "{status}");
+    }
+}
+
+/// Empty elements say nothing; what is missing then is reported.
+#[test]
+fn empty_elements_count_as_missing() {
+    let id = format!("<OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>");
+    for (text, reason) in [
+        (pain002(&format!("{id}<TxSts/>")), "it has no TxSts"),
+        (pain002(&format!("{id}<TxSts> </TxSts>")), "it has no TxSts"),
+        (camt054("<CdtDbtInd/>", ""), "it has no CdtDbtInd"),
+        (camt054("<Amt Ccy=\"PKR\"/><CdtDbtInd>DBIT</CdtDbtInd>", ""), "cannot be read exactly"),
+        (camt054("<Amt Ccy=\"\">5.00</Amt><CdtDbtInd>DBIT</CdtDbtInd>", ""), "is not known"),
+    ] {
+        let statement = read(text.as_bytes()).expect(&text);
+        assert_eq!((statement.entries.len(), statement.complaints.len()), (0, 1), "{text}");
+        assert!(statement.complaints[0].contains(reason), "{:?}", statement.complaints);
+    }
+    let ids =
+        format!("<OrgnlInstrId/><OrgnlUETR></OrgnlUETR>{id}<TxSts>ACSC</TxSts><AcctSvcrRef/>");
+    assert_eq!(statuses(&pain002(&ids)), [(true, RailStatus::Settled)]);
+}
+
+/// Several lists, blocks, messages and groups of messages in one file are all read.
+#[test]
+fn nothing_behind_the_first_group_is_passed_over() {
+    let status = |id: &str, code: &str| {
+        format!(
+            "<OrgnlPmtInfAndSts><OrgnlPmtInfId>{MESSAGE}</OrgnlPmtInfId><TxInfAndSts><OrgnlUETR>{id}</OrgnlUETR>\
+             <TxSts>{code}</TxSts></TxInfAndSts></OrgnlPmtInfAndSts>"
+        )
+    };
+    let other = "ff112233-4455-6677-8899-aabbccddeeff";
+    let both = [(true, RailStatus::Accepted), (false, RailStatus::Rejected)];
+    let blocks = status(UETR, "ACSP") + &status(other, "RJCT");
+    assert_eq!(statuses(&message("pain.002.001.03", "CstmrPmtStsRpt", &blocks)), both);
+    let twice = status(UETR, "ACSP") + "</CstmrPmtStsRpt><CstmrPmtStsRpt>" + &status(other, "RJCT");
+    assert_eq!(statuses(&message("pain.002.001.10", "CstmrPmtStsRpt", &twice)), both);
+    let entry = |id: &str, amount: &str| {
+        format!(
+            "<Ntry><Amt Ccy=\"PKR\">{amount}</Amt><CdtDbtInd>DBIT</CdtDbtInd><NtryDtls><TxDtls><Refs><UETR>{id}</UETR></Refs>\
+             </TxDtls></NtryDtls></Ntry>"
+        )
+    };
+    let paid = [(true, RailStatus::Settled), (false, RailStatus::Settled)];
+    let lists = entry(UETR, "379.12") + "</Ntfctn><Ntfctn>" + &entry(other, "10.00");
+    assert_eq!(statuses(&notice("08", &lists)), paid);
+    // pacs.002 may report on several messages.
+    let group = |message: &str, code: &str| {
+        format!(
+            "<OrgnlGrpInfAndSts><OrgnlMsgId>{message}</OrgnlMsgId><GrpSts>{code}</GrpSts></OrgnlGrpInfAndSts>"
+        )
+    };
+    let groups = group("BANK-9", "ACSP") + &group(MESSAGE, "RJCT");
+    let said = heard(&message("pacs.002.001.10", "FIToFIPmtStsRpt", &groups));
+    let rejected =
+        said.iter().filter(|it| it.as_ref().is_ok_and(|it| it.status == RailStatus::Rejected));
+    assert_eq!((said.len(), rejected.count()), (3, 2), "{said:?}");
+    let own = format!(
+        "{}<TxInfAndSts><OrgnlGrpInf><OrgnlMsgId>{MESSAGE}</OrgnlMsgId></OrgnlGrpInf><OrgnlUETR>{UETR}</OrgnlUETR>\
+         <TxSts>ACSC</TxSts></TxInfAndSts>",
+        group("BANK-9", "ACSP")
+    );
+    let said =
+        statuses(&message("pacs.002.001.10", "FIToFIPmtStsRpt", &own.replace("ACSP", "RCVD")));
+    assert_eq!(said, [(true, RailStatus::Settled)]);
+}
+
+/// Transactions that do not add up to their booking are reported, and read all the same.
+#[test]
+fn sums_that_do_not_fit_are_reported() {
+    let other = "ff112233-4455-6677-8899-aabbccddeeff";
+    let part = |id: &str, amount: &str, more: &str| {
+        format!(
+            "<TxDtls><Refs><UETR>{id}</UETR></Refs><Amt Ccy=\"PKR\">{amount}</Amt>{more}</TxDtls>"
+        )
+    };
+    let charged = "<Chrgs><TtlChrgsAndTaxAmt Ccy=\"PKR\">5.00</TtlChrgsAndTaxAmt></Chrgs>";
+    let back = "<CdtDbtInd>CRDT</CdtDbtInd><RtrInf/>";
+    for (booked, second, of_entry, is_right) in [
+        ("389.12", part(other, "10.00", ""), "", true),
+        ("399.12", part(other, "10.00", ""), "", false),
+        ("389.11", part(other, "10.00", ""), "", false),
+        ("394.12", part(other, "10.00", charged), "", true),
+        ("394.12", part(other, "10.00", ""), charged, true),
+        ("369.12", part(other, "10.00", back), "", true),
+    ] {
+        let entry = format!(
+            "<Ntry><Amt Ccy=\"PKR\">{booked}</Amt><CdtDbtInd>DBIT</CdtDbtInd>{of_entry}<NtryDtls>{}{second}</NtryDtls></Ntry>",
+            part(UETR, "379.12", "")
+        );
+        let statement = read(notice("08", &entry).as_bytes()).expect("readable");
+        assert_eq!(statement.entries.len(), 2, "{entry}");
+        let said = statement.complaints.join("; ");
+        let expected = format!("of {booked}");
+        let is_said = said.contains("add up to 389.12") && said.contains(&expected);
+        assert_eq!((said.is_empty(), is_said), (is_right, !is_right), "{entry}: {said}");
+    }
+}
+
+/// What a list leaves out of its own totals is reported; what it has is still read.
+#[test]
+fn totals_that_do_not_fit_are_reported() {
+    let total = |count: &str| {
+        format!("<TxsSummry><TtlNtries><NbOfNtries>{count}</NbOfNtries></TtlNtries></TxsSummry>")
+    };
+    let entry = format!(
+        "<Ntry><Amt Ccy=\"PKR\">379.12</Amt><CdtDbtInd>DBIT</CdtDbtInd><NtryDtls><Btch><NbOfTxs>COUNT</NbOfTxs></Btch><TxDtls>\
+         <Refs><UETR>{UETR}</UETR></Refs></TxDtls></NtryDtls></Ntry>"
+    );
+    for (list, complaint) in [
+        (total("1") + &entry.replace("COUNT", "1"), None),
+        (total("2") + &entry.replace("COUNT", "1"), Some("it states \"2\" bookings and has 1")),
+        (total("one") + &entry.replace("COUNT", "1"), Some("it states \"one\" bookings and has 1")),
+        (entry.replace("COUNT", "3"), Some("a batch of \"3\" transactions lists 1")),
+        // The total of all pages, and a batch of others.
+        (format!("<NtfctnPgntn/>{}{}", total("9"), entry.replace("COUNT", "1")), None),
+        (entry.replace("COUNT", "3").replace(UETR, "theirs"), None),
+    ] {
+        let statement = read(notice("08", &list).as_bytes()).expect("readable");
+        assert_eq!(statement.entries.len(), 1, "{list}");
+        let said = statement.complaints.first().map(String::as_str);
+        let is_right = match complaint {
+            None => said.is_none(),
+            Some(words) => said.is_some_and(|said| said.ends_with(words)),
+        };
+        assert!(is_right, "{list}: {said:?}");
+    }
+}

@@ -385,13 +385,17 @@ fn name_the_rest(found: &mut Vec<(u8, String)>) {
 }
 
 /// Why a name needs manual review, independent of the lists: a word with letters of two scripts is
-/// a disguise or a typing error; words beyond the compared ones were not screened.
+/// a disguise or a typing error; words beyond the compared ones, letters that cannot be compared and
+/// escape sequences were not screened.
 fn odd(name: &str) -> Option<String> {
     let scripts =
         letters::mixed_scripts(name).map(|scripts| format!("a word of {scripts} letters mixed"));
-    scripts.or_else(|| {
-        forms::is_too_long(name).then(|| format!("a name of more than {MAX_NAME_WORDS} words"))
-    })
+    let unread =
+        || letters::unread_script(name).map(|script| format!("a name in {script} letters"));
+    let escape = || letters::has_escape(name).then(|| "a name with an escape sequence".to_owned());
+    let long =
+        || forms::is_too_long(name).then(|| format!("a name of more than {MAX_NAME_WORDS} words"));
+    scripts.or_else(unread).or_else(escape).or_else(long)
 }
 
 impl AddressScreen for ListBook {

@@ -131,6 +131,14 @@ pub(super) fn of(written: &str) -> Vec<Form> {
     let seen = letters::seen(written);
     let mut texts = vec![seen.clone()];
     texts.extend(letters::signs_as_letters(&seen));
+    texts.extend(letters::pairs_as_letters(&seen));
+    // Positional letters of Arabic may be stored in the order in which they are displayed.
+    if written
+        .chars()
+        .any(|letter| matches!(letter, '\u{FB50}'..='\u{FDFF}' | '\u{FE70}'..='\u{FEFC}'))
+    {
+        texts.push(letters::seen(&written.chars().rev().collect::<String>()));
+    }
     // The bank's spelling: a name may go over any rail. For ASCII text a rail changes symbols only,
     // which separate words in any case.
     if !written.is_ascii() {
@@ -243,6 +251,12 @@ fn is_honorific(spoken: &Spoken) -> bool {
     is_in(HONORIFICS, &spoken.word.letters.iter().collect::<String>())
 }
 
+/// Whether a word was written without its vowels (`Qbbltn`).
+fn is_vowelless(word: &str) -> bool {
+    const MIN_LETTERS: usize = 4;
+    word.len() >= MIN_LETTERS && !word.contains(['a', 'e', 'i', 'o', 'u', 'y'])
+}
+
 /// The words that one written word stands for: `abdulrahman` is two.
 fn hear(written: &str) -> Vec<Heard> {
     let plain = letters::plain(written);
@@ -251,18 +265,27 @@ fn hear(written: &str) -> Vec<Heard> {
     }
     if plain.is_ascii() && written.is_ascii() {
         let word = canonical(&plain);
-        let Some(read) = letters::digits_as_letters(word) else {
-            return match split_servant(word) {
-                Some((servant, rest)) => vec![Heard::latin(servant), Heard::latin(canonical(rest))],
-                None => vec![Heard::latin(word)],
-            };
+        if let Some(read) = letters::digits_as_letters(word) {
+            // A number behind a word is none of its letters.
+            let bare = plain.trim_matches(|letter: char| letter.is_ascii_digit());
+            return vec![Heard::of(vec![read, plain.clone(), bare.to_owned()], Vec::new())];
+        }
+        if let Some((servant, rest)) = split_servant(word) {
+            return vec![Heard::latin(servant), Heard::latin(canonical(rest))];
+        }
+        let consonants = if is_vowelless(word) {
+            super::consonants::of_latin(&word.chars().collect::<Vec<_>>())
+        } else {
+            Vec::new()
         };
-        return vec![Heard::of(vec![read, plain.clone()], Vec::new())];
+        let spellings = std::iter::once(word.to_owned()).chain(letters::as_english(word)).collect();
+        return vec![Heard::of(spellings, consonants)];
     }
     let mut spellings = Vec::new();
     let mut consonants = Vec::new();
     if letters::is_latin(written) {
         spellings.push(plain.clone());
+        spellings.extend(letters::as_english(written));
         spellings.push(letters::plain(&any_ascii::any_ascii(written)));
     } else {
         let read = romanise::read(written);

@@ -266,6 +266,8 @@ impl Draft {
             let id = count(self.names.len());
             self.joined.add(&normalised, id);
             self.joined.add_letters(normal::all_letters(&listed.text), id);
+            let turned: Vec<&str> = listed.text.split_whitespace().rev().collect();
+            self.joined.add_letters(normal::all_letters(&turned.join(" ")), id);
             let start = count(self.name_words.len());
             let classes = || normalised.words.iter().map(|word| word.class);
             let (initials, weight) = (light_weight(classes()), score::weight(classes()));

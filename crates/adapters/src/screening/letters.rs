@@ -132,6 +132,121 @@ pub(super) fn mixed_scripts(text: &str) -> Option<String> {
     text.split(|letter: char| !is_of_word(letter)).find_map(mix)
 }
 
+/// The script of a letter that is not read as it sounds: foreign names lose too much in it to be
+/// compared. Turned letters stand for the script that they turn.
+pub(super) fn unread_script(text: &str) -> Option<String> {
+    const TURNED: &str = "ɐɹʇᴉɥɯʍʎʞᴚ";
+    let scripts = CodePointMapData::<Script>::new();
+    seen(text).chars().find_map(|letter| match scripts.get(letter) {
+        _ if TURNED.contains(letter) => Some("turned".to_owned()),
+        Script::Latin
+        | Script::Cyrillic
+        | Script::Greek
+        | Script::Armenian
+        | Script::Georgian
+        | Script::Hebrew
+        | Script::Arabic
+        | Script::Devanagari
+        | Script::Bengali
+        | Script::Gurmukhi
+        | Script::Gujarati
+        | Script::Oriya
+        | Script::Telugu
+        | Script::Kannada
+        | Script::Malayalam
+        | Script::Han
+        | Script::Common
+        | Script::Inherited
+        | Script::Unknown => None,
+        // A mark or a digit.
+        _ if !letter.is_alphabetic() => None,
+        other => {
+            let names = icu_properties::PropertyNamesLong::<Script>::new();
+            Some(names.get(other).unwrap_or("unknown").to_owned())
+        }
+    })
+}
+
+/// Whether a text has a character as HTML, a URL or a program writes it (`&nbsp;`, `%20`, `\u0020`):
+/// other systems would show it as that character.
+pub(super) fn has_escape(text: &str) -> bool {
+    let hex = |text: &str, count: usize| {
+        text.get(..count).is_some_and(|it| it.bytes().all(|byte| byte.is_ascii_hexdigit()))
+    };
+    text.char_indices().any(|(at, sign)| {
+        let rest = text.get(at + sign.len_utf8()..).unwrap_or_default();
+        match sign {
+            '%' => hex(rest, 2),
+            '\\' => {
+                rest.strip_prefix(['u', 'U']).is_some_and(|it| hex(it, 4) || it.starts_with('{'))
+                    || rest.strip_prefix('x').is_some_and(|it| hex(it, 2))
+            }
+            '&' => rest.split_once(';').is_some_and(|(name, _)| {
+                let plain = name.strip_prefix('#').unwrap_or(name);
+                !plain.is_empty() && plain.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            }),
+            _ => false,
+        }
+    })
+}
+
+/// A text with one letter for each pair, if it has words of pairs only (`ZZoorrbb`).
+pub(super) fn pairs_as_letters(text: &str) -> Option<String> {
+    const MIN_LETTERS: usize = 6;
+    let mut changed = false;
+    let words = text.split(' ').map(|word| {
+        let letters: Vec<char> = word.chars().collect();
+        let same = |pair: &[char]| matches!(pair, [a, b] if a.to_lowercase().eq(b.to_lowercase()));
+        if letters.len() < MIN_LETTERS || !letters.chunks(2).all(same) {
+            return word.to_owned();
+        }
+        changed = true;
+        letters.iter().step_by(2).collect()
+    });
+    let read = words.collect::<Vec<String>>().join(" ");
+    changed.then_some(read)
+}
+
+/// A Latin word with the sounds that other languages of Europe write otherwise than English does
+/// (`Iwantschukowskij`, `Ivantchoukovski`); `None` for a short word and one without them.
+pub(super) fn as_english(written: &str) -> Option<String> {
+    const MIN_LETTERS: usize = 6;
+    const SOUNDS: [(&str, &str); 20] = [
+        ("š", "sh"),
+        ("ş", "sh"),
+        ("ś", "sh"),
+        ("č", "ch"),
+        ("ç", "ch"),
+        ("ž", "zh"),
+        ("tsch", "ch"),
+        ("tsh", "ch"),
+        ("tsj", "ch"),
+        ("tch", "ch"),
+        ("cz", "ch"),
+        ("sch", "sh"),
+        ("sz", "sh"),
+        ("sj", "sh"),
+        ("gue", "ge"),
+        ("gui", "gi"),
+        ("ou", "u"),
+        ("oe", "u"),
+        ("w", "v"),
+        ("ie", "e"),
+    ];
+    let word = plain(written);
+    if word.len() < MIN_LETTERS || !word.is_ascii() {
+        return None;
+    }
+    let lower = written.to_lowercase();
+    let read = SOUNDS.into_iter().fold(lower, |word, (from, to)| word.replace(from, to));
+    let read = plain(&read);
+    let read = match read.strip_suffix("ij").or_else(|| read.strip_suffix("yj")) {
+        Some(stem) => format!("{stem}y"),
+        None => read.strip_suffix('j').map(|stem| format!("{stem}y")).unwrap_or(read),
+    };
+    (read != word).then_some(read)
+}
+
 fn mix(word: &str) -> Option<String> {
     let scripts = CodePointMapData::<Script>::new();
     let mut found: Vec<Script> = Vec::new();

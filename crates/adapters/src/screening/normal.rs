@@ -164,7 +164,7 @@ pub(super) fn sound(word: &[char]) -> String {
             (other, _) => *other,
         };
         if consonant == 'x' {
-            key.push_str("ks");
+            key.push_str(if key.ends_with("ks") { "" } else { "ks" });
         } else if !key.ends_with(consonant) {
             key.push(consonant);
         }

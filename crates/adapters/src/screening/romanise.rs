@@ -6,6 +6,7 @@ use any_ascii::any_ascii;
 use icu_properties::CodePointMapData;
 use icu_properties::props::Script;
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 use super::consonants;
 use super::letters::plain;
@@ -35,9 +36,10 @@ pub(super) fn read(word: &str) -> Romanised {
             by_spelling(&spellings)
         }
         Script::Arabic => {
-            spellings.push(arabic(&lower));
+            let bare = bare_arabic(&lower);
+            spellings.extend([arabic(&lower), arabic(&bare)]);
             // Letters that NFD would decompose (آ, أ) have no effect here.
-            consonants::of_arabic(&lower)
+            consonants::of_arabic(&bare)
         }
         Script::Greek => {
             spellings.push(greek(&native));
@@ -47,7 +49,7 @@ pub(super) fn read(word: &str) -> Romanised {
         script => match indic_block(script) {
             Some(block) => {
                 let letters: Vec<u32> =
-                    lower.nfd().map(|letter| u32::from(letter).wrapping_sub(block)).collect();
+                    lower.nfd().map(|letter| indic_place(letter, block)).collect();
                 spellings.push(indic(&letters));
                 consonants::of_indic(&letters, script == Script::Bengali)
             }
@@ -95,6 +97,28 @@ const fn indic_block(script: Script) -> Option<u32> {
         Script::Malayalam => 0xD00,
         _ => return None,
     })
+}
+
+/// A word without the marks of its vowels and without letters that only lengthen it.
+fn bare_arabic(word: &str) -> String {
+    let letters = word.chars().filter(|letter| *letter != 'ـ' && !is_combining_mark(*letter));
+    letters.map(|letter| if letter == 'ٱ' { 'ا' } else { letter }).collect()
+}
+
+/// The position of a letter in its block; of the letters that only some scripts have, that of the
+/// same sound.
+const fn indic_place(letter: char, block: u32) -> u32 {
+    match letter {
+        // Assamese, in the block of Bengali.
+        'ৰ' => 0x30,
+        'ৱ' => 0x35,
+        // Consonants of Malayalam without a vowel.
+        'ൺ' | 'ൻ' => 0x28,
+        'ർ' => 0x30,
+        'ൽ' | 'ൾ' => 0x32,
+        'ൿ' => 0x15,
+        other => (other as u32).wrapping_sub(block),
+    }
 }
 
 /// Greek by its sounds, which two letters may write together.

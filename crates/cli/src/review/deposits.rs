@@ -4,6 +4,7 @@
 use clap::{Args, Subcommand};
 use domain::coin_amount;
 use domain::deposit::{Deposit, ReviewVerdict};
+use engine::command::Refused;
 use engine::wallets::ReviewAsked;
 use serde_json::json;
 use store::Page;
@@ -13,7 +14,7 @@ use super::super::failure::Failure;
 use super::super::output::{self, Output};
 use super::super::people::Deciders;
 use super::super::store_commands::open;
-use super::super::table::{amount as money, id, state, time};
+use super::super::table::{amount as money, id, state, text, time};
 use super::super::tenants::TenantArgs;
 use super::refund::{found, transaction_id};
 
@@ -27,7 +28,7 @@ pub enum DepositsCommand {
     #[command(after_help = "Example:\n  corridor review deposits list --tenant demobank")]
     List(TenantArgs),
     /// Release a deposit to its wallet
-    Approve(DecideArgs),
+    Approve(ApproveArgs),
     /// Reject a deposit; it can be refunded (`corridor review refund`)
     Reject(DecideArgs),
     /// Reject a deposit and place it on legal hold
@@ -36,13 +37,27 @@ pub enum DepositsCommand {
     Block(DecideArgs),
 }
 
-/// Options of a decision.
+/// Options of `review deposits approve`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor review deposits approve --tenant demobank --by ayesha --why 'passport seen, case 17' 0d7a1d0e-…
-  corridor review deposits approve --tenant demobank --by ayesha --checker omar --why 'invoice seen' 0d7a1d0e-…
+  corridor review deposits approve --tenant demobank --seen 3 --by ayesha --why 'passport seen, case 17' 0d7a1d0e-…
+  corridor review deposits approve --tenant demobank --seen 3 --by ayesha --checker omar --why 'invoice seen' 0d7a1d0e-…
 
-A release above the tenant's `second_person_above` requires --checker.")]
+A release above the tenant's `second_person_above` requires --checker. `corridor review deposits list` shows the ids and the
+number for --seen; the approval is refused if the deposit has changed since.")]
+pub struct ApproveArgs {
+    /// Version of the case that was reviewed, as listed under `seen`
+    #[arg(long, value_name = "VERSION")]
+    seen: i64,
+    #[command(flatten)]
+    decide: DecideArgs,
+}
+
+/// Options of every decision.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  corridor review deposits reject --tenant demobank --by ayesha --why 'no reply' 0d7a1d0e-…"
+)]
 pub struct DecideArgs {
     /// Incoming transaction id, as shown by `corridor review deposits list`
     #[arg(value_name = "ID")]
@@ -57,10 +72,12 @@ pub struct DecideArgs {
 pub async fn run(command: &DepositsCommand, context: &Context) -> Result<(), Failure> {
     match command {
         DepositsCommand::List(args) => list(args, context).await,
-        DepositsCommand::Approve(args) => decide(args, ReviewVerdict::Approve, context).await,
-        DepositsCommand::Reject(args) => decide(args, ReviewVerdict::Reject, context).await,
-        DepositsCommand::Hold(args) => decide(args, ReviewVerdict::LegalHold, context).await,
-        DepositsCommand::Block(args) => decide(args, ReviewVerdict::Block, context).await,
+        DepositsCommand::Approve(ApproveArgs { seen, decide: args }) => {
+            decide(args, ReviewVerdict::Approve, Some(*seen), context).await
+        }
+        DepositsCommand::Reject(args) => decide(args, ReviewVerdict::Reject, None, context).await,
+        DepositsCommand::Hold(args) => decide(args, ReviewVerdict::LegalHold, None, context).await,
+        DepositsCommand::Block(args) => decide(args, ReviewVerdict::Block, None, context).await,
     }
 }
 
@@ -73,15 +90,20 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
     show(&listed.rows, context.output)
 }
 
+/// Approves the version that was seen, or rejects the deposit in one of the ways.
 async fn decide(
     args: &DecideArgs,
     verdict: ReviewVerdict,
+    seen: Option<i64>,
     context: &Context,
 ) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let id = transaction_id(&opened, caller.tenant, &args.transaction).await?;
     let deposit = found(&opened, caller.tenant, id).await?;
+    if seen.is_some_and(|seen| seen != deposit.version) {
+        return Err(Failure::refused(Refused::NotAsSeen));
+    }
     let release = (verdict == ReviewVerdict::Approve).then_some(deposit.minor);
     let by = args.people.deed(&opened.by, release, &caller.policy.wallet)?;
     let asked = ReviewAsked { deposit: id, seen: Some(deposit.state_at), verdict, by };
@@ -109,12 +131,20 @@ fn show(deposits: &[Deposit], output: Output) -> Result<(), Failure> {
                     it.id.to_string(),
                     it.state.name().to_owned(),
                     format!("{minor} {coin}"),
+                    it.version.to_string(),
                     since,
                     it.wallet.to_string(),
                 ]
             };
             output::rows_or(
-                &[id("transaction"), state("state"), money("amount"), time("since"), id("wallet")],
+                &[
+                    id("transaction"),
+                    state("state"),
+                    money("amount"),
+                    text("seen"),
+                    time("since"),
+                    id("wallet"),
+                ],
                 deposits.iter().map(row).collect(),
                 "No deposit waits for a decision. In a sandbox: `corridor trigger risk_check.manual_review`.",
             )
@@ -126,6 +156,7 @@ fn show(deposits: &[Deposit], output: Output) -> Result<(), Failure> {
                 "state": it.state.name(),
                 "amount": minor,
                 "currency": coin,
+                "seen": it.version,
                 "since": it.state_at.to_string(),
                 "wallet_id": it.wallet.to_string(),
             }))

@@ -28,24 +28,45 @@ pub enum OrderCommand {
     #[command(after_help = "Example:\n  corridor review order list --tenant demobank")]
     List(TenantArgs),
     /// Release an order held by screening
-    Approve(DecideArgs),
+    Approve(ApproveArgs),
     /// Reject an order held by screening; its tokens stay in the wallet
-    Reject(DecideArgs),
+    Reject(RejectArgs),
     /// Record the outcome of an unknown payout, or the return of a settled one
     Resolve(ResolveArgs),
     /// Return the tokens of a settled order whose payout was returned
     Recredit(RecreditArgs),
 }
 
-/// Options of `review order approve` and `review order reject`.
+/// Options of `review order approve`.
 #[derive(Args, Debug)]
 #[command(after_help = "Example:
-  corridor review order approve --tenant demobank --by ayesha --why 'other birth date, passport seen' c2a7d9e4-…
-  corridor review order approve --tenant demobank --by ayesha --checker omar --why 'passport seen' c2a7d9e4-…
+  corridor review order approve --tenant demobank --seen 2 --by ayesha --why 'other birth date, passport seen' c2a7d9e4-…
+  corridor review order approve --tenant demobank --seen 2 --by ayesha --checker omar --why 'passport seen' c2a7d9e4-…
 
 A release above the tenant's `second_person_above` requires --checker, and the current lists must not match exactly.
-`corridor review order list` shows the ids. An undecided order is cancelled after its rate lock or 24 hours.")]
-pub struct DecideArgs {
+`corridor review order list` shows the ids and the number for --seen; the approval is refused if the order has changed since.
+An undecided order is cancelled after its rate lock or 24 hours.")]
+pub struct ApproveArgs {
+    /// Version of the order that was reviewed, as listed under `seen`
+    #[arg(long, value_name = "VERSION")]
+    seen: i64,
+    #[command(flatten)]
+    decide: DecideArgs,
+}
+
+/// Options of `review order reject`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  corridor review order reject --tenant demobank --by ayesha --why 'same person' c2a7d9e4-…"
+)]
+pub struct RejectArgs {
+    #[command(flatten)]
+    decide: DecideArgs,
+}
+
+/// Options of both.
+#[derive(Args, Debug)]
+struct DecideArgs {
     /// Order id
     #[arg(value_name = "ID")]
     order: String,
@@ -96,8 +117,8 @@ pub struct RecreditArgs {
 pub async fn run(command: &OrderCommand, context: &Context) -> Result<(), Failure> {
     match command {
         OrderCommand::List(args) => list(args, context).await,
-        OrderCommand::Approve(args) => decide(args, true, context).await,
-        OrderCommand::Reject(args) => decide(args, false, context).await,
+        OrderCommand::Approve(args) => decide(&args.decide, Some(args.seen), context).await,
+        OrderCommand::Reject(args) => decide(&args.decide, None, context).await,
         OrderCommand::Resolve(args) => resolve(args, context).await,
         OrderCommand::Recredit(args) => recredit(args, context).await,
     }
@@ -127,6 +148,7 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                     order.id.to_string(),
                     question(order).to_owned(),
                     order.payout.to_string(),
+                    order.version.to_string(),
                     score.map(|score| score.to_string()).unwrap_or_default(),
                     evidence.unwrap_or_default(),
                     order.created_at.to_string(),
@@ -136,6 +158,7 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                 id("order"),
                 state("question"),
                 amount("amount"),
+                text("seen"),
                 number("score"),
                 text("evidence"),
                 time("created"),
@@ -152,6 +175,7 @@ async fn list(args: &TenantArgs, context: &Context) -> Result<(), Failure> {
                 "amount": order.payout.decimal().to_string(),
                 "currency": order.payout.currency.code(),
                 "created_at": order.created_at.to_string(),
+                "seen": order.version,
                 "times_out_at": order.undecided_until().map(|until| until.to_string()),
                 "score": score,
                 "evidence": evidence,
@@ -167,7 +191,9 @@ fn found(order: &ExchangeOrder) -> (Option<u8>, Option<String>) {
     (screened.map(|it| it.score), screened.and_then(|it| it.evidence.clone()))
 }
 
-async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(), Failure> {
+/// Releases the version that was seen, or rejects the order.
+async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Result<(), Failure> {
+    let approve = seen.is_some();
     let opened = open(&args.tenant.store, context).await?;
     let caller = opened.caller(&args.tenant.tenant).await?;
     let id = order_id(&opened, caller.tenant, &args.order).await?;
@@ -175,7 +201,7 @@ async fn decide(args: &DecideArgs, approve: bool, context: &Context) -> Result<(
     let order = wallets.service.find_order(&caller, id).await.map_err(Failure::refused)?;
     let release = approve.then_some(order.minor);
     let by = args.people.deed(&opened.by, release, &caller.policy.wallet)?;
-    let decided = wallets.service.review_order(&caller, id, approve, Some(order.version), by).await;
+    let decided = wallets.service.review_order(&caller, id, approve, seen, by).await;
     let decided = decided.map_err(Failure::refused)?.made;
     wallets.finish().await;
     output::remark(if approve {

@@ -18,7 +18,7 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
         AlertKind::DeliveryDead => "/webhooks/deliveries/",
         AlertKind::Payout => "/orders/",
         AlertKind::DeepReorg | AlertKind::DirectDeposit => "/deposits/",
-        AlertKind::BlacklistByIssuer => "/wallets/",
+        AlertKind::BlacklistByIssuer | AlertKind::ListedNames => "/wallets/",
         AlertKind::Discrepancy | AlertKind::RailMismatch if is_tenant => {
             return Ok(Cell::id_link(visit.href("/reconciliation"), alert.subject));
         }

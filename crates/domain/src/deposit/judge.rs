@@ -8,13 +8,17 @@ use crate::risk::{Assessment, Hold, ReasonCode, RiskResult};
 use crate::screening::{Screened, Verdict};
 use crate::wallet::BlockOrder;
 use crate::wallet::{BlockReason, TriggeredBy, WalletState};
-use crate::wallet_effects::WalletEffects;
+use crate::wallet_effects::{Alert, AlertKind, WalletEffects};
 use crate::wallet_event::{FailureReason, WalletEvent};
 
 /// Details reported to the bank when screening blocks a wallet.
 pub const RISK_DETAILS: &str = "Blocked by the risk check of an incoming transaction";
 /// Details reported to the bank when a reviewer blocks a wallet.
 pub const REVIEW_DETAILS: &str = "Blocked in the review of an incoming transaction";
+
+/// Alert about a wallet that is paid under listed names; one, however many deposits arrive.
+const NAMES_REPEAT: &str = "senders repeatedly entered listed names: each deposit is on legal hold; decide whether to \
+                            block the wallet";
 
 impl Case {
     /// Records a screening result.
@@ -56,6 +60,13 @@ impl Case {
         let state = self.allowed(trigger)?;
         let mut effects = WalletEffects::default();
         let blocks = assessment.result == RiskResult::Blocked;
+        if assessment.names_repeat() {
+            effects.alerts.push(Alert {
+                kind: AlertKind::ListedNames,
+                subject: self.wallet.id.0,
+                what: NAMES_REPEAT.to_owned(),
+            });
+        }
         self.judged(state, assessment, terms, &mut effects, cx);
         if blocks {
             let reason = BlockReason::RiskThresholdExceeded;
@@ -209,6 +220,13 @@ impl Case {
         self.deposit.state_at = cx.now;
         self.deposit.version += 1;
         Ok(WalletEffects::default())
+    }
+
+    /// A decision rests on the lists of this later screening, which found nothing new.
+    pub fn rests_on(&mut self, screened: &Screened) {
+        if let Some(assessment) = &mut self.deposit.assessment {
+            assessment.list_version.clone_from(&screened.list_version);
+        }
     }
 
     /// The screening result, with the reviewer's decision in place of its own.

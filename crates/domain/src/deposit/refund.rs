@@ -78,7 +78,8 @@ impl Case {
     /// # Errors
     /// [`DepositRefusal::State`], [`DepositRefusal::OtherRefund`], [`DepositRefusal::NotProposed`],
     /// [`DepositRefusal::SamePerson`], [`DepositRefusal::EscrowHeld`],
-    /// [`DepositRefusal::AddressListed`], [`DepositRefusal::ListsTooOld`], in this order.
+    /// [`DepositRefusal::OlderLists`], [`DepositRefusal::AddressListed`],
+    /// [`DepositRefusal::ListsTooOld`], in this order.
     pub fn approve_refund(
         &mut self,
         seen: SeenRefund,
@@ -103,6 +104,9 @@ impl Case {
         }
         if held {
             return Err(DepositRefusal::EscrowHeld);
+        }
+        if screened.is_older_than(&refund.screened.list_version, cx.now) {
+            return Err(DepositRefusal::OlderLists);
         }
         match screened.verdict() {
             Verdict::Clean => {}

@@ -127,7 +127,7 @@ impl OrderCase {
         if self.order.state != ExchangeState::Debited || self.order.is_withheld() {
             return Err(OrderRefusal::Conflict(self.order.state));
         }
-        self.screened_again(screened.clone(), cx)?;
+        self.rescreened(screened.clone(), cx)?;
         if screened.verdict() == Verdict::Hit {
             let mut effects = self.no_route(cx);
             let what = format!("not paid out: {}", holder_match(screened));

@@ -46,7 +46,7 @@ impl OrderCase {
             return Err(OrderRefusal::Frozen(self.wallet.state));
         }
         chain.token(self.order.coin).ok_or(OrderRefusal::NoToken)?;
-        self.screened_again(screened, cx)?;
+        self.rescreened(screened, cx)?;
         self.order.fate = Fate::Open;
         if is_debited {
             effects.jobs.push((self.order.id.0, JobChange::Set(JobKind::Payout, cx.now)));
@@ -71,7 +71,7 @@ impl OrderCase {
         if !self.order.is_releasable() {
             return Err(OrderRefusal::Listed);
         }
-        self.screened_again(screened, cx)?;
+        self.rescreened(screened, cx)?;
         effects.alerts.extend(self.order.withheld_alert());
         Ok(effects)
     }
@@ -80,11 +80,7 @@ impl OrderCase {
     ///
     /// # Errors
     /// [`OrderRefusal::OlderLists`]
-    pub(super) fn screened_again(
-        &mut self,
-        screened: Screened,
-        cx: &Cx<'_>,
-    ) -> Result<(), OrderRefusal> {
+    pub fn rescreened(&mut self, screened: Screened, cx: &Cx<'_>) -> Result<(), OrderRefusal> {
         self.order.screened = Some(match &self.order.screened {
             Some(known) if screened.is_older_than(&known.list_version, cx.now) => {
                 return Err(OrderRefusal::OlderLists);

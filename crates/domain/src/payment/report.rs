@@ -292,13 +292,7 @@ pub fn screened_again(
     cx: &mut Cx<'_>,
 ) -> Result<Effects, Stale> {
     is_unsent(payment, last)?;
-    if screened.is_older_than(&payment.screened.list_version, cx.now) {
-        return Err(Stale::OlderLists);
-    }
-    payment.screened = match payment.review {
-        ReviewState::Approved => screened.clone().with_known(&payment.screened),
-        _ => screened.clone(),
-    };
+    rescreened(payment, screened, cx)?;
     match screened.verdict() {
         Verdict::Clean => {
             Ok(Effects { job: Some(JobChange::Set(JobKind::Submit, cx.now)), ..Effects::default() })
@@ -315,6 +309,21 @@ pub fn screened_again(
             Ok(step(payment, Trigger::ComplianceRefused, msg, last, cx))
         }
     }
+}
+
+/// Replaces the screening result by a later one.
+///
+/// # Errors
+/// [`Stale::OlderLists`]
+pub fn rescreened(payment: &mut Payment, screened: &Screened, cx: &Cx<'_>) -> Result<(), Stale> {
+    if screened.is_older_than(&payment.screened.list_version, cx.now) {
+        return Err(Stale::OlderLists);
+    }
+    payment.screened = match payment.review {
+        ReviewState::Approved => screened.clone().with_known(&payment.screened),
+        _ => screened.clone(),
+    };
+    Ok(())
 }
 
 /// Records a reviewer's decision.

@@ -15,6 +15,9 @@ const EACH_FURTHER: u8 = 5;
 /// Score of a deposit without findings whose sender details are incomplete.
 const UNKNOWN_SENDER: u8 = 15;
 
+/// Begins the evidence of repeated payments under listed names.
+const LISTED_NAMES: &str = "LISTED_NAMES";
+
 /// Input of the assessment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Subject<'a> {
@@ -37,8 +40,11 @@ pub struct Velocity {
     pub day_minor: i64,
     /// Sum of the deposits within 30 days.
     pub month_minor: i64,
-    /// Number of rejections by screening within 30 days.
+    /// Number of rejections by screening within 30 days for more than the name that the sender
+    /// entered.
     pub month_rejections: u32,
+    /// Number of rejections within 30 days for that name alone.
+    pub month_names: u32,
 }
 
 /// Results of screening and the wallet's history, to be weighed.
@@ -90,6 +96,7 @@ pub fn assess(
 ) -> Assessment {
     let mut findings = listed(found);
     findings.extend(repeated(&findings, found, policy));
+    let listed_names = names_repeat(&findings, found, policy);
     match subject.sandbox {
         Some(RiskResult::Blocked) if found.blocked_before => {}
         Some(RiskResult::Approved) => {}
@@ -110,7 +117,7 @@ pub fn assess(
     findings.sort_by_key(|finding| finding.code);
     let evidence =
         findings.iter().map(|finding| format!("{}: {}", finding.code.name(), finding.evidence));
-    let evidence = evidence.chain(analysed(found)).collect();
+    let evidence = evidence.chain(listed_names).chain(analysed(found)).collect();
     let further = u8::try_from(findings.len().saturating_sub(1))
         .unwrap_or(u8::MAX)
         .saturating_mul(EACH_FURTHER);
@@ -133,6 +140,21 @@ pub fn assess(
         evidence,
         decided_by: None,
         at: now,
+    }
+}
+
+impl Assessment {
+    /// Whether a user has to decide about the wallet: payments under listed names are repeated.
+    pub fn names_repeat(&self) -> bool {
+        self.evidence.iter().any(|line| line.starts_with(LISTED_NAMES))
+    }
+
+    /// Whether it was rejected for the name that its sender entered, and for nothing else.
+    pub fn is_for_a_name(&self) -> bool {
+        let also = [ReasonCode::SanctionedAddress, ReasonCode::FlaggedAddress];
+        let has =
+            |code: &ReasonCode| self.evidence.iter().any(|line| line.starts_with(code.name()));
+        self.reason == ReasonCode::SanctionedName && !also.iter().any(has)
     }
 }
 
@@ -165,11 +187,12 @@ fn listed(found: &Findings) -> Vec<Finding> {
     findings
 }
 
-/// One rejection too many blocks the wallet.
+/// One rejection too many blocks the wallet. A name that the sender entered does not count: anyone
+/// with a link could block it.
 fn repeated(findings: &[Finding], found: &Findings, policy: &WalletPolicy) -> Option<Finding> {
     let most = policy.block_after_rejections?;
     let rejections = found.velocity.month_rejections;
-    if findings.is_empty() || found.blocked_before || rejections.saturating_add(1) < most {
+    if is_entered(findings) || found.blocked_before || rejections.saturating_add(1) < most {
         return None;
     }
     Some(Finding {
@@ -179,6 +202,20 @@ fn repeated(findings: &[Finding], found: &Findings, policy: &WalletPolicy) -> Op
         hold: Some(Hold::Legal),
         evidence: format!("{rejections} rejected within the previous 30 days"),
     })
+}
+
+/// Whether nothing but the name that the sender entered, or nothing at all, is listed.
+fn is_entered(findings: &[Finding]) -> bool {
+    findings.iter().all(|finding| finding.code == ReasonCode::SanctionedName)
+}
+
+/// As many rejections for entered names as would block the wallet: evidence for a user's decision.
+fn names_repeat(findings: &[Finding], found: &Findings, policy: &WalletPolicy) -> Option<String> {
+    let most = policy.block_after_rejections?;
+    let names = found.velocity.month_names.saturating_add(1);
+    let is_one = !findings.is_empty() && is_entered(findings);
+    (is_one && names >= most)
+        .then(|| format!("{LISTED_NAMES}: {names} under listed names within 30 days, not blocked"))
 }
 
 /// Findings that require a review at any amount.

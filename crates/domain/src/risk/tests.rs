@@ -239,7 +239,7 @@ fn exceeded_velocity_and_kyc_limits_need_review() {
         day_count,
         day_minor,
         month_minor,
-        month_rejections: 0,
+        ..Velocity::default()
     };
     let review = |code| (RiskResult::ManualReview, code);
     let approved = (RiskResult::Approved, ReasonCode::ChecksPassed);
@@ -307,7 +307,7 @@ fn the_other_token_and_late_payments_need_review() {
 #[test]
 fn repeated_rejections_block_the_wallet_once_per_deposit() {
     let lately = |month_rejections| Velocity { month_rejections, ..Velocity::default() };
-    let hit = |count| Findings { name: Some(match_of(99)), velocity: lately(count), ..nothing() };
+    let hit = |count| Findings { payer: match_of(99), velocity: lately(count), ..nothing() };
     assert_eq!(of(COIN, &hit(1), None).result, RiskResult::Rejected);
     let blocked = of(COIN, &hit(2), None);
     assert_eq!(
@@ -317,7 +317,7 @@ fn repeated_rejections_block_the_wallet_once_per_deposit() {
     let unblocked = Findings { blocked_before: true, ..hit(2) };
     assert_eq!(
         told(&of(COIN, &unblocked, None)),
-        (RiskResult::Rejected, ReasonCode::SanctionedName, Some(Hold::Legal))
+        (RiskResult::Rejected, ReasonCode::SanctionedAddress, Some(Hold::Legal))
     );
     let clean = Findings { velocity: lately(50), ..nothing() };
     assert_eq!(
@@ -325,6 +325,33 @@ fn repeated_rejections_block_the_wallet_once_per_deposit() {
         RiskResult::Approved,
         "earlier rejections do not affect a clean deposit"
     );
+}
+
+#[test]
+fn entered_names_block_no_wallet_and_are_reported() {
+    let refused = (RiskResult::Rejected, ReasonCode::SanctionedName, Some(Hold::Legal));
+    let named = |month_rejections, month_names| {
+        let velocity = Velocity { month_rejections, month_names, ..Velocity::default() };
+        let found = Findings { name: Some(match_of(99)), velocity, ..nothing() };
+        of(COIN, &found, None)
+    };
+    for (rejections, names, is_reported) in
+        [(0, 0, false), (0, 1, false), (0, 2, true), (0, 50, true), (50, 0, false)]
+    {
+        let assessment = named(rejections, names);
+        assert_eq!(told(&assessment), refused, "{rejections} {names}");
+        assert_eq!(assessment.names_repeat(), is_reported, "{rejections} {names}");
+        assert!(assessment.is_for_a_name());
+    }
+    // A finding that no stranger can invent counts, beside whatever name.
+    let velocity = Velocity { month_rejections: 2, ..Velocity::default() };
+    let both = Findings { name: Some(match_of(99)), payer_flagged: true, velocity, ..nothing() };
+    assert_eq!(of(COIN, &both, None).reason, ReasonCode::RepeatedRejections);
+    let first = of(COIN, &Findings { velocity: Velocity::default(), ..both }, None);
+    assert_eq!((first.reason, first.is_for_a_name()), (ReasonCode::SanctionedName, false));
+    let clean = Velocity { month_names: 50, ..Velocity::default() };
+    let clean = of(COIN, &Findings { velocity: clean, ..nothing() }, None);
+    assert_eq!((clean.result, clean.names_repeat()), (RiskResult::Approved, false));
 }
 
 #[test]
@@ -363,7 +390,7 @@ fn sandbox_values_override_velocity_and_kyc_checks_but_never_a_list_hit() {
         day_count: 1_000,
         day_minor: i64::MAX,
         month_minor: i64::MAX,
-        month_rejections: 0,
+        ..Velocity::default()
     };
     let busy = Findings { velocity, ..nothing() };
     assert_eq!(of(i64::MAX, &busy, Some(RiskResult::Approved)).result, RiskResult::Approved);
@@ -447,6 +474,7 @@ proptest! {
         let (payer_flagged, blocked_before, concerned) = flags;
         let velocity = Velocity {
             day_count: velocity.0, day_minor: velocity.1, month_minor: velocity.2, month_rejections: velocity.3,
+            month_names: velocity.3,
         };
         let concern = concerned.then_some(ReasonCode::WrongAsset);
         let asked = nearby.map_or_else(nothing, |(hops, score)| answered(hops, score));

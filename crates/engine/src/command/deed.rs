@@ -1,5 +1,5 @@
-//! Which actions are recorded in the audit log: those of users, and screenings that change what
-//! becomes of a payment or an order.
+//! Which actions are recorded in the audit log: those of users, and screenings on other lists than
+//! those of the last one.
 
 use domain::audit::Deed;
 
@@ -19,6 +19,7 @@ impl Action {
             Action::Payment(
                 _,
                 PaymentAction::ScreenedAgain { by, .. }
+                | PaymentAction::Cleared { by, .. }
                 | PaymentAction::Review { by, .. }
                 | PaymentAction::Resolve { by, .. },
             ) => Some(by),
@@ -43,6 +44,7 @@ impl Action {
                 ExchangeAction::Review { by, .. }
                 | ExchangeAction::FoundMatch { by, .. }
                 | ExchangeAction::HolderMatched { by, .. }
+                | ExchangeAction::Cleared { by, .. }
                 | ExchangeAction::Resolve { by, .. }
                 | ExchangeAction::Recredit { by },
             ) => Some(by),

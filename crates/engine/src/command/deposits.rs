@@ -165,6 +165,8 @@ pub enum DepositAction {
         /// Since when it was in the state that was reviewed; `None` = any state.
         seen: Option<Timestamp>,
         verdict: ReviewVerdict,
+        /// The screening of the sender and the payer that an approval rests on.
+        screened: Option<Screened>,
         /// Actor, reason and context for the audit log.
         by: Box<Deed>,
         /// Set for a request with an `Idempotency-Key`.

@@ -129,6 +129,15 @@ pub enum ExchangeAction {
         /// The program as actor, for the audit log.
         by: Box<Deed>,
     },
+    /// The account holder was screened again before a message is sent, on other lists than before:
+    /// nothing stops the payout.
+    Cleared {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        screened: Screened,
+        /// The program as actor, for the audit log.
+        by: Box<Deed>,
+    },
     /// Reviewers established the outcome of a payout that was unknown, or that a settled payout was
     /// returned.
     Resolve {

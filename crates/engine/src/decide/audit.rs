@@ -41,7 +41,9 @@ fn note(command: &Command) -> Option<Note> {
         Action::FundController { .. } => Note::new("controller.fund", "tenant", command.tenant),
         Action::Payment(id, action) => {
             let name = match action {
-                PaymentAction::ScreenedAgain { .. } => "payment.screened",
+                PaymentAction::ScreenedAgain { .. } | PaymentAction::Cleared { .. } => {
+                    "payment.screened"
+                }
                 PaymentAction::Review { approve: true, .. } => "review.approve",
                 PaymentAction::Review { approve: false, .. } => "review.reject",
                 PaymentAction::Resolve { .. } => "payment.resolve",
@@ -76,7 +78,9 @@ fn note(command: &Command) -> Option<Note> {
                 ExchangeAction::Review { release: Some(_), .. } => "review.approve",
                 ExchangeAction::Review { release: None, .. } => "review.reject",
                 ExchangeAction::FoundMatch { .. } => "review.other_match",
-                ExchangeAction::HolderMatched { .. } => "order.screened",
+                ExchangeAction::HolderMatched { .. } | ExchangeAction::Cleared { .. } => {
+                    "order.screened"
+                }
                 ExchangeAction::Resolve { .. } => "order.resolve",
                 ExchangeAction::Recredit { .. } => "order.recredit",
                 _ => return None,
@@ -154,9 +158,11 @@ fn added(facts: Facts, action: &Action) -> Facts {
         Action::Request(_, RequestAction::RefundTo(answer)) => {
             screened(facts.text("refund_to", answer.to), &answer.screened)
         }
-        Action::Deposit(_, DepositAction::RefundListed { screened: found, .. }) => {
-            screened(facts, found)
-        }
+        Action::Deposit(
+            _,
+            DepositAction::RefundListed { screened: found, .. }
+            | DepositAction::Reviewed { screened: Some(found), .. },
+        ) => screened(facts, found),
         _ => facts,
     }
 }

@@ -184,8 +184,11 @@ pub(super) fn act(
             case.hold_followed()?
         }
         DepositAction::WalletChanged => case.wallet_changed(cx),
-        DepositAction::Reviewed { seen, verdict, by, .. } => {
+        DepositAction::Reviewed { seen, verdict, screened, by, .. } => {
             let state_at = case.deposit.state_at;
+            if let Some(screened) = screened {
+                case.rests_on(screened);
+            }
             let effects = case.reviewed(*verdict, by.person(), &by.why, terms, cx)?;
             as_seen(seen.as_ref(), Some(&state_at))?;
             effects

@@ -132,6 +132,7 @@ impl Acting<'_> {
         | ExchangeAction::PutOff { fence, .. }
         | ExchangeAction::NoRoute { fence }
         | ExchangeAction::HolderMatched { fence, .. }
+        | ExchangeAction::Cleared { fence, .. }
         | ExchangeAction::Inquired { fence, .. } = action
         {
             holds(ws, tenant, subject, *fence)?;
@@ -186,6 +187,10 @@ impl Acting<'_> {
             }
             ExchangeAction::HolderMatched { screened, .. } => {
                 Ok(self.case.holder_matched(screened, cx)?)
+            }
+            ExchangeAction::Cleared { screened, .. } => {
+                self.case.rescreened(screened.clone(), cx)?;
+                Ok(WalletEffects::default())
             }
             ExchangeAction::Resolve { seen, finding, evidence, .. } => {
                 let (mut attempt, doubt) =

@@ -173,6 +173,11 @@ impl Case<'_> {
                 let last = self.last(ws);
                 Ok((report::screened_again(&mut self.payment, last.as_ref(), screened, cx)?, None))
             }
+            PaymentAction::Cleared { fence, screened, .. } => {
+                self.holds(*fence)?;
+                report::rescreened(&mut self.payment, screened, cx)?;
+                Ok((Effects::default(), None))
+            }
             PaymentAction::Review { approve, seen, .. } => {
                 let version = self.payment.version;
                 let effects = report::review(&mut self.payment, *approve, cx)?;

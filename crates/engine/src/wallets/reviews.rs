@@ -3,7 +3,7 @@
 
 use domain::audit::Deed;
 use domain::chain::Address;
-use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict, SeenRefund};
+use domain::deposit::{Deposit, DepositRefusal, DepositState, Refund, ReviewVerdict, SeenRefund};
 use domain::ids::DepositId;
 use domain::risk::Assessment;
 use domain::screening::{Screened, Verdict};
@@ -56,23 +56,26 @@ impl Wallets {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Deposit>, Denied> {
         let ReviewAsked { deposit, seen, verdict, by } = asked;
-        if verdict == ReviewVerdict::Approve {
-            self.screen_before_approval(caller, deposit, &by).await?;
-        }
-        let action = DepositAction::Reviewed { seen, verdict, by: Box::new(by), idempotency };
+        let screened = match verdict {
+            ReviewVerdict::Approve => self.screen_before_approval(caller, deposit, &by).await?,
+            _ => None,
+        };
+        let by = Box::new(by);
+        let action = DepositAction::Reviewed { seen, verdict, screened, by, idempotency };
         self.changed_deposit(caller, deposit, action).await
     }
 
+    /// The result for the sender and the payer, whichever is worse; `None` if it is not in review.
     async fn screen_before_approval(
         &self,
         caller: &Caller,
         id: DepositId,
         by: &Deed,
-    ) -> Result<(), Denied> {
+    ) -> Result<Option<Screened>, Denied> {
         let deposit = self.find_deposit(caller, id).await?;
         let in_review = |_: &&Assessment| deposit.state == DepositState::InReview;
         let Some(assessment) = deposit.assessment.as_ref().filter(in_review) else {
-            return Ok(());
+            return Ok(None);
         };
         let refused = |why| Err(Denied::Refused(Refused::Deposit(why)));
         let (world, now) = (&self.world, self.world.clock.now());
@@ -83,13 +86,14 @@ impl Wallets {
             return refused(DepositRefusal::OlderLists);
         }
         let is_listed = found.iter().any(|screened| screened.verdict() == Verdict::Hit);
+        let worst = found.iter().max_by_key(|screened| screened.score).cloned();
         let news = |screened: &Screened| !assessment.covers(screened);
         let found: Vec<Screened> = found.into_iter().filter(news).collect();
         if !found.is_empty() {
             let action = DepositAction::FoundMatch { found, by: not_executed(by.clone()) };
             self.changed_deposit(caller, id, action).await?;
         } else if !is_listed {
-            return Ok(());
+            return Ok(worst);
         }
         refused(if is_listed { DepositRefusal::Listed } else { DepositRefusal::OtherMatch })
     }
@@ -113,6 +117,7 @@ impl Wallets {
 
     /// Approves a refund that a second operator reviewed. The address is screened again with the
     /// current lists: a listed address is not paid, and an operator is alerted about the proposal.
+    /// Older lists than those of the proposal decide nothing.
     ///
     /// # Errors
     /// As [`Wallets::decide_review`].
@@ -125,6 +130,12 @@ impl Wallets {
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
         let screened = self.screen_address(&seen.to).await?;
+        let proposed = self.find_deposit(caller, deposit).await?.refund;
+        if let Some(proposed) = proposed.filter(Refund::waits_for_approval)
+            && self.world.is_behind(&screened, &proposed.screened.list_version, deposit.0)
+        {
+            return Err(Denied::Refused(Refused::Deposit(DepositRefusal::OlderLists)));
+        }
         let action =
             DepositAction::ApproveRefund { seen, screened: screened.clone(), by: by.clone() };
         let told = self.changed_deposit(caller, deposit, action).await;

@@ -156,8 +156,11 @@ impl Workers {
                     }
                     Err(error) => return tracing::warn!(%error, "order read failed"),
                 };
-            if !matches!(self.holder_screened_again(&order), ScreenedAgain::Passes) {
+            let ScreenedAgain::Passes(cleared) = self.holder_screened_again(&order) else {
                 return not_repeated(attempt);
+            };
+            if self.note_cleared_holder(&ask.job, key, cleared).await.is_none() {
+                return;
             }
             let message = order_instruction(attempt, &order, corridors);
             return self
@@ -166,8 +169,11 @@ impl Workers {
         }
         match self.store.payment_record(ask.job.tenant, attempt.payment).await {
             Ok(Some(record)) => {
-                if !matches!(self.screened_again(&record), ScreenedAgain::Passes) {
+                let ScreenedAgain::Passes(cleared) = self.screened_again(&record) else {
                     return not_repeated(attempt);
+                };
+                if self.note_cleared(&ask.job, attempt.payment, cleared).await.is_none() {
+                    return;
                 }
                 let message = instruction(attempt, &record, corridors);
                 self.send(&attempt.rail, &[message], Payees::Payments).await;

@@ -13,6 +13,7 @@ use domain::payment::report::NOT_SENT;
 use domain::policy::RailConfig;
 use domain::rail::{Instruction, RailId};
 use domain::route::{self, Choice, Wanted};
+use domain::screening::Screened;
 use domain::sender_limit::{Sender, Tally};
 use futures_util::future::join_all;
 
@@ -26,8 +27,9 @@ use crate::decide::payment::ROUTE_DELAY;
 
 /// The next step for one leased order.
 enum Plan {
-    /// Pay it over this rail, at this rate if it has no price yet, counted for the customer.
-    Send(RailId, Decimal, Option<Sender>),
+    /// Pay it over this rail, at this rate if it has no price yet, counted for the customer, after
+    /// recording this screening.
+    Send(RailId, Decimal, Option<Sender>, Option<Screened>),
     /// It was sent before and its outcome is unknown: inquire first.
     Ask(Box<Attempt>),
     /// Report to the engine.
@@ -42,6 +44,8 @@ struct Payable {
     order: ExchangeOrder,
     mid: Decimal,
     tally: Option<Tally>,
+    /// The screening to record first.
+    cleared: Option<Screened>,
 }
 
 /// What a payout requires of a rail.
@@ -87,9 +91,10 @@ impl Workers {
         for job in jobs {
             let Some(order) = self.exchange_of(&job).await else { continue };
             match self.plan_payout(&job, &order).await {
-                Plan::Send(rail, mid, sender) => {
+                Plan::Send(rail, mid, sender, cleared) => {
                     let tally = sender.and_then(|sender| self.tally_over(&rail, sender));
-                    sends.entry(rail).or_default().push(Payable { job, order, mid, tally });
+                    let payable = Payable { job, order, mid, tally, cleared };
+                    sends.entry(rail).or_default().push(payable);
                 }
                 Plan::Ask(attempt) => {
                     asks.push(Ask { job, attempt: *attempt, order: Some(OrderKey::of(&order)) });
@@ -147,8 +152,8 @@ impl Workers {
         let wanted = Wanted { spent: spent.as_ref().map(|(_, spent)| spent), ..wanted(order) };
         match route::choose(corridors, &wanted, &refused, &self.world.resting_rails(now), now) {
             Choice::Take(rail) => match self.holder_screened_again(order) {
-                ScreenedAgain::Passes => {
-                    Plan::Send(rail.id.clone(), mid, spent.map(|(sender, _)| sender))
+                ScreenedAgain::Passes(cleared) => {
+                    Plan::Send(rail.id.clone(), mid, spent.map(|(sender, _)| sender), cleared)
                 }
                 ScreenedAgain::Stopped(screened) => {
                     let by = Box::new(screening_of(&screened));
@@ -172,9 +177,10 @@ impl Workers {
     async fn pay_over(&self, rail: RailId, orders: Vec<Payable>) {
         let most =
             self.world.corridors.rail(&rail).map_or(1, |rail: &RailConfig| rail.max_batch.max(1));
-        let begun = orders.into_iter().map(|Payable { job, order, mid, tally }| {
+        let begun = orders.into_iter().map(|Payable { job, order, mid, tally, cleared }| {
             let (key, rail) = (OrderKey::of(&order), rail.clone());
             async move {
+                self.note_cleared_holder(&job, &key, cleared).await?;
                 let action = ExchangeAction::BeginPayout { fence: job.fence, rail, tally, mid };
                 match self
                     .report(job.tenant, job.subject, Action::Exchange(key.clone(), action))

@@ -32,8 +32,8 @@ use crate::payments::check::wanted;
 
 /// The next step for one leased payment.
 enum Plan {
-    /// Send it over this rail.
-    Send(RailId),
+    /// Send it over this rail, after recording this screening.
+    Send(RailId, Option<Screened>),
     /// It was sent before and its outcome is unknown: inquire first.
     Ask(Box<Attempt>),
     /// Report to the engine.
@@ -69,25 +69,44 @@ impl Payees<'_> {
 
 /// The result of screening once more before sending: the lists may have changed since.
 pub(super) enum ScreenedAgain {
-    /// Nothing new.
-    Passes,
+    /// Nothing new; the result, if it is on other lists than the last one.
+    Passes(Option<Screened>),
     /// A reviewer has to decide, or it is refused.
     Stopped(Screened),
     /// The last screening was on later lists than this node has.
     OlderLists,
 }
 
+impl ScreenedAgain {
+    /// A result that stops nothing, against the version of the lists of the last one. Outdated lists
+    /// are screened against again and again: only other lists are worth an entry.
+    fn passes(screened: Screened, known: Option<&str>) -> ScreenedAgain {
+        ScreenedAgain::Passes(Some(screened).filter(|it| known != Some(&*it.list_version)))
+    }
+}
+
+/// A payment to be sent over a rail.
+struct Payable {
+    job: Job,
+    record: Record,
+    /// The screening to record first.
+    cleared: Option<Screened>,
+}
+
 impl Workers {
     /// Processes leased `submit` jobs.
     pub(super) async fn submit(&self, jobs: Vec<Job>) {
         let records = self.records(&jobs).await;
-        let mut sends: BTreeMap<RailId, Vec<(Job, Record)>> = BTreeMap::new();
+        let mut sends: BTreeMap<RailId, Vec<Payable>> = BTreeMap::new();
         let mut tells = Vec::new();
         let mut asks = Vec::new();
         for job in jobs {
             let Some(record) = records.get(&(job.tenant, PaymentId(job.subject))) else { continue };
             match self.plan(&job, record).await {
-                Plan::Send(rail) => sends.entry(rail).or_default().push((job, record.clone())),
+                Plan::Send(rail, cleared) => {
+                    let record = record.clone();
+                    sends.entry(rail).or_default().push(Payable { job, record, cleared });
+                }
                 Plan::Ask(attempt) => asks.push(Ask { job, attempt: *attempt, order: None }),
                 Plan::Tell(action) => tells.push((job, action)),
                 Plan::Nothing => {}
@@ -154,7 +173,7 @@ impl Workers {
                     ..wanted(&record.order, payment.amount, corridors)
                 };
                 match self.route(job, &wanted, &attempts, refuse) {
-                    Plan::Send(rail) => self.screened_plan(job, record, rail),
+                    Plan::Send(rail, _) => self.screened_plan(job, record, rail),
                     plan => plan,
                 }
             }
@@ -168,7 +187,7 @@ impl Workers {
     fn screened_plan(&self, job: &Job, record: &Record, rail: RailId) -> Plan {
         let fence = job.fence;
         match self.screened_again(record) {
-            ScreenedAgain::Passes => Plan::Send(rail),
+            ScreenedAgain::Passes(cleared) => Plan::Send(rail, cleared),
             ScreenedAgain::Stopped(screened) => {
                 let by = Box::new(screening_of(&screened));
                 Plan::Tell(PaymentAction::ScreenedAgain { fence, screened, by })
@@ -185,7 +204,7 @@ impl Workers {
         let (payment, now) = (&record.payment, self.clock().now());
         let known = payment.screened.list_version.as_str();
         if self.world.screen.is_current(known, now) {
-            return ScreenedAgain::Passes;
+            return ScreenedAgain::Passes(None);
         }
         let screened = self.world.screened_order(&record.order, now);
         if self.world.is_behind(&screened, known, payment.id.0) {
@@ -193,8 +212,35 @@ impl Workers {
         } else if payment.is_stopped_by(&screened) {
             ScreenedAgain::Stopped(screened)
         } else {
-            ScreenedAgain::Passes
+            ScreenedAgain::passes(screened, Some(known))
         }
+    }
+
+    /// Records a screening that stops nothing; `None` if it was refused.
+    pub(super) async fn note_cleared(
+        &self,
+        job: &Job,
+        payment: PaymentId,
+        cleared: Option<Screened>,
+    ) -> Option<()> {
+        let Some(screened) = cleared else { return Some(()) };
+        let by = Box::new(screening_of(&screened));
+        let action = PaymentAction::Cleared { fence: job.fence, screened, by };
+        self.tell(job.tenant, payment, action).await.map(drop)
+    }
+
+    /// The same for the account holder of an order.
+    pub(super) async fn note_cleared_holder(
+        &self,
+        job: &Job,
+        order: &OrderKey,
+        cleared: Option<Screened>,
+    ) -> Option<()> {
+        let Some(screened) = cleared else { return Some(()) };
+        let by = Box::new(screening_of(&screened));
+        let action = ExchangeAction::Cleared { fence: job.fence, screened, by };
+        let action = Action::Exchange(order.clone(), action);
+        self.report(job.tenant, job.subject, action).await.map(drop)
     }
 
     /// Screens an order's account holder once more before it is paid out.
@@ -202,7 +248,7 @@ impl Workers {
         let now = self.clock().now();
         let known = order.screened.as_ref().map(|known| known.list_version.as_str());
         if known.is_some_and(|version| self.world.screen.is_current(version, now)) {
-            return ScreenedAgain::Passes;
+            return ScreenedAgain::Passes(None);
         }
         let screened = self.world.screened_holder(&order.bank.holder, now);
         if known.is_some_and(|version| self.world.is_behind(&screened, version, order.id.0)) {
@@ -210,7 +256,7 @@ impl Workers {
         } else if order.is_news(&screened) {
             ScreenedAgain::Stopped(screened)
         } else {
-            ScreenedAgain::Passes
+            ScreenedAgain::passes(screened, known)
         }
     }
 
@@ -231,7 +277,7 @@ impl Workers {
             .collect();
         let now = self.clock().now();
         match route::choose(corridors, wanted, &refused, &self.world.resting_rails(now), now) {
-            Choice::Take(rail) => Plan::Send(rail.id.clone()),
+            Choice::Take(rail) => Plan::Send(rail.id.clone(), None),
             Choice::Later => {
                 let open =
                     route::candidates(corridors, wanted).iter().any(|rail| rail.is_open(now));
@@ -257,14 +303,15 @@ impl Workers {
     }
 
     /// Saves an attempt per payment, then sends them in messages of the rail's size.
-    async fn send_over(&self, rail: RailId, payments: Vec<(Job, Record)>) {
+    async fn send_over(&self, rail: RailId, payments: Vec<Payable>) {
         let Some(config) = self.world.corridors.rail(&rail) else { return };
-        let begun = payments.into_iter().map(|(job, record)| {
+        let begun = payments.into_iter().map(|Payable { job, record, cleared }| {
             let sender = Sender::of_order(job.tenant, &record.order);
             let tally = self.tally_over(&rail, sender);
             let action =
                 PaymentAction::BeginAttempt { fence: job.fence, rail: rail.clone(), tally };
             async move {
+                self.note_cleared(&job, record.payment.id, cleared).await?;
                 match self.tell(job.tenant, record.payment.id, action).await {
                     Some(Outcome::Began(attempt)) => {
                         Some(instruction(&attempt, &record, &self.world.corridors))
@@ -337,7 +384,7 @@ impl Workers {
     }
 }
 
-/// The actor of a screening that changes something, and what it found.
+/// The actor of a screening that is recorded, and what it found.
 pub(super) fn screening_of(screened: &Screened) -> Deed {
     Deed::from("screening").because(screened.to_string())
 }

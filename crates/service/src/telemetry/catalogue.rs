@@ -105,6 +105,7 @@ const ALERTS: Values = Values::Known(&[
     "unsupported_asset",
     "direct_deposit",
     "listed_dust",
+    "listed_names",
     "transaction",
     "low_gas",
     "chain_mismatch",

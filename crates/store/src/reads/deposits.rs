@@ -1,13 +1,13 @@
 //! Incoming transactions: individually, of a request, held, waiting for the chain, in review, and
 //! summed up.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositState, Pot};
 use domain::ids::{DepositId, PaymentRequestId, TenantId, WalletId};
 use domain::payment_request::{PaymentRequest, RequestMoney};
-use domain::risk::Velocity;
+use domain::risk::{Assessment, Velocity};
 use domain::time::{Span, Timestamp};
 
 use super::page::{Listed, Page, most};
@@ -228,7 +228,7 @@ impl Store {
 
     /// A wallet's recent receipts and rejections, without `except`. Rejections of one payment
     /// request count once, and those of `except`'s own request do not count: anyone with the link
-    /// could repeat them.
+    /// could repeat them. A request with a rejection for more than an entered name is one of those.
     pub async fn velocity(
         &self,
         tenant: TenantId,
@@ -242,12 +242,18 @@ impl Store {
         let (_, month_minor): (u32, i64) = self.only(&COUNTED, params(MONTH)).await?;
         let refused: Vec<Deposit> = self.many(&REFUSED, params(MONTH)).await?;
         let by_screening = refused.iter().filter(|deposit| deposit.decision.is_none());
-        let (of_requests, others): (Vec<_>, Vec<_>) =
-            by_screening.partition(|deposit| deposit.request.is_some());
-        let requests: BTreeSet<_> =
-            of_requests.iter().filter_map(|deposit| deposit.request).collect();
-        let counted = requests.iter().filter(|of| Some(**of) != request).count() + others.len();
-        let month_rejections = u32::try_from(counted).unwrap_or(u32::MAX);
-        Ok(Velocity { day_count, day_minor, month_minor, month_rejections })
+        // By what is one cause: the request, or else the deposit itself.
+        let mut causes: BTreeMap<uuid::Uuid, bool> = BTreeMap::new();
+        for deposit in by_screening.filter(|it| it.request.is_none() || it.request != request) {
+            let cause = deposit.request.map_or(deposit.id.0, |request| request.0);
+            let is_name = deposit.assessment.as_ref().is_some_and(Assessment::is_for_a_name);
+            *causes.entry(cause).or_insert(true) &= is_name;
+        }
+        let count = |names: bool| {
+            let counted = causes.values().filter(|is_name| **is_name == names).count();
+            u32::try_from(counted).unwrap_or(u32::MAX)
+        };
+        let (month_rejections, month_names) = (count(false), count(true));
+        Ok(Velocity { day_count, day_minor, month_minor, month_rejections, month_names })
     }
 }

@@ -216,6 +216,7 @@ pub async fn velocity_counts_what_came_and_what_was_refused(world: World) {
         day_minor: 2 * amount,
         month_minor: 4 * amount,
         month_rejections: 2,
+        month_names: 0,
     };
     assert_eq!(world.store.velocity(tenant, wallet.id, (this.id, None), now).await, Ok(expected));
     let none = DepositId(Uuid::new_v4());

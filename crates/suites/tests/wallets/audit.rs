@@ -74,6 +74,29 @@ fn each_decision_on_a_deposit_is_recorded() {
     });
 }
 
+/// The screening before an approval is recorded even if it finds nothing new.
+#[test]
+fn an_approval_records_the_screening_that_it_rests_on() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, COIN).await;
+        let deposit = world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;
+        world.work().await;
+        let by = Deed::from("officer-1").because("another birth date");
+        let verdict = ReviewVerdict::Approve;
+        let asked = ReviewAsked { deposit: deposit.id, seen: None, verdict, by };
+        let decided = world.wallets.decide_review(&world.caller(), asked, None).await;
+        let decided = decided.expect("approved").made;
+        let noted = entries(&world).await;
+        let [approved] = &noted[..] else { panic!("{noted:?}") };
+        let after = approved.note.after.as_deref().expect("an after image");
+        let version = &decided.assessment.expect("assessed").list_version;
+        for fact in [r#""screening":"review""#, r#""score":"#, version] {
+            assert!(!fact.is_empty() && after.contains(fact), "{after}");
+        }
+    });
+}
+
 #[test]
 fn a_user_who_cancels_a_request_is_recorded() {
     with(Setup::default(), async |world| {

@@ -4,6 +4,7 @@ mod audit;
 mod batches;
 mod controls;
 mod deliveries;
+mod fees;
 mod four_eyes;
 mod orders;
 mod outside;

@@ -1,7 +1,7 @@
 //! Scripted external parties: chain, keys, contracts, lists, endpoint, rates, clock.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use domain::chain::{
@@ -66,6 +66,9 @@ pub struct QuietChain {
     /// Whether calls would succeed; nothing is sent in any case.
     pub works: AtomicBool,
     pub silent: AtomicBool,
+    /// Wei per gas; 0 = 2.
+    pub max_fee: AtomicU64,
+    pub fees_asked: AtomicU64,
     pub blacklisted: Mutex<BTreeSet<Address>>,
     pub receipts: Mutex<BTreeMap<TxHash, Receipt>>,
     pub height: AtomicU8,
@@ -152,7 +155,9 @@ impl Chain for QuietChain {
         self.answer(0)
     }
     fn fees(&self) -> Answer<'_, Result<Fees, ChainFault>> {
-        self.answer(Fees { max_fee: 2, max_priority_fee: 1 })
+        self.fees_asked.fetch_add(1, Ordering::SeqCst);
+        let max_fee = u128::from(self.max_fee.load(Ordering::SeqCst).max(2));
+        self.answer(Fees { max_fee, max_priority_fee: 1 })
     }
     fn gas_balance(&self, _: Address) -> Answer<'_, Result<u128, ChainFault>> {
         self.answer(u128::MAX)

@@ -210,8 +210,8 @@ fn velocity_counts_what_the_wallet_received_before() {
 fn repeated_rejections_block_the_wallet_automatically() {
     let policy = WalletPolicy { block_after_rejections: Some(2), ..WalletPolicy::default() };
     with(Setup { policy, ..Setup::default() }, async |world| {
-        screened(&world, "Edgar", "Evil", PAYER, COIN).await;
-        let second = screened(&world, "Edgar", "Evil", PAYER, COIN).await;
+        screened(&world, "Ayesha", "Khan", LISTED, COIN).await;
+        let second = screened(&world, "Ayesha", "Khan", LISTED, COIN).await;
         let expected =
             Some((RiskResult::Blocked, ReasonCode::RepeatedRejections, Some(Hold::Legal)));
         assert_eq!(told(&second), (DepositState::LegalHold, expected));

@@ -150,9 +150,9 @@ fn rejections_count_once_per_link_for_the_wallet() {
         let wallet = world.wallet().await;
         let request = world.request(&wallet, 25 * COIN).await;
         for _ in 0..4 {
-            let stranger = says(&world, &request, "Edgar", "Evil").await;
+            let stranger = says(&world, &request, "Imran", "Aslam").await;
             assert_eq!(
-                paid(&world, &request, Some(&stranger), STRANGER, COIN).await.state,
+                paid(&world, &request, Some(&stranger), LISTED, COIN).await.state,
                 DepositState::LegalHold
             );
         }
@@ -160,10 +160,47 @@ fn rejections_count_once_per_link_for_the_wallet() {
         let mut last = None;
         for _ in 0..2 {
             let another = world.request(&wallet, 25 * COIN).await;
-            let stranger = says(&world, &another, "Edgar", "Evil").await;
-            last = paid(&world, &another, Some(&stranger), STRANGER, COIN).await.assessment;
+            let stranger = says(&world, &another, "Imran", "Aslam").await;
+            last = paid(&world, &another, Some(&stranger), LISTED, COIN).await.assessment;
         }
         assert_eq!(last.map(|it| it.reason), Some(ReasonCode::RepeatedRejections));
+        assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Blocked);
+    });
+}
+
+/// A stranger can enter any name, but not pay from a listed address.
+#[test]
+fn names_that_a_stranger_enters_block_no_wallet() {
+    with(Setup::default(), async |world| {
+        let wallet = world.wallet().await;
+        for _ in 0..5 {
+            let request = world.request(&wallet, 25 * COIN).await;
+            let stranger = says(&world, &request, "Edgar", "Evil").await;
+            let refused = paid(&world, &request, Some(&stranger), STRANGER, COIN).await;
+            let reason = refused.assessment.map(|it| it.reason);
+            assert_eq!(
+                (refused.state, reason),
+                (DepositState::LegalHold, Some(ReasonCode::SanctionedName))
+            );
+        }
+        assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Active);
+        let alerts = world.store.alerts(TENANT, 100).await.expect("readable");
+        let named: Vec<_> = alerts
+            .iter()
+            .filter(|(_, alert)| alert.kind == AlertKind::ListedNames)
+            .map(|(_, alert)| alert.subject)
+            .collect();
+        assert_eq!(named, [wallet.id.0], "one for the wallet: {alerts:?}");
+        let request = world.request(&wallet, 25 * COIN).await;
+        let imran = says(&world, &request, "Imran", "Aslam").await;
+        let honest = paid(&world, &request, Some(&imran), PAYER, 25 * COIN).await;
+        assert_eq!(honest.state, DepositState::Approved, "{:?}", honest.assessment);
+        // Names never hide what counts.
+        for _ in 0..3 {
+            let request = world.request(&wallet, 25 * COIN).await;
+            let stranger = says(&world, &request, "Edgar", "Evil").await;
+            paid(&world, &request, Some(&stranger), LISTED, COIN).await;
+        }
         assert_eq!(world.wallet_now(wallet.id).await.state, WalletState::Blocked);
     });
 }

@@ -128,13 +128,14 @@ impl EvmChain {
         self.ours(controllers).read(logs, |log| belongs(log, block))
     }
 
-    /// Whether the header's bloom allows transfers of a supported token while the answer has none.
+    /// Whether the header's bloom allows transfers of a supported token, or is missing, while the
+    /// answer has none.
     fn is_suspicious(&self, bloom: Option<&Bloom>, logs: &[ChainLog]) -> bool {
         let has = |token: Address| {
             logs.iter()
                 .any(|log| log.contract == token && matches!(log.event, LogEvent::Transfer { .. }))
         };
-        bloom.is_some_and(|bloom| !bloom.is_empty())
+        bloom.is_none_or(|bloom| !bloom.is_empty())
             && self
                 .tokens
                 .iter()

@@ -40,7 +40,7 @@ fn fees(history: &FeeHistory) -> Option<Fees> {
     // The last entry belongs to the next block.
     let base = history.base_fee_per_gas.last()?.0;
     let mut tips: Vec<u128> =
-        history.reward.iter().filter_map(|tips| Some(tips.first()?.0)).collect();
+        history.reward.iter().flatten().filter_map(|tips| Some(tips.first()?.0)).collect();
     tips.retain(|tip| *tip > 0);
     tips.sort_unstable();
     let median = tips.get(tips.len() / 2).copied().unwrap_or_default();
@@ -68,6 +68,7 @@ mod tests {
                 (2 * GWEI, 2 * GWEI),
             ),
             (r#"{"baseFeePerGas":["0x7"]}"#, (14 + TIP_MIN, TIP_MIN)),
+            (r#"{"baseFeePerGas":["0x7"],"reward":null}"#, (14 + TIP_MIN, TIP_MIN)),
             (r#"{"baseFeePerGas":["0x7"],"reward":[["0x1"]]}"#, (14 + TIP_MIN, TIP_MIN)),
         ] {
             let history: FeeHistory = serde_json::from_str(history).expect("history");
@@ -76,5 +77,8 @@ mod tests {
         }
         let empty: FeeHistory = serde_json::from_str(r#"{"baseFeePerGas":[]}"#).expect("history");
         assert_eq!(fees(&empty), None);
+        for wrong in [r#"{}"#, r#"{"baseFeePerGas":[null]}"#, r#"{"baseFeePerGas":null}"#] {
+            assert!(serde_json::from_str::<FeeHistory>(wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -430,6 +430,144 @@ async fn invalid_answers_are_faults() {
     }
 }
 
+/// Whatever a node answers about a block that it should have, it is read as it is meant or a fault:
+/// never a block without payments.
+#[tokio::test]
+async fn no_strange_answer_is_taken_for_a_block_without_payments() {
+    let with = |member: &str, value: Value| {
+        let mut log = transfer(3, BLOCK, 7);
+        log[member] = value;
+        json!([log])
+    };
+    let upper = |text: String| json!(text.to_uppercase().replacen('X', "x", 1));
+    for answer in [
+        json!([transfer(3, BLOCK, 7)]),
+        with("logIndex", json!("0x0003")),
+        with("blockNumber", json!("0x007")),
+        with("blockHash", upper(BLOCK.to_string())),
+        with("transactionHash", upper(TxHash([0xab; 32]).to_string())),
+        with("data", json!(format!("0x{:064X}", 0xabcd))),
+        with("removed", json!(false)),
+        with("blockTimestamp", json!("0x65000000")),
+        json!([transfer(9, BLOCK, 7), transfer(3, BLOCK, 7)]),
+    ] {
+        let first = node().on("eth_getBlockByHash", header(7, 7)).on("eth_getLogs", answer.clone());
+        let logs =
+            chain(&first).logs(BLOCK, &[]).await.unwrap_or_else(|it| panic!("{it}: {answer}"));
+        assert!(!logs.is_empty() && logs[0].log_index == 3, "{answer}");
+    }
+    for answer in [
+        with("removed", json!(true)),
+        with("removed", Value::Null),
+        with("logIndex", json!(3)),
+        with("logIndex", Value::Null),
+        with("logIndex", json!("3")),
+        with("logIndex", json!("0X3")),
+        with("logIndex", json!("0x1ffffffff")),
+        with("blockNumber", Value::Null),
+        with("blockHash", Value::Null),
+        with("data", json!("0x123")),
+        with("data", Value::Null),
+        with("data", json!("0x")),
+        with("topics", Value::Null),
+        with("topics", json!(["0x01"])),
+        with("address", json!("0xC0")),
+        with("transactionHash", json!("0x")),
+        json!([[transfer(3, BLOCK, 7)]]),
+        json!({"0": transfer(3, BLOCK, 7)}),
+        json!([null]),
+        json!(""),
+        json!("0x"),
+        json!(0),
+        json!(false),
+        json!({"error": {"code": -32005, "message": "limit exceeded"}}),
+        json!({"jsonrpc": "2.0", "result": []}),
+        Value::Null,
+    ] {
+        let first = node().on("eth_getBlockByHash", header(7, 7)).on("eth_getLogs", answer.clone());
+        let said = chain(&first).logs(BLOCK, &[]).await;
+        assert!(matches!(said, Err(ChainFault::Unreachable(_))), "{answer}: {said:?}");
+    }
+    // The block itself, of a node that has an empty list of logs for any hash.
+    for answer in [
+        Value::Null,
+        json!({}),
+        json!(""),
+        json!([]),
+        json!({"number": "0x7", "hash": BLOCK.to_string()}),
+    ] {
+        let first = node().on("eth_getBlockByHash", answer.clone()).on("eth_getLogs", json!([]));
+        let said = chain(&first).logs(BLOCK, &[]).await;
+        assert!(matches!(said, Err(ChainFault::Unreachable(_))), "{answer}: {said:?}");
+    }
+}
+
+/// Without a bloom an empty list of logs is checked against another node or the receipts. An empty
+/// bloom is that of an empty block, or of a chain without blooms, where only nodes are compared.
+#[tokio::test]
+async fn without_a_bloom_an_empty_list_proves_nothing() {
+    for bloom in [Value::Null, json!("0x"), json!(format!("0x{}", "00".repeat(256)))] {
+        let mut header = header(7, 7);
+        header["logsBloom"] = bloom.clone();
+        header["baseFeePerGas"] = Value::Null;
+        let second = || {
+            let logs = json!([transfer(3, BLOCK, 7)]);
+            node().on("eth_getBlockByHash", header.clone()).on("eth_getLogs", logs)
+        };
+        let first = || node().on("eth_getBlockByHash", header.clone()).on("eth_getLogs", json!([]));
+        let said = chain_of(&first(), Some(&second())).logs(BLOCK, &[]).await;
+        assert!(matches!(said, Err(ChainFault::Disagreement(_))), "{bloom}: {said:?}");
+        let said = chain(&second()).logs(BLOCK, &[]).await.map(|logs| logs.len());
+        assert_eq!(said, Ok(1), "{bloom}");
+        let logs = json!([transfer(3, BLOCK, 7)]);
+        let alone = first().on("eth_getBlockReceipts", json!([receipt(&logs, "0x1")]));
+        let found = chain(&alone).logs(BLOCK, &[]).await.map(|logs| logs.len());
+        let is_zero = bloom.as_str().is_some_and(|bloom| bloom.len() > 2);
+        assert_eq!(found, Ok(usize::from(!is_zero)), "{bloom}");
+    }
+}
+
+/// Transports that answer something else than JSON-RPC, with whatever status.
+#[tokio::test]
+async fn answers_that_are_no_json_rpc_are_faults_for_every_read() {
+    let gzip = |text: &str| {
+        use std::io::Write as _;
+        let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        out.write_all(text.as_bytes()).expect("written");
+        out.finish().expect("packed")
+    };
+    let logs = r#"{"jsonrpc":"2.0","id":0,"result":[]}"#;
+    for answer in [
+        b"<!DOCTYPE html><html><title>Just a moment...</title></html>".to_vec(),
+        b"error code: 1015".to_vec(),
+        gzip(logs),
+        format!("\u{FEFF}{logs}").into_bytes(),
+        format!("{logs}{logs}").into_bytes(),
+        format!("data: {logs}\n\n").into_bytes(),
+        logs.as_bytes()[..logs.len() - 1].to_vec(),
+        br#"{"message":"Unauthorized"}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batch limit"}}"#.to_vec(),
+        br#"{"jsonrpc":"2.0","id":0,"result":[],"error":"rate limited"}"#.to_vec(),
+        br#"[{"jsonrpc":"2.0","id":0,"result":[]}]"#.to_vec(),
+    ] {
+        let shown = String::from_utf8_lossy(&answer).into_owned();
+        let node = || {
+            let node = node();
+            *node.broken.lock().expect("broken") = Some(Ok(answer.clone()));
+            node
+        };
+        for said in [
+            chain(&node()).logs(BLOCK, &[]).await.map(drop),
+            chain(&node()).logs_in(7, 7, &[]).await.map(drop),
+            chain(&node()).heads().await.map(drop),
+            chain(&node()).block(BlockAt::Number(7)).await.map(drop),
+            chain(&node()).fees().await.map(drop),
+        ] {
+            assert!(matches!(said, Err(ChainFault::Unreachable(_))), "{shown}: {said:?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_broadcast_has_the_best_nodes_result() {
     let raw = [2, 1, 2, 3];

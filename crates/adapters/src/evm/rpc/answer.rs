@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::faults::{NodeError, RpcFault, clean};
@@ -11,22 +12,19 @@ type Outcome = Result<Box<RawValue>, NodeError>;
 
 #[derive(Deserialize)]
 struct Response {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "number")]
     id: Option<u64>,
     /// `null` is a result; a missing member is not.
     #[serde(default, deserialize_with = "present")]
     result: Option<Box<RawValue>>,
     #[serde(default)]
-    error: Option<ErrorObject>,
+    error: Option<Value>,
 }
 
-#[derive(Deserialize)]
-struct ErrorObject {
-    code: i64,
-    #[serde(default)]
-    message: String,
-    #[serde(default)]
-    data: Option<Box<RawValue>>,
+/// The number of a request, which some proxies repeat as text.
+fn number<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error> {
+    let id = Value::deserialize(input)?;
+    Ok(id.as_u64().or_else(|| id.as_str()?.parse().ok()))
 }
 
 fn present<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Box<RawValue>>, D::Error> {
@@ -36,11 +34,7 @@ fn present<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Box<RawValue>>,
 impl Response {
     fn outcome(self) -> Result<Outcome, RpcFault> {
         match (self.result, self.error) {
-            (_, Some(error)) => Ok(Err(NodeError {
-                code: error.code,
-                message: clean(&error.message),
-                data: error.data.as_deref().and_then(revert_data),
-            })),
+            (_, Some(error)) => Ok(Err(node_error(&error))),
             (Some(result), None) => Ok(Ok(result)),
             (None, None) => {
                 Err(RpcFault::Malformed("an answer with neither result nor error".to_owned()))
@@ -49,10 +43,22 @@ impl Response {
     }
 }
 
+/// An error, which is an object with a code and a message; some providers write the code as text, or
+/// only a text. Whatever it is, it is no result.
+fn node_error(error: &Value) -> NodeError {
+    let code = &error["code"];
+    let code = code.as_i64().or_else(|| code.as_str()?.parse().ok());
+    let message = error["message"].as_str().or(error.as_str());
+    NodeError {
+        code: code.unwrap_or_default(),
+        message: clean(message.map_or_else(|| error.to_string(), str::to_owned).as_str()),
+        data: error["data"].as_str().and_then(revert_data),
+    }
+}
+
 /// The revert data of a call: hexadecimal text, which some nodes prefix with a word.
-fn revert_data(data: &RawValue) -> Option<Vec<u8>> {
-    let text: String = serde_json::from_str(data.get()).ok()?;
-    hex::bytes(text.strip_prefix("Reverted ").unwrap_or(&text))
+fn revert_data(text: &str) -> Option<Vec<u8>> {
+    hex::bytes(text.strip_prefix("Reverted ").unwrap_or(text))
 }
 
 /// The response to a single request.
@@ -114,7 +120,10 @@ mod tests {
             r#"[{"id":0,"result":1}]"#,
             r#"[{"id":0,"result":1},{"id":0,"result":1}]"#,
             r#"[{"id":0,"result":1},{"id":2,"result":1}]"#,
-            r#"[{"id":0,"result":1},{"id":"1","result":1}]"#,
+            r#"[{"id":0,"result":1},{"id":"one","result":1}]"#,
+            r#"[{"id":0,"result":1},{"id":"0","result":1}]"#,
+            r#"[{"id":0,"result":1},{"id":1.5,"result":1}]"#,
+            r#"[{"id":0,"result":1},{"id":-1,"result":1}]"#,
             r#"[{"id":0,"result":1},{"result":1}]"#,
             r#"[{"id":0,"result":1},{"id":1}]"#,
             r#"[{"id":0,"result":1},{"id":1,"result":1,"result":2}]"#,
@@ -134,6 +143,41 @@ mod tests {
         assert!(
             matches!(batch(body, 2), Err(RpcFault::Node(error)) if error.message == "batch not supported")
         );
+    }
+
+    #[test]
+    fn ids_may_be_text() {
+        let body = br#"[{"id":"1","result":"b"},{"id":"0","result":"a"}]"#;
+        let answers = batch(body, 2).expect("complete");
+        let texts: Vec<_> =
+            answers.iter().map(|answer| answer.as_ref().map(|raw| raw.get())).collect();
+        assert_eq!(texts, [Ok("\"a\""), Ok("\"b\"")]);
+        assert!(matches!(single(br#"{"id":"0","result":1}"#), Ok(Ok(_))));
+    }
+
+    /// As providers write errors: an error of any shape is never a result.
+    #[test]
+    fn an_error_of_any_shape_is_an_error() {
+        for (error, code, message) in [
+            (r#"{"code":-32005,"message":"limit exceeded"}"#, -32005, "limit exceeded"),
+            (r#"{"code":"-32005","message":"limit exceeded"}"#, -32005, "limit exceeded"),
+            (r#"{"message":"no code"}"#, 0, "no code"),
+            (r#"{"code":-32000}"#, -32000, r#"{"code":-32000}"#),
+            (r#"{"code":1e3,"message":null}"#, 0, r#"{"code":1000.0,"message":null}"#),
+            (r#""rate limited""#, 0, "rate limited"),
+            (r#"{}"#, 0, "{}"),
+            ("false", 0, "false"),
+            (r#"["x"]"#, 0, r#"["x"]"#),
+        ] {
+            for body in [
+                format!(r#"{{"id":0,"error":{error}}}"#),
+                format!(r#"{{"id":0,"result":[],"error":{error}}}"#),
+            ] {
+                let found = single(body.as_bytes()).expect("an answer").expect_err("an error");
+                assert_eq!((found.code, found.message.as_str()), (code, message), "{body}");
+            }
+        }
+        assert!(matches!(single(br#"{"id":0,"result":1,"error":null}"#), Ok(Ok(_))));
     }
 
     #[test]

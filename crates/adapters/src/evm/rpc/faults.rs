@@ -133,10 +133,22 @@ const TROUBLED: [&str; 5] = [
     "temporarily unavailable",
 ];
 /// Phrases by which nodes report a rate limit.
-const PAUSE: [&str; 5] =
-    ["too many requests", "rate limit", "rate-limit", "exceeded its compute units", "throughput"];
+const PAUSE: [&str; 10] = [
+    "too many requests",
+    "too many concurrent requests",
+    "rate limit",
+    "rate-limit",
+    "request limit",
+    "request rate",
+    "request count",
+    "quota",
+    "exceeded its compute units",
+    "throughput",
+];
 /// HTTP's status for it, which some nodes put in place of a JSON-RPC code.
 const TOO_MANY_REQUESTS: i64 = 429;
+/// EIP-1474's code for a limit, of requests unless the text names another one.
+const LIMIT_EXCEEDED: i64 = -32005;
 /// JSON-RPC's code for it.
 const INTERNAL_ERROR: i64 = -32603;
 const TIMED_OUT: [&str; 3] = ["timed out", "timeout", "duration exceeded"];
@@ -165,7 +177,8 @@ impl NodeError {
 
     /// Whether the node asks for a pause. The code decides first; a known text is a shortcut.
     pub(super) fn is_pause(&self) -> bool {
-        self.code == TOO_MANY_REQUESTS || self.says(&PAUSE) && !self.is_too_much()
+        let is_limit = self.code == LIMIT_EXCEEDED || self.says(&PAUSE);
+        self.code == TOO_MANY_REQUESTS || is_limit && !self.is_too_much()
     }
 
     fn is_too_much(&self) -> bool {
@@ -183,7 +196,11 @@ impl NodeError {
             Broadcast::Underpriced
         } else if self.says(&INSUFFICIENT_FUNDS) {
             Broadcast::InsufficientFunds
-        } else if self.code == INTERNAL_ERROR || self.says(&TROUBLED) || self.says(&TIMED_OUT) {
+        } else if self.code == INTERNAL_ERROR
+            || self.is_pause()
+            || self.says(&TROUBLED)
+            || self.says(&TIMED_OUT)
+        {
             Broadcast::Indeterminate(self.to_string())
         } else {
             Broadcast::Refused(self.to_string())
@@ -293,11 +310,23 @@ mod tests {
             assert_eq!(RpcFault::Node(error(message)).is_too_much(), expected, "{message}");
             assert!(!expected || !RpcFault::Node(error(message)).is_pause(), "{message}");
         }
-        for message in
-            ["too many requests", "Your app has exceeded its compute units per second capacity"]
-        {
+        for message in [
+            "too many requests",
+            "Your app has exceeded its compute units per second capacity",
+            "project ID request rate exceeded",
+            "daily request count exceeded, request rate limited",
+            "50/second request limit reached - reduce calls per second or upgrade your account",
+            "over rate limit",
+            "Too many concurrent requests",
+            "monthly quota exhausted",
+        ] {
             assert!(RpcFault::Node(error(message)).is_pause(), "{message}");
+            assert!(matches!(error(message).broadcast(), Broadcast::Indeterminate(_)), "{message}");
         }
+        let limit = |message: &str| NodeError { code: LIMIT_EXCEEDED, ..error(message) };
+        assert!(limit("limit exceeded").is_pause() && limit("").is_pause());
+        assert!(!limit("query returned more than 10000 results").is_pause());
+        assert!(matches!(limit("capacity").broadcast(), Broadcast::Indeterminate(_)));
         assert!(RpcFault::Transport(TransportFault::TooLarge { max_bytes: 1 }).is_too_much());
         assert!(!RpcFault::Transport(TransportFault::Failed("timed out".to_owned())).is_too_much());
     }

@@ -209,6 +209,15 @@ fn the_address_is_screened_again_when_the_refund_is_approved() {
         assert_eq!(approve_with(&mut world, "bob", screened), Err(refusal));
         assert_eq!(world.state(), DepositState::Refunding);
     }
+    let older = |version: &str| Screened { list_version: format!("A {version} 1f"), ..clean() };
+    if let Some(refund) = &mut world.case.deposit.refund {
+        refund.screened = older("2026-01-02");
+    }
+    let behind = approve_with(&mut world, "bob", older("2026-01-01"));
+    assert_eq!(behind, Err(DepositRefusal::OlderLists), "of an earlier publication");
+    if let Some(refund) = &mut world.case.deposit.refund {
+        refund.screened = clean();
+    }
     let refund = world.case.deposit.refund.clone().expect("proposed");
     assert_eq!((refund.approved_by, refund.execute, refund.screened_again), (None, None, None));
     approve_with(&mut world, "bob", newer(84, false)).expect("clean on the newer list");

@@ -1,6 +1,6 @@
 //! Sanctions screening: its findings affect the payment's life, never the response that accepts it.
 
-use domain::audit::Via;
+use domain::audit::{Entry, Via};
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ids::PaymentId;
@@ -212,6 +212,21 @@ async fn a_queued_payment_is_screened_again_on_newer_lists(on: On) {
     assert_eq!(payment.screened.evidence, Some(format!("TEST T-1 {LISTED} (90)")));
     decide(&bank, &ids[1], true).await;
     bank.reaches(Country::Pak, &ids[1], "succeeded").await;
+    // What found nothing is recorded too: once, with the lists that it was screened on.
+    let again = async |id: &str| {
+        let subject = Some(id.to_owned());
+        let filter =
+            AuditFilter { tenant: Some(bank.tenant.id), subject, ..AuditFilter::default() };
+        let noted = bank.running.store().audit_entries(&filter, 9).await.expect("read");
+        let is = |entry: &Entry| entry.note.action == "payment.screened";
+        noted.into_iter().filter(is).collect::<Vec<_>>()
+    };
+    let clean = again(&ids[2]).await;
+    let [clean] = &clean[..] else { panic!("{clean:?}") };
+    let after = clean.note.after.as_deref().unwrap_or_default();
+    assert!(after.contains(r#""screening":"clean""#) && after.contains("2026-11-02"), "{clean:?}");
+    assert_eq!((clean.deed.via, &clean.deed.who[..]), (Via::Program, "screening"));
+    assert_eq!(again(&ids[1]).await.len(), 1, "the same lists make no further entry");
     let booked = [0, 1, 2].map(|at| bank.book(&ids[at]));
     let booked: Vec<_> =
         futures_util::future::join_all(booked).await.iter().map(Vec::len).collect();

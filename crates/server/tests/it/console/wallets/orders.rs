@@ -240,7 +240,9 @@ async fn an_order_whose_holder_nearly_matches_by_its_payout_waits_for_a_reviewer
     bank.bank.running.bank().set_faults(faults).expect("the bank runs");
     let wallet = bank.funded("late").await;
     let order = to_holder(&bank, &wallet, "Zorblax Qibbletan").await;
+    let clean = to_holder(&bank, &wallet, "Ayesha Khan").await;
     bank.order_is(&order, ExchangeState::Debited).await;
+    bank.order_is(&clean, ExchangeState::Debited).await;
     publish(&file, "2026-11-02", "T-2,person,Zorblax Quibbleton,,,,,\n");
     let bank = bank.restart().await;
     bank.bank.running.bank().set_faults(Faults::NONE).expect("the bank runs");
@@ -263,6 +265,10 @@ async fn an_order_whose_holder_nearly_matches_by_its_payout_waits_for_a_reviewer
     assert!(words.contains("was modified after this page was loaded"), "{words}");
     officer.post(&format!("{path}/decide"), &form[..2]).await.done();
     bank.order_is(&order, ExchangeState::Settled).await;
+    // What found nothing is recorded as well.
+    bank.order_is(&clean, ExchangeState::Settled).await;
+    let page = officer.get(&format!("/orders/{}", clean["order_id"].text())).await.page();
+    assert!(page.contains("order.screened") && page.contains("scored 0"), "{page}");
     assert!(bank.alerts().await.is_empty());
     bank.finish().await;
 }

@@ -381,18 +381,33 @@ fn a_withheld_order_is_released_or_rejected() {
     let alerts = || installation.json(&["review", "alerts", "--tenant", "demobank"]).len();
     assert_eq!(alerts(), 2);
     let by = ["--by", "ayesha", "--why", "passport seen, case 17"];
-    let alone = review(&installation, &[&["order", "approve"], &by[..], &[&released]].concat());
+    let seen = waiting[0]["seen"].to_string();
+    let alone = review(
+        &installation,
+        &[&["order", "approve", "--seen", &seen], &by[..], &[&released]].concat(),
+    );
     assert_eq!(
         (alone.code, alone.stderr.contains("more than 5.00 needs a second user")),
         (1, true),
         "{alone:?}"
     );
-    let decide_with = |checker: &str, verdict: &str, id: &str| {
+    let decide_with = |checker: &str, verdict: &[&str], id: &str| {
         let checker = ["--checker", checker, id];
-        review(&installation, &[&["order", verdict], &by[..], &checker[..]].concat())
+        review(&installation, &[&["order"], verdict, &by[..], &checker[..]].concat())
     };
-    let decide = |verdict: &str, id: &str| decide_with("omar", verdict, id);
-    let same = decide_with("Ayesha ", "approve", &released);
+    let decide = |verdict: &str, id: &str| match verdict {
+        "approve" => decide_with("omar", &["approve", "--seen", &seen], id),
+        other => decide_with("omar", &[other], id),
+    };
+    let unseen = decide_with("omar", &["approve"], &released);
+    assert_eq!((unseen.code, unseen.stderr.contains("--seen")), (2, true), "{unseen:?}");
+    let earlier = decide_with("omar", &["approve", "--seen", "0"], &released);
+    assert_eq!(
+        (earlier.code, earlier.stderr.contains("it has changed since it was reviewed")),
+        (1, true),
+        "{earlier:?}"
+    );
+    let same = decide_with("Ayesha ", &["approve", "--seen", &seen], &released);
     assert_eq!((same.code, same.stderr.contains("--checker")), (1, true), "{same:?}");
     let listed = decide("approve", &rejected);
     assert_eq!(

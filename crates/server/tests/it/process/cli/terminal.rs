@@ -133,16 +133,12 @@ fn six_characters_of_an_id_are_enough() {
     }
     let waiting = installation.json(&["review", "deposits", "list"]).remove(0);
     let deposit = start(&text(&waiting, "transaction_id"));
-    let decided = installation.json(&[
-        "review",
-        "deposits",
-        "approve",
-        "--by",
-        "ayesha",
-        "--why",
-        "invoice seen",
-        &deposit,
-    ]);
+    let seen = waiting["seen"].to_string();
+    let person = ["--by", "ayesha", "--why", "invoice seen", &deposit];
+    let approve = ["review", "deposits", "approve", "--seen"];
+    let earlier = installation.run(&[&approve[..], &["0"], &person].concat());
+    assert!(earlier.stderr.contains("it has changed since it was reviewed"), "{earlier:?}");
+    let decided = installation.json(&[&approve[..], &[seen.as_str()], &person].concat());
     assert_eq!(text(&decided[0], "transaction_id"), text(&waiting, "transaction_id"));
     let held = installation.json(&["review", "list"]);
     let held = held.iter().find(|it| it["question"] == "held by screening").expect("a payment");
