@@ -1,28 +1,35 @@
 // Checks for every page: axe finds no violation, targets are large enough, nothing scrolls
 // sideways.
 import assert from 'node:assert/strict';
-import { AxeBuilder } from '@axe-core/playwright';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import axeCore from 'axe-core';
 
 const TARGET_MIN_PX = 24;
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
-export const WIDTHS = [320, 1280];
-export const THEMES = ['light', 'dark'];
-// The rules that depend on colours. A theme changes nothing else, so the other rules need only one
-// theme.
+const WIDTHS = [320, 1280];
+const THEMES = ['light', 'dark'];
+// The rules that depend on colours. A theme changes nothing else, so that all other checks need only
+// one theme.
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 // Violations that axe finds, by all rules or by some.
 export async function axe(page, where, rules) {
-  // Only violations are collected, and in the page itself: there are no frames, and it takes a
-  // third of the time.
-  const builder = new AxeBuilder({ page }).options({ resultTypes: ['violations'] }).setLegacyMode();
-  const { violations } = await (rules ? builder.withRules(rules) : builder.withTags(TAGS)).analyze();
-  const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('; ')}`);
+  if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(axeCore.source);
+  const found = await page.evaluate(async (options) => {
+    const { violations } = await window.axe.run(document, options);
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('; ')}`);
+  }, {
+    resultTypes: ['violations'],
+    // For rules about media, which the pages do not have, and experimental ones.
+    preload: false,
+    runOnly: rules ? { type: 'rule', values: rules } : { type: 'tag', values: TAGS },
+  });
   assert.deepEqual(found, [], where);
 }
 
 // All visible interactive elements. Links in running text are exempt (WCAG 2.5.8, "inline").
-export async function targets(page, where) {
+async function targets(page, where) {
   const small = await page.evaluate((min) => {
     const all = [...document.querySelectorAll('a, button, input:not([type=hidden]), summary, select, textarea')];
     const inline = (element) => element.matches('p a') && getComputedStyle(element).display === 'inline';
@@ -44,17 +51,36 @@ export async function fits(page, where) {
   assert.ok(wide <= room, `${where}: ${wide} px wide in ${room}: ${over.join('\n')}`);
 }
 
+// Whether an element is within the first screen.
+export const inside = (page, selector) => page.locator(selector).first().evaluate((element) => {
+  const { top, bottom, width } = element.getBoundingClientRect();
+  return width > 0 && top >= 0 && bottom <= innerHeight;
+});
+
 // The current page, in every theme and width.
-export async function everywhere(page, name, alsoDo = async () => {}) {
+export async function everywhere(page, name) {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
     for (const colorScheme of THEMES) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       const where = `${name}, ${width} px, ${colorScheme}`;
-      await axe(page, where, colorScheme === THEMES[0] ? undefined : OF_COLOURS);
-      await targets(page, where);
-      await fits(page, where);
-      await alsoDo({ width, colorScheme });
+      if (colorScheme === THEMES[0]) {
+        await axe(page, where);
+        await targets(page, where);
+        await fits(page, where);
+      } else {
+        await axe(page, where, OF_COLOURS);
+      }
+      await picture(page, where);
     }
   }
+}
+
+// A picture of the whole page to look at, if CORRIDOR_SCREENS names a directory.
+async function picture(page, where) {
+  const directory = process.env.CORRIDOR_SCREENS;
+  if (!directory) return;
+  await mkdir(directory, { recursive: true });
+  const path = join(directory, `${where.replace(/[^\p{L}\d]+/gu, '-')}.png`);
+  await page.screenshot({ path, fullPage: true, animations: 'disabled', caret: 'hide' });
 }
