@@ -67,6 +67,23 @@ describe('pages', { concurrency: AT_ONCE }, () => {
   });
 });
 
+describe('the checks', () => {
+  it('find what is wrong', async () => {
+    await on('/docs/payment/createQuote', async (page) => {
+      for (const [how, harm] of Object.entries({
+        'a pale text': () => { document.querySelector('main p').style.color = '#ddd'; },
+        'a pale token': () => { document.querySelector('pre span').style.color = '#ddd'; },
+        'a field without a label': () => { document.querySelector('main').append(document.createElement('input')); },
+      })) {
+        await page.reload();
+        await axe(page, how);
+        await page.evaluate(harm);
+        await assert.rejects(axe(page, how), { name: 'AssertionError' }, how);
+      }
+    }, { bypassCSP: true, viewport: { width: 1280, height: 900 } });
+  });
+});
+
 describe('samples', () => {
   it('one of seven languages is shown, and the choice is kept from page to page', async () => {
     await on('/docs/payment/createQuote', async (page) => {

@@ -13,19 +13,45 @@ const THEMES = ['light', 'dark'];
 // one theme.
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
-// Violations that axe finds, by all rules or by some.
-export async function axe(page, where, rules) {
+// What is of the same kind, by names, classes and states of an element and all around it, has the
+// same colours, so that the first elements of a kind are enough. Their order may matter (stripes).
+const OF_A_KIND = 3;
+const STATES = ['class', 'type', 'role', 'lang', 'open', 'disabled', 'aria-current', 'aria-invalid', 'aria-pressed', 'aria-hidden'];
+
+// Violations that axe finds: by all rules, or by those of colours.
+export async function axe(page, where, { onlyColours = false } = {}) {
   if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(axeCore.source);
-  const found = await page.evaluate(async (options) => {
-    const { violations } = await window.axe.run(document, options);
-    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('; ')}`);
-  }, {
-    resultTypes: ['violations'],
-    // For rules about media, which the pages do not have, and experimental ones.
-    preload: false,
-    runOnly: rules ? { type: 'rule', values: rules } : { type: 'tag', values: TAGS },
-  });
+  const found = await page.evaluate(violations, { onlyColours, tags: TAGS, ofColours: OF_COLOURS, states: STATES, most: OF_A_KIND });
   assert.deepEqual(found, [], where);
+}
+
+// In the page.
+async function violations({ onlyColours, tags, ofColours, states, most }) {
+  const known = new Map([[document.documentElement, '']]);
+  const kind = (element) => {
+    if (!known.has(element)) {
+      const own = states.map((name) => element.getAttribute(name) ?? '').join(' ');
+      known.set(element, `${kind(element.parentElement)} > ${element.localName} ${own}`);
+    }
+    return known.get(element);
+  };
+  const counts = new Map();
+  const isOneOfFew = (element) => {
+    const count = (counts.get(kind(element)) ?? 0) + 1;
+    counts.set(kind(element), count);
+    return count <= most;
+  };
+  const hasText = (element) => element.matches('input, select, textarea')
+    || [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+  const texts = [...document.body.querySelectorAll('*')].filter((element) => element.checkVisibility() && hasText(element) && isOneOfFew(element));
+  // To preload is for rules about media, which the pages do not have, and experimental ones.
+  const run = async (context, options) => (await window.axe.run(context, { resultTypes: ['violations'], preload: false, ...options })).violations;
+  const found = await run({ include: texts }, { runOnly: ofColours });
+  if (!onlyColours) {
+    const rules = Object.fromEntries(ofColours.map((rule) => [rule, { enabled: false }]));
+    found.push(...await run(document, { runOnly: tags, rules }));
+  }
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('; ')}`);
 }
 
 // All visible interactive elements. Links in running text are exempt (WCAG 2.5.8, "inline").
@@ -69,7 +95,7 @@ export async function everywhere(page, name) {
         await targets(page, where);
         await fits(page, where);
       } else {
-        await axe(page, where, OF_COLOURS);
+        await axe(page, where, { onlyColours: true });
       }
       await picture(page, where);
     }
