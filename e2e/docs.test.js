@@ -71,8 +71,8 @@ describe('the checks', () => {
   it('find what is wrong', async () => {
     await on('/docs/payment/createQuote', async (page) => {
       for (const [how, harm] of Object.entries({
-        'a pale text': () => { document.querySelector('main p').style.color = '#ddd'; },
-        'a pale token': () => { document.querySelector('pre span').style.color = '#ddd'; },
+        'a pale text': () => { document.querySelector('main h1').style.color = '#aaa'; },
+        'a pale token': () => { [...document.querySelectorAll('pre code *')].find((token) => token.checkVisibility()).style.color = '#777'; },
         'a field without a label': () => { document.querySelector('main').append(document.createElement('input')); },
       })) {
         await page.reload();
