@@ -1,5 +1,4 @@
-// Every page of the console in a browser: in both themes, on a phone and on a desktop; with
-// screenshots.
+// Every page of the console in a browser: in both themes, on a phone and on a desktop.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { launch, visit } from './lib/browser.js';
@@ -7,10 +6,7 @@ import { everywhere } from './lib/checks.js';
 import { officer, TENANT } from './lib/office.js';
 import { pages, rowOf } from './lib/routes.js';
 import { Sandbox } from './lib/sandbox.js';
-import { screen } from './lib/screens.js';
 
-const DESK = { width: 1200, height: 750 };
-const LIGHT = { colorScheme: 'light', reducedMotion: 'reduce' };
 // A list of 50 rows takes as long to check as all other pages together, without covering more than
 // one of 5.
 const FEW = '?country=PAK&status=succeeded';
@@ -125,15 +121,12 @@ describe('every page of the console', () => {
 
   it('is valid in both themes, on a phone and on a desktop', async () => {
     const left = [...all];
-    const rows = await pages();
     const look = async (login) => {
       const person = await officer(browser, sandbox, login);
       for (let address = left.shift(); address; address = left.shift()) {
         const answer = await person.go(address);
         assert.equal(answer.status(), 200, address);
         await everywhere(person.page, address);
-        await person.page.emulateMedia(LIGHT);
-        await screen(person.page, `console-${nameOf(rowOf(address.split('?')[0], rows))}`, { viewport: DESK });
       }
       await person.close();
     };
@@ -207,24 +200,8 @@ describe('every page of the console', () => {
 
   it('can be used on a phone', async () => {
     const person = await officer(browser, sandbox, ayesha, { viewport: { width: 390, height: 844 } });
-    const { page } = person;
-    await page.emulateMedia(LIGHT);
     assert.equal(await person.find(sandbox.made['payment.updated'].payment), `${TENANT}/payments/${sandbox.made['payment.updated'].payment}`);
-    await screen(page, 'console-payment-phone');
-    await person.at('/overview?window=30d');
-    await screen(page, 'console-overview-phone');
-    await page.emulateMedia({ ...LIGHT, colorScheme: 'dark' });
-    await screen(page, 'console-overview-dark', { viewport: DESK });
     await person.signOut();
-    await page.emulateMedia(LIGHT);
-    await screen(page, 'console-login');
     await person.close();
   });
 });
-
-// `/console/t/{tenant}/payments/{id}` → `payment`.
-function nameOf(row) {
-  const parts = row.replace('/console/', '').replace('t/{tenant}/', '').split('/');
-  const last = parts.at(-1) === '{id}' ? [...parts.slice(0, -2), parts.at(-2).replace(/(ie)?s$/, (end) => (end === 'ies' ? 'y' : ''))] : parts;
-  return last.filter((part) => !part.startsWith('{')).join('-');
-}

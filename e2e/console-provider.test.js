@@ -7,7 +7,6 @@ import { everywhere } from './lib/checks.js';
 import { officer } from './lib/office.js';
 import { Provider } from './lib/provider.js';
 import { Sandbox } from './lib/sandbox.js';
-import { screen } from './lib/screens.js';
 
 const LABEL = 'Sign in with Example Bank';
 
@@ -47,7 +46,6 @@ describe('signing in at an identity provider', () => {
     provider.account = { sub: '00u1', email: 'nadia@bank.example' };
     const { page, close } = await arrives();
     await everywhere(page, 'login');
-    await screen(page, 'console-login-provider');
     await signIn(page);
     await page.getByRole('heading', { name: 'Your account' }).waitFor();
     assert.equal(new URL(page.url()).pathname, '/console/account');

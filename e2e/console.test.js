@@ -13,6 +13,8 @@ import { introduced, payable, sees } from './lib/sender.js';
 
 // Messages in the browser's log for rejected requests, which are expected.
 const REFUSED = { expected: [/status of 4(03|09|22)/] };
+// Tests of a part at a time: they wait for outcomes most of the time.
+const AT_ONCE = 3;
 const OWN_PASSWORD = 'seven paper lanterns';
 
 let sandbox, browser, ayesha, omar;
@@ -32,9 +34,8 @@ const open = (person, options) => officer(browser, sandbox, person, options);
 
 // Pays to an account with this ending; returns the payment's id.
 async function pay(ending, externalId) {
-  await sandbox.corridor('quote', '--country', 'PAK', '--currency', 'AED', '--amount', '500');
-  const [payment] = await sandbox.corridor('pay', '--account-ending', ending, '--external-id', externalId);
-  return payment.id;
+  const lines = await sandbox.corridor('pay', '500', 'AED', '--to', 'PAK', '--account-ending', ending, '--external-id', externalId);
+  return lines.at(-1).id;
 }
 
 // The ids that a scenario created, by kind.
@@ -65,7 +66,7 @@ async function proposed(maker, payment) {
 
 const times = (text, words) => text.split(words).length - 1;
 
-describe('signing in', () => {
+describe('signing in', { concurrency: AT_ONCE }, () => {
   it('leads to the requested page, and signing out clears everything', async () => {
     const person = await open(ayesha, REFUSED);
     const { page } = person;
@@ -104,7 +105,7 @@ describe('signing in', () => {
   });
 });
 
-describe('one search', () => {
+describe('one search', { concurrency: AT_ONCE }, () => {
   it('finds a payment by any of its ids, and its page explains its status', async () => {
     const id = await pay('1234', 'invoice 2026/17');
     const person = await open(ayesha);
@@ -176,7 +177,7 @@ describe('one search', () => {
   });
 });
 
-describe('four eyes', () => {
+describe('four eyes', { concurrency: AT_ONCE }, () => {
   it('the maker has no approval button, and a forged request is rejected', async () => {
     const payment = await pay('0004', 'forged');
     const maker = await open(ayesha, REFUSED);

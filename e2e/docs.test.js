@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { launch, visit } from './lib/browser.js';
-import { everywhere, fits } from './lib/checks.js';
+import { axe, everywhere, fits } from './lib/checks.js';
 import { Sandbox } from './lib/sandbox.js';
 
 // One page of each kind: the others differ in their text alone.
@@ -11,6 +11,8 @@ const KINDS = [
   '/', '/docs', '/docs/guides/senders', '/docs/signing', '/docs/search?q=how+do+i+sign', '/docs/payment', '/docs/payment/createQuote',
   '/docs/payment/createPayment', '/docs/payment/webhooks', '/docs/wallet/listOrders', '/docs/wallet/objects', '/docs/reference/errors',
 ];
+// Tests of a part at a time.
+const AT_ONCE = 2;
 const LANGUAGES = ['shell', 'python', 'typescript', 'java', 'csharp', 'go', 'php'];
 
 let sandbox, browser;
@@ -34,20 +36,21 @@ async function on(path, act, options) {
   await close();
 }
 
-describe('pages', () => {
+describe('pages', { concurrency: AT_ONCE }, () => {
   for (const path of KINDS) {
     it(`${path} is accessible in every width and theme`, async () => {
       await on(path, (page) => everywhere(page, path));
     });
   }
 
-  it('no page of the documentation scrolls sideways on a small phone', async () => {
+  it('no page of the documentation has a violation or scrolls sideways on a small phone', async () => {
     await on('/docs', async (page) => {
       const paths = await page.$$eval('.pages a', (links) => links.map((link) => link.getAttribute('href')));
       assert.ok(paths.length > 40, `${paths.length} pages`);
       for (const path of paths) {
         await page.goto(sandbox.url + path);
         await fits(page, path);
+        await axe(page, path);
       }
     }, { viewport: { width: 320, height: 640 } });
   });
@@ -61,6 +64,23 @@ describe('pages', () => {
       await page.getByRole('navigation', { name: 'Contents' }).getByRole('link', { name: /Read a payment/ }).click();
       await page.getByRole('heading', { level: 1, name: 'Read a payment' }).waitFor();
     });
+  });
+});
+
+describe('the checks', () => {
+  it('find what is wrong', async () => {
+    await on('/docs/payment/createQuote', async (page) => {
+      for (const [how, harm] of Object.entries({
+        'a pale text': () => { document.querySelector('main h1').style.color = '#aaa'; },
+        'a pale token': () => { [...document.querySelectorAll('pre code *')].find((token) => token.checkVisibility()).style.color = '#777'; },
+        'a field without a label': () => { document.querySelector('main').append(document.createElement('input')); },
+      })) {
+        await page.reload();
+        await axe(page, how);
+        await page.evaluate(harm);
+        await assert.rejects(axe(page, how), { name: 'AssertionError' }, how);
+      }
+    }, { bypassCSP: true, viewport: { width: 1280, height: 900 } });
   });
 });
 

@@ -10,6 +10,8 @@ const MINED_WITHIN_MS = 30_000;
 const LOOK_MS = 100;
 
 export class Account {
+  #before = Promise.resolve();
+
   static async funded(bank, coins = { USDC: '1000.00', USDT: '1000.00' }) {
     const account = new Account();
     account.keys = bank.keys;
@@ -33,8 +35,14 @@ export class Account {
     return result;
   }
 
-  // Signs and sends a call of a contract; returns the transaction hash.
-  async send(to, data) {
+  // Signs and sends a call of a contract, after those before it; returns the transaction hash.
+  send(to, data) {
+    const sent = this.#before.then(() => this.#send(to, data));
+    this.#before = sent.catch(() => {});
+    return sent;
+  }
+
+  async #send(to, data) {
     const nonce = BigInt(await this.rpc('eth_getTransactionCount', [this.address, 'pending']));
     const prepared = Transaction.prepare({
       to: addr.addChecksum(to.toLowerCase()),

@@ -11,6 +11,8 @@ const READY_WITHIN_MS = 60_000;
 const STOPPED_WITHIN_MS = 20_000;
 const COMMAND_WITHIN_MS = 60_000;
 const LOG_TAIL_CHARS = 4_000;
+// The address of a client is the one that it reports.
+const BEHIND_A_PROXY = { CORRIDOR_HTTP__TRUSTED_PROXIES: '["127.0.0.0/8"]' };
 
 export class Program {
   #child;
@@ -26,7 +28,7 @@ export class Program {
   async begin(args, env = {}) {
     this.dir = await mkdtemp(join(tmpdir(), 'corridor-e2e-'));
     this.#child = spawn(this.binary, [...args, '--data-dir', this.dir], {
-      env: { ...process.env, ...env },
+      env: { ...process.env, ...BEHIND_A_PROXY, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child.stderr.on('data', (data) => { this.#log += data; });

@@ -1,8 +1,7 @@
 // A sender's actions on a payment page.
-import { WITHIN_MS } from './browser.js';
+import { asClient, WITHIN_MS } from './browser.js';
 
 const FORM = { first_name: 'Omar', last_name: 'Khan', email: '', phone_number: '+971 50 123 4567' };
-const TOO_MANY = 429;
 
 // Chooses a way to pay if the page asks for one, fills in and submits the form, and waits for the
 // address.
@@ -18,13 +17,9 @@ export async function introduces(page, provider, way = 'exchange') {
 // The same without a browser; returns the URL of the sender's own page.
 export async function introduced(request, provider = 'Binance') {
   const body = new URLSearchParams({ ...FORM, custodial_provider: provider });
-  for (;;) {
-    const answer = await fetch(request.payment_link, { method: 'POST', body, redirect: 'manual' });
-    if (answer.status === 303) return new URL(answer.headers.get('location'), request.payment_link).href;
-    if (answer.status !== TOO_MANY) throw new Error(`the form was not taken: ${answer.status}`);
-    const seconds = Number(answer.headers.get('retry-after'));
-    await new Promise((done) => { setTimeout(done, seconds * 1000); });
-  }
+  const answer = await fetch(request.payment_link, { method: 'POST', body, redirect: 'manual', headers: asClient() });
+  if (answer.status !== 303) throw new Error(`the form was not taken: ${answer.status}`);
+  return new URL(answer.headers.get('location'), request.payment_link).href;
 }
 
 // The payment address that a page shows its sender.

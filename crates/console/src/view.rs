@@ -91,8 +91,7 @@ impl SectionsPage {
                 table.next = next_steps(&frame);
             }
         }
-        let faults =
-            sections.iter().flat_map(|section| &section.forms).find_map(FormView::fault_at);
+        let faults = sections.iter().flat_map(Section::asks).find_map(FormView::fault_at);
         frame.fault = faults.or(frame.fault);
         SectionsPage { frame, sections }
     }
@@ -170,6 +169,11 @@ impl Section {
     /// Whether it has nothing to show below its title.
     fn is_empty(&self) -> bool {
         self.forms.is_empty() && self.has_no_more()
+    }
+
+    /// Everything that the user fills in.
+    fn asks(&self) -> impl Iterator<Item = &FormView> {
+        self.filters.iter().chain(&self.forms)
     }
 
     /// Whether it has nothing but forms.

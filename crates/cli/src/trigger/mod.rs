@@ -11,10 +11,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use clap::Args;
-use client::{Client, Credentials, DataDir};
+use client::{Client, Credentials, DataDir, Sandbox};
 use domain::ports::Answer;
 use http_api::auth::Service as KeyService;
 use serde_json::{Value, json};
+use service::sandbox::DEMO_TAG;
 use service::scenarios::{Made, Scenarios};
 
 use self::scenarios::{End, SCENARIOS, Scenario, Service};
@@ -29,6 +30,8 @@ use super::{Context, local_time};
 
 /// How long `trigger` waits for the end of a scenario.
 const WAIT_MAX: Duration = Duration::from_secs(90);
+/// What a scenario creates that has a page in the console.
+const WITH_PAGE: [&str; 5] = ["quote", "payment", "wallet", "payment request", "order"];
 /// Poll interval of a status.
 const POLL_PAUSE: Duration = Duration::from_secs(2);
 
@@ -39,7 +42,7 @@ const POLL_PAUSE: Duration = Duration::from_secs(2);
   corridor trigger payment.reversed
   corridor trigger transfer.complete     (in another terminal: corridor listen --forward-to http://127.0.0.1:9000)
 
-Waits for the end of the scenario and shows each step; --output json prints the created objects. The service keeps the
+Waits for the end of the scenario, shows each step and the console's page; --output json prints the created objects. The service keeps the
 wallets and payments that a scenario creates. Some scenarios advance the sandbox's clock for good.
 
 Exit code 4 if it does not end within 90 seconds.")]
@@ -106,7 +109,12 @@ pub fn run(args: &TriggerArgs, context: &Context) -> Result<(), Failure> {
                 "no {last} within {} s; see what happens: corridor events tail --since 5m",
                 WAIT_MAX.as_secs()
             )))
-        })
+        })?;
+        let page = data_dir.sandbox().ok().flatten().and_then(|sandbox| stage.page(&sandbox));
+        match (context.output, page) {
+            (Output::Table, Some(page)) => output::line(&format!("In the console: {page}")),
+            _ => Ok(()),
+        }
     })
 }
 
@@ -264,6 +272,20 @@ impl Stage {
         self.report("clock", &format!("{seconds} s ahead"))
     }
 
+    /// The console's page of what the scenario created last, if it ran in this sandbox.
+    fn page(&self, sandbox: &Sandbox) -> Option<String> {
+        let url = |name: &str| sandbox.others.get(name)?.as_str();
+        let base_url = self.client.credentials().base_url.as_str();
+        let bases = [Some(sandbox.base_url()), url("wallet_base_url")];
+        bases.contains(&Some(base_url)).then_some(())?;
+        let console = url("console_url")?;
+        let made = self.made();
+        let (_, id) = made.iter().rfind(|(what, _)| WITH_PAGE.contains(&what.as_str()))?;
+        // The search leads to the one page that it finds; a path with the whole id would be wider
+        // than a terminal.
+        Some(format!("{console}/t/{DEMO_TAG}/search?q={}", short_id(id)))
+    }
+
     /// Reports a created object.
     fn report(&self, what: &str, id: &str) -> Result<(), Failure> {
         self.made().push((what.to_owned(), id.to_owned()));
@@ -335,6 +357,31 @@ mod tests {
         asked
             .map(|asked| (asked.path, serde_json::from_slice(&asked.body).expect("JSON")))
             .collect()
+    }
+
+    #[tokio::test]
+    async fn the_page_is_that_of_what_was_created_last_in_this_sandbox() {
+        let server = Scripted::start(&[]).await;
+        let stage = stage(&server, KeyService::Pay).await;
+        let sandbox = |base_url: &str| -> Sandbox {
+            serde_json::from_value(json!({
+                "base_url": base_url, "payment_access_key": "a", "payment_secret_key": "s",
+                "console_url": "http://127.0.0.1:1/console",
+            }))
+            .expect("a sandbox")
+        };
+        let this = sandbox(&stage.client.credentials().base_url);
+        assert_eq!(stage.page(&this), None, "nothing was created");
+        for (what, id) in [
+            ("quote", "11111111-c8b0-4b1e-9d0e-2c8f0a7b1c2d"),
+            ("payment", "22222222-c8b0-4b1e-9d0e-2c8f0a7b1c2d"),
+            ("clock", "60 s ahead"),
+        ] {
+            stage.made().push((what.to_owned(), id.to_owned()));
+        }
+        let page = "http://127.0.0.1:1/console/t/demobank/search?q=22222222";
+        assert_eq!(stage.page(&this).as_deref(), Some(page));
+        assert_eq!(stage.page(&sandbox("http://127.0.0.1:2")), None, "of another sandbox");
     }
 
     #[tokio::test]

@@ -14,7 +14,7 @@ use domain::sender_limit::{Exceeded, Sender, SenderLimits, Spendings};
 use engine::switches::Switch;
 
 use super::took;
-use crate::view::{Field, FormView, Section, page};
+use crate::view::{Field, FormView, Section, page, page_of_wrong_form};
 use crate::{Answer, Cell, Stop, Table, Tone, Visit};
 
 const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
@@ -145,8 +145,10 @@ pub(super) async fn show(visit: Visit) -> Answer {
         "Banks",
         "Requires",
     ];
+    let route = dry_run(&visit).await?;
+    let is_wrong = route.filters.as_ref().is_some_and(|form| form.fault.is_some());
     let sections = vec![
-        dry_run(&visit).await?,
+        route,
         Section {
             title: "Corridors".to_owned(),
             table: Some(
@@ -162,7 +164,8 @@ pub(super) async fn show(visit: Visit) -> Answer {
         },
         switches(&visit),
     ];
-    page(&visit, "Corridors and rails", sections)
+    let serve = if is_wrong { page_of_wrong_form } else { page };
+    serve(&visit, "Corridors and rails", sections)
 }
 
 fn reason(unfit: Option<&Unfit>, first: bool) -> Cell {
@@ -197,7 +200,7 @@ async fn spent_by_its_sender(
     country: Country,
     payment: &str,
 ) -> Result<Spendings, Stop> {
-    let unknown = || Stop::Invalid("Payment not found.".to_owned());
+    let unknown = || Stop::wrong("payment", "Payment not found.");
     let (tenant, id) = (visit.tenant_id()?, PaymentId::parse(payment).ok_or_else(unknown)?);
     let record = visit.console().store().payment_record(tenant, id).await?.ok_or_else(unknown)?;
     let world = visit.console().payments.world();
@@ -206,12 +209,12 @@ async fn spent_by_its_sender(
     Ok(visit.console().store().spendings(tenant, asked).await?)
 }
 
-/// The route for an amount now, with every rail's reason.
+/// The form that finds a route, and its answer or what is wrong with it.
 async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
     let asked = visit.query();
     let countries: Vec<(&str, &str)> =
         Country::ALL.map(|country| (country.alpha3(), country.alpha3())).into();
-    let filters = FormView {
+    let mut form = FormView {
         id: "route",
         // The section, so that the answer is in view.
         action: visit.href("/corridors#about-Findroute"),
@@ -223,29 +226,42 @@ async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
             Field::line("payment", "Payment of the same sender").optional().as_asked(asked),
         ])
     };
-    let mut section = Section {
-        title: "Find route".to_owned(),
-        says: vec![
-            "A dry run: nothing is sent. Required fields are checked only for real orders; limits per sender, only if a \
-             payment of that sender is given."
-                .to_owned(),
-        ],
-        filters: Some(filters),
-        ..Section::default()
-    };
-    let Some(amount) = asked.given("amount") else { return Ok(section) };
+    let mut says = vec![
+        "A dry run: nothing is sent. Required fields are checked only for real orders; limits per sender, only if a \
+         payment of that sender is given."
+            .to_owned(),
+    ];
+    let mut table = None;
+    if let Some(amount) = asked.given("amount") {
+        match find_route(visit, amount).await {
+            Ok((answer, rails)) => {
+                says.insert(0, answer);
+                table = Some(rails);
+            }
+            Err(Stop::Wrong(field, words)) => form.fault = Some((field, words)),
+            Err(stop) => return Err(stop),
+        }
+    }
+    let title = "Find route".to_owned();
+    Ok(Section { title, says, filters: Some(form), table, ..Section::default() })
+}
+
+/// The route for an amount now, with every rail's reason.
+async fn find_route(visit: &Visit, amount: &str) -> Result<(String, Table), Stop> {
+    let asked = visit.query();
     let country = Country::parse(asked.text("country"))
-        .ok_or_else(|| Stop::Invalid("Please choose a country.".to_owned()))?;
+        .ok_or_else(|| Stop::wrong("country", "Please choose a country."))?;
     let no_amount = || {
-        Stop::Invalid(format!("{amount} is not a valid amount in {}.", country.currency().code()))
+        let currency = country.currency().code();
+        Stop::wrong("amount", format!("{amount} is not a valid amount in {currency}."))
     };
     let amount =
         Decimal::parse(amount).ok().and_then(|value| Money::exact(value, country.currency()));
     let amount = amount.filter(|amount| amount.minor > 0).ok_or_else(no_amount)?;
     let bank = asked.given("bank").map(str::to_ascii_uppercase);
-    let bank = bank.as_deref().map(|bic| {
-        bic.get(..4).ok_or_else(|| Stop::Invalid("A BIC has 8 or 11 letters.".to_owned()))
-    });
+    let bank = bank
+        .as_deref()
+        .map(|bic| bic.get(..4).ok_or_else(|| Stop::wrong("bank", "A BIC has 8 or 11 letters.")));
     let spent = match asked.given("payment") {
         Some(payment) => Some(spent_by_its_sender(visit, country, payment).await?),
         None => None,
@@ -283,16 +299,9 @@ async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
         Some(at) => format!("{amount} would be sent through {}.", rails[at].0.id),
         None => format!("{amount} would wait or be rejected: no rail is available for it now."),
     };
-    section.says.insert(0, answer);
-    section.table = Some(
-        Table::new(
-            "Rails of the country, cheapest first",
-            &["Rail", "Result", "Cost (stablecoin)"],
-            rows,
-        )
-        .or("The country has no rail."),
-    );
-    Ok(section)
+    let head = ["Rail", "Result", "Cost (stablecoin)"];
+    let table = Table::new("Rails of the country, cheapest first", &head, rows);
+    Ok((answer, table.or("The country has no rail.")))
 }
 
 fn switches(visit: &Visit) -> Section {
@@ -328,12 +337,12 @@ fn known(visit: &Visit, name: &str) -> Option<Switch> {
 }
 
 pub(super) async fn switch(visit: Visit) -> Result<Response, Stop> {
-    let no_such = || Stop::Invalid("Corridor or rail not found.".to_owned());
+    let no_such = || Stop::wrong("what", "Corridor or rail not found.");
     let switch = known(&visit, visit.form().text("what")).ok_or_else(no_such)?;
     let on = match visit.form().text("to") {
         "on" => true,
         "off" => false,
-        _ => return Err(Stop::Invalid("Please choose on or off.".to_owned())),
+        _ => return Err(Stop::wrong("to", "Please choose on or off.")),
     };
     let why = visit.why()?;
     let world = visit.console().payments.world();

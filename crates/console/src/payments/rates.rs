@@ -181,10 +181,10 @@ async fn change(visit: &Visit) -> Result<Section, Stop> {
     Ok(Section { title: title.to_owned(), links, forms, ..Section::default() })
 }
 
-fn bps(visit: &Visit, name: &str) -> Result<u32, Stop> {
+fn bps(visit: &Visit, name: &'static str) -> Result<u32, Stop> {
     let number = visit.form().text(name).parse::<u32>().ok().filter(|bps| *bps < WHOLE_BPS);
     number.ok_or_else(|| {
-        Stop::Invalid(format!("{name}: enter basis points from 0 to {}.", WHOLE_BPS - 1))
+        Stop::wrong(name, format!("Enter basis points from 0 to {}.", WHOLE_BPS - 1))
     })
 }
 

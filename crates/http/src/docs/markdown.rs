@@ -93,6 +93,8 @@ pub(super) fn render(
     }
     let mut body = String::new();
     html::push_html(&mut body, events.into_iter());
+    // A cell without text heads no column.
+    let body = body.replace("<th></th>", "<td></td>");
     Rendered { headings, body }
 }
 

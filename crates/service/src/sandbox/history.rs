@@ -45,6 +45,11 @@ const CURRENCIES: [Currency; 5] =
     [Currency::Aed, Currency::Sar, Currency::Eur, Currency::Kwd, Currency::Myr];
 /// Reports fetched at once.
 const REPORTS_MAX: usize = 1_000;
+/// Given names of fictitious senders and beneficiaries.
+const GIVEN_NAMES: [&str; 11] = [
+    "Amina", "Arjun", "Bilal", "Fatima", "Grace", "Linh", "Maria", "Omar", "Ravi", "Sunita",
+    "Yusuf",
+];
 
 /// A clock that only moves when set.
 #[derive(Clone)]
@@ -231,6 +236,12 @@ fn rails(
     Ok(config.rails.iter().filter(|entry| entry.enabled).map(rail).collect())
 }
 
+/// The name with another given name, so that a search for a person has something to tell apart.
+fn renamed(name: &str, number: usize) -> String {
+    let family = name.split_whitespace().last().unwrap_or_default();
+    format!("{} {family}", GIVEN_NAMES[number % GIVEN_NAMES.len()])
+}
+
 /// One quote and one payment of the sample.
 async fn pay(number: usize, caller: &Caller, payments: &Payments) -> anyhow::Result<()> {
     let country = Country::ALL[number % Country::ALL.len()];
@@ -246,6 +257,11 @@ async fn pay(number: usize, caller: &Caller, payments: &Payments) -> anyhow::Res
     let quote = payments.quote(caller, asked, None).await?.made;
     let mut order = example::order(country, quote.id, currency, quote.expected_amount());
     order.0.external_id = Some(format!("sample-{number:04}"));
+    order.0.sender_name = renamed(&order.0.sender_name, number);
+    order.0.beneficiary_name =
+        renamed(&order.0.beneficiary_name, number + number / GIVEN_NAMES.len() + 5);
+    order.0.beneficiary_account_number =
+        example::account_ending(country, &format!("{}", 1_000 + number * 379 % 9_000));
     if number % FAILS_EVERY == FAILS_EVERY - 1 {
         order.0.beneficiary_account_number = example::account_ending(country, "0001");
     } else if number % RETURNS_EVERY == RETURNS_EVERY - 1 {

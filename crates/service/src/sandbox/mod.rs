@@ -31,7 +31,7 @@ mod people;
 mod port;
 
 /// Tag and name of the demo tenant.
-const DEMO_TAG: &str = "demobank";
+pub const DEMO_TAG: &str = "demobank";
 const DEMO_NAME: &str = "Demo Bank";
 /// Initial balance of the demo tenant's prefund accounts: 10,000,000 of each token, in units of
 /// 10^-6.

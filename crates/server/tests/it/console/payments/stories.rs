@@ -173,6 +173,9 @@ async fn an_unknown_payment_is_resolved_by_two(on: On) {
         ],
     );
     let checker = officer(&bank, &[Role::Approver]).await;
+    // The proposal shows the case that it is about.
+    let card = checker.fetch(&approval).await.page();
+    has(&card, &["View the whole case", &format!("/payments/{id}\""), "Beneficiary", "pak-raast"]);
     checker.send(&format!("{approval}/approve"), &[("note", "seen it too")]).await.done();
     bank.reaches(Country::Pak, &id, "succeeded").await;
     let page = maker.get(&format!("/payments/{id}")).await.page();

@@ -34,13 +34,15 @@ async fn a_dry_run_gives_every_rails_reason(on: On) {
     has(&page, &["1000.00 PKR would be sent through", "selected"]);
     let page = viewer.get("/corridors?country=PAK&amount=99999999999").await.page();
     has(&page, &["no rail is available for it now", "amount outside its limits"]);
-    for wrong in [
-        "country=PAK&amount=x",
-        "country=XX&amount=1",
-        "country=PAK&amount=-1",
-        "country=PAK&amount=1&bank=AB",
+    for (wrong, field) in [
+        ("country=PAK&amount=x", "amount"),
+        ("country=XX&amount=1", "country"),
+        ("country=PAK&amount=-1", "amount"),
+        ("country=PAK&amount=1&bank=AB", "bank"),
     ] {
-        viewer.get(&format!("/corridors?{wrong}")).await.refused(422);
+        let html = viewer.get(&format!("/corridors?{wrong}")).await.refused(422);
+        let marked = format!("<a href=\"#route-{field}\">");
+        assert!(html.contains(&marked) && html.contains("Find route"), "{wrong}: {html}");
     }
 }
 

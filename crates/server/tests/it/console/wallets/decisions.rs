@@ -252,6 +252,7 @@ async fn a_refund_requires_two_users(on: On) {
     };
     assert!(testkit::wait::until_async(crate::harness::client::WAIT_MAX, on_chain).await);
     assert!(one.get("/review").await.page().contains("Refunds: 1"));
+    assert!(other.get("/inbox").await.page().contains("Approve a refund of 25.01 USDC"));
     let agreed = [("seen_to", TO), ("seen_amount", "25010000"), ("why", "fine")];
     let shown = other.get(&format!("/deposits/{deposit}")).await.page();
     for (name, value) in &agreed[..2] {

@@ -154,9 +154,13 @@ fn events_are_a_story_and_json_is_complete() {
     installation.ok(&["trigger", "payment.succeeded"]);
     // The tail may have started after the first events; the deposit's come later.
     let shown = installation.ok(&["trigger", "transfer.complete"]);
-    for part in
-        ["Scenario transfer.complete: ", "wallet ", "payment request ", "25.00 USDC in the wallet"]
-    {
+    for part in [
+        "Scenario transfer.complete: ",
+        "wallet ",
+        "payment request ",
+        "25.00 USDC in the wallet",
+        "In the console: http",
+    ] {
         assert!(shown.contains(part), "{part:?}: {shown}");
     }
     assert_fits("trigger", &shown);
