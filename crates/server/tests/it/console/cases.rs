@@ -42,7 +42,7 @@ async fn each_match_has_a_comparison_of_its_own(on: On) {
     // A finding that names no list entry is shown as it is (the first letter is Cyrillic).
     let mixed = bank.paid(Country::Pak, |order| order.from("\u{410}li Khan")).await;
     let page = compliance.get(&format!("/review/payments/{mixed}")).await.page();
-    assert!(page.contains("a word of Latin and Cyrillic letters mixed. Lists: "), "{page}");
+    assert!(page.contains("letters mixed. Lists: "), "{page}");
     assert!(!page.contains("and list entry"), "{page}");
 }
 
