@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::chain::Address;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
-use domain::ids::{EventId, QuoteId, TenantId, TransferId};
+use domain::ids::{EventId, IntentId, QuoteId, TenantId, TransferId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
 use domain::payment::{Payment, PaymentState, ReviewState};
@@ -493,6 +493,34 @@ pub async fn every_id_leads_to_its_thing(world: World) {
         Ok(vec![Found::Deposit(deposit.id)])
     );
     assert_eq!(world.store.find_hash(foreign(), &deposit.tx).await, Ok(Vec::new()));
+}
+
+pub async fn a_freeze_leads_to_its_wallet(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let need = crate::wallet_world::wallet_need(&wallet);
+    let (mut hash, mut frozen) = (None, None);
+    let decide = |ws: &mut store::working_set::WorkingSet,
+                  ids: &mut dyn domain::decision::IdSource| {
+        let id = IntentId(ids.next());
+        let case = domain::chain::Word([7; 32]);
+        let plan = domain::chain::Plan::SetFrozen { account: wallet.address, frozen: true, case };
+        let intent = domain::chain_tx::Intent::new(id, tenant, id.0, plan, ws.now);
+        let intent = domain::chain_tx::Intent { wallet: Some(wallet.id), ..intent };
+        let mut tx = chain_tx(tenant, 0, ws.now, ids);
+        tx.intents = vec![id];
+        tx.attempts = vec![crate::wallet_world::attempt(1, 77, ws.now)];
+        hash = tx.attempts.first().map(|attempt| attempt.hash);
+        frozen = Some(id);
+        ws.intents.put((tenant, id), intent);
+        ws.chain_txs.put((tenant, tx.id), tx);
+        ws.keep();
+    };
+    world.execute(&need, decide).await.expect("saved");
+    let found = vec![Found::Wallet(wallet.id)];
+    let id = frozen.expect("made").0;
+    assert_eq!(world.store.find_uuid(tenant, id).await, Ok(found.clone()), "as an alert names it");
+    assert_eq!(world.store.find_hash(tenant, &hash.expect("signed")).await, Ok(found));
 }
 
 pub async fn an_outgoing_transaction_leads_to_its_purpose(world: World) {

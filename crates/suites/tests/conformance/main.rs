@@ -160,6 +160,7 @@ conformance! {
         accounts_show_what_moved_over_them
         a_payments_story_is_all_there
         every_id_leads_to_its_thing
+        a_freeze_leads_to_its_wallet
         an_outgoing_transaction_leads_to_its_purpose;
     books:
         balances_are_the_fold_of_the_transfers
