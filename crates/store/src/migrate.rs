@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 24] = [
+const MIGRATIONS: [Migration; 26] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -106,6 +106,16 @@ const MIGRATIONS: [Migration; 24] = [
         text: include_str!("../migrations/0023_refunding.sql"),
     },
     Migration { version: 24, name: "brand", text: include_str!("../migrations/0024_brand.sql") },
+    Migration {
+        version: 25,
+        name: "saved views",
+        text: include_str!("../migrations/0025_saved_views.sql"),
+    },
+    Migration {
+        version: 26,
+        name: "case files",
+        text: include_str!("../migrations/0026_case_files.sql"),
+    },
 ];
 
 /// Records applied migrations. Created before the first one; the lock row serializes concurrent

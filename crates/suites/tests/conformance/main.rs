@@ -23,6 +23,7 @@ mod rails;
 mod remembered;
 mod roles;
 mod rows;
+mod saved_views;
 mod schema;
 mod search;
 mod sender_limits;
@@ -79,7 +80,10 @@ conformance! {
         settings_change_only_as_they_were_seen;
     cases:
         notes_are_added_and_sealed
-        a_case_has_one_assignee_and_one_due_time;
+        a_case_has_one_assignee_and_one_due_time
+        files_are_sealed_and_their_number_is_bounded;
+    saved_views:
+        a_view_is_the_users_own_and_one_opens_first;
     list_copies:
         a_list_is_kept_whole_and_replaced_whole;
     payment_deliveries:
