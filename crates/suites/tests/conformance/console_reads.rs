@@ -45,9 +45,13 @@ async fn paid(
     reference: &str,
 ) -> Payment {
     let payment = world.payment(tenant, external_id).await;
-    world.attempt(&payment, &RailId::new("pak-raast")).await;
-    world.reference(&payment, reference).await;
+    pay_out(world, &payment, reference).await;
     world.store.payment_record(tenant, payment.id).await.expect("read").expect("there").payment
+}
+
+async fn pay_out(world: &World, payment: &Payment, reference: &str) {
+    world.attempt(payment, &RailId::new("pak-raast")).await;
+    world.reference(payment, reference).await;
 }
 
 /// The rail returns a paid payment.
@@ -306,6 +310,35 @@ pub async fn corridors_are_summed_up_by_day(world: World) {
     assert_eq!(found[1].charge.minor, charge);
     assert_eq!(read(tenant, early.accepted_at + Span(1)).await.len(), 1, "after the first");
     assert!(read(foreign(), early.accepted_at).await.is_empty());
+}
+
+pub async fn times_to_settle_are_summed_up_by_day(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let mut first = None;
+    for (number, minutes) in [3, 1, 2].into_iter().enumerate() {
+        let payment = world.payment(tenant, None).await;
+        world.pass(Span::mins(minutes)).await;
+        first.get_or_insert(payment.accepted_at);
+        pay_out(&world, &payment, &format!("FT-{number}")).await;
+    }
+    world.payment(tenant, None).await;
+    let (start, end) = (first.expect("some"), world.now().await + Span::secs(1));
+    let found = world.store.daily_times(tenant, start, end).await.expect("read");
+    let [day] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((day.country, day.day, day.count), (Country::Pak, 0, 3), "the paid ones");
+    let minutes = |span: Span| span.0 / 60_000_000;
+    assert_eq!(
+        (minutes(day.half), minutes(day.most)),
+        (2, 2),
+        "the middle one, and the 95th of 100"
+    );
+    world.pass(Span::days(2)).await;
+    let payment = world.payment(tenant, None).await;
+    pay_out(&world, &payment, "FT-9").await;
+    let end = world.now().await + Span::secs(1);
+    let found = world.store.daily_times(tenant, start, end).await.expect("read");
+    assert_eq!(found.iter().map(|it| (it.day, it.count)).collect::<Vec<_>>(), [(0, 3), (2, 1)]);
+    assert!(world.store.daily_times(foreign(), start, end).await.expect("read").is_empty());
 }
 
 fn sums(lines: &[TrialLine]) -> BTreeMap<Currency, i64> {

@@ -160,6 +160,7 @@ conformance! {
         quotes_come_newest_first
         corridors_are_summed_up_over_a_window
         corridors_are_summed_up_by_day
+        times_to_settle_are_summed_up_by_day
         a_trial_balance_is_that_of_its_time
         accounts_show_what_moved_over_them
         a_payments_story_is_all_there
