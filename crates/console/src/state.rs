@@ -10,6 +10,7 @@ use engine::wallets::Wallets;
 use tokio::sync::Semaphore;
 
 use super::outside::Outside;
+use super::payments::overview::DaysCache;
 use super::provider::Provider;
 use http_api::address_windows::AddressWindows;
 use http_api::server::body::BodyLimits;
@@ -48,6 +49,8 @@ pub struct Console {
     pub(super) addresses: AddressWindows,
     /// Limits concurrent password hashing.
     pub(super) hashing: Semaphore,
+    /// Charts of the overview.
+    pub(super) days: DaysCache,
 }
 
 /// Concurrent password hashes: 19 MiB each.
@@ -73,6 +76,7 @@ impl Console {
             settings,
             addresses,
             hashing,
+            days: DaysCache::default(),
         })
     }
 
