@@ -83,7 +83,7 @@ async function addresses(person, proposal) {
   };
   return [
     at(`/payments${FEW}`), at('/ledger'), at('/sandbox'), at('/overview?window=30d'), at('/rates'), at('/policy'), at('/corridors'), '/console/system',
-    '/console/system/rescans',
+    '/console/system/rescans', '/console/tenants', at('/setup'), at('/setup/keys'), at('/brand?colour=%230b6b3a'),
     '/console/account', '/console/approvals', proposal, '/console/audit', '/console/audit/verify',
     await first('/console/audit', '/audit/entries/[^/]+/[0-9]+$'), '/console/users', await first('/console/users', `/users/${UUID}`),
     at('/search?q=nothing'), at(`/payments/${made['payment.succeeded'].payment}`),
@@ -110,7 +110,7 @@ describe('every page of the console', () => {
   });
 
   it('is among the checked pages', async () => {
-    const rows = (await pages()).filter((row) => !row.endsWith('.csv') && !row.endsWith('/file'));
+    const rows = (await pages()).filter((row) => !/(\.csv|\.css|\/file|\/\{file\}|\/logo)$/.test(row));
     assert.ok(rows.length >= 30, rows.join());
     const looked = new Set(all.map((address) => rowOf(address.split('?')[0], rows)));
     // Signing in has its own tests below and in console-provider.test.js; /console redirects to what
@@ -171,6 +171,11 @@ describe('every page of the console', () => {
     await Promise.all([page.waitForURL(`**/payments/${id}`), page.mouse.click(cell.x + 5, cell.y + cell.height / 2)]);
     await page.keyboard.press('/');
     assert.equal(await page.evaluate(() => document.activeElement.id), 'find');
+    await person.at(`/payments${FEW}`);
+    for (const key of ['j', 'j', 'k', 'j']) await page.keyboard.press(key);
+    assert.equal(await page.locator('tbody tr').nth(1).evaluate((row) => row.contains(document.activeElement)), true, 'the second row');
+    const second = await page.locator('tbody tr').nth(1).locator('.id.long').last().textContent();
+    await Promise.all([page.waitForURL(`**/payments/${second}`), page.keyboard.press('Enter')]);
     await page.locator('#main').focus();
     await page.keyboard.press('?');
     await page.getByRole('link', { name: 'Guide to this page' }).first().waitFor();

@@ -25,19 +25,26 @@ pub struct AccessRow {
     pub who: Who,
     /// Whether it concerns the whole installation: only for users with access to every tenant.
     pub installation: bool,
+    /// Whether its form has a file.
+    pub takes_file: bool,
 }
 
 pub(super) const fn get(path: &'static str, who: Who) -> AccessRow {
-    AccessRow { method: "GET", path, who, installation: false }
+    AccessRow { method: "GET", path, who, installation: false, takes_file: false }
 }
 
 pub(super) const fn post(path: &'static str, who: Who) -> AccessRow {
-    AccessRow { method: "POST", path, who, installation: false }
+    AccessRow { method: "POST", path, who, installation: false, takes_file: false }
 }
 
 /// The same for a route that concerns the whole installation.
 pub(super) const fn all_tenants(row: AccessRow) -> AccessRow {
     AccessRow { installation: true, ..row }
+}
+
+/// The same for a form with a file.
+pub(super) const fn with_file(row: AccessRow) -> AccessRow {
+    AccessRow { takes_file: true, ..row }
 }
 
 /// Roles that may view a tenant's business.
@@ -66,10 +73,13 @@ const FOUNDATION: &[AccessRow] = &[
     get("/console/login/oidc/callback", Who::Anybody),
     get("/console", Who::SignedIn),
     get("/console/account", Who::SignedIn),
+    post("/console/account/look", Who::SignedIn),
     post("/console/account/password", Who::SignedIn),
     post("/console/account/sign-out", Who::SignedIn),
     post("/console/logout", Who::SignedIn),
     get("/console/t/{tenant}/inbox", LOOK),
+    post("/console/t/{tenant}/views/save", LOOK),
+    post("/console/t/{tenant}/views/delete", LOOK),
     get("/console/approvals", LOOK),
     get("/console/approvals/{id}", LOOK),
     // The kind of a proposal determines which of these roles decides on it.
@@ -91,11 +101,25 @@ const FOUNDATION: &[AccessRow] = &[
 /// Overview, payments, quotes, ledger, reconciliation, rates, corridors.
 const PAYMENTS: &[AccessRow] = super::payments::access::ACCESS;
 
+/// Onboarding, the go-live checklist, the look of payment pages.
+const SETUP: &[AccessRow] = &[
+    all_tenants(get("/console/tenants", LOOK)),
+    all_tenants(post("/console/tenants", ADMINISTER)),
+    get("/console/t/{tenant}/setup", LOOK),
+    get("/console/t/{tenant}/setup/{step}", LOOK),
+    get("/console/t/{tenant}/brand", LOOK),
+    get("/console/t/{tenant}/brand/logo", LOOK),
+    get("/console/t/{tenant}/brand/preview.css", LOOK),
+    post("/console/t/{tenant}/brand/set", ADMINISTER),
+    with_file(post("/console/t/{tenant}/brand/upload", ADMINISTER)),
+    post("/console/t/{tenant}/brand/remove-logo", ADMINISTER),
+];
+
 /// Wallets, review queue, orders, requests, webhooks, health, sandbox tools.
 const WALLETS: &[AccessRow] = super::wallets::access::ACCESS;
 
 pub fn rows() -> impl Iterator<Item = &'static AccessRow> {
-    FOUNDATION.iter().chain(PAYMENTS).chain(WALLETS)
+    FOUNDATION.iter().chain(PAYMENTS).chain(WALLETS).chain(SETUP)
 }
 
 /// The row of a route.

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 use super::answer::{Answer, Stop, page_with, see_other};
 use super::cookies::{self, Cookie};
 use super::gate::LOGIN;
-use super::layout::Frame;
+use super::layout::{Frame, Look};
 use super::parts::Cell;
 use super::routes::Routes;
 use super::session::Signed;
@@ -21,6 +21,7 @@ pub(super) fn routes() -> Routes {
     Routes::new()
         .get("/console", home)
         .get("/console/account", show)
+        .post("/console/account/look", choose_look)
         .post("/console/account/password", change_password)
         .post("/console/account/sign-out", sign_out_everywhere)
         .post("/console/logout", sign_out)
@@ -33,6 +34,15 @@ struct AccountPage<'a> {
     facts: Vec<(&'static str, Cell)>,
     fault: &'a str,
     has_password: bool,
+    looks: [LookChoice; 2],
+}
+
+/// A choice of the look.
+struct LookChoice {
+    label: &'static str,
+    name: &'static str,
+    /// Values, each with its label and whether it is chosen.
+    values: Vec<(&'static str, &'static str, bool)>,
 }
 
 /// The first page that the user may use.
@@ -63,10 +73,28 @@ async fn page(visit: &Visit, fault: &str, status: StatusCode) -> Answer {
         ),
     ];
     let has_password = signed.row.user.provider.is_none();
-    page_with(
-        status,
-        &AccountPage { frame: visit.frame("Your account"), facts, fault, has_password },
-    )
+    let frame = visit.frame("Your account");
+    let (theme, density) = frame.look.values();
+    let choice = |label, name, chosen: &str, all: &[(&'static str, &'static str)]| {
+        let value = |(value, label): &(&'static str, _)| (*value, *label, *value == chosen);
+        LookChoice { label, name, values: all.iter().map(value).collect() }
+    };
+    let looks = [
+        choice("Colours", "theme", theme, &Look::THEMES),
+        choice("Density of lists", "density", density, &Look::DENSITIES),
+    ];
+    page_with(status, &AccountPage { frame, facts, fault, has_password, looks })
+}
+
+/// Stores the choice of colours and density in the browser.
+async fn choose_look(visit: Visit) -> Answer {
+    let form = visit.form();
+    let (theme, density) =
+        Look::parse(&format!("{}.{}", form.text("theme"), form.text("density"))).values();
+    let mut response = visit.done("/console/account", "Saved in this browser.");
+    let settings = &visit.console().settings;
+    Cookie::Look.set(response.headers_mut(), &format!("{theme}.{density}"), settings);
+    Ok(response)
 }
 
 /// The user's sign-in method as text.

@@ -59,7 +59,7 @@ impl Retry {
         let inner = visit.inner();
         (!inner.is_read).then(|| Retry {
             action: inner.path.split('?').next().unwrap_or_default().to_owned(),
-            form: inner.form.clone(),
+            form: inner.form.fields(),
             field,
             words: words.clone(),
             status: stop.status(),

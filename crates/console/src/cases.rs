@@ -11,6 +11,7 @@ use engine::console::{CaseNote, CaseRef, CaseWork};
 use uuid::Uuid;
 
 use super::answer::{Answer, Stop};
+use super::case_files;
 use super::parts::{Cell, Table, when};
 use super::payments::timeline;
 use super::routes::Routes;
@@ -61,7 +62,7 @@ impl Case {
     }
 
     /// In addresses, and in audit entries.
-    const fn kinds(self) -> (&'static str, &'static str) {
+    pub(super) const fn kinds(self) -> (&'static str, &'static str) {
         match self {
             Case::Payment(_) => ("payment", "payment"),
             Case::Deposit(_) => ("deposit", "transaction"),
@@ -78,7 +79,7 @@ impl Case {
     }
 
     /// The page on which it is decided.
-    fn home(self, visit: &Visit) -> String {
+    pub(super) fn home(self, visit: &Visit) -> String {
         visit.href(&match self {
             Case::Payment(id) => format!("/review/payments/{id}"),
             Case::Deposit(id) => format!("/deposits/{id}"),
@@ -86,16 +87,16 @@ impl Case {
         })
     }
 
-    fn href(self, visit: &Visit, deed: &str) -> String {
+    pub(super) fn href(self, visit: &Visit, deed: &str) -> String {
         visit.href(&format!("/cases/{}/{}{deed}", self.kinds().0, self.id()))
     }
 
-    fn named(self, visit: &Visit) -> Result<CaseRef, Stop> {
+    pub(super) fn named(self, visit: &Visit) -> Result<CaseRef, Stop> {
         Ok(CaseRef { tenant: visit.tenant_id()?, kind: self.kinds().1, subject: self.id() })
     }
 
     /// The case in the address, if its record exists.
-    async fn asked(visit: &Visit) -> Result<Case, Stop> {
+    pub(super) async fn asked(visit: &Visit) -> Result<Case, Stop> {
         let case = Case::parse(visit.param("kind"), visit.param("id")).ok_or(Stop::NotFound)?;
         let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
         let exists = match case {
@@ -270,6 +271,7 @@ async fn file(visit: Visit) -> Answer {
     let store = visit.console().store();
     let found = store.case_notes(visit.tenant_id()?, case.id()).await?;
     sections.insert(0, noted(&found));
+    sections.insert(1, case_files::section(&visit, case).await?);
     let assigned = Assigned::of(&visit, &[case.id()]).await?;
     story.side.push(assigned_section(&assigned.work(case.id())));
     for section in story.side.iter_mut().chain(&mut sections) {

@@ -67,6 +67,13 @@ document.addEventListener("keydown", (event) => {
     box.focus();
     box.select();
   }
+  if (event.key === "j" || event.key === "k") {
+    const rows = Array.from(document.querySelectorAll("main tbody th:first-child > a, main .tasks .go"));
+    const at = rows.indexOf(document.activeElement);
+    const next = rows[event.key === "j" ? at + 1 : Math.max(at - 1, 0)];
+    next?.focus();
+    next?.scrollIntoView({ block: "nearest" });
+  }
   if (event.key === "?" && help) {
     event.preventDefault();
     help.open = true;
@@ -82,6 +89,9 @@ document.addEventListener("keydown", (event) => {
   const changed = document.getElementById("changed");
   if (regions().length === 0 && !counts) return;
   const shortest = Math.min(...Array.from(regions(), (region) => Number(region.dataset.live) || 10), 10);
+  const slowest = Math.max(...Array.from(regions(), (region) => Number(region.dataset.live) || 10), 10);
+  // The page itself has just been read.
+  let slowAt = Date.now();
   let waiting = false;
   let failedSince = 0;
   // What the user works in stays: the focus, a selection, an open disclosure, a changed form.
@@ -93,8 +103,12 @@ document.addEventListener("keydown", (event) => {
       || Array.from(region.querySelectorAll("input, textarea")).some((field) => field.value !== field.defaultValue || field.checked !== field.defaultChecked)
       || Array.from(region.querySelectorAll("select")).some((field) => !field.options[field.selectedIndex]?.defaultSelected && field.selectedIndex > 0);
   };
+  // Parts that change slowly and cost much to read are left out until they are due.
   async function read(address) {
-    const answer = await fetch(address, { headers: { accept: "text/html", "x-corridor-refresh": "1" }, redirect: "error" });
+    const isSlow = slowest > shortest && Date.now() - slowAt >= slowest * 1000;
+    if (isSlow) slowAt = Date.now();
+    const kind = isSlow ? "all" : "quick";
+    const answer = await fetch(address, { headers: { accept: "text/html", "x-corridor-refresh": kind }, redirect: "error" });
     if (!answer.ok) throw new Error(String(answer.status));
     return completed(new DOMParser().parseFromString(await answer.text(), "text/html"));
   }

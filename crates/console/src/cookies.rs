@@ -24,7 +24,12 @@ pub(super) enum Cookie {
     Departure,
     /// The confirmation of the last action, for the next page.
     Done,
+    /// The chosen colours and density. Kept when the browser closes.
+    Look,
 }
+
+/// How long browsers keep [`Cookie::Look`], in seconds.
+const LOOK_KEPT_S: u32 = 365 * 86_400;
 
 /// Maximum text length of [`Cookie::Done`].
 const DONE_MAX_CHARS: usize = 200;
@@ -36,12 +41,13 @@ impl Cookie {
             Cookie::SignIn => "corridor-sign-in",
             Cookie::Departure => "corridor-departure",
             Cookie::Done => "corridor-done",
+            Cookie::Look => "corridor-look",
         }
     }
 
     const fn same_site(self) -> &'static str {
         match self {
-            Cookie::Session | Cookie::Departure | Cookie::Done => "Lax",
+            Cookie::Session | Cookie::Departure | Cookie::Done | Cookie::Look => "Lax",
             Cookie::SignIn => "Strict",
         }
     }
@@ -64,9 +70,13 @@ impl Cookie {
         }
     }
 
-    /// Sets the cookie until the browser closes.
+    /// Sets the cookie, until the browser closes unless it is a choice.
     pub(super) fn set(self, headers: &mut HeaderMap, value: &str, settings: &Settings) {
-        self.write(headers, value, "", settings);
+        let life = match self {
+            Cookie::Look => format!("; Max-Age={LOOK_KEPT_S}"),
+            _ => String::new(),
+        };
+        self.write(headers, value, &life, settings);
     }
 
     pub(super) fn clear(self, headers: &mut HeaderMap, settings: &Settings) {

@@ -2,6 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::upload::Upload;
 use http_api::decode::query::Query;
 
 /// Everything except RFC 3986's unreserved characters.
@@ -12,12 +13,43 @@ pub const RESERVED: &AsciiSet =
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Form {
     pairs: Vec<(String, String)>,
+    file: Option<Upload>,
 }
 
 impl Form {
     /// Parses `application/x-www-form-urlencoded`. Invalid percent-encoded UTF-8 is skipped.
     pub fn of(text: &str) -> Form {
-        Form { pairs: Query::of(Some(text)).into_pairs().collect() }
+        Form { pairs: Query::of(Some(text)).into_pairs().collect(), file: None }
+    }
+
+    pub(super) fn add(&mut self, name: String, value: String) {
+        self.pairs.push((name, value));
+    }
+
+    pub(super) fn attach(&mut self, file: Upload) {
+        self.file = Some(file);
+    }
+
+    /// The uploaded file.
+    pub const fn file(&self) -> Option<&Upload> {
+        self.file.as_ref()
+    }
+
+    /// The fields without the file, which a browser does not fill in again.
+    pub(super) fn fields(&self) -> Form {
+        Form { pairs: self.pairs.clone(), file: None }
+    }
+
+    /// Names and values except for those of `names`, for a query string.
+    pub fn without(&self, names: &[&str]) -> String {
+        let kept = self
+            .pairs
+            .iter()
+            .filter(|(name, value)| !value.trim().is_empty() && !names.contains(&name.as_str()));
+        let pair = |(name, value): &(String, String)| {
+            format!("{}={}", encoded(name), encoded(value.trim()))
+        };
+        kept.map(pair).collect::<Vec<_>>().join("&")
     }
 
     /// Every name with its value.

@@ -10,6 +10,7 @@ use axum::extract::{
 };
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use domain::case_file::CASE_FILE_MAX_BYTES;
 use domain::user::{Scope, User};
 use engine::console::Stage;
 use engine::office::Waiting;
@@ -24,19 +25,23 @@ use super::again::{Again, Retry};
 use super::answer::{Stop, page_with, see_other};
 use super::cookies::{self, Cookie};
 use super::form::{Form, RESERVED};
-use super::layout::Frame;
+use super::layout::{Frame, Look};
 use super::provider::LEAVE;
-use super::session::{REFRESH, Signed, Token};
+use super::session::{QUICK, REFRESH, Signed, Token};
 use super::state::{Console, Settings};
+use super::upload;
 use super::visit::{Inner, Visit};
 use http_api::request_id::RequestId;
-use http_api::server::body::{collect, is_encoded};
+use http_api::server::body::{BodyError, BodyLimits, collect, is_encoded};
 
 /// The form field with the CSRF token.
 const CSRF_FIELD: &str = "csrf";
 pub(super) const LOGIN: &str = "/console/login";
 /// Maximum length of the path to return to after signing in.
 pub(super) const NEXT_MAX_BYTES: usize = 2_000;
+/// Maximum size of a form with a file. More than the largest file: a browser shows the message about
+/// its size only if the whole form was read.
+const FILE_FORM_MAX_BYTES: usize = 4 * CASE_FILE_MAX_BYTES;
 /// Characters encoded in that path: all reserved ones except the slash.
 const NOT_IN_NEXT: &AsciiSet = &RESERVED.remove(b'/');
 
@@ -124,8 +129,11 @@ async fn enter(console: &Arc<Console>, request: Request) -> Result<(Visit, Reque
     }
     let again = parts.extensions.get::<Again>().cloned();
     let posted = parts.method == Method::POST;
-    let form =
-        if posted { Some(posted_form(console, &parts.headers, body, &csrf).await) } else { None };
+    let form = if posted {
+        Some(posted_form(console, &parts.headers, body, &csrf, row).await)
+    } else {
+        None
+    };
     let (form, refused) = match form {
         None => (Form::default(), None),
         Some(Ok(form)) => (form, None),
@@ -200,6 +208,10 @@ impl Inner {
             path: String::new(),
             peer: parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip()),
             user_agent: text(header::USER_AGENT),
+            look: Cookie::Look
+                .read(&parts.headers, &console.settings)
+                .map(|text| Look::parse(&text))
+                .unwrap_or_default(),
             departure: Cookie::Departure
                 .read(&parts.headers, &console.settings)
                 .as_deref()
@@ -212,13 +224,14 @@ impl Inner {
             retry: None,
             backlog: Waiting::default(),
             is_read: parts.method == Method::GET,
+            is_quick_refresh: parts.headers.get(REFRESH).is_some_and(|kind| kind == QUICK),
         }
     }
 }
 
 /// Whether the answer is a page with the navigation: not a file, a receipt or a redirect.
 fn has_navigation(route: &str) -> bool {
-    let without = [".csv", "/file", "/receipt", "/console"];
+    let without = [".csv", "/file", "/{file}", "/receipt", "/console", "/logo", ".css"];
     !without.iter().any(|end| route.ends_with(end))
 }
 
@@ -268,22 +281,37 @@ async fn posted_form(
     headers: &HeaderMap,
     body: Body,
     csrf: &str,
+    row: &AccessRow,
 ) -> Result<Form, Stop> {
     if !is_own_page(headers, &console.settings) {
         return Err(Stop::Forbidden);
     }
+    let unreadable = || {
+        let words = "The form could not be read. Please go back and try again.";
+        Stop::Invalid(words.to_owned())
+    };
     let kind =
         headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if is_encoded(headers) || !kind.starts_with("application/x-www-form-urlencoded") {
-        return Err(Stop::Invalid(
-            "The form could not be read. Please go back and try again.".to_owned(),
-        ));
+    let expected =
+        if row.takes_file { "multipart/form-data" } else { "application/x-www-form-urlencoded" };
+    if is_encoded(headers) || !kind.starts_with(expected) {
+        return Err(unreadable());
     }
-    let body = collect(body, console.settings.body).await;
-    let body = body.map_err(|_| {
-        Stop::Invalid("The form could not be read. Please go back and try again.".to_owned())
-    })?;
-    let form = Form::of(std::str::from_utf8(&body).unwrap_or_default());
+    let form = if row.takes_file {
+        let limits = BodyLimits { max_bytes: FILE_FORM_MAX_BYTES, ..console.settings.body };
+        let too_large = |error| match error {
+            BodyError::TooLarge => Stop::Invalid(format!(
+                "File: must have at most {} MiB.",
+                CASE_FILE_MAX_BYTES / (1024 * 1024)
+            )),
+            _ => unreadable(),
+        };
+        let body = collect(body, limits).await.map_err(too_large)?;
+        upload::parse(kind, &body).ok_or_else(unreadable)?
+    } else {
+        let body = collect(body, console.settings.body).await.map_err(|_| unreadable())?;
+        Form::of(std::str::from_utf8(&body).unwrap_or_default())
+    };
     let given = form.text(CSRF_FIELD);
     if csrf.is_empty() || !bool::from(given.as_bytes().ct_eq(csrf.as_bytes())) {
         return Err(Stop::Refused(

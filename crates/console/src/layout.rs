@@ -50,7 +50,9 @@ const NAV: &[(&str, &[Entry])] = &[
     (
         "Connections",
         &[
+            ("Go-live checklist", "flag", "/console/t/{tenant}/setup"),
             ("Policy", "policy", "/console/t/{tenant}/policy"),
+            ("Brand", "brand", "/console/t/{tenant}/brand"),
             ("Webhooks", "webhook", WEBHOOKS),
             ("Keys", "key", "/console/t/{tenant}/keys"),
         ],
@@ -58,6 +60,7 @@ const NAV: &[(&str, &[Entry])] = &[
     (
         "Installation",
         &[
+            ("Tenants", "bank", "/console/tenants"),
             ("Users", "users", "/console/users"),
             ("Audit log", "audit", "/console/audit"),
             ("System health", "health", "/console/system"),
@@ -84,6 +87,8 @@ const GUIDES: &[(&str, &str)] = &[
     ("/requests", "/docs/reference/states"),
     ("/sandbox", "/docs/guides/sandbox"),
     ("/system", "/docs/guides/going-live"),
+    ("/setup", "/docs/guides/going-live"),
+    ("/tenants", "/docs/guides/going-live"),
 ];
 
 /// The landing page: everything that waits for a user.
@@ -150,11 +155,41 @@ pub struct Headline {
     pub why: String,
 }
 
+/// The user's choice of colours and density, kept in a cookie.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Attribute of the page; `None` follows the system.
+    pub theme: Option<&'static str>,
+    pub is_compact: bool,
+}
+
+impl Look {
+    /// Colours: value and label.
+    pub const THEMES: [(&str, &str); 3] =
+        [("system", "as the system"), ("light", "light"), ("dark", "dark")];
+    /// Densities: value and label.
+    pub const DENSITIES: [(&str, &str); 2] = [("normal", "normal"), ("compact", "compact")];
+
+    /// Parses `dark.compact`; unknown parts are the usual ones.
+    pub fn parse(text: &str) -> Look {
+        let (theme, density) = text.split_once('.').unwrap_or_default();
+        let known = Look::THEMES[1..].iter().map(|(value, _)| *value).find(|value| *value == theme);
+        Look { theme: known, is_compact: density == Look::DENSITIES[1].0 }
+    }
+
+    /// The values of both choices.
+    pub fn values(self) -> (&'static str, &'static str) {
+        let density = Look::DENSITIES[usize::from(self.is_compact)].0;
+        (self.theme.unwrap_or(Look::THEMES[0].0), density)
+    }
+}
+
 /// The layout of a page. Page templates have it in a field named `frame`.
 #[derive(Clone, Debug)]
 pub struct Frame {
     pub title: String,
     pub headline: Option<Headline>,
+    pub look: Look,
     /// The CSRF token that every form of the page carries.
     pub csrf: String,
     /// The user's login name; empty while signed out.
@@ -212,6 +247,7 @@ impl Frame {
         Frame {
             title: title.to_owned(),
             headline: None,
+            look: inner.look,
             csrf: inner.csrf.clone(),
             login: visit.who().to_owned(),
             shortcuts: SHORTCUTS.iter().filter_map(shortcut).take(3).collect(),
@@ -258,6 +294,11 @@ impl Frame {
         retry.map_or("", |retry| retry.form.text(name))
     }
 
+    /// Whether the form with this action was refused.
+    pub fn retries(&self, action: &str) -> bool {
+        self.retry.as_ref().is_some_and(|retry| retry.action == action)
+    }
+
     pub fn is_signed_in(&self) -> bool {
         !self.login.is_empty()
     }
@@ -282,7 +323,8 @@ fn guide(route: &str) -> &'static str {
 
 /// Whether reading the page again costs much or leaves an audit entry.
 fn is_costly(route: &str) -> bool {
-    ["/search", "/verify", "/ledger"].iter().any(|costly| route.ends_with(costly))
+    ["/search", "/verify", "/ledger", "/setup", "/brand"].iter().any(|end| route.ends_with(end))
+        || route.contains("/setup/")
 }
 
 /// The address of an entry; `None` if the user may not use it.

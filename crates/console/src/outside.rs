@@ -1,6 +1,7 @@
 //! The port to the console's host for what the console cannot import: endpoint checks, fresh
 //! secrets, the age of lists, and the simulated parties of a sandbox. The server implements it.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use domain::audit::Deed;
@@ -8,6 +9,7 @@ use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
 use domain::ids::{PaymentId, PaymentRequestId, TenantId, WalletId};
 use domain::ports::Answer;
+use domain::rail::RailId;
 use domain::time::{Span, Timestamp};
 use domain::wallet_event::{Aggregate, WalletEvent, WalletEventKind};
 use engine::payments::Checkpoint;
@@ -42,6 +44,20 @@ pub struct ListStanding {
     pub sample: bool,
     /// Whether they are too old for approvals.
     pub stale: bool,
+}
+
+/// Maximum age of the newest backup.
+pub const BACKUP_AGE_MAX: Span = Span::hours(24);
+
+/// What only its host knows about the installation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installation {
+    /// Base URL of the APIs, without a trailing slash.
+    pub api_url: String,
+    /// Rails that make no real payments.
+    pub simulated: BTreeSet<RailId>,
+    /// Age of the newest backup, or why it is unknown.
+    pub backup: Result<Span, String>,
 }
 
 /// The evidence that the audit log is verified against.
@@ -85,6 +101,15 @@ pub trait Outside: Send + Sync {
         access_key: &'a str,
         by: Deed,
     ) -> Answer<'a, Result<(ShownKey, Span), Stop>>;
+    /// Creates a tenant with the usual terms.
+    fn create_tenant<'a>(
+        &'a self,
+        tag: &'a str,
+        name: &'a str,
+        settlement_coin: StableCoin,
+        by: Deed,
+    ) -> Answer<'a, Result<Tenant, String>>;
+    fn installation(&self) -> Answer<'_, Installation>;
     /// The sanctions lists in force.
     fn lists(&self) -> ListStanding;
     /// The evidence for verifying the audit log: keys and external checkpoints.

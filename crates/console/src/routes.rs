@@ -71,6 +71,10 @@ fn pages() -> Routes {
     let pages = [
         super::inbox::routes(),
         super::cases::routes(),
+        super::case_files::routes(),
+        super::saved_views::routes(),
+        super::brand::routes(),
+        super::setup::routes(),
         super::wallets::routes(),
         super::payments::routes(),
     ];

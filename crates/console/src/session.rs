@@ -21,6 +21,8 @@ const SEEN_EVERY: Span = Span::secs(60);
 pub(super) const SIGN_IN_MAX: Span = Span::mins(10);
 /// The header of the console's script when it refreshes a page: not user activity.
 pub(super) const REFRESH: &str = "x-corridor-refresh";
+/// Its value if only parts are read again that change quickly.
+pub(super) const QUICK: &str = "quick";
 /// Random bytes of a token.
 const TOKEN_BYTES: usize = 32;
 /// Maximum length of a stored browser description.

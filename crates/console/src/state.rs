@@ -16,6 +16,7 @@ use tokio::sync::Semaphore;
 
 use super::inbox::MOST;
 use super::outside::Outside;
+use super::payments::overview::DaysCache;
 use super::provider::Provider;
 use http_api::address_windows::AddressWindows;
 use http_api::server::body::BodyLimits;
@@ -56,6 +57,8 @@ pub struct Console {
     pub(super) hashing: Semaphore,
     /// Counts for the navigation that took long to read.
     counted: Mutex<HashMap<(TenantId, Scope), (Instant, Waiting)>>,
+    /// Charts of the overview.
+    pub(super) days: DaysCache,
 }
 
 /// Counts that took longer to read than this are shown for [`COUNTS_KEPT`]: with very many payments
@@ -87,6 +90,7 @@ impl Console {
             addresses,
             hashing,
             counted: Mutex::default(),
+            days: DaysCache::default(),
         })
     }
 

@@ -18,10 +18,13 @@ use super::password;
 use super::routes::Routes;
 use super::visit::Visit;
 
+/// The page of all users.
+pub(super) const LIST: &str = "/console/users";
+
 pub(super) fn routes() -> Routes {
     Routes::new()
-        .get("/console/users", list)
-        .post("/console/users", create)
+        .get(LIST, list)
+        .post(LIST, create)
         .get("/console/users/{id}", show)
         .post("/console/users/{id}/access", propose_access)
         .post("/console/users/{id}/disable", disable)
@@ -116,7 +119,7 @@ async fn list_page(visit: &Visit, made: Option<NewUser>, status: StatusCode) -> 
     };
     let head = ["Name", "Roles", "Scope", "Signs in with", "State", "Since"];
     let table = Table::new("Users", &head, users.iter().map(row).collect());
-    let may_create = visit.may_use("POST", "/console/users");
+    let may_create = visit.may_use("POST", LIST);
     let has_provider = visit.console().provider.is_some();
     let made_there = made.as_ref().is_some_and(|made| made.provider_name.is_some());
     let made = made.map(|made| made.login);

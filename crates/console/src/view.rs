@@ -13,6 +13,7 @@ use http_api::wallet_v1::render::money;
 use crate::again::Retry;
 use crate::answer::page_with;
 use crate::layout::Fault;
+use crate::saved_views::SavedViews;
 use crate::{Answer, Cell, Form, Frame, Headline, Pager, Stop, Table, Visit, encoded, html};
 
 mod story;
@@ -36,6 +37,13 @@ struct SectionsPage {
 /// Renders a page of sections. A refused form among them keeps what was typed.
 pub fn page(visit: &Visit, title: &str, sections: Vec<Section>) -> Answer {
     html(&SectionsPage::retried(visit, title, sections))
+}
+
+/// The frame and the sections of a page of another template. A refused form among them keeps what was
+/// typed.
+pub fn retried(visit: &Visit, title: &str, sections: Vec<Section>) -> (Frame, Vec<Section>) {
+    let SectionsPage { frame, sections } = SectionsPage::retried(visit, title, sections);
+    (frame, sections)
 }
 
 /// The page of a record, with what it is recognised by above its sections.
@@ -69,7 +77,7 @@ pub fn page_of_wrong_form(visit: &Visit, title: &str, sections: Vec<Section>) ->
 /// What a user may do about a page's empty list: show all of it, or make a first record.
 fn next_steps(frame: &Frame) -> Vec<(String, &'static str)> {
     let has_filters = frame.path.contains('?');
-    let all = has_filters.then(|| (frame.address().to_owned(), "Clear the filters"));
+    let all = has_filters.then(|| (format!("{}?", frame.address()), "Clear the filters"));
     let sample = frame.sandbox.clone().filter(|_| !has_filters);
     let sample = sample.map(|href| (href, "Create one with the sandbox tools"));
     all.into_iter().chain(sample).chain([(frame.guide.to_owned(), "Guide to this page")]).collect()
@@ -136,6 +144,8 @@ pub struct Section {
     pub cards: Vec<Card>,
     /// Views of the list: URL, name, whether it is this one.
     pub views: Vec<(String, &'static str, bool)>,
+    /// The user's own views of the list.
+    pub saved: Option<SavedViews>,
     pub filters: Option<FormView>,
     /// Filters in use: the list's URL without the filter, and its text.
     pub chips: Vec<(String, String)>,
@@ -148,7 +158,7 @@ pub struct Section {
 impl Section {
     /// Names its live regions: the title's letters, which stay while a count in it changes, and
     /// what it is about; or the position of an untitled section.
-    fn key(&self, index: impl ToString) -> String {
+    pub(crate) fn key(&self, index: impl ToString) -> String {
         if self.title.is_empty() {
             return index.to_string();
         }
@@ -159,6 +169,11 @@ impl Section {
         }
     }
 
+    /// Whether there is a choice of views.
+    pub(crate) fn has_tabs(&self) -> bool {
+        !self.views.is_empty() || self.saved.as_ref().is_some_and(|it| !it.views.is_empty())
+    }
+
     /// Whether it has nothing but a few short forms.
     fn is_beside(&self) -> bool {
         const FIELDS_MAX: usize = 8;
@@ -167,7 +182,7 @@ impl Section {
     }
 
     /// Whether it has nothing to show below its title.
-    fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.forms.is_empty() && self.has_no_more()
     }
 
@@ -183,6 +198,7 @@ impl Section {
             && self.facts.is_empty()
             && self.cards.is_empty()
             && self.views.is_empty()
+            && self.saved.is_none()
             && self.filters.is_none()
             && self.table.is_none()
             && self.exact.is_empty()
@@ -281,8 +297,13 @@ impl FormView {
         FormView { verdicts, ..self }
     }
 
+    /// Whether a file is sent with it.
+    pub(crate) fn has_file(&self) -> bool {
+        self.fields.iter().any(|field| matches!(field.kind, FieldKind::File(_)))
+    }
+
     /// Whether some verdicts are shown only on request.
-    fn has_rare(&self) -> bool {
+    pub(crate) fn has_rare(&self) -> bool {
         self.verdicts.iter().any(|verdict| verdict.rare)
     }
 
@@ -297,12 +318,12 @@ impl FormView {
     }
 
     /// Whether this field is the wrong one.
-    fn is_wrong(&self, name: &str) -> bool {
+    pub(crate) fn is_wrong(&self, name: &str) -> bool {
         self.fault.as_ref().is_some_and(|(wrong, _)| *wrong == name)
     }
 
     /// The message of this field.
-    fn fault_of(&self, name: &str) -> Option<&str> {
+    pub(crate) fn fault_of(&self, name: &str) -> Option<&str> {
         self.fault.as_ref().filter(|(wrong, _)| *wrong == name).map(|(_, words)| words.as_str())
     }
 
@@ -385,6 +406,8 @@ pub enum FieldKind {
     Day,
     /// A choice: value and label.
     OneOf(Vec<(String, String)>),
+    /// A file of these types, for the browser's choice.
+    File(&'static str),
     Hidden,
 }
 
@@ -399,6 +422,10 @@ impl Field {
 
     pub fn line(name: &'static str, label: &'static str) -> Field {
         Field::of(FieldKind::Line, name, label)
+    }
+
+    pub fn file(name: &'static str, label: &'static str, accept: &'static str) -> Field {
+        Field::of(FieldKind::File(accept), name, label)
     }
 
     pub fn whole(name: &'static str, label: &'static str) -> Field {

@@ -16,9 +16,10 @@ use http::request::Parts;
 
 use super::again::Retry;
 use super::answer::{Stop, see_other};
-use super::form::Form;
-use super::layout::Frame;
+use super::form::{Form, encoded};
+use super::layout::{Frame, Look};
 use super::session::{Signed, Token};
+use super::setup::STEP;
 use super::state::Console;
 use super::{access, cookies};
 
@@ -47,6 +48,8 @@ pub(super) struct Inner {
     pub(super) path: String,
     pub(super) peer: Option<IpAddr>,
     pub(super) user_agent: String,
+    /// The chosen colours and density.
+    pub(super) look: Look,
     /// The browser's sign-in in progress at the identity provider.
     pub(super) departure: Option<Token>,
     pub(super) request_id: String,
@@ -58,6 +61,8 @@ pub(super) struct Inner {
     pub(super) backlog: Waiting,
     /// Whether the page was asked for with GET.
     pub(super) is_read: bool,
+    /// Whether it is a refresh without the parts that change slowly.
+    pub(super) is_quick_refresh: bool,
 }
 
 impl Visit {
@@ -169,6 +174,11 @@ impl Visit {
         parse(self.param("id")).ok_or(Stop::NotFound)
     }
 
+    /// Whether the answer should have parts that change slowly and cost much to read.
+    pub fn wants_slow_parts(&self) -> bool {
+        !self.0.is_quick_refresh
+    }
+
     pub fn query(&self) -> &Form {
         &self.0.query
     }
@@ -206,9 +216,24 @@ impl Visit {
         Frame::of(self, title)
     }
 
+    /// The step of the guided setup whose page sent the form.
+    fn step_href(&self) -> Option<String> {
+        let step = self.0.form.given(STEP).filter(|_| self.0.tenant.is_some())?;
+        Some(self.href(&format!("/setup/{}", encoded(step))))
+    }
+
+    /// The link from the result of a form to the page below the tenant's that it belongs to, or back
+    /// to the guided setup.
+    pub fn back(&self, below: &str, words: &str) -> (String, String) {
+        match self.step_href() {
+            Some(step) => (step, "Back to the setup".to_owned()),
+            None => (self.href(below), words.to_owned()),
+        }
+    }
+
     /// Redirects after a form, with a confirmation on the next page.
     pub fn done(&self, path: &str, words: &str) -> Response {
-        let mut response = see_other(path);
+        let mut response = see_other(self.step_href().as_deref().unwrap_or(path));
         cookies::say(response.headers_mut(), words, &self.0.console.settings);
         response
     }
@@ -222,8 +247,8 @@ impl Visit {
         let maker = self.user()?.clone();
         let proposal = Proposal { tenant, deed, maker, why: why.to_owned(), by: self.deed(why) };
         let id = self.0.console.desk.propose(proposal).await?;
-        Ok(self
-            .done(&format!("/console/approvals/{id}"), "Proposed. Another user has to approve it."))
+        let words = "Proposed. Another user has to approve it.";
+        Ok(self.done(&format!("/console/approvals/{id}"), words))
     }
 
     /// The actor of this request with the reason, for the audit log.

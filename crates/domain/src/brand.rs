@@ -79,6 +79,12 @@ impl Colour {
         }
     }
 
+    /// Contrast of white text on it, in tenths: 45 is the least that is accepted. Rounded down.
+    pub fn contrast_tenths(self) -> u32 {
+        // (1 + 0.05) / (luminance + 0.05), in ten-thousandths.
+        105_000 / (self.luminance() + 500)
+    }
+
     /// An upper bound of the relative luminance, in ten-thousandths: it squares the channels, where
     /// the standard's exponent is 2.4.
     fn luminance(self) -> u32 {
@@ -130,6 +136,8 @@ mod tests {
         for dark in ["#0b6b3a", "#0a5aa0", "#000000", "#0000ff", "#7a1f2b"] {
             assert_eq!(Colour::parse(dark).map(|colour| colour.to_string()).as_deref(), Ok(dark));
         }
+        let tenths = |text: &str| Colour::parse(text).map(Colour::contrast_tenths);
+        assert_eq!((tenths("#000000"), tenths("#0b6b3a")), (Ok(210), Ok(58)));
         // Contrasts of white on these: 1.0, 4.0, 1.4, 3.1, 4.4.
         for light in ["#ffffff", "#ff0000", "#00ff00", "#2196f3", "#777878"] {
             assert!(Colour::parse(light).is_err(), "{light}");

@@ -8,7 +8,7 @@ use adapters::oidc;
 use adapters::screening::ListBook;
 use adapters::webhooks::{Reach, WebhookSecret};
 use client::Credentials;
-use config::{Config, Secret};
+use config::{Config, Secret, Transport};
 use domain::audit::Deed;
 use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
@@ -16,13 +16,14 @@ use domain::ids::{PaymentId, PaymentRequestId, TenantId, WalletId};
 use domain::payment_request::RequestState;
 use domain::policy::Environment;
 use domain::ports::Answer;
+use domain::rail::RailId;
 use domain::time::Span;
 use domain::wallet_event::{Aggregate, WalletEvent, WalletEventKind};
 use engine::payments::{Payments, Store};
 use http_api::auth::Service;
 use operator_console::Stop;
 use operator_console::outside::{
-    AuditProofs, BookEntry, KeyUse, ListStanding, Outside, SandboxTools, ShownKey,
+    AuditProofs, BookEntry, Installation, KeyUse, ListStanding, Outside, SandboxTools, ShownKey,
 };
 use operator_console::provider::Provider;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -32,6 +33,7 @@ use tokio::task::spawn_blocking;
 use uuid::Uuid;
 
 use super::audit::{Notary, read_checkpoints};
+use super::preflight;
 use super::routes::Parts;
 use super::samples;
 use super::sandbox_api::{ENDINGS, SandboxApi};
@@ -57,6 +59,7 @@ pub(super) struct Server {
     payments: Payments,
     config: Config,
     data_dir: PathBuf,
+    api_url: String,
     receivers: Reach,
     lists: Arc<ListBook>,
     provider: Option<Provider>,
@@ -87,6 +90,7 @@ impl Server {
             payments,
             config: parts.config.clone(),
             data_dir: parts.data_dir.to_owned(),
+            api_url: parts.public_url.to_owned(),
             receivers: parts.config.receivers(),
             lists: parts.lists.clone(),
             provider: identity_provider(parts),
@@ -159,6 +163,35 @@ impl Outside for Server {
                 error => Stop::failed(&error),
             })?;
             Ok((shown(IssuedKey { access_key: access_key.to_owned(), secret_key }), overlap))
+        })
+    }
+
+    fn create_tenant<'a>(
+        &'a self,
+        tag: &'a str,
+        name: &'a str,
+        settlement_coin: StableCoin,
+        by: Deed,
+    ) -> Answer<'a, Result<Tenant, String>> {
+        Box::pin(async move {
+            let mut policy = tenancy::default_policy(settlement_coin);
+            policy.wallet.strict_roles = tenancy::strict_roles(self.config.environment);
+            let made = tenancy::create_tenant(self.store(), tag, name, policy, by).await;
+            made.map_err(|error| format!("{error:#}"))
+        })
+    }
+
+    fn installation(&self) -> Answer<'_, Installation> {
+        Box::pin(async move {
+            let config = self.config.clone();
+            let backup = spawn_blocking(move || preflight::backup_age(&config)).await;
+            let rails = self.config.rails.iter();
+            let simulated = rails.filter(|rail| rail.transport == Transport::Simulated);
+            Installation {
+                api_url: self.api_url.clone(),
+                simulated: simulated.map(|rail| RailId::new(&rail.id)).collect(),
+                backup: backup.unwrap_or_else(|error| Err(error.to_string())),
+            }
         })
     }
 

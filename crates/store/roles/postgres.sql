@@ -9,6 +9,6 @@ GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO corridor_app;
 REVOKE UPDATE, DELETE, TRUNCATE ON audit_entry, audit_checkpoint FROM corridor_app;
 REVOKE DELETE, TRUNCATE ON audit_head FROM corridor_app;
 REVOKE UPDATE, DELETE, TRUNCATE ON transfer, payment_order, payment_search, external_id, linked_reference, sender_info,
-    case_note, refund_address, chain_attempt, watched_address, unsupported_asset FROM corridor_app;
+    case_note, case_file, refund_address, chain_attempt, watched_address, unsupported_asset FROM corridor_app;
 REVOKE UPDATE, TRUNCATE ON event, wallet_event, delivery_attempt FROM corridor_app;
 REVOKE INSERT, UPDATE, DELETE, TRUNCATE ON schema_version, migration_lock, admin_log FROM corridor_app;

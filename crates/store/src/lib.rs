@@ -31,6 +31,7 @@ pub use admin::access_keys::KeyRow;
 pub use admin::answers::KeptAnswer;
 pub use admin::approvals::NewApproval;
 pub use admin::brand::BrandHead;
+pub use admin::case_files::StoredFile;
 pub use admin::cases::{CaseNote, CaseRef, CaseWork};
 pub use admin::customers::CustomerRecord;
 pub use admin::departures::Departure;
@@ -38,6 +39,7 @@ pub use admin::lists::{KeptDocument, KeptList};
 pub use admin::meta::CLOCK_OFFSET;
 pub use admin::permits::Permits;
 pub use admin::roles::{JobHolder, RoleLease};
+pub use admin::saved_views::{SAVED_VIEWS_MAX, SavedView};
 pub use admin::secrets::{KeySecret, SECRETS_MAX};
 pub use admin::sessions::{Backoff, NewSession, SessionRow, Stage};
 pub use admin::tenants::Tenant;
@@ -62,7 +64,7 @@ pub use reads::console::books::{
 };
 pub use reads::console::find::{Found, IDS_COMPARED_MAX};
 pub use reads::console::overview::{
-    COUNTED_MAX, CorridorVolume, DayVolume, StateVolume, Unreleased,
+    COUNTED_MAX, CorridorVolume, DayTimes, DayVolume, StateVolume, Unreleased,
 };
 pub use reads::console::payments::{
     Backlog, LOOKED_AT_MAX, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted,

@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 25] = [
+const MIGRATIONS: [Migration; 27] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -108,8 +108,18 @@ const MIGRATIONS: [Migration; 25] = [
     Migration { version: 24, name: "brand", text: include_str!("../migrations/0024_brand.sql") },
     Migration {
         version: 25,
+        name: "saved_views",
+        text: include_str!("../migrations/0025_saved_views.sql"),
+    },
+    Migration {
+        version: 26,
+        name: "case_files",
+        text: include_str!("../migrations/0026_case_files.sql"),
+    },
+    Migration {
+        version: 27,
         name: "deposit_lists",
-        text: include_str!("../migrations/0025_deposit_lists.sql"),
+        text: include_str!("../migrations/0027_deposit_lists.sql"),
     },
 ];
 

@@ -16,6 +16,7 @@ use engine::payments::{AuditFilter, AuditPlace};
 use super::payments::day;
 use super::routes::Routes;
 use super::{Answer, Pager, Stop, Visit};
+use crate::lists::views;
 use crate::view::{Field, FormView, Section, clock, day_words, page_around, query};
 
 pub(super) use deeds::{about, entry_cell, moments, people, place, proposed, section};
@@ -23,7 +24,8 @@ pub(super) use sentences::plain_sentence;
 use sentences::{Part, sentence};
 
 const LIST_MAX: usize = 100;
-const FILTERS: [&str; 6] = ["who", "action", "subject", "request", "from", "to"];
+const FILTERS: [&str; 7] = ["by", "who", "action", "subject", "request", "from", "to"];
+const VIEWS: [(&str, &str); 2] = [("Everything", ""), ("People only", "by=people")];
 /// The page of all entries.
 const LIST: &str = "/console/audit";
 
@@ -72,6 +74,7 @@ fn wanted(visit: &Visit) -> Result<AuditFilter, Stop> {
         action: given("action"),
         subject: given("subject"),
         request_id: given("request"),
+        people: visit.query().text("by") == "people",
         from: day(visit, "from")?,
         to: day(visit, "to")?.map(|end| end + Span::days(1)),
         after,
@@ -173,6 +176,7 @@ fn days(found: &[Entry], visit: &Visit) -> Vec<Day> {
 fn filters(visit: &Visit) -> FormView {
     let asked = |field: Field| field.optional().as_asked(visit.query());
     let fields = vec![
+        asked(Field::choice("by", "By", &[("", "all"), ("people", "people only")])),
         asked(Field::line("who", "User")),
         asked(Field::line("action", "Action, for example key.rotate")),
         asked(Field::line("subject", "Subject")),
@@ -198,7 +202,8 @@ async fn list(visit: Visit) -> Answer {
         links.push((format!("{LIST}?{asked}"), "Back to the latest".to_owned()));
     }
     let title = "Audit log";
-    let section = Section { links, filters: Some(filters(&visit)), ..Section::default() };
+    let views = views(&visit, LIST, &FILTERS, &VIEWS);
+    let section = Section { links, views, filters: Some(filters(&visit)), ..Section::default() };
     // Older pages do not change.
     let is_live = visit.query().given("after").is_none();
     let list = List { is_live, days, pager: Pager { previous: None, next, shown } };

@@ -134,20 +134,42 @@ pub fn stacked(series: &[Series], end: u64) -> Vec<(String, String)> {
 pub fn line(rates: &[Option<u64>], colour: &str) -> (Vec<(String, String)>, u64) {
     let least = rates.iter().flatten().min().copied().unwrap_or(PERMILLE);
     let floor = FLOORS.into_iter().find(|floor| *floor <= least).unwrap_or(0);
-    let at = |day: u64, rate: u64| {
-        let top = HEIGHT - scaled(rate.min(PERMILLE) - floor, PERMILLE - floor);
-        format!("{} {top}", day * DAY + DAY / 2)
-    };
+    let top = |rate: u64| HEIGHT - scaled(rate.min(PERMILLE) - floor, PERMILLE - floor);
+    let (path, dots) = path(rates, top);
+    (vec![(format!("ln {colour}"), path), (format!("dot {colour}"), dots)], floor)
+}
+
+/// A line for each series, in units of an axis from zero to `end`; a day without a value interrupts
+/// it.
+pub fn lines(series: &[Vec<Option<u64>>], end: u64) -> Vec<(String, String)> {
+    let mut shapes = Vec::new();
+    for (values, colour) in series.iter().zip(COLOURS) {
+        let (path, dots) = path(values, |value| HEIGHT - scaled(value, end));
+        shapes.push((format!("ln {colour}"), path));
+        shapes.push((format!("dot {colour}"), dots));
+    }
+    shapes
+}
+
+/// A small line through values, from the lowest to the greatest.
+pub fn spark(values: &[Option<u64>]) -> String {
+    let known = || values.iter().flatten().copied();
+    let (least, most) = (known().min().unwrap_or(0), known().max().unwrap_or(0));
+    path(values, |value| HEIGHT - scaled(value - least, most - least)).0
+}
+
+/// A line through the values of the days, and a dot for each: `top` is the place of a value.
+fn path(values: &[Option<u64>], top: impl Fn(u64) -> u64) -> (String, String) {
     let (mut path, mut dots, mut is_drawing) = (String::new(), String::new(), false);
-    for (day, rate) in (0_u64..).zip(rates) {
-        if let Some(rate) = rate {
-            let place = at(day, *rate);
+    for (day, value) in (0_u64..).zip(values) {
+        if let Some(value) = value {
+            let place = format!("{} {}", day * DAY + DAY / 2, top(*value));
             path += &format!("{}{place}", if is_drawing { "L" } else { "M" });
             dots += &format!("M{place}h0");
         }
-        is_drawing = rate.is_some();
+        is_drawing = value.is_some();
     }
-    (vec![(format!("ln {colour}"), path), (format!("dot {colour}"), dots)], floor)
+    (path, dots)
 }
 
 /// Labels of a rate's axis that begins at `floor`, from the top.
@@ -238,6 +260,15 @@ mod tests {
             (line(&[], "k2").1, rate_labels(950)),
             (950, vec!["100".to_owned(), "97.5".to_owned(), "95".to_owned()])
         );
+    }
+
+    #[test]
+    fn lines_share_an_axis_and_a_small_one_fills_its_height() {
+        let shapes = lines(&[vec![Some(10), None, Some(20)], vec![Some(5)]], 20);
+        assert_eq!(shapes[0], ("ln k1".to_owned(), "M50 500M250 0".to_owned()));
+        assert_eq!(shapes[2], ("ln k2".to_owned(), "M50 750".to_owned()));
+        assert_eq!(spark(&[Some(7), Some(9), None, Some(8)]), "M50 1000L150 0M350 500");
+        assert_eq!((spark(&[]), spark(&[Some(3)])), (String::new(), "M50 1000".to_owned()));
     }
 
     #[test]

@@ -116,11 +116,24 @@ fn rail_row(visit: &Visit, rail: &RailConfig) -> Vec<Cell> {
 }
 
 pub(super) async fn show(visit: Visit) -> Answer {
+    let mut sections = vec![dry_run(&visit).await?];
+    let is_wrong = sections.iter().any(|section| {
+        section.filters.as_ref().is_some_and(|form| form.fault.is_some())
+    });
+    sections.extend(sections_of(&visit, &BTreeSet::from(Country::ALL)));
+    sections.push(switches(&visit));
+    let serve = if is_wrong { page_of_wrong_form } else { page };
+    serve(&visit, "Corridors and rails", sections)
+}
+
+/// The corridors to these countries, and their rails.
+pub(crate) fn sections_of(visit: &Visit, countries: &BTreeSet<Country>) -> Vec<Section> {
     let world = visit.console().payments.world();
     let corridors =
-        Country::ALL.into_iter().filter(|country| world.corridors.corridors.contains_key(country));
-    let corridors: Vec<_> = corridors.map(|country| corridor_row(&visit, country)).collect();
-    let rails: Vec<_> = world.corridors.rails.iter().map(|rail| rail_row(&visit, rail)).collect();
+        countries.iter().filter(|country| world.corridors.corridors.contains_key(*country));
+    let corridors: Vec<_> = corridors.map(|country| corridor_row(visit, *country)).collect();
+    let rails = world.corridors.rails.iter().filter(|rail| countries.contains(&rail.country));
+    let rails: Vec<_> = rails.map(|rail| rail_row(visit, rail)).collect();
     let corridor_head = [
         "Country",
         "State",
@@ -145,10 +158,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         "Banks",
         "Requires",
     ];
-    let route = dry_run(&visit).await?;
-    let is_wrong = route.filters.as_ref().is_some_and(|form| form.fault.is_some());
-    let sections = vec![
-        route,
+    vec![
         Section {
             title: "Corridors".to_owned(),
             table: Some(
@@ -162,10 +172,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
             table: Some(Table::new("Rails", &rail_head, rails).or("No rail is configured.")),
             ..Section::default()
         },
-        switches(&visit),
-    ];
-    let serve = if is_wrong { page_of_wrong_form } else { page };
-    serve(&visit, "Corridors and rails", sections)
+    ]
 }
 
 fn reason(unfit: Option<&Unfit>, first: bool) -> Cell {

@@ -13,10 +13,10 @@ use crate::lists::day_of;
 pub(super) mod access;
 mod asked;
 mod chart;
-mod corridors;
+pub(super) mod corridors;
 mod ledger;
 pub(super) mod masked;
-mod overview;
+pub(super) mod overview;
 mod payment_list;
 mod quotes;
 mod rates;
@@ -70,7 +70,7 @@ pub(super) fn people_state(payment: &Payment) -> (&'static str, Tone) {
 }
 
 /// A duration in its two largest units, of seconds to a tenth.
-fn took(span: Span) -> String {
+pub(super) fn took(span: Span) -> String {
     let seconds = (span.0 / 1_000_000).max(0);
     let tenths = (span.0 / 100_000 % 10).max(0);
     match (seconds / 86_400, seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60) {

@@ -1,22 +1,26 @@
 //! The overview: volumes, success and speed as figures and as charts of the last 30 days, and items
 //! that need attention.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use askama::Template;
 use domain::audit::Entry;
 use domain::coin_amount;
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::delivery::DeliveryState;
+use domain::ids::TenantId;
 use domain::job::JobKind;
 use domain::ledger::{Account, AccountCode};
 use domain::money::Money;
 use domain::payment::PaymentState;
 use domain::time::{Span, Timestamp};
-use engine::office::{Backlog, COUNTED_MAX, CorridorVolume, DayVolume};
+use engine::office::{Backlog, COUNTED_MAX, CorridorVolume, DayTimes, DayVolume};
 use engine::payments::AuditFilter;
 
 use super::chart::{
-    COLOURS, Chart, Level, Series, axis_end, axis_labels, line, rate_labels, stacked,
+    COLOURS, Chart, Level, Series, axis_end, axis_labels, line, lines, rate_labels, spark, stacked,
 };
 use super::{share, took};
 use crate::parts::grouped;
@@ -48,7 +52,8 @@ struct Overview {
     frame: Frame,
     day: String,
     windows: Vec<(&'static str, &'static str, bool)>,
-    figures: Vec<Tile>,
+    /// With a line of the last 30 days each.
+    figures: Vec<(Tile, Option<String>)>,
     cards: Vec<Tile>,
     charts: Vec<Chart>,
     levels: Vec<Level>,
@@ -58,6 +63,8 @@ struct Overview {
 }
 
 struct Tile {
+    /// Unique on the page.
+    id: &'static str,
     title: &'static str,
     value: String,
     more: String,
@@ -77,6 +84,11 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let accounts = store.shared_accounts(tenant).await?;
     let prefunds: Vec<&Account> =
         accounts.iter().filter(|it| matches!(it.code, AccountCode::Prefund(_))).collect();
+    let figures = [volume(&volumes, words), success(&volumes), pace(&volumes)];
+    // A refresh leaves out what changes slowly and costs much to read.
+    let days = if visit.wants_slow_parts() { Days::recent(&visit, now).await? } else { None };
+    let sparks = days.as_deref().map_or([None, None, None], Days::sparks);
+    let charts = days.as_deref().map_or(Vec::new(), Days::charts);
     let page = Overview {
         frame: visit.frame("Overview"),
         day: day_words(now),
@@ -84,9 +96,9 @@ pub(super) async fn show(visit: Visit) -> Answer {
             .zip(WINDOWS)
             .map(|(at, (name, words, _))| (name, words, at == chosen))
             .collect(),
-        figures: vec![volume(&volumes, words), success(&volumes), pace(&volumes)],
+        figures: figures.into_iter().zip(sparks).collect(),
         cards: cards(&visit, now).await?,
-        charts: charts(&visit, now).await?,
+        charts,
         levels: levels(&visit, &prefunds).await?,
         corridors: corridor_table(&volumes),
         counted: volumes.iter().filter_map(counted).collect(),
@@ -171,19 +183,77 @@ fn corridor_table(volumes: &[CorridorVolume]) -> Table {
         .or("No payments in this period.")
 }
 
-/// The charts of the last days up to today; none without payments.
-async fn charts(visit: &Visit, now: Timestamp) -> Result<Vec<Chart>, Stop> {
-    let midnight = Timestamp(now.0 - now.0.rem_euclid(Span::days(1).0));
-    let ago = i64::try_from(DAYS - 1).unwrap_or_default();
-    let start = midnight - Span::days(ago);
-    let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
-    let found = store.daily_volumes(tenant, start, now + Span::secs(1)).await?;
-    if found.is_empty() {
-        return Ok(Vec::new());
+/// How long the figures of the last days are shown before they are read again.
+const DAYS_KEPT: Span = Span::mins(1);
+/// Tenants whose figures are kept.
+const KEPT_MAX: usize = 256;
+
+/// Figures of the last days by tenant, each with the instant at which they were read.
+pub type DaysCache = Mutex<HashMap<TenantId, (Timestamp, Arc<Days>)>>;
+
+/// The last days up to today.
+pub struct Days {
+    volumes: Vec<DayVolume>,
+    times: Vec<DayTimes>,
+    names: Vec<String>,
+}
+
+impl Days {
+    /// The figures as of the last minute.
+    async fn recent(visit: &Visit, now: Timestamp) -> Result<Option<Arc<Days>>, Stop> {
+        let (tenant, cache) = (visit.tenant_id()?, &visit.console().days);
+        let kept = || cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let known =
+            kept().get(&tenant).filter(|(at, _)| *at <= now && now - *at < DAYS_KEPT).cloned();
+        if let Some((_, days)) = known {
+            return Ok(Some(days));
+        }
+        let Some(days) = Days::read(visit, now).await?.map(Arc::new) else { return Ok(None) };
+        let mut kept = kept();
+        if kept.len() >= KEPT_MAX {
+            kept.clear();
+        }
+        kept.insert(tenant, (now, Arc::clone(&days)));
+        Ok(Some(days))
     }
-    let days: Vec<String> =
-        (0..).take(DAYS).map(|day| short_day(start + Span::days(day))).collect();
-    Ok(vec![volume_chart(&found, &days), success_chart(&found, &days)])
+
+    /// `None` without payments.
+    async fn read(visit: &Visit, now: Timestamp) -> Result<Option<Days>, Stop> {
+        let midnight = Timestamp(now.0 - now.0.rem_euclid(Span::days(1).0));
+        let ago = i64::try_from(DAYS - 1).unwrap_or_default();
+        let (start, end) = (midnight - Span::days(ago), now + Span::secs(1));
+        let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
+        let volumes = store.daily_volumes(tenant, start, end).await?;
+        if volumes.is_empty() {
+            return Ok(None);
+        }
+        let times = store.daily_times(tenant, start, end).await?;
+        let names = (0..).take(DAYS).map(|day| short_day(start + Span::days(day))).collect();
+        Ok(Some(Days { volumes, times, names }))
+    }
+
+    fn charts(&self) -> Vec<Chart> {
+        let Days { volumes, times, names } = self;
+        let charts = [volume_chart(volumes, names), success_chart(volumes, names)];
+        charts.into_iter().chain(times_chart(volumes, times, names)).collect()
+    }
+
+    /// The lines on the tiles of volume, success and speed.
+    fn sparks(&self) -> [Option<String>; 3] {
+        let (mut volume, mut slowest) = ([0_u64; DAYS], [None; DAYS]);
+        for it in &self.volumes {
+            if let Some(day) = volume.get_mut(it.day) {
+                *day = day.saturating_add(u64::try_from(it.charge.minor).unwrap_or(0));
+            }
+        }
+        for it in &self.times {
+            if let Some(day) = slowest.get_mut(it.day) {
+                *day = (*day).max(u64::try_from(it.half.0).ok());
+            }
+        }
+        let rates = success_rates(&self.volumes);
+        [volume.map(Some).to_vec(), rates, slowest.to_vec()].map(|values| Some(spark(&values)))
+    }
 }
 
 /// A day without its year.
@@ -257,14 +327,87 @@ fn volume_chart(found: &[DayVolume], days: &[String]) -> Chart {
     }
 }
 
-fn success_chart(found: &[DayVolume], days: &[String]) -> Chart {
-    let count = |day: usize, is: fn(PaymentState) -> bool| {
-        found.iter().filter(|it| it.day == day && is(it.state)).map(|it| it.count).sum::<u64>()
+/// The payments of a day that were paid, and those that ended.
+fn ended(found: &[DayVolume], day: usize) -> (u64, u64) {
+    let count = |is: fn(PaymentState) -> bool| {
+        found.iter().filter(|it| it.day == day && is(it.state)).map(|it| it.count).sum()
     };
-    let of = |day| (count(day, succeeded), count(day, PaymentState::is_terminal));
+    (count(succeeded), count(PaymentState::is_terminal))
+}
+
+/// In permille.
+fn success_rates(found: &[DayVolume]) -> Vec<Option<u64>> {
     let rate = |(good, ended): (u64, u64)| (good * 1_000).checked_div(ended);
-    let rates: Vec<_> = (0..DAYS).map(|day| rate(of(day))).collect();
-    let (shapes, floor) = line(&rates, COLOURS[1]);
+    (0..DAYS).map(|day| rate(ended(found, day))).collect()
+}
+
+/// The unit of an axis for durations up to this one: its length in seconds, and its name.
+const fn time_unit(most_s: u64) -> (u64, &'static str) {
+    match most_s {
+        0..240 => (1, "seconds"),
+        240..14_400 => (60, "minutes"),
+        _ => (3_600, "hours"),
+    }
+}
+
+/// The time to settle of the greatest corridors; `None` if nothing was paid.
+fn times_chart(volumes: &[DayVolume], found: &[DayTimes], days: &[String]) -> Option<Chart> {
+    let greatest = corridor_series(volumes).into_iter().map(|series| series.name);
+    let countries: Vec<Country> = greatest
+        .filter_map(|name| Country::ALL.into_iter().find(|country| country.name() == name))
+        .collect();
+    let of = |country: &Country, day: usize| {
+        found.iter().find(|it| it.country == *country && it.day == day)
+    };
+    let seconds = |span: Span| u64::try_from(span.0 / 1_000_000).unwrap_or(0);
+    let half = |country: &Country| {
+        (0..DAYS).map(|day| of(country, day).map(|it| seconds(it.half))).collect::<Vec<_>>()
+    };
+    let values: Vec<Vec<Option<u64>>> = countries.iter().map(half).collect();
+    let most = values.iter().flatten().flatten().max().copied()?;
+    let (unit, unit_name) = time_unit(most);
+    let end = axis_end(most, unit);
+    let text = |(day, words): (usize, &String)| {
+        let parts = countries.iter().filter_map(|country| {
+            let it = of(country, day)?;
+            Some(format!("\n{} {}, p95 {}", country.name(), took(it.half), took(it.most)))
+        });
+        let parts: String = parts.collect();
+        if parts.is_empty() {
+            format!("{words}: nothing was paid")
+        } else {
+            format!("{words}{parts}")
+        }
+    };
+    let row = |it: &DayTimes| {
+        vec![
+            Cell::text(days.get(it.day).map_or("", String::as_str)),
+            Cell::text(it.country.name()),
+            Cell::number(it.count),
+            Cell::number(took(it.half)),
+            Cell::number(took(it.most)),
+        ]
+    };
+    let mut latest: Vec<&DayTimes> = found.iter().collect();
+    latest.sort_by_key(|it| std::cmp::Reverse(it.day));
+    let rows = latest.into_iter().map(row).collect();
+    let head = ["Day", "Country", "Paid", "p50 to settle", "p95 to settle"];
+    Some(Chart {
+        id: "times",
+        title: "Time to settle",
+        unit: unit_name,
+        legend: COLOURS.into_iter().zip(countries.iter().map(|it| it.name().to_owned())).collect(),
+        y: axis_labels(end, unit),
+        x: some(days),
+        shapes: lines(&values, end),
+        days: days.iter().enumerate().map(text).collect(),
+        table: Table::new("Time to settle by day", &head, rows),
+    })
+}
+
+fn success_chart(found: &[DayVolume], days: &[String]) -> Chart {
+    let of = |day| ended(found, day);
+    let (shapes, floor) = line(&success_rates(found), COLOURS[1]);
     let text = |(day, words): (usize, &String)| match of(day) {
         (_, 0) => format!("{words}: no payment ended"),
         (good, ended) => format!("{words}: {}\n{good} of {ended} were paid", share(good, ended)),
@@ -288,11 +431,22 @@ fn success_chart(found: &[DayVolume], days: &[String]) -> Chart {
     }
 }
 
-/// What of the latest top-up's balance is left.
-async fn levels(visit: &Visit, prefunds: &[&Account]) -> Result<Vec<Level>, Stop> {
+/// The latest top-ups, newest first.
+async fn top_ups(visit: &Visit) -> Result<Vec<Entry>, Stop> {
     let action = Some("prefund.top_up".to_owned());
     let filter = AuditFilter { tenant: Some(visit.tenant_id()?), action, ..AuditFilter::default() };
-    let top_ups = visit.console().store().audit_entries(&filter, TOP_UPS_MAX).await?;
+    Ok(visit.console().store().audit_entries(&filter, TOP_UPS_MAX).await?)
+}
+
+/// The balance of a prefund after its latest top-up, in minor units.
+pub(crate) async fn after_top_up(visit: &Visit, coin: StableCoin) -> Result<Option<i64>, Stop> {
+    let top_ups = top_ups(visit).await?;
+    Ok(top_ups.iter().find_map(|entry| topped_up_to(entry, coin.currency().code())))
+}
+
+/// What of the latest top-up's balance is left.
+async fn levels(visit: &Visit, prefunds: &[&Account]) -> Result<Vec<Level>, Stop> {
+    let top_ups = top_ups(visit).await?;
     let level = |account: &&Account| {
         let minor = |value: i64| u64::try_from(value).unwrap_or(0);
         let code = account.code.currency().code();
@@ -337,12 +491,19 @@ async fn cards(visit: &Visit, now: Timestamp) -> Result<Vec<Tile>, Stop> {
     let deposits = store.jobs_of_kind(tenant, JobKind::ReviewDeposit).await?;
     let unknown = store.unknown_payments(tenant).await?;
     Ok(vec![
-        waits(visit, "Payments in review", payments, now, "/payments?status=for-people"),
-        waits(visit, "Unknown payments", unknown, now, "/payments?status=for-people"),
-        waits(visit, "Deposits in review", deposits, now, "/review"),
+        waits(
+            visit,
+            "in-review",
+            "Payments in review",
+            payments,
+            now,
+            "/payments?status=for-people",
+        ),
+        waits(visit, "unknown", "Unknown payments", unknown, now, "/payments?status=for-people"),
+        waits(visit, "deposits", "Deposits in review", deposits, now, "/review"),
         webhooks(visit).await?,
         escrow(visit, now).await?,
-        rates(visit, now)?,
+        rates(visit)?,
     ])
 }
 
@@ -350,6 +511,7 @@ fn volume(volumes: &[CorridorVolume], words: &str) -> Tile {
     let sum: i64 = volumes.iter().map(in_coin).sum();
     let count: u64 = volumes.iter().map(|it| count(it, |_| true)).sum();
     Tile {
+        id: "volume-sum",
         title: "Volume in stablecoin",
         value: two_decimals(u64::try_from(sum).unwrap_or(0)),
         more: format!("{count} payments, {words}"),
@@ -362,7 +524,8 @@ fn success(volumes: &[CorridorVolume]) -> Tile {
     let good: u64 = volumes.iter().map(|it| count(it, succeeded)).sum();
     let ended: u64 = volumes.iter().map(|it| count(it, PaymentState::is_terminal)).sum();
     let more = format!("{good} of {ended} completed payments were paid");
-    Tile { title: "Success rate", value: share(good, ended), more, tone: Tone::Plain, href: None }
+    let (id, title) = ("success-rate", "Success rate");
+    Tile { id, title, value: share(good, ended), more, tone: Tone::Plain, href: None }
 }
 
 fn pace(volumes: &[CorridorVolume]) -> Tile {
@@ -370,16 +533,24 @@ fn pace(volumes: &[CorridorVolume]) -> Tile {
     all.sort_unstable();
     let words = |percent| percentile(&all, percent).map_or("–".to_owned(), took);
     let more = format!("p95 {}", words(95));
-    Tile { title: "Time to settle, p50", value: words(50), more, tone: Tone::Plain, href: None }
+    let (id, title) = ("pace", "Time to settle, p50");
+    Tile { id, title, value: words(50), more, tone: Tone::Plain, href: None }
 }
 
-fn waits(visit: &Visit, title: &'static str, backlog: Backlog, now: Timestamp, path: &str) -> Tile {
+fn waits(
+    visit: &Visit,
+    id: &'static str,
+    title: &'static str,
+    backlog: Backlog,
+    now: Timestamp,
+    path: &str,
+) -> Tile {
     let more = backlog
         .oldest
         .map_or("none waiting".to_owned(), |oldest| format!("oldest waiting {}", age(oldest, now)));
     let tone = if backlog.count == 0 { Tone::Good } else { Tone::Warn };
     let href = (backlog.count > 0).then(|| visit.href(path));
-    Tile { title, value: backlog.count.to_string(), more, tone, href }
+    Tile { id, title, value: backlog.count.to_string(), more, tone, href }
 }
 
 async fn webhooks(visit: &Visit) -> Result<Tile, Stop> {
@@ -389,6 +560,7 @@ async fn webhooks(visit: &Visit) -> Result<Tile, Stop> {
     };
     let (dead, pending) = (of(DeliveryState::Dead), of(DeliveryState::Pending));
     Ok(Tile {
+        id: "webhooks",
         title: "Failed webhooks",
         value: dead.to_string(),
         more: format!("{pending} pending, {} disabled", of(DeliveryState::Disabled)),
@@ -406,6 +578,7 @@ async fn escrow(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
     let sum: Vec<String> = sum.collect();
     let oldest = found.iter().map(|it| it.oldest).min();
     Ok(Tile {
+        id: "escrow",
         title: "Escrow not released",
         value: found.iter().map(|it| it.count).sum::<u64>().to_string(),
         more: oldest.map_or("none waiting".to_owned(), |at| {
@@ -416,9 +589,9 @@ async fn escrow(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
     })
 }
 
-/// The oldest rate used for quotes of this tenant.
-fn rates(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
-    let world = visit.console().payments.world();
+/// The age of the oldest rate used for quotes of this tenant, and the countries without a fresh one.
+pub(crate) fn rate_standing(visit: &Visit) -> Result<(Span, Vec<&'static str>), Stop> {
+    let (world, now) = (visit.console().payments.world(), visit.console().now());
     let policy = &visit.tenant()?.policy;
     let coin: StableCoin = policy.settlement_coin;
     let mut oldest = Span(0);
@@ -432,11 +605,17 @@ fn rates(visit: &Visit, now: Timestamp) -> Result<Tile, Stop> {
             _ => missing.push(country.alpha3()),
         }
     }
+    Ok((oldest, missing))
+}
+
+fn rates(visit: &Visit) -> Result<Tile, Stop> {
+    let (oldest, missing) = rate_standing(visit)?;
     let (more, tone) = match missing.is_empty() {
         true => ("oldest rate used for quotes".to_owned(), Tone::Good),
         false => (format!("missing or too old for {}", missing.join(", ")), Tone::Bad),
     };
     Ok(Tile {
+        id: "rate-age",
         title: "Rate age",
         value: took(oldest),
         more,

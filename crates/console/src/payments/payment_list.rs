@@ -17,8 +17,9 @@ use super::{day, masked, people_state};
 use crate::export::Csv;
 use crate::lists::{HIDDEN, views, with_columns};
 use crate::parts::grouped;
+
 use crate::view::{Field, FormView, Section, page, query};
-use crate::{Answer, Cell, Pager, Stop, Table, Visit, encoded};
+use crate::{Answer, Cell, Pager, Stop, Table, Visit, encoded, saved_views};
 use http_api::payment_file::{COLUMNS, PaymentLine, order_cells};
 
 const ROWS: usize = 50;
@@ -293,6 +294,10 @@ fn pager(visit: &Visit, found: &PaymentsPage) -> Pager {
 }
 
 pub(super) async fn list(visit: Visit) -> Answer {
+    let saved = match saved_views::of(&visit, "payments").await? {
+        Ok(saved) => Some(saved),
+        Err(opening) => return Ok(opening),
+    };
     let found = found(&visit, ROWS, from(&visit)?).await?;
     let asked = query(&visit, &names());
     let rows: Vec<_> = found.records.iter().map(|record| row(&visit, record)).collect();
@@ -323,6 +328,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
             says,
             links,
             views: views(&visit, &visit.href("/payments"), &names(), &VIEWS),
+            saved,
             filters: Some(filters(&visit)),
             chips: chips(&visit),
             table: Some(with_columns(&visit, &visit.href("/payments"), &names(), table)),

@@ -2,7 +2,7 @@
 
 use domain::user::Role::{Admin, Approver, Auditor, Compliance, Operator, Treasury};
 
-use crate::access::{AccessRow, LOOK, WORK, Who, all_tenants, get, post};
+use crate::access::{AccessRow, LOOK, WORK, Who, all_tenants, get, post, with_file};
 use crate::cases::WORKERS;
 use crate::payments::search::FIND_PEOPLE;
 
@@ -56,6 +56,8 @@ pub(crate) const ACCESS: &[AccessRow] = &[
     get("/console/t/{tenant}/cases/{kind}/{id}", Who::Roles(&FIND_PEOPLE)),
     post("/console/t/{tenant}/cases/{kind}/{id}/note", Who::Roles(&WORKERS)),
     post("/console/t/{tenant}/cases/{kind}/{id}/assign", Who::Roles(&WORKERS)),
+    with_file(post("/console/t/{tenant}/cases/{kind}/{id}/files", Who::Roles(&WORKERS))),
+    get("/console/t/{tenant}/cases/{kind}/{id}/files/{file}", Who::Roles(&FIND_PEOPLE)),
     get("/console/t/{tenant}/deposits", LOOK),
     get("/console/t/{tenant}/deposits/export.csv", LOOK),
     get("/console/t/{tenant}/deposits/{id}", LOOK),

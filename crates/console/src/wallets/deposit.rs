@@ -22,7 +22,7 @@ use crate::view::{
     Field, FormView, Moment, Section, Story, Verdict, coins, coins_text, instant, known, steps,
     story_page, words,
 };
-use crate::{Answer, Cell, Stop, Table, Tone, Visit, audit, cases};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit, audit, case_files, cases};
 
 /// The refund that the approver has reviewed.
 const TO: &str = "seen_to";
@@ -38,6 +38,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     story.side.insert(1, cases::assignment(&visit, case).await?);
     story.links.extend(cases::file_link(&visit, case));
     sections.push(cases::notes(&visit, case).await?);
+    sections.push(case_files::section(&visit, case).await?);
     sections.push(waiting(&visit, id.0).await?);
     story_page(&visit, &title, story, sections)
 }

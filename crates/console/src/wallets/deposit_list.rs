@@ -10,7 +10,7 @@ use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
 use crate::view::{Field, Section, asked, coins_text, page, pager, query, sheet};
-use crate::{Answer, Cell, Stop, Table, Visit};
+use crate::{Answer, Cell, Stop, Table, Visit, saved_views};
 
 const FILTERS: [(&str, &str); 3] = [("state", "State"), ("from", "Seen from"), ("to", "Seen to")];
 const NAMES: [&str; 4] = ["state", "from", "to", HIDDEN];
@@ -44,6 +44,10 @@ fn row(visit: &Visit, deposit: &Deposit) -> Vec<Cell> {
 }
 
 pub(super) async fn list(visit: Visit) -> Answer {
+    let saved = match saved_views::of(&visit, "deposits").await? {
+        Ok(saved) => Some(saved),
+        Err(opening) => return Ok(opening),
+    };
     let (tenant, wanted, path) = (visit.tenant_id()?, wanted(&visit)?, visit.href("/deposits"));
     let found = visit.console().store().office_deposits(tenant, &wanted, sheet(&visit)).await?;
     let rows: Vec<_> = found.rows.iter().map(|deposit| row(&visit, deposit)).collect();
@@ -57,6 +61,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
         vec![Section {
             links: vec![(file, "Download as CSV".to_owned())],
             views: views(&visit, &path, &NAMES[..3], &VIEWS),
+            saved,
             filters: Some(dated_filters(&visit, state, "Seen from")),
             chips: chips(&visit, &path, &FILTERS),
             table: Some(with_columns(&visit, &path, &NAMES[..3], table)),

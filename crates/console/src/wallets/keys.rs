@@ -30,7 +30,12 @@ fn state(key: &KeyRow) -> Cell {
 }
 
 pub(super) async fn list(visit: Visit) -> Answer {
-    let (keys, now) = (all(&visit).await?, visit.console().wall_now());
+    page(&visit, "Keys", sections(&visit).await?)
+}
+
+/// The keys, with the form to make one.
+pub(crate) async fn sections(visit: &Visit) -> Result<Vec<Section>, Stop> {
+    let (keys, now) = (all(visit).await?, visit.console().wall_now());
     let may = visit.may_use("POST", "/console/t/{tenant}/keys/rotate");
     let row = |key: &KeyRow| {
         let mut row = vec![
@@ -58,9 +63,8 @@ pub(super) async fn list(visit: Visit) -> Answer {
     let mut sections = Vec::new();
     let chosen =
         visit.query().given("key").and_then(|name| keys.iter().find(|key| key.access_key == name));
-    sections.extend(
-        chosen.filter(|key| may && key.revoked_at.is_none()).map(|key| change(&visit, key)),
-    );
+    sections
+        .extend(chosen.filter(|key| may && key.revoked_at.is_none()).map(|key| change(visit, key)));
     sections.push(Section { table: Some(table), ..Section::default() });
     if visit.may_use("POST", "/console/t/{tenant}/keys/create") {
         let form =
@@ -73,7 +77,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
                 ));
         sections.push(Section { forms: vec![form], ..Section::default() });
     }
-    page(&visit, "Keys", sections)
+    Ok(sections)
 }
 
 fn change(visit: &Visit, key: &KeyRow) -> Section {
@@ -111,7 +115,7 @@ fn shown_once(visit: &Visit, key: &ShownKey, more: &str) -> Answer {
         ("Access key", Cell::id(&key.access_key)),
         ("Secret key", Cell::id(key.secret_key.expose_secret())),
     ];
-    let links = vec![(visit.href("/keys"), "Back to the keys".to_owned())];
+    let links = vec![visit.back("/keys", "Back to the keys")];
     page(visit, "New secret key", vec![Section { says, facts, links, ..Section::default() }])
 }
 

@@ -25,17 +25,17 @@ pub(super) mod deposit;
 mod deposit_list;
 pub(super) mod evidence;
 mod history;
-mod keys;
+pub(super) mod keys;
 pub(super) mod order;
 mod orders;
 mod outcome;
-mod policy;
-mod receiver;
+pub(super) mod policy;
+pub(super) mod receiver;
 mod requests;
 mod rescans;
 pub(super) mod review;
 mod sandbox;
-mod system;
+pub(super) mod system;
 mod wallet;
 pub(super) mod wallet_list;
 mod wanted;
@@ -190,7 +190,7 @@ async fn waiting(visit: &Visit, subject: Uuid) -> Result<Section, Stop> {
 }
 
 /// The same for a record known by a word.
-async fn waiting_words(visit: &Visit, subject: &str) -> Result<Section, Stop> {
+pub(super) async fn waiting_words(visit: &Visit, subject: &str) -> Result<Section, Stop> {
     let found = visit.console().desk.waiting_about(Some(visit.tenant_id()?), subject).await?;
     let link = |approval: engine::console::Approval| {
         let words = format!(

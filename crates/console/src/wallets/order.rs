@@ -18,7 +18,7 @@ use crate::view::{
     Field, FormView, Moment, Section, Story, amount_text, coins, coins_text, instant, known, steps,
     story_page, words,
 };
-use crate::{Answer, Cell, Stop, Table, Tone, Visit, audit, cases};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit, audit, case_files, cases};
 use http_api::wallet_v1::render::masked_account;
 
 pub(super) async fn show(visit: Visit) -> Answer {
@@ -26,10 +26,17 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let order = visit.console().wallets.find_order(&caller, id).await?;
     let (title, mut story, mut sections) = story(&visit, id).await?;
     let case = Case::Order(id);
-    story.side.insert(0, control(&visit, &order)?);
-    story.side.insert(1, cases::assignment(&visit, case).await?);
+    // Recording the return of a settled order is rare: it does not stand first.
+    let is_pending = order.is_withheld() || order.unclear_beyond_window || order.came_back;
+    let control = control(&visit, &order)?;
+    let assignment = cases::assignment(&visit, case).await?;
+    story.side = match is_pending {
+        true => [vec![control, assignment], story.side].concat(),
+        false => [story.side, vec![assignment, control]].concat(),
+    };
     story.links.extend(cases::file_link(&visit, case));
     sections.push(cases::notes(&visit, case).await?);
+    sections.push(case_files::section(&visit, case).await?);
     sections.push(super::waiting(&visit, id.0).await?);
     story_page(&visit, &title, story, sections)
 }
@@ -216,12 +223,11 @@ fn control(visit: &Visit, order: &ExchangeOrder) -> Result<Section, Stop> {
     let open = order.open_to(&RailStatus::Returned.into());
     let is_paying = order.state == ExchangeState::Paying && order.attempt.is_some();
     if (is_paying || open.is_some()) && may("resolve") {
-        forms.push(outcome::form(
-            "Record the outcome of the payout",
-            to("resolve"),
-            is_paying,
-            open,
-        ));
+        let title = match is_paying {
+            true => "Record the outcome of the payout",
+            false => "Record a return of the payout",
+        };
+        forms.push(outcome::form(title, to("resolve"), is_paying, open));
     }
     if order.came_back && may("recredit") {
         let form = FormView::new("recredit", "Return the tokens", to("recredit"), "Return tokens");

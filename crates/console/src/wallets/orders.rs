@@ -10,7 +10,7 @@ use crate::lists::{HIDDEN, chips, dated_filters, period, views, with_columns};
 use crate::parts::grouped;
 use crate::payments::masked;
 use crate::view::{Field, Section, amount_text, asked, coins, page, pager, query, sheet};
-use crate::{Answer, Cell, Stop, Table, Visit};
+use crate::{Answer, Cell, Stop, Table, Visit, saved_views};
 use http_api::wallet_v1::render::money;
 
 const FILTERS: [(&str, &str); 3] =
@@ -47,6 +47,10 @@ fn row(visit: &Visit, order: &ExchangeOrder) -> Vec<Cell> {
 }
 
 pub(super) async fn list(visit: Visit) -> Answer {
+    let saved = match saved_views::of(&visit, "orders").await? {
+        Ok(saved) => Some(saved),
+        Err(opening) => return Ok(opening),
+    };
     let (tenant, wanted, path) = (visit.tenant_id()?, wanted(&visit)?, visit.href("/orders"));
     let found = visit.console().store().office_orders(tenant, &wanted, sheet(&visit)).await?;
     let rows: Vec<_> = found.rows.iter().map(|order| row(&visit, order)).collect();
@@ -60,6 +64,7 @@ pub(super) async fn list(visit: Visit) -> Answer {
         vec![Section {
             links: vec![(file, "Download as CSV".to_owned())],
             views: views(&visit, &path, &NAMES[..3], &VIEWS),
+            saved,
             filters: Some(dated_filters(&visit, state, "Created from")),
             chips: chips(&visit, &path, &FILTERS),
             table: Some(with_columns(&visit, &path, &NAMES[..3], table)),

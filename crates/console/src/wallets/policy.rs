@@ -37,6 +37,11 @@ fn field(setting: Setting) -> Field {
 }
 
 pub(super) async fn show(visit: Visit) -> Answer {
+    page(&visit, "Policy", sections(&visit).await?)
+}
+
+/// The policy, with the form to propose a change.
+pub(crate) async fn sections(visit: &Visit) -> Result<Vec<Section>, Stop> {
     let policy = &visit.tenant()?.policy;
     let mut facts = vec![("Policy version", Cell::number(policy.wallet.version))];
     facts.extend(settings().map(|setting| (setting.words(), Cell::text(setting.shown(policy)))));
@@ -45,7 +50,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let links =
         if visit.may_use("GET", "/console/t/{tenant}/rates") { vec![prices] } else { Vec::new() };
     let first = Section { says: vec![says.to_owned()], facts, links, ..Section::default() };
-    let mut proposed = waiting_words(&visit, SUBJECT).await?;
+    let mut proposed = waiting_words(visit, SUBJECT).await?;
     if proposed.links.is_empty() && visit.may_use("POST", PROPOSE) {
         let mut form = FormView::new("policy", "Propose a policy change", visit.href("/policy/propose"), "Propose")
             .says(
@@ -58,7 +63,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         }
         proposed = Section { title: "Change".to_owned(), forms: vec![form.why()], ..proposed };
     }
-    page(&visit, "Policy", vec![first, proposed])
+    Ok(vec![first, proposed])
 }
 
 pub(super) async fn propose(visit: Visit) -> Answer {

@@ -20,7 +20,7 @@ async fn known(visit: &Visit) -> Result<Option<Webhook>, Stop> {
     Ok(visit.console().store().webhook(visit.tenant_id()?).await?)
 }
 
-pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
+pub(crate) async fn section(visit: &Visit) -> Result<Section, Stop> {
     let title = "Endpoint".to_owned();
     let Some(webhook) = known(visit).await? else {
         let says = vec![
@@ -60,7 +60,7 @@ pub(super) async fn section(visit: &Visit) -> Result<Section, Stop> {
     Ok(Section { title, facts, ..Section::default() })
 }
 
-pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
+pub(crate) async fn control(visit: &Visit) -> Result<Section, Stop> {
     let may = |deed: &str| visit.may_use("POST", &format!("/console/t/{{tenant}}/webhooks/{deed}"));
     let to = |deed: &str| visit.href(&format!("/webhooks/{deed}"));
     let webhook = known(visit).await?;
@@ -134,7 +134,7 @@ pub(super) async fn control(visit: &Visit) -> Result<Section, Stop> {
 fn shown_once(visit: &Visit, secret: &SecretString) -> Answer {
     let says = vec!["The secret is shown only once. Share it through a secure channel.".to_owned()];
     let facts = vec![("Secret", Cell::id(secret.expose_secret()))];
-    let links = vec![(visit.href("/webhooks"), "Back to the webhooks".to_owned())];
+    let links = vec![visit.back("/webhooks", "Back to the webhooks")];
     page(visit, "New webhook secret", vec![Section { says, facts, links, ..Section::default() }])
 }
 

@@ -16,7 +16,7 @@ use crate::parts::grouped;
 use crate::view::{
     Field, FormView, Section, asked, instant, page, page_about, pager, query, sheet,
 };
-use crate::{Answer, Cell, Headline, Stop, Table, Visit};
+use crate::{Answer, Cell, Headline, Stop, Table, Visit, saved_views};
 
 const FILTERS: [&str; 1] = ["status"];
 
@@ -25,6 +25,10 @@ fn wanted(visit: &Visit) -> Result<Wanted<RequestState>, Stop> {
 }
 
 pub(super) async fn list(visit: Visit) -> Answer {
+    let saved = match saved_views::of(&visit, "requests").await? {
+        Ok(saved) => Some(saved),
+        Err(opening) => return Ok(opening),
+    };
     let (tenant, wanted) = (visit.tenant_id()?, wanted(&visit)?);
     let found = visit.console().store().office_requests(tenant, &wanted, sheet(&visit)).await?;
     let money = money_of(&visit, &found.rows).await?;
@@ -48,7 +52,13 @@ pub(super) async fn list(visit: Visit) -> Answer {
     page(
         &visit,
         "Payment requests",
-        vec![Section { links, filters: Some(filters), table: Some(table), ..Section::default() }],
+        vec![Section {
+            links,
+            saved,
+            filters: Some(filters),
+            table: Some(table),
+            ..Section::default()
+        }],
     )
 }
 

@@ -20,7 +20,7 @@ use crate::view::{
     Field, FormView, Section, Story, age, amount_text, asked, coins, page, pager, query, sheet,
     story_page, words,
 };
-use crate::{Answer, Cell, Pager, Stop, Table, Visit, cases};
+use crate::{Answer, Cell, Pager, Stop, Table, Visit, case_files, cases};
 
 /// Maximum number of alerts that are counted.
 const ALERTS_MAX: usize = 1_000;
@@ -213,7 +213,8 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     let doubt = payment.open_to(&RailStatus::Returned.into());
     if doubt.is_some() && may("resolve") {
         let is_unknown = state == PaymentState::Unknown;
-        forms.push(outcome::form("Record the outcome", to("resolve"), is_unknown, doubt));
+        let title = if is_unknown { "Record the outcome" } else { "Record a return" };
+        forms.push(outcome::form(title, to("resolve"), is_unknown, doubt));
     }
     let case = Case::Payment(id);
     let facts = vec![
@@ -229,12 +230,21 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
         ("Relation", Cell::text(order.sender_relation.as_str())),
         ("Country", Cell::text(payment.country.name())),
     ];
-    let side = vec![
-        Section { title: "Decision".to_owned(), forms, ..Section::default() },
+    let is_pending = held || state == PaymentState::Unknown;
+    let decision = Section { title: "Decision".to_owned(), forms, ..Section::default() };
+    let mut side = vec![
         cases::assignment(&visit, case).await?,
         Section { title: "Parties".to_owned(), facts: parties, ..Section::default() },
         Section { title: "Payment".to_owned(), facts, ..Section::default() },
     ];
+    // Recording the return of a payment is rare: it does not stand first.
+    match is_pending {
+        true => side.insert(0, decision),
+        false => {
+            side.rotate_left(1);
+            side.push(decision);
+        }
+    }
     let case_of = office::case(visit.console().store(), visit.tenant_id()?, id).await?;
     let why = case_of.map(|case| office::why(&case, visit.console().now()));
     let mut links = vec![(visit.href(&format!("/payments/{id}")), "The whole payment".to_owned())];
@@ -251,6 +261,7 @@ pub(super) async fn show_payment(visit: Visit) -> Answer {
     let mut sections = vec![super::waiting(&visit, id.0).await?];
     sections.extend(payment_evidence(&visit, id).await?);
     sections.push(cases::notes(&visit, case).await?);
+    sections.push(case_files::section(&visit, case).await?);
     story_page(&visit, &timeline::headline(&record), story, sections)
 }
 

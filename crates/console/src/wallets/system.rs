@@ -114,7 +114,7 @@ async fn jobs(visit: &Visit) -> Result<Section, Stop> {
     Ok(Section { title: "Jobs".to_owned(), table: Some(table), ..Section::default() })
 }
 
-async fn chain(visit: &Visit) -> Result<Section, Stop> {
+pub(crate) async fn chain(visit: &Visit) -> Result<Section, Stop> {
     let console = visit.console();
     let title = "Chain".to_owned();
     let Ok(offered) = console.wallets.offered() else {
@@ -160,7 +160,7 @@ async fn chain(visit: &Visit) -> Result<Section, Stop> {
     Ok(Section { title, facts, links, ..Section::default() })
 }
 
-async fn coins(visit: &Visit) -> Result<Section, Stop> {
+pub(crate) async fn coins(visit: &Visit) -> Result<Section, Stop> {
     let states = visit.console().store().token_states().await?;
     let row = |state: &TokenState| {
         let (word, tone) = match (state.code_changed, state.paused) {

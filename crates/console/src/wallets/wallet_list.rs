@@ -5,7 +5,7 @@ use engine::wallets::WalletFilter;
 
 use crate::export::Csv;
 use crate::view::{Field, FormView, Section, asked, page, pager, query, sheet};
-use crate::{Answer, Cell, Stop, Table, Tone, Visit};
+use crate::{Answer, Cell, Stop, Table, Tone, Visit, saved_views};
 
 const FILTERS: [&str; 3] = ["status", "level", "customer"];
 
@@ -41,6 +41,10 @@ pub fn row(visit: &Visit, wallet: &Wallet) -> Vec<Cell> {
 }
 
 pub(super) async fn list(visit: Visit) -> Answer {
+    let saved = match saved_views::of(&visit, "wallets").await? {
+        Ok(saved) => Some(saved),
+        Err(opening) => return Ok(opening),
+    };
     let (tenant, filter) = (visit.tenant_id()?, filter(&visit)?);
     let found = visit.console().store().office_wallets(tenant, &filter, sheet(&visit)).await?;
     let rows: Vec<_> = found.rows.iter().map(|wallet| row(&visit, wallet)).collect();
@@ -60,7 +64,13 @@ pub(super) async fn list(visit: Visit) -> Answer {
     page(
         &visit,
         "Wallets",
-        vec![Section { links, filters: Some(filters), table: Some(table), ..Section::default() }],
+        vec![Section {
+            links,
+            saved,
+            filters: Some(filters),
+            table: Some(table),
+            ..Section::default()
+        }],
     )
 }
 

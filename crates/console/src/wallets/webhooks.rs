@@ -1,5 +1,6 @@
 //! A tenant's webhooks: endpoint, deliveries, and resending missed events.
 
+use domain::audit::{Facts, Note};
 use domain::delivery::DeliveryState;
 use domain::time::Timestamp;
 use domain::wallet_event::WalletEventKind;
@@ -132,7 +133,11 @@ pub(super) async fn example(visit: Visit) -> Answer {
         }
         denied => denied.into(),
     })?;
-    visit.note("webhook.example", &caller.tenant.to_string(), kind.name()).await?;
+    let mut facts = Facts::new().text("event", kind.name());
+    if let Some(status) = answer.status {
+        facts = facts.number("status", status.into());
+    }
+    visit.took(Note::new("webhook.example", "webhook", caller.tenant).after(facts)).await?;
     let (word, tone) = match &answer.result {
         domain::webhook::DeliveryResult::Received => ("received".to_owned(), Tone::Good),
         domain::webhook::DeliveryResult::NotReceived(why) => (why.clone(), Tone::Bad),
@@ -150,7 +155,7 @@ pub(super) async fn example(visit: Visit) -> Answer {
     ];
     let body = String::from_utf8_lossy(&message.body).into_owned();
     let exact = vec![("Request body".to_owned(), body), ("Answer".to_owned(), answer.body)];
-    let links = vec![(visit.href("/webhooks"), "Back to the webhooks".to_owned())];
+    let links = vec![visit.back("/webhooks", "Back to the webhooks")];
     let says = vec!["The test event is not stored.".to_owned()];
     page(
         &visit,

@@ -16,7 +16,8 @@ pub use domain::approval::{Approval, ApprovalState, Change, Deed, Person, Pricin
 pub use propose::{EARLY, ORDER_ENDS, PAYMENT_ENDS, pricing_of, scope_of};
 pub use store::{
     Backoff, CaseNote, CaseRef, CaseWork, Departure, NewSession, NewUser, ProviderLogin,
-    SessionRow, Stage, StoredUser, TOTP_SECRET_BYTES, TotpSecret, UserChange,
+    SAVED_VIEWS_MAX, SavedView, SessionRow, Stage, StoredFile, StoredUser, TOTP_SECRET_BYTES,
+    TotpSecret, UserChange,
 };
 
 use crate::payments::{self, Payments, StoreError};

@@ -4,6 +4,7 @@
 mod outside;
 mod start;
 
+pub(crate) use outside::backup_age;
 pub use outside::disk;
 
 use std::path::Path;

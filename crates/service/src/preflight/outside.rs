@@ -13,6 +13,7 @@ use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::ports::{Rail as _, RateBook as _};
 use domain::time::Span;
+use operator_console::outside::BACKUP_AGE_MAX;
 use serde_json::{Value, json};
 use store::Store;
 
@@ -22,8 +23,6 @@ use config::{Config, RailSetup, StoreLocation};
 
 /// A latest block older than this many block times means that the node lags.
 const BLOCKS_BEHIND_MAX: u64 = 20;
-/// A backup older than this is a warning.
-const BACKUP_AGE_MAX: Span = Span::hours(24);
 /// Free disk space below this is an error, in bytes.
 const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
 /// Free disk space below this is a warning, in bytes.
@@ -280,21 +279,27 @@ const fn level_of_free(free_bytes: u64) -> Level {
     }
 }
 
-fn backup(config: &Config) -> Finding {
-    const NAME: &str = "backup";
+/// The age of the newest backup, or why it is unknown.
+pub(crate) fn backup_age(config: &Config) -> Result<Span, String> {
     let path = &config.store.backup_file;
     if path.as_os_str().is_empty() {
-        let detail = "store.backup_file is not set: the age of the newest backup is unknown";
-        return Finding::new(NAME, Level::Warning, detail);
+        let why = "store.backup_file is not set: the age of the newest backup is unknown";
+        return Err(why.to_owned());
     }
     let modified = std::fs::metadata(path).and_then(|about| about.modified());
-    let age = modified.map(|at| SystemTime::now().duration_since(at).unwrap_or_default());
-    match age {
-        Err(error) => Finding::new(NAME, Level::Warning, format!("{}: {error}", path.display())),
+    let modified = modified.map_err(|error| format!("{}: {error}", path.display()))?;
+    let age = SystemTime::now().duration_since(modified).unwrap_or_default();
+    Ok(Span(i64::try_from(age.as_micros()).unwrap_or(i64::MAX)))
+}
+
+fn backup(config: &Config) -> Finding {
+    const NAME: &str = "backup";
+    match backup_age(config) {
+        Err(why) => Finding::new(NAME, Level::Warning, why),
         Ok(age) => {
-            let age = Span(i64::try_from(age.as_micros()).unwrap_or(i64::MAX));
             let level = if age > BACKUP_AGE_MAX { Level::Warning } else { Level::Ok };
-            Finding::new(NAME, level, format!("{} was written {}", path.display(), age_text(age)))
+            let path = config.store.backup_file.display();
+            Finding::new(NAME, level, format!("{path} was written {}", age_text(age)))
         }
     }
 }

@@ -24,6 +24,7 @@ macro_rules! filtered {
                 " AND (CAST($5 AS TEXT) IS NULL OR a.action = $5 OR SUBSTR(a.action, 1, LENGTH($5) + 1) = $5 || '.')",
                 " AND (CAST($6 AS TEXT) IS NULL OR a.subject = $6)",
                 " AND (CAST($10 AS TEXT) IS NULL OR a.request_id = $10)",
+                " AND ($11 = '' OR a.via = 'console' OR a.via = 'cli')",
                 " AND a.at >= $7 AND a.at < $8 ORDER BY ",
                 $order,
                 " LIMIT $9"
@@ -94,6 +95,8 @@ pub struct AuditFilter {
     /// The subject: an id, a tag, an access key.
     pub subject: Option<String>,
     pub request_id: Option<String>,
+    /// Only by people, in the console or on the command line, and not by APIs or the program.
+    pub people: bool,
     /// Not before this instant.
     pub from: Option<Timestamp>,
     /// Entries before this instant.
@@ -126,6 +129,7 @@ impl Store {
             filter.to.map_or(i64::MAX, |at| at.0).into(),
             most(limit.min(AUDIT_LIST_MAX)),
             text(&filter.request_id),
+            (if filter.people { "set" } else { "" }).into(),
         ];
         self.many(stmt, params).await
     }

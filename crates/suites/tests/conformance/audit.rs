@@ -222,6 +222,8 @@ pub async fn entries_are_filtered_and_paged(world: World) {
         list(AuditFilter { subject: some("k-1"), ..all.clone() }).await,
         ["keys.list k-1", "key.revoke k-1"]
     );
+    let people = list(AuditFilter { people: true, ..all.clone() }).await;
+    assert!(people.len() == 4 && list(all.clone()).await.len() > 4, "{people:?}");
     let between = AuditFilter { from: Some(times[1]), to: Some(times[3]), ..all.clone() };
     assert_eq!(list(between).await, ["key.revoke k-1", "key.rotate k-2"]);
 

@@ -1,9 +1,10 @@
 //! Users' work on cases: notes, and who decides until when.
 
 use domain::audit::{Deed, Via};
+use domain::case_file::{CASE_FILES_MAX, CaseFile, FileKind};
 use domain::ids::TenantId;
 use domain::time::Span;
-use store::{CaseRef, CaseWork};
+use store::{CaseRef, CaseWork, StoreError};
 use uuid::Uuid;
 
 use crate::world::World;
@@ -64,4 +65,42 @@ pub async fn a_case_has_one_assignee_and_one_due_time(world: World) {
     assert_eq!((note.action.as_str(), note.kind.as_str()), ("case.assign", "transaction"));
     assert!(note.before.as_ref().is_some_and(|it| it.contains("ayesha")), "{note:?}");
     assert!(note.after.as_ref().is_some_and(|it| !it.contains("ayesha")), "{note:?}");
+}
+
+pub async fn files_are_sealed_and_their_number_is_bounded(world: World) {
+    let store = &world.store;
+    let tenant = world.tenant("demobank", 0).await;
+    let case = CaseRef { tenant, kind: "payment", subject: Uuid::new_v4() };
+    let bytes = b"%PDF-1.7 passport of A. Sample".to_vec();
+    let file = CaseFile::parse("passport.pdf", bytes.clone()).expect("accepted");
+    store.add_case_file(case, &file, by("ayesha")).await.expect("added");
+    let known = store.case_files(tenant, case.subject).await.expect("read");
+    let [first] = known.as_slice() else { panic!("{known:?}") };
+    assert_eq!((first.name.as_str(), first.author.as_str()), ("passport.pdf", "ayesha"));
+    assert_eq!((first.kind, first.size), (FileKind::Pdf, 30));
+    assert_eq!(store.case_file_content(tenant, case.subject, first).await, Ok(bytes));
+    for (tenant, subject) in [(tenant, Uuid::new_v4()), (TenantId(Uuid::new_v4()), case.subject)] {
+        assert_eq!(store.case_files(tenant, subject).await, Ok(Vec::new()), "another case");
+        let content = store.case_file_content(tenant, subject, first).await;
+        assert!(content.is_err(), "{content:?}");
+    }
+    let entries = store.audit_about(tenant, &case.subject.to_string()).await.expect("read");
+    let note = &entries[0].note;
+    let after = note.after.as_deref().unwrap_or_default();
+    assert!(note.action == "case.file" && after.contains(&first.hash), "{note:?}");
+    assert!(!after.contains("passport"), "the log has no name of a file: {after}");
+    for plain in ["name", "body"] {
+        let found =
+            format!("SELECT COUNT(*) FROM case_file WHERE CAST({plain} AS TEXT) LIKE '%passport%'");
+        let deleted = format!("DELETE FROM case_file WHERE 0 < ({found})");
+        if let Some(answer) = world.sql(&deleted).await {
+            assert_eq!(answer, Ok(0), "{plain} is sealed");
+        }
+    }
+    for _ in 1..CASE_FILES_MAX {
+        store.add_case_file(case, &file, by("omar")).await.expect("added");
+    }
+    let refused = store.add_case_file(case, &file, by("omar")).await;
+    assert!(matches!(refused, Err(StoreError::Conflict(_))), "{refused:?}");
+    assert_eq!(store.case_files(tenant, case.subject).await.expect("read").len(), CASE_FILES_MAX);
 }

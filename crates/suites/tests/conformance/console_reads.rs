@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use domain::chain::Address;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
-use domain::ids::{EventId, QuoteId, TenantId, TransferId};
+use domain::ids::{EventId, IntentId, QuoteId, TenantId, TransferId};
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
 use domain::payment::{Payment, PaymentState, ReviewState};
@@ -45,9 +45,13 @@ async fn paid(
     reference: &str,
 ) -> Payment {
     let payment = world.payment(tenant, external_id).await;
-    world.attempt(&payment, &RailId::new("pak-raast")).await;
-    world.reference(&payment, reference).await;
+    pay_out(world, &payment, reference).await;
     world.store.payment_record(tenant, payment.id).await.expect("read").expect("there").payment
+}
+
+async fn pay_out(world: &World, payment: &Payment, reference: &str) {
+    world.attempt(payment, &RailId::new("pak-raast")).await;
+    world.reference(payment, reference).await;
 }
 
 /// The rail returns a paid payment.
@@ -308,6 +312,35 @@ pub async fn corridors_are_summed_up_by_day(world: World) {
     assert!(read(foreign(), early.accepted_at).await.is_empty());
 }
 
+pub async fn times_to_settle_are_summed_up_by_day(world: World) {
+    let tenant = world.tenant("demobank", 10_000_000_000).await;
+    let mut first = None;
+    for (number, minutes) in [3, 1, 2].into_iter().enumerate() {
+        let payment = world.payment(tenant, None).await;
+        world.pass(Span::mins(minutes)).await;
+        first.get_or_insert(payment.accepted_at);
+        pay_out(&world, &payment, &format!("FT-{number}")).await;
+    }
+    world.payment(tenant, None).await;
+    let (start, end) = (first.expect("some"), world.now().await + Span::secs(1));
+    let found = world.store.daily_times(tenant, start, end).await.expect("read");
+    let [day] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((day.country, day.day, day.count), (Country::Pak, 0, 3), "the paid ones");
+    let minutes = |span: Span| span.0 / 60_000_000;
+    assert_eq!(
+        (minutes(day.half), minutes(day.most)),
+        (2, 2),
+        "the middle one, and the 95th of 100"
+    );
+    world.pass(Span::days(2)).await;
+    let payment = world.payment(tenant, None).await;
+    pay_out(&world, &payment, "FT-9").await;
+    let end = world.now().await + Span::secs(1);
+    let found = world.store.daily_times(tenant, start, end).await.expect("read");
+    assert_eq!(found.iter().map(|it| (it.day, it.count)).collect::<Vec<_>>(), [(0, 3), (2, 1)]);
+    assert!(world.store.daily_times(foreign(), start, end).await.expect("read").is_empty());
+}
+
 fn sums(lines: &[TrialLine]) -> BTreeMap<Currency, i64> {
     let mut sums = BTreeMap::new();
     for line in lines {
@@ -493,6 +526,34 @@ pub async fn every_id_leads_to_its_thing(world: World) {
         Ok(vec![Found::Deposit(deposit.id)])
     );
     assert_eq!(world.store.find_hash(foreign(), &deposit.tx).await, Ok(Vec::new()));
+}
+
+pub async fn a_freeze_leads_to_its_wallet(world: World) {
+    let tenant = world.tenant("demobank", 0).await;
+    let wallet = world.wallet(tenant, "C-1").await;
+    let need = crate::wallet_world::wallet_need(&wallet);
+    let (mut hash, mut frozen) = (None, None);
+    let decide = |ws: &mut store::working_set::WorkingSet,
+                  ids: &mut dyn domain::decision::IdSource| {
+        let id = IntentId(ids.next());
+        let case = domain::chain::Word([7; 32]);
+        let plan = domain::chain::Plan::SetFrozen { account: wallet.address, frozen: true, case };
+        let intent = domain::chain_tx::Intent::new(id, tenant, id.0, plan, ws.now);
+        let intent = domain::chain_tx::Intent { wallet: Some(wallet.id), ..intent };
+        let mut tx = chain_tx(tenant, 0, ws.now, ids);
+        tx.intents = vec![id];
+        tx.attempts = vec![crate::wallet_world::attempt(1, 77, ws.now)];
+        hash = tx.attempts.first().map(|attempt| attempt.hash);
+        frozen = Some(id);
+        ws.intents.put((tenant, id), intent);
+        ws.chain_txs.put((tenant, tx.id), tx);
+        ws.keep();
+    };
+    world.execute(&need, decide).await.expect("saved");
+    let found = vec![Found::Wallet(wallet.id)];
+    let id = frozen.expect("made").0;
+    assert_eq!(world.store.find_uuid(tenant, id).await, Ok(found.clone()), "as an alert names it");
+    assert_eq!(world.store.find_hash(tenant, &hash.expect("signed")).await, Ok(found));
 }
 
 pub async fn an_outgoing_transaction_leads_to_its_purpose(world: World) {

@@ -23,6 +23,7 @@ mod rails;
 mod remembered;
 mod roles;
 mod rows;
+mod saved_views;
 mod schema;
 mod search;
 mod sender_limits;
@@ -79,7 +80,10 @@ conformance! {
         settings_change_only_as_they_were_seen;
     cases:
         notes_are_added_and_sealed
-        a_case_has_one_assignee_and_one_due_time;
+        a_case_has_one_assignee_and_one_due_time
+        files_are_sealed_and_their_number_is_bounded;
+    saved_views:
+        a_view_is_the_users_own_and_one_opens_first;
     list_copies:
         a_list_is_kept_whole_and_replaced_whole;
     payment_deliveries:
@@ -156,10 +160,12 @@ conformance! {
         quotes_come_newest_first
         corridors_are_summed_up_over_a_window
         corridors_are_summed_up_by_day
+        times_to_settle_are_summed_up_by_day
         a_trial_balance_is_that_of_its_time
         accounts_show_what_moved_over_them
         a_payments_story_is_all_there
         every_id_leads_to_its_thing
+        a_freeze_leads_to_its_wallet
         an_outgoing_transaction_leads_to_its_purpose;
     books:
         balances_are_the_fold_of_the_transfers

@@ -50,6 +50,8 @@ async fn roles(world: World) {
         (&app, "DELETE FROM audit_checkpoint"),
         (&app, "UPDATE case_note SET author = ''"),
         (&app, "DELETE FROM case_note"),
+        (&app, "UPDATE case_file SET author = ''"),
+        (&app, "DELETE FROM case_file"),
         (&app, "UPDATE transfer SET amount = 1"),
         (&app, "DELETE FROM transfer"),
         (&app, "UPDATE event SET at = 1"),

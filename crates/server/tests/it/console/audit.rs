@@ -14,6 +14,7 @@ on_both_stores! {
     a_broken_chain_is_reported_with_its_position
     an_entry_shows_its_hashes_and_what_changed
     entries_are_found_by_request_and_day
+    entries_of_people_are_apart_from_those_of_the_program
     the_log_is_readable_by_authorized_users_only
 }
 
@@ -149,6 +150,21 @@ async fn entries_are_found_by_request_and_day(on: On) {
     officer.fetch("/console/audit?from=yesterday").await.refused(422);
     let found = officer.get("/search?q=r-found.1").await.page();
     assert!(found.contains("Actions of the request") && found.contains("thing.change"), "{found}");
+}
+
+async fn entries_of_people_are_apart_from_those_of_the_program(on: On) {
+    let bank = Bank::new(on).await;
+    noted(&bank, "of-the-program").await;
+    let officer = auditor(&bank).await;
+    let by = domain::audit::Deed::new(domain::audit::Via::Cli, "op");
+    let note = Note::new("thing.change", "thing", "of-a-person");
+    bank.running.store().note_deed(bank.tenant.id, by, note).await.expect("noted");
+    let all = officer.fetch("/console/audit").await.page();
+    assert!(all.contains("of-the-program") && all.contains("of-a-person"), "{all}");
+    assert!(all.contains("?by=people\">People only</a>"), "{all}");
+    let people = officer.fetch("/console/audit?by=people").await.page();
+    assert!(people.contains("of-a-person") && !people.contains("of-the-program"), "{people}");
+    assert!(people.contains("aria-current=\"page\">People only</a>"), "{people}");
 }
 
 async fn the_log_is_readable_by_authorized_users_only(on: On) {

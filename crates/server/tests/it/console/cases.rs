@@ -13,6 +13,7 @@ on_both_stores! {
     a_case_is_assigned_with_a_due_time
     a_case_file_has_everything_and_no_forms
     each_match_has_a_comparison_of_its_own
+    files_are_evidence_and_never_pages
 }
 
 /// A near match of the sample list, for review.
@@ -133,4 +134,65 @@ async fn a_case_file_has_everything_and_no_forms(on: On) {
     let opened: Vec<_> = entries.iter().map(|it| it.note.subject.as_str()).collect();
     assert_eq!(opened, [id.as_str()]);
     officer(&bank, &[Role::Viewer]).await.get(&path).await.refused(403);
+}
+
+async fn files_are_evidence_and_never_pages(on: On) {
+    let (bank, other) = (Bank::new(on).await, Bank::new(on).await);
+    let id = held(&bank).await;
+    let compliance = officer(&bank, &[Role::Compliance, Role::Auditor]).await;
+    let add = format!("/cases/payment/{id}/files");
+    let home = format!("/review/payments/{id}");
+    has_words(
+        &compliance.get(&home).await.page(),
+        &["No files yet.", "enctype=\"multipart/form-data\""],
+    );
+    let pdf = b"%PDF-1.7 \xff\x00 passport";
+    for (file, rule) in [
+        (("", &b""[..]), "File: choose a file."),
+        (("a.pdf", b"<html><script>alert(1)</script>"), "File: must be a PDF, PNG or JPEG file."),
+        (("a.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"), "File: must be a PDF"),
+    ] {
+        let page = compliance.upload(&add, &[], file).await.refused(422);
+        assert!(page.contains(rule), "{rule}: {page}");
+    }
+    let mut large = pdf.to_vec();
+    large.resize(4 * 1024 * 1024 + 1, b' ');
+    for size in [large.len(), 5 * 1024 * 1024] {
+        large.resize(size, b' ');
+        let page = compliance.upload(&add, &[], ("a.pdf", &large)).await.refused(422);
+        assert!(page.contains("must have at most 4 MiB"), "{size}");
+    }
+    let to = compliance.upload(&add, &[], ("id <b>\u{e9}.pdf", pdf)).await.done();
+    let page = compliance.fetch(&to).await.page();
+    has_words(&page, &["id &#60;b&#62;\u{e9}.pdf", "PDF", "1 KiB", &compliance.login]);
+    let path =
+        page.split_once(&format!("{add}/")).expect("a link").1.split_once('"').expect("its end").0;
+    let file = compliance.get(&format!("{add}/{path}")).await;
+    assert_eq!((file.status, file.header("content-type")), (200, "application/pdf"));
+    assert_eq!(file.header("content-disposition"), "attachment; filename=\"id _b__.pdf\"");
+    assert_eq!(file.header("x-content-type-options"), "nosniff");
+    assert_eq!(file.header("content-security-policy"), "default-src 'none'; sandbox");
+    assert_eq!(file.header("cache-control"), "no-store");
+    assert!(file.text.starts_with("%PDF-1.7 "), "{file:?}");
+    let log = compliance.fetch("/console/audit?action=case").await.page();
+    assert!(log.contains("added a file to ") && !log.contains("id &#60;b"), "{log}");
+    let log = compliance.fetch("/console/audit?action=export.case_file").await.page();
+    assert!(log.contains("downloaded a file of "), "{log}");
+    assert!(compliance.get(&format!("/cases/payment/{id}")).await.page().contains("SHA-256"));
+    let viewer = officer(&bank, &[Role::Viewer]).await;
+    viewer.upload(&add, &[], ("a.pdf", pdf)).await.refused(403);
+    viewer.get(&format!("{add}/{path}")).await.refused(403);
+    assert!(!viewer.get(&home).await.page().contains(path), "no link that is refused");
+    let stranger = officer(&other, &[Role::Compliance]).await;
+    stranger.get(&format!("{add}/{path}")).await.refused(404);
+    stranger.upload(&add, &[], ("a.pdf", pdf)).await.refused(404);
+    compliance.get(&format!("{add}/{id}")).await.refused(404);
+    compliance.post(&add, &[]).await.refused(422);
+}
+
+#[track_caller]
+fn has_words(page: &str, words: &[&str]) {
+    for word in words {
+        assert!(page.contains(word), "no {word:?} in {page}");
+    }
 }

@@ -1,8 +1,11 @@
 //! The operator console, tested in a browser's role: pages and forms.
 
 mod audit;
+mod brand;
 mod browser;
 mod cases;
+mod onboarding;
+mod own;
 mod payments;
 mod provider;
 mod refused_forms;

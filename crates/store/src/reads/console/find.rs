@@ -45,7 +45,8 @@ static BY_UUID: Stmt = Stmt::written(
      UNION ALL SELECT 'order', o.id FROM exchange_order o WHERE o.tenant = $1 AND o.id = $2 \
      UNION ALL SELECT 'delivery', y.event FROM delivery y WHERE y.tenant = $1 AND y.event = $2 \
      UNION ALL SELECT 'transfer', t.id FROM transfer t WHERE t.tenant = $1 AND t.id = $2 \
-     UNION ALL SELECT i.kind, i.subject FROM chain_intent i WHERE i.tenant = $1 AND i.id = $2",
+     UNION ALL SELECT i.kind, CASE WHEN i.subject = i.id THEN COALESCE(i.wallet, i.subject) ELSE i.subject END \
+     FROM chain_intent i WHERE i.tenant = $1 AND i.id = $2",
 );
 static OWNER: Stmt = Stmt::written(
     "console.find_owner",
@@ -116,9 +117,11 @@ static CHAIN_TX: Stmt = Stmt::written(
     "console.chain_tx",
     "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.tenant = $1 AND t.id = $2",
 );
+// An intent that is its own subject, such as a freeze, is about its wallet.
 static INTENT: Stmt = Stmt::written(
     "console.intent",
-    "SELECT i.kind, i.subject FROM chain_intent i WHERE i.tenant = $1 AND i.id = $2",
+    "SELECT i.kind, CASE WHEN i.subject = i.id THEN COALESCE(i.wallet, i.subject) ELSE i.subject END \
+     FROM chain_intent i WHERE i.tenant = $1 AND i.id = $2",
 );
 static TRANSFER: Stmt = Stmt::written(
     "console.transfer",

@@ -6,6 +6,7 @@ use domain::ids::TenantId;
 use domain::money::Money;
 use domain::payment::PaymentState;
 use domain::time::{Span, Timestamp};
+use futures_util::future::try_join_all;
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -40,6 +41,18 @@ static DAYS: Stmt = Stmt::written(
      FROM payment p WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
      ORDER BY p.accepted_at DESC, p.id DESC LIMIT $5) x GROUP BY x.day, x.state, x.coin ORDER BY x.day, x.state, x.coin",
 );
+// The place of a payment among those of its day decides whether it is the percentile. The days are
+// those of DAYS.
+static DAY_TIMES: Stmt = Stmt::written(
+    "console.daily_times",
+    "SELECT z.day, COUNT(*), MAX(CASE WHEN z.place = (z.paid - 1) * 50 / 100 THEN z.took END), \
+     MAX(CASE WHEN z.place = (z.paid - 1) * 95 / 100 THEN z.took END) FROM \
+     (SELECT x.day AS day, x.took AS took, ROW_NUMBER() OVER (PARTITION BY x.day ORDER BY x.took) - 1 AS place, \
+     COUNT(*) OVER (PARTITION BY x.day) AS paid FROM \
+     (SELECT (p.accepted_at - $3) / 86400000000 AS day, p.settled_at - p.accepted_at AS took \
+     FROM payment p WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
+     ORDER BY p.accepted_at DESC, p.id DESC LIMIT $5) x WHERE x.took IS NOT NULL) z GROUP BY z.day ORDER BY z.day",
+);
 // Same predicate as the index, so that only open intents are read, across tenants. The condition
 // with COALESCE on the tenant is always true: without it the planner would choose the tenant's
 // index and read all its intents.
@@ -51,7 +64,7 @@ static UNRELEASED: Stmt = Stmt::written(
      AND i.kind = 'release' GROUP BY d.coin ORDER BY d.coin",
 );
 
-pub(super) static STATEMENTS: &[&Stmt] = &[&VOLUME, &TIMES, &DAYS, &UNRELEASED];
+pub(super) static STATEMENTS: &[&Stmt] = &[&VOLUME, &TIMES, &DAYS, &DAY_TIMES, &UNRELEASED];
 
 /// Payments of one state in one window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +101,19 @@ pub struct DayVolume {
     pub charge: Money,
 }
 
+/// How long the payments of one corridor and day took from acceptance to settlement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DayTimes {
+    pub country: Country,
+    /// Days since the start.
+    pub day: usize,
+    /// Paid payments.
+    pub count: u64,
+    pub half: Span,
+    /// 95 of 100 were as fast.
+    pub most: Span,
+}
+
 /// Approved coins that are still in escrow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unreleased {
@@ -107,22 +133,23 @@ fn window(tenant: TenantId, country: Country, start: Timestamp, end: Timestamp) 
 type Volume = (PaymentState, StableCoin, u64, i64, i64, Timestamp);
 
 impl Store {
-    /// The volume of each corridor from `start` on and before `end`, as of one instant.
+    /// The volume of each corridor from `start` on and before `end`, of each as of one instant.
     pub async fn corridor_volumes(
         &self,
         tenant: TenantId,
         start: Timestamp,
         end: Timestamp,
     ) -> Result<Vec<CorridorVolume>, StoreError> {
-        let params = |country: &Country| window(tenant, *country, start, end);
-        let queries = Country::ALL
-            .iter()
-            .flat_map(|country| [&VOLUME, &TIMES].map(|stmt| (stmt, params(country))));
-        let answers = self.driver().snapshot(queries.collect()).await?;
+        let of_country = async |country: Country| {
+            let params = || window(tenant, country, start, end);
+            let queries = vec![(&VOLUME, params()), (&TIMES, params())];
+            Ok::<_, StoreError>(self.driver().snapshot(queries).await?)
+        };
+        let all = try_join_all(Country::ALL.map(of_country)).await?;
         let keys = self.id_keys().await?;
         let mut found = Vec::new();
-        for (country, answers) in Country::ALL.into_iter().zip(answers.chunks(2)) {
-            let [volumes, times] = answers else {
+        for (country, answers) in Country::ALL.into_iter().zip(&all) {
+            let [volumes, times] = answers.as_slice() else {
                 return Err(StoreError::Corrupt("expected two results".to_owned()));
             };
             let volumes: Vec<Volume> = read(volumes, &keys)?;
@@ -141,17 +168,16 @@ impl Store {
         Ok(found)
     }
 
-    /// The volume of each corridor on each day of a window, as of one instant. Of a country, only
-    /// the latest [`COUNTED_MAX`] payments.
+    /// The volume of each corridor on each day of a window. Of a country, only the latest
+    /// [`COUNTED_MAX`] payments.
     pub async fn daily_volumes(
         &self,
         tenant: TenantId,
         start: Timestamp,
         end: Timestamp,
     ) -> Result<Vec<DayVolume>, StoreError> {
-        let params = |country: &Country| window(tenant, *country, start, end);
-        let queries = Country::ALL.iter().map(|country| (&DAYS, params(country)));
-        let answers = self.driver().snapshot(queries.collect()).await?;
+        let of_country = |country| self.query(&DAYS, window(tenant, country, start, end));
+        let answers = try_join_all(Country::ALL.map(of_country)).await?;
         let keys = self.id_keys().await?;
         let mut found = Vec::new();
         for (country, rows) in Country::ALL.into_iter().zip(&answers) {
@@ -162,6 +188,31 @@ impl Store {
                 state,
                 count,
                 charge: Money::new(charge, coin.currency()),
+            }));
+        }
+        Ok(found)
+    }
+
+    /// How long payments took on each day of a window, by corridor. Of a country, only the latest
+    /// [`COUNTED_MAX`] payments.
+    pub async fn daily_times(
+        &self,
+        tenant: TenantId,
+        start: Timestamp,
+        end: Timestamp,
+    ) -> Result<Vec<DayTimes>, StoreError> {
+        let of_country = |country| self.query(&DAY_TIMES, window(tenant, country, start, end));
+        let answers = try_join_all(Country::ALL.map(of_country)).await?;
+        let keys = self.id_keys().await?;
+        let mut found = Vec::new();
+        for (country, rows) in Country::ALL.into_iter().zip(&answers) {
+            let days: Vec<(i64, u64, Span, Span)> = read(rows, &keys)?;
+            found.extend(days.into_iter().map(|(day, count, half, most)| DayTimes {
+                country,
+                day: usize::try_from(day).unwrap_or(0),
+                count,
+                half,
+                most,
             }));
         }
         Ok(found)

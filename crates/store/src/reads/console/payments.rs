@@ -8,6 +8,7 @@ use domain::payment::{PaymentState, ReviewState};
 use domain::payment_search::Reading;
 use domain::rail::RailId;
 use domain::time::Timestamp;
+use futures_util::future::try_join_all;
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -264,23 +265,24 @@ impl Store {
             true => (at.0, id.as_u128()),
             false => (!at.0, !id.as_u128()),
         };
-        let mut found: Vec<Place> = Vec::new();
         // Without a filter the first ones of the index form the page.
         let look = if wanted.is_filtered() { LOOKED_AT_MAX } else { wanted.limit + 1 };
-        // Up to here the page is complete for every country.
-        let mut horizon: Option<Place> = None;
-        for country in wanted.countries() {
+        let filters = &filters;
+        let of_country = async |country| -> Result<(Vec<Place>, Option<Place>), StoreError> {
             let range = (tenant, country, start, end, id);
             let params = (range, most(look), filters.clone(), most(wanted.limit + 1));
-            let mut places: Vec<Place> = self.many(page, params).await?;
+            let places: Vec<Place> = self.many(page, params).await?;
             let last = match places.get(wanted.limit) {
                 Some(last) => Some(*last),
                 None if !wanted.is_filtered() => None,
                 None => self.one(edge, (range, most(LOOKED_AT_MAX - 1))).await?,
             };
-            horizon = [horizon, last].into_iter().flatten().min_by_key(order);
-            found.append(&mut places);
-        }
+            Ok((places, last))
+        };
+        let pages = try_join_all(wanted.countries().into_iter().map(of_country)).await?;
+        // Up to here the page is complete for every country.
+        let horizon = pages.iter().filter_map(|(_, last)| *last).min_by_key(order);
+        let mut found: Vec<Place> = pages.into_iter().flat_map(|(places, _)| places).collect();
         found.retain(|place| horizon.is_none_or(|end| order(place) <= order(&end)));
         found.sort_unstable_by_key(order);
         let beyond = if found.len() > wanted.limit {

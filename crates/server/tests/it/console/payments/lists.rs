@@ -54,8 +54,16 @@ async fn the_overview_counts_what_was_paid(on: On) {
             "of 1,000,000.00",
         ],
     );
-    assert_eq!(page.matches("<rect class=\"hit\"").count(), 60, "every day tells its value");
+    has(
+        &page,
+        &["aria-label=\"Time to settle by day, seconds\"", "class=\"spark\"", "p95 to settle"],
+    );
+    assert_eq!(page.matches("<rect class=\"hit\"").count(), 90, "every day has a text");
     lacks(&page, &["style=", "onclick"]);
+    let quick = viewer.refresh("/overview?window=1h", "quick").await.page();
+    has(&quick, &["id=\"tile-volume-sum\"", "2 payments, last hour", "id=\"figures\""]);
+    lacks(&quick, &["class=\"spark\"", "class=\"hit\""]);
+    has(&viewer.refresh("/overview", "all").await.page(), &["class=\"spark\"", "class=\"hit\""]);
 }
 
 async fn payments_are_listed_newest_first_with_personal_data_masked(on: On) {

@@ -8,6 +8,7 @@ use domain::ports::Clock as _;
 use domain::user::{Role, Scope};
 use engine::console::NewUser;
 use operator_console::password;
+use reqwest::header::HeaderMap;
 use reqwest::redirect::Policy;
 use service::clock::WallClock;
 
@@ -31,9 +32,14 @@ pub struct Shown {
     pub status: u16,
     pub text: String,
     pub to: String,
+    pub headers: HeaderMap,
 }
 
 impl Shown {
+    pub fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().expect("text"))
+    }
+
     /// The page, with status 200 and without an id that stands twice: a live region would take the
     /// content of another.
     #[track_caller]
@@ -135,8 +141,44 @@ impl Officer {
         self.submit(&path, fields, Some(&page)).await
     }
 
+    /// A refresh of a page, as its script asks for it.
+    pub async fn refresh(&self, below: &str, kind: &str) -> Shown {
+        let call = self.http.get(format!("{}/console/t/{}{below}", self.url, self.tag));
+        self.answer(call.header("x-corridor-refresh", kind)).await
+    }
+
+    /// Submits a form with a file on a page of the officer's bank.
+    pub async fn upload(
+        &self,
+        below: &str,
+        fields: &[(&str, &str)],
+        (name, bytes): (&str, &[u8]),
+    ) -> Shown {
+        let mut body = Vec::new();
+        for (field, value) in fields.iter().chain([&("csrf", self.csrf.as_str())]) {
+            let part = format!(
+                "--b0\r\nContent-Disposition: form-data; name=\"{field}\"\r\n\r\n{value}\r\n"
+            );
+            body.extend(part.into_bytes());
+        }
+        let part = format!(
+            "--b0\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n"
+        );
+        body.extend(part.into_bytes());
+        body.extend(bytes);
+        body.extend(b"\r\n--b0--\r\n");
+        let call = self.http.post(format!("{}/console/t/{}{below}", self.url, self.tag));
+        let kind = "multipart/form-data; boundary=b0";
+        self.answer(call.header("origin", &self.url).header("content-type", kind).body(body)).await
+    }
+
     pub async fn send(&self, path: &str, fields: &[(&str, &str)]) -> Shown {
         self.submit(path, fields, None).await
+    }
+
+    /// As [`Officer::send`], naming the page of the form.
+    pub async fn submit_from(&self, page: &str, path: &str, fields: &[(&str, &str)]) -> Shown {
+        self.submit(path, fields, Some(page)).await
     }
 
     async fn submit(&self, path: &str, fields: &[(&str, &str)], page: Option<&str>) -> Shown {
@@ -180,7 +222,10 @@ impl Officer {
             .get("location")
             .map(|to| to.to_str().expect("text").to_owned())
             .unwrap_or_default();
-        Shown { status, to, text: answer.text().await.expect("text") }
+        let headers = answer.headers().clone();
+        let bytes = answer.bytes().await.expect("a body");
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        Shown { status, to, headers, text }
     }
 }
 
