@@ -113,6 +113,8 @@ java-client() {
     quietly javac -nowarn -d "$work/classes" -cp "$JAR" "@$sources"
     jar --create --file "$packages/corridor-client-0.1.0.jar" -C "$work/classes" .
     cp "$HERE/java/pom.xml" "$packages/corridor-client-0.1.0.pom"
+    # Also where numbers have other digits.
+    java -Duser.language=ar -Duser.country=EG -cp "$JAR:$packages/corridor-client-0.1.0.jar" "$HERE/java/ClientTest.java" >&2
     java -cp "$JAR:$packages/corridor-client-0.1.0.jar" "$HERE/java/ClientTest.java"
 }
 

@@ -23,7 +23,8 @@ import (
 
 const (
 	tokenLifetime = 60 * time.Second
-	timeout       = 30 * time.Second
+	// A poll for events takes up to wait seconds: ask for 25 at most.
+	timeout = 45 * time.Second
 )
 
 // Signer signs requests and sends them.

@@ -34,7 +34,8 @@ public class ClientTest {
     }
 
     public static void main(String[] args) throws Exception {
-        corridor.payment.ApiClient pay = Corridor.payments(env("BASE_URL"), env("ACCESS_KEY"), env("SECRET_KEY"));
+        // With a slash at its end, as a user may write it.
+        corridor.payment.ApiClient pay = Corridor.payments(env("BASE_URL") + "/", env("ACCESS_KEY"), env("SECRET_KEY"));
         Quote quote = new QuotesApi(pay).createQuote(
                 new QuoteRequest().country(Country.PAK).currency(SourceCurrency.AED).amount(new BigDecimal("123.45")),
                 null, null);

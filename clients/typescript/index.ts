@@ -10,6 +10,8 @@ import type { paths as WalletPaths } from "./wallet.js";
 export type { PaymentPaths, WalletPaths };
 
 const TOKEN_LIFETIME_S = 60;
+// A poll for events takes up to `wait` seconds: ask for 25 at most.
+const TIMEOUT_MS = 45_000;
 
 export interface Credentials {
   /** URL of the API, also the audience of tokens. */
@@ -48,16 +50,19 @@ function signing(credentials: Credentials, roles: string[]): Middleware {
   };
 }
 
+const timed = (request: Request) =>
+  fetch(request, { signal: AbortSignal.any([request.signal, AbortSignal.timeout(TIMEOUT_MS)]) });
+
 /** A client of the payment service. */
 export function paymentClient(credentials: Credentials): Client<PaymentPaths> {
-  const client = createClient<PaymentPaths>({ baseUrl: credentials.baseUrl });
+  const client = createClient<PaymentPaths>({ baseUrl: credentials.baseUrl, fetch: timed });
   client.use(signing(credentials, []));
   return client;
 }
 
 /** A client of the wallet service. */
 export function walletClient(credentials: Credentials, roles: string[] = ["wallet_manager"]): Client<WalletPaths> {
-  const client = createClient<WalletPaths>({ baseUrl: credentials.baseUrl });
+  const client = createClient<WalletPaths>({ baseUrl: credentials.baseUrl, fetch: timed });
   client.use(signing(credentials, roles));
   return client;
 }

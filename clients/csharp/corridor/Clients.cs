@@ -9,7 +9,8 @@ namespace Corridor;
 /// </summary>
 public static class Clients
 {
-    private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(30);
+    // A poll for events takes up to wait seconds: ask for 25 at most.
+    private static readonly TimeSpan Timeout = TimeSpan.FromSeconds(45);
 
     public static HttpClient Payments(string baseUrl, string accessKey, string secretKey) =>
         Signed(baseUrl, accessKey, secretKey, Array.Empty<string>());

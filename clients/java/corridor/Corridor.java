@@ -1,5 +1,6 @@
 package corridor;
 
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -11,11 +12,15 @@ import java.util.List;
  * }</pre>
  */
 public final class Corridor {
+    /** A poll for events takes up to {@code wait} seconds: ask for 25 at most. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(45);
+
     private Corridor() {}
 
     public static corridor.payment.ApiClient payments(String baseUrl, String accessKey, String secretKey) {
         corridor.payment.ApiClient client = new corridor.payment.ApiClient();
-        client.updateBaseUri(baseUrl);
+        client.updateBaseUri(baseUrl.replaceAll("/+$", ""));
+        client.setReadTimeout(TIMEOUT);
         client.setRequestInterceptor(new Signer(baseUrl, accessKey, secretKey, List.of()));
         return client;
     }
@@ -23,7 +28,8 @@ public final class Corridor {
     public static corridor.wallet.ApiClient wallets(
             String baseUrl, String accessKey, String secretKey, List<String> roles) {
         corridor.wallet.ApiClient client = new corridor.wallet.ApiClient();
-        client.updateBaseUri(baseUrl);
+        client.updateBaseUri(baseUrl.replaceAll("/+$", ""));
+        client.setReadTimeout(TIMEOUT);
         client.setRequestInterceptor(new Signer(baseUrl, accessKey, secretKey, roles));
         return client;
     }

@@ -45,9 +45,9 @@ public final class Signer implements Consumer<HttpRequest.Builder> {
     /** The token of a request with this body; {@code null} means none. */
     public String token(byte[] body) {
         long now = Instant.now().getEpochSecond();
-        StringBuilder claims = new StringBuilder(String.format(
-                "{\"sub\":\"%s\",\"aud\":\"%s\",\"iss\":\"%s\",\"iat\":%d,\"exp\":%d",
-                accessKey, audience, audience, now, now + TOKEN_LIFETIME_S));
+        // Without String.format, which writes numbers in the digits of the default locale.
+        StringBuilder claims = new StringBuilder("{\"sub\":\"" + accessKey + "\",\"aud\":\"" + audience
+                + "\",\"iss\":\"" + audience + "\",\"iat\":" + now + ",\"exp\":" + (now + TOKEN_LIFETIME_S));
         if (!roles.isEmpty()) {
             claims.append(roles.stream().collect(Collectors.joining("\",\"", ",\"roles\":[\"", "\"]")));
         }
@@ -55,7 +55,7 @@ public final class Signer implements Consumer<HttpRequest.Builder> {
             claims.append(",\"hmac\":\"").append(hex(mac(body))).append('"');
         }
         claims.append('}');
-        String header = String.format("{\"alg\":\"HS256\",\"typ\":\"JWT\",\"kid\":\"%s\"}", accessKey);
+        String header = "{\"alg\":\"HS256\",\"typ\":\"JWT\",\"kid\":\"" + accessKey + "\"}";
         String signed = base64Url(header.getBytes(StandardCharsets.UTF_8)) + "."
                 + base64Url(claims.toString().getBytes(StandardCharsets.UTF_8));
         return signed + "." + base64Url(mac(signed.getBytes(StandardCharsets.UTF_8)));
@@ -107,7 +107,7 @@ public final class Signer implements Consumer<HttpRequest.Builder> {
     private static String hex(byte[] data) {
         StringBuilder out = new StringBuilder();
         for (byte one : data) {
-            out.append(String.format("%02x", one));
+            out.append(Character.forDigit((one >> 4) & 0xf, 16)).append(Character.forDigit(one & 0xf, 16));
         }
         return out.toString();
     }

@@ -18,6 +18,8 @@ import corridor_wallet
 __all__ = ["Signer", "payments", "wallets"]
 
 TOKEN_LIFETIME_S = 60
+# A poll for events takes up to `wait` seconds: ask for 25 at most.
+TIMEOUT_S = 45
 
 
 class Signer:
@@ -69,6 +71,9 @@ class _SignedPool:
         if isinstance(body, str):
             body = body.encode()
         headers = {**(headers or {}), "Authorization": "Bearer " + self._signer.token(body)}
+        # The generated code passes None if its caller names no timeout.
+        if options.get("timeout") is None:
+            options["timeout"] = TIMEOUT_S
         return self._pool.request(method, url, body=body, headers=headers, **options)
 
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use domain::brand::{self, Brand, Colour, Logo};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::Context;
 use super::failure::Failure;
@@ -77,24 +77,33 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let tenant = opened.tagged(&args.tenant).await?;
     let done = opened.store.set_brand(tenant.id, &brand, args.person.deed(&opened.by)).await;
     done.map_err(Failure::of_store)?;
-    output::remark(&format!("the payment pages of {} show it from now on", args.tenant));
-    Ok(())
+    output::done(
+        context.output,
+        &format!("the payment pages of {} show it from now on", args.tenant),
+        &document(&args.tenant, &brand),
+    )
 }
 
 async fn get(args: &GetArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let tenant = opened.tagged(&args.tenant).await?;
     let brand = opened.store.brand(tenant.id).await.map_err(Failure::of_store)?.unwrap_or_default();
-    let logo = brand.logo.map(|logo| format!("{}, {} bytes", logo.kind.name(), logo.bytes.len()));
-    let colour = brand.colour.map(|colour| colour.to_string());
     match context.output {
-        Output::Json => output::json(
-            &json!({ "tenant": args.tenant, "logo": logo, "colour": colour, "contact": brand.contact }),
-        ),
+        Output::Json => output::json(&document(&args.tenant, &brand)),
         Output::Table => output::members(&[
-            ("logo", logo.unwrap_or_default()),
-            ("colour", colour.unwrap_or_default()),
+            ("logo", logo_text(&brand).unwrap_or_default()),
+            ("colour", brand.colour.map(|colour| colour.to_string()).unwrap_or_default()),
             ("contact", brand.contact.unwrap_or_default()),
         ]),
     }
+}
+
+fn logo_text(brand: &Brand) -> Option<String> {
+    let logo = brand.logo.as_ref()?;
+    Some(format!("{}, {} bytes", logo.kind.name(), logo.bytes.len()))
+}
+
+fn document(tenant: &str, brand: &Brand) -> Value {
+    let colour = brand.colour.map(|colour| colour.to_string());
+    json!({ "tenant": tenant, "logo": logo_text(brand), "colour": colour, "contact": brand.contact })
 }

@@ -93,8 +93,8 @@ fn check(args: &CheckArgs, context: &Context) -> Result<(), Failure> {
     let refusals = config::refuse_in_production(&config);
     let findings = if args.values_only { Vec::new() } else { loaded(&config, context)? };
     let of = |level: Level| findings.iter().filter(move |finding| finding.level == level);
-    let told = |finding: &Finding| format!("{}: {}", finding.name, finding.detail);
-    let wrong: Vec<String> = of(Level::Wrong).map(told).collect();
+    let described = |finding: &Finding| format!("{}: {}", finding.name, finding.detail);
+    let wrong: Vec<String> = of(Level::Wrong).map(described).collect();
     let is_valid = refusals.is_empty() && wrong.is_empty();
     let environment = config.environment.name();
     let served = config.served_corridors();
@@ -106,7 +106,7 @@ fn check(args: &CheckArgs, context: &Context) -> Result<(), Failure> {
         }))?,
         Output::Table => {
             of(Level::Warning)
-                .for_each(|finding| output::remark(&format!("warning: {}", told(finding))));
+                .for_each(|finding| output::remark(&format!("warning: {}", described(finding))));
             if is_valid {
                 output::line(&format!(
                     "valid: environment {environment}, corridors {}, {rails} rails",

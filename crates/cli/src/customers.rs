@@ -104,11 +104,12 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let tenant = opened.tagged(&customer.tenant).await?;
     let done = opened.store.set_customer(tenant.id, id, *kyc_level, person.deed(&opened.by)).await;
     done.map_err(Failure::of_store)?;
-    output::remark(&format!(
-        "{id} is {} by default for new requests; existing wallets keep their level",
-        kyc_level.name()
-    ));
-    Ok(())
+    let level = kyc_level.name();
+    output::done(
+        context.output,
+        &format!("{id} is {level} by default for new requests; existing wallets keep their level"),
+        &json!({ "customer_id": id, "kyc_level": level }),
+    )
 }
 
 async fn get(args: &CustomerArgs, context: &Context) -> Result<(), Failure> {

@@ -1,7 +1,7 @@
 //! `corridor payments export`: all payments, country by country and page by page, as CSV or JSON
 //! lines.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 use super::api::{self, ApiArgs};
 use super::document;
 use super::failure::Failure;
+use super::new_file::NewFile;
 use super::output;
 use super::payments::Filter;
 use client::{Client, DataDir, PaymentRecord};
@@ -52,16 +53,17 @@ pub struct ExportArgs {
 
 pub fn run(args: &ExportArgs, data_dir: &DataDir, default: Format) -> Result<(), Failure> {
     let client = args.api.client(data_dir)?;
-    let out: Box<dyn Write> = match &args.file {
-        Some(path) => {
-            let file = std::fs::File::create(path);
-            Box::new(file.map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?)
-        }
+    let mut file = args.file.as_deref().map(NewFile::create).transpose()?;
+    let out: Box<dyn Write + '_> = match &mut file {
+        Some(file) => Box::new(BufWriter::new(file)),
         None => Box::new(std::io::stdout()),
     };
     let sink = Sink::new(out, args.format.unwrap_or(default))?;
     let progress = progress_bar();
     let count = api::wait_for(pages(&client, &args.filter, sink, &progress))?;
+    if let Some(file) = file {
+        file.finish()?;
+    }
     progress.finish_and_clear();
     output::remark(&format!("{count} payments exported"));
     Ok(())
@@ -70,15 +72,16 @@ pub fn run(args: &ExportArgs, data_dir: &DataDir, default: Format) -> Result<(),
 async fn pages(
     client: &Client,
     filter: &Filter,
-    mut sink: Sink,
+    mut sink: Sink<'_>,
     progress: &ProgressBar,
 ) -> Result<u64, Failure> {
     let mut count = 0_u64;
     for country in filter.countries() {
         // Oldest first: payments made during the export come last and shift no page. No end of the
         // period is set: this machine's clock may lag the service's, and the newest payments would
-        // silently be missing.
-        let mut base = filter.query(country);
+        // silently be missing. The status is filtered here: a payment that changes it would shift
+        // the pages of the service's filter.
+        let mut base = filter.period(country);
         base.extend([("sorting_order", "asc".to_owned()), ("limit", PAGE.to_string())]);
         let mut offset = 0_u64;
         loop {
@@ -86,9 +89,12 @@ async fn pages(
             query.push(("offset", offset.to_string()));
             let answer = api::patiently(async || client.get("/v2/payments", &query).await).await?;
             let records: Vec<Box<RawValue>> = document::read(&answer.body)?;
+            offset += records.len() as u64;
             for record in &records {
-                sink.write(record.get())?;
-                (count, offset) = (count + 1, offset + 1);
+                if filter.wants(record.get())? {
+                    sink.write(record.get())?;
+                    count += 1;
+                }
             }
             progress.set_position(count);
             if records.len() < PAGE {
@@ -112,13 +118,13 @@ fn progress_bar() -> ProgressBar {
 }
 
 /// The destination of records.
-enum Sink {
-    Csv(Box<csv::Writer<Box<dyn Write>>>),
-    Json(Box<dyn Write>),
+enum Sink<'a> {
+    Csv(Box<csv::Writer<Box<dyn Write + 'a>>>),
+    Json(Box<dyn Write + 'a>),
 }
 
-impl Sink {
-    fn new(out: Box<dyn Write>, format: Format) -> Result<Sink, Failure> {
+impl<'a> Sink<'a> {
+    fn new(out: Box<dyn Write + 'a>, format: Format) -> Result<Sink<'a>, Failure> {
         if format == Format::Json {
             return Ok(Sink::Json(out));
         }

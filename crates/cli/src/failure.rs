@@ -3,8 +3,10 @@
 use std::process::ExitCode;
 
 use client::ClientError;
-use config::ConfigError;
+use config::{ConfigError, KeyError};
+use service::BadConfiguration;
 use service::environment::WrongDatabase;
+use store::StoreError;
 
 /// Why a command failed. Scripts rely on the exit code.
 #[derive(Debug, thiserror::Error)]
@@ -52,22 +54,23 @@ impl Failure {
         Failure::Unavailable(format!("{:#}", error.into()))
     }
 
-    /// Why a service did not start: a database of another environment is a configuration error.
+    /// Why a service did not start. What only a change of the configuration mends is a usage error:
+    /// service managers do not repeat it.
     pub fn of_start(error: anyhow::Error) -> Failure {
-        match error.downcast_ref::<WrongDatabase>() {
-            Some(WrongDatabase::OtherEnvironment { .. } | WrongDatabase::OtherKeys { .. }) => {
-                Failure::usage(error)
-            }
-            _ => Failure::unavailable(error),
-        }
+        let is_of_configuration = error.downcast_ref::<BadConfiguration>().is_some()
+            || error.downcast_ref::<KeyError>().is_some()
+            || matches!(error.downcast_ref::<StoreError>(), Some(StoreError::Config(_)))
+            || matches!(
+                error.downcast_ref::<WrongDatabase>(),
+                Some(WrongDatabase::OtherEnvironment { .. } | WrongDatabase::OtherKeys { .. })
+            );
+        if is_of_configuration { Failure::usage(error) } else { Failure::unavailable(error) }
     }
 
     /// A store error: a refusal stays a refusal, everything else is a failure.
-    pub fn of_store(error: store::StoreError) -> Failure {
+    pub fn of_store(error: StoreError) -> Failure {
         match error {
-            store::StoreError::NotFound(_) | store::StoreError::Conflict(_) => {
-                Failure::refused(error)
-            }
+            StoreError::NotFound(_) | StoreError::Conflict(_) => Failure::refused(error),
             other => Failure::unavailable(other),
         }
     }

@@ -24,6 +24,7 @@ mod init;
 mod ledger;
 mod listen;
 mod local_time;
+mod new_file;
 mod open;
 mod order;
 mod orders;
@@ -417,7 +418,7 @@ mod tests {
             "corridor open console --print --output json",
             "corridor status",
             "corridor payments list --wide",
-            "corridor payments list --columns id,state --to PAK --state paid --since 6h",
+            "corridor payments list --columns id,state --to PAK --state succeeded --since 6h",
             "corridor requests get 9a4b2f --wallet w",
             "corridor trigger payment.failed --no-wait",
             "corridor events tail --since 1h",

@@ -1,6 +1,8 @@
 //! `corridor open`: opens a page of the running sandbox in the browser.
 
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -49,7 +51,8 @@ pub fn run(args: &OpenArgs, context: &Context) -> Result<(), Failure> {
         Failure::Usage("no running sandbox; start one with `corridor sandbox`".to_owned())
     })?;
     let url = address(&sandbox, args.page)?;
-    let is_opened = !args.print && open(&url);
+    let chosen = std::env::var("BROWSER").ok().filter(|program| !program.is_empty());
+    let is_opened = !args.print && open(&url, chosen.as_deref());
     match context.output {
         Output::Json => output::json(&json!({ "url": url, "opened": is_opened })),
         Output::Table => {
@@ -73,24 +76,38 @@ fn address(sandbox: &Sandbox, page: Page) -> Result<String, Failure> {
     url.ok_or_else(|| Failure::Unavailable(format!("the running sandbox has no {name}")))
 }
 
-/// Starts the browser; false if there is none.
-fn open(url: &str) -> bool {
-    let chosen = std::env::var("BROWSER").ok().filter(|program| !program.is_empty());
-    let programs = match &chosen {
-        Some(program) => vec![program.as_str()],
-        None => OPENERS.to_vec(),
-    };
+/// How long an opener may take to fail.
+const FAILS_WITHIN: Duration = Duration::from_millis(500);
+
+/// Starts the browser; false if there is none or none could show the page.
+fn open(url: &str, chosen: Option<&str>) -> bool {
+    let programs = chosen.map_or_else(|| OPENERS.to_vec(), |program| vec![program]);
     programs.into_iter().any(|program| {
         let mut command = Command::new(program);
         command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // An opener returns at once; a browser of its own stays open, and is not waited for.
-        command.spawn().is_ok()
+        let Ok(mut opener) = command.spawn() else { return false };
+        let (done, ended) = mpsc::sync_channel(1);
+        std::thread::spawn(move || drop(done.send(opener.wait())));
+        // An opener returns soon, with an error if it found no browser; a browser of its own stays
+        // open, and is not waited for.
+        match ended.recv_timeout(FAILS_WITHIN) {
+            Ok(status) => status.is_ok_and(|status| status.success()),
+            Err(_) => true,
+        }
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_browser_that_fails_has_opened_nothing() {
+        for (program, is_opened) in [("true", true), ("false", false), ("/no/such/browser", false)]
+        {
+            assert_eq!(open("http://127.0.0.1:1/", Some(program)), is_opened, "{program}");
+        }
+    }
 
     #[test]
     fn each_page_has_its_address() {

@@ -75,6 +75,15 @@ pub fn remark(text: &str) {
 }
 
 /// Writes a JSON value on one line.
+/// What a change did: a sentence on stderr, or one JSON object.
+pub fn done(output: Output, sentence: &str, document: &Value) -> Result<(), Failure> {
+    match output {
+        Output::Table => remark(sentence),
+        Output::Json => json(document)?,
+    }
+    Ok(())
+}
+
 pub fn json(value: &Value) -> Result<(), Failure> {
     line(&value.to_string())
 }

@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::country::Country;
+use domain::payment::PaymentState;
 use serde_json::value::RawValue;
 
 use super::api::{self, ApiArgs};
@@ -99,8 +100,8 @@ pub struct Filter {
     #[arg(long, value_name = "TIME")]
     until: Option<String>,
     /// Filter by status, repeatable
-    #[arg(long, visible_alias = "state", value_name = "STATUS")]
-    status: Vec<String>,
+    #[arg(long, visible_alias = "state", value_name = "STATUS", value_parser = status)]
+    status: Vec<PaymentState>,
 }
 
 impl Filter {
@@ -121,13 +122,37 @@ impl Filter {
 
     /// The filter as query parameters.
     pub fn query(&self, country: Country) -> Vec<(&'static str, String)> {
+        let mut query = self.period(country);
+        query.extend(self.status.iter().map(|status| ("status", status.name().to_owned())));
+        query
+    }
+
+    /// Whether a record has a wanted status.
+    pub fn wants(&self, record: &str) -> Result<bool, Failure> {
+        if self.status.is_empty() {
+            return Ok(true);
+        }
+        let record: PaymentRecord = document::read(record)?;
+        let status = record.response.map(|response| response.status).unwrap_or_default();
+        Ok(self.status.iter().any(|wanted| wanted.name() == status))
+    }
+
+    /// Country and period as query parameters.
+    pub fn period(&self, country: Country) -> Vec<(&'static str, String)> {
         let mut query = vec![("country", country.alpha3().to_owned())];
         query.extend(self.from.iter().map(|from| ("start_ts", from.clone())));
         query.extend(self.since.iter().map(|since| ("start_ts", since.to_string())));
         query.extend(self.until.iter().map(|until| ("end_ts", until.clone())));
-        query.extend(self.status.iter().map(|status| ("status", status.clone())));
         query
     }
+}
+
+/// Parses a status.
+fn status(text: &str) -> Result<PaymentState, String> {
+    PaymentState::parse(text).ok_or_else(|| {
+        let names: Vec<&str> = PaymentState::ALL.iter().map(|state| state.name()).collect();
+        format!("must be one of {}", names.join(", "))
+    })
 }
 
 /// Options of `payments list`.

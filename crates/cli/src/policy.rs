@@ -107,8 +107,8 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
         )));
     }
     let pairs = args.values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let values = fields::read(pairs, policy).map_err(|faults| told(&faults))?;
-    let wanted = fields::with(policy, &values).map_err(|fault| told(&[fault]))?;
+    let values = fields::read(pairs, policy).map_err(|faults| of_faults(&faults))?;
+    let wanted = fields::with(policy, &values).map_err(|fault| of_faults(&[fault]))?;
     let changes = fields::differences(policy, &wanted);
     if changes.is_empty() {
         return Err(Failure::Refused("no change: the policy already has these values".to_owned()));
@@ -146,6 +146,6 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
 }
 
 /// All validation errors, one per line.
-fn told(faults: &[fields::FieldFault]) -> Failure {
+fn of_faults(faults: &[fields::FieldFault]) -> Failure {
     Failure::Usage(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))
 }

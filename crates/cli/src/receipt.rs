@@ -1,5 +1,6 @@
 //! `corridor payments receipt`: renders the printable receipt of a payment from the API's answer.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -14,6 +15,7 @@ use http_api::receipt::{Charge, Lang, Receipt, Style, page};
 use super::api::{self, ApiArgs};
 use super::document;
 use super::failure::Failure;
+use super::new_file::NewFile;
 use super::output;
 use super::payments::{Which, find};
 use client::{DataDir, Exact, PaymentRecord};
@@ -74,8 +76,9 @@ pub fn run(args: &ReceiptArgs, data_dir: &DataDir) -> Result<(), Failure> {
     match &args.output_file {
         None => output::raw(html.as_bytes()),
         Some(path) => {
-            std::fs::write(path, html)
-                .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+            let mut file = NewFile::create(path)?;
+            file.write_all(html.as_bytes())?;
+            file.finish()?;
             output::remark(&format!("receipt of {} written to {}", receipt.id, path.display()));
             Ok(())
         }

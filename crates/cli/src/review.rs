@@ -232,8 +232,9 @@ async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Resu
     let by = args.people.deed(&opened.by, release, &tenant.policy.wallet)?;
     payments.service.review(tenant.id, id, approve, seen, by).await.map_err(Failure::refused)?;
     payments.finish().await;
-    output::remark(if approve { "approved; the payment continues" } else { "rejected" });
-    Ok(())
+    let sentence = if approve { "approved; the payment continues" } else { "rejected" };
+    let document = json!({ "id": id.to_string(), "approved": approve });
+    output::done(context.output, sentence, &document)
 }
 
 async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
@@ -254,6 +255,5 @@ async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {
         .await
         .map_err(Failure::refused)?;
     payments.finish().await;
-    output::remark("resolved");
-    Ok(())
+    output::done(context.output, "resolved", &json!({ "id": id.to_string(), "resolved": true }))
 }

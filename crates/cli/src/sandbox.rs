@@ -61,7 +61,7 @@ pub struct SandboxArgs {
 
 #[derive(Subcommand, Debug)]
 enum SandboxCommand {
-    /// Delete all sandbox data, including keys
+    /// Delete all sandbox data, including its keys; never the data of a service
     #[command(after_help = "Example:\n  corridor sandbox reset")]
     Reset,
 }
@@ -72,7 +72,7 @@ pub fn run(args: &SandboxArgs, context: &Context) -> Result<(), Failure> {
     if let Some(SandboxCommand::Reset) = args.command {
         return reset(&data_dir);
     }
-    std::fs::create_dir_all(data_dir.path())?;
+    data_dir.create()?;
     let config = config(args)?;
     run_async(serve(args, context, &data_dir, &config))
 }
@@ -114,7 +114,7 @@ async fn serve(
         scenarios: Arc::new(Triggers),
     };
     let sandbox = sandbox::start(config, &path, listener, metrics, &wanted);
-    let sandbox = sandbox.await.map_err(Failure::unavailable)?;
+    let sandbox = sandbox.await.map_err(Failure::of_start)?;
     let json = serde_json::to_value(&sandbox.printed)
         .map_err(|error| Failure::Usage(error.to_string()))?;
     write_private(&data_dir.sandbox_file(), &format!("{json}\n"))?;
@@ -122,10 +122,11 @@ async fn serve(
         Output::Json => output::json(&json)?,
         Output::Table => output::raw(card(&sandbox.printed, began.elapsed()).as_bytes())?,
     }
-    until_stopped(sandbox.service, config).await;
+    let ended = until_stopped(sandbox.service, config).await;
     // A missing file is fine: the goal is its absence.
     drop(std::fs::remove_file(data_dir.sandbox_file()));
     drop(telemetry);
+    ended?;
     output::remark(
         "\nStopped. Data is kept: `corridor sandbox` continues here, `corridor sandbox reset`\nstarts over.",
     );
@@ -143,30 +144,13 @@ fn reset(data_dir: &DataDir) -> Result<(), Failure> {
             )));
         }
     }
-    for name in [
-        "corridor.db",
-        "corridor.db-wal",
-        "corridor.db-shm",
-        "sandbox.json",
-        "last-quote.json",
-        "last-payment.json",
-    ] {
-        remove(|| std::fs::remove_file(data_dir.path().join(name)))?;
-    }
-    for name in ["bank", "chain", "keys"] {
-        remove(|| std::fs::remove_dir_all(data_dir.path().join(name)))?;
-    }
-    output::line(&format!(
-        "deleted the sandbox in {}; the next start creates a new one",
-        data_dir.path().display()
-    ))
-}
-
-fn remove(act: impl FnOnce() -> std::io::Result<()>) -> Result<(), Failure> {
-    match act() {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error.into()),
-        _ => Ok(()),
-    }
+    let shown = data_dir.path().display();
+    let deleted =
+        run_async(async { sandbox::delete(data_dir.path()).await.map_err(Failure::refused) })?;
+    output::line(&match deleted {
+        true => format!("deleted the sandbox in {shown}; the next start creates a new one"),
+        false => format!("no sandbox in {shown}"),
+    })
 }
 
 /// What is printed once the sandbox is ready, within 80 columns.

@@ -43,7 +43,7 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     refuse(&config)?;
     arm_failpoint(&config)?;
     let data_dir = context.data_dir()?;
-    std::fs::create_dir_all(data_dir.path())?;
+    data_dir.create()?;
     run_async(async {
         let telemetry = telemetry::init(&config.telemetry)
             .map_err(|error| Failure::Usage(error.to_string()))?;
@@ -63,9 +63,9 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
         };
         let service = Service::start(start).await.map_err(Failure::of_start)?;
         tracing::info!(address = %service.address, url = %service.public_url, role = ?args.role, "serving");
-        until_stopped(service, &config).await;
+        let ended = until_stopped(service, &config).await;
         drop(telemetry);
-        Ok(())
+        ended
     })
 }
 
@@ -90,10 +90,10 @@ fn arm_failpoint(config: &Config) -> Result<(), Failure> {
 pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
     let config = args.config.load()?;
     let data_dir = context.data_dir()?;
-    std::fs::create_dir_all(data_dir.path())?;
+    data_dir.create()?;
     run_async(async {
         let store =
-            service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
+            service::open_store(&config, data_dir.path()).await.map_err(Failure::of_start)?;
         let report = service::environment::migrate(&store, config.environment)
             .await
             .map_err(Failure::of_start)?;
@@ -126,8 +126,9 @@ pub fn metrics(config: &Config) -> Result<telemetry::Exposition, Failure> {
     telemetry::install_recorder(&rails).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Serves until SIGTERM or SIGINT, then drains; notifies the service manager of both.
-pub async fn until_stopped(mut service: Service, config: &Config) {
+/// Serves until SIGTERM or SIGINT, then drains; notifies the service manager of both. If a part of
+/// the service ends by itself, it drains and fails, so that the process is started again.
+pub async fn until_stopped(mut service: Service, config: &Config) -> Result<(), Failure> {
     let manager = ServiceManager::of_process();
     let mut terminate =
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
@@ -137,14 +138,20 @@ pub async fn until_stopped(mut service: Service, config: &Config) {
             None => std::future::pending().await,
         }
     };
-    manager.tell(News::Ready);
-    tokio::select! {
-        () = terminated => {}
-        _ = tokio::signal::ctrl_c() => {}
-        () = service.ended() => tracing::error!("the HTTP server stopped unexpectedly"),
-        () = manager.stay_alive() => {}
-    }
-    manager.tell(News::Stopping);
+    manager.notify(News::Ready);
+    let ended = tokio::select! {
+        () = terminated => None,
+        _ = tokio::signal::ctrl_c() => None,
+        ended = service.ended() => Some(ended),
+        () = manager.stay_alive() => None,
+    };
+    manager.notify(News::Stopping);
     tracing::info!("draining");
     service.stop(Duration::from_secs(config.http.drain_timeout_s)).await;
+    match ended {
+        None => Ok(()),
+        Some(task) => Err(Failure::Unavailable(format!(
+            "the task {task:?} ended unexpectedly; the log states why"
+        ))),
+    }
 }

@@ -48,9 +48,8 @@ impl<S> ForCommand<S> {
 pub async fn open(args: &StoreArgs, context: &Context) -> Result<Opened, Failure> {
     let config = args.config.load()?;
     let data_dir = context.data_dir()?;
-    std::fs::create_dir_all(data_dir.path())?;
-    let store =
-        service::open_store(&config, data_dir.path()).await.map_err(Failure::unavailable)?;
+    data_dir.create()?;
+    let store = service::open_store(&config, data_dir.path()).await.map_err(Failure::of_start)?;
     store.ready().await.map_err(Failure::of_store)?;
     service::environment::check(&store, config.environment)
         .await

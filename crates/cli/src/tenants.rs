@@ -318,11 +318,11 @@ async fn revoke(args: &KeyArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     usable_key(&opened.store, &args.access_key).await?;
     opened.store.revoke_key(&args.access_key, &opened.by).await.map_err(Failure::of_store)?;
-    match context.output {
-        Output::Table => output::remark("revoked; every node refuses it within seconds"),
-        Output::Json => output::json(&json!({ "access_key": args.access_key, "revoked": true }))?,
-    }
-    Ok(())
+    output::done(
+        context.output,
+        "revoked; every node refuses it within seconds",
+        &json!({ "access_key": args.access_key, "revoked": true }),
+    )
 }
 
 async fn rotate(args: &KeyArgs, context: &Context) -> Result<(), Failure> {

@@ -254,8 +254,11 @@ async fn unbind(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
         .change_user(&known.user, &UserChange::Unbind, WallClock.now(), &opened.by)
         .await;
     done.map_err(Failure::of_store)?;
-    output::remark(&format!("{}: signed out; the next sign-in binds a new identity", args.login));
-    Ok(())
+    output::done(
+        context.output,
+        &format!("{}: signed out; the next sign-in binds a new identity", args.login),
+        &json!({ "login": args.login, "bound": false }),
+    )
 }
 
 fn show_provider(login: &str, name: &str, context: &Context) -> Result<(), Failure> {
@@ -282,6 +285,11 @@ async fn set_roles(args: &RolesArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.store, context).await?;
     let known = found(&opened, &args.login).await?;
     let roles: BTreeSet<Role> = args.roles.iter().copied().collect();
+    let document = json!({
+        "login": args.login,
+        "roles": roles.iter().map(|role| role.name()).collect::<Vec<_>>(),
+        "scope": args.scope.tenant.as_deref().unwrap_or("all"),
+    });
     let change = UserChange::Access {
         roles,
         scope: args.scope.scope(&opened).await?,
@@ -289,8 +297,7 @@ async fn set_roles(args: &RolesArgs, context: &Context) -> Result<(), Failure> {
     };
     let done = opened.store.change_user(&known.user, &change, WallClock.now(), &opened.by).await;
     done.map_err(Failure::of_store)?;
-    output::remark("takes effect at the next page load");
-    Ok(())
+    output::done(context.output, "takes effect at the next page load", &document)
 }
 
 async fn reset(args: &LoginArgs, context: &Context) -> Result<(), Failure> {
@@ -325,8 +332,12 @@ async fn change(
     let known = found(&opened, &args.login).await?;
     let done = opened.store.change_user(&known.user, change, WallClock.now(), &opened.by).await;
     done.map_err(Failure::of_store)?;
-    output::remark(&format!("{}: {words}", args.login));
-    Ok(())
+    let is_disabled = matches!(change, UserChange::Disable);
+    output::done(
+        context.output,
+        &format!("{}: {words}", args.login),
+        &json!({ "login": args.login, "disabled": is_disabled }),
+    )
 }
 
 fn show_password(login: &str, password: &str, context: &Context) -> Result<(), Failure> {

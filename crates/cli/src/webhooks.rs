@@ -197,8 +197,11 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
                     .disable_webhook(tenant.id, &args.why, opened.by.clone().because(&args.why))
                     .await;
                 done.map_err(Failure::of_store)?;
-                output::remark("disabled; to undo, run `corridor webhooks enable`");
-                Ok(())
+                output::done(
+                    context.output,
+                    "disabled; to undo, run `corridor webhooks enable`",
+                    &json!({ "tenant": tenant.tag, "enabled": false }),
+                )
             }
             WebhooksCommand::Enable(args) => {
                 let opened = open(&args.store, context).await?;
@@ -208,8 +211,11 @@ pub fn run(command: &WebhooksCommand, context: &Context) -> Result<(), Failure> 
                     .enable_webhook(tenant.id, &opened.by)
                     .await
                     .map_err(Failure::of_store)?;
-                output::remark("enabled; to resend missed events, run `corridor events recover`");
-                Ok(())
+                output::done(
+                    context.output,
+                    "enabled; to resend missed events, run `corridor events recover`",
+                    &json!({ "tenant": tenant.tag, "enabled": true }),
+                )
             }
         }
     })
@@ -219,34 +225,42 @@ async fn set(args: &SetArgs, context: &Context) -> Result<(), Failure> {
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
     let known = found(&opened, tenant.id).await?;
+    let mut document = json!({ "tenant": tenant.tag });
     if let Some(url) = &args.url {
-        set_url(args, url, known.as_ref(), (&opened, tenant.id), context).await?;
+        let secret = set_url(args, url, known.as_ref(), (&opened, tenant.id)).await?;
+        document["url"] = shown_url(url).into();
+        if let Some(secret) = &secret {
+            document["secret"] = secret.as_str().into();
+        }
+        if context.output == Output::Table {
+            match secret {
+                Some(secret) => show_secret(url, &secret, context)?,
+                None => output::remark("endpoint changed; the secret stays the same"),
+            }
+        }
     } else if known.is_none() {
         return Err(Failure::Usage("--url: required; no endpoint is configured yet".to_owned()));
     }
     if let Some(events) = &args.events {
-        opened
-            .store
-            .subscribe_webhook(tenant.id, events, &opened.by)
-            .await
-            .map_err(Failure::of_store)?;
-        let names = if events.kinds().next().is_none() {
-            Subscriptions::NOTHING.to_owned()
-        } else {
-            events.to_string()
-        };
-        output::remark(&format!("optional events subscribed: {names}"));
+        let done = opened.store.subscribe_webhook(tenant.id, events, &opened.by).await;
+        done.map_err(Failure::of_store)?;
+        let names: Vec<&str> = events.kinds().map(WalletEventKind::name).collect();
+        if context.output == Output::Table {
+            let names = if names.is_empty() { Subscriptions::NOTHING } else { &names.join(", ") };
+            output::remark(&format!("optional events subscribed: {names}"));
+        }
+        document["optional_events"] = names.into();
     }
-    Ok(())
+    if context.output == Output::Json { output::json(&document) } else { Ok(()) }
 }
 
+/// Sets the endpoint; returns the secret of a new one.
 async fn set_url(
     args: &SetArgs,
     url: &str,
     known: Option<&Webhook>,
     (opened, tenant): (&Opened, TenantId),
-    context: &Context,
-) -> Result<(), Failure> {
+) -> Result<Option<String>, Failure> {
     opened
         .config
         .receivers()
@@ -259,13 +273,12 @@ async fn set_url(
     if known.is_some() {
         let done = opened.store.set_webhook_url(tenant, url, &by).await;
         done.map_err(Failure::of_store)?;
-        output::remark("endpoint changed; the secret stays the same");
-        return Ok(());
+        return Ok(None);
     }
     let (text, _) = webhook_secret::fresh()?;
     let secret = SecretString::from(text.clone());
     opened.store.add_webhook(tenant, url, secret, &by).await.map_err(Failure::of_store)?;
-    show_secret(url, &text, context)
+    Ok(Some(text))
 }
 
 async fn payments(args: &PaymentsArgs, context: &Context) -> Result<(), Failure> {
@@ -275,13 +288,14 @@ async fn payments(args: &PaymentsArgs, context: &Context) -> Result<(), Failure>
     let takes_two = on.then_some("sending payment events");
     let by = deed(args.by.as_deref(), args.approved_by.as_deref(), &opened.by, takes_two)?;
     opened.store.set_payment_webhooks(tenant.id, on, &by).await.map_err(Failure::of_store)?;
-    output::remark(match args.to {
+    let sentence = match args.to {
         Switch::On => {
             "payment events are on; to resend earlier ones, run `corridor webhooks recover`"
         }
         Switch::Off => "payment events are off",
-    });
-    Ok(())
+    };
+    let document = json!({ "tenant": tenant.tag, "payment_events": on });
+    output::done(context.output, sentence, &document)
 }
 
 async fn recover(args: &RecoverArgs, context: &Context) -> Result<(), Failure> {

@@ -112,6 +112,15 @@ impl DataDir {
         &self.0
     }
 
+    /// Creates it, for its owner only, if it is missing.
+    pub fn create(&self) -> std::io::Result<()> {
+        let mut directory = std::fs::DirBuilder::new();
+        directory.recursive(true);
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut directory, 0o700);
+        directory.create(&self.0)
+    }
+
     /// The path of the running sandbox's file.
     pub fn sandbox_file(&self) -> PathBuf {
         self.0.join(SANDBOX_FILE)

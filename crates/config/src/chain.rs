@@ -103,6 +103,15 @@ pub struct TenantEntry {
     pub version: u32,
 }
 
+impl TenantEntry {
+    /// The names of all its keys in their key store.
+    pub fn key_names(&self) -> impl Iterator<Item = &str> {
+        let named = [&self.operator, &self.compliance, &self.approver, &self.blacklister];
+        let named = named.into_iter().filter(|name| !name.is_empty());
+        named.chain(&self.further_operators).map(String::as_str)
+    }
+}
+
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chain {
@@ -367,11 +376,8 @@ fn tenant_faults(tenant: &TenantEntry, faults: &mut Faults) {
     ] {
         faults.check(key(name), !text.is_empty(), "is missing");
     }
-    let named = [&tenant.operator, &tenant.compliance, &tenant.approver, &tenant.blacklister];
-    let mut named: Vec<&str> =
-        named.into_iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    let mut named: Vec<&str> = tenant.key_names().collect();
     let further = &tenant.further_operators;
-    named.extend(further.iter().map(String::as_str));
     let all = named.len();
     named.sort_unstable();
     named.dedup();

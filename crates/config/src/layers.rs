@@ -214,6 +214,14 @@ fn with_secret_files(env: &[(String, String)]) -> Result<Vec<(String, String)>, 
     Ok(all)
 }
 
+/// The files that secrets are read from.
+pub fn secret_files(env: &[(String, String)]) -> Result<Vec<PathBuf>, ConfigError> {
+    let names_secret =
+        |name: &str| path_of_variable(name).and_then(|path| secret_file(&path)).is_some();
+    let named = with_secret_files(env)?.into_iter().filter(|(name, _)| names_secret(name));
+    Ok(named.map(|(_, path)| PathBuf::from(path)).collect())
+}
+
 /// The path without `_file`, if it belongs to a secret.
 fn secret_file(path: &[String]) -> Option<Vec<String>> {
     let (last, sections) = path.split_last()?;

@@ -29,7 +29,7 @@ use domain::policy::Environment;
 pub use audit::Audit;
 pub use chain::{Chain, KeySource, Keys, TenantEntry, Wallets, Webhooks};
 pub use keys::{KEK_BYTES, KeyError, create_key_file, kek_path, key_encryption_key, previous_keys};
-pub use layers::{Merged, Origin, REFERENCE, Sources};
+pub use layers::{Merged, Origin, REFERENCE, Sources, secret_files};
 pub use outside::RailSetup;
 pub use print::{masked_table, print};
 pub use production::refuse_in_production;

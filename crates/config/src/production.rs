@@ -5,6 +5,7 @@ use std::net::IpAddr;
 
 use domain::policy::Environment;
 
+use super::secret::has_credentials;
 use super::sections::{Config, RateSource, Transport};
 use super::validate::is_weak_key;
 
@@ -66,7 +67,7 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
             path.replace('.', "__").replace('-', "_").to_ascii_uppercase()
         );
         refuse(
-            !path.starts_with("store.") || config.store.url.expose().contains('@'),
+            !path.starts_with("store.") || has_credentials(config.store.url.expose()),
             format!("{path}: is in plain text in the configuration file: use {variable}"),
         );
     }

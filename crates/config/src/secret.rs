@@ -72,12 +72,42 @@ pub fn masked(path: &[String], text: &str) -> String {
     match text.split_once("://") {
         _ if text.is_empty() => String::new(),
         None if is_store => text.to_owned(),
-        Some((scheme, rest)) if is_store => match rest.rsplit_once('@') {
-            Some((_, host)) => format!("{scheme}://***@{host}"),
-            None => text.to_owned(),
-        },
+        Some((scheme, rest)) if is_store => format!("{scheme}://{}", masked_address(rest)),
         _ => "***".to_owned(),
     }
+}
+
+/// The parts of a store's URL after its scheme, without user and parameters. All of it is masked if
+/// a user or password with unescaped characters makes the parts ambiguous.
+fn masked_address(rest: &str) -> String {
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let (path, query) = path.split_once('?').map_or((path, None), |(path, q)| (path, Some(q)));
+    let host = match authority.rsplit_once('@') {
+        _ if authority.contains('?') => return "***".to_owned(),
+        Some((_, host)) => format!("***@{host}"),
+        None if path.contains('@') => return "***".to_owned(),
+        None => authority.to_owned(),
+    };
+    let slash = if rest.contains('/') { "/" } else { "" };
+    let query = query.map_or(String::new(), |query| format!("?{}", masked_query(query)));
+    format!("{host}{slash}{path}{query}")
+}
+
+/// The parameters of a store's URL, without the values of those that may be secret.
+fn masked_query(query: &str) -> String {
+    let masked = query.split('&').map(|pair| match pair.split_once('=') {
+        Some(("sslmode" | "sslrootcert", _)) => pair.to_owned(),
+        Some((name, _)) => format!("{name}=***"),
+        None => "***".to_owned(),
+    });
+    masked.collect::<Vec<_>>().join("&")
+}
+
+/// Whether a store's URL contains a user or a password.
+pub fn has_credentials(url: &str) -> bool {
+    let query = url.split_once('?').map_or("", |(_, query)| query);
+    let names = query.split('&').filter_map(|pair| pair.split_once('=')).map(|(name, _)| name);
+    url.contains('@') || names.into_iter().any(|name| ["user", "password"].contains(&name))
 }
 
 #[cfg(test)]
@@ -95,12 +125,29 @@ mod tests {
             ("rates.token", "", ""),
             ("store.url", "sqlite:corridor.db", "sqlite:corridor.db"),
             ("store.url", "postgres://me:pw@db:5432/corridor", "postgres://***@db:5432/corridor"),
+            (
+                "store.url",
+                "postgres://db/corridor?user=me&password=p@w&sslmode=verify-full",
+                "postgres://db/corridor?user=***&password=***&sslmode=verify-full",
+            ),
+            ("store.url", "postgres://me:p?w@db/corridor?sslmode=require", "postgres://***"),
+            ("store.url", "postgres://me:p/w@db/corridor", "postgres://***"),
+            ("store.url", "postgres://db?password=p@w", "postgres://***"),
             ("rails.pak-raast.token", "https://looks/like@address", "***"),
         ] {
             assert!(is_secret(&path(key)), "{key}");
             assert_eq!(masked(&path(key), text), shown, "{key}");
         }
         assert!(!is_secret(&path("http.listen")));
+    }
+
+    #[test]
+    fn credentials_are_found_in_both_parts_of_an_address() {
+        for url in ["postgres://me:pw@db/c", "postgres://db/c?sslmode=require&password=pw"] {
+            assert!(has_credentials(url), "{url}");
+        }
+        assert!(!has_credentials("postgres://db/c?sslmode=require"));
+        assert!(!has_credentials("sqlite:corridor.db"));
     }
 
     #[test]

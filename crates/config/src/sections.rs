@@ -294,6 +294,7 @@ pub struct Rates {
     pub refresh_s: u32,
     pub walk_seed: u64,
     pub max_move_bps: u32,
+    pub max_depeg_bps: u32,
     pub sources: Vec<RateEntry>,
     pub token: Secret,
 }

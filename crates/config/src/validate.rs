@@ -152,6 +152,7 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
     let rates = &config.rates;
     faults.within("rates.refresh_s", rates.refresh_s, 1, 3_600);
     faults.within("rates.max_move_bps", rates.max_move_bps, 1, 10_000);
+    faults.within("rates.max_depeg_bps", rates.max_depeg_bps, 1, 10_000);
     let live = rates.source == RateSource::Live;
     faults.check(
         "rates.sources",

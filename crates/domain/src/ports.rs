@@ -11,7 +11,7 @@ use crate::chain::{
     KeyRole, LogEvent, NodeReport, NonceReports, Receipt, Sighting, SignFault, Signed, Simulated,
     TransferAt, TxHash, Unsigned,
 };
-use crate::currency::Currency;
+use crate::currency::{Currency, StableCoin};
 use crate::decimal::Decimal;
 use crate::identity::{Identity, IdentityFault, SignInAnswer, SignInQuestion};
 use crate::ids::TenantId;
@@ -69,6 +69,10 @@ pub trait RateBook: Send + Sync {
     /// Mid rate of `quote` units per `base` unit, direct, inverted, or crossed over USD; `None` if
     /// the sources have none.
     fn mid(&self, base: Currency, quote: Currency) -> Option<Mid>;
+    /// The price in USD of a stablecoin that is too far from 1: no rate with it is given.
+    fn off_peg(&self, _coin: StableCoin) -> Option<Decimal> {
+        None
+    }
     /// Rate sources in order of preference, for display: without credentials.
     fn origins(&self) -> Vec<String>;
 }

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use domain::bank::BankDirectory;
 use domain::chain::ChainConfig;
 use domain::country::Country;
+use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
 use domain::order::Order;
 use domain::payment_request::SenderDetails;
 use domain::policy::Corridors;
@@ -26,6 +28,17 @@ use crate::health::RailHealth;
 use crate::lag::JobLag;
 use crate::pace::RailPace;
 use crate::switches::Switches;
+
+/// Why there is no rate to trade at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoRate {
+    /// It is missing or too old.
+    #[error("no current rate from {} to {}", .0.code(), .1.code())]
+    Missing(Currency, Currency),
+    /// The stablecoin's price in USD is too far from 1.
+    #[error("{} trades at {} USD: quotes and exchanges with it are stopped", .0.currency().code(), .1)]
+    OffPeg(StableCoin, Decimal),
+}
 
 /// Configuration and ports of the payment service.
 pub struct World {
@@ -113,6 +126,26 @@ impl World {
         let mut rails = self.health.unhealthy(now);
         rails.extend(self.switches.rails_off());
         rails
+    }
+
+    /// A mid rate of at most this age.
+    pub(crate) fn fresh_mid(
+        &self,
+        base: Currency,
+        quote: Currency,
+        max_age: Span,
+    ) -> Result<Decimal, NoRate> {
+        let now = self.clock.now();
+        let mid = self.rates.mid(base, quote);
+        let fresh = mid.filter(|mid| now - mid.as_of <= max_age && mid.rate.is_positive());
+        fresh.map(|mid| mid.rate).ok_or_else(|| self.no_rate(base, quote))
+    }
+
+    pub(crate) fn no_rate(&self, base: Currency, quote: Currency) -> NoRate {
+        let traded = |coin: &StableCoin| [base, quote].contains(&coin.currency());
+        let off_peg = |coin| Some(NoRate::OffPeg(coin, self.rates.off_peg(coin)?));
+        let off_peg = StableCoin::ALL.into_iter().filter(traded).find_map(off_peg);
+        off_peg.unwrap_or(NoRate::Missing(base, quote))
     }
 }
 

@@ -23,6 +23,7 @@ use serde_json::json;
 use store::{Store, Tenant};
 use tokio::sync::{Mutex, watch};
 
+use super::BadConfiguration;
 use super::built_in::BuiltInChain;
 use super::chain_keys;
 use super::clock::WallClock;
@@ -97,7 +98,11 @@ pub async fn build(
             .map(|url| node(config, url))
             .collect::<anyhow::Result<_>>()?,
     };
-    let first = nodes.first().cloned().context("chain.node_url: no node is named")?;
+    let first = nodes
+        .first()
+        .cloned()
+        .context("chain.node_url: no node is named")
+        .context(BadConfiguration)?;
     let seed = match config.chain.keys.source {
         KeySource::Seed => Some(chain_keys::seed(config, data_dir)?),
         _ => None,
@@ -120,7 +125,7 @@ pub async fn build(
             let keys = Arc::new(TenantKeys::sandbox(seed.clone()).with_lanes(lanes));
             (keys.clone(), EvmContracts::sandbox(keys, seed)?)
         }
-        None => chain_keys::configured(config, tenants).await?,
+        None => chain_keys::configured(config, &by_tag(tenants)).await?,
     };
     let contracts = Arc::new(contracts);
     // Nodes rest by the wall clock, whatever the business clock is.
@@ -283,7 +288,7 @@ pub(super) fn node(config: &Config, url: &str) -> anyhow::Result<Arc<dyn Transpo
         max_answer_bytes: NODE_ANSWER_MAX_BYTES,
         allow_plain_http: config.chain.plain_http_nodes,
     };
-    Ok(Arc::new(HttpTransport::new(&settings).context("chain.node_url")?))
+    Ok(Arc::new(HttpTransport::new(&settings).context("chain.node_url").context(BadConfiguration)?))
 }
 
 /// The source of gas.
@@ -465,10 +470,10 @@ impl Faucet {
 
     async fn send(&self, signed: Vec<domain::chain::Signed>) -> anyhow::Result<Vec<TxHash>> {
         for tx in &signed {
-            let told = self.chain.broadcast(&tx.raw).await;
+            let sent = self.chain.broadcast(&tx.raw).await;
             anyhow::ensure!(
-                matches!(told, Broadcast::Accepted | Broadcast::AlreadyKnown),
-                "{}: {told:?}",
+                matches!(sent, Broadcast::Accepted | Broadcast::AlreadyKnown),
+                "{}: {sent:?}",
                 tx.hash
             );
         }

@@ -14,12 +14,13 @@ use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::chain::{Address, KeyRole};
+use domain::ids::TenantId;
 use domain::policy::Environment;
 use domain::ports::Controller;
 use secrecy::{ExposeSecret as _, SecretBox, SecretString};
-use store::Tenant;
+use uuid::Uuid;
 
-use super::chain::by_tag;
+use super::BadConfiguration;
 use config::{Config, KEK_BYTES, KeySource, TenantEntry, create_key_file};
 
 /// How long a connection to AWS may take.
@@ -58,55 +59,95 @@ enum KeyStore {
     Kms(Arc<Kms>),
 }
 
+/// A key of the configuration.
+struct OpenKey<'a> {
+    tag: &'a str,
+    /// `None`: a further operator.
+    role: Option<KeyRole>,
+    key: Arc<dyn DigestSigner>,
+}
+
 /// Keys and controllers of every tenant in the configuration.
 pub(super) async fn configured(
     config: &Config,
-    tenants: &[Tenant],
+    known: &HashMap<&str, TenantId>,
 ) -> anyhow::Result<(Arc<TenantKeys>, EvmContracts)> {
-    let known = by_tag(tenants);
-    let key_store = open(config).await?;
-    let (mut keys, mut operators) = (Vec::new(), Vec::new());
+    // An HSM or KMS may answer later.
+    let is_file = matches!(config.chain.keys.source, KeySource::Seed | KeySource::Keystore);
+    let mut keys = Vec::new();
+    for (path, key) in open_keys(config).await? {
+        let key = key.context(path);
+        keys.push(if is_file { key.context(BadConfiguration)? } else { key? });
+    }
+    assemble(config, known, keys).context(BadConfiguration)
+}
+
+fn assemble(
+    config: &Config,
+    known: &HashMap<&str, TenantId>,
+    opened: Vec<OpenKey<'_>>,
+) -> anyhow::Result<(Arc<TenantKeys>, EvmContracts)> {
+    let tenant = |tag: &str| {
+        known.get(tag).copied().with_context(|| format!("chain.tenants.{tag}: tenant not found"))
+    };
     let mut controllers = HashMap::new();
     for entry in &config.chain.tenants {
-        let tenant = *known
-            .get(entry.tag.as_str())
-            .with_context(|| format!("chain.tenants.{}: tenant not found", entry.tag))?;
-        for (role, name) in named_keys(entry) {
-            let key = key_store.key(name).await;
-            let key =
-                key.with_context(|| format!("chain.tenants.{}.{}", entry.tag, role.name()))?;
-            keys.push((tenant, role, key));
+        controllers.insert(tenant(&entry.tag)?, controller(entry)?);
+    }
+    let (mut keys, mut operators) = (Vec::new(), Vec::new());
+    for OpenKey { tag, role, key } in opened {
+        match role {
+            Some(role) => keys.push((tenant(tag)?, role, key)),
+            None => operators.push((tenant(tag)?, key)),
         }
-        for name in &entry.further_operators {
-            let key = key_store.key(name).await;
-            let key = key.with_context(|| {
-                format!("chain.tenants.{}.further_operators: {name}", entry.tag)
-            })?;
-            operators.push((tenant, key));
-        }
-        controllers.insert(tenant, controller(entry)?);
     }
     let keys = TenantKeys::new(keys).and_then(|keys| keys.with_operators(operators));
     let keys = Arc::new(keys.context("chain.tenants")?);
     Ok((keys.clone(), EvmContracts::new(keys, controllers)?))
 }
 
-/// The address of each configured key, by its key in the configuration, or why it cannot be opened.
-pub(super) async fn addresses(config: &Config) -> Vec<(String, anyhow::Result<Address>)> {
-    let key_store = match open(config).await {
-        Ok(key_store) => key_store,
+/// Opens every key; each comes with its key in the configuration.
+async fn open_keys(config: &Config) -> anyhow::Result<Vec<(String, anyhow::Result<OpenKey<'_>>)>> {
+    let key_store = open(config).await?;
+    let mut opened = Vec::new();
+    for entry in &config.chain.tenants {
+        let further = entry.further_operators.iter().map(|name| (None, name.as_str()));
+        let named = named_keys(entry).map(|(role, name)| (Some(role), name));
+        for (role, name) in named.chain(further) {
+            let key = key_store.key(name).await.with_context(|| name.to_owned());
+            let key = key.map(|key| OpenKey { tag: &entry.tag, role, key });
+            let role = role.map_or("further_operators", KeyRole::name);
+            opened.push((format!("chain.tenants.{}.{role}", entry.tag), key));
+        }
+    }
+    Ok(opened)
+}
+
+/// What a start makes of the keys: the address of each, by its key in the configuration, or why it
+/// cannot be opened; and why all of them together are refused. Without the tenants of a database,
+/// every tag is taken for one.
+pub(super) async fn check(
+    config: &Config,
+    known: Option<HashMap<&str, TenantId>>,
+) -> Vec<(String, anyhow::Result<Address>)> {
+    let opened = match open_keys(config).await {
+        Ok(opened) => opened,
         Err(error) => return vec![("chain.keys".to_owned(), Err(error))],
     };
-    let mut found = Vec::new();
-    for entry in &config.chain.tenants {
-        let further =
-            entry.further_operators.iter().map(|name| ("further_operators", name.as_str()));
-        let named = named_keys(entry).map(|(role, name)| (role.name(), name)).chain(further);
-        for (role, name) in named {
-            let key = format!("chain.tenants.{}.{role}", entry.tag);
-            let opened = key_store.key(name).await.map(|signer| signer.address());
-            found.push((key.clone(), opened.with_context(|| key)));
+    let (mut found, mut usable) = (Vec::new(), Vec::new());
+    for (path, key) in opened {
+        match key {
+            Ok(key) => {
+                found.push((path, Ok(key.key.address())));
+                usable.push(key);
+            }
+            Err(error) => found.push((path.clone(), Err(error.context(path)))),
         }
+    }
+    let tags = config.chain.tenants.iter().map(|entry| entry.tag.as_str());
+    let known = known.unwrap_or_else(|| tags.map(|tag| (tag, TenantId(Uuid::new_v4()))).collect());
+    if let Err(error) = assemble(config, &known, usable) {
+        found.push(("chain.tenants".to_owned(), Err(error)));
     }
     found
 }
@@ -206,8 +247,7 @@ impl KeyStore {
                 let (path, password) = (name.to_owned(), password.clone());
                 // Deriving the file's key takes about a second of computation.
                 let opened = tokio::task::spawn_blocking(move || -> anyhow::Result<LocalKey> {
-                    let json =
-                        std::fs::read(&path).with_context(|| format!("cannot read {path}"))?;
+                    let json = std::fs::read(&path).context("cannot be read")?;
                     Ok(LocalKey::from_keystore(&json, &password)?)
                 });
                 Arc::new(opened.await??)

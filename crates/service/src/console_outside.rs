@@ -121,13 +121,13 @@ impl Outside for Server {
     }
 
     fn example(&self, kind: WalletEventKind) -> (Aggregate, WalletEvent) {
-        let whom = samples::Whom {
+        let subjects = samples::Subjects {
             request: PaymentRequestId(Uuid::new_v4()),
             wallet: WalletId(Uuid::new_v4()),
             customer: "EXAMPLE".to_owned(),
         };
         let now = self.payments.world().clock.now();
-        (Aggregate::Wallet(whom.wallet), samples::happened(kind, &whom, now))
+        (Aggregate::Wallet(subjects.wallet), samples::happened(kind, &subjects, now))
     }
 
     fn create_key<'a>(

@@ -51,6 +51,17 @@ pub async fn check(store: &Store, here: Environment) -> Result<(), WrongDatabase
     }
 }
 
+/// Checks that a migrated database has no valid access keys of another environment.
+///
+/// # Errors
+/// [`WrongDatabase::OtherKeys`]
+pub async fn check_keys(store: &Store, here: Environment) -> Result<(), WrongDatabase> {
+    match store.keys_of_other_environments(here).await? {
+        0 => Ok(()),
+        count => Err(WrongDatabase::OtherKeys { count, here }),
+    }
+}
+
 /// Migrates a database to this program's schema and records the environment, unless it belongs to
 /// another one: that is checked before any change. An older database without the record is judged
 /// by its access keys.
@@ -60,10 +71,7 @@ pub async fn check(store: &Store, here: Environment) -> Result<(), WrongDatabase
 pub async fn migrate(store: &Store, here: Environment) -> anyhow::Result<MigrationReport> {
     check(store, here).await?;
     let report = store.migrate().await.context("cannot migrate the store")?;
-    match store.keys_of_other_environments(here).await? {
-        0 => {}
-        count => return Err(WrongDatabase::OtherKeys { count, here }.into()),
-    }
+    check_keys(store, here).await?;
     store.note_environment(here).await?;
     // Of two services started concurrently the first one owns it.
     check(store, here).await?;
@@ -104,14 +112,26 @@ mod tests {
                     continue;
                 }
                 let refused = migrate(&store, here).await.expect_err("another one's").to_string();
-                let told = format!(
+                let expected = format!(
                     "created by a {} service, but this service is {}",
                     made_by.name(),
                     here.name()
                 );
-                assert!(refused.contains(&told), "{refused}");
+                assert!(refused.contains(&expected), "{refused}");
                 assert!(check(&store, here).await.is_err());
             }
+        }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_new_database_is_for_its_owner_only() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().expect("a directory");
+        migrate(&opened(dir.path()).await, Environment::Production).await.expect("made");
+        for name in ["corridor.db", "corridor.db-wal", "corridor.db-shm"] {
+            let about = std::fs::metadata(dir.path().join(name)).expect(name);
+            assert_eq!(about.permissions().mode() & 0o777, 0o600, "{name}");
         }
     }
 

@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adapters::screening::ListBook;
-use domain::ports::Clock as _;
+use domain::currency::StableCoin;
+use domain::decimal::Decimal;
+use domain::ports::{Clock as _, RateBook};
 use engine::console::Console;
 use engine::world::World;
 use store::Store;
@@ -120,6 +122,9 @@ async fn refresh_rates(rates: &FreshRates, http: &reqwest::Client, clock: &Busin
             for held in &done.held_back {
                 tracing::warn!(?held, "rate change exceeds limit, update rejected");
             }
+            for (coin, price) in off_peg(live.as_ref()) {
+                tracing::error!(coin = coin.currency().code(), %price, "stablecoin lost its peg, quotes and exchanges with it are refused");
+            }
         }
     }
 }
@@ -130,6 +135,11 @@ async fn refresh_lists(lists: &ListBook, http: &reqwest::Client, clock: &Busines
         tracing::warn!(%error, "sanction list refresh failed, its last good copy stays; nothing is cleared once that is 24 hours old");
     }
     say_unreadable(lists);
+}
+
+/// Stablecoins whose price in USD is too far from 1.
+pub(super) fn off_peg(rates: &dyn RateBook) -> Vec<(StableCoin, Decimal)> {
+    StableCoin::ALL.into_iter().filter_map(|coin| Some((coin, rates.off_peg(coin)?))).collect()
 }
 
 /// Unreadable entries, which are not part of screening.

@@ -2,7 +2,9 @@
 
 use std::net::SocketAddr;
 use std::path::Path;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -88,12 +90,17 @@ pub struct Service {
     /// The documentation pages: a sandbox fills its keys in.
     docs: Arc<Site>,
     stop: watch::Sender<bool>,
+    /// The last one serves HTTP.
     tasks: Vec<Task>,
-    serving: JoinHandle<()>,
     /// Dropped after the fields above it.
     _engine_room: EngineRoom,
     _only_worker: Option<OnlyWorker>,
 }
+
+/// Marks a start that fails until the configuration changes: repeating it does not help.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("configuration")]
+pub struct BadConfiguration;
 
 /// A task that ends when the service stops, with its name.
 type Task = (String, JoinHandle<()>);
@@ -247,8 +254,8 @@ impl Service {
             docs: docs.clone(),
         });
         let refusals = Refusals::new(payments.world().wall_clock.clone());
-        let serving =
-            tokio::spawn(serve(listener, router, config.server_settings(), refusals, stopping));
+        let serving = serve(listener, router, config.server_settings(), refusals, stopping);
+        tasks.push(("HTTP server".to_owned(), tokio::spawn(serving)));
         Ok(Service {
             address,
             public_url,
@@ -260,7 +267,6 @@ impl Service {
             docs,
             stop,
             tasks,
-            serving,
             _engine_room: engine_room,
             _only_worker: only_worker,
         })
@@ -270,8 +276,7 @@ impl Service {
     pub async fn stop(self, within: Duration) {
         self.stop.send_replace(true);
         let deadline = tokio::time::Instant::now() + within;
-        finish("HTTP server", self.serving, deadline).await;
-        // These hold the last handles of the engine, whose batcher ends with them.
+        // With the HTTP server's handles these are the engine's last ones: its batcher ends with them.
         drop((self.payments, self.wallets));
         for (name, task) in self.tasks.into_iter().rev() {
             finish(&name, task, deadline).await;
@@ -281,10 +286,29 @@ impl Service {
         }
     }
 
-    /// Completes when the HTTP server has ended by itself.
-    pub async fn ended(&mut self) {
-        let _ended = (&mut self.serving).await;
+    /// Completes when a task has ended by itself, with its name.
+    pub async fn ended(&mut self) -> String {
+        first_to_end(&mut self.tasks).await
     }
+}
+
+/// Removes the first task that ends, and logs why it ended.
+async fn first_to_end(tasks: &mut Vec<Task>) -> String {
+    let (at, ended) = std::future::poll_fn(|context| {
+        for (at, (_, task)) in tasks.iter_mut().enumerate() {
+            if let Poll::Ready(ended) = Pin::new(task).poll(context) {
+                return Poll::Ready((at, ended));
+            }
+        }
+        Poll::Pending
+    })
+    .await;
+    let (name, _) = tasks.remove(at);
+    match ended {
+        Ok(()) => tracing::error!(task = name, "task ended unexpectedly"),
+        Err(error) => tracing::error!(%error, task = name, "task failed"),
+    }
+    name
 }
 
 /// Pays the links of a sandbox.
@@ -340,4 +364,22 @@ async fn restore_clock(store: &Store, clock: &BusinessClock) -> anyhow::Result<(
 fn node_name(store: &Store) -> String {
     let id = BatchId(engine::batcher::fresh_id(store));
     format!("{}-{id}", std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_task_that_fails_or_ends_early_is_noticed() {
+        let mut tasks: Vec<Task> = vec![
+            ("endless".to_owned(), tokio::spawn(std::future::pending())),
+            ("panicking".to_owned(), tokio::spawn(async { panic!("a bug") })),
+        ];
+        assert_eq!(first_to_end(&mut tasks).await, "panicking");
+        tasks.push(("short".to_owned(), tokio::spawn(async {})));
+        assert_eq!(first_to_end(&mut tasks).await, "short");
+        let left: Vec<&str> = tasks.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(left, ["endless"]);
+    }
 }

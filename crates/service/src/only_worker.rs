@@ -23,7 +23,7 @@ pub(super) async fn take_over(
     store: &Store,
 ) -> anyhow::Result<Option<OnlyWorker>> {
     let StoreLocation::Sqlite(path) = config.store_location(data_dir) else { return Ok(None) };
-    let Some(worker) = lock(&lock_path(&path))? else {
+    let Some(worker) = only(&path)? else {
         tracing::warn!("another process uses this database: leases of a dead worker expire");
         return Ok(None);
     };
@@ -31,7 +31,12 @@ pub(super) async fn take_over(
     Ok(Some(worker))
 }
 
-fn lock_path(database: &Path) -> PathBuf {
+/// The lock of a database file, until it is dropped; `None` if another process has it.
+pub(super) fn only(database: &Path) -> io::Result<Option<OnlyWorker>> {
+    lock(&lock_path(database))
+}
+
+pub(super) fn lock_path(database: &Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-worker");
     name.into()

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 use domain::country::Country;
-use domain::currency::Currency;
+use domain::currency::{Currency, StableCoin};
 use domain::job::JobKind;
 use domain::time::{Span, Timestamp};
 use engine::payments::Payments;
@@ -124,6 +124,11 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
         .filter_map(|country| world.rates.mid(Currency::Usdt, country.currency()));
     let oldest = ages.map(|mid| seconds(now - mid.as_of)).max().unwrap_or(0);
     metrics::gauge!("corridor_rate_age_seconds").set(gauge(oldest));
+    for coin in StableCoin::ALL {
+        let is_usable = world.rates.mid(coin.currency(), Currency::Usd).is_some();
+        metrics::gauge!("corridor_stablecoin_stopped", "coin" => coin.currency().code())
+            .set(u32::from(!is_usable));
+    }
     metrics::gauge!("corridor_ledger_imbalance").set(gauge(imbalance(payments).await?));
     if let Some(report) = reconcile::last(payments.store()).await? {
         let found = report.found.saturating_add(payments.store().rail_break_count().await?);

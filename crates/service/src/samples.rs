@@ -22,7 +22,7 @@ const PAID_MINOR: i64 = 25_000_000;
 
 /// The subjects of sample events.
 #[derive(Clone, Debug)]
-pub struct Whom {
+pub struct Subjects {
     /// Member `payment_request_id` of the events.
     pub request: PaymentRequestId,
     /// Member `wallet_id` of the events.
@@ -31,10 +31,10 @@ pub struct Whom {
     pub customer: String,
 }
 
-impl Whom {
+impl Subjects {
     /// The same wallet with a payment request of its own.
-    pub fn elsewhere(&self) -> Whom {
-        Whom { request: PaymentRequestId(Uuid::new_v4()), ..self.clone() }
+    pub fn elsewhere(&self) -> Subjects {
+        Subjects { request: PaymentRequestId(Uuid::new_v4()), ..self.clone() }
     }
 }
 
@@ -50,24 +50,25 @@ pub struct Sample {
 }
 
 /// An event of that kind that happened at `now`.
-pub fn event(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> Sample {
+pub fn event(kind: WalletEventKind, subjects: &Subjects, now: Timestamp) -> Sample {
     let id = EventId(Uuid::new_v4());
     let entry = WalletEventEntry {
         id,
         tenant: TenantId(Uuid::nil()),
         seq: 1,
-        aggregate: Aggregate::Wallet(whom.wallet),
+        aggregate: Aggregate::Wallet(subjects.wallet),
         version: 1,
         at: now,
-        event: happened(kind, whom, now),
+        event: happened(kind, subjects, now),
     };
     Sample { id: id.to_string(), path: path(&kind.segment()), body: event_body(&entry) }
 }
 
 /// The same with a future, unknown type.
-pub fn event_of_later(whom: &Whom, now: Timestamp) -> Sample {
+pub fn event_of_later(subjects: &Subjects, now: Timestamp) -> Sample {
     let id = Uuid::new_v4().to_string();
-    let data = json!({ "wallet_id": whom.wallet.to_string(), "customer_id": whom.customer });
+    let data =
+        json!({ "wallet_id": subjects.wallet.to_string(), "customer_id": subjects.customer });
     let body = json!({ "event_id": id, "event_type": "certificate.probe", "timestamp": now.to_string(), "data": data });
     Sample { id, path: path("certificate-probe"), body: body.to_string().into_bytes() }
 }
@@ -84,15 +85,15 @@ fn path(segment: &str) -> String {
 }
 
 /// Names are not ASCII: this exposes a receiver that verifies the signature over a re-encoded body.
-pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEvent {
+pub fn happened(kind: WalletEventKind, subjects: &Subjects, now: Timestamp) -> WalletEvent {
     let deposit = Some(AboutDeposit { id: DepositId(Uuid::new_v4()), tx: TxHash([0xaa; 32]) });
     let about = About {
-        request: Some(whom.request),
-        wallet: whom.wallet,
-        customer: whom.customer.clone(),
+        request: Some(subjects.request),
+        wallet: subjects.wallet,
+        customer: subjects.customer.clone(),
         deposit,
     };
-    let (wallet, customer, coin) = (whom.wallet, whom.customer.clone(), StableCoin::Usdc);
+    let (wallet, customer, coin) = (subjects.wallet, subjects.customer.clone(), StableCoin::Usdc);
     match kind {
         WalletEventKind::PaymentReceived => WalletEvent::PaymentReceived {
             about,
@@ -150,8 +151,8 @@ pub fn happened(kind: WalletEventKind, whom: &Whom, now: Timestamp) -> WalletEve
             message: "The transfer did not succeed".to_owned(),
             at: now,
         },
-        WalletEventKind::OrderFailed => ended(OrderFailure::PayoutFailed, whom, now),
-        WalletEventKind::OrderCancelled => ended(OrderFailure::CancelledByUser, whom, now),
+        WalletEventKind::OrderFailed => ended(OrderFailure::PayoutFailed, subjects, now),
+        WalletEventKind::OrderCancelled => ended(OrderFailure::CancelledByUser, subjects, now),
         WalletEventKind::PaymentRequestExpired => WalletEvent::RequestExpired {
             about: About { deposit: None, ..about },
             expires_at: now,
@@ -186,11 +187,11 @@ fn sender() -> SenderDetails {
     }
 }
 
-fn ended(reason: OrderFailure, whom: &Whom, now: Timestamp) -> WalletEvent {
+fn ended(reason: OrderFailure, subjects: &Subjects, now: Timestamp) -> WalletEvent {
     WalletEvent::OrderEnded {
         order: ExchangeId(Uuid::new_v4()),
-        wallet: whom.wallet,
-        customer: whom.customer.clone(),
+        wallet: subjects.wallet,
+        customer: subjects.customer.clone(),
         minor: 10_000_000,
         coin: StableCoin::Usdc,
         cancelled: reason == OrderFailure::CancelledByUser,

@@ -63,7 +63,7 @@ impl ServiceManager {
         }
     }
 
-    pub fn tell(&self, news: News) {
+    pub fn notify(&self, news: News) {
         let Some((socket, address)) = &self.socket else { return };
         if let Err(error) = socket.send_to_addr(news.text().as_bytes(), address) {
             tracing::warn!(%error, ?news, "notifying the service manager failed");
@@ -77,7 +77,7 @@ impl ServiceManager {
         let mut ticks = tokio::time::interval(every);
         loop {
             ticks.tick().await;
-            self.tell(News::Alive);
+            self.notify(News::Alive);
         }
     }
 }
@@ -129,7 +129,7 @@ mod tests {
         for (news, text) in
             [(News::Ready, "READY=1"), (News::Alive, "WATCHDOG=1"), (News::Stopping, "STOPPING=1")]
         {
-            manager.tell(news);
+            manager.notify(news);
             assert_eq!(heard(&listener).lines().next(), Some(text));
         }
     }
@@ -144,7 +144,7 @@ mod tests {
             socket: Some(open(&format!("@{name}")).expect("opens")),
             alive_every: None,
         };
-        manager.tell(News::Ready);
+        manager.notify(News::Ready);
         assert!(heard(&listener).starts_with("READY=1\n"));
     }
 
@@ -152,7 +152,7 @@ mod tests {
     fn a_missing_service_manager_is_ignored() {
         let dir = tempfile::tempdir().expect("a directory");
         let socket = open(dir.path().join("absent").to_str().expect("UTF-8")).expect("opens");
-        ServiceManager { socket: Some(socket), alive_every: None }.tell(News::Ready);
+        ServiceManager { socket: Some(socket), alive_every: None }.notify(News::Ready);
     }
 
     #[test]

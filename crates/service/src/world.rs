@@ -27,6 +27,7 @@ use secrecy::SecretString;
 use store::{Store, Tenant};
 use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory, SimulatedBank};
 
+use super::BadConfiguration;
 use super::chain::ChainSide;
 use super::clock::{BusinessClock, WallClock};
 use super::stored_lists::StoredLists;
@@ -77,7 +78,10 @@ pub enum FreshRates {
 pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surroundings> {
     let Ground { data_dir, clock, behaviour, store, tenants, public_url } = ground;
     let http = client(config, HeaderMap::new())?;
-    let corridors = Arc::new(config.to_corridors()?);
+    let corridors = Arc::new(config.to_corridors().context(BadConfiguration)?);
+    let directory = Arc::new(bank_directory(config).context(BadConfiguration)?);
+    let sender = webhook_sender(config).context(BadConfiguration)?;
+    let rates_http = rates_client(config).context(BadConfiguration)?;
     // Exclusive resources first: the error for a second process explains what to do.
     let chain = match config.wallets.enabled {
         true => Some(
@@ -88,17 +92,16 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     };
     let bank = simulated_bank(config, data_dir, &clock, behaviour).await?;
     let rails = connect_all(config, data_dir, bank.as_ref())?;
-    let (rates, book) = rate_book(config, &rates_client(config)?, clock.now()).await?;
+    let (rates, book) = rate_book(config, &rates_http, clock.now()).await?;
     let lists = Arc::new(sanction_lists(config, store, &http, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
-    let sender = webhook_sender(config)?;
     let analysis = chain_analysis(config, &http);
     let wallet = chain
         .as_ref()
         .map(|chain| wallet_world(config, chain, lists.clone(), analysis, sender.clone()));
     let world = Arc::new(World {
         corridors,
-        directory: Arc::new(bank_directory(config)?),
+        directory,
         rates: book,
         screen,
         rails,
@@ -305,7 +308,7 @@ fn connect_all(
                 (id.clone(), connect_simulated(id, entry, data_dir, bank)?)
             }
         };
-        rails.insert(id, Arc::new(rail?));
+        rails.insert(id, Arc::new(rail.context(BadConfiguration)?));
     }
     Ok(rails)
 }
@@ -347,6 +350,11 @@ fn connect_simulated(
     }))
 }
 
+pub(super) fn live_rates(config: &Config) -> LiveRates {
+    let rates = &config.rates;
+    LiveRates::new(config.rate_sources(), rates.max_move_bps, rates.max_depeg_bps)
+}
+
 async fn rate_book(
     config: &Config,
     http: &reqwest::Client,
@@ -354,7 +362,7 @@ async fn rate_book(
 ) -> anyhow::Result<(FreshRates, Arc<dyn RateBook>)> {
     let frozen = match config.rates.source {
         RateSource::Live => {
-            let live = Arc::new(LiveRates::new(config.rate_sources(), config.rates.max_move_bps));
+            let live = Arc::new(live_rates(config));
             let first = live.refresh(http, now).await;
             // One source of several may be down; with none there is nothing to quote from.
             let failed = || first.failed.iter().map(ToString::to_string).collect::<Vec<_>>();
@@ -379,10 +387,10 @@ async fn sanction_lists(
     now: Timestamp,
 ) -> anyhow::Result<ListBook> {
     if config.screening.lists.is_empty() {
-        anyhow::ensure!(
-            config.screening.sample_list,
-            "screening.lists: name at least one sanction list"
-        );
+        if !config.screening.sample_list {
+            let fault = anyhow::anyhow!("screening.lists: name at least one sanction list");
+            return Err(fault.context(BadConfiguration));
+        }
         return ListBook::sample().context("sample sanction list");
     }
     let kept = store.map(|store| Arc::new(StoredLists::new(store.clone())) as Arc<dyn KeptLists>);

@@ -31,16 +31,17 @@ public class Sign {
 
     static String hex(byte[] data) {
         StringBuilder out = new StringBuilder();
-        for (byte one : data) out.append(String.format("%02x", one));
+        for (byte one : data) out.append(Character.forDigit((one >> 4) & 0xf, 16)).append(Character.forDigit(one & 0xf, 16));
         return out.toString();
     }
 
     /** `more`: further claims as JSON, each with a comma in front. */
     static String token(String accessKey, String secretKey, String apiUrl, String more) throws Exception {
         long now = Instant.now().getEpochSecond();
-        String header = String.format("{\"alg\":\"HS256\",\"typ\":\"JWT\",\"kid\":\"%s\"}", accessKey);
-        String claims = String.format("{\"sub\":\"%s\",\"aud\":\"%s\",\"iss\":\"%s\",\"iat\":%d,\"exp\":%d%s}",
-                accessKey, apiUrl, apiUrl, now, now + 60, more);
+        String header = "{\"alg\":\"HS256\",\"typ\":\"JWT\",\"kid\":\"" + accessKey + "\"}";
+        // Without String.format, which writes numbers in the digits of the default locale.
+        String claims = "{\"sub\":\"" + accessKey + "\",\"aud\":\"" + apiUrl + "\",\"iss\":\"" + apiUrl
+                + "\",\"iat\":" + now + ",\"exp\":" + (now + 60) + more + "}";
         String signed = b64url(header.getBytes(StandardCharsets.UTF_8)) + "." + b64url(claims.getBytes(StandardCharsets.UTF_8));
         return signed + "." + b64url(mac(secretKey, signed));
     }

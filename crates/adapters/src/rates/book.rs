@@ -2,12 +2,13 @@
 //! source.
 //!
 //! A refresh replaces single pairs; if a source fails, its pairs stay and age. A rate change beyond
-//! the limit is held back until an operator accepts it. The caller judges age, by `as_of`.
+//! the limit is held back until an operator accepts it. A stablecoin has a rate only while its price
+//! in USD is near 1. The caller judges age, by `as_of`.
 
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use domain::currency::Currency;
+use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::ports::{Mid, RateBook};
 use domain::time::{Span, Timestamp};
@@ -20,6 +21,8 @@ use crate::fetch::{self, FetchError};
 pub const MAX_SHEET_BYTES: usize = 1024 * 1024;
 /// A new rate that differs from the current one by more than this is held back, in basis points.
 pub const DEFAULT_MAX_MOVE_BPS: u32 = 1_000;
+/// A stablecoin whose price differs from 1 USD by more than this has no rate, in basis points.
+pub const DEFAULT_MAX_DEPEG_BPS: u32 = 50;
 /// Maximum clock skew: a sheet may be dated this far in the future.
 pub const MAX_AHEAD: Span = Span::mins(5);
 
@@ -108,14 +111,15 @@ struct InForce {
 pub struct LiveRates {
     sources: Vec<RateSource>,
     max_move_bps: u32,
+    max_depeg_bps: u32,
     in_force: RwLock<Arc<InForce>>,
 }
 
 impl LiveRates {
     /// An empty book over sources in order of preference: a pair comes from the first source that
     /// states it. It has no rates until the first [`LiveRates::refresh`].
-    pub fn new(sources: Vec<RateSource>, max_move_bps: u32) -> LiveRates {
-        LiveRates { sources, max_move_bps, in_force: RwLock::default() }
+    pub fn new(sources: Vec<RateSource>, max_move_bps: u32, max_depeg_bps: u32) -> LiveRates {
+        LiveRates { sources, max_move_bps, max_depeg_bps, in_force: RwLock::default() }
     }
 
     /// Reads every source again.
@@ -169,6 +173,10 @@ impl LiveRates {
         self.in_force().table.snapshot()
     }
 
+    fn is_off_peg(&self, price: Decimal) -> bool {
+        moved_beyond(Decimal::ONE, price, self.max_depeg_bps)
+    }
+
     fn in_force(&self) -> Arc<InForce> {
         self.in_force.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -181,7 +189,23 @@ impl LiveRates {
 
 impl RateBook for LiveRates {
     fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
-        self.in_force().table.mid(base, quote)
+        let table = &self.in_force().table;
+        let mut mid = table.mid(base, quote)?;
+        for coin in StableCoin::ALL.map(StableCoin::currency) {
+            if coin == base || coin == quote {
+                let price = table.mid(coin, Currency::Usd)?;
+                if self.is_off_peg(price.rate) {
+                    return None;
+                }
+                mid.as_of = mid.as_of.min(price.as_of);
+            }
+        }
+        Some(mid)
+    }
+
+    fn off_peg(&self, coin: StableCoin) -> Option<Decimal> {
+        let price = self.in_force().table.mid(coin.currency(), Currency::Usd)?.rate;
+        self.is_off_peg(price).then_some(price)
     }
 
     fn origins(&self) -> Vec<String> {
@@ -197,7 +221,11 @@ impl InForce {
         }
         self.held_back.retain(|held| (held.new.base, held.new.quote) != (rate.base, rate.quote));
         match known {
-            Some(in_force) if moved_beyond(in_force.rate, rate.mid.rate, max_move_bps) => {
+            // The price of a stablecoin takes effect at once: the limit on its distance from 1 USD
+            // guards it, and an old price in force would hide that it has lost its peg.
+            Some(in_force)
+                if !is_peg(rate) && moved_beyond(in_force.rate, rate.mid.rate, max_move_bps) =>
+            {
                 let held = HeldBack { new: rate, in_force };
                 self.held_back.push(held);
                 refreshed.held_back.push(held);
@@ -208,6 +236,12 @@ impl InForce {
             }
         }
     }
+}
+
+/// Whether a pair is the price of a stablecoin in USD.
+fn is_peg(rate: DirectRate) -> bool {
+    let coins = StableCoin::ALL.map(StableCoin::currency);
+    matches!((rate.base, rate.quote), (coin, Currency::Usd) | (Currency::Usd, coin) if coins.contains(&coin))
 }
 
 /// Whether `new` differs from `old` by more than `bps`; a difference that overflows counts as too

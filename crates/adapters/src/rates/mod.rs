@@ -13,8 +13,8 @@ mod table;
 mod tests;
 
 pub use book::{
-    DEFAULT_MAX_MOVE_BPS, HeldBack, LiveRates, MAX_AHEAD, MAX_SHEET_BYTES, RateError, RateRefresh,
-    RateSource,
+    DEFAULT_MAX_DEPEG_BPS, DEFAULT_MAX_MOVE_BPS, HeldBack, LiveRates, MAX_AHEAD, MAX_SHEET_BYTES,
+    RateError, RateRefresh, RateSource,
 };
 pub use sandbox::{MAX_WALK_PPM, STEP, SandboxRates};
 pub use sheet::JsonShape;

@@ -1,7 +1,7 @@
 //! The current rates as one immutable table, and the derivation of rates that no source states. It
 //! fetches nothing; the caller judges a rate's age, by `as_of`.
 
-use domain::currency::{Currency, StableCoin};
+use domain::currency::Currency;
 use domain::decimal::{Decimal, Rounding};
 use domain::ports::Mid;
 use domain::time::Timestamp;
@@ -31,8 +31,7 @@ pub struct RateTable {
 struct Leg {
     numerator: Decimal,
     denominator: Decimal,
-    /// `None` for a stablecoin's default worth, which no source dates.
-    as_of: Option<Timestamp>,
+    as_of: Timestamp,
 }
 
 impl Default for RateTable {
@@ -70,9 +69,8 @@ impl RateTable {
 
     /// The rate of a pair: as stated; else the inverse of the stated opposite; else crossed over
     /// USD from two legs of either kind. Derived rates are one exact fraction rounded once,
-    /// half-even, to [`DERIVED_DECIMALS`]; their time is the older leg's. A stablecoin that no
-    /// source prices in USD counts as 1 USD. A currency against itself is 1, as of the newest rate.
-    /// `None` if there is no path, if a product exceeds 128 bits, or if a rate rounds to zero at 12
+    /// half-even, to [`DERIVED_DECIMALS`]; their time is the older leg's. A currency against itself
+    /// is 1, as of the newest rate. `None` if there is no path, if a product exceeds 128 bits, or if a rate rounds to zero at 12
     /// decimals.
     pub fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
         if base == quote {
@@ -87,44 +85,23 @@ impl RateTable {
         };
         let rate =
             leg.numerator.checked_div(leg.denominator, DERIVED_DECIMALS, Rounding::HalfEven)?;
-        let as_of = leg.as_of.or_else(|| self.newest())?;
-        rate.is_positive().then_some(Mid { rate, as_of })
+        rate.is_positive().then_some(Mid { rate, as_of: leg.as_of })
     }
 
     fn leg(&self, base: Currency, quote: Currency) -> Option<Leg> {
-        if let Some(mid) = self.direct(base, quote) {
-            return Some(Leg {
-                numerator: mid.rate,
-                denominator: Decimal::ONE,
-                as_of: Some(mid.as_of),
-            });
+        if let Some(Mid { rate, as_of }) = self.direct(base, quote) {
+            return Some(Leg { numerator: rate, denominator: Decimal::ONE, as_of });
         }
-        if let Some(mid) = self.direct(quote, base) {
-            return Some(Leg {
-                numerator: Decimal::ONE,
-                denominator: mid.rate,
-                as_of: Some(mid.as_of),
-            });
-        }
-        let is_usd_or_coin = |currency| {
-            currency == Currency::Usd
-                || StableCoin::ALL.map(StableCoin::currency).contains(&currency)
-        };
-        let at_par = (base == Currency::Usd || quote == Currency::Usd)
-            && is_usd_or_coin(base)
-            && is_usd_or_coin(quote);
-        at_par.then_some(Leg { numerator: Decimal::ONE, denominator: Decimal::ONE, as_of: None })
+        let Mid { rate, as_of } = self.direct(quote, base)?;
+        Some(Leg { numerator: Decimal::ONE, denominator: rate, as_of })
     }
 }
 
 impl Leg {
     fn then(self, next: Leg) -> Option<Leg> {
-        let as_of = match (self.as_of, next.as_of) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
         let numerator = self.numerator.checked_mul(next.numerator)?;
-        Some(Leg { numerator, denominator: self.denominator.checked_mul(next.denominator)?, as_of })
+        let denominator = self.denominator.checked_mul(next.denominator)?;
+        Some(Leg { numerator, denominator, as_of: self.as_of.min(next.as_of) })
     }
 }
 

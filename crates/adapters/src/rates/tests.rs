@@ -45,11 +45,7 @@ fn rates_are_stated_inverted_or_crossed_over_usd_with_one_rounding() {
         ("PKR", "EUR", "0.003093957694", 5),
         ("AED", "VND", "7174.948944860449", 20),
         ("VND", "USD", "0.000037950664", 40),
-        ("USDT", "PKR", "278.75", 10),
         ("USDC", "PKR", "278.69425", 10),
-        ("USDC", "USDT", "0.9998", 50),
-        ("USDT", "USD", "1", 50),
-        ("USD", "USDT", "1", 50),
         ("PKR", "PKR", "1", 50),
     ] {
         let mid = table.mid(code(base), code(quote)).unwrap_or_else(|| panic!("{base}/{quote}"));
@@ -57,11 +53,9 @@ fn rates_are_stated_inverted_or_crossed_over_usd_with_one_rounding() {
         assert_eq!(mid.as_of, Timestamp(as_of), "{base}/{quote}");
     }
     assert_eq!(table.mid(Currency::Inr, Currency::Pkr), None, "no path between them");
-    assert_eq!(
-        RateTable::default().mid(Currency::Usdt, Currency::Usd),
-        None,
-        "an empty book has no rates"
-    );
+    for quote in [Currency::Usd, Currency::Pkr, Currency::Usdc] {
+        assert_eq!(table.mid(Currency::Usdt, quote), None, "a stablecoin is not 1 USD unseen");
+    }
 }
 
 #[test]
@@ -104,7 +98,7 @@ fn numbers_beyond_binary_floats_are_kept_digit_for_digit() {
     let mut table = RateTable::default();
     rates.iter().for_each(|rate| table.set(rate.base, rate.quote, rate.mid));
     assert_eq!(
-        table.mid(Currency::Usdt, Currency::Pkr).expect("crossed").rate.to_string(),
+        table.mid(Currency::Usd, Currency::Pkr).expect("stated").rate.to_string(),
         "9007199254740993.5"
     );
 }
@@ -192,7 +186,11 @@ async fn a_rate_that_jumps_is_held_back_until_a_person_accepts_it() {
     let dir = tempfile::tempdir().expect("dir");
     let path = dir.path().join("rates.csv");
     let (client, later) = (client(), NOW + Span::secs(60));
-    let rates = LiveRates::new(vec![RateSource::File(path.clone())], DEFAULT_MAX_MOVE_BPS);
+    let rates = LiveRates::new(
+        vec![RateSource::File(path.clone())],
+        DEFAULT_MAX_MOVE_BPS,
+        DEFAULT_MAX_DEPEG_BPS,
+    );
     let current = || rates.mid(Currency::Usd, Currency::Pkr).expect("rate");
 
     write(&path, "200", NOW);
@@ -218,11 +216,58 @@ async fn a_rate_that_jumps_is_held_back_until_a_person_accepts_it() {
 }
 
 #[tokio::test]
+async fn a_stablecoin_has_a_rate_only_while_its_price_is_near_one_dollar() {
+    let dir = tempfile::tempdir().expect("dir");
+    let path = dir.path().join("rates.csv");
+    let source = vec![RateSource::File(path.clone())];
+    let rates = LiveRates::new(source, DEFAULT_MAX_MOVE_BPS, DEFAULT_MAX_DEPEG_BPS);
+    let old = NOW - Span::secs(60);
+    let mut at = NOW;
+    let mut refreshed = async |price: Option<&str>| {
+        at = at + Span::secs(1);
+        let peg = price.map_or(String::new(), |price| format!("USDT,USD,{price},{at}\n"));
+        let text =
+            format!("base,quote,rate,as_of\nUSDT,PKR,278.75,{NOW}\nUSD,PKR,278.75,{NOW}\n{peg}");
+        std::fs::write(&path, text).expect("written");
+        rates.refresh(&client(), at).await;
+        let mids = [
+            rates.mid(Currency::Usdt, Currency::Pkr),
+            rates.mid(Currency::Pkr, Currency::Usdt),
+            rates.mid(Currency::Usdt, Currency::Usd),
+        ];
+        (mids.map(|mid| mid.is_some()), rates.off_peg(StableCoin::Usdt))
+    };
+    assert_eq!(refreshed(None).await, ([false; 3], None), "without a price there is no rate");
+    // 0.9 is further than max_move_bps allows other rates to move.
+    for (price, in_range) in [
+        ("1", true),
+        ("0.995", true),
+        ("0.9949", false),
+        ("1.005", true),
+        ("1.0051", false),
+        ("0.8", false),
+        ("1.0001", true),
+    ] {
+        let off = (!in_range).then(|| dec(price));
+        assert_eq!(refreshed(Some(price)).await, ([in_range; 3], off), "{price}");
+    }
+    assert!(rates.mid(Currency::Usd, Currency::Pkr).is_some(), "other rates are not affected");
+    assert!(rates.held_back().is_empty());
+
+    let stale = LiveRates::new(vec![RateSource::File(path.clone())], 1_000, 50);
+    let text = format!("base,quote,rate,as_of\nUSDT,PKR,278.75,{NOW}\nUSDT,USD,1,{old}\n");
+    std::fs::write(&path, text).expect("written");
+    stale.refresh(&client(), NOW).await;
+    let mid = stale.mid(Currency::Usdt, Currency::Pkr).expect("a rate");
+    assert_eq!(mid.as_of, old, "a rate is no newer than the price that vouches for it");
+}
+
+#[tokio::test]
 async fn a_failing_source_keeps_its_rates_and_another_fills_the_gap() {
     let dir = tempfile::tempdir().expect("dir");
     let (first, second) = (dir.path().join("a.csv"), dir.path().join("b.csv"));
     let sources = vec![RateSource::File(first.clone()), RateSource::File(second.clone())];
-    let rates = LiveRates::new(sources, DEFAULT_MAX_MOVE_BPS);
+    let rates = LiveRates::new(sources, DEFAULT_MAX_MOVE_BPS, DEFAULT_MAX_DEPEG_BPS);
     let current = || rates.mid(Currency::Usd, Currency::Pkr).expect("rate");
     write(&first, "278.75", NOW);
     write(&second, "279", NOW);
@@ -253,6 +298,7 @@ async fn rates_come_over_http() {
     let rates = LiveRates::new(
         vec![RateSource::Http { url, shape: JsonShape::default() }],
         DEFAULT_MAX_MOVE_BPS,
+        DEFAULT_MAX_DEPEG_BPS,
     );
     let refreshed = rates.refresh(&client(), NOW).await;
     assert_eq!((refreshed.updated, refreshed.failed.len()), (2, 0), "{refreshed:?}");

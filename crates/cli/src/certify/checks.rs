@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use service::samples::{self, Sample, Whom};
+use service::samples::{self, Sample, Subjects};
 
 /// Timestamp offset that must be refused, in seconds (the tolerance is 300 s).
 const STALE_S: i64 = 600;
@@ -158,7 +158,7 @@ pub struct Probe {
     base: String,
     secret: WebhookSecret,
     stranger: WebhookSecret,
-    whom: Whom,
+    subjects: Subjects,
     /// The longest response time.
     now: fn() -> Timestamp,
     /// The first accepted event and the answer to it.
@@ -176,7 +176,7 @@ impl Probe {
         sender: Sender,
         base: &str,
         [secret, stranger]: [WebhookSecret; 2],
-        whom: Whom,
+        subjects: Subjects,
         now: fn() -> Timestamp,
     ) -> Probe {
         Probe {
@@ -184,7 +184,7 @@ impl Probe {
             base: base.to_owned(),
             secret,
             stranger,
-            whom,
+            subjects,
             now,
             first: None,
             heard: false,
@@ -201,7 +201,7 @@ impl Probe {
             Check::Burst => self.burst().await,
             Check::Disorder => self.disorder().await,
             Check::UnknownType => self
-                .taken(&samples::event_of_later(&self.whom, (self.now)()), Twist::default())
+                .taken(&samples::event_of_later(&self.subjects, (self.now)()), Twist::default())
                 .await
                 .map(drop),
             Check::UnknownMember => self.unknown_member().await,
@@ -292,18 +292,18 @@ impl Probe {
     }
 
     fn sample(&self, kind: WalletEventKind) -> Sample {
-        samples::event(kind, &self.whom, (self.now)())
+        samples::event(kind, &self.subjects, (self.now)())
     }
 
     async fn event(&mut self, kind: WalletEventKind) -> Result<(), Outcome> {
-        let mut whom = self.whom.clone();
+        let mut subjects = self.subjects.clone();
         if kind == WalletEventKind::TransactionFailed {
             // Of a different payment whose event comes first, so nothing completed fails.
-            whom = self.whom.elsewhere();
-            let before = samples::event(WalletEventKind::PaymentReceived, &whom, (self.now)());
+            subjects = self.subjects.elsewhere();
+            let before = samples::event(WalletEventKind::PaymentReceived, &subjects, (self.now)());
             self.taken(&before, Twist::default()).await?;
         }
-        let sample = samples::event(kind, &whom, (self.now)());
+        let sample = samples::event(kind, &subjects, (self.now)());
         let answer = self.taken(&sample, Twist::default()).await?;
         self.first.get_or_insert((sample, answer));
         Ok(())
@@ -336,13 +336,13 @@ impl Probe {
     }
 
     async fn disorder(&mut self) -> Result<(), Outcome> {
-        let whom = self.whom.elsewhere();
+        let subjects = self.subjects.elsewhere();
         for kind in [
             WalletEventKind::TransferComplete,
             WalletEventKind::RiskCheckComplete,
             WalletEventKind::PaymentReceived,
         ] {
-            let sample = samples::event(kind, &whom, (self.now)());
+            let sample = samples::event(kind, &subjects, (self.now)());
             let taken = self.taken(&sample, Twist::default()).await;
             taken.map_err(|outcome| match outcome {
                 Outcome::Failed(why) => Outcome::Failed(format!("{}: {why}", kind.name())),
@@ -353,8 +353,11 @@ impl Probe {
     }
 
     async fn unknown_member(&mut self) -> Result<(), Outcome> {
-        let sample =
-            samples::event(WalletEventKind::PaymentReceived, &self.whom.elsewhere(), (self.now)());
+        let sample = samples::event(
+            WalletEventKind::PaymentReceived,
+            &self.subjects.elsewhere(),
+            (self.now)(),
+        );
         self.taken(&samples::with_member_of_later(sample), Twist::default()).await.map(drop)
     }
 

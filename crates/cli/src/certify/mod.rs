@@ -23,7 +23,7 @@ use super::api;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::webhook_secret::{self, SecretArgs};
-use service::samples::Whom;
+use service::samples::Subjects;
 
 /// Options of `certify`.
 #[derive(Args, Debug)]
@@ -60,12 +60,13 @@ pub fn run(args: &CertifyArgs, context: &Context) -> Result<(), Failure> {
     let settings = Settings { reach: Reach::Sandbox, roots: Vec::new() };
     let sender = Sender::new(settings).map_err(Failure::usage)?;
     let (_, stranger) = webhook_secret::fresh()?;
-    let whom = Whom {
+    let subjects = Subjects {
         request: PaymentRequestId(Uuid::new_v4()),
         wallet: args.wallet_id.unwrap_or_else(|| WalletId(Uuid::new_v4())),
         customer: args.customer_id.clone().unwrap_or_else(|| format!("certify-{}", Uuid::new_v4())),
     };
-    let mut probe = Probe::new(sender, &args.receiver, [secrets.remove(0), stranger], whom, now);
+    let mut probe =
+        Probe::new(sender, &args.receiver, [secrets.remove(0), stranger], subjects, now);
     let found = api::wait_for(examine(&mut probe, &progress_bar()))?;
     if let Some(path) = &args.junit {
         let written = std::fs::write(path, report::junit(&args.receiver, &found));

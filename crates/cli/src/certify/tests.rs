@@ -16,10 +16,10 @@ async fn found(url: &str) -> Result<Vec<Found>, Failure> {
     let sender =
         Sender::new(Settings { reach: Reach::Sandbox, roots: Vec::new() }).expect("a sender");
     let (request, wallet) = (PaymentRequestId(Uuid::new_v4()), WalletId(Uuid::new_v4()));
-    let whom = Whom { request, wallet, customer: "c".to_owned() };
+    let subjects = Subjects { request, wallet, customer: "c".to_owned() };
     let known = adapters::webhooks::WebhookSecret::parse(SECRET).expect("a secret");
     let (_, stranger) = webhook_secret::fresh().expect("a secret");
-    let mut probe = Probe::new(sender, url, [known, stranger], whom, now);
+    let mut probe = Probe::new(sender, url, [known, stranger], subjects, now);
     examine(&mut probe, &ProgressBar::hidden()).await
 }
 

@@ -5,7 +5,7 @@
 
 mod public;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use adapters::oidc;
@@ -68,6 +68,7 @@ pub fn run(args: &DoctorArgs, context: &Context) -> Result<(), Failure> {
         Ok(config) => {
             findings.push(configuration(&config));
             findings.push(key_file(&config, data_dir.path()));
+            findings.extend(secret_files(&config, &args.config.sources(&[]).env));
             findings.push(database(&config, data_dir.path()));
             findings.extend(operators(&config, data_dir.path()));
             findings.extend(identity_provider(&config));
@@ -166,6 +167,40 @@ fn key_file(config: &Config, data_dir: &Path) -> Finding {
         ),
         Ok(_) => Finding::new(NAME, Level::Ok, shown.to_string()),
     }
+}
+
+/// Whether others can read the files with secrets or keys; `None` if there are none.
+fn secret_files(config: &Config, env: &[(String, String)]) -> Option<Finding> {
+    const NAME: &str = "secret files";
+    let mut files = match config::secret_files(env) {
+        Ok(files) => files,
+        Err(error) => return Some(Finding::new(NAME, Level::Wrong, error.to_string())),
+    };
+    // There, Docker and Kubernetes mount secrets for the only user of a container.
+    files.retain(|file| !file.starts_with("/run/secrets"));
+    if config.wallets.enabled && config.chain.keys.source == KeySource::Keystore {
+        let keys = config.chain.tenants.iter().flat_map(|tenant| tenant.key_names());
+        files.extend(keys.map(PathBuf::from));
+    }
+    if files.is_empty() {
+        return None;
+    }
+    // Missing files are reported where they are read.
+    let open: Vec<String> = files
+        .iter()
+        .filter(|file| std::fs::metadata(file).is_ok_and(|about| is_open_to_others(&about)))
+        .map(|file| file.display().to_string())
+        .collect();
+    Some(match open.is_empty() {
+        true => {
+            Finding::new(NAME, Level::Ok, format!("{} readable by their owner only", files.len()))
+        }
+        false => Finding::new(
+            NAME,
+            Level::Wrong,
+            format!("readable by other users; run chmod 600 {}", open.join(" ")),
+        ),
+    })
 }
 
 /// Whether the database is reachable, has this version's schema, and belongs to this key.
@@ -405,6 +440,36 @@ mod tests {
         assert_eq!(key_file(&config, dir.path()).level, Level::Wrong);
         std::fs::write(&path, "short").expect("written");
         assert!(key_file(&config, dir.path()).detail.contains("32-byte"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn secrets_that_others_can_read_are_reported() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = Config::load(&config::Sources::default()).expect("valid");
+        let at = |name: &str| dir.path().join(name).display().to_string();
+        std::fs::create_dir(at("secrets")).expect("created");
+        for name in ["secrets/SECURITY__KEY_ENCRYPTION_KEY", "token"] {
+            std::fs::write(at(name), "x").expect("written");
+            std::fs::set_permissions(at(name), PermissionsExt::from_mode(0o600)).expect("set");
+        }
+        let env = [
+            ("CORRIDOR_SECRETS_DIR".to_owned(), at("secrets")),
+            ("CORRIDOR_RATES__TOKEN_FILE".to_owned(), at("token")),
+        ];
+        let level = || secret_files(&config, &env).expect("files").level;
+        assert_eq!(level(), Level::Ok);
+        for name in ["secrets/SECURITY__KEY_ENCRYPTION_KEY", "token"] {
+            for mode in [0o640, 0o604] {
+                std::fs::set_permissions(at(name), PermissionsExt::from_mode(mode)).expect("set");
+                let found = secret_files(&config, &env).expect("files");
+                assert_eq!(found.level, Level::Wrong, "{name}");
+                assert!(found.detail.contains(&at(name)), "{found:?}");
+            }
+            std::fs::set_permissions(at(name), PermissionsExt::from_mode(0o600)).expect("set");
+        }
+        assert!(secret_files(&config, &[]).is_none());
     }
 
     #[test]

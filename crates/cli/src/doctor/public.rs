@@ -47,8 +47,12 @@ pub fn seen(config: &Config) -> Result<Vec<Finding>, Failure> {
         let mut findings = vec![api_answer(&url, answer.status().as_u16())];
         findings.push(clocks(date(&answer).as_deref(), Timestamp::now()));
         findings.extend(certificate(&answer));
-        for path in INTERNAL {
-            findings.extend(published(&client, &url, path).await);
+        let console = config.console.public_url.trim_end_matches('/');
+        let is_elsewhere = !console.is_empty() && console != url;
+        for path in INTERNAL.into_iter().chain(is_elsewhere.then_some("/console")) {
+            let answer = client.get(format!("{url}{path}")).send().await;
+            let answer = answer.map(|answer| answer.status().as_u16());
+            findings.extend(published(&url, path, answer.map_err(|error| error.to_string())));
         }
         Ok(findings)
     })
@@ -93,13 +97,19 @@ fn expiry(der: &[u8], now: Timestamp) -> Finding {
     Finding::new(NAME, level, format!("valid for {days} more days"))
 }
 
-/// A finding if an internal path is published.
-async fn published(client: &Client, url: &str, path: &str) -> Option<Finding> {
-    let answer = client.get(format!("{url}{path}")).send().await.ok()?;
-    answer.status().is_success().then(|| {
-        let detail = format!("{url}{path} is published: keep it internal");
-        Finding::new("public URL", Level::Wrong, detail)
-    })
+/// A finding unless an internal path is refused: any other answer, an error too, comes from this
+/// service.
+fn published(url: &str, path: &str, answer: Result<u16, String>) -> Option<Finding> {
+    const NAME: &str = "public URL";
+    match answer {
+        Ok(401 | 403 | 404) => None,
+        Ok(status) => {
+            let detail =
+                format!("{url}{path} is published (it answers {status}): keep it internal");
+            Some(Finding::new(NAME, Level::Wrong, detail))
+        }
+        Err(error) => Some(Finding::new(NAME, Level::Skipped, format!("{url}{path}: {error}"))),
+    }
 }
 
 #[cfg(test)]
@@ -113,6 +123,21 @@ mod tests {
             let finding = api_answer("https://api.bank.example", status);
             assert_eq!(finding.level, Level::Wrong, "{finding:?}");
         }
+    }
+
+    #[test]
+    fn internal_paths_have_to_be_refused() {
+        let level = |answer| {
+            published("https://api.bank.example", "/metrics", answer).map(|finding| finding.level)
+        };
+        for status in [401, 403, 404] {
+            assert_eq!(level(Ok(status)), None, "{status}");
+        }
+        // A node that drains, and the console's sign-in.
+        for status in [200, 302, 303, 500, 503] {
+            assert_eq!(level(Ok(status)), Some(Level::Wrong), "{status}");
+        }
+        assert_eq!(level(Err("timeout".to_owned())), Some(Level::Skipped));
     }
 
     #[test]

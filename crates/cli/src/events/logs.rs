@@ -189,13 +189,15 @@ pub async fn payments_between(client: &Client, from: u64, to: u64) -> Result<Vec
 }
 
 /// The log position after the newest event of the payment service.
-pub async fn end_of_payments(client: &Client) -> Result<u64, Failure> {
+pub async fn end_of_payments(client: &Client) -> Result<u64, client::ClientError> {
     position(&page(client, &[("mode", "poll".to_owned())]).await?.next)
 }
 
-fn position(next: &str) -> Result<u64, Failure> {
-    next.parse()
-        .map_err(|_| Failure::Unavailable("unexpected answer: next is not a position".to_owned()))
+fn position(next: &str) -> Result<u64, client::ClientError> {
+    next.parse().map_err(|_| client::ClientError::Unavailable {
+        message: "unexpected answer: next is not a position".to_owned(),
+        repeat: false,
+    })
 }
 
 /// Removes the events after `end` from a page that was read up to `next`: they are followed.

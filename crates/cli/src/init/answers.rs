@@ -1,7 +1,7 @@
 //! What `init` has to know: from options, else asked on a terminal.
 
 use std::io::{BufRead, IsTerminal as _, Write as _};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use domain::chain::Address;
@@ -76,6 +76,8 @@ pub struct Answers {
     pub url: reqwest::Url,
     pub console_url: reqwest::Url,
     pub listen: SocketAddr,
+    /// Addresses or ranges that the proxy connects from.
+    pub trusted_proxies: Vec<String>,
     pub rails: Vec<Rail>,
     pub debtor: Debtor,
     pub rates: Vec<String>,
@@ -151,15 +153,22 @@ impl Answers {
             url,
             console_url,
             listen: args.listen,
-            rails,
+            trusted_proxies: match args.trusted_proxies.is_empty() {
+                false => args.trusted_proxies.clone(),
+                true => proxies_of(args.listen.ip()),
+            },
+            rails: rails.into_iter().map(absolute_rail).collect::<Result<_, _>>()?,
             debtor,
-            rates: rates.iter().map(|location| absolute(location)).collect::<Result<_, _>>()?,
+            rates: rates
+                .iter()
+                .map(|location| absolute("--rates", location))
+                .collect::<Result<_, _>>()?,
             lists: lists
                 .iter()
-                .map(|list| list.split(',').map(absolute).collect())
+                .map(|list| list.split(',').map(|part| absolute("--list", part)).collect())
                 .collect::<Result<_, _>>()?,
             database_url: args.database_url_file.as_deref().map(line_of).transpose()?,
-            backup_file: args.backup_file.clone(),
+            backup_file: args.backup_file.as_deref().map(std::path::absolute).transpose()?,
             proxy: args.proxy,
             wallets: wallets(args)?,
         })
@@ -167,12 +176,35 @@ impl Answers {
 }
 
 /// A location that does not depend on the directory in which a command runs.
-fn absolute(location: &str) -> Result<String, Failure> {
+fn absolute(flag: &str, location: &str) -> Result<String, Failure> {
     let location = location.trim();
-    if location.starts_with("https://") {
-        return Ok(location.to_owned());
+    match location.split_once("://") {
+        Some(("https", _)) => Ok(location.to_owned()),
+        Some(_) => {
+            Err(Failure::Usage(format!("{flag}: {location} must be a file or an https address")))
+        }
+        None => Ok(std::path::absolute(location)?.display().to_string()),
     }
-    Ok(std::path::absolute(location)?.display().to_string())
+}
+
+fn absolute_rail(rail: Rail) -> Result<Rail, Failure> {
+    let target = match rail.target {
+        Target::Directory(path) => Target::Directory(std::path::absolute(path)?),
+        https => https,
+    };
+    Ok(Rail { target, ..rail })
+}
+
+/// The addresses of a proxy on this machine that connects to `listen`.
+fn proxies_of(listen: IpAddr) -> Vec<String> {
+    let local = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
+    let from: Vec<IpAddr> = match listen {
+        IpAddr::V4(address) if address.is_unspecified() => vec![local[0]],
+        IpAddr::V6(address) if address.is_unspecified() => local.to_vec(),
+        // A connection to an address of this machine comes from that address.
+        address => vec![address],
+    };
+    from.iter().map(ToString::to_string).collect()
 }
 
 fn wallets(args: &InitArgs) -> Result<Option<Wallets>, Failure> {
@@ -223,10 +255,13 @@ fn filled(text: &str) -> Result<String, String> {
 fn https(text: &str) -> Result<reqwest::Url, String> {
     let url = reqwest::Url::parse(text.trim()).map_err(|error| error.to_string())?;
     let is_root = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
-    match url.scheme() == "https" && url.has_host() && is_root {
-        true => Ok(url),
-        false => Err("must be https:// and a host name".to_owned()),
+    if url.scheme() != "https" || !url.has_host() || !is_root {
+        return Err("must be https:// and a host name".to_owned());
     }
+    if url.port().is_some() {
+        return Err("must be without a port: the files for the proxy listen on 443".to_owned());
+    }
+    Ok(url)
 }
 
 /// Asks questions, if someone can answer.
@@ -328,7 +363,7 @@ mod tests {
             (found.debtor.name.as_str(), found.debtor.account.as_str()),
             ("Demo Bank", "AE07")
         );
-        let here = |name: &str| absolute(name).expect("a path");
+        let here = |name: &str| absolute("--list", name).expect("a path");
         assert!(here("un.xml").starts_with('/'));
         assert_eq!(found.lists, [vec![here("un.xml")], vec![here("sdn.csv"), here("alt.csv")]]);
     }
@@ -341,6 +376,68 @@ mod tests {
         assert!(failure.to_string().starts_with("--url: is missing"), "{failure}");
         let failure = Answers::of(&args(&["--url", "https://a.example/v2"]), &mut closed);
         assert!(failure.expect_err("a path").to_string().contains("--url: must be https"));
+    }
+
+    /// Everything but what the test names.
+    const OTHERS: [&str; 14] = [
+        "--url",
+        "https://a.example",
+        "--debtor-name",
+        "D",
+        "--debtor-account",
+        "1",
+        "--debtor-agent",
+        "B",
+        "--rates",
+        "r.csv",
+        "--list",
+        "un.xml",
+        "--rail",
+        "pak-raast=directory:raast",
+    ];
+
+    fn found(more: &[&str]) -> Result<Answers, Failure> {
+        Answers::of(&args(&[&OTHERS, more].concat()), &mut Terminal { input: None })
+    }
+
+    #[test]
+    fn paths_do_not_depend_on_the_directory() {
+        let found = found(&["--backup-file", "backup.dump"]).expect("complete");
+        let here = |name: &str| std::path::absolute(name).expect("a path");
+        assert_eq!(found.rails[0].target, Target::Directory(here("raast")));
+        assert_eq!(found.backup_file, Some(here("backup.dump")));
+        assert_eq!(found.rates, [here("r.csv").display().to_string()]);
+    }
+
+    #[test]
+    fn addresses_that_the_files_cannot_express_are_refused() {
+        for (option, value, rule) in [
+            ("--rates", "http://rates.example", "--rates: http://rates.example must be a file or"),
+            ("--list", "/a.csv,ftp://lists.example", "--list: ftp://lists.example must be"),
+            ("--console-url", "https://c.example:8443", "--console-url: must be without a port"),
+        ] {
+            let refused = found(&[option, value]).expect_err(value);
+            assert!(refused.to_string().starts_with(rule), "{refused}");
+            assert_eq!(refused.exit_code(), 2);
+        }
+        assert!(https("https://a.example:8443").is_err());
+        assert!(https("https://a.example:443").is_ok(), "the usual port");
+    }
+
+    #[test]
+    fn the_trusted_proxies_follow_the_listening_address() {
+        for (listen, expected) in [
+            ("127.0.0.1:8480", vec!["127.0.0.1"]),
+            ("[::1]:8480", vec!["::1"]),
+            ("0.0.0.0:8480", vec!["127.0.0.1"]),
+            ("[::]:8480", vec!["127.0.0.1", "::1"]),
+            ("10.1.2.3:8480", vec!["10.1.2.3"]),
+        ] {
+            let found = found(&["--listen", listen]).expect("complete");
+            assert_eq!(found.trusted_proxies, expected, "{listen}");
+        }
+        let named = found(&["--listen", "10.1.2.3:8480", "--trusted-proxy", "10.9.0.0/16"]);
+        assert_eq!(named.expect("complete").trusted_proxies, ["10.9.0.0/16"]);
     }
 
     #[test]

@@ -161,7 +161,7 @@ fn configuration(answers: &Answers, dir: &Path) -> String {
          # directory {SECRETS}, named <SECTION>__<KEY>. Check changes with `corridor config check`.\n\
          environment = \"production\"\n\
          rails_enabled = {}\n\n\
-         [http]\nlisten = {}\npublic_url = {}\ntrusted_proxies = [\"127.0.0.1\"]\n\n\
+         [http]\nlisten = {}\npublic_url = {}\ntrusted_proxies = {}\n\n\
          [console]\npublic_url = {}\n\n\
          [store]\n{store}\n\
          [rates]\nsource = \"live\"\nsources = [{}]\n\n\
@@ -169,6 +169,7 @@ fn configuration(answers: &Answers, dir: &Path) -> String {
         array(&ids),
         quoted(&answers.listen.to_string()),
         quoted(&origin(&answers.url)),
+        array(&answers.trusted_proxies),
         quoted(&origin(&answers.console_url)),
         rates.join(", "),
         lists.concat(),
@@ -293,6 +294,7 @@ mod tests {
             url: url("https://pay.dhow.example"),
             console_url: url("https://staff.dhow.example"),
             listen: "127.0.0.1:9480".parse().expect("an address"),
+            trusted_proxies: vec!["127.0.0.1".to_owned()],
             rails: vec![
                 rail("pak-raast", Target::Directory("/srv/ra\"ast".into())),
                 rail("ind-imps", Target::Https("https://bank.example/iso".to_owned())),
@@ -392,6 +394,34 @@ mod tests {
         let refused = super::super::write_all(&again).expect_err("files exist").to_string();
         assert!(refused.contains("nothing written") && refused.contains(KEK), "{refused}");
         assert_eq!(std::fs::read_to_string(&secret).expect("read"), before);
+    }
+
+    #[test]
+    fn what_root_writes_belongs_to_the_owner_of_the_directory() {
+        use std::os::unix::fs::{MetadataExt as _, chown};
+        let dir = tempfile::tempdir().expect("a directory");
+        let uid = |path: &Path| std::fs::metadata(path).expect("there").uid();
+        // Only root can give a directory away.
+        let owner = if uid(dir.path()) == 0 { 65_534 } else { uid(dir.path()) };
+        chown(dir.path(), Some(owner), None).expect("changed");
+        let files = of(&answers(false), dir.path(), Path::new("/var/lib/corridor"));
+        let files = files.expect("texts").files;
+        super::super::write_all(&files).expect("written");
+        super::super::give_to_owner(dir.path(), &files).expect("changed");
+        let secrets = dir.path().join(SECRETS);
+        for path in files.iter().map(|file| file.path.as_path()).chain([secrets.as_path()]) {
+            assert_eq!(uid(path), owner, "{}", path.display());
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_if_a_file_cannot_be_written() {
+        let dir = tempfile::tempdir().expect("a directory");
+        std::fs::write(dir.path().join(SECRETS), "in the way").expect("written");
+        let files = of(&answers(false), dir.path(), Path::new("/var/lib/corridor"));
+        let failed = super::super::write_all(&files.expect("texts").files).expect_err("no place");
+        assert!(failed.to_string().contains(SECRETS), "{failed}");
+        assert_eq!(std::fs::read_dir(dir.path()).expect("read").count(), 1);
     }
 
     #[test]

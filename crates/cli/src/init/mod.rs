@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use config::{Config, Sources};
+use http_api::auth::Network;
 use serde_json::json;
 use service::preflight::{self, Finding, Level};
 
@@ -27,8 +28,9 @@ use files::{NewFile, Written};
     --rail pak-raast=directory:/srv/bank/raast --debtor-name 'Demo Bank' --debtor-account AE070331234567890123456 \\
     --debtor-agent DEMOAEAD --rates /var/lib/corridor/rates.csv --list /var/lib/corridor/lists/un.xml
 
-On a terminal it asks for what is missing. Run it as the user of the service, so that the service can read the files. It
-overwrites no file. With --wallets-tenant it also creates the tenant's three chain keys as keystore files.")]
+On a terminal it asks for what is missing. Run it as the user of the service, or as root for a directory that belongs to this
+user: the files then belong to the user, too. It overwrites no file. With --wallets-tenant it also creates the tenant's three
+chain keys as keystore files.")]
 pub struct InitArgs {
     /// Directory for the files
     #[arg(long, default_value = "/etc/corridor", value_name = "DIR")]
@@ -42,6 +44,10 @@ pub struct InitArgs {
     /// Address on which the proxy reaches the service
     #[arg(long, default_value = "127.0.0.1:8480", value_name = "ADDRESS")]
     listen: SocketAddr,
+    /// Address or range that the proxy connects from, repeatable [default: this machine's, by
+    /// --listen]
+    #[arg(long = "trusted-proxy", value_name = "NETWORK", value_parser = network)]
+    trusted_proxies: Vec<String>,
     /// Rail of your bank, repeatable: ID=directory:PATH or ID=https://…
     #[arg(long = "rail", value_name = "ID=TARGET", value_parser = answers::rail)]
     rails: Vec<Rail>,
@@ -114,7 +120,14 @@ pub fn run(args: &InitArgs, context: &Context) -> Result<(), Failure> {
     let answers = Answers::of(args, &mut Terminal::of_process())?;
     let Written { files, addresses } = files::of(&answers, &dir, &data_dir)?;
     write_all(&files)?;
-    let config = Config::load(&sources(&dir))?;
+    let config = match Config::load(&sources(&dir)) {
+        Ok(config) => config,
+        Err(error) => {
+            remove_all(&files);
+            return Err(error.into());
+        }
+    };
+    give_to_owner(&dir, &files)?;
     let findings = run_async(async { Ok(preflight::look(&config, &data_dir, None, false).await) })?;
     let mut missing: Vec<String> = config::refuse_in_production(&config);
     let wrong = findings.iter().filter(|finding| finding.level == Level::Wrong);
@@ -134,7 +147,7 @@ pub fn run(args: &InitArgs, context: &Context) -> Result<(), Failure> {
                 output::line(&format!("key      {role}: {address}, needs ETH for gas"))?;
             }
             section("Still missing", &missing)?;
-            section("Next", &next_steps(&dir, &data_dir, answers.proxy))
+            section("Next", &next_steps(&dir, &data_dir, &answers))
         }
     }
 }
@@ -159,17 +172,58 @@ fn section(title: &str, lines: &[String]) -> Result<(), Failure> {
     lines.iter().try_for_each(|line| output::line(&format!("  {line}")))
 }
 
-fn next_steps(dir: &Path, data_dir: &Path, proxy: Proxy) -> Vec<String> {
+fn next_steps(dir: &Path, data_dir: &Path, answers: &Answers) -> Vec<String> {
     let (shown, secrets) = (dir.display(), dir.join(files::SECRETS));
+    let proxy = answers.proxy;
+    let tag = answers.wallets.as_ref().map_or("TAG", |wallets| wallets.tenant.as_str());
     vec![
         format!("Keep a copy of {} apart from the backups.", secrets.join(files::KEK).display()),
-        format!("Set names, certificates and networks in {}.", dir.join(files::proxy_name(proxy)).display()),
-        format!("export CORRIDOR_CONFIG={shown}/{} CORRIDOR_SECRETS_DIR={}", files::CONFIG, secrets.display()),
+        format!(
+            "Set names, certificates and networks in {}.",
+            dir.join(files::proxy_name(proxy)).display()
+        ),
+        format!(
+            "export CORRIDOR_CONFIG={shown}/{} CORRIDOR_SECRETS_DIR={}",
+            files::CONFIG,
+            secrets.display()
+        ),
         format!("export CORRIDOR_DATA_DIR={}", data_dir.display()),
         "corridor config check && corridor migrate".to_owned(),
-        "corridor tenants create --tag TAG --name NAME && corridor users create NAME --role admin --all-tenants".to_owned(),
+        format!(
+            "corridor tenants create --tag {tag} --name NAME && corridor users create NAME --role admin --all-tenants"
+        ),
         format!("install {shown}/{} and start it, then: corridor doctor --deep", files::UNIT),
     ]
+}
+
+/// Parses an address or a range.
+fn network(text: &str) -> Result<String, String> {
+    let rule = |_| "must be an address or a range such as 10.0.0.0/8".to_owned();
+    text.parse::<Network>().map(|_| text.to_owned()).map_err(rule)
+}
+
+/// If root writes into another user's directory, that user gets the files: keystores and secrets
+/// are readable by their owner only.
+fn give_to_owner(dir: &Path, files: &[NewFile]) -> Result<(), Failure> {
+    use std::os::unix::fs::{MetadataExt as _, chown};
+    let owner = std::fs::metadata(dir)?;
+    let is_root = std::fs::metadata(&files[0].path)?.uid() == 0;
+    if !is_root || owner.uid() == 0 {
+        return Ok(());
+    }
+    let parents = files.iter().filter_map(|file| file.path.parent());
+    let below = parents.filter(|parent| *parent != dir);
+    for path in files.iter().map(|file| file.path.as_path()).chain(below) {
+        chown(path, Some(owner.uid()), Some(owner.gid()))?;
+    }
+    Ok(())
+}
+
+/// Removes what this run wrote. The failure that led here is the one to report.
+fn remove_all(files: &[NewFile]) {
+    for file in files {
+        drop(std::fs::remove_file(&file.path));
+    }
 }
 
 /// Writes every file, or none if one exists.
@@ -185,5 +239,12 @@ fn write_all(files: &[NewFile]) -> Result<(), Failure> {
             existing.join(", ")
         )));
     }
-    files.iter().try_for_each(NewFile::write)
+    let written = files
+        .iter()
+        .enumerate()
+        .try_for_each(|(at, file)| file.write().map_err(|error| (at, error)));
+    written.map_err(|(at, error)| {
+        remove_all(&files[..at]);
+        error
+    })
 }

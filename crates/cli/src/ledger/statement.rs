@@ -14,6 +14,7 @@ use store::Store;
 
 use super::super::Context;
 use super::super::failure::Failure;
+use super::super::new_file::NewFile;
 use super::super::output::{self, Output};
 use super::super::store_commands::open;
 use super::super::table::{amount, grouped, id, text, time};
@@ -145,28 +146,15 @@ fn failure(error: StatementError) -> Failure {
     }
 }
 
-/// Writes to a temporary file and renames it when it is complete.
 fn save(
     made: &Statement,
     bank: &str,
     format: statements::Format,
     path: &Path,
 ) -> Result<(), Failure> {
-    let at = |error: std::io::Error| Failure::Usage(format!("{}: {error}", path.display()));
-    let mut partial = path.as_os_str().to_owned();
-    partial.push(".part");
-    let partial = PathBuf::from(partial);
-    let written = std::fs::File::create(&partial).and_then(|file| {
-        let mut out = BufWriter::new(file);
-        statements::write(made, bank, format, &mut out)?;
-        out.into_inner().map_err(std::io::IntoInnerError::into_error)?.sync_all()?;
-        std::fs::rename(&partial, path)
-    });
-    if let Err(error) = written {
-        // A partial file is useless; if removing it fails, the first error is the informative one.
-        let _ = std::fs::remove_file(&partial);
-        return Err(at(error));
-    }
+    let mut out = BufWriter::new(NewFile::create(path)?);
+    statements::write(made, bank, format, &mut out)?;
+    out.into_inner().map_err(std::io::IntoInnerError::into_error)?.finish()?;
     output::remark(&format!("{} movements written to {}", made.entries.len(), path.display()));
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use axum::response::Response;
 use domain::country::Country;
-use domain::currency::Currency;
+use domain::currency::{Currency, StableCoin};
 use domain::decimal::{Decimal, Rounding};
 use domain::money::Money;
 use domain::ports::Mid;
@@ -40,12 +40,15 @@ fn row(visit: &Visit, base: Currency, country: Country, margin_bps: u32) -> Vec<
     let mid: Option<Mid> = world.rates.mid(base, country.currency());
     let oldest = world.corridors.corridors.get(&country).map(|corridor| corridor.max_rate_age);
     let pair = Cell::text(format!("{} → {}", base.code(), country.currency().code()));
+    let off_peg = StableCoin::ALL
+        .into_iter()
+        .any(|coin| coin.currency() == base && world.rates.off_peg(coin).is_some());
     let Some(mid) = mid else {
         return vec![
             pair,
             Cell::Empty,
             Cell::Empty,
-            Cell::state("none", Tone::Bad),
+            Cell::state(if off_peg { "off its peg" } else { "none" }, Tone::Bad),
             Cell::number(margin_bps),
             Cell::Empty,
             Cell::Empty,

@@ -135,7 +135,7 @@ fn order_changes(
 ) -> Result<Vec<Change>, Denied> {
     let (payout, is_unknown) = (order.payout.to_string(), order.state == ExchangeState::Paying);
     let mut changes = vec![
-        change("pay-out", &payout, &payout),
+        change("payout", &payout, &payout),
         change("attempt", doubt.attempt, doubt.attempt),
         change(if is_unknown { "unclear since" } else { "paid" }, doubt.since, doubt.since),
         change("status", order.state.status().name(), end(&ORDER_ENDS, became)?),

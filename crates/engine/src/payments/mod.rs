@@ -33,7 +33,7 @@ use crate::batcher::Engine;
 use crate::command::{Action, Command, Idempotency, Outcome, PaymentAction, Refused};
 use crate::error::EngineError;
 use crate::statement::{self, Statement, StatementError, Wanted};
-use crate::world::World;
+use crate::world::{NoRate, World};
 
 pub(crate) mod check;
 mod price;
@@ -78,9 +78,8 @@ pub enum Denied {
     /// The country is not enabled for the tenant.
     #[error("payments to {} are not enabled for this client", .0.alpha3())]
     CorridorNotEnabled(Country),
-    /// The rate is missing or too old.
-    #[error("no current rate from {} to {}", .0.code(), .1.code())]
-    RateUnavailable(Currency, Currency),
+    #[error(transparent)]
+    RateUnavailable(#[from] NoRate),
     /// The command was refused.
     #[error(transparent)]
     Refused(Refused),

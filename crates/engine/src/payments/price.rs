@@ -29,8 +29,8 @@ impl Payments {
             country,
             currency: request.currency,
             amount: request.amount,
-            mid: self.fresh_mid(request.currency, country.currency(), corridor.max_rate_age)?,
-            wallet_mid: self.fresh_mid(
+            mid: world.fresh_mid(request.currency, country.currency(), corridor.max_rate_age)?,
+            wallet_mid: world.fresh_mid(
                 coin.currency(),
                 country.currency(),
                 corridor.max_rate_age,
@@ -63,20 +63,5 @@ impl Payments {
         };
         let offer = pricing.offer(cost).map_err(|fault| Denied::Invalid(vec![fault]))?;
         Ok((offer, corridor.quote_ttl, corridor.open_quote_cap))
-    }
-
-    fn fresh_mid(
-        &self,
-        base: domain::currency::Currency,
-        quote: domain::currency::Currency,
-        max_age: Span,
-    ) -> Result<domain::decimal::Decimal, Denied> {
-        let now = self.world.clock.now();
-        self.world
-            .rates
-            .mid(base, quote)
-            .filter(|mid| now - mid.as_of <= max_age && mid.rate.is_positive())
-            .map(|mid| mid.rate)
-            .ok_or(Denied::RateUnavailable(base, quote))
     }
 }

@@ -24,6 +24,7 @@ use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_executed, not_foun
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 use crate::error::EngineError;
+use crate::world::NoRate;
 
 const FIELD: &str = "order_id";
 /// Message for an account holder's name that no rail can transmit.
@@ -261,22 +262,15 @@ impl Wallets {
     /// The price for a caller, from a rate recent enough to pay out at.
     fn price(&self, caller: &Caller, coin: StableCoin) -> Result<Price, Denied> {
         let world = &self.world;
-        let (base, now) = (coin.currency(), world.clock.now());
+        let base = coin.currency();
         let corridor = world
             .corridors
             .corridors
             .get(&Country::Pak)
             .filter(|corridor| corridor.open && !world.switches.is_closed(Country::Pak));
-        let mid = corridor.and_then(|corridor| {
-            world
-                .rates
-                .mid(base, Currency::Pkr)
-                .filter(|mid| now - mid.as_of <= corridor.max_rate_age)
-        });
-        let mid = mid
-            .filter(|mid| mid.rate.is_positive())
-            .ok_or(Denied::RateUnavailable(base, Currency::Pkr))?;
-        Ok(Price::new(mid.rate, caller.policy.wallet.spread_bps))
+        let corridor = corridor.ok_or(NoRate::Missing(base, Currency::Pkr))?;
+        let mid = world.fresh_mid(base, Currency::Pkr, corridor.max_rate_age)?;
+        Ok(Price::new(mid, caller.policy.wallet.spread_bps))
     }
 
     /// Typical duration of the payout over the rail that would be selected.

@@ -25,7 +25,7 @@ pub use store::{
 use crate::batcher::Engine;
 use crate::command::{Action, Command, Outcome, Refused};
 use crate::error::EngineError;
-use crate::world::{WalletWorld, World};
+use crate::world::{NoRate, WalletWorld, World};
 
 mod control;
 mod events;
@@ -60,9 +60,8 @@ pub enum Denied {
     /// The record that a field names does not exist or belongs to another tenant.
     #[error("{0} not found")]
     NotFound(&'static str),
-    /// The rate is missing or too old.
-    #[error("no current rate from {} to {}", .0.code(), .1.code())]
-    RateUnavailable(Currency, Currency),
+    #[error(transparent)]
+    RateUnavailable(#[from] NoRate),
     /// The sanctions lists are too old to clear anything.
     #[error("the sanctions lists are too old: nothing can be cleared now")]
     ListsStale,

@@ -44,7 +44,7 @@ impl Wallets {
         let amount = amount.map_err(|refusal| match refusal {
             AmountRefusal::Invalid(fault) => Denied::Invalid(fault),
             AmountRefusal::NoRate(coin, currency) => {
-                Denied::RateUnavailable(coin.currency(), currency)
+                self.world.no_rate(coin.currency(), currency).into()
             }
         })?;
         let new = NewRequest {

@@ -35,6 +35,10 @@ impl FromStr for Network {
 }
 
 impl Network {
+    pub const fn is_ipv6(&self) -> bool {
+        self.address.is_ipv6()
+    }
+
     /// Whether `address` is in the range; an IPv4-mapped IPv6 address counts as IPv4.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address.to_canonical()) {

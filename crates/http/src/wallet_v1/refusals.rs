@@ -8,6 +8,7 @@ use domain::wallet::{WalletRefusal, WalletState};
 use engine::command::Refused;
 use engine::error::EngineError;
 use engine::wallets::Denied;
+use engine::world::NoRate;
 use http::StatusCode;
 
 use super::render;
@@ -66,8 +67,11 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
         }
         Denied::Invalid(fault) => WalletProblem::from(vec![fault]),
         Denied::Refused(refusal) => refused(refusal),
-        Denied::RateUnavailable(..) => WalletProblem::unavailable(RETRY_AFTER_S)
+        Denied::RateUnavailable(NoRate::Missing(..)) => WalletProblem::unavailable(RETRY_AFTER_S)
             .saying("No current exchange rate is available"),
+        Denied::RateUnavailable(off_peg @ NoRate::OffPeg(..)) => {
+            WalletProblem::unavailable(RETRY_AFTER_S).saying(off_peg.to_string())
+        }
         Denied::ListsStale => {
             tracing::error!(
                 "exchange order refused: the sanctions lists are too old to screen its account holder"

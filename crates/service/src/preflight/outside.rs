@@ -18,11 +18,13 @@ use serde_json::{Value, json};
 use store::Store;
 
 use super::{Finding, Level, now};
-use crate::chain;
+use crate::{chain, keep_fresh};
 use config::{Config, RailSetup, StoreLocation};
 
 /// A latest block older than this many block times means that the node lags.
 const BLOCKS_BEHIND_MAX: u64 = 20;
+/// The least of these limits, in seconds: clocks differ, and nodes take time.
+const BEHIND_MIN_S: u64 = 60;
 /// Free disk space below this is an error, in bytes.
 const MIN_FREE_BYTES: u64 = 256 * 1024 * 1024;
 /// Free disk space below this is a warning, in bytes.
@@ -48,7 +50,8 @@ pub(super) async fn outside(
     findings
 }
 
-/// The pairs that quotes and exchanges price by, and the greatest age of each, in seconds.
+/// The pairs that quotes and exchanges price by, among them the stablecoins' prices in USD, and the
+/// greatest age of each, in seconds.
 fn needed_pairs(config: &Config) -> Vec<(Currency, Currency, u32)> {
     let served = config.served_corridors();
     let served = served.iter().filter_map(|code| {
@@ -61,6 +64,7 @@ fn needed_pairs(config: &Config) -> Vec<(Currency, Currency, u32)> {
         let coins = StableCoin::ALL.map(StableCoin::currency);
         let bases = Currency::SOURCES.into_iter().chain(coins);
         pairs.extend(bases.map(|base| (base, quote, max_age_s)));
+        pairs.extend(coins.map(|coin| (coin, Currency::Usd, max_age_s)));
     }
     pairs
 }
@@ -69,10 +73,12 @@ fn needed_pairs(config: &Config) -> Vec<(Currency, Currency, u32)> {
 pub(super) fn rate_pairs(config: &Config, book: &LiveRates) -> Vec<Finding> {
     const NAME: &str = "rate pairs";
     let needed = needed_pairs(config);
+    let off_peg = keep_fresh::off_peg(book);
     let (mut missing, mut old) = (BTreeSet::new(), BTreeSet::new());
     for (base, quote, max_age_s) in &needed {
         let pair = format!("{}/{}", base.code(), quote.code());
         match book.mid(*base, *quote) {
+            None if off_peg.iter().any(|(coin, _)| coin.currency() == *base) => {}
             None => drop(missing.insert(pair)),
             Some(mid) if now() - mid.as_of > Span::secs((*max_age_s).into()) => {
                 old.insert(pair);
@@ -83,10 +89,20 @@ pub(super) fn rate_pairs(config: &Config, book: &LiveRates) -> Vec<Finding> {
     let least = needed.iter().map(|(.., max_age_s)| *max_age_s).min().unwrap_or_default();
     let rule = format!(
         "a file has the columns base,quote,rate,as_of and is rewritten at least every {least} s; a rate of each \
-         currency against USD suffices"
+         currency and of USDC and USDT against USD suffices"
     );
     let listed = |pairs: BTreeSet<String>| pairs.into_iter().collect::<Vec<_>>().join(" ");
-    let mut findings = Vec::new();
+    let mut findings: Vec<Finding> = off_peg
+        .into_iter()
+        .map(|(coin, price)| {
+            let coin = coin.currency().code();
+            let limit = config.rates.max_depeg_bps;
+            let detail = format!(
+                "{coin} trades at {price} USD, further from 1 than rates.max_depeg_bps ({limit}) allows: no quotes and no exchanges with it"
+            );
+            Finding::new(NAME, Level::Wrong, detail)
+        })
+        .collect();
     if !missing.is_empty() {
         let detail = format!("no rate for {}: {rule}", listed(missing));
         findings.push(Finding::new(NAME, Level::Wrong, detail));
@@ -194,9 +210,23 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
         Ok(finalized) => format!("final up to {finalized}"),
         Err(_) => "does not know \"finalized\"".to_owned(),
     };
-    let behind_s = BLOCKS_BEHIND_MAX * config.chain.block_time_ms.div_ceil(1_000);
-    let level = if age_s > behind_s { Level::Wrong } else { Level::Ok };
-    Ok((level, format!("chain {chain_id}, block {block} of {age_s} s ago, {finalized}")))
+    let limit_s = (BLOCKS_BEHIND_MAX * block_time_s(chain_id)).max(BEHIND_MIN_S);
+    let level = if age_s > limit_s { Level::Wrong } else { Level::Ok };
+    let age = format!("latest block {block} is {age_s} s old, limit {limit_s} s");
+    Ok((level, format!("chain {chain_id}, {age}, {finalized}")))
+}
+
+/// The time between two blocks of a chain, in seconds; that of Ethereum for an unknown one.
+const fn block_time_s(chain_id: u64) -> u64 {
+    match chain_id {
+        // Arbitrum
+        42_161 => 1,
+        // OP Mainnet, Polygon, Base, Avalanche, Linea
+        10 | 137 | 8_453 | 43_114 | 59_144 => 2,
+        // BNB Smart Chain
+        56 => 3,
+        _ => 12,
+    }
 }
 
 async fn ask(node: &dyn Transport, method: &str, params: Value) -> anyhow::Result<Value> {
@@ -345,13 +375,14 @@ mod tests {
         let missing = rates(&row("PKR", "278.75")).await;
         assert_eq!(missing[0].0, Level::Wrong);
         assert!(
-            missing[0].1.contains("AED/PKR") && !missing[0].1.contains("USDC/PKR"),
+            missing[0].1.contains("AED/PKR") && missing[0].1.contains("USDC/USD"),
             "{missing:?}"
         );
         assert!(missing[0].1.contains("base,quote,rate,as_of"), "{missing:?}");
-        let old = rates("USDT,PKR,278.75,2026-01-01T00:00:00Z\n").await;
+        let old = "2026-01-01T00:00:00Z";
+        let old = rates(&format!("USDT,PKR,278.75,{old}\nUSDT,USD,1,{old}\n")).await;
         assert!(
-            old.iter().any(|(_, detail)| detail.contains("too old to quote: USDT/PKR")),
+            old.iter().any(|(_, detail)| detail.contains("too old to quote: USDT/PKR USDT/USD")),
             "{old:?}"
         );
         let per_usd = [
@@ -366,10 +397,14 @@ mod tests {
             ("TRY", "34"),
             ("AED", "3.6725"),
             ("PKR", "278.75"),
+            ("USDC", "1"),
         ];
         let all: String = per_usd.iter().map(|(base, rate)| row(base, rate)).collect();
-        let all = rates(&all).await;
-        assert_eq!(all, [(Level::Ok, "12 needed pairs are current".to_owned())]);
+        let of = async |usdt: &str| rates(&format!("{all}USDT,USD,{usdt},{at}\n")).await;
+        assert_eq!(of("1.0002").await, [(Level::Ok, "14 needed pairs are current".to_owned())]);
+        let off = of("0.98").await;
+        assert_eq!((off.len(), off[0].0), (1, Level::Wrong), "{off:?}");
+        assert!(off[0].1.starts_with("USDT trades at 0.98 USD"), "{off:?}");
     }
 
     #[tokio::test]

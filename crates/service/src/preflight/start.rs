@@ -1,5 +1,6 @@
 //! The pieces that `serve` refuses to start without.
 
+use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,12 +9,13 @@ use adapters::rates::LiveRates;
 use adapters::screening::{KeptCopy, KeptLists, ListBook, ListSettings, ListSource};
 use domain::policy::Environment;
 use domain::ports::Answer;
+use http_api::auth::Network;
 use reqwest::header::HeaderMap;
 use store::Store;
 
 use super::{Finding, Level, now};
 use crate::stored_lists::StoredLists;
-use crate::{chain_keys, world};
+use crate::{chain, chain_keys, environment, world};
 use config::{Config, KeySource, RailSetup, RateSource};
 
 /// What was loaded.
@@ -27,6 +29,7 @@ pub(super) struct Loaded {
 pub(super) async fn start(config: &Config, store: Option<&Store>) -> Loaded {
     let mut findings = vec![corridors(config)];
     findings.push(bank_directory(config));
+    findings.extend(proxies(config));
     let (of_rates, rates) = rates(config).await;
     findings.extend(of_rates);
     findings.extend(lists(config, store).await);
@@ -35,7 +38,10 @@ pub(super) async fn start(config: &Config, store: Option<&Store>) -> Loaded {
         let found = |roots: Vec<reqwest::Certificate>| format!("{} authorities", roots.len());
         findings.push(Finding::of("webhook authorities", world::webhook_roots(config), found));
     }
-    findings.extend(signing_keys(config).await);
+    findings.extend(signing_keys(config, store).await);
+    if let Some(store) = store {
+        findings.extend(database(config, store).await);
+    }
     Loaded { findings, rates }
 }
 
@@ -71,6 +77,34 @@ fn bank_directory(config: &Config) -> Finding {
     }
 }
 
+/// A warning if a production service behind a proxy does not see its clients' addresses.
+fn proxies(config: &Config) -> Option<Finding> {
+    const NAME: &str = "trusted proxies";
+    let is_behind_one = config.environment == Environment::Production
+        && config.http.public_url.starts_with("https://");
+    if !is_behind_one {
+        return None;
+    }
+    let listen = config.http.listen.ip();
+    let networks = config.trusted_proxies().map(|proxies| proxies.networks).unwrap_or_default();
+    let covers = |network: &Network| match listen {
+        // Only this machine connects to it, and from this address.
+        loopback if loopback.is_loopback() => network.contains(loopback),
+        // IPv4 reaches it, too.
+        IpAddr::V6(address) if address.is_unspecified() => true,
+        _ => network.is_ipv6() == listen.is_ipv6(),
+    };
+    if networks.iter().any(covers) {
+        return None;
+    }
+    let detail = format!(
+        "http.trusted_proxies names no address from which a proxy reaches {}: limits per address and access keys bound \
+         to addresses would see the proxy only",
+        config.http.listen
+    );
+    Some(Finding::new(NAME, Level::Warning, detail))
+}
+
 async fn rates(config: &Config) -> (Vec<Finding>, Option<LiveRates>) {
     const NAME: &str = "rates";
     match config.rates.source {
@@ -83,7 +117,7 @@ async fn rates(config: &Config) -> (Vec<Finding>, Option<LiveRates>) {
         Ok(http) => http,
         Err(error) => return (vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))], None),
     };
-    let book = LiveRates::new(config.rate_sources(), config.rates.max_move_bps);
+    let book = world::live_rates(config);
     let refreshed = book.refresh(&http, now()).await;
     // One source of several may be down; with none, `serve` does not start.
     let level = if refreshed.updated > 0 { Level::Warning } else { Level::Wrong };
@@ -128,7 +162,7 @@ async fn list(
     store: Option<&Store>,
 ) -> Finding {
     const NAME: &str = "screening lists";
-    let told = |book: &ListBook| {
+    let described = |book: &ListBook| {
         let state = book.states().into_iter().next();
         let version = book.current().version().to_owned();
         let entries = state.as_ref().map_or(0, |state| state.entries);
@@ -139,7 +173,7 @@ async fn list(
         }
     };
     let failed = match ListBook::load(vec![source.clone()], settings.clone(), http, now()).await {
-        Ok(book) => return Finding::new(NAME, Level::Ok, told(&book)),
+        Ok(book) => return Finding::new(NAME, Level::Ok, described(&book)),
         Err(failed) => failed,
     };
     let Some(store) = store else {
@@ -151,7 +185,7 @@ async fn list(
         Ok(book) => Finding::new(
             NAME,
             Level::Warning,
-            format!("screening.lists: {failed}; its last good copy is used ({})", told(&book)),
+            format!("screening.lists: {failed}; its last good copy is used ({})", described(&book)),
         ),
         Err(failed) => Finding::new(NAME, Level::Wrong, format!("screening.lists: {failed}")),
     }
@@ -212,17 +246,34 @@ fn usable_directory(dir: &Path) -> Result<(), String> {
 }
 
 /// Opens the keys of the configured tenants; each finding names the address, which needs gas.
-async fn signing_keys(config: &Config) -> Vec<Finding> {
+async fn signing_keys(config: &Config, store: Option<&Store>) -> Vec<Finding> {
     const NAME: &str = "signing keys";
     let is_ours = config.wallets.enabled && !config.chain_is_embedded();
     if !is_ours || config.chain.keys.source == KeySource::Seed {
         return Vec::new();
     }
-    let opened = chain_keys::addresses(config).await;
+    let tenants = match store {
+        None => None,
+        Some(store) => match store.tenants().await {
+            Ok(tenants) => Some(tenants),
+            Err(error) => return vec![Finding::new(NAME, Level::Wrong, error.to_string())],
+        },
+    };
+    let known = tenants.as_deref().map(chain::by_tag);
     let found = |(key, address): (String, anyhow::Result<_>)| {
         Finding::of(NAME, address, |address| format!("{key}: {address}"))
     };
-    opened.into_iter().map(found).collect()
+    chain_keys::check(config, known).await.into_iter().map(found).collect()
+}
+
+/// A finding if the database belongs to another environment.
+async fn database(config: &Config, store: &Store) -> Option<Finding> {
+    let checked = async {
+        environment::check(store, config.environment).await?;
+        environment::check_keys(store, config.environment).await
+    };
+    let wrong = checked.await.err()?;
+    Some(Finding::new("database", Level::Wrong, wrong.to_string()))
 }
 
 #[cfg(test)]
@@ -271,6 +322,84 @@ mod tests {
         let corridors = findings.iter().find(|finding| finding.name == "corridors").expect("one");
         assert_eq!(corridors.level, Level::Warning);
         assert!(corridors.detail.starts_with("PAK over pak-raast; open without"), "{corridors:?}");
+    }
+
+    #[test]
+    fn a_proxy_that_is_not_trusted_is_a_warning() {
+        let found = |listen: &str, trusted: &str| {
+            let config = config(&[
+                ("environment", "production"),
+                ("http.public_url", "https://api.bank.example"),
+                ("http.listen", listen),
+                ("http.trusted_proxies", trusted),
+            ]);
+            proxies(&config).map(|finding| finding.level)
+        };
+        for (listen, trusted, is_covered) in [
+            ("127.0.0.1:8480", "[\"127.0.0.1\"]", true),
+            ("127.0.0.1:8480", "[]", false),
+            ("[::1]:8480", "[\"127.0.0.1\"]", false),
+            ("[::1]:8480", "[\"::1\"]", true),
+            ("10.0.0.5:8480", "[\"10.0.0.0/8\"]", true),
+            ("[2001:db8::5]:8480", "[\"10.0.0.0/8\"]", false),
+            ("[::]:8480", "[\"10.0.0.0/8\"]", true),
+        ] {
+            let expected = (!is_covered).then_some(Level::Warning);
+            assert_eq!(found(listen, trusted), expected, "{listen} {trusted}");
+        }
+        assert!(proxies(&config(&[])).is_none(), "only production");
+    }
+
+    #[tokio::test]
+    async fn a_tenant_without_a_database_row_and_shared_keys_are_found() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let (password, data) = ("a password", dir.path());
+        let secret = secrecy::SecretString::from(password);
+        let mut set = vec![
+            ("wallets.enabled".to_owned(), "true".to_owned()),
+            ("chain.node_url".to_owned(), "https://node.example".to_owned()),
+            ("chain.keys.source".to_owned(), "keystore".to_owned()),
+            ("chain.keys.keystore_password".to_owned(), password.to_owned()),
+        ];
+        let address = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
+        let (_, text) = adapters::evm::signers::new_keystore(&secret).expect("a key");
+        // Two files with one key.
+        for name in ["operator", "compliance"] {
+            std::fs::write(data.join(name), &text).expect("written");
+        }
+        let at = |name: &str| data.join(name).display().to_string();
+        let entry = format!(
+            "[{{ tag = \"demobank\", operator = \"{}\", compliance = \"{}\", approver = \"{}\", admin = \"{address}\", treasury = \"{address}\" }}]",
+            at("operator"),
+            at("compliance"),
+            at("missing")
+        );
+        set.push(("chain.tenants".to_owned(), entry));
+        let set: Vec<(&str, &str)> =
+            set.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+        let config = config(&set);
+        let details = |findings: &[Finding]| {
+            wrong(findings).into_iter().map(str::to_owned).collect::<Vec<_>>()
+        };
+        let found = details(&signing_keys(&config, None).await);
+        assert!(found.iter().any(|detail| detail.contains("approver")), "{found:?}");
+        assert!(found.iter().any(|detail| detail.starts_with("chain.tenants")), "{found:?}");
+        let store = crate::open_store(&config, data).await.expect("opened");
+        crate::environment::migrate(&store, config.environment).await.expect("migrated");
+        let found = details(&signing_keys(&config, Some(&store)).await);
+        let missing = "chain.tenants.demobank: tenant not found";
+        assert!(found.iter().any(|detail| detail.contains(missing)), "{found:?}");
+    }
+
+    #[tokio::test]
+    async fn a_database_of_the_other_environment_is_found() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let config = config(&[]);
+        let store = crate::open_store(&config, dir.path()).await.expect("opened");
+        environment::migrate(&store, Environment::Production).await.expect("migrated");
+        let found = database(&config, &store).await.expect("a finding");
+        assert_eq!(found.level, Level::Wrong);
+        assert!(found.detail.contains("created by a production service"), "{found:?}");
     }
 
     #[tokio::test]

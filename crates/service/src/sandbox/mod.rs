@@ -18,6 +18,7 @@ use tokio::net::TcpListener;
 
 use self::onboarding::Onboarding;
 pub use self::people::DemoUser;
+pub use self::reset::delete;
 use crate::chain::Pace;
 use crate::scenarios::Scenarios;
 use crate::sender::Sender;
@@ -29,6 +30,7 @@ mod history;
 mod onboarding;
 mod people;
 mod port;
+mod reset;
 
 /// Tag and name of the demo tenant.
 pub const DEMO_TAG: &str = "demobank";
@@ -40,6 +42,8 @@ const DEMO_PREFUND_MINOR: i64 = 10_000_000 * 1_000_000;
 const DEMO_MARGIN_BPS: u32 = 10;
 /// Actor in the audit log.
 const WHO: &str = "sandbox";
+/// Store key that marks the database as a sandbox's.
+const MADE: &str = "sandbox.made";
 /// Store key of the demo tenant's access keys.
 const PAY_KEY: &str = "sandbox.payment_access_key";
 const WALLET_KEY: &str = "sandbox.wallet_access_key";
@@ -199,6 +203,7 @@ async fn prepare(config: &Config, data_dir: &Path, history: bool) -> anyhow::Res
     if let Some(tenant) = find_demo_tenant(past.store()).await? {
         return past.live_through(&tenant, DEMO_PREFUND_MINOR, false).await;
     }
+    past.store().set_meta(MADE, DEMO_TAG).await?;
     let mut policy = tenancy::default_policy(StableCoin::Usdt);
     policy.margin_bps = DEMO_MARGIN_BPS;
     let tenant = tenancy::create_tenant(past.store(), DEMO_TAG, DEMO_NAME, policy, WHO).await?;

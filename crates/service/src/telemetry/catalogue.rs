@@ -197,6 +197,12 @@ pub const METRICS: &[Metric] = &[
         &[],
         "Age of the oldest mid-market rate in use",
     ),
+    metric(
+        "corridor_stablecoin_stopped",
+        Kind::Gauge,
+        &[("coin", Values::Known(&["USDC", "USDT"]))],
+        "1 while a stablecoin has no price in USD or one too far from 1 (rates.max_depeg_bps): no quotes and no exchanges with it",
+    ),
     // engine
     metric("corridor_batch_commands", Kind::Sizes, &[], "Commands in one batch"),
     metric(

@@ -37,6 +37,11 @@ impl Store {
         self.one(&GET, name).await
     }
 
+    /// Whether there is a named value. This needs no key-encryption key.
+    pub async fn has_meta(&self, name: &str) -> Result<bool, StoreError> {
+        Ok(!self.driver().query(&GET, vec![name.into()]).await?.is_empty())
+    }
+
     /// Sets a named value. A changed [`CLOCK_OFFSET`] takes effect here at once and on other nodes
     /// with their next readiness check.
     ///

@@ -10,6 +10,7 @@ use domain::risk::ReasonCode;
 use domain::time::Span;
 use engine::command::Refused;
 use engine::wallets::{Denied, NewRequestAsked, Page};
+use engine::world::NoRate;
 use uuid::Uuid;
 
 use crate::world::{COIN, OTHER, Setup, TENANT, USDC, World, with};
@@ -55,7 +56,10 @@ fn fiat_is_fixed_in_coins_at_creation_and_needs_a_rate() {
             expires_in_hours: 1,
         };
         let refused = world.wallets.create_request(&world.caller(), asked, None).await;
-        assert!(matches!(refused, Err(Denied::RateUnavailable(Currency::Usdc, Currency::Sar))));
+        assert!(matches!(
+            refused,
+            Err(Denied::RateUnavailable(NoRate::Missing(Currency::Usdc, Currency::Sar)))
+        ));
     });
 }
 

@@ -53,6 +53,14 @@ volumes:
       defaultMode: 288
   - name: data
     emptyDir: {}
+{{- with .Values.audit.existingClaim }}
+  - name: audit
+    persistentVolumeClaim:
+      claimName: {{ . | quote }}
+{{- end }}
+{{- with .Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}
 
 {{- /* Of every container. */ -}}
@@ -78,6 +86,14 @@ env:
   - name: CORRIDOR_HTTP__PUBLIC_URL
     value: {{ . | quote }}
   {{- end }}
+  {{- with .Values.trustedProxies }}
+  - name: CORRIDOR_HTTP__TRUSTED_PROXIES
+    value: {{ toJson . | quote }}
+  {{- end }}
+  {{- if .Values.audit.existingClaim }}
+  - name: CORRIDOR_AUDIT__CHECKPOINT_DIR
+    value: /var/lib/corridor-audit
+  {{- end }}
 volumeMounts:
   - name: config
     mountPath: /etc/corridor
@@ -87,4 +103,11 @@ volumeMounts:
     readOnly: true
   - name: data
     mountPath: /var/lib/corridor
+{{- if .Values.audit.existingClaim }}
+  - name: audit
+    mountPath: /var/lib/corridor-audit
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- end }}

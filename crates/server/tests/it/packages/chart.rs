@@ -26,6 +26,18 @@ fn values() -> Value {
 
 /// All objects of an installation with these values.
 fn rendered(over: &Value) -> Vec<Value> {
+    let texts = texts(over);
+    let objects = texts.iter().filter(|(name, _)| name.ends_with(".yaml"));
+    objects.flat_map(|(_, text)| documents(text)).collect()
+}
+
+fn notes(over: &Value) -> String {
+    let notes = texts(over).into_iter().find(|(name, _)| *name == "NOTES.txt");
+    notes.expect("notes").1
+}
+
+/// The rendered templates by their names.
+fn texts(over: &Value) -> Vec<(&'static str, String)> {
     let chart = document(&tree(&format!("{CHART}/Chart.yaml")));
     let mut values = values().as_object().expect("a map").clone();
     lay_over(&mut values, over.as_object().expect("a map"));
@@ -36,15 +48,11 @@ fn rendered(over: &Value) -> Vec<Value> {
     });
     let mut templates = Templates::default();
     templates.read(&tree(&format!("{CHART}/templates/_helpers.tpl")));
-    let mut objects = Vec::new();
-    for name in TEMPLATES {
+    let text = |name| {
         let page = templates.read(&tree(&format!("{CHART}/templates/{name}")));
-        let text = templates.render(&page, &context);
-        if name.ends_with(".yaml") {
-            objects.extend(documents(&text));
-        }
-    }
-    objects
+        (name, templates.render(&page, &context))
+    };
+    TEMPLATES.into_iter().map(text).collect()
 }
 
 fn least() -> Value {
@@ -55,6 +63,10 @@ fn everything() -> Value {
     json!({
         "secrets": { "existingSecret": "of-the-bank" },
         "publicUrl": "https://pay.bank.example",
+        "trustedProxies": ["10.42.0.0/16", "192.0.2.7"],
+        "extraVolumes": [{ "name": "keystores", "secret": { "secretName": "keystores" } }],
+        "extraVolumeMounts": [{ "name": "keystores", "mountPath": "/etc/corridor-keys", "readOnly": true }],
+        "audit": { "existingClaim": "audit" },
         "image": { "tag": "1.2.3" },
         "imagePullSecrets": [{ "name": "registry" }],
         "ingress": { "enabled": true, "className": "nginx", "tlsSecret": "tls", "annotations": { "a": "b" } },
@@ -174,6 +186,70 @@ fn pods_start_the_program_with_options_variables_and_files_that_it_knows() {
         "RATES__TOKEN",
         "CHAIN__NODE_URL",
     ]);
+}
+
+#[test]
+fn proxies_keystores_and_the_audit_log_reach_the_pods() {
+    for pod in pods(&rendered(&everything())) {
+        let container = container(pod);
+        let variables = environment(container);
+        let overrides = vec![(
+            "http.trusted_proxies".to_owned(),
+            variables["CORRIDOR_HTTP__TRUSTED_PROXIES"].clone(),
+        )];
+        let sources = config::Sources { overrides, ..config::Sources::default() };
+        let config = config::Config::load(&sources).expect("a list of proxies");
+        assert_eq!(config.http.trusted_proxies, ["10.42.0.0/16", "192.0.2.7"]);
+        let volume = |path: &str| {
+            let mounts = container["volumeMounts"].as_array().expect("mounts");
+            let mount = mounts.iter().find(|mount| mount["mountPath"] == path).expect(path);
+            let volumes = pod["spec"]["volumes"].as_array().expect("volumes");
+            volumes.iter().find(|volume| volume["name"] == mount["name"]).expect("a volume")
+        };
+        assert_eq!(volume("/etc/corridor-keys")["secret"]["secretName"], "keystores");
+        let audit = &variables["CORRIDOR_AUDIT__CHECKPOINT_DIR"];
+        assert_eq!(volume(audit)["persistentVolumeClaim"]["claimName"], "audit");
+    }
+    for pod in pods(&rendered(&least())) {
+        let variables = environment(container(pod));
+        assert!(!variables.contains_key("CORRIDOR_HTTP__TRUSTED_PROXIES"));
+    }
+}
+
+/// The schema refuses it: the template language of the chart has no errors.
+#[test]
+fn an_ingress_needs_trusted_proxies() {
+    let schema: Value =
+        serde_json::from_str(&tree(&format!("{CHART}/values.schema.json"))).expect("JSON");
+    let conditions = schema["if"]["anyOf"].as_array().expect("conditions");
+    let named: Vec<&str> = conditions
+        .iter()
+        .map(|condition| condition["required"][0].as_str().expect("a name"))
+        .collect();
+    assert_eq!(named, ["ingress", "consoleIngress"]);
+    for (condition, name) in conditions.iter().zip(named) {
+        assert_eq!(condition["properties"][name]["properties"]["enabled"]["const"], true);
+    }
+    assert_eq!(schema["then"]["properties"]["trustedProxies"]["minItems"], 1);
+}
+
+#[test]
+fn the_notes_name_deployments_that_exist() {
+    for over in [
+        least(),
+        json!({ "secrets": { "existingSecret": "s" }, "roles": { "all": { "replicas": 1, "resources": {} } } }),
+    ] {
+        let objects = rendered(&over);
+        let notes = notes(&over);
+        for line in notes.lines().filter(|line| line.contains("kubectl")) {
+            let name = line.split("deploy/").nth(1).and_then(|rest| rest.split(' ').next());
+            let name = name.expect("a deployment");
+            let known = of_kind(&objects, "Deployment");
+            assert!(known.iter().any(|it| it["metadata"]["name"] == name), "{name}: {notes}");
+        }
+        assert!(notes.contains("audit.existingClaim"), "{notes}");
+    }
+    assert!(!notes(&everything()).contains("audit.existingClaim"));
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod chart;
 mod containers;
 mod known;
 mod metrics;
+mod proxies;
 mod runbook;
 mod template;
 mod unit;

@@ -241,6 +241,31 @@ fn reset_waits_for_the_end_and_then_starts_over() {
 }
 
 #[test]
+fn reset_deletes_no_database_of_a_service() {
+    let installation = Installation::new();
+    installation.ok(&["migrate", "--set", "environment=mock"]);
+    let database = installation.path().join("corridor.db");
+    assert!(database.exists());
+    let refused = installation.run(&["sandbox", "reset"]);
+    assert_eq!(refused.code, 1, "{}", refused.stderr);
+    assert!(refused.stderr.contains("nothing deleted"), "{}", refused.stderr);
+    assert!(database.exists());
+}
+
+#[test]
+fn a_fault_of_the_configuration_is_exit_code_2() {
+    let installation = Installation::new();
+    for set in [
+        "banks.directory=/nowhere/banks.csv",
+        "store.url=mysql://db/corridor",
+        "webhooks.authority_file=/nowhere/roots.pem",
+    ] {
+        let done = installation.run(&["serve", "--set", "http.listen=127.0.0.1:0", "--set", set]);
+        assert_eq!(done.code, 2, "{set}: {}", done.stderr);
+    }
+}
+
+#[test]
 fn a_stop_signal_finishes_open_work_and_ends_streams() {
     let installation = Installation::new();
     let mut sandbox = Sandbox::start(&installation, &["--no-demo-data"]);

@@ -152,6 +152,9 @@ fn run_in(
     process
         .env("GOCACHE", installation.path().join("go-cache"))
         .env("GOFLAGS", "-mod=mod")
+        // A locale that writes numbers in other digits.
+        .env("LC_ALL", "ar_EG.UTF-8")
+        .env("JAVA_TOOL_OPTIONS", "-Duser.language=ar -Duser.country=EG")
         .envs(env.iter().copied());
     process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = process.spawn().expect("it starts");

@@ -13,6 +13,7 @@ on_both_stores! {
     a_country_that_the_tenant_did_not_agree_on_is_forbidden
     a_missing_rate_is_unavailable
     an_old_rate_is_unavailable
+    a_stablecoin_off_its_peg_is_not_quoted
     a_quote_is_repeated_though_its_rate_is_too_old_by_now
     too_many_open_quotes_are_refused
     the_mock_environment_has_no_cap_on_open_quotes
@@ -55,11 +56,13 @@ async fn a_country_that_the_tenant_did_not_agree_on_is_forbidden(on: On) {
     bank.pay(&order).await.refused(403, "corridor_not_enabled");
 }
 
-/// Rates from a file: one pair, `as_of` an instant.
-async fn with_rates(on: On, as_of: &str) -> Bank {
+/// Rates from a file, `as_of` an instant.
+async fn with_rates(on: On, as_of: &str, usdt: &str) -> Bank {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("rates.csv");
-    let rows = format!("base,quote,rate,as_of\nAED,PKR,75.90,{as_of}\nUSD,PKR,278.75,{as_of}\n");
+    let rows = format!(
+        "base,quote,rate,as_of\nAED,PKR,75.90,{as_of}\nUSD,PKR,278.75,{as_of}\nUSDT,USD,{usdt},{as_of}\n"
+    );
     std::fs::write(&file, rows).expect("written");
     let sources = format!("[{{ location = \"{}\" }}]", file.display());
     let setup = Setup::new().set("rates.source", "live").set("rates.sources", &sources);
@@ -68,7 +71,7 @@ async fn with_rates(on: On, as_of: &str) -> Bank {
 
 async fn a_missing_rate_is_unavailable(on: On) {
     let now = jiff::Timestamp::now().to_string();
-    let bank = with_rates(on, &now).await;
+    let bank = with_rates(on, &now, "1").await;
     bank.quote_call(Country::Pak, Currency::Aed, "100").send().await.ok();
     bank.quote_call(Country::Ind, Currency::Aed, "100")
         .send()
@@ -81,8 +84,20 @@ async fn a_missing_rate_is_unavailable(on: On) {
     bank.finish().await;
 }
 
+async fn a_stablecoin_off_its_peg_is_not_quoted(on: On) {
+    for price in ["0.9949", "1.0051"] {
+        let bank = with_rates(on, &jiff::Timestamp::now().to_string(), price).await;
+        let answer = bank.quote_call(Country::Pak, Currency::Aed, "100").send().await;
+        let refused = answer.refused(400, "rate_unavailable");
+        let message =
+            format!("USDT trades at {price} USD: quotes and exchanges with it are stopped");
+        assert_eq!(refused["message"].text(), message);
+        bank.finish().await;
+    }
+}
+
 async fn an_old_rate_is_unavailable(on: On) {
-    let bank = with_rates(on, "2026-01-01T00:00:00Z").await;
+    let bank = with_rates(on, "2026-01-01T00:00:00Z", "1").await;
     bank.quote_call(Country::Pak, Currency::Aed, "100")
         .send()
         .await
@@ -91,7 +106,7 @@ async fn an_old_rate_is_unavailable(on: On) {
 }
 
 async fn a_quote_is_repeated_though_its_rate_is_too_old_by_now(on: On) {
-    let bank = with_rates(on, &jiff::Timestamp::now().to_string()).await;
+    let bank = with_rates(on, &jiff::Timestamp::now().to_string(), "1").await;
     let keyed =
         |key| bank.quote_call(Country::Pak, Currency::Aed, "100").header("idempotency-key", key);
     let first = keyed("k").send().await;

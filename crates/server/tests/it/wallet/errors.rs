@@ -125,7 +125,9 @@ async fn a_rate_that_is_too_old_makes_the_service_unavailable(on: On) {
     let old = "2026-01-01T00:00:00Z";
     std::fs::write(
         &file,
-        format!("base,quote,rate,as_of\nUSD,PKR,278.75,{old}\nUSDC,PKR,278.75,{old}\n"),
+        format!(
+            "base,quote,rate,as_of\nUSD,PKR,278.75,{old}\nUSDC,PKR,278.75,{old}\nUSDC,USD,1,{old}\n"
+        ),
     )
     .expect("written");
     let sources = format!("[{{ location = \"{}\" }}]", file.display());

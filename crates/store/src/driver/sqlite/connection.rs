@@ -27,8 +27,16 @@ pub(super) fn open_memory() -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// Opens a file for writing, creating it if necessary.
+/// Opens a file for writing, creating it if necessary, for its owner only: it holds personal data.
+/// SQLite gives its journal the same permissions.
 pub(super) fn open_writer(path: &str, options: &Options) -> Result<Connection, StoreError> {
+    let mut file = std::fs::OpenOptions::new();
+    file.write(true).create(true).truncate(false);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut file, 0o600);
+    file.open(path).map_err(|error| {
+        StoreError::Unavailable(format!("opening the SQLite database: {path}: {error}"))
+    })?;
     let connection = Connection::open(path).map_err(unusable)?;
     connection.busy_timeout(options.statement_timeout.to_duration()).map_err(unusable)?;
     set_up(

@@ -144,6 +144,18 @@ fn payments_are_found_listed_and_exported_and_no_spreadsheet_runs_them() {
             "{row:?}"
         );
     }
+    let succeeded =
+        installation.json(&["payments", "export", "--country", "PAK", "--status", "succeeded"]);
+    assert_eq!(succeeded.len(), 1, "{succeeded:?}");
+    assert_eq!(succeeded[0]["id"], Value::String(id.clone()));
+    let wrong = installation.run(&["payments", "export", "--status", "paid"]);
+    assert!(wrong.code == 2 && wrong.stderr.contains("succeeded"), "{}", wrong.stderr);
+    // A failed export keeps the file of an earlier one.
+    let before = std::fs::read(&file).expect("the export");
+    let mut failing = installation.command(&["payments", "export", "--file"]);
+    failing.arg(&file).env("CORRIDOR_BASE_URL", "http://127.0.0.1:1");
+    assert_ne!(super::super::harness::finish(&mut failing).code, 0);
+    assert_eq!(std::fs::read(&file).expect("the export"), before);
     let exported = installation.json(&["payments", "export", "--country", "PAK"]);
     assert_eq!(exported.iter().map(|record| &record["id"]).next(), Some(&Value::String(id)));
 }

@@ -57,3 +57,37 @@ fn a_user_is_moved_to_the_identity_provider_and_back() {
     let left = log.iter().find(|entry| entry["action"] == "user.leave_provider").expect("noted");
     assert_eq!(left["before"]["provider_name"], "omar@bank.example", "{left}");
 }
+
+#[test]
+fn every_change_prints_one_json_object() {
+    let installation = Installation::new();
+    installation.ok(&["migrate"]);
+    installation.ok(&["tenants", "create", "--tag", "bank", "--name", "Bank"]);
+    installation.json(&["users", "create", "ayesha", "--role", "viewer", "--all-tenants"]);
+    let url = "https://hooks.bank.example/corridor";
+    let by = ["--by", "ayesha", "--approved-by", "omar"];
+    let with = |args: &[&'static str], more: &[&'static str]| [args, more].concat();
+    let brand = ["tenants", "brand", "set", "bank", "--contact", "+971 4 123 4567"];
+    let customer = ["customers", "set", "bank", "CUST-1", "--kyc-level", "ENHANCED"];
+    for (args, member, value) in [
+        (with(&brand, &["--by", "ayesha", "--why", "w"]), "contact", "+971 4 123 4567".into()),
+        (with(&customer, &["--by", "ayesha", "--why", "w"]), "kyc_level", "ENHANCED".into()),
+        (vec!["webhooks", "set", "--url", url, "--events", "all"], "url", url.into()),
+        (vec!["webhooks", "set", "--events", "none"], "optional_events", serde_json::json!([])),
+        (with(&["webhooks", "payments", "on"], &by), "payment_events", true.into()),
+        (vec!["webhooks", "payments", "off"], "payment_events", false.into()),
+        (vec!["webhooks", "disable", "--why", "maintenance"], "enabled", false.into()),
+        (vec!["webhooks", "enable"], "enabled", true.into()),
+        (
+            vec!["users", "roles", "ayesha", "--role", "auditor", "--all-tenants"],
+            "roles",
+            serde_json::json!(["auditor"]),
+        ),
+        (vec!["users", "disable", "ayesha"], "disabled", true.into()),
+        (vec!["users", "enable", "ayesha"], "disabled", false.into()),
+    ] {
+        let printed = installation.json(&args);
+        assert_eq!(printed.len(), 1, "{args:?}: {printed:?}");
+        assert_eq!(printed[0][member], value, "{args:?}: {printed:?}");
+    }
+}
