@@ -17,7 +17,7 @@ use super::payments::timeline;
 use super::routes::Routes;
 use super::view::{Field, FormView, Section, Story, age, known, story_page};
 use super::visit::Visit;
-use super::wallets::{deposit, order, review};
+use super::wallets::{SEEN, as_shown, deposit, order, review};
 
 /// Maximum length of a note.
 const NOTE_MAX_CHARS: usize = 500;
@@ -154,10 +154,17 @@ pub(super) async fn assignment(visit: &Visit, case: Case) -> Result<Section, Sto
         }
         let form = FormView::new("assign", "", case.href(visit, "/assign"), "Assign")
             .field(Field::choice("assignee", "Assigned to", &people).optional().holding(assignee))
-            .field(Field::choice("due", "Due", &dues).holding(KEEP));
+            .field(Field::choice("due", "Due", &dues).holding(KEEP))
+            .field(Field::hidden(SEEN, shown(&work)));
         forms.push(form);
     }
     Ok(Section { forms, ..assigned_section(&work) })
+}
+
+/// An assignment in the format of [`SEEN`].
+fn shown(work: &CaseWork) -> String {
+    let due = work.due_at.map_or(0, |at| at.0);
+    format!("{due} {}", work.assignee.as_deref().unwrap_or_default())
 }
 
 fn assigned_section(work: &CaseWork) -> Section {
@@ -241,6 +248,7 @@ async fn assign(visit: Visit) -> Answer {
         return Err(Stop::Invalid("Assigned to: choose a user who works on cases.".to_owned()));
     }
     let before = Assigned::of(&visit, &[case.id()]).await?.work(case.id());
+    as_shown(&visit, shown(&before))?;
     let due_at = match visit.form().text("due") {
         KEEP => before.due_at,
         NONE => None,

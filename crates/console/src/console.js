@@ -101,7 +101,7 @@ document.addEventListener("keydown", (event) => {
       || (!selection.isCollapsed && selection.containsNode(region, true))
       || region.querySelector("details[open]") !== null
       || Array.from(region.querySelectorAll("input, textarea")).some((field) => field.value !== field.defaultValue || field.checked !== field.defaultChecked)
-      || Array.from(region.querySelectorAll("select")).some((field) => !field.options[field.selectedIndex]?.defaultSelected && field.selectedIndex > 0);
+      || Array.from(region.querySelectorAll("select")).some((field) => field.selectedIndex !== Math.max(0, Array.from(field.options).findIndex((option) => option.defaultSelected)));
   };
   // Parts that change slowly and cost much to read are left out until they are due.
   async function read(address) {

@@ -29,6 +29,8 @@ pub(super) struct Asked {
     pub(super) search: PaymentSearch,
     /// Kinds of personal data searched by, each with its masked text.
     pub(super) people: Vec<(&'static str, String)>,
+    /// Parts that are account numbers, masked: for the audit log.
+    pub(super) accounts: Vec<String>,
     /// Words that say nothing about a payment.
     pub(super) unknown: Vec<String>,
     /// How many words the text has.
@@ -106,6 +108,7 @@ impl Asked {
             self.next.about |= number.len() < word.len();
             self.number(number);
         } else if is_account(word) {
+            self.accounts.push(masked::account(word));
             self.search.known.push(vec![Reading::account(word)]);
         } else if word
             .chars()
@@ -151,6 +154,9 @@ impl Asked {
         let digits = text.chars().filter(char::is_ascii_digit).count();
         let only_amount = !is_bare || next.about || !next.currencies.is_empty();
         let mut readings = Vec::new();
+        if next.account {
+            self.accounts.push(masked::account(text));
+        }
         if next.account || (!only_amount && digits >= ACCOUNT_END_CHARS) {
             readings.push(Reading::account(text));
         }
@@ -297,6 +303,14 @@ mod tests {
         }
         let national = Reading::Phone("3001234567".to_owned());
         assert!(asked("03001234567").search.known[0].contains(&national), "without its zero");
+        for (text, accounts) in [
+            ("account ending 6702", 1),
+            ("PK36SCBL0000001123456702", 1),
+            ("37,910", 0),
+            ("6702", 0),
+        ] {
+            assert_eq!(asked(text).accounts.len(), accounts, "{text}");
+        }
         let mut bare = asked("3001234567");
         assert_eq!(bare.search.known[0].len(), 3, "an account, a telephone number or an amount");
         assert!(bare.forget_people() && bare.people.is_empty());

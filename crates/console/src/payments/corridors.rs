@@ -117,9 +117,9 @@ fn rail_row(visit: &Visit, rail: &RailConfig) -> Vec<Cell> {
 
 pub(super) async fn show(visit: Visit) -> Answer {
     let mut sections = vec![dry_run(&visit).await?];
-    let is_wrong = sections.iter().any(|section| {
-        section.filters.as_ref().is_some_and(|form| form.fault.is_some())
-    });
+    let is_wrong = sections
+        .iter()
+        .any(|section| section.filters.as_ref().is_some_and(|form| form.fault.is_some()));
     sections.extend(sections_of(&visit, &BTreeSet::from(Country::ALL)));
     sections.push(switches(&visit));
     let serve = if is_wrong { page_of_wrong_form } else { page };

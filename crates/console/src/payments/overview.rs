@@ -59,6 +59,8 @@ struct Overview {
     levels: Vec<Level>,
     corridors: Table,
     counted: Vec<String>,
+    /// Countries of which the charts do not have all days.
+    uncharted: Vec<String>,
     accounts: Table,
 }
 
@@ -99,6 +101,7 @@ pub(super) async fn show(visit: Visit) -> Answer {
         figures: figures.into_iter().zip(sparks).collect(),
         cards: cards(&visit, now).await?,
         charts,
+        uncharted: days.as_deref().map_or(Vec::new(), Days::uncharted),
         levels: levels(&visit, &prefunds).await?,
         corridors: corridor_table(&volumes),
         counted: volumes.iter().filter_map(counted).collect(),
@@ -236,6 +239,22 @@ impl Days {
         let Days { volumes, times, names } = self;
         let charts = [volume_chart(volumes, names), success_chart(volumes, names)];
         charts.into_iter().chain(times_chart(volumes, times, names)).collect()
+    }
+
+    /// The countries with more payments than are read: their earlier days are not charted.
+    fn uncharted(&self) -> Vec<String> {
+        let short = |country: Country| {
+            let of_country = self.volumes.iter().filter(|it| it.country == country);
+            let (count, first) = of_country
+                .fold((0, DAYS), |(count, first), it| (count + it.count, first.min(it.day)));
+            let is_short = usize::try_from(count).is_ok_and(|count| count >= COUNTED_MAX);
+            let since = self.names.get(first).filter(|_| is_short)?;
+            let country = country.alpha3();
+            Some(format!(
+                "{country}: the charts have only the latest {COUNTED_MAX} payments, since {since}. Earlier days lack this country."
+            ))
+        };
+        Country::ALL.into_iter().filter_map(short).collect()
     }
 
     /// The lines on the tiles of volume, success and speed.

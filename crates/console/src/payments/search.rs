@@ -96,7 +96,7 @@ async fn find_payments(visit: &Visit, mut asked: Asked) -> Result<(Vec<Found>, V
     }
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
     let found = store.find_payments(tenant, &asked.search, RESULTS_MAX).await?;
-    if !asked.people.is_empty() {
+    if !asked.people.is_empty() || !asked.accounts.is_empty() {
         record(visit, &asked, found.records.len()).await?;
         notes.push("This search by personal data is recorded in the audit log.".to_owned());
     }
@@ -118,8 +118,9 @@ async fn find_payments(visit: &Visit, mut asked: Asked) -> Result<(Vec<Found>, V
 /// Records a search for a person, with the terms masked.
 async fn record(visit: &Visit, asked: &Asked, found: usize) -> Result<(), Stop> {
     let join = |parts: Vec<&str>| parts.join(" ");
-    let kinds = asked.people.iter().map(|(kind, _)| *kind).collect();
-    let terms = asked.people.iter().map(|(_, masked)| masked.as_str()).collect();
+    let accounts = asked.accounts.iter().map(|masked| ("account", masked));
+    let people = asked.people.iter().map(|(kind, masked)| (*kind, masked));
+    let (kinds, terms) = people.chain(accounts).map(|(kind, term)| (kind, term.as_str())).unzip();
     let facts = Facts::new()
         .text("by", join(kinds))
         .number("found", i64::try_from(found).unwrap_or(i64::MAX));

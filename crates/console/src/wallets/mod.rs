@@ -162,14 +162,14 @@ async fn every_page<'a, T>(
 }
 
 /// The hidden field with the state that the page showed.
-const SEEN: &str = "seen";
+pub(crate) const SEEN: &str = "seen";
 
 /// Whether the state is still as shown. Without the field, the current state counts, which the
 /// proposal displays.
 ///
 /// # Errors
 /// [`Stop::Refused`]: it has changed since.
-fn as_shown(visit: &Visit, now: impl ToString) -> Result<(), Stop> {
+pub(crate) fn as_shown(visit: &Visit, now: impl ToString) -> Result<(), Stop> {
     match visit.form().given(SEEN).or(visit.query().given(SEEN)) {
         Some(seen) if seen != now.to_string() => Err(Stop::Refused(
             "The record was modified after this page was loaded. Please review it again."

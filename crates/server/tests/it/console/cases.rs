@@ -93,6 +93,10 @@ async fn a_case_is_assigned_with_a_due_time(on: On) {
     let assigned = format!("Assigned to {}, due in 3 h 59 min.", colleague.login);
     assert!(inbox.contains(&assigned), "{assigned}: {inbox}");
     assert!(maker.get("/review").await.page().contains(&assigned));
+    // A page that still shows no one does not take the case away.
+    let old = [("assignee", ""), ("due", "keep"), ("seen", "0 ")];
+    maker.post(&assign, &old).await.refused(409);
+    assert!(maker.get("/inbox").await.page().contains(&assigned));
     bank.advance(Span::hours(5)).await;
     let form = [("assignee", ""), ("due", "keep")];
     maker.post(&assign, &form).await.done();
