@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use domain::ids::TenantId;
 use domain::policy::Environment;
-use domain::time::Span;
+use domain::time::{Span, Timestamp};
 use domain::user::Scope;
 use engine::console::Console as Desk;
 use engine::office::Waiting;
@@ -56,15 +55,15 @@ pub struct Console {
     /// Limits concurrent password hashing.
     pub(super) hashing: Semaphore,
     /// Counts for the navigation that took long to read.
-    counted: Mutex<HashMap<(TenantId, Scope), (Instant, Waiting)>>,
+    counted: Mutex<HashMap<(TenantId, Scope), (Timestamp, Waiting)>>,
     /// Charts of the overview.
     pub(super) days: DaysCache,
 }
 
 /// Counts that took longer to read than this are shown for [`COUNTS_KEPT`]: with very many payments
 /// on their way, each page and each refresh of it would read them all again.
-const COUNTS_SLOW: Duration = Duration::from_secs(1);
-const COUNTS_KEPT: Duration = Duration::from_secs(30);
+const COUNTS_SLOW: Span = Span::secs(1);
+const COUNTS_KEPT: Span = Span::secs(30);
 
 /// Concurrent password hashes: 19 MiB each.
 const HASHING_MAX: usize = 4;
@@ -105,13 +104,14 @@ impl Console {
     ) -> Result<Waiting, StoreError> {
         let counted = || self.counted.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = counted().get(&(tenant, scope)).copied();
-        if let Some((_, waiting)) = kept.filter(|(at, _)| at.elapsed() < COUNTS_KEPT) {
+        let began = self.now();
+        if let Some((_, waiting)) = kept.filter(|(at, _)| began - *at < COUNTS_KEPT) {
             return Ok(waiting);
         }
-        let began = Instant::now();
         let waiting = self.store().waiting(tenant, scope, MOST).await?;
-        if began.elapsed() > COUNTS_SLOW {
-            counted().insert((tenant, scope), (Instant::now(), waiting));
+        let now = self.now();
+        if now - began > COUNTS_SLOW {
+            counted().insert((tenant, scope), (now, waiting));
         }
         Ok(waiting)
     }

@@ -195,6 +195,7 @@ impl Store {
             known: vec![vec![Reading::Id(start.clone())]],
             start: filter.start,
             end: filter.end,
+            sender: None,
         };
         let found = self.find_payments(tenant, &search, usize::MAX).await?.records;
         let ids = found.into_iter().map(|record| record.payment.id);
