@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::table::short_id;
 
 /// Maximum number of ambiguous ids that an error lists.
-pub const LISTED_MAX: usize = 5;
+const LISTED_MAX: usize = 5;
 /// Number of the newest ids that an error names.
 const NEWEST: usize = 3;
 /// Indent of an error's further lines, below its text.

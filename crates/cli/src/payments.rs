@@ -258,50 +258,33 @@ async fn list(client: &Client, args: &ListArgs, output: Output) -> Result<(), Fa
     print_list(&format!("[{}]", page.join(",")), args, output)
 }
 
-/// The payment whose id begins with this text.
+/// The id that begins with this text, among the latest payments to each country.
 async fn whole_id(
     client: &Client,
     start: &str,
     given: Option<Country>,
 ) -> Result<(Country, String), Failure> {
-    let term = ids::start(start, "payment")?;
-    let search = [("search_type", "id".to_owned()), ("search_term", term)];
-    let mut known = latest(client, given, &search).await?;
-    if known.is_empty() {
-        // For the error, which names the newest ids.
-        known = latest(client, given, &[]).await?;
-    }
-    let id = ids::one_of(start, "payment", known.iter().map(|(_, _, id)| id.clone()))?;
-    let country = known.iter().find(|(_, _, found)| *found == id).map(|(_, country, _)| *country);
-    let missing = || Failure::Unavailable(format!("payment {id} has no country"));
-    Ok((country.ok_or_else(missing)?, id))
-}
-
-/// Time, country and id of the latest payments to a country or to each, newest first.
-async fn latest(
-    client: &Client,
-    given: Option<Country>,
-    search: &[(&'static str, String)],
-) -> Result<Vec<(String, Country, String)>, Failure> {
     #[derive(serde::Deserialize)]
     struct Named {
         id: String,
         order: client::OrderMembers,
     }
-    let mut known = Vec::new();
+    let mut known: Vec<(String, Country, String)> = Vec::new();
     for country in given.map_or_else(|| Country::ALL.to_vec(), |country| vec![country]) {
-        let mut query = vec![
+        let query = [
             ("country", country.alpha3().to_owned()),
-            ("limit", ids::LISTED_MAX.to_string()),
+            ("limit", LIMIT_MAX.to_string()),
             ("sorting_order", "desc".to_owned()),
         ];
-        query.extend_from_slice(search);
         let answer = client.get("/v2/payments", &query).await?;
         let records: Vec<Named> = document::read(&answer.body)?;
         known.extend(records.into_iter().map(|it| (it.order.text("timestamp"), country, it.id)));
     }
     known.sort_by(|(one, ..), (other, ..)| other.cmp(one));
-    Ok(known)
+    let id = ids::one_of(start, "payment", known.iter().map(|(_, _, id)| id.clone()))?;
+    let country = known.iter().find(|(_, _, found)| *found == id).map(|(_, country, _)| *country);
+    let missing = || Failure::Unavailable(format!("payment {id} has no country"));
+    Ok((country.ok_or_else(missing)?, id))
 }
 
 pub(super) async fn find(

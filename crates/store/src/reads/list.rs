@@ -4,11 +4,9 @@
 use domain::country::Country;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::payment::PaymentState;
-use domain::payment_search::{ID_START_CHARS, Reading};
 use domain::time::Timestamp;
 use uuid::Uuid;
 
-use super::console::search::PaymentSearch;
 use super::payments::Record;
 use crate::error::StoreError;
 use crate::sql::{Stmt, Value};
@@ -63,11 +61,10 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &BY_TRANSFER,
 ];
 
-/// A search term, matched exactly unless stated otherwise.
+/// A search term, matched exactly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Search {
-    /// A payment's id as the client wrote it, or its beginning, of [`ID_START_CHARS`] hexadecimal
-    /// digits or more. Anything else finds nothing.
+    /// A payment's id as the client wrote it; an invalid id finds nothing.
     Id(String),
     /// The caller's own id.
     ExternalId(String),
@@ -157,10 +154,7 @@ impl Store {
         filter: &ListFilter,
     ) -> Result<Vec<Record>, StoreError> {
         let ids = match search {
-            Search::Id(text) => match PaymentId::parse(text) {
-                Some(id) => vec![id],
-                None => self.begun(tenant, text, filter).await?,
-            },
+            Search::Id(text) => PaymentId::parse(text).into_iter().collect(),
             Search::ExternalId(text) => {
                 self.payment_id_by_external(tenant, text).await?.into_iter().collect()
             }
@@ -177,29 +171,6 @@ impl Store {
             records.reverse();
         }
         Ok(records.into_iter().skip(filter.offset).take(filter.limit).collect())
-    }
-
-    /// The payments of the filter's period whose id begins with this text.
-    async fn begun(
-        &self,
-        tenant: TenantId,
-        text: &str,
-        filter: &ListFilter,
-    ) -> Result<Vec<PaymentId>, StoreError> {
-        let start = text.to_ascii_lowercase().replace('-', "");
-        let is_start = start.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !is_start || start.len() < ID_START_CHARS {
-            return Ok(Vec::new());
-        }
-        let search = PaymentSearch {
-            known: vec![vec![Reading::Id(start.clone())]],
-            start: filter.start,
-            end: filter.end,
-            sender: None,
-        };
-        let found = self.find_payments(tenant, &search, usize::MAX).await?.records;
-        let ids = found.into_iter().map(|record| record.payment.id);
-        Ok(ids.filter(|id| id.0.simple().to_string().starts_with(&start)).collect())
     }
 
     async fn linked(&self, tenant: TenantId, text: &str) -> Result<Vec<PaymentId>, StoreError> {

@@ -64,7 +64,7 @@ pub async fn lists_are_ordered_filtered_and_paged(world: World) {
     assert_eq!(listed(&world, tenant, &bounds(None, third)).await, made[..3]);
 }
 
-pub async fn searches_are_exact_but_for_the_beginning_of_an_id(world: World) {
+pub async fn searches_are_exact(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let payment = world.payment(tenant, Some("A-1")).await;
     world.payment(tenant, Some("A-12")).await;
@@ -72,12 +72,8 @@ pub async fn searches_are_exact_but_for_the_beginning_of_an_id(world: World) {
     world.reference(&payment, "FT-99").await;
     let stands =
         world.store.payment_record(tenant, payment.id).await.expect("read").expect("there").payment;
-    let digits = payment.id.0.simple().to_string();
     for search in [
         Search::Id(payment.id.to_string()),
-        Search::Id(payment.id.to_string()[..13].to_uppercase()),
-        Search::Id(digits[..6].to_owned()),
-        Search::Id(digits.clone()),
         Search::ExternalId("A-1".to_owned()),
         Search::LinkedTxn("FT-99".to_owned()),
         Search::LinkedTxn(attempt.id.to_string()),
@@ -98,9 +94,7 @@ pub async fn searches_are_exact_but_for_the_beginning_of_an_id(world: World) {
     }
     for search in [
         Search::Id("no id".to_owned()),
-        Search::Id(digits[..5].to_owned()),
-        Search::Id(format!("{digits}0")),
-        Search::Id(payment.quote.0.simple().to_string()[..8].to_owned()),
+        Search::Id(attempt.id.0.simple().to_string()),
         Search::ExternalId("A-".to_owned()),
         Search::ExternalId("a-1".to_owned()),
         Search::LinkedTxn("%".to_owned()),

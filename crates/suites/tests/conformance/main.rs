@@ -150,7 +150,7 @@ conformance! {
         holders_of_roles_and_jobs_are_listed;
     lists:
         lists_are_ordered_filtered_and_paged
-        searches_are_exact_but_for_the_beginning_of_an_id
+        searches_are_exact
         other_tenants_are_never_listed;
     console_reads:
         payments_are_listed_newest_first_after_a_mark
