@@ -1,6 +1,7 @@
 //! The pages as HTML: what each contains in every language, and what none may contain.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
@@ -129,8 +130,13 @@ fn requests() -> Vec<(&'static str, PaymentRequest)> {
     ]
 }
 
-/// Every page in every language.
-fn every_page() -> Vec<Case> {
+/// Every page in every language, rendered once for all tests.
+fn every_page() -> &'static [Case] {
+    static PAGES: LazyLock<Vec<Case>> = LazyLock::new(render_every_page);
+    &PAGES
+}
+
+fn render_every_page() -> Vec<Case> {
     let mut cases = Vec::new();
     for language in Language::ALL {
         let mut add = |name: String, html: String, view: Option<&View>| {
