@@ -691,7 +691,7 @@ fn what_is_sent_to_a_browser_stands_on_the_page_word_for_word() {
         if status.is_empty() || !html.contains("id=\"live\"") {
             continue;
         }
-        let told: serde_json::Value = serde_json::from_str(&status).expect("JSON");
+        let told: serde_json::Value = serde_json::from_str(status).expect("JSON");
         let member = |name: &str| {
             told.get(name).and_then(serde_json::Value::as_str).expect("a text").to_owned()
         };
