@@ -21,6 +21,7 @@ pub mod export;
 mod form;
 mod gate;
 mod inbox;
+mod kept;
 mod layout;
 mod lists;
 mod login;

@@ -1,11 +1,10 @@
 //! The shared state of the pages.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use domain::ids::TenantId;
 use domain::policy::Environment;
-use domain::time::{Span, Timestamp};
+use domain::time::Span;
 use domain::user::Scope;
 use engine::console::Console as Desk;
 use engine::office::Waiting;
@@ -14,8 +13,9 @@ use engine::wallets::Wallets;
 use tokio::sync::Semaphore;
 
 use super::inbox::MOST;
+use super::kept::Kept;
 use super::outside::Outside;
-use super::payments::overview::DaysCache;
+use super::payments::overview::{DAYS_KEPT, Days};
 use super::provider::Provider;
 use http_api::address_windows::AddressWindows;
 use http_api::server::body::BodyLimits;
@@ -55,9 +55,9 @@ pub struct Console {
     /// Limits concurrent password hashing.
     pub(super) hashing: Semaphore,
     /// Counts for the navigation that took long to read.
-    counted: Mutex<HashMap<(TenantId, Scope), (Timestamp, Waiting)>>,
+    counted: Kept<(TenantId, Scope), Waiting>,
     /// Charts of the overview.
-    pub(super) days: DaysCache,
+    pub(super) days: Kept<TenantId, Arc<Days>>,
 }
 
 /// Counts that took longer to read than this are shown for [`COUNTS_KEPT`]: with very many payments
@@ -88,8 +88,8 @@ impl Console {
             settings,
             addresses,
             hashing,
-            counted: Mutex::default(),
-            days: DaysCache::default(),
+            counted: Kept::new(COUNTS_KEPT),
+            days: Kept::new(DAYS_KEPT),
         })
     }
 
@@ -102,16 +102,14 @@ impl Console {
         tenant: TenantId,
         scope: Scope,
     ) -> Result<Waiting, StoreError> {
-        let counted = || self.counted.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = counted().get(&(tenant, scope)).copied();
         let began = self.now();
-        if let Some((_, waiting)) = kept.filter(|(at, _)| began - *at < COUNTS_KEPT) {
+        if let Some(waiting) = self.counted.get(&(tenant, scope), began) {
             return Ok(waiting);
         }
         let waiting = self.store().waiting(tenant, scope, MOST).await?;
         let now = self.now();
         if now - began > COUNTS_SLOW {
-            counted().insert((tenant, scope), (now, waiting));
+            self.counted.put((tenant, scope), now, waiting);
         }
         Ok(waiting)
     }

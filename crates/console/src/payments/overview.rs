@@ -1,8 +1,7 @@
 //! The overview: volumes, success and speed as figures and as charts of the last 30 days, and items
 //! that need attention.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use askama::Template;
 use domain::audit::Entry;
@@ -10,7 +9,6 @@ use domain::coin_amount;
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::delivery::DeliveryState;
-use domain::ids::TenantId;
 use domain::job::JobKind;
 use domain::ledger::{Account, AccountCode};
 use domain::money::Money;
@@ -187,12 +185,7 @@ fn corridor_table(volumes: &[CorridorVolume]) -> Table {
 }
 
 /// How long the figures of the last days are shown before they are read again.
-const DAYS_KEPT: Span = Span::mins(1);
-/// Tenants whose figures are kept.
-const KEPT_MAX: usize = 256;
-
-/// Figures of the last days by tenant, each with the instant at which they were read.
-pub type DaysCache = Mutex<HashMap<TenantId, (Timestamp, Arc<Days>)>>;
+pub const DAYS_KEPT: Span = Span::mins(1);
 
 /// The last days up to today.
 pub struct Days {
@@ -205,18 +198,11 @@ impl Days {
     /// The figures as of the last minute.
     async fn recent(visit: &Visit, now: Timestamp) -> Result<Option<Arc<Days>>, Stop> {
         let (tenant, cache) = (visit.tenant_id()?, &visit.console().days);
-        let kept = || cache.lock().unwrap_or_else(PoisonError::into_inner);
-        let known =
-            kept().get(&tenant).filter(|(at, _)| *at <= now && now - *at < DAYS_KEPT).cloned();
-        if let Some((_, days)) = known {
+        if let Some(days) = cache.get(&tenant, now) {
             return Ok(Some(days));
         }
         let Some(days) = Days::read(visit, now).await?.map(Arc::new) else { return Ok(None) };
-        let mut kept = kept();
-        if kept.len() >= KEPT_MAX {
-            kept.clear();
-        }
-        kept.insert(tenant, (now, Arc::clone(&days)));
+        cache.put(tenant, now, Arc::clone(&days));
         Ok(Some(days))
     }
 
