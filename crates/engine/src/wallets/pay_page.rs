@@ -147,12 +147,12 @@ impl Wallets {
         self.offered()?;
         let tenant = self.store.tenant_by_tag(tag).await?.ok_or(Denied::NotFound(FIELD))?;
         let request = self.store.request(tenant.id, id).await?.ok_or(Denied::NotFound(FIELD))?;
-        let senders = self.store.sender_infos(tenant.id, request.id).await?;
-        let of = senders.into_iter().map(|info| Some(info.id)).chain([None]).find(|sender| {
-            request.check_code(*sender).as_bytes().ct_eq(check_code.as_bytes()).into()
+        let page = self.page_of(request).await?;
+        let of = page.senders.iter().map(|sender| Some(sender.id)).chain([None]).find(|sender| {
+            page.request.check_code(*sender).as_bytes().ct_eq(check_code.as_bytes()).into()
         });
         let sender = of.ok_or(Denied::NotFound(FIELD))?;
-        Ok((self.page_of(request).await?, sender))
+        Ok((page, sender))
     }
 
     /// How the pages of a tenant look; `None` = as they are.
