@@ -17,7 +17,6 @@ use super::{day, masked, people_state};
 use crate::export::Csv;
 use crate::lists::{HIDDEN, views, with_columns};
 use crate::parts::grouped;
-
 use crate::view::{Field, FormView, Section, page, query};
 use crate::{Answer, Cell, Pager, Stop, Table, Visit, encoded, saved_views};
 use http_api::payment_file::{COLUMNS, PaymentLine, order_cells};
@@ -66,7 +65,7 @@ fn mark(text: &str) -> Option<PaymentMark> {
     Some(PaymentMark { at: Timestamp(at.parse().ok()?), payment: PaymentId::parse(id)? })
 }
 
-fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
+fn wanted(visit: &Visit, limit: usize, from: Option<PageFrom>) -> Result<PaymentsWanted, Stop> {
     let asked = visit.query();
     let no = |what: &str| Stop::Invalid(format!("Unknown {what}."));
     let state = asked
@@ -92,7 +91,7 @@ fn wanted(visit: &Visit, limit: usize) -> Result<PaymentsWanted, Stop> {
         reference: asked.given("reference").map(str::to_owned),
         amount: amount(visit)?,
         account: account(visit)?,
-        from: None,
+        from,
         limit,
     })
 }
@@ -147,7 +146,7 @@ fn account(visit: &Visit) -> Result<Option<Reading>, Stop> {
 /// A page of matching payments.
 async fn found(visit: &Visit, limit: usize, from: Option<PageFrom>) -> Result<PaymentsPage, Stop> {
     let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
-    let wanted = PaymentsWanted { from, ..wanted(visit, limit)? };
+    let wanted = wanted(visit, limit, from)?;
     if visit.query().text("status") != FOR_PEOPLE {
         return Ok(store.payments_page(tenant, &wanted).await?);
     }
