@@ -44,7 +44,7 @@ impl Response {
 }
 
 /// An error, which is an object with a code and a message; some providers write the code as text, or
-/// only a text. Whatever it is, it is no result.
+/// only a text. It never counts as a result.
 fn node_error(error: &Value) -> NodeError {
     let code = &error["code"];
     let code = code.as_i64().or_else(|| code.as_str()?.parse().ok());
