@@ -125,6 +125,7 @@ impl Inside {
             wallet,
             amount: AmountAsked::Crypto(COIN, AMOUNT_MINOR),
             purpose: Some("Bench".to_owned()),
+            recipient_name: None,
             expires_in_hours: DEFAULT_EXPIRES_IN_HOURS,
         };
         let made = self

@@ -59,6 +59,9 @@ pub struct CreateArgs {
     /// Purpose, shown to the sender
     #[arg(long, value_name = "TEXT")]
     purpose: Option<String>,
+    /// Recipient's name: the sender sees the first name and an initial
+    #[arg(long, value_name = "NAME")]
+    recipient_name: Option<String>,
     /// Validity of the link in hours (1 to 720) [default: 24]
     #[arg(long, value_name = "HOURS")]
     expires_in_hours: Option<u32>,
@@ -146,6 +149,7 @@ const MEMBERS: &[(&str, &str)] = &[
     ("exception", "exception"),
     ("wallet", "wallet_id"),
     ("purpose", "purpose"),
+    ("recipient", "recipient_name"),
     ("created", "created_at"),
     ("expires", "expires_at"),
 ];
@@ -193,6 +197,9 @@ fn create(args: &CreateArgs, context: &Context) -> Result<(), Failure> {
         json!({ "wallet_id": wire.wallet(args.wallet.as_deref())?, "amount": asked(args) });
     if let Some(purpose) = &args.purpose {
         body["purpose"] = Value::from(purpose.as_str());
+    }
+    if let Some(name) = &args.recipient_name {
+        body["recipient_name"] = Value::from(name.as_str());
     }
     if let Some(hours) = args.expires_in_hours {
         body["expires_in_hours"] = Value::from(hours);

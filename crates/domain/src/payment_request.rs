@@ -117,6 +117,9 @@ pub struct PaymentRequest {
     pub asked: Asked,
     /// `purpose`: text of the bank, at most 256 characters; `None` if not given.
     pub purpose: Option<String>,
+    /// `recipient_name`: the recipient's name as the bank gives it, which the pay page shows
+    /// shortened; `None` if not given.
+    pub recipient_name: Option<String>,
     /// `created_at`: the validity in hours counts from here.
     pub created_at: Timestamp,
     /// `expires_at`: this instant itself is too late.

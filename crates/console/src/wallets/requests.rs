@@ -212,6 +212,7 @@ fn facts(
         ("In the wallet", both_coins(&money.released)),
         ("Exception", Cell::text(request.exception_for_bank(money).name())),
         ("Purpose", Cell::maybe(request.purpose.clone())),
+        ("Recipient", Cell::maybe(request.recipient_name.clone())),
         ("Escrow address", Cell::id(request.escrow)),
         ("Created", Cell::When(request.created_at)),
         ("Expires", Cell::When(request.expires_at)),

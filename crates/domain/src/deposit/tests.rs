@@ -99,6 +99,7 @@ impl World {
             token: "t".to_owned(),
             asked,
             purpose: None,
+            recipient_name: None,
             expires_in_hours: 24,
         };
         let request = create(new, &wallet(), monday()).expect("a request").0;

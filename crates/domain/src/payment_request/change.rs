@@ -33,6 +33,8 @@ pub struct NewRequest {
     pub asked: Asked,
     /// `purpose`, at most 256 characters; `None` if not given.
     pub purpose: Option<String>,
+    /// `recipient_name`, at most 128 characters; `None` if not given.
+    pub recipient_name: Option<String>,
     /// `expires_in_hours`: validity of the link, within [`EXPIRES_IN_HOURS`].
     pub expires_in_hours: i64,
 }
@@ -63,6 +65,7 @@ pub fn create(
         submissions: 0,
         asked: new.asked,
         purpose: new.purpose,
+        recipient_name: new.recipient_name,
         created_at: now,
         expires_at: now + Span::hours(new.expires_in_hours),
         state: RequestState::Active,

@@ -27,7 +27,14 @@ fn wallet() -> Wallet {
 }
 
 fn new(asked: Asked) -> NewRequest {
-    NewRequest { id: REQUEST, token: "t".to_owned(), asked, purpose: None, expires_in_hours: 24 }
+    NewRequest {
+        id: REQUEST,
+        token: "t".to_owned(),
+        asked,
+        purpose: None,
+        recipient_name: None,
+        expires_in_hours: 24,
+    }
 }
 
 fn request_for(asked: Asked) -> PaymentRequest {

@@ -24,6 +24,7 @@ pub struct NewRequestAsked {
     pub wallet: WalletId,
     pub amount: AmountAsked,
     pub purpose: Option<String>,
+    pub recipient_name: Option<String>,
     pub expires_in_hours: i64,
 }
 
@@ -52,6 +53,7 @@ impl Wallets {
             token: token(self.store.random::<TOKEN_BYTES>()),
             asked: amount,
             purpose: asked.purpose,
+            recipient_name: asked.recipient_name,
             expires_in_hours: asked.expires_in_hours,
         };
         let action =

@@ -16,7 +16,7 @@ use super::language::Language;
 use super::live;
 use super::receipt::{self, Receipt};
 use super::target::Target;
-use super::view::{self, Back, View, amount_asked};
+use super::view::{self, Back, View, amount_asked, short_name};
 use super::visit::Here;
 use super::way::{BROWSER, Way};
 use super::words::{Markup, Words};
@@ -75,6 +75,8 @@ pub struct Frame {
     pub words: Words,
     /// Name of the bank that requests the payment.
     pub payee: String,
+    /// The recipient as a sender may know them: [`short_name`].
+    pub person: Option<String>,
     /// Whether this is a sandbox.
     pub sandbox: bool,
     /// The requested amount: number, and token or currency; `None` for any amount.
@@ -103,6 +105,7 @@ impl Frame {
         Frame {
             words,
             payee: payee.to_owned(),
+            person: request.recipient_name.as_deref().map(short_name),
             sandbox,
             amount: amount_asked(&request.asked),
             about: about_asked(&request.asked),

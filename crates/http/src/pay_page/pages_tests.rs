@@ -119,7 +119,7 @@ fn requests() -> Vec<(&'static str, PaymentRequest)> {
                 ..request()
             },
         ),
-        ("fiat", PaymentRequest { asked: fiat, purpose: None, ..request() }),
+        ("fiat", PaymentRequest { asked: fiat, purpose: None, recipient_name: None, ..request() }),
         ("partial", PaymentRequest { received: half, ..request() }),
         ("paid", paid.clone()),
         ("overpaid", PaymentRequest { received: double, ..paid.clone() }),
@@ -385,7 +385,11 @@ fn every_page_leads_to_itself_in_every_language() {
 
 #[test]
 fn what_users_write_never_becomes_markup() {
-    let link = PaymentRequest { purpose: Some(HOSTILE.to_owned()), ..request() };
+    let link = PaymentRequest {
+        purpose: Some(HOSTILE.to_owned()),
+        recipient_name: Some(HOSTILE.to_owned()),
+        ..request()
+    };
     let frame = Frame {
         payee: HOSTILE.to_owned(),
         ..Frame::of(&link, "", false, Words(Language::Urdu), T0)
@@ -506,7 +510,7 @@ fn a_different_token_is_named_and_not_asked_for_again() {
 fn the_first_page_says_who_asks_and_offers_the_ways_to_pay() {
     let page = shown(&request(), &[], false);
     for text in [
-        "<h1>A customer of <bdi>Demo Bank</bdi> asks you for</h1>",
+        "<h1><bdi>Nila S.</bdi>, a customer of <bdi>Demo Bank</bdi>, asks you for</h1>",
         "href=\"/pay/t/s?lang=en&#38;from=exchange\"",
         "href=\"/pay/t/s?lang=en&#38;from=phone\"",
         "href=\"/pay/t/s?lang=en&#38;from=browser\"",
@@ -515,6 +519,9 @@ fn the_first_page_says_who_asks_and_offers_the_ways_to_pay() {
         assert!(page.contains(text), "{text} in {page}");
     }
     assert!(!page.contains("<form method=\"post\""), "{page}");
+    let nameless = shown(&PaymentRequest { recipient_name: None, ..request() }, &[], false);
+    let asks = "<h1>A customer of <bdi>Demo Bank</bdi> asks you for</h1>";
+    assert!(nameless.contains(asks), "{nameless}");
     let reference: String = request().id.to_string().chars().take(8).collect();
     for (request, known) in [(request(), false), (request(), true)] {
         let page = shown(&request, &[], known);

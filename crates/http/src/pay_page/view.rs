@@ -10,6 +10,7 @@ use domain::payment_request::{
     Asked, Paid, PaymentRequest, Received, RequestException, RequestState,
 };
 use domain::time::Timestamp;
+use unicode_normalization::char::is_combining_mark;
 
 use crate::wallet_v1::render;
 
@@ -33,6 +34,21 @@ pub struct Incoming {
     pub asking: Asking,
     /// The refund transaction, shown only to its recipient because it reveals the address.
     pub back_tx: Option<TxHash>,
+}
+
+/// A recipient's name as a stranger may read it: the first name, and the initial of the last. A
+/// name of one word stays as it is.
+pub fn short_name(name: &str) -> String {
+    let mut words = name.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic));
+    let (Some(first), last) = (words.next(), words.next_back()) else { return name.to_owned() };
+    let Some(last) = last else { return first.to_owned() };
+    let mut letters = last.chars().skip_while(|letter| !letter.is_alphabetic());
+    let initial: String = letters
+        .next()
+        .into_iter()
+        .chain(letters.take_while(|sign| is_combining_mark(*sign)))
+        .collect();
+    format!("{first} {initial}.")
 }
 
 /// The state of the refund question.

@@ -12,6 +12,26 @@ fn view(request: &PaymentRequest, arrived: &[DepositState], known: bool) -> View
 }
 
 #[test]
+fn a_recipient_is_shown_by_first_name_and_initial() {
+    for (given, shown) in [
+        ("Nila Sarkar", "Nila S."),
+        ("Muhammad Bilal Khan", "Muhammad K."),
+        ("  Ana   de la Cruz ", "Ana C."),
+        ("Suharto", "Suharto"),
+        ("Ali (home)", "Ali h."),
+        ("Maria 2", "Maria"),
+        ("محمد علی", "محمد ع."),
+        ("नीला सरकार", "नीला स."),
+        ("राम किशोर", "राम कि."),
+        ("Trần Thị Ánh", "Trần Á."),
+        ("E\u{301}lise E\u{301}toile", "E\u{301}lise E\u{301}."),
+        ("123", "123"),
+    ] {
+        assert_eq!(short_name(given), shown, "{given}");
+    }
+}
+
+#[test]
 fn the_address_comes_after_the_details() {
     let asked = request();
     assert_eq!(view(&asked, &[], false), View::Details { arrived: vec![], part: None });

@@ -19,6 +19,7 @@ pub(super) async fn create(api: Arc<Api>, admitted: Admitted) -> Result<Answer, 
         wallet: wallet_id(&asked.wallet_id)?,
         amount: asked.amount,
         purpose: asked.purpose,
+        recipient_name: asked.recipient_name,
         expires_in_hours: asked.expires_in_hours,
     };
     let reply = api.wallets.create_request(&admitted.caller, asked, admitted.idempotency).await;

@@ -69,6 +69,7 @@ pub(crate) fn request() -> PaymentRequest {
         reference: Word([7; 32]),
         asked: Asked::Crypto { coin: StableCoin::Usdc, minor: 25_500_000 },
         purpose: Some("Rent".to_owned()),
+        recipient_name: Some("Nila Sarkar".to_owned()),
         created_at: T0,
         expires_at: T0 + Span::hours(24),
         state: RequestState::Active,

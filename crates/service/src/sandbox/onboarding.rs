@@ -31,6 +31,8 @@ const FUNDS: [(StableCoin, i64); 2] =
     [(StableCoin::Usdc, 1_000_000_000), (StableCoin::Usdt, 500_000_000)];
 /// The amount of the link to try: 25.00 USDC.
 const TRY_MINOR: i64 = 25_000_000;
+/// Recipient of the payment links, as the bank would name its customer.
+const DEMO_RECIPIENT: &str = "Nila Sarkar";
 /// Lifetime of an onboarding token (`decisions.md`, "JWT"): 90 days.
 const TOKEN_LIFETIME_S: i64 = 90 * 86_400;
 /// Timeout for the first payment.
@@ -119,6 +121,7 @@ impl Onboarding<'_> {
             wallet,
             amount,
             purpose: Some(purpose.to_owned()),
+            recipient_name: Some(DEMO_RECIPIENT.to_owned()),
             expires_in_hours: DEFAULT_EXPIRES_IN_HOURS,
         };
         Ok(self

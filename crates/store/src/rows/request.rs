@@ -51,11 +51,13 @@ record! {
         other_taken: Option<i64>,
         held_at: Option<Timestamp>,
         lift: Option<IntentId>,
+        #[serde(default)] recipient_name: Option<String>,
         #[serde(default)] submissions: u32,
         #[serde(default)] submission_holds: Vec<SubmissionHold>,
         events: i64,
     } => PaymentRequest {
-        id, tenant, wallet, token, escrow, reference, asked, purpose, created_at, expires_at, state,
+        id, tenant, wallet, token, escrow, reference, asked, purpose, recipient_name, created_at, expires_at,
+        state,
         received: Received { usdc, usdt }, paid_at, late, wrong_asset, other_taken, held_at, lift,
         submissions, submission_holds, confirming, events, version,
     }

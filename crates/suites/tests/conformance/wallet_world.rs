@@ -97,6 +97,7 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
         submissions: 0,
         asked: Asked::Flexible,
         purpose: None,
+        recipient_name: None,
         created_at: now,
         expires_at: now + Span::hours(24),
         state: RequestState::Active,

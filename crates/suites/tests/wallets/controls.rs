@@ -95,6 +95,7 @@ fn a_blocked_wallet_cannot_request_payments() {
             wallet: wallet.id,
             amount: domain::payment_request::AmountAsked::Flexible,
             purpose: None,
+            recipient_name: None,
             expires_in_hours: 24,
         };
         let refused = world.wallets.create_request(&world.caller(), asked, None).await;

@@ -53,6 +53,7 @@ fn fiat_is_fixed_in_coins_at_creation_and_needs_a_rate() {
             wallet: wallet.id,
             amount: AmountAsked::Fiat(Currency::Sar, COIN),
             purpose: None,
+            recipient_name: None,
             expires_in_hours: 1,
         };
         let refused = world.wallets.create_request(&world.caller(), asked, None).await;
@@ -71,6 +72,7 @@ fn a_request_for_a_foreign_or_unknown_wallet_is_not_found() {
             wallet,
             amount: AmountAsked::Flexible,
             purpose: None,
+            recipient_name: None,
             expires_in_hours: 1,
         };
         let unknown = WalletId(Uuid::from_u128(0x4000_8000_0000_0000_ffff));

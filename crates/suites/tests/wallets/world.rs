@@ -293,8 +293,13 @@ impl World {
     }
 
     pub async fn request_for(&self, wallet: &Wallet, amount: AmountAsked) -> PaymentRequest {
-        let asked =
-            NewRequestAsked { wallet: wallet.id, amount, purpose: None, expires_in_hours: 24 };
+        let asked = NewRequestAsked {
+            wallet: wallet.id,
+            amount,
+            purpose: None,
+            recipient_name: None,
+            expires_in_hours: 24,
+        };
         self.wallets.create_request(&self.caller(), asked, None).await.expect("a request").made
     }
 

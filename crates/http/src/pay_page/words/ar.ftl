@@ -2,6 +2,7 @@
 
 title = طلب دفع
 asks = يطلب منك أحد عملاء { $bank }
+asks-person = يطلب منك { $person }، أحد عملاء { $bank }،
 sandbox = صفحة تجريبية: ليست أموالاً حقيقية
 language = اللغة
 any-amount = أي مبلغ

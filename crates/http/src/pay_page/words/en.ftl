@@ -1,5 +1,6 @@
 title = Payment request
 asks = A customer of { $bank } asks you for
+asks-person = { $person }, a customer of { $bank }, asks you for
 sandbox = Sandbox: no real money
 language = Language
 any-amount = Any amount

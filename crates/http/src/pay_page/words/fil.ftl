@@ -2,6 +2,7 @@
 
 title = Hiling na bayad
 asks = Humihiling sa iyo ang isang customer ng { $bank } ng
+asks-person = Humihiling sa iyo si { $person }, isang customer ng { $bank }, ng
 sandbox = Pagsubok lang: hindi totoong pera
 language = Wika
 any-amount = Kahit magkano

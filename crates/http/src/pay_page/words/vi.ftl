@@ -2,6 +2,7 @@
 
 title = Yêu cầu thanh toán
 asks = Một khách hàng của { $bank } nhờ bạn gửi
+asks-person = { $person }, khách hàng của { $bank }, nhờ bạn gửi
 sandbox = Trang thử: không phải tiền thật
 language = Ngôn ngữ
 any-amount = Số tiền tùy ý

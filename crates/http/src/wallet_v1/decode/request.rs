@@ -35,6 +35,8 @@ pub struct RequestAsked {
     pub wallet_id: String,
     pub amount: AmountAsked,
     pub purpose: Option<String>,
+    /// The recipient's name, which the pay page shows shortened.
+    pub recipient_name: Option<String>,
     /// 1 to 720 hours.
     pub expires_in_hours: i64,
 }
@@ -55,12 +57,14 @@ pub fn payment_request(body: &[u8]) -> Result<RequestAsked, Rejection> {
         None => None,
     };
     let purpose = fields.optional("purpose", text(TEXT_MAX_CHARS));
+    let recipient_name = fields.optional("recipient_name", text(BENEFICIARY_NAME_MAX_CHARS));
     let expires_in_hours = fields.optional("expires_in_hours", EXPIRES_IN);
     fields.finish(|| {
         Some(RequestAsked {
             wallet_id: wallet_id?,
             amount: amount?,
             purpose,
+            recipient_name,
             expires_in_hours: expires_in_hours.unwrap_or(DEFAULT_EXPIRES_IN_HOURS),
         })
     })

@@ -99,6 +99,7 @@ fn a_payment_request_is_read() {
             wallet_id: "w-1".to_owned(),
             amount: AmountAsked::Crypto(StableCoin::Usdc, 25_500_000),
             purpose: None,
+            recipient_name: None,
             expires_in_hours: 24,
         })
     );
@@ -168,6 +169,11 @@ fn the_faults_of_a_payment_request_name_the_whole_path() {
         (json!({"expires_in_hours": 1.5}), vec![("expires_in_hours", "int_parsing")]),
         (json!({"wallet_id": 1}), vec![("wallet_id", "string_type")]),
         (json!({"purpose": "x".repeat(257)}), vec![("purpose", "string_too_long")]),
+        (json!({"recipient_name": "x".repeat(129)}), vec![("recipient_name", "string_too_long")]),
+        (
+            json!({"recipient_name": "Ni\u{202e}la"}),
+            vec![("recipient_name", "forbidden_character")],
+        ),
     ] {
         assert_eq!(faults(payment_request(&with(request(), change))), expected);
     }

@@ -58,6 +58,7 @@ pub fn found_request(
     listed_request(out, request, money, links);
     out.plain("wallet_id", request.wallet);
     out.text_or_null("purpose", request.purpose.as_deref());
+    out.text_or_null("recipient_name", request.recipient_name.as_deref());
 }
 
 /// A payment request in a list: without escrow and QR code, but with received amounts and

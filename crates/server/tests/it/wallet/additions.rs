@@ -255,7 +255,11 @@ async fn a_request_an_order_and_a_transaction_are_read_by_their_ids(on: On) {
         assert_eq!(found["wallet_id"].text(), wallet);
     };
     let found = read("payment-requests", id(&request)).await;
-    shows(&found, &bank.listed(&wallet, &request).await, &["wallet_id", "purpose"]);
+    shows(
+        &found,
+        &bank.listed(&wallet, &request).await,
+        &["wallet_id", "purpose", "recipient_name"],
+    );
     shows(&read("orders", order["order_id"].text()).await, &listed, &["wallet_id"]);
     let transaction = read("transactions", entry["transaction_id"].text()).await;
     shows(&transaction, &entry, &["wallet_id", "payment_request_id"]);

@@ -240,7 +240,7 @@ async fn every_field_of_every_body_is_judged(on: On) {
             judged += 1;
         }
     }
-    assert_eq!(judged, 5 + 7 + 11 + 3 + 1 + 4 + 2);
+    assert_eq!(judged, 5 + 8 + 11 + 3 + 1 + 4 + 2);
 }
 
 async fn all_errors_of_a_body_are_reported_in_field_order(on: On) {
@@ -258,12 +258,13 @@ async fn all_errors_of_a_body_are_reported_in_field_order(on: On) {
         ),
         (
             "/v1/sdk/payment-requests",
-            json!({"expires_in_hours": 0, "purpose": 1, "amount": {"type": "crypto", "value": "0", "currency": "PKR"}}),
+            json!({"expires_in_hours": 0, "purpose": 1, "recipient_name": 1, "amount": {"type": "crypto", "value": "0", "currency": "PKR"}}),
             vec![
                 "wallet_id missing",
                 "amount.value invalid_amount",
                 "amount.currency enum",
                 "purpose string_type",
+                "recipient_name string_type",
                 "expires_in_hours greater_than_equal",
             ],
         ),

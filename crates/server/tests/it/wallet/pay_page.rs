@@ -112,6 +112,12 @@ async fn the_recipient_is_never_revealed_on_any_path_in_any_state_or_language(on
             .text()
             .to_lowercase();
     let request = async |amount| bank.request(&wallet, amount, "USDC").await;
+    let named = format!(
+        r#"{{"wallet_id":"{wallet}","amount":{{"type":"flexible"}},"recipient_name":"Nila Canary"}}"#
+    );
+    let named = bank.post("/v1/sdk/payment-requests", named).send().await.ok();
+    let shown = text(&Link::of(&bank, &named).get("?lang=en").send().await);
+    assert!(shown.contains("<bdi>Nila C.</bdi>, a customer of"), "{shown}");
     let (open, partial) = (request("25.00").await, request("26.00").await);
     let (done, refused, held) =
         (request("27.00").await, request("28.01").await, request("29.02").await);
@@ -161,6 +167,7 @@ async fn the_recipient_is_never_revealed_on_any_path_in_any_state_or_language(on
         wallet.clone(),
         wallet.replace('-', ""),
         "canary-customer".to_owned(),
+        "nila canary".to_owned(),
         address[2..].to_owned(),
     ];
     for (name, link, submission) in &links {

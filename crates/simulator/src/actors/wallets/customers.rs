@@ -225,8 +225,13 @@ impl Programs {
             Ask::Anything => AmountAsked::Flexible,
         };
         let hours = if payable.manner == Manner::Late { 1 } else { 720 };
-        let asked =
-            NewRequestAsked { wallet: wallet.id, amount, purpose: None, expires_in_hours: hours };
+        let asked = NewRequestAsked {
+            wallet: wallet.id,
+            amount,
+            purpose: None,
+            recipient_name: None,
+            expires_in_hours: hours,
+        };
         let (tenant, key) =
             (wallet.tenant, self.key(payable.keyed, "POST /v1/requests", payable.number));
         let create = |wallets: Wallets| {

@@ -98,7 +98,7 @@ fn the_lengths_and_bounds_are_the_decoders() {
             }
         }
     }
-    assert_eq!((lengths, bounds), (10, 4));
+    assert_eq!((lengths, bounds), (11, 4));
 }
 
 #[test]
