@@ -307,7 +307,7 @@ async fn posted_form(
             _ => unreadable(),
         };
         let body = collect(body, limits).await.map_err(too_large)?;
-        upload::parse(kind, &body).ok_or_else(unreadable)?
+        upload::parse(kind, body).await.ok_or_else(unreadable)?
     } else {
         let body = collect(body, console.settings.body).await.map_err(|_| unreadable())?;
         Form::of(std::str::from_utf8(&body).unwrap_or_default())
