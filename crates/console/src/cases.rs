@@ -21,6 +21,8 @@ use super::wallets::{SEEN, as_shown, deposit, order, review};
 
 /// Maximum length of a note.
 const NOTE_MAX_CHARS: usize = 500;
+/// Maximum number of notes on a case.
+const NOTES_MAX: usize = 200;
 /// The choices of a due time: value, label, hours from now.
 const DUE: [(&str, &str, i64); 5] = [
     ("1h", "in 1 hour", 1),
@@ -235,7 +237,18 @@ async fn note(visit: Visit) -> Answer {
         return Err(Stop::Invalid(rule));
     }
     let store = visit.console().store();
-    store.add_case_note(case.named(&visit)?, text, visit.deed("")).await?;
+    let deed = visit.deed("");
+    let known = store.case_notes(visit.tenant_id()?, case.id()).await?;
+    // A form that was sent twice.
+    let is_repeated =
+        known.last().is_some_and(|last| last.text == text && last.author == deed.person());
+    if !is_repeated {
+        if known.len() >= NOTES_MAX {
+            let rule = format!("A case has at most {NOTES_MAX} notes: attach a file for more.");
+            return Err(Stop::Invalid(rule));
+        }
+        store.add_case_note(case.named(&visit)?, text, deed).await?;
+    }
     Ok(visit.done(&case.home(&visit), "The note is added."))
 }
 

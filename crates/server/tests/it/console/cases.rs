@@ -3,7 +3,7 @@
 use domain::country::Country;
 use domain::time::Span;
 use domain::user::{Role, Scope};
-use store::AuditFilter;
+use store::{AuditFilter, CaseRef};
 
 use super::wallets::officer::Officer;
 use crate::harness::{Bank, On, Setup, on_both_stores};
@@ -59,8 +59,18 @@ async fn notes_stay_with_the_case(on: On) {
         assert!(page.contains("Note: enter 1 to 500 characters."), "{page}");
     }
     let to = compliance.post(&add, &[("note", "passport <seen>, born 1991")]).await.done();
+    compliance.post(&add, &[("note", "passport <seen>, born 1991")]).await.done();
     let page = compliance.fetch(&to).await.page();
-    assert!(page.contains("passport &#60;seen&#62;, born 1991"), "{page}");
+    let shown = page.matches("passport &#60;seen&#62;, born 1991").count();
+    assert_eq!(shown, 1, "a form that was sent twice adds one note: {page}");
+    let (store, tenant) = (bank.running.store(), bank.tenant.id);
+    let subject = uuid::Uuid::parse_str(&id).expect("an id");
+    for number in 1..200 {
+        let case = CaseRef { tenant, kind: "payment", subject };
+        store.add_case_note(case, &number.to_string(), "test").await.expect("is added");
+    }
+    let page = compliance.post(&add, &[("note", "one more")]).await.refused(422);
+    assert!(page.contains("A case has at most 200 notes"), "{page}");
     let log = compliance.fetch("/console/audit?action=case").await.page();
     assert!(log.contains("added a note to ") && !log.contains("1991"), "{log}");
     let viewer = officer(&bank, &[Role::Viewer]).await;
