@@ -1,10 +1,12 @@
 //! `[wallets]`, `[chain]` and `[webhooks]`: the wallets' chain, its signers, and the engine's
 //! settings for them.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use domain::chain::{Address, ChainConfig, Depth, ReleaseMin, SweepTerms, Token};
+use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::policy::Environment;
@@ -36,6 +38,7 @@ const EMBEDDED_SWEEP_MAX: Span = Span::mins(2);
 pub struct Wallets {
     pub enabled: bool,
     pub token_max_age_s: u32,
+    pub exchange_to: Vec<String>,
     pub simulated_sender_after_s: u32,
 }
 
@@ -255,6 +258,15 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
         config.wallets.simulated_sender_after_s,
         0,
         86_400,
+    );
+    let to = &config.wallets.exchange_to;
+    let known = config.exchange_to();
+    let is_distinct = known.iter().collect::<BTreeSet<_>>().len() == to.len();
+    let codes = Country::ALL.map(|country| country.currency().code()).join(", ");
+    faults.check(
+        "wallets.exchange_to",
+        !to.is_empty() && known.len() == to.len() && is_distinct,
+        &format!("must name each currency once, out of {codes}"),
     );
     faults.check("chain.name", !chain.name.trim().is_empty(), "must not be blank");
     faults.within("chain.chain_id", chain.chain_id, 1, u64::from(u32::MAX));

@@ -6,6 +6,8 @@ use std::time::Duration;
 use adapters::rails::{DirectoryConfig, HttpsConfig, OurSide};
 use adapters::rates::{JsonShape, RateSource as AdapterSource};
 use adapters::screening::{ListSettings, ListSource, Location};
+use domain::country::Country;
+use domain::currency::Currency;
 use domain::rail::RailId;
 use secrecy::SecretString;
 
@@ -57,6 +59,12 @@ impl Config {
             .chain(analysis)
             .chain(provider)
             .any(|location| location.starts_with("https://"))
+    }
+
+    /// The destinations that an exchange may pay out to; unknown currencies are left out.
+    pub fn exchange_to(&self) -> Vec<Country> {
+        let codes = self.wallets.exchange_to.iter();
+        codes.filter_map(|code| Country::paid_in(Currency::parse(code)?)).collect()
     }
 
     /// Path of the bank directory; `None` means the shipped sample.

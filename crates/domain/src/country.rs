@@ -71,6 +71,11 @@ impl Country {
     pub fn parse(code: &str) -> Option<Country> {
         Country::ALL.into_iter().find(|country| country.alpha3() == code)
     }
+
+    /// The destination that pays out in a currency: at most one does.
+    pub fn paid_in(currency: Currency) -> Option<Country> {
+        Country::ALL.into_iter().find(|country| country.currency() == currency)
+    }
 }
 
 #[cfg(test)]
@@ -82,6 +87,10 @@ mod tests {
         for country in Country::ALL {
             assert_eq!(Country::parse(country.alpha3()), Some(country));
         }
+        for country in Country::ALL {
+            assert_eq!(Country::paid_in(country.currency()), Some(country), "one country each");
+        }
+        assert_eq!(Country::paid_in(Currency::Aed), None);
         for wrong in ["", "pak", "PK", "USA", "PAK "] {
             assert_eq!(Country::parse(wrong), None, "{wrong:?}");
         }

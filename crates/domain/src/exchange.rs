@@ -1,11 +1,13 @@
-//! An exchange order: a wallet's tokens are exchanged for rupees on a bank account.
+//! An exchange order: a wallet's tokens are exchanged for money on a bank account, in PKR or another
+//! configured currency.
 //!
 //! First the tokens move on the chain from the wallet to the controller, then a rail pays out the
-//! rupees, as an [`Attempt`](crate::attempt::Attempt) whose payment has the order's UUID. On a
+//! money, as an [`Attempt`](crate::attempt::Attempt) whose payment has the order's UUID. On a
 //! failure after the debit, the tokens return on the chain before the order is shown as failed.
 
 use crate::attempt::Doubt;
 use crate::chain::TxHash;
+use crate::country::Country;
 use crate::currency::StableCoin;
 use crate::decimal::Decimal;
 use crate::ids::{AttemptId, ExchangeId, IntentId, TenantId, TransferId, WalletId};
@@ -39,7 +41,7 @@ names! {
         Paying = "paying",
         /// The tokens are returning to the wallet.
         Returning = "returning",
-        /// The rupees reached the bank account; final, even if the payout is returned later.
+        /// The payout reached the bank account; final, even if the payout is returned later.
         Settled = "settled",
         /// Not paid; the tokens are in the wallet.
         Failed = "failed",
@@ -90,7 +92,7 @@ names! {
     pub enum OrderStatus: "Name on the wire." {
         /// Awaiting processing: the order can still be cancelled.
         Pending = "PENDING",
-        /// In progress: tokens or rupees are moving, and it can no longer be cancelled.
+        /// In progress: tokens or the payout are moving, and it can no longer be cancelled.
         Processing = "PROCESSING",
         /// Paid to the bank account.
         Settled = "SETTLED",
@@ -142,7 +144,7 @@ impl OrderFailure {
     }
 }
 
-/// The Pakistani bank account to pay.
+/// The bank account to pay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BankAccount {
     /// IBAN in electronic form.
@@ -190,7 +192,8 @@ pub struct ExchangeOrder {
     pub coin: StableCoin,
     /// Amount in minor units (10^-6).
     pub minor: i64,
-    /// Rupees per token before the spread: as quoted; from processing on, as applied.
+    /// Units of the payout's currency per token before the spread: as quoted; from processing on, as
+    /// applied.
     pub rate: Decimal,
     /// Rate quoted at creation.
     pub quoted_rate: Decimal,
@@ -202,7 +205,9 @@ pub struct ExchangeOrder {
     pub priced_at: Option<Timestamp>,
     /// End of the rate lock; `None` if the rate is not locked.
     pub locked_until: Option<Timestamp>,
-    /// Pakistani account that receives the rupees; lists show it masked.
+    /// Destination of the payout: the country of its currency.
+    pub country: Country,
+    /// Account that is paid; lists show it masked.
     pub bank: BankAccount,
     /// Outcome fixed in advance, if any.
     pub fate: Fate,
@@ -227,7 +232,7 @@ pub struct ExchangeOrder {
     pub debit_tx: Option<TxHash>,
     /// Intent of the tokens' return.
     pub give_back: Option<IntentId>,
-    /// Newest attempt to pay out the rupees; `None` before the first.
+    /// Newest attempt to pay out; `None` before the first.
     pub attempt: Option<AttemptId>,
     /// Start of the unknown outcome of its payout.
     pub unclear_since: Option<Timestamp>,
@@ -249,6 +254,11 @@ pub struct ExchangeOrder {
 }
 
 impl ExchangeOrder {
+    /// The price at its creation.
+    pub const fn quoted(&self) -> Price {
+        Price { to: self.payout.currency, rate: self.quoted_rate, spread: self.spread }
+    }
+
     /// The unresolved payout for review, once the rail's answer window is over.
     pub fn doubt(&self) -> Option<Doubt> {
         let open = self.state == ExchangeState::Paying && self.unclear_beyond_window;

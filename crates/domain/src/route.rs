@@ -56,10 +56,19 @@ pub struct Wanted<'a> {
     pub order: Option<&'a Order>,
     /// Whether an order with only a BIC gets the corridor's default local code.
     pub default_local_code: bool,
-    /// Payee of a payout without an order (an exchange order's account holder).
-    pub holder: Option<&'a str>,
+    /// Payee of a payout without a payment order, i.e. of an exchange.
+    pub payee: Option<Payee<'a>>,
     /// The sender's usage of rails with limits; `None` if unknown (a quote has no sender).
     pub spent: Option<&'a Spendings>,
+}
+
+/// The payee of an exchange order.
+#[derive(Clone, Copy, Debug)]
+pub struct Payee<'a> {
+    /// `account_holder_name`
+    pub holder: &'a str,
+    /// Whether the local code of the payee's branch is known.
+    pub has_local_code: bool,
 }
 
 impl Wanted<'_> {
@@ -73,7 +82,7 @@ impl Wanted<'_> {
         });
         let mut names = of_order.into_iter().flatten();
         let of_order = names.find(|(_, name)| !set.can_name(name)).map(|(field, _)| field);
-        let holder = self.holder.filter(|holder| !holder_name::can_be_paid(set, holder));
+        let holder = self.payee.filter(|payee| !holder_name::can_be_paid(set, payee.holder));
         of_order.or_else(|| holder.map(|_| "account_holder_name"))
     }
 }
@@ -102,12 +111,18 @@ impl RailConfig {
 
     /// Data that the rail requires and the order lacks.
     fn lacking(&self, wanted: &Wanted<'_>) -> Option<Need> {
-        let order = wanted.order?;
-        let lacks = |need: &&Need| match need {
-            Need::LocalCode => order.branch_local_code.is_none() && !wanted.default_local_code,
-            Need::SenderBirthdate => order.sender_birthdate.is_none(),
-            Need::SenderDocExpiry => order.sender_identity_doc_exp.is_none(),
+        let has = |need: &Need| match (wanted.order, wanted.payee, need) {
+            (Some(order), _, Need::LocalCode) => order.branch_local_code.is_some(),
+            (Some(order), _, Need::SenderBirthdate) => order.sender_birthdate.is_some(),
+            (Some(order), _, Need::SenderDocExpiry) => order.sender_identity_doc_exp.is_some(),
+            (None, Some(payee), Need::LocalCode) => payee.has_local_code,
+            // An exchange has no data about a sender.
+            (None, Some(_), Need::SenderBirthdate | Need::SenderDocExpiry) => false,
+            // A quote has no data yet.
+            (None, None, _) => true,
         };
+        let has_default = |need: Need| need == Need::LocalCode && wanted.default_local_code;
+        let lacks = |need: &&Need| !(has(need) || has_default(**need));
         self.needs.iter().find(lacks).copied()
     }
 

@@ -315,9 +315,9 @@ pub enum WalletEvent {
         minor: i64,
         /// Stablecoin of the amount.
         coin: StableCoin,
-        /// `to_amount`, `to_currency`: rupees paid to the bank account.
+        /// `to_amount`, `to_currency`: paid to the bank account.
         paid: Money,
-        /// `exchange_rate`: rupees per token, before the spread.
+        /// `exchange_rate`: units of `to_currency` per token, before the spread.
         rate: Decimal,
         /// `settlement_reference`: the bank's, else the attempt's InstrId.
         reference: String,

@@ -94,8 +94,13 @@ impl World {
     }
 
     /// Screens an exchange order's account holder on the lists in force.
-    pub(crate) fn screened_holder(&self, holder: &str, now: Timestamp) -> Screened {
-        let party = Party { name: holder, birthdate: None, country: Some(Country::Pak.alpha3()) };
+    pub(crate) fn screened_holder(
+        &self,
+        holder: &str,
+        country: Country,
+        now: Timestamp,
+    ) -> Screened {
+        let party = Party { name: holder, birthdate: None, country: Some(country.alpha3()) };
         self.screened(&[party], now)
     }
 
@@ -165,6 +170,8 @@ pub struct WalletWorld {
     pub receiver: Arc<dyn Receiver>,
     /// The body of an event's webhook: identical bytes on every call.
     pub envelope: fn(&WalletEventEntry) -> Vec<u8>,
+    /// Destinations that an exchange may pay out to.
+    pub exchange_to: Vec<Country>,
     /// Whether the cents of an amount determine its outcome (`decisions.md`, "Sandbox values").
     pub sandbox: bool,
 }

@@ -4,9 +4,13 @@
 //! routes, refusals and renderings, so neither can drift (`docs/adr`, hand-authored OpenAPI). They
 //! are public: they need no token and reveal nothing about the installation.
 
+use std::borrow::Cow;
+
 use axum::Router;
+use axum::body::Bytes;
 use axum::response::IntoResponse as _;
 use axum::routing::get;
+use domain::country::Country;
 use http::header;
 
 /// The document of Payment Service v2, as served.
@@ -16,18 +20,33 @@ pub const PAYMENT_PATH: &str = "/openapi/payment.json";
 pub const WALLET: &str = include_str!("../../../docs/openapi/wallet.json");
 pub const WALLET_PATH: &str = "/openapi/wallet.json";
 
+/// The currencies that an exchange pays out, as in [`WALLET`].
+const PAYOUT_CURRENCIES: &str = r#""PayoutCurrency": { "type": "string", "enum": ["PKR"]"#;
+
+/// The document of Wallet Service v1 of an installation whose exchanges pay out to these
+/// destinations.
+fn wallet(exchange_to: &[Country]) -> String {
+    let codes = exchange_to.iter().map(|country| format!("{:?}", country.currency().code()));
+    let codes = codes.collect::<Vec<_>>().join(", ");
+    WALLET.replace(PAYOUT_CURRENCIES, &PAYOUT_CURRENCIES.replace("\"PKR\"", &codes))
+}
+
 /// Routes: both documents.
-pub fn router() -> Router {
-    let document = |text: &'static str| {
+pub fn router(exchange_to: &[Country]) -> Router {
+    let document = |text: Cow<'static, str>| {
+        let text = Bytes::from(text.into_owned());
         let headers = [
             (header::CONTENT_TYPE, "application/json"),
             (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
             (header::REFERRER_POLICY, "no-referrer"),
             (header::CACHE_CONTROL, "no-cache"),
         ];
-        get(move || async move { (headers, text).into_response() })
+        get(move || std::future::ready((headers.clone(), text.clone()).into_response()))
     };
-    Router::new().route(PAYMENT_PATH, document(PAYMENT)).route(WALLET_PATH, document(WALLET))
+    let wallet = wallet(exchange_to);
+    Router::new()
+        .route(PAYMENT_PATH, document(PAYMENT.into()))
+        .route(WALLET_PATH, document(wallet.into()))
 }
 
 #[cfg(test)]

@@ -79,7 +79,9 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         if parts.config.console.enabled {
             router = router.merge(console_routes(parts, sandbox));
         }
-        router = router.merge(payments_v2::router(api)).merge(http_api::openapi::router());
+        router = router
+            .merge(payments_v2::router(api))
+            .merge(http_api::openapi::router(&parts.config.exchange_to()));
         router = router.merge(http_api::docs::router(parts.docs.clone()));
         if parts.config.wallets.enabled {
             router = router.merge(wallet_routes(parts));

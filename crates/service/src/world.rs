@@ -160,6 +160,7 @@ fn wallet_world(
         analysis,
         receiver,
         envelope: http_api::wallet_v1::render::event_body,
+        exchange_to: config.exchange_to(),
         sandbox,
     }
 }

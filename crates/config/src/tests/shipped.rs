@@ -147,7 +147,7 @@ fn an_amount_above_a_rails_limit_uses_the_next() {
             bank: None,
             order: None,
             default_local_code: false,
-            holder: None,
+            payee: None,
             spent: None,
         };
         let first = route::candidates(&policy, &wanted).first().map(|rail| rail.id.to_string());

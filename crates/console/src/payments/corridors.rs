@@ -279,7 +279,7 @@ async fn find_route(visit: &Visit, amount: &str) -> Result<(String, Table), Stop
         bank: bank.transpose()?,
         order: None,
         default_local_code: false,
-        holder: None,
+        payee: None,
         spent: spent.as_ref(),
     };
     let world = visit.console().payments.world();

@@ -1,7 +1,6 @@
 //! Ledger transfers of each step of an order.
 
 use super::ExchangeOrder;
-use super::price::Price;
 use crate::decision::Cx;
 use crate::ids::TransferId;
 use crate::ledger::{AccountCode, Transfer, TransferKind};
@@ -67,7 +66,7 @@ impl ExchangeOrder {
     }
 
     fn fee(&self) -> i64 {
-        Price { rate: self.rate, spread: self.spread }.fee(self.minor)
+        self.quoted().fee(self.minor)
     }
 
     /// Reserves the tokens for the controller.
@@ -106,8 +105,8 @@ impl ExchangeOrder {
         }
     }
 
-    /// Paid: the tokens, less our fee, belong to the tenant and stay where they are; the rupees
-    /// leave the rail's bank.
+    /// Paid: the tokens, less our fee, belong to the tenant and stay where they are; the payout
+    /// leaves the rail's bank.
     pub(super) fn settle(&self, rail: &RailId, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let fee = self.fee();
         let position = AccountCode::FxPosition(self.coin.currency());
@@ -137,7 +136,7 @@ impl ExchangeOrder {
         set.transfers
     }
 
-    /// The payout was returned after settlement: the rupees are back at the rail's bank, and the
+    /// The payout was returned after settlement: the money is back at the rail's bank, and the
     /// tokens with our fee are in suspense until an operator returns them.
     pub(super) fn take_payout_back(&self, rail: &RailId, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let (local, fee) = (self.payout.currency, self.fee());

@@ -8,6 +8,7 @@ use crate::chain::vault::{self, VaultKind};
 use crate::chain::{ChainConfig, Movement, Plan, TxHash, intent_word};
 use crate::chain_tx::{Intent, IntentState};
 use crate::coin_amount;
+use crate::country::Country;
 use crate::currency::StableCoin;
 use crate::decision::{Cx, JobChange};
 use crate::ids::{ExchangeId, IntentId, TransferId};
@@ -51,7 +52,7 @@ pub struct NewOrder {
     pub price: Price,
     /// Whether the rate is locked.
     pub lock: bool,
-    /// `bank_account`: account in Pakistan that receives the rupees.
+    /// `bank_account`: the account that is paid.
     pub bank: BankAccount,
     /// The rail's usual duration.
     pub expected: Span,
@@ -124,6 +125,7 @@ pub fn create(
         return Err(OrderRefusal::Frozen(wallet.state));
     }
     let payout = new.price.payout(new.minor).ok_or(OrderRefusal::Amount)?;
+    let country = Country::paid_in(new.price.to).ok_or(OrderRefusal::Amount)?;
     chain.token(new.coin).ok_or(OrderRefusal::NoToken)?;
     let (requested, available) = (Money::new(new.minor, new.coin.currency()), account.available());
     if available.minor < requested.minor {
@@ -146,6 +148,7 @@ pub fn create(
         payout,
         priced_at: None,
         locked_until,
+        country,
         bank: new.bank,
         fate,
         screened: Some(new.screened),

@@ -47,7 +47,7 @@ impl OrderCase {
         if self.order.priced_at.is_some() {
             return None;
         }
-        let quoted = Price { rate: self.order.quoted_rate, spread: self.order.spread };
+        let quoted = self.order.quoted();
         if self.order.locked_until.is_none() {
             let now = Price { rate: mid, ..quoted };
             let payout = now.payout(self.order.minor).filter(|_| !quoted.has_moved_to(mid));

@@ -16,7 +16,9 @@ const BPS: i64 = 10_000;
 /// A rate and a spread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Price {
-    /// Rupees per token, before the spread.
+    /// Currency of the payout.
+    pub to: Currency,
+    /// Units of that currency per token, before the spread.
     pub rate: Decimal,
     /// Corridor's fee as a fraction of the amount.
     pub spread: Decimal,
@@ -35,17 +37,18 @@ pub struct RateQuote {
 
 impl Price {
     /// The price at a mid-market rate.
-    pub const fn new(mid: Decimal, spread_bps: u32) -> Price {
-        Price { rate: mid, spread: Decimal::new(spread_bps as i128, 4) }
+    pub const fn new(to: Currency, mid: Decimal, spread_bps: u32) -> Price {
+        Price { to, rate: mid, spread: Decimal::new(spread_bps as i128, 4) }
     }
 
-    /// Payout: amount × rate × (1 − spread), rounded down to paisa. `None` if it is zero or out of
-    /// range.
+    /// Payout: amount × rate × (1 − spread), rounded down to the currency's minor unit. `None` if it
+    /// is zero or out of range.
     pub fn payout(&self, minor: i64) -> Option<Money> {
         let amount = Decimal::new(minor.into(), 6);
         let kept = Decimal::ONE.checked_sub(self.spread)?;
-        let paid = amount.checked_mul(self.rate)?.checked_mul(kept)?.round(2, Rounding::Floor);
-        Money::exact(paid, Currency::Pkr).filter(|paid| paid.minor > 0)
+        let paid = amount.checked_mul(self.rate)?.checked_mul(kept)?;
+        let paid = paid.round(self.to.minor_units(), Rounding::Floor);
+        Money::exact(paid, self.to).filter(|paid| paid.minor > 0)
     }
 
     /// Corridor's fee in minor units of the token, rounded down.

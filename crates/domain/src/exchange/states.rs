@@ -31,7 +31,7 @@ names! {
         PayoutBegun = "payout begins",
         /// The rail refused, and another one may be tried.
         PayoutRefused = "rail refused, another may be tried",
-        /// The rail paid the rupees to the bank account.
+        /// The rail paid the money to the bank account.
         PayoutSettled = "rail paid",
         /// The payout certainly did not happen and never will.
         PayoutFailed = "payout failed",

@@ -66,7 +66,7 @@ fn new_order() -> NewOrder {
         hold: HOLD,
         coin: StableCoin::Usdc,
         minor: MINOR,
-        price: Price::new(dec("278.50"), 50),
+        price: Price::new(Currency::Pkr, dec("278.50"), 50),
         lock: false,
         bank: BankAccount {
             iban: Some("PK36SCBL0000001123456702".to_owned()),
@@ -260,7 +260,7 @@ fn to_amount_is_rounded_down_to_paisa_after_the_spread() {
         (33_333_333, "278.37", 50, "9232.60"),
         (1_000_000, "278.509999", 0, "278.50"),
     ] {
-        let paid_out = Price::new(dec(mid), bps).payout(minor);
+        let paid_out = Price::new(Currency::Pkr, dec(mid), bps).payout(minor);
         assert_eq!(
             paid_out,
             Money::exact(dec(paid), Currency::Pkr).filter(|money| money.minor > 0),
@@ -270,8 +270,20 @@ fn to_amount_is_rounded_down_to_paisa_after_the_spread() {
 }
 
 #[test]
+fn a_payout_has_the_minor_units_of_its_currency() {
+    for (to, mid, paid) in [
+        (Currency::Vnd, "25470.9", "25343"),
+        (Currency::Npr, "133.337", "132.67"),
+        (Currency::Bdt, "0.001", "0.00"),
+    ] {
+        let paid = Money::exact(dec(paid), to).filter(|money| money.minor > 0);
+        assert_eq!(Price::new(to, dec(mid), 50).payout(1_000_000), paid, "{to:?}");
+    }
+}
+
+#[test]
 fn a_quote_is_for_the_amount_or_one_token_and_valid_for_a_minute() {
-    let price = Price::new(dec("278.50"), 50);
+    let price = Price::new(Currency::Pkr, dec("278.50"), 50);
     let quote = price.quote(None, monday()).expect("a quote");
     assert_eq!((quote.estimated, quote.valid_until), (pkr(27_710), monday() + Span::secs(60)));
     assert_eq!(

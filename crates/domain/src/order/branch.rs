@@ -161,6 +161,54 @@ pub fn same_branch(country: Country, a: &str, b: &str, directory: &BankDirectory
     }
 }
 
+/// The bank of an exchange order's account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PayeeBank {
+    /// BIC of the branch or bank, if known.
+    pub bic: Option<String>,
+    /// The country's own code of the branch or bank, if known.
+    pub local_code: Option<String>,
+    /// The bank's name, if the directory has it.
+    pub name: Option<String>,
+}
+
+/// The bank of a valid account, from its IBAN, its bank's code and the directory. `default` is the
+/// corridor's local code for banks without one.
+pub fn payee_bank(
+    country: Country,
+    iban: Option<&str>,
+    code: Option<&str>,
+    directory: &BankDirectory,
+    default: Option<&str>,
+) -> PayeeBank {
+    let code = code.and_then(|code| BranchCode::read(country, code).ok());
+    let found = code.map(|code| code.resolve(country, directory)).unwrap_or_default();
+    let found = match iban.and_then(|text| Iban::parse(country, text).ok()) {
+        Some(iban) => found.refined_by(&iban, country, directory),
+        None => found,
+    };
+    let bic = found.bic.as_deref().and_then(Bic::parse);
+    // In Pakistan the BIC's institution is the local code (State Bank of Pakistan, IBAN guidelines).
+    let of_pakistan = |bic: &Bic| (country == Country::Pak).then(|| bic.institution().to_owned());
+    let letters = bic.as_ref().and_then(of_pakistan);
+    let found = Resolved { local_code: found.local_code.or(letters), ..found };
+    let local_code = found.or_default(country, directory, default).local_code;
+    let branch = bic.as_ref().and_then(|bic| directory.by_bic(bic)).or_else(|| {
+        let code = local_code.as_deref()?;
+        directory.by_local_code(country, code).or_else(|| {
+            let is_its = |bic: &Bic| of_pakistan(bic).as_deref() == Some(code);
+            let branches = directory.branches().iter();
+            let mut of_country = branches.filter(|branch| branch.country == country);
+            of_country.find(|branch| branch.bic.as_ref().is_some_and(is_its))
+        })
+    });
+    PayeeBank {
+        bic: bic.map(|bic| bic.to_string()).or_else(|| branch.and_then(bic_of)),
+        local_code,
+        name: branch.map(|branch| branch.bank_name.clone()),
+    }
+}
+
 /// Whether `code` (upper case) has the format of the country's local branch code.
 pub fn is_local_branch_code(country: Country, code: &str) -> bool {
     country.rules().local_code.as_ref().is_some_and(|local| (local.matches)(code))

@@ -20,7 +20,7 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-pub use branch::{is_local_branch_code, same_branch};
+pub use branch::{PayeeBank, is_local_branch_code, payee_bank, same_branch};
 pub use check::UncheckedOrder;
 pub use field::{Field, Form, Role};
 pub use fields::{

@@ -13,7 +13,7 @@ fn wanted(minor: i64) -> Wanted<'static> {
         bank: None,
         order: None,
         default_local_code: false,
-        holder: None,
+        payee: None,
         spent: None,
     }
 }
@@ -129,7 +129,8 @@ fn a_rail_pays_only_representable_names() {
             "the other rail can"
         );
     }
-    let held = |holder| Wanted { holder: Some(holder), ..wanted(100) };
+    let held =
+        |holder| Wanted { payee: Some(Payee { holder, has_local_code: true }), ..wanted(100) };
     assert_eq!(rail("x").unfit(&held(rare)), Some(Unfit::Name("account_holder_name")));
     // An account holder's name is compared with the account's: it is sent unchanged, or over
     // another rail.

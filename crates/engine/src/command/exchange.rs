@@ -77,7 +77,7 @@ pub enum ExchangeAction {
         /// The customer's usage that counts against the rail's limits; `None` if the rail has no
         /// per-sender limits.
         tally: Option<Tally>,
-        /// The mid-market rate, in rupees per coin.
+        /// The mid-market rate, in units of the payout currency per coin.
         mid: Decimal,
     },
     /// No route now: retry at `until`. `open` counts the wait against the submit deadline.

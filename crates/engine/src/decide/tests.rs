@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::attempt::{Attempt, AttemptState, Doubt};
 use domain::bank::BankDirectory;
 use domain::chain::Address;
+use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::decision::IdSource;
@@ -72,6 +73,7 @@ fn order(wallet: &Wallet) -> ExchangeOrder {
         quoted_rate: rate,
         spread: Decimal::new(5, 3),
         payout: Money::new(27_735, Currency::Pkr),
+        country: Country::Pak,
         priced_at: Some(NOW),
         locked_until: None,
         bank: BankAccount {

@@ -73,7 +73,7 @@ pub(crate) fn wanted<'a>(
         bank: order.branch_bic.as_deref().and_then(|bic| bic.get(..4)),
         order: Some(order),
         default_local_code: default.is_some(),
-        holder: None,
+        payee: None,
         spent: None,
     }
 }

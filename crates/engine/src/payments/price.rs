@@ -51,7 +51,7 @@ impl Payments {
                 bank: bank.as_deref(),
                 order: None,
                 default_local_code: corridor.default_local_code.is_some(),
-                holder: None,
+                payee: None,
                 spent: None,
             };
             let fitting = route::candidates(&world.corridors, &wanted);

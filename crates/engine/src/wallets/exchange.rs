@@ -2,18 +2,17 @@
 
 use domain::attempt::Doubt;
 use domain::audit::Deed;
-use domain::bank::{BankDirectory, Branch};
-use domain::bic::Bic;
+use domain::bank::BankDirectory;
 use domain::country::Country;
-use domain::currency::{Currency, StableCoin};
+use domain::currency::StableCoin;
 use domain::exchange::{
     BankAccount, ExchangeOrder, Fate, NewOrder, OrderRefusal, Price, RateQuote, sandbox_fate,
 };
 use domain::fault::Fault;
-use domain::iban::Iban;
 use domain::ids::{ExchangeId, TransferId, WalletId};
 use domain::money::Money;
-use domain::policy::RailKind;
+use domain::order;
+use domain::policy::{Need, RailKind};
 use domain::rail::Finding;
 use domain::route::{self, Unfit, Wanted};
 use domain::screening::Verdict;
@@ -24,12 +23,15 @@ use super::{Caller, Denied, Listed, Page, Reply, Wallets, not_executed, not_foun
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::{Action, Idempotency, Outcome, Refused};
 use crate::error::EngineError;
+use crate::workers::payout::payee;
 use crate::world::NoRate;
 
 const FIELD: &str = "order_id";
 /// Message for an account holder's name that no rail can transmit.
 const NO_HOLDER: &str =
     "Input should be the name of the account's holder as the bank has it, in Latin letters";
+/// Message for a bank whose local code is unknown.
+const NO_CODE: &str = "The rail needs the branch's local code; the bank directory does not know it";
 /// Typical duration of an exchange's on-chain debit, and of a rail of each kind without history.
 const DEBIT_EXPECTED: Span = Span::mins(5);
 const INSTANT_EXPECTED: Span = Span::mins(5);
@@ -44,6 +46,8 @@ pub struct NewOrderAsked {
     pub coin: StableCoin,
     /// `amount` in minor units.
     pub minor: i64,
+    /// The country of the request's `to_currency`, one of [`Wallets::exchange_to`].
+    pub to: Country,
     /// `lock_rate` of the request.
     pub lock: bool,
     /// `bank_account.iban` of the request.
@@ -57,6 +61,11 @@ pub struct NewOrderAsked {
 }
 
 impl Wallets {
+    /// Destinations that an exchange may pay out to; empty if wallets are not offered.
+    pub fn exchange_to(&self) -> &[Country] {
+        self.world.wallet.as_ref().map_or(&[], |wallet| &wallet.exchange_to)
+    }
+
     /// The current rate, for an amount or for one coin (GET exchange-rate).
     ///
     /// # Errors
@@ -65,10 +74,11 @@ impl Wallets {
         &self,
         caller: &Caller,
         coin: StableCoin,
+        to: Country,
         minor: Option<i64>,
     ) -> Result<RateQuote, Denied> {
         self.offered()?;
-        let quote = self.price(caller, coin)?.quote(minor, self.world.clock.now().to_millis());
+        let quote = self.price(caller, coin, to)?.quote(minor, self.world.clock.now().to_millis());
         // Same error as for an order of that amount.
         quote.ok_or(Denied::Refused(Refused::Exchange(OrderRefusal::Amount)))
     }
@@ -86,9 +96,9 @@ impl Wallets {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
         let sandbox = self.offered()?.sandbox;
-        let price = self.price(caller, asked.coin)?;
-        let bank = bank_account(&asked, &self.world.directory);
-        let screened = self.world.screened_holder(&bank.holder, self.world.clock.now());
+        let price = self.price(caller, asked.coin, asked.to)?;
+        let bank = self.bank_account(&asked);
+        let screened = self.world.screened_holder(&bank.holder, asked.to, self.world.clock.now());
         if screened.stale && !screened.is_match() {
             return Err(Denied::ListsStale);
         }
@@ -100,7 +110,7 @@ impl Wallets {
             minor: asked.minor,
             price,
             lock: asked.lock,
-            expected: self.expected(price.payout(asked.minor), &bank)?,
+            expected: self.expected(asked.to, price.payout(asked.minor), &bank)?,
             bank,
             fate: if sandbox { sandbox_fate(asked.minor) } else { Fate::Open },
             screened,
@@ -144,7 +154,8 @@ impl Wallets {
         let by = Box::new(by.into());
         let order = self.find_order(caller, id).await?;
         let now = self.world.clock.now();
-        let release = approve.then(|| self.world.screened_holder(&order.bank.holder, now));
+        let release =
+            approve.then(|| self.world.screened_holder(&order.bank.holder, order.country, now));
         if let (Some(screened), Some(known)) = (&release, &order.screened)
             && self.world.is_behind(screened, &known.list_version, id.0)
         {
@@ -260,34 +271,56 @@ impl Wallets {
     }
 
     /// The price for a caller, from a rate recent enough to pay out at.
-    fn price(&self, caller: &Caller, coin: StableCoin) -> Result<Price, Denied> {
+    fn price(&self, caller: &Caller, coin: StableCoin, to: Country) -> Result<Price, Denied> {
         let world = &self.world;
-        let base = coin.currency();
+        let (base, currency) = (coin.currency(), to.currency());
         let corridor = world
             .corridors
             .corridors
-            .get(&Country::Pak)
-            .filter(|corridor| corridor.open && !world.switches.is_closed(Country::Pak));
-        let corridor = corridor.ok_or(NoRate::Missing(base, Currency::Pkr))?;
-        let mid = world.fresh_mid(base, Currency::Pkr, corridor.max_rate_age)?;
-        Ok(Price::new(mid, caller.policy.wallet.spread_bps))
+            .get(&to)
+            .filter(|corridor| corridor.open && !world.switches.is_closed(to));
+        let corridor = corridor.ok_or(NoRate::Missing(base, currency))?;
+        let mid = world.fresh_mid(base, currency, corridor.max_rate_age)?;
+        Ok(Price::new(currency, mid, caller.policy.wallet.spread_bps))
+    }
+
+    fn bank_account(&self, asked: &NewOrderAsked) -> BankAccount {
+        let corridor = self.world.corridors.corridors.get(&asked.to);
+        let default = corridor.and_then(|corridor| corridor.default_local_code.as_deref());
+        bank_account(asked, &self.world.directory, default)
     }
 
     /// Typical duration of the payout over the rail that would be selected.
-    fn expected(&self, payout: Option<Money>, bank: &BankAccount) -> Result<Span, Denied> {
+    fn expected(
+        &self,
+        to: Country,
+        payout: Option<Money>,
+        bank: &BankAccount,
+    ) -> Result<Span, Denied> {
         let refused = || Denied::Refused(Refused::Exchange(OrderRefusal::Amount));
         let wanted = Wanted {
-            country: Country::Pak,
+            country: to,
             amount: payout.ok_or_else(refused)?,
             bank: bank.bic.as_deref().and_then(|bic| bic.get(..4)),
             order: None,
             default_local_code: false,
-            holder: Some(&bank.holder),
+            payee: Some(payee(to, bank)),
             spent: None,
         };
-        if let Some(Unfit::Name(_)) = route::lacking(&self.world.corridors, &wanted) {
-            let field = "bank_account.account_holder_name";
-            return Err(Denied::Invalid(Fault::new(field, "unsupported_characters", NO_HOLDER)));
+        match route::lacking(&self.world.corridors, &wanted) {
+            Some(Unfit::Name(_)) => {
+                let field = "bank_account.account_holder_name";
+                return Err(Denied::Invalid(Fault::new(
+                    field,
+                    "unsupported_characters",
+                    NO_HOLDER,
+                )));
+            }
+            Some(Unfit::Needs(Need::LocalCode)) => {
+                let field = "bank_account.bank_code";
+                return Err(Denied::Invalid(Fault::new(field, "branch_code_required", NO_CODE)));
+            }
+            _ => {}
         }
         let rails = route::candidates(&self.world.corridors, &wanted);
         let rail = rails.first().ok_or_else(refused)?;
@@ -297,42 +330,30 @@ impl Wallets {
     }
 }
 
-/// The account with the directory's data about its bank.
-fn bank_account(asked: &NewOrderAsked, directory: &BankDirectory) -> BankAccount {
-    let code = asked.bank_code.as_deref().map(str::to_ascii_uppercase);
-    let bic = code.as_deref().and_then(Bic::parse);
-    let iban = asked.iban.as_deref().and_then(|text| Iban::parse(Country::Pak, text).ok());
-    let letters = iban.as_ref().map(|iban| iban.bank().to_owned());
-    let letters = letters.or_else(|| bic.as_ref().map(|bic| bic.institution().to_owned())).or(code);
-    let branch = bic
-        .as_ref()
-        .and_then(|bic| directory.by_bic(bic))
-        .or_else(|| letters.as_deref().and_then(|letters| bank(directory, letters)));
+/// The account with the directory's data about its bank. `default` is the corridor's local code for
+/// banks without one.
+fn bank_account(
+    asked: &NewOrderAsked,
+    directory: &BankDirectory,
+    default: Option<&str>,
+) -> BankAccount {
+    let code = asked.bank_code.as_deref();
+    let bank = order::payee_bank(asked.to, asked.iban.as_deref(), code, directory, default);
     BankAccount {
         iban: asked.iban.clone(),
         account_number: asked.account_number.clone(),
-        bank_code: asked.bank_code.as_ref().and(letters.clone()),
+        bank_code: code.map(|code| bank.local_code.unwrap_or_else(|| code.to_ascii_uppercase())),
         holder: asked.holder.clone(),
-        bic: bic
-            .or_else(|| branch.and_then(|branch| branch.bic.clone()))
-            .map(|bic| bic.as_str().to_owned()),
-        bank_name: branch.map(|branch| branch.bank_name.clone()),
+        bic: bank.bic,
+        bank_name: bank.name,
     }
-}
-
-/// A branch of the Pakistani bank with this four-letter code.
-fn bank<'a>(directory: &'a BankDirectory, letters: &str) -> Option<&'a Branch> {
-    directory.by_local_code(Country::Pak, letters).or_else(|| {
-        let of_bank = |branch: &&Branch| {
-            branch.country == Country::Pak
-                && branch.bic.as_ref().is_some_and(|bic| bic.institution() == letters)
-        };
-        directory.branches().iter().find(of_bank)
-    })
 }
 
 #[cfg(test)]
 mod tests {
+    use domain::bank::Branch;
+    use domain::bic::Bic;
+
     use super::*;
 
     fn directory() -> BankDirectory {
@@ -355,13 +376,14 @@ mod tests {
             wallet: WalletId(uuid::Uuid::nil()),
             coin: StableCoin::Usdc,
             minor: 1,
+            to: Country::Pak,
             lock: false,
             iban: iban.map(str::to_owned),
             account_number: account_number.map(str::to_owned),
             bank_code: bank_code.map(str::to_owned),
             holder: "Asha Khan".to_owned(),
         };
-        bank_account(&asked, &directory())
+        bank_account(&asked, &directory(), None)
     }
 
     #[test]

@@ -2,12 +2,13 @@
 //! identical.
 
 use domain::attempt::Attempt;
-use domain::country::Country;
 use domain::exchange::ExchangeOrder;
 use domain::order::{AccountType, Order};
 use domain::policy::{CorridorConfig, Corridors};
 use domain::rail::{Instruction, InstructionParty, NameForm, SplitName};
 use store::Record;
+
+use super::payout::local_code;
 
 /// Returns the instruction of an attempt.
 pub(super) fn instruction(
@@ -55,13 +56,13 @@ pub(super) fn order_instruction(
     order: &ExchangeOrder,
     corridors: &Corridors,
 ) -> Instruction {
-    let corridor = corridors.corridors.get(&Country::Pak);
+    let corridor = corridors.corridors.get(&order.country);
     let wants = Names::of(corridor);
     let bank = &order.bank;
     let holder = InstructionParty {
         name: bank.holder.clone(),
         split: wants.split(&bank.holder, wants.family_first),
-        country: Country::Pak.alpha2().to_owned(),
+        country: order.country.alpha2().to_owned(),
         ..InstructionParty::default()
     };
     Instruction {
@@ -81,7 +82,7 @@ pub(super) fn order_instruction(
         creditor_account_is_iban: bank.iban.is_some(),
         creditor_account_type: "CACC",
         creditor_bic: bank.bic.clone(),
-        creditor_local_code: bank.bank_code.clone(),
+        creditor_local_code: local_code(order.country, bank).map(str::to_owned),
         creditor_bank: bank
             .bank_name
             .clone()

@@ -4,15 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::attempt::Attempt;
 use domain::country::Country;
-use domain::currency::Currency;
 use domain::decimal::Decimal;
-use domain::exchange::{ExchangeOrder, ExchangeState};
+use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState};
 use domain::ids::{ExchangeId, PaymentId};
 use domain::job::Job;
+use domain::order::is_local_branch_code;
 use domain::payment::report::NOT_SENT;
 use domain::policy::RailConfig;
 use domain::rail::{Instruction, RailId};
-use domain::route::{self, Choice, Wanted};
+use domain::route::{self, Choice, Payee, Wanted};
 use domain::screening::Screened;
 use domain::sender_limit::{Sender, Tally};
 use futures_util::future::join_all;
@@ -48,15 +48,27 @@ struct Payable {
     cleared: Option<Screened>,
 }
 
+/// The payee of an account, as rails judge it.
+pub(crate) fn payee(country: Country, bank: &BankAccount) -> Payee<'_> {
+    // An IBAN contains the branch's local code.
+    let has_local_code = bank.iban.is_some() || local_code(country, bank).is_some();
+    Payee { holder: &bank.holder, has_local_code }
+}
+
+/// The local code of an account's branch, if the order has it.
+pub(super) fn local_code(country: Country, bank: &BankAccount) -> Option<&str> {
+    bank.bank_code.as_deref().filter(|code| is_local_branch_code(country, code))
+}
+
 /// What a payout requires of a rail.
 pub(crate) fn wanted(order: &ExchangeOrder) -> Wanted<'_> {
     Wanted {
-        country: Country::Pak,
+        country: order.country,
         amount: order.payout,
         bank: order.bank.bic.as_deref().and_then(|bic| bic.get(..4)),
         order: None,
         default_local_code: false,
-        holder: Some(&order.bank.holder),
+        payee: Some(payee(order.country, &order.bank)),
         spent: None,
     }
 }
@@ -131,7 +143,11 @@ impl Workers {
         // A locked order keeps its rate: the current one is not needed.
         let mid = match order.locked_until {
             Some(_) => Some(order.quoted_rate),
-            None => self.world.rates.mid(order.coin.currency(), Currency::Pkr).map(|mid| mid.rate),
+            None => self
+                .world
+                .rates
+                .mid(order.coin.currency(), order.payout.currency)
+                .map(|mid| mid.rate),
         };
         let Some(mid) = mid else { return put_off(true) };
         // A rail that could not be reached has rejected nothing: its health decides when it is

@@ -33,13 +33,13 @@ impl Workers {
         &self,
         order: &ExchangeOrder,
     ) -> Result<Option<(Sender, Spendings)>, StoreError> {
-        if !self.world.corridors.rails_of(Country::Pak).any(|rail| rail.sender_limits.is_some()) {
+        if !self.world.corridors.rails_of(order.country).any(|rail| rail.sender_limits.is_some()) {
             return Ok(None);
         }
         let wallet = self.store.wallet(order.tenant, order.wallet).await?;
         let wallet = wallet
             .ok_or_else(|| StoreError::Corrupt(format!("order {} has no wallet", order.id)))?;
         let sender = Sender::of_customer(order.tenant, &wallet.customer_id);
-        Ok(Some((sender, self.spendings(order.tenant, Country::Pak, sender).await?)))
+        Ok(Some((sender, self.spendings(order.tenant, order.country, sender).await?)))
     }
 }

@@ -250,7 +250,7 @@ impl Workers {
         if known.is_some_and(|version| self.world.screen.is_current(version, now)) {
             return ScreenedAgain::Passes(None);
         }
-        let screened = self.world.screened_holder(&order.bank.holder, now);
+        let screened = self.world.screened_holder(&order.bank.holder, order.country, now);
         if known.is_some_and(|version| self.world.is_behind(&screened, version, order.id.0)) {
             ScreenedAgain::OlderLists
         } else if order.is_news(&screened) {

@@ -113,17 +113,17 @@ impl Shape for Text {
 
 /// One of a closed set of names; see [`one_of`].
 #[derive(Clone, Copy, Debug)]
-pub struct OneOf<T: 'static> {
-    values: &'static [T],
+pub struct OneOf<'a, T> {
+    values: &'a [T],
     name: fn(T) -> &'static str,
 }
 
 /// One of `values`, in the exact spelling of `name`.
-pub const fn one_of<T: Copy>(values: &'static [T], name: fn(T) -> &'static str) -> OneOf<T> {
+pub const fn one_of<T: Copy>(values: &[T], name: fn(T) -> &'static str) -> OneOf<'_, T> {
     OneOf { values, name }
 }
 
-impl<T: Copy> OneOf<T> {
+impl<T: Copy> OneOf<'_, T> {
     /// Parses plain text from a query string.
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl<T: Copy> OneOf<T> {
     }
 }
 
-impl<T: Copy> Shape for OneOf<T> {
+impl<T: Copy> Shape for OneOf<'_, T> {
     type Out = T;
 
     fn read(&self, field: &'static str, value: &Value<'_>) -> Result<T, Fault> {

@@ -13,18 +13,21 @@ use super::{decode, render};
 use crate::problem::WalletProblem;
 
 pub(super) async fn rate(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
-    let query = decode::rate_query(admitted.parts.uri.query())?;
-    let quote =
-        api.wallets.exchange_rate(&admitted.caller, query.from, query.minor).map_err(denied)?;
+    let query = decode::rate_query(admitted.parts.uri.query(), api.wallets.exchange_to())?;
+    let quote = api
+        .wallets
+        .exchange_rate(&admitted.caller, query.from, query.to, query.minor)
+        .map_err(denied)?;
     Ok(Answer::object(|out| render::quoted(out, query.from, &quote)))
 }
 
 pub(super) async fn create(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
-    let asked = decode::order(&admitted.body)?;
+    let asked = decode::order(&admitted.body, api.wallets.exchange_to())?;
     let order = NewOrderAsked {
         wallet: wallet_id(&asked.wallet_id)?,
         coin: asked.from,
         minor: asked.minor,
+        to: asked.to,
         lock: asked.lock_rate,
         iban: asked.bank_account.iban,
         account_number: asked.bank_account.account_number,

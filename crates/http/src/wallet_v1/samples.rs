@@ -2,6 +2,7 @@
 
 use domain::chain::{Address, BlockHash, TxHash, Word};
 use domain::chain_tx::Place;
+use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::deposit::{Deposit, DepositState, Pot};
@@ -150,6 +151,7 @@ pub(crate) fn order(state: ExchangeState) -> ExchangeOrder {
         quoted_rate: Decimal::new(27_875, 2),
         spread: Decimal::new(5, 3),
         payout: Money::new(2_773_562, Currency::Pkr),
+        country: Country::Pak,
         priced_at: None,
         locked_until: Some(T0 + Span::mins(15)),
         bank: BankAccount {

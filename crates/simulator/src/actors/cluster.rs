@@ -5,6 +5,7 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::chain::ChainConfig;
+use domain::country::Country;
 use domain::policy::{Corridors, Environment};
 use domain::ports::{AddressScreen, Clock as _, NameScreen, Rail};
 use domain::rail::RailId;
@@ -254,6 +255,7 @@ impl Cluster {
             analysis: None,
             receiver: Arc::new(ReceiverWay { node, sim, faults, banks: side.banks.clone() }),
             envelope,
+            exchange_to: vec![Country::Pak],
             sandbox: side.sandbox,
         }
     }

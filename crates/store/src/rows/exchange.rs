@@ -1,6 +1,7 @@
 //! Exchange orders as rows. The payee's bank account is sealed.
 
 use domain::chain::TxHash;
+use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState, Fate, OrderFailure};
@@ -54,8 +55,10 @@ record! {
             let why = "exchange_order.payout differs from its document";
             return Err(StoreError::Corrupt(why.to_owned()));
         }
+        let country = Country::paid_in(payout.currency)
+            .ok_or_else(|| StoreError::Corrupt("exchange_order: a currency of no country".to_owned()))?;
         ExchangeOrder {
-            id, tenant, wallet, coin, minor, rate, quoted_rate, spread, payout, priced_at, locked_until,
+            country, id, tenant, wallet, coin, minor, rate, quoted_rate, spread, payout, priced_at, locked_until,
             bank, fate, screened, state, state_at, created_at, times_out_at, estimated_settlement, hold,
             debit, debit_tx, give_back, attempt, unclear_since, unclear_beyond_window, failure,
             settlement_reference, settled_at, came_back, events, version,

@@ -3,6 +3,7 @@
 use domain::chain::vault::{self, VaultKind};
 use domain::chain::{Address, BlockHash, Fees, KeyRole, Movement, Plan, TxHash, Word};
 use domain::chain_tx::{ChainTx, Intent, IntentState, Place, TxAttempt, TxState};
+use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::decision::IdSource;
@@ -200,6 +201,7 @@ pub fn exchange(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Exch
         quoted_rate: Decimal::new(27_875, 2),
         spread: Decimal::new(5, 3),
         payout: Money::new(277_356, Currency::Pkr),
+        country: Country::Pak,
         priced_at: None,
         locked_until: None,
         bank: BankAccount {

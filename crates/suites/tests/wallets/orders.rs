@@ -42,7 +42,7 @@ async fn to_holder(
         hold: TransferId(ids.next()),
         coin: USDC,
         minor,
-        price: Price::new("278.75".parse().expect("a number"), 50),
+        price: Price::new(Currency::Pkr, "278.75".parse().expect("a number"), 50),
         lock: false,
         bank: BankAccount {
             iban: Some("PK36SCBL0000001123456702".to_owned()),

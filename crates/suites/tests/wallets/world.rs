@@ -7,6 +7,7 @@ use std::sync::Arc;
 use domain::bank::BankDirectory;
 use domain::chain::{Address, BlockHash, ChainConfig, Depth, ReleaseMin, Token, TxHash};
 use domain::chain_tx::Place;
+use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::deposit::arrive::Found;
 use domain::deposit::{Deposit, Watched};
@@ -175,6 +176,7 @@ impl World {
             analysis: None,
             receiver: bank.clone(),
             envelope,
+            exchange_to: vec![Country::Pak],
             sandbox: setup.sandbox,
         };
         let world = Arc::new(engine::world::World {

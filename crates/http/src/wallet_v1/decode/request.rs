@@ -1,6 +1,7 @@
 //! `POST /v1/sdk/payment-requests`
 
 use domain::currency::{Currency, StableCoin};
+use domain::order::BENEFICIARY_NAME_MAX_CHARS;
 use domain::payment_request::{AmountAsked, DEFAULT_EXPIRES_IN_HOURS, EXPIRES_IN_HOURS, FIAT};
 
 use super::shapes::Amount;

@@ -1,6 +1,7 @@
 //! Decoding every body and query of Wallet Service v1: accepted values, refusals, and the named
 //! field.
 
+use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::delivery::DeliveryState;
 use domain::deposit::{DepositKind, ReviewVerdict};
@@ -15,6 +16,8 @@ use crate::decode::Rejection;
 /// Field and rule of every error.
 type Told = Vec<(&'static str, &'static str)>;
 type Reader = fn(Option<&str>) -> Told;
+
+const PAKISTAN: &[Country] = &[Country::Pak];
 
 fn faults<T: std::fmt::Debug>(result: Result<T, Rejection>) -> Told {
     match result {
@@ -188,11 +191,11 @@ fn exchange() -> Value {
 
 #[test]
 fn an_order_is_read() {
-    let read = order(&with(exchange(), json!({"lock_rate": true}))).expect("valid");
+    let read = order(&with(exchange(), json!({"lock_rate": true})), PAKISTAN).expect("valid");
     assert_eq!((read.minor, read.from, read.lock_rate), (100_000_000, StableCoin::Usdt, true));
     assert_eq!(read.bank_account.iban.as_deref(), Some("PK36SCBL0000001123456702"));
     let account = json!({"account_number": "1123456702", "bank_code": "SCBL", "account_holder_name": "Asha Khan"});
-    let read = order(&with(exchange(), json!({"bank_account": account}))).expect("valid");
+    let read = order(&with(exchange(), json!({"bank_account": account})), PAKISTAN).expect("valid");
     assert_eq!((read.bank_account.iban, read.lock_rate), (None, false));
     assert_eq!(read.bank_account.bank_code.as_deref(), Some("SCBL"));
 }
@@ -210,7 +213,8 @@ fn an_iban_may_come_with_the_bank_and_the_number_that_it_names() {
     ] {
         let account = json!({"iban": "PK36SCBL0000001123456702", "account_number": number, "bank_code": code,
             "account_holder_name": "Asha Khan"});
-        let read = order(&with(exchange(), json!({"bank_account": account}))).expect(number);
+        let read =
+            order(&with(exchange(), json!({"bank_account": account})), PAKISTAN).expect(number);
         assert_eq!(read.bank_account.iban.as_deref(), Some("PK36SCBL0000001123456702"));
     }
 }
@@ -218,7 +222,7 @@ fn an_iban_may_come_with_the_bank_and_the_number_that_it_names() {
 #[test]
 fn the_faults_of_an_order_name_the_whole_path() {
     assert_eq!(
-        faults(order(b"{}")).iter().map(|(field, _)| *field).collect::<Vec<_>>(),
+        faults(order(b"{}", PAKISTAN)).iter().map(|(field, _)| *field).collect::<Vec<_>>(),
         ["order_type", "wallet_id", "amount", "from_currency", "to_currency", "bank_account"]
     );
     let account = |change: Value| {
@@ -283,7 +287,7 @@ fn the_faults_of_an_order_name_the_whole_path() {
         ),
         (account(json!({"bank_code": "1"})), ("bank_account.bank_code", "invalid_branch_code")),
     ] {
-        let faults = faults(order(&with(exchange(), change.clone())));
+        let faults = faults(order(&with(exchange(), change.clone()), PAKISTAN));
         assert_eq!(faults, [expected], "{change}");
     }
 }
@@ -293,7 +297,7 @@ fn no_fault_of_an_account_speaks_of_other_fields_or_repeats_what_was_sent() {
     let account =
         json!({"account_number": "77-41", "bank_code": "9", "account_holder_name": "Asha Khan"});
     let Err(Rejection::Faults { faults, .. }) =
-        order(&with(exchange(), json!({"bank_account": account})))
+        order(&with(exchange(), json!({"bank_account": account})), PAKISTAN)
     else {
         panic!("must be refused");
     };
@@ -310,10 +314,49 @@ fn no_fault_of_an_account_speaks_of_other_fields_or_repeats_what_was_sent() {
 }
 
 #[test]
+fn an_account_is_judged_by_the_rules_of_the_currencys_country() {
+    let to = |currency: &str, account: Value| {
+        with(exchange(), json!({"to_currency": currency, "bank_account": account}))
+    };
+    let named = |mut account: Value| {
+        account["account_holder_name"] = json!("Rahim Sampleuddin");
+        account
+    };
+    let several = &[Country::Pak, Country::Bgd, Country::Egy];
+    let taka = named(json!({"account_number": "1171510121234", "bank_code": "090270009"}));
+    let read = order(&to("BDT", taka), several).expect("valid");
+    assert_eq!((read.to, read.bank_account.iban), (Country::Bgd, None));
+    let pounds = named(json!({"iban": "eg38 0019 0005 0000 0000 2631 8000 2"}));
+    let read = order(&to("EGP", pounds), several).expect("valid");
+    assert_eq!(read.bank_account.iban.as_deref(), Some("EG380019000500000000263180002"));
+    let pakistani = named(json!({"iban": "PK36SCBL0000001123456702"}));
+    for (currency, account, expected) in [
+        ("BDT", pakistani.clone(), vec![("bank_account.iban", "invalid_iban")]),
+        ("EGP", pakistani.clone(), vec![("bank_account.iban", "invalid_iban")]),
+        // Several destinations: the account's country is unknown.
+        ("NPR", pakistani, vec![("to_currency", "enum")]),
+        (
+            "BDT",
+            named(json!({})),
+            vec![("bank_account.account_number", "missing"), ("bank_account.bank_code", "missing")],
+        ),
+        (
+            "BDT",
+            named(json!({"account_number": "1171510121234", "bank_code": "SCBL"})),
+            vec![("bank_account.bank_code", "invalid_routing_number")],
+        ),
+    ] {
+        assert_eq!(faults(order(&to(currency, account), several)), expected, "{currency}");
+    }
+}
+
+#[test]
 fn a_rate_query_is_read() {
-    let read = rate_query(Some("from_currency=USDC&to_currency=PKR&amount=100.5")).expect("valid");
-    assert_eq!(read, RateQuery { from: StableCoin::Usdc, minor: Some(100_500_000) });
-    assert_eq!(rate_query(Some("from_currency=USDT&to_currency=PKR")).expect("valid").minor, None);
+    let query = |text| rate_query(Some(text), PAKISTAN).expect("valid");
+    let read = query("from_currency=USDC&to_currency=PKR&amount=100.5");
+    let minor = Some(100_500_000);
+    assert_eq!(read, RateQuery { from: StableCoin::Usdc, to: Country::Pak, minor });
+    assert_eq!(query("from_currency=USDT&to_currency=PKR").minor, None);
     for (query, expected) in [
         ("", vec![("from_currency", "missing"), ("to_currency", "missing")]),
         (
@@ -327,7 +370,7 @@ fn a_rate_query_is_read() {
             vec![("from_currency", "multiple_values")],
         ),
     ] {
-        assert_eq!(faults(rate_query(Some(query))), expected, "{query}");
+        assert_eq!(faults(rate_query(Some(query), PAKISTAN)), expected, "{query}");
     }
 }
 

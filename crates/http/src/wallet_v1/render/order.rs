@@ -1,7 +1,7 @@
 //! Exchange rates and orders.
 
 use domain::currency::StableCoin;
-use domain::exchange::price::{Price, RateQuote};
+use domain::exchange::price::RateQuote;
 use domain::exchange::{BankAccount, ExchangeOrder, ExchangeState};
 
 use super::amounts::{coin, money};
@@ -28,8 +28,7 @@ pub fn quoted(out: &mut ObjectWriter<'_>, from: StableCoin, quote: &RateQuote) {
 
 /// The response to a new order: always as created, whatever the current state.
 pub fn created_order(out: &mut ObjectWriter<'_>, made: &ExchangeOrder) {
-    let quoted = Price { rate: made.quoted_rate, spread: made.spread };
-    let payout = quoted.payout(made.minor).unwrap_or(made.payout);
+    let payout = made.quoted().payout(made.minor).unwrap_or(made.payout);
     let as_made = ExchangeOrder {
         state: ExchangeState::Pending,
         rate: made.quoted_rate,

@@ -1,18 +1,22 @@
 //! Exchange orders up to the payout in the simulated bank's ledger (specification: "Order",
 //! exchange.complete; `decisions.md`: "Order", "Sandbox values").
 
+use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
+use domain::decimal::Decimal;
 use domain::exchange::ExchangeState;
 use domain::ledger::AccountCode;
+use domain::order::{FIELDS, example};
 use domain::time::Span;
 use futures_util::future::join_all;
 
 use crate::harness::client::instant;
 use crate::harness::wallet_bank::{IBAN, refused};
-use crate::harness::{Json, On, WalletBank, on_both_stores};
+use crate::harness::{Json, On, Setup, WalletBank, on_both_stores};
 
 on_both_stores! {
     an_order_is_paid_out_in_rupees
+    a_configured_currency_is_paid_out_over_the_rails_of_its_country
     a_created_order_is_shown_with_these_fields
     exchange_complete_tells_all_its_fields_and_the_full_iban
     exchange_complete_of_an_account_by_number_has_no_iban
@@ -57,6 +61,41 @@ async fn an_order_is_paid_out_in_rupees(on: On) {
     assert!(listed.items().is_empty(), "its payout is not a v2 payment");
     let events = bank.bank.get("/v2/events?mode=poll&after=0").send().await.ok();
     assert!(events["events"].items().is_empty(), "{events}");
+}
+
+async fn a_configured_currency_is_paid_out_over_the_rails_of_its_country(on: On) {
+    let codes = Country::ALL.map(|country| format!("{:?}", country.currency().code()));
+    let all = format!("[{}]", codes.join(", "));
+    let setup = Setup::with_wallets().set("wallets.exchange_to", &all);
+    let bank = WalletBank::alone(on, setup).await;
+    let document = bank.bank.get("/openapi/wallet.json").send().await.ok();
+    let offered = document["components"]["schemas"]["PayoutCurrency"]["enum"].items();
+    assert_eq!(offered.len(), Country::ALL.len());
+    let wallet = bank.funded("seven").await;
+    for country in Country::ALL {
+        let currency = country.currency().code();
+        let number = example::account_ending(country, example::NEUTRAL_ENDING);
+        let code = FIELDS.iter().find(|field| field.name == "bank_branch_code");
+        let code = code.and_then(|field| field.example_for(country)).expect("an example");
+        let account = match domain::iban::shape_of(country) {
+            Some(_) => format!(r#""iban":"{number}""#),
+            None => format!(r#""account_number":"{number}","bank_code":"{code}""#),
+        };
+        let body = format!(
+            r#"{{"order_type":"EXCHANGE","wallet_id":"{wallet}","amount":"10.00","from_currency":"USDC","to_currency":"{currency}","lock_rate":true,"bank_account":{{{account},"account_holder_name":"Demo Customer"}}}}"#
+        );
+        let order = bank.post("/v1/sdk/orders", body).send().await.ok();
+        let id = order["order_id"].text();
+        let settled = bank.order_reaches(&wallet, id, "SETTLED").await;
+        assert_eq!(settled["to_currency"].text(), currency);
+        let book = bank.bank.book(id).await;
+        assert_eq!(book.len(), 1, "{currency} is paid once");
+        assert_eq!(book[0]["currency"].text(), currency);
+        let amount = |text: &str| text.parse::<Decimal>().expect("an amount");
+        assert_eq!(amount(book[0]["amount"].number()), amount(order["to_amount"].text()));
+    }
+    assert_eq!(bank.balance(&wallet, "USDC").await, "30.00");
+    bank.finish().await;
 }
 
 const ORDER: [&str; 12] = [

@@ -78,6 +78,7 @@ impl Programs {
             wallet: wallet.id,
             coin: wanted.coin,
             minor,
+            to: Country::Pak,
             lock: wanted.lock,
             iban: Some(example::account_ending(Country::Pak, wanted.ending)),
             account_number: None,

@@ -143,8 +143,9 @@ fn transactions_and_orders_are_written_as_the_document_shows_them() {
     });
     check("transaction", |out| render::found_transaction(out, &received, EXPLORER));
     check("foundOrder", |out| render::found_order(out, &settled()));
-    let quoted =
-        Price::new(Decimal::new(27_875, 2), 50).quote(Some(100_000_000), T0).expect("a quote");
+    let quoted = Price::new(Currency::Pkr, Decimal::new(27_875, 2), 50)
+        .quote(Some(100_000_000), T0)
+        .expect("a quote");
     check("rate", |out| render::quoted(out, StableCoin::Usdc, &quoted));
     check("order", |out| render::created_order(out, &order(ExchangeState::Pending)));
     // A repeated request gets the first response.

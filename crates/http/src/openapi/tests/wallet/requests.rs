@@ -1,5 +1,6 @@
 //! Compares the requests that the document allows with those that the decoders accept.
 
+use domain::country::Country;
 use serde_json::json;
 
 use super::super::requests::{Told, bytes, example_of, faults};
@@ -15,7 +16,9 @@ const BODIES: [(&str, &[&str], Reader); 7] = [
     ("PaymentRequestDraft", &["cryptoRequest", "fiatRequest", "flexibleRequest"], |body| {
         faults(decode::payment_request(body))
     }),
-    ("OrderDraft", &["orderDraft", "orderByAccountNumber"], |body| faults(decode::order(body))),
+    ("OrderDraft", &["orderDraft", "orderByAccountNumber"], |body| {
+        faults(decode::order(body, &[Country::Pak]))
+    }),
     ("Block", &["block"], |body| faults(decode::block(body))),
     ("Unblock", &["unblock"], |body| faults(decode::unblock(body))),
     ("Blacklist", &["blacklist"], |body| faults(decode::blacklist(body))),
@@ -118,7 +121,7 @@ fn the_names_are_the_decoders() {
         }
     };
     let request: Reader = |body| faults(decode::payment_request(body));
-    let order: Reader = |body| faults(decode::order(body));
+    let order: Reader = |body| faults(decode::order(body, &[Country::Pak]));
     check("provision", "/kyc_level", "KycLevel", |body| faults(decode::provision(body)));
     check("cryptoRequest", "/amount/currency", "Coin", request);
     check("fiatRequest", "/amount/currency", "FiatCurrency", request);
@@ -140,7 +143,7 @@ fn the_patterns_are_the_decoders() {
             &schemas["OrderDraft"]["properties"]["amount"]["pattern"],
             "orderDraft",
             "/amount",
-            (|body| faults(decode::order(body))) as Reader,
+            (|body| faults(decode::order(body, &[Country::Pak]))) as Reader,
         ),
         (
             &schemas["CryptoAmount"]["properties"]["value"]["pattern"],
@@ -217,6 +220,6 @@ fn the_parameters_of_queries_are_the_decoders() {
     let page = decode::reviews(None).expect("valid").page;
     let told = |name: &str| document["components"]["parameters"][name]["schema"]["default"].clone();
     assert_eq!((told("Page"), told("Limit")), (json!(page.page), json!(page.limit)));
-    let rate = faults(decode::rate_query(None));
+    let rate = faults(decode::rate_query(None, &[Country::Pak]));
     assert_eq!(rate, [("from_currency", "missing"), ("to_currency", "missing")]);
 }
