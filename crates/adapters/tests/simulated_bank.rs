@@ -4,7 +4,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use adapters::rails::profile::{Account, Agent, FileName, IdForm, Profile, Version};
 use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, OurSide};
+use domain::attempt::AttemptState;
 use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
 use domain::money::Money;
@@ -13,6 +15,7 @@ use domain::rail::{
     BankReport, Inquiry, InquiryAnswer, Instruction, InstructionParty, RailId, RailStatus,
     Submission,
 };
+use domain::rail_ids::{Candidate, Candidates, SentIn};
 use domain::rail_text::CharacterSet;
 use domain::time::{Span, Timestamp};
 use testkit::bank::{self, BankConfig, Behaviour, SimulatedBank};
@@ -24,11 +27,11 @@ const LOOKS_MAX: usize = 50;
 
 fn ours() -> OurSide {
     OurSide {
-        initiating_party: "Demo Bank".into(),
-        debtor_account: "NOSTRO-1".into(),
-        debtor_agent: "DEMOBANK".into(),
-        local_instrument: Some("INST".into()),
+        debtor_name: "Demo Bank".into(),
+        debtor_account: Account::Other("NOSTRO-1".into()),
+        debtor_agent: Agent::Other("DEMOBANK".into()),
         character_set: CharacterSet::SwiftX,
+        profile: Profile::default(),
     }
 }
 
@@ -87,10 +90,14 @@ fn https(bank: &SimulatedBank) -> IsoRail {
 }
 
 fn directory(path: &Path) -> IsoRail {
+    directory_as(path, ours())
+}
+
+fn directory_as(path: &Path, ours: OurSide) -> IsoRail {
     IsoRail::directory(DirectoryConfig {
         rail: RailId::new(RAIL),
         dir: path.to_owned(),
-        ours: ours(),
+        ours,
         report_files: vec!["*.xml".to_owned()],
         report_wait: Duration::from_secs(1),
     })
@@ -234,5 +241,67 @@ async fn over_a_directory_answers_come_among_the_reports() {
     assert_eq!(rail.inquire(&[inquiry(&batch[0])]).await, [InquiryAnswer::Asked]);
     let answer = reports(&rail, &mut cursor, 1).await;
     assert_eq!(told(&answer, &batch[0]), [Settled]);
+    bank.stop().await;
+}
+
+/// A bank of the older version that takes short ids in capitals: its reports name them, and lead to the
+/// attempts and the message.
+#[tokio::test]
+async fn reports_with_short_ids_are_matched() {
+    let root = tempfile::tempdir().expect("a directory");
+    let served = bank::DirectoryConfig {
+        rail: RAIL.into(),
+        path: root.path().to_owned(),
+        poll: Span::millis(5),
+    };
+    let config = BankConfig { listen: None, directories: vec![served], ..bank_config() };
+    let bank = SimulatedBank::start(config).await.expect("a bank");
+    let profile = Profile {
+        version: Version::V03,
+        ids: IdForm { max_chars: 16, upper_case: true },
+        file_name: FileName::parse("PAIN_{date}_{sequence}.XML").expect("a template"),
+        ..Profile::default()
+    };
+    let rail = directory_as(root.path(), OurSide { profile, ..ours() });
+    let random = |seed: u8| uuid::Builder::from_random_bytes([seed * 37; 16]).into_uuid();
+    let batch: Vec<Instruction> = (1_u8..)
+        .zip(["1", "10002", "10003"])
+        .map(|(seed, account)| Instruction {
+            payment: PaymentId(random(seed)),
+            attempt: AttemptId(random(seed)),
+            ..instruction(seed.into(), account)
+        })
+        .collect();
+    let message = rail.message_id(&batch).expect("messages have ids");
+    let sent = |(at, one): (usize, &Instruction)| Candidate {
+        tenant: one.tenant,
+        payment: one.payment,
+        attempt: one.attempt,
+        number: 1,
+        state: AttemptState::Sending,
+        amount: one.amount,
+        reference: None,
+        sent: vec![SentIn { message: message.clone(), position: at + 1 }],
+    };
+    let candidates = Candidates::new(batch.iter().enumerate().map(sent).collect());
+    assert_eq!(rail.submit(&batch).await.iter().map(word).collect::<Vec<_>>(), ["taken"; 3]);
+    let mut cursor = None;
+    let heard = reports(&rail, &mut cursor, 6).await;
+    let statuses = |of: &Instruction| -> Vec<RailStatus> {
+        let about = |report: &BankReport| {
+            let found = report.of_attempts(&candidates).expect("matched");
+            let own = found.into_iter().find(|(candidate, _)| candidate.attempt == of.attempt);
+            own.map(|(_, report)| report.status)
+        };
+        heard.iter().filter_map(about).collect()
+    };
+    use RailStatus::{Accepted, Rejected, Returned, Settled};
+    assert_eq!(statuses(&batch[0]), [Accepted, Settled]);
+    assert_eq!(statuses(&batch[1]), [Rejected]);
+    assert_eq!(statuses(&batch[2]), [Accepted, Settled, Returned]);
+    // An inquiry names the attempt as it was sent.
+    assert_eq!(rail.inquire(&[inquiry(&batch[0])]).await, [InquiryAnswer::Asked]);
+    let answer = reports(&rail, &mut cursor, 1).await;
+    assert_eq!(answer[0].of_attempts(&candidates).expect("matched")[0].0.attempt, batch[0].attempt);
     bank.stop().await;
 }

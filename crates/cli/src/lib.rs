@@ -34,6 +34,7 @@ mod payments;
 mod people;
 mod policy;
 mod quote;
+mod rails;
 mod receipt;
 #[cfg(test)]
 mod reference;
@@ -178,6 +179,9 @@ enum Command {
     /// Inspect balances, statements and reconciliation
     #[command(subcommand)]
     Ledger(ledger::LedgerCommand),
+    /// Show what rails would send to their banks
+    #[command(subcommand)]
+    Rails(rails::RailsCommand),
     /// Rescan blocks of the chain
     #[command(subcommand)]
     Chain(chain::ChainCommand),
@@ -256,6 +260,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Users(command) => users::run(&command, &context),
         Command::Webhooks(command) => webhooks::run(&command, &context),
         Command::Ledger(command) => ledger::run(&command, &context),
+        Command::Rails(command) => rails::run(&command, &context),
         Command::Chain(command) => chain::run(&command, &context),
         Command::Review(command) => review::run(&command, &context),
         Command::Serve(args) => serve::serve(&args, &context),

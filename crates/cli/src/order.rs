@@ -104,7 +104,7 @@ impl OrderArgs {
         } else if self.account_ending.is_some() {
             return Err(Failure::Usage("--account-ending: allowed with test keys only".to_owned()));
         }
-        members.append(&mut self.file()?);
+        members.append(&mut read_order_file(self.order.as_ref())?);
         for (name, value) in
             [("beneficiary_account_number", &last.account), ("bank_branch_code", &last.branch)]
         {
@@ -139,17 +139,6 @@ impl OrderArgs {
         document::object(&members)
     }
 
-    fn file(&self) -> Result<Members, Failure> {
-        let Some(path) = &self.order else { return Ok(Members::new()) };
-        let failed = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
-        let size = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
-        if size > MAX_ORDER_FILE_BYTES {
-            return Err(failed(format!("is larger than {MAX_ORDER_FILE_BYTES} bytes")));
-        }
-        let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
-        serde_json::from_str(&text).map_err(|error| failed(format!("not a JSON object: {error}")))
-    }
-
     fn example(&self, quote: &Quote) -> Result<Members, Failure> {
         let unknown = || {
             Failure::Unavailable(format!(
@@ -172,6 +161,18 @@ impl OrderArgs {
         }
         Ok(members)
     }
+}
+
+/// The members of an order's JSON file; none without a file.
+pub fn read_order_file(path: Option<&PathBuf>) -> Result<Members, Failure> {
+    let Some(path) = path else { return Ok(Members::new()) };
+    let failed = |why: String| Failure::Usage(format!("{}: {why}", path.display()));
+    let size = std::fs::metadata(path).map_err(|error| failed(error.to_string()))?.len();
+    if size > MAX_ORDER_FILE_BYTES {
+        return Err(failed(format!("is larger than {MAX_ORDER_FILE_BYTES} bytes")));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| failed(format!("not a JSON object: {error}")))
 }
 
 #[cfg(test)]

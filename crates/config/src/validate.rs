@@ -29,6 +29,13 @@ impl Faults {
         self.0.push(ConfigFault { key: key.into(), rule: rule.into() });
     }
 
+    /// The same, unless the key already has this fault.
+    pub fn add_once(&mut self, key: String, rule: &str) {
+        if !self.0.iter().any(|fault| fault.key == key && fault.rule == rule) {
+            self.add(key, rule);
+        }
+    }
+
     pub fn within<T: TryInto<u64>>(
         &mut self,
         key: impl Into<String>,
@@ -316,6 +323,7 @@ fn rails(config: &Config, faults: &mut Faults) {
         let dated = rail.as_of.parse::<jiff::civil::Date>().is_ok();
         faults.check(key("as_of"), dated, "must be a date such as \"2026-11-01\"");
         transport(rail, faults);
+        config.read_side(rail, faults);
     }
 }
 

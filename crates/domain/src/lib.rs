@@ -17,6 +17,7 @@ pub mod bank;
 pub mod bank_statement;
 pub mod bic;
 pub mod brand;
+pub mod calendar;
 pub mod case_file;
 pub mod chain;
 pub mod chain_tx;

@@ -117,6 +117,8 @@ pub struct RailConfig {
     pub max_batch: u16,
     /// Characters that the rail's messages can carry.
     pub character_set: CharacterSet,
+    /// ISO 20022 purpose code of its payouts; `None` means that of the corridor.
+    pub purpose: Option<String>,
 }
 
 /// One configured destination country.

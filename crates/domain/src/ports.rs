@@ -43,6 +43,11 @@ pub trait Rail: Send + Sync {
     fn message_id(&self, _batch: &[Instruction]) -> Option<String> {
         None
     }
+    /// Number of instructions in each of the messages that the batch needs, in order: a rail's
+    /// messages may have a maximum size. Each is then submitted by itself.
+    fn split(&self, batch: &[Instruction]) -> Vec<usize> {
+        vec![batch.len()]
+    }
     /// Sends instructions and returns one [`Submission`] for each, in the same order. Never panics,
     /// never blocks longer than the transport's timeout; an unclear result is
     /// [`Submission::Indeterminate`].

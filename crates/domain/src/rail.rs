@@ -121,7 +121,7 @@ pub struct Instruction {
     pub creditor_local_code: Option<String>,
     /// Name of the beneficiary's bank.
     pub creditor_bank: String,
-    /// ISO 20022 purpose code of the order, else of the corridor's configuration (`FAMI`).
+    /// ISO 20022 purpose code of the order, else of the rail's or the corridor's configuration (`FAMI`).
     pub purpose: String,
     /// How names are written, from the corridor's `split_names`.
     pub names: NameForm,

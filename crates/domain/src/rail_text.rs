@@ -83,6 +83,11 @@ impl CharacterSet {
         (unvoiced || !self.can_name(name)).then_some(NameLoss::Unspoken)
     }
 
+    /// Whether the text is in this set as it stands.
+    pub fn contains(self, text: &str) -> bool {
+        text.chars().all(|character| self.takes(character))
+    }
+
     fn takes(self, character: char) -> bool {
         match self {
             CharacterSet::SwiftX => {

@@ -158,6 +158,7 @@ pub fn rail(id: &str) -> RailConfig {
         duplicate_reasons: ["B017".to_owned()].into(),
         max_batch: 1,
         character_set: CharacterSet::SwiftX,
+        purpose: None,
     }
 }
 

@@ -40,6 +40,7 @@ mod no_chain;
 mod only_worker;
 pub mod ops;
 pub mod preflight;
+pub mod rail_preview;
 mod routes;
 pub mod samples;
 pub mod sandbox;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, OurSide, SetupError};
+use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, SetupError};
 use adapters::rates::{LiveRates, SandboxRates};
 use adapters::screening::{HttpChainAnalysis, KeptLists, ListBook, ListSettings, ProviderSettings};
 use adapters::webhooks;
@@ -249,7 +249,7 @@ pub(super) fn bank_directory(config: &Config) -> anyhow::Result<BankDirectory> {
 }
 
 /// The exchange directory of a simulated rail, if it uses files.
-fn exchange_directory(entry: &RailEntry, data_dir: &Path) -> Option<PathBuf> {
+pub(super) fn exchange_directory(entry: &RailEntry, data_dir: &Path) -> Option<PathBuf> {
     let set = !entry.directory.as_os_str().is_empty();
     set.then(|| data_dir.join(&entry.directory))
 }
@@ -306,7 +306,7 @@ fn connect_all(
                     .find(|entry| entry.id == *id.0)
                     .context("a rail without its entry")?;
                 let bank = bank.context("no simulated bank runs")?;
-                (id.clone(), connect_simulated(id, entry, data_dir, bank)?)
+                (id.clone(), connect_simulated(config, id, entry, data_dir, bank)?)
             }
         };
         rails.insert(id, Arc::new(rail.context(BadConfiguration)?));
@@ -316,18 +316,13 @@ fn connect_all(
 
 /// A rail to the simulated bank: over a directory if one is configured, else over HTTP.
 fn connect_simulated(
+    config: &Config,
     rail: RailId,
     entry: &RailEntry,
     data_dir: &Path,
     bank: &SimulatedBank,
 ) -> anyhow::Result<Result<IsoRail, SetupError>> {
-    let ours = OurSide {
-        initiating_party: "Corridor".to_owned(),
-        debtor_account: "CORRIDOR-SANDBOX".to_owned(),
-        debtor_agent: "SANDBOX".to_owned(),
-        local_instrument: None,
-        character_set: entry.character_set.to_domain(),
-    };
+    let ours = config.our_side(entry);
     let report_wait = Duration::from_secs(entry.report_wait_s);
     if let Some(dir) = exchange_directory(entry, data_dir) {
         let report_files = entry.report_files.clone();

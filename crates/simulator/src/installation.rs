@@ -88,6 +88,7 @@ fn rail(name: &str, country: Country, detects: bool, random: &mut Random) -> Rai
         duplicate_reasons: BTreeSet::new(),
         max_batch: u16::try_from(random.between(1, 4)).unwrap_or(1),
         character_set: CharacterSet::SwiftX,
+        purpose: None,
     }
 }
 

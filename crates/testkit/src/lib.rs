@@ -6,6 +6,7 @@ pub mod anvil;
 pub mod bank;
 pub mod circle;
 pub mod identity;
+pub mod pain001;
 pub mod postgres;
 pub mod proxy;
 pub mod receiver;

@@ -6,23 +6,30 @@
 mod inbox;
 mod outbox;
 mod pattern;
+pub(super) mod sequence;
 mod unpack;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::rail::{InquiryAnswer, Reports, Submission};
+use domain::rail::{InquiryAnswer, RailId, Reports, Submission};
+use jiff::civil::Date;
 use tokio::time::Instant;
 
+use super::profile::{FileName, INQUIRY};
 use super::{DirectoryConfig, Message, SetupError};
 use inbox::Inbox;
 use outbox::{Outbox, PutError};
 use pattern::Patterns;
+use sequence::Sequence;
 
 /// Polling interval while the directory holds nothing new.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) struct DirectoryTransport {
+    rail: RailId,
+    file_name: FileName,
+    sequence: Sequence,
     outbox: Arc<Outbox>,
     inbox: Arc<Inbox>,
     report_wait: Duration,
@@ -54,6 +61,9 @@ impl DirectoryTransport {
             })?;
         }
         Ok(DirectoryTransport {
+            rail: config.rail.clone(),
+            file_name: config.ours.profile.file_name.clone(),
+            sequence: Sequence::new(&config.dir),
             outbox: Arc::new(outbox),
             inbox: Arc::new(inbox),
             report_wait: config.report_wait,
@@ -61,8 +71,12 @@ impl DirectoryTransport {
     }
 
     /// Writes a pain.001: one result, which holds for all its instructions.
-    pub(super) async fn pay(&self, message: Message) -> Submission {
-        match self.put(format!("{}.xml", message.id), message.xml).await {
+    pub(super) async fn pay(&self, message: Message, date: Date) -> Submission {
+        let name = match self.file_name(&message.id, date).await {
+            Ok(name) => name,
+            Err(reason) => return Submission::NotSent(format!("file name: {reason}")),
+        };
+        match self.put(name, message.xml).await {
             Ok(()) => Submission::Taken,
             Err(PutError::NotWritten(reason)) => Submission::NotSent(reason),
             Err(PutError::Unclear(reason)) => Submission::Indeterminate(reason),
@@ -71,10 +85,25 @@ impl DirectoryTransport {
 
     /// Writes a pacs.028: the answer arrives among the reports.
     pub(super) async fn inquire(&self, message: Message) -> InquiryAnswer {
-        match self.put(format!("{}-inquiry.xml", message.id), message.xml).await {
+        match self.put(format!("{}{INQUIRY}", message.id), message.xml).await {
             Ok(()) => InquiryAnswer::Asked,
             Err(error) => InquiryAnswer::NoAnswer(error.to_string()),
         }
+    }
+
+    /// The name of a message's file, the same on each repetition.
+    async fn file_name(&self, message: &str, date: Date) -> Result<String, String> {
+        let number = match self.file_name.has_sequence() {
+            false => 0,
+            true => {
+                let (sequence, id) = (self.sequence.clone(), message.to_owned());
+                tokio::task::spawn_blocking(move || sequence.number(date, &id))
+                    .await
+                    .map_err(|error| format!("the writer ended early: {error}"))?
+                    .map_err(|error| error.to_string())?
+            }
+        };
+        Ok(self.file_name.of(&self.rail, message, date, number))
     }
 
     async fn put(&self, name: String, xml: String) -> Result<(), PutError> {

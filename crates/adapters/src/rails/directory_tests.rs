@@ -10,14 +10,21 @@ use uuid::Uuid;
 
 use super::*;
 use crate::rails::OurSide;
+use crate::rails::profile::{Account, Agent, Profile};
+
+const DAY: Date = jiff::civil::date(2026, 11, 27);
 
 fn rail(dir: &Path, wait: Duration) -> DirectoryTransport {
+    named(dir, wait, FileName::default())
+}
+
+fn named(dir: &Path, wait: Duration, file_name: FileName) -> DirectoryTransport {
     let ours = OurSide {
-        initiating_party: "Us".into(),
-        debtor_account: "1".into(),
-        debtor_agent: "B".into(),
-        local_instrument: None,
+        debtor_name: "Us".into(),
+        debtor_account: Account::Other("1".into()),
+        debtor_agent: Agent::Other("B".into()),
         character_set: CharacterSet::SwiftX,
+        profile: Profile { file_name, ..Profile::default() },
     };
     let report_files = ["*.xml", "*.gz", "*.zip"].map(str::to_owned).to_vec();
     let config = DirectoryConfig {
@@ -74,12 +81,34 @@ fn message(id: &str) -> Message {
 async fn messages_appear_whole_under_their_names() {
     let dir = TempDir::new().expect("a directory");
     let rail = rail(dir.path(), Duration::ZERO);
-    assert_eq!(rail.pay(message("m-1")).await, Submission::Taken);
-    assert_eq!(rail.pay(message("m-1")).await, Submission::Taken);
+    assert_eq!(rail.pay(message("m-1"), DAY).await, Submission::Taken);
+    assert_eq!(rail.pay(message("m-1"), DAY).await, Submission::Taken);
     assert_eq!(rail.inquire(message("q")).await, InquiryAnswer::Asked);
     let out = dir.path().join("out");
     assert_eq!(names(&out), ["m-1.xml", "q-inquiry.xml"]);
     assert_eq!(fs::read_to_string(out.join("m-1.xml")).expect("read"), "<x/>");
+}
+
+/// A file that is sent again replaces the first one, and no other file has its name.
+#[tokio::test]
+async fn numbered_files_keep_their_numbers() {
+    let dir = TempDir::new().expect("a directory");
+    let template = FileName::parse("PAIN001_{rail}_{date}_{sequence}.XML").expect("a template");
+    let rail = named(dir.path(), Duration::ZERO, template);
+    let next_day = DAY.tomorrow().expect("a date");
+    for (id, day) in [("m-1", DAY), ("m-2", DAY), ("m-1", DAY), ("m-3", next_day)] {
+        assert_eq!(rail.pay(message(id), day).await, Submission::Taken);
+    }
+    let files = [
+        "PAIN001_npl-ips_20261127_000001.XML",
+        "PAIN001_npl-ips_20261127_000002.XML",
+        "PAIN001_npl-ips_20261128_000001.XML",
+    ];
+    assert_eq!(names(&dir.path().join("out")), files);
+    // Without its number nothing is sent.
+    fs::remove_dir_all(dir.path().join("sequence")).expect("removed");
+    fs::write(dir.path().join("sequence"), "").expect("written");
+    assert!(matches!(rail.pay(message("m-4"), DAY).await, Submission::NotSent(_)));
 }
 
 #[tokio::test]
@@ -89,9 +118,9 @@ async fn an_unwritten_message_was_not_sent() {
     let out = dir.path().join("out");
     // A directory of that name cannot be replaced by a file, and who created it is unknown.
     fs::create_dir_all(out.join("m-1.xml")).expect("made");
-    assert!(matches!(rail.pay(message("m-1")).await, Submission::Indeterminate(_)));
+    assert!(matches!(rail.pay(message("m-1"), DAY).await, Submission::Indeterminate(_)));
     fs::remove_dir_all(&out).expect("removed");
-    assert!(matches!(rail.pay(message("m-2")).await, Submission::NotSent(_)));
+    assert!(matches!(rail.pay(message("m-2"), DAY).await, Submission::NotSent(_)));
     assert!(matches!(rail.inquire(message("q")).await, InquiryAnswer::NoAnswer(_)));
 }
 

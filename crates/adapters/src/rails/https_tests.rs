@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use uuid::Uuid;
 
 use super::*;
+use crate::rails::profile::{Account, Agent, Profile};
 use crate::rails::{IsoRail, OurSide};
 
 /// A bank that answers every request with the same bytes and closes; `None`: it never answers.
@@ -89,11 +90,11 @@ fn rail(url: &str) -> IsoRail {
         url: url.to_owned(),
         bearer: Some("s3cret".to_owned().into()),
         ours: OurSide {
-            initiating_party: "Us".into(),
-            debtor_account: "1".into(),
-            debtor_agent: "B".into(),
-            local_instrument: None,
+            debtor_name: "Us".into(),
+            debtor_account: Account::Other("1".into()),
+            debtor_agent: Agent::Other("B".into()),
             character_set: CharacterSet::SwiftX,
+            profile: Profile::default(),
         },
         connect_timeout: Duration::from_secs(5),
         request_timeout: Duration::from_secs(20),
@@ -379,11 +380,11 @@ fn urls_and_tokens_are_checked_at_the_start() {
         url: url.to_owned(),
         bearer: Some(bearer.to_owned().into()),
         ours: OurSide {
-            initiating_party: String::new(),
-            debtor_account: String::new(),
-            debtor_agent: String::new(),
-            local_instrument: None,
+            debtor_name: String::new(),
+            debtor_account: Account::Other(String::new()),
+            debtor_agent: Agent::Other(String::new()),
             character_set: CharacterSet::SwiftX,
+            profile: Profile::default(),
         },
         connect_timeout: Duration::from_secs(1),
         request_timeout: Duration::from_secs(1),

@@ -17,6 +17,8 @@ mod pacs004;
 mod pacs028;
 mod pain001;
 mod pain002;
+mod preview;
+pub mod profile;
 mod refs;
 mod reports;
 pub(crate) mod text;
@@ -33,24 +35,28 @@ use secrecy::SecretString;
 
 use directory::DirectoryTransport;
 use https::HttpsTransport;
+use pain001::PaymentWriter;
+use profile::{Account, Agent, Profile};
+
+pub use preview::{Preview, preview};
+pub use text::alpha2;
 
 /// Maximum size of a message read from a rail, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Corridor's identity at the bank: the same in every message of a rail.
+/// Corridor's identity at the bank, and how the bank wants its messages: the same in every message
+/// of a rail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OurSide {
-    /// Name of the initiating party, which is also the debtor: the holder of the debited account.
-    pub initiating_party: String,
-    /// Number of the debited account (`DbtrAcct/Id/Othr/Id`).
-    pub debtor_account: String,
-    /// Id of the bank that holds the account (`DbtrAgt/FinInstnId/Othr/Id`).
-    pub debtor_agent: String,
-    /// The bank's name of the clearing (`PmtTpInf/LclInstrm/Prtry`); `None` leaves the choice to
-    /// the bank.
-    pub local_instrument: Option<String>,
+    /// Name of the debtor: the holder of the debited account.
+    pub debtor_name: String,
+    /// The debited account.
+    pub debtor_account: Account,
+    /// The bank that holds the account.
+    pub debtor_agent: Agent,
     /// The character set that the bank accepts.
     pub character_set: CharacterSet,
+    pub profile: Profile,
 }
 
 /// A rail over HTTPS.
@@ -103,8 +109,7 @@ pub enum SetupError {
 
 /// One ISO 20022 rail over either transport.
 pub struct IsoRail {
-    id: RailId,
-    ours: OurSide,
+    writer: PaymentWriter,
     transport: Transport,
 }
 
@@ -117,26 +122,29 @@ impl IsoRail {
     /// A rail over HTTPS. A TLS provider must already be installed in the process.
     pub fn https(config: HttpsConfig) -> Result<IsoRail, SetupError> {
         let transport = Transport::Https(Box::new(HttpsTransport::new(&config)?));
-        Ok(IsoRail { id: config.rail, ours: config.ours, transport })
+        Ok(IsoRail { writer: PaymentWriter { rail: config.rail, ours: config.ours }, transport })
     }
 
     /// A rail over a shared directory, which is created if missing (blocking: for startup).
     pub fn directory(config: DirectoryConfig) -> Result<IsoRail, SetupError> {
         let transport = Transport::Directory(DirectoryTransport::new(&config)?);
-        Ok(IsoRail { id: config.rail, ours: config.ours, transport })
+        Ok(IsoRail { writer: PaymentWriter { rail: config.rail, ours: config.ours }, transport })
     }
 
     async fn send(&self, batch: &[Instruction]) -> Vec<Submission> {
         if batch.is_empty() {
             return Vec::new();
         }
-        let message = pain001::write(&self.id, &self.ours, batch);
+        let message = self.writer.write(batch);
         let id = message.id.clone();
         match &self.transport {
             Transport::Https(https) => {
-                answers::submissions(&self.id, &id, batch, https.pay(message).await)
+                answers::submissions(&self.writer.rail, &id, batch, https.pay(message).await)
             }
-            Transport::Directory(directory) => vec![directory.pay(message).await; batch.len()],
+            Transport::Directory(directory) => {
+                let date = self.writer.date(batch);
+                vec![directory.pay(message, date).await; batch.len()]
+            }
         }
     }
 
@@ -144,10 +152,10 @@ impl IsoRail {
         if attempts.is_empty() {
             return Vec::new();
         }
-        let message = pacs028::write(attempts);
+        let message = pacs028::write(&self.writer.ours.profile, attempts);
         match &self.transport {
             Transport::Https(https) => {
-                answers::inquiries(&self.id, attempts, https.inquire(message).await)
+                answers::inquiries(&self.writer.rail, attempts, https.inquire(message).await)
             }
             Transport::Directory(directory) => {
                 vec![directory.inquire(message).await; attempts.len()]
@@ -160,7 +168,7 @@ impl IsoRail {
             Transport::Https(https) => https.collect(cursor).await,
             Transport::Directory(directory) => directory.collect(cursor).await,
         }
-        .map_err(|reason| RailFault { rail: self.id.clone(), reason })
+        .map_err(|reason| RailFault { rail: self.writer.rail.clone(), reason })
     }
 }
 
@@ -172,11 +180,15 @@ pub fn probe_directory(dir: &std::path::Path) -> std::io::Result<usize> {
 
 impl Rail for IsoRail {
     fn id(&self) -> &RailId {
-        &self.id
+        &self.writer.rail
     }
 
     fn message_id(&self, batch: &[Instruction]) -> Option<String> {
-        Some(pain001::message_id(&self.id, batch))
+        Some(self.writer.message_id(batch))
+    }
+
+    fn split(&self, batch: &[Instruction]) -> Vec<usize> {
+        self.writer.split(batch)
     }
 
     fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {

@@ -6,18 +6,19 @@ use uuid::Uuid;
 
 use super::Message;
 use super::iso::NAMESPACE;
+use super::profile::{Profile, Version};
 use super::xml_write::XmlWriter;
 
 const BYTES_PER_INQUIRY: usize = 320;
 
-/// The inquiry about several attempts. Each inquiry has its own id and may be sent any number of
-/// times.
-pub(super) fn write(attempts: &[Inquiry]) -> Message {
+/// The inquiry about several attempts, named as they were sent. Each inquiry has its own id and may be
+/// sent any number of times.
+pub(super) fn write(profile: &Profile, attempts: &[Inquiry]) -> Message {
     let now = Timestamp(jiff::Timestamp::now().as_microsecond());
-    compose(Uuid::new_v4().simple().to_string(), now, attempts)
+    compose(profile.ids.write(&Uuid::new_v4().simple().to_string()), now, profile, attempts)
 }
 
-fn compose(id: String, now: Timestamp, attempts: &[Inquiry]) -> Message {
+fn compose(id: String, now: Timestamp, profile: &Profile, attempts: &[Inquiry]) -> Message {
     let namespace = format!("{NAMESPACE}pacs.028.001.03");
     let capacity = 512 + attempts.len() * BYTES_PER_INQUIRY;
     let xml = XmlWriter::document(&namespace, capacity, |doc| {
@@ -27,11 +28,17 @@ fn compose(id: String, now: Timestamp, attempts: &[Inquiry]) -> Message {
                 header.leaf("CreDtTm", &now.to_string());
             });
             for attempt in attempts {
+                let instruction = profile.ids.write(&attempt.attempt.instruction_id());
                 request.nest("TxInf", |tx| {
-                    tx.leaf("StsReqId", &attempt.attempt.instruction_id());
-                    tx.leaf("OrgnlInstrId", &attempt.attempt.instruction_id());
-                    tx.leaf("OrgnlEndToEndId", &attempt.payment.end_to_end_id());
-                    tx.leaf("OrgnlUETR", &attempt.attempt.to_string());
+                    tx.leaf("StsReqId", &instruction);
+                    tx.leaf("OrgnlInstrId", &instruction);
+                    tx.leaf(
+                        "OrgnlEndToEndId",
+                        &profile.ids.write(&attempt.payment.end_to_end_id()),
+                    );
+                    if profile.version == Version::V09 {
+                        tx.leaf("OrgnlUETR", &attempt.attempt.to_string());
+                    }
                 });
             }
         });
@@ -53,7 +60,7 @@ mod tests {
             created_at: Timestamp(0),
         };
         assert_eq!(
-            compose("q1".to_owned(), Timestamp(0), &[inquiry]).xml,
+            compose("q1".to_owned(), Timestamp(0), &Profile::default(), &[inquiry]).xml,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
              <Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pacs.028.001.03\"><FIToFIPmtStsReq>\
              <GrpHdr><MsgId>q1</MsgId><CreDtTm>1970-01-01T00:00:00.000Z</CreDtTm></GrpHdr>\
@@ -63,6 +70,7 @@ mod tests {
              <OrgnlUETR>00000000-0000-0000-0000-000000000002</OrgnlUETR></TxInf>\
              </FIToFIPmtStsReq></Document>\n"
         );
-        assert_ne!(write(&[]).id, write(&[]).id);
+        let id = || write(&Profile::default(), &[]).id;
+        assert_ne!(id(), id());
     }
 }

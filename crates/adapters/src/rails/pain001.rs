@@ -1,94 +1,160 @@
-//! Writes pain.001.001.09, the payment instructions. Equal batches give equal bytes, MsgId
-//! included, so that the bank recognises a repetition.
+//! Writes pain.001, the payment instructions, as the bank's profile wants them. Equal batches give
+//! equal bytes, MsgId included, so that the bank recognises a repetition.
+
+mod party;
 
 use std::fmt::Write as _;
 
 use domain::decimal::Decimal;
+use domain::iban::Iban;
 use domain::money::Money;
-use domain::rail::{Instruction, InstructionParty, NameForm, RailId, SplitName};
+use domain::rail::{Instruction, NameForm, RailId};
 use domain::rail_text::CharacterSet;
 use domain::time::Timestamp;
+use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
-use super::iso::{NAMESPACE, NOT_PROVIDED};
-use super::text::{alpha2, email, phone};
+use super::iso::NAMESPACE;
+use super::profile::{Account, Agent, Code, MAX_ID_CHARS, Profile, Version};
 use super::xml_write::XmlWriter;
 use super::{Message, OurSide};
+use party::{agent_id, contact, name, name_and_address, names_apart, our_address, private_id};
 
 const BYTES_PER_INSTRUCTION: usize = 2_048;
+/// More than one instruction, or the headers, can ever need.
+const MAX_INSTRUCTION_BYTES: usize = 16 * 1024;
 /// Maximum length of a name, and of remittance information (Max140Text).
 const MAX_NAME_CHARS: usize = 140;
-/// Maximum length of a street (Max70Text).
-const MAX_STREET_CHARS: usize = 70;
-/// Maximum length of a town, an id, a scheme (Max35Text).
-const MAX_ID_CHARS: usize = 35;
 /// Maximum length of an ISO external code.
 const MAX_CODE_CHARS: usize = 4;
 /// Bytes of the digest in a MsgId: 24 hexadecimal digits, a hyphen and the count stay below 35 characters.
 const MESSAGE_DIGEST_BYTES: usize = 12;
 /// The type of regulatory reporting details (Max35Text).
 const SOURCE_OF_FUNDS: &str = "SOURCE OF FUNDS";
-/// The namespace of split names (docs/guides/corridors-and-rails.md).
-const PARTY_NAMES: &str = "urn:corridor:party-names:1";
-/// ISO 3166-1 user-assigned: the order does not contain the sender's place of birth.
-const UNKNOWN_COUNTRY: &str = "XX";
 
-/// The message that carries a batch.
-pub(super) fn write(rail: &RailId, ours: &OurSide, batch: &[Instruction]) -> Message {
-    let id = message_id(rail, batch);
-    let head = Head {
-        id: &id,
-        created_at: batch.iter().map(|one| one.created_at).max().unwrap_or(Timestamp(0)),
-        count: batch.len().to_string(),
-        sum: batch.iter().try_fold(Decimal::ZERO, |sum, one| sum.checked_add(one.amount.decimal())),
-    };
-    let namespace = format!("{NAMESPACE}pain.001.001.09");
-    let xml = XmlWriter::document(&namespace, 2_048 + batch.len() * BYTES_PER_INSTRUCTION, |doc| {
-        doc.nest("CstmrCdtTrfInitn", |initiation| {
-            initiation.nest("GrpHdr", |header| group_header(header, &head, ours));
-            initiation.nest("PmtInf", |info| {
-                payment_header(info, &head, ours);
-                for instruction in batch {
-                    info.nest("CdtTrfTxInf", |tx| transaction(tx, ours.character_set, instruction));
-                }
+/// Writes the messages of one rail.
+#[derive(Clone, Debug)]
+pub(super) struct PaymentWriter {
+    pub(super) rail: RailId,
+    pub(super) ours: OurSide,
+}
+
+impl PaymentWriter {
+    /// The message that carries a batch.
+    pub(super) fn write(&self, batch: &[Instruction]) -> Message {
+        let id = self.message_id(batch);
+        let head = Head {
+            id: &id,
+            created_at: created_at(batch),
+            execution: self.execution_date(batch),
+            count: batch.len().to_string(),
+            sum: batch
+                .iter()
+                .try_fold(Decimal::ZERO, |sum, one| sum.checked_add(one.amount.decimal())),
+        };
+        let namespace = format!("{NAMESPACE}{}", self.ours.profile.version.name());
+        let capacity = 2_048 + batch.len() * BYTES_PER_INSTRUCTION;
+        let xml = XmlWriter::document(&namespace, capacity, |doc| {
+            doc.nest("CstmrCdtTrfInitn", |initiation| {
+                initiation.nest("GrpHdr", |header| group_header(header, &head, &self.ours));
+                initiation.nest("PmtInf", |info| {
+                    payment_header(info, &head, &self.ours);
+                    for instruction in batch {
+                        info.nest("CdtTrfTxInf", |tx| transaction(tx, &self.ours, instruction));
+                    }
+                });
             });
         });
-    });
-    Message { id, xml }
+        Message { id, xml }
+    }
+
+    /// Identifies the set of attempts: another set has another MsgId, even if it starts with the same
+    /// attempt.
+    pub(super) fn message_id(&self, batch: &[Instruction]) -> String {
+        let mut digest = Sha256::new();
+        digest.update(self.rail.0.as_bytes());
+        for instruction in batch {
+            digest.update(b"\n");
+            digest.update(instruction.attempt.instruction_id());
+        }
+        let mut id = String::with_capacity(MAX_ID_CHARS);
+        for byte in digest.finalize().iter().take(MESSAGE_DIGEST_BYTES) {
+            // Writing to a String cannot fail.
+            let _ = write!(id, "{byte:02x}");
+        }
+        let _ = write!(id, "-{}", batch.len());
+        self.ours.profile.ids.write(&id)
+    }
+
+    /// The number of instructions in each message, so that none is larger than the profile allows.
+    pub(super) fn split(&self, batch: &[Instruction]) -> Vec<usize> {
+        let max_bytes = self.ours.profile.max_bytes;
+        let (mut sizes, mut rest) = (Vec::new(), batch);
+        while !rest.is_empty() {
+            let size = self.fitting(rest, max_bytes);
+            sizes.push(size);
+            rest = &rest[size..];
+        }
+        sizes
+    }
+
+    /// How many of the first instructions fit into one message; at least one.
+    fn fitting(&self, batch: &[Instruction], max_bytes: usize) -> usize {
+        let mut size = batch.len();
+        if (size + 1) * MAX_INSTRUCTION_BYTES <= max_bytes {
+            return size;
+        }
+        loop {
+            let bytes = self.write(&batch[..size]).xml.len();
+            if bytes <= max_bytes || size == 1 {
+                return size;
+            }
+            // In proportion, and always fewer.
+            size = (size * max_bytes / bytes).clamp(1, size - 1);
+        }
+    }
+
+    /// The date on which the bank is asked to execute the message.
+    pub(super) fn execution_date(&self, batch: &[Instruction]) -> Date {
+        self.ours.profile.calendar.execution_date(created_at(batch))
+    }
+
+    /// The bank's date on which the message is made.
+    pub(super) fn date(&self, batch: &[Instruction]) -> Date {
+        self.ours.profile.calendar.date(created_at(batch))
+    }
+}
+
+fn created_at(batch: &[Instruction]) -> Timestamp {
+    batch.iter().map(|one| one.created_at).max().unwrap_or(Timestamp(0))
 }
 
 /// The part repeated in both headers.
 struct Head<'a> {
     id: &'a str,
     created_at: Timestamp,
+    execution: Date,
     count: String,
     sum: Option<Decimal>,
 }
 
-/// Identifies the set of attempts: another set has another MsgId, even if it starts with the same
-/// attempt.
-pub(super) fn message_id(rail: &RailId, batch: &[Instruction]) -> String {
-    let mut digest = Sha256::new();
-    digest.update(rail.0.as_bytes());
-    for instruction in batch {
-        digest.update(b"\n");
-        digest.update(instruction.attempt.instruction_id());
-    }
-    let mut id = String::with_capacity(MAX_ID_CHARS);
-    for byte in digest.finalize().iter().take(MESSAGE_DIGEST_BYTES) {
-        // Writing to a String cannot fail.
-        let _ = write!(id, "{byte:02x}");
-    }
-    let _ = write!(id, "-{}", batch.len());
-    id
-}
-
 fn group_header(out: &mut XmlWriter, head: &Head<'_>, ours: &OurSide) {
+    let (set, profile) = (ours.character_set, &ours.profile);
     out.leaf("MsgId", head.id);
     out.leaf("CreDtTm", &head.created_at.to_string());
     totals(out, head);
     out.nest("InitgPty", |party| {
-        party.leaf("Nm", &name(ours.character_set, &ours.initiating_party))
+        let own = profile.initiating_party.as_ref().unwrap_or(&ours.debtor_name);
+        party.leaf("Nm", &name(set, own));
+        let Some((id, scheme)) = &profile.initiating_party_id else { return };
+        party.nest("Id", |party| {
+            party.nest("OrgId", |organisation| {
+                organisation.nest("Othr", |other| {
+                    other.leaf("Id", &set.spell(id, MAX_ID_CHARS));
+                    code(other, "SchmeNm", scheme.as_ref());
+                });
+            });
+        });
     });
 }
 
@@ -98,51 +164,91 @@ fn totals(out: &mut XmlWriter, head: &Head<'_>) {
 }
 
 fn payment_header(out: &mut XmlWriter, head: &Head<'_>, ours: &OurSide) {
+    let profile = &ours.profile;
     out.leaf("PmtInfId", head.id);
     out.leaf("PmtMtd", "TRF");
+    out.leaf_if("BtchBookg", profile.batch_booking.map(|one| if one { "true" } else { "false" }));
     totals(out, head);
-    if let Some(instrument) = &ours.local_instrument {
-        out.chain(
-            &["PmtTpInf", "LclInstrm", "Prtry"],
-            &ours.character_set.spell(instrument, MAX_ID_CHARS),
-        );
+    payment_type(out, profile);
+    let date = head.execution.to_string();
+    match profile.version {
+        Version::V03 => out.leaf("ReqdExctnDt", &date),
+        Version::V09 => out.chain(&["ReqdExctnDt", "Dt"], &date),
     }
-    out.chain(&["ReqdExctnDt", "Dt"], &head.created_at.date().to_string());
-    out.chain(&["Dbtr", "Nm"], &name(ours.character_set, &ours.initiating_party));
-    out.chain(&["DbtrAcct", "Id", "Othr", "Id"], &ours.debtor_account);
-    out.chain(&["DbtrAgt", "FinInstnId", "Othr", "Id"], &ours.debtor_agent);
+    out.nest("Dbtr", |debtor| {
+        debtor.leaf("Nm", &name(ours.character_set, &ours.debtor_name));
+        if let Some(address) = &profile.debtor_address {
+            our_address(debtor, address);
+        }
+    });
+    out.nest("DbtrAcct", |account| {
+        match &ours.debtor_account {
+            Account::Iban(iban) => account.chain(&["Id", "IBAN"], iban),
+            Account::Other(number) => account.chain(&["Id", "Othr", "Id"], number),
+        }
+        account.leaf_if("Ccy", profile.debtor_currency.as_deref());
+    });
+    out.nest("DbtrAgt", |agent| {
+        agent.nest("FinInstnId", |id| match &ours.debtor_agent {
+            Agent::Bic(bic) => id.leaf(profile.version.bic(), bic),
+            Agent::Member(member) => agent_id(id, profile, None, Some(member)),
+            Agent::Other(other) => id.chain(&["Othr", "Id"], other),
+        });
+    });
+    out.leaf_if("ChrgBr", profile.charge_bearer.map(|bearer| bearer.code()));
 }
 
-fn transaction(out: &mut XmlWriter, set: CharacterSet, instruction: &Instruction) {
+fn payment_type(out: &mut XmlWriter, profile: &Profile) {
+    let parts = [
+        ("SvcLvl", profile.service_level.as_ref()),
+        ("LclInstrm", profile.local_instrument.as_ref()),
+        ("CtgyPurp", profile.category_purpose.as_ref()),
+    ];
+    if parts.iter().any(|(_, part)| part.is_some()) {
+        out.nest("PmtTpInf", |kind| {
+            parts.into_iter().for_each(|(element, part)| code(kind, element, part))
+        });
+    }
+}
+
+/// A choice of `Cd` and `Prtry`. The configuration has checked its characters.
+fn code(out: &mut XmlWriter, element: &str, code: Option<&Code>) {
+    match code {
+        None => {}
+        Some(Code::External(code)) => out.chain(&[element, "Cd"], code),
+        Some(Code::Proprietary(own)) => out.chain(&[element, "Prtry"], own),
+    }
+}
+
+fn transaction(out: &mut XmlWriter, ours: &OurSide, instruction: &Instruction) {
+    let (set, profile) = (ours.character_set, &ours.profile);
     out.nest("PmtId", |id| {
-        id.leaf("InstrId", &instruction.attempt.instruction_id());
-        id.leaf("EndToEndId", &instruction.payment.end_to_end_id());
-        id.leaf("UETR", &instruction.attempt.to_string());
+        id.leaf("InstrId", &profile.ids.write(&instruction.attempt.instruction_id()));
+        id.leaf("EndToEndId", &profile.ids.write(&instruction.payment.end_to_end_id()));
+        if profile.version == Version::V09 {
+            id.leaf("UETR", &instruction.attempt.to_string());
+        }
     });
     out.nest("Amt", |amt| {
         amt.amount("InstdAmt", instruction.amount.currency.code(), &plain(instruction.amount));
     });
-    out.nest("UltmtDbtr", |party| {
-        name_and_address(party, set, instruction.names, &instruction.debtor);
-        private_id(party, set, &instruction.debtor);
-        contact(party, &instruction.debtor);
-    });
-    out.nest("CdtrAgt", |agent| {
-        agent.nest("FinInstnId", |id| creditor_agent(id, set, instruction))
-    });
-    out.nest("Cdtr", |party| {
-        name_and_address(party, set, instruction.names, &instruction.creditor);
-        private_id(party, set, &instruction.creditor);
-        contact(party, &instruction.creditor);
-    });
+    for (element, party) in [("UltmtDbtr", &instruction.debtor), ("Cdtr", &instruction.creditor)] {
+        if element == "Cdtr" {
+            creditor_agent(out, ours, instruction);
+        }
+        out.nest(element, |out| {
+            name_and_address(out, ours, instruction.names, party);
+            private_id(out, set, party);
+            contact(out, set, party);
+        });
+    }
     // Where the money goes (account, BIC, clearing code) is never folded or cut: a wrong one must be refused by the
     // bank, not turned into another one.
     out.nest("CdtrAcct", |account| {
-        if instruction.creditor_account_is_iban {
-            account.chain(&["Id", "IBAN"], &instruction.creditor_account);
-        } else {
-            account.chain(&["Id", "Othr", "Id"], &instruction.creditor_account);
-        }
+        let number = instruction.creditor_account.as_str();
+        let form: &[&str] =
+            if is_iban(instruction) { &["Id", "IBAN"] } else { &["Id", "Othr", "Id"] };
+        account.chain(form, number);
         account.chain(&["Tp", "Cd"], instruction.creditor_account_type);
     });
     let purpose = set.spell(&instruction.purpose, MAX_ID_CHARS);
@@ -150,40 +256,60 @@ fn transaction(out: &mut XmlWriter, set: CharacterSet, instruction: &Instruction
         let form = if purpose.len() <= MAX_CODE_CHARS { "Cd" } else { "Prtry" };
         out.chain(&["Purp", form], &purpose);
     }
-    if let Some(source) = &instruction.source_of_funds {
-        out.nest("RgltryRptg", |reporting| {
-            reporting.nest("Dtls", |details| {
-                details.leaf("Tp", SOURCE_OF_FUNDS);
-                details.leaf("Inf", &set.spell(source, MAX_ID_CHARS));
-            });
-        });
-    }
+    regulatory_reporting(out, set, profile, instruction);
     let remittance = set.spell(&instruction.remittance, MAX_NAME_CHARS);
     if !remittance.is_empty() {
         out.chain(&["RmtInf", "Ustrd"], &remittance);
     }
-    if instruction.names == NameForm::Apart {
+    if instruction.names == NameForm::Apart && profile.version == Version::V09 {
         names_apart(out, set, instruction);
     }
 }
 
-/// Given and family names of both sides. ISO 20022 has no elements for them, so they go into
-/// supplementary data.
-fn names_apart(out: &mut XmlWriter, set: CharacterSet, instruction: &Instruction) {
-    out.nest("SplmtryData", |data| {
-        data.nest("Envlp", |envelope| {
-            envelope.nest_in("PrtyNms", PARTY_NAMES, |names| {
-                for (side, party) in
-                    [("UltmtDbtr", &instruction.debtor), ("Cdtr", &instruction.creditor)]
-                {
-                    let Some(split) = &party.split else { continue };
-                    names.nest(side, |name| {
-                        name.leaf_if("FrstNm", Some(&set.spell(&split.given, MAX_NAME_CHARS)));
-                        name.leaf_if("LastNm", Some(&set.spell(&split.family, MAX_NAME_CHARS)));
-                    });
-                }
-            });
+/// An order's account is checked when it is accepted; an IBAN without that mark is one all the same.
+fn is_iban(instruction: &Instruction) -> bool {
+    let country = domain::country::Country::ALL.into_iter();
+    instruction.creditor_account_is_iban
+        || country.into_iter().any(|country| {
+            Iban::parse(country, &instruction.creditor_account)
+                .is_ok_and(|iban| iban.as_str() == instruction.creditor_account)
+        })
+}
+
+fn creditor_agent(out: &mut XmlWriter, ours: &OurSide, instruction: &Instruction) {
+    out.nest("CdtrAgt", |agent| {
+        agent.nest("FinInstnId", |id| {
+            let member = instruction.creditor_local_code.as_deref();
+            let bic = instruction.creditor_bic.as_deref();
+            agent_id(id, &ours.profile, bic, member.filter(|code| !code.is_empty()));
+            let bank = ours.character_set.spell(&instruction.creditor_bank, MAX_NAME_CHARS);
+            id.leaf_if("Nm", Some(&bank));
         });
+    });
+}
+
+fn regulatory_reporting(
+    out: &mut XmlWriter,
+    set: CharacterSet,
+    profile: &Profile,
+    instruction: &Instruction,
+) {
+    let code = profile.regulatory_code.as_deref();
+    let source = instruction.source_of_funds.as_ref().map(|text| set.spell(text, MAX_ID_CHARS));
+    let source = source.filter(|text| !text.is_empty());
+    if code.is_none() && source.is_none() {
+        return;
+    }
+    out.nest("RgltryRptg", |reporting| {
+        if let Some(code) = code {
+            reporting.chain(&["Dtls", "Cd"], code);
+        }
+        if let Some(source) = &source {
+            reporting.nest("Dtls", |details| {
+                details.leaf("Tp", SOURCE_OF_FUNDS);
+                details.leaf("Inf", source);
+            });
+        }
     });
 }
 
@@ -193,108 +319,9 @@ fn plain(amount: Money) -> String {
     printed.split_once(' ').map_or(printed.clone(), |(number, _)| number.to_owned())
 }
 
-fn name(set: CharacterSet, text: &str) -> String {
-    Some(set.spell(text, MAX_NAME_CHARS))
-        .filter(|name| !name.is_empty())
-        .unwrap_or_else(|| NOT_PROVIDED.to_owned())
-}
-
-fn name_and_address(
-    out: &mut XmlWriter,
-    set: CharacterSet,
-    form: NameForm,
-    party: &InstructionParty,
-) {
-    let split = party
-        .split
-        .as_ref()
-        .filter(|split| form == NameForm::FamilyFirst && !split.given.is_empty());
-    match split {
-        Some(SplitName { given, family }) => {
-            out.leaf("Nm", &name(set, &format!("{family}, {given}")))
-        }
-        None => out.leaf("Nm", &name(set, &party.name)),
-    }
-    let street = set.spell(&party.address, MAX_STREET_CHARS);
-    let town = set.spell(&party.city, MAX_ID_CHARS);
-    let country = alpha2(&party.country);
-    if street.is_empty() && town.is_empty() && country.is_none() {
-        return;
-    }
-    out.nest("PstlAdr", |address| {
-        address.leaf_if("StrtNm", Some(&street));
-        address.leaf_if("TwnNm", Some(&town));
-        address.leaf_if("Ctry", country);
-    });
-}
-
-fn private_id(out: &mut XmlWriter, set: CharacterSet, party: &InstructionParty) {
-    let document = party
-        .document
-        .as_ref()
-        .map(|(kind, number, country)| (kind, set.spell(number, MAX_ID_CHARS), country));
-    let document = document.filter(|(_, number, _)| !number.is_empty());
-    if party.birthdate.is_none() && document.is_none() {
-        return;
-    }
-    out.nest("Id", |id| {
-        id.nest("PrvtId", |private| {
-            if let Some(birthdate) = party.birthdate {
-                private.nest("DtAndPlcOfBirth", |birth| {
-                    birth.leaf("BirthDt", &birthdate.to_string());
-                    birth.leaf("CityOfBirth", NOT_PROVIDED);
-                    birth.leaf("CtryOfBirth", UNKNOWN_COUNTRY);
-                });
-            }
-            if let Some((kind, number, country)) = &document {
-                private.nest("Othr", |other| {
-                    other.leaf("Id", number);
-                    scheme(other, set, kind);
-                    let issuer = country.as_deref().map(|code| alpha2(code).unwrap_or(code));
-                    other.leaf_if(
-                        "Issr",
-                        issuer.map(|code| set.spell(code, MAX_ID_CHARS)).as_deref(),
-                    );
-                });
-            }
-        });
-    });
-}
-
-/// `SchmeNm` of a document: ISO's external code where there is one for the order's kind.
-fn scheme(out: &mut XmlWriter, set: CharacterSet, kind: &str) {
-    match kind {
-        "passport" => out.chain(&["SchmeNm", "Cd"], "CCPT"),
-        "idcard" => out.chain(&["SchmeNm", "Cd"], "NIDN"),
-        other => {
-            let said = set.spell(other, MAX_ID_CHARS);
-            if !said.is_empty() {
-                out.chain(&["SchmeNm", "Prtry"], &said);
-            }
-        }
-    }
-}
-
-fn contact(out: &mut XmlWriter, party: &InstructionParty) {
-    let mobile = party.mobile.as_deref().and_then(phone);
-    let email = party.email.as_deref().and_then(email);
-    if mobile.is_none() && email.is_none() {
-        return;
-    }
-    out.nest("CtctDtls", |details| {
-        details.leaf_if("MobNb", mobile.as_deref());
-        details.leaf_if("EmailAdr", email);
-    });
-}
-
-fn creditor_agent(out: &mut XmlWriter, set: CharacterSet, instruction: &Instruction) {
-    out.leaf_if("BICFI", instruction.creditor_bic.as_deref());
-    if let Some(code) = instruction.creditor_local_code.as_deref().filter(|code| !code.is_empty()) {
-        out.chain(&["ClrSysMmbId", "MmbId"], code);
-    }
-    out.leaf_if("Nm", Some(&set.spell(&instruction.creditor_bank, MAX_NAME_CHARS)));
-}
-
+#[cfg(test)]
+#[path = "pain001_properties.rs"]
+mod properties;
 #[cfg(test)]
 #[path = "pain001_tests.rs"]
 mod tests;

@@ -18,8 +18,8 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
     let group = body.child("OrgnlGrpInfAndSts");
     let of_group = Status::of(group, "GrpSts");
     let message = group.and_then(|group| iso::id(group, &["OrgnlMsgId"]));
-    let mut listed = Vec::new();
-    let mut blocks_speak = false;
+    let (mut listed, mut rejected) = (Vec::new(), 0);
+    let (mut blocks_speak, mut is_counted) = (false, true);
     for block in body.all("OrgnlPmtInfAndSts") {
         let of_block = Status::of(Some(block), "PmtInfSts");
         let whole = ReportIds {
@@ -28,15 +28,24 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
             ..ReportIds::default()
         };
         let inherited = if of_block.code.is_some() { &of_block } else { &of_group };
-        let ids = transactions(block, &whole, inherited, statement);
+        let of_this = transactions(block, &whole, inherited, statement);
+        of_block.check_count(block, &whole, of_this.rejected, statement);
         if of_block.code.is_some() {
             blocks_speak = true;
-            of_block.rest(whole, ids.clone(), "PmtInfSts", statement);
+            of_block.clone().rest(whole, of_this.ids.clone(), "PmtInfSts", statement);
         }
-        listed.extend(ids);
+        rejected += of_this.rejected;
+        listed.extend(of_this.ids);
+        // The report does not state how many transactions a rejected block has.
+        is_counted &= !inherited.code.as_deref().is_some_and(is_rejected);
     }
     let whole = ReportIds { message, ..ReportIds::default() };
-    listed.extend(transactions(body, &whole, &of_group, statement));
+    let of_none = transactions(body, &whole, &of_group, statement);
+    rejected += of_none.rejected;
+    listed.extend(of_none.ids);
+    if let Some(group) = group.filter(|_| is_counted) {
+        of_group.check_count(group, &whole, rejected, statement);
+    }
     // Each outgoing message is one block, so a block's status is the more specific one.
     if !blocks_speak {
         of_group.rest(whole, listed, "GrpSts", statement);
@@ -55,12 +64,11 @@ pub(super) fn read_interbank(body: &Element, statement: &mut Statement) {
     let only = Some(&groups).filter(|groups| groups.len() == 1).and_then(|it| it.first().copied());
     let listed = transactions(body, &whole(only), &Status::of(only, "GrpSts"), statement);
     for group in groups {
-        Status::of(Some(group), "GrpSts").rest(
-            whole(Some(group)),
-            listed.clone(),
-            "GrpSts",
-            statement,
-        );
+        let status = Status::of(Some(group), "GrpSts");
+        if only.is_some() {
+            status.check_count(group, &whole(only), listed.rejected, statement);
+        }
+        status.rest(whole(Some(group)), listed.ids.clone(), "GrpSts", statement);
     }
 }
 
@@ -88,6 +96,7 @@ pub(super) fn read_resolution(body: &Element, statement: &mut Statement) {
 }
 
 /// The status of a message or block, which its transactions inherit.
+#[derive(Clone)]
 struct Status {
     code: Option<String>,
     reasons: Vec<String>,
@@ -100,6 +109,40 @@ impl Status {
         let (reasons, info) =
             iso::reasons(element.into_iter().flat_map(|element| element.all("StsRsnInf")));
         Status { code, reasons, info }
+    }
+
+    /// Compares the number of rejections that the bank counts (`NbOfTxsPerSts`) with those that it lists. With
+    /// another number, a rejection is missing, or a listed one is not the bank's last word. A status of
+    /// `RJCT` rejects the transactions that are not listed, too.
+    fn check_count(
+        &self,
+        element: &Element,
+        of: &ReportIds,
+        listed: usize,
+        statement: &mut Statement,
+    ) {
+        if self.code.as_deref().is_some_and(is_rejected) {
+            return;
+        }
+        let mut counts = element
+            .all("NbOfTxsPerSts")
+            .filter(|it| it.text_at(&["DtldSts"]).is_some_and(is_rejected))
+            .map(|it| it.text_at(&["DtldNbOfTxs"]).unwrap_or(""))
+            .peekable();
+        if counts.peek().is_none() {
+            return;
+        }
+        let (mut counted, mut stated) = (Some(0_usize), Vec::new());
+        for count in counts {
+            counted = counted.and_then(|sum| sum.checked_add(count.parse().ok()?));
+            stated.push(iso::quoted(count));
+        }
+        if counted != Some(listed) {
+            let stated = stated.join(" and ");
+            let reason =
+                format!("{stated} rejections are counted, {listed} are listed for {}", of.told());
+            statement.take("NbOfTxsPerSts", 1, Err(reason));
+        }
     }
 
     /// Reports the status for all transactions that are not listed.
@@ -136,22 +179,34 @@ impl Status {
     }
 }
 
-/// Parses the transactions below an element; returns their ids.
+/// The transactions that a report lists.
+struct Listed {
+    ids: Vec<ReportIds>,
+    rejected: usize,
+}
+
+/// Parses the transactions below an element.
 fn transactions(
     parent: &Element,
     whole: &ReportIds,
     inherited: &Status,
     statement: &mut Statement,
-) -> Vec<ReportIds> {
+) -> Listed {
     let all: Vec<&Element> = parent.all("TxInfAndSts").collect();
-    let mut listed = Vec::with_capacity(all.len());
+    let mut listed = Listed { ids: Vec::with_capacity(all.len()), rejected: 0 };
     for (index, transaction) in all.iter().enumerate() {
         let ids = ids(transaction, whole, Some((index + 1, all.len())));
-        listed.push(ids.clone());
+        listed.ids.push(ids.clone());
+        let code = transaction.text_at(&["TxSts"]).or(inherited.code.as_deref());
+        listed.rejected += usize::from(code.is_some_and(is_rejected));
         let outcome = report(transaction, ids, inherited, &statement.source);
         statement.take("TxInfAndSts", index + 1, outcome);
     }
     listed
+}
+
+fn is_rejected(code: &str) -> bool {
+    iso::status(code) == RailStatus::Rejected
 }
 
 fn ids(transaction: &Element, whole: &ReportIds, place: Option<(usize, usize)>) -> ReportIds {

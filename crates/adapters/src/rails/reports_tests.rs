@@ -222,6 +222,107 @@ fn a_status_of_the_whole_is_one_of_each_that_is_not_listed() {
     );
 }
 
+/// A message that is accepted in part counts its rejections: other numbers than are listed are a
+/// discrepancy of their own, and the listed ones are taken all the same.
+#[test]
+fn rejections_that_are_counted_are_listed() {
+    let counts = |per_status: &[(&str, &str)]| -> String {
+        let count = |(status, count): &(&str, &str)| {
+            format!(
+                "<NbOfTxsPerSts><DtldNbOfTxs>{count}</DtldNbOfTxs><DtldSts>{status}</DtldSts></NbOfTxsPerSts>"
+            )
+        };
+        per_status.iter().map(count).collect()
+    };
+    let listed = |status: &str| {
+        format!(
+            "<TxInfAndSts><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><TxSts>{status}</TxSts></TxInfAndSts>"
+        )
+    };
+    let group = |status: &str, counts: &str| {
+        format!(
+            "<OrgnlGrpInfAndSts><OrgnlMsgId>{MESSAGE}</OrgnlMsgId><GrpSts>{status}</GrpSts>{counts}</OrgnlGrpInfAndSts>"
+        )
+    };
+    let block = |status: &str, counts: &str, transactions: &str| {
+        let status = match status {
+            "" => String::new(),
+            status => format!("<PmtInfSts>{status}</PmtInfSts>"),
+        };
+        format!(
+            "<OrgnlPmtInfAndSts><OrgnlPmtInfId>{MESSAGE}</OrgnlPmtInfId>{status}{counts}{transactions}</OrgnlPmtInfAndSts>"
+        )
+    };
+    let (one, two) = (counts(&[("RJCT", "1")]), counts(&[("ACSP", "7"), ("RJCT", "2")]));
+    let no = listed("RJCT");
+    for version in ["03", "10"] {
+        let heard = |body: String| {
+            let text = message(&format!("pain.002.001.{version}"), "CstmrPmtStsRpt", &body);
+            let statement = read(text.as_bytes()).expect("well-formed");
+            (statement.entries.len(), statement.complaints.join("\n"))
+        };
+        let blocks = |inner: String, counts: &str| heard(group("PART", counts) + &inner);
+        for (what, (entries, complaint)) in [
+            ("a count that fits", blocks(block("", "", &no), &one)),
+            ("with leading zeros", blocks(block("", "", &no), &counts(&[("RJCT", "001")]))),
+            ("in two parts", blocks(block("", "", &(no.clone() + &no)), &(one.clone() + &one))),
+            ("without a count", blocks(block("", "", &no), "")),
+            ("other counts alone", blocks(block("", "", &no), &counts(&[("ACSP", "5")]))),
+            ("of the block", blocks(block("PART", &one, &no), "")),
+            ("of both", blocks(block("PART", &one, &no), &one)),
+            ("of a rejected block, which lists none", blocks(block("RJCT", &two, ""), &two)),
+            ("of a rejected message", heard(group("RJCT", &two))),
+        ] {
+            assert_eq!(complaint, "", "{version} {what}");
+            assert!(entries > 0, "{version} {what}");
+        }
+        for (what, (entries, complaint), stated) in [
+            (
+                "too few are listed",
+                blocks(block("", "", &no), &two),
+                "\"2\" rejections are counted, 1 are listed",
+            ),
+            (
+                "in the block",
+                blocks(block("PART", &two, &no), ""),
+                "\"2\" rejections are counted, 1 are listed",
+            ),
+            (
+                "another is listed",
+                blocks(block("", "", &listed("ACSP")), &one),
+                "\"1\" rejections are counted, 0 are listed",
+            ),
+            (
+                "too many are listed",
+                blocks(block("", "", &(no.clone() + &no)), &one),
+                "\"1\" rejections are counted, 2 are listed",
+            ),
+            (
+                "no number",
+                blocks(block("", "", &no), &counts(&[("RJCT", "one")])),
+                "\"one\" rejections are counted, 1 are listed",
+            ),
+            (
+                "too large a number",
+                blocks(block("", "", &no), &counts(&[("RJCT", "99999999999999999999999")])),
+                "1 are listed",
+            ),
+            (
+                "an accepted message with rejections",
+                heard(group("ACSP", &one)),
+                "\"1\" rejections are counted, 0 are listed",
+            ),
+        ] {
+            assert!(
+                complaint.contains(stated) && complaint.contains(MESSAGE),
+                "{version} {what}: {complaint}"
+            );
+            assert_eq!(complaint.lines().count(), 1, "{version} {what}: {complaint}");
+            assert!(entries > 0, "{version} {what}: what is listed counts");
+        }
+    }
+}
+
 #[test]
 fn bookings_are_distinguished() {
     let debit = "<CdtDbtInd>DBIT</CdtDbtInd>";

@@ -30,7 +30,7 @@ const COUNTRIES: &str = "\
     VIRVI VNMVN VUTVU WLFWF WSMWS XKXXK YEMYE ZAFZA ZMBZM ZWEZW";
 
 /// ISO 3166-1 alpha-2 of a country given as alpha-2 or alpha-3; `None` for an unknown code.
-pub(super) fn alpha2(code: &str) -> Option<&'static str> {
+pub fn alpha2(code: &str) -> Option<&'static str> {
     COUNTRIES.split(' ').find_map(|row| {
         let (alpha3, alpha2) = row.split_at_checked(3)?;
         (alpha3 == code || alpha2 == code).then_some(alpha2)

@@ -175,7 +175,7 @@ impl Workers {
                 if self.note_cleared(&ask.job, attempt.payment, cleared).await.is_none() {
                     return;
                 }
-                let message = instruction(attempt, &record, corridors);
+                let message = instruction(attempt, &record.order, corridors);
                 self.send(&attempt.rail, &[message], Payees::Payments).await;
             }
             Ok(None) => tracing::error!(payment = %attempt.payment, "attempt has no payment"),

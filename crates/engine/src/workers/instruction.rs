@@ -5,18 +5,12 @@ use domain::attempt::Attempt;
 use domain::exchange::ExchangeOrder;
 use domain::order::{AccountType, Order};
 use domain::policy::{CorridorConfig, Corridors};
-use domain::rail::{Instruction, InstructionParty, NameForm, SplitName};
-use store::Record;
+use domain::rail::{Instruction, InstructionParty, NameForm, RailId, SplitName};
 
 use super::payout::local_code;
 
 /// Returns the instruction of an attempt.
-pub(super) fn instruction(
-    attempt: &Attempt,
-    record: &Record,
-    corridors: &Corridors,
-) -> Instruction {
-    let order = &record.order;
+pub fn instruction(attempt: &Attempt, order: &Order, corridors: &Corridors) -> Instruction {
     let corridor = corridors.corridors.get(&order.country);
     let wants = Names::of(corridor);
     let default_code = corridor.and_then(|corridor| corridor.default_local_code.clone());
@@ -41,8 +35,7 @@ pub(super) fn instruction(
         purpose: order
             .purpose_code
             .clone()
-            .or_else(|| corridor.map(|corridor| corridor.purpose.clone()))
-            .unwrap_or_default(),
+            .unwrap_or_else(|| purpose(&attempt.rail, corridor, corridors)),
         names: wants.form,
         source_of_funds: corridor.and_then(|corridor| corridor.source_of_funds.clone()),
         remittance: remittance(order),
@@ -88,11 +81,17 @@ pub(super) fn order_instruction(
             .clone()
             .or_else(|| bank.bank_code.clone())
             .unwrap_or_default(),
-        purpose: corridor.map_or_else(String::new, |corridor| corridor.purpose.clone()),
+        purpose: purpose(&attempt.rail, corridor, corridors),
         names: wants.form,
         source_of_funds: corridor.and_then(|corridor| corridor.source_of_funds.clone()),
         remittance: "self".to_owned(),
     }
+}
+
+/// The purpose code of a rail's payouts, else of its corridor's.
+fn purpose(rail: &RailId, corridor: Option<&CorridorConfig>, corridors: &Corridors) -> String {
+    let own = corridors.rail(rail).and_then(|rail| rail.purpose.clone());
+    own.or_else(|| corridor.map(|corridor| corridor.purpose.clone())).unwrap_or_default()
 }
 
 /// A corridor's requirements on names.

@@ -36,6 +36,8 @@ mod transmit;
 mod treasury;
 mod watch;
 
+pub use instruction::instruction;
+
 /// Signals shutdown: work in progress completes, no new work begins.
 pub type Stop = tokio::sync::watch::Receiver<bool>;
 

@@ -10,7 +10,6 @@ use domain::ids::{ExchangeId, PaymentId};
 use domain::job::Job;
 use domain::order::is_local_branch_code;
 use domain::payment::report::NOT_SENT;
-use domain::policy::RailConfig;
 use domain::rail::{Instruction, RailId};
 use domain::route::{self, Choice, Payee, Wanted};
 use domain::screening::Screened;
@@ -191,8 +190,7 @@ impl Workers {
 
     /// Saves an attempt per order, then sends them in messages of the rail's size.
     async fn pay_over(&self, rail: RailId, orders: Vec<Payable>) {
-        let most =
-            self.world.corridors.rail(&rail).map_or(1, |rail: &RailConfig| rail.max_batch.max(1));
+        let Some(config) = self.world.corridors.rail(&rail) else { return };
         let begun = orders.into_iter().map(|Payable { job, order, mid, tally, cleared }| {
             let (key, rail) = (OrderKey::of(&order), rail.clone());
             async move {
@@ -211,8 +209,10 @@ impl Workers {
         });
         let begun = join_all(begun).await.into_iter().flatten();
         let (instructions, keys): (Vec<Instruction>, Vec<OrderKey>) = begun.unzip();
-        let messages = instructions.chunks(usize::from(most)).zip(keys.chunks(usize::from(most)));
-        join_all(messages.map(|(message, keys)| self.send(&rail, message, Payees::Orders(keys))))
-            .await;
+        let messages = self.messages(config, &instructions);
+        let sent = messages
+            .into_iter()
+            .map(|at| self.send(&rail, &instructions[at.clone()], Payees::Orders(&keys[at])));
+        join_all(sent).await;
     }
 }

@@ -2,6 +2,7 @@
 //! answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 
 use domain::attempt::Attempt;
 use domain::audit::Deed;
@@ -11,7 +12,7 @@ use domain::job::Job;
 use domain::payment::accept::NOT_EXECUTABLE;
 use domain::payment::report::NOT_SENT;
 use domain::payment::{PaymentState, ReviewState, Trigger};
-use domain::policy::Corridors;
+use domain::policy::{Corridors, RailConfig};
 use domain::ports::Rail;
 use domain::rail::{Instruction, RailId, Submission};
 use domain::route::{self, Choice, Wanted};
@@ -314,15 +315,30 @@ impl Workers {
                 self.note_cleared(&job, record.payment.id, cleared).await?;
                 match self.tell(job.tenant, record.payment.id, action).await {
                     Some(Outcome::Began(attempt)) => {
-                        Some(instruction(&attempt, &record, &self.world.corridors))
+                        Some(instruction(&attempt, &record.order, &self.world.corridors))
                     }
                     _ => None,
                 }
             }
         });
         let instructions: Vec<Instruction> = join_all(begun).await.into_iter().flatten().collect();
-        let messages = instructions.chunks(usize::from(config.max_batch.max(1)));
-        join_all(messages.map(|message| self.send(&rail, message, Payees::Payments))).await;
+        let messages = self.messages(config, &instructions);
+        let sent =
+            messages.into_iter().map(|at| self.send(&rail, &instructions[at], Payees::Payments));
+        join_all(sent).await;
+    }
+
+    /// The places of the instructions that each message carries: at most as many as the rail's configuration
+    /// allows, and as fit into a message.
+    pub(super) fn messages(
+        &self,
+        config: &RailConfig,
+        instructions: &[Instruction],
+    ) -> Vec<Range<usize>> {
+        let connected = self.world.rails.get(&config.id);
+        places(instructions.len(), config.max_batch.into(), |chunk| {
+            connected.map_or_else(Vec::new, |rail| rail.split(&instructions[chunk]))
+        })
     }
 
     /// Sends one message to a rail and reports its answers to the engine.
@@ -384,6 +400,27 @@ impl Workers {
     }
 }
 
+/// The places in each message: chunks of at most `max`, which `split` divides further. Each place is in
+/// one message, whatever `split` returns.
+fn places(
+    count: usize,
+    max: usize,
+    split: impl Fn(Range<usize>) -> Vec<usize>,
+) -> Vec<Range<usize>> {
+    let (mut places, mut from) = (Vec::new(), 0);
+    while from < count {
+        let end = count.min(from + max.max(1));
+        for size in split(from..end) {
+            let to = end.min(from + size);
+            places.extend((from < to).then_some(from..to));
+            from = to;
+        }
+        places.extend((from < end).then_some(from..end));
+        from = end;
+    }
+    places
+}
+
 /// The actor of a screening that is recorded, and what it found.
 pub(super) fn screening_of(screened: &Screened) -> Deed {
     Deed::from("screening").because(screened.to_string())
@@ -396,5 +433,26 @@ fn no_route(corridors: &Corridors, wanted: &Wanted<'_>) -> String {
             format!("no route: {} accepts no more than {exceeded} from one sender", rail.id)
         }
         None => "no route to the beneficiary's bank".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_instruction_is_in_one_message() {
+        let whole = |chunk: Range<usize>| vec![chunk.len()];
+        assert_eq!(places(5, 2, whole), [0..2, 2..4, 4..5]);
+        assert_eq!(places(3, 100, whole).len(), 1);
+        assert_eq!(places(2, 0, whole), [0..1, 1..2]);
+        assert_eq!(places(0, 2, whole), []);
+        let halves = |chunk: Range<usize>| vec![chunk.len() / 2, chunk.len() - chunk.len() / 2];
+        assert_eq!(places(7, 4, halves), [0..2, 2..4, 4..5, 5..7]);
+        for sizes in [vec![], vec![0], vec![1], vec![9], vec![1, 9, 9]] {
+            let messages = places(7, 4, |_| sizes.clone());
+            let all: Vec<usize> = messages.into_iter().flatten().collect();
+            assert_eq!(all, (0..7).collect::<Vec<_>>(), "{sizes:?}");
+        }
     }
 }

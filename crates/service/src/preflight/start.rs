@@ -16,7 +16,7 @@ use store::Store;
 use super::{Finding, Level, now};
 use crate::stored_lists::StoredLists;
 use crate::{chain, chain_keys, environment, world};
-use config::{Config, KeySource, RailSetup, RateSource};
+use config::{Config, KeySource, RailEntry, RailSetup, RateSource};
 
 /// What was loaded.
 pub(super) struct Loaded {
@@ -34,6 +34,7 @@ pub(super) async fn start(config: &Config, store: Option<&Store>) -> Loaded {
     findings.extend(of_rates);
     findings.extend(lists(config, store).await);
     findings.extend(config.rail_setups().into_iter().filter_map(rail));
+    findings.extend(unaddressed(config));
     if !config.webhooks.authority_file.as_os_str().is_empty() {
         let found = |roots: Vec<reqwest::Certificate>| format!("{} authorities", roots.len());
         findings.push(Finding::of("webhook authorities", world::webhook_roots(config), found));
@@ -235,6 +236,18 @@ fn rail(setup: RailSetup) -> Option<Finding> {
     }
 }
 
+/// The rails whose messages lack the debtor's address.
+fn unaddressed(config: &Config) -> Vec<Finding> {
+    let rails =
+        config.rails.iter().filter(|rail| rail.enabled && config.lacks_debtor_address(rail));
+    let why = "is missing: networks refuse a debtor without town and country";
+    let finding = |rail: &RailEntry| {
+        let detail = format!("rails.{}.profile.debtor_address: {why}", rail.id);
+        Finding::new("rails", Level::Warning, detail)
+    };
+    rails.map(finding).collect()
+}
+
 /// `serve` creates a missing directory, so the nearest existing one has to permit that.
 fn usable_directory(dir: &Path) -> Result<(), String> {
     let existing = dir.ancestors().find(|path| path.exists()).unwrap_or(Path::new("."));
@@ -319,6 +332,10 @@ mod tests {
             assert!(wrong.iter().any(|detail| detail.contains(words)), "{words}: {wrong:#?}");
         }
         assert!(!wrong.iter().any(|detail| detail.contains("Error {")), "{wrong:#?}");
+        let warnings = findings.iter().filter(|finding| finding.level == Level::Warning);
+        let warned: Vec<&str> = warnings.map(|finding| finding.detail.as_str()).collect();
+        let address = "rails.pak-raast.profile.debtor_address: is missing";
+        assert!(warned.iter().any(|detail| detail.starts_with(address)), "{warned:?}");
         let corridors = findings.iter().find(|finding| finding.name == "corridors").expect("one");
         assert_eq!(corridors.level, Level::Warning);
         assert!(corridors.detail.starts_with("PAK over pak-raast; open without"), "{corridors:?}");

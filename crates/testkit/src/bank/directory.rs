@@ -110,7 +110,7 @@ impl Desk {
             let name = entry.map_err(file)?.file_name();
             names.extend(
                 name.to_str()
-                    .filter(|name| name.ends_with(".xml") && !name.starts_with('.'))
+                    .filter(|name| name.to_lowercase().ends_with(".xml") && !name.starts_with('.'))
                     .map(str::to_owned),
             );
         }
@@ -137,8 +137,9 @@ impl Desk {
 
     fn take_message(&mut self, message: Message) -> Result<(), RoundFault> {
         match message {
-            Message::Payments { id, payments } => {
-                if let Some(answer) = self.take_payments(&id, &payments)? {
+            Message::Payments { id, name, payments } => {
+                let original = Original { id: &id, name };
+                if let Some(answer) = self.take_payments(original, &payments)? {
                     self.put("pain002", &answer)?;
                 }
                 Ok(())
@@ -153,7 +154,7 @@ impl Desk {
     /// The pain.002 for the reported orders, if any.
     fn take_payments(
         &self,
-        message: &str,
+        original: Original<'_>,
         payments: &[InstructionView],
     ) -> Result<Option<String>, BankFault> {
         let now = self.shared.clock.now();
@@ -175,7 +176,6 @@ impl Desk {
         if dropped || standings.is_empty() {
             return Ok(None);
         }
-        let original = Original { id: message, name: "pain.001.001.09" };
         Ok(Some(iso::status_document(&self.shared.header(), original, &standings)))
     }
 

@@ -48,6 +48,7 @@ pub(super) fn rail() -> RailConfig {
         duplicate_reasons: BTreeSet::new(),
         max_batch: 1,
         character_set: CharacterSet::SwiftX,
+        purpose: None,
     }
 }
 

@@ -167,6 +167,10 @@ impl Running {
         self.payments.store()
     }
 
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
     pub const fn payments(&self) -> &Payments {
         &self.payments
     }

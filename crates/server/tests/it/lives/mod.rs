@@ -3,6 +3,7 @@
 mod dialects;
 mod endings;
 mod messages;
+mod profiles;
 mod rails;
 mod schemas;
 mod screening;

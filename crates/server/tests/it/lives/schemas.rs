@@ -15,7 +15,8 @@ use crate::process::present;
 
 const STRUCTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/iso20022");
 /// The service's messages, then the simulated bank's.
-const KINDS: [&str; 6] = ["pain.001", "pacs.028", "pain.002", "camt.053", "camt.054", "pacs.004"];
+const KINDS: [&str; 6] =
+    ["pain.001.001.09", "pacs.028", "pain.002", "camt.053", "camt.054", "pacs.004"];
 /// Every rail that an example order may use.
 const RAILS: [&str; 9] = [
     "bgd-npsb",
@@ -30,7 +31,7 @@ const RAILS: [&str; 9] = [
 ];
 
 /// The `xmllint` errors of a message against the structure of `kind`; empty if valid.
-fn lint(kind: &str, dir: &Path, text: &str) -> String {
+pub(super) fn lint(kind: &str, dir: &Path, text: &str) -> String {
     let file = dir.join("message.xml");
     std::fs::write(&file, text).expect("written");
     xmllint::lint(&format!("{STRUCTURES}/{kind}.structure.xsd"), &file)
@@ -59,7 +60,7 @@ fn messages(under: &Path) -> BTreeMap<&'static str, Vec<String>> {
     let mut kinds: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for path in found {
         let Ok(text) = std::fs::read_to_string(&path) else { continue };
-        let is_of = |kind: &&str| text.contains(&format!("xsd:{kind}."));
+        let is_of = |kind: &&str| text.contains(&format!("xsd:{kind}"));
         let kind = KINDS
             .into_iter()
             .find(is_of)
@@ -125,7 +126,7 @@ fn the_structures_refuse_what_is_out_of_order() {
     }
     let right = include_str!("../../../../adapters/tests/data/rails/pain.001.xml");
     let dir = tempfile::tempdir().expect("a directory");
-    assert_eq!(lint("pain.001", dir.path(), right), "");
+    assert_eq!(lint("pain.001.001.09", dir.path(), right), "");
     for (what, from, to) in [
         ("order", "<Cdtr>", "<Cdtr><CtctDtls/>"),
         ("another currency", "Ccy=\"PKR\"", "Ccy=\"rupees\""),
@@ -138,7 +139,7 @@ fn the_structures_refuse_what_is_out_of_order() {
     ] {
         let wrong = right.replacen(from, to, 1);
         assert_ne!(wrong, right, "{what}: {from} is not in it");
-        assert_ne!(lint("pain.001", dir.path(), &wrong), "", "{what}");
+        assert_ne!(lint("pain.001.001.09", dir.path(), &wrong), "", "{what}");
     }
     for kind in KINDS {
         assert_ne!(lint(kind, dir.path(), "<Document/>"), "", "{kind}: nothing at all");

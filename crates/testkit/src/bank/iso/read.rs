@@ -15,6 +15,8 @@ pub enum Message {
     Payments {
         /// Identifier from the element `MsgId`.
         id: String,
+        /// Message name, as in `pain.001.001.09`.
+        name: &'static str,
         /// The transactions, in the message's order.
         payments: Vec<InstructionView>,
     },
@@ -37,7 +39,9 @@ pub enum IsoFault {
     #[error("{0} is not allowed")]
     Forbidden(&'static str),
     /// Not a supported message.
-    #[error("the Document's namespace is {0:?}, expected pain.001.001.09 or pacs.028.001.03")]
+    #[error(
+        "the Document's namespace is {0:?}, expected pain.001.001.09, pain.001.001.03 or pacs.028.001.03"
+    )]
     Namespace(String),
     /// An element is missing or empty.
     #[error("{0} is missing")]
@@ -49,9 +53,13 @@ pub enum IsoFault {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    Pain001,
+    /// With its message name.
+    Pain001(&'static str),
     Pacs028,
 }
+
+/// The versions of pain.001.
+const PAIN_001: [&str; 2] = ["pain.001.001.09", "pain.001.001.03"];
 
 #[derive(Default)]
 struct Draft {
@@ -145,8 +153,9 @@ fn root_kind(start: &BytesStart<'_>) -> Result<Kind, IsoFault> {
     for attribute in start.attributes() {
         let attribute = attribute.map_err(quick_xml::Error::from)?;
         if attribute.key.as_ref().starts_with("xmlns") {
-            if attribute.value.ends_with(":pain.001.001.09") {
-                return Ok(Kind::Pain001);
+            let is_named = |name: &&str| attribute.value.ends_with(&format!(":{name}"));
+            if let Some(name) = PAIN_001.into_iter().find(is_named) {
+                return Ok(Kind::Pain001(name));
             }
             if attribute.value.ends_with(":pacs.028.001.03") {
                 return Ok(Kind::Pacs028);
@@ -204,7 +213,7 @@ impl Draft {
             [.., "CdtTrfTxInf", "CdtrAcct", "Id", "IBAN"] => &mut self.iban,
             [.., "CdtTrfTxInf", "CdtrAcct", "Id", "Othr", "Id"] => &mut self.account,
             [.., "CdtTrfTxInf", "Cdtr", "Nm"] => &mut self.beneficiary,
-            [.., "CdtTrfTxInf"] if kind == Kind::Pain001 => return self.close_payment(),
+            [.., "CdtTrfTxInf"] if matches!(kind, Kind::Pain001(_)) => return self.close_payment(),
             [.., "TxInf"] if kind == Kind::Pacs028 => return self.close_query(),
             _ => return Ok(()),
         };
@@ -258,14 +267,14 @@ impl Draft {
         match kind {
             Kind::Pacs028 if self.queries.is_empty() => Err(IsoFault::Missing("TxInf")),
             Kind::Pacs028 => Ok(Message::Inquiries { id, queries: self.queries }),
-            Kind::Pain001 if self.payments.is_empty() => Err(IsoFault::Missing("CdtTrfTxInf")),
-            Kind::Pain001 => {
+            Kind::Pain001(_) if self.payments.is_empty() => Err(IsoFault::Missing("CdtTrfTxInf")),
+            Kind::Pain001(name) => {
                 let count = self.count.ok_or(IsoFault::Missing("GrpHdr/NbOfTxs"))?;
                 if count.parse() != Ok(self.payments.len()) {
                     let rule = "is not the number of transactions";
                     return Err(IsoFault::Invalid { field: "NbOfTxs", value: count, rule });
                 }
-                Ok(Message::Payments { id, payments: self.payments })
+                Ok(Message::Payments { id, name, payments: self.payments })
             }
         }
     }

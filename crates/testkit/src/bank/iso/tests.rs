@@ -89,7 +89,11 @@ fn a_pain_001_is_read() {
         payment(("i2", "e2", ""), Money::new(500, Currency::Vnd), "12340006", "C"),
     ];
     let message = read(PAIN_001).expect("readable");
-    assert_eq!(message, Message::Payments { id: "M-1".into(), payments: expected });
+    let name = "pain.001.001.09";
+    assert_eq!(message, Message::Payments { id: "M-1".into(), name, payments: expected.clone() });
+    let (older, id) = ("pain.001.001.03", "M-1".into());
+    let message = read(&PAIN_001.replace(name, older)).expect("readable");
+    assert_eq!(message, Message::Payments { id, name: older, payments: expected });
     let prefixed = PAIN_001
         .replace("<Document xmlns=", "<p:Document xmlns:p=")
         .replace("</Document", "</p:Document");
@@ -115,7 +119,7 @@ fn a_pacs_028_is_read() {
 #[test]
 fn messages_that_violate_a_rule_are_refused_with_the_field() {
     for (from, to, named) in [
-        ("pain.001.001.09", "pain.001.001.03", "namespace"),
+        ("pain.001.001.09", "pain.001.001.02", "namespace"),
         ("<NbOfTxs>2", "<NbOfTxs>3", "NbOfTxs"),
         ("37912.05", "37912.055", "InstdAmt"),
         ("37912.05", "-1", "InstdAmt"),

@@ -140,7 +140,9 @@ async fn payments(
     body: String,
 ) -> Response {
     let reply = match iso::read(&body) {
-        Ok(Message::Payments { id, payments }) => take_payments(&shared, &rail, &id, &payments),
+        Ok(Message::Payments { id, name, payments }) => {
+            take_payments(&shared, &rail, Original { id: &id, name }, &payments)
+        }
         Ok(Message::Inquiries { .. }) => {
             Reply::refusal("expected a pain.001 here, this is a pacs.028".to_owned())
         }
@@ -152,7 +154,7 @@ async fn payments(
 fn take_payments(
     shared: &Shared,
     rail: &str,
-    message: &str,
+    original: Original<'_>,
     payments: &[InstructionView],
 ) -> Reply {
     let now = shared.clock.now();
@@ -170,11 +172,9 @@ fn take_payments(
         Err(fault) => fault.into(),
         Ok((_, true)) => Reply::Lost,
         Ok((standings, false)) if standings.is_empty() => Reply::Hang,
-        Ok((standings, false)) => Reply::xml(iso::status_document(
-            &shared.header(),
-            Original { id: message, name: "pain.001.001.09" },
-            &standings,
-        )),
+        Ok((standings, false)) => {
+            Reply::xml(iso::status_document(&shared.header(), original, &standings))
+        }
     }
 }
 

@@ -8,6 +8,7 @@ mod help;
 mod operations;
 mod payments;
 mod policy;
+mod rails;
 mod statements;
 mod terminal;
 mod users;

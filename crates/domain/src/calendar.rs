@@ -1,0 +1,173 @@
+//! The day on which a bank executes a payment: by its own clock, working days and cut-off time.
+
+use std::collections::BTreeSet;
+
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
+
+use crate::time::Timestamp;
+
+/// Maximum number of consecutive days without work that is skipped.
+const MAX_REST_DAYS: usize = 60;
+
+/// A bank's time zone and working days.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BankCalendar {
+    /// Time zone of the bank.
+    pub zone: TimeZone,
+    /// Working weekdays, Monday = 0.
+    pub days: BTreeSet<u8>,
+    /// Dates on which the bank does not work, whatever the weekday.
+    pub holidays: BTreeSet<Date>,
+    /// Local time from which a payment waits for the next working day; `None` means midnight.
+    pub cut_off: Option<Time>,
+}
+
+impl BankCalendar {
+    /// Every day in this time zone.
+    pub fn every_day(zone: TimeZone) -> BankCalendar {
+        BankCalendar { zone, days: (0..7).collect(), holidays: BTreeSet::new(), cut_off: None }
+    }
+
+    /// The bank's date at this instant.
+    pub fn date(&self, now: Timestamp) -> Date {
+        self.local(now).date()
+    }
+
+    /// The first working day on which a payment of this instant can be executed.
+    pub fn execution_date(&self, now: Timestamp) -> Date {
+        let local = self.local(now);
+        let today = local.date();
+        let is_late = self.cut_off.is_some_and(|cut_off| local.time() >= cut_off);
+        // A day without work has no cut-off: what arrives then waits for the next working day anyway.
+        let skipped = usize::from(is_late && self.works_on(today));
+        let mut days = today.series(jiff::Span::new().days(1)).skip(skipped).take(MAX_REST_DAYS);
+        days.find(|day| self.works_on(*day)).unwrap_or(today)
+    }
+
+    fn works_on(&self, day: Date) -> bool {
+        let weekday = u8::try_from(day.weekday().to_monday_zero_offset()).unwrap_or(u8::MAX);
+        self.days.contains(&weekday) && !self.holidays.contains(&day)
+    }
+
+    fn local(&self, now: Timestamp) -> jiff::civil::DateTime {
+        let instant = jiff::Timestamp::from_microsecond(now.0).unwrap_or(match now.0 {
+            ..0 => jiff::Timestamp::MIN,
+            0.. => jiff::Timestamp::MAX,
+        });
+        self.zone.to_datetime(instant)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::{date, time};
+    use proptest::prelude::*;
+
+    fn at(text: &str) -> Timestamp {
+        Timestamp(text.parse::<jiff::Timestamp>().expect(text).as_microsecond())
+    }
+
+    /// UTC plus so many quarters of an hour.
+    fn zone(quarters: i32) -> TimeZone {
+        TimeZone::fixed(jiff::tz::Offset::from_seconds(quarters * 900).expect("an offset"))
+    }
+
+    fn calendar(quarters: i32, days: &[u8]) -> BankCalendar {
+        let days = days.iter().copied().collect();
+        BankCalendar { days, ..BankCalendar::every_day(zone(quarters)) }
+    }
+
+    const SUN_TO_THU: [u8; 5] = [6, 0, 1, 2, 3];
+    const SUN_TO_FRI: [u8; 6] = [6, 0, 1, 2, 3, 4];
+    const MON_TO_FRI: [u8; 5] = [0, 1, 2, 3, 4];
+
+    /// `corridors.md`: BGD and EGY work Sunday to Thursday, NPL Sunday to Friday, others Monday to
+    /// Friday. 2026-11-27 is a Friday.
+    #[test]
+    fn the_day_is_the_banks_and_a_weekend_its_countrys() {
+        let dhaka = calendar(24, &SUN_TO_THU);
+        let kathmandu = calendar(23, &SUN_TO_FRI);
+        let karachi = calendar(20, &MON_TO_FRI);
+        for (bank, now, day) in [
+            // Around midnight in Dhaka, Wednesday to Thursday to the weekend.
+            (&dhaka, "2026-11-25T17:59:59.999999Z", date(2026, 11, 25)),
+            (&dhaka, "2026-11-25T18:00:00Z", date(2026, 11, 26)),
+            (&dhaka, "2026-11-26T17:59:59.999999Z", date(2026, 11, 26)),
+            (&dhaka, "2026-11-26T18:00:00Z", date(2026, 11, 29)),
+            (&dhaka, "2026-11-28T17:59:59Z", date(2026, 11, 29)),
+            (&dhaka, "2026-11-29T18:00:00Z", date(2026, 11, 30)),
+            // Nepal is 5:45 ahead of UTC and rests on Saturday alone.
+            (&kathmandu, "2026-11-26T18:14:59Z", date(2026, 11, 26)),
+            (&kathmandu, "2026-11-26T18:15:00Z", date(2026, 11, 27)),
+            (&kathmandu, "2026-11-27T18:15:00Z", date(2026, 11, 29)),
+            (&karachi, "2026-11-27T18:59:59Z", date(2026, 11, 27)),
+            (&karachi, "2026-11-27T19:00:00Z", date(2026, 11, 30)),
+            (&karachi, "2026-11-29T19:00:00Z", date(2026, 11, 30)),
+        ] {
+            assert_eq!(bank.execution_date(at(now)), day, "{now}");
+        }
+        assert_eq!(dhaka.date(at("2026-11-26T18:00:00Z")), date(2026, 11, 27));
+    }
+
+    #[test]
+    fn holidays_and_the_cut_off_postpone_it() {
+        let mut dhaka = calendar(24, &SUN_TO_THU);
+        dhaka.holidays = [date(2026, 11, 29), date(2026, 11, 25)].into();
+        dhaka.cut_off = Some(time(15, 30, 0, 0));
+        for (now, day) in [
+            ("2026-11-24T09:29:59.999999Z", date(2026, 11, 24)),
+            // 15:30 in Dhaka; the next day is a holiday.
+            ("2026-11-24T09:30:00Z", date(2026, 11, 26)),
+            // On a day without work the cut-off has no meaning.
+            ("2026-11-25T12:00:00Z", date(2026, 11, 26)),
+            ("2026-11-26T09:30:00Z", date(2026, 11, 30)),
+            ("2026-11-27T17:00:00Z", date(2026, 11, 30)),
+        ] {
+            assert_eq!(dhaka.execution_date(at(now)), day, "{now}");
+        }
+    }
+
+    #[test]
+    fn a_clock_change_moves_midnight() {
+        // Cairo in 2026, as a rule of POSIX: summer time from the last Friday of April.
+        let zone = TimeZone::posix("EET-2EEST,M4.5.5/0,M10.5.4/24").expect("a rule");
+        let cairo = BankCalendar { days: SUN_TO_THU.into(), ..BankCalendar::every_day(zone) };
+        assert_eq!(cairo.execution_date(at("2026-07-07T20:59:59Z")), date(2026, 7, 7));
+        assert_eq!(cairo.execution_date(at("2026-07-07T21:00:00Z")), date(2026, 7, 8));
+        assert_eq!(cairo.execution_date(at("2026-12-08T21:00:00Z")), date(2026, 12, 8));
+        assert_eq!(cairo.execution_date(at("2026-12-08T22:00:00Z")), date(2026, 12, 9));
+    }
+
+    #[test]
+    fn without_a_working_day_it_is_today() {
+        let never = calendar(0, &[]);
+        assert_eq!(never.execution_date(at("2026-11-27T12:00:00Z")), date(2026, 11, 27));
+        for edge in [i64::MIN, i64::MAX] {
+            BankCalendar::every_day(TimeZone::UTC).execution_date(Timestamp(edge));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_is_never_in_the_past_and_always_a_working_day(
+            seconds in 0_i64..4_000_000_000,
+            quarters in -48_i32..56,
+            days in prop::collection::btree_set(0_u8..7, 1..7),
+            hour in 0_i8..24,
+        ) {
+            let bank = BankCalendar {
+                days,
+                cut_off: Some(time(hour, 0, 0, 0)),
+                ..BankCalendar::every_day(zone(quarters))
+            };
+            let now = Timestamp(seconds * 1_000_000);
+            let day = bank.execution_date(now);
+            prop_assert!(bank.works_on(day) && day >= bank.date(now));
+            let between = bank.date(now).series(jiff::Span::new().days(1)).skip(1);
+            let rests = between.take_while(|other| *other < day).all(|other| !bank.works_on(other));
+            prop_assert!(rests);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The message that an order would send over a rail, from the configuration alone: nothing is sent or
+//! stored, and no server runs.
+
+use std::path::{Path, PathBuf};
+
+use adapters::rails::{Preview, preview as preview_messages};
+use anyhow::Context as _;
+use domain::attempt::{Attempt, AttemptState};
+use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::money::Money;
+use domain::order::{Order, UncheckedOrder};
+use domain::policy::{Corridors, RailConfig};
+use domain::rail::RailId;
+use domain::route::{self, Unfit, Wanted};
+use domain::time::Timestamp;
+use engine::workers::instruction;
+use uuid::Uuid;
+
+use super::world::{bank_directory, exchange_directory};
+use config::{Config, RailEntry, Transport};
+
+/// The sample's payment, which is the same in every preview.
+const SAMPLE: Uuid = Uuid::from_u128(0x6f0c_8a52_5d7e_4c57_9d3e_0a4f_7f3f_9f10);
+
+/// The message of one order.
+#[derive(Clone, Debug)]
+pub struct RailPreview {
+    pub rail: RailId,
+    /// Message name, `pain.001.001.09`.
+    pub version: &'static str,
+    /// Where it would be sent.
+    pub destination: String,
+    /// Time zone of the execution date.
+    pub time_zone: String,
+    pub message: Preview,
+    /// Why the rail would not take the order, though its message is shown.
+    pub unfit: Option<String>,
+}
+
+/// The message of `order` over the rail, or over the one that the order would take.
+///
+/// # Errors
+/// The rail or its configuration is unusable, the order violates a rule, or no rail takes it.
+pub fn preview(
+    config: &Config,
+    data_dir: &Path,
+    order: UncheckedOrder,
+    rail: Option<&str>,
+    now: Timestamp,
+) -> anyhow::Result<RailPreview> {
+    let corridors = config.to_corridors()?;
+    let directory = bank_directory(config)?;
+    let order = order.check(&directory, &corridors, now.date()).map_err(|faults| {
+        let faults: Vec<String> =
+            faults.into_iter().map(|fault| format!("{}: {}", fault.field, fault.message)).collect();
+        anyhow::anyhow!("{}", faults.join("\n"))
+    })?;
+    let currency = order.country.currency();
+    let amount = Money::exact(order.amount, currency).with_context(|| {
+        format!(
+            "amount: must have at most {} decimals ({})",
+            currency.minor_units(),
+            currency.code()
+        )
+    })?;
+    let (rail, unfit) = choose(&corridors, &order, amount, rail)?;
+    let entry = config
+        .rails
+        .iter()
+        .find(|entry| entry.id == *rail.id.0)
+        .context("a rail without its configuration")?;
+    let instruction = instruction(&attempt(rail, amount, now), &order, &corridors);
+    let ours = config.our_side(entry);
+    let files = files(entry, data_dir);
+    let mut messages =
+        preview_messages(&rail.id, &ours, files.as_deref(), std::slice::from_ref(&instruction))
+            .with_context(|| format!("rails.{}.directory", rail.id))?;
+    let message = messages.pop().context("a batch without a message")?;
+    Ok(RailPreview {
+        rail: rail.id.clone(),
+        version: ours.profile.version.name(),
+        destination: destination(entry, files.as_deref(), &message),
+        time_zone: ours.profile.calendar.zone.iana_name().unwrap_or("UTC").to_owned(),
+        message,
+        unfit: unfit.map(|unfit| reason(&unfit).to_owned()),
+    })
+}
+
+fn choose<'a>(
+    corridors: &'a Corridors,
+    order: &Order,
+    amount: Money,
+    rail: Option<&str>,
+) -> anyhow::Result<(&'a RailConfig, Option<Unfit>)> {
+    let default_code = corridors
+        .corridors
+        .get(&order.country)
+        .is_some_and(|corridor| corridor.default_local_code.is_some());
+    let wanted = Wanted {
+        country: order.country,
+        amount,
+        bank: order.branch_bic.as_deref().and_then(|bic| bic.get(..4)),
+        order: Some(order),
+        default_local_code: default_code,
+        holder: None,
+        spent: None,
+    };
+    if let Some(id) = rail {
+        let rail = corridors.rail(&RailId::new(id)).context("--rail: is not configured")?;
+        anyhow::ensure!(
+            rail.country == order.country,
+            "--rail: {id} pays to {}, the order to {}",
+            rail.country.alpha3(),
+            order.country.alpha3()
+        );
+        return Ok((rail, rail.unfit(&wanted)));
+    }
+    let first = route::candidates(corridors, &wanted).first().copied();
+    let against = || {
+        let rails = corridors
+            .rails_of(order.country)
+            .filter_map(|rail| Some(format!("{}: {}", rail.id, reason(&rail.unfit(&wanted)?))));
+        rails.collect::<Vec<_>>().join("\n")
+    };
+    Ok((first.with_context(|| format!("no rail takes the order\n{}", against()))?, None))
+}
+
+const fn reason(unfit: &Unfit) -> &'static str {
+    match unfit {
+        Unfit::Disabled => "turned off by configuration",
+        Unfit::Amount => "amount outside its limits",
+        Unfit::Bank => "does not reach the bank",
+        Unfit::Needs(_) => "the order lacks required fields",
+        Unfit::Name(_) => "cannot transmit the characters of a name",
+        Unfit::SenderLimit(_) => "above the limit of one sender",
+        Unfit::Refused => "already rejected the payment",
+        Unfit::Closed => "outside opening hours",
+        Unfit::Unhealthy => "unreachable or turned off",
+    }
+}
+
+/// The attempt that would be saved before the message is sent.
+fn attempt(rail: &RailConfig, amount: Money, now: Timestamp) -> Attempt {
+    Attempt {
+        id: AttemptId(SAMPLE),
+        tenant: TenantId(Uuid::nil()),
+        payment: PaymentId(SAMPLE),
+        number: 1,
+        rail: rail.id.clone(),
+        state: AttemptState::Sending,
+        amount,
+        charges: 0,
+        sender: None,
+        created_at: now,
+        state_at: now,
+        reason: None,
+        info: None,
+        bank_reference: None,
+        source: None,
+    }
+}
+
+/// The rail's directory, if it has one.
+fn files(entry: &RailEntry, data_dir: &Path) -> Option<PathBuf> {
+    match entry.transport {
+        Transport::Directory => Some(entry.directory.clone()),
+        Transport::Simulated => exchange_directory(entry, data_dir),
+        Transport::Https => None,
+    }
+}
+
+fn destination(entry: &RailEntry, files: Option<&Path>, message: &Preview) -> String {
+    match (entry.transport, files, &message.file_name) {
+        (_, Some(dir), Some(name)) => dir.join("out").join(name).display().to_string(),
+        (Transport::Https, _, _) => format!("{}/payments", entry.url.trim_end_matches('/')),
+        _ => "the simulated bank of this program".to_owned(),
+    }
+}
