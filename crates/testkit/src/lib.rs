@@ -5,10 +5,13 @@
 pub mod anvil;
 pub mod bank;
 pub mod circle;
+pub mod connect_proxy;
 pub mod identity;
 pub mod postgres;
 pub mod proxy;
 pub mod receiver;
 pub mod scripted;
 pub mod softhsm;
+pub mod tls_front;
+pub mod tokens;
 pub mod wait;
