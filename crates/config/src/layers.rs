@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use toml::{Table, Value};
 
 use super::ConfigError;
+use super::outbound::DEFAULT;
 use super::secret::is_secret;
 
 /// The embedded defaults, which are also the reference.
@@ -134,8 +135,12 @@ impl Merged {
     /// Sets one key from a text. A text key keeps the text unchanged; others are parsed as TOML.
     fn set(&mut self, path: Vec<String>, text: &str, origin: Origin) -> Result<(), ConfigError> {
         let Some((last, sections)) = path.split_last() else { return Ok(()) };
-        let template = first_rail(&self.table);
-        let (mut table, mut dotted, mut in_rails) = (&mut self.table, String::new(), false);
+        let template = match sections.first() {
+            Some(section) if section == "outbound" => default_outbound(&self.table),
+            _ => first_rail(&self.table),
+        };
+        let (mut table, mut dotted) = (&mut self.table, String::new());
+        let mut has_template = sections.first().is_some_and(|section| section == "outbound");
         let mut rest = sections.iter();
         while let Some(section) = rest.next() {
             let name = existing_name(table, section);
@@ -148,7 +153,7 @@ impl Merged {
                 })?;
                 dotted.push_str(table.get("id").and_then(Value::as_str).unwrap_or(id));
                 dotted.push('.');
-                in_rails = true;
+                has_template = true;
                 continue;
             }
             table = table
@@ -163,7 +168,8 @@ impl Merged {
                 })?;
         }
         let name = existing_name(table, last);
-        let known = table.get(&name).or_else(|| template.as_ref().filter(|_| in_rails)?.get(&name));
+        let known =
+            table.get(&name).or_else(|| template.as_ref().filter(|_| has_template)?.get(&name));
         let value = typed(text, known);
         table.insert(name.clone(), value);
         self.origins.insert(dotted + &name, origin);
@@ -250,6 +256,10 @@ fn first_rail(table: &Table) -> Option<Table> {
     table.get("rails")?.as_array()?.first()?.as_table().cloned()
 }
 
+fn default_outbound(table: &Table) -> Option<Table> {
+    table.get("outbound")?.get(DEFAULT)?.as_table().cloned()
+}
+
 fn rail_table<'t>(table: &'t mut Table, id: &str) -> Option<&'t mut Table> {
     let flat = |text: &str| text.replace('-', "_").to_ascii_lowercase();
     let rails = table.get_mut("rails")?.as_array_mut()?;
@@ -282,6 +292,13 @@ fn merge(
         match (base.get_mut(&key), value) {
             (Some(Value::Table(old)), Value::Table(new)) => {
                 merge(old, new, &format!("{path}."), origin, origins)
+            }
+            // Key by key, so that the origin of each secret is known.
+            (None, Value::Table(new)) if prefix == "outbound." => {
+                let mut own = Table::new();
+                merge(&mut own, new, &format!("{path}."), origin, origins);
+                base.insert(key, Value::Table(own));
+                origins.insert(path, origin.clone());
             }
             (Some(Value::Array(old)), Value::Array(new)) if path == "rails" => {
                 merge_rails(old, new, origin, origins)

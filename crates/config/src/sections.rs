@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::audit::Audit;
 use super::chain::{Chain, Wallets, Webhooks};
+use super::outbound::Outbound;
 use super::provider::Oidc;
 use super::read::{self, Exact};
 use super::secret::Secret;
@@ -31,6 +32,8 @@ pub struct Config {
     pub corridors: BTreeMap<String, Corridor>,
     /// `[[rails]]`, in order of preference.
     pub rails: Vec<RailEntry>,
+    /// `[outbound.<name>]`, by name.
+    pub outbound: BTreeMap<String, Outbound>,
     pub banks: Banks,
     pub rates: Rates,
     pub screening: Screening,
@@ -235,6 +238,8 @@ pub struct RailEntry {
     #[serde(default)]
     pub token: Secret,
     #[serde(default)]
+    pub outbound: String,
+    #[serde(default)]
     pub directory: PathBuf,
     #[serde(default)]
     pub debtor_name: String,
@@ -285,6 +290,8 @@ pub struct RateEntry {
     pub as_of: Option<String>,
     #[serde(default)]
     pub rates: Option<String>,
+    #[serde(default)]
+    pub outbound: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -297,6 +304,7 @@ pub struct Rates {
     pub max_depeg_bps: u32,
     pub sources: Vec<RateEntry>,
     pub token: Secret,
+    pub outbound: String,
 }
 
 /// An entry of `screening.lists`.
@@ -304,6 +312,8 @@ pub struct Rates {
 #[serde(deny_unknown_fields)]
 pub struct ListEntry {
     pub locations: Vec<String>,
+    #[serde(default)]
+    pub outbound: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -322,6 +332,7 @@ pub struct Screening {
 pub struct ChainAnalysis {
     pub url: String,
     pub api_key: Secret,
+    pub outbound: String,
     pub timeout_ms: u32,
     pub review_after_s: u32,
     pub review_hops: u8,
@@ -385,6 +396,7 @@ pub struct Telemetry {
     pub log_format: LogFormat,
     pub log_filter: String,
     pub otlp_endpoint: String,
+    pub outbound: String,
     pub otlp_sample_bps: u32,
     pub service_name: String,
 }

@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use uuid::Uuid;
 
 use super::*;
+use crate::outbound;
 use crate::rails::{IsoRail, OurSide};
 
 /// A bank that answers every request with the same bytes and closes; `None`: it never answers.
@@ -82,12 +83,18 @@ fn http(status: &str, headers: &str, body: &str) -> Option<Vec<u8>> {
 }
 
 fn rail(url: &str) -> IsoRail {
-    // Another test may have installed it already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    rail_within(url, Duration::from_secs(20), Duration::from_secs(7))
+}
+
+fn rail_within(url: &str, request_timeout: Duration, report_wait: Duration) -> IsoRail {
     IsoRail::https(HttpsConfig {
         rail: RailId::new("pak-raast"),
         url: url.to_owned(),
-        bearer: Some("s3cret".to_owned().into()),
+        outbound: outbound::Settings {
+            authentication: outbound::Authentication::Bearer("s3cret".to_owned().into()),
+            request_timeout,
+            ..outbound::Settings::default()
+        },
         ours: OurSide {
             initiating_party: "Us".into(),
             debtor_account: "1".into(),
@@ -95,24 +102,13 @@ fn rail(url: &str) -> IsoRail {
             local_instrument: None,
             character_set: CharacterSet::SwiftX,
         },
-        connect_timeout: Duration::from_secs(5),
-        request_timeout: Duration::from_secs(20),
-        report_wait: Duration::from_secs(7),
+        report_wait,
     })
     .expect("a rail")
 }
 
 fn impatient(url: &str) -> IsoRail {
-    let mut rail = rail(url);
-    if let crate::rails::Transport::Https(https) = &mut rail.transport {
-        https.client = Client::builder()
-            .no_proxy()
-            .timeout(Duration::from_millis(150))
-            .build()
-            .expect("a client");
-        https.report_timeout = Duration::from_millis(150);
-    }
-    rail
+    rail_within(url, Duration::from_millis(150), Duration::ZERO)
 }
 
 fn instruction(number: u128) -> Instruction {
@@ -377,7 +373,10 @@ fn urls_and_tokens_are_checked_at_the_start() {
     let config = |url: &str, bearer: &str| HttpsConfig {
         rail: RailId::new("r"),
         url: url.to_owned(),
-        bearer: Some(bearer.to_owned().into()),
+        outbound: outbound::Settings {
+            authentication: outbound::Authentication::Bearer(bearer.to_owned().into()),
+            ..outbound::Settings::default()
+        },
         ours: OurSide {
             initiating_party: String::new(),
             debtor_account: String::new(),
@@ -385,8 +384,6 @@ fn urls_and_tokens_are_checked_at_the_start() {
             local_instrument: None,
             character_set: CharacterSet::SwiftX,
         },
-        connect_timeout: Duration::from_secs(1),
-        request_timeout: Duration::from_secs(1),
         report_wait: Duration::from_secs(1),
     };
     for url in ["", "bank", "ftp://bank", "https://u:p@bank", "https://bank?x=1", "https://bank#x"]
@@ -395,7 +392,7 @@ fn urls_and_tokens_are_checked_at_the_start() {
     }
     assert!(matches!(
         IsoRail::https(config("https://bank", "a\nb")),
-        Err(SetupError::Bearer { .. })
+        Err(SetupError::Outbound { .. })
     ));
     assert!(!format!("{:?}", config("https://bank", "s3cret")).contains("s3cret"));
 }
