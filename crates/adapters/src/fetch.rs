@@ -1,14 +1,11 @@
 //! Fetches a document over HTTPS, bounded in size and time. Independent of the document's content.
 
-use std::time::Duration;
-
 use domain::ports::Answer;
-use futures_util::StreamExt as _;
 use reqwest::Url;
-use reqwest::header::{LOCATION, USER_AGENT};
+use reqwest::header::LOCATION;
 
-/// Timeout for one document, connection and body together.
-const FETCH_LIMIT_SECS: u64 = 120;
+use crate::outbound::address::{is_allowed, is_this_machine, shown};
+use crate::outbound::{self, BodyFault, Client, Request, Servers};
 
 /// Why a document could not be fetched.
 #[derive(Debug, thiserror::Error)]
@@ -57,61 +54,75 @@ pub enum Served {
 /// One GET without redirects. An HTTP client implements it; the simulator has servers of its own.
 pub trait Transport: Send + Sync {
     /// GETs `url`, at most `max_bytes` of it.
-    fn get<'a>(
-        &'a self,
-        url: &'a str,
-        user_agent: &'a str,
-        max_bytes: usize,
-    ) -> Answer<'a, Result<Served, FetchError>>;
-}
+    fn get<'a>(&'a self, url: &'a str, max_bytes: usize) -> Answer<'a, Result<Served, FetchError>>;
 
-impl Transport for reqwest::Client {
-    fn get<'a>(
-        &'a self,
-        url: &'a str,
-        user_agent: &'a str,
-        max_bytes: usize,
-    ) -> Answer<'a, Result<Served, FetchError>> {
-        Box::pin(async move {
-            let at = parsed(url)?;
-            let response =
-                ask(reqwest::Client::get(self, at.clone()).header(USER_AGENT, user_agent), &at)
-                    .await?;
-            match location(&at, &response)? {
-                Some(location) => Ok(Served::Redirect(location)),
-                None => body(response, &at, max_bytes).await.map(Served::Document),
-            }
-        })
+    /// The transport for a document's configured address, if it has one of its own.
+    fn of(&self, _address: &str) -> Option<&dyn Transport> {
+        None
+    }
+
+    /// How many redirects of one document the configuration allows.
+    fn redirects(&self) -> usize {
+        0
     }
 }
 
-/// Maximum number of redirects followed for one document.
-const MAX_REDIRECTS: usize = 5;
+impl Transport for Client {
+    fn get<'a>(&'a self, url: &'a str, max_bytes: usize) -> Answer<'a, Result<Served, FetchError>> {
+        Box::pin(async move {
+            let at = parsed(url)?;
+            let answer = self.send(Request::get(at.clone())).await;
+            let answer = answer.map_err(|fault| transport(&at, fault.to_string()))?;
+            match location(&at, &answer)? {
+                Some(location) => Ok(Served::Redirect(location)),
+                None => body(answer, &at, max_bytes).await.map(Served::Document),
+            }
+        })
+    }
 
-/// GETs `url`; only a complete 200 counts, and no redirect is followed.
-pub(crate) async fn get(
-    client: &reqwest::Client,
-    url: &str,
-    max_bytes: usize,
-) -> Result<Fetched, FetchError> {
-    let at = parsed(url)?;
-    let response = ask(client.get(at.clone()), &at).await?;
-    body(response, &at, max_bytes).await
+    fn redirects(&self) -> usize {
+        self.settings().redirects
+    }
 }
 
-/// GETs `url` under Corridor's user agent, following redirects: each target must satisfy the same
-/// rules as `url`, and only a chain that starts on this machine may end there. The client must not
-/// carry credentials.
-pub(crate) async fn get_following(
-    client: &dyn Transport,
+impl Transport for Servers {
+    fn get<'a>(&'a self, url: &'a str, max_bytes: usize) -> Answer<'a, Result<Served, FetchError>> {
+        match self.client(url) {
+            Some(client) => client.get(url, max_bytes),
+            None => Box::pin(async move {
+                Err(transport(&parsed(url)?, "there is no client for this address".to_owned()))
+            }),
+        }
+    }
+
+    fn of(&self, address: &str) -> Option<&dyn Transport> {
+        self.client(address).map(|client| client as &dyn Transport)
+    }
+}
+
+/// GETs `url`, following as many redirects as the settings of its client allow.
+pub(crate) async fn get(
+    transport: &dyn Transport,
     url: &str,
-    user_agent: &str,
     max_bytes: usize,
 ) -> Result<Fetched, FetchError> {
+    let redirects = transport.of(url).unwrap_or(transport).redirects();
+    get_following(transport, url, redirects, max_bytes).await
+}
+
+/// GETs `url`, following redirects: each target must satisfy the same rules as `url`, and only a chain
+/// that starts on this machine may end there. Only a complete 200 counts.
+pub(crate) async fn get_following(
+    transport: &dyn Transport,
+    url: &str,
+    redirects: usize,
+    max_bytes: usize,
+) -> Result<Fetched, FetchError> {
+    let transport = transport.of(url).unwrap_or(transport);
     let mut at = parsed(url)?;
     let begins_here = is_this_machine(&at);
-    for _ in 0..=MAX_REDIRECTS {
-        let location = match client.get(at.as_str(), user_agent, max_bytes).await? {
+    for _ in 0..=redirects {
+        let location = match transport.get(at.as_str(), max_bytes).await? {
             Served::Document(fetched) => return Ok(fetched),
             Served::Redirect(location) => location,
         };
@@ -124,63 +135,39 @@ pub(crate) async fn get_following(
         }
         at = target;
     }
-    Err(FetchError::Redirect {
-        url: shown(&at),
-        detail: format!("more than {MAX_REDIRECTS} redirects"),
-    })
-}
-
-async fn ask(request: reqwest::RequestBuilder, at: &Url) -> Result<reqwest::Response, FetchError> {
-    let answer = request.timeout(Duration::from_secs(FETCH_LIMIT_SECS)).send().await;
-    answer.map_err(|error| transport(at, error))
+    let detail = match redirects {
+        0 => "is not followed".to_owned(),
+        most => format!("more than {most} redirects"),
+    };
+    Err(FetchError::Redirect { url: shown(&at), detail })
 }
 
 /// The `Location` of a redirect; `None` for any other answer.
-fn location(at: &Url, response: &reqwest::Response) -> Result<Option<String>, FetchError> {
-    if !matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
+fn location(at: &Url, answer: &outbound::Answer) -> Result<Option<String>, FetchError> {
+    if !matches!(answer.status().as_u16(), 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let wrong = |detail: &str| FetchError::Redirect { url: shown(at), detail: detail.to_owned() };
-    let location = response.headers().get(LOCATION).ok_or_else(|| wrong("without a Location"))?;
+    let location = answer.headers().get(LOCATION).ok_or_else(|| wrong("without a Location"))?;
     let location = location.to_str().map_err(|_| wrong("to a Location that is not text"))?;
     Ok(Some(location.to_owned()))
 }
 
-async fn body(
-    response: reqwest::Response,
-    at: &Url,
-    max_bytes: usize,
-) -> Result<Fetched, FetchError> {
-    if response.status() != reqwest::StatusCode::OK {
-        return Err(FetchError::Status { url: shown(at), status: response.status().as_u16() });
+async fn body(answer: outbound::Answer, at: &Url, max_bytes: usize) -> Result<Fetched, FetchError> {
+    if answer.status() != reqwest::StatusCode::OK {
+        return Err(FetchError::Status { url: shown(at), status: answer.status().as_u16() });
     }
-    let last_modified =
-        response.headers().get("last-modified").and_then(|value| value.to_str().ok());
+    let last_modified = answer.headers().get("last-modified").and_then(|value| value.to_str().ok());
     let last_modified = last_modified.map(str::to_owned);
-    let mut bytes = Vec::new();
-    let mut body = response.bytes_stream();
-    while let Some(chunk) = body.next().await {
-        let chunk = chunk.map_err(|error| transport(at, error))?;
-        if bytes.len() + chunk.len() > max_bytes {
-            return Err(FetchError::TooLarge { url: shown(at), max_bytes });
-        }
-        bytes.extend_from_slice(&chunk);
+    match answer.body(max_bytes).await {
+        Ok(bytes) => Ok(Fetched { bytes, last_modified }),
+        Err(BodyFault::TooLarge) => Err(FetchError::TooLarge { url: shown(at), max_bytes }),
+        Err(BodyFault::Broken(detail)) => Err(transport(at, detail)),
     }
-    Ok(Fetched { bytes, last_modified })
 }
 
-fn transport(at: &Url, error: reqwest::Error) -> FetchError {
-    FetchError::Transport { url: shown(at), detail: causes(&error.without_url()) }
-}
-
-/// A URL without parts that may be secret: scheme, host and path.
-pub(crate) fn shown(url: &Url) -> String {
-    let mut shown = url.clone();
-    shown.set_query(None);
-    shown.set_fragment(None);
-    // Only a URL that cannot have a user name and password rejects their removal.
-    let _ = (shown.set_username(""), shown.set_password(None));
-    shown.to_string()
+fn transport(at: &Url, detail: String) -> FetchError {
+    FetchError::Transport { url: shown(at), detail }
 }
 
 fn parsed(url: &str) -> Result<Url, FetchError> {
@@ -197,27 +184,10 @@ pub(crate) fn check_scheme(url: &str) -> Result<(), FetchError> {
 }
 
 fn check(at: &Url) -> Result<(), FetchError> {
-    if at.scheme() == "https" || (at.scheme() == "http" && is_this_machine(at)) {
-        return Ok(());
+    match is_allowed(at) {
+        true => Ok(()),
+        false => Err(FetchError::NotHttps { url: shown(at) }),
     }
-    Err(FetchError::NotHttps { url: shown(at) })
-}
-
-fn is_this_machine(at: &Url) -> bool {
-    let host = at.host_str().unwrap_or_default();
-    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-    host.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback())
-}
-
-/// An error with all its causes.
-pub(crate) fn causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(next) = cause {
-        text = format!("{text}: {next}");
-        cause = next.source();
-    }
-    text
 }
 
 #[cfg(test)]
@@ -226,10 +196,8 @@ pub(crate) mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     /// A client as a service would provide it.
-    pub(crate) fn client() -> reqwest::Client {
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let builder = reqwest::Client::builder().timeout(Duration::from_secs(10));
-        builder.redirect(reqwest::redirect::Policy::none()).build().expect("client")
+    pub(crate) fn client() -> Client {
+        Client::new(&outbound::Settings::default(), "test", &[]).expect("client")
     }
 
     /// Serves every request, by its head, with a scripted answer; returns the server's URL.

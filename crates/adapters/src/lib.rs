@@ -1,5 +1,5 @@
 //! Adapters to external systems: rails, chains, rates, sanction lists, the bank directory, webhook
-//! endpoints, the identity provider.
+//! endpoints, the identity provider. Whatever is reached over HTTP is reached through `outbound`.
 //!
 //! Each module speaks one party's protocol and converts it into domain values. None makes decisions
 //! about money.
@@ -7,6 +7,7 @@
 pub mod bank_directory;
 pub mod evm;
 pub mod oidc;
+pub mod outbound;
 pub mod rails;
 pub mod rates;
 pub mod screening;

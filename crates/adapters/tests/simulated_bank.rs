@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use adapters::outbound::Settings;
 use adapters::rails::profile::{Account, Agent, FileName, IdForm, Profile, Version};
 use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, OurSide};
 use domain::attempt::AttemptState;
@@ -75,15 +76,11 @@ fn bank_config() -> BankConfig {
 }
 
 fn https(bank: &SimulatedBank) -> IsoRail {
-    // Another test may have installed it already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
     IsoRail::https(HttpsConfig {
         rail: RailId::new(RAIL),
         url: bank.url(RAIL).expect("it listens"),
-        bearer: None,
+        outbound: Settings::default(),
         ours: ours(),
-        connect_timeout: Duration::from_secs(5),
-        request_timeout: Duration::from_secs(20),
         report_wait: Duration::from_secs(1),
     })
     .expect("a rail")

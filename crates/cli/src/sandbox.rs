@@ -101,8 +101,7 @@ async fn serve(
     config: &Config,
 ) -> Result<(), Failure> {
     let began = Instant::now();
-    let telemetry =
-        telemetry::init(&config.telemetry).map_err(|error| Failure::Usage(error.to_string()))?;
+    let telemetry = telemetry::init(config).map_err(|error| Failure::Usage(error.to_string()))?;
     let metrics = metrics(config)?;
     let listener = sandbox::listen_or(config.http.listen, "--port (0 = any)").await;
     let listener = listener.map_err(Failure::usage)?;

@@ -45,8 +45,8 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     data_dir.create()?;
     run_async(async {
-        let telemetry = telemetry::init(&config.telemetry)
-            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let telemetry =
+            telemetry::init(&config).map_err(|error| Failure::Usage(error.to_string()))?;
         let metrics = metrics(&config)?;
         let listener = sandbox::listen(config.http.listen).await.map_err(Failure::usage)?;
         let start = Start {

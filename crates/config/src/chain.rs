@@ -5,14 +5,18 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use adapters::evm::HttpSettings;
+use adapters::outbound::Settings;
 use domain::chain::{Address, ChainConfig, Depth, ReleaseMin, SweepTerms, Token};
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::policy::Environment;
 use domain::time::Span;
+use secrecy::SecretString;
 use serde::Deserialize;
 
+use super::outbound;
 use super::read::Exact;
 use super::secret::Secret;
 use super::sections::Config;
@@ -79,7 +83,14 @@ pub struct Keys {
     pub kms_access_key_id: String,
     pub kms_secret_access_key: Secret,
     pub kms_session_token: Secret,
+    pub kms_outbound: String,
 }
+
+/// Maximum size of a node's answer.
+const NODE_ANSWER_MAX_BYTES: usize = 64 << 20;
+/// How long a connection to KMS, and its whole answer, may take.
+const KMS_CONNECT_MS: u64 = 3_000;
+const KMS_ANSWER_MS: u64 = 10_000;
 
 /// Maximum operator keys per tenant.
 const OPERATORS_MAX: usize = 16;
@@ -124,6 +135,7 @@ pub struct Chain {
     pub second_node_url: Secret,
     pub further_node_urls: Secret,
     pub plain_http_nodes: bool,
+    pub node_outbounds: Vec<String>,
     pub node_connect_timeout_ms: u64,
     pub node_request_timeout_ms: u64,
     pub block_time_ms: u64,
@@ -161,6 +173,32 @@ impl Config {
             .filter(|url| !url.is_empty())
             .chain(chain.further_node_urls.expose().split_whitespace())
             .collect()
+    }
+
+    /// How the chain's nodes are reached, in query order.
+    pub fn nodes(&self) -> Vec<HttpSettings> {
+        let chain = &self.chain;
+        let keys = ["chain.node_url", "chain.second_node_url"].into_iter();
+        let keys = keys.chain(std::iter::repeat("chain.further_node_urls"));
+        let tables = chain.node_outbounds.iter().map(String::as_str);
+        let tables = tables.chain(std::iter::repeat(""));
+        let usual = outbound::usual(chain.node_connect_timeout_ms, chain.node_request_timeout_ms);
+        let node = |((url, key), table): ((&str, &str), &str)| {
+            let usual = Settings { plain_http: chain.plain_http_nodes, ..usual.clone() };
+            HttpSettings {
+                key: key.to_owned(),
+                url: SecretString::from(url),
+                outbound: self.destination(table, usual),
+                max_answer_bytes: NODE_ANSWER_MAX_BYTES,
+            }
+        };
+        self.node_urls().into_iter().zip(keys).zip(tables).map(node).collect()
+    }
+
+    /// How KMS is reached.
+    pub fn kms_outbound(&self) -> Settings {
+        let usual = outbound::usual(KMS_CONNECT_MS, KMS_ANSWER_MS);
+        self.destination(&self.chain.keys.kms_outbound, usual)
     }
 
     /// Whether the built-in chain is used.

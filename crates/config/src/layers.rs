@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use toml::{Table, Value};
 
 use super::ConfigError;
+use super::outbound::DEFAULT;
 use super::secret::is_secret;
 
 /// The embedded defaults, which are also the reference.
@@ -135,9 +136,11 @@ impl Merged {
     fn set(&mut self, path: Vec<String>, text: &str, origin: Origin) -> Result<(), ConfigError> {
         let Some((last, sections)) = path.split_last() else { return Ok(()) };
         let (rail, profile) = (first_rail(&self.table), first_profile(&self.table));
+        let outbound = default_outbound(&self.table);
         // A table in which the types of the keys can be looked up.
         let mut template: Option<&Table> = None;
         let (mut table, mut dotted) = (&mut self.table, String::new());
+        let mut parent = "";
         let mut rest = sections.iter();
         while let Some(section) = rest.next() {
             let name = existing_name(table, section);
@@ -154,9 +157,11 @@ impl Merged {
                 continue;
             }
             template = match name.as_str() {
+                _ if parent.eq_ignore_ascii_case("outbound") => outbound.as_ref(),
                 "profile" => profile.as_ref(),
                 name => template.and_then(|template| template.get(name)?.as_table()),
             };
+            parent = section;
             table = table
                 .entry(name)
                 .or_insert_with(|| Value::Table(Table::new()))
@@ -262,6 +267,10 @@ fn first_profile(table: &Table) -> Option<Table> {
     corridor.get("profile")?.as_table().cloned()
 }
 
+fn default_outbound(table: &Table) -> Option<Table> {
+    table.get("outbound")?.get(DEFAULT)?.as_table().cloned()
+}
+
 fn rail_table<'t>(table: &'t mut Table, id: &str) -> Option<&'t mut Table> {
     let flat = |text: &str| text.replace('-', "_").to_ascii_lowercase();
     let rails = table.get_mut("rails")?.as_array_mut()?;
@@ -294,6 +303,13 @@ fn merge(
         match (base.get_mut(&key), value) {
             (Some(Value::Table(old)), Value::Table(new)) => {
                 merge(old, new, &format!("{path}."), origin, origins)
+            }
+            // Key by key, so that the origin of each secret is known.
+            (None, Value::Table(new)) if prefix == "outbound." => {
+                let mut own = Table::new();
+                merge(&mut own, new, &format!("{path}."), origin, origins);
+                base.insert(key, Value::Table(own));
+                origins.insert(path, origin.clone());
             }
             (Some(Value::Array(old)), Value::Array(new)) if path == "rails" => {
                 merge_rails(old, new, origin, origins)

@@ -9,6 +9,7 @@ mod chain;
 mod corridors;
 mod keys;
 mod layers;
+mod outbound;
 mod outside;
 mod print;
 mod production;
@@ -31,6 +32,7 @@ pub use audit::Audit;
 pub use chain::{Chain, KeySource, Keys, TenantEntry, Wallets, Webhooks};
 pub use keys::{KEK_BYTES, KeyError, create_key_file, kek_path, key_encryption_key, previous_keys};
 pub use layers::{Merged, Origin, REFERENCE, Sources, secret_files};
+pub use outbound::Outbound;
 pub use outside::RailSetup;
 pub use print::{masked_table, print};
 pub use production::refuse_in_production;
@@ -74,7 +76,9 @@ impl Config {
 
     /// Converts and validates merged layers.
     pub fn from_merged(merged: &Merged) -> Result<Config, ConfigError> {
-        let table = toml::Value::Table(merged.table.clone());
+        let mut table = merged.table.clone();
+        outbound::inherit(&mut table);
+        let table = toml::Value::Table(table);
         let mut config: Config =
             serde_path_to_error::deserialize(table).map_err(|error| merged.explain(&error))?;
         if !config.rails_enabled.is_empty() {

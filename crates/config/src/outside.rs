@@ -1,25 +1,33 @@
 //! Converts the configuration to the adapters' settings: rails, rate sources, sanctions lists.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use adapters::outbound::Settings;
 use adapters::rails::{DirectoryConfig, HttpsConfig};
 use adapters::rates::{JsonShape, RateSource as AdapterSource};
-use adapters::screening::{ListSettings, ListSource, Location};
+use adapters::screening::{self, ListSource, Location, ProviderSettings};
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::rail::RailId;
-use secrecy::SecretString;
 
+use super::outbound::{bearer, usual};
 use super::sections::{Config, ListEntry, RailEntry, RateEntry, Transport};
 use super::validate::is_address;
+
+/// Timeouts of a connection to a server of rates or lists, and of a whole document.
+const FETCH_CONNECT_MS: u64 = 10_000;
+const FETCH_DOCUMENT_MS: u64 = 120_000;
+/// Timeout for the answer of the collector of traces.
+const OTLP_TIMEOUT_MS: u64 = 10_000;
 
 /// Connection to a configured rail.
 #[derive(Clone, Debug)]
 pub enum RailSetup {
     Simulated(RailId),
     /// ISO 20022 messages over HTTPS.
-    Https(HttpsConfig),
+    Https(Box<HttpsConfig>),
     /// ISO 20022 files in a shared directory.
     Directory(DirectoryConfig),
 }
@@ -39,26 +47,52 @@ impl Config {
         self.screening.lists.iter().map(ListEntry::source).collect()
     }
 
-    /// Settings for loading the sanctions lists; the caller stores copies if it has a store.
-    pub fn list_settings(&self) -> ListSettings {
-        let usual = ListSettings::default();
-        match self.screening.user_agent.as_str() {
-            "" => usual,
-            own => ListSettings { user_agent: own.to_owned(), ..usual },
-        }
+    /// How the servers of the rates are reached: addresses with common settings.
+    pub fn rate_servers(&self) -> Vec<(Vec<String>, Settings)> {
+        let rates = &self.rates;
+        let settings = |table: &str| match table {
+            "" => {
+                let authentication = bearer(&rates.token);
+                let usual = Settings { authentication, ..fetch_settings() };
+                self.destination(&rates.outbound, usual)
+            }
+            own => self.destination(own, fetch_settings()),
+        };
+        let source = |source: &RateEntry| (source.outbound.clone(), source.location.clone());
+        grouped(rates.sources.iter().map(source), settings)
     }
 
-    /// Whether rates, sanctions lists or an identity provider use an https address.
-    pub fn fetches_over_tls(&self) -> bool {
-        let rates = self.rates.sources.iter().map(|source| &source.location);
-        let lists = self.screening.lists.iter().flat_map(|list| &list.locations);
-        let analysis = std::iter::once(&self.screening.chain_analysis.url);
-        let provider = std::iter::once(&self.console.oidc.issuer);
-        rates
-            .chain(lists)
-            .chain(analysis)
-            .chain(provider)
-            .any(|location| location.starts_with("https://"))
+    /// The same of the sanctions lists.
+    pub fn list_servers(&self) -> Vec<(Vec<String>, Settings)> {
+        let user_agent = match self.screening.user_agent.as_str() {
+            "" => screening::user_agent(),
+            own => own.to_owned(),
+        };
+        let usual = Settings { user_agent: Some(user_agent), ..fetch_settings() };
+        let locations = |list: &ListEntry| {
+            let table = list.outbound.clone();
+            list.locations.clone().into_iter().map(move |location| (table.clone(), location))
+        };
+        let all = self.screening.lists.iter().flat_map(locations);
+        grouped(all, |table| self.destination(table, usual.clone()))
+    }
+
+    /// The chain analysis provider; `None` if no URL is configured.
+    pub fn chain_analysis(&self) -> Option<ProviderSettings> {
+        let analysis = &self.screening.chain_analysis;
+        let timeout_ms = analysis.timeout_ms.into();
+        let authentication = bearer(&analysis.api_key);
+        let usual = Settings { authentication, ..usual(timeout_ms, timeout_ms) };
+        (!analysis.url.is_empty()).then(|| ProviderSettings {
+            url: analysis.url.clone(),
+            outbound: self.destination(&analysis.outbound, usual),
+        })
+    }
+
+    /// How the collector of traces is reached.
+    pub fn telemetry_outbound(&self) -> Settings {
+        let usual = Settings { plain_http: true, ..usual(OTLP_TIMEOUT_MS, OTLP_TIMEOUT_MS) };
+        self.destination(&self.telemetry.outbound, usual)
     }
 
     /// The destinations that an exchange may pay out to; unknown currencies are left out.
@@ -74,21 +108,36 @@ impl Config {
     }
 }
 
+/// Settings for documents.
+fn fetch_settings() -> Settings {
+    usual(FETCH_CONNECT_MS, FETCH_DOCUMENT_MS)
+}
+
+/// The addresses by their table, with its settings; files are left out.
+fn grouped(
+    locations: impl Iterator<Item = (String, String)>,
+    settings: impl Fn(&str) -> Settings,
+) -> Vec<(Vec<String>, Settings)> {
+    let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (table, address) in locations.filter(|(_, location)| is_address(location)) {
+        groups.entry(table).or_default().push(address);
+    }
+    groups.into_iter().map(|(table, addresses)| (addresses, settings(&table))).collect()
+}
+
 impl Config {
     fn rail_setup(&self, entry: &RailEntry) -> RailSetup {
         let (rail, ours) = (RailId::new(&entry.id), self.our_side(entry));
         let report_wait = Duration::from_secs(entry.report_wait_s);
         match entry.transport {
             Transport::Simulated => RailSetup::Simulated(rail),
-            Transport::Https => RailSetup::Https(HttpsConfig {
+            Transport::Https => RailSetup::Https(Box::new(HttpsConfig {
                 rail,
                 url: entry.url.clone(),
-                bearer: (!entry.token.is_empty()).then(|| SecretString::from(entry.token.expose())),
+                outbound: entry.destination(self),
                 ours,
-                connect_timeout: Duration::from_millis(entry.connect_timeout_ms),
-                request_timeout: Duration::from_millis(entry.request_timeout_ms),
                 report_wait,
-            }),
+            })),
             Transport::Directory => RailSetup::Directory(DirectoryConfig {
                 rail,
                 dir: entry.directory.clone(),
@@ -97,6 +146,20 @@ impl Config {
                 report_wait,
             }),
         }
+    }
+}
+
+impl RailEntry {
+    /// How the rail is reached over HTTPS.
+    fn destination(&self, config: &Config) -> Settings {
+        let authentication = bearer(&self.token);
+        config.destination(&self.outbound, Settings { authentication, ..self.timeouts() })
+    }
+
+    /// The same of a simulated rail, which has only time-outs. Production refuses plain HTTP.
+    pub fn timeouts(&self) -> Settings {
+        let usual = usual(self.connect_timeout_ms, self.request_timeout_ms);
+        Settings { plain_http: true, ..usual }
     }
 }
 
@@ -130,6 +193,8 @@ impl ListEntry {
 
 #[cfg(test)]
 mod tests {
+    use adapters::outbound::Authentication;
+
     use super::*;
     use crate::Sources;
 
@@ -153,14 +218,16 @@ mod tests {
         let config = Config::load(&Sources { overrides, ..Sources::default() }).expect("valid");
         let setups = config.rail_setups();
         assert_eq!(setups.len(), config.rails.len() - 1);
-        let https: Vec<&HttpsConfig> = setups
+        let https: Vec<&Box<HttpsConfig>> = setups
             .iter()
             .filter_map(
                 |setup| if let RailSetup::Https(https) = setup { Some(https) } else { None },
             )
             .collect();
         assert_eq!((https.len(), https[0].rail.to_string().as_str()), (1, "pak-raast"));
-        assert!(https[0].bearer.is_some() && https[0].ours.profile.local_instrument.is_none());
+        let outbound = &https[0].outbound;
+        assert!(matches!(outbound.authentication, Authentication::Bearer(_)));
+        assert!(https[0].ours.profile.local_instrument.is_none());
         let shape = JsonShape { fixed_base: Some("USD".to_owned()), ..JsonShape::default() };
         let expected = [
             AdapterSource::Http { url: "https://r.example".to_owned(), shape },
@@ -173,7 +240,10 @@ mod tests {
         ];
         assert_eq!(config.list_sources(), [ListSource { locations }]);
         assert_eq!(config.bank_directory(), None);
-        assert!(config.fetches_over_tls());
-        assert!(!Config::load(&Sources::default()).expect("valid").fetches_over_tls());
+        let addresses = |servers: Vec<(Vec<String>, Settings)>| {
+            servers.into_iter().flat_map(|(addresses, _)| addresses).collect::<Vec<_>>()
+        };
+        assert_eq!(addresses(config.rate_servers()), ["https://r.example"]);
+        assert_eq!(addresses(config.list_servers()), ["https://l.example/sdn.csv"]);
     }
 }

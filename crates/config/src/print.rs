@@ -3,7 +3,8 @@
 use toml::{Table, Value};
 
 use super::layers::Merged;
-use super::secret::{is_secret, masked};
+use super::secret::{is_secret, masked, masked_url};
+use super::validate::is_address;
 
 /// The merged configuration as TOML with masked secrets; comments list the origins of values that
 /// are not defaults.
@@ -31,20 +32,25 @@ pub fn masked_table(merged: &Merged) -> Table {
 fn mask(table: &mut Table, path: &mut Vec<String>) {
     for (key, value) in table.iter_mut() {
         path.push(key.clone());
-        match value {
-            Value::Table(inner) => mask(inner, path),
-            Value::Array(items) => {
-                for item in items.iter_mut().filter_map(Value::as_table_mut) {
-                    path.push(
-                        item.get("id").and_then(Value::as_str).unwrap_or_default().to_owned(),
-                    );
-                    mask(item, path);
-                    path.pop();
-                }
-            }
-            Value::String(text) if is_secret(path) => *text = masked(path, text),
-            _ => {}
-        }
+        mask_value(value, path);
         path.pop();
+    }
+}
+
+fn mask_value(value: &mut Value, path: &mut Vec<String>) {
+    match value {
+        Value::Table(inner) => mask(inner, path),
+        Value::Array(items) => {
+            for item in items {
+                let id = item.get("id").and_then(Value::as_str).map(str::to_owned);
+                path.push(id.unwrap_or_default());
+                mask_value(item, path);
+                path.pop();
+            }
+        }
+        Value::String(text) if is_secret(path) => *text = masked(path, text),
+        // Keys of many services are in the address.
+        Value::String(text) if is_address(text) => *text = masked_url(text),
+        _ => {}
     }
 }

@@ -33,9 +33,15 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
             rail.transport == Transport::Https && !rail.url.starts_with("https://"),
             format!("rails.{id}.url: must be https"),
         );
+        let table = config.outbound_table(&rail.outbound);
+        let is_known =
+            !rail.token.is_empty() || table.is_some_and(|(_, table)| table.authenticates());
         refuse(
-            rail.transport == Transport::Https && rail.token.is_empty(),
-            format!("rails.{id}.token: is missing: the bank has to authenticate this installation"),
+            rail.transport == Transport::Https && !is_known,
+            format!(
+                "rails.{id}.token: is missing, and rails.{id}.outbound has neither authentication nor certificate: \
+                 the bank has to authenticate this installation"
+            ),
         );
     }
     refuse(
@@ -66,8 +72,16 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
             "CORRIDOR_{}_FILE",
             path.replace('.', "__").replace('-', "_").to_ascii_uppercase()
         );
+        let is_secret = match path.split('.').collect::<Vec<_>>()[..] {
+            ["store", ..] => has_credentials(config.store.url.expose()),
+            ["outbound", table, "proxy"] => config
+                .outbound
+                .get(table)
+                .is_some_and(|table| has_credentials(table.proxy.expose())),
+            _ => true,
+        };
         refuse(
-            !path.starts_with("store.") || has_credentials(config.store.url.expose()),
+            is_secret,
             format!("{path}: is in plain text in the configuration file: use {variable}"),
         );
     }

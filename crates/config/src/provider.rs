@@ -5,10 +5,14 @@ use domain::identity::NameClaim;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
 
+use super::outbound::usual;
 use super::secret::Secret;
 use super::sections::Config;
 use super::validate::{Faults, is_http_url};
 
+/// How long a connection to the provider, and an exchange with it, may take: a user is waiting.
+const CONNECT_MS: u64 = 5_000;
+const EXCHANGE_MS: u64 = 10_000;
 /// Maximum length of the link's label.
 const LABEL_MAX_CHARS: usize = 60;
 
@@ -19,6 +23,7 @@ pub struct Oidc {
     pub issuer: String,
     pub client_id: String,
     pub client_secret: Secret,
+    pub outbound: String,
     pub label: String,
     #[serde(deserialize_with = "claim")]
     pub claim: NameClaim,
@@ -31,15 +36,17 @@ fn claim<'de, D: Deserializer<'de>>(deserializer: D) -> Result<NameClaim, D::Err
         .ok_or_else(|| serde::de::Error::custom(format!("must be one of {}", known())))
 }
 
-impl Oidc {
-    /// Settings of the adapter; `None` if no provider is configured.
-    pub fn settings(&self) -> Option<oidc::Settings> {
-        (!self.issuer.is_empty()).then(|| oidc::Settings {
-            issuer: self.issuer.clone(),
-            client_id: self.client_id.clone(),
-            client_secret: (!self.client_secret.is_empty())
-                .then(|| SecretString::from(self.client_secret.expose())),
-            claim: self.claim,
+impl Config {
+    /// The identity provider; `None` if none is configured.
+    pub fn identity_provider(&self) -> Option<oidc::Settings> {
+        let Oidc { issuer, client_id, client_secret, outbound, claim, .. } = &self.console.oidc;
+        (!issuer.is_empty()).then(|| oidc::Settings {
+            issuer: issuer.clone(),
+            client_id: client_id.clone(),
+            client_secret: (!client_secret.is_empty())
+                .then(|| SecretString::from(client_secret.expose())),
+            claim: *claim,
+            outbound: self.destination(outbound, usual(CONNECT_MS, EXCHANGE_MS)),
         })
     }
 }
@@ -110,7 +117,7 @@ mod tests {
 
     #[test]
     fn no_identity_provider_is_configured_by_default() {
-        assert!(load(&[]).expect("valid").console.oidc.settings().is_none());
+        assert!(load(&[]).expect("valid").identity_provider().is_none());
     }
 
     #[test]
@@ -122,14 +129,13 @@ mod tests {
             ("console.oidc.claim", "upn"),
         ];
         let config = load(&whole).expect("valid");
-        let settings = config.console.oidc.settings().expect("a provider");
+        let settings = config.identity_provider().expect("a provider");
         assert_eq!(settings.issuer, "https://id.bank.example/realms/staff/", "unchanged");
         assert_eq!((settings.claim, settings.client_secret.is_some()), (NameClaim::Upn, true));
-        assert!(config.fetches_over_tls());
         assert!(!format!("{:?}", config.console).contains("s3cret"));
         let public =
             load(&[&whole[..2], &[("console.oidc.client_secret", "")]].concat()).expect("valid");
-        assert!(public.console.oidc.settings().expect("a provider").client_secret.is_none());
+        assert!(public.identity_provider().expect("a provider").client_secret.is_none());
     }
 
     #[test]

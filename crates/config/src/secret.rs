@@ -38,13 +38,19 @@ impl<'de> Deserialize<'de> for Secret {
     }
 }
 
-/// Keys of secrets as dotted paths; `*` stands for any rail.
-pub const SECRET_KEYS: [&str; 15] = [
+/// Keys of secrets as dotted paths; `*` stands for any rail or table.
+pub const SECRET_KEYS: [&str; 21] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
     "audit.signing_key",
     "rails.*.token",
+    "outbound.*.proxy",
+    "outbound.*.password",
+    "outbound.*.token",
+    "outbound.*.header_value",
+    "outbound.*.client_secret",
+    "outbound.*.signature_secret",
     "rates.token",
     "screening.chain_analysis.api_key",
     "console.oidc.client_secret",
@@ -66,18 +72,28 @@ pub fn is_secret(path: &[String]) -> bool {
     })
 }
 
-/// A secret as in `config print`: `***`, except for the harmless parts of a store's URL.
+/// A secret as in `config print`: `***`, except for the harmless parts of the URL of a store or a
+/// proxy.
 pub fn masked(path: &[String], text: &str) -> String {
-    let is_store = path.first().is_some_and(|section| section == "store");
+    let is_url = path.first().is_some_and(|section| section == "store")
+        || path.last().is_some_and(|key| key == "proxy");
     match text.split_once("://") {
         _ if text.is_empty() => String::new(),
-        None if is_store => text.to_owned(),
-        Some((scheme, rest)) if is_store => format!("{scheme}://{}", masked_address(rest)),
+        None if is_url => text.to_owned(),
+        Some(_) if is_url => masked_url(text),
         _ => "***".to_owned(),
     }
 }
 
-/// The parts of a store's URL after its scheme, without user and parameters. All of it is masked if
+/// A URL without user and parameters; any other text as it is.
+pub fn masked_url(text: &str) -> String {
+    match text.split_once("://") {
+        Some((scheme, rest)) => format!("{scheme}://{}", masked_address(rest)),
+        None => text.to_owned(),
+    }
+}
+
+/// The parts of a URL after its scheme, without user and parameters. All of it is masked if
 /// a user or password with unescaped characters makes the parts ambiguous.
 fn masked_address(rest: &str) -> String {
     let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -93,7 +109,7 @@ fn masked_address(rest: &str) -> String {
     format!("{host}{slash}{path}{query}")
 }
 
-/// The parameters of a store's URL, without the values of those that may be secret.
+/// The parameters of a URL, without the values of those that may be secret.
 fn masked_query(query: &str) -> String {
     let masked = query.split('&').map(|pair| match pair.split_once('=') {
         Some(("sslmode" | "sslrootcert", _)) => pair.to_owned(),

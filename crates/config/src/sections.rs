@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::audit::Audit;
 use super::chain::{Chain, Wallets, Webhooks};
+use super::outbound::Outbound;
 use super::profiles::ProfileEntry;
 use super::provider::Oidc;
 use super::read::{self, Exact};
@@ -32,6 +33,8 @@ pub struct Config {
     pub corridors: BTreeMap<String, Corridor>,
     /// `[[rails]]`, in order of preference.
     pub rails: Vec<RailEntry>,
+    /// `[outbound.<name>]`, by name.
+    pub outbound: BTreeMap<String, Outbound>,
     pub banks: Banks,
     pub rates: Rates,
     pub screening: Screening,
@@ -238,6 +241,8 @@ pub struct RailEntry {
     #[serde(default)]
     pub token: Secret,
     #[serde(default)]
+    pub outbound: String,
+    #[serde(default)]
     pub directory: PathBuf,
     #[serde(default)]
     pub debtor_name: String,
@@ -290,6 +295,8 @@ pub struct RateEntry {
     pub as_of: Option<String>,
     #[serde(default)]
     pub rates: Option<String>,
+    #[serde(default)]
+    pub outbound: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -302,6 +309,7 @@ pub struct Rates {
     pub max_depeg_bps: u32,
     pub sources: Vec<RateEntry>,
     pub token: Secret,
+    pub outbound: String,
 }
 
 /// An entry of `screening.lists`.
@@ -309,6 +317,8 @@ pub struct Rates {
 #[serde(deny_unknown_fields)]
 pub struct ListEntry {
     pub locations: Vec<String>,
+    #[serde(default)]
+    pub outbound: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -327,6 +337,7 @@ pub struct Screening {
 pub struct ChainAnalysis {
     pub url: String,
     pub api_key: Secret,
+    pub outbound: String,
     pub timeout_ms: u32,
     pub review_after_s: u32,
     pub review_hops: u8,
@@ -390,6 +401,7 @@ pub struct Telemetry {
     pub log_format: LogFormat,
     pub log_filter: String,
     pub otlp_endpoint: String,
+    pub outbound: String,
     pub otlp_sample_bps: u32,
     pub service_name: String,
 }

@@ -11,7 +11,7 @@ use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
 
 use super::sections::{Config, RailEntry, RateSource, Transport};
-use super::{audit, chain, keys, provider, secret::Secret};
+use super::{audit, chain, keys, outbound, provider, secret::Secret};
 
 pub(super) struct ConfigFault {
     /// The dotted key of the value.
@@ -67,6 +67,7 @@ pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
     provider::faults(config, &mut faults);
     corridors(config, &mut faults);
     rails(config, &mut faults);
+    outbound::faults(config, &mut faults);
     if faults.0.is_empty()
         && let Err(conversion) = config.corridor_policy()
     {

@@ -18,7 +18,6 @@ use domain::ids::TenantId;
 use domain::policy::Environment;
 use domain::ports::{Answer, Chain, ChainSigner, Clock, Contracts};
 use domain::time::{Span, Timestamp};
-use secrecy::SecretString;
 use serde_json::json;
 use store::{Store, Tenant};
 use tokio::sync::{Mutex, watch};
@@ -29,8 +28,6 @@ use super::chain_keys;
 use super::clock::WallClock;
 use config::{Config, KeySource};
 
-/// Maximum size of a node's answer.
-const NODE_ANSWER_MAX_BYTES: usize = 64 * 1024 * 1024;
 /// Gas price of the faucet's own transactions: more than a private chain ever requires.
 const FAUCET_FEES: Fees = Fees { max_fee: 100_000_000_000, max_priority_fee: 1_000_000_000 };
 /// Gas funds of each key: 1,000 worthless ETH.
@@ -92,11 +89,7 @@ pub async fn build(
         .transpose()?;
     let nodes: Vec<Arc<dyn Transport>> = match &embedded {
         Some(chain) => vec![Arc::new(Embedded(chain.clone()))],
-        None => config
-            .node_urls()
-            .into_iter()
-            .map(|url| node(config, url))
-            .collect::<anyhow::Result<_>>()?,
+        None => config.nodes().iter().map(node).collect::<anyhow::Result<_>>()?,
     };
     let first = nodes
         .first()
@@ -280,15 +273,8 @@ fn ids(tenants: &[Tenant]) -> Vec<TenantId> {
     tenants.iter().map(|tenant| tenant.id).collect()
 }
 
-pub(super) fn node(config: &Config, url: &str) -> anyhow::Result<Arc<dyn Transport>> {
-    let settings = HttpSettings {
-        url: SecretString::from(url.to_owned()),
-        connect_timeout: Duration::from_millis(config.chain.node_connect_timeout_ms),
-        request_timeout: Duration::from_millis(config.chain.node_request_timeout_ms),
-        max_answer_bytes: NODE_ANSWER_MAX_BYTES,
-        allow_plain_http: config.chain.plain_http_nodes,
-    };
-    Ok(Arc::new(HttpTransport::new(&settings).context("chain.node_url").context(BadConfiguration)?))
+pub(super) fn node(settings: &HttpSettings) -> anyhow::Result<Arc<dyn Transport>> {
+    Ok(Arc::new(HttpTransport::new(settings).context(BadConfiguration)?))
 }
 
 /// The source of gas.

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use adapters::evm::signers::{
     AwsCredentials, DigestSigner, Kms, KmsSettings, LocalKey, Pkcs11Settings, Pkcs11Token,
@@ -22,10 +21,6 @@ use uuid::Uuid;
 
 use super::BadConfiguration;
 use config::{Config, KEK_BYTES, KeySource, TenantEntry, create_key_file};
-
-/// How long a connection to AWS may take.
-const KMS_CONNECT: Duration = Duration::from_secs(3);
-const KMS_ANSWER: Duration = Duration::from_secs(10);
 
 /// The seed of all keys of a test installation, created at the first start.
 pub(super) fn seed(config: &Config, data_dir: &Path) -> anyhow::Result<SecretString> {
@@ -215,8 +210,7 @@ fn kms(config: &Config) -> anyhow::Result<Arc<Kms>> {
             session_token: (!keys.kms_session_token.is_empty())
                 .then(|| secret(&keys.kms_session_token)),
         },
-        connect_timeout: KMS_CONNECT,
-        request_timeout: KMS_ANSWER,
+        outbound: config.kms_outbound(),
     };
     Kms::new(&settings).context("chain.keys")
 }

@@ -4,7 +4,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use adapters::oidc;
 use adapters::screening::ListBook;
 use adapters::webhooks::{Reach, WebhookSecret};
 use client::Credentials;
@@ -48,9 +47,8 @@ const NO_TOOL: &str = "This installation does not have this tool.";
 
 /// The identity provider of the configuration.
 fn identity_provider(parts: &Parts<'_>) -> Option<Provider> {
+    let way = parts.identity_provider.clone()?;
     let wanted = &parts.config.console.oidc;
-    let settings = wanted.settings()?;
-    let way = Arc::new(oidc::Provider::new(parts.http.clone(), settings));
     Some(Provider { way, label: wanted.label.trim().to_owned(), claim: wanted.claim })
 }
 

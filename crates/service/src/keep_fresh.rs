@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use adapters::outbound::Servers;
 use adapters::screening::ListBook;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
@@ -27,8 +28,8 @@ const APPROVALS_EVERY: Duration = Duration::from_secs(30);
 pub(super) struct Fresh {
     pub rates: FreshRates,
     pub lists: Arc<ListBook>,
-    pub rates_http: reqwest::Client,
-    pub http: reqwest::Client,
+    pub rate_servers: Servers,
+    pub list_servers: Servers,
     pub clock: BusinessClock,
 }
 
@@ -39,22 +40,22 @@ pub(super) fn spawn(
 ) -> Vec<(String, JoinHandle<()>)> {
     let rates_every = Duration::from_secs(config.rates.refresh_s.into());
     let lists_every = Duration::from_secs(config.screening.refresh_s.into());
-    let Fresh { rates, lists, rates_http, http, clock } = fresh;
+    let Fresh { rates, lists, rate_servers, list_servers, clock } = fresh;
     let rates_clock = clock.clone();
     let rates_task = every(rates_every, stop.clone(), move || {
-        let (rates, http, clock) = (rates.clone(), rates_http.clone(), rates_clock.clone());
-        async move { refresh_rates(&rates, &http, &clock).await }
+        let (rates, servers, clock) = (rates.clone(), rate_servers.clone(), rates_clock.clone());
+        async move { refresh_rates(&rates, &servers, &clock).await }
     });
     let lists_stop = stop.clone();
     let lists_task = async move {
         say_unreadable(&lists);
         // A list loaded from its last good copy is now read from its source.
         if lists.wants_refresh() {
-            refresh_lists(&lists, &http, &clock).await;
+            refresh_lists(&lists, &list_servers, &clock).await;
         }
         every(lists_every, lists_stop, move || {
-            let (lists, http, clock) = (lists.clone(), http.clone(), clock.clone());
-            async move { refresh_lists(&lists, &http, &clock).await }
+            let (lists, servers, clock) = (lists.clone(), list_servers.clone(), clock.clone());
+            async move { refresh_lists(&lists, &servers, &clock).await }
         })
         .await;
     };
@@ -111,11 +112,11 @@ async fn every<F: Future<Output = ()>>(
     }
 }
 
-async fn refresh_rates(rates: &FreshRates, http: &reqwest::Client, clock: &BusinessClock) {
+async fn refresh_rates(rates: &FreshRates, servers: &Servers, clock: &BusinessClock) {
     match rates {
         FreshRates::Embedded(rates) => rates.tick(clock.now()),
         FreshRates::Live(live) => {
-            let done = live.refresh(http, clock.now()).await;
+            let done = live.refresh(servers, clock.now()).await;
             for error in &done.failed {
                 tracing::warn!(%error, "rate refresh failed, the old rates stay until they are too old");
             }
@@ -129,8 +130,8 @@ async fn refresh_rates(rates: &FreshRates, http: &reqwest::Client, clock: &Busin
     }
 }
 
-async fn refresh_lists(lists: &ListBook, http: &reqwest::Client, clock: &BusinessClock) {
-    let done = lists.refresh(http, clock.now()).await;
+async fn refresh_lists(lists: &ListBook, servers: &Servers, clock: &BusinessClock) {
+    let done = lists.refresh(servers, clock.now()).await;
     for error in done.outcomes.into_iter().filter_map(Result::err) {
         tracing::warn!(%error, "sanction list refresh failed, its last good copy stays; nothing is cleared once that is 24 hours old");
     }

@@ -194,8 +194,9 @@ impl Service {
             tenants: &tenants,
             public_url: &public_url,
         };
-        let Surroundings { world, clock, bank, rates, lists, http, chain } =
+        let Surroundings { world, clock, bank, rates, lists, rate_servers, list_servers, chain } =
             world::build(config, ground).await?;
+        let identity_provider = world::identity_provider(config)?;
         world.switches.refresh(&store).await.context("reading the switches")?;
         let bank = bank.map(Arc::new);
         let (stop, stopping) = watch::channel(false);
@@ -204,12 +205,11 @@ impl Service {
         let batches = engine_room.handle().spawn(batches);
         let mut tasks =
             vec![("answers".to_owned(), tokio::spawn(answers)), ("batcher".to_owned(), batches)];
-        let rates_http = world::rates_client(config)?;
         let refreshing = keep_fresh::Fresh {
             rates: rates.clone(),
             lists: lists.clone(),
-            rates_http,
-            http: http.clone(),
+            rate_servers,
+            list_servers,
             clock: clock.clone(),
         };
         tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
@@ -245,7 +245,7 @@ impl Service {
             role,
             metrics,
             lists: lists.clone(),
-            http,
+            identity_provider,
             bank: bank.clone(),
             clock: clock.clone(),
             rates,

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use adapters::oidc;
 use adapters::screening::ListBook;
 use axum::Router;
 use axum::routing::get;
@@ -48,7 +49,7 @@ pub(super) struct Parts<'a> {
     pub role: Role,
     pub metrics: Exposition,
     pub lists: Arc<ListBook>,
-    pub http: reqwest::Client,
+    pub identity_provider: Option<Arc<oidc::Provider>>,
     pub bank: Option<Arc<SimulatedBank>>,
     pub clock: BusinessClock,
     pub rates: FreshRates,

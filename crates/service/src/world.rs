@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use adapters::oidc;
+use adapters::outbound::{self, Servers};
 use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, SetupError};
 use adapters::rates::{LiveRates, SandboxRates};
-use adapters::screening::{HttpChainAnalysis, KeptLists, ListBook, ListSettings, ProviderSettings};
+use adapters::screening::{HttpChainAnalysis, KeptLists, ListBook, ListSettings};
 use adapters::webhooks;
 use anyhow::Context as _;
 use domain::bank::BankDirectory;
@@ -22,8 +24,6 @@ use engine::lag::JobLag;
 use engine::pace::RailPace;
 use engine::switches::Switches;
 use engine::world::{Analysis, PaymentWebhooks, WalletWorld, World};
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use secrecy::SecretString;
 use store::{Store, Tenant};
 use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory, SimulatedBank};
 
@@ -33,8 +33,6 @@ use super::clock::{BusinessClock, WallClock};
 use super::stored_lists::StoredLists;
 use config::{Config, RailEntry, RailSetup, RateSource, Transport};
 
-/// Timeout for fetching rates or a list.
-const FETCH_TIMEOUT: Duration = Duration::from_secs(30);
 /// Polling interval of the simulated bank for an exchange directory.
 const DIRECTORY_POLL: Span = Span::millis(100);
 
@@ -46,8 +44,8 @@ pub struct Surroundings {
     pub bank: Option<SimulatedBank>,
     pub rates: FreshRates,
     pub lists: Arc<ListBook>,
-    /// HTTP client for rates and lists.
-    pub http: reqwest::Client,
+    pub rate_servers: Servers,
+    pub list_servers: Servers,
     /// The chain of the wallets, if they are enabled.
     pub chain: Option<ChainSide>,
 }
@@ -77,11 +75,11 @@ pub enum FreshRates {
 /// Builds everything in `config`.
 pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surroundings> {
     let Ground { data_dir, clock, behaviour, store, tenants, public_url } = ground;
-    let http = client(config, HeaderMap::new())?;
     let corridors = Arc::new(config.to_corridors().context(BadConfiguration)?);
     let directory = Arc::new(bank_directory(config).context(BadConfiguration)?);
     let sender = webhook_sender(config).context(BadConfiguration)?;
-    let rates_http = rates_client(config).context(BadConfiguration)?;
+    let (rate_servers, list_servers) = (rate_servers(config)?, list_servers(config)?);
+    let analysis = chain_analysis(config)?;
     // Exclusive resources first: the error for a second process explains what to do.
     let chain = match config.wallets.enabled {
         true => Some(
@@ -92,10 +90,9 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     };
     let bank = simulated_bank(config, data_dir, &clock, behaviour).await?;
     let rails = connect_all(config, data_dir, bank.as_ref())?;
-    let (rates, book) = rate_book(config, &rates_http, clock.now()).await?;
-    let lists = Arc::new(sanction_lists(config, store, &http, clock.now()).await?);
+    let (rates, book) = rate_book(config, &rate_servers, clock.now()).await?;
+    let lists = Arc::new(sanction_lists(config, store, &list_servers, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
-    let analysis = chain_analysis(config, &http);
     let wallet = chain
         .as_ref()
         .map(|chain| wallet_world(config, chain, lists.clone(), analysis, sender.clone()));
@@ -115,7 +112,7 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
         health: RailHealth::default(),
         switches: Switches::default(),
     });
-    Ok(Surroundings { world, clock, bank, rates, lists, http, chain })
+    Ok(Surroundings { world, clock, bank, rates, lists, rate_servers, list_servers, chain })
 }
 
 /// Sends webhooks of both services to their endpoints.
@@ -125,18 +122,14 @@ fn webhook_sender(config: &Config) -> anyhow::Result<Arc<webhooks::Sender>> {
 }
 
 /// The chain analysis provider; `None` if no URL is configured.
-fn chain_analysis(config: &Config, http: &reqwest::Client) -> Option<Analysis> {
+fn chain_analysis(config: &Config) -> anyhow::Result<Option<Analysis>> {
     let wanted = &config.screening.chain_analysis;
-    let settings = ProviderSettings {
-        url: wanted.url.clone(),
-        api_key: (!wanted.api_key.is_empty()).then(|| SecretString::from(wanted.api_key.expose())),
-        timeout: Duration::from_millis(wanted.timeout_ms.into()),
-    };
-    (!wanted.url.is_empty()).then(|| Analysis {
-        provider: Arc::new(HttpChainAnalysis::new(http.clone(), settings)),
+    let Some(settings) = config.chain_analysis() else { return Ok(None) };
+    Ok(Some(Analysis {
+        provider: Arc::new(HttpChainAnalysis::new(&settings).context(BadConfiguration)?),
         terms: ProximityTerms { review_hops: wanted.review_hops },
         patience: Span::secs(wanted.review_after_s.into()),
-    })
+    }))
 }
 
 fn payment_webhooks(receiver: Arc<webhooks::Sender>) -> PaymentWebhooks {
@@ -170,9 +163,7 @@ pub(super) fn webhook_roots(config: &Config) -> anyhow::Result<Vec<reqwest::Cert
     if path.as_os_str().is_empty() {
         return Ok(Vec::new());
     }
-    let pem = std::fs::read(path)
-        .with_context(|| format!("webhooks.authority_file {}", path.display()))?;
-    reqwest::Certificate::from_pem_bundle(&pem).context("webhooks.authority_file")
+    outbound::authorities(path).map_err(anyhow::Error::msg).context("webhooks.authority_file")
 }
 
 /// A context that can decide commands without any outside call, for commands that open the store.
@@ -208,36 +199,27 @@ pub async fn for_deposit_commands(
         return Ok(world);
     }
     let chain = super::no_chain::chain_side(config, data_dir)?;
-    let http = client(config, HeaderMap::new())?;
-    let lists = Arc::new(sanction_lists(config, Some(store), &http, world.clock.now()).await?);
-    let analysis = chain_analysis(config, &http);
+    let servers = list_servers(config)?;
+    let lists = Arc::new(sanction_lists(config, Some(store), &servers, world.clock.now()).await?);
+    let analysis = chain_analysis(config)?;
     let wallet = wallet_world(config, &chain, lists.clone(), analysis, webhook_sender(config)?);
     Ok(World { screen: lists, wallet: Some(wallet), ..world })
 }
 
-/// The client for rates: it carries the source's token.
-pub fn rates_client(config: &Config) -> anyhow::Result<reqwest::Client> {
-    let mut headers = HeaderMap::new();
-    if !config.rates.token.is_empty() {
-        let mut value: HeaderValue = format!("Bearer {}", config.rates.token.expose())
-            .parse()
-            .context("rates.token is not a valid header value")?;
-        value.set_sensitive(true);
-        headers.insert(AUTHORIZATION, value);
-    }
-    client(config, headers)
+/// The clients of the rates' sources.
+pub fn rate_servers(config: &Config) -> anyhow::Result<Servers> {
+    Servers::new("rates.sources", config.rate_servers()).context(BadConfiguration)
 }
 
-/// A client for downloads: no redirects, with a timeout.
-pub fn client(config: &Config, headers: HeaderMap) -> anyhow::Result<reqwest::Client> {
-    let client = reqwest::Client::builder();
-    // Loading the system's certificates takes time: only if something is fetched.
-    let client = if config.fetches_over_tls() { client } else { client.tls_certs_only([]) };
-    let client = client
-        .timeout(FETCH_TIMEOUT)
-        .default_headers(headers)
-        .redirect(reqwest::redirect::Policy::none());
-    client.build().context("HTTP client")
+/// The clients of the sanction lists' servers.
+pub fn list_servers(config: &Config) -> anyhow::Result<Servers> {
+    Servers::new("screening.lists", config.list_servers()).context(BadConfiguration)
+}
+
+/// The console's identity provider; `None` if none is configured.
+pub(super) fn identity_provider(config: &Config) -> anyhow::Result<Option<Arc<oidc::Provider>>> {
+    let provider = config.identity_provider().map(oidc::Provider::new).transpose();
+    Ok(provider.context(BadConfiguration)?.map(Arc::new))
 }
 
 pub(super) fn bank_directory(config: &Config) -> anyhow::Result<BankDirectory> {
@@ -297,7 +279,7 @@ fn connect_all(
     let mut rails: BTreeMap<RailId, Arc<dyn Rail>> = BTreeMap::new();
     for setup in config.rail_setups() {
         let (id, rail) = match setup {
-            RailSetup::Https(setup) => (setup.rail.clone(), IsoRail::https(setup)),
+            RailSetup::Https(setup) => (setup.rail.clone(), IsoRail::https(*setup)),
             RailSetup::Directory(setup) => (setup.rail.clone(), IsoRail::directory(setup)),
             RailSetup::Simulated(id) => {
                 let entry = config
@@ -335,15 +317,7 @@ fn connect_simulated(
         }));
     }
     let url = bank.url(&entry.id).context("the simulated bank does not listen")?;
-    Ok(IsoRail::https(HttpsConfig {
-        rail,
-        url,
-        bearer: None,
-        ours,
-        connect_timeout: Duration::from_millis(entry.connect_timeout_ms),
-        request_timeout: Duration::from_millis(entry.request_timeout_ms),
-        report_wait,
-    }))
+    Ok(IsoRail::https(HttpsConfig { rail, url, outbound: entry.timeouts(), ours, report_wait }))
 }
 
 pub(super) fn live_rates(config: &Config) -> LiveRates {
@@ -353,13 +327,13 @@ pub(super) fn live_rates(config: &Config) -> LiveRates {
 
 async fn rate_book(
     config: &Config,
-    http: &reqwest::Client,
+    servers: &Servers,
     now: Timestamp,
 ) -> anyhow::Result<(FreshRates, Arc<dyn RateBook>)> {
     let frozen = match config.rates.source {
         RateSource::Live => {
             let live = Arc::new(live_rates(config));
-            let first = live.refresh(http, now).await;
+            let first = live.refresh(servers, now).await;
             // One source of several may be down; with none there is nothing to quote from.
             let failed = || first.failed.iter().map(ToString::to_string).collect::<Vec<_>>();
             anyhow::ensure!(
@@ -379,7 +353,7 @@ async fn rate_book(
 async fn sanction_lists(
     config: &Config,
     store: Option<&Store>,
-    http: &reqwest::Client,
+    servers: &Servers,
     now: Timestamp,
 ) -> anyhow::Result<ListBook> {
     if config.screening.lists.is_empty() {
@@ -390,6 +364,6 @@ async fn sanction_lists(
         return ListBook::sample().context("sample sanction list");
     }
     let kept = store.map(|store| Arc::new(StoredLists::new(store.clone())) as Arc<dyn KeptLists>);
-    let settings = ListSettings { kept, ..config.list_settings() };
-    ListBook::load(config.list_sources(), settings, http, now).await.context("screening.lists")
+    let settings = ListSettings { kept };
+    ListBook::load(config.list_sources(), settings, servers, now).await.context("screening.lists")
 }

@@ -5,6 +5,7 @@
 pub mod anvil;
 pub mod bank;
 pub mod circle;
+pub mod connect_proxy;
 pub mod identity;
 pub mod pain001;
 pub mod postgres;
@@ -12,4 +13,6 @@ pub mod proxy;
 pub mod receiver;
 pub mod scripted;
 pub mod softhsm;
+pub mod tls_front;
+pub mod tokens;
 pub mod wait;

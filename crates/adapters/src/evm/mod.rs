@@ -25,6 +25,6 @@ pub use chain::EvmChain;
 pub use contracts::{
     CONTROLLER_VERSION, CREATE2_DEPLOYER, ContractsError, ControllerSource, EvmContracts, Owners,
 };
-pub use rpc::{HttpSettings, HttpTransport, HttpTransportError, Transport, TransportFault};
+pub use rpc::{HttpSettings, HttpTransport, Transport, TransportFault};
 pub use signer::EvmSigner;
 pub use transaction::{Transaction, hash_of};

@@ -189,6 +189,7 @@ mod tests {
             client_id: "corridor & co".to_owned(),
             client_secret: None,
             claim: NameClaim::Email,
+            outbound: crate::outbound::Settings::default(),
         };
         let question = SignInQuestion {
             redirect_uri: "https://bank.example/console/login/oidc/callback".to_owned(),

@@ -24,6 +24,7 @@ use tokio::sync::Mutex;
 use self::id_token::{Expected, IdToken};
 use self::keys::{KeyFault, KeySet};
 use self::metadata::Metadata;
+use crate::outbound::{self, Client, SetupError};
 
 /// Cache lifetime of the discovery document and the keys: a revoked key stays valid for at most
 /// this long.
@@ -46,11 +47,13 @@ pub struct Settings {
     pub client_secret: Option<SecretString>,
     /// The claim that identifies users.
     pub claim: NameClaim,
+    /// How its servers are reached; they authenticate this client by its secret.
+    pub outbound: outbound::Settings,
 }
 
 /// A provider over HTTPS, or on this machine.
 pub struct Provider {
-    client: reqwest::Client,
+    client: Client,
     settings: Settings,
     known: Mutex<Known>,
     /// Number of failed fetches: callers that waited for a failed one share its result.
@@ -86,10 +89,11 @@ fn is_fresh(at: Timestamp, now: Timestamp) -> bool {
 }
 
 impl Provider {
-    /// A provider. The client must not follow redirects. Nothing is fetched before the first
-    /// sign-in.
-    pub fn new(client: reqwest::Client, settings: Settings) -> Provider {
-        Provider { client, settings, known: Mutex::default(), failures: AtomicU64::new(0) }
+    /// A provider. Nothing is fetched before the first sign-in.
+    pub fn new(settings: Settings) -> Result<Provider, SetupError> {
+        let client = Client::new(&settings.outbound, "console.oidc.issuer", &[&settings.issuer])?;
+        let (known, failures) = (Mutex::default(), AtomicU64::new(0));
+        Ok(Provider { client, settings, known, failures })
     }
 
     async fn metadata(&self, now: Timestamp) -> Result<Arc<Metadata>, IdentityFault> {

@@ -6,23 +6,19 @@
 use std::time::Duration;
 
 use domain::rail::Reports;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
-use reqwest::{Client, Response, StatusCode, Url, redirect, retry};
-use secrecy::ExposeSecret;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{StatusCode, Url};
 
 use super::answers::Delivery;
 use super::reports;
 use super::{HttpsConfig, MAX_MESSAGE_BYTES, Message, SetupError};
-use crate::fetch::causes;
+use crate::outbound::{Answer, BodyFault, Client, Request};
 
 const XML: HeaderValue = HeaderValue::from_static("application/xml");
 const CURSOR_HEADER: &str = "x-report-cursor";
-const IDEMPOTENCY_HEADER: &str = "idempotency-key";
+const IDEMPOTENCY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 /// Maximum length of a cursor.
 const MAX_CURSOR_BYTES: usize = 255;
-/// Idle timeout of connections: shorter than that of most servers, so that few requests meet a
-/// closed connection and end up indeterminate.
-const IDLE_CONNECTION: Duration = Duration::from_secs(20);
 
 pub(super) struct HttpsTransport {
     client: Client,
@@ -41,46 +37,34 @@ impl HttpsTransport {
         let (payments, inquiries, mut reports) =
             (at("/payments")?, at("/inquiries")?, at("/reports")?);
         reports.query_pairs_mut().append_pair("wait", &config.report_wait.as_secs().to_string());
-        let mut headers = HeaderMap::new();
-        if let Some(bearer) = &config.bearer {
-            let mut value = HeaderValue::from_str(&format!("Bearer {}", bearer.expose_secret()))
-                .map_err(|_| SetupError::Bearer { rail: rail.clone() })?;
-            value.set_sensitive(true);
-            headers.insert(AUTHORIZATION, value);
-        }
-        let builder = Client::builder();
-        // Without TLS (a simulated bank on this machine) no certificate is checked, so the system's
-        // are not loaded.
-        let builder =
-            if payments.scheme() == "https" { builder } else { builder.tls_certs_only([]) };
-        let client = builder
-            .default_headers(headers)
-            .connect_timeout(config.connect_timeout)
-            .timeout(config.request_timeout)
-            .pool_idle_timeout(IDLE_CONNECTION)
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .no_proxy()
-            .build()
-            .map_err(|source| SetupError::Client { rail: rail.clone(), source })?;
-        let report_timeout = config.report_wait.saturating_add(config.request_timeout);
+        let key = format!("rails.{rail}.url");
+        let client = Client::new(&config.outbound, &key, &[payments.as_str()])
+            .map_err(|source| SetupError::Outbound { rail: rail.clone(), source })?;
+        let request_timeout = config.outbound.request_timeout;
+        let report_timeout = config.report_wait.saturating_add(request_timeout);
         Ok(HttpsTransport { client, payments, inquiries, reports, report_timeout })
     }
 
     /// Sends a pain.001 to `/payments`.
     pub(super) async fn pay(&self, message: Message) -> Delivery {
-        let request =
-            self.client.post(self.payments.clone()).header(IDEMPOTENCY_HEADER, &message.id);
-        let response = match request.header(CONTENT_TYPE, XML).body(message.xml).send().await {
-            Ok(response) => response,
-            Err(error) if error.is_connect() => return Delivery::NotSent(describe(error)),
-            Err(error) => return Delivery::Unclear(describe(error)),
+        let request = Request::post(self.payments.clone(), XML, message.xml);
+        let id = HeaderValue::try_from(&message.id);
+        let Ok(id) = id else {
+            return Delivery::NotSent("its id is not a header value".to_owned());
         };
-        let status = response.status();
+        let answer = match self.client.send(request.header(IDEMPOTENCY_HEADER, id)).await {
+            Ok(answer) if answer.names_invalid_token() => {
+                return Delivery::NotSent("the bank refused the access token".to_owned());
+            }
+            Ok(answer) => answer,
+            Err(fault) if fault.was_not_sent() => return Delivery::NotSent(fault.to_string()),
+            Err(fault) => return Delivery::Unclear(fault.to_string()),
+        };
+        let status = answer.status();
         match status {
             StatusCode::ACCEPTED => Delivery::Taken,
-            StatusCode::OK => answered(response).await,
-            _ if status.is_client_error() => match answered(response).await {
+            StatusCode::OK => answered(answer).await,
+            _ if status.is_client_error() => match answered(answer).await {
                 // An HTTP error status alone does not determine the outcome of the instructions.
                 Delivery::Answered(body) if reports::read(&body).is_ok() => {
                     Delivery::Answered(body)
@@ -93,12 +77,11 @@ impl HttpsTransport {
 
     /// Sends a pacs.028 to `/inquiries`.
     pub(super) async fn inquire(&self, message: Message) -> Delivery {
-        let request =
-            self.client.post(self.inquiries.clone()).header(CONTENT_TYPE, XML).body(message.xml);
-        match request.send().await {
-            Ok(response) if response.status() == StatusCode::OK => answered(response).await,
-            Ok(response) => Delivery::Unclear(format!("HTTP {}", response.status())),
-            Err(error) => Delivery::Unclear(describe(error)),
+        let request = Request::post(self.inquiries.clone(), XML, message.xml).repeatable();
+        match self.client.send(request).await {
+            Ok(answer) if answer.status() == StatusCode::OK => answered(answer).await,
+            Ok(answer) => Delivery::Unclear(format!("HTTP {}", answer.status())),
+            Err(fault) => Delivery::Unclear(fault.to_string()),
         }
     }
 
@@ -108,18 +91,18 @@ impl HttpsTransport {
         if let Some(cursor) = cursor {
             url.query_pairs_mut().append_pair("after", cursor);
         }
-        let response =
-            self.client.get(url).timeout(self.report_timeout).send().await.map_err(describe)?;
-        match response.status() {
+        let request = Request::get(url).timeout(self.report_timeout);
+        let answer = self.client.send(request).await.map_err(|fault| fault.to_string())?;
+        match answer.status() {
             StatusCode::NO_CONTENT => return Ok(Reports::default()),
             StatusCode::OK => {}
             other => return Err(format!("HTTP {other}")),
         }
-        let cursor = next_cursor(response.headers())?;
+        let cursor = next_cursor(answer.headers())?;
         let mut page = Reports { cursor: Some(cursor), ..Reports::default() };
         // A message that cannot be parsed never will be: it is reported, and the following ones are
         // fetched.
-        match body(response).await {
+        match answer.body(MAX_MESSAGE_BYTES).await {
             Ok(bytes) => match reports::read(&bytes) {
                 Ok(statement) => {
                     page.reports = statement.entries;
@@ -128,8 +111,8 @@ impl HttpsTransport {
                 }
                 Err(error) => page.unreadable.push(error.to_string()),
             },
-            Err(BodyError::TooLarge) => page.unreadable.push(BodyError::TooLarge.to_string()),
-            Err(error @ BodyError::Broken(_)) => return Err(error.to_string()),
+            Err(BodyFault::TooLarge) => page.unreadable.push(described(BodyFault::TooLarge)),
+            Err(broken) => return Err(described(broken)),
         }
         Ok(page)
     }
@@ -156,38 +139,18 @@ fn next_cursor(headers: &HeaderMap) -> Result<String, String> {
     }
 }
 
-async fn answered(response: Response) -> Delivery {
-    match body(response).await {
+async fn answered(answer: Answer) -> Delivery {
+    match answer.body(MAX_MESSAGE_BYTES).await {
         Ok(bytes) => Delivery::Answered(bytes),
-        Err(error) => Delivery::Unclear(error.to_string()),
+        Err(fault) => Delivery::Unclear(described(fault)),
     }
 }
 
-#[derive(Debug, thiserror::Error)]
-enum BodyError {
-    #[error("the answer is larger than {MAX_MESSAGE_BYTES} bytes")]
-    TooLarge,
-    #[error("the answer broke off: {0}")]
-    Broken(String),
-}
-
-async fn body(mut response: Response) -> Result<Vec<u8>, BodyError> {
-    let mut bytes = Vec::new();
-    while let Some(chunk) =
-        response.chunk().await.map_err(|error| BodyError::Broken(describe(error)))?
-    {
-        if bytes.len() + chunk.len() > MAX_MESSAGE_BYTES {
-            return Err(BodyError::TooLarge);
-        }
-        bytes.extend_from_slice(&chunk);
+fn described(fault: BodyFault) -> String {
+    match fault {
+        BodyFault::TooLarge => format!("the answer is larger than {MAX_MESSAGE_BYTES} bytes"),
+        BodyFault::Broken(why) => format!("the answer broke off: {why}"),
     }
-    Ok(bytes)
-}
-
-/// The whole chain of causes, without the URL (which is the same for all requests but for the
-/// cursor).
-fn describe(error: reqwest::Error) -> String {
-    causes(&error.without_url())
 }
 
 #[cfg(test)]

@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use uuid::Uuid;
 
 use super::*;
+use crate::outbound;
 use crate::rails::profile::{Account, Agent, Profile};
 use crate::rails::{IsoRail, OurSide};
 
@@ -83,12 +84,18 @@ fn http(status: &str, headers: &str, body: &str) -> Option<Vec<u8>> {
 }
 
 fn rail(url: &str) -> IsoRail {
-    // Another test may have installed it already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    rail_within(url, Duration::from_secs(20), Duration::from_secs(7))
+}
+
+fn rail_within(url: &str, request_timeout: Duration, report_wait: Duration) -> IsoRail {
     IsoRail::https(HttpsConfig {
         rail: RailId::new("pak-raast"),
         url: url.to_owned(),
-        bearer: Some("s3cret".to_owned().into()),
+        outbound: outbound::Settings {
+            authentication: outbound::Authentication::Bearer("s3cret".to_owned().into()),
+            request_timeout,
+            ..outbound::Settings::default()
+        },
         ours: OurSide {
             debtor_name: "Us".into(),
             debtor_account: Account::Other("1".into()),
@@ -96,24 +103,13 @@ fn rail(url: &str) -> IsoRail {
             character_set: CharacterSet::SwiftX,
             profile: Profile::default(),
         },
-        connect_timeout: Duration::from_secs(5),
-        request_timeout: Duration::from_secs(20),
-        report_wait: Duration::from_secs(7),
+        report_wait,
     })
     .expect("a rail")
 }
 
 fn impatient(url: &str) -> IsoRail {
-    let mut rail = rail(url);
-    if let crate::rails::Transport::Https(https) = &mut rail.transport {
-        https.client = Client::builder()
-            .no_proxy()
-            .timeout(Duration::from_millis(150))
-            .build()
-            .expect("a client");
-        https.report_timeout = Duration::from_millis(150);
-    }
-    rail
+    rail_within(url, Duration::from_millis(150), Duration::ZERO)
 }
 
 fn instruction(number: u128) -> Instruction {
@@ -378,7 +374,10 @@ fn urls_and_tokens_are_checked_at_the_start() {
     let config = |url: &str, bearer: &str| HttpsConfig {
         rail: RailId::new("r"),
         url: url.to_owned(),
-        bearer: Some(bearer.to_owned().into()),
+        outbound: outbound::Settings {
+            authentication: outbound::Authentication::Bearer(bearer.to_owned().into()),
+            ..outbound::Settings::default()
+        },
         ours: OurSide {
             debtor_name: String::new(),
             debtor_account: Account::Other(String::new()),
@@ -386,8 +385,6 @@ fn urls_and_tokens_are_checked_at_the_start() {
             character_set: CharacterSet::SwiftX,
             profile: Profile::default(),
         },
-        connect_timeout: Duration::from_secs(1),
-        request_timeout: Duration::from_secs(1),
         report_wait: Duration::from_secs(1),
     };
     for url in ["", "bank", "ftp://bank", "https://u:p@bank", "https://bank?x=1", "https://bank#x"]
@@ -396,7 +393,7 @@ fn urls_and_tokens_are_checked_at_the_start() {
     }
     assert!(matches!(
         IsoRail::https(config("https://bank", "a\nb")),
-        Err(SetupError::Bearer { .. })
+        Err(SetupError::Outbound { .. })
     ));
     assert!(!format!("{:?}", config("https://bank", "s3cret")).contains("s3cret"));
 }

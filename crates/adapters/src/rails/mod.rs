@@ -31,7 +31,6 @@ use std::time::Duration;
 use domain::ports::{Answer, Rail};
 use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
 use domain::rail_text::CharacterSet;
-use secrecy::SecretString;
 
 use directory::DirectoryTransport;
 use https::HttpsTransport;
@@ -40,6 +39,8 @@ use profile::{Account, Agent, Profile};
 
 pub use preview::{Preview, preview};
 pub use text::alpha2;
+
+use crate::outbound;
 
 /// Maximum size of a message read from a rail, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
@@ -65,13 +66,10 @@ pub struct HttpsConfig {
     pub rail: RailId,
     /// Base URL; `/payments`, `/inquiries` and `/reports` are appended.
     pub url: String,
-    /// Sent as `Authorization: Bearer …`.
-    pub bearer: Option<SecretString>,
+    /// How it is reached.
+    pub outbound: outbound::Settings,
     /// The account that payouts are debited from.
     pub ours: OurSide,
-    pub connect_timeout: Duration,
-    /// Timeout for a complete answer, including the connection.
-    pub request_timeout: Duration,
     /// Long-polling time of a request for reports (whole seconds).
     pub report_wait: Duration,
 }
@@ -96,12 +94,9 @@ pub enum SetupError {
     /// The URL does not parse, is not http(s), or carries a query, a fragment or credentials.
     #[error("rail {rail}: url: must be an http(s) URL without credentials, query and fragment")]
     Url { rail: RailId },
-    /// The token contains characters that an HTTP header cannot carry.
-    #[error("rail {rail}: bearer: is not a valid header value")]
-    Bearer { rail: RailId },
-    /// The HTTP client could not be built.
-    #[error("rail {rail}: HTTP client")]
-    Client { rail: RailId, source: reqwest::Error },
+    /// The settings of its connection are not usable.
+    #[error("rail {rail}: {source}")]
+    Outbound { rail: RailId, source: outbound::SetupError },
     /// A directory is missing and cannot be created.
     #[error("rail {rail}: directory {}", path.display())]
     Directory { rail: RailId, path: PathBuf, source: std::io::Error },
@@ -119,7 +114,7 @@ enum Transport {
 }
 
 impl IsoRail {
-    /// A rail over HTTPS. A TLS provider must already be installed in the process.
+    /// A rail over HTTPS.
     pub fn https(config: HttpsConfig) -> Result<IsoRail, SetupError> {
         let transport = Transport::Https(Box::new(HttpsTransport::new(&config)?));
         Ok(IsoRail { writer: PaymentWriter { rail: config.rail, ours: config.ours }, transport })

@@ -15,7 +15,8 @@ use domain::time::{Span, Timestamp};
 
 use super::sheet::{self, JsonShape, SheetError};
 use super::table::{DirectRate, RateTable};
-use crate::fetch::{self, FetchError};
+use crate::fetch::{self, FetchError, Transport};
+use crate::outbound::address::shown_text;
 
 /// Maximum size of a sheet, in bytes.
 pub const MAX_SHEET_BYTES: usize = 1024 * 1024;
@@ -31,8 +32,7 @@ pub const MAX_AHEAD: Span = Span::mins(5);
 pub enum RateSource {
     /// A local file: TOML if its name ends in `.toml`, CSV otherwise.
     File(PathBuf),
-    /// A JSON document over https (plain http to this machine only). Credentials, if needed, are
-    /// headers of the provided client.
+    /// A JSON document over https (plain http to this machine only).
     Http {
         url: String,
         /// The locations of the values in the document.
@@ -45,10 +45,7 @@ impl RateSource {
     fn origin(&self) -> String {
         match self {
             RateSource::File(path) => path.display().to_string(),
-            RateSource::Http { url, .. } => match reqwest::Url::parse(url) {
-                Ok(url) => format!("{}{}", url.origin().ascii_serialization(), url.path()),
-                Err(_) => "an invalid address".to_owned(),
-            },
+            RateSource::Http { url, .. } => shown_text(url),
         }
     }
 }
@@ -123,7 +120,7 @@ impl LiveRates {
     }
 
     /// Reads every source again.
-    pub async fn refresh(&self, client: &reqwest::Client, now: Timestamp) -> RateRefresh {
+    pub async fn refresh(&self, client: &dyn Transport, now: Timestamp) -> RateRefresh {
         let mut refreshed = RateRefresh::default();
         let mut stated: Vec<DirectRate> = Vec::new();
         for source in &self.sources {
@@ -257,7 +254,7 @@ fn moved_beyond(old: Decimal, new: Decimal, bps: u32) -> bool {
 
 async fn read(
     source: &RateSource,
-    client: &reqwest::Client,
+    client: &dyn Transport,
     now: Timestamp,
 ) -> Result<Vec<DirectRate>, RateError> {
     let (origin, rates) = match source {
@@ -272,7 +269,7 @@ async fn read(
             let fetched = fetch::get(client, url, MAX_SHEET_BYTES).await?;
             let text = String::from_utf8(fetched.bytes)
                 .map_err(|_| SheetError::Form("is not UTF-8".to_owned()));
-            (url.clone(), text.and_then(|text| sheet::from_json(&text, shape)))
+            (shown_text(url), text.and_then(|text| sheet::from_json(&text, shape)))
         }
     };
     let rates = rates.map_err(|error| RateError::Sheet { origin: origin.clone(), error })?;

@@ -21,6 +21,7 @@ use super::letters;
 use super::load::{self, Document, LoadError, MAX_DOCUMENT_BYTES};
 use super::normal::MAX_NAME_WORDS;
 use crate::fetch::{self, FetchError, Transport};
+use crate::outbound::address::shown_text;
 
 /// Lists whose last successful load is older than this clear no party (`decisions.md`, "Risk").
 pub const STALE_AFTER: Span = Span::hours(24);
@@ -99,19 +100,14 @@ pub trait KeptLists: std::fmt::Debug + Send + Sync {
 }
 
 /// Settings for reading lists.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ListSettings {
-    /// The user agent sent to list servers.
-    pub user_agent: String,
     /// Storage of last good copies; `None` = none are kept.
     pub kept: Option<Arc<dyn KeptLists>>,
 }
 
-impl Default for ListSettings {
-    fn default() -> ListSettings {
-        ListSettings { user_agent: user_agent(), kept: None }
-    }
-}
+/// How many redirects of one list are followed.
+pub const REDIRECTS_MAX: usize = 5;
 
 /// The default user agent: OFAC's server rejects any that does not start like a browser's.
 pub fn user_agent() -> String {
@@ -492,7 +488,7 @@ async fn read_and_keep(
     before: Option<&Loaded>,
     now: Timestamp,
 ) -> Result<List, RefreshError> {
-    let documents = read_documents(source, settings, client).await?;
+    let documents = read_documents(source, client).await?;
     let copy = settings.kept.as_ref().map(|copies| (copies, documents.clone()));
     let list = parse(documents).await?;
     let is_recent = |before: &&Loaded| !before.is_copy || now - before.read_at <= KEPT_FOR;
@@ -580,7 +576,6 @@ async fn stored_digest(
 
 async fn read_documents(
     source: &ListSource,
-    settings: &ListSettings,
     client: &dyn Transport,
 ) -> Result<Vec<Document>, RefreshError> {
     let mut documents = Vec::with_capacity(source.locations.len());
@@ -589,12 +584,9 @@ async fn read_documents(
             Location::File(path) => read_file(path).await?,
             Location::Http(url) => {
                 let fetched =
-                    fetch::get_following(client, url, &settings.user_agent, MAX_DOCUMENT_BYTES)
-                        .await?;
+                    fetch::get_following(client, url, REDIRECTS_MAX, MAX_DOCUMENT_BYTES).await?;
                 let modified = fetched.last_modified.as_deref().and_then(http_date);
-                let origin =
-                    reqwest::Url::parse(url).map_or_else(|_| url.clone(), |url| fetch::shown(&url));
-                Document { origin, bytes: fetched.bytes, modified }
+                Document { origin: shown_text(url), bytes: fetched.bytes, modified }
             }
         });
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::fetch::tests::{client, serve};
+use crate::outbound::{self, Client};
 use domain::ports::{Answer, NameScreen as _};
 use domain::screening::{Party, Verdict};
 use domain::time::{Span, Timestamp};
@@ -52,7 +53,7 @@ impl KeptLists for Copies {
 }
 
 fn kept(copies: &Arc<Copies>) -> ListSettings {
-    ListSettings { kept: Some(copies.clone()), ..ListSettings::default() }
+    ListSettings { kept: Some(copies.clone()) }
 }
 
 fn at(url: String) -> ListSource {
@@ -83,11 +84,18 @@ async fn redirecting_server() -> String {
     .await
 }
 
+fn client_named(user_agent: &str) -> Client {
+    let user_agent = Some(user_agent.to_owned());
+    let settings = outbound::Settings { user_agent, ..outbound::Settings::default() };
+    Client::new(&settings, "screening.lists", &[]).expect("a client")
+}
+
 #[tokio::test]
 async fn case_18_redirecting_list_server_py() {
     let url = redirecting_server().await;
     let source = at(format!("{url}/api/exports/SDN.XML"));
-    let book = ListBook::load(vec![source.clone()], ListSettings::default(), &client(), NOW)
+    let known = client_named(&user_agent());
+    let book = ListBook::load(vec![source.clone()], ListSettings::default(), &known, NOW)
         .await
         .expect("loaded");
     assert!(
@@ -96,8 +104,8 @@ async fn case_18_redirecting_list_server_py() {
         book.current().version()
     );
     assert_eq!(verdict(&book, "Zorblax Quibbleton", NOW), Verdict::Hit);
-    let unknown = ListSettings { user_agent: "curl".to_owned(), kept: None };
-    let refused = ListBook::load(vec![source], unknown, &client(), NOW)
+    let unknown = client_named("curl");
+    let refused = ListBook::load(vec![source], ListSettings::default(), &unknown, NOW)
         .await
         .expect_err("unknown")
         .to_string();
@@ -131,6 +139,7 @@ async fn redirects_are_followed_to_allowed_urls_up_to_a_limit() {
 /// `19-list-server-down.toml`: a second list whose server is down at a restart.
 #[tokio::test]
 async fn case_19_list_server_down_toml() {
+    let client = || client_named(&user_agent());
     let copies = Arc::new(Copies::default());
     let own: PathBuf = [env!("CARGO_MANIFEST_DIR"), "data", "test", "17-list.csv"].iter().collect();
     let sources = |url: &str| {

@@ -6,18 +6,18 @@
 //! shortened to one line. It makes no decision.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use domain::chain::Address;
 use domain::ports::{AnalysisFault, Answer, ChainAnalysis};
 use domain::risk::proximity::{NearestListed, ProximityAnswer, ProximityQuestion};
-use futures_util::StreamExt as _;
-use secrecy::{ExposeSecret as _, SecretString};
+use reqwest::Url;
+use reqwest::header::{ACCEPT, HeaderValue};
 use serde::{Deserialize, Deserializer};
 use tokio::sync::Semaphore;
 
-use crate::fetch;
+use crate::outbound::{self, BodyFault, Client, Request, SetupError};
 
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
 /// Version of the contract, in request and answer.
 const VERSION: &str = "1";
 /// Maximum size of an answer, in bytes.
@@ -33,17 +33,15 @@ const ASKED_AT_ONCE: usize = 16;
 pub struct ProviderSettings {
     /// The URL for POST requests: https, or this machine.
     pub url: String,
-    /// `Authorization: Bearer …`; `None` = no such header.
-    pub api_key: Option<SecretString>,
-    /// Timeout for one request, connection and body together.
-    pub timeout: Duration,
+    /// Its client; the timeout is that of one request.
+    pub outbound: outbound::Settings,
 }
 
 /// A provider over HTTPS.
 #[derive(Debug)]
 pub struct HttpChainAnalysis {
-    client: reqwest::Client,
-    settings: ProviderSettings,
+    client: Client,
+    url: Url,
     turns: Semaphore,
 }
 
@@ -68,43 +66,35 @@ fn required<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u8>, D:
 }
 
 impl HttpChainAnalysis {
-    /// A provider. The client must not follow redirects.
-    pub fn new(client: reqwest::Client, settings: ProviderSettings) -> HttpChainAnalysis {
-        HttpChainAnalysis { client, settings, turns: Semaphore::new(ASKED_AT_ONCE) }
+    pub fn new(settings: &ProviderSettings) -> Result<HttpChainAnalysis, SetupError> {
+        const KEY: &str = "screening.chain_analysis.url";
+        let client = Client::new(&settings.outbound, KEY, &[&settings.url])?;
+        let url = Url::parse(&settings.url)
+            .map_err(|error| SetupError { key: KEY.to_owned(), rule: error.to_string() })?;
+        Ok(HttpChainAnalysis { client, url, turns: Semaphore::new(ASKED_AT_ONCE) })
     }
 
     async fn ask(&self, question: &ProximityQuestion) -> Result<ProximityAnswer, AnalysisFault> {
         let turn = self.turns.acquire().await;
         let _turn = turn.map_err(|_| AnalysisFault::Silent("shutting down".to_owned()))?;
-        fetch::check_scheme(&self.settings.url)
-            .map_err(|error| AnalysisFault::Silent(error.to_string()))?;
         let body = self.exchange(question).await?;
         read(&body, question.payer)
     }
 
     async fn exchange(&self, question: &ProximityQuestion) -> Result<Vec<u8>, AnalysisFault> {
-        let silent =
-            |error: reqwest::Error| AnalysisFault::Silent(fetch::causes(&error.without_url()));
-        let mut request = self.client.post(&self.settings.url).timeout(self.settings.timeout);
-        request =
-            request.header("content-type", "application/json").header("accept", "application/json");
-        if let Some(key) = &self.settings.api_key {
-            request = request.bearer_auth(key.expose_secret());
+        let request = Request::post(self.url.clone(), JSON, written(question));
+        let request = request.header(ACCEPT, JSON).repeatable();
+        let answer = self.client.send(request).await;
+        let answer = answer.map_err(|fault| AnalysisFault::Silent(fault.to_string()))?;
+        if answer.status() != reqwest::StatusCode::OK {
+            return Err(AnalysisFault::Silent(format!("HTTP {}", answer.status().as_u16())));
         }
-        let response = request.body(written(question)).send().await.map_err(silent)?;
-        if response.status() != reqwest::StatusCode::OK {
-            return Err(AnalysisFault::Silent(format!("HTTP {}", response.status().as_u16())));
-        }
-        let mut bytes = Vec::new();
-        let mut body = response.bytes_stream();
-        while let Some(chunk) = body.next().await {
-            let chunk = chunk.map_err(silent)?;
-            if bytes.len() + chunk.len() > ANSWER_MAX_BYTES {
-                return Err(AnalysisFault::Nonsense(format!("more than {ANSWER_MAX_BYTES} bytes")));
+        answer.body(ANSWER_MAX_BYTES).await.map_err(|fault| match fault {
+            BodyFault::TooLarge => {
+                AnalysisFault::Nonsense(format!("more than {ANSWER_MAX_BYTES} bytes"))
             }
-            bytes.extend_from_slice(&chunk);
-        }
-        Ok(bytes)
+            BodyFault::Broken(why) => AnalysisFault::Silent(why),
+        })
     }
 }
 
@@ -176,10 +166,13 @@ fn text(name: &str, given: Option<String>) -> Result<String, AnalysisFault> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use domain::chain::TxHash;
 
     use super::*;
-    use crate::fetch::tests::{client, serve_once};
+    use crate::fetch::tests::serve_once;
+    use crate::outbound::Authentication;
 
     const PAYER: Address = Address([0xab; 20]);
 
@@ -193,8 +186,13 @@ mod tests {
     }
 
     fn provider(url: &str, timeout: Duration) -> HttpChainAnalysis {
-        let api_key = Some(SecretString::from("key".to_owned()));
-        HttpChainAnalysis::new(client(), ProviderSettings { url: url.to_owned(), api_key, timeout })
+        let outbound = outbound::Settings {
+            authentication: Authentication::Bearer("key".to_owned().into()),
+            request_timeout: timeout,
+            ..outbound::Settings::default()
+        };
+        let settings = ProviderSettings { url: url.to_owned(), outbound };
+        HttpChainAnalysis::new(&settings).expect("a provider")
     }
 
     fn answer(members: &str) -> String {
@@ -301,9 +299,8 @@ mod tests {
             let Err(AnalysisFault::Silent(why)) = got else { panic!("{head}: {got:?}") };
             assert!(why.contains(said) && !why.contains("127.0.0.1"), "{why}");
         }
-        for url in ["http://127.0.0.1:1/", "http://analysis.example/"] {
-            let got = provider(url, Duration::from_secs(1)).proximity(&question()).await;
-            assert!(matches!(got, Err(AnalysisFault::Silent(_))), "{got:?}");
-        }
+        let got = provider("http://127.0.0.1:1/", Duration::from_secs(1));
+        let got = got.proximity(&question()).await;
+        assert!(matches!(got, Err(AnalysisFault::Silent(_))), "{got:?}");
     }
 }

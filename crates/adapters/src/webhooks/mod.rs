@@ -4,7 +4,6 @@
 
 mod address;
 mod reach;
-mod retry_after;
 mod sender;
 mod signature;
 

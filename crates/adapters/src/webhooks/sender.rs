@@ -7,13 +7,12 @@ use domain::ports::{Answer, Receiver};
 use domain::time::{Span, Timestamp};
 use domain::webhook::{DeliveryAnswer, DeliveryResult, Endpoint, Message};
 use reqwest::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use reqwest::{Certificate, Client, Response, StatusCode, redirect, retry};
+use reqwest::{Certificate, Client, Response, StatusCode};
 use serde::Deserialize;
 
-use crate::fetch::causes;
+use crate::outbound::{causes, guarded, retry_after};
 
 use super::reach::{Guard, Lookup, Reach, UrlFault, system_lookup};
-use super::retry_after;
 use super::signature::{
     self, ID_HEADER, SIGNATURE_HEADER, SecretFault, TIMESTAMP_HEADER, WebhookSecret,
 };
@@ -29,8 +28,6 @@ const ANSWER_MAX_HEADERS: usize = 64;
 const ANSWER_MAX_HEADER_BYTES: u32 = 16 * 1024;
 /// Maximum number of idle connections per endpoint.
 const IDLE_CONNECTIONS: usize = 64;
-/// Idle timeout: shorter than that of most servers.
-const IDLE_LIMIT: Duration = Duration::from_secs(20);
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const TRACEPARENT_HEADER: &str = "traceparent";
 
@@ -83,29 +80,19 @@ enum Unsent {
 }
 
 impl Sender {
-    /// A sender. A TLS provider must already be installed.
-    ///
-    /// # Errors
-    /// The HTTP client cannot be built.
+    /// A sender.
     pub fn new(settings: Settings) -> Result<Sender, SetupError> {
         Sender::with(settings, system_lookup(), TRY_LIMIT)
     }
 
     fn with(settings: Settings, lookup: Lookup, limit: Duration) -> Result<Sender, SetupError> {
-        let client = Client::builder()
+        let client = guarded(Guard::new(settings.reach, lookup))
             .user_agent(concat!("corridor-webhooks/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_LIMIT)
             .timeout(limit)
             .pool_max_idle_per_host(IDLE_CONNECTIONS)
-            .pool_idle_timeout(IDLE_LIMIT)
             .http1_max_headers(ANSWER_MAX_HEADERS)
             .http2_max_header_list_size(ANSWER_MAX_HEADER_BYTES)
-            .redirect(redirect::Policy::none())
-            .referer(false)
-            .retry(retry::never())
-            // A proxy would resolve names itself.
-            .no_proxy()
-            .dns_resolver(std::sync::Arc::new(Guard::new(settings.reach, lookup)))
             .tls_certs_merge(settings.roots)
             .build()?;
         Ok(Sender { client, reach: settings.reach, trace: None })

@@ -13,7 +13,6 @@ use clap::Args;
 use domain::ports::Clock as _;
 use http_api::auth::Service;
 use jiff::Timestamp;
-use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 use store::Store;
 
@@ -29,7 +28,7 @@ use client::{Client, ClientError, Credentials, DataDir, http_client};
 use config::{self, Config, KeySource, StoreLocation};
 use service::clock::WallClock;
 pub use service::preflight::{Finding, Level};
-use service::{chain, open_store, preflight, world};
+use service::{chain, open_store, preflight};
 
 /// Clock skew above this makes tokens fail, in seconds (`decisions.md`, "JWT": the leeway).
 const MAX_SKEW_S: i64 = 60;
@@ -266,10 +265,10 @@ fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
 /// Whether the identity provider of the console answers; `None` where none is configured.
 fn identity_provider(config: &Config) -> Option<Finding> {
     const NAME: &str = "identity provider";
-    let settings = config.console.oidc.settings()?;
+    let settings = config.identity_provider()?;
     let looked = run_async(async {
-        let http = world::client(config, HeaderMap::new()).map_err(Failure::unavailable)?;
-        oidc::Provider::new(http, settings)
+        oidc::Provider::new(settings)
+            .map_err(Failure::unavailable)?
             .look(WallClock.now())
             .await
             .map(drop)

@@ -52,6 +52,7 @@ pub const GUIDES: &[Guide] = &[
     guide!("docs/guides/keys.md", "/docs/guides/keys"),
     guide!("docs/guides/backup.md", "/docs/guides/backup"),
     guide!("docs/guides/corridors-and-rails.md", "/docs/guides/corridors-and-rails"),
+    guide!("docs/guides/reaching-a-bank.md", "/docs/guides/reaching-a-bank"),
     guide!("docs/guides/compliance.md", "/docs/guides/compliance"),
     guide!("docs/guides/screening.md", "/docs/guides/screening"),
     guide!("docs/guides/senders.md", "/docs/guides/senders"),

@@ -8,6 +8,8 @@
 mod harness;
 
 mod auth;
+#[path = "../../../adapters/src/outbound/tests/authority.rs"]
+mod authority;
 mod console;
 mod events;
 mod everywhere;

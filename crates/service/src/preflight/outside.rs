@@ -142,7 +142,7 @@ async fn round_trip(setup: RailSetup) -> Option<Finding> {
         RailSetup::Https(mut setup) => {
             setup.report_wait = std::time::Duration::ZERO;
             let id = setup.rail.clone();
-            let rail = match IsoRail::https(setup) {
+            let rail = match IsoRail::https(*setup) {
                 Ok(rail) => rail,
                 Err(error) => return Some(Finding::new(NAME, Level::Wrong, error.to_string())),
             };
@@ -169,8 +169,8 @@ async fn nodes(config: &Config) -> Vec<Finding> {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    for (at, url) in (1..).zip(config.node_urls()) {
-        let facts = match chain::node(config, url) {
+    for (at, settings) in (1..).zip(config.nodes()) {
+        let facts = match chain::node(&settings) {
             Ok(node) => node_facts(config, node.as_ref()).await,
             Err(error) => Err(error),
         };

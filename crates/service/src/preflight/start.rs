@@ -4,19 +4,23 @@ use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use adapters::outbound::{self, Client, Servers};
 use adapters::rails::IsoRail;
 use adapters::rates::LiveRates;
 use adapters::screening::{KeptCopy, KeptLists, ListBook, ListSettings, ListSource};
 use domain::policy::Environment;
 use domain::ports::Answer;
+use domain::time::Span;
 use http_api::auth::Network;
-use reqwest::header::HeaderMap;
 use store::Store;
 
 use super::{Finding, Level, now};
 use crate::stored_lists::StoredLists;
 use crate::{chain, chain_keys, environment, world};
 use config::{Config, KeySource, RailEntry, RailSetup, RateSource};
+
+/// A client certificate that expires sooner is a warning.
+const CERTIFICATE_MIN: Span = Span::days(14);
 
 /// What was loaded.
 pub(super) struct Loaded {
@@ -30,6 +34,7 @@ pub(super) async fn start(config: &Config, store: Option<&Store>) -> Loaded {
     let mut findings = vec![corridors(config)];
     findings.push(bank_directory(config));
     findings.extend(proxies(config));
+    findings.extend(config.outbound_tables().filter_map(|table| outbound_table(&table)));
     let (of_rates, rates) = rates(config).await;
     findings.extend(of_rates);
     findings.extend(lists(config, store).await);
@@ -78,6 +83,22 @@ fn bank_directory(config: &Config) -> Finding {
     }
 }
 
+/// Whether a table's files are usable, and for how long; `None` if it has none.
+fn outbound_table(settings: &outbound::Settings) -> Option<Finding> {
+    const NAME: &str = "outbound";
+    let table = &settings.table;
+    let expires = match Client::new(settings, table, &[]) {
+        Err(error) => return Some(Finding::new(NAME, Level::Wrong, error.to_string())),
+        Ok(client) => client.certificate_expires()?,
+    };
+    let level = match expires - now() < CERTIFICATE_MIN {
+        true => Level::Warning,
+        false => Level::Ok,
+    };
+    let detail = format!("{table}: the client certificate is valid until {expires}");
+    Some(Finding::new(NAME, level, detail))
+}
+
 /// A warning if a production service behind a proxy does not see its clients' addresses.
 fn proxies(config: &Config) -> Option<Finding> {
     const NAME: &str = "trusted proxies";
@@ -114,7 +135,7 @@ async fn rates(config: &Config) -> (Vec<Finding>, Option<LiveRates>) {
             return (vec![Finding::new(NAME, Level::Ok, "embedded, not market rates")], None);
         }
     }
-    let http = match world::rates_client(config) {
+    let http = match world::rate_servers(config) {
         Ok(http) => http,
         Err(error) => return (vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))], None),
     };
@@ -145,11 +166,11 @@ async fn lists(config: &Config, store: Option<&Store>) -> Vec<Finding> {
             )],
         };
     }
-    let http = match world::client(config, HeaderMap::new()) {
+    let http = match world::list_servers(config) {
         Ok(http) => http,
         Err(error) => return vec![Finding::new(NAME, Level::Wrong, format!("{error:#}"))],
     };
-    let settings = config.list_settings();
+    let settings = ListSettings::default();
     let reading =
         config.list_sources().into_iter().map(|source| list(source, &settings, &http, store));
     futures_util::future::join_all(reading).await
@@ -159,7 +180,7 @@ async fn lists(config: &Config, store: Option<&Store>) -> Vec<Finding> {
 async fn list(
     source: ListSource,
     settings: &ListSettings,
-    http: &reqwest::Client,
+    http: &Servers,
     store: Option<&Store>,
 ) -> Finding {
     const NAME: &str = "screening lists";
@@ -181,7 +202,7 @@ async fn list(
         return Finding::new(NAME, Level::Wrong, format!("screening.lists: {failed}"));
     };
     let kept: Arc<dyn KeptLists> = Arc::new(Unchanged(StoredLists::new(store.clone())));
-    let settings = ListSettings { kept: Some(kept), ..settings.clone() };
+    let settings = ListSettings { kept: Some(kept) };
     match ListBook::load(vec![source], settings, http, now()).await {
         Ok(book) => Finding::new(
             NAME,
@@ -222,7 +243,7 @@ fn rail(setup: RailSetup) -> Option<Finding> {
         RailSetup::Simulated(_) => None,
         RailSetup::Https(setup) => {
             let (id, url) = (setup.rail.clone(), setup.url.clone());
-            Some(Finding::of(NAME, IsoRail::https(setup), |_| format!("{id}: {url}")))
+            Some(Finding::of(NAME, IsoRail::https(*setup), |_| format!("{id}: {url}")))
         }
         RailSetup::Directory(setup) => {
             let id = &setup.rail;

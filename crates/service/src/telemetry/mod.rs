@@ -12,7 +12,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, Layer, Registry, fmt};
 
-use config::{LogFormat, Telemetry};
+use config::{Config, LogFormat};
 
 pub use otlp::{continue_trace, current_traceparent};
 pub use recorder::{Exposition, install_recorder};
@@ -49,17 +49,16 @@ impl Drop for TelemetryGuard {
     }
 }
 
-/// Starts logging to stderr and, if an endpoint is configured, OTLP traces. A TLS provider must
-/// already be installed. `RUST_LOG` takes precedence over `telemetry.log_filter`.
-pub fn init(config: &Telemetry) -> Result<TelemetryGuard, TelemetryError> {
+/// Starts logging to stderr and, if an endpoint is configured, OTLP traces. `RUST_LOG` takes precedence over `telemetry.log_filter`.
+pub fn init(config: &Config) -> Result<TelemetryGuard, TelemetryError> {
     let filter = match std::env::var(EnvFilter::DEFAULT_ENV) {
         Ok(given) if !given.is_empty() => EnvFilter::try_new(given)?,
-        _ => EnvFilter::try_new(&config.log_filter)?,
+        _ => EnvFilter::try_new(&config.telemetry.log_filter)?,
     };
     let traces = otlp::Traces::start(config).map_err(TelemetryError::Traces)?;
     let spans = traces.as_ref().map(otlp::Traces::layer::<Registry>);
     let layers: Vec<Box<dyn Layer<Registry> + Send + Sync>> =
-        spans.into_iter().chain([log_layer(config.log_format)]).collect();
+        spans.into_iter().chain([log_layer(config.telemetry.log_format)]).collect();
     tracing_subscriber::registry().with(layers.with_filter(filter)).try_init()?;
     Ok(TelemetryGuard { traces })
 }

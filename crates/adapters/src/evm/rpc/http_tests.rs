@@ -1,21 +1,21 @@
 //! Tests of the HTTP transport against a socket with scripted answers.
 
+use std::time::Duration;
+
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;
 
 fn settings(url: &str) -> HttpSettings {
     HttpSettings {
+        key: "chain.node_url".to_owned(),
         url: url.into(),
-        connect_timeout: Duration::from_secs(5),
-        request_timeout: Duration::from_secs(5),
+        outbound: outbound::Settings::default(),
         max_answer_bytes: 100,
-        allow_plain_http: false,
     }
 }
 
 fn transport(url: &str) -> HttpTransport {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     HttpTransport::new(&settings(url)).expect("transport")
 }
 
@@ -95,6 +95,14 @@ async fn an_oversized_answer_is_not_read() {
 }
 
 #[tokio::test]
+async fn an_error_that_repeats_the_key_is_masked() {
+    let body = r#"{"error":{"message":"project secret-key is unknown: /v3/secret-key"}}"#;
+    let answer = transport(&serve_once("200 OK", body.to_owned()).await).send(b"{}".to_vec()).await;
+    let text = String::from_utf8(answer.expect("an answer")).expect("text");
+    assert_eq!(text, r#"{"error":{"message":"project *** is unknown: /***"}}"#);
+}
+
+#[tokio::test]
 async fn a_fault_never_names_the_url() {
     let url = serve_once("200 OK", String::new()).await;
     let refused = transport("http://127.0.0.1:1/v3/secret-key")
@@ -107,7 +115,6 @@ async fn a_fault_never_names_the_url() {
 
 #[test]
 fn only_tls_leaves_the_machine_unless_it_is_allowed() {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     for (url, allowed) in [
         ("https://node.example/v3/key", true),
         ("http://localhost:8545", true),
@@ -118,6 +125,7 @@ fn only_tls_leaves_the_machine_unless_it_is_allowed() {
     ] {
         assert_eq!(HttpTransport::new(&settings(url)).is_ok(), allowed, "{url}");
     }
-    let plain = HttpSettings { allow_plain_http: true, ..settings("http://geth:8545") };
+    let outbound = outbound::Settings { plain_http: true, ..outbound::Settings::default() };
+    let plain = HttpSettings { outbound, ..settings("http://geth:8545") };
     assert!(HttpTransport::new(&plain).is_ok());
 }

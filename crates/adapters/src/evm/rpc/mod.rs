@@ -20,8 +20,7 @@ use super::hex::{self, Hex};
 use domain::time::Span;
 pub(super) use faults::{NodeError, RpcFault, clean};
 use health::Health;
-pub(super) use http::describe;
-pub use http::{HttpSettings, HttpTransport, HttpTransportError};
+pub use http::{HttpSettings, HttpTransport};
 
 /// Transports one JSON-RPC message to a node and returns the answer: over HTTP, or to a chain in
 /// this process.

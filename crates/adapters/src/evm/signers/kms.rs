@@ -2,14 +2,13 @@
 //! decrypts ciphertexts of `SYMMETRIC_DEFAULT` keys. Repeats no request.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::chain::{Address, SignFault};
 use domain::ports::Answer;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
-use reqwest::{Client, Url, redirect, retry};
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretSlice, SecretString};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -18,7 +17,8 @@ use super::sigv4::{self, Request, Scope};
 use super::{
     DigestSigner, KeyError, Signature, address_of, check_address, der, public_key, recoverable,
 };
-use crate::evm::rpc::{clean, describe};
+use crate::evm::rpc::clean;
+use crate::outbound::{self, BodyFault, Client};
 
 const SERVICE: &str = "kms";
 const JSON: &str = "application/x-amz-json-1.1";
@@ -43,9 +43,8 @@ pub struct KmsSettings {
     /// Replaces the region's own endpoint: a VPC endpoint.
     pub endpoint: Option<String>,
     pub credentials: AwsCredentials,
-    pub connect_timeout: Duration,
-    /// Timeout for a complete answer.
-    pub request_timeout: Duration,
+    /// How it is reached; its requests are signed with the credentials.
+    pub outbound: outbound::Settings,
 }
 
 /// KMS of one region.
@@ -68,26 +67,15 @@ impl Kms {
         let url = settings.endpoint.as_deref().unwrap_or(&own);
         let url =
             Url::parse(url).map_err(|_| KeyError::Kms("not the URL of an endpoint".to_owned()))?;
-        let here = matches!(url.host_str(), Some("127.0.0.1" | "[::1]" | "localhost"));
         let name =
             url.host_str().ok_or_else(|| KeyError::Kms("an endpoint without a host".to_owned()))?;
-        if url.scheme() != "https" && !(url.scheme() == "http" && here) {
-            return Err(KeyError::Kms(
-                "only https is allowed (plain http to this machine itself excepted)".to_owned(),
-            ));
-        }
         let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
-        let builder = Client::builder();
-        // Without TLS no certificate is checked, so the system's are not loaded.
-        let builder = if url.scheme() == "https" { builder } else { builder.tls_certs_only([]) };
-        let client = builder
-            .connect_timeout(settings.connect_timeout)
-            .timeout(settings.request_timeout)
-            .redirect(redirect::Policy::none())
-            .retry(retry::never())
-            .no_proxy()
-            .build()
-            .map_err(|error| KeyError::Kms(describe(error)))?;
+        let secrets = &settings.credentials;
+        let token = secrets.session_token.as_ref().map_or("", ExposeSecret::expose_secret);
+        let hidden = [secrets.secret_access_key.expose_secret(), token];
+        let key = "chain.keys.kms_endpoint";
+        let client = Client::hiding(&settings.outbound, key, &[url.as_str()], &hidden)
+            .map_err(|error| KeyError::Kms(error.to_string()))?;
         let (region, credentials) = (settings.region.clone(), settings.credentials.clone());
         Ok(Arc::new(Kms { client, url, host, region, credentials }))
     }
@@ -145,26 +133,27 @@ impl Kms {
             (&self.credentials.access_key_id, self.credentials.secret_access_key.expose_secret());
         let authorization = sigv4::authorization(&request, &scope, access_key, secret);
 
-        let mut post = self
-            .client
-            .post(self.url.clone())
-            .header(CONTENT_TYPE, JSON)
-            .header(AUTHORIZATION, authorization);
-        for (name, value) in headers.iter().filter(|(name, _)| name.starts_with("x-amz-")) {
-            post = post.header(*name, *value);
+        let value = |text: &str| {
+            let mut value = HeaderValue::from_str(text)
+                .map_err(|_| KeyError::Kms("a credential is not a header value".to_owned()))?;
+            value.set_sensitive(true);
+            Ok::<_, KeyError>(value)
+        };
+        let content_type = HeaderValue::from_static(JSON);
+        let mut post = outbound::Request::post(self.url.clone(), content_type, body.clone())
+            .header(AUTHORIZATION, value(&authorization)?);
+        for (name, text) in headers.iter().filter(|(name, _)| name.starts_with("x-amz-")) {
+            post = post.header(HeaderName::from_static(name), value(text)?);
         }
-        let failed = |error| KeyError::Kms(describe(error));
-        let mut response = post.body(body).send().await.map_err(failed)?;
-        let status = response.status();
-        let mut answer = Vec::new();
-        while let Some(chunk) = response.chunk().await.map_err(failed)? {
-            if answer.len() + chunk.len() > MAX_ANSWER_BYTES {
-                return Err(KeyError::Kms(format!(
-                    "an answer of more than {MAX_ANSWER_BYTES} bytes"
-                )));
+        let failed = |why: String| KeyError::Kms(why);
+        let answer = self.client.send(post).await.map_err(|fault| failed(fault.to_string()))?;
+        let status = answer.status();
+        let answer = answer.body(MAX_ANSWER_BYTES).await.map_err(|fault| match fault {
+            BodyFault::TooLarge => {
+                failed(format!("an answer of more than {MAX_ANSWER_BYTES} bytes"))
             }
-            answer.extend_from_slice(&chunk);
-        }
+            BodyFault::Broken(why) => failed(why),
+        })?;
         if !status.is_success() {
             let refusal: Refusal = serde_json::from_slice(&answer).unwrap_or_default();
             return Err(KeyError::Kms(clean(&format!(

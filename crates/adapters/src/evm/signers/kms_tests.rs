@@ -171,7 +171,6 @@ async fn read_request(socket: &mut tokio::net::TcpStream) -> Incoming {
 }
 
 fn kms(endpoint: &str, secret: &str, token: Option<&str>) -> Arc<Kms> {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     let credentials = AwsCredentials {
         access_key_id: "AKIDEXAMPLE".to_owned(),
         secret_access_key: secret.into(),
@@ -181,8 +180,7 @@ fn kms(endpoint: &str, secret: &str, token: Option<&str>) -> Arc<Kms> {
         region: "eu-central-1".to_owned(),
         endpoint: Some(endpoint.to_owned()),
         credentials,
-        connect_timeout: Duration::from_secs(5),
-        request_timeout: Duration::from_secs(5),
+        outbound: outbound::Settings::default(),
     };
     Kms::new(&settings).expect("KMS")
 }
@@ -242,7 +240,6 @@ async fn kms_ciphertexts_are_decrypted() {
 
 #[test]
 fn a_remote_key_store_requires_tls() {
-    let _ = rustls::crypto::ring::default_provider().install_default();
     for (endpoint, allowed) in
         [(None, true), (Some("https://vpce.example"), true), (Some("http://vpce.example"), false)]
     {
@@ -254,8 +251,7 @@ fn a_remote_key_store_requires_tls() {
                 secret_access_key: "".into(),
                 session_token: None,
             },
-            connect_timeout: Duration::from_secs(1),
-            request_timeout: Duration::from_secs(1),
+            outbound: outbound::Settings::default(),
         };
         assert_eq!(Kms::new(&settings).is_ok(), allowed, "{endpoint:?}");
     }

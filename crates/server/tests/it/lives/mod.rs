@@ -1,5 +1,6 @@
 //! Payments followed to their final state.
 
+mod connections;
 mod dialects;
 mod endings;
 mod messages;

@@ -13,6 +13,7 @@ mod kills;
 mod load;
 mod logs;
 mod nodes;
+mod outbound;
 mod production;
 mod random;
 mod readme;

@@ -106,12 +106,7 @@ impl Way {
 }
 
 impl Transport for Way {
-    fn get<'a>(
-        &'a self,
-        url: &'a str,
-        _: &'a str,
-        _: usize,
-    ) -> Answer<'a, Result<Served, FetchError>> {
+    fn get<'a>(&'a self, url: &'a str, _: usize) -> Answer<'a, Result<Served, FetchError>> {
         Box::pin(async move {
             if self.when == When::Refresh {
                 let way =

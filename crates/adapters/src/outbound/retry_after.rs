@@ -7,7 +7,7 @@ use jiff::fmt::rfc2822::DateTimeParser;
 const WAIT_MAX: Span = Span::days(7);
 
 /// The time to wait from `now`; `None` for an invalid value.
-pub(super) fn read(value: &str, now: Timestamp) -> Option<Span> {
+pub(crate) fn read(value: &str, now: Timestamp) -> Option<Span> {
     let value = value.trim();
     let wait = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
         // A number with too many digits is a very long wait.

@@ -1,0 +1,30 @@
+//! Everything that Corridor calls over HTTP: one client with the settings of its destination (TLS,
+//! proxy, authentication, signature, time-outs, retries).
+//!
+//! Credentials go only to the addresses that a client is made for, and never into a message: an
+//! address is shown as scheme, host and path, and secrets that a server sends back are masked. A
+//! request is repeated only if its caller says that it may be, and a redirect is never followed here.
+
+pub(crate) mod address;
+mod client;
+mod fault;
+mod files;
+pub(crate) mod oauth;
+mod pauses;
+pub(crate) mod retry_after;
+mod secrets;
+mod servers;
+mod settings;
+mod signing;
+
+#[cfg(test)]
+pub(crate) mod tests;
+
+pub use client::{Answer, BodyFault, Client, Request, guarded};
+pub use fault::{Fault, causes};
+pub use files::authorities;
+pub use servers::Servers;
+pub use settings::{
+    Authentication, ClientAuthentication, Encoding, Grant, Identity, JwsAlgorithm, OAuth2, Proxy,
+    Settings, SetupError, Signing,
+};

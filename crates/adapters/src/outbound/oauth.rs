@@ -1,0 +1,243 @@
+//! Access tokens of OAuth 2 (RFC 6749): fetched when needed, one fetch at a time, and kept until
+//! shortly before they expire. Of a refusal only the error codes of the standard are shown.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::Url;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue};
+use secrecy::{ExposeSecret as _, SecretString};
+use serde::Deserialize;
+use tokio::sync::Mutex;
+
+use super::address::shown;
+use super::fault::causes;
+use super::settings::{ClientAuthentication, Grant, OAuth2, Settings};
+use super::{BodyFault, client};
+
+/// Maximum size of the token endpoint's answer, in bytes.
+const ANSWER_MAX_BYTES: usize = 64 * 1024;
+/// Lifetime of a token whose endpoint does not state one.
+const LIFETIME_UNSTATED: Duration = Duration::from_secs(300);
+/// A token is renewed this long before its end, or after nine tenths of a shorter life.
+const RENEWED_BEFORE: Duration = Duration::from_secs(30);
+/// Characters that are encoded in a form: the tilde too, unlike in the rest of a URL.
+const NOT_IN_FORM: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
+/// The error codes of RFC 6749 (4.1.2.1, 5.2) and RFC 8707.
+const ERROR_CODES: [&str; 10] = [
+    "invalid_request",
+    "invalid_client",
+    "invalid_grant",
+    "unauthorized_client",
+    "unsupported_grant_type",
+    "invalid_scope",
+    "invalid_target",
+    "access_denied",
+    "server_error",
+    "temporarily_unavailable",
+];
+
+/// The value of the `Authorization` header, and until when it is used.
+pub(super) struct Token {
+    pub authorization: HeaderValue,
+    until: Instant,
+}
+
+pub(super) struct Tokens {
+    oauth: OAuth2,
+    url: Url,
+    request_timeout: Duration,
+    held: Mutex<Held>,
+    /// Number of failed fetches: callers that waited for a failed one share its result.
+    failures: AtomicU64,
+}
+
+#[derive(Default)]
+struct Held {
+    token: Option<Arc<Token>>,
+    fault: String,
+}
+
+/// The token endpoint's answer. Some endpoints write the lifetime as a text.
+#[derive(Deserialize)]
+struct Written {
+    access_token: String,
+    #[serde(default)]
+    token_type: Option<String>,
+    #[serde(default)]
+    expires_in: serde_json::Value,
+}
+
+impl Tokens {
+    pub(super) fn new(oauth: &OAuth2, url: Url, settings: &Settings) -> Tokens {
+        Tokens {
+            oauth: oauth.clone(),
+            url,
+            request_timeout: settings.request_timeout,
+            held: Mutex::default(),
+            failures: AtomicU64::new(0),
+        }
+    }
+
+    /// A token that has not expired.
+    pub(super) async fn token(&self, http: &reqwest::Client) -> Result<Arc<Token>, String> {
+        let before = self.failures.load(Ordering::Acquire);
+        let mut held = self.held.lock().await;
+        if let Some(token) = held.token.as_ref().filter(|token| Instant::now() < token.until) {
+            return Ok(Arc::clone(token));
+        }
+        if self.failures.load(Ordering::Acquire) > before {
+            return Err(held.fault.clone());
+        }
+        match self.fetch(http).await {
+            Ok(token) => {
+                let token = Arc::new(token);
+                held.token = Some(Arc::clone(&token));
+                Ok(token)
+            }
+            Err(fault) => {
+                held.token = None;
+                held.fault = format!("the token endpoint {}: {fault}", shown(&self.url));
+                self.failures.fetch_add(1, Ordering::Release);
+                Err(held.fault.clone())
+            }
+        }
+    }
+
+    /// A server refused this token: the next request gets another one.
+    pub(super) async fn forget(&self, refused: &Arc<Token>) {
+        let mut held = self.held.lock().await;
+        if held.token.as_ref().is_some_and(|token| Arc::ptr_eq(token, refused)) {
+            held.token = None;
+        }
+    }
+
+    async fn fetch(&self, http: &reqwest::Client) -> Result<Token, String> {
+        let began = Instant::now();
+        let OAuth2 { grant, client_id, client_secret, scope, audience, .. } = &self.oauth;
+        let mut fields = Vec::new();
+        match grant {
+            Grant::ClientCredentials => fields.push(("grant_type", "client_credentials")),
+            Grant::Password { user, password } => fields.extend([
+                ("grant_type", "password"),
+                ("username", user.as_str()),
+                ("password", password.expose_secret()),
+            ]),
+        }
+        let optional = [("scope", scope.as_str()), ("audience", audience.as_str())];
+        fields.extend(optional.into_iter().filter(|(_, text)| !text.is_empty()));
+        let mut request = http.post(self.url.clone()).timeout(self.request_timeout);
+        let secret = client_secret.expose_secret();
+        match self.oauth.client_authentication {
+            _ if secret.is_empty() => fields.push(("client_id", client_id)),
+            ClientAuthentication::Body => {
+                fields.extend([("client_id", client_id.as_str()), ("client_secret", secret)]);
+            }
+            ClientAuthentication::Basic => {
+                request = request.header(AUTHORIZATION, basic(client_id, client_secret)?);
+            }
+        }
+        let request = request
+            .header(ACCEPT, "application/json")
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(form(&fields));
+        let silent = |error: reqwest::Error| causes(&error.without_url());
+        let response = request.send().await.map_err(silent)?;
+        let status = response.status();
+        let body = client::read(response, ANSWER_MAX_BYTES).await.map_err(|fault| match fault {
+            BodyFault::TooLarge => format!("more than {ANSWER_MAX_BYTES} bytes"),
+            BodyFault::Broken(why) => why,
+        })?;
+        if !status.is_success() {
+            return Err(format!("answered {}, {}", status.as_u16(), error_code(&body)));
+        }
+        self.read(&body, began).map_err(str::to_owned)
+    }
+
+    fn read(&self, body: &[u8], began: Instant) -> Result<Token, &'static str> {
+        let written: Written =
+            serde_json::from_slice(body).map_err(|_| "its answer contains no access token")?;
+        let kind = written.token_type.as_deref().unwrap_or("bearer");
+        if !kind.to_ascii_lowercase().starts_with("bearer") {
+            return Err("its token is not a bearer token");
+        }
+        let lifetime = match &written.expires_in {
+            serde_json::Value::Number(seconds) => seconds.as_u64(),
+            serde_json::Value::String(seconds) => seconds.trim().parse().ok(),
+            _ => None,
+        };
+        let lifetime = lifetime.map_or(LIFETIME_UNSTATED, Duration::from_secs);
+        let margin = RENEWED_BEFORE.min(lifetime / 10);
+        let until = began.checked_add(lifetime - margin).ok_or("its token has no end")?;
+        let value = format!("Bearer {}", written.access_token);
+        let mut authorization =
+            HeaderValue::try_from(value).map_err(|_| "its token is not a valid header value")?;
+        authorization.set_sensitive(true);
+        Ok(Token { authorization, until })
+    }
+}
+
+/// The error of an endpoint, if it is one of the standard: any other text may repeat the request.
+pub(crate) fn error_code(body: &[u8]) -> &'static str {
+    #[derive(Deserialize)]
+    struct Refusal {
+        error: String,
+    }
+    let refusal = serde_json::from_slice::<Refusal>(body).ok();
+    let code =
+        refusal.and_then(|refusal| ERROR_CODES.into_iter().find(|code| **code == refusal.error));
+    code.unwrap_or("without a reason")
+}
+
+/// The value of a client's `Authorization` header.
+pub(crate) fn basic(client_id: &str, secret: &SecretString) -> Result<HeaderValue, String> {
+    let encoded = STANDARD.encode(pair(client_id, secret));
+    let mut value =
+        HeaderValue::try_from(format!("Basic {encoded}")).map_err(|error| error.to_string())?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+/// Both parts are form-encoded first (RFC 6749, section 2.3.1), so a colon in either one is
+/// unambiguous.
+pub(super) fn pair(client_id: &str, secret: &SecretString) -> String {
+    format!("{}:{}", encoded(client_id), encoded(secret.expose_secret()))
+}
+
+/// A form as a request's body.
+pub(crate) fn form(fields: &[(&str, &str)]) -> String {
+    let pairs = fields.iter().map(|(name, value)| format!("{name}={}", encoded(value)));
+    pairs.collect::<Vec<_>>().join("&")
+}
+
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, NOT_IN_FORM).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_colon_in_a_secret_is_encoded() {
+        let header = basic("corridor", &SecretString::from("a:b c~")).expect("a header");
+        let text = header.to_str().expect("text");
+        let plain = STANDARD.decode(text.strip_prefix("Basic ").expect("basic")).expect("base64");
+        assert_eq!(plain, b"corridor:a%3Ab%20c%7E");
+    }
+
+    #[test]
+    fn only_codes_of_the_standard_are_shown() {
+        for (body, shown) in [
+            (r#"{"error":"invalid_client","error_description":"secret s3cret"}"#, "invalid_client"),
+            (r#"{"error":"wrong secret s3cret"}"#, "without a reason"),
+            ("<html>s3cret</html>", "without a reason"),
+        ] {
+            assert_eq!(error_code(body.as_bytes()), shown);
+        }
+    }
+}

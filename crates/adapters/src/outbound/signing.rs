@@ -1,0 +1,141 @@
+//! Signatures of request bodies: a JWS with detached payload (RFC 7515, appendix F; RFC 7797), or an
+//! HMAC.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use reqwest::header::{HeaderName, HeaderValue};
+use ring::rand::SystemRandom;
+use ring::signature::{
+    ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, RSA_PKCS1_SHA256, RsaKeyPair,
+};
+use rustls::pki_types::PrivateKeyDer;
+use secrecy::{ExposeSecret as _, SecretString};
+use sha2::Sha256;
+
+use super::files;
+use super::settings::{Encoding, JwsAlgorithm, Settings, SetupError, Signing};
+
+pub(super) struct Signer {
+    header: HeaderName,
+    method: Method,
+}
+
+enum Method {
+    Jws { protected: String, key: Box<Key>, unencoded: bool },
+    Hmac { secret: SecretString, encoding: Encoding },
+}
+
+enum Key {
+    Rsa(RsaKeyPair),
+    Ecdsa(EcdsaKeyPair),
+    Ed25519(Ed25519KeyPair),
+}
+
+impl Signer {
+    pub(super) fn of(settings: &Settings) -> Result<Option<Signer>, SetupError> {
+        let (name, method) = match &settings.signing {
+            None => return Ok(None),
+            Some(Signing::Hmac { header, secret, encoding }) => {
+                (header, Method::Hmac { secret: secret.clone(), encoding: *encoding })
+            }
+            Some(Signing::Jws { header, algorithm, key_file, key_id, unencoded }) => {
+                let fault = |rule: String| settings.fault("signature_key_file", rule);
+                let der = files::private_key(&files::read(key_file).map_err(fault)?, key_file)
+                    .map_err(fault)?;
+                let key = Key::of(&der, *algorithm).map_err(|rule| {
+                    fault(format!("{}: {rule} ({})", key_file.display(), algorithm.name()))
+                })?;
+                let protected = protected(*algorithm, key_id, *unencoded);
+                (header, Method::Jws { protected, key: Box::new(key), unencoded: *unencoded })
+            }
+        };
+        let header = name
+            .parse()
+            .map_err(|_| settings.fault("signature_header", "is not the name of a header"))?;
+        Ok(Some(Signer { header, method }))
+    }
+
+    /// The header of a body's signature.
+    pub(super) fn sign(&self, body: &[u8]) -> Result<(HeaderName, HeaderValue), String> {
+        let text = match &self.method {
+            Method::Jws { protected, key, unencoded } => {
+                let mut input = format!("{protected}.").into_bytes();
+                match unencoded {
+                    true => input.extend_from_slice(body),
+                    false => input.extend_from_slice(URL_SAFE_NO_PAD.encode(body).as_bytes()),
+                }
+                format!("{protected}..{}", URL_SAFE_NO_PAD.encode(key.sign(&input)?))
+            }
+            Method::Hmac { secret, encoding } => {
+                let mut mac = Hmac::<Sha256>::new_from_slice(secret.expose_secret().as_bytes())
+                    .map_err(|error| error.to_string())?;
+                mac.update(body);
+                let tag = mac.finalize().into_bytes();
+                match encoding {
+                    Encoding::Hex => const_hex::encode(tag),
+                    Encoding::Base64 => STANDARD.encode(tag),
+                }
+            }
+        };
+        let value = HeaderValue::try_from(text).map_err(|error| error.to_string())?;
+        Ok((self.header.clone(), value))
+    }
+}
+
+/// The protected header, encoded.
+fn protected(algorithm: JwsAlgorithm, key_id: &str, unencoded: bool) -> String {
+    let mut header = serde_json::Map::new();
+    header.insert("alg".to_owned(), algorithm.name().into());
+    if !key_id.is_empty() {
+        header.insert("kid".to_owned(), key_id.into());
+    }
+    if unencoded {
+        header.insert("b64".to_owned(), false.into());
+        header.insert("crit".to_owned(), vec!["b64"].into());
+    }
+    URL_SAFE_NO_PAD.encode(serde_json::Value::Object(header).to_string())
+}
+
+impl Key {
+    fn of(der: &PrivateKeyDer<'_>, algorithm: JwsAlgorithm) -> Result<Key, String> {
+        let rejected = |error: ring::error::KeyRejected| format!("is not a usable key: {error}");
+        let key = match (algorithm, der) {
+            (JwsAlgorithm::Rs256, PrivateKeyDer::Pkcs8(der)) => {
+                RsaKeyPair::from_pkcs8(der.secret_pkcs8_der()).map(Key::Rsa)
+            }
+            (JwsAlgorithm::Rs256, PrivateKeyDer::Pkcs1(der)) => {
+                RsaKeyPair::from_der(der.secret_pkcs1_der()).map(Key::Rsa)
+            }
+            (JwsAlgorithm::Es256, PrivateKeyDer::Pkcs8(der)) => EcdsaKeyPair::from_pkcs8(
+                &ECDSA_P256_SHA256_FIXED_SIGNING,
+                der.secret_pkcs8_der(),
+                &SystemRandom::new(),
+            )
+            .map(Key::Ecdsa),
+            (JwsAlgorithm::EdDsa, PrivateKeyDer::Pkcs8(der)) => {
+                Ed25519KeyPair::from_pkcs8_maybe_unchecked(der.secret_pkcs8_der()).map(Key::Ed25519)
+            }
+            _ => {
+                return Err(
+                    "is not in PKCS #8, as `openssl pkcs8 -topk8 -nocrypt` writes it".to_owned()
+                );
+            }
+        };
+        key.map_err(rejected)
+    }
+
+    fn sign(&self, input: &[u8]) -> Result<Vec<u8>, String> {
+        let random = SystemRandom::new();
+        let failed = |_| "signing failed".to_owned();
+        Ok(match self {
+            Key::Rsa(key) => {
+                let mut signature = vec![0; key.public().modulus_len()];
+                key.sign(&RSA_PKCS1_SHA256, &random, input, &mut signature).map_err(failed)?;
+                signature
+            }
+            Key::Ecdsa(key) => key.sign(&random, input).map_err(failed)?.as_ref().to_vec(),
+            Key::Ed25519(key) => key.sign(input).as_ref().to_vec(),
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! `[outbound.<name>]`: inheritance, who refers to a table, wrong combinations, and masked secrets.
+
+use adapters::outbound::{Authentication, Proxy, Settings};
+
+use super::super::secret::SECRET_KEYS;
+use super::*;
+
+const CANARY: &str = "canary";
+
+/// A rail to a bank by the table `outbound.bank`.
+const RAIL: &str = "[[rails]]\nid = \"pak-raast\"\ntransport = \"https\"\nurl = \"https://bank.example\"\n\
+                    outbound = \"bank\"\ndebtor_name = \"Us\"\ndebtor_account = \"1\"\ndebtor_agent = \"B\"\n";
+
+fn rail_settings(config: &Config) -> Settings {
+    let setups = config.rail_setups().into_iter();
+    let https = setups.filter_map(|setup| match setup {
+        RailSetup::Https(https) => Some(https.outbound.clone()),
+        RailSetup::Simulated(_) | RailSetup::Directory(_) => None,
+    });
+    https.last().expect("a rail over https")
+}
+
+#[test]
+fn a_table_has_the_keys_that_it_omits_from_the_default() {
+    let file = format!(
+        "{RAIL}[outbound.default]\nproxy = \"http://proxy:3128\"\nretries = 2\n\
+         [outbound.bank]\nretries = 1\nrequest_timeout_ms = 500\nauthentication = \"bearer\"\ntoken = \"t\"\n"
+    );
+    let config = load(&file, &[], &[]).expect("valid");
+    let bank = rail_settings(&config);
+    assert_eq!((bank.table.as_str(), bank.retries), ("outbound.bank", 1));
+    assert!(matches!(bank.proxy, Proxy::Url(_)), "inherited");
+    assert!(matches!(bank.authentication, Authentication::Bearer(_)));
+    assert_eq!((bank.request_timeout.as_millis(), bank.connect_timeout.as_secs()), (500, 3));
+    let lists = [("screening.lists", "[{ locations = [\"https://lists.example\"] }]")];
+    let config = load(&file, &[], &lists).expect("valid");
+    let (_, lists) = config.list_servers().remove(0);
+    assert_eq!((lists.table.as_str(), lists.retries), ("outbound.default", 2));
+    assert!(lists.user_agent.is_some_and(|agent| agent.starts_with("Mozilla/")));
+    assert!(matches!(lists.authentication, Authentication::None));
+}
+
+#[test]
+fn old_keys_keep_their_meaning_without_a_table() {
+    let file = RAIL.replace("outbound = \"bank\"", "token = \"t\"\nrequest_timeout_ms = 700");
+    let bank = rail_settings(&load(&file, &[], &[]).expect("valid"));
+    assert!(matches!(bank.authentication, Authentication::Bearer(_)));
+    assert!(matches!(bank.proxy, Proxy::Environment));
+    assert_eq!(bank.request_timeout.as_millis(), 700);
+}
+
+#[test]
+fn sources_lists_and_nodes_have_tables_of_their_own() {
+    let file = "[outbound.one]\nretries = 1\n[outbound.two]\nretries = 2\n\
+                [rates]\nsource = \"live\"\ntoken = \"t\"\nsources = [{ location = \"https://a\", outbound = \"one\" }, { location = \"https://b\" }]\n\
+                [chain]\nnode_url = \"https://n1\"\nsecond_node_url = \"https://n2\"\nnode_outbounds = [\"\", \"two\"]\n\
+                [chain.keys]\nsource = \"seed\"\n";
+    let config = load(file, &[], &[]).expect("valid");
+    let rates: Vec<_> = config.rate_servers();
+    let of = |address: &str| {
+        let found = rates.iter().find(|(addresses, _)| addresses == &[address.to_owned()]);
+        found.expect(address).1.clone()
+    };
+    assert!(matches!(of("https://b").authentication, Authentication::Bearer(_)));
+    assert!(matches!(of("https://a").authentication, Authentication::None), "another host");
+    assert_eq!(of("https://a").retries, 1);
+    let nodes = config.nodes();
+    let of_nodes = |at: usize| (nodes[at].key.as_str(), nodes[at].outbound.table.as_str());
+    assert_eq!(of_nodes(0), ("chain.node_url", "outbound.default"));
+    assert_eq!(of_nodes(1), ("chain.second_node_url", "outbound.two"));
+}
+
+#[test]
+fn wrong_combinations_are_named() {
+    let oauth = "authentication = \"oauth2\"\nclient_id = \"c\"\n";
+    let with_url = format!("{oauth}token_url = \"https://i\"\n");
+    let of = |base: &str, rest: &str| format!("{base}{rest}");
+    let header = |name: &str, value: &str| {
+        let kind = "authentication = \"header\"\n";
+        format!("{kind}header_name = \"{name}\"\nheader_value = \"{value}\"")
+    };
+    for (table, key, rule) in [
+        ("certificate_file = \"c.pem\"".to_owned(), "key_file", "a certificate needs its key"),
+        ("key_file = \"k.pem\"".to_owned(), "certificate_file", "a key needs its certificate"),
+        ("system_authorities = false".to_owned(), "authority_file", "nothing would be trusted"),
+        ("proxy = \"socks5://secret@proxy\"".to_owned(), "proxy", "the URL of an HTTP proxy"),
+        ("proxy = \"\"".to_owned(), "proxy", "the URL of an HTTP proxy"),
+        ("user_agent = \"\\u0007\"".to_owned(), "user_agent", "must be printable ASCII"),
+        ("retries = 6".to_owned(), "retries", "must be 0 to 5"),
+        ("redirects = 11".to_owned(), "redirects", "must be 0 to 10"),
+        ("request_timeout_ms = 99".to_owned(), "request_timeout_ms", "100 to 120000, or 0"),
+        ("authentication = \"digest\"".to_owned(), "authentication", "unknown variant"),
+        ("authentication = \"bearer\"".to_owned(), "token", "is missing while"),
+        (
+            "authentication = \"bearer\"\ntoken = \"t\"\npassword = \"p\"".to_owned(),
+            "password",
+            "has no effect while authentication is \"bearer\"",
+        ),
+        ("token = \"t\"".to_owned(), "token", "has no effect while authentication is \"none\""),
+        ("authentication = \"basic\"\nuser = \"u\"".to_owned(), "password", "is missing while"),
+        (header("a b", "v"), "header_name", "is not the name of a header"),
+        (header("a", "é"), "header_value", "a header cannot carry"),
+        (oauth.to_owned(), "token_url", "is missing while"),
+        (of(oauth, "token_url = \"id.example\""), "token_url", "must be an https URL"),
+        (of(&with_url, "grant = \"password\""), "user", "is missing while"),
+        (of(&with_url, "user = \"u\""), "user", "has no effect while"),
+        ("signature = \"jws\"".to_owned(), "signature_key_file", "while signature is \"jws\""),
+        (
+            "signature = \"hmac\"\nsignature_secret = \"s\"\nsignature_unencoded = true".to_owned(),
+            "signature_unencoded",
+            "has no effect while signature is \"hmac\"",
+        ),
+        ("tokn = \"t\"".to_owned(), "tokn", "unknown key"),
+    ] {
+        let said = refused(&format!("{RAIL}[outbound.bank]\n{table}\n"), &[]);
+        let line = said.lines().find(|line| line.contains(&format!("outbound.bank.{key} (in ")));
+        assert!(line.is_some_and(|line| line.contains(rule)), "{table}: {said}");
+        assert!(!said.contains("secret@"), "{said}");
+    }
+    let bearer = "authentication = \"bearer\"\ntoken = \"t\"\n";
+    for (file, fault) in [
+        (RAIL.to_owned(), "\"bank\" is not one of the tables default"),
+        (format!("[outbound.default]\n{bearer}"), "outbound.default.authentication"),
+        (format!("[outbound.Bank]\n{bearer}"), "the name must be 1 to 64 lower-case letters"),
+        (format!("{RAIL}token = \"x\"\n[outbound.bank]\n{bearer}"), "two kinds of authentication"),
+        (
+            format!("[rates]\ntoken = \"x\"\noutbound = \"b\"\n[outbound.b]\n{bearer}"),
+            "rates.outbound",
+        ),
+        (
+            format!("[console.oidc]\noutbound = \"b\"\n[outbound.b]\n{bearer}"),
+            "console.oidc.outbound",
+        ),
+        (
+            format!("[chain.keys]\nkms_outbound = \"b\"\n[outbound.b]\n{bearer}"),
+            "chain.keys.kms_outbound",
+        ),
+        ("[chain]\nnode_outbounds = [\"x\"]".to_owned(), "chain.node_outbounds"),
+    ] {
+        let said = refused(&file, &[]);
+        assert!(said.contains(fault), "{file}: {said}");
+    }
+}
+
+#[test]
+fn the_environment_reaches_a_table_as_text() {
+    let file = format!("{RAIL}[outbound.bank]\nauthentication = \"bearer\"\n");
+    let env =
+        [("CORRIDOR_OUTBOUND__BANK__TOKEN", "12345"), ("CORRIDOR_OUTBOUND__BANK__RETRIES", "3")];
+    let config = load(&file, &env, &[]).expect("valid");
+    assert_eq!(config.outbound["bank"].token.expose(), "12345");
+    assert_eq!(config.outbound["bank"].retries, 3);
+}
+
+#[test]
+fn production_finds_secrets_of_a_table_in_the_file() {
+    let file = format!(
+        "environment = \"production\"\n{RAIL}[outbound.bank]\nproxy = \"http://me:pw@proxy\"\n\
+         authentication = \"bearer\"\ntoken = \"t\"\n[outbound.default]\nproxy = \"http://proxy\"\n"
+    );
+    let reasons = refuse_in_production(&load(&file, &[], &[]).expect("valid")).join("\n");
+    for key in ["outbound.bank.token", "outbound.bank.proxy"] {
+        assert!(reasons.contains(&format!("{key}: is in plain text")), "{key}: {reasons}");
+    }
+    assert!(!reasons.contains("outbound.default"), "{reasons}");
+    assert!(!reasons.contains("rails.pak-raast.token"), "the table authenticates: {reasons}");
+}
+
+#[test]
+fn no_secret_is_printed() {
+    let mut table = Merged::read(&Sources::default()).expect("merged").table;
+    for key in SECRET_KEYS {
+        let value = match key.rsplit('.').next() {
+            Some("proxy") => format!("http://user:{CANARY}@proxy:3128"),
+            Some("url") => format!("postgres://user:{CANARY}@db/x?password={CANARY}"),
+            _ => CANARY.to_owned(),
+        };
+        let parts: Vec<&str> = key.split('.').collect();
+        let mut at = &mut table;
+        for part in &parts[..parts.len() - 1] {
+            at = match (*part, at) {
+                ("*", inner) => inner,
+                ("rails", inner) => inner
+                    .get_mut("rails")
+                    .and_then(|rails| rails.as_array_mut()?.first_mut()?.as_table_mut())
+                    .expect("a rail"),
+                ("outbound", inner) => inner
+                    .get_mut("outbound")
+                    .and_then(|tables| tables.get_mut("default")?.as_table_mut())
+                    .expect("the default table"),
+                (part, inner) => {
+                    inner.get_mut(part).and_then(|next| next.as_table_mut()).expect(part)
+                }
+            };
+        }
+        at.insert(parts[parts.len() - 1].to_owned(), value.into());
+    }
+    let addresses = format!(
+        "otlp_endpoint = \"https://user:{CANARY}@c.example/v1/traces?key={CANARY}\"\n\
+         lists = [{{ locations = [\"https://l.example/sdn.xml?key={CANARY}\"] }}]\n"
+    );
+    let addresses: toml::Table = addresses.parse().expect("TOML");
+    table.insert("addresses".to_owned(), addresses.into());
+    let merged = Merged { table, origins: Default::default() };
+    let printed = print(&merged);
+    assert!(!printed.contains(CANARY), "{printed}");
+    assert!(!format!("{:?}", masked_table(&merged)).contains(CANARY));
+    for shown in [
+        "http://***@proxy:3128",
+        "https://***@c.example/v1/traces?key=***",
+        "https://l.example/sdn.xml?key=***",
+    ] {
+        assert!(printed.contains(shown), "{shown}: {printed}");
+    }
+}

@@ -1,0 +1,109 @@
+//! TLS in front of a plain server on this machine: decrypts and forwards, and may demand a client
+//! certificate. The certificates are the test's own.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::{RootCertStore, ServerConfig};
+
+/// PEM texts.
+pub struct FrontCertificates<'a> {
+    pub certificate: &'a str,
+    pub key: &'a str,
+    /// The authority of the client certificates that are demanded; `None` = none are.
+    pub client_authority: Option<&'a str>,
+}
+
+/// A running front. Dropping it stops listening.
+pub struct TlsFront {
+    address: SocketAddr,
+    clients: Arc<Mutex<Vec<Vec<u8>>>>,
+    task: JoinHandle<()>,
+}
+
+impl TlsFront {
+    /// Listens on any port of 127.0.0.1 and forwards to `upstream`.
+    pub async fn start(
+        certificates: &FrontCertificates<'_>,
+        upstream: SocketAddr,
+    ) -> std::io::Result<TlsFront> {
+        let config = server_config(certificates).map_err(std::io::Error::other)?;
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        let clients = Arc::new(Mutex::default());
+        let seen = Arc::clone(&clients);
+        let task = tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                tokio::spawn(forward(stream, acceptor.clone(), upstream, Arc::clone(&seen)));
+            }
+        });
+        Ok(TlsFront { address, clients, task })
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The client certificates of the connections so far, in DER.
+    pub fn clients(&self) -> Vec<Vec<u8>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Drop for TlsFront {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+type Fault = Box<dyn std::error::Error + Send + Sync>;
+
+fn server_config(certificates: &FrontCertificates<'_>) -> Result<ServerConfig, Fault> {
+    let FrontCertificates { certificate, key, client_authority } = certificates;
+    let provider = Arc::new(ring::default_provider());
+    let chain = CertificateDer::pem_slice_iter(certificate.as_bytes());
+    let chain = chain.collect::<Result<Vec<_>, _>>()?;
+    let key = PrivateKeyDer::from_pem_slice(key.as_bytes())?;
+    let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()?;
+    let builder = match client_authority {
+        None => builder.with_no_client_auth(),
+        Some(authority) => {
+            let mut roots = RootCertStore::empty();
+            roots.add(CertificateDer::from_pem_slice(authority.as_bytes())?)?;
+            let verifier =
+                WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build()?;
+            builder.with_client_cert_verifier(verifier)
+        }
+    };
+    let mut config = builder.with_single_cert(chain, key)?;
+    // A resumed session would not check the client certificate again.
+    config.send_tls13_tickets = 0;
+    Ok(config)
+}
+
+async fn forward(
+    stream: TcpStream,
+    acceptor: TlsAcceptor,
+    upstream: SocketAddr,
+    clients: Arc<Mutex<Vec<Vec<u8>>>>,
+) {
+    // A client that fails its handshake sees why; there is nothing to forward.
+    let Ok(mut stream) = acceptor.accept(stream).await else { return };
+    let (_, connection) = stream.get_ref();
+    if let Some(client) = connection.peer_certificates().and_then(|chain| chain.first()) {
+        clients.lock().unwrap_or_else(PoisonError::into_inner).push(client.to_vec());
+    }
+    if let Ok(mut upstream) = TcpStream::connect(upstream).await {
+        // Either side may hang up.
+        let _ended = tokio::io::copy_bidirectional(&mut stream, &mut upstream).await;
+    }
+}
