@@ -10,6 +10,7 @@ pub mod oidc;
 pub mod rails;
 pub mod rates;
 pub mod screening;
+pub mod sinks;
 pub mod webhooks;
 
 mod fetch;
