@@ -163,8 +163,10 @@ impl Merged {
                 })?;
         }
         let name = existing_name(table, last);
+        // A secret may look like a number.
+        let is_text = is_secret(&path);
         let known = table.get(&name).or_else(|| template.as_ref().filter(|_| in_rails)?.get(&name));
-        let value = typed(text, known);
+        let value = if is_text { Value::String(text.to_owned()) } else { typed(text, known) };
         table.insert(name.clone(), value);
         self.origins.insert(dotted + &name, origin);
         Ok(())

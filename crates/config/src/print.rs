@@ -29,20 +29,39 @@ pub fn masked_table(merged: &Merged) -> Table {
 }
 
 fn mask(table: &mut Table, path: &mut Vec<String>) {
+    each_secret(table, path, &mut |path, text| *text = masked(path, text));
+}
+
+/// The dotted keys of all secrets that are set.
+pub fn secrets(table: &Table) -> Vec<String> {
+    let mut found = Vec::new();
+    each_secret(&mut table.clone(), &mut Vec::new(), &mut |path, text| {
+        if !text.is_empty() {
+            found.push(path.join("."));
+        }
+    });
+    found
+}
+
+fn each_secret(
+    table: &mut Table,
+    path: &mut Vec<String>,
+    visit: &mut impl FnMut(&[String], &mut String),
+) {
     for (key, value) in table.iter_mut() {
         path.push(key.clone());
         match value {
-            Value::Table(inner) => mask(inner, path),
+            Value::Table(inner) => each_secret(inner, path, visit),
             Value::Array(items) => {
                 for item in items.iter_mut().filter_map(Value::as_table_mut) {
                     path.push(
                         item.get("id").and_then(Value::as_str).unwrap_or_default().to_owned(),
                     );
-                    mask(item, path);
+                    each_secret(item, path, visit);
                     path.pop();
                 }
             }
-            Value::String(text) if is_secret(path) => *text = masked(path, text),
+            Value::String(text) if is_secret(path) => visit(path, text),
             _ => {}
         }
         path.pop();

@@ -38,13 +38,16 @@ impl<'de> Deserialize<'de> for Secret {
     }
 }
 
-/// Keys of secrets as dotted paths; `*` stands for any rail.
-pub const SECRET_KEYS: [&str; 15] = [
+/// Keys of secrets as dotted paths; `*` stands for any rail or relay.
+pub const SECRET_KEYS: [&str; 18] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
     "audit.signing_key",
     "rails.*.token",
+    "relay.*.password",
+    "relay.*.token",
+    "relay.*.nkey_seed",
     "rates.token",
     "screening.chain_analysis.api_key",
     "console.oidc.client_secret",
