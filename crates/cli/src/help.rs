@@ -30,7 +30,7 @@ const GROUPS: [(&str, Shown, &[&str]); 7] = [
     (
         "Server",
         Shown::Listed,
-        &["serve", "migrate", "config", "healthcheck", "bench", "completions", "man"],
+        &["serve", "relay", "migrate", "config", "healthcheck", "bench", "completions", "man"],
     ),
 ];
 

@@ -37,6 +37,7 @@ mod quote;
 mod receipt;
 #[cfg(test)]
 mod reference;
+mod relay;
 mod requests;
 mod review;
 mod sandbox;
@@ -192,6 +193,9 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Migrate the database to this version's schema
     Migrate(serve::MigrateArgs),
+    /// Send the event logs to a broker (NATS JetStream)
+    #[command(subcommand)]
+    Relay(relay::RelayCommand),
     /// Check whether a running service is ready
     Healthcheck(health::HealthArgs),
     /// Check, print and document the configuration
@@ -259,6 +263,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Chain(command) => chain::run(&command, &context),
         Command::Review(command) => review::run(&command, &context),
         Command::Serve(args) => serve::serve(&args, &context),
+        Command::Relay(command) => relay::run(&command, &context),
         Command::Migrate(args) => serve::migrate(&args, &context),
         Command::Env(args) => env::run(&args, &context),
         Command::Init(args) => init::run(&args, &context),
@@ -505,6 +510,10 @@ mod tests {
             "corridor ledger reconcile --last --output json",
             "corridor chain rescan --address 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --timeout 5",
             "corridor chain rescan --from 1 --to 2 --output json",
+            "corridor relay run",
+            "corridor relay run warehouse --set engine.lease_s=10",
+            "corridor relay status --output json",
+            "corridor relay forget warehouse --tenant t --why x",
             "corridor healthcheck --url http://127.0.0.1:1 --live",
             "corridor doctor --data-dir /tmp/x --config c.toml --set http.listen=127.0.0.1:1",
             "corridor config check",
@@ -578,6 +587,9 @@ mod tests {
             "corridor audit search --limit 0",
             "corridor audit verify --public-key x",
             "corridor ledger reconcile --last --timeout 5",
+            "corridor relay",
+            "corridor relay forget warehouse",
+            "corridor relay forget --why x",
             "corridor chain rescan",
             "corridor chain rescan --from 1",
             "corridor chain rescan --tx 0x12",

@@ -16,6 +16,7 @@ mod nodes;
 mod production;
 mod random;
 mod readme;
+mod relay;
 mod rig;
 mod sandbox;
 mod snippets;
