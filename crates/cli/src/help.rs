@@ -25,7 +25,7 @@ const GROUPS: [(&str, Shown, &[&str]); 7] = [
     ("Payments", Shown::Explained, &["quote", "pay", "payments"]),
     ("Wallets", Shown::Explained, &["wallets", "requests", "tx", "orders", "rate"]),
     ("Events", Shown::Explained, &["listen", "trigger", "events", "certify"]),
-    ("Operations", Shown::Explained, &["review", "ledger", "chain", "audit"]),
+    ("Operations", Shown::Explained, &["review", "ledger", "chain", "audit", "export"]),
     ("Access", Shown::Listed, &["tenants", "customers", "users", "keys", "token", "webhooks"]),
     (
         "Server",

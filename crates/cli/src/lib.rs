@@ -56,6 +56,8 @@ mod trigger;
 mod users;
 mod wallet_api;
 mod wallets;
+#[cfg(feature = "parquet")]
+mod warehouse;
 mod watch;
 mod webhook_secret;
 mod webhooks;
@@ -185,6 +187,10 @@ enum Command {
     /// Search and verify the audit log
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// Export payments, transfers and events as Parquet
+    #[cfg(feature = "parquet")]
+    #[command(subcommand)]
+    Export(warehouse::ExportCommand),
     /// Work the review queue and alerts
     #[command(subcommand)]
     Review(review::ReviewCommand),
@@ -261,6 +267,8 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Webhooks(command) => webhooks::run(&command, &context),
         Command::Ledger(command) => ledger::run(&command, &context),
         Command::Chain(command) => chain::run(&command, &context),
+        #[cfg(feature = "parquet")]
+        Command::Export(command) => warehouse::run(&command, &context),
         Command::Review(command) => review::run(&command, &context),
         Command::Serve(args) => serve::serve(&args, &context),
         Command::Relay(command) => relay::run(&command, &context),
@@ -510,6 +518,9 @@ mod tests {
             "corridor ledger reconcile --last --output json",
             "corridor chain rescan --address 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --timeout 5",
             "corridor chain rescan --from 1 --to 2 --output json",
+            "corridor export payments --file november.parquet --from 2026-11-01 --until 2026-12-01 --tenant t",
+            "corridor export transfers --file t.parquet --output json",
+            "corridor export events --file e.parquet --payload",
             "corridor relay run",
             "corridor relay run warehouse --set engine.lease_s=10",
             "corridor relay status --output json",
@@ -587,6 +598,9 @@ mod tests {
             "corridor audit search --limit 0",
             "corridor audit verify --public-key x",
             "corridor ledger reconcile --last --timeout 5",
+            "corridor export payments",
+            "corridor export transfers --file t.parquet --payload",
+            "corridor export events --file e.parquet --from yesterday",
             "corridor relay",
             "corridor relay forget warehouse",
             "corridor relay forget --why x",

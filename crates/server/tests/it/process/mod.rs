@@ -6,6 +6,7 @@ mod bench;
 mod checker;
 mod cli;
 mod database;
+mod export;
 mod failpoints;
 mod guides;
 mod harness;
