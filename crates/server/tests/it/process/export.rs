@@ -117,13 +117,13 @@ async fn files_have_the_apis_payments_and_events_and_the_ledgers_sums() {
     assert!(sums.len() > 4 && sums["prefund:USDT"].is_positive(), "{sums:?}");
 
     let events = export("events", &["--payload"]);
-    let told = rig.api.all_events(&address).await;
+    let logged = rig.api.all_events(&address).await;
     let bodies: Vec<Value> = events
         .iter()
         .map(|row| serde_json::from_str(&text(row, "payload")).expect("JSON"))
         .collect();
-    assert!(bodies == told, "the API's events, in its order");
-    for (row, event) in events.iter().zip(&told) {
+    assert!(bodies == logged, "the API's events, in its order");
+    for (row, event) in events.iter().zip(&logged) {
         assert_eq!(
             (text(row, "id"), text(row, "type")),
             (
