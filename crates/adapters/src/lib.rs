@@ -11,6 +11,7 @@ pub mod outbound;
 pub mod rails;
 pub mod rates;
 pub mod screening;
+pub mod sinks;
 pub mod webhooks;
 
 mod fetch;

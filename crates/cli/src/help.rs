@@ -25,12 +25,12 @@ const GROUPS: [(&str, Shown, &[&str]); 7] = [
     ("Payments", Shown::Explained, &["quote", "pay", "payments"]),
     ("Wallets", Shown::Explained, &["wallets", "requests", "tx", "orders", "rate"]),
     ("Events", Shown::Explained, &["listen", "trigger", "events", "certify"]),
-    ("Operations", Shown::Explained, &["review", "ledger", "rails", "chain", "audit"]),
+    ("Operations", Shown::Explained, &["review", "ledger", "rails", "chain", "audit", "export"]),
     ("Access", Shown::Listed, &["tenants", "customers", "users", "keys", "token", "webhooks"]),
     (
         "Server",
         Shown::Listed,
-        &["serve", "migrate", "config", "healthcheck", "bench", "completions", "man"],
+        &["serve", "relay", "migrate", "config", "healthcheck", "bench", "completions", "man"],
     ),
 ];
 

@@ -18,6 +18,7 @@ use service::books;
 
 use reconcile::ReconcileArgs;
 use statement::StatementArgs;
+pub use statement::instant;
 
 /// `ledger …`
 #[derive(Subcommand, Debug)]

@@ -38,6 +38,7 @@ mod rails;
 mod receipt;
 #[cfg(test)]
 mod reference;
+mod relay;
 mod requests;
 mod review;
 mod sandbox;
@@ -56,6 +57,8 @@ mod trigger;
 mod users;
 mod wallet_api;
 mod wallets;
+#[cfg(feature = "parquet")]
+mod warehouse;
 mod watch;
 mod webhook_secret;
 mod webhooks;
@@ -188,6 +191,10 @@ enum Command {
     /// Search and verify the audit log
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// Export payments, transfers and events as Parquet
+    #[cfg(feature = "parquet")]
+    #[command(subcommand)]
+    Export(warehouse::ExportCommand),
     /// Work the review queue and alerts
     #[command(subcommand)]
     Review(review::ReviewCommand),
@@ -196,6 +203,9 @@ enum Command {
     Serve(serve::ServeArgs),
     /// Migrate the database to this version's schema
     Migrate(serve::MigrateArgs),
+    /// Send the event logs to a broker (NATS JetStream)
+    #[command(subcommand)]
+    Relay(relay::RelayCommand),
     /// Check whether a running service is ready
     Healthcheck(health::HealthArgs),
     /// Check, print and document the configuration
@@ -262,8 +272,11 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Ledger(command) => ledger::run(&command, &context),
         Command::Rails(command) => rails::run(&command, &context),
         Command::Chain(command) => chain::run(&command, &context),
+        #[cfg(feature = "parquet")]
+        Command::Export(command) => warehouse::run(&command, &context),
         Command::Review(command) => review::run(&command, &context),
         Command::Serve(args) => serve::serve(&args, &context),
+        Command::Relay(command) => relay::run(&command, &context),
         Command::Migrate(args) => serve::migrate(&args, &context),
         Command::Env(args) => env::run(&args, &context),
         Command::Init(args) => init::run(&args, &context),
@@ -510,6 +523,13 @@ mod tests {
             "corridor ledger reconcile --last --output json",
             "corridor chain rescan --address 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed --timeout 5",
             "corridor chain rescan --from 1 --to 2 --output json",
+            "corridor export payments --file november.parquet --from 2026-11-01 --until 2026-12-01 --tenant t",
+            "corridor export transfers --file t.parquet --output json",
+            "corridor export events --file e.parquet --payload",
+            "corridor relay run",
+            "corridor relay run warehouse --set engine.lease_s=10",
+            "corridor relay status --output json",
+            "corridor relay forget warehouse --tenant t --why x",
             "corridor healthcheck --url http://127.0.0.1:1 --live",
             "corridor doctor --data-dir /tmp/x --config c.toml --set http.listen=127.0.0.1:1",
             "corridor config check",
@@ -583,6 +603,12 @@ mod tests {
             "corridor audit search --limit 0",
             "corridor audit verify --public-key x",
             "corridor ledger reconcile --last --timeout 5",
+            "corridor export payments",
+            "corridor export transfers --file t.parquet --payload",
+            "corridor export events --file e.parquet --from yesterday",
+            "corridor relay",
+            "corridor relay forget warehouse",
+            "corridor relay forget --why x",
             "corridor chain rescan",
             "corridor chain rescan --from 1",
             "corridor chain rescan --tx 0x12",

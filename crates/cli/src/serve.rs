@@ -73,7 +73,7 @@ pub fn serve(args: &ServeArgs, context: &Context) -> Result<(), Failure> {
 /// Debug builds only.
 const FAILPOINT: &str = "CORRIDOR_FAILPOINT";
 
-fn arm_failpoint(config: &Config) -> Result<(), Failure> {
+pub fn arm_failpoint(config: &Config) -> Result<(), Failure> {
     let wanted = std::env::var(FAILPOINT).ok().filter(|_| cfg!(debug_assertions));
     match wanted {
         Some(_) if config.environment == Environment::Production => {
@@ -126,10 +126,8 @@ pub fn metrics(config: &Config) -> Result<telemetry::Exposition, Failure> {
     telemetry::install_recorder(&rails).map_err(|error| Failure::Usage(error.to_string()))
 }
 
-/// Serves until SIGTERM or SIGINT, then drains; notifies the service manager of both. If a part of
-/// the service ends by itself, it drains and fails, so that the process is started again.
-pub async fn until_stopped(mut service: Service, config: &Config) -> Result<(), Failure> {
-    let manager = ServiceManager::of_process();
+/// Completes at SIGTERM or SIGINT.
+pub async fn terminated() {
     let mut terminate =
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
     let terminated = async {
@@ -138,10 +136,19 @@ pub async fn until_stopped(mut service: Service, config: &Config) -> Result<(), 
             None => std::future::pending().await,
         }
     };
+    tokio::select! {
+        () = terminated => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+}
+
+/// Serves until SIGTERM or SIGINT, then drains; notifies the service manager of both. If a part of
+/// the service ends by itself, it drains and fails, so that the process is started again.
+pub async fn until_stopped(mut service: Service, config: &Config) -> Result<(), Failure> {
+    let manager = ServiceManager::of_process();
     manager.notify(News::Ready);
     let ended = tokio::select! {
-        () = terminated => None,
-        _ = tokio::signal::ctrl_c() => None,
+        () = terminated() => None,
         ended = service.ended() => Some(ended),
         () = manager.stay_alive() => None,
     };

@@ -175,7 +175,9 @@ impl Merged {
         }
         let name = existing_name(table, last);
         let known = table.get(&name).or_else(|| template?.get(&name));
-        let value = typed(text, known);
+        // A secret may look like a number.
+        let is_text = is_secret(&path);
+        let value = if is_text { Value::String(text.to_owned()) } else { typed(text, known) };
         table.insert(name.clone(), value);
         self.origins.insert(dotted + &name, origin);
         Ok(())

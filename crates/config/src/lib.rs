@@ -16,6 +16,7 @@ mod production;
 mod profiles;
 mod provider;
 mod read;
+mod relays;
 mod rooms;
 mod secret;
 mod sections;
@@ -38,6 +39,7 @@ pub use print::{masked_table, print};
 pub use production::refuse_in_production;
 pub use profiles::{AddressEntry, AddressKind, Booking, Letters, ProfileEntry};
 pub use provider::Oidc;
+pub use relays::RelayEntry;
 pub use secret::Secret;
 pub use sections::{
     Banks, Config, Corridor, Engine, HoursEntry, Http, Kind, Limits, ListEntry, LogFormat, Need,
@@ -85,23 +87,10 @@ impl Config {
             let wanted = &config.rails_enabled;
             config.rails.iter_mut().for_each(|rail| rail.enabled = wanted.contains(&rail.id));
         }
-        let in_file = |(path, origin): (&String, &Origin)| {
-            let parts: Vec<String> = path.split('.').map(str::to_owned).collect();
-            (matches!(origin, Origin::File(_)) && secret::is_secret(&parts)).then(|| path.clone())
-        };
-        config.plain_text_secrets = merged.origins.iter().filter_map(in_file).collect();
-        let own_rails =
-            merged.origins.iter().filter(|(_, origin)| matches!(origin, Origin::File(_)));
-        for (path, _) in own_rails {
-            // A rail that only the file defines has one origin; its token is nevertheless in plain
-            // text there.
-            let rail = path
-                .strip_prefix("rails.")
-                .and_then(|id| config.rails.iter().find(|rail| rail.id == id));
-            if rail.is_some_and(|rail| !rail.token.is_empty()) {
-                config.plain_text_secrets.push(format!("{path}.token"));
-            }
-        }
+        config.plain_text_secrets = print::secrets(&merged.table)
+            .into_iter()
+            .filter(|path| matches!(merged.origin(path), Some(Origin::File(_))))
+            .collect();
         let faults = validate::faults(&config);
         if faults.is_empty() {
             return Ok(config);

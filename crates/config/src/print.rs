@@ -30,27 +30,55 @@ pub fn masked_table(merged: &Merged) -> Table {
 }
 
 fn mask(table: &mut Table, path: &mut Vec<String>) {
+    each_text(table, path, &mut |path, text| {
+        if is_secret(path) {
+            *text = masked(path, text);
+        } else if is_address(text) {
+            // Keys of many services are in the address.
+            *text = masked_url(text);
+        }
+    });
+}
+
+/// The dotted keys of all secrets that are set.
+pub fn secrets(table: &Table) -> Vec<String> {
+    let mut found = Vec::new();
+    each_text(&mut table.clone(), &mut Vec::new(), &mut |path, text| {
+        if is_secret(path) && !text.is_empty() {
+            found.push(path.join("."));
+        }
+    });
+    found
+}
+
+fn each_text(
+    table: &mut Table,
+    path: &mut Vec<String>,
+    visit: &mut impl FnMut(&[String], &mut String),
+) {
     for (key, value) in table.iter_mut() {
         path.push(key.clone());
-        mask_value(value, path);
+        each_text_of(value, path, visit);
         path.pop();
     }
 }
 
-fn mask_value(value: &mut Value, path: &mut Vec<String>) {
+fn each_text_of(
+    value: &mut Value,
+    path: &mut Vec<String>,
+    visit: &mut impl FnMut(&[String], &mut String),
+) {
     match value {
-        Value::Table(inner) => mask(inner, path),
+        Value::Table(inner) => each_text(inner, path, visit),
         Value::Array(items) => {
             for item in items {
                 let id = item.get("id").and_then(Value::as_str).map(str::to_owned);
                 path.push(id.unwrap_or_default());
-                mask_value(item, path);
+                each_text_of(item, path, visit);
                 path.pop();
             }
         }
-        Value::String(text) if is_secret(path) => *text = masked(path, text),
-        // Keys of many services are in the address.
-        Value::String(text) if is_address(text) => *text = masked_url(text),
+        Value::String(text) => visit(path, text),
         _ => {}
     }
 }

@@ -87,6 +87,7 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
     }
     reasons.extend(super::chain::refusals(config));
     reasons.extend(super::provider::refusals(config));
+    reasons.extend(super::relays::refusals(config));
     let mut refuse = |holds: bool, reason: String| {
         if holds {
             reasons.push(reason);

@@ -28,6 +28,7 @@ impl Config {
             lease: Span::secs(engine.lease_s.into()),
             poll: Span::millis(engine.poll_interval_ms.into()),
             calls_in_flight: engine.calls_in_flight,
+            relay_lag: Span::secs(engine.relay_lag_max_s.into()),
             statement_grace: Span::secs(self.payments.statement_grace_s.into()),
             ..Tuning::default()
         }

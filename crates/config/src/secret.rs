@@ -38,8 +38,8 @@ impl<'de> Deserialize<'de> for Secret {
     }
 }
 
-/// Keys of secrets as dotted paths; `*` stands for any rail or table.
-pub const SECRET_KEYS: [&str; 21] = [
+/// Keys of secrets as dotted paths; `*` stands for any rail, table or relay.
+pub const SECRET_KEYS: [&str; 24] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
@@ -51,6 +51,9 @@ pub const SECRET_KEYS: [&str; 21] = [
     "outbound.*.header_value",
     "outbound.*.client_secret",
     "outbound.*.signature_secret",
+    "relay.*.password",
+    "relay.*.token",
+    "relay.*.nkey_seed",
     "rates.token",
     "screening.chain_analysis.api_key",
     "console.oidc.client_secret",

@@ -14,6 +14,7 @@ use super::outbound::Outbound;
 use super::profiles::ProfileEntry;
 use super::provider::Oidc;
 use super::read::{self, Exact};
+use super::relays::RelayEntry;
 use super::secret::Secret;
 
 /// The whole configuration, one field per section.
@@ -41,6 +42,8 @@ pub struct Config {
     pub wallets: Wallets,
     pub chain: Chain,
     pub webhooks: Webhooks,
+    /// `[relay.<name>]`, by name.
+    pub relay: BTreeMap<String, RelayEntry>,
     pub console: Console,
     pub engine: Engine,
     pub limits: Limits,
@@ -355,6 +358,7 @@ pub struct Engine {
     pub lease_s: u32,
     pub poll_interval_ms: u32,
     pub calls_in_flight: usize,
+    pub relay_lag_max_s: u32,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -11,7 +11,7 @@ use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
 
 use super::sections::{Config, RailEntry, RateSource, Transport};
-use super::{audit, chain, keys, outbound, provider, secret::Secret};
+use super::{audit, chain, keys, outbound, provider, relays, secret::Secret};
 
 pub(super) struct ConfigFault {
     /// The dotted key of the value.
@@ -65,6 +65,7 @@ pub(super) fn faults(config: &Config) -> Vec<ConfigFault> {
     engine_and_limits(config, &mut faults);
     chain::faults(config, &mut faults);
     provider::faults(config, &mut faults);
+    relays::faults(config, &mut faults);
     corridors(config, &mut faults);
     rails(config, &mut faults);
     outbound::faults(config, &mut faults);
@@ -225,6 +226,7 @@ fn engine_and_limits(config: &Config, faults: &mut Faults) {
     faults.within("engine.calls_in_flight", engine.calls_in_flight, 1, 10_000);
     faults.within("engine.lease_s", engine.lease_s, 5, 3_600);
     faults.within("engine.poll_interval_ms", engine.poll_interval_ms, 10, 60_000);
+    faults.within("engine.relay_lag_max_s", engine.relay_lag_max_s, 10, 604_800);
     let limits = &config.limits;
     for (name, steady, burst) in [
         ("quote", limits.quote_per_s, limits.quote_burst),

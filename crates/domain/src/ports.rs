@@ -16,6 +16,7 @@ use crate::decimal::Decimal;
 use crate::identity::{Identity, IdentityFault, SignInAnswer, SignInQuestion};
 use crate::ids::TenantId;
 use crate::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
+use crate::relay::{EventMessage, SinkFault};
 use crate::risk::proximity::{ProximityAnswer, ProximityQuestion};
 use crate::screening::{ListedEntry, Party, Screened};
 use crate::time::Timestamp;
@@ -356,4 +357,16 @@ pub trait IdentityProvider: Send + Sync {
         answer: &'a SignInAnswer,
         now: Timestamp,
     ) -> Answer<'a, Result<Identity, IdentityFault>>;
+}
+
+/// A broker that stores events: a message once, as long as it remembers the message's id.
+pub trait EventSink: Send + Sync {
+    /// Connects, and verifies that messages would be stored where they are meant to be.
+    fn check(&self) -> Answer<'_, Result<(), SinkFault>>;
+    /// Sends messages, none of which depends on another one, and returns for each, in the same
+    /// order, whether it is stored. Never blocks longer than the broker's timeout.
+    fn publish<'a>(
+        &'a self,
+        messages: &'a [EventMessage],
+    ) -> Answer<'a, Vec<Result<(), SinkFault>>>;
 }

@@ -45,11 +45,13 @@ names! {
         Discrepancy = "discrepancy",
         /// A bank statement and the ledger disagree.
         RailMismatch = "rail_mismatch",
+        /// A relay does not send events to its broker.
+        Relay = "relay",
     }
 }
 
 /// An alert for an operator.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Alert {
     /// Kind of the alert.
     pub kind: AlertKind,

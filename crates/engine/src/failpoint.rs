@@ -46,6 +46,8 @@ pub enum Failpoint {
     BeforeDelivery,
     /// The endpoint answered, the answer is not saved.
     AfterDelivery,
+    /// A broker acknowledged events, the relay's cursor is not advanced.
+    BeforeRelayCursor,
 }
 
 impl Failpoint {
@@ -77,6 +79,12 @@ impl Failpoint {
         Failpoint::AfterCursor,
     ];
 
+    /// Every point.
+    fn every() -> impl Iterator<Item = Failpoint> {
+        let of_wallets = Failpoint::ALL.into_iter().chain(Failpoint::OF_WALLETS);
+        of_wallets.chain([Failpoint::BeforeRelayCursor])
+    }
+
     pub const fn name(self) -> &'static str {
         match self {
             Failpoint::BeforeCommit => "before_commit",
@@ -97,6 +105,7 @@ impl Failpoint {
             Failpoint::AfterBlock => "after_block",
             Failpoint::BeforeDelivery => "before_delivery",
             Failpoint::AfterDelivery => "after_delivery",
+            Failpoint::BeforeRelayCursor => "before_relay_cursor",
         }
     }
 }
@@ -113,8 +122,7 @@ static ARMED: OnceLock<Armed> = OnceLock::new();
 /// a point is armed already.
 pub fn arm(text: &str) -> bool {
     let (name, count) = text.split_once(':').unwrap_or((text, "1"));
-    let at =
-        Failpoint::ALL.into_iter().chain(Failpoint::OF_WALLETS).find(|point| point.name() == name);
+    let at = Failpoint::every().find(|point| point.name() == name);
     let (Some(at), Ok(count @ 1..)) = (at, count.parse::<u32>()) else { return false };
     ARMED.set(Armed { at, passes: AtomicU32::new(count - 1) }).is_ok()
 }
@@ -138,9 +146,8 @@ mod tests {
 
     #[test]
     fn names_are_different_and_others_are_refused() {
-        let all = || Failpoint::ALL.into_iter().chain(Failpoint::OF_WALLETS);
-        for point in all() {
-            assert_eq!(all().filter(|other| other.name() == point.name()).count(), 1);
+        for point in Failpoint::every() {
+            assert_eq!(Failpoint::every().filter(|other| other.name() == point.name()).count(), 1);
         }
         for text in ["", "before", "before_commit:0", "before_commit:x", "before_commit:1:2"] {
             assert!(!arm(text), "{text}");

@@ -25,6 +25,7 @@ pub mod pace;
 pub mod payments;
 mod queues;
 pub mod reconcile;
+pub mod relay;
 pub mod rescan;
 pub mod statement;
 pub mod switches;

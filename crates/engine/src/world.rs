@@ -227,6 +227,8 @@ pub struct Tuning {
     pub calls_in_flight: usize,
     /// How long a bank statement and our own reports may differ before that is a discrepancy.
     pub statement_grace: Span,
+    /// How long a relay may take to send an event before that is an alert.
+    pub relay_lag: Span,
 }
 
 impl Default for Tuning {
@@ -244,6 +246,7 @@ impl Default for Tuning {
             poll: Span::millis(250),
             calls_in_flight: 64,
             statement_grace: Span::hours(24),
+            relay_lag: Span::mins(15),
         }
     }
 }

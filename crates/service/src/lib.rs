@@ -41,6 +41,7 @@ mod only_worker;
 pub mod ops;
 pub mod preflight;
 pub mod rail_preview;
+pub mod relay;
 mod routes;
 pub mod samples;
 pub mod sandbox;
@@ -349,6 +350,13 @@ async fn finish(name: &str, mut task: JoinHandle<()>, deadline: tokio::time::Ins
             task.abort();
         }
     }
+}
+
+/// The business clock as it stands in the store.
+pub async fn business_clock(store: &Store) -> anyhow::Result<BusinessClock> {
+    let clock = BusinessClock::default();
+    restore_clock(store, &clock).await?;
+    Ok(clock)
 }
 
 /// A business clock that was advanced stays ahead.

@@ -16,6 +16,7 @@ use engine::payments::Payments;
 use engine::reconcile;
 use http_api::write;
 use reqwest::StatusCode;
+use store::RelayCursor;
 use tokio::sync::watch;
 
 use crate::telemetry::Exposition;
@@ -116,6 +117,7 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
     let waiting =
         payments.store().oldest_pending_delivery().await?.map_or(0, |since| seconds(now - since));
     metrics::gauge!("corridor_webhook_oldest_pending_seconds").set(gauge(waiting));
+    relay_gauges(&payments.store().relay_cursors().await?, now);
     for (list, age) in list_ages(&ops.lists, now) {
         metrics::gauge!("corridor_screening_list_age_seconds", "list" => list).set(gauge(age));
     }
@@ -137,6 +139,21 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
         metrics::gauge!("corridor_reconciliation_age_seconds").set(gauge(seconds(now - report.at)));
     }
     Ok(())
+}
+
+/// The unsent events of each relay, and the age of the oldest of them.
+pub(crate) fn relay_gauges(cursors: &[RelayCursor], now: Timestamp) {
+    let mut relays: BTreeMap<&str, (i64, i64)> = BTreeMap::new();
+    for cursor in cursors {
+        let (unsent, lag) = relays.entry(&cursor.relay).or_default();
+        *unsent = unsent.saturating_add(cursor.unsent());
+        *lag = seconds(cursor.lag(now)).max(*lag);
+    }
+    for (relay, (unsent, lag)) in relays {
+        metrics::gauge!("corridor_relay_unsent_events", "relay" => relay.to_owned())
+            .set(gauge(unsent));
+        metrics::gauge!("corridor_relay_lag_seconds", "relay" => relay.to_owned()).set(gauge(lag));
+    }
 }
 
 /// The deviation of the sum of all tenants' balances from zero, in minor units, over all

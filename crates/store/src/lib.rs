@@ -38,6 +38,7 @@ pub use admin::departures::Departure;
 pub use admin::lists::{KeptDocument, KeptList};
 pub use admin::meta::CLOCK_OFFSET;
 pub use admin::permits::Permits;
+pub use admin::relays::{RelayBehind, RelayCursor};
 pub use admin::roles::{JobHolder, RoleLease};
 pub use admin::saved_views::{SAVED_VIEWS_MAX, SavedView};
 pub use admin::secrets::{KeySecret, SECRETS_MAX};

@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 27] = [
+const MIGRATIONS: [Migration; 28] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -121,6 +121,7 @@ const MIGRATIONS: [Migration; 27] = [
         name: "deposit_lists",
         text: include_str!("../migrations/0027_deposit_lists.sql"),
     },
+    Migration { version: 29, name: "relays", text: include_str!("../migrations/0029_relays.sql") },
 ];
 
 /// Records applied migrations. Created before the first one; the lock row serializes concurrent

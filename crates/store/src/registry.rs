@@ -32,6 +32,7 @@ fn shared() -> Vec<&'static Stmt> {
         admin::lists::STATEMENTS,
         admin::meta::STATEMENTS,
         admin::permits::STATEMENTS,
+        admin::relays::STATEMENTS,
         admin::roles::STATEMENTS,
         admin::saved_views::STATEMENTS,
         admin::sessions::STATEMENTS,

@@ -63,10 +63,11 @@ fn same_bytes(first: &[PathBuf], second: &[PathBuf]) -> anyhow::Result<String> {
 }
 
 /// The files that administrators rely on, with their modes.
-const EXPECTED: [(&str, &str); 15] = [
+const EXPECTED: [(&str, &str); 16] = [
     ("-rwxr-xr-x", "./usr/bin/corridor"),
     ("-rwxr-xr-x", "./usr/sbin/corridor-admin"),
     ("-rw-r--r--", "./lib/systemd/system/corridor.service"),
+    ("-rw-r--r--", "./lib/systemd/system/corridor-relay@.service"),
     ("-rw-r-----", "./etc/corridor/corridor.toml"),
     ("drwxr-x---", "./etc/corridor/secrets/"),
     ("-rw-r--r--", "./usr/share/man/man1/corridor.1.gz"),

@@ -45,10 +45,13 @@ pub fn build(
     Ok(path)
 }
 
+pub const RELAY_UNIT: &str = "ops/debian/corridor-relay@.service";
+
 fn files(stage: &Stage<'_>) -> anyhow::Result<()> {
     stage.program("usr/bin/corridor")?;
     stage.copy("ops/debian/corridor-admin", "usr/sbin/corridor-admin", PROGRAM)?;
     stage.copy("ops/debian/corridor.service", "lib/systemd/system/corridor.service", DATA)?;
+    stage.copy(RELAY_UNIT, "lib/systemd/system/corridor-relay@.service", DATA)?;
     // Their group is created at installation: see postinst.
     stage.copy("ops/debian/corridor.toml", CONFFILES[0], 0o640)?;
     stage.directory("etc/corridor/secrets", 0o750)?;

@@ -48,6 +48,8 @@ pub fn build(
         stage.completions(shell, &at(&to.replace("usr/", "")))?;
     }
     stage.copy("ops/debian/corridor.service", &at("lib/systemd/system/corridor.service"), DATA)?;
+    let relay = at("lib/systemd/system/corridor-relay@.service");
+    stage.copy(super::deb::RELAY_UNIT, &relay, DATA)?;
     stage.copy("ops/debian/corridor-admin", &at("share/doc/corridor/corridor-admin"), PROGRAM)?;
     stage.copy("ops/debian/corridor.toml", &at("share/doc/corridor/corridor.toml"), DATA)?;
     stage.copy("LICENSE", &at("share/doc/corridor/LICENSE"), DATA)?;

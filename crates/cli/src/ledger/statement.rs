@@ -69,7 +69,8 @@ pub struct StatementArgs {
     output_file: Option<PathBuf>,
 }
 
-fn instant(text: &str) -> Result<Timestamp, String> {
+/// Parses a day or an instant.
+pub fn instant(text: &str) -> Result<Timestamp, String> {
     let at = match text.parse::<jiff::civil::Date>() {
         Ok(day) if text.len() == "2026-11-01".len() => {
             day.to_zoned(jiff::tz::TimeZone::UTC).map(|day| day.timestamp())

@@ -29,6 +29,7 @@ fn labels(metric: &Metric) -> String {
             Values::Rails => "the configured rails".to_owned(),
             Values::Signers => "the addresses of the keys that sign on the chain".to_owned(),
             Values::Lists => "the names of the loaded lists".to_owned(),
+            Values::Relays => "the names of the relays".to_owned(),
         };
         format!("`{name}`: {values}")
     };

@@ -47,6 +47,7 @@ const ACTIONS: &[(&str, &str)] = &[
     ("refund.not_approved", "could not approve the refund of {}: its address is listed now"),
     ("refund.propose", "proposed to refund {} to {refund_to}"),
     ("refund.withdraw", "withdrew the proposed refund of {}"),
+    ("relay.forget", "let the relay {} begin again"),
     ("request.cancel", "cancelled {}"),
     ("review.approve", "approved {} in review"),
     ("review.block", "rejected {} and blocked its wallet"),

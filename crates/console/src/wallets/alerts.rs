@@ -31,7 +31,8 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
         | AlertKind::Transaction
         | AlertKind::LowGas
         | AlertKind::ChainMismatch
-        | AlertKind::ChainNode => return Ok(Cell::id(alert.subject)),
+        | AlertKind::ChainNode
+        | AlertKind::Relay => return Ok(Cell::id(alert.subject)),
     };
     Ok(Cell::id_link(visit.href(&format!("{below}{}", alert.subject)), alert.subject))
 }

@@ -27,6 +27,7 @@ mod intake;
 mod lanes;
 pub(crate) mod payout;
 mod reconcile;
+mod relays;
 mod room;
 mod screen;
 mod send;
@@ -89,6 +90,7 @@ impl Workers {
                 Box::pin(sweep::expire_quotes(self.clone(), stop.clone())),
             ),
             ("prune".to_owned(), Box::pin(sweep::prune(self.clone(), stop.clone()))),
+            ("relays".to_owned(), Box::pin(relays::watch_relays(self.clone(), stop.clone()))),
             ("reconcile".to_owned(), Box::pin(reconcile::reconcile(self.clone(), stop.clone()))),
         ];
         for rail in self.world.rails.values() {

@@ -51,6 +51,7 @@ pub const GUIDES: &[Guide] = &[
     guide!("docs/guides/postgresql.md", "/docs/guides/postgresql"),
     guide!("docs/guides/keys.md", "/docs/guides/keys"),
     guide!("docs/guides/backup.md", "/docs/guides/backup"),
+    guide!("docs/guides/events-and-warehouse.md", "/docs/guides/events-and-warehouse"),
     guide!("docs/guides/corridors-and-rails.md", "/docs/guides/corridors-and-rails"),
     guide!("docs/guides/reaching-a-bank.md", "/docs/guides/reaching-a-bank"),
     guide!("docs/guides/compliance.md", "/docs/guides/compliance"),

@@ -2,6 +2,7 @@
 //! queries of everything outside. Nothing is started, created or sent.
 
 mod outside;
+mod relays;
 mod start;
 
 pub(crate) use outside::backup_age;
@@ -77,7 +78,9 @@ pub async fn look(
     deep: bool,
 ) -> Vec<Finding> {
     let start::Loaded { mut findings, rates } = start::start(config, store).await;
+    findings.extend(relays::lags(config, store).await);
     if deep {
+        findings.extend(relays::brokers(config).await);
         findings.extend(rates.into_iter().flat_map(|book| outside::rate_pairs(config, &book)));
         findings.extend(outside::outside(config, data_dir, store).await);
     }

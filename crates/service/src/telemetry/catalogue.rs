@@ -30,6 +30,8 @@ pub enum Values {
     Signers,
     /// Names of the loaded sanction lists; unknown at startup.
     Lists,
+    /// Names of the relays that have sent events; unknown at startup.
+    Relays,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +116,7 @@ const ALERTS: Values = Values::Known(&[
     "blacklist_by_issuer",
     "discrepancy",
     "rail_mismatch",
+    "relay",
 ]);
 const SIGNER_ROLES: Values = Values::Known(&["operator", "compliance", "approver", "blacklister"]);
 const ANALYSIS_OUTCOMES: Values = Values::Known(&["clean", "near", "listed", "silent", "nonsense"]);
@@ -283,6 +286,31 @@ pub const METRICS: &[Metric] = &[
         &[],
         "Age of the oldest undelivered event",
     ),
+    // relays
+    metric(
+        "corridor_relay_events_total",
+        Kind::Counter,
+        &[("relay", Values::Relays), ("log", Values::Known(&["payment", "wallet"]))],
+        "Events that a broker has acknowledged",
+    ),
+    metric(
+        "corridor_relay_faults_total",
+        Kind::Counter,
+        &[("relay", Values::Relays)],
+        "Failed attempts to send events to a broker",
+    ),
+    metric(
+        "corridor_relay_unsent_events",
+        Kind::Gauge,
+        &[("relay", Values::Relays)],
+        "Events that a relay has not sent, of all logs",
+    ),
+    metric(
+        "corridor_relay_lag_seconds",
+        Kind::Gauge,
+        &[("relay", Values::Relays)],
+        "Age of the oldest event that a relay has not sent",
+    ),
     metric("corridor_chain_faults_total", Kind::Counter, &[], "Failed requests to the chain"),
     metric(
         "corridor_chain_head_lag_blocks",
@@ -350,7 +378,7 @@ impl Metric {
                     Country::ALL.iter().map(|country| country.alpha3().to_owned()).collect()
                 }
                 Values::Rails => rails.to_vec(),
-                Values::Signers | Values::Lists => Vec::new(),
+                Values::Signers | Values::Lists | Values::Relays => Vec::new(),
             };
             let extend = |labels: Vec<(&'static str, String)>| {
                 values
@@ -392,7 +420,11 @@ mod tests {
     fn labels_have_every_kind_of_job_and_alert_and_every_operation_of_wallets() {
         let values = |labels: Values| match labels {
             Values::Known(known) => known.to_vec(),
-            Values::Countries | Values::Rails | Values::Signers | Values::Lists => Vec::new(),
+            Values::Countries
+            | Values::Rails
+            | Values::Signers
+            | Values::Lists
+            | Values::Relays => Vec::new(),
         };
         assert_eq!(values(JOBS), domain::job::JobKind::ALL.map(domain::job::JobKind::name));
         assert_eq!(

@@ -17,6 +17,7 @@ pub(crate) mod keys;
 pub(crate) mod lists;
 pub(crate) mod meta;
 pub(crate) mod permits;
+pub(crate) mod relays;
 pub(crate) mod roles;
 pub(crate) mod saved_views;
 pub(crate) mod secrets;

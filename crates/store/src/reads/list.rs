@@ -7,6 +7,7 @@ use domain::payment::PaymentState;
 use domain::time::Timestamp;
 use uuid::Uuid;
 
+use super::page::most;
 use super::payments::Record;
 use crate::error::StoreError;
 use crate::sql::{Stmt, Value};
@@ -37,6 +38,11 @@ static OLDEST_IN_STATES: Stmt = Stmt::written(
     "SELECT p.id FROM payment p WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
      AND $7 LIKE '%,' || p.state || ',%' ORDER BY p.accepted_at, p.id LIMIT $5 OFFSET $6",
 );
+static AFTER: Stmt = Stmt::written(
+    "list.after",
+    "SELECT p.id FROM payment p WHERE p.tenant = $1 AND p.country = $2 AND p.accepted_at >= $3 AND p.accepted_at < $4 \
+     AND (p.accepted_at > $3 OR p.id > $5) ORDER BY p.accepted_at, p.id LIMIT $6",
+);
 static BY_REFERENCE: Stmt = Stmt::written(
     "list.by_reference",
     "SELECT r.payment FROM linked_reference r WHERE r.tenant = $1 AND r.reference = $2",
@@ -56,6 +62,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
     &OLDEST,
     &NEWEST_IN_STATES,
     &OLDEST_IN_STATES,
+    &AFTER,
     &BY_REFERENCE,
     &BY_ATTEMPT,
     &BY_TRANSFER,
@@ -143,6 +150,29 @@ impl Store {
             return self.search(tenant, search, filter).await;
         }
         let ids: Vec<PaymentId> = self.many(filter.statement(), filter.params(tenant)).await?;
+        self.records(tenant, &ids).await
+    }
+
+    /// Payments of a country that were accepted before `end`, oldest first: from an instant on, and
+    /// after a payment of that instant if one is given.
+    pub async fn payments_after(
+        &self,
+        (tenant, country): (TenantId, Country),
+        (at, payment): (Timestamp, Option<PaymentId>),
+        end: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        let keys = self.id_keys().await?;
+        let mark = payment.map_or(Uuid::nil(), |payment| keys.stored(payment.0));
+        let params = vec![
+            tenant.0.into(),
+            country.alpha3().into(),
+            at.0.into(),
+            end.0.into(),
+            mark.into(),
+            most(limit),
+        ];
+        let ids: Vec<PaymentId> = self.many(&AFTER, params).await?;
         self.records(tenant, &ids).await
     }
 

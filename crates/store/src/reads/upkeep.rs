@@ -41,7 +41,7 @@ static PRUNE_BATCHES: Stmt = Stmt::written(
     "upkeep.prune_batches",
     "DELETE FROM batch WHERE id IN (SELECT b.id FROM batch b WHERE b.at < $1 ORDER BY b.at LIMIT $2)",
 );
-// From the log's start, never leaving a gap.
+// From the log's start, never leaving a gap, and no further than every relay has sent.
 static PRUNE_EVENTS: Stmt = Stmt::written(
     "upkeep.prune_events",
     "DELETE FROM event WHERE tenant = $3 AND at < $1 \
@@ -49,7 +49,8 @@ static PRUNE_EVENTS: Stmt = Stmt::written(
      AND seq < COALESCE((SELECT MIN(p.seq) FROM delivery d \
      JOIN event p ON p.tenant = d.tenant AND p.subject = d.aggregate AND p.version = d.version \
      WHERE d.tenant = $3 AND d.state <> 'delivered' AND d.state = 'pending' \
-     AND d.aggregate_kind IN ('payment', 'quote')), seq + 1)",
+     AND d.aggregate_kind IN ('payment', 'quote')), seq + 1) \
+     AND seq <= COALESCE((SELECT MIN(c.seq) FROM relay_cursor c WHERE c.tenant = $3 AND c.log = 'payment'), seq)",
 );
 // A concurrent replay of one of these waits, and then finds nothing.
 static LOCK_HEAD: Stmt = Stmt::written(
@@ -82,13 +83,14 @@ static PRUNE_PAYMENT_DELIVERIES: Stmt = Stmt::written(
      AND d.aggregate_kind IN ('payment', 'quote') AND d.created_at < $2 AND d.state <> 'pending' \
      ORDER BY d.created_at, d.event LIMIT $3)",
 );
-// Same for wallet events, up to the first undelivered one, together with their deliveries.
+// Same for wallet events, up to the first undelivered or unsent one, together with their deliveries.
 static OLD_WALLET_EVENTS: Stmt = Stmt::written(
     "upkeep.old_wallet_events",
     "SELECT MAX(e.seq) FROM wallet_event e WHERE e.tenant = $1 AND e.at < $2 \
      AND e.seq < (SELECT MIN(f.seq) + $3 FROM wallet_event f WHERE f.tenant = $1) \
      AND e.seq < COALESCE((SELECT MIN(p.seq) FROM wallet_event p JOIN delivery d ON d.tenant = p.tenant \
-     AND d.event = p.id WHERE p.tenant = $1 AND p.at < $2 AND d.state = 'pending'), e.seq + 1)",
+     AND d.event = p.id WHERE p.tenant = $1 AND p.at < $2 AND d.state = 'pending'), e.seq + 1) \
+     AND e.seq <= COALESCE((SELECT MIN(c.seq) FROM relay_cursor c WHERE c.tenant = $1 AND c.log = 'wallet'), e.seq)",
 );
 static PRUNE_DELIVERY_ATTEMPTS: Stmt = Stmt::written(
     "upkeep.prune_delivery_attempts",

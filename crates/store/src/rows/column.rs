@@ -27,6 +27,7 @@ use domain::payment::{PaymentState, ReviewState};
 use domain::payment_request::RequestState;
 use domain::quote::QuoteState;
 use domain::rail::RailId;
+use domain::relay::EventLog;
 use domain::sender_limit::Sender;
 use domain::sweep::SweepState;
 use domain::time::{Span, Timestamp};
@@ -230,6 +231,7 @@ names! {
     DepositKind "deposit kind",
     DepositState "deposit state",
     EventKind "event kind",
+    EventLog "event log",
     ExchangeState "order state",
     IntentKind "intent kind",
     IntentState "intent state",

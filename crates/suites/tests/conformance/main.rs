@@ -20,6 +20,8 @@ mod list_copies;
 mod lists;
 mod payment_deliveries;
 mod rails;
+mod relaying;
+mod relays;
 mod remembered;
 mod roles;
 mod rows;
@@ -90,6 +92,15 @@ conformance! {
         payment_events_are_switched_where_batches_see_it
         deliveries_of_payment_events_are_read_with_their_events
         old_payment_events_go_with_their_deliveries_but_not_before_them;
+    relays:
+        a_cursor_moves_only_forward_and_only_for_the_roles_holder
+        unsent_events_are_not_pruned_until_the_relay_is_forgotten;
+    relaying:
+        every_event_arrives_in_its_aggregates_order_despite_outages
+        one_of_two_relays_sends_and_the_other_takes_over
+        a_relay_sends_what_it_is_configured_for
+        missing_events_stop_the_log_and_raise_an_alert
+        a_late_relay_is_an_alert_of_its_tenant;
     schema:
         every_statement_is_prepared
         migrating_twice_does_nothing

@@ -26,6 +26,11 @@ pub fn logged_event(out: &mut ObjectWriter<'_>, entry: &WalletEventEntry) {
     out.integer("seq", entry.seq);
 }
 
+/// The same as bytes.
+pub fn logged_event_body(entry: &WalletEventEntry) -> Vec<u8> {
+    write::object(|out| logged_event(out, entry))
+}
+
 fn data(out: &mut ObjectWriter<'_>, event: &WalletEvent) {
     match event {
         WalletEvent::PaymentReceived {

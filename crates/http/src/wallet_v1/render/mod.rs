@@ -11,7 +11,7 @@ mod wallet;
 
 pub use amounts::{coin, money};
 pub use control::{blacklisted, blocked, delivery, review, reviewed, unblocked};
-pub use events::{event, event_body, logged_event};
+pub use events::{event, event_body, logged_event, logged_event_body};
 pub use order::{created_order, found_order, listed_order, masked_account, quoted};
 pub use request::{Links, created_request, found_request, listed_request};
 pub use transaction::{found_transaction, listed_transaction};

@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::relay::EventLog;
+use domain::time::Span;
 use reqwest::Method;
 use serde_json::Value;
+use store::HeldRole;
 
 use super::{document, tree};
 use crate::harness::{Bank, On, run};
@@ -102,9 +105,14 @@ fn judged(expression: &str, exposed: &Exposed) -> Result<Named, String> {
     Ok(named)
 }
 
-/// The actual exposition of a running service.
+/// The actual exposition of a running service, which has a relay.
 async fn shown() -> Exposed {
     let bank = Bank::new(On::Sqlite).await;
+    let (store, name) = (bank.running.store(), "relay:warehouse".to_owned());
+    let fence = store.lease_role(&name, "test", Span::mins(1)).await.expect("asked");
+    let role = HeldRole { name, owner: "test".to_owned(), fence: fence.expect("free") };
+    let log = (bank.tenant.id, EventLog::Payment);
+    store.begin_relay(&role, "warehouse", log, 0).await.expect("begun");
     let answer = bank.unsigned(Method::GET, "/metrics", None).send().await;
     exposed(&String::from_utf8(answer.body).expect("text"))
 }

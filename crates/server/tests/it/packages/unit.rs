@@ -102,3 +102,18 @@ fn administration_uses_what_the_service_uses() {
         known::secrets(&[name]);
     }
 }
+
+#[test]
+fn a_relay_has_the_same_rights_as_the_service_and_starts_as_the_program_can_be_started() {
+    let (service, relay) = (tree(UNIT), tree("ops/debian/corridor-relay@.service"));
+    let args = value(&relay, "ExecStart").replace("%i", "warehouse");
+    let args = args.strip_prefix("/usr/bin/corridor ").expect("the packaged program").to_owned();
+    known::command_line(&args.split_whitespace().collect::<Vec<_>>());
+    let rights = |unit: &str| {
+        let assigned = unit.lines().filter(|line| line.contains('=') && !line.starts_with('#'));
+        let own = ["ExecStart=", "Description=", "Documentation=", "After=", "TimeoutStartSec="];
+        let shared = assigned.filter(|line| !own.iter().any(|key| line.starts_with(key)));
+        shared.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(rights(&relay), rights(&service));
+}

@@ -130,12 +130,13 @@ fn kind(info: &str) -> Option<Block> {
 }
 
 /// The guides that run from their first block to their last.
-const GUIDES: [&str; 7] = [
+const GUIDES: [&str; 8] = [
     "first-call",
     "going-live",
     "postgresql",
     "keys",
     "backup",
+    "events-and-warehouse",
     "corridors-and-rails",
     "compliance",
 ];
@@ -303,6 +304,16 @@ fn the_guide_to_backups_restores_the_same_books() {
             "demobank",
         ]);
         assert_ne!(blind.code, 0, "{}", blind.stdout);
+    });
+}
+
+#[test]
+fn the_guide_to_the_warehouse_runs_and_leaves_parquet_files() {
+    run("events-and-warehouse", &[], |_, directory, _| {
+        for name in ["payments", "transfers", "events"] {
+            let file = std::fs::read(directory.join(format!("{name}.parquet"))).expect("a file");
+            assert!(file.starts_with(b"PAR1") && file.ends_with(b"PAR1"), "{name}");
+        }
     });
 }
 

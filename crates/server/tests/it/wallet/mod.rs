@@ -29,6 +29,7 @@ mod pay_page;
 mod provision;
 mod refund_addresses;
 mod refunds;
+mod relayed;
 mod requests;
 mod restarts;
 mod reviews;

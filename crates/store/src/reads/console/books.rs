@@ -223,6 +223,17 @@ impl Store {
         Ok(keys.ids.first_at(at - off - CLOCKS_DIFFER))
     }
 
+    /// A position from which [`Store::transfers`] has every transfer made after `at`.
+    pub async fn transfers_since(
+        &self,
+        tenant: TenantId,
+        at: Timestamp,
+    ) -> Result<TransferId, StoreError> {
+        let keys = self.id_keys().await?;
+        let first = self.first_transfer_after(tenant, at, &keys).await?;
+        Ok(TransferId(keys.public(first)))
+    }
+
     /// An account's transfers before `after` (up to now for `None`), newest first, at most `limit`.
     /// Scans at most [`TRANSFERS_LOOKED_AT_MAX`] transfers: a page may be empty and still have a
     /// successor.

@@ -1,0 +1,62 @@
+//! Brokers that events are sent to, behind the port `EventSink`. Another broker is another file
+//! here; no broker decides about order or about what has been sent.
+
+#[cfg(feature = "nats")]
+mod nats;
+#[cfg(all(test, feature = "nats"))]
+mod nats_tests;
+
+#[cfg(feature = "nats")]
+pub use nats::NatsSink;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use secrecy::SecretString;
+
+/// Connection to a stream of NATS JetStream.
+#[derive(Clone, Debug)]
+pub struct NatsSettings {
+    /// `nats://host:port` or `tls://host:port`, without credentials.
+    pub servers: Vec<String>,
+    /// Name of the client, as the servers show it.
+    pub client: String,
+    /// PEM file of the authorities to trust instead of the system's.
+    pub authority_file: Option<PathBuf>,
+    /// PEM files of the client certificate and its key; read again for each connection.
+    pub client_certificate: Option<(PathBuf, PathBuf)>,
+    pub login: NatsLogin,
+    /// The stream that has to store the messages.
+    pub stream: String,
+    /// How to create the stream if there is none; `None` = it must exist.
+    pub create: Option<NewStream>,
+    /// Timeout of a connection, of a request, and of an acknowledgement.
+    pub timeout: Duration,
+}
+
+/// How this program identifies itself to the servers.
+#[derive(Clone, Debug)]
+pub enum NatsLogin {
+    None,
+    User {
+        user: String,
+        password: SecretString,
+    },
+    Token(SecretString),
+    /// The seed of an nkey.
+    Nkey(SecretString),
+    /// A file with a JWT and the seed of its nkey.
+    CredentialsFile(PathBuf),
+}
+
+/// A stream that is created.
+#[derive(Clone, Debug)]
+pub struct NewStream {
+    /// The subjects that it stores.
+    pub subject: String,
+    pub replicas: usize,
+    /// How long a message is kept; zero = for ever.
+    pub max_age: Duration,
+    /// How long an id is remembered, so that a repetition is not stored.
+    pub duplicate_window: Duration,
+}

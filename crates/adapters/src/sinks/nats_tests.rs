@@ -1,0 +1,199 @@
+//! The adapter with a real server: storing, deaths, streams, logins, TLS.
+
+use std::time::Duration;
+
+use async_nats::jetstream::consumer::{AckPolicy, pull};
+use domain::ids::EventId;
+use domain::ports::EventSink as _;
+use domain::relay::EventMessage;
+use futures_util::StreamExt as _;
+use rcgen::{
+    BasicConstraints, CertificateParams, CertifiedIssuer, ExtendedKeyUsagePurpose, IsCa, KeyPair,
+};
+use secrecy::SecretString;
+use tempfile::TempDir;
+use testkit::nats::{self, NatsServer};
+use testkit::wait;
+use uuid::Uuid;
+
+use super::{NatsLogin, NatsSettings, NatsSink, NewStream};
+
+const STREAM: &str = "EVENTS";
+const WITHIN: Duration = Duration::from_secs(20);
+
+fn settings(server: &NatsServer) -> NatsSettings {
+    NatsSettings {
+        servers: vec![server.url()],
+        client: "test".to_owned(),
+        authority_file: None,
+        client_certificate: None,
+        login: NatsLogin::None,
+        stream: STREAM.to_owned(),
+        create: Some(NewStream {
+            subject: "bank.*.*".to_owned(),
+            replicas: 1,
+            max_age: Duration::ZERO,
+            duplicate_window: Duration::from_secs(60),
+        }),
+        timeout: Duration::from_secs(2),
+    }
+}
+
+fn message(number: u128) -> EventMessage {
+    let id = EventId(Uuid::from_u128(number));
+    EventMessage {
+        id,
+        subject: "bank.payment.queued".to_owned(),
+        body: format!("{{\"n\":{number}}}").into(),
+    }
+}
+
+/// A server holds messages back while a thousand are not acknowledged.
+fn unacknowledged() -> pull::Config {
+    pull::Config { ack_policy: AckPolicy::None, ..pull::Config::default() }
+}
+
+/// The ids and bodies of a stream, in its order.
+async fn stored(url: &str) -> Vec<(String, String)> {
+    let client = async_nats::connect(url).await.expect("connected");
+    let stream = async_nats::jetstream::new(client).get_stream(STREAM).await.expect("a stream");
+    let count = usize::try_from(stream.cached_info().state.messages).expect("a count");
+    let consumer = stream.create_consumer(unacknowledged()).await.expect("a consumer");
+    let messages = consumer.messages().await.expect("messages").take(count);
+    let read = |it: Result<async_nats::jetstream::Message, _>| {
+        let it = it.expect("a message");
+        let id = it.headers.as_ref().and_then(|all| all.get("Nats-Msg-Id")).expect("an id");
+        (id.to_string(), String::from_utf8(it.payload.to_vec()).expect("UTF-8"))
+    };
+    messages.map(read).collect().await
+}
+
+fn server(part: &str, lines: &str) -> Option<(NatsServer, TempDir)> {
+    drop(rustls::crypto::ring::default_provider().install_default());
+    let dir = tempfile::tempdir().expect("a directory");
+    let server = nats::for_tests(part, dir.path(), lines).expect("NATS")?;
+    Some((server, dir))
+}
+
+#[tokio::test]
+async fn messages_are_stored_once_and_survive_the_brokers_death() {
+    let Some((mut server, _dir)) = server("JetStream", "") else { return };
+    let sink = NatsSink::new(settings(&server));
+    sink.check().await.expect("the stream is created");
+    sink.check().await.expect("the stream is there");
+    let first = [message(1), message(2)];
+    assert_eq!(sink.publish(&first).await, [Ok(()), Ok(())]);
+    server.kill().expect("killed");
+    let refused = sink.publish(&[message(3)]).await;
+    assert!(refused[0].is_err(), "{refused:?}");
+    server.start().expect("restarted");
+    let recovered = async || sink.check().await.is_ok();
+    assert!(wait::until_async(WITHIN, recovered).await, "the connection comes back by itself");
+    let again = [message(2), message(3), message(4)];
+    assert_eq!(sink.publish(&again).await, [Ok(()), Ok(()), Ok(())]);
+    let expected: Vec<(String, String)> = (1..=4)
+        .map(|n| {
+            let EventMessage { id, body, .. } = message(n);
+            (id.to_string(), String::from_utf8(body).expect("UTF-8"))
+        })
+        .collect();
+    assert_eq!(stored(&server.url()).await, expected, "in order, a repetition is not stored");
+}
+
+#[tokio::test]
+async fn a_stream_that_must_exist_is_not_created_and_another_one_does_not_count() {
+    let Some((server, _dir)) = server("JetStream streams", "") else { return };
+    let strict = NatsSink::new(NatsSettings { create: None, ..settings(&server) });
+    let fault = strict.check().await.expect_err("there is none").to_string();
+    assert!(fault.contains(STREAM) && fault.contains(&server.address()), "{fault}");
+    let answers = strict.publish(&[message(1)]).await;
+    assert!(answers[0].is_err(), "no stream stores it: {answers:?}");
+    NatsSink::new(settings(&server)).check().await.expect("created");
+    strict.check().await.expect("there now");
+    let other = NatsSettings { stream: "OTHER".to_owned(), create: None, ..settings(&server) };
+    let answers = NatsSink::new(other).publish(&[message(2)]).await;
+    let fault = answers[0].as_ref().expect_err("another stream stored it").to_string();
+    assert!(fault.contains("stored by the stream EVENTS, not by OTHER"), "{fault}");
+}
+
+#[tokio::test]
+async fn every_login_works_and_a_wrong_one_is_refused_without_showing_it() {
+    let nkey = "SUACSSL3UAHUDXKFSNVUZRF5UHPMWZ6BFDTJ7M6USDXIEDNPPQYYYCU3VY";
+    let public = "UDXU4RCSJNZOIQHZNWXHXORDPRTGNJAHAHFRGZNEEJCPQTT2M7NLCNF4";
+    let secret = |text: &str| SecretString::from(text);
+    let user = |password: &str| NatsLogin::User {
+        user: "corridor".to_owned(),
+        password: secret(password),
+    };
+    for (lines, right, wrong) in [
+        (
+            "authorization { user: corridor, password: s3cretvalue }".to_owned(),
+            user("s3cretvalue"),
+            user("wr0ngvalue"),
+        ),
+        (
+            "authorization { token: s3cretvalue }".to_owned(),
+            NatsLogin::Token(secret("s3cretvalue")),
+            NatsLogin::Token(secret("wr0ngvalue")),
+        ),
+        (
+            format!("authorization {{ users: [{{ nkey: {public} }}] }}"),
+            NatsLogin::Nkey(secret(nkey)),
+            NatsLogin::None,
+        ),
+    ] {
+        let Some((server, _dir)) = server("NATS logins", &lines) else { return };
+        let with = |login: NatsLogin| NatsSink::new(NatsSettings { login, ..settings(&server) });
+        with(right).check().await.unwrap_or_else(|fault| panic!("{lines}: {fault}"));
+        let fault = with(wrong).check().await.expect_err("refused").to_string();
+        assert!(!fault.contains("wr0ngvalue"), "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_private_authority_and_a_client_certificate_are_used() {
+    let Some(_) = server("NATS over TLS", "") else { return };
+    let dir = tempfile::tempdir().expect("a directory");
+    let mut params = CertificateParams::new(Vec::new()).expect("parameters");
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(params, KeyPair::generate().expect("a key"));
+    let authority = authority.expect("an authority");
+    let write = |name: &str, text: String| {
+        let path = dir.path().join(name);
+        std::fs::write(&path, text).expect("written");
+        path
+    };
+    let signed = |name: &str, usage| {
+        let key = KeyPair::generate().expect("a key");
+        let mut params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).expect("parameters");
+        params.extended_key_usages = vec![usage];
+        let certificate = params.signed_by(&key, &authority).expect("signed");
+        (
+            write(&format!("{name}.pem"), certificate.pem()),
+            write(&format!("{name}-key.pem"), key.serialize_pem()),
+        )
+    };
+    let ca = write("ca.pem", authority.pem());
+    let (certificate, key) = signed("server", ExtendedKeyUsagePurpose::ServerAuth);
+    let ours = signed("client", ExtendedKeyUsagePurpose::ClientAuth);
+    let lines = format!(
+        "tls {{ cert_file: \"{}\", key_file: \"{}\", ca_file: \"{}\", verify: true }}",
+        certificate.display(),
+        key.display(),
+        ca.display()
+    );
+    let Some((server, _dir)) = server("NATS over TLS", &lines) else { return };
+    let over_tls = |authority_file, client_certificate| {
+        NatsSink::new(NatsSettings {
+            servers: vec![format!("tls://{}", server.address())],
+            authority_file,
+            client_certificate,
+            ..settings(&server)
+        })
+    };
+    let sink = over_tls(Some(ca.clone()), Some(ours.clone()));
+    sink.check().await.expect("both sides are known");
+    assert_eq!(sink.publish(&[message(1)]).await, [Ok(())]);
+    over_tls(Some(ca), None).check().await.expect_err("no client certificate");
+    over_tls(None, Some(ours)).check().await.expect_err("the system does not know the authority");
+}

@@ -1,0 +1,387 @@
+//! Sends the event logs of both services to a broker: each event at least once, the events of one
+//! aggregate in their order. A cursor per log moves only after the broker's acknowledgement; one
+//! node at a time holds the relay's role, and the cursors' writes are fenced by it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use domain::ids::{EventId, TenantId};
+use domain::ports::{Clock, EventSink};
+use domain::relay::{EventLog, EventMessage, SinkFault, SubjectTemplate};
+use domain::time::{Span, Timestamp};
+use domain::wallet_effects::{Alert, AlertKind};
+use domain::wallet_event::WalletEventEntry;
+use futures_util::future::join_all;
+use store::{EventRecord, HeldRole, RelayBehind, RelayCursor, Store, StoreError};
+use uuid::Uuid;
+
+use crate::failpoint::{self, Failpoint};
+use crate::measure;
+use crate::workers::Stop;
+
+/// Delay after a failure, and between attempts to take the role.
+const RETRY: Span = Span::secs(2);
+/// Logs that are read and sent concurrently.
+const LOGS_AT_ONCE: usize = 8;
+/// Lease renewals per lease.
+const RENEWALS_PER_LEASE: i64 = 4;
+
+/// Where a relay begins in a log that it has not sent anything of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RelayStart {
+    /// With the oldest retained event.
+    Oldest,
+    /// With the next event.
+    Newest,
+}
+
+/// What a relay sends, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RelaySettings {
+    /// Its name in the configuration.
+    pub name: String,
+    pub subject: SubjectTemplate,
+    pub logs: Vec<EventLog>,
+    /// Tags of the tenants; empty = all.
+    pub tenants: Vec<String>,
+    pub start: RelayStart,
+    /// Maximum number of events of a log that are read at once.
+    pub batch: usize,
+    /// How long the role is exclusive.
+    pub lease: Span,
+    /// How often the logs are polled.
+    pub poll: Span,
+}
+
+impl RelaySettings {
+    /// The role that one node at a time holds.
+    pub fn role(&self) -> String {
+        format!("relay:{}", self.name)
+    }
+
+    fn sends(&self, log: &RelayBehind) -> bool {
+        self.logs.contains(&log.log) && (self.tenants.is_empty() || self.tenants.contains(&log.tag))
+    }
+}
+
+/// How events are rendered: as in the event API of their service.
+#[derive(Clone, Copy)]
+pub struct RelayBodies {
+    pub payment: fn(&EventRecord) -> Vec<u8>,
+    pub wallet: fn(&WalletEventEntry) -> Vec<u8>,
+}
+
+/// Why a round was not completed.
+#[derive(Debug, thiserror::Error)]
+pub enum RelayFault {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The broker did not store a message, or may not have.
+    #[error("{0}")]
+    Sink(#[from] SinkFault),
+}
+
+/// The state of a relay, for its health endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RelayState {
+    /// Whether this node holds the role.
+    pub is_active: bool,
+    /// Why the last round failed; `None` if it did not.
+    pub fault: Option<String>,
+}
+
+/// An alert for each log whose next event a relay has not sent for longer than `limit`. The text has
+/// no figures: the same text is the same alert.
+pub async fn late_alerts(
+    store: &Store,
+    now: Timestamp,
+    limit: Span,
+) -> Result<BTreeSet<(TenantId, Alert)>, StoreError> {
+    let cursors = store.relay_cursors().await?;
+    let late = cursors.iter().filter(|cursor| cursor.lag(now) > limit);
+    let alert = |cursor: &RelayCursor| {
+        let what = format!(
+            "the relay {} has not sent the next event of the {} log for more than {} s: `corridor relay status` has \
+             figures; events are not removed before they are sent",
+            cursor.relay,
+            cursor.log.name(),
+            limit.0 / 1_000_000
+        );
+        (cursor.tenant, Alert { kind: AlertKind::Relay, subject: cursor.tenant.0, what })
+    };
+    Ok(late.map(alert).collect())
+}
+
+/// One relay of this node.
+pub struct Relay {
+    store: Store,
+    sink: Arc<dyn EventSink>,
+    clock: Arc<dyn Clock>,
+    /// Names this node in leases.
+    owner: String,
+    settings: RelaySettings,
+    bodies: RelayBodies,
+    state: Mutex<RelayState>,
+    /// Logs that lack events that were not sent, each with its alert.
+    broken: Mutex<BTreeMap<(TenantId, EventLog), String>>,
+}
+
+/// The role as held by this node.
+struct Held {
+    role: HeldRole,
+    since: Timestamp,
+}
+
+/// An event that is to be sent.
+struct Unsent {
+    seq: i64,
+    aggregate: Uuid,
+    message: EventMessage,
+}
+
+impl Relay {
+    pub fn new(
+        store: Store,
+        sink: Arc<dyn EventSink>,
+        clock: Arc<dyn Clock>,
+        owner: String,
+        settings: RelaySettings,
+        bodies: RelayBodies,
+    ) -> Relay {
+        let (state, broken) = (Mutex::default(), Mutex::default());
+        Relay { store, sink, clock, owner, settings, bodies, state, broken }
+    }
+
+    /// The relay's state as of its last round.
+    pub fn state(&self) -> RelayState {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Sends until stopped; then finishes the batches under way and releases the role.
+    pub async fn run(&self, mut stop: Stop) {
+        let (mut held, mut is_checked, mut is_waiting) = (None, false, false);
+        while !*stop.borrow() {
+            if !self.hold(&mut held).await {
+                if !std::mem::replace(&mut is_waiting, true) {
+                    tracing::info!(
+                        relay = self.settings.name,
+                        "another process holds this relay, waiting"
+                    );
+                }
+                self.note(false, None);
+                self.pause(RETRY, &mut stop).await;
+                continue;
+            }
+            is_waiting = false;
+            let done = self.round(&mut held, &mut is_checked).await;
+            let pause = match &done {
+                Ok(0) => self.settings.poll,
+                Ok(_) => Span(0),
+                Err(_) => RETRY,
+            };
+            if let Err(fault) = &done {
+                is_checked = false;
+                metrics::counter!("corridor_relay_faults_total", "relay" => self.settings.name.clone())
+                    .increment(1);
+                tracing::warn!(%fault, relay = self.settings.name, "sending events to the broker failed, will retry");
+            }
+            self.note(true, done.err().map(|fault| fault.to_string()));
+            if pause > Span(0) {
+                self.pause(pause, &mut stop).await;
+            }
+        }
+        if held.is_some()
+            && let Err(error) =
+                self.store.lease_role(&self.settings.role(), &self.owner, Span(0)).await
+        {
+            tracing::warn!(%error, relay = self.settings.name, "role lease release failed, lease will expire");
+        }
+    }
+
+    /// Sends what the logs have now, once, if this node gets the role; returns the number of events
+    /// that the broker acknowledged. For callers that control time themselves.
+    pub async fn send_once(&self) -> Result<usize, RelayFault> {
+        let mut held = None;
+        if !self.hold(&mut held).await {
+            return Ok(0);
+        }
+        let mut sent = 0;
+        loop {
+            match self.round(&mut held, &mut false).await? {
+                0 => return Ok(sent),
+                some => sent += some,
+            }
+        }
+    }
+
+    fn note(&self, is_active: bool, fault: Option<String>) {
+        let fault = fault.or_else(|| self.broken().values().next().cloned());
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) =
+            RelayState { is_active, fault };
+    }
+
+    fn broken(&self) -> MutexGuard<'_, BTreeMap<(TenantId, EventLog), String>> {
+        self.broken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn pause(&self, span: Span, stop: &mut Stop) {
+        let until = self.clock.now() + span;
+        tokio::select! {
+            biased;
+            () = self.clock.sleep_until(until) => {}
+            _ = stop.wait_for(|stop| *stop) => {}
+        }
+    }
+
+    /// Whether this node holds the role. The lease is renewed long before it expires.
+    async fn hold(&self, held: &mut Option<Held>) -> bool {
+        let (now, lease) = (self.clock.now(), self.settings.lease);
+        if held.as_ref().is_some_and(|it| now - it.since < Span(lease.0 / RENEWALS_PER_LEASE)) {
+            return true;
+        }
+        let name = self.settings.role();
+        *held = match self.store.lease_role(&name, &self.owner, lease).await {
+            Ok(fence) => fence.map(|fence| Held {
+                role: HeldRole { name, owner: self.owner.clone(), fence },
+                since: now,
+            }),
+            Err(error) => {
+                tracing::warn!(%error, relay = self.settings.name, "relay lease acquisition failed, will retry");
+                None
+            }
+        };
+        held.is_some()
+    }
+
+    /// Sends one batch of every log with unsent events; returns the number of acknowledged events.
+    async fn round(
+        &self,
+        held: &mut Option<Held>,
+        is_checked: &mut bool,
+    ) -> Result<usize, RelayFault> {
+        if !std::mem::replace(is_checked, true) {
+            self.sink.check().await?;
+        }
+        let mut behind = self.store.relay_behind(&self.settings.name).await?;
+        behind.retain(|log| self.settings.sends(log));
+        let mut sent = 0;
+        for logs in behind.chunks(LOGS_AT_ONCE) {
+            if !self.hold(held).await {
+                return Ok(sent);
+            }
+            let Some(Held { role, .. }) = held.as_ref() else { return Ok(sent) };
+            for done in join_all(logs.iter().map(|log| self.send_log(role, log))).await {
+                sent += done?;
+            }
+        }
+        Ok(sent)
+    }
+
+    async fn send_log(&self, role: &HeldRole, log: &RelayBehind) -> Result<usize, RelayFault> {
+        let seq = match log.seq {
+            Some(seq) => seq,
+            None => self.begin(role, log).await?,
+        };
+        if seq == log.head {
+            return Ok(0);
+        }
+        let unsent = self.read(log, seq).await?;
+        if unsent.first().is_none_or(|first| first.seq != seq + 1) {
+            self.alert(log, &format!(
+                "the events after number {seq} that the relay {} has not sent are not in the {} log: it sends no more of it; \
+                 `corridor relay forget` lets it begin again",
+                self.settings.name, log.log.name()
+            ))
+            .await;
+            return Ok(0);
+        }
+        self.broken().remove(&(log.tenant, log.log));
+        let (acknowledged, fault) = self.publish(&unsent).await;
+        failpoint::reach(Failpoint::BeforeRelayCursor);
+        if let Some(last) = acknowledged.checked_sub(1).and_then(|last| unsent.get(last)) {
+            let to = (last.seq, last.message.id);
+            let name = &self.settings.name;
+            self.store.advance_relay(role, name, (log.tenant, log.log), seq, to).await?;
+            let labels = [("relay", name.clone()), ("log", log.log.name().to_owned())];
+            metrics::counter!("corridor_relay_events_total", &labels)
+                .increment(acknowledged as u64);
+        }
+        fault.map_or(Ok(acknowledged), |fault| Err(fault.into()))
+    }
+
+    /// Begins a log; returns the number of the event before the first one to send.
+    async fn begin(&self, role: &HeldRole, log: &RelayBehind) -> Result<i64, RelayFault> {
+        let oldest = match (self.settings.start, log.log) {
+            (RelayStart::Newest, _) => None,
+            (RelayStart::Oldest, EventLog::Payment) => self.store.oldest_event(log.tenant).await?,
+            (RelayStart::Oldest, EventLog::Wallet) => {
+                self.store.oldest_wallet_event(log.tenant).await?
+            }
+        };
+        let seq = oldest.map_or(log.head, |(seq, _)| seq - 1);
+        let begun = (log.tenant, log.log);
+        self.store.begin_relay(role, &self.settings.name, begun, seq).await?;
+        Ok(seq)
+    }
+
+    async fn read(&self, log: &RelayBehind, after: i64) -> Result<Vec<Unsent>, StoreError> {
+        let (tenant, limit) = (log.tenant, self.settings.batch);
+        let message = |id: EventId, kind: &str, body| {
+            let subject = self.settings.subject.subject(log.log, &log.tag, kind);
+            EventMessage { id, subject, body }
+        };
+        Ok(match log.log {
+            EventLog::Payment => {
+                let page = self.store.events_after(tenant, after, limit).await?;
+                let unsent = |it: &EventRecord| Unsent {
+                    seq: it.event.seq,
+                    aggregate: it.event.subject,
+                    message: message(it.event.id, it.event.kind.name(), (self.bodies.payment)(it)),
+                };
+                page.iter().map(unsent).collect()
+            }
+            EventLog::Wallet => {
+                let page = self.store.wallet_events_after(tenant, after, limit).await?;
+                let unsent = |it: &WalletEventEntry| Unsent {
+                    seq: it.seq,
+                    aggregate: it.aggregate.id(),
+                    message: message(it.id, it.event.kind().name(), (self.bodies.wallet)(it)),
+                };
+                page.iter().map(unsent).collect()
+            }
+        })
+    }
+
+    /// Sends events, of each aggregate one at a time: a repetition after a lost acknowledgement can
+    /// never come after the aggregate's next event. Returns how many of the first ones the broker
+    /// has acknowledged, and why no more.
+    async fn publish(&self, unsent: &[Unsent]) -> (usize, Option<SinkFault>) {
+        let mut acknowledged = 0;
+        while acknowledged < unsent.len() {
+            let rest = &unsent[acknowledged..];
+            let mut under_way = BTreeSet::new();
+            let independent = rest.iter().take_while(|it| under_way.insert(it.aggregate));
+            let messages: Vec<EventMessage> = independent.map(|it| it.message.clone()).collect();
+            for answer in self.sink.publish(&messages).await {
+                match answer {
+                    Ok(()) => acknowledged += 1,
+                    Err(fault) => return (acknowledged, Some(fault)),
+                }
+            }
+        }
+        (acknowledged, None)
+    }
+
+    /// Raises an alert about a log once.
+    async fn alert(&self, log: &RelayBehind, what: &str) {
+        let known = self.broken().insert((log.tenant, log.log), what.to_owned());
+        if known.as_deref() == Some(what) {
+            return;
+        }
+        let alert = Alert { kind: AlertKind::Relay, subject: log.tenant.0, what: what.to_owned() };
+        measure::alert(&alert);
+        if let Err(error) = self.store.raise_alert(log.tenant, &alert).await {
+            tracing::warn!(%error, "alert write failed");
+        }
+    }
+}

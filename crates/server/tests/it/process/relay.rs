@@ -1,0 +1,287 @@
+//! `corridor relay run` with a real broker: broker and relay are killed under load. What the broker
+//! has stored is compared with the event API.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use async_nats::jetstream;
+use async_nats::jetstream::consumer::{AckPolicy, pull};
+use futures_util::StreamExt as _;
+use serde_json::Value;
+use testkit::nats::{self, NatsServer};
+use testkit::wait;
+
+use super::harness::{Installation, Process, READY_AT_MOST};
+use super::load::Load;
+use super::random::Random;
+use super::rig::{Rig, TENANT};
+use super::{faults, seed};
+
+const CAUGHT_UP_WITHIN: Duration = Duration::from_secs(60);
+const PROGRESS_AT_MOST: Duration = Duration::from_secs(60);
+const CLIENTS: usize = 3;
+
+/// Lets the installation's relay send to this server, in small batches.
+fn configure(installation: &mut Installation, server: &NatsServer) {
+    for (key, value) in [
+        ("SERVERS", format!("[\"{}\"]", server.url())),
+        ("CREATE_STREAM", "true".to_owned()),
+        ("BATCH", "16".to_owned()),
+        ("ACK_TIMEOUT_MS", "1000".to_owned()),
+        ("LISTEN", "127.0.0.1:0".to_owned()),
+    ] {
+        installation.set(&format!("CORRIDOR_RELAY__WAREHOUSE__{key}"), value);
+    }
+}
+
+/// A running relay and the address of its health.
+struct Relay {
+    process: Process,
+    address: String,
+}
+
+fn start(installation: &Installation, name: &str, env: &[(&str, &str)]) -> Relay {
+    let process = installation.start(name, &["relay", "run"], env);
+    let mut address = None;
+    wait::until(READY_AT_MOST, || {
+        address = process.log().lines().find_map(|line| {
+            let line: Value = serde_json::from_str(line).ok()?;
+            (line["message"] == "relaying")
+                .then(|| line["address"].as_str().map(|address| format!("http://{address}")))?
+        });
+        address.is_some()
+    });
+    let address = address.unwrap_or_else(|| panic!("no relay: {}", process.log_tail()));
+    Relay { process, address }
+}
+
+fn unsent(installation: &Installation) -> i64 {
+    let logs = installation.json(&["relay", "status"]);
+    if logs.is_empty() {
+        i64::MAX
+    } else {
+        logs.iter().filter_map(|log| log["unsent"].as_i64()).sum()
+    }
+}
+
+/// Waits until everything is sent.
+fn catch_up(installation: &Installation, relay: &Process) {
+    let caught_up = wait::until_every(Duration::from_millis(200), CAUGHT_UP_WITHIN, || {
+        unsent(installation) == 0
+    });
+    assert!(caught_up, "{}", relay.log_tail());
+}
+
+/// A server holds messages back while a thousand are not acknowledged.
+fn unacknowledged() -> pull::Config {
+    pull::Config { ack_policy: AckPolicy::None, ..pull::Config::default() }
+}
+
+/// What the stream has, in its order: subject, id, body.
+async fn stored(server: &NatsServer) -> Vec<(String, String, String)> {
+    let client = async_nats::connect(server.url()).await.expect("connected");
+    let stream = jetstream::new(client).get_stream("CORRIDOR").await.expect("the stream");
+    let count = usize::try_from(stream.cached_info().state.messages).expect("a count");
+    let consumer = stream.create_consumer(unacknowledged()).await.expect("a consumer");
+    let read = |it: Result<jetstream::Message, _>| {
+        let it = it.expect("a message");
+        let id = it.headers.as_ref().and_then(|all| all.get("Nats-Msg-Id")).expect("an id");
+        let body = String::from_utf8(it.payload.to_vec()).expect("UTF-8");
+        (it.subject.to_string(), id.to_string(), body)
+    };
+    consumer.messages().await.expect("messages").take(count).map(read).collect().await
+}
+
+/// The quote or payment of an event.
+fn aggregate(event: &Value) -> String {
+    let data = &event["data"];
+    data["id"].as_str().unwrap_or_else(|| panic!("{event}")).to_owned()
+}
+
+/// The stream has exactly the API's events: the same bodies, each once, and in order for each quote and payment.
+fn assert_same(events: &[Value], stored: &[(String, String, String)]) {
+    let mut expected: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
+    for event in events {
+        expected.entry(aggregate(event)).or_default().push(event);
+    }
+    let bodies: Vec<Value> =
+        stored.iter().map(|(_, _, body)| serde_json::from_str(body).expect("JSON")).collect();
+    let mut found: BTreeMap<String, Vec<&Value>> = BTreeMap::new();
+    for ((subject, id, _), body) in stored.iter().zip(&bodies) {
+        let kind = body["type"].as_str().expect("a type");
+        assert_eq!(*subject, format!("corridor.payment.{TENANT}.{kind}"));
+        assert_eq!(body["id"], **id);
+        found.entry(aggregate(body)).or_default().push(body);
+    }
+    assert_eq!(stored.len(), events.len(), "none lost, none stored twice");
+    assert!(found == expected, "the bodies differ, or their order within an aggregate");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn broker_and_relay_are_killed_and_nothing_is_lost_reordered_or_doubled() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let Some(mut server) = nats::for_tests("the relay", dir.path(), "").expect("NATS") else {
+        return;
+    };
+    let seed = seed(0x4e41);
+    let random = Random::new(seed);
+    let mut rig = Rig::start(seed, None).await;
+    configure(&mut rig.installation, &server);
+    let node = rig.node("node");
+    let mut relay = start(&rig.installation, "relay", &[]);
+    let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, seed);
+    let progress = async |more: u64| {
+        let enough = load.requests() + more;
+        let come = || std::future::ready(load.requests() >= enough);
+        assert!(wait::until_async(PROGRESS_AT_MOST, come).await, "{}", node.process.log_tail());
+    };
+    let begun = Instant::now();
+    let kills = faults(6, 100);
+    for round in 0..kills {
+        progress(5 + random.below(40)).await;
+        match round % 3 {
+            0 => {
+                server.kill().expect("killed");
+                progress(5 + random.below(20)).await;
+                server.start().expect("restarted");
+            }
+            1 => {
+                relay.process.kill();
+                relay = start(&rig.installation, "relay", &[]);
+            }
+            // Between the broker's acknowledgement and the cursor.
+            _ => {
+                relay.process.stop();
+                let point = format!("before_relay_cursor:{}", 1 + random.below(3));
+                let mut doomed =
+                    start(&rig.installation, "doomed", &[("CORRIDOR_FAILPOINT", &point)]);
+                progress(5).await;
+                let status = doomed.process.wait_for_end();
+                assert!(!status.success(), "{status}");
+                relay = start(&rig.installation, "relay", &[]);
+            }
+        }
+    }
+    load.stop().await;
+    rig.heal_bank();
+    catch_up(&rig.installation, &relay.process);
+    // The bank may still report: the log is compared once it stands still.
+    let mut node = node;
+    relay.process.stop();
+    node.process.stop();
+    let mut quiet = rig.installation.serve_as("api", "api", &[]);
+    let address = quiet.1.take().expect("serves");
+    let mut last = start(&rig.installation, "relay", &[]);
+    catch_up(&rig.installation, &last.process);
+    let events = rig.api.all_events(&address).await;
+    let stored = stored(&server).await;
+    eprintln!("{kills} kills in {:?}, {} events (seed {seed})", begun.elapsed(), events.len());
+    assert!(events.len() > 100, "too few events for a verdict");
+    assert_same(&events, &stored);
+    last.process.stop();
+    quiet.0.stop();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_of_two_relays_sends_and_health_status_and_metrics_say_so() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let Some(mut server) = nats::for_tests("two relays", dir.path(), "").expect("NATS") else {
+        return;
+    };
+    let mut rig = Rig::start(seed(0x4e42), None).await;
+    configure(&mut rig.installation, &server);
+    let mut node = rig.node("node");
+    let (mut first, mut second) =
+        (start(&rig.installation, "first", &[]), start(&rig.installation, "second", &[]));
+    let load = Load::start(rig.api.clone(), vec![node.address.clone()], CLIENTS, 7);
+    let paid = || std::future::ready(load.requests() > 60);
+    assert!(wait::until_async(PROGRESS_AT_MOST, paid).await, "{}", node.process.log_tail());
+    load.stop().await;
+    node.process.stop();
+    catch_up(&rig.installation, &first.process);
+    let http = reqwest::Client::builder().timeout(PROGRESS_AT_MOST).no_proxy();
+    let http = http.redirect(reqwest::redirect::Policy::none()).build().expect("a client");
+    let get = async |url: String| {
+        let answer = http.get(url).send().await.expect("answers");
+        (answer.status().as_u16(), answer.text().await.expect("a body"))
+    };
+    let health = async |relay: &Relay| {
+        let (status, body) = get(format!("{}/readyz", relay.address)).await;
+        (status, serde_json::from_str::<Value>(&body).expect("JSON"))
+    };
+    let (one, two) = (health(&first).await.1, health(&second).await.1);
+    let mut roles = [one["role"].as_str(), two["role"].as_str()];
+    roles.sort_unstable();
+    assert_eq!(roles, [Some("active"), Some("standby")]);
+    let (active, standby) =
+        if one["role"] == "active" { (&mut first, &mut second) } else { (&mut second, &mut first) };
+    let (status, body) = health(active).await;
+    let payments =
+        body["logs"].as_array().expect("logs").iter().find(|log| log["log"] == "payment");
+    let payments = payments.expect("the payment log");
+    assert_eq!(
+        (status, &payments["unsent"], &payments["tenant"]),
+        (200, &0.into(), &TENANT.into())
+    );
+    let stored = stored(&server).await;
+    assert_eq!(payments["last_seq"], stored.len());
+    assert_eq!(payments["last_event"], *stored.last().expect("some").1);
+    let (_, metrics) = get(format!("{}/metrics", active.address)).await;
+    let sent = format!(
+        "corridor_relay_events_total{{relay=\"warehouse\",log=\"payment\"}} {}",
+        stored.len()
+    );
+    for line in [sent.as_str(), "corridor_relay_unsent_events{relay=\"warehouse\"} 0"] {
+        assert!(metrics.lines().any(|found| found == line), "missing {line}");
+    }
+    server.kill().expect("killed");
+    let mut node = rig.node("node");
+    let (_, body) = get(format!("{}/metrics", node.address)).await;
+    assert!(
+        body.contains("corridor_relay_lag_seconds{relay=\"warehouse\"}"),
+        "serve measures it, too"
+    );
+    let load = Load::start(rig.api.clone(), vec![node.address.clone()], 1, 8);
+    let faulty = async || health(active).await.0 == 503;
+    assert!(wait::until_async(PROGRESS_AT_MOST, faulty).await, "{}", active.process.log_tail());
+    load.stop().await;
+    node.process.stop();
+    let behind = health(active).await.1;
+    assert!(behind["checks"]["broker"].as_str().is_some_and(|why| why != "ok"), "{behind}");
+    let report = rig.installation.run(&["doctor", "--deep", "--output", "json"]);
+    let report: Value = serde_json::from_str(&report.stdout).expect("JSON");
+    let result = |name: &str| {
+        let found = report["findings"].as_array().expect("findings").iter();
+        let found = found.filter(|it| it["name"] == name).map(|it| it["result"].to_string());
+        found.collect::<Vec<_>>()
+    };
+    assert_eq!(result("relay brokers"), ["\"wrong\""]);
+    assert_eq!(result("relays"), ["\"ok\""], "late, but not for long");
+    // The active one is gone: the other one sends once the lease has expired.
+    server.start().expect("restarted");
+    active.process.kill();
+    catch_up(&rig.installation, &standby.process);
+    assert_eq!(health(standby).await.1["role"], "active");
+    standby.process.stop();
+}
+
+#[test]
+fn a_relay_says_what_is_wrong_with_its_start() {
+    let none = Installation::new();
+    none.ok(&["migrate"]);
+    let refused = none.run(&["relay", "run"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.stderr.contains("[relay.NAME]"), "{}", refused.stderr);
+    let one = Installation::configured(
+        "[relay.warehouse]\nservers = [\"nats://127.0.0.1:1\"]\nlisten = \"127.0.0.1:0\"\n",
+    );
+    let unmigrated = one.run(&["relay", "run"]);
+    assert_eq!(unmigrated.code, 3, "{}", unmigrated.stderr);
+    assert!(unmigrated.stderr.contains("migrate"), "{}", unmigrated.stderr);
+    one.ok(&["migrate"]);
+    let other = one.run(&["relay", "run", "lake"]);
+    assert_eq!(other.code, 2);
+    assert!(other.stderr.contains("configured: warehouse"), "{}", other.stderr);
+    assert_eq!(one.json(&["relay", "status"]), Vec::<Value>::new());
+    one.ok(&["relay", "forget", "warehouse", "--why", "test"]);
+}

@@ -1,0 +1,197 @@
+//! A relay over a real store, with a broker that fails.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::ids::{EventId, TenantId};
+use domain::relay::{EventLog, SubjectTemplate};
+use domain::time::Span;
+use domain::wallet_effects::AlertKind;
+use engine::relay::{Relay, RelayBodies, RelayFault, RelaySettings, RelayStart, late_alerts};
+use testkit::sink::MemorySink;
+
+use crate::world::World;
+
+fn settings() -> RelaySettings {
+    RelaySettings {
+        name: "warehouse".to_owned(),
+        subject: SubjectTemplate::parse("corridor.{service}.{tenant}.{type}").expect("valid"),
+        logs: EventLog::ALL.to_vec(),
+        tenants: Vec::new(),
+        start: RelayStart::Oldest,
+        batch: 4,
+        lease: Span::mins(1),
+        poll: Span::millis(10),
+    }
+}
+
+fn relay(world: &World, sink: &Arc<MemorySink>, owner: &str, settings: RelaySettings) -> Relay {
+    let bodies = RelayBodies {
+        payment: |it| it.event.seq.to_string().into_bytes(),
+        wallet: |it| it.seq.to_string().into_bytes(),
+    };
+    let (store, clock) = (world.store.clone(), world.clock.clone());
+    Relay::new(store, sink.clone(), clock, owner.to_owned(), settings, bodies)
+}
+
+/// The log: id and aggregate of each event.
+async fn log(world: &World, tenant: TenantId) -> Vec<(EventId, uuid::Uuid)> {
+    let events = world.store.events_after(tenant, 0, 1_000).await.expect("read");
+    events.iter().map(|it| (it.event.id, it.event.subject)).collect()
+}
+
+fn stored(sink: &MemorySink, tag: &str) -> Vec<EventId> {
+    let of = format!(".{tag}.");
+    let stored = sink.stored();
+    stored.iter().filter(|it| it.subject.contains(&of)).map(|it| it.id).collect()
+}
+
+/// What a broker stored is the log, and in the log's order within each aggregate.
+fn assert_same(log: &[(EventId, uuid::Uuid)], stored: &[EventId]) {
+    let by_aggregate = |ids: &mut dyn Iterator<Item = EventId>| {
+        let mut all: BTreeMap<uuid::Uuid, Vec<EventId>> = BTreeMap::new();
+        for id in ids {
+            let (_, aggregate) = log.iter().find(|(known, _)| *known == id).expect("a known id");
+            all.entry(*aggregate).or_default().push(id);
+        }
+        all
+    };
+    let (expected, found) = (
+        by_aggregate(&mut log.iter().map(|(id, _)| *id)),
+        by_aggregate(&mut stored.iter().copied()),
+    );
+    assert_eq!(found, expected);
+}
+
+pub async fn every_event_arrives_in_its_aggregates_order_despite_outages(world: World) {
+    let (one, two) =
+        (world.tenant("one", 1_000_000_000).await, world.tenant("two", 1_000_000_000).await);
+    for _ in 0..4 {
+        world.payment(one, None).await;
+        world.quote(two).await;
+        world.payment(two, None).await;
+    }
+    let sink = Arc::new(MemorySink::default());
+    sink.lose_one_of(5);
+    let mut faults = 0;
+    for round in 0_usize.. {
+        // Every time the process is another one; the cursor is all that it knows.
+        let relay = relay(&world, &sink, "node", settings());
+        if round % 3 == 0 {
+            sink.fail_after(3);
+        }
+        match relay.send_once().await {
+            Ok(0) if world.store.relay_behind("warehouse").await.expect("read").is_empty() => break,
+            Ok(_) => {}
+            Err(RelayFault::Sink(_)) => faults += 1,
+            Err(other) => panic!("{other}"),
+        }
+        sink.recover();
+        assert!(round < 200, "no progress: {:?}", world.store.relay_cursors().await);
+    }
+    for (tag, tenant) in [("one", one), ("two", two)] {
+        assert_same(&log(&world, tenant).await, &stored(&sink, tag));
+    }
+    // How many there are depends on which of the logs, sent side by side, a fault meets.
+    assert!(faults > 0 && sink.repeated() > 0, "{faults} faults, {} repeated", sink.repeated());
+    let first = &sink.stored()[0];
+    assert!(first.subject.starts_with("corridor.payment."), "{first:?}");
+    world.payment(one, None).await;
+    sink.recover();
+    sink.lose_one_of(0);
+    let sent = relay(&world, &sink, "node", settings()).send_once().await.expect("sent");
+    assert!(sent > 0);
+    assert_same(&log(&world, one).await, &stored(&sink, "one"));
+}
+
+pub async fn one_of_two_relays_sends_and_the_other_takes_over(world: World) {
+    let tenant = world.tenant("one", 1_000_000_000).await;
+    world.payment(tenant, None).await;
+    let sink = Arc::new(MemorySink::default());
+    let (first, second) =
+        (relay(&world, &sink, "a", settings()), relay(&world, &sink, "b", settings()));
+    let sent = first.send_once().await.expect("sent");
+    assert_eq!(sent, log(&world, tenant).await.len());
+    world.payment(tenant, None).await;
+    assert_eq!(second.send_once().await.expect("waits"), 0, "the first one has the role");
+    world.pass(Span::mins(2)).await;
+    assert!(second.send_once().await.expect("takes over") > 0);
+    assert_eq!(first.send_once().await.expect("waits"), 0);
+    assert_same(&log(&world, tenant).await, &stored(&sink, "one"));
+    assert_eq!(sink.repeated(), 0);
+}
+
+pub async fn a_relay_sends_what_it_is_configured_for(world: World) {
+    let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
+    world.quote(one).await;
+    world.quote(two).await;
+    let sink = Arc::new(MemorySink::default());
+    let only_two = RelaySettings { tenants: vec!["two".to_owned()], ..settings() };
+    assert_eq!(relay(&world, &sink, "a", only_two).send_once().await.expect("sent"), 1);
+    assert!(stored(&sink, "one").is_empty());
+    let wallets =
+        RelaySettings { name: "wallets".to_owned(), logs: vec![EventLog::Wallet], ..settings() };
+    assert_eq!(relay(&world, &sink, "a", wallets).send_once().await.expect("sent"), 0);
+    let newest =
+        || RelaySettings { name: "newest".to_owned(), start: RelayStart::Newest, ..settings() };
+    assert_eq!(relay(&world, &sink, "a", newest()).send_once().await.expect("begun"), 0);
+    world.quote(one).await;
+    assert_eq!(relay(&world, &sink, "a", newest()).send_once().await.expect("sent"), 1);
+    let log = log(&world, one).await;
+    assert_eq!(stored(&sink, "one"), [log[1].0], "the next one and not the first");
+}
+
+pub async fn missing_events_stop_the_log_and_raise_an_alert(world: World) {
+    let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
+    let sink = Arc::new(MemorySink::default());
+    let relay = relay(&world, &sink, "a", settings());
+    world.quote(one).await;
+    assert_eq!(relay.send_once().await.expect("sent"), 1);
+    for tenant in [one, one, two] {
+        world.quote(tenant).await;
+    }
+    let Some(gone) = world.sql("DELETE FROM event WHERE seq = 2").await else { return };
+    assert_eq!(gone, Ok(1));
+    for _ in 0..2 {
+        relay.send_once().await.expect("the other tenant's log goes on");
+    }
+    assert_eq!((stored(&sink, "one").len(), stored(&sink, "two").len()), (1, 1));
+    let cursors = world.store.relay_cursors().await.expect("read");
+    let of_one = cursors.iter().find(|it| it.tag == "one" && it.log == EventLog::Payment);
+    assert_eq!(of_one.map(|it| (it.seq, it.unsent())), Some((1, 2)), "it never skips");
+    let alerts = world.store.alerts(one, 10).await.expect("read");
+    let [(_, alert)] = alerts.as_slice() else { panic!("{alerts:?}") };
+    assert_eq!(alert.kind, AlertKind::Relay);
+    assert!(alert.what.contains("after number 1"), "{}", alert.what);
+    world.store.forget_relay("warehouse", Some(one), "ayesha").await.expect("forgotten");
+    world.store.prune(world.now().await).await.expect("pruned");
+    world.sql("DELETE FROM event WHERE seq = 1").await.expect("beside").expect("deleted");
+    assert_eq!(relay.send_once().await.expect("sent"), 1, "it begins with what is there");
+    let last = log(&world, one).await[0].0;
+    assert_eq!(stored(&sink, "one").last(), Some(&last));
+}
+
+pub async fn a_late_relay_is_an_alert_of_its_tenant(world: World) {
+    let (one, _) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
+    let sink = Arc::new(MemorySink::default());
+    let relay = relay(&world, &sink, "a", settings());
+    world.quote(one).await;
+    relay.send_once().await.expect("sent");
+    world.pass(Span::hours(1)).await;
+    let limit = Span::mins(15);
+    let late = async || late_alerts(&world.store, world.now().await, limit).await.expect("read");
+    assert!(late().await.is_empty(), "everything is sent, however long ago");
+    world.quote(one).await;
+    sink.fail_after(0);
+    relay.send_once().await.expect_err("an outage");
+    world.pass(Span::mins(14)).await;
+    assert!(late().await.is_empty());
+    world.pass(Span::mins(2)).await;
+    let found: Vec<_> = late().await.into_iter().collect();
+    let [(tenant, alert)] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!((*tenant, alert.kind), (one, AlertKind::Relay));
+    assert!(alert.what.contains("warehouse") && alert.what.contains("payment log"), "{alert:?}");
+    sink.recover();
+    relay.send_once().await.expect("sent");
+    assert!(late().await.is_empty());
+}
