@@ -53,6 +53,7 @@ pub mod quote;
 pub mod rail;
 pub mod rail_ids;
 pub mod rail_text;
+pub mod recall;
 pub mod risk;
 pub mod route;
 pub mod screening;

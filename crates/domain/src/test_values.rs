@@ -158,6 +158,7 @@ pub fn rail(id: &str) -> RailConfig {
         duplicate_reasons: ["B017".to_owned()].into(),
         max_batch: 1,
         character_set: CharacterSet::SwiftX,
+        recalls: Some("camt.056.001.08".to_owned()),
     }
 }
 
@@ -168,6 +169,8 @@ pub fn corridors(rails: Vec<RailConfig>) -> Corridors {
         relations: ["brother".to_owned()].into(),
         submit_deadline: Span::mins(30),
         return_window: RETURN_WINDOW,
+        recall_answer_window: Span::days(15),
+        recall_money_window: Span::days(5),
     }
 }
 
