@@ -48,6 +48,7 @@ pub(super) fn rail() -> RailConfig {
         duplicate_reasons: BTreeSet::new(),
         max_batch: 1,
         character_set: CharacterSet::SwiftX,
+        recalls: None,
     }
 }
 
@@ -70,6 +71,7 @@ pub(super) fn payment(number: u128) -> Payment {
             state_at: NOW,
             msg: None,
             bank_reference: None,
+            recall: None,
         },
         version: 1,
         review: ReviewState::NotNeeded,
@@ -77,6 +79,7 @@ pub(super) fn payment(number: u128) -> Payment {
         unclear_since: None,
         settled_at: None,
         attempt: None,
+        recall: None,
     }
 }
 
@@ -133,6 +136,8 @@ pub(super) fn run(
         relations: BTreeSet::new(),
         submit_deadline: Span::mins(30),
         return_window: Span::days(90),
+        recall_answer_window: Span::days(15),
+        recall_money_window: Span::days(5),
     };
     let directory = BankDirectory::default();
     let rules = Rules { corridors: &corridors, directory: &directory, wallet: None };
