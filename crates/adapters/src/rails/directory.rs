@@ -62,11 +62,7 @@ impl DirectoryTransport {
 
     /// Writes a pain.001: one result, which holds for all its instructions.
     pub(super) async fn pay(&self, message: Message) -> Submission {
-        match self.put(format!("{}.xml", message.id), message.xml).await {
-            Ok(()) => Submission::Taken,
-            Err(PutError::NotWritten(reason)) => Submission::NotSent(reason),
-            Err(PutError::Unclear(reason)) => Submission::Indeterminate(reason),
-        }
+        self.send(format!("{}.xml", message.id), message.xml).await
     }
 
     /// Writes a pacs.028: the answer arrives among the reports.
@@ -74,6 +70,19 @@ impl DirectoryTransport {
         match self.put(format!("{}-inquiry.xml", message.id), message.xml).await {
             Ok(()) => InquiryAnswer::Asked,
             Err(error) => InquiryAnswer::NoAnswer(error.to_string()),
+        }
+    }
+
+    /// Writes a camt.056: the answer arrives among the reports.
+    pub(super) async fn recall(&self, message: Message) -> Submission {
+        self.send(format!("{}-recall.xml", message.id), message.xml).await
+    }
+
+    async fn send(&self, name: String, xml: String) -> Submission {
+        match self.put(name, xml).await {
+            Ok(()) => Submission::Taken,
+            Err(PutError::NotWritten(reason)) => Submission::NotSent(reason),
+            Err(PutError::Unclear(reason)) => Submission::Indeterminate(reason),
         }
     }
 

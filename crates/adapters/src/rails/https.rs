@@ -28,6 +28,7 @@ pub(super) struct HttpsTransport {
     client: Client,
     payments: Url,
     inquiries: Url,
+    recalls: Url,
     reports: Url,
     report_timeout: Duration,
 }
@@ -38,8 +39,8 @@ impl HttpsTransport {
         let base = config.url.trim_end_matches('/');
         let at =
             |path: &str| endpoint(base, path).ok_or_else(|| SetupError::Url { rail: rail.clone() });
-        let (payments, inquiries, mut reports) =
-            (at("/payments")?, at("/inquiries")?, at("/reports")?);
+        let (payments, inquiries, recalls, mut reports) =
+            (at("/payments")?, at("/inquiries")?, at("/recalls")?, at("/reports")?);
         reports.query_pairs_mut().append_pair("wait", &config.report_wait.as_secs().to_string());
         let mut headers = HeaderMap::new();
         if let Some(bearer) = &config.bearer {
@@ -64,7 +65,7 @@ impl HttpsTransport {
             .build()
             .map_err(|source| SetupError::Client { rail: rail.clone(), source })?;
         let report_timeout = config.report_wait.saturating_add(config.request_timeout);
-        Ok(HttpsTransport { client, payments, inquiries, reports, report_timeout })
+        Ok(HttpsTransport { client, payments, inquiries, recalls, reports, report_timeout })
     }
 
     /// Sends a pain.001 to `/payments`.
@@ -98,6 +99,19 @@ impl HttpsTransport {
         match request.send().await {
             Ok(response) if response.status() == StatusCode::OK => answered(response).await,
             Ok(response) => Delivery::Unclear(format!("HTTP {}", response.status())),
+            Err(error) => Delivery::Unclear(describe(error)),
+        }
+    }
+
+    /// Sends a camt.056 to `/recalls`.
+    pub(super) async fn recall(&self, message: Message) -> Delivery {
+        let request =
+            self.client.post(self.recalls.clone()).header(IDEMPOTENCY_HEADER, &message.id);
+        match request.header(CONTENT_TYPE, XML).body(message.xml).send().await {
+            Ok(response) if response.status() == StatusCode::ACCEPTED => Delivery::Taken,
+            Ok(response) if response.status() == StatusCode::OK => answered(response).await,
+            Ok(response) => Delivery::Unclear(format!("HTTP {}", response.status())),
+            Err(error) if error.is_connect() => Delivery::NotSent(describe(error)),
             Err(error) => Delivery::Unclear(describe(error)),
         }
     }
