@@ -4,6 +4,7 @@ mod dialects;
 mod endings;
 mod messages;
 mod rails;
+mod recalls;
 mod schemas;
 mod screening;
 mod sender_limits;
