@@ -218,6 +218,8 @@ mod tests {
             relations: ["brother".to_owned()].into(),
             submit_deadline: Span::mins(30),
             return_window: Span::days(90),
+            recall_answer_window: Span::days(15),
+            recall_money_window: Span::days(5),
         };
         let directory = sample().expect("the sample loads");
         for country in Country::ALL {

@@ -1,4 +1,5 @@
-//! `corridor payments get|list|watch`: inspecting payments. `export` has its own file.
+//! `corridor payments get|list|watch|…`: inspecting and stopping payments. `export`, `receipt` and
+//! the commands about recalls have their own files.
 
 use clap::{Args, Subcommand, ValueEnum};
 use domain::country::Country;
@@ -14,6 +15,10 @@ use super::receipt::{self, ReceiptArgs};
 use super::table::{amount, id, state, text, time};
 use super::watch::{self, Watch, WatchArgs};
 use super::{Context, document, ids};
+
+mod recall;
+use recall::{CancelArgs, RecallArgs, RecallsArgs};
+
 use client::{Client, DataDir, PaymentRecord};
 
 /// The API's maximum `limit` of a list.
@@ -34,6 +39,12 @@ pub enum PaymentsCommand {
     Export(ExportArgs),
     /// Write the printable receipt of a payment
     Receipt(ReceiptArgs),
+    /// Cancel a payment that no bank has received yet
+    Cancel(CancelArgs),
+    /// Ask the bank to return a payment that was sent
+    Recall(RecallArgs),
+    /// List the recalls of a payment
+    Recalls(RecallsArgs),
 }
 
 /// The payment to look up.
@@ -204,6 +215,21 @@ pub fn run(command: &PaymentsCommand, context: &Context) -> Result<(), Failure> 
             export::run(args, &data_dir, default)
         }
         PaymentsCommand::Receipt(args) => receipt::run(args, &data_dir),
+        PaymentsCommand::Cancel(args) => {
+            let client = args.api.client(&data_dir)?;
+            let body = api::wait_for(recall::cancel(&client, args, &data_dir))?;
+            print(&body, context.output)
+        }
+        PaymentsCommand::Recall(args) => {
+            let client = args.api.client(&data_dir)?;
+            let body = api::wait_for(recall::request(&client, args, &data_dir))?;
+            recall::print(&body, context.output)
+        }
+        PaymentsCommand::Recalls(args) => {
+            let client = args.api.client(&data_dir)?;
+            let body = api::wait_for(recall::list(&client, args, &data_dir))?;
+            recall::print_list(&body, context.output)
+        }
     }
 }
 
@@ -347,6 +373,7 @@ fn print(body: &str, output: Output) -> Result<(), Failure> {
         ("status", said(|response| Some(response.status.clone()))),
         ("message", said(|response| response.msg.clone())),
         ("bank reference", said(|response| response.bank_reference.clone())),
+        ("recall", said(|response| response.recall_status.clone())),
         ("beneficiary", known("beneficiary_name")),
         ("account", known("beneficiary_account_number")),
         ("bank", [order.text("bank_name"), order.text("bank_branch_code")].join("  ")),

@@ -57,6 +57,8 @@ pub enum ReviewCommand {
     Reject(RejectArgs),
     /// Record the outcome of an unknown or returned payment
     Resolve(ResolveArgs),
+    /// Close a payment's recall that the bank did not answer, or accepted without returning the money
+    CloseRecall(CloseRecallArgs),
     /// Decide on incoming stablecoin transfers held for review
     #[command(subcommand)]
     Deposits(DepositsCommand),
@@ -100,7 +102,17 @@ pub struct RejectArgs {
     decide: DecideArgs,
 }
 
-/// Options of both.
+/// Options of `review close-recall`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  corridor review close-recall --tenant demobank --by ayesha --why 'bank called: no' 6f0c…"
+)]
+pub struct CloseRecallArgs {
+    #[command(flatten)]
+    decide: DecideArgs,
+}
+
+/// Options of all of them.
 #[derive(Args, Debug)]
 struct DecideArgs {
     /// Payment id
@@ -137,6 +149,7 @@ pub fn run(command: &ReviewCommand, context: &Context) -> Result<(), Failure> {
             ReviewCommand::Approve(args) => decide(&args.decide, Some(args.seen), context).await,
             ReviewCommand::Reject(args) => decide(&args.decide, None, context).await,
             ReviewCommand::Resolve(args) => resolve(args, context).await,
+            ReviewCommand::CloseRecall(args) => close_recall(&args.decide, context).await,
             ReviewCommand::Deposits(command) => deposits::run(command, context).await,
             ReviewCommand::Refund(command) => refund::run(command, context).await,
             ReviewCommand::Hold(command) => hold::run(command, context).await,
@@ -235,6 +248,22 @@ async fn decide(args: &DecideArgs, seen: Option<i64>, context: &Context) -> Resu
     let sentence = if approve { "approved; the payment continues" } else { "rejected" };
     let document = json!({ "id": id.to_string(), "approved": approve });
     output::done(context.output, sentence, &document)
+}
+
+async fn close_recall(args: &DecideArgs, context: &Context) -> Result<(), Failure> {
+    let opened = open(&args.tenant.store, context).await?;
+    let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let id = payment_id(&opened, tenant.id, &args.payment).await?;
+    let by = args.people.deed(&opened.by, None, &tenant.policy.wallet)?;
+    let payments = opened.payments()?;
+    let recalls = opened.store.recalls(tenant.id, id).await.map_err(Failure::of_store)?;
+    let newest = recalls.first().ok_or_else(|| Failure::refused(Refused::NotFound))?.id;
+    let closed = payments.service.close_recall(tenant.id, id, newest, by).await;
+    closed.map_err(Failure::refused)?;
+    payments.finish().await;
+    let document =
+        json!({ "id": newest.to_string(), "payment_id": id.to_string(), "closed": true });
+    output::done(context.output, "closed; the payment stays as it is", &document)
 }
 
 async fn resolve(args: &ResolveArgs, context: &Context) -> Result<(), Failure> {

@@ -23,7 +23,7 @@ pub use credentials::{Credentials, GivenCredentials, sandbox_base_url};
 pub use error::{ClientError, printable};
 pub use events::{Event, EventStream};
 pub use files::{DataDir, LastPayment, LastQuote, Sandbox, write_private};
-pub use records::{Exact, OrderMembers, PaymentRecord, PaymentResponse, Quote, Seen};
+pub use records::{Exact, OrderMembers, PaymentRecord, PaymentResponse, Quote, Recall, Seen};
 pub use token::{Check, Expected, TOKEN_TTL_S, inspect, mint, usual_max_age_s};
 pub use wallet::{Delivery, WalletEvent, segment};
 

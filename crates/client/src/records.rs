@@ -77,6 +77,23 @@ pub struct PaymentResponse {
     pub wallet_txn_cost: Option<Exact>,
     #[serde(default)]
     pub bank_reference: Option<String>,
+    #[serde(default)]
+    pub recall_status: Option<String>,
+}
+
+/// A recall of a payment.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Recall {
+    pub id: String,
+    pub payment_id: String,
+    pub status: String,
+    pub timestamp: String,
+    pub reason: String,
+    pub text: Option<String>,
+    pub created_at: String,
+    pub sent_at: Option<String>,
+    pub bank_reason: Option<String>,
+    pub bank_message: Option<String>,
 }
 
 /// The members of an order, by name.

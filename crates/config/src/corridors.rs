@@ -29,6 +29,11 @@ const COIN_DECIMALS: u32 = 6;
 const INSTANT_WINDOW_S: u32 = 900;
 /// Default window of a batch rail, in seconds (two days; the route counts business days).
 const BATCH_WINDOW_S: u32 = 172_800;
+/// The message that the simulated bank takes.
+const SIMULATED_RECALLS: &str = "camt.056.001.08";
+/// Messages that recall a payment, whose parts in use are the same.
+pub(super) const RECALL_MESSAGES: [&str; 4] =
+    ["camt.056.001.08", "camt.056.001.09", "camt.056.001.10", "camt.056.001.11"];
 
 impl Config {
     /// Corridors and rails in domain types. A loaded configuration always converts.
@@ -73,6 +78,8 @@ impl Config {
                 .collect(),
             submit_deadline: Span::secs(payments.submit_deadline_s.into()),
             return_window: Span::days(payments.return_window_days.into()),
+            recall_answer_window: Span::days(payments.recall_answer_days.into()),
+            recall_money_window: Span::days(payments.recall_money_days.into()),
         })
     }
 
@@ -156,8 +163,15 @@ impl Config {
             max_batch: entry.max_batch,
             character_set: entry.character_set.to_domain(),
             purpose: self.purpose_of(entry),
+            recalls: recalls_of(entry.recalls.as_deref(), simulated),
         })
     }
+}
+
+/// The message that recalls a payment: the simulated bank takes one.
+fn recalls_of(entry: Option<&str>, simulated: bool) -> Option<String> {
+    let format = entry.unwrap_or(if simulated { SIMULATED_RECALLS } else { "" });
+    Some(format.to_owned()).filter(|format| !format.is_empty())
 }
 
 impl Need {

@@ -94,6 +94,8 @@ pub struct Payments {
     pub sender_relations: Vec<String>,
     pub submit_deadline_s: u32,
     pub return_window_days: u32,
+    pub recall_answer_days: u32,
+    pub recall_money_days: u32,
     pub statement_grace_s: u32,
 }
 
@@ -235,6 +237,8 @@ pub struct RailEntry {
     pub max_batch: u16,
     #[serde(default)]
     pub character_set: Characters,
+    #[serde(default)]
+    pub recalls: Option<String>,
     pub source: String,
     pub as_of: String,
     #[serde(default)]

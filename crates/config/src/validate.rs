@@ -10,6 +10,7 @@ use domain::rail_text::CharacterSet;
 use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
 
+use super::corridors::RECALL_MESSAGES;
 use super::sections::{Config, RailEntry, RateSource, Transport};
 use super::{audit, chain, keys, outbound, provider, relays, secret::Secret};
 
@@ -154,6 +155,8 @@ fn security_and_payments(config: &Config, faults: &mut Faults) {
     );
     faults.within("payments.submit_deadline_s", payments.submit_deadline_s, 60, 86_400);
     faults.within("payments.return_window_days", payments.return_window_days, 1, 400);
+    faults.within("payments.recall_answer_days", payments.recall_answer_days, 1, 400);
+    faults.within("payments.recall_money_days", payments.recall_money_days, 1, 400);
     faults.within("payments.statement_grace_s", payments.statement_grace_s, 0, 2_592_000);
 }
 
@@ -325,6 +328,10 @@ fn rails(config: &Config, faults: &mut Faults) {
         );
         let dated = rail.as_of.parse::<jiff::civil::Date>().is_ok();
         faults.check(key("as_of"), dated, "must be a date such as \"2026-11-01\"");
+        let recalls = rail.recalls.as_deref().filter(|format| !format.is_empty());
+        let known = recalls.is_none_or(|format| RECALL_MESSAGES.contains(&format));
+        let rule = format!("must be empty or one of {}", RECALL_MESSAGES.join(", "));
+        faults.check(key("recalls"), known, &rule);
         transport(rail, faults);
         config.read_side(rail, faults);
     }

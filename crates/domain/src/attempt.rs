@@ -124,7 +124,8 @@ impl AttemptState {
         };
         use Outcome::{Contradicts, Known, Moves};
         match (self, status) {
-            (_, RailStatus::Unrecognised(_)) => Contradicts,
+            // An answer to a recall that is not open; others never reach the attempt.
+            (_, RailStatus::Unrecognised(_) | RailStatus::Recall(_)) => Contradicts,
             (_, RailStatus::Received) => Known,
 
             (Sending | Indeterminate, RailStatus::Accepted) => Moves(Accepted, Trigger::Accepted),

@@ -43,6 +43,8 @@ ids! {
     PaymentId
     /// One attempt to pay out a payment over one rail. Its UUID is the attempt's UETR.
     AttemptId
+    /// A request to a bank to return a payment.
+    RecallId
     /// One transfer of the ledger.
     TransferId
     /// One batch of commands: the unit of commit.

@@ -13,6 +13,8 @@ names! {
         Submit = "submit",
         /// Inquire at a rail about a payment's outcome.
         Inquire = "inquire",
+        /// Send a recall, or end the wait for its answer or for the money.
+        Recall = "recall",
         /// A reviewer decides about a payment that screening held; never runs.
         Review = "review",
         /// Close an expired payment request.
@@ -47,7 +49,7 @@ names! {
 pub struct Job {
     /// Tenant of the job.
     pub tenant: TenantId,
-    /// Subject: a payment, request, deposit, intent …
+    /// Subject: a payment, recall, request, deposit, intent …
     pub subject: Uuid,
     /// Work that the subject needs next.
     pub kind: JobKind,

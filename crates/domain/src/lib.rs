@@ -54,6 +54,7 @@ pub mod quote;
 pub mod rail;
 pub mod rail_ids;
 pub mod rail_text;
+pub mod recall;
 pub mod relay;
 pub mod risk;
 pub mod route;

@@ -10,16 +10,18 @@ use crate::attempt::{Attempt, Doubt};
 use crate::country::Country;
 use crate::decision::{Cx, JobChange};
 use crate::event::EventKind;
-use crate::ids::{AttemptId, PaymentId, QuoteId, TenantId, TransferId};
+use crate::ids::{AttemptId, PaymentId, QuoteId, RecallId, TenantId, TransferId};
 use crate::ledger::Transfer;
 use crate::money::Money;
 use crate::quote::Charge;
 use crate::rail::{Finding, RailStatus};
+use crate::recall::RecallState;
 use crate::screening::{Screened, Verdict};
 use crate::time::Timestamp;
 
 pub mod accept;
 mod booking;
+pub mod cancel;
 pub mod report;
 pub mod states;
 
@@ -36,6 +38,8 @@ pub struct Standing {
     pub msg: Option<String>,
     /// `bank_reference`: the rail's booking reference; `None` until the rail reports it.
     pub bank_reference: Option<String>,
+    /// `recall_status`: state of the newest recall; `None` until there is one.
+    pub recall: Option<RecallState>,
 }
 
 names! {
@@ -93,6 +97,8 @@ pub struct Payment {
     pub settled_at: Option<Timestamp>,
     /// Newest attempt to pay it out; `None` before the first submission.
     pub attempt: Option<AttemptId>,
+    /// Newest recall of it.
+    pub recall: Option<RecallId>,
 }
 
 /// An event to add to the log.
@@ -130,6 +136,16 @@ pub struct Effects {
     pub job: Option<JobChange>,
     /// Discrepancy to file, if any.
     pub discrepancy: Option<Discrepancy>,
+}
+
+impl Effects {
+    /// Appends what a later decision of the same command writes; its job replaces this one's.
+    pub fn then(&mut self, later: Effects) {
+        self.transfers.extend(later.transfers);
+        self.events.extend(later.events);
+        self.job = later.job.or(self.job);
+        self.discrepancy = later.discrepancy.or(self.discrepancy.take());
+    }
 }
 
 impl Payment {
@@ -170,6 +186,11 @@ impl Payment {
         self.doubt().or(attempt.map(|attempt| Doubt { attempt, since: self.standing.state_at }))
     }
 
+    /// Whether a bank was asked to return it, and has not refused.
+    pub fn is_being_recalled(&self) -> bool {
+        self.standing.recall.is_some_and(RecallState::is_open)
+    }
+
     /// Whether a later screening result prevents sending it: a reviewer approved the match that was
     /// shown, and nothing else.
     pub fn is_stopped_by(&self, screened: &Screened) -> bool {
@@ -188,7 +209,7 @@ impl Payment {
     }
 
     /// Adds the payment's next event with its current snapshot.
-    fn record(&mut self, kind: EventKind, effects: &mut Effects) {
+    pub(crate) fn record(&mut self, kind: EventKind, effects: &mut Effects) {
         self.version += 1;
         effects.events.push(NewEvent {
             kind,

@@ -119,6 +119,9 @@ pub struct RailConfig {
     pub character_set: CharacterSet,
     /// ISO 20022 purpose code of its payouts; `None` means that of the corridor.
     pub purpose: Option<String>,
+    /// Name of the message that recalls a payment (`camt.056.001.08`); `None` if the bank takes
+    /// none.
+    pub recalls: Option<String>,
 }
 
 /// One configured destination country.
@@ -160,6 +163,10 @@ pub struct Corridors {
     pub submit_deadline: Span,
     /// Time after success during which a return is accepted.
     pub return_window: Span,
+    /// Time after which a recall without an answer raises an alert.
+    pub recall_answer_window: Span,
+    /// Time after which an accepted recall without the money raises an alert.
+    pub recall_money_window: Span,
 }
 
 impl Corridors {

@@ -15,7 +15,9 @@ use crate::currency::{Currency, StableCoin};
 use crate::decimal::Decimal;
 use crate::identity::{Identity, IdentityFault, SignInAnswer, SignInQuestion};
 use crate::ids::TenantId;
-use crate::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
+use crate::rail::{
+    Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RecallRequest, Reports, Submission,
+};
 use crate::relay::{EventMessage, SinkFault};
 use crate::risk::proximity::{ProximityAnswer, ProximityQuestion};
 use crate::screening::{ListedEntry, Party, Screened};
@@ -55,6 +57,14 @@ pub trait Rail: Send + Sync {
     fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>>;
     /// Inquires about attempts and returns one [`InquiryAnswer`] for each, in the same order.
     fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>>;
+    /// Asks the bank to return a payment. A report in the answer is [`RailStatus::Recall`]. The same
+    /// request may be sent any number of times.
+    ///
+    /// [`RailStatus::Recall`]: crate::rail::RailStatus::Recall
+    fn recall<'a>(&'a self, _request: &'a RecallRequest) -> Answer<'a, Submission> {
+        let why = format!("rail {} does not accept recalls", self.id());
+        Box::pin(std::future::ready(Submission::NotSent(why)))
+    }
     /// Fetches the reports after `cursor` (all that the bank keeps for `None`), waiting a while if
     /// there are none. Passing the cursor of an earlier answer confirms that its reports are safely
     /// stored.

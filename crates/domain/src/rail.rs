@@ -6,10 +6,11 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use crate::bank_statement::BankStatement;
-use crate::ids::{AttemptId, PaymentId, TenantId};
+use crate::ids::{AttemptId, PaymentId, RecallId, TenantId};
 use crate::money::Money;
 use crate::policy::RailConfig;
 use crate::rail_ids::{Candidate, Candidates, ReportIds, Unmatched};
+use crate::recall::RecallReason;
 use crate::time::Timestamp;
 
 /// The id of a rail in the configuration (`pak-raast`).
@@ -149,8 +150,21 @@ pub enum RailStatus {
     /// The rail itself does not know the outcome, or has blocked the payment (`BLCK`): neither paid
     /// nor returned.
     Unknown,
+    /// camt.029: the bank's answer to a recall. Moves only the recall.
+    Recall(RecallAnswer),
     /// A code or booking without a mapping, and its description: a reviewer decides.
     Unrecognised(String),
+}
+
+/// A bank's answer to a recall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecallAnswer {
+    /// `CNCL`, `ACCR`: the bank agrees to return the payment, or has stopped it. A promise.
+    Accepted,
+    /// `RJCR`: the bank does not return it.
+    Refused,
+    /// `PDCR`, `PNCR`: the bank has not decided yet.
+    Pending,
 }
 
 /// ISO 20022 refusal reasons that prove that the bank already has the instruction: the refusal
@@ -360,6 +374,31 @@ pub struct Inquiry {
     pub attempt: AttemptId,
     /// Creation time of the attempt.
     pub created_at: Timestamp,
+}
+
+/// A recall as passed to a rail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecallRequest {
+    /// The recall: the same in every repetition, so that the message is too.
+    pub recall: RecallId,
+    /// Time at which it was requested.
+    pub created_at: Timestamp,
+    /// Tenant whose money it is.
+    pub tenant: TenantId,
+    /// The payment; its UUID without hyphens is the EndToEndId.
+    pub payment: PaymentId,
+    /// The attempt to recall: InstrId and UETR.
+    pub attempt: AttemptId,
+    /// Id of the message that carried the instruction, if the rail has messages.
+    pub message: Option<String>,
+    /// Amount of the attempt.
+    pub amount: Money,
+    /// Why the payment is recalled.
+    pub reason: RecallReason,
+    /// Explanation for the bank.
+    pub text: Option<String>,
+    /// Name of the message that the rail takes (`camt.056.001.08`).
+    pub format: String,
 }
 
 /// The answer to one inquiry.

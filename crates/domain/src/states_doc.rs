@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use crate::attempt::{AttemptState, Outcome};
 use crate::payment::{PaymentState, Step, Trigger};
 use crate::quote::{QuoteState, QuoteStep, QuoteTrigger};
-use crate::rail::RailStatus;
+use crate::rail::{RailStatus, RecallAnswer};
+use crate::recall::{RecallState, RecallStep, RecallTrigger};
 
 mod chain;
 mod wallets;
@@ -29,7 +30,7 @@ const PAYMENT: &str = "
 
 `rejected`, `succeeded`, `failed` and `reversed` are final, except that a return in time reverses `succeeded`. `pending` and
 `canceled` are accepted in filters and never entered. A payment starts as `queued`, when POST /v2/payment returns 200. Our
-own triggers (no route, compliance, deadline) apply to `queued` only, and never while an attempt may have been sent; where
+own triggers (no route, compliance, deadline, cancelling) apply to `queued` only, and never while an attempt may have been sent; where
 the table shows **review** for them, nothing is filed, because the command itself is refused.
 
 ";
@@ -46,6 +47,17 @@ its acceptance again.
 
 ";
 
+const RECALL: &str = "
+## Recall
+
+A recall asks the bank to return a payment that was sent to it. It never changes the payment or the ledger: an accepted one
+is a promise, and the payment becomes `reversed` when the rail reports it as cancelled or returned. A payment has at most one
+recall that is not `refused`, `returned` or `closed`. A user may close it where the table shows `closed`; where it shows
+**review** for that trigger, nothing is filed, because the request itself is refused. An accepted recall without the money,
+and one without an answer, raise an alert after the configured time.
+
+";
+
 const QUOTE: &str = "
 ## Quote
 
@@ -55,7 +67,7 @@ A refusal of the payment for any other reason leaves its quote unchanged. `expir
 
 /// All rail statuses. The match breaks the build when one is added, so that none can be left out
 /// here.
-pub fn rail_statuses() -> [RailStatus; 8] {
+pub fn rail_statuses() -> [RailStatus; 9] {
     let all = [
         RailStatus::Received,
         RailStatus::Accepted,
@@ -64,6 +76,7 @@ pub fn rail_statuses() -> [RailStatus; 8] {
         RailStatus::Cancelled,
         RailStatus::Returned,
         RailStatus::Unknown,
+        RailStatus::Recall(RecallAnswer::Accepted),
         RailStatus::Unrecognised("XXXX".to_owned()),
     ];
     for status in &all {
@@ -75,6 +88,7 @@ pub fn rail_statuses() -> [RailStatus; 8] {
             | RailStatus::Cancelled
             | RailStatus::Returned
             | RailStatus::Unknown
+            | RailStatus::Recall(_)
             | RailStatus::Unrecognised(_) => {}
         }
     }
@@ -90,6 +104,7 @@ const fn words(status: &RailStatus) -> &'static str {
         RailStatus::Cancelled => "cancelled (CANC)",
         RailStatus::Returned => "returned (pacs.004, camt.054 return)",
         RailStatus::Unknown => "unknown to the rail",
+        RailStatus::Recall(_) => "answer to a recall that was not requested (camt.029)",
         RailStatus::Unrecognised(_) => "unknown code",
     }
 }
@@ -109,6 +124,14 @@ fn attempt_cell(state: AttemptState, status: &RailStatus) -> String {
         Outcome::Moves(to, trigger) => format!("{} ({})", to.name(), trigger.name()),
         Outcome::Known => ".".to_owned(),
         Outcome::Contradicts => "**review**".to_owned(),
+    }
+}
+
+fn recall_cell(state: RecallState, trigger: RecallTrigger) -> String {
+    match state.on(trigger) {
+        RecallStep::To(state) => state.name().to_owned(),
+        RecallStep::Stays => ".".to_owned(),
+        RecallStep::Contradicts => "**review**".to_owned(),
     }
 }
 
@@ -157,6 +180,12 @@ fn render() -> Result<String, std::fmt::Error> {
         &AttemptState::ALL.map(|state| (state.name(), state)),
         |status, state| attempt_cell(*state, status),
     )?;
+    let recall = table(
+        "trigger \\ state",
+        &RecallTrigger::ALL.map(|trigger| (trigger.name(), trigger)),
+        &RecallState::ALL.map(|state| (state.name(), state)),
+        |trigger, state| recall_cell(*state, *trigger),
+    )?;
     let froms = [None, Some(QuoteState::Active), Some(QuoteState::Used), Some(QuoteState::Expired)];
     let quote = table(
         "trigger \\ state",
@@ -165,7 +194,9 @@ fn render() -> Result<String, std::fmt::Error> {
         |trigger, from| quote_cell(*from, *trigger),
     )?;
     let (wallets, chain) = (wallets::render()?, chain::render()?);
-    Ok(format!("{HEAD}{PAYMENT}{payment}{ATTEMPT}{attempt}{QUOTE}{quote}{wallets}{chain}"))
+    Ok(format!(
+        "{HEAD}{PAYMENT}{payment}{ATTEMPT}{attempt}{RECALL}{recall}{QUOTE}{quote}{wallets}{chain}"
+    ))
 }
 
 #[test]
@@ -200,6 +231,7 @@ fn every_matrix_is_complete() {
             .collect::<Vec<_>>()
     };
     assert_eq!(rows("\n## Payment\n"), [PaymentState::ALL.len() + 2; Trigger::ALL.len() + 2]);
-    assert_eq!(rows("\n## Attempt\n"), [AttemptState::ALL.len() + 2; 8 + 2]);
+    assert_eq!(rows("\n## Attempt\n"), [AttemptState::ALL.len() + 2; 9 + 2]);
+    assert_eq!(rows("\n## Recall\n"), [RecallState::ALL.len() + 2; RecallTrigger::ALL.len() + 2]);
     assert_eq!(rows("\n## Quote\n"), [QuoteState::ALL.len() + 3; QuoteTrigger::ALL.len() + 2]);
 }

@@ -159,6 +159,7 @@ pub fn rail(id: &str) -> RailConfig {
         max_batch: 1,
         character_set: CharacterSet::SwiftX,
         purpose: None,
+        recalls: Some("camt.056.001.08".to_owned()),
     }
 }
 
@@ -169,6 +170,8 @@ pub fn corridors(rails: Vec<RailConfig>) -> Corridors {
         relations: ["brother".to_owned()].into(),
         submit_deadline: Span::mins(30),
         return_window: RETURN_WINDOW,
+        recall_answer_window: Span::days(15),
+        recall_money_window: Span::days(5),
     }
 }
 

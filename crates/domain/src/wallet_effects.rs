@@ -43,6 +43,9 @@ names! {
         BlacklistByIssuer = "blacklist_by_issuer",
         /// A rail's report contradicts a payment's state, or matches no payment.
         Discrepancy = "discrepancy",
+        /// A bank did not answer a recall in time, or agreed and did not return the money; or asks
+        /// for the return of a payment.
+        Recall = "recall",
         /// A bank statement and the ledger disagree.
         RailMismatch = "rail_mismatch",
         /// A relay does not send events to its broker.

@@ -10,13 +10,15 @@ use domain::currency::StableCoin;
 use domain::delivery::Delivery;
 use domain::deposit::{Deposit, DepositRefusal};
 use domain::exchange::{ExchangeOrder, OrderRefusal};
-use domain::ids::{AttemptId, PaymentId, PaymentRequestId, QuoteId, TenantId, WalletId};
+use domain::ids::{AttemptId, PaymentId, PaymentRequestId, QuoteId, RecallId, TenantId, WalletId};
 use domain::payment::accept::{Refusal, Submission};
+use domain::payment::cancel::CancelRefusal;
 use domain::payment::report::Stale;
 use domain::payment::{Payment, Trigger};
 use domain::payment_request::{PaymentRequest, RequestConflict, SenderInfo, TooManySubmissions};
 use domain::quote::{Offer, Quote};
 use domain::rail::{Finding, InquiryAnswer, RailId, RailReport};
+use domain::recall::{NewRecall, Recall, RecallRefusal};
 use domain::screening::Screened;
 use domain::sender_limit::Tally;
 use domain::time::{Span, Timestamp};
@@ -221,6 +223,44 @@ pub enum PaymentAction {
         /// Actor and context for the audit log.
         by: Box<Deed>,
     },
+    /// Cancel a payment that no rail can have.
+    Cancel {
+        /// Set for a request with an `Idempotency-Key`.
+        idempotency: Option<Idempotency>,
+        /// Actor and context for the audit log.
+        by: Box<Deed>,
+    },
+    /// Request a recall of a payment that a rail has or may have.
+    Recall {
+        new: Box<NewRecall>,
+        /// Set for a request with an `Idempotency-Key`.
+        idempotency: Option<Idempotency>,
+        /// Actor and context for the audit log.
+        by: Box<Deed>,
+    },
+    /// An action on one of its recalls.
+    OfRecall(RecallId, RecallAction),
+}
+
+/// Actions on one recall of a payment.
+#[derive(Clone, Debug)]
+pub enum RecallAction {
+    /// A worker sent its message and received this answer.
+    Submitted {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+        answer: domain::rail::Submission,
+    },
+    /// The time for an answer, or for the money, has passed.
+    Due {
+        /// The fence under which the worker holds the job.
+        fence: i64,
+    },
+    /// A user closes it.
+    Close {
+        /// Actor and context for the audit log.
+        by: Box<Deed>,
+    },
 }
 
 /// The outcome of a command.
@@ -245,11 +285,15 @@ pub enum Outcome {
     Exchange(Box<ExchangeOrder>),
     /// The event will be delivered again.
     Delivery(Box<Delivery>),
+    /// The recall was requested or changed.
+    Recall(Box<Recall>),
     /// The transaction received a nonce.
     Taken(Box<ChainTx>),
     /// The transaction is cancelled: its signed form must not be broadcast.
     CalledOff,
     Done,
+    /// Requested before, by whatever request: nothing changed, and nothing is recorded.
+    Unchanged,
     /// The command was refused; nothing changed.
     Refused(Refused),
     /// The command panicked; nothing changed.
@@ -262,6 +306,12 @@ pub enum Refused {
     /// The order is not acceptable.
     #[error(transparent)]
     Order(#[from] Refusal),
+    /// The payment cannot be cancelled.
+    #[error(transparent)]
+    Cancel(#[from] CancelRefusal),
+    /// The payment cannot be recalled, or its recall not be closed.
+    #[error(transparent)]
+    Recall(#[from] RecallRefusal),
     /// The tenant has reached its limit of open quotes in the country.
     #[error("{limit} quotes to {} are open already", country.alpha3())]
     OpenQuoteLimit { limit: u32, country: Country },
@@ -311,6 +361,32 @@ pub enum Refused {
     Ledger(String),
 }
 
+impl PaymentAction {
+    /// Whether it may end a recall, or is about one.
+    const fn concerns_recalls(&self) -> bool {
+        matches!(
+            self,
+            PaymentAction::Submitted { .. }
+                | PaymentAction::Inquired { .. }
+                | PaymentAction::Report(_)
+                | PaymentAction::Resolve { .. }
+                | PaymentAction::Recall { .. }
+                | PaymentAction::OfRecall(..)
+        )
+    }
+
+    const fn is_foreground(&self) -> bool {
+        matches!(
+            self,
+            PaymentAction::Review { .. }
+                | PaymentAction::Resolve { .. }
+                | PaymentAction::Cancel { .. }
+                | PaymentAction::Recall { .. }
+                | PaymentAction::OfRecall(_, RecallAction::Close { .. })
+        )
+    }
+}
+
 impl Action {
     /// The rows that the decision on it needs.
     fn need(&self, tenant: TenantId, need: &mut Need) {
@@ -344,6 +420,15 @@ impl Action {
                     _ => None,
                 };
                 need.attempts.extend(attempt.map(|id| (tenant, id)));
+                if action.concerns_recalls() {
+                    need.recalls.insert((tenant, *payment));
+                }
+                let key = match action {
+                    PaymentAction::Cancel { idempotency, .. }
+                    | PaymentAction::Recall { idempotency, .. } => idempotency.as_ref(),
+                    _ => None,
+                };
+                need.idempotency.extend(key.map(|it| (tenant, it.key.clone())));
             }
             Action::Provision(new) => new.need(tenant, need),
             Action::Wallet(wallet, action) => action.need(tenant, *wallet, need),
@@ -415,9 +500,7 @@ impl Command {
             | Action::FundController { .. }
             | Action::MakeUpFor { .. }
             | Action::Provision(_) => true,
-            Action::Payment(_, action) => {
-                matches!(action, PaymentAction::Review { .. } | PaymentAction::Resolve { .. })
-            }
+            Action::Payment(_, action) => action.is_foreground(),
             Action::Wallet(_, action) => action.is_foreground(),
             Action::Request(_, action) => action.is_foreground(),
             Action::Deposit(_, action) => action.is_foreground(),

@@ -9,6 +9,7 @@ pub mod address_windows;
 pub mod auth;
 pub mod compressed;
 pub mod decode;
+mod deed;
 pub mod docs;
 mod idempotency;
 pub mod json;

@@ -29,9 +29,9 @@ const BUCKETS_PER_SHARD_MAX: usize = 4_096;
 pub enum Operation {
     /// The operation `POST /v2/quote`.
     CreateQuote,
-    /// The operation `POST /v2/payment`.
+    /// `POST /v2/payment`, `POST /v2/payments/{id}/cancel`, `POST /v2/payments/{id}/recalls`
     CreatePayment,
-    /// `GET /v2/quote/{id}`, `GET /v2/payments/{id}`
+    /// `GET /v2/quote/{id}`, `GET /v2/payments/{id}`, `GET /v2/payments/{id}/recalls`
     GetOne,
     /// `GET /v2/payments`, `GET /v2/events`
     List,

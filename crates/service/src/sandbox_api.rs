@@ -267,11 +267,10 @@ async fn steered(
     let payment = reachable(&api.payments, reach, payment).await?;
     match api.bank()?.steer(&payment.end_to_end_id(), outcome) {
         Ok(standing) => Ok(format!("{:?}", standing.status)),
-        Err(SteerFault::NotFound) => Err(Problem::conflict(
-            "not_at_the_bank",
-            "The bank has no order of this payment yet",
-            1,
-        )),
+        Err(SteerFault::NotFound) => {
+            Err(Problem::conflict("not_at_the_bank", "The bank has no order of this payment yet")
+                .retry_after(1))
+        }
         Err(fault @ SteerFault::Illegal { .. }) => {
             Err(Problem::new(StatusCode::CONFLICT, "illegal_move", fault.to_string()))
         }

@@ -64,6 +64,8 @@ pub fn corridors(random: &mut Random) -> Corridors {
         relations: ["brother".to_owned()].into(),
         submit_deadline: Span::mins(random.pick(&[2, 30, 30])),
         // In a few seeds, shorter than any return takes: then operators resolve returns.
+        recall_answer_window: Span::secs(random.pick(&[5, 60, 600])),
+        recall_money_window: Span::secs(random.pick(&[5, 60, 600])),
         return_window: if random.chance(100) { Span::secs(2) } else { Span::days(90) },
     }
 }
@@ -89,6 +91,7 @@ fn rail(name: &str, country: Country, detects: bool, random: &mut Random) -> Rai
         max_batch: u16::try_from(random.between(1, 4)).unwrap_or(1),
         character_set: CharacterSet::SwiftX,
         purpose: None,
+        recalls: Some("camt.056.001.08".to_owned()),
     }
 }
 

@@ -197,6 +197,8 @@ impl Schedule {
         sim.spawn(Owner::World, "bank", async move { running.run(&inner).await });
         let operators = actors::operate(sim.clone(), cluster.clone(), bank, auditor.clone(), seed);
         sim.spawn(Owner::World, "operators", operators);
+        let stops = actors::stop_payments(sim.clone(), cluster.clone(), truth.clone(), seed);
+        sim.spawn(Owner::World, "stops", stops);
         actors::clients(&sim, &cluster, &truth, &auditor, &workload, seed);
         let chain = outside.map(|outside| outside.chain);
         actors::make_trouble(&sim, &cluster, chain.as_ref(), &injector);

@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 28] = [
+const MIGRATIONS: [Migration; 29] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -120,6 +120,11 @@ const MIGRATIONS: [Migration; 28] = [
         version: 27,
         name: "deposit_lists",
         text: include_str!("../migrations/0027_deposit_lists.sql"),
+    },
+    Migration {
+        version: 28,
+        name: "recalls",
+        text: include_str!("../migrations/0028_recalls.sql"),
     },
     Migration { version: 29, name: "relays", text: include_str!("../migrations/0029_relays.sql") },
 ];

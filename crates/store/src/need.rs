@@ -61,6 +61,8 @@ need! {
     quotes: QuoteId,
     /// Payments, each with its job and its attempts.
     payments: PaymentId,
+    /// Payments whose recalls are loaded too, each with its job.
+    recalls: PaymentId,
     /// Further attempts, since a report may concern an older one.
     attempts: AttemptId,
     /// Senders' usage of rails that limit it.

@@ -50,6 +50,7 @@ fn shared() -> Vec<&'static Stmt> {
         reads::list::STATEMENTS,
         reads::payment_deliveries::STATEMENTS,
         reads::payments::STATEMENTS,
+        reads::recalls::STATEMENTS,
         reads::reconcile::STATEMENTS,
         reads::references::STATEMENTS,
         reads::requests::STATEMENTS,

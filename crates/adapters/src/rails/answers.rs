@@ -8,7 +8,8 @@ use domain::attempt::AttemptState;
 use domain::ids::{AttemptId, TenantId};
 use domain::money::Money;
 use domain::rail::{
-    About, BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, Submission,
+    About, BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RecallRequest,
+    Submission,
 };
 use domain::rail_ids::{Candidate, Candidates, SentIn};
 
@@ -43,7 +44,7 @@ pub(super) fn submissions(
                 sent: vec![SentIn { message: message.to_owned(), position: at + 1 }],
                 ..candidate(one.tenant, one.payment, one.attempt, one.amount)
             });
-            Answered::read(rail, &bytes, sent.collect(), Some(message))
+            Answered::read(rail, &bytes, sent.collect(), Some(message), &STATUS_REPORTS)
         }
     };
     let mut said = match said {
@@ -77,7 +78,7 @@ pub(super) fn inquiries(
             let nothing = Money::new(0, domain::currency::Currency::Usd);
             let nobody = TenantId(uuid::Uuid::nil());
             let sent = asked.iter().map(|one| candidate(nobody, one.payment, one.attempt, nothing));
-            Answered::read(rail, &bytes, sent.collect(), None)
+            Answered::read(rail, &bytes, sent.collect(), None, &STATUS_REPORTS)
         }
     };
     let mut said = match said {
@@ -94,6 +95,27 @@ pub(super) fn inquiries(
         })
         .collect()
 }
+
+/// The answer to a recall. A document that does not mention it leaves it open.
+pub(super) fn recall(rail: &RailId, recall: &RecallRequest, delivery: Delivery) -> Submission {
+    let said = match delivery {
+        Delivery::Taken => return Submission::Taken,
+        Delivery::NotSent(reason) => return Submission::NotSent(reason),
+        Delivery::Unclear(reason) => return Submission::Indeterminate(reason),
+        Delivery::Answered(bytes) => {
+            let asked = candidate(recall.tenant, recall.payment, recall.attempt, recall.amount);
+            Answered::read(rail, &bytes, vec![asked], None, &[Kind::Camt029])
+        }
+    };
+    let said = said.and_then(|mut said| {
+        let own = said.about.remove(&recall.attempt);
+        own.unwrap_or_else(|| Err(said.doubt.unwrap_or("it does not mention the recall".into())))
+    });
+    said.map_or_else(Submission::Indeterminate, Submission::Reported)
+}
+
+/// Messages that state the status of payments.
+const STATUS_REPORTS: [Kind; 2] = [Kind::Pain002, Kind::Pacs002];
 
 fn candidate(
     tenant: TenantId,
@@ -129,12 +151,12 @@ impl Answered {
         bytes: &[u8],
         sent: Vec<Candidate>,
         message: Option<&str>,
+        kinds: &[Kind],
     ) -> Result<Answered, String> {
         let statement = reports::read(bytes).map_err(|error| error.to_string())?;
-        if let Some(kind) =
-            statement.kinds.iter().find(|kind| !matches!(kind, Kind::Pain002 | Kind::Pacs002))
-        {
-            return Err(format!("the answer is a {}, not a {}", kind.name(), Kind::Pain002.name()));
+        if let Some(kind) = statement.kinds.iter().find(|kind| !kinds.contains(kind)) {
+            let wanted = kinds.first().map_or("", |kind| kind.name());
+            return Err(format!("the answer is a {}, not a {wanted}", kind.name()));
         }
         let candidates = Candidates::new(sent);
         let mut said =

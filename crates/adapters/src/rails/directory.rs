@@ -72,14 +72,9 @@ impl DirectoryTransport {
 
     /// Writes a pain.001: one result, which holds for all its instructions.
     pub(super) async fn pay(&self, message: Message, date: Date) -> Submission {
-        let name = match self.file_name(&message.id, date).await {
-            Ok(name) => name,
-            Err(reason) => return Submission::NotSent(format!("file name: {reason}")),
-        };
-        match self.put(name, message.xml).await {
-            Ok(()) => Submission::Taken,
-            Err(PutError::NotWritten(reason)) => Submission::NotSent(reason),
-            Err(PutError::Unclear(reason)) => Submission::Indeterminate(reason),
+        match self.file_name(&message.id, date).await {
+            Ok(name) => self.send(name, message.xml).await,
+            Err(reason) => Submission::NotSent(format!("file name: {reason}")),
         }
     }
 
@@ -104,6 +99,19 @@ impl DirectoryTransport {
             }
         };
         Ok(self.file_name.of(&self.rail, message, date, number))
+    }
+
+    /// Writes a camt.056: the answer arrives among the reports.
+    pub(super) async fn recall(&self, message: Message) -> Submission {
+        self.send(format!("{}-recall.xml", message.id), message.xml).await
+    }
+
+    async fn send(&self, name: String, xml: String) -> Submission {
+        match self.put(name, xml).await {
+            Ok(()) => Submission::Taken,
+            Err(PutError::NotWritten(reason)) => Submission::NotSent(reason),
+            Err(PutError::Unclear(reason)) => Submission::Indeterminate(reason),
+        }
     }
 
     async fn put(&self, name: String, xml: String) -> Result<(), PutError> {

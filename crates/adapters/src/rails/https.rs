@@ -24,6 +24,7 @@ pub(super) struct HttpsTransport {
     client: Client,
     payments: Url,
     inquiries: Url,
+    recalls: Url,
     reports: Url,
     report_timeout: Duration,
 }
@@ -34,15 +35,15 @@ impl HttpsTransport {
         let base = config.url.trim_end_matches('/');
         let at =
             |path: &str| endpoint(base, path).ok_or_else(|| SetupError::Url { rail: rail.clone() });
-        let (payments, inquiries, mut reports) =
-            (at("/payments")?, at("/inquiries")?, at("/reports")?);
+        let (payments, inquiries, recalls, mut reports) =
+            (at("/payments")?, at("/inquiries")?, at("/recalls")?, at("/reports")?);
         reports.query_pairs_mut().append_pair("wait", &config.report_wait.as_secs().to_string());
         let key = format!("rails.{rail}.url");
         let client = Client::new(&config.outbound, &key, &[payments.as_str()])
             .map_err(|source| SetupError::Outbound { rail: rail.clone(), source })?;
         let request_timeout = config.outbound.request_timeout;
         let report_timeout = config.report_wait.saturating_add(request_timeout);
-        Ok(HttpsTransport { client, payments, inquiries, reports, report_timeout })
+        Ok(HttpsTransport { client, payments, inquiries, recalls, reports, report_timeout })
     }
 
     /// Sends a pain.001 to `/payments`.
@@ -81,6 +82,24 @@ impl HttpsTransport {
         match self.client.send(request).await {
             Ok(answer) if answer.status() == StatusCode::OK => answered(answer).await,
             Ok(answer) => Delivery::Unclear(format!("HTTP {}", answer.status())),
+            Err(fault) => Delivery::Unclear(fault.to_string()),
+        }
+    }
+
+    /// Sends a camt.056 to `/recalls`.
+    pub(super) async fn recall(&self, message: Message) -> Delivery {
+        let Ok(id) = HeaderValue::try_from(&message.id) else {
+            return Delivery::NotSent("its id is not a header value".to_owned());
+        };
+        let request = Request::post(self.recalls.clone(), XML, message.xml);
+        match self.client.send(request.header(IDEMPOTENCY_HEADER, id)).await {
+            Ok(answer) if answer.names_invalid_token() => {
+                Delivery::NotSent("the bank refused the access token".to_owned())
+            }
+            Ok(answer) if answer.status() == StatusCode::ACCEPTED => Delivery::Taken,
+            Ok(answer) if answer.status() == StatusCode::OK => answered(answer).await,
+            Ok(answer) => Delivery::Unclear(format!("HTTP {}", answer.status())),
+            Err(fault) if fault.was_not_sent() => Delivery::NotSent(fault.to_string()),
             Err(fault) => Delivery::Unclear(fault.to_string()),
         }
     }

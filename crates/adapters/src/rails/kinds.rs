@@ -11,6 +11,8 @@ pub(super) enum Kind {
     Pacs004,
     /// camt.029: the outcome of an investigation or a cancellation request.
     Camt029,
+    /// camt.056: a request to cancel or return a payment.
+    Camt056,
     /// camt.052: the movements of the current day.
     Camt052,
     /// camt.053: an account statement.
@@ -19,11 +21,12 @@ pub(super) enum Kind {
     Camt054,
 }
 
-const KINDS: [(Kind, &str, &str); 7] = [
+const KINDS: [(Kind, &str, &str); 8] = [
     (Kind::Pain002, "pain.002", "CstmrPmtStsRpt"),
     (Kind::Pacs002, "pacs.002", "FIToFIPmtStsRpt"),
     (Kind::Pacs004, "pacs.004", "PmtRtr"),
     (Kind::Camt029, "camt.029", "RsltnOfInvstgtn"),
+    (Kind::Camt056, "camt.056", "FIToFIPmtCxlReq"),
     (Kind::Camt052, "camt.052", "BkToCstmrAcctRpt"),
     (Kind::Camt053, "camt.053", "BkToCstmrStmt"),
     (Kind::Camt054, "camt.054", "BkToCstmrDbtCdtNtfctn"),

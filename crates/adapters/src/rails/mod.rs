@@ -1,5 +1,5 @@
-//! Rails over ISO 20022: messages out (pain.001, pacs.028), reports in (pain.002, pacs.002,
-//! camt.052, camt.053, camt.054, pacs.004, camt.029, in every version), over HTTPS or over a
+//! Rails over ISO 20022: messages out (pain.001, pacs.028, camt.056), reports in (pain.002, pacs.002,
+//! camt.052, camt.053, camt.054, pacs.004, camt.029, camt.056, in every version), over HTTPS or over a
 //! directory shared with the bank's host-to-host software.
 //!
 //! A rail makes no decisions about money and never repeats a message by itself: it reports a
@@ -7,8 +7,10 @@
 //! untrusted input.
 
 mod answers;
+mod camt029;
 mod camt053;
 mod camt054;
+mod camt056;
 mod directory;
 mod https;
 mod iso;
@@ -29,7 +31,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use domain::ports::{Answer, Rail};
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
+use domain::rail::{
+    Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RecallRequest, Reports, Submission,
+};
 use domain::rail_text::CharacterSet;
 
 use directory::DirectoryTransport;
@@ -64,7 +68,7 @@ pub struct OurSide {
 #[derive(Clone, Debug)]
 pub struct HttpsConfig {
     pub rail: RailId,
-    /// Base URL; `/payments`, `/inquiries` and `/reports` are appended.
+    /// Base URL; `/payments`, `/inquiries`, `/recalls` and `/reports` are appended.
     pub url: String,
     /// How it is reached.
     pub outbound: outbound::Settings,
@@ -158,6 +162,16 @@ impl IsoRail {
         }
     }
 
+    async fn ask_back(&self, request: &RecallRequest) -> Submission {
+        let message = camt056::write(&self.ours, request);
+        match &self.transport {
+            Transport::Https(https) => {
+                answers::recall(&self.id, request, https.recall(message).await)
+            }
+            Transport::Directory(directory) => directory.recall(message).await,
+        }
+    }
+
     async fn fetch(&self, cursor: Option<&str>) -> Result<Reports, RailFault> {
         match &self.transport {
             Transport::Https(https) => https.collect(cursor).await,
@@ -192,6 +206,10 @@ impl Rail for IsoRail {
 
     fn inquire<'a>(&'a self, attempts: &'a [Inquiry]) -> Answer<'a, Vec<InquiryAnswer>> {
         Box::pin(self.ask(attempts))
+    }
+
+    fn recall<'a>(&'a self, request: &'a RecallRequest) -> Answer<'a, Submission> {
+        Box::pin(self.ask_back(request))
     }
 
     fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {

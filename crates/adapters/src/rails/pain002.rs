@@ -1,8 +1,8 @@
 //! Parses pain.002, the status report, in every version: one report for each listed transaction,
 //! and one for the rest of a message or block with an overall status. pacs.002 is the interbank
-//! equivalent, and camt.029 reports the outcome of a cancellation request.
+//! equivalent. A status of a cancellation request is never taken for that of its payment.
 
-use domain::rail::{About, BankReport, RailStatus, Said};
+use domain::rail::{About, BankReport, RailStatus, RecallAnswer, Said};
 use domain::rail_ids::ReportIds;
 
 use super::iso;
@@ -27,6 +27,7 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
             block: iso::id(block, &["OrgnlPmtInfId"]),
             ..ReportIds::default()
         };
+        let of_block = Status { of_recall: of_group.of_recall, ..of_block };
         let inherited = if of_block.code.is_some() { &of_block } else { &of_group };
         let of_this = transactions(block, &whole, inherited, statement);
         of_block.check_count(block, &whole, of_this.rejected, statement);
@@ -72,35 +73,31 @@ pub(super) fn read_interbank(body: &Element, statement: &mut Statement) {
     }
 }
 
-/// Parses a camt.029. The outcome of a cancellation moves no money: it is for manual review.
-pub(super) fn read_resolution(body: &Element, statement: &mut Statement) {
-    let mut number = 0;
-    let details = body.all("CxlDtls");
-    let nested = details.flat_map(|it| it.all("OrgnlPmtInfAndSts").chain(std::iter::once(it)));
-    for transaction in nested.flat_map(|it| it.all("TxInfAndSts")) {
-        number += 1;
-        let code = transaction.text_at(&["TxCxlSts"]).unwrap_or("without TxCxlSts");
-        let (reasons, info) = iso::reasons(transaction.all("CxlStsRsnInf"));
-        let said = Said {
-            status: RailStatus::Unrecognised(format!("cancellation {}", iso::reference(code))),
-            reasons,
-            info,
-            bank_reference: None,
-            amount: None,
-            charges: None,
-            source: statement.source.clone(),
-        };
-        let about = About::One(ids(transaction, &ReportIds::default(), None));
-        statement.take("TxInfAndSts", number, Ok(BankReport { about, said }));
-    }
-}
-
 /// The status of a message or block, which its transactions inherit.
 #[derive(Clone)]
 struct Status {
     code: Option<String>,
     reasons: Vec<String>,
     info: Option<String>,
+    /// Whether it is about a message that requests a cancellation.
+    of_recall: bool,
+}
+
+/// Names of the messages that request a cancellation (`OrgnlMsgNmId`).
+const CANCELLATIONS: [&str; 2] = ["camt.055", "camt.056"];
+
+fn is_cancellation(element: &Element) -> bool {
+    let name = element.text_at(&["OrgnlMsgNmId"]).unwrap_or_default();
+    CANCELLATIONS.iter().any(|known| name.starts_with(known))
+}
+
+/// The status of a cancellation request: rejected, or received.
+fn of_recall(status: &RailStatus) -> RailStatus {
+    match status {
+        RailStatus::Rejected => RailStatus::Recall(RecallAnswer::Refused),
+        RailStatus::Unrecognised(code) => RailStatus::Unrecognised(code.clone()),
+        _ => RailStatus::Recall(RecallAnswer::Pending),
+    }
 }
 
 impl Status {
@@ -108,7 +105,7 @@ impl Status {
         let code = element.and_then(|element| element.text_at(&[name])).map(str::to_owned);
         let (reasons, info) =
             iso::reasons(element.into_iter().flat_map(|element| element.all("StsRsnInf")));
-        Status { code, reasons, info }
+        Status { code, reasons, info, of_recall: element.is_some_and(is_cancellation) }
     }
 
     /// Compares the number of rejections that the bank counts (`NbOfTxsPerSts`) with those that it lists. With
@@ -157,6 +154,7 @@ impl Status {
             return;
         }
         let status = iso::status(&code);
+        let status = if self.of_recall { of_recall(&status) } else { status };
         if matches!(status, RailStatus::Unrecognised(_)) {
             let reason = format!(
                 "{name} {} of {}, which lists no transaction",
@@ -241,8 +239,10 @@ fn report(
         }
         (None, None) => return Err("it has no TxSts".to_owned()),
     };
+    let status = iso::status(code);
+    let own = transaction.child("OrgnlGrpInf").is_some_and(is_cancellation);
     let said = Said {
-        status: iso::status(code),
+        status: if own || inherited.of_recall { of_recall(&status) } else { status },
         reasons,
         info,
         bank_reference: ids.reference.clone(),

@@ -8,7 +8,7 @@ use domain::rail::BankReport;
 use super::iso;
 use super::kinds::{Kind, MessageName};
 use super::xml_read::{self, Document, Element, XmlError};
-use super::{camt053, camt054, pacs004, pain002};
+use super::{camt029, camt053, camt054, camt056, pacs004, pain002};
 
 /// Maximum number of complaints kept per file; the rest is counted.
 const MAX_COMPLAINTS: usize = 1_000;
@@ -77,7 +77,8 @@ impl Statement {
             Kind::Pain002 => pain002::read(body, self),
             Kind::Pacs002 => pain002::read_interbank(body, self),
             Kind::Pacs004 => pacs004::read(body, self),
-            Kind::Camt029 => pain002::read_resolution(body, self),
+            Kind::Camt029 => camt029::read(body, self),
+            Kind::Camt056 => camt056::read(body, self),
             Kind::Camt052 => camt054::read_interim(body, self),
             Kind::Camt053 => camt053::read(body, self),
             Kind::Camt054 => camt054::read(body, self),
@@ -102,7 +103,7 @@ pub(super) enum Unreadable {
     Xml(#[from] XmlError),
     /// XML of another kind.
     #[error(
-        "the message is {0}, not pain.002, camt.052, camt.053, camt.054, pacs.002, pacs.004 or camt.029"
+        "the message is {0}, not pain.002, camt.029, camt.052, camt.053, camt.054, camt.056, pacs.002 or pacs.004"
     )]
     Kind(String),
 }

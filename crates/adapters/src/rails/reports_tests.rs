@@ -527,7 +527,7 @@ fn other_messages_of_banks_are_read_too() {
     );
     assert_eq!(
         statuses(&resolution),
-        [(true, RailStatus::Unrecognised("cancellation ACCR".into()))]
+        [(true, RailStatus::Recall(domain::rail::RecallAnswer::Accepted))]
     );
     let entry = |refs: &str| {
         format!(

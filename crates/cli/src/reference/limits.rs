@@ -88,7 +88,7 @@ fn payments() -> Vec<(&'static str, String)> {
     let streams = default("limits.streams_per_key");
     vec![
         ("POST /v2/quote, per access key", rate("quote")),
-        ("POST /v2/payment, per access key", rate("payment")),
+        ("POST /v2/payment, `cancel` and `recalls`, per access key", rate("payment")),
         ("GET /v2/quote/{id}, GET /v2/payments/{id}, per access key", rate("get")),
         ("GET /v2/payments, GET /v2/events, per access key", rate("list")),
         (

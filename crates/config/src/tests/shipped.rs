@@ -221,6 +221,8 @@ fn a_value_out_of_its_bounds_is_a_fault_that_names_its_key() {
         ("corridors.PAK.open_quote_cap", 0, i64::from(u32::MAX)),
         ("payments.submit_deadline_s", 60, 86_400),
         ("payments.return_window_days", 1, 400),
+        ("payments.recall_answer_days", 1, 400),
+        ("payments.recall_money_days", 1, 400),
         ("payments.statement_grace_s", 0, 2_592_000),
         ("security.token_max_age_s", 30, 3_600),
         ("http.heartbeat_s", 1, 15),

@@ -2,7 +2,7 @@
 
 use domain::user::Role::{Admin, Approver, Auditor, Compliance, Operator, Treasury, Viewer};
 
-use crate::access::{AccessRow, Who, all_tenants, get, post};
+use crate::access::{AccessRow, WORK, Who, all_tenants, get, post};
 
 /// Roles that may view a tenant's business.
 const LOOK: Who = Who::Roles(&[Viewer, Operator, Approver, Compliance, Treasury, Admin, Auditor]);
@@ -25,6 +25,11 @@ pub(crate) const ACCESS: &[AccessRow] = &[
     get("/console/t/{tenant}/payments/export.csv", TAKE),
     get("/console/t/{tenant}/payments/{id}", LOOK),
     get("/console/t/{tenant}/payments/{id}/receipt", LOOK),
+    get("/console/t/{tenant}/payments/{id}/cancel", WORK),
+    post("/console/t/{tenant}/payments/{id}/cancel", WORK),
+    get("/console/t/{tenant}/payments/{id}/recall", WORK),
+    post("/console/t/{tenant}/payments/{id}/recall", WORK),
+    post("/console/t/{tenant}/payments/{id}/recall/close", WORK),
     get("/console/t/{tenant}/quotes", LOOK),
     get("/console/t/{tenant}/quotes/{id}", LOOK),
     get("/console/t/{tenant}/ledger", BOOKS),

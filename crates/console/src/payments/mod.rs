@@ -20,6 +20,7 @@ pub(super) mod overview;
 mod payment_list;
 mod quotes;
 mod rates;
+mod recall;
 mod receipt;
 mod reconciliation;
 pub(super) mod search;
@@ -36,6 +37,11 @@ pub(super) fn routes() -> Routes {
         .get("/console/t/{tenant}/payments/export.csv", payment_list::export)
         .get("/console/t/{tenant}/payments/{id}", timeline::show)
         .get("/console/t/{tenant}/payments/{id}/receipt", receipt::show)
+        .get("/console/t/{tenant}/payments/{id}/cancel", recall::ask_to_cancel)
+        .post("/console/t/{tenant}/payments/{id}/cancel", recall::cancel)
+        .get("/console/t/{tenant}/payments/{id}/recall", recall::ask_to_recall)
+        .post("/console/t/{tenant}/payments/{id}/recall", recall::recall)
+        .post("/console/t/{tenant}/payments/{id}/recall/close", recall::close)
         .get("/console/t/{tenant}/quotes", quotes::list)
         .get("/console/t/{tenant}/quotes/{id}", quotes::show)
         .get("/console/t/{tenant}/ledger", ledger::balance)

@@ -16,7 +16,7 @@ use engine::office::{self, Case, StoredTransfer};
 use engine::payments::Record;
 use engine::wallets::DeliveryRecord;
 
-use super::{masked, people_state, receipt, took};
+use super::{masked, people_state, recall, receipt, took};
 use crate::audit;
 use crate::parts::grouped;
 use crate::view::{Moment, Section, Story, instant, known, steps, story_page};
@@ -56,12 +56,9 @@ pub(crate) async fn story(
         side: vec![facts(visit, case), people(case), receipt::section(visit, &case.record)],
         ..Story::default()
     };
-    let sections = vec![
-        order(case),
-        webhooks(visit, &told),
-        attempts(case),
-        transfers(visit, &case.transfers),
-    ];
+    let mut sections = vec![order(case), webhooks(visit, &told), attempts(case)];
+    sections.extend(recall::section(case));
+    sections.push(transfers(visit, &case.transfers));
     Ok((headline(&case.record), story, sections))
 }
 
@@ -117,6 +114,7 @@ fn links(visit: &Visit, told: &Told) -> Vec<(String, String)> {
         let words = if is_unknown { "Record the outcome" } else { "Approve or reject the payment" };
         links.push((visit.href(&format!("/review/payments/{}", payment.id)), words.to_owned()));
     }
+    links.extend(recall::link(visit, &told.case));
     let now = visit.console().now();
     for proposal in told.proposals.iter().filter(|proposal| proposal.is_open(now)) {
         let words = format!(
@@ -189,6 +187,7 @@ fn moments(visit: &Visit, told: &Told) -> Vec<Moment> {
         Moment::new(*at, 6, Tone::Bad, "The rail contradicted itself").detail(&discrepancy.what)
     };
     moments.extend(case.discrepancies.iter().map(contradicted));
+    moments.extend(recall::moments(case));
     booked(&case.transfers, &mut moments);
     emitted(case, &mut moments);
     moments.extend(told.deliveries.iter().map(|it| delivered(visit, it)));

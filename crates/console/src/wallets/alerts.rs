@@ -22,7 +22,7 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
         AlertKind::Discrepancy | AlertKind::RailMismatch if is_tenant => {
             return Ok(Cell::id_link(visit.href("/reconciliation"), alert.subject));
         }
-        AlertKind::Discrepancy => "/payments/",
+        AlertKind::Discrepancy | AlertKind::Recall => "/payments/",
         // A payment or an order's payout, a request or a wallet: the search knows which.
         AlertKind::RailMismatch | AlertKind::ListedDust => "/search?q=",
         AlertKind::ReceiverGone

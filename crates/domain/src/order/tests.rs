@@ -62,6 +62,8 @@ fn corridors(default_local_code: Option<&str>) -> Corridors {
         relations: ["brother", "self", "wife"].map(str::to_owned).into(),
         submit_deadline: Span::mins(30),
         return_window: Span::days(90),
+        recall_answer_window: Span::days(15),
+        recall_money_window: Span::days(5),
     }
 }
 

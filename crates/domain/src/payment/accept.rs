@@ -152,6 +152,7 @@ fn queued(quote: &Quote, submission: &Submission, cx: &Cx<'_>) -> Payment {
             state_at: cx.now,
             msg: None,
             bank_reference: None,
+            recall: None,
         },
         version: 0,
         review,
@@ -159,6 +160,7 @@ fn queued(quote: &Quote, submission: &Submission, cx: &Cx<'_>) -> Payment {
         unclear_since: None,
         settled_at: None,
         attempt: None,
+        recall: None,
     }
 }
 

@@ -165,7 +165,7 @@ fn moved(
 }
 
 /// Takes the steps of `trigger` and sets the job that follows.
-fn step(
+pub(super) fn step(
     payment: &mut Payment,
     trigger: Trigger,
     msg: Option<String>,

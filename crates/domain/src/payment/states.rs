@@ -21,7 +21,7 @@ names! {
         Canceled = "canceled",
         /// Outcome unknown; needs review.
         Unknown = "unknown",
-        /// Returned, or cancelled at the rail.
+        /// Returned, cancelled at the rail, or cancelled before it was sent.
         Reversed = "reversed",
     }
 }
@@ -57,6 +57,8 @@ names! {
         ComplianceRefused = "compliance refused",
         /// The submission deadline passed without an attempt, or with refused ones only.
         DeadlinePassed = "submission deadline passed",
+        /// Cancelled by the client or a user before any rail could have it.
+        Withdrawn = "cancelled before sending",
         /// Its outcome stayed unclear for longer than the rail's window.
         WindowPassed = "unresolved beyond the window",
         /// The rail itself does not know the outcome.
@@ -100,6 +102,7 @@ impl PaymentState {
                 | Trigger::ComplianceRefused
                 | Trigger::DeadlinePassed,
             ) => Through(&[Rejected]),
+            (Queued, Trigger::Withdrawn) => Through(&[Reversed]),
             (Queued | Processing, Trigger::WindowPassed | Trigger::RailUnknown) => {
                 Through(&[Unknown])
             }
@@ -127,7 +130,10 @@ impl PaymentState {
                 | Trigger::DeadlinePassed,
             ) => Stays,
             (Failed, Trigger::Failed | Trigger::Refused) => Stays,
-            (Reversed, Trigger::Returned | Trigger::Cancelled | Trigger::Accepted) => Stays,
+            (
+                Reversed,
+                Trigger::Returned | Trigger::Cancelled | Trigger::Accepted | Trigger::Withdrawn,
+            ) => Stays,
             _ => Contradicts,
         }
     }

@@ -3,6 +3,7 @@
 
 mod accept;
 mod booking;
+mod cancel;
 mod decisions;
 mod matrix;
 mod model;

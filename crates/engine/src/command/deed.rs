@@ -7,7 +7,31 @@ use super::chain::ChainAction;
 use super::deposits::DepositAction;
 use super::exchange::ExchangeAction;
 use super::wallets::{DeliveryAction, RequestAction, WalletAction};
-use super::{Action, PaymentAction};
+use super::{Action, PaymentAction, RecallAction};
+
+impl PaymentAction {
+    fn deed(&self) -> Option<&Deed> {
+        match self {
+            PaymentAction::ScreenedAgain { by, .. }
+            | PaymentAction::Cleared { by, .. }
+            | PaymentAction::Review { by, .. }
+            | PaymentAction::Resolve { by, .. }
+            | PaymentAction::Cancel { by, .. }
+            | PaymentAction::Recall { by, .. }
+            | PaymentAction::OfRecall(_, RecallAction::Close { by }) => Some(by),
+            PaymentAction::BeginAttempt { .. }
+            | PaymentAction::Submitted { .. }
+            | PaymentAction::Inquired { .. }
+            | PaymentAction::Report(_)
+            | PaymentAction::PutOff { .. }
+            | PaymentAction::Refuse { .. }
+            | PaymentAction::OfRecall(
+                _,
+                RecallAction::Submitted { .. } | RecallAction::Due { .. },
+            ) => None,
+        }
+    }
+}
 
 impl Action {
     /// The actor; `None` for client orders and other internal actions.
@@ -16,13 +40,7 @@ impl Action {
             Action::TopUp { by, .. }
             | Action::FundController { by, .. }
             | Action::MakeUpFor { by, .. } => Some(by),
-            Action::Payment(
-                _,
-                PaymentAction::ScreenedAgain { by, .. }
-                | PaymentAction::Cleared { by, .. }
-                | PaymentAction::Review { by, .. }
-                | PaymentAction::Resolve { by, .. },
-            ) => Some(by),
+            Action::Payment(_, action) => action.deed(),
             Action::Wallet(
                 _,
                 WalletAction::Block { by, .. }
@@ -55,15 +73,6 @@ impl Action {
             | Action::AcceptPayment { .. }
             | Action::ExpireQuotes(_)
             | Action::Provision(_)
-            | Action::Payment(
-                _,
-                PaymentAction::BeginAttempt { .. }
-                | PaymentAction::Submitted { .. }
-                | PaymentAction::Inquired { .. }
-                | PaymentAction::Report(_)
-                | PaymentAction::PutOff { .. }
-                | PaymentAction::Refuse { .. },
-            )
             | Action::Wallet(
                 _,
                 WalletAction::ChainSays { .. }

@@ -13,7 +13,7 @@ use store::working_set::WorkingSet;
 use crate::command::deposits::{DepositAction, DepositRef};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::wallets::{DeliveryAction, DeliveryRef, RequestAction, WalletAction};
-use crate::command::{Action, Command, PaymentAction};
+use crate::command::{Action, Command, PaymentAction, RecallAction};
 
 /// The entry to record, with the subject's state before the action.
 pub(super) struct Noting(Note);
@@ -47,6 +47,9 @@ fn note(command: &Command) -> Option<Note> {
                 PaymentAction::Review { approve: true, .. } => "review.approve",
                 PaymentAction::Review { approve: false, .. } => "review.reject",
                 PaymentAction::Resolve { .. } => "payment.resolve",
+                PaymentAction::Cancel { .. } => "payment.cancel",
+                PaymentAction::Recall { .. } => "payment.recall",
+                PaymentAction::OfRecall(_, RecallAction::Close { .. }) => "recall.close",
                 _ => return None,
             };
             Note::new(name, "payment", id)
@@ -112,7 +115,8 @@ fn facts(ws: &WorkingSet, command: &Command) -> Facts {
         Action::Payment(id, _) => match ws.payments.get(&(tenant, *id)) {
             Some(payment) => {
                 let state = Facts::new().text("state", payment.standing.state.name());
-                let facts = state.text("review", payment.review.name());
+                let recall = payment.standing.recall.map(|recall| recall.name().to_owned());
+                let facts = state.text("review", payment.review.name()).opt_text("recall", recall);
                 screened(facts, &payment.screened)
             }
             None => Facts::new(),
@@ -150,6 +154,9 @@ fn added(facts: Facts, action: &Action) -> Facts {
         Action::Payment(_, PaymentAction::Resolve { evidence, finding, .. })
         | Action::Exchange(_, ExchangeAction::Resolve { evidence, finding, .. }) => {
             established(facts.text("evidence", evidence), finding)
+        }
+        Action::Payment(_, PaymentAction::Recall { new, .. }) => {
+            facts.text("recall_id", new.id).text("recall_reason", new.reason.name())
         }
         Action::MakeUpFor { versions, .. } => {
             let numbers: Vec<String> = versions.iter().map(i64::to_string).collect();

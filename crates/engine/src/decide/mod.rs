@@ -26,6 +26,7 @@ mod exchange;
 mod outcome;
 pub mod payment;
 mod quote;
+mod recall;
 mod request;
 mod room;
 mod sweep;
@@ -52,8 +53,9 @@ pub fn decide(
     let decided = catch_unwind(AssertUnwindSafe(|| {
         let noting = audit::begin(ws, command);
         let outcome = run(ws, command, rules, ids)?;
-        // A replayed request was recorded the first time.
-        if let (Some(noting), false) = (noting, matches!(outcome, Outcome::Replayed(_))) {
+        // A replayed or repeated request was recorded the first time.
+        let was_recorded = matches!(outcome, Outcome::Replayed(_) | Outcome::Unchanged);
+        if let (Some(noting), false) = (noting, was_recorded) {
             noting.end(ws, command);
         }
         Ok(outcome)

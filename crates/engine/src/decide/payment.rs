@@ -18,7 +18,7 @@ use domain::time::{Span, Timestamp};
 use store::working_set::{Made, WorkingSet};
 
 use super::room::{Room, look_again, room};
-use super::{Rules, as_seen, is_still_open, quote, write};
+use super::{Rules, as_seen, is_still_open, quote, recall, write};
 use crate::command::{Idempotency, Outcome, PaymentAction, Refused};
 
 /// Delay between two routing attempts.
@@ -117,9 +117,14 @@ pub(super) fn act(
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
     let payment = ws.payments.get(&key).cloned().ok_or(Refused::NotFound)?;
+    if let Some(outcome) = recall::act(ws, &payment, action, rules, cx)? {
+        return Ok(outcome);
+    }
     let job = ws.jobs.get(&(key.0, key.1.0)).cloned().flatten();
     let mut case = Case { payment, job, rules };
-    let (effects, attempt) = case.apply(ws, action, cx)?;
+    let (mut effects, attempt) = case.apply(ws, action, cx)?;
+    let last = attempt.clone().or_else(|| case.last(ws));
+    recall::follow(ws, &mut case.payment, last.as_ref(), &mut effects, rules, cx);
     write(ws, key.0, key.1.0, effects)?;
     if let Some(attempt) = &attempt {
         ws.attempts.put((key.0, attempt.id), attempt.clone());
@@ -192,6 +197,10 @@ impl Case<'_> {
                 as_seen(Some(seen), doubt.as_ref())?;
                 Ok((effects, Some(attempt)))
             }
+            // Decided in `recall`.
+            PaymentAction::Cancel { .. }
+            | PaymentAction::Recall { .. }
+            | PaymentAction::OfRecall(..) => Err(Refused::NotFound),
         }
     }
 

@@ -134,6 +134,8 @@ fn decided(ws: &mut WorkingSet, action: Action) -> Outcome {
         relations: BTreeSet::new(),
         submit_deadline: Span::mins(30),
         return_window: Span::days(90),
+        recall_answer_window: Span::days(15),
+        recall_money_window: Span::days(5),
     };
     let directory = BankDirectory::default();
     let rules = Rules { corridors: &corridors, directory: &directory, wallet: None };

@@ -5,6 +5,7 @@ use domain::event::Event;
 use domain::ids::{PaymentId, TenantId};
 use domain::job::Job;
 use domain::payment::Discrepancy;
+use domain::recall::Recall;
 use domain::time::Timestamp;
 use store::{Record, Store, StoreError, StoredTransfer};
 
@@ -15,6 +16,8 @@ pub struct Case {
     pub record: Record,
     /// Its attempts in order.
     pub attempts: Vec<Attempt>,
+    /// Its recalls, newest first.
+    pub recalls: Vec<Recall>,
     /// Its transfers in booking order.
     pub transfers: Vec<StoredTransfer>,
     /// Retained events of its quote and of itself, in order.
@@ -43,6 +46,7 @@ pub async fn case(
     Ok(Some(Case {
         transfers: store.payment_transfers(tenant, &record.payment).await?,
         job: store.job_of(tenant, id.0).await?,
+        recalls: store.recalls(tenant, id).await?,
         record,
         attempts,
         events,

@@ -49,6 +49,9 @@ pub fn why(case: &Case, now: Timestamp) -> String {
             Some(settled) => {
                 ended(&format!("It was paid on {} and came back", shown(settled)), payment)
             }
+            None if last.is_none_or(|attempt| attempt.state.is_refused()) => {
+                "It was cancelled before any rail had it, and nothing was paid.".to_owned()
+            }
             None => ended("It was cancelled at the rail and nothing was paid", payment),
         },
     }

@@ -11,13 +11,14 @@ use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
 use domain::fault::Fault;
-use domain::ids::{PaymentId, QuoteId, TenantId};
+use domain::ids::{PaymentId, QuoteId, RecallId, TenantId};
 use domain::order::{Order, UncheckedOrder};
 use domain::payment::Payment;
 use domain::payment::accept::Submission;
 use domain::policy::{Environment, TenantPolicy};
 use domain::quote::Quote;
 use domain::rail::Finding;
+use domain::recall::{NewRecall, Recall, RecallReason};
 pub use store::need::IdempotencyKey;
 use store::working_set::{IdempotencyRecord, Made};
 pub use store::{
@@ -30,7 +31,7 @@ pub use store::{
 };
 
 use crate::batcher::Engine;
-use crate::command::{Action, Command, Idempotency, Outcome, PaymentAction, Refused};
+use crate::command::{Action, Command, Idempotency, Outcome, PaymentAction, RecallAction, Refused};
 use crate::error::EngineError;
 use crate::statement::{self, Statement, StatementError, Wanted};
 use crate::world::{NoRate, World};
@@ -265,6 +266,69 @@ impl Payments {
         let (by, finding) = (Box::new(by.into()), finding.into());
         let action = Action::Payment(id, PaymentAction::Resolve { seen, finding, evidence, by });
         self.run_for(tenant, action).await.map(drop)
+    }
+
+    /// Cancels a payment that no rail can have. Repeating it changes nothing; the reply is the
+    /// payment as it is now.
+    pub async fn cancel(
+        &self,
+        tenant: TenantId,
+        id: PaymentId,
+        by: impl Into<Deed>,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<Record>, Denied> {
+        let action = PaymentAction::Cancel { idempotency, by: Box::new(by.into()) };
+        let outcome = self.run_for(tenant, Action::Payment(id, action)).await?;
+        let record = self.store.payment_record(tenant, id).await?;
+        let made = record.ok_or(Denied::Refused(Refused::NotFound))?;
+        Ok(Reply { made, replayed: matches!(outcome, Outcome::Replayed(_)) })
+    }
+
+    /// Requests a recall of a payment that a rail has or may have.
+    pub async fn recall(
+        &self,
+        tenant: TenantId,
+        id: PaymentId,
+        (reason, text): (RecallReason, Option<String>),
+        by: impl Into<Deed>,
+        idempotency: Option<Idempotency>,
+    ) -> Result<Reply<Recall>, Denied> {
+        let new = NewRecall { id: RecallId(crate::batcher::fresh_id(&self.store)), reason, text };
+        let (new, by) = (Box::new(new), Box::new(by.into()));
+        let action = PaymentAction::Recall { new, idempotency, by };
+        match self.run_for(tenant, Action::Payment(id, action)).await? {
+            Outcome::Recall(recall) => Ok(Reply { made: *recall, replayed: false }),
+            Outcome::Replayed(record) => {
+                let recalls = self.store.recalls(tenant, id).await?;
+                // A payment's recalls do not overlap: no two were requested at one time.
+                let made = recalls.into_iter().find(|recall| recall.created_at == record.at);
+                let made = made.ok_or(Denied::Refused(Refused::NotFound))?;
+                Ok(Reply { made, replayed: true })
+            }
+            _ => Err(Denied::Engine(EngineError::Internal)),
+        }
+    }
+
+    /// Closes a recall that leads to nothing.
+    pub async fn close_recall(
+        &self,
+        tenant: TenantId,
+        payment: PaymentId,
+        recall: RecallId,
+        by: impl Into<Deed>,
+    ) -> Result<(), Denied> {
+        let action = RecallAction::Close { by: Box::new(by.into()) };
+        let action = Action::Payment(payment, PaymentAction::OfRecall(recall, action));
+        self.run_for(tenant, action).await.map(drop)
+    }
+
+    /// A payment's recalls, newest first.
+    pub async fn recalls(
+        &self,
+        tenant: TenantId,
+        payment: PaymentId,
+    ) -> Result<Vec<Recall>, Denied> {
+        Ok(self.store.recalls(tenant, payment).await?)
     }
 
     /// Creates a statement of one of the tenant's accounts, see [`statement::make`].

@@ -168,6 +168,8 @@ impl Workers {
                 .await;
         }
         match self.store.payment_record(ask.job.tenant, attempt.payment).await {
+            // It would be paid although the bank was asked to return it.
+            Ok(Some(record)) if record.payment.is_being_recalled() => {}
             Ok(Some(record)) => {
                 let ScreenedAgain::Passes(cleared) = self.screened_again(&record) else {
                     return not_repeated(attempt);

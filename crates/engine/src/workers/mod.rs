@@ -26,6 +26,7 @@ mod instruction;
 mod intake;
 mod lanes;
 pub(crate) mod payout;
+mod recall;
 mod reconcile;
 mod relays;
 mod room;
@@ -85,6 +86,7 @@ impl Workers {
                 "inquire".to_owned(),
                 Box::pin(work_off(self.clone(), JobKind::Inquire, stop.clone())),
             ),
+            ("recall".to_owned(), Box::pin(work_off(self.clone(), JobKind::Recall, stop.clone()))),
             (
                 "expire quotes".to_owned(),
                 Box::pin(sweep::expire_quotes(self.clone(), stop.clone())),
@@ -132,6 +134,7 @@ impl Workers {
         match (kind, wallets) {
             (JobKind::Submit, _) => self.submit(jobs).await,
             (JobKind::Inquire, _) => self.inquire(jobs).await,
+            (JobKind::Recall, _) => self.recall(jobs).await,
             (JobKind::Screen, Some(wallets)) => self.screen(wallets, jobs).await,
             (JobKind::WalletTimer, Some(wallets)) => self.follow(wallets, jobs).await,
             (JobKind::ExpireRequest, Some(_)) => self.expire_requests(jobs).await,
@@ -152,6 +155,8 @@ impl Workers {
     pub async fn run_due(&self) -> Result<(), store::StoreError> {
         let (lease, most) = (self.world.tuning.lease, self.world.tuning.lease_max);
         self.submit(self.store.lease_jobs(&[JobKind::Submit], &self.owner, lease, most).await?)
+            .await;
+        self.recall(self.store.lease_jobs(&[JobKind::Recall], &self.owner, lease, most).await?)
             .await;
         for rail in self.world.rails.values() {
             self.collect_once(rail.as_ref()).await;

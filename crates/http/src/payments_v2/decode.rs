@@ -11,6 +11,7 @@ use domain::order::{
 };
 use domain::payment::PaymentState;
 use domain::quote::MATCH_DECIMALS;
+use domain::recall::{RECALL_TEXT_MAX_CHARS, RecallReason};
 use domain::time::Timestamp;
 
 use crate::decode::query::{self, Query};
@@ -253,6 +254,29 @@ pub fn quote_lookup(id: Option<&str>, raw: Option<&str>) -> Result<(Country, Quo
     let country = query.required("country", |name, given| COUNTRY.read_str(name, given));
     let country = query.finish(|| country)?;
     Ok((country, QuoteId(path::uuid(path::text(id)?)?)))
+}
+
+/// Decodes the body of `POST /v2/payments/{id}/cancel`: the reason, if any.
+///
+/// # Errors
+/// Malformed JSON, or an invalid field.
+pub fn cancellation(body: &[u8]) -> Result<Option<String>, Rejection> {
+    let mut fields = Fields::of_body(body)?;
+    let reason = fields.optional("reason", text(TEXT_MAX_CHARS));
+    fields.finish(|| Some(reason))
+}
+
+const RECALL_REASON: OneOf<RecallReason> = one_of(&RecallReason::ALL, RecallReason::name);
+
+/// Decodes the body of `POST /v2/payments/{id}/recalls`: the reason and the explanation.
+///
+/// # Errors
+/// Malformed JSON, or every invalid field.
+pub fn recall(body: &[u8]) -> Result<(RecallReason, Option<String>), Rejection> {
+    let mut fields = Fields::of_body(body)?;
+    let reason = fields.required("reason", RECALL_REASON);
+    let explanation = fields.optional("text", text(RECALL_TEXT_MAX_CHARS));
+    fields.finish(|| Some((reason?, explanation)))
 }
 
 /// The delivery mode of `GET /v2/events`.

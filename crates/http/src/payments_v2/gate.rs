@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::Response;
 use bytes::Bytes;
+use domain::audit::Deed;
 use domain::ids::TenantId;
 use domain::ports::Clock;
 use domain::time::Timestamp;
@@ -20,6 +21,7 @@ use http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 
 use crate::auth::{self, KeyCache, Rules, Verifier};
 use crate::compressed;
+use crate::deed::deed;
 use crate::idempotency::{self, IDEMPOTENT_REPLAYED, Turn, UnderWay};
 use crate::key_ring::{BELIEVED_FOR, StoreKeys, Tenants};
 use crate::limits::{Allowance, Limits, Operation, Rates};
@@ -50,7 +52,7 @@ pub struct Settings {
     pub stopping: tokio::sync::watch::Receiver<bool>,
 }
 
-/// State shared by the six operations.
+/// State shared by the operations.
 pub struct Api {
     pub(super) payments: Payments,
     pub(super) settings: Settings,
@@ -67,6 +69,13 @@ pub(super) struct Admitted {
     pub(super) parts: Parts,
     pub(super) body: Bytes,
     pub(super) idempotency: Option<Idempotency>,
+}
+
+impl Admitted {
+    /// The caller's action with its reason.
+    pub(super) fn deed(&self, why: &str) -> Deed {
+        deed(&self.access_key, &[], &self.parts, why)
+    }
 }
 
 /// The successful result of an operation.
@@ -199,7 +208,7 @@ impl Api {
         ))
     }
 
-    /// Authenticates a tenant by its headers, for routes beside the six operations. Not rate
+    /// Authenticates a tenant by its headers, for routes beside the operations. Not rate
     /// limited.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Payment Service v2 over HTTP: routes, decoders, renderings and refusals of its six operations.
+//! Payment Service v2 over HTTP: routes, decoders, renderings and refusals of its operations.
 
 pub mod decode;
 mod events;

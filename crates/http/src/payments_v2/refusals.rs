@@ -2,6 +2,8 @@
 //! errors).
 
 use domain::payment::accept::Refusal;
+use domain::payment::cancel::CancelRefusal;
+use domain::recall::RecallRefusal;
 use engine::command::Refused;
 use engine::error::EngineError;
 use engine::payments::Denied;
@@ -37,6 +39,14 @@ pub fn problem(denied: Denied) -> Problem {
 fn refused_problem(refused: Refused) -> Problem {
     match refused {
         Refused::Order(refusal) => order_problem(refusal),
+        Refused::Cancel(refusal) => {
+            let problem = Problem::conflict("payment_not_cancellable", refusal.to_string());
+            match refusal {
+                CancelRefusal::State(state) => problem.with("status", state.name()),
+                CancelRefusal::Sent => problem,
+            }
+        }
+        Refused::Recall(refusal) => recall_problem(refusal),
         Refused::OpenQuoteLimit { limit, .. } => {
             Problem::bad_request("open_quote_limit", refused.to_string()).with("limit", limit)
         }
@@ -49,6 +59,22 @@ fn refused_problem(refused: Refused) -> Problem {
             tracing::error!(%refused, "request refused for an internal reason");
             Problem::internal()
         }
+    }
+}
+
+fn recall_problem(refusal: RecallRefusal) -> Problem {
+    let message = refusal.to_string();
+    match refusal {
+        RecallRefusal::State(state) => {
+            Problem::conflict("payment_not_recallable", message).with("status", state.name())
+        }
+        RecallRefusal::NotSent => Problem::conflict("payment_not_recallable", message),
+        RecallRefusal::Open(id) => Problem::conflict("recall_open", message).with("recall_id", id),
+        RecallRefusal::RailCannot(rail) => {
+            Problem::conflict("rail_cannot_recall", message).with("rail", rail)
+        }
+        // Only users close recalls, in the console and on the command line.
+        RecallRefusal::NotClosable(_) => Problem::internal(),
     }
 }
 
@@ -82,7 +108,8 @@ fn order_problem(refusal: Refusal) -> Problem {
 #[cfg(test)]
 mod tests {
     use domain::country::Country;
-    use domain::ids::PaymentId;
+    use domain::ids::{PaymentId, RecallId};
+    use domain::rail::RailId;
     use uuid::Uuid;
 
     use super::*;
@@ -119,6 +146,20 @@ mod tests {
                 400,
                 None,
                 "open_quote_limit",
+            ),
+            (Denied::Refused(CancelRefusal::Sent.into()), 409, None, "payment_not_cancellable"),
+            (Denied::Refused(RecallRefusal::NotSent.into()), 409, None, "payment_not_recallable"),
+            (
+                Denied::Refused(RecallRefusal::Open(RecallId(Uuid::nil())).into()),
+                409,
+                None,
+                "recall_open",
+            ),
+            (
+                Denied::Refused(RecallRefusal::RailCannot(RailId::new("pak-raast")).into()),
+                409,
+                None,
+                "rail_cannot_recall",
             ),
             (Denied::Refused(Refused::IdempotencyMismatch), 422, None, "idempotency_mismatch"),
             (Denied::Refused(Refused::Moved), 500, None, "internal_error"),

@@ -5,6 +5,7 @@ use domain::event::Event;
 use domain::order::{FIELDS, Field, Form, Order, TIMESTAMP};
 use domain::payment::{Payment, PaymentState, Standing};
 use domain::quote::Quote;
+use domain::recall::Recall;
 
 use crate::write::{self, ArrayWriter, ObjectWriter};
 
@@ -47,6 +48,24 @@ pub fn response(out: &mut ObjectWriter<'_>, payment: &Payment, standing: &Standi
     out.money("wallet_premium", payment.charge.premium);
     out.money("wallet_txn_cost", payment.charge.cost);
     out.text_or_null("bank_reference", standing.bank_reference.as_deref());
+    // An addition, absent until there is a recall.
+    if let Some(recall) = standing.recall {
+        out.text("recall_status", recall.name());
+    }
+}
+
+/// A recall of a payment.
+pub fn recall(out: &mut ObjectWriter<'_>, recall: &Recall) {
+    out.plain("id", recall.id);
+    out.plain("payment_id", recall.payment);
+    out.text("status", recall.state.name());
+    out.time("timestamp", recall.state_at);
+    out.text("reason", recall.reason.name());
+    out.text_or_null("text", recall.text.as_deref());
+    out.time("created_at", recall.created_at);
+    out.time_or_null("sent_at", recall.sent_at);
+    out.text_or_null("bank_reason", recall.bank_reason.as_deref());
+    out.text_or_null("bank_message", recall.bank_text.as_deref());
 }
 
 /// The answer to POST /v2/payment: always as accepted, whatever the current status, and without
@@ -57,6 +76,7 @@ pub fn accepted(out: &mut ObjectWriter<'_>, payment: &Payment) {
         state_at: payment.accepted_at,
         msg: None,
         bank_reference: None,
+        recall: None,
     };
     response(out, payment, &standing);
 }

@@ -1,4 +1,4 @@
-//! The six operations of Payment Service v2.
+//! The operations of Payment Service v2: the six of the specification, then the additions.
 
 use std::sync::Arc;
 
@@ -29,6 +29,8 @@ pub fn router(api: Arc<Api>) -> Router {
         .route("/v2/quote/{id}", get(get_quote))
         .route("/v2/payment", post(create_payment))
         .route("/v2/payments/{id}", get(get_payment))
+        .route("/v2/payments/{id}/cancel", post(cancel_payment))
+        .route("/v2/payments/{id}/recalls", post(create_recall).get(list_recalls))
         .route("/v2/payments", get(list_payments))
         .route("/v2/events", get(follow_events))
         .with_state(api)
@@ -86,17 +88,59 @@ async fn create_payment(State(api): State<Arc<Api>>, request: Request<Body>) -> 
 
 async fn get_payment(State(api): State<Arc<Api>>, id: Id, request: Request<Body>) -> Response {
     api.handle(Operation::GetOne, "get_payment", request, |api, admitted| async move {
-        let (country, key) =
-            decode::payment_lookup(text(id).as_deref(), admitted.parts.uri.query())?;
-        let found = match key {
-            PaymentKey::Id(id) => api.payments.find_payment(&admitted.caller, id).await,
-            PaymentKey::External(id) => {
-                api.payments.find_by_external_id(&admitted.caller, &id).await
-            }
-        };
-        let record = of_country(found.map_err(refusals::problem)?, country)?;
-        Ok(Answer::json(write::object(|out| {
-            render::record(out, &record, &record.payment.standing)
+        let record = named(&api, &admitted, id).await?;
+        Ok(Answer::json(current(&record)))
+    })
+    .await
+}
+
+/// The payment that path and query name.
+async fn named(api: &Api, admitted: &Admitted, id: Id) -> Result<Record, Problem> {
+    let (country, key) = decode::payment_lookup(text(id).as_deref(), admitted.parts.uri.query())?;
+    let found = match key {
+        PaymentKey::Id(id) => api.payments.find_payment(&admitted.caller, id).await,
+        PaymentKey::External(id) => api.payments.find_by_external_id(&admitted.caller, &id).await,
+    };
+    of_country(found.map_err(refusals::problem)?, country)
+}
+
+fn current(record: &Record) -> Vec<u8> {
+    write::object(|out| render::record(out, record, &record.payment.standing))
+}
+
+async fn cancel_payment(State(api): State<Arc<Api>>, id: Id, request: Request<Body>) -> Response {
+    api.handle(Operation::CreatePayment, "cancel_payment", request, |api, admitted| async move {
+        let why = decode::cancellation(&admitted.body)?.unwrap_or_default();
+        let id = named(&api, &admitted, id).await?.payment.id;
+        let (tenant, by) = (admitted.caller.tenant, admitted.deed(&why));
+        let reply = api.payments.cancel(tenant, id, by, admitted.idempotency).await;
+        let reply = reply.map_err(refusals::problem)?;
+        Ok(Answer::made(current(&reply.made), reply.replayed))
+    })
+    .await
+}
+
+async fn create_recall(State(api): State<Arc<Api>>, id: Id, request: Request<Body>) -> Response {
+    api.handle(Operation::CreatePayment, "create_recall", request, |api, admitted| async move {
+        let asked = decode::recall(&admitted.body)?;
+        let id = named(&api, &admitted, id).await?.payment.id;
+        let by = admitted.deed(asked.1.as_deref().unwrap_or_default());
+        let tenant = admitted.caller.tenant;
+        let reply = api.payments.recall(tenant, id, asked, by, admitted.idempotency).await;
+        let reply = reply.map_err(refusals::problem)?;
+        let body = write::object(|out| render::recall(out, &reply.made));
+        Ok(Answer::made(body, reply.replayed))
+    })
+    .await
+}
+
+async fn list_recalls(State(api): State<Arc<Api>>, id: Id, request: Request<Body>) -> Response {
+    api.handle(Operation::GetOne, "list_recalls", request, |api, admitted| async move {
+        let id = named(&api, &admitted, id).await?.payment.id;
+        let recalls = api.payments.recalls(admitted.caller.tenant, id).await;
+        let recalls = recalls.map_err(refusals::problem)?;
+        Ok(Answer::json(write::array(|out| {
+            recalls.iter().for_each(|recall| out.object(|out| render::recall(out, recall)));
         })))
     })
     .await

@@ -67,9 +67,9 @@ impl Problem {
         Problem::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "Method not allowed")
     }
 
-    /// Status 409, with the header `Retry-After`.
-    pub fn conflict(code: &'static str, message: impl Into<String>, retry_after_s: i64) -> Problem {
-        Problem::new(StatusCode::CONFLICT, code, message).retry_after(retry_after_s)
+    /// 409: the resource's state does not allow it.
+    pub fn conflict(code: &'static str, message: impl Into<String>) -> Problem {
+        Problem::new(StatusCode::CONFLICT, code, message)
     }
 
     /// 422 for errors in the body that are found after its structure was read.

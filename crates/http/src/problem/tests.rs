@@ -85,7 +85,7 @@ async fn statuses_bring_the_headers_that_belong_to_them() {
     for (problem, status) in [
         (Problem::too_many_requests(3), 429),
         (Problem::unavailable(3), 503),
-        (Problem::conflict("c", "m", 3), 409),
+        (Problem::conflict("c", "m").retry_after(3), 409),
     ] {
         let (given, headers, _) = parts(problem.respond(&id())).await;
         assert_eq!((given, &headers["retry-after"]), (status, &HeaderValue::from_static("3")));

@@ -10,6 +10,7 @@ use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::response::Response;
 use bytes::Bytes;
+use domain::audit::Deed;
 use domain::ports::Clock;
 use engine::command::Idempotency;
 use engine::payments::{Caller, Reply, Store};
@@ -25,6 +26,7 @@ use super::refusals::RETRY_AFTER_S;
 use super::render;
 use crate::address_windows::{AddressWindows, shown};
 use crate::auth::{self, AuthFault, KeyCache, KeyRing, Rules, Verifier};
+use crate::deed::deed;
 use crate::idempotency::{self, IDEMPOTENT_REPLAYED, PATIENCE, Turn, UnderWay};
 use crate::key_ring::{BELIEVED_FOR, Policies, StoreKeys, Tenants};
 use crate::limits::Allowance;
@@ -95,6 +97,13 @@ pub(super) struct Admitted {
     pub(super) parts: Parts,
     pub(super) body: Bytes,
     pub(super) idempotency: Option<Idempotency>,
+}
+
+impl Admitted {
+    /// The caller's action with its reason.
+    pub(super) fn deed(&self, why: &str) -> Deed {
+        deed(&self.access_key, &self.roles, &self.parts, why)
+    }
 }
 
 /// The successful result of an operation.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use domain::ids::EventId;
 use engine::wallets::{DeliveryFilter, Denied};
 
-use super::deed::deed;
 use super::gate::{Admitted, Answer};
 use super::refusals::{Named, denied};
 use super::routes::Api;
@@ -28,10 +27,8 @@ pub(super) async fn deliveries(api: Arc<Api>, admitted: Admitted) -> Result<Answ
 
 pub(super) async fn redeliver(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let id = EventId::parse(&admitted.id).ok_or_else(|| Named::Delivery.not_found())?;
-    let reply = api
-        .wallets
-        .redeliver(&admitted.caller, id, deed(&admitted, ""), admitted.idempotency)
-        .await;
+    let reply =
+        api.wallets.redeliver(&admitted.caller, id, admitted.deed(""), admitted.idempotency).await;
     let reply = reply.map_err(|refused| match refused {
         // A delivery has its event's id.
         Denied::NotFound(_) => Named::Delivery.not_found(),

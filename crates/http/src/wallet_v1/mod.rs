@@ -2,7 +2,6 @@
 //! its operations.
 
 pub mod decode;
-mod deed;
 mod exchange;
 mod gate;
 pub mod limits;

@@ -15,7 +15,9 @@ use domain::ledger::AccountCode;
 use domain::order::example;
 use domain::policy::Environment;
 use domain::ports::{Answer, Clock, Rail};
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
+use domain::rail::{
+    Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RecallRequest, Reports, Submission,
+};
 use domain::time::{Span, Timestamp};
 use engine::batcher::Engine;
 use engine::health::RailHealth;
@@ -105,6 +107,13 @@ impl Rail for PastRail {
                 .unwrap_or_else(|fault| InquiryAnswer::NoAnswer(fault.to_string()))
         };
         Box::pin(std::future::ready(attempts.iter().map(answer).collect()))
+    }
+
+    fn recall<'a>(&'a self, request: &'a RecallRequest) -> Answer<'a, Submission> {
+        let answer = self
+            .with_bank(|bank, now| bank.recall_attempt(&self.id, request, now))
+            .unwrap_or_else(|fault| Submission::Indeterminate(fault.to_string()));
+        Box::pin(std::future::ready(answer))
     }
 
     fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {

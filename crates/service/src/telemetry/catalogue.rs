@@ -59,6 +59,9 @@ const OPERATIONS: Values = Values::Known(&[
     "get_payment",
     "list_payments",
     "stream_events",
+    "cancel_payment",
+    "create_recall",
+    "list_recalls",
     "provision_wallet",
     "get_wallet",
     "create_payment_request",
@@ -86,6 +89,7 @@ const OPERATIONS: Values = Values::Known(&[
 const JOBS: Values = Values::Known(&[
     "submit",
     "inquire",
+    "recall",
     "review",
     "expire_request",
     "screen",
@@ -115,6 +119,7 @@ const ALERTS: Values = Values::Known(&[
     "payout",
     "blacklist_by_issuer",
     "discrepancy",
+    "recall",
     "rail_mismatch",
     "relay",
 ]);
@@ -432,7 +437,7 @@ mod tests {
             domain::wallet_effects::AlertKind::ALL.map(domain::wallet_effects::AlertKind::name)
         );
         let wallets = http_api::wallet_v1::operations::ALL.iter().map(|operation| operation.name);
-        assert_eq!(values(OPERATIONS)[6..], wallets.collect::<Vec<_>>());
+        assert_eq!(values(OPERATIONS)[9..], wallets.collect::<Vec<_>>());
     }
 
     /// The metrics recorded by the other crates, by the literal names in their macros.

@@ -4,7 +4,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use domain::ids::PaymentId;
 use domain::rail::{
-    Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, Reports, Submission,
+    Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, RecallRequest, Reports,
+    Submission,
 };
 use domain::time::Timestamp;
 use testkit::bank::{
@@ -131,6 +132,13 @@ impl Bank {
             answer
         };
         inquiries.iter().map(answer).collect()
+    }
+
+    pub fn recall(&self, sim: &Sim, rail: &RailId, request: &RecallRequest) -> Submission {
+        let Ok(answer) = self.core().recall_attempt(rail, request, sim.now());
+        sim.trace(format_args!("bank is asked for {} back: {}", request.attempt, short(&answer)));
+        self.stir();
+        answer
     }
 
     /// The reports behind a cursor, at once.

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use domain::ports::{Answer, Rail};
-use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailFault, RailId, Reports, Submission};
+use domain::rail::{
+    Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RecallRequest, Reports, Submission,
+};
 use domain::time::{Span, Timestamp};
 use tokio::sync::oneshot;
 
@@ -74,6 +76,16 @@ impl Message for Questions {
     type Answer = Vec<InquiryAnswer>;
     fn deliver(&self, _: &Sim, bank: &Bank) -> Vec<InquiryAnswer> {
         bank.inquire(&self.0, &self.1)
+    }
+}
+
+#[derive(Clone)]
+struct Recall(RailId, RecallRequest);
+
+impl Message for Recall {
+    type Answer = Submission;
+    fn deliver(&self, sim: &Sim, bank: &Bank) -> Submission {
+        bank.recall(sim, &self.0, &self.1)
     }
 }
 
@@ -229,6 +241,18 @@ impl Rail for SimRail {
             }
             let questions = Questions(self.id.clone(), attempts.to_vec());
             self.carry(questions, self.network.faults.inquiry()).await.unwrap_or_else(unanswered)
+        })
+    }
+
+    fn recall<'a>(&'a self, request: &'a RecallRequest) -> Answer<'a, Submission> {
+        Box::pin(async move {
+            self.sim.trace(format_args!("node {} recalls {}", self.node, request.attempt));
+            if self.is_down() {
+                return Submission::NotSent("connection refused".to_owned());
+            }
+            let recall = Recall(self.id.clone(), request.clone());
+            let said = self.carry(recall, self.network.faults.inquiry()).await;
+            said.unwrap_or_else(|| Submission::Indeterminate("no answer in time".to_owned()))
         })
     }
 

@@ -33,7 +33,7 @@ pub fn may_follow(from: PaymentState, to: PaymentState) -> bool {
     use PaymentState::{Failed, Processing, Queued, Rejected, Reversed, Succeeded, Unknown};
     matches!(
         (from, to),
-        (Queued, Processing | Rejected | Unknown)
+        (Queued, Processing | Rejected | Reversed | Unknown)
             | (Processing, Succeeded | Failed | Reversed | Unknown)
             | (Unknown, Processing | Succeeded | Failed | Reversed)
             | (Succeeded, Reversed)

@@ -37,7 +37,7 @@ pub(super) static PAYMENTS: Subject = Subject {
             "(p.attempt IS NOT NULL AND a.payment IS NOT p.id) OR CASE p.state \
              WHEN 'queued' THEN COALESCE(a.state, 'sending') NOT IN ('sending', 'indeterminate', 'refused') \
              WHEN 'succeeded' THEN a.state IS NOT 'settled' \
-             WHEN 'reversed' THEN COALESCE(a.state, '') NOT IN ('returned', 'cancelled') \
+             WHEN 'reversed' THEN COALESCE(a.state, 'refused') NOT IN ('returned', 'cancelled', 'refused') \
              WHEN 'failed' THEN COALESCE(a.state, '') NOT IN ('refused', 'failed') \
              WHEN 'rejected' THEN COALESCE(a.state, 'refused') <> 'refused' \
              ELSE COALESCE(a.state, '') NOT IN ('accepted', 'indeterminate') END",
@@ -78,7 +78,13 @@ pub(super) static PAYMENTS: Subject = Subject {
         (
             "I6: a payment does not stand as its newest event says",
             "e.seq IS NULL OR e.state IS NOT p.state OR e.state_at IS NOT p.state_at OR e.msg IS NOT p.msg \
-             OR e.bank_reference IS NOT p.bank_reference",
+             OR e.bank_reference IS NOT p.bank_reference OR e.recall_state IS NOT p.recall_state",
+        ),
+        (
+            "a recall does not stand as its payment shows, or is open after its payment's end",
+            "EXISTS (SELECT 1 FROM recall n WHERE n.tenant = p.tenant AND n.payment = p.id AND ((n.id = p.recall \
+             AND n.state IS NOT p.recall_state) OR (n.state IN ('requested', 'sent', 'accepted', 'unanswered') \
+             AND p.state IN ('reversed', 'rejected', 'failed'))))",
         ),
         (
             "I8: an external_id is not its payment's alone",

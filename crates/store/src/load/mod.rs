@@ -11,6 +11,7 @@ use domain::job::Job;
 use domain::ledger::Account;
 use domain::payment::Payment;
 use domain::quote::Quote;
+use domain::recall::Recall;
 use domain::time::Timestamp;
 
 use crate::error::StoreError;
@@ -72,6 +73,17 @@ pub(crate) static SPENT: Stmt = Stmt::by_keys(
      WHERE a.sender IS NOT NULL AND a.state IN ('sending', 'indeterminate', 'accepted', 'settled') \
      GROUP BY k.tenant, k.sender, k.rail, k.day, k.month, k.day_end",
 );
+static RECALLS: Stmt = Stmt::by_keys(
+    "load.recalls",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{recall r}} FROM {{keys}} JOIN recall r ON r.payment = k.id AND r.tenant = k.tenant",
+);
+static RECALL_JOBS: Stmt = Stmt::by_keys(
+    "load.recall_jobs",
+    &[("tenant", Uuid), ("id", Uuid)],
+    "SELECT {{job j}} FROM {{keys}} JOIN recall r ON r.payment = k.id AND r.tenant = k.tenant \
+     JOIN job j ON j.tenant = r.tenant AND j.subject = r.id",
+);
 static EXTERNAL_IDS: Stmt = Stmt::by_keys(
     "load.external_ids",
     &[("tenant", Uuid), ("external_id", Text)],
@@ -119,7 +131,7 @@ pub(crate) static ALL: &[&[&Stmt]] = &[
         &EXTERNAL_IDS,
         &ACCOUNTS,
     ],
-    &[&SPENT, &OPEN_QUOTES, &IDEMPOTENCY, &AUDIT_HEADS, &ROLES],
+    &[&RECALLS, &RECALL_JOBS, &SPENT, &OPEN_QUOTES, &IDEMPOTENCY, &AUDIT_HEADS, &ROLES],
     wallets::ALL,
 ];
 
@@ -209,6 +221,9 @@ pub(crate) fn loads(need: &Need, keys: &Keys) -> Result<Vec<Load>, StoreError> {
     let orders = need.exchanges.iter().map(|(tenant, id)| (*tenant, id.0));
     load.add(&PAYMENT_ATTEMPTS, payments.chain(orders), attempt)?;
     load.add(&ATTEMPTS, need.attempts.iter().copied(), attempt)?;
+    let recalls = need.recalls.iter().copied();
+    load.add(&RECALLS, recalls.clone(), into!(recalls, it: Recall => (it.tenant, it.id)))?;
+    load.add(&RECALL_JOBS, recalls, job)?;
     load.add(&SPENT, need.spendings.iter().map(rows::attempt::tally_key), into!(spendings))?;
     let external_ids = need.external_ids.iter().map(|(tenant, id)| (*tenant, id));
     load.add(&EXTERNAL_IDS, external_ids, into!(external_ids))?;

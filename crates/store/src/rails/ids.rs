@@ -43,7 +43,14 @@ static BY_REFERENCE: Stmt = Stmt::by_keys(
      AND a.bank_reference = k.reference",
 );
 
-pub(crate) static STATEMENTS: &[&Stmt] = &[&INSERT, &BY_HEAD, &BY_ID, &BY_PAYMENT, &BY_REFERENCE];
+static MESSAGE: Stmt = Stmt::written(
+    "rail.message_of",
+    "SELECT r.message FROM rail_id r WHERE r.attempt = $1 AND r.rail = $2 AND r.message IS NOT NULL \
+     ORDER BY r.message LIMIT 1",
+);
+
+pub(crate) static STATEMENTS: &[&Stmt] =
+    &[&INSERT, &BY_HEAD, &BY_ID, &BY_PAYMENT, &BY_REFERENCE, &MESSAGE];
 
 /// Maximum number of references per lookup: each is looked up once for every tenant.
 const REFERENCES_MAX: usize = 10_000;
@@ -69,6 +76,15 @@ impl Store {
             }
         }
         self.write(vec![Step::rows(&INSERT, columns.into_owned())]).await.map(drop)
+    }
+
+    /// The message that carried an attempt; `None` for a rail without messages.
+    pub async fn message_of(
+        &self,
+        attempt: AttemptId,
+        rail: &RailId,
+    ) -> Result<Option<String>, StoreError> {
+        self.one(&MESSAGE, (attempt, rail)).await
     }
 
     /// The attempts over `rail` that any of these ids may name.

@@ -54,7 +54,7 @@ static IS_DUE: Stmt = Stmt::written(
 static KINDS_DUE: Stmt = Stmt::written(
     "job.kinds_due",
     "WITH k (kind) AS (VALUES ('submit'), ('inquire'), ('review'), ('expire_request'), ('screen'), ('review_deposit'), \
-     ('send_intent'), ('sweep'), ('transmit'), ('exchange'), ('payout'), ('inquire_payout'), ('wallet_timer'), \
+     ('recall'), ('send_intent'), ('sweep'), ('transmit'), ('exchange'), ('payout'), ('inquire_payout'), ('wallet_timer'), \
      ('deliver')) SELECT k.kind FROM k WHERE EXISTS (SELECT 1 FROM job j WHERE j.kind = k.kind \
      AND j.run_at <= {{now}} AND (j.leased_until IS NULL OR j.leased_until <= {{now}}))",
 );

@@ -12,6 +12,7 @@ pub(crate) mod list;
 pub(crate) mod page;
 pub(crate) mod payment_deliveries;
 pub(crate) mod payments;
+pub(crate) mod recalls;
 pub(crate) mod reconcile;
 pub(crate) mod references;
 pub(crate) mod requests;

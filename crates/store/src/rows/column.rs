@@ -18,8 +18,8 @@ use domain::event::EventKind;
 use domain::exchange::ExchangeState;
 use domain::ids::{
     ApprovalId, AttemptId, BatchId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId,
-    PaymentRequestId, QuoteId, RefundToId, SenderInfoId, SweepId, TenantId, TransferId, UserId,
-    WalletId,
+    PaymentRequestId, QuoteId, RecallId, RefundToId, SenderInfoId, SweepId, TenantId, TransferId,
+    UserId, WalletId,
 };
 use domain::job::JobKind;
 use domain::ledger::{AccountCode, TransferKind};
@@ -27,6 +27,7 @@ use domain::payment::{PaymentState, ReviewState};
 use domain::payment_request::RequestState;
 use domain::quote::QuoteState;
 use domain::rail::RailId;
+use domain::recall::{RecallReason, RecallState};
 use domain::relay::EventLog;
 use domain::sender_limit::Sender;
 use domain::sweep::SweepState;
@@ -176,7 +177,7 @@ macro_rules! ids {
 }
 ids! {
     ApprovalId AttemptId BatchId ChainTxId DepositId EventId ExchangeId IntentId PaymentId PaymentRequestId QuoteId
-    RefundToId Sender SenderInfoId SweepId TransferId UserId WalletId
+    RecallId RefundToId Sender SenderInfoId SweepId TransferId UserId WalletId
 }
 // The id of a record of any kind.
 get! { Uuid as Uuid, |fields, keys| Ok(keys.public(fields.uuid()?)) }
@@ -241,6 +242,8 @@ names! {
     PaymentState "payment state",
     Pot "pot",
     QuoteState "quote state",
+    RecallReason "recall reason",
+    RecallState "recall state",
     RequestState "request state",
     ReviewState "review",
     SweepState "sweep state",

@@ -3,6 +3,7 @@
 use domain::event::{Event, EventKind};
 use domain::ids::{EventId, TenantId};
 use domain::payment::{PaymentState, Standing};
+use domain::recall::RecallState;
 use domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -19,11 +20,15 @@ record! {
             msg: Option<String> = it.standing.as_ref().and_then(|standing| standing.msg.as_ref()),
             bank_reference: Option<String> =
                 it.standing.as_ref().and_then(|standing| standing.bank_reference.as_ref()),
+            recall_state: Option<RecallState> =
+                it.standing.as_ref().and_then(|standing| standing.recall),
         }
     } => {
         let standing = match (state, state_at) {
             (None, None) => None,
-            (Some(state), Some(state_at)) => Some(Standing { state, state_at, msg, bank_reference }),
+            (Some(state), Some(state_at)) => {
+                Some(Standing { state, state_at, msg, bank_reference, recall: recall_state })
+            }
             _ => return Err(StoreError::Corrupt("an event's state is incomplete".to_owned())),
         };
         Event { id, tenant, seq, kind, subject, version, at, standing }

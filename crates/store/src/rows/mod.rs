@@ -19,6 +19,7 @@ pub(crate) mod order;
 pub(crate) mod payment;
 pub(crate) mod payment_search;
 pub(crate) mod quote;
+pub(crate) mod recall;
 pub(crate) mod record;
 pub(crate) mod request;
 pub(crate) mod small;

@@ -2,9 +2,10 @@
 
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
-use domain::ids::{AttemptId, PaymentId, QuoteId, TenantId, TransferId};
+use domain::ids::{AttemptId, PaymentId, QuoteId, RecallId, TenantId, TransferId};
 use domain::money::Money;
 use domain::payment::{Payment, PaymentState, ReviewState, Standing};
+use domain::recall::RecallState;
 use domain::screening::Screened;
 use domain::time::Timestamp;
 
@@ -35,7 +36,8 @@ record! {
             list_version as screen_list: String = it.screened.list_version,
             stale as screen_stale: bool = it.screened.stale,
             unclear_since: Option<Timestamp>, settled_at: Option<Timestamp>,
-            attempt: Option<AttemptId>,
+            attempt: Option<AttemptId>, recall: Option<RecallId>,
+            recall_state: Option<RecallState> = it.standing.recall,
         }
     } => {
         let local = country.currency();
@@ -43,8 +45,8 @@ record! {
             id, tenant, country, quote, external_id, amount: Money::new(amount, local),
             base: Money::new(base, base_currency), charge: charge(coin, charged, premium, cost),
             remainder: Money::new(remainder, local), hold, accepted_at,
-            standing: Standing { state, state_at, msg, bank_reference }, version, review,
-            screened: Screened { score, evidence, list_version, stale }, unclear_since, settled_at, attempt,
+            standing: Standing { state, state_at, msg, bank_reference, recall: recall_state }, version, review,
+            screened: Screened { score, evidence, list_version, stale }, unclear_since, settled_at, attempt, recall,
         }
     }
 }

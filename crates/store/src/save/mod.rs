@@ -40,6 +40,8 @@ statements! {
     ATTEMPT_UPDATE = update("save.attempt_update", rows::attempt::ATTEMPT);
     ATTEMPT_INSERT = insert("save.attempt_insert", rows::attempt::ATTEMPT);
     REFERENCE_INSERT = insert_if_absent("save.reference_insert", tables::LINKED_REFERENCE);
+    RECALL_UPDATE = update("save.recall_update", rows::recall::RECALL);
+    RECALL_INSERT = insert("save.recall_insert", rows::recall::RECALL);
     ACCOUNT_UPDATE = update("save.account_update", rows::ledger::ACCOUNT);
     ACCOUNT_INSERT = insert("save.account_insert", rows::ledger::ACCOUNT);
     TRANSFER_INSERT = insert("save.transfer_insert", rows::ledger::TRANSFER);
@@ -297,6 +299,7 @@ fn save_things<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Stor
     }
     saver.add(&EXTERNAL_ID_INSERT, taken, true);
     saver.changed(&ws.attempts, (&ATTEMPT_UPDATE, &ATTEMPT_INSERT))?;
+    saver.changed(&ws.recalls, (&RECALL_UPDATE, &RECALL_INSERT))?;
     let mut references = Columns::new(tables::LINKED_REFERENCE.row_columns(), 0);
     for (_, old, new) in sorted(&ws.attempts) {
         rows::attempt::write_reference(old, new, keys, &mut references)?;

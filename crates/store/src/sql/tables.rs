@@ -27,6 +27,7 @@ all! {
     ledger { ACCOUNT TRANSFER }
     payment { PAYMENT }
     quote { QUOTE }
+    recall { RECALL }
     request { PAYMENT_REQUEST SENDER_INFO REFUND_ADDRESS }
     small { TENANT_HEAD IDEMPOTENCY CUSTOMER }
     sweep { SWEEP }

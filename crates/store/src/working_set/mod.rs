@@ -19,7 +19,7 @@ use domain::event::Event;
 use domain::exchange::ExchangeOrder;
 use domain::ids::{
     AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId,
-    QuoteId, SweepId, TenantId, WalletId,
+    QuoteId, RecallId, SweepId, TenantId, WalletId,
 };
 use domain::job::Job;
 use domain::ledger::{self, Account, AccountCode, LedgerRefusal, Transfer};
@@ -27,6 +27,7 @@ use domain::order::Order;
 use domain::payment::{Discrepancy, NewEvent, Payment};
 use domain::payment_request::{PaymentRequest, RefundTo, SenderInfo};
 use domain::quote::Quote;
+use domain::recall::Recall;
 use domain::sender_limit::{Spent, Tally};
 use domain::sweep::Sweep;
 use domain::time::Timestamp;
@@ -123,6 +124,7 @@ working_set! {
     quotes: Table<(TenantId, QuoteId), Quote>,
     payments: Table<(TenantId, PaymentId), Payment>,
     attempts: Table<(TenantId, AttemptId), Attempt>,
+    recalls: Table<(TenantId, RecallId), Recall>,
     /// Senders' usage at the start of the batch; [`WorkingSet::spent`] adds the batch's own.
     spendings: Table<(TenantId, Tally), Spent>,
     /// The payment of an external_id.

@@ -20,6 +20,7 @@ mod list_copies;
 mod lists;
 mod payment_deliveries;
 mod rails;
+mod recalls;
 mod relaying;
 mod relays;
 mod remembered;
@@ -192,6 +193,11 @@ conformance! {
         sheets_are_put_together_from_pages
         breaks_are_noted_once_and_closed_with_their_alerts
         unmatched_reports_are_kept_once;
+    recalls:
+        a_recall_lives_through_all_its_rows
+        the_message_of_an_attempt_is_found
+        a_payment_has_one_open_recall
+        what_is_written_to_a_bank_is_sealed_and_the_tenants_own;
     statements:
         an_account_is_summed_up_before_in_and_after_a_period
         a_wallet_has_movements_of_its_own

@@ -247,6 +247,8 @@ impl Node {
                 relations: BTreeSet::new(),
                 submit_deadline: Span::mins(30),
                 return_window: Span::days(90),
+                recall_answer_window: Span::days(15),
+                recall_money_window: Span::days(5),
             }),
             directory: Arc::new(BankDirectory::default()),
             rates: Arc::new(Nothing),

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use super::core::{Answer, InstructionView};
 use super::iso::{self, Message, Original};
-use super::server::{answer_inquiries, page_document};
+use super::server::{answer_inquiries, answer_recall, page_document};
 use super::service::{BankFault, Shared, stopped};
 
 /// Maximum reports per file.
@@ -147,6 +147,12 @@ impl Desk {
             Message::Inquiries { id, queries } => {
                 let answer = answer_inquiries(&self.shared, &self.rail, &id, &queries)?;
                 self.put("pain002", &answer)
+            }
+            Message::Recall { case, query } => {
+                match answer_recall(&self.shared, &self.rail, &case, &query)? {
+                    Some(answer) => self.put("camt029", &answer),
+                    None => Ok(()),
+                }
             }
         }
     }

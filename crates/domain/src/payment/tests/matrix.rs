@@ -12,10 +12,11 @@ use crate::rail::RailStatus;
 use crate::states_doc::rail_statuses;
 
 /// All steps that the decisions' table permits.
-pub const DECIDED: [(PaymentState, PaymentState); 13] = [
+pub const DECIDED: [(PaymentState, PaymentState); 14] = [
     (Queued, Processing),
     (Queued, Rejected),
     (Queued, Unknown),
+    (Queued, Reversed),
     (Processing, Unknown),
     (Processing, Succeeded),
     (Processing, Failed),
@@ -81,6 +82,7 @@ fn final_triggers_lead_to_the_decided_states() {
         (Trigger::NoRoute, &[Queued], Rejected),
         (Trigger::ComplianceRefused, &[Queued], Rejected),
         (Trigger::DeadlinePassed, &[Queued], Rejected),
+        (Trigger::Withdrawn, &[Queued], Reversed),
         (Trigger::WindowPassed, &[Queued, Processing], Unknown),
         (Trigger::RailUnknown, &[Queued, Processing], Unknown),
         (Trigger::Settled, &[Queued, Processing, Unknown], Succeeded),

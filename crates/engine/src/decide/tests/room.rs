@@ -49,6 +49,7 @@ pub(super) fn rail() -> RailConfig {
         max_batch: 1,
         character_set: CharacterSet::SwiftX,
         purpose: None,
+        recalls: None,
     }
 }
 
@@ -71,6 +72,7 @@ pub(super) fn payment(number: u128) -> Payment {
             state_at: NOW,
             msg: None,
             bank_reference: None,
+            recall: None,
         },
         version: 1,
         review: ReviewState::NotNeeded,
@@ -78,6 +80,7 @@ pub(super) fn payment(number: u128) -> Payment {
         unclear_since: None,
         settled_at: None,
         attempt: None,
+        recall: None,
     }
 }
 
@@ -134,6 +137,8 @@ pub(super) fn run(
         relations: BTreeSet::new(),
         submit_deadline: Span::mins(30),
         return_window: Span::days(90),
+        recall_answer_window: Span::days(15),
+        recall_money_window: Span::days(5),
     };
     let directory = BankDirectory::default();
     let rules = Rules { corridors: &corridors, directory: &directory, wallet: None };

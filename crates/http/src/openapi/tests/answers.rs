@@ -8,12 +8,15 @@ use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::event::{Event, EventKind};
-use domain::ids::{EventId, PaymentId, QuoteId, TenantId, TransferId};
+use domain::ids::{AttemptId, EventId, PaymentId, QuoteId, RecallId, TenantId, TransferId};
 use domain::money::Money;
 use domain::order::{Order, UncheckedOrder, example};
+use domain::payment::cancel::CANCELLED;
 use domain::payment::{Payment, PaymentState, ReviewState, Standing};
 use domain::policy::Corridors;
 use domain::quote::{Charge, Offer, Quote, QuoteState};
+use domain::rail::RailId;
+use domain::recall::{Recall, RecallReason, RecallState};
 use domain::screening::Screened;
 use domain::time::{Span, Timestamp};
 use engine::payments::{EventRecord, EventSubject, Record};
@@ -27,6 +30,7 @@ use crate::write;
 const QUOTED_AT: Timestamp = Timestamp(1_795_244_251_004_000);
 const ACCEPTED_AT: Timestamp = Timestamp(1_795_244_268_123_000);
 const SETTLED_AT: Timestamp = Timestamp(1_795_244_270_512_000);
+const RECALLED_AT: Timestamp = Timestamp(1_795_244_400_000_000);
 
 #[derive(Deserialize)]
 struct Document<'a> {
@@ -117,6 +121,7 @@ fn payment() -> Payment {
             state_at: SETTLED_AT,
             msg: None,
             bank_reference: Some("RAAST-2026112100042".to_owned()),
+            recall: None,
         },
         version: 3,
         review: ReviewState::NotNeeded,
@@ -124,6 +129,7 @@ fn payment() -> Payment {
         unclear_since: None,
         settled_at: Some(SETTLED_AT),
         attempt: None,
+        recall: None,
     }
 }
 
@@ -142,6 +148,8 @@ fn order() -> Order {
         relations: BTreeSet::from(["brother".to_owned()]),
         submit_deadline: Span::mins(30),
         return_window: Span::days(90),
+        recall_answer_window: Span::days(15),
+        recall_money_window: Span::days(5),
     };
     let payment = payment();
     let example =
@@ -153,6 +161,36 @@ fn order() -> Order {
 
 fn record() -> Record {
     Record { payment: payment(), order: order(), quote: quote() }
+}
+
+fn recall() -> Recall {
+    let payment = payment();
+    Recall {
+        id: RecallId::parse("5b7a1c52-31c4-4b57-9a6e-5a0a51c5d3f4").expect("an id"),
+        tenant: payment.tenant,
+        payment: payment.id,
+        attempt: AttemptId(payment.id.0),
+        rail: RailId::new("pak-raast"),
+        state: RecallState::Requested,
+        state_at: RECALLED_AT,
+        created_at: RECALLED_AT,
+        reason: RecallReason::Fraud,
+        text: Some("The payer was deceived".to_owned()),
+        sent_at: None,
+        bank_reason: None,
+        bank_text: None,
+        source: None,
+    }
+}
+
+fn answered_recall() -> Recall {
+    Recall {
+        state: RecallState::Refused,
+        state_at: RECALLED_AT + Span::secs(5),
+        sent_at: Some(RECALLED_AT + Span::secs(1)),
+        bank_reason: Some("LEGL".to_owned()),
+        ..recall()
+    }
 }
 
 fn event(id: &str, seq: i64, kind: EventKind, at: Timestamp, subject: EventSubject) -> EventRecord {
@@ -170,7 +208,7 @@ fn event(id: &str, seq: i64, kind: EventKind, at: Timestamp, subject: EventSubje
 }
 
 /// The samples by their names in the document.
-pub(super) fn samples() -> [(&'static str, Vec<u8>); 6] {
+pub(super) fn samples() -> [(&'static str, Vec<u8>); 9] {
     let record = record();
     let standing = &record.payment.standing;
     let paid = event(
@@ -187,6 +225,13 @@ pub(super) fn samples() -> [(&'static str, Vec<u8>); 6] {
         QUOTED_AT,
         EventSubject::Quote(Box::new(quote())),
     );
+    let cancelled = Standing {
+        state: PaymentState::Reversed,
+        state_at: SETTLED_AT,
+        msg: Some(CANCELLED.to_owned()),
+        bank_reference: None,
+        recall: None,
+    };
     let page = write::object(|out| {
         out.array("events", |events| events.object(|out| render::event(out, &quoted)));
         out.plain("next", quoted.event.seq);
@@ -198,5 +243,8 @@ pub(super) fn samples() -> [(&'static str, Vec<u8>); 6] {
         ("list", write::array(|out| render::records(out, std::slice::from_ref(&record)))),
         ("event", write::object(|out| render::event(out, &paid))),
         ("page", page),
+        ("cancelled", write::object(|out| render::record(out, &record, &cancelled))),
+        ("recall", write::object(|out| render::recall(out, &recall()))),
+        ("recalls", write::array(|out| out.object(|out| render::recall(out, &answered_recall())))),
     ]
 }

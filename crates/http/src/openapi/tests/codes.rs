@@ -6,12 +6,14 @@ use std::path::Path;
 use super::*;
 
 /// The response component of each status, and the code that creates this response.
-const MAKERS: [(&str, &str); 10] = [
+const MAKERS: [(&str, &str); 12] = [
     ("BadRequest", "Problem::bad_request("),
     ("Forbidden", "Problem::forbidden("),
     ("Unauthorized", "Problem::new(StatusCode::UNAUTHORIZED,"),
     ("NotFound", "Problem::new(StatusCode::NOT_FOUND,"),
     ("MethodNotAllowed", "Problem::new(StatusCode::METHOD_NOT_ALLOWED,"),
+    ("Conflict", "Problem::conflict("),
+    ("Conflict", "Problem::new(StatusCode::CONFLICT,"),
     ("RequestTimeout", "Problem::new(StatusCode::REQUEST_TIMEOUT,"),
     ("BodyTooLarge", "Problem::new(StatusCode::PAYLOAD_TOO_LARGE,"),
     ("UnsupportedMediaType", "Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE,"),

@@ -7,6 +7,7 @@ use domain::decimal::Decimal;
 use domain::ids::QuoteId;
 use domain::order::{CountryForm, Order, UncheckedOrder, country_forms, example};
 use domain::policy::Corridors;
+use domain::recall::{RecallReason, RecallState};
 use domain::time::Span;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
@@ -71,6 +72,7 @@ fn the_required_fields_are_the_decoders() {
     for (schema, missing) in [
         ("PaymentOrderFields", faults(decode::payment_order(b"{}"))),
         ("QuoteRequest", faults(decode::quote_request(b"{}"))),
+        ("RecallRequest", faults(decode::recall(b"{}"))),
     ] {
         let required: Vec<&str> = schemas[schema]["required"]
             .as_array()
@@ -79,6 +81,37 @@ fn the_required_fields_are_the_decoders() {
             .filter_map(Value::as_str)
             .collect();
         assert_eq!(required, missing.iter().map(|(field, _)| *field).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn the_requests_that_stop_a_payment_are_the_decoders() {
+    let document = document();
+    let schemas = &document["components"]["schemas"];
+    let why = decode::cancellation(&bytes(&example_of(&document, "cancellation")));
+    assert_eq!(why, Ok(Some("Ordered twice".to_owned())));
+    assert_eq!(decode::cancellation(b"{}"), Ok(None));
+    let asked = decode::recall(&bytes(&example_of(&document, "recallRequest")));
+    assert_eq!(asked, Ok((RecallReason::Fraud, Some("The payer was deceived".to_owned()))));
+    let named = |name: &str| codes::listed(&schemas[name]);
+    assert_eq!(named("RecallReason"), RecallReason::ALL.map(RecallReason::name).into());
+    assert_eq!(named("RecallStatus"), RecallState::ALL.map(RecallState::name).into());
+    for (schema, member, read) in [
+        (
+            "Cancellation",
+            "reason",
+            &(|body: &Value| faults(decode::cancellation(&bytes(body)))) as &dyn Fn(&Value) -> Told,
+        ),
+        ("RecallRequest", "text", &|body: &Value| faults(decode::recall(&bytes(body)))),
+    ] {
+        let most = schemas[schema]["properties"][member]["maxLength"].as_u64().expect("a bound");
+        let most = usize::try_from(most).expect("fits");
+        let with = |length: usize| {
+            let mut body = json!({ "reason": "CUST" });
+            body[member] = json!("x".repeat(length));
+            read(&body)
+        };
+        assert_eq!((with(most), with(most + 1)), (vec![], vec![(member, "string_too_long")]));
     }
 }
 
@@ -162,6 +195,8 @@ fn whatever_a_pattern_of_a_country_allows_is_well_formed_there() {
         relations: BTreeSet::from(["brother".to_owned()]),
         submit_deadline: Span::mins(30),
         return_window: Span::days(90),
+        recall_answer_window: Span::days(15),
+        recall_money_window: Span::days(5),
     };
     let (document, mut runner) = (document(), TestRunner::deterministic());
     for country in Country::ALL {

@@ -6,6 +6,7 @@ mod endings;
 mod messages;
 mod profiles;
 mod rails;
+mod recalls;
 mod schemas;
 mod screening;
 mod sender_limits;

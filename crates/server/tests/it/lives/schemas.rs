@@ -15,8 +15,16 @@ use crate::process::present;
 
 const STRUCTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/iso20022");
 /// The service's messages, then the simulated bank's.
-const KINDS: [&str; 6] =
-    ["pain.001.001.09", "pacs.028", "pain.002", "camt.053", "camt.054", "pacs.004"];
+const KINDS: [&str; 8] = [
+    "pain.001.001.09",
+    "pacs.028",
+    "camt.056",
+    "pain.002",
+    "camt.029",
+    "camt.053",
+    "camt.054",
+    "pacs.004",
+];
 /// Every rail that an example order may use.
 const RAILS: [&str; 9] = [
     "bgd-npsb",
@@ -99,6 +107,13 @@ async fn structures(on: On) {
     for (ending, state) in [("0001", "failed"), ("0002", "rejected"), ("0003", "reversed")] {
         let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, ending)).await;
         bank.reaches(Country::Pak, &id, state).await;
+    }
+    for ending in ["0013", "0014"] {
+        let id = bank.paid(Country::Pak, |order| order.ending(Country::Pak, ending)).await;
+        bank.reaches(Country::Pak, &id, "succeeded").await;
+        let path = format!("/v2/payments/{id}/recalls?country=PAK");
+        let text = r#"{"reason":"FRAD","text":"<payer> was \"deceived\" & Müller"}"#;
+        bank.post(&path, text).send().await.ok();
     }
     let withheld = bank.paid(Country::Pak, |order| order.ending(Country::Pak, "0006")).await;
     let booked = || async { bank.book(&withheld).await.len() == 1 };

@@ -84,6 +84,7 @@ fn behaviour(seed: u64) -> Behaviour {
         return_after: DelayRange::millis(50, 800),
         contradict_after: DelayRange::millis(50, 800),
         withheld_notice: DelayRange::millis(500, 2_000),
+        decides_after: Span::millis(200),
         without_duplicate_detection: blind.collect::<BTreeSet<Box<str>>>(),
         statements: false,
         faults: Faults {

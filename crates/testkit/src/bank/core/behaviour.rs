@@ -75,6 +75,8 @@ pub struct Behaviour {
     pub contradict_after: DelayRange,
     /// From settlement to its report if the answer was withheld (`0006`).
     pub withheld_notice: DelayRange,
+    /// From a recall to the decision about it (`0014`).
+    pub decides_after: Span,
     /// Rails that do not recognise a repeated EndToEndId, and thus pay twice.
     pub without_duplicate_detection: BTreeSet<Box<str>>,
     /// Whether the bank produces statements of its accounts (camt.053).
@@ -92,6 +94,7 @@ impl Default for Behaviour {
             return_after: DelayRange::millis(3_000, 6_000),
             contradict_after: DelayRange::millis(2_000, 4_000),
             withheld_notice: DelayRange::millis(20_000, 25_000),
+            decides_after: Span::secs(5),
             without_duplicate_detection: BTreeSet::new(),
             statements: false,
             faults: Faults::NONE,
@@ -107,6 +110,7 @@ impl Behaviour {
             return_after: DelayRange::NONE,
             contradict_after: DelayRange::NONE,
             withheld_notice: DelayRange::NONE,
+            decides_after: Span(0),
             ..Behaviour::default()
         }
     }

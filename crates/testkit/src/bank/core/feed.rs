@@ -86,8 +86,11 @@ impl Feeds {
 }
 
 /// The message type of a report.
-pub(crate) fn message_kind(status: TxStatus) -> &'static str {
-    match status {
+pub(crate) fn message_kind(standing: &Standing) -> &'static str {
+    if standing.recall.is_some() {
+        return "camt.029";
+    }
+    match standing.status {
         TxStatus::Settled => "camt.054",
         TxStatus::Returned => "pacs.004",
         _ => "pain.002",
@@ -106,12 +109,12 @@ pub struct Page {
 }
 
 impl Page {
-    /// The message that carries it: `pain.002`, `camt.053`, `camt.054` or `pacs.004`; `None` on an empty page.
+    /// The message that carries it: `pain.002`, `camt.029`, `camt.053`, `camt.054` or `pacs.004`; `None` on an empty page.
     pub fn kind(&self) -> Option<&'static str> {
         if self.statement.is_some() {
             return Some("camt.053");
         }
-        self.reports.first().map(|report| message_kind(report.standing.status))
+        self.reports.first().map(|report| message_kind(&report.standing))
     }
 }
 
@@ -138,11 +141,8 @@ impl<B: Book> BankCore<B> {
                 Waiting::Page(page) if reports.is_empty() => statement = Some(Arc::clone(page)),
                 Waiting::Page(_) => {}
                 Waiting::Report(report) => {
-                    let kind = message_kind(report.standing.status);
-                    if reports
-                        .first()
-                        .is_none_or(|first| message_kind(first.standing.status) == kind)
-                    {
+                    let kind = message_kind(&report.standing);
+                    if reports.first().is_none_or(|first| message_kind(&first.standing) == kind) {
                         reports.push(Arc::clone(report));
                         continue;
                     }

@@ -8,6 +8,7 @@ mod behaviour;
 mod feed;
 mod model;
 mod rail;
+mod recall;
 mod statement;
 mod steer;
 mod totals;
@@ -25,9 +26,10 @@ use domain::time::Timestamp;
 pub use self::behaviour::{Behaviour, DelayRange, Faults};
 pub use self::feed::{Feeds, Page};
 pub use self::model::{
-    BookKind, BookLine, Dossier, InstructionView, Order, QueryView, Report, Standing, TxStatus,
-    money_digits, parse_money,
+    BookKind, BookLine, Dossier, InstructionView, Order, QueryView, RecallWord, Report, Standing,
+    TxStatus, money_digits, parse_money,
 };
+pub use self::recall::{RecallNote, RecallReply};
 pub use self::statement::{
     Closing, Mistake, Period, Periods, StatementLine, StatementPage, currency_of,
 };
@@ -283,15 +285,15 @@ impl<B: Book> BankCore<B> {
             info: None,
             reference: None,
             at: now,
+            recall: None,
         };
         if duplicate {
             standing.status = TxStatus::Rejected;
             standing.reason = Some(REASON_DUPLICATION.into());
             standing.info = Some("EndToEndId already used".into());
-            return (
-                Order { standing, effects: Vec::new(), plan: Vec::new(), reported_twice: false },
-                false,
-            );
+            let (effects, plan) = (Vec::new(), Vec::new());
+            let (reported_twice, recalled) = (false, None);
+            return (Order { standing, effects, plan, reported_twice, recalled }, false);
         }
         if fate.status == TxStatus::Rejected {
             standing.reason = Some(REASON_INCORRECT_ACCOUNT.into());
@@ -302,6 +304,7 @@ impl<B: Book> BankCore<B> {
             effects: Vec::new(),
             plan: fate.plan,
             reported_twice: fate.reported_twice,
+            recalled: None,
         };
         (order, fate.withheld)
     }
@@ -446,6 +449,12 @@ impl<B: Book> BankCore<B> {
                     ..order.standing.clone()
                 };
                 self.report(order, returned, reports);
+            }
+            Happening::AgreeToRecall => {
+                order.recalled = Some(RecallWord::Agreed);
+                let agreed = Standing { recall: order.recalled, ..order.standing.clone() };
+                self.report(order, agreed, reports);
+                self.give_back(order, now, now, reports);
             }
             Happening::Contradict => {
                 let refused = Standing {

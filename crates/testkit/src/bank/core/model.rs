@@ -71,6 +71,28 @@ impl TxStatus {
     }
 }
 
+/// The bank's answer to a recall.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum RecallWord {
+    /// `CNCL`: it returns the order, or stops it.
+    Agreed,
+    /// `RJCR`: it does not return it.
+    Refused,
+    /// `PDCR`: it has not decided yet.
+    Pending,
+}
+
+impl RecallWord {
+    /// The code of a camt.029.
+    pub const fn code(self) -> &'static str {
+        match self {
+            RecallWord::Agreed => "CNCL",
+            RecallWord::Refused => "RJCR",
+            RecallWord::Pending => "PDCR",
+        }
+    }
+}
+
 /// The bank's statement about one order, in an answer, to an inquiry or in a report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Standing {
@@ -93,6 +115,9 @@ pub struct Standing {
     /// Time of this status.
     #[serde(rename = "t", with = "micros")]
     pub at: Timestamp,
+    /// The answer to a recall, if that is what is reported instead of the status.
+    #[serde(rename = "k", default, skip_serializing_if = "Option::is_none")]
+    pub recall: Option<RecallWord>,
 }
 
 /// One entry of a rail's feed of reports.
@@ -164,6 +189,8 @@ pub enum Happening {
     Return,
     /// A false refusal of a paid order is reported.
     Contradict,
+    /// The bank agrees to a recall that it had not decided on.
+    AgreeToRecall,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,6 +216,9 @@ pub struct Order {
     /// Whether its reports are delivered twice.
     #[serde(rename = "d", default, skip_serializing_if = "std::ops::Not::not")]
     pub reported_twice: bool,
+    /// The answer to a recall of it, if there was one.
+    #[serde(rename = "c", default, skip_serializing_if = "Option::is_none")]
+    pub recalled: Option<RecallWord>,
 }
 
 impl Order {

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use domain::ids::AttemptId;
 use domain::rail::{
-    BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, Reports,
-    Submission,
+    BankReport, Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, RecallAnswer,
+    RecallRequest, Reports, Submission,
 };
 use domain::time::Timestamp;
 use uuid::Uuid;
 
 use super::feed::message_kind;
-use super::model::{InstructionView, QueryView, Report, Standing, TxStatus};
-use super::{Answer, BankCore, Book};
+use super::model::{InstructionView, QueryView, RecallWord, Report, Standing, TxStatus};
+use super::{Answer, BankCore, Book, RecallReply};
 
 impl From<&Instruction> for InstructionView {
     fn from(instruction: &Instruction) -> InstructionView {
@@ -43,6 +43,7 @@ impl Standing {
             TxStatus::Unknown => RailStatus::Unknown,
             TxStatus::Returned => RailStatus::Returned,
         };
+        let status = self.recall.map_or(status, |word| RailStatus::Recall(answer_of(word)));
         let text = |value: &Option<Box<str>>| value.as_deref().map(str::to_owned);
         Some(RailReport {
             attempt,
@@ -59,10 +60,18 @@ impl Standing {
     }
 }
 
+const fn answer_of(word: RecallWord) -> RecallAnswer {
+    match word {
+        RecallWord::Agreed => RecallAnswer::Accepted,
+        RecallWord::Refused => RecallAnswer::Refused,
+        RecallWord::Pending => RecallAnswer::Pending,
+    }
+}
+
 impl Report {
     /// The report as a client parses it; `None` if the order's ids are not Corridor's.
     pub fn to_rail_report(&self) -> Option<RailReport> {
-        let kind = message_kind(self.standing.status);
+        let kind = message_kind(&self.standing);
         self.standing.to_rail_report(&format!("{kind} SB-{}", self.sequence))
     }
 }
@@ -100,6 +109,34 @@ impl<B: Book> BankCore<B> {
             .inquire(&rail.0, &query)?
             .and_then(|standing| in_pain_002(standing).to_rail_report("pain.002"));
         Ok(known.map_or(InquiryAnswer::NotFound, InquiryAnswer::Reported))
+    }
+
+    /// [`BankCore::recall`] for one recall of the engine.
+    pub fn recall_attempt(
+        &mut self,
+        rail: &RailId,
+        request: &RecallRequest,
+        now: Timestamp,
+    ) -> Result<Submission, B::Fault> {
+        let query = QueryView {
+            instruction_id: request.attempt.instruction_id().into(),
+            end_to_end_id: request.payment.end_to_end_id().into(),
+            uetr: request.attempt.to_string().into(),
+        };
+        Ok(match self.recall(&rail.0, &query, now)? {
+            RecallReply::Silent => Submission::Taken,
+            RecallReply::Answered(note) => Submission::Reported(RailReport {
+                attempt: request.attempt,
+                status: RailStatus::Recall(answer_of(note.word)),
+                reason: note.reason.map(String::from),
+                further_reasons: Vec::new(),
+                info: None,
+                bank_reference: None,
+                amount: None,
+                charges: None,
+                source: "camt.029".to_owned(),
+            }),
+        })
     }
 
     /// [`BankCore::due`] in the engine's terms, each report with its rail.

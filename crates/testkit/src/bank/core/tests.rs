@@ -53,7 +53,7 @@ fn run(core: &mut BankCore<MemoryBook>) -> Vec<(&'static str, &'static str, Opti
         let standing = &report.standing;
         let seconds = (standing.at - START).0 / 1_000_000;
         let reason = standing.reason.as_deref().map(str::to_owned);
-        (feed::message_kind(standing.status), standing.status.code(), reason, seconds)
+        (feed::message_kind(standing), standing.status.code(), reason, seconds)
     };
     reports.iter().map(told).collect()
 }
@@ -365,4 +365,51 @@ fn the_engine_s_terms_are_equivalent() {
     let withheld = Instruction { payment: PaymentId(Uuid::from_u128(43)), ..instruction("0006") };
     let Ok(answer) = core.receive_instruction(&withheld, START);
     assert!(matches!(answer, Submission::Indeterminate(_)));
+}
+
+/// The answer to a recall of an order with this ending, and what the bank then reports.
+fn recalled(
+    ending: &str,
+    after_settlement: bool,
+) -> (RecallReply, Vec<(&'static str, &'static str)>) {
+    let mut core = bank(Behaviour::default());
+    let order = view(1, &format!("PK36SCBL000000112345{ending}"));
+    let Ok(_) = core.receive(RAIL, &order, START);
+    let mut now = START;
+    if after_settlement {
+        run(&mut core);
+        now = START + Span::secs(60);
+    }
+    let Ok(reply) = core.recall(RAIL, &query(&order), now);
+    let Ok(again) = core.recall(RAIL, &query(&order), now);
+    assert_eq!(again, reply, "{ending}: the same request has the same answer");
+    let reports = run(&mut core).into_iter().map(|(message, code, ..)| (message, code)).collect();
+    (reply, reports)
+}
+
+#[test]
+fn a_recall_has_the_outcome_that_the_account_selects() {
+    let said = |reply: RecallReply| match reply {
+        RecallReply::Answered(note) => (note.word.code(), note.reason.unwrap_or_default()),
+        RecallReply::Silent => ("", Box::default()),
+    };
+    let returned = ("pacs.004", "ACSC");
+    let settled = ("camt.054", "ACSC");
+    for (ending, is_paid, word, reason, reports) in [
+        ("6702", true, "CNCL", "", vec![returned]),
+        ("6702", false, "CNCL", "", vec![]),
+        ("0012", true, "CNCL", "", vec![]),
+        ("0012", false, "CNCL", "", vec![settled]),
+        ("0013", true, "RJCR", "LEGL", vec![]),
+        ("0014", true, "PDCR", "", vec![("camt.029", "ACSC"), returned]),
+        ("0015", true, "", "", vec![]),
+        ("0001", true, "RJCR", "NOOR", vec![]),
+        ("0003", true, "RJCR", "ARDT", vec![]),
+        ("0004", true, "PDCR", "", vec![]),
+    ] {
+        let (reply, seen) = recalled(ending, is_paid);
+        assert_eq!((said(reply), seen), ((word, reason.into()), reports), "{ending} {is_paid}");
+    }
+    let Ok(unknown) = bank(Behaviour::instant()).recall(RAIL, &query(&view(9, "1")), START);
+    assert_eq!(said(unknown), ("RJCR", "NOOR".into()));
 }

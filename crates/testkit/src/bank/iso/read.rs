@@ -27,6 +27,13 @@ pub enum Message {
         /// The inquiries, in the message's order.
         queries: Vec<QueryView>,
     },
+    /// The message is a camt.056.
+    Recall {
+        /// Identifier from the element `Case/Id`.
+        case: String,
+        /// The recalled order.
+        query: QueryView,
+    },
 }
 
 /// Reason why a message is rejected. Nothing of it was accepted.
@@ -40,7 +47,7 @@ pub enum IsoFault {
     Forbidden(&'static str),
     /// Not a supported message.
     #[error(
-        "the Document's namespace is {0:?}, expected pain.001.001.09, pain.001.001.03 or pacs.028.001.03"
+        "the Document's namespace is {0:?}, expected pain.001.001.09, pain.001.001.03, pacs.028.001.03 or camt.056.001.08"
     )]
     Namespace(String),
     /// An element is missing or empty.
@@ -56,6 +63,7 @@ enum Kind {
     /// With its message name.
     Pain001(&'static str),
     Pacs028,
+    Camt056,
 }
 
 /// The versions of pain.001.
@@ -64,6 +72,7 @@ const PAIN_001: [&str; 2] = ["pain.001.001.09", "pain.001.001.03"];
 #[derive(Default)]
 struct Draft {
     message_id: String,
+    case: String,
     count: Option<String>,
     instruction_id: String,
     end_to_end_id: String,
@@ -121,7 +130,9 @@ pub fn read(xml: &str) -> Result<Message, IsoFault> {
 }
 
 /// Elements that are significant in a path.
-const KNOWN: [&str; 20] = [
+const KNOWN: [&str; 22] = [
+    "Case",
+    "Assgnmt",
     "InstdAmt",
     "Id",
     "IBAN",
@@ -159,6 +170,9 @@ fn root_kind(start: &BytesStart<'_>) -> Result<Kind, IsoFault> {
             }
             if attribute.value.ends_with(":pacs.028.001.03") {
                 return Ok(Kind::Pacs028);
+            }
+            if attribute.value.ends_with(":camt.056.001.08") {
+                return Ok(Kind::Camt056);
             }
             seen = attribute.value.into_owned();
         }
@@ -199,7 +213,8 @@ impl Draft {
     /// Stores the value of the element that ends at `path`.
     fn close(&mut self, kind: Kind, path: &[&'static str], text: &str) -> Result<(), IsoFault> {
         let field = match path {
-            [.., "GrpHdr", "MsgId"] => &mut self.message_id,
+            [.., "GrpHdr", "MsgId"] | [.., "Assgnmt", "Id"] => &mut self.message_id,
+            [.., "Case", "Id"] => &mut self.case,
             [.., "GrpHdr", "NbOfTxs"] => {
                 self.count = Some(text.to_owned());
                 return Ok(());
@@ -214,7 +229,7 @@ impl Draft {
             [.., "CdtTrfTxInf", "CdtrAcct", "Id", "Othr", "Id"] => &mut self.account,
             [.., "CdtTrfTxInf", "Cdtr", "Nm"] => &mut self.beneficiary,
             [.., "CdtTrfTxInf"] if matches!(kind, Kind::Pain001(_)) => return self.close_payment(),
-            [.., "TxInf"] if kind == Kind::Pacs028 => return self.close_query(),
+            [.., "TxInf"] if !matches!(kind, Kind::Pain001(_)) => return self.close_query(),
             _ => return Ok(()),
         };
         field.clear();
@@ -259,12 +274,16 @@ impl Draft {
         Ok(())
     }
 
-    fn finish(self, kind: Kind) -> Result<Message, IsoFault> {
-        let id = self.message_id;
+    fn finish(mut self, kind: Kind) -> Result<Message, IsoFault> {
+        let id = std::mem::take(&mut self.message_id);
         if id.is_empty() {
-            return Err(IsoFault::Missing("GrpHdr/MsgId"));
+            return Err(IsoFault::Missing("GrpHdr/MsgId or Assgnmt/Id"));
         }
         match kind {
+            Kind::Camt056 => match (self.queries.pop(), self.queries.len()) {
+                (Some(query), 0) => Ok(Message::Recall { case: self.case, query }),
+                _ => Err(IsoFault::Missing("a single TxInf")),
+            },
             Kind::Pacs028 if self.queries.is_empty() => Err(IsoFault::Missing("TxInf")),
             Kind::Pacs028 => Ok(Message::Inquiries { id, queries: self.queries }),
             Kind::Pain001(_) if self.payments.is_empty() => Err(IsoFault::Missing("CdtTrfTxInf")),

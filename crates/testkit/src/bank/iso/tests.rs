@@ -7,7 +7,7 @@ use quick_xml::Reader;
 use quick_xml::events::Event;
 
 use super::*;
-use crate::bank::core::{InstructionView, QueryView, Standing, TxStatus};
+use crate::bank::core::{InstructionView, QueryView, RecallWord, Standing, TxStatus};
 
 const PAIN_001: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <Document xmlns="urn:iso:std:iso:20022:tech:xsd:pain.001.001.09"><CstmrCdtTrfInitn>
@@ -48,6 +48,7 @@ fn standing(status: TxStatus) -> Standing {
         info: Some("a & b".into()),
         reference: Some("SB1".into()),
         at: Timestamp(1_795_244_268_000_000),
+        recall: None,
     }
 }
 
@@ -183,6 +184,12 @@ fn documents_contain_the_banks_statements() {
         assert!(leaves(&pacs).iter().any(|found| found == leaf), "{leaf} in {:?}", leaves(&pacs));
     }
     assert!(pacs.contains("pacs.004.001.09"));
+    let agreed = Standing { recall: Some(RecallWord::Agreed), ..standing(TxStatus::Settled) };
+    let camt = reports_document(&header, &[agreed]);
+    for leaf in ["Sts/Conf=CNCL", "TxInfAndSts/OrgnlEndToEndId=e1", "TxInfAndSts/TxCxlSts=ACCR"] {
+        assert!(leaves(&camt).iter().any(|found| found == leaf), "{leaf} in {:?}", leaves(&camt));
+    }
+    assert!(camt.contains("camt.029.001.09"));
     let empty =
         status_document::<Standing>(&header, Original { id: "Q", name: "pacs.028.001.03" }, &[]);
     assert!(!empty.contains("TxInfAndSts") && leaves(&empty).len() == 4);

@@ -5,7 +5,7 @@ use std::borrow::Borrow;
 use domain::money::Money;
 use domain::time::Timestamp;
 
-use super::super::core::{Standing, TxStatus, money_digits};
+use super::super::core::{RecallNote, RecallWord, Standing, TxStatus, money_digits};
 
 /// Schema: Max105Text of `AddtlInf`, in characters.
 const INFO_CHARS_MAX: usize = 105;
@@ -173,6 +173,11 @@ fn reason(xml: &mut Xml, standing: &Standing) {
 /// The message for these reports, which are all of one kind: a camt.054.001.08 for settlements, a
 /// pacs.004.001.09 for returns, else a pain.002.001.10.
 pub fn reports_document<S: Borrow<Standing>>(header: &Header, standings: &[S]) -> String {
+    let notes: Vec<RecallNote> =
+        standings.iter().filter_map(|standing| RecallNote::of(standing.borrow())).collect();
+    if !notes.is_empty() {
+        return resolution_document(header, None, &notes);
+    }
     match standings.first().map(|first| first.borrow().status) {
         Some(TxStatus::Settled) => settlements(header, standings),
         Some(TxStatus::Returned) => returns(header, standings),
@@ -182,6 +187,47 @@ pub fn reports_document<S: Borrow<Standing>>(header: &Header, standings: &[S]) -
             standings,
         ),
     }
+}
+
+/// A camt.029.001.09 with one outcome per order; `case` is that of the request.
+pub fn resolution_document(header: &Header, case: Option<&str>, notes: &[RecallNote]) -> String {
+    let mut xml = Xml::open("camt.029.001.09", notes.len());
+    xml.raw("<RsltnOfInvstgtn><Assgnmt>");
+    xml.leaf("Id", &header.id);
+    let bank = "<Agt><FinInstnId><Nm>Simulated bank</Nm></FinInstnId></Agt>";
+    xml.raw(&format!("<Assgnr>{bank}</Assgnr><Assgne>{bank}</Assgne>"));
+    xml.leaf("CreDtTm", &header.created_at.to_string());
+    xml.raw("</Assgnmt>");
+    if let Some(case) = case {
+        xml.raw("<RslvdCase>");
+        xml.leaf("Id", case);
+        xml.raw(&format!("<Cretr>{bank}</Cretr></RslvdCase>"));
+    }
+    xml.raw("<Sts>");
+    xml.leaf("Conf", notes.first().map_or("PDCR", |note| note.word.code()));
+    xml.raw("</Sts><CxlDtls>");
+    for note in notes {
+        xml.raw("<TxInfAndSts>");
+        xml.leaf_unless_empty("OrgnlInstrId", &note.about.instruction_id);
+        xml.leaf_unless_empty("OrgnlEndToEndId", &note.about.end_to_end_id);
+        xml.leaf_unless_empty("OrgnlUETR", &note.about.uetr);
+        xml.leaf(
+            "TxCxlSts",
+            match note.word {
+                RecallWord::Agreed => "ACCR",
+                RecallWord::Refused => "RJCR",
+                RecallWord::Pending => "PNCR",
+            },
+        );
+        if let Some(reason) = &note.reason {
+            xml.raw("<CxlStsRsnInf><Rsn>");
+            xml.leaf("Cd", reason);
+            xml.raw("</Rsn></CxlStsRsnInf>");
+        }
+        xml.raw("</TxInfAndSts>");
+    }
+    xml.raw("</CxlDtls></RsltnOfInvstgtn></Document>\n");
+    xml.0
 }
 
 fn settlements<S: Borrow<Standing>>(header: &Header, standings: &[S]) -> String {

@@ -1,5 +1,5 @@
 //! The bank over HTTP, per rail under `/{rail}`: `POST payments` (pain.001 → pain.002), `POST
-//! inquiries` (pacs.028 → pain.002), `GET reports?after=&wait=` (one document of the oldest new
+//! inquiries` (pacs.028 → pain.002), `POST recalls` (camt.056 → camt.029, or 202), `GET reports?after=&wait=` (one document of the oldest new
 //! reports, or 204), `GET book?end_to_end_id=`.
 //!
 //! It decides nothing: it parses, calls the core, and writes. Connection faults (hanging, lost
@@ -24,7 +24,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use self::connection::{Cut, Door};
-use super::core::{Answer, InstructionView, Page, QueryView, Standing};
+use super::core::{Answer, InstructionView, Page, QueryView, RecallReply, Standing};
 use super::iso::{self, Message, Original};
 use super::service::{BankFault, Shared, stopped};
 
@@ -49,6 +49,7 @@ pub(super) async fn listen(
     let routes = Router::new()
         .route("/{rail}/payments", post(payments))
         .route("/{rail}/inquiries", post(inquiries))
+        .route("/{rail}/recalls", post(recalls))
         .route("/{rail}/reports", get(reports))
         .route("/{rail}/book", get(book))
         .layer(DefaultBodyLimit::max(BODY_MAX_BYTES))
@@ -143,9 +144,7 @@ async fn payments(
         Ok(Message::Payments { id, name, payments }) => {
             take_payments(&shared, &rail, Original { id: &id, name }, &payments)
         }
-        Ok(Message::Inquiries { .. }) => {
-            Reply::refusal("expected a pain.001 here, this is a pacs.028".to_owned())
-        }
+        Ok(_) => Reply::refusal("expected a pain.001 here".to_owned()),
         Err(fault) => Reply::refusal(fault.to_string()),
     };
     reply.deliver(&shared).await
@@ -190,9 +189,7 @@ async fn inquiries(
                 Err(fault) => fault.into(),
             }
         }
-        Ok(Message::Payments { .. }) => {
-            Reply::refusal("expected a pacs.028 here, this is a pain.001".to_owned())
-        }
+        Ok(_) => Reply::refusal("expected a pacs.028 here".to_owned()),
         Err(fault) => Reply::refusal(fault.to_string()),
     };
     reply.deliver(&shared).await
@@ -217,6 +214,42 @@ pub(super) fn answer_inquiries(
         Original { id: message, name: "pacs.028.001.03" },
         &known,
     ))
+}
+
+async fn recalls(
+    State(shared): State<Arc<Shared>>,
+    Path(rail): Path<String>,
+    body: String,
+) -> Response {
+    let reply = match iso::read(&body) {
+        Ok(Message::Recall { case, query }) => match answer_recall(&shared, &rail, &case, &query) {
+            Ok(Some(text)) => Reply::xml(text),
+            Ok(None) => Reply::Ready(StatusCode::ACCEPTED.into_response()),
+            Err(fault) => fault.into(),
+        },
+        Ok(_) => Reply::refusal("expected a camt.056 here".to_owned()),
+        Err(fault) => Reply::refusal(fault.to_string()),
+    };
+    reply.deliver(&shared).await
+}
+
+/// The camt.029 that answers a camt.056; `None` if the bank does not answer.
+pub(super) fn answer_recall(
+    shared: &Shared,
+    rail: &str,
+    case: &str,
+    query: &QueryView,
+) -> Result<Option<String>, BankFault> {
+    let now = shared.clock.now();
+    let reply = shared.with_core(|core| core.recall(rail, query, now))?;
+    shared.wake();
+    shared.reported.send_modify(|count| *count += 1);
+    Ok(match reply {
+        RecallReply::Silent => None,
+        RecallReply::Answered(note) => {
+            Some(iso::resolution_document(&shared.header(), Some(case), &[note]))
+        }
+    })
 }
 
 #[derive(Deserialize)]

@@ -15,7 +15,7 @@ use super::{MARK, check, derived};
 type Row = (u16, &'static str, &'static str, &'static str);
 
 /// Payment Service v2, by status.
-const PAYMENT: [Row; 25] = [
+const PAYMENT: [Row; 29] = [
     (
         400,
         "corridor_unavailable",
@@ -99,6 +99,25 @@ const PAYMENT: [Row; 25] = [
         "the body did not arrive in time",
         "repeat it with the same `external_id`",
     ),
+    (
+        409,
+        "payment_not_cancellable",
+        "a bank may have the payment, or it has ended; `status` says so",
+        "request a recall of a payment that was sent",
+    ),
+    (
+        409,
+        "payment_not_recallable",
+        "the payment was not sent yet, or nothing is left to return",
+        "cancel a payment that was not sent",
+    ),
+    (
+        409,
+        "recall_open",
+        "the payment is being recalled by `recall_id`",
+        "wait for the bank's answer to that one",
+    ),
+    (409, "rail_cannot_recall", "the rail `rail` accepts no recalls", "contact the operator"),
     (
         409,
         "request_under_way",

@@ -6,6 +6,7 @@ mod finding;
 mod lists;
 mod papers;
 mod prices;
+mod stopping;
 mod stories;
 mod switches;
 

@@ -2,8 +2,8 @@
 //! request.
 
 use domain::audit::{Deed, Via};
+use http::request::Parts;
 
-use super::gate::Admitted;
 use crate::auth::AccessKey;
 use crate::request_id::RequestId;
 
@@ -11,11 +11,10 @@ use crate::request_id::RequestId;
 /// it.
 const KEY_HINT_CHARS: usize = 8;
 
-/// The caller's action with its reason.
-pub(super) fn deed(admitted: &Admitted, why: &str) -> Deed {
-    let deed =
-        Deed::new(Via::Api, key_hint(&admitted.access_key)).with_role(admitted.roles.join(","));
-    let id = admitted.parts.extensions.get::<RequestId>();
+/// The action of a key's holder with its reason.
+pub(crate) fn deed(access_key: &str, roles: &[String], parts: &Parts, why: &str) -> Deed {
+    let deed = Deed::new(Via::Api, key_hint(access_key)).with_role(roles.join(","));
+    let id = parts.extensions.get::<RequestId>();
     let deed = id.into_iter().fold(deed, |deed, id| deed.of_request(id.as_str()));
     deed.because(why)
 }

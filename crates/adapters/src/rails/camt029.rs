@@ -1,0 +1,128 @@
+//! Parses camt.029, the resolution of an investigation, in every version: the answer to a recall.
+//! It moves no money, whatever it says.
+
+use domain::rail::{About, BankReport, RailStatus, RecallAnswer, Said};
+use domain::rail_ids::ReportIds;
+
+use super::iso;
+use super::reports::Statement;
+use super::xml_read::Element;
+
+/// The meaning of `Conf`, `TxCxlSts`, `PmtInfCxlSts` and `GrpCxlSts`. Any other outcome is for
+/// manual review.
+fn answer(code: &str) -> RailStatus {
+    match code {
+        "CNCL" | "ACCR" => RailStatus::Recall(RecallAnswer::Accepted),
+        "RJCR" => RailStatus::Recall(RecallAnswer::Refused),
+        "PDCR" | "PNCR" => RailStatus::Recall(RecallAnswer::Pending),
+        other => RailStatus::Unrecognised(format!("cancellation {}", iso::reference(other))),
+    }
+}
+
+/// What holds for all transactions that state nothing of their own.
+#[derive(Clone, Default)]
+struct Whole {
+    status: Option<String>,
+    reasons: Vec<String>,
+    info: Option<String>,
+    ids: ReportIds,
+}
+
+impl Whole {
+    /// The same with what `element` adds: a status, its reasons and the ids of a message or block.
+    fn with(&self, element: &Element, status: &str) -> Whole {
+        let (reasons, info) = iso::reasons(element.all("CxlStsRsnInf"));
+        let own = element.text_at(&[status]).map(str::to_owned);
+        let says = own.is_some() || !reasons.is_empty() || info.is_some();
+        let ids = ReportIds {
+            message: iso::id(element, &["OrgnlMsgId"]).or_else(|| self.ids.message.clone()),
+            block: iso::id(element, &["OrgnlPmtInfId"]).or_else(|| self.ids.block.clone()),
+            instruction: case(element).or_else(|| self.ids.instruction.clone()),
+            ..ReportIds::default()
+        };
+        let inherited = (self.reasons.clone(), self.info.clone());
+        let (reasons, info) = if says { (reasons, info) } else { inherited };
+        Whole { status: own.or_else(|| self.status.clone()), reasons, info, ids }
+    }
+}
+
+/// The id of the case: that of our attempt, unless the bank changed it.
+fn case(element: &Element) -> Option<String> {
+    iso::id(element, &["RslvdCase", "Id"])
+}
+
+/// Parses every transaction of the resolution, else what it says about the whole case.
+pub(super) fn read(body: &Element, statement: &mut Statement) {
+    let confirmed = body.text_at(&["Sts", "Conf"]).map(str::to_owned);
+    let top = Whole {
+        status: confirmed,
+        ids: ReportIds { instruction: case(body), ..ReportIds::default() },
+        ..Whole::default()
+    };
+    let mut number = 0;
+    let mut whole = top.clone();
+    for details in body.all("CxlDtls") {
+        let group = details.child("OrgnlGrpInfAndSts");
+        let of_group = group.map_or_else(|| top.clone(), |it| top.with(it, "GrpCxlSts"));
+        for block in details.all("OrgnlPmtInfAndSts") {
+            let of_block = of_group.with(block, "PmtInfCxlSts");
+            number += transactions(block, &of_block, number, statement);
+            whole = of_block;
+        }
+        number += transactions(details, &of_group, number, statement);
+        if details.child("OrgnlPmtInfAndSts").is_none() {
+            whole = of_group;
+        }
+    }
+    if number == 0 && (whole.status.is_some() || whole.ids != ReportIds::default()) {
+        let report = whole.report(whole.ids.clone(), &statement.source);
+        statement.take("Sts", 1, report);
+    }
+}
+
+fn transactions(
+    parent: &Element,
+    whole: &Whole,
+    before: usize,
+    statement: &mut Statement,
+) -> usize {
+    let all: Vec<&Element> = parent.all("TxInfAndSts").collect();
+    for (index, transaction) in all.iter().enumerate() {
+        let own = whole.with(transaction, "TxCxlSts");
+        let named = |path: &[&str]| iso::id(transaction, path);
+        let ids = ReportIds {
+            uetr: named(&["OrgnlUETR"]),
+            instruction: named(&["OrgnlInstrId"]).or_else(|| named(&["OrgnlTxId"])),
+            end_to_end: named(&["OrgnlEndToEndId"]),
+            message: named(&["OrgnlGrpInf", "OrgnlMsgId"]).or_else(|| own.ids.message.clone()),
+            block: own.ids.block.clone(),
+            ..ReportIds::default()
+        };
+        // The case names one transaction: it says nothing where the transaction names itself.
+        let names_itself = ids.strong().next().is_some();
+        let case = own.ids.instruction.clone().filter(|_| !names_itself);
+        let ids = ReportIds { instruction: case.or(ids.instruction), ..ids };
+        statement.take("TxInfAndSts", before + index + 1, own.report(ids, &statement.source));
+    }
+    all.len()
+}
+
+impl Whole {
+    fn report(&self, ids: ReportIds, source: &str) -> Result<BankReport, String> {
+        let code = self.status.as_deref().ok_or("it has no status")?;
+        let said = Said {
+            status: answer(code),
+            reasons: self.reasons.clone(),
+            info: self.info.clone(),
+            bank_reference: None,
+            amount: None,
+            charges: None,
+            source: source.to_owned(),
+        };
+        Ok(BankReport { about: About::One(ids), said })
+    }
+}
+
+#[cfg(test)]
+#[path = "camt029_tests.rs"]
+mod tests;

@@ -1,0 +1,176 @@
+//! Answers to recalls in the forms in which banks send them: by transaction, block, group or case,
+//! in old and new versions, in an envelope and in national namespaces.
+
+use domain::rail::RecallAnswer::{Accepted, Pending, Refused};
+
+use super::super::reports;
+use super::*;
+
+const SIMPLE: &str = "00112233445566778899aabbccddeeff";
+const UETR: &str = "00112233-4455-6677-8899-aabbccddeeff";
+
+fn camt029(namespace: &str, body: &str) -> String {
+    format!(
+        "<Document xmlns=\"{namespace}\"><RsltnOfInvstgtn><Assgnmt><Id>R-1</Id></Assgnmt>{body}\
+         </RsltnOfInvstgtn></Document>"
+    )
+}
+
+fn version(number: &str) -> String {
+    format!("urn:iso:std:iso:20022:tech:xsd:camt.029.001.{number}")
+}
+
+fn read_one(text: &str) -> BankReport {
+    let mut found = reports::read(text.as_bytes()).expect(text);
+    assert_eq!((found.entries.len(), found.complaints.as_slice()), (1, [].as_slice()), "{text}");
+    found.entries.remove(0)
+}
+
+fn ids(report: &BankReport) -> &ReportIds {
+    report.ids().next().expect("ids")
+}
+
+#[test]
+fn an_answer_is_read_at_every_level_and_in_every_version() {
+    let case = format!("<RslvdCase><Id>{SIMPLE}</Id></RslvdCase>");
+    let tx = |status: &str| {
+        format!(
+            "<CxlDtls><TxInfAndSts><OrgnlInstrId>{SIMPLE}</OrgnlInstrId><OrgnlUETR>{UETR}</OrgnlUETR>{status}\
+             </TxInfAndSts></CxlDtls>"
+        )
+    };
+    let group = |status: &str| {
+        format!(
+            "<CxlDtls><OrgnlGrpInfAndSts><OrgnlMsgId>M-1</OrgnlMsgId>{status}</OrgnlGrpInfAndSts></CxlDtls>"
+        )
+    };
+    let block = |status: &str| {
+        format!(
+            "<CxlDtls><OrgnlPmtInfAndSts><OrgnlPmtInfId>B-1</OrgnlPmtInfId>{status}</OrgnlPmtInfAndSts></CxlDtls>"
+        )
+    };
+    let conf = |code: &str| format!("<Sts><Conf>{code}</Conf></Sts>");
+    for (body, answer) in [
+        (format!("{case}{}", conf("CNCL")), Accepted),
+        (format!("{case}{}", conf("RJCR")), Refused),
+        (format!("{case}{}", conf("PDCR")), Pending),
+        (tx("<TxCxlSts>ACCR</TxCxlSts>"), Accepted),
+        (tx("<TxCxlSts>RJCR</TxCxlSts>"), Refused),
+        (tx("<TxCxlSts>PNCR</TxCxlSts>"), Pending),
+        // Without a status of its own a transaction has that of the whole.
+        (format!("{}{}", conf("RJCR"), tx("")), Refused),
+        (group("<GrpCxlSts>ACCR</GrpCxlSts>"), Accepted),
+        (block("<PmtInfCxlSts>RJCR</PmtInfCxlSts>"), Refused),
+        // The more specific status counts.
+        (format!("{}{}", conf("PDCR"), tx("<TxCxlSts>RJCR</TxCxlSts>")), Refused),
+    ] {
+        for namespace in [
+            version("03"),
+            version("08"),
+            version("12"),
+            version("99"),
+            "http://www.six-interbank-clearing.com/de/camt.029.001.09.ch.02.xsd".to_owned(),
+        ] {
+            let report = read_one(&camt029(&namespace, &body));
+            assert_eq!(report.said.status, RailStatus::Recall(answer), "{namespace} {body}");
+            assert_eq!(report.said.source, "camt.029 R-1");
+        }
+    }
+    let enveloped = format!(
+        "<p:Env xmlns:p=\"urn:any\"><p:AppHdr/>{}</p:Env>",
+        camt029(&version("09"), &tx("<TxCxlSts>RJCR</TxCxlSts>"))
+    );
+    assert_eq!(read_one(&enveloped).said.status, RailStatus::Recall(Refused));
+}
+
+#[test]
+fn the_reasons_and_the_ids_are_those_of_the_recall() {
+    let reason =
+        "<CxlStsRsnInf><Rsn><Cd>LEGL</Cd></Rsn><AddtlInf>court order</AddtlInf></CxlStsRsnInf>";
+    let report = read_one(&camt029(
+        &version("09"),
+        &format!(
+            "<Sts><Conf>RJCR</Conf></Sts><CxlDtls><TxInfAndSts><RslvdCase><Id>bank-7</Id></RslvdCase>\
+             <OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId>{reason}</TxInfAndSts></CxlDtls>"
+        ),
+    ));
+    assert_eq!(
+        (report.said.reasons.as_slice(), report.said.info.as_deref()),
+        (["LEGL".to_owned()].as_slice(), Some("court order"))
+    );
+    assert_eq!(
+        (ids(&report).end_to_end.as_deref(), ids(&report).instruction.as_deref()),
+        (Some(SIMPLE), None)
+    );
+    // The case alone names the attempt.
+    let by_case = format!("<Sts><Conf>CNCL</Conf></Sts><RslvdCase><Id>{SIMPLE}</Id></RslvdCase>");
+    let report = read_one(&camt029(&version("08"), &by_case));
+    assert_eq!(ids(&report).instruction.as_deref(), Some(SIMPLE));
+}
+
+#[test]
+fn an_outcome_that_is_no_answer_is_for_review() {
+    for code in ["MODI", "PACR", "UWFW", "XXXX"] {
+        let body = format!(
+            "<CxlDtls><TxInfAndSts><OrgnlUETR>{UETR}</OrgnlUETR><TxCxlSts>{code}</TxCxlSts></TxInfAndSts></CxlDtls>"
+        );
+        let report = read_one(&camt029(&version("09"), &body));
+        assert_eq!(report.said.status, RailStatus::Unrecognised(format!("cancellation {code}")));
+    }
+    let silent = camt029(
+        &version("09"),
+        &format!("<CxlDtls><TxInfAndSts><OrgnlUETR>{UETR}</OrgnlUETR></TxInfAndSts></CxlDtls>"),
+    );
+    let found = reports::read(silent.as_bytes()).expect("read");
+    assert_eq!(found.complaints, ["camt.029 R-1, TxInfAndSts 1: it has no status"]);
+}
+
+/// A status of the recall itself must never end the payment.
+#[test]
+fn a_status_report_about_the_recall_is_not_one_about_the_payment() {
+    for (name, code, status) in [
+        ("camt.056.001.08", "RJCT", RailStatus::Recall(Refused)),
+        ("camt.056.001.08", "ACCP", RailStatus::Recall(Pending)),
+        ("camt.055.001.08", "RJCT", RailStatus::Recall(Refused)),
+        ("pain.001.001.09", "RJCT", RailStatus::Rejected),
+    ] {
+        let group = format!(
+            "<OrgnlGrpInfAndSts><OrgnlMsgId>C-1</OrgnlMsgId><OrgnlMsgNmId>{name}</OrgnlMsgNmId></OrgnlGrpInfAndSts>"
+        );
+        let tx = |group: &str| {
+            format!(
+                "<TxInfAndSts>{group}<OrgnlInstrId>{SIMPLE}</OrgnlInstrId><TxSts>{code}</TxSts></TxInfAndSts>"
+            )
+        };
+        let own = group.replace("OrgnlGrpInfAndSts", "OrgnlGrpInf");
+        let customer = format!(
+            "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pain.002.001.10\"><CstmrPmtStsRpt>{group}\
+             <OrgnlPmtInfAndSts>{}</OrgnlPmtInfAndSts></CstmrPmtStsRpt></Document>",
+            tx("")
+        );
+        let bank = format!(
+            "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:pacs.002.001.10\"><FIToFIPmtStsRpt>{}\
+             </FIToFIPmtStsRpt></Document>",
+            tx(&own)
+        );
+        for text in [customer, bank] {
+            assert_eq!(read_one(&text).said.status, status, "{text}");
+        }
+    }
+}
+
+#[test]
+fn a_banks_request_to_return_a_payment_is_a_named_discrepancy() {
+    let request = format!(
+        "<Document xmlns=\"urn:iso:std:iso:20022:tech:xsd:camt.056.001.08\"><FIToFIPmtCxlReq><Assgnmt><Id>Q-1</Id>\
+         </Assgnmt><Undrlyg><TxInf><OrgnlEndToEndId>{SIMPLE}</OrgnlEndToEndId><OrgnlUETR>{UETR}</OrgnlUETR>\
+         <CxlRsnInf><Rsn><Cd>FRAD</Cd></Rsn></CxlRsnInf></TxInf></Undrlyg></FIToFIPmtCxlReq></Document>"
+    );
+    let report = read_one(&request);
+    let expected = RailStatus::Unrecognised("request to return the payment (FRAD)".to_owned());
+    assert_eq!(
+        (report.said.status.clone(), report.said.source.as_str()),
+        (expected, "camt.056 Q-1")
+    );
+    assert_eq!(ids(&report).uetr.as_deref(), Some(UETR));
+}

@@ -1,0 +1,44 @@
+//! Cancellation of a payment that no rail can have: its hold is released.
+
+use super::{Cx, Effects, Payment, PaymentState, ReviewState, Trigger, report};
+use crate::attempt::Attempt;
+
+/// The client's message.
+pub const CANCELLED: &str = "cancelled before it was sent";
+
+/// Why a payment cannot be cancelled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CancelRefusal {
+    /// It is not queued any more.
+    #[error("the payment is {}", .0.name())]
+    State(PaymentState),
+    /// A rail may have it: only a recall can stop it.
+    #[error("the payment was sent to a rail; request a recall instead")]
+    Sent,
+}
+
+/// Cancels a queued payment whose attempts, if any, are all refused. `None` if it was cancelled
+/// before.
+///
+/// # Errors
+/// [`CancelRefusal`]
+pub fn cancel(
+    payment: &mut Payment,
+    last: Option<&Attempt>,
+    cx: &mut Cx<'_>,
+) -> Result<Option<Effects>, CancelRefusal> {
+    let is_unsent = last.is_none_or(|attempt| attempt.state.is_refused());
+    match payment.standing.state {
+        PaymentState::Queued if is_unsent => {
+            // Nothing is left to decide; the screening result stays with the payment.
+            if payment.review == ReviewState::Waiting {
+                payment.review = ReviewState::NotNeeded;
+            }
+            let msg = Some(CANCELLED.to_owned());
+            Ok(Some(report::step(payment, Trigger::Withdrawn, msg, last, cx)))
+        }
+        PaymentState::Queued => Err(CancelRefusal::Sent),
+        PaymentState::Reversed if is_unsent => Ok(None),
+        state => Err(CancelRefusal::State(state)),
+    }
+}

@@ -1,0 +1,385 @@
+//! A recall: the request to a bank to return a payment that it has (camt.056), and the bank's
+//! answer (camt.029).
+//!
+//! A recall never moves money. An accepted one is a promise: the payment changes only when the rail
+//! reports it as cancelled or returned, and the recall follows (ADR 44).
+
+use crate::attempt::Attempt;
+use crate::decision::{Cx, JobChange};
+use crate::event::EventKind;
+use crate::ids::{AttemptId, PaymentId, RecallId, TenantId};
+use crate::job::JobKind;
+use crate::payment::cancel::cancel;
+use crate::payment::report::inquiry_delay;
+use crate::payment::{Discrepancy, Effects, Payment, PaymentState};
+use crate::policy::{Corridors, RailConfig};
+use crate::rail::{RailId, RailReport, RailStatus, RecallAnswer, Submission};
+use crate::time::Timestamp;
+use crate::wallet_effects::{Alert, AlertKind};
+
+mod states;
+#[cfg(test)]
+mod tests;
+
+pub use states::{RecallState, RecallStep, RecallTrigger};
+
+/// Maximum length of a recall's explanation: Max105Text of `AddtlInf`.
+pub const RECALL_TEXT_MAX_CHARS: usize = 105;
+
+names! {
+    /// Why a payment is recalled.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum RecallReason: "ISO 20022 external cancellation reason code." {
+        /// The customer asks for it.
+        Customer = "CUST",
+        /// The payment is a duplicate of another one.
+        Duplicate = "DUPL",
+        /// The payment is, or is suspected to be, fraudulent.
+        Fraud = "FRAD",
+        /// A technical problem caused the payment.
+        Technical = "TECH",
+        /// The payment was not justified.
+        Undue = "UPAY",
+        /// The account number is wrong.
+        WrongAccount = "AC03",
+        /// The amount is wrong.
+        WrongAmount = "AM09",
+        /// The bank is wrong.
+        WrongAgent = "AGNT",
+        /// The currency is wrong.
+        WrongCurrency = "CURR",
+    }
+}
+
+/// A recall of one payment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recall {
+    /// Id of the recall; without hyphens the `CxlId` and the id of its message.
+    pub id: RecallId,
+    /// Tenant of the payment.
+    pub tenant: TenantId,
+    /// The recalled payment.
+    pub payment: PaymentId,
+    /// The attempt that the bank has; without hyphens the id of the case.
+    pub attempt: AttemptId,
+    /// Rail of the attempt.
+    pub rail: RailId,
+    /// State that follows from the bank's answers and the payment's state.
+    pub state: RecallState,
+    /// Time of the last state change.
+    pub state_at: Timestamp,
+    /// Time of the request.
+    pub created_at: Timestamp,
+    /// Reason that the bank is given.
+    pub reason: RecallReason,
+    /// Explanation that the bank is given, at most [`RECALL_TEXT_MAX_CHARS`] characters.
+    pub text: Option<String>,
+    /// Time at which the message left; `None` before.
+    pub sent_at: Option<Timestamp>,
+    /// The bank's reason code.
+    pub bank_reason: Option<String>,
+    /// The bank's free-text explanation, or why the message could not be sent.
+    pub bank_text: Option<String>,
+    /// Message of the bank that caused the current state.
+    pub source: Option<String>,
+}
+
+/// A requested recall.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewRecall {
+    /// Id of the recall.
+    pub id: RecallId,
+    /// Reason that the bank is given.
+    pub reason: RecallReason,
+    /// Explanation that the bank is given.
+    pub text: Option<String>,
+}
+
+/// Why a payment cannot be recalled, or a recall not be closed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecallRefusal {
+    /// There is nothing to return.
+    #[error("the payment is {}", .0.name())]
+    State(PaymentState),
+    /// No rail can have it: it can be cancelled.
+    #[error("the payment was not sent yet; cancel it instead")]
+    NotSent,
+    /// It is being recalled already.
+    #[error("recall {0} of this payment is open")]
+    Open(RecallId),
+    /// The rail takes no recalls.
+    #[error("rail {0} does not accept recalls")]
+    RailCannot(RailId),
+    /// A user can only close a recall that is not about to be answered.
+    #[error("the recall is {}", .0.name())]
+    NotClosable(RecallState),
+}
+
+/// What a change of a recall writes besides the recall and its payment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecallEffects {
+    /// The payment's own effects.
+    pub payment: Effects,
+    /// Change of the recall's job, if any.
+    pub job: Option<JobChange>,
+    /// Alert to raise.
+    pub alert: Option<Alert>,
+    /// Alerts that are settled by the change; those that are not open are left alone.
+    pub closed: Vec<Alert>,
+}
+
+/// Requests a recall of a payment that a rail has or may have. `newest` is its newest recall.
+///
+/// # Errors
+/// [`RecallRefusal`], in the order of its variants.
+pub fn request(
+    payment: &mut Payment,
+    last: Option<&Attempt>,
+    newest: Option<&Recall>,
+    new: NewRecall,
+    rail: Option<&RailConfig>,
+    cx: &mut Cx<'_>,
+) -> Result<(Recall, RecallEffects), RecallRefusal> {
+    let state = payment.standing.state;
+    if state.is_terminal() && state != PaymentState::Succeeded {
+        return Err(RecallRefusal::State(state));
+    }
+    let attempt = last.filter(|attempt| !attempt.state.is_refused());
+    let attempt = attempt.ok_or(RecallRefusal::NotSent)?;
+    if let Some(open) = newest.filter(|recall| recall.state.is_open()) {
+        return Err(RecallRefusal::Open(open.id));
+    }
+    if rail.is_none_or(|rail| rail.recalls.is_none()) {
+        return Err(RecallRefusal::RailCannot(attempt.rail.clone()));
+    }
+    let recall = Recall {
+        id: new.id,
+        tenant: payment.tenant,
+        payment: payment.id,
+        attempt: attempt.id,
+        rail: attempt.rail.clone(),
+        state: RecallState::Requested,
+        state_at: cx.now,
+        created_at: cx.now,
+        reason: new.reason,
+        text: new.text,
+        sent_at: None,
+        bank_reason: None,
+        bank_text: None,
+        source: None,
+    };
+    payment.recall = Some(recall.id);
+    let mut effects = RecallEffects {
+        job: Some(JobChange::Set(JobKind::Recall, cx.now)),
+        ..RecallEffects::default()
+    };
+    recall.show(payment, &mut effects);
+    Ok((recall, effects))
+}
+
+impl Recall {
+    /// The payment shows the newest recall's state.
+    fn show(&self, payment: &mut Payment, effects: &mut RecallEffects) {
+        if payment.recall == Some(self.id) {
+            payment.standing.recall = Some(self.state);
+            payment.record(EventKind::PaymentUpdated, &mut effects.payment);
+        }
+    }
+
+    fn unanswered(&self) -> Alert {
+        self.alert("has not been answered in time; ask the bank, then close it")
+    }
+
+    fn unpaid(&self) -> Alert {
+        self.alert("was accepted, but the money has not come back; ask the bank")
+    }
+
+    fn alert(&self, what: &str) -> Alert {
+        let what = format!("recall {} over rail {} {what}", self.id, self.rail);
+        Alert { kind: AlertKind::Recall, subject: self.payment.0, what }
+    }
+
+    /// Applies a trigger, and the bank's report that caused it, if one did.
+    fn take(
+        &mut self,
+        payment: &mut Payment,
+        trigger: RecallTrigger,
+        said: Option<&RailReport>,
+        corridors: &Corridors,
+        cx: &Cx<'_>,
+    ) -> RecallEffects {
+        let mut effects = RecallEffects::default();
+        match self.state.on(trigger) {
+            RecallStep::Stays => {}
+            RecallStep::Contradicts => {
+                let source = said.map_or("Corridor", |said| said.source.as_str());
+                let what = format!(
+                    "{source} reports {trigger:?} for recall {}, which is {}",
+                    self.id,
+                    self.state.name()
+                );
+                let (payment, attempt) = (payment.id, self.attempt);
+                effects.payment.discrepancy = Some(Discrepancy { payment, attempt, what });
+                return effects;
+            }
+            RecallStep::To(state) => {
+                (self.state, self.state_at) = (state, cx.now);
+                effects.closed = vec![self.unanswered(), self.unpaid()];
+                effects.job = Some(match state {
+                    RecallState::Requested => JobChange::Set(JobKind::Recall, cx.now),
+                    RecallState::Sent => self.wait(corridors.recall_answer_window, cx),
+                    RecallState::Accepted => self.wait(corridors.recall_money_window, cx),
+                    RecallState::Refused
+                    | RecallState::Unanswered
+                    | RecallState::Returned
+                    | RecallState::Closed => JobChange::Done,
+                });
+                if state == RecallState::Unanswered {
+                    effects.closed.clear();
+                    effects.alert = Some(self.unanswered());
+                }
+            }
+        }
+        let is_changed = effects.job.is_some();
+        if let Some(said) = said.filter(|_| self.state.is_open() || is_changed) {
+            self.source = Some(said.source.clone());
+            self.bank_reason.clone_from(&said.reason);
+            self.bank_text.clone_from(&said.info);
+        }
+        if is_changed {
+            self.show(payment, &mut effects);
+        }
+        effects
+    }
+
+    fn wait(&self, window: crate::time::Span, cx: &Cx<'_>) -> JobChange {
+        JobChange::Set(JobKind::Recall, cx.now + window)
+    }
+
+    /// The answer to its message. An unclear one is repeated with the same ids: a bank that has the
+    /// request cannot return the payment twice.
+    pub fn submitted(
+        &mut self,
+        payment: &mut Payment,
+        answer: &Submission,
+        tries: i32,
+        corridors: &Corridors,
+        cx: &Cx<'_>,
+    ) -> RecallEffects {
+        match answer {
+            Submission::Reported(said) => match said.status {
+                RailStatus::Recall(answer) => {
+                    self.sent_at = self.sent_at.or(Some(cx.now));
+                    self.answered(payment, answer, said, corridors, cx)
+                }
+                _ => {
+                    self.again(payment, "the answer is not about the recall", tries, corridors, cx)
+                }
+            },
+            Submission::Taken => {
+                self.sent_at = self.sent_at.or(Some(cx.now));
+                self.take(payment, RecallTrigger::Sent, None, corridors, cx)
+            }
+            Submission::NotSent(why) | Submission::Indeterminate(why) => {
+                self.again(payment, why, tries, corridors, cx)
+            }
+        }
+    }
+
+    /// Sends the message again later, within the time for an answer.
+    fn again(
+        &mut self,
+        payment: &mut Payment,
+        why: &str,
+        tries: i32,
+        corridors: &Corridors,
+        cx: &Cx<'_>,
+    ) -> RecallEffects {
+        if self.state != RecallState::Requested {
+            return RecallEffects::default();
+        }
+        self.bank_text = Some(why.to_owned());
+        if cx.now >= self.created_at + corridors.recall_answer_window {
+            return self.take(payment, RecallTrigger::TimePassed, None, corridors, cx);
+        }
+        let job = Some(JobChange::Set(JobKind::Recall, cx.now + inquiry_delay(tries)));
+        RecallEffects { job, ..RecallEffects::default() }
+    }
+
+    /// The bank's answer.
+    pub fn answered(
+        &mut self,
+        payment: &mut Payment,
+        answer: RecallAnswer,
+        said: &RailReport,
+        corridors: &Corridors,
+        cx: &Cx<'_>,
+    ) -> RecallEffects {
+        let trigger = match answer {
+            RecallAnswer::Accepted => RecallTrigger::Accepted,
+            RecallAnswer::Refused => RecallTrigger::Refused,
+            RecallAnswer::Pending => RecallTrigger::Pending,
+        };
+        self.take(payment, trigger, Some(said), corridors, cx)
+    }
+
+    /// The time for an answer, or for the money, has passed.
+    pub fn due(
+        &mut self,
+        payment: &mut Payment,
+        corridors: &Corridors,
+        cx: &Cx<'_>,
+    ) -> RecallEffects {
+        match self.state {
+            RecallState::Sent => self.take(payment, RecallTrigger::TimePassed, None, corridors, cx),
+            RecallState::Accepted => RecallEffects {
+                job: Some(JobChange::Done),
+                alert: Some(self.unpaid()),
+                ..RecallEffects::default()
+            },
+            RecallState::Requested => RecallEffects::default(),
+            _ => RecallEffects { job: Some(JobChange::Done), ..RecallEffects::default() },
+        }
+    }
+
+    /// Closes a recall that leads to nothing.
+    ///
+    /// # Errors
+    /// [`RecallRefusal::NotClosable`]
+    pub fn close(
+        &mut self,
+        payment: &mut Payment,
+        corridors: &Corridors,
+        cx: &Cx<'_>,
+    ) -> Result<RecallEffects, RecallRefusal> {
+        match self.state.on(RecallTrigger::Closed) {
+            RecallStep::Contradicts => Err(RecallRefusal::NotClosable(self.state)),
+            _ => Ok(self.take(payment, RecallTrigger::Closed, None, corridors, cx)),
+        }
+    }
+
+    /// Follows a change of the payment. A recalled payment that its rail certainly does not have is
+    /// cancelled: it is not sent over another one.
+    pub fn follow(
+        &mut self,
+        payment: &mut Payment,
+        last: Option<&Attempt>,
+        corridors: &Corridors,
+        cx: &mut Cx<'_>,
+    ) -> RecallEffects {
+        if !self.state.is_open() {
+            return RecallEffects::default();
+        }
+        let unsent = cancel(payment, last, cx).ok().flatten();
+        let trigger = match payment.standing.state {
+            PaymentState::Reversed | PaymentState::Canceled => RecallTrigger::Returned,
+            PaymentState::Rejected | PaymentState::Failed => RecallTrigger::Unpaid,
+            _ => return RecallEffects::default(),
+        };
+        let mut effects =
+            RecallEffects { payment: unsent.unwrap_or_default(), ..RecallEffects::default() };
+        let own = self.take(payment, trigger, None, corridors, cx);
+        effects.payment.then(own.payment);
+        RecallEffects { payment: effects.payment, ..own }
+    }
+}
