@@ -111,8 +111,8 @@ fn run_relay(args: &RunArgs, context: &Context) -> Result<(), Failure> {
     let data_dir = context.data_dir()?;
     data_dir.create()?;
     run_async(async {
-        let telemetry = telemetry::init(&config.telemetry)
-            .map_err(|error| Failure::Usage(error.to_string()))?;
+        let telemetry =
+            telemetry::init(&config).map_err(|error| Failure::Usage(error.to_string()))?;
         let metrics = metrics(&config)?;
         let started = RelayService::start(&config, data_dir.path(), (name, entry), metrics).await;
         let mut relay = started.map_err(Failure::of_start)?;

@@ -29,7 +29,7 @@ pub enum RailSetup {
     /// ISO 20022 messages over HTTPS.
     Https(Box<HttpsConfig>),
     /// ISO 20022 files in a shared directory.
-    Directory(DirectoryConfig),
+    Directory(Box<DirectoryConfig>),
 }
 
 impl Config {
@@ -138,13 +138,13 @@ impl Config {
                 ours,
                 report_wait,
             })),
-            Transport::Directory => RailSetup::Directory(DirectoryConfig {
+            Transport::Directory => RailSetup::Directory(Box::new(DirectoryConfig {
                 rail,
                 dir: entry.directory.clone(),
                 ours,
                 report_files: entry.report_files.clone(),
                 report_wait,
-            }),
+            })),
         }
     }
 }

@@ -102,7 +102,7 @@ fn choose<'a>(
         bank: order.branch_bic.as_deref().and_then(|bic| bic.get(..4)),
         order: Some(order),
         default_local_code: default_code,
-        holder: None,
+        payee: None,
         spent: None,
     };
     if let Some(id) = rail {

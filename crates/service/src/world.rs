@@ -280,7 +280,7 @@ fn connect_all(
     for setup in config.rail_setups() {
         let (id, rail) = match setup {
             RailSetup::Https(setup) => (setup.rail.clone(), IsoRail::https(*setup)),
-            RailSetup::Directory(setup) => (setup.rail.clone(), IsoRail::directory(setup)),
+            RailSetup::Directory(setup) => (setup.rail.clone(), IsoRail::directory(*setup)),
             RailSetup::Simulated(id) => {
                 let entry = config
                     .rails

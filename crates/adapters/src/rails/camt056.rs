@@ -6,20 +6,21 @@ use domain::rail_ids::ReportIds;
 use domain::recall::RECALL_TEXT_MAX_CHARS;
 
 use super::iso::{self, NAMESPACE};
+use super::pain001;
+use super::profile::Version;
 use super::reports::Statement;
 use super::xml_read::Element;
 use super::xml_write::XmlWriter;
 use super::{Message, OurSide};
 
-/// Name of the message that carries our instructions (`OrgnlMsgNmId`).
-const INSTRUCTIONS: &str = "pain.001.001.09";
 /// Schema: Max140Text of a party's name.
 const NAME_MAX_CHARS: usize = 140;
 
 /// The recall of one attempt. The same recall gives the same bytes, ids included.
 pub(super) fn write(ours: &OurSide, recall: &RecallRequest) -> Message {
-    let id = recall.recall.0.simple().to_string();
-    let case = recall.attempt.instruction_id();
+    let ids = ours.profile.ids;
+    let id = ids.write(&recall.recall.0.simple().to_string());
+    let case = ids.write(&recall.attempt.instruction_id());
     let created_at = recall.created_at.to_string();
     let namespace = format!("{NAMESPACE}{}", recall.format);
     let xml = XmlWriter::document(&namespace, 2_048, |doc| {
@@ -28,7 +29,7 @@ pub(super) fn write(ours: &OurSide, recall: &RecallRequest) -> Message {
                 assignment.leaf("Id", &id);
                 assignment.nest("Assgnr", |assigner| party(assigner, ours));
                 assignment.nest("Assgne", |assignee| {
-                    assignee.chain(&["Agt", "FinInstnId", "Othr", "Id"], &ours.debtor_agent);
+                    assignee.nest("Agt", |agent| pain001::our_agent(agent, ours, Version::V09));
                 });
                 assignment.leaf("CreDtTm", &created_at);
             });
@@ -46,7 +47,8 @@ pub(super) fn write(ours: &OurSide, recall: &RecallRequest) -> Message {
 }
 
 fn party(out: &mut XmlWriter, ours: &OurSide) {
-    let name = ours.character_set.spell(&ours.initiating_party, NAME_MAX_CHARS);
+    let own = ours.profile.initiating_party.as_ref().unwrap_or(&ours.debtor_name);
+    let name = ours.character_set.spell(own, NAME_MAX_CHARS);
     out.chain(&["Pty", "Nm"], &name);
 }
 
@@ -60,12 +62,15 @@ fn transaction(
     if let Some(message) = &recall.message {
         tx.nest("OrgnlGrpInf", |group| {
             group.leaf("OrgnlMsgId", message);
-            group.leaf("OrgnlMsgNmId", INSTRUCTIONS);
+            group.leaf("OrgnlMsgNmId", ours.profile.version.name());
         });
     }
     tx.leaf("OrgnlInstrId", case);
-    tx.leaf("OrgnlEndToEndId", &recall.payment.end_to_end_id());
-    tx.leaf("OrgnlUETR", &recall.attempt.to_string());
+    let end_to_end = recall.payment.end_to_end_id();
+    tx.leaf("OrgnlEndToEndId", &ours.profile.ids.write(&end_to_end));
+    if ours.profile.version == Version::V09 {
+        tx.leaf("OrgnlUETR", &recall.attempt.to_string());
+    }
     let amount = recall.amount;
     tx.amount("OrgnlIntrBkSttlmAmt", amount.currency.code(), &amount.decimal().to_string());
     tx.nest("CxlRsnInf", |reason| {
@@ -132,6 +137,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::rails::profile::{Account, Agent, IdForm, Profile};
 
     fn request() -> RecallRequest {
         RecallRequest {
@@ -150,11 +156,11 @@ mod tests {
 
     fn ours() -> OurSide {
         OurSide {
-            initiating_party: "Démo Bank".to_owned(),
-            debtor_account: "PK00".to_owned(),
-            debtor_agent: "SBINPKKA".to_owned(),
-            local_instrument: None,
+            debtor_name: "Démo Bank".to_owned(),
+            debtor_account: Account::Other("PK00".to_owned()),
+            debtor_agent: Agent::Other("SBINPKKA".to_owned()),
             character_set: CharacterSet::SwiftX,
+            profile: Profile::default(),
         }
     }
 
@@ -182,6 +188,24 @@ mod tests {
              </TxInf></Undrlyg></FIToFIPmtCxlReq></Document>\n"
         );
         assert_eq!(write(&ours(), &request()).xml, message.xml, "a repetition is identical");
+    }
+
+    #[test]
+    fn ids_and_agent_have_the_form_of_the_profile() {
+        let mut ours = ours();
+        ours.debtor_agent = Agent::Bic("SBINPKKA".to_owned());
+        ours.profile.version = Version::V03;
+        ours.profile.ids = IdForm { max_chars: 30, upper_case: true };
+        let message = write(&ours, &request());
+        assert_eq!(message.id, "000000000000000000000000000000");
+        for part in [
+            "<Agt><FinInstnId><BICFI>SBINPKKA</BICFI></FinInstnId></Agt>",
+            "<OrgnlMsgNmId>pain.001.001.03</OrgnlMsgNmId>",
+            "<OrgnlInstrId>000000000000000000000000000000</OrgnlInstrId>",
+        ] {
+            assert!(message.xml.contains(part), "{part}: {}", message.xml);
+        }
+        assert!(!message.xml.contains("OrgnlUETR"), "{}", message.xml);
     }
 
     #[test]

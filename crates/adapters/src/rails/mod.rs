@@ -163,10 +163,10 @@ impl IsoRail {
     }
 
     async fn ask_back(&self, request: &RecallRequest) -> Submission {
-        let message = camt056::write(&self.ours, request);
+        let message = camt056::write(&self.writer.ours, request);
         match &self.transport {
             Transport::Https(https) => {
-                answers::recall(&self.id, request, https.recall(message).await)
+                answers::recall(&self.writer.rail, request, https.recall(message).await)
             }
             Transport::Directory(directory) => directory.recall(message).await,
         }

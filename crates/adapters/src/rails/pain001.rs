@@ -188,14 +188,17 @@ fn payment_header(out: &mut XmlWriter, head: &Head<'_>, ours: &OurSide) {
         }
         account.leaf_if("Ccy", profile.debtor_currency.as_deref());
     });
-    out.nest("DbtrAgt", |agent| {
-        agent.nest("FinInstnId", |id| match &ours.debtor_agent {
-            Agent::Bic(bic) => id.leaf(profile.version.bic(), bic),
-            Agent::Member(member) => agent_id(id, profile, None, Some(member)),
-            Agent::Other(other) => id.chain(&["Othr", "Id"], other),
-        });
-    });
+    out.nest("DbtrAgt", |agent| our_agent(agent, ours, profile.version));
     out.leaf_if("ChrgBr", profile.charge_bearer.map(|bearer| bearer.code()));
+}
+
+/// The bank that holds our account, with the elements of this version.
+pub(super) fn our_agent(out: &mut XmlWriter, ours: &OurSide, version: Version) {
+    out.nest("FinInstnId", |id| match &ours.debtor_agent {
+        Agent::Bic(bic) => id.leaf(version.bic(), bic),
+        Agent::Member(member) => agent_id(id, &ours.profile, None, Some(member)),
+        Agent::Other(other) => id.chain(&["Othr", "Id"], other),
+    });
 }
 
 fn payment_type(out: &mut XmlWriter, profile: &Profile) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use adapters::evm::{HttpSettings, HttpTransport, Transport, TransportFault};
+use adapters::outbound;
 use devchain::{DevChain, Mining, Options};
 use domain::chain::Address;
 use domain::ports::Answer;
@@ -54,11 +55,13 @@ impl Ground {
             Ground::Anvil { url, .. } => {
                 let _ = rustls::crypto::ring::default_provider().install_default();
                 let settings = HttpSettings {
+                    key: "chain.node_url".to_owned(),
                     url: url.clone().into(),
-                    connect_timeout: Duration::from_secs(10),
-                    request_timeout: Duration::from_secs(60),
+                    outbound: outbound::Settings {
+                        request_timeout: Duration::from_secs(60),
+                        ..outbound::Settings::default()
+                    },
                     max_answer_bytes: 32 * 1024 * 1024,
-                    allow_plain_http: false,
                 };
                 Arc::new(HttpTransport::new(&settings).expect("transport"))
             }

@@ -50,6 +50,7 @@ fn raast() -> RailConfig {
         duplicate_reasons: [].into(),
         max_batch: 1,
         character_set: CharacterSet::SwiftX,
+        purpose: None,
         recalls: Some("camt.056.001.08".to_owned()),
     }
 }
