@@ -1,7 +1,7 @@
 //! `corridor ledger …`: the ledger, read directly from the store.
 
 mod reconcile;
-mod statement;
+pub mod statement;
 mod sweeps;
 
 use clap::Subcommand;
@@ -18,7 +18,6 @@ use service::books;
 
 use reconcile::ReconcileArgs;
 use statement::StatementArgs;
-pub use statement::instant;
 
 /// `ledger …`
 #[derive(Subcommand, Debug)]

@@ -17,7 +17,7 @@ use serde_json::json;
 use store::{Store, Tenant};
 
 use super::failure::Failure;
-use super::ledger::instant;
+use super::ledger::statement::instant;
 use super::new_file::NewFile;
 use super::output::{self, Output};
 use super::store_commands::open;

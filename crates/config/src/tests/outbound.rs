@@ -188,6 +188,11 @@ fn no_secret_is_printed() {
                     .get_mut("outbound")
                     .and_then(|tables| tables.get_mut("default")?.as_table_mut())
                     .expect("the default table"),
+                ("relay", inner) => {
+                    let relays = inner.get_mut("relay").and_then(|relays| relays.as_table_mut());
+                    let relay = relays.expect("relays").entry("nats");
+                    relay.or_insert(toml::Table::new().into()).as_table_mut().expect("a relay")
+                }
                 (part, inner) => {
                     inner.get_mut(part).and_then(|next| next.as_table_mut()).expect(part)
                 }
