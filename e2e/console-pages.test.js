@@ -195,7 +195,7 @@ describe('every page of the console', () => {
     const form = page.locator('form', { has: page.getByLabel('Base URL') });
     await form.getByLabel('Reason').fill('moved');
     await Promise.all([page.waitForEvent('load'), form.getByRole('button').click()]);
-    assert.equal(await page.evaluate(() => document.activeElement.id), 'fault');
+    await page.locator('#fault:focus').waitFor();
     assert.equal(await page.getByLabel('Base URL').inputValue(), 'nonsense');
     assert.equal(await form.getByLabel('Reason').inputValue(), 'moved');
     await everywhere(page, 'a refused form');
