@@ -255,7 +255,7 @@ impl Reader<'_> {
                 Some(AddressKind::Structured) | None => AddressForm::Structured,
             },
             debtor_address: self.debtor_address(entry),
-            debtor_currency: self.currency(entry),
+            debtor_currency: self.currency(entry, country),
             charge_bearer: self.charge_bearer(entry),
             service_level: self.code("service_level", &entry.service_level, 4),
             local_instrument: self.local_instrument(entry),
@@ -335,16 +335,16 @@ impl Reader<'_> {
         Some(known)
     }
 
-    fn currency(&mut self, entry: &ProfileEntry) -> Option<String> {
-        let code = entry.debtor_currency.clone().filter(|code| !code.is_empty())?;
+    fn currency(&mut self, entry: &ProfileEntry, country: Option<Country>) -> Option<String> {
+        let usual = || Some(country?.currency().code().to_owned());
+        let code = entry.debtor_currency.clone().or_else(usual).filter(|code| !code.is_empty())?;
         let holds = code.len() == 3 && code.bytes().all(|b| b.is_ascii_uppercase());
         self.check("debtor_currency", holds, "must be a currency code such as \"PKR\", or \"\"");
         Some(code)
     }
 
     fn charge_bearer(&mut self, entry: &ProfileEntry) -> Option<ChargeBearer> {
-        // The beneficiary receives the order's amount, so the debtor pays what the banks charge.
-        let Some(code) = &entry.charge_bearer else { return Some(ChargeBearer::Debtor) };
+        let Some(code) = &entry.charge_bearer else { return Some(ChargeBearer::ServiceLevel) };
         let bearer = ChargeBearer::parse(code);
         let known = ChargeBearer::ALL.map(ChargeBearer::code).join(", ");
         let rule = format!("must be one of {known}, or \"\"");

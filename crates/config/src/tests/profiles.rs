@@ -43,8 +43,11 @@ fn rtgs(keys: &[(&str, &str)]) -> Result<OurSide, ConfigError> {
 fn the_stated_defaults_are_the_defaults() {
     let (stated, silent) = (profile(&[], "bgd-rtgs"), profile(&[], "pak-rtgs"));
     assert_ne!(stated.calendar, silent.calendar, "the countries' own data");
-    assert_eq!(Profile { calendar: silent.calendar.clone(), ..stated }, silent);
-    assert_eq!(silent.charge_bearer, Some(ChargeBearer::Debtor));
+    let currencies = [&stated, &silent].map(|it| it.debtor_currency.as_deref());
+    assert_eq!(currencies, [Some("BDT"), Some("PKR")]);
+    let (calendar, debtor_currency) = (silent.calendar.clone(), silent.debtor_currency.clone());
+    assert_eq!(Profile { calendar, debtor_currency, ..stated }, silent);
+    assert_eq!(silent.charge_bearer, Some(ChargeBearer::ServiceLevel));
     assert_eq!((silent.version, silent.batch_booking), (Version::V09, Some(false)));
 }
 

@@ -43,7 +43,6 @@ fn with_rail(rail: &str, more: &[(&str, &str)]) -> Config {
         ("debtor_agent", "SCBLPKKX"),
         ("profile.initiating_party_id", "CUSTOMER-1"),
         ("profile.initiating_party_scheme", "CUST"),
-        ("profile.debtor_currency", "PKR"),
         ("profile.debtor_address.street", "Main Road"),
         ("profile.debtor_address.building", "7"),
         ("profile.debtor_address.post_code", "74000"),
@@ -115,8 +114,8 @@ fn read_back(shown: &RailPreview, country: Country, version: Version, form: &str
         ("PmtInf/Dbtr/PstlAdr/TwnNm", "Karachi"),
         ("PmtInf/Dbtr/PstlAdr/Ctry", "PK"),
         ("PmtInf/DbtrAcct/Id/IBAN", "PK36SCBL0000001123456702"),
-        ("PmtInf/DbtrAcct/Ccy", "PKR"),
-        ("PmtInf/ChrgBr", "DEBT"),
+        ("PmtInf/DbtrAcct/Ccy", country.currency().code()),
+        ("PmtInf/ChrgBr", "SLEV"),
     ] {
         assert_eq!(get(path).as_deref(), Some(text), "{rail} {path}");
     }
@@ -259,6 +258,33 @@ async fn preview_is_sent(on: On) {
 }
 
 /// A structure of the older version that accepts the newer one's elements would prove nothing.
+/// As `cases/11-expected-debtor.xml` has it, without a key of the profile.
+#[test]
+fn case_11_expected_debtor() {
+    let keys = [
+        ("transport", "directory"),
+        ("directory", "/nowhere/exchange"),
+        ("debtor_name", "Demo Remittance Ltd"),
+        ("debtor_account", "PK36SCBL0000001123456702"),
+        ("debtor_agent", "SCBLPKKX"),
+    ];
+    let config = load(&keys.map(|(key, value)| (format!("rails.pak-raast.{key}"), value)));
+    let xml = shown(&config, "pak-raast", NOW).message.xml;
+    let expected = "<Dbtr><Nm>Demo Remittance Ltd</Nm></Dbtr>\
+        <DbtrAcct><Id><IBAN>PK36SCBL0000001123456702</IBAN></Id><Ccy>PKR</Ccy></DbtrAcct>\
+        <DbtrAgt><FinInstnId><BICFI>SCBLPKKX</BICFI></FinInstnId></DbtrAgt>\
+        <ChrgBr>SLEV</ChrgBr>";
+    assert!(xml.contains(expected), "{xml}");
+}
+
+/// As `cases/12-execution-date.txt` has it: 20:53 UTC is 01:53 of the next day in Karachi.
+#[test]
+fn case_12_execution_date() {
+    let config = with_rail("pak-raast", &[]);
+    let xml = shown(&config, "pak-raast", "2026-11-25T20:53:00Z").message.xml;
+    assert!(xml.contains("<ReqdExctnDt><Dt>2026-11-26</Dt></ReqdExctnDt>"), "{xml}");
+}
+
 #[test]
 fn the_older_structure_refuses_what_only_the_newer_has() {
     if !present("the structure of pain.001.001.03 against wrong messages", &["xmllint"]) {
@@ -278,10 +304,10 @@ fn the_older_structure_refuses_what_only_the_newer_has() {
         (
             "charges before the debtor",
             "<Dbtr>".to_owned(),
-            "<ChrgBr>DEBT</ChrgBr><Dbtr>".to_owned(),
+            "<ChrgBr>SLEV</ChrgBr><Dbtr>".to_owned(),
         ),
         ("a line before the country", "<Ctry>".to_owned(), "<AdrLine>x</AdrLine><Ctry>".to_owned()),
-        ("another bearer", "<ChrgBr>DEBT".to_owned(), "<ChrgBr>OURS".to_owned()),
+        ("another bearer", "<ChrgBr>SLEV".to_owned(), "<ChrgBr>OURS".to_owned()),
         (
             "an IBAN's account beside it",
             "</IBAN>".to_owned(),
