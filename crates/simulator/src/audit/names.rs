@@ -22,6 +22,8 @@ impl Auditor {
         let found = |verdict| lists.has_found(Some(name), verdict, Timestamp(accepted_at));
         let is_right = match review.as_str() {
             "not_needed" => found(Verdict::Clean),
+            // It may have been cancelled while it waited for a review.
+            "ended" => found(Verdict::Clean) || found(Verdict::Review),
             "waiting" | "approved" => found(Verdict::Review),
             // A person may have refused it too.
             _ => found(Verdict::Hit) || found(Verdict::Review),

@@ -271,7 +271,8 @@ pub(super) fn review(
     tenant: Key,
     payment: Key,
 ) -> rusqlite::Result<Option<(String, i64)>> {
-    let sql = "SELECT review, accepted_at FROM payment WHERE tenant = ?1 AND id = ?2";
+    let sql = "SELECT CASE WHEN state = 'reversed' AND review = 'not_needed' THEN 'ended' ELSE review END, accepted_at \
+               FROM payment WHERE tenant = ?1 AND id = ?2";
     let found = query(connection, sql, (tenant, payment), |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok(found.into_iter().next())
 }

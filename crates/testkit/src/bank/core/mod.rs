@@ -437,6 +437,8 @@ impl<B: Book> BankCore<B> {
                 order.standing.at = now;
                 self.report(order, order.standing.clone(), reports);
             }
+            // A return of its own and that of a recall: the money comes back once.
+            Happening::Return if order.standing.status == TxStatus::Returned => {}
             Happening::Return => {
                 let reference =
                     self.book_effect(order, BookKind::Returned, now, paid_before, booked);
