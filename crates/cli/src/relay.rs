@@ -8,7 +8,6 @@ use config::{Config, RelayEntry, refuse_in_production};
 use domain::ports::Clock as _;
 use serde_json::json;
 use service::relay::RelayService;
-use service::service_manager::{News, ServiceManager};
 use service::telemetry;
 use store::RelayCursor;
 
@@ -16,7 +15,7 @@ use super::config::ConfigArgs;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::people::reason;
-use super::serve::{arm_failpoint, metrics, terminated};
+use super::serve::{arm_failpoint, metrics, of_ended, refuse_for, until_ended};
 use super::store_commands::open;
 use super::table::{number, text};
 use super::tenants::StoreArgs;
@@ -99,14 +98,9 @@ fn run_relay(args: &RunArgs, context: &Context) -> Result<(), Failure> {
     let config = args.config.load()?;
     let (name, entry) = find(&config, &args.name)?;
     let own = format!("relay.{name}.");
-    let refused = refuse_in_production(&config).into_iter();
-    let refused: Vec<String> = refused.filter(|reason| reason.starts_with(&own)).collect();
-    if !refused.is_empty() {
-        return Err(Failure::Usage(format!(
-            "production refuses to start:\n  {}",
-            refused.join("\n  ")
-        )));
-    }
+    let mut refused = refuse_in_production(&config);
+    refused.retain(|reason| reason.starts_with(&own));
+    refuse_for(&refused)?;
     arm_failpoint(&config)?;
     let data_dir = context.data_dir()?;
     data_dir.create()?;
@@ -117,22 +111,10 @@ fn run_relay(args: &RunArgs, context: &Context) -> Result<(), Failure> {
         let started = RelayService::start(&config, data_dir.path(), (name, entry), metrics).await;
         let mut relay = started.map_err(Failure::of_start)?;
         tracing::info!(relay = name, address = %relay.address, "relaying");
-        let manager = ServiceManager::of_process();
-        manager.notify(News::Ready);
-        let ended = tokio::select! {
-            () = terminated() => None,
-            ended = relay.ended() => Some(ended),
-            () = manager.stay_alive() => None,
-        };
-        manager.notify(News::Stopping);
+        let ended = until_ended(relay.ended()).await;
         relay.stop(Duration::from_secs(config.http.drain_timeout_s)).await;
         drop(telemetry);
-        match ended {
-            None => Ok(()),
-            Some(task) => Err(Failure::Unavailable(format!(
-                "the task {task:?} ended unexpectedly; the log states why"
-            ))),
-        }
+        of_ended(ended)
     })
 }
 

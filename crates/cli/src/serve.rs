@@ -1,5 +1,6 @@
 //! `corridor serve` and `corridor migrate`: runs the service and migrates its database.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -112,12 +113,15 @@ pub fn migrate(args: &MigrateArgs, context: &Context) -> Result<(), Failure> {
 
 /// Production does not start with simulated parties, sample data or plain-text keys.
 fn refuse(config: &Config) -> Result<(), Failure> {
-    let refused = refuse_in_production(config);
-    if refused.is_empty() {
-        Ok(())
-    } else {
-        Err(Failure::Usage(format!("production refuses to start:\n  {}", refused.join("\n  "))))
+    refuse_for(&refuse_in_production(config))
+}
+
+/// Production does not start for these reasons, if there are any.
+pub fn refuse_for(reasons: &[String]) -> Result<(), Failure> {
+    if reasons.is_empty() {
+        return Ok(());
     }
+    Err(Failure::Usage(format!("production refuses to start:\n  {}", reasons.join("\n  "))))
 }
 
 /// The metrics of a process, every one at 0.
@@ -127,7 +131,7 @@ pub fn metrics(config: &Config) -> Result<telemetry::Exposition, Failure> {
 }
 
 /// Completes at SIGTERM or SIGINT.
-pub async fn terminated() {
+async fn terminated() {
     let mut terminate =
         tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()).ok();
     let terminated = async {
@@ -145,16 +149,28 @@ pub async fn terminated() {
 /// Serves until SIGTERM or SIGINT, then drains; notifies the service manager of both. If a part of
 /// the service ends by itself, it drains and fails, so that the process is started again.
 pub async fn until_stopped(mut service: Service, config: &Config) -> Result<(), Failure> {
+    let ended = until_ended(service.ended()).await;
+    tracing::info!("draining");
+    service.stop(Duration::from_secs(config.http.drain_timeout_s)).await;
+    of_ended(ended)
+}
+
+/// Waits for SIGTERM, SIGINT or the end of a part, and notifies the service manager of both ends;
+/// returns the part that ended by itself.
+pub async fn until_ended<T>(ended: impl Future<Output = T>) -> Option<T> {
     let manager = ServiceManager::of_process();
     manager.notify(News::Ready);
     let ended = tokio::select! {
         () = terminated() => None,
-        ended = service.ended() => Some(ended),
+        ended = ended => Some(ended),
         () = manager.stay_alive() => None,
     };
     manager.notify(News::Stopping);
-    tracing::info!("draining");
-    service.stop(Duration::from_secs(config.http.drain_timeout_s)).await;
+    ended
+}
+
+/// What a process that has stopped reports, given the part that ended by itself.
+pub fn of_ended(ended: Option<impl Debug>) -> Result<(), Failure> {
     match ended {
         None => Ok(()),
         Some(task) => Err(Failure::Unavailable(format!(
