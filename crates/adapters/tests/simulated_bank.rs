@@ -216,16 +216,18 @@ async fn over_http_a_hanging_answer_is_indeterminate_and_a_repetition_harmless()
     bank.stop().await;
 }
 
+/// A bank that serves a directory alone.
+async fn bank_of(root: &Path) -> SimulatedBank {
+    let served =
+        bank::DirectoryConfig { rail: RAIL.into(), path: root.to_owned(), poll: Span::millis(5) };
+    let config = BankConfig { listen: None, directories: vec![served], ..bank_config() };
+    SimulatedBank::start(config).await.expect("a bank")
+}
+
 #[tokio::test]
 async fn over_a_directory_answers_come_among_the_reports() {
     let root = tempfile::tempdir().expect("a directory");
-    let served = bank::DirectoryConfig {
-        rail: RAIL.into(),
-        path: root.path().to_owned(),
-        poll: Span::millis(5),
-    };
-    let config = BankConfig { listen: None, directories: vec![served], ..bank_config() };
-    let bank = SimulatedBank::start(config).await.expect("a bank");
+    let bank = bank_of(root.path()).await;
     let rail = directory(root.path());
     let batch = [instruction(1, "1"), instruction(2, "10002"), instruction(3, "10003")];
     assert_eq!(rail.submit(&batch).await.iter().map(word).collect::<Vec<_>>(), ["taken"; 3]);
@@ -246,13 +248,7 @@ async fn over_a_directory_answers_come_among_the_reports() {
 #[tokio::test]
 async fn reports_with_short_ids_are_matched() {
     let root = tempfile::tempdir().expect("a directory");
-    let served = bank::DirectoryConfig {
-        rail: RAIL.into(),
-        path: root.path().to_owned(),
-        poll: Span::millis(5),
-    };
-    let config = BankConfig { listen: None, directories: vec![served], ..bank_config() };
-    let bank = SimulatedBank::start(config).await.expect("a bank");
+    let bank = bank_of(root.path()).await;
     let profile = Profile {
         version: Version::V03,
         ids: IdForm { max_chars: 16, upper_case: true },

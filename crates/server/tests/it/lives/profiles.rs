@@ -33,14 +33,18 @@ fn load(keys: &[(String, &str)]) -> Config {
     Config::load(&Sources { overrides, ..Sources::default() }).expect("valid")
 }
 
+/// The least that a rail over a directory needs.
+const DEBTOR: [(&str, &str); 5] = [
+    ("transport", "directory"),
+    ("directory", "/nowhere/exchange"),
+    ("debtor_name", "Demo Remittance Ltd"),
+    ("debtor_account", "PK36SCBL0000001123456702"),
+    ("debtor_agent", "SCBLPKKX"),
+];
+
 /// The shipped configuration with one rail as a bank would have it.
 fn with_rail(rail: &str, more: &[(&str, &str)]) -> Config {
     let keys = [
-        ("transport", "directory"),
-        ("directory", "/nowhere/exchange"),
-        ("debtor_name", "Demo Remittance Ltd"),
-        ("debtor_account", "PK36SCBL0000001123456702"),
-        ("debtor_agent", "SCBLPKKX"),
         ("profile.initiating_party_id", "CUSTOMER-1"),
         ("profile.initiating_party_scheme", "CUST"),
         ("profile.debtor_address.street", "Main Road"),
@@ -49,8 +53,9 @@ fn with_rail(rail: &str, more: &[(&str, &str)]) -> Config {
         ("profile.debtor_address.town", "Karachi"),
         ("profile.debtor_address.country", "PK"),
     ];
-    let keys: Vec<(String, &str)> = keys
+    let keys: Vec<(String, &str)> = DEBTOR
         .iter()
+        .chain(&keys)
         .chain(more)
         .map(|(key, value)| (format!("rails.{rail}.{key}"), *value))
         .collect();
@@ -261,14 +266,7 @@ async fn preview_is_sent(on: On) {
 /// As `cases/11-expected-debtor.xml` has it, without a key of the profile.
 #[test]
 fn case_11_expected_debtor() {
-    let keys = [
-        ("transport", "directory"),
-        ("directory", "/nowhere/exchange"),
-        ("debtor_name", "Demo Remittance Ltd"),
-        ("debtor_account", "PK36SCBL0000001123456702"),
-        ("debtor_agent", "SCBLPKKX"),
-    ];
-    let config = load(&keys.map(|(key, value)| (format!("rails.pak-raast.{key}"), value)));
+    let config = load(&DEBTOR.map(|(key, value)| (format!("rails.pak-raast.{key}"), value)));
     let xml = shown(&config, "pak-raast", NOW).message.xml;
     let expected = "<Dbtr><Nm>Demo Remittance Ltd</Nm></Dbtr>\
         <DbtrAcct><Id><IBAN>PK36SCBL0000001123456702</IBAN></Id><Ccy>PKR</Ccy></DbtrAcct>\
