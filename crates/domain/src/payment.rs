@@ -46,7 +46,7 @@ names! {
     /// Whether a payment needs a review before it is sent.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ReviewState: "Name in the store." {
-        /// Screening found nothing: it is sent without a review.
+        /// Screening found nothing: it is sent without a review. Or it was cancelled before one.
         NotNeeded = "not_needed",
         /// Waits for a reviewer.
         Waiting = "waiting",

@@ -165,7 +165,7 @@ pub async fn a_payment_has_one_open_recall(world: World) {
     refused(&world, "UPDATE recall SET state = 'lost'", CHECK).await;
     let ended = second.replace("state,", "'refused',");
     if let Some(done) = world.sql(&copy("recall", columns, &ended)).await {
-        assert_eq!(done, Ok(1), "an ended one is no obstacle");
+        assert_eq!(done, Ok(1), "an ended one does not stand in its way");
     }
 }
 
