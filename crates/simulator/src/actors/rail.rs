@@ -19,6 +19,8 @@ use crate::run::{NodeNumber, Owner, Pace, Sim};
 const TIMEOUT: Span = Span::secs(10);
 /// How long a collector waits where there is nothing to collect.
 const LONG_POLL: Span = Span::secs(50);
+/// Most payments in a message of every other rail.
+const SMALL_MESSAGE: usize = 2;
 /// The slowest ordinary way in one direction.
 const WAY_MAX_MILLIS: i64 = 400;
 
@@ -207,6 +209,11 @@ impl Rail for SimRail {
         let (_, dialect) = self.habits()?;
         let speaks_of_messages = matches!(dialect, Dialect::GroupStatus | Dialect::BatchBooking);
         speaks_of_messages.then(|| dialect::message_id(batch))
+    }
+
+    fn split(&self, batch: &[Instruction]) -> Vec<usize> {
+        let most = if self.number.is_multiple_of(2) { batch.len() } else { SMALL_MESSAGE };
+        batch.chunks(most.max(1)).map(<[Instruction]>::len).collect()
     }
 
     fn submit<'a>(&'a self, batch: &'a [Instruction]) -> Answer<'a, Vec<Submission>> {
