@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use adapters::evm::HttpSettings;
-use adapters::outbound::Settings;
+use adapters::outbound::{Settings, is_on_this_machine};
 use domain::chain::{Address, ChainConfig, Depth, ReleaseMin, SweepTerms, Token};
 use domain::country::Country;
 use domain::currency::StableCoin;
@@ -65,6 +65,8 @@ pub enum KeySource {
     Pkcs11,
     /// Keys in the key management service of AWS.
     AwsKms,
+    /// Keys behind a service with the interface of `docs/openapi/signer.yaml`.
+    Remote,
 }
 
 /// The keys of the section `[chain.keys]`.
@@ -84,13 +86,15 @@ pub struct Keys {
     pub kms_secret_access_key: Secret,
     pub kms_session_token: Secret,
     pub kms_outbound: String,
+    pub remote_url: String,
+    pub remote_outbound: String,
 }
 
 /// Maximum size of a node's answer.
 const NODE_ANSWER_MAX_BYTES: usize = 64 << 20;
-/// How long a connection to KMS, and its whole answer, may take.
-const KMS_CONNECT_MS: u64 = 3_000;
-const KMS_ANSWER_MS: u64 = 10_000;
+/// How long a connection to KMS or a remote signer, and its whole answer, may take.
+const KEYS_CONNECT_MS: u64 = 3_000;
+const KEYS_ANSWER_MS: u64 = 10_000;
 
 /// Maximum operator keys per tenant.
 const OPERATORS_MAX: usize = 16;
@@ -197,8 +201,14 @@ impl Config {
 
     /// How KMS is reached.
     pub fn kms_outbound(&self) -> Settings {
-        let usual = outbound::usual(KMS_CONNECT_MS, KMS_ANSWER_MS);
+        let usual = outbound::usual(KEYS_CONNECT_MS, KEYS_ANSWER_MS);
         self.destination(&self.chain.keys.kms_outbound, usual)
+    }
+
+    /// How the remote signer is reached.
+    pub fn remote_signer_outbound(&self) -> Settings {
+        let usual = outbound::usual(KEYS_CONNECT_MS, KEYS_ANSWER_MS);
+        self.destination(&self.chain.keys.remote_outbound, usual)
     }
 
     /// Whether the built-in chain is used.
@@ -401,6 +411,15 @@ fn keys(keys: &Keys, faults: &mut Faults) {
             need("pkcs11_pin", !keys.pkcs11_pin.is_empty());
         }
         KeySource::AwsKms => kms(keys, faults),
+        KeySource::Remote => {
+            let url = &keys.remote_url;
+            let is_safe = url.starts_with("https://") || is_on_this_machine(url);
+            faults.check(
+                "chain.keys.remote_url",
+                is_http_url(url) && is_safe,
+                "must be an https URL (plain http is allowed to this machine only)",
+            );
+        }
     }
     faults.within("chain.keys.seed_operators", keys.seed_operators, 1, OPERATORS_MAX as u64);
     faults.within("chain.keys.pkcs11_sessions", keys.pkcs11_sessions, 1, 256);
@@ -409,11 +428,11 @@ fn keys(keys: &Keys, faults: &mut Faults) {
 /// Checks the required KMS settings.
 pub(super) fn kms(keys: &Keys, faults: &mut Faults) {
     faults.check("chain.keys.kms_region", !keys.kms_region.is_empty(), "is missing");
-    faults.check("chain.keys.kms_access_key_id", !keys.kms_access_key_id.is_empty(), "is missing");
+    let has_secret = !keys.kms_secret_access_key.is_empty();
     faults.check(
         "chain.keys.kms_secret_access_key",
-        !keys.kms_secret_access_key.is_empty(),
-        "is missing",
+        keys.kms_access_key_id.is_empty() != has_secret,
+        "must be set together with kms_access_key_id: without both, the platform's credentials are used",
     );
 }
 
@@ -473,7 +492,7 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
     );
     refuse(
         chain.keys.source == KeySource::Seed,
-        "chain.keys.source: \"seed\" stores keys in plain text: use keystore, pkcs11 or aws_kms",
+        "chain.keys.source: \"seed\" stores keys in plain text: use keystore, pkcs11, aws_kms or remote",
     );
     refuse(chain.tenants.is_empty(), "chain.tenants: is empty: there are no signing keys");
     refuse(

@@ -431,14 +431,16 @@ fn references(config: &Config, faults: &mut Faults) {
     let analysis = &screening.chain_analysis;
     callers.push(("screening.chain_analysis".to_owned(), &analysis.outbound, &analysis.api_key));
     callers.extend(chain.node_outbounds.iter().map(|name| ("chain".to_owned(), &**name, &unset)));
-    let (oidc, kms) = (&config.console.oidc.outbound, &chain.keys.kms_outbound);
-    callers.push(("console.oidc".to_owned(), oidc, &unset));
-    callers.push(("chain.keys".to_owned(), kms, &unset));
+    let keys = &chain.keys;
+    callers.push(("console.oidc".to_owned(), &config.console.oidc.outbound, &unset));
+    callers.push(("chain.keys".to_owned(), &keys.kms_outbound, &unset));
+    callers.push(("chain.keys.remote".to_owned(), &keys.remote_outbound, &unset));
     callers.push(("telemetry".to_owned(), &config.telemetry.outbound, &unset));
     for (section, name, token) in callers {
         let key = match section.as_str() {
             "chain" => "chain.node_outbounds".to_owned(),
             "chain.keys" => "chain.keys.kms_outbound".to_owned(),
+            "chain.keys.remote" => "chain.keys.remote_outbound".to_owned(),
             other => format!("{other}.outbound"),
         };
         faults.check(&section, is_header_value(token), HEADER_VALUE);

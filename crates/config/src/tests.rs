@@ -264,13 +264,14 @@ fn wrong_values_name_key_origin_and_rule() {
             "[security]\nkey_encryption_key = \"c2hvcnQ=\"",
             vec!["security.key_encryption_key", "32 bytes"],
         ),
+        ("[security]\nkey_encryption_key_by_kms = \"AQID\"", vec!["chain.keys.kms_region"]),
         (
-            "[security]\nkey_encryption_key_by_kms = \"AQID\"",
-            vec![
-                "chain.keys.kms_region",
-                "chain.keys.kms_access_key_id",
-                "chain.keys.kms_secret_access_key",
-            ],
+            "[chain.keys]\nsource = \"aws_kms\"\nkms_access_key_id = \"A\"",
+            vec!["chain.keys.kms_secret_access_key", "together"],
+        ),
+        (
+            "[chain.keys]\nsource = \"remote\"\nremote_url = \"http://localhost.evil\"",
+            vec!["chain.keys.remote_url", "https"],
         ),
         (
             "[security]\nkey_encryption_key_by_kms = \"?\"",

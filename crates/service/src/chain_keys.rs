@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use adapters::evm::signers::{
     AwsCredentials, DigestSigner, Kms, KmsSettings, LocalKey, Pkcs11Settings, Pkcs11Token,
-    TenantKeys,
+    RemoteSettings, RemoteSigner, TenantKeys,
 };
 use adapters::evm::{ControllerSource, EvmContracts, Owners};
 use anyhow::Context as _;
@@ -52,6 +52,7 @@ enum KeyStore {
     Files(SecretString),
     Hsm(Arc<Pkcs11Token>),
     Kms(Arc<Kms>),
+    Remote(Arc<RemoteSigner>),
 }
 
 /// A key of the configuration.
@@ -192,6 +193,11 @@ async fn open(config: &Config) -> anyhow::Result<KeyStore> {
             KeyStore::Hsm(opened.context("chain.keys")?)
         }
         KeySource::AwsKms => KeyStore::Kms(kms(config)?),
+        KeySource::Remote => {
+            let (url, outbound) = (keys.remote_url.clone(), config.remote_signer_outbound());
+            let signer = RemoteSigner::new(&RemoteSettings { url, outbound });
+            KeyStore::Remote(signer.context("chain.keys")?)
+        }
     })
 }
 
@@ -201,15 +207,20 @@ fn secret(secret: &config::Secret) -> SecretString {
 
 fn kms(config: &Config) -> anyhow::Result<Arc<Kms>> {
     let keys = &config.chain.keys;
-    let settings = KmsSettings {
-        region: keys.kms_region.clone(),
-        endpoint: Some(keys.kms_endpoint.clone()).filter(|text| !text.is_empty()),
-        credentials: AwsCredentials {
+    let credentials = if keys.kms_access_key_id.is_empty() {
+        AwsCredentials::of_this_process()
+    } else {
+        AwsCredentials::Keys {
             access_key_id: keys.kms_access_key_id.clone(),
             secret_access_key: secret(&keys.kms_secret_access_key),
             session_token: (!keys.kms_session_token.is_empty())
                 .then(|| secret(&keys.kms_session_token)),
-        },
+        }
+    };
+    let settings = KmsSettings {
+        region: keys.kms_region.clone(),
+        endpoint: Some(keys.kms_endpoint.clone()).filter(|text| !text.is_empty()),
+        credentials,
         outbound: config.kms_outbound(),
     };
     Kms::new(&settings).context("chain.keys")
@@ -251,6 +262,7 @@ impl KeyStore {
                 Arc::new(tokio::task::spawn_blocking(move || token.key(&label, None)).await??)
             }
             KeyStore::Kms(kms) => Arc::new(kms.key(name, None).await?),
+            KeyStore::Remote(signer) => Arc::new(signer.key(name, None).await?),
         })
     }
 }

@@ -5,6 +5,7 @@
 pub mod anvil;
 pub mod bank;
 pub mod circle;
+pub mod cloud_keys;
 pub mod connect_proxy;
 pub mod identity;
 pub mod nats;

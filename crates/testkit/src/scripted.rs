@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::State;
-use axum::http::{HeaderMap, Response, StatusCode, Uri};
+use axum::http::{HeaderMap, Method, Response, StatusCode, Uri};
 
 /// An access key in the service's format.
 pub const ACCESS_KEY: &str = "demo-test_pay-Q1T9sVb0eXgmQ1T9sVb0eXgmQ1T9sVb0";
@@ -14,6 +14,7 @@ pub const SECRET_KEY: &str = "c2VjcmV0";
 
 #[derive(Clone, Debug)]
 pub struct Asked {
+    pub method: Method,
     /// Path of its URL.
     pub path: String,
     /// Query of its URL, without the question mark.
@@ -69,6 +70,7 @@ impl Scripted {
 
 async fn answer(
     State(script): State<Arc<Mutex<Script>>>,
+    method: Method,
     uri: Uri,
     headers: HeaderMap,
     body: Bytes,
@@ -76,7 +78,7 @@ async fn answer(
     let mut script = script.lock().unwrap_or_else(PoisonError::into_inner);
     let path = uri.path().to_owned();
     let query = uri.query().unwrap_or_default().to_owned();
-    script.asked.push(Asked { path: path.clone(), query, headers, body: body.to_vec() });
+    script.asked.push(Asked { method, path: path.clone(), query, headers, body: body.to_vec() });
     let (status, body) = match script.answers.get_mut(&path) {
         Some(answers) if answers.len() > 1 => answers.pop_front().expect("more than one"),
         Some(answers) => answers.front().cloned().expect("scripted"),

@@ -43,7 +43,7 @@ impl EvmSigner {
             value: 0,
             data: target.data,
         };
-        let signature = key.sign(&transaction.digest()).await?;
+        let signature = key.sign(&transaction.unsigned()).await?;
         Ok(transaction.signed(&signature))
     }
 }

@@ -39,9 +39,14 @@ impl Transaction {
             .list(List::default())
     }
 
-    /// The digest to sign.
+    /// The bytes whose hash is signed.
+    pub fn unsigned(&self) -> Vec<u8> {
+        [&[TYPE], self.fields().finish().as_slice()].concat()
+    }
+
+    /// The hash of the unsigned bytes.
     pub fn digest(&self) -> [u8; 32] {
-        vault::hash(&[&[TYPE], &self.fields().finish()]).0
+        vault::hash(&[&self.unsigned()]).0
     }
 
     /// The bytes to broadcast.

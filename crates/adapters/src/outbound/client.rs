@@ -43,24 +43,20 @@ pub struct Request {
 }
 
 impl Request {
+    /// A request that is sent once.
+    pub fn new(method: Method, url: Url, body: impl Into<Vec<u8>>) -> Request {
+        let (headers, body) = (HeaderMap::new(), body.into());
+        Request { method, url, headers, body, repeatable: false, timeout: None }
+    }
+
     /// A GET, which may be repeated.
     pub fn get(url: Url) -> Request {
-        let (method, repeatable) = (Method::GET, true);
-        Request {
-            method,
-            url,
-            headers: HeaderMap::new(),
-            body: Vec::new(),
-            repeatable,
-            timeout: None,
-        }
+        Request::new(Method::GET, url, []).repeatable()
     }
 
     /// A POST, which is sent once.
     pub fn post(url: Url, content_type: HeaderValue, body: impl Into<Vec<u8>>) -> Request {
-        let headers = HeaderMap::from_iter([(CONTENT_TYPE, content_type)]);
-        let (method, body) = (Method::POST, body.into());
-        Request { method, url, headers, body, repeatable: false, timeout: None }
+        Request::new(Method::POST, url, body).header(CONTENT_TYPE, content_type)
     }
 
     #[must_use]

@@ -7,33 +7,29 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::chain::{Address, SignFault};
 use domain::ports::Answer;
-use reqwest::Url;
-use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
-use secrecy::{ExposeSecret, SecretSlice, SecretString};
+use reqsign_aws_v4::Credential;
+use reqsign_core::Signer;
+use reqwest::header::{CONTENT_TYPE, HOST, HeaderName};
+use reqwest::{Method, Url};
+use secrecy::SecretSlice;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
-use super::sigv4::{self, Request, Scope};
+use super::aws::AwsCredentials;
 use super::{
-    DigestSigner, KeyError, Signature, address_of, check_address, der, public_key, recoverable,
+    DigestSigner, KeyError, Signature, address_of, check_address, der, digest, public_key,
+    recoverable,
 };
 use crate::evm::rpc::clean;
-use crate::outbound::{self, BodyFault, Client};
+use crate::outbound::{self, BodyFault, Client, causes};
 
 const SERVICE: &str = "kms";
 const JSON: &str = "application/x-amz-json-1.1";
+const BODY_HASH: HeaderName = HeaderName::from_static("x-amz-content-sha256");
 const KEY_SPEC: &str = "ECC_SECG_P256K1";
 /// Maximum size of an answer of the three operations.
 const MAX_ANSWER_BYTES: usize = 64 * 1024;
-
-#[derive(Clone, Debug)]
-pub struct AwsCredentials {
-    /// Not secret: sent in every request.
-    pub access_key_id: String,
-    pub secret_access_key: SecretString,
-    /// Session token of temporary credentials.
-    pub session_token: Option<SecretString>,
-}
 
 /// The location of the keys.
 #[derive(Clone, Debug)]
@@ -51,10 +47,7 @@ pub struct KmsSettings {
 pub struct Kms {
     client: Client,
     url: Url,
-    /// The value of the `host` header.
-    host: String,
-    region: String,
-    credentials: AwsCredentials,
+    signer: Signer<Credential>,
 }
 
 impl Kms {
@@ -63,21 +56,15 @@ impl Kms {
     /// # Errors
     /// [`KeyError::Kms`]: the region or endpoint does not form a URL.
     pub fn new(settings: &KmsSettings) -> Result<Arc<Kms>, KeyError> {
-        let own = format!("https://kms.{}.amazonaws.com/", settings.region);
-        let url = settings.endpoint.as_deref().unwrap_or(&own);
-        let url =
-            Url::parse(url).map_err(|_| KeyError::Kms("not the URL of an endpoint".to_owned()))?;
-        let name =
-            url.host_str().ok_or_else(|| KeyError::Kms("an endpoint without a host".to_owned()))?;
-        let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
-        let secrets = &settings.credentials;
-        let token = secrets.session_token.as_ref().map_or("", ExposeSecret::expose_secret);
-        let hidden = [secrets.secret_access_key.expose_secret(), token];
+        let KmsSettings { region, endpoint, credentials, outbound } = settings;
+        let own = format!("https://kms.{region}.amazonaws.com/");
+        let url = Url::parse(endpoint.as_deref().unwrap_or(&own))
+            .map_err(|_| KeyError::Kms("not the URL of an endpoint".to_owned()))?;
         let key = "chain.keys.kms_endpoint";
-        let client = Client::hiding(&settings.outbound, key, &[url.as_str()], &hidden)
-            .map_err(|error| KeyError::Kms(error.to_string()))?;
-        let (region, credentials) = (settings.region.clone(), settings.credentials.clone());
-        Ok(Arc::new(Kms { client, url, host, region, credentials }))
+        let failed = |error: outbound::SetupError| KeyError::Kms(error.to_string());
+        let client = Client::hiding(outbound, key, &[url.as_str()], &credentials.secrets());
+        let signer = credentials.signer(SERVICE, region, outbound).map_err(failed)?;
+        Ok(Arc::new(Kms { client: client.map_err(failed)?, url, signer }))
     }
 
     /// Looks up the key with this id, ARN or alias and fetches its public half.
@@ -120,30 +107,20 @@ impl Kms {
         body: &impl Serialize,
     ) -> Result<T, KeyError> {
         let body = serde_json::to_vec(body).map_err(|error| KeyError::Kms(error.to_string()))?;
-        let at = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%SZ").to_string();
-        let token = self.credentials.session_token.as_ref().map(ExposeSecret::expose_secret);
-        let mut headers =
-            vec![("content-type", JSON), ("host", self.host.as_str()), ("x-amz-date", at.as_str())];
-        headers.extend(token.map(|token| ("x-amz-security-token", token)));
-        headers.push(("x-amz-target", target));
-        let request =
-            Request { method: "POST", path: "/", query: "", headers: &headers, body: &body };
-        let scope = Scope { at: &at, region: &self.region, service: SERVICE };
-        let (access_key, secret) =
-            (&self.credentials.access_key_id, self.credentials.secret_access_key.expose_secret());
-        let authorization = sigv4::authorization(&request, &scope, access_key, secret);
-
-        let value = |text: &str| {
-            let mut value = HeaderValue::from_str(text)
-                .map_err(|_| KeyError::Kms("a credential is not a header value".to_owned()))?;
-            value.set_sensitive(true);
-            Ok::<_, KeyError>(value)
-        };
-        let content_type = HeaderValue::from_static(JSON);
-        let mut post = outbound::Request::post(self.url.clone(), content_type, body.clone())
-            .header(AUTHORIZATION, value(&authorization)?);
-        for (name, text) in headers.iter().filter(|(name, _)| name.starts_with("x-amz-")) {
-            post = post.header(HeaderName::from_static(name), value(text)?);
+        let request = http::Request::post(self.url.as_str())
+            .header(CONTENT_TYPE, JSON)
+            .header("x-amz-target", target)
+            // Without it, the library would leave the body out of the signature.
+            .header(BODY_HASH, const_hex::encode(Sha256::digest(&body)))
+            .body(())
+            .map_err(|error| KeyError::Kms(error.to_string()))?;
+        let (mut parts, ()) = request.into_parts();
+        let signed = self.signer.sign(&mut parts, None).await;
+        signed
+            .map_err(|error| KeyError::Kms(clean(&format!("credentials: {}", causes(&error)))))?;
+        let mut post = outbound::Request::new(Method::POST, self.url.clone(), body);
+        for (name, value) in parts.headers.iter().filter(|(name, _)| *name != HOST) {
+            post = post.header(name.clone(), value.clone());
         }
         let failed = |why: String| KeyError::Kms(why);
         let answer = self.client.send(post).await.map_err(|fault| failed(fault.to_string()))?;
@@ -222,7 +199,7 @@ pub struct KmsSigner {
 }
 
 impl KmsSigner {
-    async fn sign_digest(&self, digest: &[u8; 32]) -> Result<Signature, SignFault> {
+    async fn sign_digest(&self, digest: [u8; 32]) -> Result<Signature, SignFault> {
         let body = ToSign {
             key_id: &self.id,
             message: STANDARD.encode(digest),
@@ -236,7 +213,7 @@ impl KmsSigner {
             STANDARD.decode(&signed.signature).map_err(|_| failed(unreadable("signature")))?;
         let (r, s) =
             der::ecdsa_signature(&signature).ok_or_else(|| failed(unreadable("signature")))?;
-        recoverable(digest, r, s, &self.address)
+        recoverable(&digest, r, s, &self.address)
     }
 }
 
@@ -245,8 +222,8 @@ impl DigestSigner for KmsSigner {
         self.address
     }
 
-    fn sign<'a>(&'a self, digest: &'a [u8; 32]) -> Answer<'a, Result<Signature, SignFault>> {
-        Box::pin(self.sign_digest(digest))
+    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> Answer<'a, Result<Signature, SignFault>> {
+        Box::pin(self.sign_digest(digest(unsigned)))
     }
 }
 

@@ -1,4 +1,4 @@
-//! AWS Signature Version 4 for one request with its body. Independent of any service.
+//! AWS Signature Version 4, written a second time: the double checks what the library has signed.
 
 use std::fmt::Write as _;
 

@@ -8,7 +8,13 @@ use k256::ecdsa::signature::hazmat::PrehashSigner as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+use secrecy::ExposeSecret as _;
+
+use self::sigv4::{Request, Scope};
 use super::*;
+
+#[path = "kms_sigv4_tests.rs"]
+mod sigv4;
 
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 const KEY_ID: &str = "alias/operator";
@@ -171,7 +177,7 @@ async fn read_request(socket: &mut tokio::net::TcpStream) -> Incoming {
 }
 
 fn kms(endpoint: &str, secret: &str, token: Option<&str>) -> Arc<Kms> {
-    let credentials = AwsCredentials {
+    let credentials = AwsCredentials::Keys {
         access_key_id: "AKIDEXAMPLE".to_owned(),
         secret_access_key: secret.into(),
         session_token: token.map(Into::into),
@@ -246,7 +252,7 @@ fn a_remote_key_store_requires_tls() {
         let settings = KmsSettings {
             region: "eu-central-1".to_owned(),
             endpoint: endpoint.map(str::to_owned),
-            credentials: AwsCredentials {
+            credentials: AwsCredentials::Keys {
                 access_key_id: String::new(),
                 secret_access_key: "".into(),
                 session_token: None,

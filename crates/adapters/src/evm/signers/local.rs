@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use super::{DigestSigner, KeyError, Signature, address_of, recoverable};
+use super::{DigestSigner, KeyError, Signature, address_of, digest, recoverable};
 use crate::evm::hex;
 
 /// A secp256k1 key in memory.
@@ -67,8 +67,8 @@ impl DigestSigner for LocalKey {
         self.address
     }
 
-    fn sign<'a>(&'a self, digest: &'a [u8; 32]) -> Answer<'a, Result<Signature, SignFault>> {
-        Box::pin(std::future::ready(self.sign_now(digest)))
+    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> Answer<'a, Result<Signature, SignFault>> {
+        Box::pin(std::future::ready(self.sign_now(&digest(unsigned))))
     }
 }
 

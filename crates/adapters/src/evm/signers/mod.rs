@@ -1,22 +1,25 @@
-//! Keys that sign 32-byte digests, in any key store. Every key store's answer is verified here: a
+//! Keys that sign transactions, in any key store. Every key store's answer is verified here: a
 //! signature that does not belong to the expected address is never returned.
 
+mod aws;
 mod der;
 mod keystore;
 mod kms;
 mod local;
 mod pkcs11;
-mod sigv4;
+mod remote;
 mod tenant_keys;
 
 use domain::chain::{Address, SignFault, vault};
 use domain::ports::Answer;
 use k256::ecdsa::{RecoveryId, Signature as Ecdsa, VerifyingKey};
 
+pub use aws::AwsCredentials;
 pub use keystore::new_keystore;
-pub use kms::{AwsCredentials, Kms, KmsSettings, KmsSigner};
+pub use kms::{Kms, KmsSettings, KmsSigner};
 pub use local::{LocalKey, derive};
 pub use pkcs11::{Pkcs11Settings, Pkcs11Signer, Pkcs11Token};
+pub use remote::{RemoteKey, RemoteSettings, RemoteSigner};
 pub use tenant_keys::TenantKeys;
 
 /// A secp256k1 signature with the parity that identifies the signer. `s` is in the lower half of
@@ -34,14 +37,17 @@ pub struct Signature {
 /// A key that signs digests, wherever it is stored.
 pub trait DigestSigner: Send + Sync {
     fn address(&self) -> Address;
-    fn sign<'a>(&'a self, digest: &'a [u8; 32]) -> Answer<'a, Result<Signature, SignFault>>;
+    /// Signs the hash of an unsigned transaction, of which these are all the bytes (EIP-2718).
+    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> Answer<'a, Result<Signature, SignFault>>;
 }
 
 /// Why a key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// A key in plain hexadecimal where that is not allowed.
-    #[error("a key in plain text is refused here: use an encrypted keystore, PKCS#11 or KMS")]
+    #[error(
+        "a key in plain text is refused here: use an encrypted keystore, PKCS#11, KMS or a remote signer"
+    )]
     PlainText,
     /// Not a secp256k1 key.
     #[error("not a secp256k1 key: {0}")]
@@ -58,6 +64,9 @@ pub enum KeyError {
     /// KMS returned an unexpected result.
     #[error("AWS KMS: {0}")]
     Kms(String),
+    /// The remote signer returned an unexpected result.
+    #[error("remote signer: {0}")]
+    Remote(String),
     /// The key's address differs from the configured one.
     #[error("the key belongs to {found}, not to {expected}")]
     Address { found: Address, expected: Address },
@@ -65,6 +74,11 @@ pub enum KeyError {
     /// not hold.
     #[error("{0} is configured twice: each role of each tenant needs its own key")]
     Shared(Address),
+}
+
+/// The digest of a transaction that key stores sign.
+fn digest(unsigned: &[u8]) -> [u8; 32] {
+    vault::hash(&[unsigned]).0
 }
 
 /// Turns a key store's `r` and `s` into an Ethereum signature of `expected`.

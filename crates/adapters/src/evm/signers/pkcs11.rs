@@ -19,7 +19,7 @@ use tokio::sync::Semaphore;
 
 use super::der::{Der, OBJECT_IDENTIFIER, OCTET_STRING, SECP256K1};
 use super::{
-    DigestSigner, KeyError, Signature, address_of, check_address, public_key, recoverable,
+    DigestSigner, KeyError, Signature, address_of, check_address, digest, public_key, recoverable,
 };
 
 /// Size of a public key in SEC1 form, and of a signature.
@@ -232,8 +232,8 @@ impl DigestSigner for Pkcs11Signer {
         self.address
     }
 
-    fn sign<'a>(&'a self, digest: &'a [u8; 32]) -> Answer<'a, Result<Signature, SignFault>> {
-        Box::pin(self.sign_digest(*digest))
+    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> Answer<'a, Result<Signature, SignFault>> {
+        Box::pin(self.sign_digest(digest(unsigned)))
     }
 }
 

@@ -11,9 +11,10 @@ use testkit::bank::BookKind;
 use testkit::{anvil, circle};
 
 use super::super::harness::Node;
+use super::super::readme::present;
 use super::ground::Kind;
 use super::verdict::books_agree;
-use super::world::{STEP_AT_MOST, Setup, Signer, World, minor, text};
+use super::world::{STEP_AT_MOST, SampleSigner, Setup, Signer, World, minor, text};
 use super::{blocks, exceptions};
 
 pub const GOOD: [&str; 3] = ["payment.received", "risk_check.complete", "transfer.complete"];
@@ -70,6 +71,25 @@ async fn every_flow_with_circles_usdc_on_anvil_with_an_hsm_and_postgresql() {
         ..setup(Kind::Anvil(binary))
     })
     .await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_remittance_is_signed_by_keys_in_two_clouds_behind_the_sample_signer() {
+    if !present("a remittance with docs/signers/signer.py", &["python3"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let signer = SampleSigner::start(dir.path()).await;
+    let remote = Signer::Remote(signer.url.clone());
+    let mut world = World::start(Setup { signer: remote, ..setup(Kind::Embedded) }).await;
+    world.rig.heal_bank();
+    let mut node = world.node().await;
+    a_remittance_and_its_exchange(&world, &node, StableCoin::Usdc).await;
+    a_blocked_wallet_is_frozen_on_the_chain_and_freed(&world, &node).await;
+    assert!(signer.clouds.signed("azure") > 0, "releases and debits");
+    assert!(signer.clouds.signed("google") > 0, "freezes");
+    books_agree(&world.rig);
+    node.process.stop();
 }
 
 async fn every_flow(setup: Setup<'_>) {

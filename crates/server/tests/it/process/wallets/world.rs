@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +20,7 @@ use domain::ports::Contracts as _;
 use secrecy::SecretString;
 use serde_json::{Value, json};
 use testkit::circle::FiatToken;
+use testkit::cloud_keys::CloudKeys;
 use testkit::receiver::{ReceiverConfig, SimulatedReceiver};
 use testkit::softhsm::{self, PIN, TOKEN};
 use testkit::wait;
@@ -46,6 +50,65 @@ pub enum Signer {
     Seed,
     /// SoftHSM2 in this directory.
     SoftHsm(softhsm::Token),
+    /// A [`SampleSigner`] at this address.
+    Remote(String),
+}
+
+/// `docs/signers/signer.py` in its own process, with one key in Google's cloud and the others in Azure's;
+/// stopped on drop.
+pub struct SampleSigner {
+    pub clouds: CloudKeys,
+    pub url: String,
+    process: Child,
+}
+
+impl SampleSigner {
+    /// The bearer token that it demands.
+    pub const TOKEN: &'static str = "token-of-the-sample-signer";
+
+    pub async fn start(dir: &Path) -> SampleSigner {
+        let named = KeyRole::ALL.map(|role| (role.name(), hsm_key(role)));
+        let clouds = CloudKeys::start(&named).await;
+        let place = |role: KeyRole| match role {
+            KeyRole::Compliance => json!({ "google": role.name() }),
+            _ => json!({ "azure": clouds.azure(role.name()) }),
+        };
+        let keys: serde_json::Map<String, Value> =
+            KeyRole::ALL.map(|role| (role.name().to_owned(), place(role))).into_iter().collect();
+        let unused = TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("bound");
+        let token_file = dir.join("signer.token");
+        std::fs::write(&token_file, Self::TOKEN).expect("written");
+        let rules = json!({
+            "listen": unused.to_string(), "token_file": token_file, "chains": [CHAIN_ID], "keys": keys,
+        });
+        let file = dir.join("signer.json");
+        std::fs::write(&file, rules.to_string()).expect("written");
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/signers/signer.py");
+        let host = clouds.base_url.trim_start_matches("http://");
+        let process = Command::new("python3")
+            .arg(script)
+            .arg(file)
+            .env("AZURE_POD_IDENTITY_AUTHORITY_HOST", &clouds.base_url)
+            .env("CLOUDKMS_ENDPOINT", &clouds.base_url)
+            .env("GCE_METADATA_HOST", host)
+            .env("PYTHONDONTWRITEBYTECODE", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("python3 runs");
+        let is_up = wait::until(STEP_AT_MOST, || TcpStream::connect(unused).is_ok());
+        assert!(is_up, "the signer does not listen");
+        SampleSigner { clouds, url: format!("http://{unused}"), process }
+    }
+}
+
+impl Drop for SampleSigner {
+    fn drop(&mut self) {
+        // It may have exited by itself.
+        let _ended = self.process.kill();
+        let _status = self.process.wait();
+    }
 }
 
 impl Signer {
@@ -342,7 +405,7 @@ fn people(
             let keys = Arc::new(TenantKeys::sandbox(seed.clone()));
             (keys.clone(), EvmContracts::sandbox(keys, seed).expect("contracts"))
         }
-        Signer::SoftHsm(_) => {
+        Signer::SoftHsm(_) | Signer::Remote(_) => {
             let key = |role| {
                 let key: Arc<dyn DigestSigner> =
                     Arc::new(LocalKey::from_bytes(&hsm_key(role)).expect("a key"));
@@ -368,17 +431,34 @@ fn configure(rig: &mut Rig, ground: &Ground, signer: &Signer) {
             ground.usdc, ground.usdt
         );
     }
-    if let Signer::SoftHsm(token) = signer {
-        let module = token.module.display();
+    let keys = match signer {
+        Signer::Seed => None,
+        Signer::SoftHsm(token) => {
+            rig.installation.set(softhsm::ENV_CONFIG, token.config.display().to_string());
+            let module = token.module.display();
+            Some(format!(
+                "source = \"pkcs11\"\npkcs11_module = \"{module}\"\npkcs11_token = \"{TOKEN}\"\npkcs11_pin = \"{PIN}\"\n"
+            ))
+        }
+        Signer::Remote(url) => {
+            let token = SampleSigner::TOKEN;
+            let _infallible = write!(
+                more,
+                "[outbound.signer]\nauthentication = \"bearer\"\ntoken = \"{token}\"\n"
+            );
+            Some(format!(
+                "source = \"remote\"\nremote_url = \"{url}\"\nremote_outbound = \"signer\"\n"
+            ))
+        }
+    };
+    if let Some(keys) = keys {
         let _infallible = write!(
             more,
-            "[chain.keys]\nsource = \"pkcs11\"\npkcs11_module = \"{module}\"\npkcs11_token = \"{TOKEN}\"\n\
-             pkcs11_pin = \"{PIN}\"\n[[chain.tenants]]\ntag = \"{TENANT}\"\nadmin = \"{ADMIN}\"\ntreasury = \"{TREASURY}\"\n"
+            "[chain.keys]\n{keys}[[chain.tenants]]\ntag = \"{TENANT}\"\nadmin = \"{ADMIN}\"\ntreasury = \"{TREASURY}\"\n"
         );
         for role in KeyRole::ALL {
             let _infallible = writeln!(more, "{0} = \"{0}\"", role.name());
         }
-        rig.installation.set(softhsm::ENV_CONFIG, token.config.display().to_string());
     }
     let file = rig.installation.path().join("corridor.toml");
     let text = std::fs::read_to_string(&file).expect("the configuration");

@@ -1,0 +1,206 @@
+//! Credentials of AWS: keys of the configuration, or those that the platform lends to the process
+//! (EKS, ECS, EC2), renewed before they expire.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqsign_aws_v4::{
+    AssumeRoleWithWebIdentityCredentialProvider, Credential, ECSCredentialProvider,
+    IMDSv2CredentialProvider, RequestSigner, StaticCredentialProvider,
+};
+use reqsign_core::{Context, Error, FileRead, HttpSend, Result, Signer, StaticEnv};
+use reqwest::Url;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::outbound::{
+    BodyFault, Client, Proxy, Request, Settings, SetupError, is_on_this_machine,
+};
+
+/// Maximum size of an answer with credentials.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
+/// How long the platform's own address, on the same host or link, may take.
+const PLATFORM_TIMEOUT: Duration = Duration::from_secs(2);
+/// Where EC2, ECS and EKS answer the host.
+const HOST_ADDRESSES: [&str; 5] =
+    ["169.254.169.254", "169.254.170.2", "169.254.170.23", "[fd00:ec2::254]", "[fd00:ec2::23]"];
+/// Replaces the address of the token service, as in the tools of AWS.
+const STS_ENDPOINT: &str = "AWS_ENDPOINT_URL_STS";
+
+#[derive(Clone, Debug)]
+pub enum AwsCredentials {
+    Keys {
+        /// Not secret: sent in every request.
+        access_key_id: String,
+        secret_access_key: SecretString,
+        /// Session token of temporary credentials.
+        session_token: Option<SecretString>,
+    },
+    /// What the platform lends, found by these variables (`AWS_…`): a web identity (EKS), a container's
+    /// role (ECS, EKS Pod Identity), or else the instance's role (IMDSv2).
+    Platform(HashMap<String, String>),
+}
+
+impl AwsCredentials {
+    /// The platform's, from the variables of this process.
+    pub fn of_this_process() -> AwsCredentials {
+        let variables = std::env::vars().filter(|(name, _)| name.starts_with("AWS_"));
+        AwsCredentials::Platform(variables.collect())
+    }
+
+    /// The secrets of the configuration.
+    pub(super) fn secrets(&self) -> Vec<&str> {
+        let AwsCredentials::Keys { secret_access_key, session_token, .. } = self else {
+            return Vec::new();
+        };
+        [Some(secret_access_key), session_token.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(|secret| secret.expose_secret())
+            .collect()
+    }
+
+    /// A signer of requests to a service. Credentials of the platform are fetched when they are first
+    /// needed.
+    pub(super) fn signer(
+        &self,
+        service: &str,
+        region: &str,
+        outbound: &Settings,
+    ) -> std::result::Result<Signer<Credential>, SetupError> {
+        let signs = RequestSigner::new(service, region);
+        let variables = match self {
+            AwsCredentials::Keys { access_key_id, secret_access_key, session_token } => {
+                let secret = secret_access_key.expose_secret();
+                let mut keys = StaticCredentialProvider::new(access_key_id, secret);
+                if let Some(token) = session_token {
+                    keys = keys.with_session_token(token.expose_secret());
+                }
+                return Ok(Signer::new(Context::new(), keys, signs));
+            }
+            AwsCredentials::Platform(variables) => variables,
+        };
+        let platform = Platform::new(outbound, variables)?;
+        let envs = variables.clone();
+        let context = Context::new()
+            .with_env(StaticEnv { home_dir: None, envs })
+            .with_file_read(Files)
+            .with_http_send(platform);
+        let has = |name: &str| variables.get(name).is_some_and(|text| !text.is_empty());
+        Ok(if has("AWS_WEB_IDENTITY_TOKEN_FILE") {
+            let identity = AssumeRoleWithWebIdentityCredentialProvider::new()
+                .with_region(region.to_owned())
+                .with_regional_sts_endpoint();
+            Signer::new(context, identity, signs)
+        } else if has("AWS_CONTAINER_CREDENTIALS_FULL_URI")
+            || has("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI")
+        {
+            Signer::new(context, ECSCredentialProvider::new(), signs)
+        } else {
+            Signer::new(context, IMDSv2CredentialProvider::new(), signs)
+        })
+    }
+}
+
+/// Reads the token files, which the platform replaces.
+#[derive(Debug)]
+struct Files;
+
+impl FileRead for Files {
+    async fn file_read(&self, path: &str) -> Result<Vec<u8>> {
+        let read = tokio::fs::read(path).await;
+        read.map_err(|error| Error::config_invalid(format!("{path}: {error}")))
+    }
+}
+
+/// The addresses that lend credentials.
+struct Platform {
+    /// The token service, reached as the configuration says.
+    tokens: Client,
+    /// Addresses of the host itself, reached without a proxy.
+    host: Client,
+    token_service: Option<Url>,
+}
+
+impl fmt::Debug for Platform {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Platform").finish_non_exhaustive()
+    }
+}
+
+impl Platform {
+    fn new(
+        outbound: &Settings,
+        variables: &HashMap<String, String>,
+    ) -> std::result::Result<Platform, SetupError> {
+        let own = Settings {
+            table: outbound.table.clone(),
+            proxy: Proxy::Direct,
+            connect_timeout: PLATFORM_TIMEOUT,
+            request_timeout: PLATFORM_TIMEOUT,
+            retries: 2,
+            plain_http: true,
+            ..Settings::default()
+        };
+        let token_service = variables.get(STS_ENDPOINT).filter(|text| !text.is_empty());
+        let addresses: Vec<&str> = token_service.map(String::as_str).into_iter().collect();
+        Ok(Platform {
+            tokens: Client::new(outbound, STS_ENDPOINT, &addresses)?,
+            host: Client::new(&own, "chain.keys", &[])?,
+            token_service: token_service.and_then(|text| Url::parse(text).ok()),
+        })
+    }
+
+    /// The client for an address, and the address that it has here.
+    fn route(&self, mut url: Url) -> std::result::Result<(&Client, Url), String> {
+        if url.host_str().is_some_and(|host| host.starts_with("sts.")) {
+            if let Some(other) = &self.token_service {
+                let query = url.query().map(str::to_owned);
+                url = other.clone();
+                url.set_query(query.as_deref());
+            }
+            return Ok((&self.tokens, url));
+        }
+        // As the tools of AWS: in plain text only to the host itself.
+        let host = url.host_str().unwrap_or_default();
+        let is_host = HOST_ADDRESSES.contains(&host) || is_on_this_machine(url.as_str());
+        if url.scheme() != "https" && !is_host {
+            return Err("the address of the credentials must be https or on this host".to_owned());
+        }
+        Ok((&self.host, url))
+    }
+
+    async fn send(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> std::result::Result<http::Response<Bytes>, String> {
+        let url = Url::parse(&request.uri().to_string()).map_err(|error| error.to_string())?;
+        let (client, url) = self.route(url)?;
+        let (parts, body) = request.into_parts();
+        let mut sent = Request::new(parts.method, url, body).repeatable();
+        for (name, value) in parts.headers.iter().filter(|(name, _)| *name != http::header::HOST) {
+            sent = sent.header(name.clone(), value.clone());
+        }
+        let answer = client.send(sent).await.map_err(|fault| fault.to_string())?;
+        let mut response = http::Response::builder().status(answer.status());
+        for (name, value) in answer.headers() {
+            response = response.header(name, value);
+        }
+        let body = answer.body(MAX_ANSWER_BYTES).await.map_err(|fault| match fault {
+            BodyFault::TooLarge => format!("an answer of more than {MAX_ANSWER_BYTES} bytes"),
+            BodyFault::Broken(why) => why,
+        })?;
+        response.body(Bytes::from(body)).map_err(|error| error.to_string())
+    }
+}
+
+impl HttpSend for Platform {
+    async fn http_send(&self, request: http::Request<Bytes>) -> Result<http::Response<Bytes>> {
+        self.send(request).await.map_err(Error::unexpected)
+    }
+}
+
+#[cfg(test)]
+#[path = "aws_tests.rs"]
+mod tests;
