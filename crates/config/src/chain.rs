@@ -17,13 +17,18 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use super::outbound;
+use super::presets;
 use super::read::Exact;
 use super::secret::Secret;
 use super::sections::Config;
 use super::validate::{Faults, is_http_url};
 
-/// Wei of a gwei.
-const GWEI: u128 = 1_000_000_000;
+/// Decimals of a gwei: its smallest part is a wei.
+const GWEI_DECIMALS: u32 = 9;
+/// Maximum of a fee cap, in wei.
+const FEE_CAP_MOST: i64 = 100_000_000_000_000;
+/// Name of the native currency of networks without a preset.
+const GAS_COIN: &str = "ETH";
 /// Decimals of an amount of a stablecoin or US dollars, as limits are compared.
 const COIN_DECIMALS: u32 = 6;
 
@@ -129,6 +134,7 @@ impl TenantEntry {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chain {
+    pub preset: String,
     pub name: String,
     pub chain_id: u64,
     pub node_url: Secret,
@@ -150,10 +156,11 @@ pub struct Chain {
     pub explorer_tx_url: String,
     pub batch_max: usize,
     pub replace_after_s: u32,
-    pub max_fee_gwei: u64,
+    pub max_fee_gwei: Exact,
     pub release_min: String,
+    pub gas_coin: String,
     pub gas_coin_usd: Exact,
-    pub max_tip_gwei: u64,
+    pub max_tip_gwei: Exact,
     pub sweep_at: Exact,
     pub sweep_every_s: u32,
     pub keys: Keys,
@@ -231,9 +238,10 @@ impl Config {
             explorer_tx_url,
             batch_max: chain.batch_max,
             replace_after_s: chain.replace_after_s,
-            max_fee_cap: u128::from(chain.max_fee_gwei) * GWEI,
+            max_fee_cap: wei(&chain.max_fee_gwei),
             release_min: self.release_min(),
-            max_tip_cap: u128::from(chain.max_tip_gwei) * GWEI,
+            max_tip_cap: wei(&chain.max_tip_gwei),
+            gas_coin: self.gas_coin(),
             sweep: SweepTerms {
                 at_minor: minor(&chain.sweep_at),
                 every: if self.chain_is_embedded() { every.min(EMBEDDED_SWEEP_MAX) } else { every },
@@ -243,6 +251,13 @@ impl Config {
 }
 
 impl Config {
+    fn gas_coin(&self) -> String {
+        let chain = &self.chain;
+        let named = Some(chain.gas_coin.clone()).filter(|name| !name.is_empty());
+        let known = || presets::known_gas_coin(chain.chain_id);
+        named.or_else(known).unwrap_or_else(|| GAS_COIN.to_owned())
+    }
+
     /// Gas is free on the built-in chain.
     fn release_min(&self) -> ReleaseMin {
         let chain = &self.chain;
@@ -277,6 +292,14 @@ fn parse_depth(text: &str) -> Option<Depth> {
             .filter(|blocks| (1..=10_000).contains(blocks))
             .map(Depth::Blocks),
     }
+}
+
+fn wei(gwei: &Exact) -> u128 {
+    exact_wei(gwei).map_or(0, |wei| u128::from(wei.unsigned_abs()))
+}
+
+fn exact_wei(gwei: &Exact) -> Option<i64> {
+    gwei.0.to_minor(GWEI_DECIMALS).filter(|wei| (1..=FEE_CAP_MOST).contains(wei))
 }
 
 fn minor(amount: &Exact) -> i64 {
@@ -334,12 +357,14 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     faults.within("chain.node_request_timeout_ms", chain.node_request_timeout_ms, 100, 120_000);
     faults.within("chain.block_time_ms", chain.block_time_ms, 10, 60_000);
     let no_node = config.chain_is_embedded();
+    let is_real = chain.preset.is_empty() || !no_node;
+    faults.check("chain.preset", is_real, "describes a public network: configure chain.node_url");
     for (key, text) in [("chain.usdc", &chain.usdc), ("chain.usdt", &chain.usdt)] {
         let fits = text.is_empty() || Address::parse(text).is_some();
         faults.check(key, fits, "must be an address (0x and 40 hexadecimal digits), or \"\"");
         faults.check(
             key,
-            text.is_empty() || !no_node,
+            text.is_empty() || !no_node || !is_real,
             "the built-in chain has its own tokens: leave it \"\"",
         );
     }
@@ -365,7 +390,12 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     );
     faults.within("chain.batch_max", chain.batch_max, 1, 16);
     faults.within("chain.replace_after_s", chain.replace_after_s, 5, 3_600);
-    faults.within("chain.max_fee_gwei", chain.max_fee_gwei, 1, 100_000);
+    let caps =
+        [("chain.max_fee_gwei", &chain.max_fee_gwei), ("chain.max_tip_gwei", &chain.max_tip_gwei)];
+    for (key, cap) in caps {
+        let rule = "must be more than 0 and at most 100000, with at most 9 decimals";
+        faults.check(key, exact_wei(cap).is_some(), rule);
+    }
     faults.check(
         "chain.release_min",
         parse_release_min(&chain.release_min).is_some(),
@@ -376,7 +406,6 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
         exact_minor(&chain.gas_coin_usd).is_some(),
         "must be an amount with at most 6 decimals",
     );
-    faults.within("chain.max_tip_gwei", chain.max_tip_gwei, 1, 1_000);
     faults.check(
         "chain.sweep_at",
         exact_minor(&chain.sweep_at).is_some(),

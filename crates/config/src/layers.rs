@@ -53,6 +53,8 @@ pub enum Origin {
     /// The file named by a `…_FILE` variable.
     SecretFile(String),
     Flag,
+    /// The preset of this name.
+    Preset(String),
 }
 
 impl std::fmt::Display for Origin {
@@ -62,6 +64,7 @@ impl std::fmt::Display for Origin {
             Origin::Env(name) => write!(out, "from {name}"),
             Origin::SecretFile(name) => write!(out, "from the file of {name}"),
             Origin::Flag => out.write_str("from a flag"),
+            Origin::Preset(name) => write!(out, "from preset {name}"),
         }
     }
 }
@@ -94,6 +97,7 @@ impl Merged {
         for (key, text) in &sources.overrides {
             merged.set(key.split('.').map(str::to_owned).collect(), text, Origin::Flag)?;
         }
+        merged.lay_preset()?;
         Ok(merged)
     }
 

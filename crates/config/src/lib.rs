@@ -11,6 +11,7 @@ mod keys;
 mod layers;
 mod outbound;
 mod outside;
+mod presets;
 mod print;
 mod production;
 mod profiles;
@@ -35,6 +36,7 @@ pub use keys::{KEK_BYTES, KeyError, create_key_file, kek_path, key_encryption_ke
 pub use layers::{Merged, Origin, REFERENCE, Sources, secret_files};
 pub use outbound::Outbound;
 pub use outside::RailSetup;
+pub use presets::{PRESETS, known_block_time_ms, preset_names};
 pub use print::{masked_table, print};
 pub use production::refuse_in_production;
 pub use profiles::{AddressEntry, AddressKind, Booking, Letters, ProfileEntry};

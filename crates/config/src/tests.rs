@@ -8,6 +8,7 @@ use domain::time::Span;
 use super::*;
 
 mod outbound;
+mod presets;
 mod profiles;
 mod secret_files;
 mod shipped;

@@ -98,6 +98,8 @@ pub struct ChainConfig {
     pub sweep: SweepTerms,
     /// Smallest amount that is worth a release.
     pub release_min: ReleaseMin,
+    /// Symbol of the chain's native currency, which pays for gas (`ETH`).
+    pub gas_coin: String,
 }
 
 /// Minimum value of a released deposit: smaller deposits accumulate in their vault.

@@ -170,8 +170,8 @@ impl ChainSide {
             for operator in operators {
                 if self.chain.gas_balance(operator).await? == 0 {
                     missing.push(format!(
-                        "{}: operator {operator} has no ETH to pay for gas",
-                        tenant.tag
+                        "{}: operator {operator} has no {} to pay for gas",
+                        tenant.tag, self.config.gas_coin
                     ));
                 }
                 if deployed && !self.chain.is_operator(controller, operator).await? {

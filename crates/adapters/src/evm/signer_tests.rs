@@ -22,6 +22,7 @@ fn config() -> ChainConfig {
         replace_after_s: 60,
         max_fee_cap: u128::MAX,
         max_tip_cap: u128::MAX,
+        gas_coin: "ETH".to_owned(),
         release_min: domain::chain::ReleaseMin::Fixed(0),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }

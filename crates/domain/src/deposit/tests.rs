@@ -51,6 +51,7 @@ pub fn config() -> ChainConfig {
         replace_after_s: 30,
         max_fee_cap: 1_000_000_000_000,
         max_tip_cap: 1_000_000_000_000,
+        gas_coin: "ETH".to_owned(),
         sweep: crate::chain::SweepTerms { at_minor: i64::MAX, every: crate::time::Span::days(1) },
         release_min: crate::chain::ReleaseMin::Fixed(0),
     }

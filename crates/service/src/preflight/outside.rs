@@ -217,16 +217,8 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
 }
 
 /// The time between two blocks of a chain, in seconds; that of Ethereum for an unknown one.
-const fn block_time_s(chain_id: u64) -> u64 {
-    match chain_id {
-        // Arbitrum
-        42_161 => 1,
-        // OP Mainnet, Polygon, Base, Avalanche, Linea
-        10 | 137 | 8_453 | 43_114 | 59_144 => 2,
-        // BNB Smart Chain
-        56 => 3,
-        _ => 12,
-    }
+fn block_time_s(chain_id: u64) -> u64 {
+    config::known_block_time_ms(chain_id).map_or(12, |millis| millis.div_ceil(1_000))
 }
 
 async fn ask(node: &dyn Transport, method: &str, params: Value) -> anyhow::Result<Value> {

@@ -104,6 +104,7 @@ fn chain_config(release_min: i64) -> ChainConfig {
         replace_after_s: 60,
         max_fee_cap: 1_000,
         max_tip_cap: 1_000,
+        gas_coin: "ETH".to_owned(),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }
 }
