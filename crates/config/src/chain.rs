@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use adapters::evm::HttpSettings;
 use adapters::outbound::Settings;
-use domain::chain::{Address, ChainConfig, Depth, ReleaseMin, SweepTerms, Token};
+use domain::chain::{Address, ChainConfig, ChainNumber, Depth, ReleaseMin, SweepTerms, Token};
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
@@ -213,8 +213,14 @@ impl Config {
         self.chain.node_url.is_empty()
     }
 
-    /// The engine's chain configuration; `tokens` apply if the configuration names none.
-    pub fn chain_config(&self, tokens: &[Token], explorer_tx_url: String) -> ChainConfig {
+    /// The engine's configuration of the chain with this number; `tokens` apply if the configuration
+    /// names none.
+    pub fn chain_config(
+        &self,
+        number: ChainNumber,
+        tokens: &[Token],
+        explorer_tx_url: String,
+    ) -> ChainConfig {
         let chain = &self.chain;
         let named = [(StableCoin::Usdc, &chain.usdc), (StableCoin::Usdt, &chain.usdt)];
         let named: Vec<Token> = named
@@ -226,6 +232,7 @@ impl Config {
             |text: &str| if self.chain_is_embedded() { Depth::Blocks(1) } else { depth(text) };
         let every = Span::secs(chain.sweep_every_s.into());
         ChainConfig {
+            number,
             name: chain.name.clone(),
             chain_id: chain.chain_id,
             tokens: if named.is_empty() { tokens.to_vec() } else { named },

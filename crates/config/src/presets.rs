@@ -1,6 +1,8 @@
 //! Presets of `[chain]`: a public network's facts by its name. A preset fills in keys that no other
 //! source sets.
 
+use std::collections::btree_map::Entry;
+
 use toml::{Table, Value};
 
 use super::ConfigError;
@@ -62,9 +64,9 @@ impl Merged {
         };
         for (key, value) in preset {
             let path = format!("chain.{key}");
-            if !self.origins.contains_key(&path) {
+            if let Entry::Vacant(origin) = self.origins.entry(path) {
                 chain.insert(key, value);
-                self.origins.insert(path, Origin::Preset(name.clone()));
+                origin.insert(Origin::Preset(name.clone()));
             }
         }
         Ok(())

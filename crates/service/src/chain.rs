@@ -12,7 +12,7 @@ use adapters::evm::{
     EvmChain, EvmContracts, EvmSigner, HttpSettings, HttpTransport, Transport, TransportFault,
 };
 use anyhow::Context as _;
-use domain::chain::{Address, Broadcast, ChainConfig, Fees, KeyRole, TxHash};
+use domain::chain::{Address, Broadcast, ChainConfig, ChainNumber, Fees, KeyRole, TxHash};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::Environment;
@@ -78,6 +78,7 @@ pub struct ChainSide {
 /// Connects to the configured node, or opens the built-in chain below `data_dir`.
 pub async fn build(
     config: &Config,
+    number: ChainNumber,
     data_dir: &Path,
     tenants: &[Tenant],
     clock: Arc<dyn Clock>,
@@ -111,7 +112,7 @@ pub async fn build(
         url => url.to_owned(),
     };
     let tokens = minter.as_ref().map_or_else(Vec::new, |minter| minter.tokens().to_vec());
-    let chain_config = Arc::new(config.chain_config(&tokens, explorer));
+    let chain_config = Arc::new(config.chain_config(number, &tokens, explorer));
     let (keys, contracts) = match &seed {
         Some(seed) => {
             let lanes = config.chain.keys.seed_operators;

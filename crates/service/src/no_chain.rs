@@ -1,6 +1,7 @@
 //! The chain side of a command that opens the store: it knows the tokens, but uses no node and no
 //! keys. The command only decides; a running service executes its decisions.
 
+use domain::chain::ChainNumber;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,7 +28,11 @@ impl Transport for NoNode {
 }
 
 /// The facts about the chain that need no node.
-pub(super) fn chain_side(config: &Config, data_dir: &Path) -> anyhow::Result<ChainSide> {
+pub(super) fn chain_side(
+    config: &Config,
+    number: ChainNumber,
+    data_dir: &Path,
+) -> anyhow::Result<ChainSide> {
     let tokens = match config.chain.keys.source {
         KeySource::Seed => {
             let seed = chain_keys::kept_seed(config, data_dir)?;
@@ -35,7 +40,8 @@ pub(super) fn chain_side(config: &Config, data_dir: &Path) -> anyhow::Result<Cha
         }
         _ => Vec::new(),
     };
-    let chain_config = Arc::new(config.chain_config(&tokens, config.chain.explorer_tx_url.clone()));
+    let chain_config = config.chain_config(number, &tokens, config.chain.explorer_tx_url.clone());
+    let chain_config = Arc::new(chain_config);
     let keys = Arc::new(TenantKeys::new([])?);
     let contracts = Arc::new(EvmContracts::new(keys.clone(), HashMap::new())?);
     let clock: Arc<dyn Clock> = Arc::new(WallClock);

@@ -160,12 +160,15 @@ fn wallet_routes(parts: &Parts<'_>) -> Router {
     let api = wallet_v1::Api::new(gate, parts.wallets.clone(), links.clone());
     let sandbox = config.environment != Environment::Production;
     // A configured node's URL may contain a secret: visitors only see the built-in chain's.
-    let embedded = parts.chain.as_ref().is_some_and(|chain| chain.embedded.is_some());
+    let embedded = parts.chain.iter().filter(|chain| chain.embedded.is_some());
+    let chain_rpc_urls = embedded
+        .map(|chain| (chain.config.number, chain.rpc_url(config, parts.public_url)))
+        .collect();
     let pages = pay_page::Settings {
         links,
         sandbox,
         body: config.body_limits(),
-        chain_rpc_url: embedded.then(|| parts.public_url.to_owned()),
+        chain_rpc_urls,
         stopping: parts.stopping.clone(),
     };
     wallet_v1::router(api).merge(pay_page::router(parts.wallets.clone(), pages))

@@ -1,5 +1,6 @@
 //! Builds the engine's context of an installation: corridors, banks, rates, lists, rails.
 
+use domain::chain::ChainNumber;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ use engine::health::RailHealth;
 use engine::lag::JobLag;
 use engine::pace::RailPace;
 use engine::switches::Switches;
-use engine::world::{Analysis, PaymentWebhooks, WalletWorld, World};
+use engine::world::{Analysis, PaymentWebhooks, WalletWorld, WalletWorlds, World};
 use store::{Store, Tenant};
 use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory, SimulatedBank};
 
@@ -82,10 +83,13 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let analysis = chain_analysis(config)?;
     // Exclusive resources first: the error for a second process explains what to do.
     let chain = match config.wallets.enabled {
-        true => Some(
-            super::chain::build(config, data_dir, tenants, Arc::new(clock.clone()), public_url)
-                .await?,
-        ),
+        true => {
+            let number = first_number(config, store).await?;
+            let clock = Arc::new(clock.clone());
+            let chain =
+                super::chain::build(config, number, data_dir, tenants, clock, public_url).await?;
+            Some(chain)
+        }
         false => None,
     };
     let bank = simulated_bank(config, data_dir, &clock, behaviour).await?;
@@ -95,7 +99,8 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let screen: Arc<dyn NameScreen> = lists.clone();
     let wallet = chain
         .as_ref()
-        .map(|chain| wallet_world(config, chain, lists.clone(), analysis, sender.clone()));
+        .map(|chain| wallet_world(config, chain, lists.clone(), analysis, sender.clone()))
+        .map(|first| WalletWorlds::new(first, Vec::new()));
     let world = Arc::new(World {
         corridors,
         directory,
@@ -113,6 +118,14 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
         switches: Switches::default(),
     });
     Ok(Surroundings { world, clock, bank, rates, lists, rate_servers, list_servers, chain })
+}
+
+/// The number of the chain in the store's rows.
+async fn first_number(config: &Config, store: Option<&Store>) -> anyhow::Result<ChainNumber> {
+    let Some(store) = store else { return Ok(ChainNumber::FIRST) };
+    let chain = (config.chain.chain_id, config.chain.name.clone());
+    let numbers = store.number_chains(&[chain]).await?;
+    Ok(numbers.first().copied().unwrap_or(ChainNumber::FIRST))
 }
 
 /// Sends webhooks of both services to their endpoints.
@@ -198,12 +211,14 @@ pub async fn for_deposit_commands(
     if !config.wallets.enabled {
         return Ok(world);
     }
-    let chain = super::no_chain::chain_side(config, data_dir)?;
+    let number = first_number(config, Some(store)).await?;
+    let chain = super::no_chain::chain_side(config, number, data_dir)?;
     let servers = list_servers(config)?;
     let lists = Arc::new(sanction_lists(config, Some(store), &servers, world.clock.now()).await?);
     let analysis = chain_analysis(config)?;
     let wallet = wallet_world(config, &chain, lists.clone(), analysis, webhook_sender(config)?);
-    Ok(World { screen: lists, wallet: Some(wallet), ..world })
+    let wallet = Some(WalletWorlds::new(wallet, Vec::new()));
+    Ok(World { screen: lists, wallet, ..world })
 }
 
 /// The clients of the rates' sources.

@@ -1,6 +1,6 @@
 //! Tests of the signer: what is signed, for which tenant, and with which key.
 
-use domain::chain::{Call, Depth, Fees, Plan};
+use domain::chain::{Call, ChainNumber, Depth, Fees, Plan};
 use domain::ports::{ChainSigner as _, Contracts as _};
 use uuid::Uuid;
 
@@ -8,6 +8,7 @@ use super::*;
 
 fn config() -> ChainConfig {
     ChainConfig {
+        number: ChainNumber::FIRST,
         name: "ethereum".to_owned(),
         chain_id: 31337,
         tokens: Vec::new(),

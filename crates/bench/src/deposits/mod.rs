@@ -135,8 +135,8 @@ async fn connect(installation: &Installation, server: &ServerProcess) -> anyhow:
     let mut config: Config = installation.config.clone();
     config.chain.node_url = Secret::new(url.clone());
     let tenants: Vec<_> = installation.tenants.iter().map(|funded| funded.tenant.clone()).collect();
-    chain::build(&config, installation.data_dir(), &tenants, std::sync::Arc::new(WallClock), &url)
-        .await
+    let (number, clock) = (domain::chain::ChainNumber::FIRST, std::sync::Arc::new(WallClock));
+    chain::build(&config, number, installation.data_dir(), &tenants, clock, &url).await
 }
 
 async fn batches(server: &ServerProcess) -> anyhow::Result<Sizes> {

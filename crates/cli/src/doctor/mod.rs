@@ -5,6 +5,7 @@
 
 mod public;
 
+use domain::chain::ChainNumber;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -248,7 +249,8 @@ fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
     let looked = run_async(async {
         let Some(store) = existing_store(config, data_dir).await else { return Ok(None) };
         let tenants = store.tenants().await.map_err(Failure::of_store)?;
-        let side = chain::build(config, data_dir, &tenants, Arc::new(WallClock), "").await;
+        let (number, clock) = (ChainNumber::FIRST, Arc::new(WallClock));
+        let side = chain::build(config, number, data_dir, &tenants, clock, "").await;
         let missing = side.map_err(Failure::unavailable)?.missing_of_operators(&tenants).await;
         let missing = missing.map_err(Failure::unavailable)?;
         if missing.is_empty() { Ok(Some(())) } else { Err(Failure::Refused(missing.join("; "))) }

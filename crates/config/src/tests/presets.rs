@@ -1,6 +1,6 @@
 //! Presets of `[chain]`.
 
-use domain::chain::{Address, Depth, Fees};
+use domain::chain::{Address, ChainNumber, Depth, Fees};
 use domain::currency::StableCoin;
 use toml::{Table, Value};
 
@@ -23,7 +23,7 @@ fn of(name: &str, more: &[(&str, &str)]) -> Config {
 fn every_preset_is_a_valid_chain_with_usdc() {
     let mut ids = Vec::new();
     for (name, preset) in &presets() {
-        let chain = of(name, &[]).chain_config(&[], String::new());
+        let chain = of(name, &[]).chain_config(ChainNumber::FIRST, &[], String::new());
         assert_eq!(chain.name, *name);
         assert!(chain.token(StableCoin::Usdc).is_some(), "{name}");
         assert!(chain.max_tip_cap < chain.max_fee_cap, "{name}");
@@ -62,7 +62,7 @@ fn the_addresses_of_presets_have_their_checksum() {
 fn every_value_of_a_preset_can_be_overridden() {
     let base = of("base", &[]);
     assert_eq!((base.chain.chain_id, base.chain.block_time_ms), (8_453, 2_000));
-    let chain = base.chain_config(&[], String::new());
+    let chain = base.chain_config(ChainNumber::FIRST, &[], String::new());
     assert_eq!(
         chain.most_fees(),
         Fees { max_fee: 5_000_000_000, max_priority_fee: 100_000_000 },
@@ -74,7 +74,11 @@ fn every_value_of_a_preset_can_be_overridden() {
         [("chain.preset", "base"), NODE, ("chain.name", "l2"), ("chain.block_time_ms", "9")];
     let message = load(file, &env, &flags).expect_err("below the bound").to_string();
     assert!(message.contains("chain.block_time_ms (from a flag)"), "{message}");
-    let chain = load(file, &env, &flags[..3]).expect("valid").chain_config(&[], String::new());
+    let chain = load(file, &env, &flags[..3]).expect("valid").chain_config(
+        ChainNumber::FIRST,
+        &[],
+        String::new(),
+    );
     assert_eq!((chain.name.as_str(), chain.chain_id), ("l2", 8_453));
     assert_eq!((chain.token(StableCoin::Usdc), chain.tokens.len()), (None, 1));
     assert_eq!(chain.small_depth, Depth::Blocks(90));
@@ -115,7 +119,10 @@ fn fee_caps_are_bounded_and_exact_to_a_wei() {
 #[test]
 fn the_gas_coin_is_that_of_the_network() {
     let coin = |flags: &[(&str, &str)]| {
-        load("", &[], flags).expect("valid").chain_config(&[], String::new()).gas_coin
+        load("", &[], flags)
+            .expect("valid")
+            .chain_config(ChainNumber::FIRST, &[], String::new())
+            .gas_coin
     };
     assert_eq!(coin(&[]), "ETH");
     assert_eq!(coin(&[("chain.chain_id", "137")]), "POL", "without the preset");

@@ -126,7 +126,7 @@ fn transfer(to: &Address, minor: i64) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use domain::chain::{Depth, ReleaseMin, Token};
+    use domain::chain::{ChainNumber, Depth, ReleaseMin, Token};
     use domain::currency::StableCoin;
 
     use super::*;
@@ -135,6 +135,7 @@ pub(crate) mod tests {
     pub(crate) fn config() -> ChainConfig {
         let token = |coin, text| Token { coin, address: Address::parse(text).expect("an address") };
         ChainConfig {
+            number: ChainNumber::FIRST,
             name: "ethereum".to_owned(),
             chain_id: 31_337,
             tokens: vec![

@@ -1,5 +1,6 @@
 //! Read-only queries of everything outside: lists, banks, nodes, database, disks, backup.
 
+use domain::chain::ChainNumber;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
@@ -197,7 +198,7 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
     let at_s = number(&latest["timestamp"]).context("the latest block has no timestamp")?;
     let now_s = u64::try_from(now().0.div_euclid(1_000_000))?;
     let age_s = now_s.saturating_sub(at_s);
-    for token in config.chain_config(&[], String::new()).tokens {
+    for token in config.chain_config(ChainNumber::FIRST, &[], String::new()).tokens {
         let code = ask(node, "eth_getCode", json!([token.address.to_string(), "latest"])).await?;
         let key = format!("chain.{}", token.coin.currency().code().to_lowercase());
         anyhow::ensure!(

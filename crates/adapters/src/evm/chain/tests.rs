@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
-use domain::chain::{Depth, Plan, Word};
+use domain::chain::{ChainNumber, Depth, Plan, Word};
 use domain::currency::StableCoin;
 use domain::time::{Span, Timestamp};
 use serde_json::{Value, json};
@@ -109,6 +109,7 @@ impl Clock for Hands {
 
 fn config() -> ChainConfig {
     ChainConfig {
+        number: ChainNumber::FIRST,
         name: "ethereum".to_owned(),
         chain_id: CHAIN_ID,
         tokens: vec![Token { coin: StableCoin::Usdc, address: USDC }],
