@@ -2,6 +2,7 @@
 //! settings for them.
 
 use std::collections::BTreeSet;
+use std::iter;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -21,8 +22,12 @@ use super::presets;
 use super::read::Exact;
 use super::secret::Secret;
 use super::sections::Config;
-use super::validate::{Faults, is_http_url};
+use super::validate::{ConfigFault, Faults, is_http_url};
 
+/// Section of the first chain.
+const FIRST: &str = "chain";
+/// Maximum length of a chain's name.
+const NAME_MAX_CHARS: usize = 32;
 /// Decimals of a gwei: its smallest part is a wei.
 const GWEI_DECIMALS: u32 = 9;
 /// Maximum of a fee cap, in wei.
@@ -167,10 +172,28 @@ pub struct Chain {
     pub tenants: Vec<TenantEntry>,
 }
 
+/// A chain, with the section that configures it.
+pub struct OfChain {
+    /// `chain` or `chains.<name>`.
+    pub section: String,
+    /// The configuration with this chain in `chain`.
+    pub config: Config,
+}
+
 /// Maximum nodes in addition to the first two.
 const FURTHER_NODES_MAX: usize = 6;
 
 impl Config {
+    /// The configuration as each chain sees it, that of `[chain]` first, then by name.
+    pub fn by_chain(&self) -> Vec<OfChain> {
+        let first = OfChain { section: FIRST.to_owned(), config: self.clone() };
+        let further = self.chains.iter().map(|(name, chain)| OfChain {
+            section: format!("chains.{name}"),
+            config: Config { chain: chain.clone(), ..self.clone() },
+        });
+        iter::once(first).chain(further).collect()
+    }
+
     /// The chain's nodes in query order; none for the built-in chain.
     pub fn node_urls(&self) -> Vec<&str> {
         let chain = &self.chain;
@@ -186,9 +209,9 @@ impl Config {
     pub fn nodes(&self) -> Vec<HttpSettings> {
         let chain = &self.chain;
         let keys = ["chain.node_url", "chain.second_node_url"].into_iter();
-        let keys = keys.chain(std::iter::repeat("chain.further_node_urls"));
+        let keys = keys.chain(iter::repeat("chain.further_node_urls"));
         let tables = chain.node_outbounds.iter().map(String::as_str);
-        let tables = tables.chain(std::iter::repeat(""));
+        let tables = tables.chain(iter::repeat(""));
         let usual = outbound::usual(chain.node_connect_timeout_ms, chain.node_request_timeout_ms);
         let node = |((url, key), table): ((&str, &str), &str)| {
             let usual = Settings { plain_http: chain.plain_http_nodes, ..usual.clone() };
@@ -317,9 +340,45 @@ fn exact_minor(amount: &Exact) -> Option<i64> {
     amount.0.to_minor(COIN_DECIMALS).filter(|minor| *minor > 0)
 }
 
-/// Faults of the three sections.
+/// Faults of the sections.
 pub(super) fn faults(config: &Config, faults: &mut Faults) {
-    let chain = &config.chain;
+    wallet_faults(config, faults);
+    for OfChain { section, config } in config.by_chain() {
+        let mut found = Faults::default();
+        chain_faults(&config, &mut found);
+        for ConfigFault { key, rule } in found.0 {
+            faults.add(in_section(&section, &key), rule);
+        }
+    }
+    let named = config.chains.keys();
+    for name in named {
+        let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+        let fits = name.len() <= NAME_MAX_CHARS
+            && name.bytes().all(is_plain)
+            && *name != config.chain.name;
+        faults.check(
+            format!("chains.{name}"),
+            fits,
+            "its name must be lower-case letters, digits and hyphens, at most 32, and not chain.name",
+        );
+        let id = config.chains[name].chain_id;
+        let others =
+            config.chains.iter().filter(|(other, _)| *other < name).map(|(_, it)| it.chain_id);
+        faults.check(
+            format!("chains.{name}.chain_id"),
+            !iter::once(config.chain.chain_id).chain(others).any(|other| other == id),
+            "is the id of another chain",
+        );
+    }
+}
+
+/// The key of a fault of `[chain]`, in the section of the chain that has it.
+fn in_section(section: &str, key: &str) -> String {
+    let rest = key.strip_prefix(FIRST).filter(|rest| rest.starts_with('.'));
+    rest.map_or_else(|| key.to_owned(), |rest| format!("{section}{rest}"))
+}
+
+fn wallet_faults(config: &Config, faults: &mut Faults) {
     faults.within("wallets.token_max_age_s", config.wallets.token_max_age_s, 30, 3_600);
     faults.within(
         "wallets.simulated_sender_after_s",
@@ -336,6 +395,10 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
         !to.is_empty() && known.len() == to.len() && is_distinct,
         &format!("must name each currency once, out of {codes}"),
     );
+}
+
+fn chain_faults(config: &Config, faults: &mut Faults) {
+    let chain = &config.chain;
     faults.check("chain.name", !chain.name.trim().is_empty(), "must not be blank");
     faults.within("chain.chain_id", chain.chain_id, 1, u64::from(u32::MAX));
     for (key, url) in
@@ -488,6 +551,21 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
     if !config.wallets.enabled || config.environment != Environment::Production {
         return Vec::new();
     }
+    let mut reasons = Vec::new();
+    for OfChain { section, config } in config.by_chain() {
+        let of_chain = chain_refusals(&config);
+        reasons.extend(of_chain.iter().map(|reason| in_section(&section, reason)));
+    }
+    if config.webhooks.private_receivers {
+        reasons.push(
+            "webhooks.private_receivers: permits webhooks to private networks: set false"
+                .to_owned(),
+        );
+    }
+    reasons
+}
+
+fn chain_refusals(config: &Config) -> Vec<String> {
     let chain = &config.chain;
     let mut reasons = Vec::new();
     let mut refuse = |holds: bool, reason: &str| {
@@ -512,9 +590,5 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
         "chain.keys.source: \"seed\" stores keys in plain text: use keystore, pkcs11 or aws_kms",
     );
     refuse(chain.tenants.is_empty(), "chain.tenants: is empty: there are no signing keys");
-    refuse(
-        config.webhooks.private_receivers,
-        "webhooks.private_receivers: permits webhooks to private networks: set false",
-    );
     reasons
 }

@@ -31,7 +31,7 @@ use std::path::{Path, PathBuf};
 use domain::policy::Environment;
 
 pub use audit::Audit;
-pub use chain::{Chain, KeySource, Keys, TenantEntry, Wallets, Webhooks};
+pub use chain::{Chain, KeySource, Keys, OfChain, TenantEntry, Wallets, Webhooks};
 pub use keys::{KEK_BYTES, KeyError, create_key_file, kek_path, key_encryption_key, previous_keys};
 pub use layers::{Merged, Origin, REFERENCE, Sources, secret_files};
 pub use outbound::Outbound;
@@ -82,6 +82,7 @@ impl Config {
     pub fn from_merged(merged: &Merged) -> Result<Config, ConfigError> {
         let mut table = merged.table.clone();
         outbound::inherit(&mut table);
+        presets::complete(&mut table);
         let table = toml::Value::Table(table);
         let mut config: Config =
             serde_path_to_error::deserialize(table).map_err(|error| merged.explain(&error))?;

@@ -7,6 +7,7 @@ use domain::time::Span;
 
 use super::*;
 
+mod chains;
 mod outbound;
 mod presets;
 mod profiles;

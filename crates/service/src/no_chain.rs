@@ -5,6 +5,7 @@ use domain::chain::ChainNumber;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use adapters::evm::deploy::Minter;
 use adapters::evm::signers::TenantKeys;
@@ -14,7 +15,7 @@ use domain::ports::{Answer, Clock};
 use super::chain::ChainSide;
 use super::chain_keys;
 use super::clock::WallClock;
-use config::{Config, KeySource};
+use config::{KeySource, OfChain};
 
 /// Stands in for a node.
 struct NoNode;
@@ -29,7 +30,7 @@ impl Transport for NoNode {
 
 /// The facts about the chain that need no node.
 pub(super) fn chain_side(
-    config: &Config,
+    OfChain { config, .. }: &OfChain,
     number: ChainNumber,
     data_dir: &Path,
 ) -> anyhow::Result<ChainSide> {
@@ -48,5 +49,14 @@ pub(super) fn chain_side(
     let chain =
         Arc::new(EvmChain::new(&chain_config, contracts.clone(), vec![Arc::new(NoNode)], &clock));
     let signer = Arc::new(EvmSigner::new(&chain_config, keys, contracts.clone()));
-    Ok(ChainSide { config: chain_config, chain, signer, contracts, embedded: None, faucet: None })
+    Ok(ChainSide {
+        config: chain_config,
+        chain,
+        signer,
+        contracts,
+        embedded: None,
+        faucet: None,
+        block_time: Duration::ZERO,
+        path: String::new(),
+    })
 }

@@ -385,6 +385,16 @@ mod tests {
     }
 
     #[test]
+    fn a_public_network_is_named_by_its_preset() {
+        let wallets = answers(true).wallets.expect("wallets");
+        let wallets = Wallets { chain: Some("base".to_owned()), usdc: None, ..wallets };
+        let answers = Answers { wallets: Some(wallets), ..answers(true) };
+        let text = configuration(&answers, Path::new("/etc/corridor"));
+        assert!(text.contains("\npreset = \"base\"\n"), "{text}");
+        assert!(!text.contains("chain_id") && !text.contains("usdc"), "{text}");
+    }
+
+    #[test]
     fn secrets_are_readable_by_their_owner_only_and_nothing_is_overwritten() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().expect("a directory");

@@ -20,7 +20,7 @@ use store::Store;
 
 use super::{Finding, Level, now};
 use crate::{chain, keep_fresh};
-use config::{Config, RailSetup, StoreLocation};
+use config::{Config, OfChain, RailSetup, StoreLocation};
 
 /// A latest block older than this many block times means that the node lags.
 const BLOCKS_BEHIND_MAX: u64 = 20;
@@ -165,8 +165,24 @@ async fn round_trip(setup: RailSetup) -> Option<Finding> {
 }
 
 async fn nodes(config: &Config) -> Vec<Finding> {
+    if !config.wallets.enabled {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    let chains = config.by_chain();
+    for OfChain { section, config } in &chains {
+        let found = nodes_of(config).await.into_iter().map(|it| match chains.len() {
+            1 => it,
+            _ => Finding { detail: format!("{section}: {}", it.detail), ..it },
+        });
+        findings.extend(found);
+    }
+    findings
+}
+
+async fn nodes_of(config: &Config) -> Vec<Finding> {
     const NAME: &str = "nodes";
-    if !config.wallets.enabled || config.chain_is_embedded() {
+    if config.chain_is_embedded() {
         return Vec::new();
     }
     let mut findings = Vec::new();
