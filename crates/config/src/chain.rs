@@ -350,8 +350,7 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
             faults.add(in_section(&section, &key), rule);
         }
     }
-    let named = config.chains.keys();
-    for name in named {
+    for (name, chain) in &config.chains {
         let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
         let fits = name.len() <= NAME_MAX_CHARS
             && name.bytes().all(is_plain)
@@ -361,12 +360,11 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
             fits,
             "its name must be lower-case letters, digits and hyphens, at most 32, and not chain.name",
         );
-        let id = config.chains[name].chain_id;
         let others =
             config.chains.iter().filter(|(other, _)| *other < name).map(|(_, it)| it.chain_id);
         faults.check(
             format!("chains.{name}.chain_id"),
-            !iter::once(config.chain.chain_id).chain(others).any(|other| other == id),
+            !iter::once(config.chain.chain_id).chain(others).any(|other| other == chain.chain_id),
             "is the id of another chain",
         );
     }

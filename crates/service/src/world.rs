@@ -127,7 +127,14 @@ pub async fn numbered_chains(
         Some(store) => {
             let named = chains.iter().map(|it| &it.config.chain);
             let named: Vec<_> = named.map(|it| (it.chain_id, it.name.clone())).collect();
-            store.number_chains(&named).await?
+            let numbers = store.number_chains(&named).await?;
+            for lost in
+                store.known_chains().await?.iter().filter(|it| !numbers.contains(&it.number))
+            {
+                let (name, chain_id) = (&lost.name, lost.chain_id);
+                tracing::warn!(name, chain_id, "chain is no longer configured, its wallets wait");
+            }
+            numbers
         }
         None => (1..).map(ChainNumber).take(chains.len()).collect(),
     };

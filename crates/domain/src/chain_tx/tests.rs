@@ -509,3 +509,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn each_chain_has_a_deployment_of_its_own() {
+    let [first, second] = [ChainNumber::FIRST, ChainNumber(2)].map(|it| deploy_id(TENANT, it));
+    assert_ne!(first, second);
+    // As in installations that had one chain.
+    let known = crate::chain::vault::hash(&[b"corridor.deploy", TENANT.0.as_bytes()]);
+    assert_eq!(first.0.as_bytes()[..6], known.0[..6]);
+    assert_eq!([ChainNumber::FIRST, ChainNumber(2)].map(|it| it.key("lane")), ["lane", "lane:2"]);
+}

@@ -67,7 +67,7 @@ pub async fn a_lane_is_leased_by_signer(world: World) {
     let store = &world.store;
     let mut due = store.lanes_due(9).await.expect("read");
     due.sort();
-    assert_eq!(due, signers);
+    assert_eq!(due, signers.map(|signer| (CHAIN, signer)));
     assert_eq!(store.lanes_due(1).await.expect("read").len(), 1);
     assert!(
         store.lease_lane((CHAIN, Address([9; 20])), "a", LEASE, 9).await.expect("asked").is_empty()

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::{Address, Block, ChainLog, ChainNumber, LogEvent};
+use domain::chain::{Address, Block, ChainLog, ChainNumber, LogEvent, ReleaseMin};
 use domain::currency::StableCoin;
 use domain::deposit::arrive::Found;
 use domain::deposit::{UnsupportedAsset, VaultLog, Watched};
@@ -112,6 +112,7 @@ impl Watch<'_> {
                     let Some(coin) = self.wallets.config.coin(&log.contract) else { continue };
                     if let Some(vault) = vaults.elsewhere.get(&to) {
                         self.unsupported(block, log, *vault, (from, value)).await?;
+                        self.went_astray(vault, coin, value).await;
                     }
                     let Ok(minor) = i64::try_from(value) else {
                         tracing::error!(tx = %log.tx, value, "transfer exceeds the token's total supply");
@@ -203,6 +204,20 @@ impl Watch<'_> {
         let named = DepositRef::found(found);
         let (tenant, subject) = (found.vault.tenant, named.id.0);
         self.must(tenant, subject, Action::Deposit(named, DepositAction::Found(*found))).await
+    }
+
+    /// Alerts an operator about money that a sender paid on the wrong chain.
+    async fn went_astray(&self, vault: &Watched, coin: StableCoin, value: u64) {
+        if value < ReleaseMin::LEAST.unsigned_abs() {
+            return;
+        }
+        let what = format!(
+            "{} was sent on {}, which is not the chain of this address: it is not credited",
+            coin.currency().code(),
+            self.wallets.config.name
+        );
+        let alert = Alert { kind: AlertKind::UnsupportedAsset, subject: vault.subject(), what };
+        self.workers.raise(vault.tenant, alert).await;
     }
 
     /// Records a token that is not configured, or that was sent on another chain than the vault's,

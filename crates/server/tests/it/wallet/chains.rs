@@ -151,7 +151,7 @@ async fn a_reorganization_of_one_chain_does_not_touch_the_other(on: On) {
     let replaced = gone.iter().filter(|it| it.number >= height);
     assert!(replaced.clone().count() > 0);
     assert!(replaced.clone().all(|it| !now.contains(it)), "its blocks were replaced");
-    // The first chain went on meanwhile, over the same blocks and with the same deposit.
+    // The first chain went on, over the same blocks and with the same deposit.
     let now = headers(ChainNumber::FIRST).await;
     let oldest = now.last().expect("headers are kept").number;
     assert!(kept.iter().filter(|it| it.number >= oldest).all(|it| now.contains(it)));
@@ -178,7 +178,7 @@ async fn a_payment_on_another_chain_is_recorded_and_not_credited(on: On) {
     let asset = found().await.expect("there");
     assert_eq!((asset.chain, asset.vault.chain), (BASE, ChainNumber::FIRST));
     assert_eq!((asset.vault.address, asset.value), (escrow, 25_000_000));
-    bank.is_alerted(AlertKind::UnsupportedAsset, "").await;
+    bank.is_alerted(AlertKind::UnsupportedAsset, "USDC was sent on base").await;
     assert_eq!(bank.stored_deposits(&wallet).await, Vec::new());
     assert_eq!(bank.listed(&wallet, &request).await["status"].text(), "ACTIVE");
     bank.books_are_right().await;
