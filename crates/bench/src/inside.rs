@@ -70,13 +70,13 @@ impl Inside {
             // The URL is not used.
             public_url: "http://127.0.0.1",
         };
-        let Surroundings { world, bank, chain, .. } = world::build(config, ground).await?;
-        let chain = chain.context("the wallet service is not enabled")?;
+        let Surroundings { world, bank, chains, .. } = world::build(config, ground).await?;
+        let chain = chains.into_iter().next().context("the wallet service is not enabled")?;
         let (stop, stopping) = watch::channel(false);
         let (engine, batcher) = Engine::new(store.clone(), world.clone());
         let mut tasks = vec![tokio::spawn(batcher.run())];
         tasks.extend(chain.tasks(store, &stopping).into_iter().map(|(_, task)| tokio::spawn(task)));
-        chain.set_up(config, &tenants).await?;
+        chain.set_up(&tenants).await?;
         let workers =
             Workers::new(store.clone(), engine.clone(), world.clone(), "bench".to_owned());
         let busy = workers.tasks(&stopping).into_iter().filter(|(name, _)| name != IDLE);

@@ -2,7 +2,7 @@
 //! command requests a rescan through the store and waits for its report.
 
 use clap::{Args, Subcommand};
-use domain::chain::{Address, TxHash};
+use domain::chain::{Address, ChainNumber, TxHash};
 use domain::ports::Clock as _;
 use domain::time::{Span, Timestamp};
 use engine::batcher::fresh_id;
@@ -55,6 +55,9 @@ pub struct RescanArgs {
     /// Last block of the range
     #[arg(long, value_name = "BLOCK", requires = "from")]
     to: Option<u64>,
+    /// Chain, as the API names it [default: the first]
+    #[arg(long, value_name = "NAME")]
+    blockchain: Option<String>,
     /// Seconds to wait for the service
     #[arg(long, default_value_t = 120, value_name = "SECONDS")]
     timeout: u32,
@@ -83,7 +86,9 @@ pub fn run(command: &ChainCommand, context: &Context) -> Result<(), Failure> {
 async fn rescan(args: &RescanArgs, context: &Context) -> Result<(), Failure> {
     let target = args.target()?;
     let opened = open(&args.store, context).await?;
-    let report = fulfilled(&opened.store, target, Span::secs(args.timeout.into())).await?;
+    let chain = opened.chain(&args.blockchain).await?;
+    let within = Span::secs(args.timeout.into());
+    let report = fulfilled(&opened.store, chain, target, within).await?;
     let Report { blocks, found, trouble, .. } = &report;
     match context.output {
         Output::Table if trouble.is_empty() => {
@@ -98,12 +103,17 @@ async fn rescan(args: &RescanArgs, context: &Context) -> Result<(), Failure> {
 }
 
 /// Requests a rescan, repeatedly if another request overwrites it, and waits for its report.
-async fn fulfilled(store: &Store, target: Target, within: Span) -> Result<Report, Failure> {
+async fn fulfilled(
+    store: &Store,
+    chain: ChainNumber,
+    target: Target,
+    within: Span,
+) -> Result<Report, Failure> {
     let wish: Uuid = fresh_id(store);
     let until = WallClock.now() + within;
     let mut asked: Option<Timestamp> = None;
     loop {
-        if let Some(report) = rescan::report(store, wish).await.map_err(Failure::of_store)? {
+        if let Some(report) = rescan::report(store, chain, wish).await.map_err(Failure::of_store)? {
             return Ok(report);
         }
         let now = WallClock.now();
@@ -113,7 +123,7 @@ async fn fulfilled(store: &Store, target: Target, within: Span) -> Result<Report
         }
         if asked.is_none_or(|asked| now - asked >= ASK_AGAIN) {
             asked = Some(now);
-            rescan::want(store, wish, target).await.map_err(Failure::of_store)?;
+            rescan::want(store, chain, wish, target).await.map_err(Failure::of_store)?;
         }
         WallClock.sleep_until(now + LOOK_EVERY).await;
     }

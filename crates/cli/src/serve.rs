@@ -127,7 +127,9 @@ pub fn refuse_for(reasons: &[String]) -> Result<(), Failure> {
 /// The metrics of a process, every one at 0.
 pub fn metrics(config: &Config) -> Result<telemetry::Exposition, Failure> {
     let rails: Vec<String> = config.rails.iter().map(|rail| rail.id.clone()).collect();
-    telemetry::install_recorder(&rails).map_err(|error| Failure::Usage(error.to_string()))
+    let chains: Vec<String> =
+        config.by_chain().into_iter().map(|it| it.config.chain.name).collect();
+    telemetry::install_recorder(&rails, &chains).map_err(|error| Failure::Usage(error.to_string()))
 }
 
 /// Completes at SIGTERM or SIGINT.

@@ -1,5 +1,6 @@
 //! Shared code of the commands that open the store themselves: tenants, keys, ledger, review.
 
+use domain::chain::ChainNumber;
 use std::sync::Arc;
 
 use domain::audit::{Deed, Via};
@@ -75,6 +76,26 @@ impl Opened {
             true => "no tenant yet; create one with `corridor tenants create`".to_owned(),
             false => format!("--tenant: required, one of {}", tags.join(", ")),
         }))
+    }
+
+    /// The number of the chain that the API calls so; of the first without a name.
+    pub async fn chain(&self, blockchain: &Option<String>) -> Result<ChainNumber, Failure> {
+        let Some(name) = blockchain else { return Ok(ChainNumber::FIRST) };
+        let known = self.store.known_chains().await.map_err(Failure::of_store)?;
+        let found = known.iter().find(|chain| chain.name == *name);
+        found.map(|chain| chain.number).ok_or_else(|| {
+            let names: Vec<&str> = known.iter().map(|chain| chain.name.as_str()).collect();
+            Failure::Usage(format!("--blockchain: must be one of {}", names.join(", ")))
+        })
+    }
+
+    /// The numbers and names of all chains.
+    pub async fn chains(&self) -> Result<Vec<(ChainNumber, String)>, Failure> {
+        let known = self.store.known_chains().await.map_err(Failure::of_store)?;
+        if known.is_empty() {
+            return Ok(vec![(ChainNumber::FIRST, self.config.chain.name.clone())]);
+        }
+        Ok(known.into_iter().map(|chain| (chain.number, chain.name)).collect())
     }
 
     /// The tenant with this tag.

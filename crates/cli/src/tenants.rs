@@ -33,7 +33,7 @@ pub enum TenantsCommand {
     Brand(brand::BrandCommand),
     /// Book tokens that the bank moved on chain from its treasury to its controller, to fund
     /// refunds
-    FundController(TopUpArgs),
+    FundController(FundArgs),
 }
 
 /// `keys …`
@@ -103,6 +103,16 @@ pub struct TopUpArgs {
     /// Amount, at most 6 decimals
     #[arg(long, allow_negative_numbers = true)]
     amount: Decimal,
+}
+
+/// Options of `tenants fund-controller`.
+#[derive(Args, Debug)]
+pub struct FundArgs {
+    #[command(flatten)]
+    sum: TopUpArgs,
+    /// Chain of the controller, as the API names it [default: the first]
+    #[arg(long, value_name = "NAME")]
+    blockchain: Option<String>,
 }
 
 /// A tenant and the store.
@@ -272,14 +282,16 @@ async fn top_up(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
     args.booked(&tenant, "paid into the prefund of", context)
 }
 
-async fn fund_controller(args: &TopUpArgs, context: &Context) -> Result<(), Failure> {
+async fn fund_controller(args: &FundArgs, context: &Context) -> Result<(), Failure> {
+    let FundArgs { sum: args, blockchain } = args;
     let minor = args.minor()?;
     let opened = open(&args.tenant.store, context).await?;
     let tenant = opened.tenant(&args.tenant.tenant).await?;
+    let chain = opened.chain(blockchain).await?;
     let payments = opened.payments()?;
     payments
         .service
-        .fund_controller(tenant.id, args.coin, minor, &opened.by)
+        .fund_controller(tenant.id, (chain, args.coin), minor, &opened.by)
         .await
         .map_err(Failure::refused)?;
     payments.finish().await;

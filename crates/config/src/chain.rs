@@ -2,12 +2,13 @@
 //! settings for them.
 
 use std::collections::BTreeSet;
+use std::iter;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use adapters::evm::HttpSettings;
 use adapters::outbound::{Settings, is_on_this_machine};
-use domain::chain::{Address, ChainConfig, Depth, ReleaseMin, SweepTerms, Token};
+use domain::chain::{Address, ChainConfig, ChainNumber, Depth, ReleaseMin, SweepTerms, Token};
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
@@ -17,13 +18,22 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use super::outbound;
+use super::presets;
 use super::read::Exact;
 use super::secret::Secret;
 use super::sections::Config;
-use super::validate::{Faults, is_http_url};
+use super::validate::{ConfigFault, Faults, is_http_url};
 
-/// Wei of a gwei.
-const GWEI: u128 = 1_000_000_000;
+/// Section of the first chain.
+const FIRST: &str = "chain";
+/// Maximum length of a chain's name.
+const NAME_MAX_CHARS: usize = 32;
+/// Decimals of a gwei: its smallest part is a wei.
+const GWEI_DECIMALS: u32 = 9;
+/// Maximum of a fee cap, in wei.
+const FEE_CAP_MOST: i64 = 100_000_000_000_000;
+/// Name of the native currency of networks without a preset.
+const GAS_COIN: &str = "ETH";
 /// Decimals of an amount of a stablecoin or US dollars, as limits are compared.
 const COIN_DECIMALS: u32 = 6;
 
@@ -133,6 +143,7 @@ impl TenantEntry {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chain {
+    pub preset: String,
     pub name: String,
     pub chain_id: u64,
     pub node_url: Secret,
@@ -154,20 +165,39 @@ pub struct Chain {
     pub explorer_tx_url: String,
     pub batch_max: usize,
     pub replace_after_s: u32,
-    pub max_fee_gwei: u64,
+    pub max_fee_gwei: Exact,
     pub release_min: String,
+    pub gas_coin: String,
     pub gas_coin_usd: Exact,
-    pub max_tip_gwei: u64,
+    pub max_tip_gwei: Exact,
     pub sweep_at: Exact,
     pub sweep_every_s: u32,
     pub keys: Keys,
     pub tenants: Vec<TenantEntry>,
 }
 
+/// A chain, with the section that configures it.
+pub struct OfChain {
+    /// `chain` or `chains.<name>`.
+    pub section: String,
+    /// The configuration with this chain in `chain`.
+    pub config: Config,
+}
+
 /// Maximum nodes in addition to the first two.
 const FURTHER_NODES_MAX: usize = 6;
 
 impl Config {
+    /// The configuration as each chain sees it, that of `[chain]` first, then by name.
+    pub fn by_chain(&self) -> Vec<OfChain> {
+        let first = OfChain { section: FIRST.to_owned(), config: self.clone() };
+        let further = self.chains.iter().map(|(name, chain)| OfChain {
+            section: format!("chains.{name}"),
+            config: Config { chain: chain.clone(), ..self.clone() },
+        });
+        iter::once(first).chain(further).collect()
+    }
+
     /// The chain's nodes in query order; none for the built-in chain.
     pub fn node_urls(&self) -> Vec<&str> {
         let chain = &self.chain;
@@ -183,9 +213,9 @@ impl Config {
     pub fn nodes(&self) -> Vec<HttpSettings> {
         let chain = &self.chain;
         let keys = ["chain.node_url", "chain.second_node_url"].into_iter();
-        let keys = keys.chain(std::iter::repeat("chain.further_node_urls"));
+        let keys = keys.chain(iter::repeat("chain.further_node_urls"));
         let tables = chain.node_outbounds.iter().map(String::as_str);
-        let tables = tables.chain(std::iter::repeat(""));
+        let tables = tables.chain(iter::repeat(""));
         let usual = outbound::usual(chain.node_connect_timeout_ms, chain.node_request_timeout_ms);
         let node = |((url, key), table): ((&str, &str), &str)| {
             let usual = Settings { plain_http: chain.plain_http_nodes, ..usual.clone() };
@@ -216,8 +246,14 @@ impl Config {
         self.chain.node_url.is_empty()
     }
 
-    /// The engine's chain configuration; `tokens` apply if the configuration names none.
-    pub fn chain_config(&self, tokens: &[Token], explorer_tx_url: String) -> ChainConfig {
+    /// The engine's configuration of the chain with this number; `tokens` apply if the configuration
+    /// names none.
+    pub fn chain_config(
+        &self,
+        number: ChainNumber,
+        tokens: &[Token],
+        explorer_tx_url: String,
+    ) -> ChainConfig {
         let chain = &self.chain;
         let named = [(StableCoin::Usdc, &chain.usdc), (StableCoin::Usdt, &chain.usdt)];
         let named: Vec<Token> = named
@@ -229,6 +265,7 @@ impl Config {
             |text: &str| if self.chain_is_embedded() { Depth::Blocks(1) } else { depth(text) };
         let every = Span::secs(chain.sweep_every_s.into());
         ChainConfig {
+            number,
             name: chain.name.clone(),
             chain_id: chain.chain_id,
             tokens: if named.is_empty() { tokens.to_vec() } else { named },
@@ -241,9 +278,10 @@ impl Config {
             explorer_tx_url,
             batch_max: chain.batch_max,
             replace_after_s: chain.replace_after_s,
-            max_fee_cap: u128::from(chain.max_fee_gwei) * GWEI,
+            max_fee_cap: wei(&chain.max_fee_gwei),
             release_min: self.release_min(),
-            max_tip_cap: u128::from(chain.max_tip_gwei) * GWEI,
+            max_tip_cap: wei(&chain.max_tip_gwei),
+            gas_coin: self.gas_coin(),
             sweep: SweepTerms {
                 at_minor: minor(&chain.sweep_at),
                 every: if self.chain_is_embedded() { every.min(EMBEDDED_SWEEP_MAX) } else { every },
@@ -253,6 +291,13 @@ impl Config {
 }
 
 impl Config {
+    fn gas_coin(&self) -> String {
+        let chain = &self.chain;
+        let named = Some(chain.gas_coin.clone()).filter(|name| !name.is_empty());
+        let known = || presets::known_gas_coin(chain.chain_id);
+        named.or_else(known).unwrap_or_else(|| GAS_COIN.to_owned())
+    }
+
     /// Gas is free on the built-in chain.
     fn release_min(&self) -> ReleaseMin {
         let chain = &self.chain;
@@ -289,6 +334,14 @@ fn parse_depth(text: &str) -> Option<Depth> {
     }
 }
 
+fn wei(gwei: &Exact) -> u128 {
+    exact_wei(gwei).map_or(0, |wei| u128::from(wei.unsigned_abs()))
+}
+
+fn exact_wei(gwei: &Exact) -> Option<i64> {
+    gwei.0.to_minor(GWEI_DECIMALS).filter(|wei| (1..=FEE_CAP_MOST).contains(wei))
+}
+
 fn minor(amount: &Exact) -> i64 {
     exact_minor(amount).unwrap_or(0)
 }
@@ -297,9 +350,43 @@ fn exact_minor(amount: &Exact) -> Option<i64> {
     amount.0.to_minor(COIN_DECIMALS).filter(|minor| *minor > 0)
 }
 
-/// Faults of the three sections.
+/// Faults of the sections.
 pub(super) fn faults(config: &Config, faults: &mut Faults) {
-    let chain = &config.chain;
+    wallet_faults(config, faults);
+    for OfChain { section, config } in config.by_chain() {
+        let mut found = Faults::default();
+        chain_faults(&config, &mut found);
+        for ConfigFault { key, rule } in found.0 {
+            faults.add(in_section(&section, &key), rule);
+        }
+    }
+    for (name, chain) in &config.chains {
+        let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
+        let fits = name.len() <= NAME_MAX_CHARS
+            && name.bytes().all(is_plain)
+            && *name != config.chain.name;
+        faults.check(
+            format!("chains.{name}"),
+            fits,
+            "its name must be lower-case letters, digits and hyphens, at most 32, and not chain.name",
+        );
+        let others =
+            config.chains.iter().filter(|(other, _)| *other < name).map(|(_, it)| it.chain_id);
+        faults.check(
+            format!("chains.{name}.chain_id"),
+            !iter::once(config.chain.chain_id).chain(others).any(|other| other == chain.chain_id),
+            "is the id of another chain",
+        );
+    }
+}
+
+/// The key of a fault of `[chain]`, in the section of the chain that has it.
+fn in_section(section: &str, key: &str) -> String {
+    let rest = key.strip_prefix(FIRST).filter(|rest| rest.starts_with('.'));
+    rest.map_or_else(|| key.to_owned(), |rest| format!("{section}{rest}"))
+}
+
+fn wallet_faults(config: &Config, faults: &mut Faults) {
     faults.within("wallets.token_max_age_s", config.wallets.token_max_age_s, 30, 3_600);
     faults.within(
         "wallets.simulated_sender_after_s",
@@ -316,6 +403,10 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
         !to.is_empty() && known.len() == to.len() && is_distinct,
         &format!("must name each currency once, out of {codes}"),
     );
+}
+
+fn chain_faults(config: &Config, faults: &mut Faults) {
+    let chain = &config.chain;
     faults.check("chain.name", !chain.name.trim().is_empty(), "must not be blank");
     faults.within("chain.chain_id", chain.chain_id, 1, u64::from(u32::MAX));
     for (key, url) in
@@ -344,12 +435,14 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     faults.within("chain.node_request_timeout_ms", chain.node_request_timeout_ms, 100, 120_000);
     faults.within("chain.block_time_ms", chain.block_time_ms, 10, 60_000);
     let no_node = config.chain_is_embedded();
+    let is_real = chain.preset.is_empty() || !no_node;
+    faults.check("chain.preset", is_real, "describes a public network: configure chain.node_url");
     for (key, text) in [("chain.usdc", &chain.usdc), ("chain.usdt", &chain.usdt)] {
         let fits = text.is_empty() || Address::parse(text).is_some();
         faults.check(key, fits, "must be an address (0x and 40 hexadecimal digits), or \"\"");
         faults.check(
             key,
-            text.is_empty() || !no_node,
+            text.is_empty() || !no_node || !is_real,
             "the built-in chain has its own tokens: leave it \"\"",
         );
     }
@@ -375,7 +468,12 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
     );
     faults.within("chain.batch_max", chain.batch_max, 1, 16);
     faults.within("chain.replace_after_s", chain.replace_after_s, 5, 3_600);
-    faults.within("chain.max_fee_gwei", chain.max_fee_gwei, 1, 100_000);
+    let caps =
+        [("chain.max_fee_gwei", &chain.max_fee_gwei), ("chain.max_tip_gwei", &chain.max_tip_gwei)];
+    for (key, cap) in caps {
+        let rule = "must be more than 0 and at most 100000, with at most 9 decimals";
+        faults.check(key, exact_wei(cap).is_some(), rule);
+    }
     faults.check(
         "chain.release_min",
         parse_release_min(&chain.release_min).is_some(),
@@ -386,7 +484,6 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
         exact_minor(&chain.gas_coin_usd).is_some(),
         "must be an amount with at most 6 decimals",
     );
-    faults.within("chain.max_tip_gwei", chain.max_tip_gwei, 1, 1_000);
     faults.check(
         "chain.sweep_at",
         exact_minor(&chain.sweep_at).is_some(),
@@ -471,6 +568,21 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
     if !config.wallets.enabled || config.environment != Environment::Production {
         return Vec::new();
     }
+    let mut reasons = Vec::new();
+    for OfChain { section, config } in config.by_chain() {
+        let of_chain = chain_refusals(&config);
+        reasons.extend(of_chain.iter().map(|reason| in_section(&section, reason)));
+    }
+    if config.webhooks.private_receivers {
+        reasons.push(
+            "webhooks.private_receivers: permits webhooks to private networks: set false"
+                .to_owned(),
+        );
+    }
+    reasons
+}
+
+fn chain_refusals(config: &Config) -> Vec<String> {
     let chain = &config.chain;
     let mut reasons = Vec::new();
     let mut refuse = |holds: bool, reason: &str| {
@@ -495,9 +607,5 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
         "chain.keys.source: \"seed\" stores keys in plain text: use keystore, pkcs11, aws_kms or remote",
     );
     refuse(chain.tenants.is_empty(), "chain.tenants: is empty: there are no signing keys");
-    refuse(
-        config.webhooks.private_receivers,
-        "webhooks.private_receivers: permits webhooks to private networks: set false",
-    );
     reasons
 }

@@ -53,6 +53,8 @@ pub enum Origin {
     /// The file named by a `…_FILE` variable.
     SecretFile(String),
     Flag,
+    /// The preset of this name.
+    Preset(String),
 }
 
 impl std::fmt::Display for Origin {
@@ -62,6 +64,7 @@ impl std::fmt::Display for Origin {
             Origin::Env(name) => write!(out, "from {name}"),
             Origin::SecretFile(name) => write!(out, "from the file of {name}"),
             Origin::Flag => out.write_str("from a flag"),
+            Origin::Preset(name) => write!(out, "from preset {name}"),
         }
     }
 }
@@ -94,6 +97,7 @@ impl Merged {
         for (key, text) in &sources.overrides {
             merged.set(key.split('.').map(str::to_owned).collect(), text, Origin::Flag)?;
         }
+        merged.lay_presets()?;
         Ok(merged)
     }
 
@@ -137,6 +141,7 @@ impl Merged {
         let Some((last, sections)) = path.split_last() else { return Ok(()) };
         let (rail, profile) = (first_rail(&self.table), first_profile(&self.table));
         let outbound = default_outbound(&self.table);
+        let chain = self.table.get("chain").and_then(Value::as_table).cloned();
         // A table in which the types of the keys can be looked up.
         let mut template: Option<&Table> = None;
         let (mut table, mut dotted) = (&mut self.table, String::new());
@@ -158,6 +163,7 @@ impl Merged {
             }
             template = match name.as_str() {
                 _ if parent.eq_ignore_ascii_case("outbound") => outbound.as_ref(),
+                _ if parent.eq_ignore_ascii_case("chains") => chain.as_ref(),
                 "profile" => profile.as_ref(),
                 name => template.and_then(|template| template.get(name)?.as_table()),
             };
@@ -307,7 +313,7 @@ fn merge(
                 merge(old, new, &format!("{path}."), origin, origins)
             }
             // Key by key, so that the origin of each secret is known.
-            (None, Value::Table(new)) if prefix == "outbound." => {
+            (None, Value::Table(new)) if prefix == "outbound." || prefix == "chains." => {
                 let mut own = Table::new();
                 merge(&mut own, new, &format!("{path}."), origin, origins);
                 base.insert(key, Value::Table(own));

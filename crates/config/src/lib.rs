@@ -11,6 +11,7 @@ mod keys;
 mod layers;
 mod outbound;
 mod outside;
+mod presets;
 mod print;
 mod production;
 mod profiles;
@@ -30,11 +31,12 @@ use std::path::{Path, PathBuf};
 use domain::policy::Environment;
 
 pub use audit::Audit;
-pub use chain::{Chain, KeySource, Keys, TenantEntry, Wallets, Webhooks};
+pub use chain::{Chain, KeySource, Keys, OfChain, TenantEntry, Wallets, Webhooks};
 pub use keys::{KEK_BYTES, KeyError, create_key_file, kek_path, key_encryption_key, previous_keys};
 pub use layers::{Merged, Origin, REFERENCE, Sources, secret_files};
 pub use outbound::Outbound;
 pub use outside::RailSetup;
+pub use presets::{PRESETS, known_block_time_ms, preset_names};
 pub use print::{masked_table, print};
 pub use production::refuse_in_production;
 pub use profiles::{AddressEntry, AddressKind, Booking, Letters, ProfileEntry};
@@ -80,6 +82,7 @@ impl Config {
     pub fn from_merged(merged: &Merged) -> Result<Config, ConfigError> {
         let mut table = merged.table.clone();
         outbound::inherit(&mut table);
+        presets::complete(&mut table);
         let table = toml::Value::Table(table);
         let mut config: Config =
             serde_path_to_error::deserialize(table).map_err(|error| merged.explain(&error))?;

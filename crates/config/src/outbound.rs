@@ -2,6 +2,7 @@
 //! the name of the table; `[outbound.default]` is the one of callers that name none, and has the
 //! values of keys that another table omits.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 use toml::{Table, Value};
 
+use super::chain::OfChain;
 use super::secret::Secret;
 use super::sections::Config;
 use super::validate::{Faults, is_http_url};
@@ -414,7 +416,7 @@ fn signature(name: &str, table: &Outbound, faults: &mut Faults) {
 
 /// Checks that each named table exists, and that no caller has two kinds of authentication.
 fn references(config: &Config, faults: &mut Faults) {
-    let Config { rates, screening, chain, .. } = config;
+    let Config { rates, screening, .. } = config;
     let unset = Secret::default();
     let mut callers: Vec<(String, &str, &Secret)> = Vec::new();
     for rail in &config.rails {
@@ -430,17 +432,25 @@ fn references(config: &Config, faults: &mut Faults) {
     }
     let analysis = &screening.chain_analysis;
     callers.push(("screening.chain_analysis".to_owned(), &analysis.outbound, &analysis.api_key));
-    callers.extend(chain.node_outbounds.iter().map(|name| ("chain".to_owned(), &**name, &unset)));
-    let keys = &chain.keys;
+    let chains = iter::once(("chain".to_owned(), &config.chain));
+    let named = config.chains.iter().map(|(name, chain)| (format!("chains.{name}"), chain));
+    for (section, chain) in chains.chain(named) {
+        let tables = chain.node_outbounds.iter();
+        callers.extend(tables.map(|name| (section.clone(), &**name, &unset)));
+        let keys = &chain.keys;
+        callers.push((format!("{section}.keys"), &keys.kms_outbound, &unset));
+        callers.push((format!("{section}.keys.remote"), &keys.remote_outbound, &unset));
+    }
     callers.push(("console.oidc".to_owned(), &config.console.oidc.outbound, &unset));
-    callers.push(("chain.keys".to_owned(), &keys.kms_outbound, &unset));
-    callers.push(("chain.keys.remote".to_owned(), &keys.remote_outbound, &unset));
     callers.push(("telemetry".to_owned(), &config.telemetry.outbound, &unset));
     for (section, name, token) in callers {
+        let is_keys = section.starts_with("chain") && section.ends_with(".keys");
         let key = match section.as_str() {
-            "chain" => "chain.node_outbounds".to_owned(),
-            "chain.keys" => "chain.keys.kms_outbound".to_owned(),
-            "chain.keys.remote" => "chain.keys.remote_outbound".to_owned(),
+            _ if is_keys => format!("{section}.kms_outbound"),
+            _ if section.ends_with(".keys.remote") => format!("{section}_outbound"),
+            nodes if nodes == "chain" || nodes.starts_with("chains.") => {
+                format!("{nodes}.node_outbounds")
+            }
             other => format!("{other}.outbound"),
         };
         faults.check(&section, is_header_value(token), HEADER_VALUE);
@@ -455,19 +465,20 @@ fn references(config: &Config, faults: &mut Faults) {
             !has_own || token.is_empty(),
             "two kinds of authentication: the section has a token of its own, remove one of them",
         );
-        let is_authenticated = ["console.oidc", "chain.keys"].contains(&section.as_str());
+        let is_authenticated = section == "console.oidc" || is_keys;
         faults.check(
             &key,
             !is_authenticated || !has_own && table.signature == SignatureKind::None,
             "two kinds of authentication: requests there already carry the section's own credentials",
         );
     }
-    let nodes = config.node_urls().len();
-    faults.check(
-        "chain.node_outbounds",
-        chain.node_outbounds.len() <= nodes.max(1),
-        "names more tables than there are nodes",
-    );
+    for OfChain { section, config } in config.by_chain() {
+        faults.check(
+            format!("{section}.node_outbounds"),
+            config.chain.node_outbounds.len() <= config.node_urls().len().max(1),
+            "names more tables than there are nodes",
+        );
+    }
 }
 
 /// [`outbound::Settings`] with a caller's own time-outs.

@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 /// Keys of secrets as dotted paths; `*` stands for any rail, table or relay.
-pub const SECRET_KEYS: [&str; 24] = [
+pub const SECRET_KEYS: [&str; 31] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
@@ -64,6 +64,13 @@ pub const SECRET_KEYS: [&str; 24] = [
     "chain.keys.pkcs11_pin",
     "chain.keys.kms_secret_access_key",
     "chain.keys.kms_session_token",
+    "chains.*.node_url",
+    "chains.*.second_node_url",
+    "chains.*.further_node_urls",
+    "chains.*.keys.keystore_password",
+    "chains.*.keys.pkcs11_pin",
+    "chains.*.keys.kms_secret_access_key",
+    "chains.*.keys.kms_session_token",
 ];
 
 /// Whether the key at `path` is a secret.

@@ -41,6 +41,8 @@ pub struct Config {
     pub screening: Screening,
     pub wallets: Wallets,
     pub chain: Chain,
+    /// `[chains.<name>]`, by name.
+    pub chains: BTreeMap<String, Chain>,
     pub webhooks: Webhooks,
     /// `[relay.<name>]`, by name.
     pub relay: BTreeMap<String, RelayEntry>,

@@ -1,13 +1,15 @@
 //! Layering, errors, the environment, conversion and production's refusals.
 
-use domain::chain::{Depth, Fees, ReleaseMin};
+use domain::chain::{ChainNumber, Depth, Fees, ReleaseMin};
 use domain::country::Country;
 use domain::policy::Environment;
 use domain::time::Span;
 
 use super::*;
 
+mod chains;
 mod outbound;
+mod presets;
 mod profiles;
 mod secret_files;
 mod shipped;
@@ -309,9 +311,11 @@ fn deposits_count_12_blocks_deep_below_1_000_dollars_then_safe_and_from_100_000_
     const USD: i64 = 1_000_000;
     let amounts = [USD, 1_000 * USD - 1, 1_000 * USD, 100_000 * USD - 1, 100_000 * USD];
     let depths = |node: &str| {
-        let config = load("", &[], &[("chain.node_url", node)])
-            .expect("valid")
-            .chain_config(&[], String::new());
+        let config = load("", &[], &[("chain.node_url", node)]).expect("valid").chain_config(
+            ChainNumber::FIRST,
+            &[],
+            String::new(),
+        );
         amounts.map(|minor| config.deposit_depth(minor))
     };
     let (small, medium) = (Depth::Blocks(12), Depth::Safe);
@@ -323,7 +327,8 @@ fn deposits_count_12_blocks_deep_below_1_000_dollars_then_safe_and_from_100_000_
 fn the_release_minimum_is_a_cost_or_an_amount() {
     const GWEI: u128 = 1_000_000_000;
     let terms = |more: &[(&str, &str)]| {
-        load("", &[], more).map(|it| it.chain_config(&[], String::new()).release_min)
+        load("", &[], more)
+            .map(|it| it.chain_config(ChainNumber::FIRST, &[], String::new()).release_min)
     };
     let node = ("chain.node_url", "https://node.example");
     let cost = terms(&[node]).expect("valid");

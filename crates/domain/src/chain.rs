@@ -13,7 +13,7 @@ mod sent;
 pub mod vault;
 
 pub use call::{Call, IntentKind, Movement, Plan};
-pub use names::{Address, BlockHash, TxHash, Word};
+pub use names::{Address, BlockHash, ChainNumber, TxHash, Word};
 pub use seen::{
     Block, BlockAt, ChainLog, Depth, Heads, LogEvent, NodeReport, NonceReports, Receipt, Sighting,
     TransferAt,
@@ -63,9 +63,11 @@ pub struct SweepTerms {
     pub every: Span,
 }
 
-/// Configuration of the installation's one chain.
+/// Configuration of one of the installation's chains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainConfig {
+    /// Number of the chain in the installation's rows.
+    pub number: ChainNumber,
     /// Name of the chain in the API (`ethereum`).
     pub name: String,
     /// EIP-155 id of the chain, part of every signature.
@@ -98,6 +100,8 @@ pub struct ChainConfig {
     pub sweep: SweepTerms,
     /// Smallest amount that is worth a release.
     pub release_min: ReleaseMin,
+    /// Symbol of the chain's native currency, which pays for gas (`ETH`).
+    pub gas_coin: String,
 }
 
 /// Minimum value of a released deposit: smaller deposits accumulate in their vault.

@@ -7,7 +7,7 @@
 
 use uuid::Uuid;
 
-use crate::chain::{Address, BlockHash, Fees, IntentKind, KeyRole, Plan, TxHash};
+use crate::chain::{Address, BlockHash, ChainNumber, Fees, IntentKind, KeyRole, Plan, TxHash};
 use crate::currency::StableCoin;
 use crate::ids::{ChainTxId, DepositId, IntentId, PaymentRequestId, TenantId, WalletId};
 use crate::time::Timestamp;
@@ -53,6 +53,8 @@ pub struct Intent {
     pub id: IntentId,
     /// Tenant of the intent.
     pub tenant: TenantId,
+    /// Chain to execute it on.
+    pub chain: ChainNumber,
     /// Subject: a deposit, an order, a sweep, a wallet (blacklist), the tenant (deploy), or itself
     /// (freeze).
     pub subject: Uuid,
@@ -89,6 +91,7 @@ impl Intent {
     pub const fn new(
         id: IntentId,
         tenant: TenantId,
+        chain: ChainNumber,
         subject: Uuid,
         plan: Plan,
         now: Timestamp,
@@ -96,6 +99,7 @@ impl Intent {
         Intent {
             id,
             tenant,
+            chain,
             subject,
             wallet: None,
             request: None,
@@ -198,13 +202,15 @@ pub struct ChainTx {
     pub id: ChainTxId,
     /// Tenant of the transaction.
     pub tenant: TenantId,
+    /// Chain of the transaction.
+    pub chain: ChainNumber,
     /// Role of the signing key.
     pub role: KeyRole,
     /// Address of the signing key.
     pub signer: Address,
     /// Controller contract of the tenant, which most calls address.
     pub controller: Address,
-    /// Nonce: at most one transaction per signer and nonce.
+    /// Nonce: at most one transaction per chain, signer and nonce.
     pub nonce: u64,
     /// Its intents, in the order of the call.
     pub intents: Vec<IntentId>,

@@ -6,7 +6,7 @@
 
 use uuid::Uuid;
 
-use crate::chain::{Address, TransferAt, TxHash, vault};
+use crate::chain::{Address, ChainNumber, TransferAt, TxHash, vault};
 use crate::chain_tx::Place;
 use crate::currency::StableCoin;
 use crate::ids::{DepositId, IntentId, PaymentRequestId, TenantId, TransferId, WalletId};
@@ -185,6 +185,8 @@ pub struct Deposit {
     pub id: DepositId,
     /// Tenant of the deposit.
     pub tenant: TenantId,
+    /// Chain that it was paid on.
+    pub chain: ChainNumber,
     /// Wallet that receives it.
     pub wallet: WalletId,
     /// Request whose escrow it was paid to; `None` if it was paid directly to the wallet's address.
@@ -335,6 +337,8 @@ pub struct Watched {
     pub address: Address,
     /// Tenant of the vault.
     pub tenant: TenantId,
+    /// Chain of the wallet: only payments on this chain count.
+    pub chain: ChainNumber,
     /// The wallet, or the wallet that the escrow pays.
     pub wallet: WalletId,
     /// Request of the escrow; `None` for a wallet.
@@ -359,6 +363,8 @@ impl Watched {
 /// away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VaultLog {
+    /// Chain of the log.
+    pub chain: ChainNumber,
     /// Block of the log; the log is dropped when this block is reorganised away.
     pub place: Place,
     /// Position among the logs of the block.
@@ -375,12 +381,15 @@ pub struct VaultLog {
     pub minor: i64,
 }
 
-/// An unsupported token sent to a watched vault: recorded, never credited.
+/// An unsupported token sent to a watched vault, or any token on another chain than the vault's:
+/// recorded, never credited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnsupportedAsset {
+    /// Chain of the transfer, possibly not that of the vault.
+    pub chain: ChainNumber,
     /// Vault that the token was sent to.
     pub vault: Watched,
-    /// Contract that emitted the log; not among the configured tokens.
+    /// Contract that emitted the log; not among the configured tokens of the vault's chain.
     pub token: Address,
     /// Payer according to the log, which an unsupported contract can invent.
     pub from: Address,

@@ -6,7 +6,7 @@
 //! failure after the debit, the tokens return on the chain before the order is shown as failed.
 
 use crate::attempt::Doubt;
-use crate::chain::TxHash;
+use crate::chain::{ChainNumber, TxHash};
 use crate::country::Country;
 use crate::currency::StableCoin;
 use crate::decimal::Decimal;
@@ -188,6 +188,8 @@ pub struct ExchangeOrder {
     pub tenant: TenantId,
     /// Wallet that the tokens come from.
     pub wallet: WalletId,
+    /// Chain of the wallet.
+    pub chain: ChainNumber,
     /// Stablecoin of the order.
     pub coin: StableCoin,
     /// Amount in minor units (10^-6).

@@ -8,6 +8,7 @@
 
 use std::fmt;
 
+use crate::chain::ChainNumber;
 use crate::currency::{Currency, StableCoin};
 use crate::ids::{PaymentRequestId, TenantId, TransferId, WalletId};
 use crate::money::Money;
@@ -41,18 +42,18 @@ pub enum AccountCode {
     Escrow(PaymentRequestId, StableCoin),
     /// `wallet:{wallet}:{coin}`: funds in a customer's wallet.
     Wallet(WalletId, StableCoin),
-    /// `unswept:{coin}`: tokens in the tenant's controller: debited for exchange, and not swept
+    /// `unswept:{coin}`, of a further chain `unswept:{number}:{coin}`: tokens in the tenant's controller: debited for exchange, and not swept
     /// yet.
-    Unswept(StableCoin),
-    /// `treasury:{coin}`: tokens swept from the controller to the tenant's settlement treasury.
-    Treasury(StableCoin),
-    /// `exchanged:{coin}`: negative; the tokens that orders were paid out for. The tokens of a
+    Unswept(ChainNumber, StableCoin),
+    /// `treasury:{coin}`, of a further chain `treasury:{number}:{coin}`: tokens swept from the controller to the tenant's settlement treasury.
+    Treasury(ChainNumber, StableCoin),
+    /// `exchanged:{coin}`, of a further chain `exchanged:{number}:{coin}`: negative; the tokens that orders were paid out for. The tokens of a
     /// settled order stay where they are, so `fx_position` and `fee_income` are funded from here;
     /// the sum of `unswept`, `treasury` and this account is what open orders have debited.
-    Exchanged(StableCoin),
-    /// `payout_suspense:{coin}`: tokens of settled orders whose payout was returned, until an
+    Exchanged(ChainNumber, StableCoin),
+    /// `payout_suspense:{coin}`, of a further chain `payout_suspense:{number}:{coin}`: tokens of settled orders whose payout was returned, until an
     /// operator returns them.
-    PayoutSuspense(StableCoin),
+    PayoutSuspense(ChainNumber, StableCoin),
     /// `suspense:{coin}`: on the chain or expected back there, and not spendable.
     Suspense(StableCoin),
 }
@@ -72,10 +73,10 @@ impl AccountCode {
             | AccountCode::External(coin)
             | AccountCode::Escrow(_, coin)
             | AccountCode::Wallet(_, coin)
-            | AccountCode::Unswept(coin)
-            | AccountCode::Treasury(coin)
-            | AccountCode::Exchanged(coin)
-            | AccountCode::PayoutSuspense(coin)
+            | AccountCode::Unswept(_, coin)
+            | AccountCode::Treasury(_, coin)
+            | AccountCode::Exchanged(_, coin)
+            | AccountCode::PayoutSuspense(_, coin)
             | AccountCode::Suspense(coin) => coin.currency(),
         }
     }
@@ -94,10 +95,22 @@ impl AccountCode {
             "fee_income" => AccountCode::FeeIncome(StableCoin::parse(rest)?),
             "rail_cost" => AccountCode::RailCost(StableCoin::parse(rest)?),
             "external" => AccountCode::External(StableCoin::parse(rest)?),
-            "unswept" => AccountCode::Unswept(StableCoin::parse(rest)?),
-            "treasury" => AccountCode::Treasury(StableCoin::parse(rest)?),
-            "exchanged" => AccountCode::Exchanged(StableCoin::parse(rest)?),
-            "payout_suspense" => AccountCode::PayoutSuspense(StableCoin::parse(rest)?),
+            "unswept" => {
+                let (chain, coin) = of_chain(rest)?;
+                AccountCode::Unswept(chain, coin)
+            }
+            "treasury" => {
+                let (chain, coin) = of_chain(rest)?;
+                AccountCode::Treasury(chain, coin)
+            }
+            "exchanged" => {
+                let (chain, coin) = of_chain(rest)?;
+                AccountCode::Exchanged(chain, coin)
+            }
+            "payout_suspense" => {
+                let (chain, coin) = of_chain(rest)?;
+                AccountCode::PayoutSuspense(chain, coin)
+            }
             "suspense" => AccountCode::Suspense(StableCoin::parse(rest)?),
             "escrow" => {
                 let (request, coin) = rest.split_once(':')?;
@@ -119,6 +132,25 @@ impl AccountCode {
     }
 }
 
+/// Chain and coin of `USDC`, or of `2:USDC` for the second chain.
+fn of_chain(text: &str) -> Option<(ChainNumber, StableCoin)> {
+    let Some((number, coin)) = text.split_once(':') else {
+        return Some((ChainNumber::FIRST, StableCoin::parse(text)?));
+    };
+    let chain = ChainNumber(number.parse().ok()?);
+    let is_plain = chain.0.to_string() == number && chain > ChainNumber::FIRST;
+    is_plain.then_some((chain, StableCoin::parse(coin)?))
+}
+
+fn write_of_chain(
+    out: &mut fmt::Formatter<'_>,
+    kind: &str,
+    chain: ChainNumber,
+    coin: StableCoin,
+) -> fmt::Result {
+    write!(out, "{}:{}", chain.key(kind), coin.currency().code())
+}
+
 impl fmt::Display for AccountCode {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, currency) = match self {
@@ -131,10 +163,18 @@ impl fmt::Display for AccountCode {
             AccountCode::Wallet(wallet, coin) => {
                 return write!(out, "wallet:{wallet}:{}", coin.currency().code());
             }
-            AccountCode::Unswept(coin) => ("unswept", coin.currency()),
-            AccountCode::Treasury(coin) => ("treasury", coin.currency()),
-            AccountCode::Exchanged(coin) => ("exchanged", coin.currency()),
-            AccountCode::PayoutSuspense(coin) => ("payout_suspense", coin.currency()),
+            AccountCode::Unswept(chain, coin) => {
+                return write_of_chain(out, "unswept", *chain, *coin);
+            }
+            AccountCode::Treasury(chain, coin) => {
+                return write_of_chain(out, "treasury", *chain, *coin);
+            }
+            AccountCode::Exchanged(chain, coin) => {
+                return write_of_chain(out, "exchanged", *chain, *coin);
+            }
+            AccountCode::PayoutSuspense(chain, coin) => {
+                return write_of_chain(out, "payout_suspense", *chain, *coin);
+            }
             AccountCode::Suspense(coin) => ("suspense", coin.currency()),
             AccountCode::Prefund(coin) => ("prefund", coin.currency()),
             AccountCode::InTransit(coin) => ("in_transit", coin.currency()),

@@ -3,7 +3,7 @@
 //!
 //! Each incoming transaction is a `deposit` of its own; this module holds their sums.
 
-use crate::chain::{Address, Word};
+use crate::chain::{Address, ChainNumber, Word};
 use crate::currency::{Currency, StableCoin};
 use crate::ids::{IntentId, PaymentRequestId, SenderInfoId, TenantId, WalletId};
 use crate::time::Timestamp;
@@ -104,6 +104,8 @@ pub struct PaymentRequest {
     pub tenant: TenantId,
     /// Wallet that receives the money.
     pub wallet: WalletId,
+    /// Chain of the wallet.
+    pub chain: ChainNumber,
     /// Token of `/pay/{token}`: at least 128 random bits.
     pub token: String,
     /// `escrow_address`: the vault for payments from unknown senders. Each submission of details

@@ -4,7 +4,7 @@
 //! nor those of a settled order whose payout was returned. Every return is thus paid from the place
 //! that holds the tokens.
 
-use crate::chain::{Address, Plan, SweepTerms, TxHash, vault};
+use crate::chain::{Address, ChainNumber, Plan, SweepTerms, TxHash, vault};
 use crate::chain_tx::Intent;
 use crate::chain_tx::states::Move;
 use crate::currency::StableCoin;
@@ -58,13 +58,15 @@ names! {
     }
 }
 
-/// One sweep of one stablecoin of one tenant, of which at most one is `Sending`.
+/// One sweep of one stablecoin of one tenant on one chain, of which at most one is `Sending`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep {
     /// Id of the sweep.
     pub id: SweepId,
     /// Tenant of the sweep.
     pub tenant: TenantId,
+    /// Chain of the controller and the treasury.
+    pub chain: ChainNumber,
     /// Stablecoin to sweep: each is swept separately.
     pub coin: StableCoin,
     /// Amount in minor units (10^-6).
@@ -99,13 +101,17 @@ pub struct Pools {
 }
 
 impl Pools {
-    /// The accounts of a stablecoin, as `account` finds them.
-    pub fn of(coin: StableCoin, account: impl Fn(&AccountCode) -> Account) -> Pools {
+    /// The accounts of a chain's stablecoin, as `account` finds them.
+    pub fn of(
+        chain: ChainNumber,
+        coin: StableCoin,
+        account: impl Fn(&AccountCode) -> Account,
+    ) -> Pools {
         Pools {
-            unswept: account(&AccountCode::Unswept(coin)),
-            treasury: account(&AccountCode::Treasury(coin)),
-            exchanged: account(&AccountCode::Exchanged(coin)),
-            payout_suspense: account(&AccountCode::PayoutSuspense(coin)),
+            unswept: account(&AccountCode::Unswept(chain, coin)),
+            treasury: account(&AccountCode::Treasury(chain, coin)),
+            exchanged: account(&AccountCode::Exchanged(chain, coin)),
+            payout_suspense: account(&AccountCode::PayoutSuspense(chain, coin)),
         }
     }
 
@@ -146,11 +152,11 @@ impl Pools {
     }
 }
 
-/// Subject of the job that begins sweeps of a tenant's stablecoin: derived, so that there is only
-/// one. Has the form of a version 4 UUID.
-pub fn lane(tenant: TenantId, coin: StableCoin) -> uuid::Uuid {
-    let word =
-        vault::hash(&[b"corridor.sweep", tenant.0.as_bytes(), coin.currency().code().as_bytes()]);
+/// Subject of the job that begins sweeps of a tenant's stablecoin on a chain: derived, so that there
+/// is only one. Has the form of a version 4 UUID.
+pub fn lane(tenant: TenantId, chain: ChainNumber, coin: StableCoin) -> uuid::Uuid {
+    let (code, part) = (coin.currency().code(), chain.id_part());
+    let word = vault::hash(&[b"corridor.sweep", tenant.0.as_bytes(), code.as_bytes(), &part]);
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&word.0[..16]);
     uuid::Builder::from_random_bytes(bytes).into_uuid()
@@ -158,13 +164,19 @@ pub fn lane(tenant: TenantId, coin: StableCoin) -> uuid::Uuid {
 
 /// Books tokens that the bank sent from its treasury to its controller, to return tokens that were
 /// already swept.
-pub fn fund(tenant: TenantId, amount: Money, coin: StableCoin, cx: &mut Cx<'_>) -> Transfer {
+pub fn fund(
+    tenant: TenantId,
+    chain: ChainNumber,
+    amount: Money,
+    coin: StableCoin,
+    cx: &mut Cx<'_>,
+) -> Transfer {
     let id = cx.transfer_id();
     Transfer {
         id,
         tenant,
-        debit: AccountCode::Treasury(coin),
-        credit: AccountCode::Unswept(coin),
+        debit: AccountCode::Treasury(chain, coin),
+        credit: AccountCode::Unswept(chain, coin),
         amount,
         kind: TransferKind::Posted,
         pending: None,
@@ -182,6 +194,8 @@ pub struct NewSweep {
     pub id: SweepId,
     /// Tenant of the sweep.
     pub tenant: TenantId,
+    /// Chain of the controller and the treasury.
+    pub chain: ChainNumber,
     /// Stablecoin to sweep: each is swept separately.
     pub coin: StableCoin,
     /// ERC-20 contract of the stablecoin.
@@ -206,6 +220,7 @@ pub fn begin(
     let sweep = Sweep {
         id: new.id,
         tenant: new.tenant,
+        chain: new.chain,
         coin: new.coin,
         minor,
         state: SweepState::Sending,
@@ -217,13 +232,13 @@ pub fn begin(
         version: 1,
     };
     let plan = Plan::Sweep { token: new.token, amount: minor.unsigned_abs() };
-    let wanted =
-        Intent { coin: Some(new.coin), ..Intent::new(intent, new.tenant, new.id.0, plan, cx.now) };
+    let wanted = Intent::new(intent, new.tenant, new.chain, new.id.0, plan, cx.now);
+    let wanted = Intent { coin: Some(new.coin), ..wanted };
     let effects = WalletEffects {
         transfers: vec![sweep.reserve()],
         jobs: vec![
             (intent.0, JobChange::Set(JobKind::SendIntent, cx.now)),
-            (lane(new.tenant, new.coin), JobChange::Done),
+            (lane(new.tenant, new.chain, new.coin), JobChange::Done),
         ],
         ..WalletEffects::default()
     };
@@ -235,8 +250,8 @@ impl Sweep {
         Transfer {
             id: self.hold,
             tenant: self.tenant,
-            debit: AccountCode::Unswept(self.coin),
-            credit: AccountCode::Treasury(self.coin),
+            debit: AccountCode::Unswept(self.chain, self.coin),
+            credit: AccountCode::Treasury(self.chain, self.coin),
             amount: Money::new(self.minor, self.coin.currency()),
             kind: TransferKind::Pending,
             pending: None,
@@ -267,7 +282,7 @@ impl Sweep {
     }
 
     fn alert(&self, kind: AlertKind, what: String) -> Alert {
-        Alert { kind, subject: lane(self.tenant, self.coin), what }
+        Alert { kind, subject: lane(self.tenant, self.chain, self.coin), what }
     }
 
     /// The treasury received the tokens in `tx`.
@@ -302,7 +317,7 @@ impl Sweep {
             Move::To(state) | Move::Alarming(state) => {
                 effects.transfers.push(self.end(state, cx));
                 let job = JobChange::Set(JobKind::Sweep, cx.now + RETRY_AFTER);
-                effects.jobs.push((lane(self.tenant, self.coin), job));
+                effects.jobs.push((lane(self.tenant, self.chain, self.coin), job));
                 // A constant text keeps one alert open, however often it fails.
                 let what = format!("sweep to the treasury failed, will retry: {why}");
                 effects.alerts.push(self.alert(AlertKind::Transaction, what));

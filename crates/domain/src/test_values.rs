@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use crate::attempt::Attempt;
 use crate::bank::BankDirectory;
-use crate::chain::Address;
+use crate::chain::{Address, ChainNumber};
 use crate::country::Country;
 use crate::currency::{Currency, StableCoin};
 use crate::decimal::Decimal;
@@ -46,6 +46,7 @@ pub fn new_wallet(id: WalletId) -> Provision {
         email: "a@example.com".to_owned(),
         phone: "+923001234567".to_owned(),
         blockchain: "ethereum".to_owned(),
+        chain: ChainNumber::FIRST,
         kyc_level: None,
         controller: Controller {
             address: Address([1; 20]),

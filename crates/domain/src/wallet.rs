@@ -7,7 +7,7 @@
 
 use jiff::civil::Date;
 
-use crate::chain::Address;
+use crate::chain::{Address, ChainNumber};
 use crate::ids::{IntentId, TenantId, WalletId};
 use crate::time::Timestamp;
 
@@ -143,6 +143,8 @@ pub struct Wallet {
     pub phone: String,
     /// Name of the chain in the API.
     pub blockchain: String,
+    /// Number of that chain.
+    pub chain: ChainNumber,
     /// On-chain address. Never shown to senders.
     pub address: Address,
     /// Controller that the address is derived from.

@@ -1,5 +1,6 @@
 //! Commands: every change of state, with the data and rows that its decision needs.
 
+use domain::chain::ChainNumber;
 use std::collections::BTreeSet;
 
 use domain::attempt::Doubt;
@@ -115,6 +116,7 @@ pub enum Action {
     },
     /// The bank sent stablecoins from its treasury back to its controller.
     FundController {
+        chain: ChainNumber,
         coin: StableCoin,
         /// Amount in minor units (10^-6).
         minor: i64,

@@ -23,9 +23,13 @@ pub(crate) fn alert(alert: &Alert) {
 }
 
 /// Records a signer's gas balance.
-pub(crate) fn gas(role: KeyRole, signer: Address, wei: u128) {
+pub(crate) fn gas(chain: &str, role: KeyRole, signer: Address, wei: u128) {
     let microether = u32::try_from(wei / 1_000_000_000_000).unwrap_or(u32::MAX);
-    let labels = [("role", role.name().to_owned()), ("signer", signer.to_string())];
+    let labels = [
+        ("chain", chain.to_owned()),
+        ("role", role.name().to_owned()),
+        ("signer", signer.to_string()),
+    ];
     metrics::gauge!("corridor_signer_gas_microether", &labels).set(microether);
 }
 

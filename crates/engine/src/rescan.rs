@@ -4,16 +4,16 @@
 
 use std::fmt;
 
-use domain::chain::{Address, TxHash};
+use domain::chain::{Address, ChainNumber, TxHash};
 use domain::time::Timestamp;
 use store::{Store, StoreError};
 use uuid::Uuid;
 
 use crate::batcher::fresh_id;
 
-/// Store key of the requests, one per line, oldest first.
+/// Store key of a chain's requests, one per line, oldest first.
 const WANTED: &str = "chain.rescan.wanted";
-/// Store key of the latest reports, one per line, oldest first.
+/// Store key of a chain's latest reports, one per line, oldest first.
 const REPORTS: &str = "chain.rescan.reports";
 /// Maximum number of waiting requests and of retained reports: a further one displaces the oldest.
 pub const KEPT_MAX: usize = 256;
@@ -118,14 +118,19 @@ impl Report {
     }
 }
 
-async fn lines(store: &Store, key: &str) -> Result<Vec<String>, StoreError> {
-    Ok(store.meta(key).await?.unwrap_or_default().lines().map(str::to_owned).collect())
+async fn lines(store: &Store, chain: ChainNumber, key: &str) -> Result<Vec<String>, StoreError> {
+    Ok(store.meta(&chain.key(key)).await?.unwrap_or_default().lines().map(str::to_owned).collect())
 }
 
 /// Requests a rescan; `id` names the request. A request already waiting under this id is not made twice.
-pub async fn want(store: &Store, id: Uuid, target: Target) -> Result<(), StoreError> {
+pub async fn want(
+    store: &Store,
+    chain: ChainNumber,
+    id: Uuid,
+    target: Target,
+) -> Result<(), StoreError> {
     let line = format!("{id} {target}");
-    store.change_meta(WANTED, |known| wanted_with(known, &line)).await
+    store.change_meta(&chain.key(WANTED), |known| wanted_with(known, &line)).await
 }
 
 fn wanted_with(known: &str, line: &str) -> String {
@@ -135,52 +140,64 @@ fn wanted_with(known: &str, line: &str) -> String {
 }
 
 /// Requests a rescan whose report no caller waits for; `false` = the same target is already waiting.
-pub async fn want_if_new(store: &Store, target: Target) -> Result<bool, StoreError> {
-    if wishes(store).await?.iter().any(|wish| wish.target == target) {
+pub async fn want_if_new(
+    store: &Store,
+    chain: ChainNumber,
+    target: Target,
+) -> Result<bool, StoreError> {
+    if wishes(store, chain).await?.iter().any(|wish| wish.target == target) {
         return Ok(false);
     }
-    want(store, fresh_id(store), target).await?;
+    want(store, chain, fresh_id(store), target).await?;
     Ok(true)
 }
 
 /// Whether a request is still waiting.
-pub async fn is_wanted(store: &Store, id: Uuid) -> Result<bool, StoreError> {
-    Ok(wishes(store).await?.iter().any(|wish| wish.id == id))
+pub async fn is_wanted(store: &Store, chain: ChainNumber, id: Uuid) -> Result<bool, StoreError> {
+    Ok(wishes(store, chain).await?.iter().any(|wish| wish.id == id))
 }
 
-/// The waiting requests, oldest first.
-pub async fn wishes(store: &Store) -> Result<Vec<Wish>, StoreError> {
+/// A chain's waiting requests, oldest first.
+pub async fn wishes(store: &Store, chain: ChainNumber) -> Result<Vec<Wish>, StoreError> {
     let parse = |line: &String| {
         let (id, target) = line.split_once(' ')?;
         Some(Wish { id: id.parse().ok()?, target: Target::parse(target)? })
     };
-    Ok(lines(store, WANTED).await?.iter().filter_map(parse).collect())
+    Ok(lines(store, chain, WANTED).await?.iter().filter_map(parse).collect())
 }
 
 /// The result of a request; `None` = it is waiting, or its report is no longer retained.
-pub async fn report(store: &Store, wish: Uuid) -> Result<Option<Report>, StoreError> {
-    Ok(reports(store).await?.into_iter().find(|report| report.wish == wish))
+pub async fn report(
+    store: &Store,
+    chain: ChainNumber,
+    wish: Uuid,
+) -> Result<Option<Report>, StoreError> {
+    Ok(reports(store, chain).await?.into_iter().find(|report| report.wish == wish))
 }
 
-/// The retained results, oldest first.
-pub async fn reports(store: &Store) -> Result<Vec<Report>, StoreError> {
-    Ok(lines(store, REPORTS).await?.iter().filter_map(|line| Report::parse(line)).collect())
+/// A chain's retained results, oldest first.
+pub async fn reports(store: &Store, chain: ChainNumber) -> Result<Vec<Report>, StoreError> {
+    Ok(lines(store, chain, REPORTS).await?.iter().filter_map(|line| Report::parse(line)).collect())
 }
 
 /// Completes a request. It is removed before its report is stored: a caller that read the report
 /// can request something else, and one whose request is lost in between requests again.
-pub(crate) async fn fulfil(store: &Store, report: &Report) -> Result<(), StoreError> {
+pub(crate) async fn fulfil(
+    store: &Store,
+    chain: ChainNumber,
+    report: &Report,
+) -> Result<(), StoreError> {
     let id = report.wish.to_string();
     let without = |known: &str| {
         known.lines().filter(|line| !line.starts_with(&id)).collect::<Vec<_>>().join("\n")
     };
-    store.change_meta(WANTED, without).await?;
+    store.change_meta(&chain.key(WANTED), without).await?;
     let line = report.to_line();
     let with = |known: &str| {
         let reports: Vec<&str> = known.lines().chain([line.as_str()]).collect();
         reports[reports.len().saturating_sub(KEPT_MAX)..].join("\n")
     };
-    store.change_meta(REPORTS, with).await
+    store.change_meta(&chain.key(REPORTS), with).await
 }
 
 #[cfg(test)]

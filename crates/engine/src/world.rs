@@ -2,10 +2,11 @@
 //! by all its parts.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 use std::sync::Arc;
 
 use domain::bank::BankDirectory;
-use domain::chain::ChainConfig;
+use domain::chain::{ChainConfig, ChainNumber};
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -51,8 +52,8 @@ pub struct World {
     pub screen: Arc<dyn NameScreen>,
     /// The connected rails by name.
     pub rails: BTreeMap<RailId, Arc<dyn Rail>>,
-    /// Dependencies of the wallet service; `None` = not enabled.
-    pub wallet: Option<WalletWorld>,
+    /// The wallet service by chain; `None` = not enabled.
+    pub wallet: Option<WalletWorlds>,
     /// Delivery of the payment service's events; `None` = not enabled.
     pub payment_webhooks: Option<PaymentWebhooks>,
     /// The business clock: a sandbox may move it.
@@ -154,7 +155,40 @@ impl World {
     }
 }
 
-/// Dependencies of the wallet service beyond those of payments.
+/// The wallet service on each of the installation's chains.
+#[derive(Clone)]
+pub struct WalletWorlds {
+    first: WalletWorld,
+    further: Vec<WalletWorld>,
+}
+
+impl WalletWorlds {
+    /// The chain of `[chain]` first.
+    pub const fn new(first: WalletWorld, further: Vec<WalletWorld>) -> WalletWorlds {
+        WalletWorlds { first, further }
+    }
+
+    /// The first chain, for what all chains share.
+    pub const fn first(&self) -> &WalletWorld {
+        &self.first
+    }
+
+    pub fn all(&self) -> impl Iterator<Item = &WalletWorld> {
+        iter::once(&self.first).chain(&self.further)
+    }
+
+    /// The chain of this number; `None` = it is no longer configured.
+    pub fn on(&self, chain: ChainNumber) -> Option<&WalletWorld> {
+        self.all().find(|world| world.config.number == chain)
+    }
+
+    /// The chain that the API calls so.
+    pub fn named(&self, blockchain: &str) -> Option<&WalletWorld> {
+        self.all().find(|world| world.config.name == blockchain)
+    }
+}
+
+/// Dependencies of the wallet service on one chain, beyond those of payments.
 #[derive(Clone)]
 pub struct WalletWorld {
     pub config: Arc<ChainConfig>,

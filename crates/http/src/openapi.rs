@@ -23,16 +23,25 @@ pub const WALLET_PATH: &str = "/openapi/wallet.json";
 /// The currencies that an exchange pays out, as in [`WALLET`].
 const PAYOUT_CURRENCIES: &str = r#""PayoutCurrency": { "type": "string", "enum": ["PKR"]"#;
 
+/// The default of `blockchain`, as in [`WALLET`], and its description.
+const BLOCKCHAIN: &str = r#""default": "ethereum","#;
+const NAME_OF_BLOCKCHAIN: &str = "Name of the blockchain; an unknown one is refused.";
+
 /// The document of Wallet Service v1 of an installation whose exchanges pay out to these
-/// destinations.
-fn wallet(exchange_to: &[Country]) -> String {
+/// destinations, and whose wallets are on these chains.
+fn wallet(exchange_to: &[Country], chains: &[String]) -> String {
     let codes = exchange_to.iter().map(|country| format!("{:?}", country.currency().code()));
     let codes = codes.collect::<Vec<_>>().join(", ");
-    WALLET.replace(PAYOUT_CURRENCIES, &PAYOUT_CURRENCIES.replace("\"PKR\"", &codes))
+    let document = WALLET.replace(PAYOUT_CURRENCIES, &PAYOUT_CURRENCIES.replace("\"PKR\"", &codes));
+    let Some(first) = chains.first() else { return document };
+    let named = format!("Name of the blockchain, one of: {}.", chains.join(", "));
+    document
+        .replace(BLOCKCHAIN, &BLOCKCHAIN.replace("ethereum", first))
+        .replace(NAME_OF_BLOCKCHAIN, &named)
 }
 
 /// Routes: both documents.
-pub fn router(exchange_to: &[Country]) -> Router {
+pub fn router(exchange_to: &[Country], chains: &[String]) -> Router {
     let document = |text: Cow<'static, str>| {
         let text = Bytes::from(text.into_owned());
         let headers = [
@@ -43,7 +52,7 @@ pub fn router(exchange_to: &[Country]) -> Router {
         ];
         get(move || std::future::ready((headers.clone(), text.clone()).into_response()))
     };
-    let wallet = wallet(exchange_to);
+    let wallet = wallet(exchange_to, chains);
     Router::new()
         .route(PAYMENT_PATH, document(PAYMENT.into()))
         .route(WALLET_PATH, document(wallet.into()))

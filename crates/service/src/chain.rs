@@ -12,7 +12,7 @@ use adapters::evm::{
     EvmChain, EvmContracts, EvmSigner, HttpSettings, HttpTransport, Transport, TransportFault,
 };
 use anyhow::Context as _;
-use domain::chain::{Address, Broadcast, ChainConfig, Fees, KeyRole, TxHash};
+use domain::chain::{Address, Broadcast, ChainConfig, ChainNumber, Fees, KeyRole, TxHash};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::Environment;
@@ -26,7 +26,7 @@ use super::BadConfiguration;
 use super::built_in::BuiltInChain;
 use super::chain_keys;
 use super::clock::WallClock;
-use config::{Config, KeySource};
+use config::{Config, KeySource, OfChain};
 
 /// Gas price of the faucet's own transactions: more than a private chain ever requires.
 const FAUCET_FEES: Fees = Fees { max_fee: 100_000_000_000, max_priority_fee: 1_000_000_000 };
@@ -73,19 +73,31 @@ pub struct ChainSide {
     pub embedded: Option<BuiltInChain>,
     /// Tokens and gas, if they are worthless.
     pub faucet: Option<Arc<Faucet>>,
+    /// Interval of the built-in chain's blocks.
+    pub block_time: Duration,
+    /// Path of the built-in chain's JSON-RPC and explorer: none for the first chain.
+    pub path: String,
 }
 
-/// Connects to the configured node, or opens the built-in chain below `data_dir`.
+/// Connects to the configured nodes, or opens the built-in chain below `data_dir`.
 pub async fn build(
-    config: &Config,
+    of: &OfChain,
+    number: ChainNumber,
     data_dir: &Path,
     tenants: &[Tenant],
     clock: Arc<dyn Clock>,
     public_url: &str,
 ) -> anyhow::Result<ChainSide> {
+    let config = &of.config;
+    // `chain` or `chains/<name>`.
+    let below = of.section.replace('.', "/");
+    let path = match number {
+        ChainNumber::FIRST => String::new(),
+        _ => format!("/{below}"),
+    };
     let embedded = config
         .chain_is_embedded()
-        .then(|| BuiltInChain::open(config.chain.chain_id, &data_dir.join("chain"), clock))
+        .then(|| BuiltInChain::open(config.chain.chain_id, &data_dir.join(&below), clock))
         .transpose()?;
     let nodes: Vec<Arc<dyn Transport>> = match &embedded {
         Some(chain) => vec![Arc::new(Embedded(chain.clone()))],
@@ -107,11 +119,11 @@ pub async fn build(
         _ => None,
     };
     let explorer = match config.chain.explorer_tx_url.as_str() {
-        "" => format!("{public_url}/explorer/tx/"),
+        "" => format!("{public_url}{path}/explorer/tx/"),
         url => url.to_owned(),
     };
     let tokens = minter.as_ref().map_or_else(Vec::new, |minter| minter.tokens().to_vec());
-    let chain_config = Arc::new(config.chain_config(&tokens, explorer));
+    let chain_config = Arc::new(config.chain_config(number, &tokens, explorer));
     let (keys, contracts) = match &seed {
         Some(seed) => {
             let lanes = config.chain.keys.seed_operators;
@@ -126,6 +138,7 @@ pub async fn build(
     let chain: Arc<dyn Chain> =
         Arc::new(EvmChain::new(&chain_config, contracts.clone(), nodes, &wall));
     let signer = Arc::new(EvmSigner::new(&chain_config, keys, contracts.clone()));
+    let block_time = Duration::from_millis(config.chain.block_time_ms);
     let ours = chain_config.tokens == tokens;
     let admin = seed.as_ref().map(EvmContracts::sandbox_admin).transpose()?;
     let faucet = minter.zip(admin).filter(|_| ours).map(|(minter, admin)| {
@@ -134,13 +147,22 @@ pub async fn build(
             Admin { key: admin, contracts: contracts.clone(), chain_id: chain_config.chain_id };
         Arc::new(Faucet { chain: chain.clone(), minter, admin, gas, turn: Mutex::new(()) })
     });
-    Ok(ChainSide { config: chain_config, chain, signer, contracts, embedded, faucet })
+    Ok(ChainSide {
+        config: chain_config,
+        chain,
+        signer,
+        contracts,
+        embedded,
+        faucet,
+        block_time,
+        path,
+    })
 }
 
 impl ChainSide {
     /// On a chain with worthless tokens: deploys the tokens, funds every tenant's keys with gas,
     /// and starts the configured block interval. The first tenant has the tokens' blacklists.
-    pub async fn set_up(&self, config: &Config, tenants: &[Tenant]) -> anyhow::Result<()> {
+    pub async fn set_up(&self, tenants: &[Tenant]) -> anyhow::Result<()> {
         if let Some(faucet) = &self.faucet {
             let blacklister = match tenants.first() {
                 Some(tenant) => self.signer.address(tenant.id, KeyRole::Blacklister)?,
@@ -152,7 +174,7 @@ impl ChainSide {
                 .await
                 .context("gas for the tenants' keys")?;
         }
-        self.set_pace(config, Pace::Steady);
+        self.set_pace(Pace::Steady);
         Ok(())
     }
 
@@ -170,8 +192,8 @@ impl ChainSide {
             for operator in operators {
                 if self.chain.gas_balance(operator).await? == 0 {
                     missing.push(format!(
-                        "{}: operator {operator} has no ETH to pay for gas",
-                        tenant.tag
+                        "{}: operator {operator} has no {} to pay for gas",
+                        tenant.tag, self.config.gas_coin
                     ));
                 }
                 if deployed && !self.chain.is_operator(controller, operator).await? {
@@ -186,19 +208,19 @@ impl ChainSide {
     }
 
     /// Sets the block interval of the built-in chain; other chains have their own pace.
-    pub fn set_pace(&self, config: &Config, pace: Pace) {
+    pub fn set_pace(&self, pace: Pace) {
         if let Some(chain) = &self.embedded {
             match pace {
                 Pace::Instant => chain.mine_at_once(),
-                Pace::Steady => chain.mine_every(Duration::from_millis(config.chain.block_time_ms)),
+                Pace::Steady => chain.mine_every(self.block_time),
             }
         }
     }
 
-    /// The URL of the chain's JSON-RPC; the server's root for the built-in one.
+    /// The URL of the first chain's JSON-RPC; the server's root for the built-in one.
     pub fn rpc_url(&self, config: &Config, public_url: &str) -> String {
         if self.embedded.is_some() {
-            public_url.to_owned()
+            format!("{public_url}{}", self.path)
         } else {
             config.chain.node_url.expose().to_owned()
         }
@@ -217,14 +239,14 @@ impl ChainSide {
                 let _closed = stop.wait_for(|stop| *stop).await;
             };
             tasks.push((
-                "built-in chain".to_owned(),
+                format!("built-in chain {}", self.config.name),
                 Box::pin(async move { chain.mine_forever(stopped).await }),
             ));
         }
         if let Some(faucet) = self.faucet.clone() {
             let (store, signer) = (store.clone(), self.signer.clone());
             tasks.push((
-                "gas".to_owned(),
+                format!("gas {}", self.config.name),
                 Box::pin(keep_fuelled(faucet, signer, store, stop.clone())),
             ));
         }

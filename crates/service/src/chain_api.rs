@@ -1,4 +1,4 @@
-//! The built-in chain over HTTP: JSON-RPC at the server's root, as browser wallets call it, and a
+//! The built-in chain over HTTP: JSON-RPC at the server's root (further chains: `/chains/<name>`), as browser wallets call it, and a
 //! page that shows a transaction. Only with the built-in chain.
 
 use axum::Router;
@@ -32,11 +32,13 @@ const SHOWN: [(&str, &str); 7] = [
     ("Gas price (wei)", "effectiveGasPrice"),
 ];
 
-pub(super) fn router(chain: BuiltInChain) -> Router {
+/// The first chain's `path` is empty.
+pub(super) fn router(path: &str, chain: BuiltInChain) -> Router {
+    let root = if path.is_empty() { "/" } else { path };
     Router::new()
-        .route("/", post(rpc))
-        .route("/", options(preflight))
-        .route("/explorer/tx/{hash}", get(transaction))
+        .route(root, post(rpc))
+        .route(root, options(preflight))
+        .route(&format!("{path}/explorer/tx/{{hash}}"), get(transaction))
         .with_state(chain)
 }
 

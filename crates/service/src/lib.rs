@@ -87,8 +87,8 @@ pub struct Service {
     /// The simulated bank, if there is one.
     pub bank: Option<Arc<SimulatedBank>>,
     pub wallets: Wallets,
-    /// The chain of the wallets, if they are enabled.
-    pub chain: Option<ChainSide>,
+    /// The chains of the wallets, if they are enabled: that of `[chain]` first.
+    pub chains: Vec<ChainSide>,
     /// The documentation pages: a sandbox fills its keys in.
     docs: Arc<Site>,
     stop: watch::Sender<bool>,
@@ -195,7 +195,7 @@ impl Service {
             tenants: &tenants,
             public_url: &public_url,
         };
-        let Surroundings { world, clock, bank, rates, lists, rate_servers, list_servers, chain } =
+        let Surroundings { world, clock, bank, rates, lists, rate_servers, list_servers, chains } =
             world::build(config, ground).await?;
         let identity_provider = world::identity_provider(config)?;
         world.switches.refresh(&store).await.context("reading the switches")?;
@@ -215,9 +215,9 @@ impl Service {
         };
         tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
         tasks.push(keep_fresh::follow_switches(store.clone(), world.clone(), &stopping));
-        if let Some(chain) = &chain {
+        for chain in &chains {
             tasks.extend(chain.tasks(&store, &stopping).into_iter().map(spawned));
-            chain.set_up(config, &tenants).await?;
+            chain.set_up(&tenants).await.with_context(|| chain.config.name.clone())?;
         }
         let mut only_worker = None;
         if role != Role::Api {
@@ -229,7 +229,7 @@ impl Service {
             tasks.extend(workers.tasks(&stopping).into_iter().map(spawned));
         }
         let wallets = Wallets::new(store.clone(), engine.clone(), world.clone());
-        let sender = chain.as_ref().and_then(|chain| Sender::of(&wallets, chain));
+        let sender = Sender::of(&wallets, &chains);
         tasks.extend(sender.and_then(|sender| simulated_sender(sender, config, &stopping)));
         let payments = Payments::new(store, engine, world, config.environment);
         if role != Role::Api {
@@ -250,7 +250,7 @@ impl Service {
             bank: bank.clone(),
             clock: clock.clone(),
             rates,
-            chain: chain.clone(),
+            chains: &chains,
             stopping: stopping.clone(),
             scenarios,
             docs: docs.clone(),
@@ -265,7 +265,7 @@ impl Service {
             clock,
             bank,
             wallets,
-            chain,
+            chains,
             docs,
             stop,
             tasks,

@@ -1,9 +1,11 @@
 //! The chain side of a command that opens the store: it knows the tokens, but uses no node and no
 //! keys. The command only decides; a running service executes its decisions.
 
+use domain::chain::ChainNumber;
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use adapters::evm::deploy::Minter;
 use adapters::evm::signers::TenantKeys;
@@ -13,7 +15,7 @@ use domain::ports::{Answer, Clock};
 use super::chain::ChainSide;
 use super::chain_keys;
 use super::clock::WallClock;
-use config::{Config, KeySource};
+use config::{KeySource, OfChain};
 
 /// Stands in for a node.
 struct NoNode;
@@ -27,7 +29,11 @@ impl Transport for NoNode {
 }
 
 /// The facts about the chain that need no node.
-pub(super) fn chain_side(config: &Config, data_dir: &Path) -> anyhow::Result<ChainSide> {
+pub(super) fn chain_side(
+    OfChain { config, .. }: &OfChain,
+    number: ChainNumber,
+    data_dir: &Path,
+) -> anyhow::Result<ChainSide> {
     let tokens = match config.chain.keys.source {
         KeySource::Seed => {
             let seed = chain_keys::kept_seed(config, data_dir)?;
@@ -35,12 +41,22 @@ pub(super) fn chain_side(config: &Config, data_dir: &Path) -> anyhow::Result<Cha
         }
         _ => Vec::new(),
     };
-    let chain_config = Arc::new(config.chain_config(&tokens, config.chain.explorer_tx_url.clone()));
+    let chain_config = config.chain_config(number, &tokens, config.chain.explorer_tx_url.clone());
+    let chain_config = Arc::new(chain_config);
     let keys = Arc::new(TenantKeys::new([])?);
     let contracts = Arc::new(EvmContracts::new(keys.clone(), HashMap::new())?);
     let clock: Arc<dyn Clock> = Arc::new(WallClock);
     let chain =
         Arc::new(EvmChain::new(&chain_config, contracts.clone(), vec![Arc::new(NoNode)], &clock));
     let signer = Arc::new(EvmSigner::new(&chain_config, keys, contracts.clone()));
-    Ok(ChainSide { config: chain_config, chain, signer, contracts, embedded: None, faucet: None })
+    Ok(ChainSide {
+        config: chain_config,
+        chain,
+        signer,
+        contracts,
+        embedded: None,
+        faucet: None,
+        block_time: Duration::ZERO,
+        path: String::new(),
+    })
 }

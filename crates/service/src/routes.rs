@@ -54,7 +54,7 @@ pub(super) struct Parts<'a> {
     pub clock: BusinessClock,
     pub rates: FreshRates,
     pub wallets: Wallets,
-    pub chain: Option<ChainSide>,
+    pub chains: &'a [ChainSide],
     pub stopping: watch::Receiver<bool>,
     pub scenarios: Arc<dyn Scenarios>,
     pub docs: Arc<Site>,
@@ -82,13 +82,15 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
         }
         router = router
             .merge(payments_v2::router(api))
-            .merge(http_api::openapi::router(&parts.config.exchange_to()));
+            .merge(http_api::openapi::router(&parts.config.exchange_to(), &chain_names(parts)));
         router = router.merge(http_api::docs::router(parts.docs.clone()));
         if parts.config.wallets.enabled {
             router = router.merge(wallet_routes(parts));
         }
-        if let Some(chain) = parts.chain.as_ref().and_then(|chain| chain.embedded.clone()) {
-            router = router.merge(chain_api::router(chain));
+        for side in parts.chains {
+            if let Some(chain) = side.embedded.clone() {
+                router = router.merge(chain_api::router(&side.path, chain));
+            }
         }
     }
     if parts.role != Role::Worker {
@@ -111,13 +113,18 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
     }
 }
 
+/// The API's names of the chains.
+fn chain_names(parts: &Parts<'_>) -> Vec<String> {
+    parts.chains.iter().map(|chain| chain.config.name.clone()).collect()
+}
+
 /// The simulated parties that may be controlled; `None` in production.
 fn sandbox(parts: &Parts<'_>, api: &Arc<Api>) -> Option<(Arc<SandboxApi>, Option<Arc<ChainApi>>)> {
     if parts.config.environment == Environment::Production {
         return None;
     }
     let gate = (parts.config.environment == Environment::Test).then(|| api.clone());
-    let chain = parts.chain.as_ref().and_then(|chain| ChainApi::of(&parts.wallets, chain));
+    let chain = ChainApi::of(&parts.wallets, parts.chains);
     Some((SandboxApi::of(parts, gate), chain))
 }
 
@@ -160,12 +167,15 @@ fn wallet_routes(parts: &Parts<'_>) -> Router {
     let api = wallet_v1::Api::new(gate, parts.wallets.clone(), links.clone());
     let sandbox = config.environment != Environment::Production;
     // A configured node's URL may contain a secret: visitors only see the built-in chain's.
-    let embedded = parts.chain.as_ref().is_some_and(|chain| chain.embedded.is_some());
+    let embedded = parts.chains.iter().filter(|chain| chain.embedded.is_some());
+    let chain_rpc_urls = embedded
+        .map(|chain| (chain.config.number, chain.rpc_url(config, parts.public_url)))
+        .collect();
     let pages = pay_page::Settings {
         links,
         sandbox,
         body: config.body_limits(),
-        chain_rpc_url: embedded.then(|| parts.public_url.to_owned()),
+        chain_rpc_urls,
         stopping: parts.stopping.clone(),
     };
     wallet_v1::router(api).merge(pay_page::router(parts.wallets.clone(), pages))

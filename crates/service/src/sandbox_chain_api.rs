@@ -9,7 +9,7 @@ use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Extension, Router};
-use domain::chain::{Address, ChainConfig, TxHash};
+use domain::chain::{Address, ChainNumber, TxHash};
 use domain::currency::StableCoin;
 use domain::ids::PaymentRequestId;
 use domain::money::Money;
@@ -33,17 +33,15 @@ pub(super) struct ChainApi {
     wallets: Wallets,
     sender: Sender,
     faucet: Arc<Faucet>,
-    config: Arc<ChainConfig>,
 }
 
 impl ChainApi {
-    /// `None` if the chain's tokens cannot be minted here.
-    pub(super) fn of(wallets: &Wallets, chain: &ChainSide) -> Option<Arc<ChainApi>> {
+    /// `None` if the first chain's tokens cannot be minted here.
+    pub(super) fn of(wallets: &Wallets, chains: &[ChainSide]) -> Option<Arc<ChainApi>> {
         Some(Arc::new(ChainApi {
             wallets: wallets.clone(),
-            sender: Sender::of(wallets, chain)?,
-            faucet: chain.faucet.clone()?,
-            config: chain.config.clone(),
+            sender: Sender::of(wallets, chains)?,
+            faucet: chains.first()?.faucet.clone()?,
         }))
     }
 
@@ -102,7 +100,7 @@ async fn paid(
     reach: Reach,
     request: &str,
     query: Result<Query<PayQuery>, QueryRejection>,
-) -> Result<Vec<TxHash>, WalletProblem> {
+) -> Result<Done, WalletProblem> {
     let Query(query) =
         query.map_err(|rejection| WalletProblem::invalid_request(rejection.body_text()))?;
     let amount = match (&query.currency, &query.amount) {
@@ -117,7 +115,8 @@ async fn paid(
         let message = "A cancelled request cannot be paid; ACTIVE, PAID and EXPIRED ones can";
         return Err(WalletProblem::conflict(message).with("current_status", request.state.name()));
     }
-    api.pay(&request, amount).await.map_err(|error| failed(&error))
+    let hashes = api.pay(&request, amount).await.map_err(|error| failed(&error))?;
+    Ok((request.chain, hashes))
 }
 
 async fn find(api: &ChainApi, reach: Reach, id: &str) -> Result<PaymentRequest, WalletProblem> {
@@ -163,7 +162,7 @@ async fn give(
 async fn given(
     api: &ChainApi,
     query: Result<Query<FaucetQuery>, QueryRejection>,
-) -> Result<Vec<TxHash>, WalletProblem> {
+) -> Result<Done, WalletProblem> {
     let Query(query) =
         query.map_err(|rejection| WalletProblem::invalid_request(rejection.body_text()))?;
     let wrong = || {
@@ -171,7 +170,8 @@ async fn given(
     };
     let to = Address::parse(&query.address).ok_or_else(wrong)?;
     let (coin, minor) = (coin_of(query.currency.as_deref())?, minor_of(&query.amount)?);
-    api.give(coin, to, minor).await.map(|hash| vec![hash]).map_err(|error| failed(&error))
+    let hash = api.give(coin, to, minor).await.map_err(|error| failed(&error))?;
+    Ok((ChainNumber::FIRST, vec![hash]))
 }
 
 fn coin_of(text: Option<&str>) -> Result<StableCoin, WalletProblem> {
@@ -189,18 +189,20 @@ fn minor_of(text: &str) -> Result<i64, WalletProblem> {
     if (1..=FAUCET_MAX_MINOR).contains(&money.minor) { Ok(money.minor) } else { Err(wrong()) }
 }
 
-fn answer(api: &ChainApi, id: &RequestId, done: Result<Vec<TxHash>, WalletProblem>) -> Response {
+/// Transactions on a chain.
+type Done = (ChainNumber, Vec<TxHash>);
+
+fn answer(api: &ChainApi, id: &RequestId, done: Result<Done, WalletProblem>) -> Response {
     match done {
-        Ok(hashes) => {
+        Ok((chain, hashes)) => {
+            let offered = api.wallets.offered_on(chain);
+            let explorer = offered.map_or("", |offered| &offered.config.explorer_tx_url);
             let body = write::object(|out| {
                 out.array("transactions", |out| {
                     for hash in &hashes {
                         out.object(|out| {
                             out.text("tx_hash", &hash.to_string());
-                            out.text(
-                                "blockchain_explorer_url",
-                                &format!("{}{hash}", api.config.explorer_tx_url),
-                            );
+                            out.text("blockchain_explorer_url", &format!("{explorer}{hash}"));
                         });
                     }
                 });

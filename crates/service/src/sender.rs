@@ -2,10 +2,11 @@
 //! details, and behaves as encoded in the cents of the amount (`decisions.md`, "Sandbox values").
 //! Only in `mock`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use domain::chain::{Address, TxHash};
+use domain::chain::{Address, ChainNumber, TxHash};
 use domain::currency::StableCoin;
 use domain::payment_request::{Asked, PaymentRequest, RequestState, SenderDetails};
 use domain::ports::Clock;
@@ -58,23 +59,30 @@ impl Manner {
     }
 }
 
+/// What the sender pays with on a chain.
+#[derive(Clone)]
+struct Purse {
+    faucet: Arc<Faucet>,
+    embedded: Option<BuiltInChain>,
+}
+
 #[derive(Clone)]
 pub struct Sender {
     wallets: Wallets,
-    faucet: Arc<Faucet>,
-    embedded: Option<BuiltInChain>,
+    purses: BTreeMap<ChainNumber, Purse>,
     clock: Arc<dyn Clock>,
 }
 
 impl Sender {
     /// A sender that pays with worthless tokens; `None` if there are none.
-    pub fn of(wallets: &Wallets, chain: &ChainSide) -> Option<Sender> {
-        Some(Sender {
-            wallets: wallets.clone(),
-            faucet: chain.faucet.clone()?,
-            embedded: chain.embedded.clone(),
-            clock: wallets.world().clock.clone(),
-        })
+    pub fn of(wallets: &Wallets, chains: &[ChainSide]) -> Option<Sender> {
+        let purse = |side: &ChainSide| {
+            let (faucet, embedded) = (side.faucet.clone()?, side.embedded.clone());
+            Some((side.config.number, Purse { faucet, embedded }))
+        };
+        let purses: BTreeMap<_, _> = chains.iter().filter_map(purse).collect();
+        let clock = wallets.world().clock.clone();
+        (!purses.is_empty()).then(|| Sender { wallets: wallets.clone(), purses, clock })
     }
 
     /// Ignores a request, so that a user can pay it by hand.
@@ -166,12 +174,14 @@ impl Sender {
         Ok(())
     }
 
-    /// Pays a request by its amount, or this much of a token; returns the mined transactions.
+    /// Pays a request by its amount, or this much of a token; returns the mined transactions: none on
+    /// a chain whose tokens are worth something.
     pub async fn pay(
         &self,
         request: &PaymentRequest,
         amount: Option<(StableCoin, i64)>,
     ) -> anyhow::Result<Vec<TxHash>> {
+        let Some(purse) = self.purses.get(&request.chain) else { return Ok(Vec::new()) };
         let (coin, minor) = amount.unwrap_or_else(|| wanted(&request.asked));
         let escrow = self.escrow(request).await?;
         let manner = if amount.is_some() { Manner::Exactly } else { Manner::of(&request.asked) };
@@ -181,8 +191,8 @@ impl Sender {
             Manner::Exactly | Manner::Late | Manner::ReorganisedAfterwards => minor,
         };
         let minor = u64::try_from(minor).context("an amount below zero")?;
-        let paid = self.faucet.pay(coin, escrow, minor).await?;
-        if let (Manner::ReorganisedAfterwards, Some(chain)) = (manner, &self.embedded) {
+        let paid = purse.faucet.pay(coin, escrow, minor).await?;
+        if let (Manner::ReorganisedAfterwards, Some(chain)) = (manner, &purse.embedded) {
             chain.replace_newest_block()?;
         }
         Ok(vec![paid])

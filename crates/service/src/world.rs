@@ -1,5 +1,6 @@
 //! Builds the engine's context of an installation: corridors, banks, rates, lists, rails.
 
+use domain::chain::ChainNumber;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use adapters::webhooks;
 use anyhow::Context as _;
 use domain::bank::BankDirectory;
 use domain::policy::Environment;
-use domain::ports::{Clock as _, NameScreen, Rail, RateBook};
+use domain::ports::{Clock, NameScreen, Rail, RateBook};
 use domain::rail::RailId;
 use domain::risk::proximity::ProximityTerms;
 use domain::time::{Span, Timestamp};
@@ -23,7 +24,7 @@ use engine::health::RailHealth;
 use engine::lag::JobLag;
 use engine::pace::RailPace;
 use engine::switches::Switches;
-use engine::world::{Analysis, PaymentWebhooks, WalletWorld, World};
+use engine::world::{Analysis, PaymentWebhooks, WalletWorld, WalletWorlds, World};
 use store::{Store, Tenant};
 use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory, SimulatedBank};
 
@@ -31,7 +32,7 @@ use super::BadConfiguration;
 use super::chain::ChainSide;
 use super::clock::{BusinessClock, WallClock};
 use super::stored_lists::StoredLists;
-use config::{Config, RailEntry, RailSetup, RateSource, Transport};
+use config::{Config, OfChain, RailEntry, RailSetup, RateSource, Transport};
 
 /// Polling interval of the simulated bank for an exchange directory.
 const DIRECTORY_POLL: Span = Span::millis(100);
@@ -46,8 +47,8 @@ pub struct Surroundings {
     pub lists: Arc<ListBook>,
     pub rate_servers: Servers,
     pub list_servers: Servers,
-    /// The chain of the wallets, if they are enabled.
-    pub chain: Option<ChainSide>,
+    /// The chains of the wallets, if they are enabled: that of `[chain]` first.
+    pub chains: Vec<ChainSide>,
 }
 
 /// The inputs besides the configuration.
@@ -81,21 +82,22 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let (rate_servers, list_servers) = (rate_servers(config)?, list_servers(config)?);
     let analysis = chain_analysis(config)?;
     // Exclusive resources first: the error for a second process explains what to do.
-    let chain = match config.wallets.enabled {
-        true => Some(
-            super::chain::build(config, data_dir, tenants, Arc::new(clock.clone()), public_url)
-                .await?,
-        ),
-        false => None,
+    let chains = match config.wallets.enabled {
+        true => {
+            let clock: Arc<dyn Clock> = Arc::new(clock.clone());
+            chain_sides(config, data_dir, store, tenants, &clock, public_url).await?
+        }
+        false => Vec::new(),
     };
     let bank = simulated_bank(config, data_dir, &clock, behaviour).await?;
     let rails = connect_all(config, data_dir, bank.as_ref())?;
     let (rates, book) = rate_book(config, &rate_servers, clock.now()).await?;
     let lists = Arc::new(sanction_lists(config, store, &list_servers, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
-    let wallet = chain
-        .as_ref()
-        .map(|chain| wallet_world(config, chain, lists.clone(), analysis, sender.clone()));
+    let mut worlds = chains
+        .iter()
+        .map(|chain| wallet_world(config, chain, lists.clone(), analysis.clone(), sender.clone()));
+    let wallet = worlds.next().map(|first| WalletWorlds::new(first, worlds.collect()));
     let world = Arc::new(World {
         corridors,
         directory,
@@ -112,7 +114,48 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
         health: RailHealth::default(),
         switches: Switches::default(),
     });
-    Ok(Surroundings { world, clock, bank, rates, lists, rate_servers, list_servers, chain })
+    Ok(Surroundings { world, clock, bank, rates, lists, rate_servers, list_servers, chains })
+}
+
+/// The configured chains with their numbers in the store's rows. That of `[chain]` comes first.
+pub async fn numbered_chains(
+    config: &Config,
+    store: Option<&Store>,
+) -> anyhow::Result<Vec<(OfChain, ChainNumber)>> {
+    let chains = config.by_chain();
+    let numbers = match store {
+        Some(store) => {
+            let named = chains.iter().map(|it| &it.config.chain);
+            let named: Vec<_> = named.map(|it| (it.chain_id, it.name.clone())).collect();
+            let numbers = store.number_chains(&named).await?;
+            for lost in
+                store.known_chains().await?.iter().filter(|it| !numbers.contains(&it.number))
+            {
+                let (name, chain_id) = (&lost.name, lost.chain_id);
+                tracing::warn!(name, chain_id, "chain is no longer configured, its wallets wait");
+            }
+            numbers
+        }
+        None => (1..).map(ChainNumber).take(chains.len()).collect(),
+    };
+    Ok(chains.into_iter().zip(numbers).collect())
+}
+
+async fn chain_sides(
+    config: &Config,
+    data_dir: &Path,
+    store: Option<&Store>,
+    tenants: &[Tenant],
+    clock: &Arc<dyn Clock>,
+    public_url: &str,
+) -> anyhow::Result<Vec<ChainSide>> {
+    let mut sides = Vec::new();
+    for (of, number) in numbered_chains(config, store).await? {
+        let clock = clock.clone();
+        let side = super::chain::build(&of, number, data_dir, tenants, clock, public_url).await;
+        sides.push(side.with_context(|| of.section.clone())?);
+    }
+    Ok(sides)
 }
 
 /// Sends webhooks of both services to their endpoints.
@@ -198,12 +241,19 @@ pub async fn for_deposit_commands(
     if !config.wallets.enabled {
         return Ok(world);
     }
-    let chain = super::no_chain::chain_side(config, data_dir)?;
+    let mut sides = Vec::new();
+    for (of, number) in numbered_chains(config, Some(store)).await? {
+        sides.push(super::no_chain::chain_side(&of, number, data_dir)?);
+    }
     let servers = list_servers(config)?;
     let lists = Arc::new(sanction_lists(config, Some(store), &servers, world.clock.now()).await?);
     let analysis = chain_analysis(config)?;
-    let wallet = wallet_world(config, &chain, lists.clone(), analysis, webhook_sender(config)?);
-    Ok(World { screen: lists, wallet: Some(wallet), ..world })
+    let sender = webhook_sender(config)?;
+    let mut worlds = sides
+        .iter()
+        .map(|side| wallet_world(config, side, lists.clone(), analysis.clone(), sender.clone()));
+    let wallet = worlds.next().map(|first| WalletWorlds::new(first, worlds.collect()));
+    Ok(World { screen: lists, wallet, ..world })
 }
 
 /// The clients of the rates' sources.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
-use domain::chain::{Address, ChainConfig, Depth, ReleaseMin, SweepTerms, Token};
+use domain::chain::{Address, ChainConfig, ChainNumber, Depth, ReleaseMin, SweepTerms, Token};
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
 use domain::policy::TenantPolicy;
@@ -43,6 +43,7 @@ pub const fn token(coin: StableCoin) -> Address {
 /// What is configured about the chain in a seed.
 pub fn config(random: &mut Random, wishes: &Wishes) -> ChainConfig {
     ChainConfig {
+        number: ChainNumber::FIRST,
         name: "ethereum".to_owned(),
         chain_id: CHAIN_ID,
         tokens: StableCoin::ALL.map(|coin| Token { coin, address: token(coin) }).to_vec(),
@@ -58,6 +59,7 @@ pub fn config(random: &mut Random, wishes: &Wishes) -> ChainConfig {
         replace_after_s: random.pick(&[3, 10, 60]),
         max_fee_cap: FEE_CAP,
         max_tip_cap: FEE_CAP,
+        gas_coin: "ETH".to_owned(),
         sweep: SweepTerms {
             at_minor: random.pick(&[1, 100 * COIN, 10_000 * COIN]),
             every: random.pick(&[Span::secs(10), Span::mins(5), Span::hours(2)]),

@@ -3,7 +3,7 @@
 //! role can no longer write.
 
 use domain::audit::{Deed, Facts, INSTALLATION, Note};
-use domain::chain::{Address, Block, BlockHash};
+use domain::chain::{Address, Block, BlockHash, ChainNumber};
 use domain::currency::StableCoin;
 use domain::deposit::{TokenState, VaultLog, Watched};
 use domain::ids::TenantId;
@@ -16,7 +16,7 @@ use crate::rows::chain::CHAIN_LOG;
 use crate::rows::record::whole_rows;
 use crate::rows::wide;
 use crate::sql::Kind::Bytes;
-use crate::sql::Stmt;
+use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
 /// Number of headers kept: deeper reorganizations are not tracked.
@@ -29,10 +29,12 @@ static WATCHED: Stmt = Stmt::by_keys(
 );
 static HEADERS: Stmt = Stmt::written(
     "chain.headers",
-    "SELECT b.number, b.hash, b.parent, b.at FROM chain_block b ORDER BY b.number DESC LIMIT $1",
+    "SELECT b.number, b.hash, b.parent, b.at FROM chain_block b WHERE b.chain = $1 ORDER BY b.number DESC LIMIT $2",
 );
-static FIRST_WALLET: Stmt =
-    Stmt::written("chain.first_wallet", "SELECT MIN(w.created_at) FROM wallet w");
+static FIRST_WALLET: Stmt = Stmt::written(
+    "chain.first_wallet",
+    "SELECT MIN(w.created_at) FROM wallet w WHERE w.chain = $1",
+);
 // Locked until the transaction ends, so that no other node takes the role during it.
 static HOLDS_ROLE: Stmt = Stmt::written(
     "chain.holds_role",
@@ -42,56 +44,68 @@ static HOLDS_ROLE: Stmt = Stmt::written(
 // rewind first.
 static PUT_HEADER: Stmt = Stmt::written(
     "chain.put_header",
-    "INSERT INTO chain_block (number, hash, parent, at) VALUES ($1, $2, $3, $4) \
-     ON CONFLICT (number) DO UPDATE SET at = excluded.at WHERE chain_block.hash = excluded.hash",
+    "INSERT INTO chain_block (chain, number, hash, parent, at) VALUES ($1, $2, $3, $4, $5) \
+     ON CONFLICT (chain, number) DO UPDATE SET at = excluded.at WHERE chain_block.hash = excluded.hash",
 );
 static PUT_LOGS: Stmt = Stmt::insert_if_absent("chain.put_logs", &CHAIN_LOG);
-static FORGET_HEADERS: Stmt =
-    Stmt::written("chain.forget_headers", "DELETE FROM chain_block WHERE number <= $1");
-static REWIND_HEADERS: Stmt =
-    Stmt::written("chain.rewind_headers", "DELETE FROM chain_block WHERE number > $1");
-static REWIND_LOGS: Stmt =
-    Stmt::written("chain.rewind_logs", "DELETE FROM chain_log WHERE block_number > $1");
+static FORGET_HEADERS: Stmt = Stmt::written(
+    "chain.forget_headers",
+    "DELETE FROM chain_block WHERE chain = $1 AND number <= $2",
+);
+static REWIND_HEADERS: Stmt = Stmt::written(
+    "chain.rewind_headers",
+    "DELETE FROM chain_block WHERE chain = $1 AND number > $2",
+);
+static REWIND_LOGS: Stmt = Stmt::written(
+    "chain.rewind_logs",
+    "DELETE FROM chain_log WHERE chain = $1 AND block_number > $2",
+);
 static LOGS_BETWEEN: Stmt = Stmt::written(
     "chain.logs_between",
-    "SELECT {{chain_log l}} FROM chain_log l WHERE l.block_number >= $1 AND l.block_number <= $2 \
+    "SELECT {{chain_log l}} FROM chain_log l WHERE l.chain = $1 AND l.block_number >= $2 AND l.block_number <= $3 \
      ORDER BY l.block_number, l.log_index",
 );
 static DROP_LOGS: Stmt =
-    Stmt::written("chain.drop_logs", "DELETE FROM chain_log WHERE block_hash = $1");
+    Stmt::written("chain.drop_logs", "DELETE FROM chain_log WHERE chain = $1 AND block_hash = $2");
 static VAULTS: Stmt = Stmt::written(
     "chain.vaults",
-    "SELECT {{watched_address w}} FROM watched_address w WHERE w.address > $1 ORDER BY w.address LIMIT $2",
+    "SELECT {{watched_address w}} FROM watched_address w WHERE w.chain = $1 AND w.address > $2 \
+     ORDER BY w.address LIMIT $3",
 );
 static NEXT_NONCE: Stmt = Stmt::written(
     "chain.next_nonce",
-    "SELECT s.next_nonce FROM chain_signer s WHERE s.tenant = $1 AND s.signer = $2",
+    "SELECT s.next_nonce FROM chain_signer s \
+     WHERE s.tenant = $1 AND s.chain = $2 AND s.signer = $3",
 );
 static NONCES: Stmt = Stmt::written(
     "chain.nonces",
-    "SELECT t.nonce FROM chain_tx t WHERE t.signer = $1 AND t.nonce >= $2 AND t.nonce < $3 ORDER BY t.nonce",
+    "SELECT t.nonce FROM chain_tx t WHERE t.chain = $1 AND t.signer = $2 AND t.nonce >= $3 \
+     AND t.nonce < $4 ORDER BY t.nonce",
 );
 static VAULT_LOGS: Stmt = Stmt::written(
     "chain.vault_logs",
-    "SELECT {{chain_log l}} FROM chain_log l WHERE l.vault = $1 ORDER BY l.block_number, l.log_index",
+    "SELECT {{chain_log l}} FROM chain_log l WHERE l.chain = $1 AND l.vault = $2 \
+     ORDER BY l.block_number, l.log_index",
 );
 static VAULT_SUM: Stmt = Stmt::written(
     "chain.vault_sum",
-    "SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM chain_log l WHERE l.vault = $1 AND l.coin = $2",
+    "SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM chain_log l \
+     WHERE l.chain = $1 AND l.vault = $2 AND l.coin = $3",
 );
 static TOKENS: Stmt = Stmt::written(
     "chain.tokens",
-    "SELECT s.coin, s.paused, s.code_changed, s.at_block FROM token_state s ORDER BY s.coin",
+    "SELECT s.chain, s.coin, s.paused, s.code_changed, s.at_block FROM token_state s ORDER BY s.chain, s.coin",
 );
 static PUT_TOKEN: Stmt = Stmt::written(
     "chain.put_token",
-    "INSERT INTO token_state (coin, paused, code_changed, at_block) VALUES ($1, $2, $3, $4) \
-     ON CONFLICT (coin) DO UPDATE SET paused = excluded.paused, code_changed = excluded.code_changed, \
+    "INSERT INTO token_state (chain, coin, paused, code_changed, at_block) VALUES ($1, $2, $3, $4, $5) \
+     ON CONFLICT (chain, coin) DO UPDATE SET paused = excluded.paused, code_changed = excluded.code_changed, \
      at_block = excluded.at_block",
 );
 static ACCEPT_CODE: Stmt = Stmt::written(
     "chain.accept_code",
-    "UPDATE token_state SET code_changed = 0 WHERE coin = $1 AND code_changed = 1 AND at_block = $2",
+    "UPDATE token_state SET code_changed = 0 \
+     WHERE chain = $1 AND coin = $2 AND code_changed = 1 AND at_block = $3",
 );
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[
@@ -148,17 +162,24 @@ impl Store {
     }
 
     /// The latest ingested headers, newest first; the first one is the ingested height.
-    pub async fn chain_headers(&self, limit: usize) -> Result<Vec<Block>, StoreError> {
+    pub async fn chain_headers(
+        &self,
+        chain: ChainNumber,
+        limit: usize,
+    ) -> Result<Vec<Block>, StoreError> {
         let headers: Vec<(u64, BlockHash, BlockHash, Timestamp)> =
-            self.many(&HEADERS, most(limit)).await?;
+            self.many(&HEADERS, (chain, most(limit))).await?;
         let block = |(number, hash, parent, at)| Block { number, hash, parent, at };
         Ok(headers.into_iter().map(block).collect())
     }
 
-    /// When the first wallet of any tenant was provisioned: no vault was paid before. `None` = no
-    /// wallets.
-    pub async fn first_wallet_at(&self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(self.one(&FIRST_WALLET, ()).await?.flatten())
+    /// When the first wallet of any tenant on a chain was provisioned: no vault was paid before.
+    /// `None` = no wallets.
+    pub async fn first_wallet_at(
+        &self,
+        chain: ChainNumber,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.one(&FIRST_WALLET, chain).await?.flatten())
     }
 
     /// Stores an ingested block: its header, and its logs about our vaults. Storing the same block
@@ -169,12 +190,15 @@ impl Store {
     pub async fn take_block_in(
         &self,
         role: &HeldRole,
+        chain: ChainNumber,
         block: &Block,
         logs: &[VaultLog],
     ) -> Result<(), StoreError> {
         let logs = whole_rows(logs, &*self.id_keys().await?)?;
         let number = wide(block.number, "block height")?;
+        let chain = Value::from(i64::from(chain.0));
         let header = vec![
+            chain.clone(),
             number.into(),
             block.hash.0.to_vec().into(),
             block.parent.0.to_vec().into(),
@@ -185,7 +209,7 @@ impl Store {
         if logs.len() > 0 {
             steps.push(Step::rows(&PUT_LOGS, logs));
         }
-        steps.push(Step::any(&FORGET_HEADERS, vec![oldest.into()]));
+        steps.push(Step::any(&FORGET_HEADERS, vec![chain, oldest.into()]));
         self.write(steps).await.map(drop)
     }
 
@@ -193,12 +217,17 @@ impl Store {
     ///
     /// # Errors
     /// `Conflict` if another node holds the role.
-    pub async fn rewind_chain(&self, role: &HeldRole, to: u64) -> Result<(), StoreError> {
+    pub async fn rewind_chain(
+        &self,
+        role: &HeldRole,
+        chain: ChainNumber,
+        to: u64,
+    ) -> Result<(), StoreError> {
         let number = wide(to, "block height")?;
         let steps = vec![
             role.step(),
-            Step::any(&REWIND_HEADERS, vec![number.into()]),
-            Step::any(&REWIND_LOGS, vec![number.into()]),
+            Step::any(&REWIND_HEADERS, vec![i64::from(chain.0).into(), number.into()]),
+            Step::any(&REWIND_LOGS, vec![i64::from(chain.0).into(), number.into()]),
         ];
         self.write(steps).await.map(drop)
     }
@@ -210,11 +239,13 @@ impl Store {
     pub async fn amend_block(
         &self,
         role: &HeldRole,
+        chain: ChainNumber,
         block: BlockHash,
         logs: &[VaultLog],
     ) -> Result<(), StoreError> {
         let logs = whole_rows(logs, &*self.id_keys().await?)?;
-        let mut steps = vec![role.step(), Step::any(&DROP_LOGS, vec![block.0.to_vec().into()])];
+        let params = vec![i64::from(chain.0).into(), block.0.to_vec().into()];
+        let mut steps = vec![role.step(), Step::any(&DROP_LOGS, params)];
         if logs.len() > 0 {
             steps.push(Step::rows(&PUT_LOGS, logs));
         }
@@ -224,55 +255,70 @@ impl Store {
     /// The stored logs of an inclusive range of blocks, in chain order.
     pub async fn vault_logs_between(
         &self,
+        chain: ChainNumber,
         from: u64,
         to: u64,
     ) -> Result<Vec<VaultLog>, StoreError> {
-        self.many(&LOGS_BETWEEN, (from, to)).await
+        self.many(&LOGS_BETWEEN, (chain, from, to)).await
     }
 
-    /// All vaults of all tenants, by address, after this one.
+    /// A chain's vaults of all tenants, by address, after this one.
     pub async fn vaults_after(
         &self,
+        chain: ChainNumber,
         after: Option<Address>,
         limit: usize,
     ) -> Result<Vec<Watched>, StoreError> {
         let after = after.map_or_else(Vec::new, |address| address.0.to_vec());
-        self.many(&VAULTS, (&after, most(limit))).await
+        self.many(&VAULTS, (chain, &after, most(limit))).await
     }
 
     /// A signer's next nonce according to the books; `None` = it has never had one.
     pub async fn next_nonce(
         &self,
         tenant: TenantId,
+        chain: ChainNumber,
         signer: Address,
     ) -> Result<Option<u64>, StoreError> {
-        self.one(&NEXT_NONCE, (tenant, &signer)).await
+        self.one(&NEXT_NONCE, (tenant, chain, &signer)).await
     }
 
     /// A signer's nonces from `from` on and below `to` that our transactions use.
     pub async fn taken_nonces(
         &self,
+        chain: ChainNumber,
         signer: Address,
         from: u64,
         to: u64,
     ) -> Result<Vec<u64>, StoreError> {
-        self.many(&NONCES, (&signer, from, to)).await
+        self.many(&NONCES, (chain, &signer, from, to)).await
     }
 
     /// The logs of a vault, in chain order.
-    pub async fn vault_logs(&self, vault: Address) -> Result<Vec<VaultLog>, StoreError> {
-        self.many(&VAULT_LOGS, &vault).await
+    pub async fn vault_logs(
+        &self,
+        chain: ChainNumber,
+        vault: Address,
+    ) -> Result<Vec<VaultLog>, StoreError> {
+        self.many(&VAULT_LOGS, (chain, &vault)).await
     }
 
     /// A vault's balance of a coin according to its logs, in minor units.
-    pub async fn vault_sum(&self, vault: Address, coin: StableCoin) -> Result<i64, StoreError> {
-        self.only(&VAULT_SUM, (&vault, coin)).await
+    pub async fn vault_sum(
+        &self,
+        chain: ChainNumber,
+        vault: Address,
+        coin: StableCoin,
+    ) -> Result<i64, StoreError> {
+        self.only(&VAULT_SUM, (chain, &vault, coin)).await
     }
 
     /// The known states of token contracts; a token without events is absent.
     pub async fn token_states(&self) -> Result<Vec<TokenState>, StoreError> {
-        let states: Vec<(StableCoin, bool, bool, u64)> = self.many(&TOKENS, ()).await?;
-        let state = |(coin, paused, code_changed, at_block)| TokenState {
+        let states: Vec<(ChainNumber, StableCoin, bool, bool, u64)> =
+            self.many(&TOKENS, ()).await?;
+        let state = |(chain, coin, paused, code_changed, at_block)| TokenState {
+            chain,
             coin,
             paused,
             code_changed,
@@ -291,6 +337,7 @@ impl Store {
         state: &TokenState,
     ) -> Result<(), StoreError> {
         let params = vec![
+            i64::from(state.chain.0).into(),
             state.coin.currency().code().into(),
             i64::from(state.paused).into(),
             i64::from(state.code_changed).into(),
@@ -309,10 +356,11 @@ impl Store {
         by: impl Into<Deed>,
     ) -> Result<(), StoreError> {
         let code = seen.coin.currency().code();
-        let params = vec![code.into(), wide(seen.at_block, "block height")?.into()];
+        let chain = i64::from(seen.chain.0).into();
+        let params = vec![chain, code.into(), wide(seen.at_block, "block height")?.into()];
         let changed =
             |changed| Facts::new().flag("code_changed", changed).text("at_block", seen.at_block);
-        let note = Note::new("token.accept_code", "token", code)
+        let note = Note::new("token.accept_code", "token", seen.chain.key(code))
             .before(changed(true))
             .after(changed(false));
         self.noted(INSTALLATION, by.into(), note, vec![Step::one(&ACCEPT_CODE, params)]).await

@@ -33,6 +33,7 @@ pub use admin::approvals::NewApproval;
 pub use admin::brand::BrandHead;
 pub use admin::case_files::StoredFile;
 pub use admin::cases::{CaseNote, CaseRef, CaseWork};
+pub use admin::chains::KnownChain;
 pub use admin::customers::CustomerRecord;
 pub use admin::departures::Departure;
 pub use admin::lists::{KeptDocument, KeptList};

@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 29] = [
+const MIGRATIONS: [Migration; 30] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -127,6 +127,7 @@ const MIGRATIONS: [Migration; 29] = [
         text: include_str!("../migrations/0028_recalls.sql"),
     },
     Migration { version: 29, name: "relays", text: include_str!("../migrations/0029_relays.sql") },
+    Migration { version: 30, name: "chains", text: include_str!("../migrations/0030_chains.sql") },
 ];
 
 /// Records applied migrations. Created before the first one; the lock row serializes concurrent
@@ -576,6 +577,55 @@ mod tests {
         apply(
             "INSERT INTO chain_intent VALUES (x'01', x'0d', 'set_legal_hold', x'01', x'0b', 0, 'waiting', NULL, 1, x'00')",
         );
+    }
+
+    #[test]
+    fn existing_rows_belong_to_the_first_chain() {
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        let apply = |text: &str| database.execute_batch(text).expect("applied");
+        apply(&spell(NOTES, Dialect::Sqlite));
+        let chains = MIGRATIONS.iter().position(|it| it.name == "chains").expect("there");
+        MIGRATIONS[..chains]
+            .iter()
+            .for_each(|migration| apply(&migration.script(Dialect::Sqlite, Timestamp(0))));
+        let (word, address) = (format!("x'{:064x}'", 7), format!("x'{:040x}'", 9));
+        let before = [
+            ("chain_signer", format!("x'01', {address}, 'operator', 5")),
+            ("chain_block", format!("12, {word}, {word}, 0")),
+            ("chain_log", format!("{word}, 3, {address}, 12, {word}, 0, 'USDC', 40")),
+            ("token_state", "'USDT', 1, 0, 11".to_owned()),
+            (
+                "unsupported_asset",
+                format!(
+                    "x'01', {word}, 0, x'0b', NULL, {address}, {address}, {address}, '7', 12, {word}, 0"
+                ),
+            ),
+            ("watched_address", format!("{address}, x'01', x'0b', NULL, NULL")),
+            (
+                "chain_intent",
+                "x'01', x'0c', 'deploy', x'01', NULL, 0, 'waiting', NULL, 1, x'00'".to_owned(),
+            ),
+        ];
+        for (table, values) in &before {
+            apply(&format!("INSERT INTO {table} VALUES ({values})"));
+        }
+        apply(&MIGRATIONS[chains].script(Dialect::Sqlite, Timestamp(0)));
+        for (table, _) in &before {
+            let sql = format!("SELECT COUNT(*), SUM(chain) FROM {table}");
+            let found = database.query_row(&sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+            assert_eq!(found, Ok((1_i64, 1_i64)), "{table}");
+        }
+        let kept = "SELECT next_nonce FROM chain_signer";
+        assert_eq!(database.query_row(kept, [], |row| row.get::<_, i64>(0)), Ok(5));
+        // The same key, nonce, height, token and intent on another chain.
+        apply(&format!("INSERT INTO chain_signer VALUES (x'01', 2, {address}, 'operator', 0)"));
+        apply(&format!("INSERT INTO chain_block VALUES (2, 12, {word}, {word}, 0)"));
+        apply("INSERT INTO token_state VALUES (2, 'USDT', 0, 0, 1)");
+        apply(
+            "INSERT INTO chain_intent VALUES (x'01', x'0d', 'deploy', x'01', NULL, 0, 'waiting', NULL, 1, x'00', 2)",
+        );
+        let again = "INSERT INTO chain_intent VALUES (x'01', x'0e', 'deploy', x'01', NULL, 0, 'waiting', NULL, 1, x'00', 2)";
+        assert!(database.execute_batch(again).is_err(), "one per chain");
     }
 
     #[test]

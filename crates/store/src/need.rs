@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
 use domain::country::Country;
 use domain::ids::{
     AttemptId, ChainTxId, DepositId, EventId, ExchangeId, IntentId, PaymentId, PaymentRequestId,
@@ -91,7 +91,8 @@ need! {
     sweeps: SweepId,
     /// Our transactions, each with its job and its signed attempts.
     chain_txs: ChainTxId,
-    signers: Address,
+    /// Signers of a chain.
+    signers: (ChainNumber, Address),
     /// Accounts of one request or wallet; all others are loaded with their tenant.
     accounts: AccountCode,
     /// Delivery positions of aggregates, by the aggregates' ids.

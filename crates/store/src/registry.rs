@@ -25,6 +25,7 @@ fn shared() -> Vec<&'static Stmt> {
         admin::case_files::STATEMENTS,
         admin::cases::STATEMENTS,
         admin::brand::STATEMENTS,
+        admin::chains::STATEMENTS,
         admin::customers::STATEMENTS,
         admin::departures::STATEMENTS,
         admin::environment::STATEMENTS,

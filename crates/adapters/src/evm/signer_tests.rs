@@ -1,6 +1,6 @@
 //! Tests of the signer: what is signed, for which tenant, and with which key.
 
-use domain::chain::{Call, Depth, Fees, Plan};
+use domain::chain::{Call, ChainNumber, Depth, Fees, Plan};
 use domain::ports::{ChainSigner as _, Contracts as _};
 use uuid::Uuid;
 
@@ -8,6 +8,7 @@ use super::*;
 
 fn config() -> ChainConfig {
     ChainConfig {
+        number: ChainNumber::FIRST,
         name: "ethereum".to_owned(),
         chain_id: 31337,
         tokens: Vec::new(),
@@ -22,6 +23,7 @@ fn config() -> ChainConfig {
         replace_after_s: 60,
         max_fee_cap: u128::MAX,
         max_tip_cap: u128::MAX,
+        gas_coin: "ETH".to_owned(),
         release_min: domain::chain::ReleaseMin::Fixed(0),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }

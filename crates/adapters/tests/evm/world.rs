@@ -7,8 +7,8 @@ use adapters::evm::signers::{LocalKey, TenantKeys};
 use adapters::evm::{EvmChain, EvmContracts, EvmSigner, Transport};
 use domain::chain::vault::{self, VaultKind};
 use domain::chain::{
-    Address, Broadcast, Call, ChainConfig, Depth, Fees, KeyRole, Movement, Plan, Receipt, Signed,
-    Simulated, Token, Unsigned, Word,
+    Address, Broadcast, Call, ChainConfig, ChainNumber, Depth, Fees, KeyRole, Movement, Plan,
+    Receipt, Signed, Simulated, Token, Unsigned, Word,
 };
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
@@ -36,6 +36,7 @@ pub struct World {
 
 pub fn config(tokens: Vec<Token>) -> ChainConfig {
     ChainConfig {
+        number: ChainNumber::FIRST,
         name: "ethereum".to_owned(),
         chain_id: CHAIN_ID,
         tokens,
@@ -50,6 +51,7 @@ pub fn config(tokens: Vec<Token>) -> ChainConfig {
         replace_after_s: 60,
         max_fee_cap: u128::MAX,
         max_tip_cap: u128::MAX,
+        gas_coin: "ETH".to_owned(),
         release_min: domain::chain::ReleaseMin::Fixed(0),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }

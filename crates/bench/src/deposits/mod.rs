@@ -26,7 +26,7 @@ use super::inside::{Inside, Link};
 use super::installation::Installation;
 use super::payer::Payer;
 use super::server_process::ServerProcess;
-use config::{Config, Secret};
+use config::{Config, OfChain, Secret};
 use service::chain::{self, ChainSide};
 use service::clock::WallClock;
 
@@ -135,8 +135,9 @@ async fn connect(installation: &Installation, server: &ServerProcess) -> anyhow:
     let mut config: Config = installation.config.clone();
     config.chain.node_url = Secret::new(url.clone());
     let tenants: Vec<_> = installation.tenants.iter().map(|funded| funded.tenant.clone()).collect();
-    chain::build(&config, installation.data_dir(), &tenants, std::sync::Arc::new(WallClock), &url)
-        .await
+    let (number, clock) = (domain::chain::ChainNumber::FIRST, std::sync::Arc::new(WallClock));
+    let of = OfChain { section: "chain".to_owned(), config };
+    chain::build(&of, number, installation.data_dir(), &tenants, clock, &url).await
 }
 
 async fn batches(server: &ServerProcess) -> anyhow::Result<Sizes> {

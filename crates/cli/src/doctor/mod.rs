@@ -25,10 +25,10 @@ use super::output::{self, Output};
 use super::table::wrapped;
 use super::{Context, run_async};
 use client::{Client, ClientError, Credentials, DataDir, http_client};
-use config::{self, Config, KeySource, StoreLocation};
+use config::{self, Config, KeySource, OfChain, StoreLocation};
 use service::clock::WallClock;
 pub use service::preflight::{Finding, Level};
-use service::{chain, open_store, preflight};
+use service::{chain, open_store, preflight, world};
 
 /// Clock skew above this makes tokens fail, in seconds (`decisions.md`, "JWT": the leeway).
 const MAX_SKEW_S: i64 = 60;
@@ -177,9 +177,11 @@ fn secret_files(config: &Config, env: &[(String, String)]) -> Option<Finding> {
     };
     // There, Docker and Kubernetes mount secrets for the only user of a container.
     files.retain(|file| !file.starts_with("/run/secrets"));
-    if config.wallets.enabled && config.chain.keys.source == KeySource::Keystore {
-        let keys = config.chain.tenants.iter().flat_map(|tenant| tenant.key_names());
-        files.extend(keys.map(PathBuf::from));
+    for OfChain { config, .. } in config.by_chain() {
+        if config.wallets.enabled && config.chain.keys.source == KeySource::Keystore {
+            let keys = config.chain.tenants.iter().flat_map(|tenant| tenant.key_names());
+            files.extend(keys.map(PathBuf::from));
+        }
     }
     if files.is_empty() {
         return None;
@@ -239,18 +241,28 @@ fn database(config: &Config, data_dir: &Path) -> Finding {
 /// where the program manages that itself.
 fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
     const NAME: &str = "operators";
-    if !config.wallets.enabled
-        || config.chain_is_embedded()
-        || config.chain.keys.source == KeySource::Seed
-    {
+    let has_own = |it: &OfChain| {
+        !it.config.chain_is_embedded() && it.config.chain.keys.source != KeySource::Seed
+    };
+    if !config.wallets.enabled || !config.by_chain().iter().any(has_own) {
         return None;
     }
     let looked = run_async(async {
         let Some(store) = existing_store(config, data_dir).await else { return Ok(None) };
         let tenants = store.tenants().await.map_err(Failure::of_store)?;
-        let side = chain::build(config, data_dir, &tenants, Arc::new(WallClock), "").await;
-        let missing = side.map_err(Failure::unavailable)?.missing_of_operators(&tenants).await;
-        let missing = missing.map_err(Failure::unavailable)?;
+        let numbered = world::numbered_chains(config, Some(&store)).await;
+        let mut missing = Vec::new();
+        for (of, number) in numbered.map_err(Failure::unavailable)? {
+            if !has_own(&of) {
+                continue;
+            }
+            let clock = Arc::new(WallClock);
+            let side = chain::build(&of, number, data_dir, &tenants, clock, "").await;
+            let found = side.map_err(Failure::unavailable)?.missing_of_operators(&tenants).await;
+            let found = found.map_err(Failure::unavailable)?;
+            let name = &of.config.chain.name;
+            missing.extend(found.into_iter().map(|it| format!("{name}: {it}")));
+        }
         if missing.is_empty() { Ok(Some(())) } else { Err(Failure::Refused(missing.join("; "))) }
     });
     Some(match looked {

@@ -50,6 +50,13 @@ pub fn address(text: &str) -> Result<String, String> {
     Ok(parsed.to_string())
 }
 
+/// Parses the name of a preset.
+pub fn preset(name: &str) -> Result<String, String> {
+    let known = config::preset_names();
+    let is_known = known.iter().any(|known| known == name);
+    is_known.then(|| name.to_owned()).ok_or_else(|| format!("must be one of {}", known.join(", ")))
+}
+
 /// The account that payouts are debited from.
 #[derive(Clone, Debug)]
 pub struct Debtor {
@@ -63,6 +70,7 @@ pub struct Debtor {
 pub struct Wallets {
     pub tenant: String,
     pub nodes: Vec<String>,
+    pub chain: Option<String>,
     pub chain_id: u64,
     pub usdc: Option<String>,
     pub usdt: Option<String>,
@@ -219,8 +227,9 @@ fn wallets(args: &InitArgs) -> Result<Option<Wallets>, Failure> {
         let rule = "--node-urls-file: must contain two or more URLs: deposits need the agreement of two nodes";
         return Err(Failure::Usage(rule.to_owned()));
     }
-    if given.usdc.is_none() && given.usdt.is_none() {
-        return Err(Failure::Usage("--usdc, --usdt: name at least one contract".to_owned()));
+    if given.chain.is_none() && given.usdc.is_none() && given.usdt.is_none() {
+        let rule = "--usdc, --usdt: name at least one contract, or a public network with --chain";
+        return Err(Failure::Usage(rule.to_owned()));
     }
     let tag = !tenant.is_empty()
         && tenant.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'));
@@ -230,6 +239,7 @@ fn wallets(args: &InitArgs) -> Result<Option<Wallets>, Failure> {
     Ok(Some(Wallets {
         tenant: tenant.clone(),
         nodes,
+        chain: given.chain.clone(),
         chain_id: given.chain_id,
         usdc: given.usdc.clone(),
         usdt: given.usdt.clone(),

@@ -222,12 +222,15 @@ fn wallets(wallets: Option<&Wallets>, dir: &Path) -> String {
             format!("{role} = {}\n", quoted(&path))
         })
         .collect();
+    let network = match &wallets.chain {
+        Some(preset) => format!("preset = {}\n", quoted(preset)),
+        None => format!("chain_id = {}\n", wallets.chain_id),
+    };
     format!(
         "\n[wallets]\nenabled = true\n\n\
-         [chain]\n# node_url, second_node_url: in {SECRETS}\nchain_id = {}\n{}{}\n\
+         [chain]\n# node_url, second_node_url: in {SECRETS}\n{network}{}{}\n\
          [chain.keys]\nsource = \"keystore\"\n\n\
          [[chain.tenants]]\ntag = {}\n{}admin = {}\ntreasury = {}\n",
-        wallets.chain_id,
         coin("usdc", &wallets.usdc),
         coin("usdt", &wallets.usdt),
         quoted(&wallets.tenant),
@@ -317,6 +320,7 @@ mod tests {
                 nodes: ["https://a.example", "https://b.example", "https://c.example"]
                     .map(str::to_owned)
                     .to_vec(),
+                chain: None,
                 chain_id: 1,
                 usdc: Some(ADDRESS.to_owned()),
                 usdt: None,
@@ -378,6 +382,16 @@ mod tests {
         assert_eq!(config::refuse_in_production(&config), Vec::<String>::new());
         assert_eq!(config.node_urls().len(), 3);
         assert!(config.chain.tenants[0].operator.ends_with("keys/dhow-operator.json"));
+    }
+
+    #[test]
+    fn a_public_network_is_named_by_its_preset() {
+        let wallets = answers(true).wallets.expect("wallets");
+        let wallets = Wallets { chain: Some("base".to_owned()), usdc: None, ..wallets };
+        let answers = Answers { wallets: Some(wallets), ..answers(true) };
+        let text = configuration(&answers, Path::new("/etc/corridor"));
+        assert!(text.contains("\npreset = \"base\"\n"), "{text}");
+        assert!(!text.contains("chain_id") && !text.contains("usdc"), "{text}");
     }
 
     #[test]

@@ -89,8 +89,17 @@ struct WalletArgs {
     /// File with the URLs of two or more nodes of different operators, one per line
     #[arg(long, value_name = "FILE", requires = "tenant")]
     node_urls_file: Option<PathBuf>,
-    /// Id of the chain
-    #[arg(long, default_value_t = 1, value_name = "ID", requires = "tenant")]
+    /// Public network, a preset of `chain.preset`
+    #[arg(long, value_name = "NAME", value_parser = answers::preset, requires = "tenant")]
+    chain: Option<String>,
+    /// Id of another chain
+    #[arg(
+        long,
+        default_value_t = 1,
+        value_name = "ID",
+        requires = "tenant",
+        conflicts_with = "chain"
+    )]
     chain_id: u64,
     /// Address of the USDC contract
     #[arg(long, value_name = "ADDRESS", value_parser = answers::address, requires = "tenant")]

@@ -21,56 +21,69 @@ pub(super) async fn run(args: &TenantArgs, context: &Context) -> Result<(), Fail
     let tenant = opened.tenant(&args.tenant).await?;
     let accounts = opened.store.accounts(tenant.id).await.map_err(Failure::of_store)?;
     let sweeps = opened.store.sweeps(tenant.id, LISTED_MAX).await.map_err(Failure::of_store)?;
-    let pools = StableCoin::ALL.map(|coin| {
-        let known = |code: &_| accounts.iter().find(|account| account.code == *code).cloned();
-        (
-            coin,
-            Pools::of(coin, |code| {
-                known(code).unwrap_or_else(|| Account::empty(tenant.id, code.clone()))
-            }),
-        )
-    });
+    let known = |code: &_| {
+        let account = accounts.iter().find(|account| account.code == *code).cloned();
+        account.unwrap_or_else(|| Account::empty(tenant.id, code.clone()))
+    };
+    let chains = opened.chains().await?;
+    let pools: Vec<(&str, StableCoin, Pools)> = chains
+        .iter()
+        .flat_map(|(chain, name)| {
+            StableCoin::ALL.map(|coin| (name.as_str(), coin, Pools::of(*chain, coin, known)))
+        })
+        .collect();
+    let name_of = |sweep: &Sweep| {
+        let name = chains.iter().find(|(number, _)| *number == sweep.chain);
+        name.map(|(_, name)| name.clone()).unwrap_or_default()
+    };
     match context.output {
         Output::Table => {
-            for (coin, pools) in &pools {
+            for (chain, coin, pools) in &pools {
                 let [unswept, owed, swept] =
                     [pools.unswept.balance().minor, pools.owed(), pools.treasury.balance().minor]
                         .map(coin_amount::show);
                 let code = coin.currency().code();
                 output::line(&format!(
-                    "{code}: {unswept} in the controller, {owed} of it owed; {swept} in the treasury"
+                    "{code} on {chain}: {unswept} in the controller, {owed} of it owed; {swept} in the treasury"
                 ))?;
             }
             let columns = [
                 time("started"),
                 text("coin"),
+                text("blockchain"),
                 amount("amount"),
                 state("state"),
                 time("since"),
                 id("transaction"),
             ];
             let none = "No sweeps yet.";
-            output::rows_or(&columns, sweeps.iter().map(row).collect(), none)
+            output::rows_or(
+                &columns,
+                sweeps.iter().map(|sweep| row(sweep, name_of(sweep))).collect(),
+                none,
+            )
         }
         Output::Json => {
-            for (coin, pools) in &pools {
+            for (chain, coin, pools) in &pools {
                 output::json(&json!({
                     "coin": coin.currency().code(),
+                    "blockchain": chain,
                     "unswept": coin_amount::show(pools.unswept.balance().minor),
                     "owed": coin_amount::show(pools.owed()),
                     "sweepable": coin_amount::show(pools.sweepable()),
                     "treasury": coin_amount::show(pools.treasury.balance().minor),
                 }))?;
             }
-            sweeps.iter().try_for_each(|sweep| output::json(&shown(sweep)))
+            sweeps.iter().try_for_each(|sweep| output::json(&shown(sweep, &name_of(sweep))))
         }
     }
 }
 
-fn row(sweep: &Sweep) -> Vec<String> {
+fn row(sweep: &Sweep, chain: String) -> Vec<String> {
     vec![
         sweep.began_at.to_string(),
         sweep.coin.currency().code().to_owned(),
+        chain,
         coin_amount::show(sweep.minor),
         sweep.state.name().to_owned(),
         sweep.state_at.to_string(),
@@ -78,10 +91,11 @@ fn row(sweep: &Sweep) -> Vec<String> {
     ]
 }
 
-fn shown(sweep: &Sweep) -> serde_json::Value {
+fn shown(sweep: &Sweep, chain: &str) -> serde_json::Value {
     json!({
         "sweep_id": sweep.id.to_string(),
         "coin": sweep.coin.currency().code(),
+        "blockchain": chain,
         "amount": coin_amount::show(sweep.minor),
         "state": sweep.state.name(),
         "began_at": sweep.began_at.to_string(),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{check, head};
-use config::REFERENCE;
+use config::{PRESETS, REFERENCE};
 
 /// `corridors` of `[corridors.PAK]`, `rails` of `[[rails]]`.
 fn section(line: &str) -> Option<&str> {
@@ -55,6 +55,8 @@ fn config_md_is_the_embedded_reference() {
         write!(out, "\n## {name}\n").expect("writing to a string");
         block(&mut out, &lines[*from..to]);
     }
+    out.push_str("\n## Presets\n\nThe values that `chain.preset` sets:\n");
+    block(&mut out, &PRESETS.lines().collect::<Vec<_>>());
     for line in lines.iter().filter(|line| !line.trim().is_empty()) {
         assert!(out.contains(line), "{line}");
     }

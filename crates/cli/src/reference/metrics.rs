@@ -27,6 +27,7 @@ fn labels(metric: &Metric) -> String {
             Values::Known(known) => known.join(", "),
             Values::Countries => "the destination countries".to_owned(),
             Values::Rails => "the configured rails".to_owned(),
+            Values::Chains => "the configured chains".to_owned(),
             Values::Signers => "the addresses of the keys that sign on the chain".to_owned(),
             Values::Lists => "the names of the loaded lists".to_owned(),
             Values::Relays => "the names of the relays".to_owned(),

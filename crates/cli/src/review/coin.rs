@@ -2,6 +2,7 @@
 //! their contract code. Two users accept new code; only the issuer ends a pause.
 
 use clap::{Args, Subcommand};
+use domain::chain::ChainNumber;
 use domain::currency::StableCoin;
 use domain::deposit::TokenState;
 use serde_json::json;
@@ -35,6 +36,9 @@ pub struct AcceptArgs {
     /// Token
     #[arg(long, value_name = "USDC|USDT", value_parser = coin)]
     coin: StableCoin,
+    /// Chain, as the API names it [default: the first]
+    #[arg(long, value_name = "NAME")]
+    blockchain: Option<String>,
     #[command(flatten)]
     people: TwoPeople,
     #[command(flatten)]
@@ -47,8 +51,11 @@ pub async fn run(command: &CoinCommand, context: &Context) -> Result<(), Failure
         CoinCommand::Show(args) => {
             let opened = open(args, context).await?;
             let states = opened.store.token_states().await.map_err(Failure::of_store)?;
-            let every = StableCoin::ALL.map(|coin| known(&states, coin));
-            show(&opened, &every, context.output)
+            let mut every = Vec::new();
+            for (chain, _) in opened.chains().await? {
+                every.extend(StableCoin::ALL.map(|coin| known(&states, chain, coin)));
+            }
+            show(&opened, &every, context.output).await
         }
         CoinCommand::Accept(args) => accept(args, context).await,
     }
@@ -58,7 +65,7 @@ async fn accept(args: &AcceptArgs, context: &Context) -> Result<(), Failure> {
     args.people.evidence()?;
     let opened = open(&args.store, context).await?;
     let states = opened.store.token_states().await.map_err(Failure::of_store)?;
-    let seen = known(&states, args.coin);
+    let seen = known(&states, opened.chain(&args.blockchain).await?, args.coin);
     let code = args.coin.currency().code();
     if !seen.code_changed {
         return Err(Failure::Refused(format!("{code}: no code change is pending")));
@@ -77,19 +84,30 @@ async fn accept(args: &AcceptArgs, context: &Context) -> Result<(), Failure> {
         true => "accepted; the token stays suspended because its issuer paused it",
         false => "accepted; the running service resumes it within a minute",
     });
-    show(&opened, &[TokenState { code_changed: false, ..seen }], context.output)
+    show(&opened, &[TokenState { code_changed: false, ..seen }], context.output).await
 }
 
 /// The state of a token; one without any report is active.
-fn known(states: &[TokenState], coin: StableCoin) -> TokenState {
-    let silent = TokenState { coin, paused: false, code_changed: false, at_block: 0 };
-    states.iter().find(|state| state.coin == coin).copied().unwrap_or(silent)
+fn known(states: &[TokenState], chain: ChainNumber, coin: StableCoin) -> TokenState {
+    let silent = TokenState { chain, coin, paused: false, code_changed: false, at_block: 0 };
+    states
+        .iter()
+        .find(|state| (state.chain, state.coin) == (chain, coin))
+        .copied()
+        .unwrap_or(silent)
 }
 
-fn show(opened: &Opened, states: &[TokenState], output: Output) -> Result<(), Failure> {
+async fn show(opened: &Opened, states: &[TokenState], output: Output) -> Result<(), Failure> {
+    let chains = opened.chains().await?;
+    let name = |state: &TokenState| {
+        chains.iter().find(|(number, _)| *number == state.chain).map(|(_, name)| name.clone())
+    };
     // The contracts of the built-in chain are not in the configuration.
-    let chain = opened.config.chain_config(&[], String::new());
-    let contract = |state: &TokenState| chain.token(state.coin).map(|address| address.to_string());
+    let chain = opened.config.chain_config(ChainNumber::FIRST, &[], String::new());
+    let contract = |state: &TokenState| {
+        let token = chain.token(state.coin).filter(|_| state.chain == chain.number);
+        token.map(|address| address.to_string())
+    };
     let changed_in = |state: &TokenState| Some(state.at_block).filter(|block| *block > 0);
     match output {
         Output::Table => {
@@ -104,19 +122,27 @@ fn show(opened: &Opened, states: &[TokenState], output: Output) -> Result<(), Fa
                 let coin = state.coin.currency().code();
                 vec![
                     coin.to_owned(),
+                    name(state).unwrap_or_default(),
                     moves.to_owned(),
                     block.unwrap_or_default(),
                     contract(state).unwrap_or_default(),
                 ]
             };
             output::rows(
-                &[text("coin"), state("active"), number("last changed in block"), id("contract")],
+                &[
+                    text("coin"),
+                    text("blockchain"),
+                    state("active"),
+                    number("last changed in block"),
+                    id("contract"),
+                ],
                 states.iter().map(row).collect(),
             )
         }
         Output::Json => states.iter().try_for_each(|state| {
             output::json(&json!({
                 "coin": state.coin.currency().code(),
+                "blockchain": name(state),
                 "moves": !state.is_halted(),
                 "paused": state.paused,
                 "code_changed": state.code_changed,

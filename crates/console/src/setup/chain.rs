@@ -1,5 +1,7 @@
 //! Whether the chain and a tenant's contracts are ready for wallets.
 
+use domain::ids::TenantId;
+use engine::world::WalletWorld;
 use std::time::Duration;
 
 use domain::chain::KeyRole;
@@ -31,6 +33,26 @@ pub(super) async fn checks(visit: &Visit) -> Result<Vec<Check>, Stop> {
         }
         Err(other) => return Err(other.into()),
     };
+    // A tenant may have keys on some chains only.
+    let several = offered.all().count() > 1;
+    let has_keys = |world: &&WalletWorld| world.contracts.controller(tenant).is_ok();
+    let mut worlds: Vec<&WalletWorld> = offered.all().filter(has_keys).collect();
+    if worlds.is_empty() {
+        worlds.push(offered.first());
+    }
+    let mut checks = Vec::new();
+    for world in worlds {
+        let mut found = checks_on(world, tenant).await;
+        if several {
+            let name = &world.config.name;
+            found.iter_mut().for_each(|it| it.evidence = format!("{name}: {}", it.evidence));
+        }
+        checks.extend(found);
+    }
+    Ok(checks)
+}
+
+async fn checks_on(offered: &WalletWorld, tenant: TenantId) -> Vec<Check> {
     let nodes = async {
         let reports = match soon(offered.chain.survey()).await {
             Ok(reports) => reports,
@@ -79,9 +101,9 @@ pub(super) async fn checks(visit: &Visit) -> Result<Vec<Check>, Stop> {
     };
     let (nodes, controller, gas) = tokio::join!(nodes, controller, gas);
     let guide = || "/docs/guides/wallets-in-production".to_owned();
-    Ok(vec![
+    vec![
         Check::new(STEP, "Nodes agree", "/console/system".to_owned(), nodes),
         Check::new(STEP, "Controller deployed", guide(), controller),
         Check::new(STEP, "Operator key has gas", guide(), gas),
-    ])
+    ]
 }

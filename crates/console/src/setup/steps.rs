@@ -35,7 +35,11 @@ pub(super) async fn sections(visit: &Visit, step: &str) -> Result<Vec<Section>, 
             receiver::control(visit).await?,
         ]),
         "corridors" => Ok(corridors::sections_of(visit, &visit.tenant()?.policy.countries)),
-        "chain" => Ok(vec![system::chain(visit).await?, system::coins(visit).await?]),
+        "chain" => {
+            let mut sections = system::chains(visit).await?;
+            sections.push(system::coins(visit).await?);
+            Ok(sections)
+        }
         _ => people(visit).await,
     }
 }

@@ -150,7 +150,7 @@ fn moments(deposit: &Deposit) -> Vec<Moment> {
 }
 
 fn facts(visit: &Visit, deposit: &Deposit) -> Result<Vec<(&'static str, Cell)>, Stop> {
-    let explorer = &visit.console().wallets.offered()?.config.explorer_tx_url;
+    let explorer = &visit.console().wallets.offered_on(deposit.chain)?.config.explorer_tx_url;
     let tx = |tx| Cell::id_link(format!("{explorer}{tx}"), tx);
     let request = deposit
         .request

@@ -135,7 +135,7 @@ fn moments(order: &ExchangeOrder, attempts: &[Attempt]) -> Vec<Moment> {
 }
 
 fn facts(visit: &Visit, order: &ExchangeOrder) -> Result<Vec<(&'static str, Cell)>, Stop> {
-    let explorer = &visit.console().wallets.offered()?.config.explorer_tx_url;
+    let explorer = &visit.console().wallets.offered_on(order.chain)?.config.explorer_tx_url;
     let mut facts = vec![
         ("Status for the bank", Cell::text(order.state.status().name())),
         ("Order", Cell::id(order.id)),

@@ -1,7 +1,9 @@
 //! Rescans of blocks: the form to request one, the waiting requests and their results. The chain's
 //! watcher executes them; nothing here reads the chain.
 
+use domain::chain::ChainNumber;
 use engine::rescan::{self, KEPT_MAX, Report, Target, Wish};
+use engine::wallets::Denied;
 
 use crate::view::{Field, FormView, Section, page, page_of_wrong_form};
 use crate::{Answer, Cell, Form, Stop, Table, Tone, Visit};
@@ -52,13 +54,17 @@ fn target(form: &Form) -> Result<Target, Wrong> {
 }
 
 /// The forms, one per kind of target. A wrong one keeps its values.
-fn forms(given: &Form, wrong: Option<&Wrong>) -> Vec<FormView> {
+fn forms(chains: &[(String, String)], given: &Form, wrong: Option<&Wrong>) -> Vec<FormView> {
     let form = |id: &'static str, title, says: &str, fields: Vec<Field>| {
         let wrong = wrong.filter(|wrong| wrong.form == id);
         let filled = |field: Field| if wrong.is_some() { field.as_asked(given) } else { field };
         let view = FormView::new(id, title, PATH.to_owned(), "Request a rescan").says(says);
-        let view = fields
+        let options: Vec<(&str, &str)> =
+            chains.iter().map(|(number, name)| (number.as_str(), name.as_str())).collect();
+        let chain = (options.len() > 1).then(|| Field::choice("chain", "Chain", &options));
+        let view = chain
             .into_iter()
+            .chain(fields)
             .map(filled)
             .fold(view.field(Field::hidden("by", id)), FormView::field);
         FormView { fault: wrong.map(|wrong| (wrong.field, wrong.says.clone())), ..view }
@@ -96,20 +102,31 @@ fn cells(target: &Target) -> [Cell; 2] {
 }
 
 async fn waiting(visit: &Visit) -> Result<Section, Stop> {
-    let wishes = rescan::wishes(visit.console().store()).await?;
-    let rows: Vec<_> = wishes.iter().map(|Wish { target, .. }| cells(target).into()).collect();
+    let mut rows = Vec::new();
+    for world in visit.console().wallets.offered().iter().flat_map(|offered| offered.all()) {
+        let wishes = rescan::wishes(visit.console().store(), world.config.number).await?;
+        rows.extend(wishes.iter().map(|Wish { target, .. }| {
+            let [kind, target] = cells(target);
+            vec![Cell::text(world.config.name.as_str()), kind, target]
+        }));
+    }
     let title = format!("Waiting: {}", rows.len());
     let says = vec![format!(
         "Executed in this order. At most {KEPT_MAX} wait; a further request displaces the oldest."
     )];
-    let table =
-        Table::new("Waiting requests", &["Kind", "Target"], rows).or("No request is waiting.");
+    let table = Table::new("Waiting requests", &["Chain", "Kind", "Target"], rows)
+        .or("No request is waiting.");
     Ok(Section { title, says, table: Some(table), ..Section::default() })
 }
 
 async fn results(visit: &Visit) -> Result<Section, Stop> {
-    let reports = rescan::reports(visit.console().store()).await?;
-    let row = |report: &Report| {
+    let mut reports = Vec::new();
+    for world in visit.console().wallets.offered().iter().flat_map(|offered| offered.all()) {
+        let found = rescan::reports(visit.console().store(), world.config.number).await?;
+        reports.extend(found.into_iter().map(|report| (world.config.name.as_str(), report)));
+    }
+    reports.sort_by_key(|(_, report)| report.at);
+    let row = |(chain, report): &(&str, Report)| {
         let state = match (report.trouble.is_empty(), report.found) {
             (false, _) => Cell::state("failed", Tone::Bad),
             (true, 0) => Cell::state("nothing missing", Tone::Good),
@@ -118,6 +135,7 @@ async fn results(visit: &Visit) -> Result<Section, Stop> {
         let [kind, target] = cells(&report.target);
         vec![
             Cell::When(report.at),
+            Cell::text(*chain),
             kind,
             target,
             state,
@@ -128,14 +146,28 @@ async fn results(visit: &Visit) -> Result<Section, Stop> {
     };
     let rows: Vec<_> = reports.iter().rev().map(row).collect();
     let title = format!("Results: {}", rows.len());
-    let head =
-        ["Time", "Kind", "Target", "State", "Blocks read", "Missing transfers found", "Failure"];
+    let head = [
+        "Time",
+        "Chain",
+        "Kind",
+        "Target",
+        "State",
+        "Blocks read",
+        "Missing transfers found",
+        "Failure",
+    ];
     let table = Table::new("Results", &head, rows).or("No results yet.");
     Ok(Section { title, table: Some(table), ..Section::default() })
 }
 
 async fn sections(visit: &Visit, wrong: Option<&Wrong>) -> Result<Vec<Section>, Stop> {
-    let may = visit.may_use("POST", PATH) && visit.console().wallets.offered().is_ok();
+    let offered = visit.console().wallets.offered();
+    let may = visit.may_use("POST", PATH) && offered.is_ok();
+    let chains: Vec<(String, String)> = offered
+        .iter()
+        .flat_map(|offered| offered.all())
+        .map(|world| (world.config.number.0.to_string(), world.config.name.clone()))
+        .collect();
     let says = [
         "A rescan reads blocks again from every node and books payments that a node had omitted. A payment found \
          this way is a deposit like any other: it counts when it is deep enough and enough nodes confirm it.",
@@ -143,7 +175,7 @@ async fn sections(visit: &Visit, wrong: Option<&Wrong>) -> Result<Vec<Section>, 
     ];
     let first = Section {
         says: says.map(str::to_owned).to_vec(),
-        forms: if may { forms(visit.form(), wrong) } else { Vec::new() },
+        forms: if may { forms(&chains, visit.form(), wrong) } else { Vec::new() },
         ..Section::default()
     };
     Ok(vec![first, waiting(visit).await?, results(visit).await?])
@@ -154,7 +186,13 @@ pub(super) async fn show(visit: Visit) -> Answer {
 }
 
 pub(super) async fn request(visit: Visit) -> Answer {
-    visit.console().wallets.offered()?;
+    let offered = visit.console().wallets.offered()?;
+    // Without a choice there is one chain.
+    let chain = match visit.form().text("chain") {
+        "" => ChainNumber::FIRST,
+        number => ChainNumber(number.parse().map_err(|_| Denied::NotOffered)?),
+    };
+    let chain = offered.on(chain).ok_or(Denied::NotOffered)?.config.number;
     let target = match target(visit.form()) {
         Ok(target) => target,
         Err(wrong) => {
@@ -162,8 +200,8 @@ pub(super) async fn request(visit: Visit) -> Answer {
         }
     };
     // Recorded first: no request is without its entry.
-    visit.note("chain.rescan", &target.to_string(), "").await?;
-    let is_new = rescan::want_if_new(visit.console().store(), target).await?;
+    visit.note("chain.rescan", &chain.key(&target.to_string()), "").await?;
+    let is_new = rescan::want_if_new(visit.console().store(), chain, target).await?;
     Ok(visit
         .done(PATH, if is_new { "Rescan requested." } else { "This rescan is already waiting." }))
 }

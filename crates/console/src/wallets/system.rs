@@ -1,6 +1,8 @@
 //! The installation's health: the data of `/readyz` and `/metrics`, for reading. Covers all
 //! tenants.
 
+use domain::chain::ChainNumber;
+use engine::world::WalletWorld;
 use std::time::Duration;
 
 use domain::country::Country;
@@ -20,15 +22,9 @@ const CHAIN_WAIT: Duration = Duration::from_secs(2);
 const OVERDUE_MIN: i64 = 5;
 
 pub(super) async fn show(visit: Visit) -> Answer {
-    let sections = vec![
-        database(&visit).await?,
-        nodes(&visit).await?,
-        jobs(&visit).await?,
-        chain(&visit).await?,
-        coins(&visit).await?,
-        sources(&visit),
-        books(&visit).await?,
-    ];
+    let mut sections = vec![database(&visit).await?, nodes(&visit).await?, jobs(&visit).await?];
+    sections.extend(chains(&visit).await?);
+    sections.extend([coins(&visit).await?, sources(&visit), books(&visit).await?]);
     page(&visit, "System health", sections)
 }
 
@@ -114,17 +110,27 @@ async fn jobs(visit: &Visit) -> Result<Section, Stop> {
     Ok(Section { title: "Jobs".to_owned(), table: Some(table), ..Section::default() })
 }
 
-pub(crate) async fn chain(visit: &Visit) -> Result<Section, Stop> {
-    let console = visit.console();
-    let title = "Chain".to_owned();
-    let Ok(offered) = console.wallets.offered() else {
-        return Ok(Section {
-            title,
-            says: vec!["The wallet service is not enabled.".to_owned()],
-            ..Section::default()
-        });
+/// A section for each chain.
+pub(crate) async fn chains(visit: &Visit) -> Result<Vec<Section>, Stop> {
+    let Ok(offered) = visit.console().wallets.offered() else {
+        let says = vec!["The wallet service is not enabled.".to_owned()];
+        return Ok(vec![Section { title: "Chain".to_owned(), says, ..Section::default() }]);
     };
-    let taken = console.store().chain_headers(1).await?.first().map(|block| block.number);
+    let mut sections = Vec::new();
+    for world in offered.all() {
+        sections.push(chain(visit, world).await?);
+    }
+    Ok(sections)
+}
+
+async fn chain(visit: &Visit, offered: &WalletWorld) -> Result<Section, Stop> {
+    let console = visit.console();
+    let title = match offered.config.number {
+        ChainNumber::FIRST => "Chain".to_owned(),
+        _ => format!("Chain {}", offered.config.name),
+    };
+    let taken = console.store().chain_headers(offered.config.number, 1).await?;
+    let taken = taken.first().map(|block| block.number);
     let head = match tokio::time::timeout(CHAIN_WAIT, offered.chain.heads()).await {
         Ok(Ok(heads)) => Ok(heads),
         Ok(Err(error)) => Err(error.to_string()),
@@ -154,10 +160,17 @@ pub(crate) async fn chain(visit: &Visit) -> Result<Section, Stop> {
             ("Processed up to", taken.map_or(Cell::Empty, Cell::number)),
         ]),
     }
-    let open = console.store().open_chain_txs(1_000).await?.len();
+    let open = console.store().open_chain_txs(1_000).await?;
+    let open = open.iter().filter(|tx| tx.chain == offered.config.number).count();
     facts.push(("Transactions in progress", Cell::number(open)));
     let links = vec![(super::rescans::PATH.to_owned(), "Rescan blocks".to_owned())];
     Ok(Section { title, facts, links, ..Section::default() })
+}
+
+/// The name of a chain; its number if it is no longer configured.
+fn name_of(visit: &Visit, chain: ChainNumber) -> String {
+    let known = visit.console().wallets.offered_on(chain);
+    known.map_or_else(|_| chain.0.to_string(), |known| known.config.name.clone())
 }
 
 pub(crate) async fn coins(visit: &Visit) -> Result<Section, Stop> {
@@ -170,11 +183,12 @@ pub(crate) async fn coins(visit: &Visit) -> Result<Section, Stop> {
         };
         vec![
             Cell::text(state.coin.currency().code()),
+            Cell::text(name_of(visit, state.chain)),
             Cell::state(word, tone),
             Cell::number(state.at_block),
         ]
     };
-    let head = ["Token", "State", "Last changed in block"];
+    let head = ["Token", "Chain", "State", "Last changed in block"];
     let table = Table::new("Tokens", &head, states.iter().map(row).collect())
         .or("No token states recorded yet.");
     let may = visit.may_use("POST", "/console/system/coins");

@@ -92,3 +92,23 @@ macro_rules! display_as_hex {
     )+};
 }
 display_as_hex! { BlockHash TxHash Word }
+/// Number of a chain within the installation, which the store assigns once and for all. The chain
+/// of `[chain]` is the first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChainNumber(pub u16);
+
+impl ChainNumber {
+    /// The installation's first chain.
+    pub const FIRST: ChainNumber = ChainNumber(1);
+
+    /// A name of something that each chain has one of: as it is for the first chain, with the
+    /// number for others.
+    pub fn key(self, name: &str) -> String {
+        if self == ChainNumber::FIRST { name.to_owned() } else { format!("{name}:{}", self.0) }
+    }
+
+    /// Parts of a derived id that tell chains apart: none for the first.
+    pub(crate) fn id_part(self) -> Vec<u8> {
+        if self == ChainNumber::FIRST { Vec::new() } else { self.0.to_be_bytes().to_vec() }
+    }
+}

@@ -2,7 +2,7 @@
 
 use super::states::{IntentTrigger, Move};
 use super::{Intent, IntentState};
-use crate::chain::{IntentKind, vault};
+use crate::chain::{ChainNumber, IntentKind, vault};
 use crate::decision::JobChange;
 use crate::ids::{IntentId, TenantId};
 use crate::job::JobKind;
@@ -29,10 +29,10 @@ pub enum Patience {
 /// Time to wait for a paused token.
 pub const PAUSE_PATIENCE: Span = Span::hours(24);
 
-/// Id of the intent that deploys a tenant's controller: derived, so that there is only one. Has the
-/// form of a version 4 UUID.
-pub fn deploy_id(tenant: TenantId) -> IntentId {
-    let word = vault::hash(&[b"corridor.deploy", tenant.0.as_bytes()]);
+/// Id of the intent that deploys a tenant's controller on a chain: derived, so that there is only
+/// one. Has the form of a version 4 UUID.
+pub fn deploy_id(tenant: TenantId, chain: ChainNumber) -> IntentId {
+    let word = vault::hash(&[b"corridor.deploy", tenant.0.as_bytes(), &chain.id_part()]);
     let mut bytes = [0; 16];
     bytes.copy_from_slice(&word.0[..16]);
     IntentId(uuid::Builder::from_random_bytes(bytes).into_uuid())

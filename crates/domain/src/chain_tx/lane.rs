@@ -29,13 +29,13 @@ fn spread(name: &[u8], lanes: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::chain::Word;
+    use crate::chain::{ChainNumber, Word};
     use crate::ids::IntentId;
     use crate::test_values::{TENANT, monday};
 
     fn intent(plan: Plan) -> Intent {
         let id = uuid::Uuid::from_u128(1);
-        Intent::new(IntentId(id), TENANT, id, plan, monday())
+        Intent::new(IntentId(id), TENANT, ChainNumber::FIRST, id, plan, monday())
     }
 
     fn release(vault: u8, number: u8) -> Intent {

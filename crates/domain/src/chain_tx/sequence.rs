@@ -2,7 +2,7 @@
 
 use super::states::{Move, TxTrigger};
 use super::{ChainTx, Intent, IntentState, Mined, TxAttempt, TxState};
-use crate::chain::{Address, Call, ChainConfig, Fees, KeyRole, Plan, Signed, TxHash};
+use crate::chain::{Address, Call, ChainConfig, ChainNumber, Fees, KeyRole, Plan, Signed, TxHash};
 use crate::decision::JobChange;
 use crate::ids::{ChainTxId, IntentId, TenantId};
 use crate::job::JobKind;
@@ -41,6 +41,8 @@ pub struct Taking {
     pub id: ChainTxId,
     /// Tenant of the transaction.
     pub tenant: TenantId,
+    /// Chain of the transaction.
+    pub chain: ChainNumber,
     /// Role of the signing key.
     pub role: KeyRole,
     /// Address of the signing key.
@@ -88,6 +90,7 @@ fn begun(taking: Taking, nonce: u64, intents: Vec<IntentId>, now: Timestamp) -> 
     ChainTx {
         id: taking.id,
         tenant: taking.tenant,
+        chain: taking.chain,
         role: taking.role,
         signer: taking.signer,
         controller: taking.controller,

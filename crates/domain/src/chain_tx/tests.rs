@@ -5,7 +5,7 @@ use uuid::Uuid;
 
 use super::states::{IntentTrigger, Move, TxTrigger};
 use super::*;
-use crate::chain::{Call, Movement, Signed, Word};
+use crate::chain::{Call, ChainNumber, Movement, Signed, Word};
 use crate::decision::JobChange;
 use crate::deposit::tests::config;
 use crate::job::JobKind;
@@ -30,7 +30,8 @@ fn movement(number: u128) -> Movement {
 
 fn intent(number: u128) -> Intent {
     let id = IntentId(Uuid::from_u128(number));
-    Intent::new(id, TENANT, Uuid::from_u128(number), Plan::Release(movement(number)), monday())
+    let (subject, plan) = (Uuid::from_u128(number), Plan::Release(movement(number)));
+    Intent::new(id, TENANT, ChainNumber::FIRST, subject, plan, monday())
 }
 
 fn intent_of(kind: IntentKind) -> Intent {
@@ -56,6 +57,7 @@ fn taking() -> Taking {
     Taking {
         id: ChainTxId(Uuid::from_u128(0xe1)),
         tenant: TENANT,
+        chain: ChainNumber::FIRST,
         role: KeyRole::Operator,
         signer: SIGNER,
         controller: Address([6; 20]),
@@ -108,8 +110,8 @@ fn intents_are_assigned_once_and_share_only_a_fitting_call() {
     let (_, mut intents) = taken();
     let refused = take(taking(), 0, &mut intents, monday());
     assert_eq!(refused.map(drop), Err(TxRefusal::Intent(IntentState::Assigned)));
-    let deploy =
-        Intent::new(IntentId(Uuid::from_u128(9)), TENANT, TENANT.0, Plan::Deploy, monday());
+    let id = IntentId(Uuid::from_u128(9));
+    let deploy = Intent::new(id, TENANT, ChainNumber::FIRST, TENANT.0, Plan::Deploy, monday());
     for mut mixed in [vec![intent(1), deploy.clone()], vec![deploy.clone(), deploy.clone()], vec![]]
     {
         assert_eq!(take(taking(), 0, &mut mixed, monday()).map(drop), Err(TxRefusal::Mixed));
@@ -506,4 +508,14 @@ proptest! {
             prop_assert_eq!(has_job, !tx.state.is_final(), "{:?}", tx.state);
         }
     }
+}
+
+#[test]
+fn each_chain_has_a_deployment_of_its_own() {
+    let [first, second] = [ChainNumber::FIRST, ChainNumber(2)].map(|it| deploy_id(TENANT, it));
+    assert_ne!(first, second);
+    // As in installations that had one chain.
+    let known = crate::chain::vault::hash(&[b"corridor.deploy", TENANT.0.as_bytes()]);
+    assert_eq!(first.0.as_bytes()[..6], known.0[..6]);
+    assert_eq!([ChainNumber::FIRST, ChainNumber(2)].map(|it| it.key("lane")), ["lane", "lane:2"]);
 }

@@ -48,6 +48,7 @@ impl Found {
     pub fn deposit(&self, sender: SenderDetails, now: Timestamp) -> Deposit {
         Deposit {
             id: Deposit::id_of(self.chain_id, self.tx, self.ordinal),
+            chain: self.vault.chain,
             tenant: self.vault.tenant,
             wallet: self.vault.wallet,
             request: self.vault.request,

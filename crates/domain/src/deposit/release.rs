@@ -98,7 +98,7 @@ impl Case {
             wallet: Some(deposit.wallet),
             request: deposit.request,
             coin: Some(deposit.coin),
-            ..Intent::new(id, deposit.tenant, deposit.id.0, plan, cx.now)
+            ..Intent::new(id, deposit.tenant, deposit.chain, deposit.id.0, plan, cx.now)
         }
     }
 

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::arrive::Found;
 use super::*;
-use crate::chain::{Address, BlockHash, ChainConfig, Depth, Token, TxHash};
+use crate::chain::{Address, BlockHash, ChainConfig, ChainNumber, Depth, Token, TxHash};
 use crate::chain_tx::{IntentState, Place};
 use crate::decision::Cx;
 use crate::ids::{PaymentRequestId, WalletId};
@@ -37,6 +37,7 @@ pub const PAYER: Address = Address([9; 20]);
 pub fn config() -> ChainConfig {
     let token = |coin, byte| Token { coin, address: Address([byte; 20]) };
     ChainConfig {
+        number: ChainNumber::FIRST,
         name: "ethereum".to_owned(),
         chain_id: 31_337,
         tokens: vec![token(StableCoin::Usdc, 0xaa), token(StableCoin::Usdt, 0xbb)],
@@ -51,6 +52,7 @@ pub fn config() -> ChainConfig {
         replace_after_s: 30,
         max_fee_cap: 1_000_000_000_000,
         max_tip_cap: 1_000_000_000_000,
+        gas_coin: "ETH".to_owned(),
         sweep: crate::chain::SweepTerms { at_minor: i64::MAX, every: crate::time::Span::days(1) },
         release_min: crate::chain::ReleaseMin::Fixed(0),
     }
@@ -106,6 +108,7 @@ impl World {
         let vault = Watched {
             address: request.escrow,
             tenant: TENANT,
+            chain: ChainNumber::FIRST,
             wallet: WALLET,
             request: Some(REQUEST),
             submission: None,
@@ -119,6 +122,7 @@ impl World {
             Watched {
                 address: wallet().address,
                 tenant: TENANT,
+                chain: ChainNumber::FIRST,
                 wallet: WALLET,
                 request: None,
                 submission: None,

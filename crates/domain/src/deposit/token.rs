@@ -1,12 +1,15 @@
 //! Token contracts: an issuer's actions can halt all movements.
 
 use super::case::message;
+use crate::chain::ChainNumber;
 use crate::currency::StableCoin;
 use crate::wallet_event::FailureReason;
 
 /// Whether a token contract permits transfers, as last seen on the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TokenState {
+    /// Chain of the contract.
+    pub chain: ChainNumber,
     /// Stablecoin of the contract.
     pub coin: StableCoin,
     /// Whether it is paused.

@@ -54,11 +54,11 @@ impl ExchangeOrder {
     }
 
     const fn unswept(&self) -> AccountCode {
-        AccountCode::Unswept(self.coin)
+        AccountCode::Unswept(self.chain, self.coin)
     }
 
     const fn exchanged(&self) -> AccountCode {
-        AccountCode::Exchanged(self.coin)
+        AccountCode::Exchanged(self.chain, self.coin)
     }
 
     const fn coins(&self, minor: i64) -> Money {
@@ -140,7 +140,7 @@ impl ExchangeOrder {
     /// tokens with our fee are in suspense until an operator returns them.
     pub(super) fn take_payout_back(&self, rail: &RailId, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let (local, fee) = (self.payout.currency, self.fee());
-        let suspense = AccountCode::PayoutSuspense(self.coin);
+        let suspense = AccountCode::PayoutSuspense(self.chain, self.coin);
         let mut set = Set::begin(self, cx);
         let nostro = AccountCode::Nostro(rail.clone(), local);
         let reason = "exchange.payout_returned";
@@ -155,7 +155,7 @@ impl ExchangeOrder {
     /// they count as debited and unpaid, like those of an open order.
     pub(super) fn recredit(&self, cx: &mut Cx<'_>) -> Vec<Transfer> {
         let mut set = Set::begin(self, cx);
-        let suspense = AccountCode::PayoutSuspense(self.coin);
+        let suspense = AccountCode::PayoutSuspense(self.chain, self.coin);
         set.add((suspense, self.exchanged()), self.coins(self.minor), "exchange.recredit", cx);
         set.transfers
     }

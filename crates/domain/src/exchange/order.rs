@@ -140,6 +140,7 @@ pub fn create(
         id: new.id,
         tenant: wallet.tenant,
         wallet: wallet.id,
+        chain: wallet.chain,
         coin: new.coin,
         minor: new.minor,
         rate: new.price.rate,
@@ -309,7 +310,7 @@ impl OrderCase {
         Intent {
             wallet: Some(order.wallet),
             coin: Some(order.coin),
-            ..Intent::new(id, order.tenant, order.id.0, plan, cx.now)
+            ..Intent::new(id, order.tenant, order.chain, order.id.0, plan, cx.now)
         }
     }
 

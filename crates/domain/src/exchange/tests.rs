@@ -10,7 +10,7 @@ use super::price::LOCK;
 use super::states::{OrderStep, OrderTrigger};
 use super::*;
 use crate::attempt::{Attempt, AttemptState};
-use crate::chain::{ChainConfig, IntentKind};
+use crate::chain::{ChainConfig, ChainNumber, IntentKind};
 use crate::chain_tx::{IntentState, Patience};
 use crate::currency::Currency;
 use crate::decision::{Cx, JobChange};
@@ -142,7 +142,7 @@ impl World {
     }
 
     fn pools(&self) -> Pools {
-        Pools::of(StableCoin::Usdc, |code| self.books.account(code))
+        Pools::of(ChainNumber::FIRST, StableCoin::Usdc, |code| self.books.account(code))
     }
 
     fn recredits(&mut self) -> Result<(), OrderRefusal> {
@@ -583,7 +583,7 @@ fn a_return_after_settlement_goes_to_suspense_and_is_re_credited_by_an_operator(
     world.hears(RailStatus::Returned, None);
     world.hears(RailStatus::Returned, None);
     assert_eq!((world.case.order.state.status(), world.alerts), (OrderStatus::Settled, 1));
-    let suspense = AccountCode::PayoutSuspense(StableCoin::Usdc);
+    let suspense = AccountCode::PayoutSuspense(ChainNumber::FIRST, StableCoin::Usdc);
     assert_eq!(
         world.books.account(&suspense).balance().to_string(),
         "100.000000 USDC",
@@ -766,7 +766,7 @@ fn reviewers_record_the_return_of_a_settled_payout_once() {
         (ExchangeState::Settled, true, 1)
     );
     assert_eq!(charges_booked(&world), (-25_000, 25_000));
-    let suspense = AccountCode::PayoutSuspense(StableCoin::Usdc);
+    let suspense = AccountCode::PayoutSuspense(ChainNumber::FIRST, StableCoin::Usdc);
     assert_eq!(
         world.books.account(&suspense).balance().minor,
         MINOR,

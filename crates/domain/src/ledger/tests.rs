@@ -1,5 +1,6 @@
 //! The ledger against an independent model: signed balances and a list of open holds.
 
+use crate::chain::ChainNumber;
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -40,10 +41,12 @@ fn chart() -> Vec<AccountCode> {
         AccountCode::External(coin),
         AccountCode::Escrow(PaymentRequestId(Uuid::from_u128(7)), coin),
         AccountCode::Wallet(WalletId(Uuid::max()), coin),
-        AccountCode::Unswept(coin),
-        AccountCode::Treasury(coin),
-        AccountCode::Exchanged(coin),
-        AccountCode::PayoutSuspense(coin),
+        AccountCode::Unswept(ChainNumber::FIRST, coin),
+        AccountCode::Unswept(ChainNumber(2), coin),
+        AccountCode::Treasury(ChainNumber(u16::MAX), coin),
+        AccountCode::Treasury(ChainNumber::FIRST, coin),
+        AccountCode::Exchanged(ChainNumber::FIRST, coin),
+        AccountCode::PayoutSuspense(ChainNumber::FIRST, coin),
         AccountCode::Suspense(coin),
     ]
 }
@@ -57,6 +60,10 @@ fn account_codes_round_trip() {
         "",
         "prefund",
         "prefund:PKR",
+        "unswept:1:USDC",
+        "unswept:02:USDC",
+        "unswept:65536:USDC",
+        "unswept:2",
         "nostro:PKR",
         "nostro:x:XXX",
         "petty_cash:USDT",

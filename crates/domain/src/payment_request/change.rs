@@ -54,6 +54,7 @@ pub fn create(
         id: new.id,
         tenant: wallet.tenant,
         wallet: wallet.id,
+        chain: wallet.chain,
         token: new.token,
         escrow: vault::address(
             &wallet.controller,

@@ -1,5 +1,6 @@
 //! Rules of sweeps, one test per rule.
 
+use crate::chain::ChainNumber;
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -7,6 +8,7 @@ use super::*;
 use crate::test_values::{Books, Ids, TENANT, monday};
 
 const COIN: StableCoin = StableCoin::Usdc;
+const CHAIN: ChainNumber = ChainNumber::FIRST;
 const TOKEN: Address = Address([4; 20]);
 const TX: TxHash = TxHash([7; 32]);
 const TERMS: SweepTerms = SweepTerms { at_minor: 1_000, every: Span::hours(24) };
@@ -47,26 +49,30 @@ impl World {
 
     /// The controller has an order's tokens.
     fn debited(&mut self, minor: i64) {
-        self.moves(AccountCode::External(COIN), AccountCode::Unswept(COIN), minor);
+        self.moves(AccountCode::External(COIN), AccountCode::Unswept(CHAIN, COIN), minor);
     }
 
     /// The order was paid out.
     fn settled(&mut self, minor: i64) {
         self.debited(minor);
-        self.moves(AccountCode::Exchanged(COIN), AccountCode::FxPosition(COIN.currency()), minor);
+        self.moves(
+            AccountCode::Exchanged(CHAIN, COIN),
+            AccountCode::FxPosition(COIN.currency()),
+            minor,
+        );
     }
 
     /// The payout of a settled order was returned.
     fn came_back(&mut self, minor: i64) {
         self.moves(
             AccountCode::FxPosition(COIN.currency()),
-            AccountCode::PayoutSuspense(COIN),
+            AccountCode::PayoutSuspense(CHAIN, COIN),
             minor,
         );
     }
 
     fn pools(&self) -> Pools {
-        Pools::of(COIN, |code| self.books.account(code))
+        Pools::of(CHAIN, COIN, |code| self.books.account(code))
     }
 
     fn balance(&self, code: &AccountCode) -> (i64, i64) {
@@ -83,7 +89,7 @@ impl World {
         let pools = self.pools();
         let mut cx = Cx { now: monday(), ids: &mut self.ids };
         let id = SweepId(cx.ids.next());
-        let new = NewSweep { id, tenant: TENANT, coin: COIN, token: TOKEN, held };
+        let new = NewSweep { id, tenant: TENANT, chain: CHAIN, coin: COIN, token: TOKEN, held };
         let Some((sweep, intent, effects)) = begin(new, &pools, &mut cx) else { return false };
         self.keep(effects);
         (self.sweep, self.intent) = (Some(sweep), Some(intent));
@@ -114,11 +120,11 @@ fn only_tokens_of_settled_orders_are_swept() {
     assert!(world.begin(115));
     let plan = world.intent.as_ref().map(|intent| (intent.plan, intent.coin));
     assert_eq!(plan, Some((Plan::Sweep { token: TOKEN, amount: 40 }, Some(COIN))));
-    assert_eq!(world.balance(&AccountCode::Unswept(COIN)), (115, 75), "reserved");
+    assert_eq!(world.balance(&AccountCode::Unswept(CHAIN, COIN)), (115, 75), "reserved");
     assert!(!world.begin(115), "one at a time");
     world.does(|sweep, cx| sweep.done(TX, cx));
-    assert_eq!(world.balance(&AccountCode::Unswept(COIN)), (75, 75));
-    assert_eq!(world.balance(&AccountCode::Treasury(COIN)), (40, 40));
+    assert_eq!(world.balance(&AccountCode::Unswept(CHAIN, COIN)), (75, 75));
+    assert_eq!(world.balance(&AccountCode::Treasury(CHAIN, COIN)), (40, 40));
     assert_eq!((world.state(), world.pools().sweepable()), (Some(SweepState::Done), 0));
     assert!(world.alerts.is_empty());
 }
@@ -133,10 +139,10 @@ fn a_return_after_its_sweep_retains_the_next_tokens() {
     assert_eq!(world.pools().sweepable(), -40, "the controller is short of what it owes");
     assert_eq!(world.pools().missing(), Some(Money::new(40, COIN.currency())));
     let mut cx = Cx { now: monday(), ids: &mut world.ids };
-    let funded = fund(TENANT, Money::new(15, COIN.currency()), COIN, &mut cx);
+    let funded = fund(TENANT, CHAIN, Money::new(15, COIN.currency()), COIN, &mut cx);
     world.books.book(&[funded]).expect("booked");
     assert_eq!(
-        (world.pools().sweepable(), world.balance(&AccountCode::Treasury(COIN))),
+        (world.pools().sweepable(), world.balance(&AccountCode::Treasury(CHAIN, COIN))),
         (-25, (25, 25))
     );
     world.settled(60);
@@ -158,11 +164,11 @@ fn a_failed_sweep_leaves_the_tokens_and_is_retried() {
     let mut world = World::new();
     world.settled(40);
     assert!(world.begin(40));
-    let lane = lane(TENANT, COIN);
+    let lane = lane(TENANT, CHAIN, COIN);
     assert_eq!(world.jobs.pop(), Some((lane, JobChange::Done)));
     world.does(|sweep, cx| sweep.given_up("AccountFrozen", cx));
-    assert_eq!(world.balance(&AccountCode::Unswept(COIN)), (40, 40));
-    assert_eq!(world.balance(&AccountCode::Treasury(COIN)), (0, 0));
+    assert_eq!(world.balance(&AccountCode::Unswept(CHAIN, COIN)), (40, 40));
+    assert_eq!(world.balance(&AccountCode::Treasury(CHAIN, COIN)), (0, 0));
     assert_eq!(
         world.jobs.pop(),
         Some((lane, JobChange::Set(JobKind::Sweep, monday() + RETRY_AFTER)))
@@ -229,9 +235,10 @@ fn a_large_amount_does_not_wait_and_a_small_one_waits_once() {
 
 #[test]
 fn lanes_and_names_are_distinct() {
-    let [usdc, usdt] = StableCoin::ALL.map(|coin| lane(TENANT, coin));
+    let [usdc, usdt] = StableCoin::ALL.map(|coin| lane(TENANT, CHAIN, coin));
     assert_ne!(usdc, usdt);
-    assert_ne!(usdc, lane(TenantId(Uuid::from_u128(9)), StableCoin::Usdc));
+    assert_ne!(usdc, lane(TenantId(Uuid::from_u128(9)), CHAIN, StableCoin::Usdc));
+    assert_ne!(usdc, lane(TENANT, ChainNumber(2), StableCoin::Usdc));
     assert!(SweepState::ALL.iter().all(|state| SweepState::parse(state.name()) == Some(*state)));
     assert_eq!(SweepState::parse("else"), None);
 }
@@ -254,7 +261,7 @@ proptest! {
                 }
                 _ if world.state() == Some(SweepState::Sending) => {
                     world.does(|sweep, cx| sweep.done(TX, cx));
-                    prop_assert_eq!(world.balance(&AccountCode::Unswept(COIN)).0, lies);
+                    prop_assert_eq!(world.balance(&AccountCode::Unswept(CHAIN, COIN)).0, lies);
                 }
                 _ => {}
             }

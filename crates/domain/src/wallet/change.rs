@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 
 use super::states::{WalletStep, WalletTrigger};
 use super::{Blacklisting, Block, BlockReason, KycLevel, TriggeredBy, Wallet, WalletState};
+use crate::chain::ChainNumber;
 use crate::chain::vault::{self, VaultKind};
 use crate::decision::JobChange;
 use crate::ids::{TenantId, WalletId};
@@ -56,6 +57,8 @@ pub struct Provision {
     pub phone: String,
     /// Name of the chain in the API.
     pub blockchain: String,
+    /// Number of that chain.
+    pub chain: ChainNumber,
     /// KYC level according to the bank; BASIC by default.
     pub kyc_level: Option<KycLevel>,
     /// The tenant's controller contract, from which the wallet's address is derived.
@@ -90,6 +93,7 @@ pub fn provision(
         email: asked.email,
         phone: asked.phone,
         blockchain: asked.blockchain,
+        chain: asked.chain,
         // A wallet's vault pays the controller only, which holds exchanged tokens.
         address: vault::address(&controller, &implementation, &controller, &reference),
         controller,

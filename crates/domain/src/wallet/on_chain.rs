@@ -90,6 +90,7 @@ impl Wallet {
         effects.jobs.push((id.0, JobChange::Set(JobKind::SendIntent, cx.now)));
         // A freeze is its own subject: several may follow each other.
         let subject = if plan.kind() == IntentKind::SetFrozen { id.0 } else { self.id.0 };
-        Intent { wallet: Some(self.id), ..Intent::new(id, self.tenant, subject, plan, cx.now) }
+        let intent = Intent::new(id, self.tenant, self.chain, subject, plan, cx.now);
+        Intent { wallet: Some(self.id), ..intent }
     }
 }

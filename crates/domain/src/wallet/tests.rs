@@ -450,7 +450,7 @@ fn freeze_of(wallet: &mut Wallet, under_way: Option<Intent>) -> Vec<(bool, Inten
 fn intent_of(wallet: &Wallet, frozen: bool, state: IntentState) -> Intent {
     let plan = Plan::SetFrozen { account: wallet.address, frozen, case: case_of(wallet.id) };
     let id = wallet.freeze.expect("one is in progress");
-    Intent { state, ..Intent::new(id, TENANT, id.0, plan, monday()) }
+    Intent { state, ..Intent::new(id, TENANT, wallet.chain, id.0, plan, monday()) }
 }
 
 #[test]

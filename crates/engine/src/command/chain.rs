@@ -1,6 +1,6 @@
 //! Commands about on-chain actions.
 
-use domain::chain::{Address, Fees, IntentKind, Plan, Signed, TxHash};
+use domain::chain::{ChainNumber, Fees, IntentKind, Plan, Signed, TxHash};
 use domain::chain_tx::{self, ChainTx, Intent, Mined, Taking};
 use domain::currency::StableCoin;
 use domain::deposit::{Halt, UnsupportedAsset};
@@ -20,8 +20,8 @@ use super::exchange::OrderKey;
 pub enum Subject {
     Deposit(DepositRef),
     Order(OrderKey),
-    /// A sweep of a coin.
-    Sweep(SweepId, StableCoin),
+    /// A sweep of a chain's coin.
+    Sweep(SweepId, ChainNumber, StableCoin),
     /// Legal hold of a request's escrow, caused by a deposit.
     Hold(PaymentRequestId, DepositId),
     /// A record whose state does not depend on the intent: its owner polls for the result.
@@ -63,6 +63,7 @@ impl IntentKey {
                 Subject::Order(OrderKey {
                     order: ExchangeId(intent.subject),
                     wallet,
+                    chain: Some(intent.chain),
                     coin,
                     intents: vec![intent.id],
                 })
@@ -71,7 +72,9 @@ impl IntentKey {
                 Some(request) => Subject::Hold(request, DepositId(intent.subject)),
                 None => Subject::Other,
             },
-            (IntentKind::Sweep, _, Some(coin)) => Subject::Sweep(SweepId(intent.subject), coin),
+            (IntentKind::Sweep, _, Some(coin)) => {
+                Subject::Sweep(SweepId(intent.subject), intent.chain, coin)
+            }
             _ => Subject::Other,
         };
         IntentKey { intent: intent.id, subject, wallet: intent.wallet }
@@ -83,9 +86,9 @@ impl IntentKey {
         match &self.subject {
             Subject::Deposit(key) => key.need(tenant, need),
             Subject::Order(key) => key.need(tenant, need),
-            Subject::Sweep(id, coin) => {
+            Subject::Sweep(id, chain, coin) => {
                 need.sweeps.insert((tenant, *id));
-                need.jobs.insert((tenant, sweep::lane(tenant, *coin)));
+                need.jobs.insert((tenant, sweep::lane(tenant, *chain, *coin)));
             }
             Subject::Hold(request, deposit) => {
                 need.requests.insert((tenant, *request));
@@ -175,14 +178,15 @@ pub enum ChainAction {
     Sweep {
         /// The id of the new sweep.
         id: SweepId,
+        chain: ChainNumber,
         coin: StableCoin,
         /// The controller's on-chain balance in minor units.
         held: i64,
         /// The fence under which the worker holds the job.
         fence: i64,
     },
-    /// Deploy the tenant's controller, unless that is under way.
-    Deploy,
+    /// Deploy the tenant's controller on a chain, unless that is under way.
+    Deploy(ChainNumber),
     /// A worker signed a transaction. It is not broadcast before this command commits.
     Signed {
         tx: TxKey,
@@ -235,8 +239,7 @@ impl ChainAction {
     pub(super) fn need(&self, tenant: TenantId, need: &mut Need) {
         match self {
             ChainAction::Take { taking, intents } => {
-                let signer: Address = taking.signer;
-                need.signers.insert((tenant, signer));
+                need.signers.insert((tenant, (taking.chain, taking.signer)));
                 intents.iter().for_each(|(intent, _)| intent.need(tenant, need));
             }
             ChainAction::PutOff { intent, .. }
@@ -246,11 +249,15 @@ impl ChainAction {
                 intent.need(tenant, need);
                 lost.need(tenant, need);
             }
-            ChainAction::Fill { taking, .. } => _ = need.signers.insert((tenant, taking.signer)),
-            ChainAction::Sweep { coin, .. } => {
-                _ = need.jobs.insert((tenant, sweep::lane(tenant, *coin)))
+            ChainAction::Fill { taking, .. } => {
+                _ = need.signers.insert((tenant, (taking.chain, taking.signer)))
             }
-            ChainAction::Deploy => _ = need.intents.insert((tenant, chain_tx::deploy_id(tenant))),
+            ChainAction::Sweep { chain, coin, .. } => {
+                _ = need.jobs.insert((tenant, sweep::lane(tenant, *chain, *coin)))
+            }
+            ChainAction::Deploy(chain) => {
+                _ = need.intents.insert((tenant, chain_tx::deploy_id(tenant, *chain)))
+            }
             ChainAction::Signed { tx, .. }
             | ChainAction::Look { tx, .. }
             | ChainAction::Mined { tx, .. }

@@ -2,6 +2,7 @@
 
 use domain::attempt::Doubt;
 use domain::audit::Deed;
+use domain::chain::ChainNumber;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::exchange::{ExchangeOrder, NewOrder};
@@ -23,6 +24,8 @@ pub struct OrderKey {
     pub order: ExchangeId,
     /// The wallet that the coins are debited from.
     pub wallet: WalletId,
+    /// Chain of the wallet; `None` for a new order.
+    pub chain: Option<ChainNumber>,
     pub coin: StableCoin,
     pub intents: Vec<IntentId>,
 }
@@ -33,6 +36,7 @@ impl OrderKey {
         OrderKey {
             order: order.id,
             wallet: order.wallet,
+            chain: Some(order.chain),
             coin: order.coin,
             intents: [order.debit, order.give_back].into_iter().flatten().collect(),
         }
@@ -180,8 +184,8 @@ impl ExchangeAction {
 
     pub(super) fn need(&self, key: &OrderKey, tenant: TenantId, need: &mut Need) {
         key.need(tenant, need);
-        if self.may_settle() {
-            need.jobs.insert((tenant, sweep::lane(tenant, key.coin)));
+        if let (true, Some(chain)) = (self.may_settle(), key.chain) {
+            need.jobs.insert((tenant, sweep::lane(tenant, chain, key.coin)));
         }
         match self {
             ExchangeAction::Create { idempotency, .. } | ExchangeAction::Cancel { idempotency } => {

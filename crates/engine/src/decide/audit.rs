@@ -2,6 +2,7 @@
 //! subject, before and after.
 
 use domain::audit::{Facts, Note};
+use domain::chain::ChainNumber;
 use domain::coin_amount;
 use domain::currency::StableCoin;
 use domain::ids::TenantId;
@@ -111,7 +112,7 @@ fn facts(ws: &WorkingSet, command: &Command) -> Facts {
     let tenant = command.tenant;
     match &command.action {
         Action::TopUp { coin, .. } => prefund(ws, tenant, *coin),
-        Action::FundController { coin, .. } => unswept(ws, tenant, *coin),
+        Action::FundController { chain, coin, .. } => unswept(ws, tenant, *chain, *coin),
         Action::Payment(id, _) => match ws.payments.get(&(tenant, *id)) {
             Some(payment) => {
                 let state = Facts::new().text("state", payment.standing.state.name());
@@ -194,8 +195,8 @@ fn prefund(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Facts {
     Facts::new().text("coin", coin.currency().code()).text("prefund", balance)
 }
 
-fn unswept(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Facts {
-    let account = ws.account(tenant, &AccountCode::Unswept(coin));
+fn unswept(ws: &WorkingSet, tenant: TenantId, chain: ChainNumber, coin: StableCoin) -> Facts {
+    let account = ws.account(tenant, &AccountCode::Unswept(chain, coin));
     let balance = coin_amount::show(account.balance().minor);
     Facts::new().text("coin", coin.currency().code()).text("unswept", balance)
 }

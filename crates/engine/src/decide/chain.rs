@@ -2,7 +2,7 @@
 //! mined, lost and finalized, and each intent's result is applied to its subject in the same
 //! commit.
 
-use domain::chain::{IntentKind, Plan, TxHash};
+use domain::chain::{ChainNumber, IntentKind, Plan, TxHash};
 use domain::chain_tx::{
     self, ChainTx, Ended, Intent, IntentState, PAUSE_PATIENCE, Taking, TxState,
 };
@@ -64,10 +64,10 @@ pub(super) fn act(
             effects::write(ws, tenant, effects)?;
             Ok(Outcome::Done)
         }
-        ChainAction::Sweep { id, coin, held, fence } => {
-            super::sweep::begin(ws, tenant, (*id, *coin, *held), *fence, rules, cx)
+        ChainAction::Sweep { id, chain, coin, held, fence } => {
+            super::sweep::begin(ws, tenant, (*id, *chain, *coin, *held), *fence, rules, cx)
         }
-        ChainAction::Deploy => deploy(ws, tenant, cx),
+        ChainAction::Deploy(chain) => deploy(ws, tenant, *chain, cx),
         ChainAction::Signed { tx, fence, signed, fees, cancels } => {
             holds(ws, tenant, tx.tx.0, *fence)?;
             let mut row = find(ws, tenant, tx)?;
@@ -125,7 +125,8 @@ fn fill(
     taking: &Taking,
     cx: &Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    let next = ws.signers.get(&(tenant, taking.signer)).map_or(0, |row| row.next_nonce);
+    let next =
+        ws.signers.get(&(tenant, (taking.chain, taking.signer))).map_or(0, |row| row.next_nonce);
     if taking.chain_nonce >= next {
         return Err(Refused::Moved);
     }
@@ -227,7 +228,7 @@ fn take(
     if wanted.is_empty() {
         return Ok(Outcome::Done);
     }
-    let signer = (tenant, taking.signer);
+    let signer = (tenant, (taking.chain, taking.signer));
     let next = ws.signers.get(&signer).map_or(0, |row| row.next_nonce);
     let (tx, effects) = chain_tx::take(taking, next, &mut wanted, cx.now)?;
     ws.signers.put(signer, SignerRow { role: taking.role, next_nonce: tx.nonce + 1 });
@@ -334,11 +335,16 @@ fn is_wanted_again(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: &Cx<'
     }
 }
 
-/// Deploys the tenant's controller: once, retried until it succeeds.
-fn deploy(ws: &mut WorkingSet, tenant: TenantId, cx: &Cx<'_>) -> Result<Outcome, Refused> {
-    let id = chain_tx::deploy_id(tenant);
+/// Deploys the tenant's controller on a chain: once, retried until it succeeds.
+fn deploy(
+    ws: &mut WorkingSet,
+    tenant: TenantId,
+    chain: ChainNumber,
+    cx: &Cx<'_>,
+) -> Result<Outcome, Refused> {
+    let id = chain_tx::deploy_id(tenant, chain);
     if ws.intents.get(&(tenant, id)).is_none() {
-        let intent = Intent::new(id, tenant, tenant.0, Plan::Deploy, cx.now);
+        let intent = Intent::new(id, tenant, chain, tenant.0, Plan::Deploy, cx.now);
         ws.intents.put((tenant, id), intent);
         ws.set_job(tenant, id.0, JobChange::Set(JobKind::SendIntent, cx.now));
     }

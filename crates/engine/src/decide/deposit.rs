@@ -1,5 +1,6 @@
 //! Commands about incoming transactions.
 
+use domain::chain::ChainNumber;
 use std::hash::Hash;
 
 use domain::decision::{Cx, JobChange};
@@ -18,9 +19,9 @@ use super::{Rules, as_seen, effects, holds};
 use crate::command::deposits::{DepositAction, DepositRef};
 use crate::command::{Outcome, Refused};
 
-/// The terms that deposits are decided on. No late payment is accepted.
-pub(super) fn terms(rules: Rules<'_>) -> Result<Terms<'_>, Refused> {
-    let world = rules.wallet.ok_or(Refused::NotFound)?;
+/// The terms that a chain's deposits are decided on. No late payment is accepted.
+pub(super) fn terms(rules: Rules<'_>, chain: ChainNumber) -> Result<Terms<'_>, Refused> {
+    let world = rules.wallet.and_then(|wallets| wallets.on(chain)).ok_or(Refused::NotFound)?;
     Ok(Terms { chain: &world.config, accept_late: None, release_min: 0, sandbox: world.sandbox })
 }
 
@@ -133,7 +134,11 @@ pub(super) fn act(
         | DepositAction::Screened { release_min, .. } => *release_min,
         _ => 0,
     };
-    let terms = Terms { accept_late: named.accept_late, release_min, ..terms(rules)? };
+    let chain = match action {
+        DepositAction::Found(log) => log.vault.chain,
+        _ => ws.deposits.get(&(tenant, named.id)).ok_or(Refused::NotFound)?.chain,
+    };
+    let terms = Terms { accept_late: named.accept_late, release_min, ..terms(rules, chain)? };
     if let DepositAction::Reviewed { idempotency, .. }
     | DepositAction::LiftHold { idempotency, .. } = action
     {

@@ -47,7 +47,7 @@ pub(super) fn act(
     save(ws, case);
     effects::write(ws, tenant, effects)?;
     if action.may_settle() && order.state == ExchangeState::Settled {
-        sweep::plan(ws, tenant, order.coin, rules, cx);
+        sweep::plan(ws, tenant, (order.chain, order.coin), rules, cx);
     }
     if let Some(attempt) = &attempt {
         ws.attempts.put((tenant, attempt.id), attempt.clone());
@@ -70,8 +70,8 @@ fn make(
     rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    let terms = deposit::terms(rules)?;
     let wallet = ws.wallets.get(&(tenant, key.wallet)).cloned().ok_or(Refused::NotFound)?;
+    let terms = deposit::terms(rules, wallet.chain)?;
     let account = ws.account(tenant, &AccountCode::Wallet(wallet.id, new.coin));
     let (case, effects) = create(new.clone(), &wallet, &account, terms.chain, cx)?;
     let order = case.order.clone();
@@ -177,7 +177,8 @@ impl Acting<'_> {
                 Ok(self.heard(attempt, report, cx))
             }
             ExchangeAction::Review { release, seen, .. } => {
-                let (terms, version) = (deposit::terms(self.rules)?, self.case.order.version);
+                let terms = deposit::terms(self.rules, self.case.order.chain)?;
+                let version = self.case.order.version;
                 let effects = self.case.review(release.clone(), terms.chain, cx)?;
                 as_seen(seen.as_ref(), Some(&version))?;
                 Ok(effects)
@@ -201,7 +202,7 @@ impl Acting<'_> {
                 Ok(effects)
             }
             ExchangeAction::Recredit { .. } => {
-                let pools = sweep::pools(ws, tenant, self.case.order.coin);
+                let pools = sweep::pools(ws, tenant, self.case.order.chain, self.case.order.coin);
                 Ok(self.case.recredit(&pools, cx)?)
             }
         }

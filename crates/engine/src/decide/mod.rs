@@ -15,7 +15,7 @@ use store::HeldRole;
 use store::working_set::WorkingSet;
 
 use crate::command::{Action, Command, Outcome, Refused};
-use crate::world::WalletWorld;
+use crate::world::WalletWorlds;
 
 mod audit;
 mod chain;
@@ -39,7 +39,7 @@ pub struct Rules<'a> {
     /// Banks and branches, by their codes.
     pub directory: &'a BankDirectory,
     /// Configuration of the wallet service; `None` = not offered.
-    pub wallet: Option<&'a WalletWorld>,
+    pub wallet: Option<&'a WalletWorlds>,
 }
 
 /// Decides one command. A refusal or a panic leaves the batch as it was.
@@ -105,7 +105,9 @@ fn act(
         }
         Action::ExpireQuotes(quotes) => quote::expire(ws, tenant, quotes, cx),
         Action::TopUp { coin, minor, .. } => payment::top_up(ws, tenant, *coin, *minor, cx),
-        Action::FundController { coin, minor, .. } => sweep::fund(ws, tenant, *coin, *minor, cx),
+        Action::FundController { chain, coin, minor, .. } => {
+            sweep::fund(ws, tenant, (*chain, *coin), *minor, cx)
+        }
         Action::Payment(id, action) => payment::act(ws, (tenant, *id), action, rules, cx),
         Action::Provision(new) => wallet::provision(ws, tenant, new, cx),
         Action::Wallet(id, action) => wallet::act(ws, (tenant, *id), action, cx),

@@ -40,7 +40,7 @@ pub(super) fn is_wanted(ws: &WorkingSet, tenant: TenantId, key: &IntentKey, cx: 
             },
             _ => true,
         }),
-        Subject::Sweep(id, _) => {
+        Subject::Sweep(id, ..) => {
             ws.sweeps.get(&(tenant, *id)).is_some_and(|it| it.state != SweepState::Failed)
         }
         Subject::Hold(of, _) => ws.requests.get(&(tenant, *of)).is_some_and(|request| match intent
@@ -126,9 +126,9 @@ pub(super) fn stop(
     let tenant = intent.tenant;
     let mut effects = intent.not_tried(cx.now);
     effects.merge(intent.withdraw(cx.now).1);
-    let (kind, id) = (intent.kind(), intent.id);
+    let (kind, id, chain) = (intent.kind(), intent.id, intent.chain);
     ws.intents.put((tenant, id), intent);
-    let terms = deposit::terms(rules)?;
+    let terms = deposit::terms(rules, chain)?;
     match &key.subject {
         Subject::Deposit(of) if kind == IntentKind::Release => {
             on_deposit(ws, tenant, of, &mut effects, |case| case.release_stopped(terms, cx));
@@ -260,7 +260,7 @@ pub(super) fn fail(
                 told_why(case.debit_failed(reason, cx), why)
             });
         }
-        (Subject::Sweep(of, _), true) => effects.merge(sweep::given_up(ws, tenant, *of, why, cx)),
+        (Subject::Sweep(of, ..), true) => effects.merge(sweep::given_up(ws, tenant, *of, why, cx)),
         (Subject::Hold(..) | Subject::Other, true) => {
             let what = format!("{} was given up: {why}", kind.name());
             effects.alerts.push(Alert { kind: AlertKind::Transaction, subject: about, what });
@@ -304,7 +304,7 @@ pub(super) fn finish(
             IntentKind::Debit => case.debited(tx, cx),
             _ => case.coins_back(cx),
         }),
-        Subject::Sweep(of, _) => effects.merge(sweep::done(ws, tenant, *of, tx, cx)),
+        Subject::Sweep(of, ..) => effects.merge(sweep::done(ws, tenant, *of, tx, cx)),
         Subject::Hold(of, deposit) => {
             if let Some(mut request) = ws.requests.get(&(tenant, *of)).cloned() {
                 effects.merge(request.escrow_lifted(id, *deposit, cx));
@@ -314,8 +314,8 @@ pub(super) fn finish(
         Subject::Other => {}
     }
     effects::write(ws, tenant, effects)?;
-    if let Subject::Sweep(_, coin) = &key.subject {
-        sweep::plan(ws, tenant, *coin, rules, cx);
+    if let Subject::Sweep(_, chain, coin) = &key.subject {
+        sweep::plan(ws, tenant, (*chain, *coin), rules, cx);
     }
     Ok(())
 }

@@ -50,7 +50,7 @@ pub(super) fn act(
             let pays = ws.wallets.get(&(tenant, *wallet)).filter(|it| it.id == request.wallet);
             let pays = pays.ok_or(Refused::NotFound)?;
             let info = request.submit(*id, (**details).clone(), pays, cx.now)?;
-            ws.add_sender(info.clone(), *wallet);
+            ws.add_sender(info.clone(), &request);
             ws.requests.put(key, request);
             return Ok(Outcome::Submitted(Box::new(info)));
         }

@@ -1,6 +1,6 @@
 //! Commands about sweeps: when one begins, and what its result means.
 
-use domain::chain::TxHash;
+use domain::chain::{ChainNumber, TxHash};
 use domain::currency::StableCoin;
 use domain::decision::{Cx, JobChange};
 use domain::ids::{SweepId, TenantId};
@@ -14,8 +14,13 @@ use super::{Rules, effects, holds};
 use crate::command::{Outcome, Refused};
 
 /// The accounts that hold the amounts to sweep.
-pub(super) fn pools(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Pools {
-    Pools::of(coin, |code| ws.account(tenant, code))
+pub(super) fn pools(
+    ws: &WorkingSet,
+    tenant: TenantId,
+    chain: ChainNumber,
+    coin: StableCoin,
+) -> Pools {
+    Pools::of(chain, coin, |code| ws.account(tenant, code))
 }
 
 /// There may be coins to sweep: creates the job that begins a sweep, or brings it forward. The
@@ -23,14 +28,14 @@ pub(super) fn pools(ws: &WorkingSet, tenant: TenantId, coin: StableCoin) -> Pool
 pub(super) fn plan(
     ws: &mut WorkingSet,
     tenant: TenantId,
-    coin: StableCoin,
+    (chain, coin): (ChainNumber, StableCoin),
     rules: Rules<'_>,
     cx: &Cx<'_>,
 ) {
-    let Some(wallets) = rules.wallet else { return };
-    let lane = sweep::lane(tenant, coin);
+    let Some(world) = rules.wallet.and_then(|wallets| wallets.on(chain)) else { return };
+    let lane = sweep::lane(tenant, chain, coin);
     let waits = ws.jobs.get(&(tenant, lane)).is_some_and(Option::is_some);
-    if let Some(at) = pools(ws, tenant, coin).next(wallets.config.sweep, waits, cx.now) {
+    if let Some(at) = pools(ws, tenant, chain, coin).next(world.config.sweep, waits, cx.now) {
         ws.set_job(tenant, lane, JobChange::Set(JobKind::Sweep, at));
     }
 }
@@ -39,18 +44,18 @@ pub(super) fn plan(
 pub(super) fn begin(
     ws: &mut WorkingSet,
     tenant: TenantId,
-    (id, coin, held): (SweepId, StableCoin, i64),
+    (id, chain, coin, held): (SweepId, ChainNumber, StableCoin, i64),
     fence: i64,
     rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    let lane = sweep::lane(tenant, coin);
+    let lane = sweep::lane(tenant, chain, coin);
     holds(ws, tenant, lane, fence)?;
-    let pools = pools(ws, tenant, coin);
-    let token =
-        rules.wallet.and_then(|wallets| wallets.config.token(coin)).ok_or(Refused::NotFound)?;
+    let pools = pools(ws, tenant, chain, coin);
+    let world = rules.wallet.and_then(|wallets| wallets.on(chain));
+    let token = world.and_then(|world| world.config.token(coin)).ok_or(Refused::NotFound)?;
     let Some((sweep, intent, effects)) =
-        sweep::begin(NewSweep { id, tenant, coin, token, held }, &pools, cx)
+        sweep::begin(NewSweep { id, tenant, chain, coin, token, held }, &pools, cx)
     else {
         let waits = !pools.is_sweeping() && pools.sweepable() > 0;
         let job = if waits {
@@ -71,11 +76,11 @@ pub(super) fn begin(
 pub(super) fn fund(
     ws: &mut WorkingSet,
     tenant: TenantId,
-    coin: StableCoin,
+    (chain, coin): (ChainNumber, StableCoin),
     minor: i64,
     cx: &mut Cx<'_>,
 ) -> Result<Outcome, Refused> {
-    let transfer = sweep::fund(tenant, Money::new(minor, coin.currency()), coin, cx);
+    let transfer = sweep::fund(tenant, chain, Money::new(minor, coin.currency()), coin, cx);
     ws.book(vec![transfer]).map_err(|refusal| Refused::Ledger(refusal.to_string()))?;
     Ok(Outcome::Done)
 }

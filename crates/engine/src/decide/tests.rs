@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use domain::attempt::{Attempt, AttemptState, Doubt};
 use domain::bank::BankDirectory;
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -51,6 +51,7 @@ fn wallet() -> Wallet {
         email: "asha@example.com".to_owned(),
         phone: "+923001234567".to_owned(),
         blockchain: "ethereum".to_owned(),
+        chain: ChainNumber::FIRST,
         kyc_level: None,
         controller: Controller {
             address: Address([1; 20]),

@@ -3,6 +3,7 @@
 //! Everything that needs no row is determined here, in memory, before the command is built: rate,
 //! route, the rules of the order's country, screening. State changes are left to the engine.
 
+use domain::chain::ChainNumber;
 use std::sync::Arc;
 
 use domain::attempt::Doubt;
@@ -351,13 +352,12 @@ impl Payments {
     pub async fn fund_controller(
         &self,
         tenant: TenantId,
-        coin: domain::currency::StableCoin,
+        (chain, coin): (ChainNumber, domain::currency::StableCoin),
         minor: i64,
         by: impl Into<Deed>,
     ) -> Result<(), Denied> {
-        self.run_for(tenant, Action::FundController { coin, minor, by: Box::new(by.into()) })
-            .await
-            .map(drop)
+        let by = Box::new(by.into());
+        self.run_for(tenant, Action::FundController { chain, coin, minor, by }).await.map(drop)
     }
 
     /// The store, for reads without rules of their own (events, keys).

@@ -17,10 +17,10 @@ pub(super) const fn counter_side(account: &AccountCode) -> &'static str {
         AccountCode::External(_) => "External (paid in or out)",
         AccountCode::Escrow(..) => "Escrow of a payment request",
         AccountCode::Wallet(..) => "Customer's wallet",
-        AccountCode::Unswept(_) => "Stablecoins collected for exchange",
-        AccountCode::Treasury(_) => "Treasury",
-        AccountCode::Exchanged(_) => "Stablecoins exchanged and paid out",
-        AccountCode::PayoutSuspense(_) | AccountCode::Suspense(_) => "Funds under investigation",
+        AccountCode::Unswept(..) => "Stablecoins collected for exchange",
+        AccountCode::Treasury(..) => "Treasury",
+        AccountCode::Exchanged(..) => "Stablecoins exchanged and paid out",
+        AccountCode::PayoutSuspense(..) | AccountCode::Suspense(_) => "Funds under investigation",
     }
 }
 

@@ -89,7 +89,8 @@ impl Wallets {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
         let by = Box::new(by.into());
-        let tokens = blacklist_tokens(self.offered()?, caller.tenant);
+        let chain = self.own_wallet(caller, id).await?.chain;
+        let tokens = blacklist_tokens(self.offered_on(chain)?, caller.tenant);
         let ours = tokens.iter().any(|(coin, _)| *coin == StableCoin::Usdc);
         let action = Action::Wallet(id, WalletAction::Blacklist { order, tokens, by, idempotency });
         let mut reply = self.changed_wallet(caller, action).await?;
@@ -104,7 +105,7 @@ impl Wallets {
     /// The value of `isBlacklisted`, once it is true or the time is up; `None` = the chain does not
     /// answer.
     async fn shown_on_chain(&self, wallet: &Wallet, wait: Span) -> Result<Option<bool>, Denied> {
-        let wallets = self.offered()?;
+        let wallets = self.offered_on(wallet.chain)?;
         let Some(token) = wallets.config.token(StableCoin::Usdc) else { return Ok(None) };
         let clock = &self.world.wall_clock;
         let until = clock.now() + wait;

@@ -38,7 +38,7 @@ impl Wallets {
     /// [`Denied::NotOffered`]
     pub fn envelope(&self, event: &DeliveredEvent) -> Result<Vec<u8>, Denied> {
         match event {
-            DeliveredEvent::Wallet(entry) => Ok((self.offered()?.envelope)(entry)),
+            DeliveredEvent::Wallet(entry) => Ok((self.offered()?.first().envelope)(entry)),
             DeliveredEvent::Payment(record) => {
                 let payments = self.world.payment_webhooks.as_ref().ok_or(Denied::NotOffered)?;
                 Ok((payments.envelope)(record))

@@ -63,7 +63,7 @@ pub struct NewOrderAsked {
 impl Wallets {
     /// Destinations that an exchange may pay out to; empty if wallets are not offered.
     pub fn exchange_to(&self) -> &[Country] {
-        self.world.wallet.as_ref().map_or(&[], |wallet| &wallet.exchange_to)
+        self.world.wallet.as_ref().map_or(&[], |wallets| &wallets.first().exchange_to)
     }
 
     /// The current rate, for an amount or for one coin (GET exchange-rate).
@@ -95,7 +95,7 @@ impl Wallets {
         asked: NewOrderAsked,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<ExchangeOrder>, Denied> {
-        let sandbox = self.offered()?.sandbox;
+        let sandbox = self.offered()?.first().sandbox;
         let price = self.price(caller, asked.coin, asked.to)?;
         let bank = self.bank_account(&asked);
         let screened = self.world.screened_holder(&bank.holder, asked.to, self.world.clock.now());
@@ -115,8 +115,13 @@ impl Wallets {
             fate: if sandbox { sandbox_fate(asked.minor) } else { Fate::Open },
             screened,
         };
-        let key =
-            OrderKey { order: new.id, wallet: asked.wallet, coin: asked.coin, intents: Vec::new() };
+        let key = OrderKey {
+            order: new.id,
+            wallet: asked.wallet,
+            chain: None,
+            coin: asked.coin,
+            intents: Vec::new(),
+        };
         let action = ExchangeAction::Create { order: Box::new(new), idempotency };
         self.changed_order(caller, Action::Exchange(key, action), "wallet_id").await
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use domain::audit::Deed;
-use domain::chain::{Address, SignFault};
+use domain::chain::{Address, ChainNumber, SignFault};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::fault::Fault;
@@ -25,7 +25,7 @@ pub use store::{
 use crate::batcher::Engine;
 use crate::command::{Action, Command, Outcome, Refused};
 use crate::error::EngineError;
-use crate::world::{NoRate, WalletWorld, World};
+use crate::world::{NoRate, WalletWorld, WalletWorlds, World};
 
 mod control;
 mod events;
@@ -90,7 +90,7 @@ pub struct Wallets {
     engine: Engine,
     world: Arc<World>,
     /// Controllers known to be deployed; deployment is permanent.
-    deployed: Arc<Mutex<BTreeSet<Address>>>,
+    deployed: Arc<Mutex<BTreeSet<(ChainNumber, Address)>>>,
 }
 
 impl Wallets {
@@ -113,12 +113,20 @@ impl Wallets {
         &self.world
     }
 
-    /// The wallet service's configuration.
+    /// The wallet service on each chain.
     ///
     /// # Errors
     /// [`Denied::NotOffered`]
-    pub fn offered(&self) -> Result<&WalletWorld, Denied> {
+    pub fn offered(&self) -> Result<&WalletWorlds, Denied> {
         self.world.wallet.as_ref().ok_or(Denied::NotOffered)
+    }
+
+    /// The wallet service on the chain of a wallet, a request or a deposit.
+    ///
+    /// # Errors
+    /// [`Denied::NotOffered`], also if the chain is no longer configured.
+    pub fn offered_on(&self, chain: ChainNumber) -> Result<&WalletWorld, Denied> {
+        self.offered()?.on(chain).ok_or(Denied::NotOffered)
     }
 
     /// The mid-market rate of a coin in a currency, if a current one exists.
@@ -157,11 +165,11 @@ impl Wallets {
         }
     }
 
-    fn is_known_deployed(&self, controller: &Address) -> bool {
-        self.deployed.lock().unwrap_or_else(PoisonError::into_inner).contains(controller)
+    fn is_known_deployed(&self, controller: (ChainNumber, Address)) -> bool {
+        self.deployed.lock().unwrap_or_else(PoisonError::into_inner).contains(&controller)
     }
 
-    fn note_deployed(&self, controller: Address) {
+    fn note_deployed(&self, controller: (ChainNumber, Address)) {
         self.deployed.lock().unwrap_or_else(PoisonError::into_inner).insert(controller);
     }
 }

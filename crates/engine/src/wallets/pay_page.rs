@@ -1,7 +1,7 @@
 //! Data for the page of a payment link. The recipient's wallet address is never exposed.
 
 use domain::brand::Brand;
-use domain::chain::{Address, Depth, LogEvent, TxHash};
+use domain::chain::{Address, ChainNumber, Depth, LogEvent, TxHash};
 use domain::currency::Currency;
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::{PaymentRequestId, SenderInfoId, TenantId};
@@ -241,10 +241,12 @@ impl Wallets {
         let Some(place) = deposit.place.filter(|_| deposit.state == DepositState::Seen) else {
             return Ok(None);
         };
-        let Depth::Blocks(needed) = self.offered()?.config.deposit_depth(deposit.minor) else {
+        let Depth::Blocks(needed) =
+            self.offered_on(deposit.chain)?.config.deposit_depth(deposit.minor)
+        else {
             return Ok(None);
         };
-        Ok(Some((self.blocks_since(place.number).await?, needed)))
+        Ok(Some((self.blocks_since(deposit.chain, place.number).await?, needed)))
     }
 
     /// How a transaction relates to a request and to the asking sender. Credits nothing: only the
@@ -261,7 +263,8 @@ impl Wallets {
         if page.arrivals.iter().any(|arrival| arrival.deposit.tx == tx) {
             return Ok(Found::Known);
         }
-        let world = self.offered()?;
+        let chain = page.request.chain;
+        let world = self.offered_on(chain)?;
         let receipt = match world.chain.receipt(tx, &[]).await {
             Ok(Some(receipt)) => receipt,
             Ok(None) => return Ok(Found::NotYet),
@@ -280,14 +283,14 @@ impl Wallets {
             _ => None,
         };
         if let Some(value) = receipt.logs.iter().find_map(|log| paid(&log.event)) {
-            self.read_again(tx, receipt.block_number).await?;
+            self.read_again(chain, tx, receipt.block_number).await?;
             let Depth::Blocks(needed) =
                 world.config.deposit_depth(i64::try_from(value).unwrap_or(i64::MAX))
             else {
                 return Ok(Found::Confirming(None));
             };
             // Reported as confirming until the watcher has it.
-            let have = self.blocks_since(receipt.block_number).await?.min(needed);
+            let have = self.blocks_since(chain, receipt.block_number).await?.min(needed);
             return Ok(Found::Confirming(Some((have, needed))));
         }
         let other = |event: &LogEvent| matches!(event, LogEvent::UnsupportedTransfer { to, .. } if is_ours(to));
@@ -299,18 +302,18 @@ impl Wallets {
     }
 
     /// An unknown payment whose block was ingested was omitted by a node: the block is read again.
-    async fn read_again(&self, tx: TxHash, number: u64) -> Result<(), Denied> {
-        let newest = self.store.chain_headers(1).await?;
+    async fn read_again(&self, chain: ChainNumber, tx: TxHash, number: u64) -> Result<(), Denied> {
+        let newest = self.store.chain_headers(chain, 1).await?;
         if newest.first().is_some_and(|newest| newest.number >= number) {
-            rescan::want_if_new(&self.store, rescan::Target::Tx(tx)).await?;
+            rescan::want_if_new(&self.store, chain, rescan::Target::Tx(tx)).await?;
         }
         Ok(())
     }
 
     /// The number of blocks from this one on, its own included, as far as ingested.
-    async fn blocks_since(&self, number: u64) -> Result<u64, Denied> {
-        let newest =
-            self.store.chain_headers(1).await?.first().map_or(number, |block| block.number);
+    async fn blocks_since(&self, chain: ChainNumber, number: u64) -> Result<u64, Denied> {
+        let newest = self.store.chain_headers(chain, 1).await?;
+        let newest = newest.first().map_or(number, |block| block.number);
         Ok(newest.saturating_sub(number) + 1)
     }
 }

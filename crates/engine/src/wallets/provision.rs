@@ -1,5 +1,6 @@
 //! Provisioning of wallets, and their balances.
 
+use crate::world::WalletWorld;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Rounding;
 use domain::fault::Fault;
@@ -30,7 +31,7 @@ pub struct NewCustomer {
     pub email: String,
     /// Phone number in E.164 format.
     pub phone: String,
-    /// The API's name of a chain; defaults to the installation's.
+    /// The API's name of a chain; defaults to the installation's first.
     pub blockchain: Option<String>,
     /// The KYC level that the bank reports.
     pub kyc_level: Option<KycLevel>,
@@ -61,15 +62,16 @@ impl Wallets {
         customer: NewCustomer,
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
-        let wallets = self.offered()?;
-        let chain = &wallets.config.name;
-        if customer.blockchain.as_ref().is_some_and(|asked| asked != chain) {
-            return Err(Denied::Invalid(Fault::new(
-                "blockchain",
-                "enum",
-                format!("must be {chain}"),
-            )));
-        }
+        let offered = self.offered()?;
+        let wallets = match &customer.blockchain {
+            None => offered.first(),
+            Some(asked) => offered.named(asked).ok_or_else(|| {
+                let known: Vec<&str> =
+                    offered.all().map(|known| known.config.name.as_str()).collect();
+                let rule = format!("must be {}", known.join(" or "));
+                Denied::Invalid(Fault::new("blockchain", "enum", rule))
+            })?,
+        };
         let controller = wallets.contracts.controller(caller.tenant)?;
         let provision = Provision {
             id: WalletId(fresh_id(&self.store)),
@@ -77,9 +79,10 @@ impl Wallets {
             customer_id: customer.customer_id,
             email: customer.email,
             phone: customer.phone,
-            blockchain: chain.clone(),
+            blockchain: wallets.config.name.clone(),
+            chain: wallets.config.number,
             kyc_level: customer.kyc_level,
-            deployed: self.is_deployed(&controller).await?,
+            deployed: self.is_deployed(wallets, &controller).await,
             controller,
         };
         let minimum_kyc = caller.policy.wallet.minimum_kyc;
@@ -89,19 +92,20 @@ impl Wallets {
 
     /// Whether a controller is deployed. If the chain does not answer, it counts as not deployed:
     /// the wallet is PENDING until it does.
-    async fn is_deployed(&self, controller: &Controller) -> Result<bool, Denied> {
-        if self.is_known_deployed(&controller.address) {
-            return Ok(true);
+    async fn is_deployed(&self, wallets: &WalletWorld, controller: &Controller) -> bool {
+        let place = (wallets.config.number, controller.address);
+        if self.is_known_deployed(place) {
+            return true;
         }
-        match self.offered()?.chain.is_deployed(controller.address).await {
+        match wallets.chain.is_deployed(controller.address).await {
             Ok(true) => {
-                self.note_deployed(controller.address);
-                Ok(true)
+                self.note_deployed(place);
+                true
             }
-            Ok(false) => Ok(false),
+            Ok(false) => false,
             Err(error) => {
                 tracing::warn!(%error, "controller lookup failed, will retry");
-                Ok(false)
+                false
             }
         }
     }

@@ -104,7 +104,7 @@ impl Wallets {
             DeliveredEvent::Wallet(Box::new(entry(id, caller.tenant, aggregate, event, now)));
         let body = self.envelope(&event)?;
         let message = Message { id, path: event.path(), at: now, body, traceparent: None };
-        let answer = offered.receiver.deliver(&endpoint, &message).await;
+        let answer = offered.first().receiver.deliver(&endpoint, &message).await;
         Ok((message, answer))
     }
 }

@@ -2,7 +2,7 @@
 //! link, and they are screened. An answer moves no funds: a refund needs two operators.
 
 use domain::audit::{Deed, Via};
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
 use domain::deposit::{Asking, Deposit};
 use domain::ids::{DepositId, RefundToId, SenderInfoId};
 use domain::payment_request::{Named, PaymentRequest};
@@ -63,7 +63,7 @@ impl Wallets {
         if self.is_unusable(&page.request, &to).await? {
             return Ok(Answered::Unusable);
         }
-        let screened = self.screen_address(&to).await?;
+        let screened = self.screen_address(page.request.chain, &to).await?;
         let name: String = sender.to_string().chars().take(NAMED_BY_CHARS).collect();
         let by =
             Deed::new(Via::Program, WHO).with_role(ROLE).on_behalf_of(format!("submission {name}"));
@@ -95,8 +95,12 @@ impl Wallets {
     /// Screens an address against the sanctions lists and the blacklists of the tokens' own
     /// contracts, as for a payer. Without a node, or if it does not answer, only the lists apply:
     /// the contracts are checked again before anything is paid.
-    pub(super) async fn screen_address(&self, address: &Address) -> Result<Screened, Denied> {
-        let world = self.offered()?;
+    pub(super) async fn screen_address(
+        &self,
+        chain: ChainNumber,
+        address: &Address,
+    ) -> Result<Screened, Denied> {
+        let world = self.offered_on(chain)?;
         let mut screened = world.addresses.screen(address, self.world.clock.now());
         for token in &world.config.tokens {
             match world.chain.is_blacklisted(token.address, *address).await {
@@ -111,7 +115,7 @@ impl Wallets {
     }
 
     async fn is_unusable(&self, request: &PaymentRequest, to: &Address) -> Result<bool, Denied> {
-        let world = self.offered()?;
+        let world = self.offered_on(request.chain)?;
         let wallet = self
             .store
             .wallet(request.tenant, request.wallet)

@@ -79,7 +79,7 @@ impl Wallets {
         };
         let refused = |why| Err(Denied::Refused(Refused::Deposit(why)));
         let (world, now) = (&self.world, self.world.clock.now());
-        let payer = self.offered()?.addresses.screen(&deposit.from, now);
+        let payer = self.offered()?.first().addresses.screen(&deposit.from, now);
         let sender = world.screened_sender(&deposit.sender, now);
         let found: Vec<Screened> = sender.into_iter().chain([payer]).collect();
         if found.iter().any(|it| world.is_behind(it, &assessment.list_version, id.0)) {
@@ -110,7 +110,8 @@ impl Wallets {
         by: impl Into<Deed>,
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
-        let screened = self.screen_address(&to).await?;
+        let chain = self.find_deposit(caller, deposit).await?.chain;
+        let screened = self.screen_address(chain, &to).await?;
         self.changed_deposit(caller, deposit, DepositAction::ProposeRefund { to, screened, by })
             .await
     }
@@ -129,8 +130,9 @@ impl Wallets {
         by: impl Into<Deed>,
     ) -> Result<Reply<Deposit>, Denied> {
         let by = Box::new(by.into());
-        let screened = self.screen_address(&seen.to).await?;
-        let proposed = self.find_deposit(caller, deposit).await?.refund;
+        let known = self.find_deposit(caller, deposit).await?;
+        let screened = self.screen_address(known.chain, &seen.to).await?;
+        let proposed = known.refund;
         if let Some(proposed) = proposed.filter(Refund::waits_for_approval)
             && self.world.is_behind(&screened, &proposed.screened.list_version, deposit.0)
         {

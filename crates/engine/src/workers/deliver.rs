@@ -86,7 +86,7 @@ impl Workers {
         let endpoint = takes.endpoint.as_ref()?;
         let (receiver, body) = match event {
             DeliveredEvent::Wallet(entry) => {
-                let wallets = self.world.wallet.as_ref()?;
+                let wallets = self.world.wallet.as_ref()?.first();
                 (&wallets.receiver, (wallets.envelope)(entry))
             }
             DeliveredEvent::Payment(record) => {

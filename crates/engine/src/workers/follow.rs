@@ -19,7 +19,7 @@ use crate::command::deposits::{DepositAction, DepositRef};
 use crate::command::exchange::{ExchangeAction, OrderKey};
 use crate::command::wallets::{Followed, RequestAction, WalletAction};
 use crate::command::{Action, Outcome};
-use crate::world::WalletWorld;
+use crate::world::{WalletWorld, WalletWorlds};
 
 /// Upper bound on a wallet's open orders: each reserves some of its coins.
 const ORDERS_MAX: usize = 10_000;
@@ -28,11 +28,11 @@ const AT_ONCE: u32 = 100;
 
 impl Workers {
     /// Processes leased `wallet_timer` jobs.
-    pub(super) async fn follow(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
+    pub(super) async fn follow(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
         join_all(jobs.iter().map(|job| self.follow_one(wallets, job))).await;
     }
 
-    async fn follow_one(&self, wallets: &WalletWorld, job: &Job) {
+    async fn follow_one(&self, wallets: &WalletWorlds, job: &Job) {
         let wallet = match self.store.wallet(job.tenant, WalletId(job.subject)).await {
             Ok(Some(wallet)) => wallet,
             Ok(None) => return,
@@ -41,6 +41,7 @@ impl Workers {
                 return;
             }
         };
+        let Some(wallets) = self.chain_of(wallets, wallet.chain) else { return };
         let in_line = if wallet.follow_up { self.bring_in_line(&wallet).await } else { Ok(true) };
         let in_line = in_line.unwrap_or_else(|error| {
             tracing::warn!(%error, wallet = %wallet.id, "wallet dependents read failed, will retry");
@@ -49,7 +50,8 @@ impl Workers {
         let chain_ready = wallet.state == WalletState::Pending
             && controller_is_there(wallets, wallet.controller).await;
         if wallet.state == WalletState::Pending && !chain_ready {
-            self.report(job.tenant, job.subject, Action::Chain(ChainAction::Deploy)).await;
+            self.report(job.tenant, job.subject, Action::Chain(ChainAction::Deploy(wallet.chain)))
+                .await;
         }
         let tokens = blacklist_tokens(wallets, wallet.tenant);
         let id = wallet.id;

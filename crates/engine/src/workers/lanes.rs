@@ -1,31 +1,34 @@
-//! Lanes: the transactions of one signer are processed by one node at a time, in nonce order. A
+//! Lanes: the transactions of one signer on one chain are processed by one node at a time, in nonce order. A
 //! lease determines the node, as for any role; a crashed node loses it on expiry. A lane never
 //! decides whether a transaction may be signed or which nonce is next: the commits do.
 
 use std::collections::BTreeMap;
 
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
 use domain::job::Job;
 use domain::time::{Span, Timestamp};
 use store::StoreError;
 
 use super::Workers;
 
+/// A signer on a chain.
+type Lane = (ChainNumber, Address);
+
 /// Maximum number of lanes per poll.
 const LANES_MAX: usize = 64;
 
 /// The lanes that this node leads and until when, to its own knowledge.
 #[derive(Debug, Default)]
-pub(super) struct Lanes(std::sync::Mutex<BTreeMap<Address, Timestamp>>);
+pub(super) struct Lanes(std::sync::Mutex<BTreeMap<Lane, Timestamp>>);
 
 impl Lanes {
-    fn held(&self) -> std::sync::MutexGuard<'_, BTreeMap<Address, Timestamp>> {
+    fn held(&self) -> std::sync::MutexGuard<'_, BTreeMap<Lane, Timestamp>> {
         self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }
 
-fn role(signer: Address) -> String {
-    format!("lane:{signer:?}")
+fn role((chain, signer): Lane) -> String {
+    format!("{}:{signer:?}", chain.key("lane"))
 }
 
 impl Workers {
@@ -37,14 +40,14 @@ impl Workers {
         most: usize,
     ) -> Result<Vec<Job>, StoreError> {
         let mut jobs = Vec::new();
-        for signer in self.store.lanes_due(LANES_MAX).await? {
+        for lane in self.store.lanes_due(LANES_MAX).await? {
             if jobs.len() >= most {
                 break;
             }
-            if self.leads(signer, lease).await? {
+            if self.leads(lane, lease).await? {
                 let half = Span(lease.0 / 2);
                 jobs.extend(
-                    self.store.lease_lane(signer, &self.owner, half, most - jobs.len()).await?,
+                    self.store.lease_lane(lane, &self.owner, half, most - jobs.len()).await?,
                 );
             }
         }
@@ -52,16 +55,16 @@ impl Workers {
     }
 
     /// Whether this node leads a lane for at least half of `lease`.
-    async fn leads(&self, signer: Address, lease: Span) -> Result<bool, StoreError> {
+    async fn leads(&self, lane: Lane, lease: Span) -> Result<bool, StoreError> {
         let now = self.clock().now();
-        if self.lanes.held().get(&signer).is_some_and(|until| *until - now > Span(lease.0 / 2)) {
+        if self.lanes.held().get(&lane).is_some_and(|until| *until - now > Span(lease.0 / 2)) {
             return Ok(true);
         }
-        let leads = self.store.lease_role(&role(signer), &self.owner, lease).await?.is_some();
+        let leads = self.store.lease_role(&role(lane), &self.owner, lease).await?.is_some();
         if leads {
-            self.lanes.held().insert(signer, now + lease);
+            self.lanes.held().insert(lane, now + lease);
         } else {
-            self.lanes.held().remove(&signer);
+            self.lanes.held().remove(&lane);
         }
         Ok(leads)
     }
@@ -69,8 +72,8 @@ impl Workers {
     /// Releases its lanes at shutdown once it holds no jobs in them.
     pub(super) async fn hand_on_lanes(&self) {
         let held = std::mem::take(&mut *self.lanes.held());
-        for signer in held.into_keys() {
-            self.hand_on(&role(signer)).await;
+        for lane in held.into_keys() {
+            self.hand_on(&role(lane)).await;
         }
     }
 }

@@ -4,8 +4,10 @@
 //! command that carries the job's fence or the attempt's id. If it crashes, the lease expires and
 //! another worker queries the rail before doing anything else.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
+use domain::chain::ChainNumber;
 use domain::ids::{PaymentId, TenantId};
 use domain::job::{Job, JobKind};
 use domain::ports::{Answer, Clock};
@@ -16,7 +18,7 @@ use store::Store;
 
 use crate::batcher::Engine;
 use crate::command::{Action, Command, Outcome, PaymentAction};
-use crate::world::World;
+use crate::world::{WalletWorld, WalletWorlds, World};
 
 mod collect;
 mod deliver;
@@ -66,15 +68,15 @@ pub struct Workers {
     world: Arc<World>,
     owner: String,
     lanes: lanes::Lanes,
-    /// The usual gas price in wei, as observed by this process.
-    usual_fee: Mutex<Option<u128>>,
+    /// The usual gas price of each chain in wei, as observed by this process.
+    usual_fees: Mutex<BTreeMap<ChainNumber, u128>>,
 }
 
 impl Workers {
     /// Returns the workers of one node; `owner` names it in leases.
     pub fn new(store: Store, engine: Engine, world: Arc<World>, owner: String) -> Arc<Workers> {
-        let (lanes, usual_fee) = (lanes::Lanes::default(), Mutex::default());
-        Arc::new(Workers { store, engine, world, owner, lanes, usual_fee })
+        let (lanes, usual_fees) = (lanes::Lanes::default(), Mutex::default());
+        Arc::new(Workers { store, engine, world, owner, lanes, usual_fees })
     }
 
     /// One endless task per kind of work, by name. All must be driven concurrently.
@@ -101,10 +103,12 @@ impl Workers {
                 .push((name, Box::pin(collect::collect(self.clone(), rail.clone(), stop.clone()))));
         }
         if let Some(wallets) = &self.world.wallet {
-            tasks.push((
-                "watch".to_owned(),
-                Box::pin(watch::watch(self.clone(), wallets.clone(), stop.clone())),
-            ));
+            for chain in wallets.all() {
+                tasks.push((
+                    format!("watch {}", chain.config.name),
+                    Box::pin(watch::watch(self.clone(), chain.clone(), stop.clone())),
+                ));
+            }
             for kind in WALLET_JOBS {
                 tasks.push((
                     kind.name().replace('_', " "),
@@ -164,7 +168,9 @@ impl Workers {
         self.inquire(self.store.lease_jobs(&[JobKind::Inquire], &self.owner, lease, most).await?)
             .await;
         if let Some(wallets) = &self.world.wallet {
-            self.watch_once(wallets).await;
+            for chain in wallets.all() {
+                self.watch_once(chain).await;
+            }
             for kind in WALLET_JOBS {
                 self.work(kind, self.take_due(kind).await?).await;
             }
@@ -199,6 +205,28 @@ impl Workers {
     async fn hand_on(&self, role: &str) {
         if let Err(error) = self.store.lease_role(role, &self.owner, Span(0)).await {
             tracing::warn!(%error, role, "role lease release failed, lease will expire");
+        }
+    }
+
+    /// The chain of a row. Work on one that is no longer configured waits until it is again.
+    fn chain_of<'a>(
+        &self,
+        wallets: &'a WalletWorlds,
+        chain: ChainNumber,
+    ) -> Option<&'a WalletWorld> {
+        let known = wallets.on(chain);
+        if known.is_none() {
+            tracing::error!(chain = chain.0, "chain is not configured, its work will be retried");
+        }
+        known
+    }
+
+    /// An alert's text about a chain: with its name, if there are several.
+    fn said_of(&self, chain: ChainNumber, what: String) -> String {
+        let Some(wallets) = &self.world.wallet else { return what };
+        match wallets.on(chain) {
+            Some(world) if wallets.all().count() > 1 => format!("{}: {what}", world.config.name),
+            _ => what,
         }
     }
 

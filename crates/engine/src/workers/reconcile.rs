@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::sync::Arc;
 
-use domain::chain::{Address, ChainFault, SignFault};
+use domain::chain::{Address, ChainFault, ChainNumber, SignFault};
 use domain::currency::StableCoin;
 use domain::deposit::Watched;
 use domain::ids::TenantId;
@@ -23,7 +23,7 @@ use uuid::Uuid;
 use super::{Stop, Workers};
 use crate::reconcile::{self, Break, NAMED_MAX, Report, Side};
 use crate::rescan;
-use crate::world::WalletWorld;
+use crate::world::{WalletWorld, WalletWorlds};
 
 mod statements;
 
@@ -45,7 +45,7 @@ const ASKED_AT_ONCE: usize = 500;
 const UNBOOKED_MAX: usize = 500;
 /// Maximum number of vaults that one comparison has rescanned.
 const LOOKED_THROUGH_MAX: usize = 64;
-/// Store key of the vault after which the next comparison continues.
+/// Store key of the vault after which a chain's the next comparison continues.
 const COMPARED_TO: &str = "reconciliation.compared_to";
 
 /// Why no report was made.
@@ -141,10 +141,12 @@ impl Workers {
         }
         // First: it needs no chain, and chain discrepancies must not hide those of the banks.
         self.compare_statements().await?;
-        let (vaults, mut breaks) = match &self.world.wallet {
-            Some(wallets) => self.compare_chain(wallets).await?,
-            None => (0, Vec::new()),
-        };
+        let (mut vaults, mut breaks) = (0, Vec::new());
+        for world in self.world.wallet.iter().flat_map(WalletWorlds::all) {
+            let (compared, found) = self.compare_chain(world).await?;
+            vaults += compared;
+            breaks.extend(found);
+        }
         let (rails, more) = self.compare_rails().await?;
         breaks.extend(more);
         for it in breaks.iter().take(NAMED_MAX) {
@@ -165,13 +167,13 @@ impl Workers {
         let (held, next) = self.held(wallets).await?;
         let first = differing(wallets, &held).await?;
         if first.is_empty() {
-            self.go_on_after(next).await?;
+            self.go_on_after(wallets, next).await?;
             return Ok((held.len(), first));
         }
         // Read last: no balance of the first read is of a later block. With an earlier head, a
         // movement between head and balance would differ in both reads.
         let head = wallets.chain.heads().await?.latest.number;
-        self.watcher_reaches(head).await?;
+        self.watcher_reaches(wallets, head).await?;
         let second = differing(wallets, &self.held(wallets).await?.0).await?;
         let stands = |it: &Break| {
             first.iter().any(|at| {
@@ -180,14 +182,19 @@ impl Workers {
             })
         };
         let breaks: Vec<Break> = second.into_iter().filter(stands).collect();
-        self.look_through(&held, &breaks).await?;
-        self.go_on_after(next).await?;
+        self.look_through(wallets, &held, &breaks).await?;
+        self.go_on_after(wallets, next).await?;
         Ok((held.len(), breaks))
     }
 
     /// Vaults that hold more than is booked are rescanned by the watcher, which then books what a
     /// node omitted.
-    async fn look_through(&self, held: &[Held], breaks: &[Break]) -> Result<(), Trouble> {
+    async fn look_through(
+        &self,
+        wallets: &WalletWorld,
+        held: &[Held],
+        breaks: &[Break],
+    ) -> Result<(), Trouble> {
         let more = |it: &&Break| match it.side {
             Side::Chain => it.said > it.most,
             Side::Watcher => it.said < it.least,
@@ -199,14 +206,19 @@ impl Workers {
         };
         let vaults = held.iter().filter(of_a_break).flat_map(Held::vaults);
         for vault in vaults.take(LOOKED_THROUGH_MAX) {
-            rescan::want_if_new(&self.store, rescan::Target::Vault(vault)).await?;
+            let chain = wallets.config.number;
+            rescan::want_if_new(&self.store, chain, rescan::Target::Vault(vault)).await?;
         }
         Ok(())
     }
 
-    async fn go_on_after(&self, vault: Option<Address>) -> Result<(), Trouble> {
+    async fn go_on_after(
+        &self,
+        wallets: &WalletWorld,
+        vault: Option<Address>,
+    ) -> Result<(), Trouble> {
         let text = vault.map_or_else(String::new, |vault| vault.to_string());
-        Ok(self.store.set_meta(COMPARED_TO, &text).await?)
+        Ok(self.store.set_meta(&wallets.config.number.key(COMPARED_TO), &text).await?)
     }
 
     /// Vaults without bookings, a part of them in each comparison, by address: anyone can pay an
@@ -218,8 +230,10 @@ impl Workers {
         booked: &BTreeSet<(Address, StableCoin)>,
         moving: &BTreeMap<TenantId, Vec<Moving>>,
     ) -> Result<(Vec<Held>, Option<Address>), Trouble> {
-        let after = self.store.meta(COMPARED_TO).await?.and_then(|text| Address::parse(&text));
-        let page = self.store.vaults_after(after, UNBOOKED_MAX).await?;
+        let chain = wallets.config.number;
+        let after = self.store.meta(&chain.key(COMPARED_TO)).await?;
+        let after = after.and_then(|text| Address::parse(&text));
+        let page = self.store.vaults_after(chain, after, UNBOOKED_MAX).await?;
         let next = page.last().filter(|_| page.len() == UNBOOKED_MAX).map(|vault| vault.address);
         let coins = wallets.config.tokens.iter().map(|token| token.coin);
         let pairs: Vec<(Watched, StableCoin)> = page
@@ -229,7 +243,7 @@ impl Workers {
             .collect();
         let wanted: Vec<(Address, StableCoin)> =
             pairs.iter().map(|(vault, coin)| (vault.address, *coin)).collect();
-        let logged = self.store.logged_of(&wanted).await?;
+        let logged = self.store.logged_of(chain, &wanted).await?;
         let held = pairs.into_iter().map(|(vault, coin)| {
             let account = match vault.request {
                 Some(request) => AccountCode::Escrow(request, coin),
@@ -257,10 +271,11 @@ impl Workers {
         Ok((held.collect(), next))
     }
 
-    async fn watcher_reaches(&self, head: u64) -> Result<(), Trouble> {
+    async fn watcher_reaches(&self, wallets: &WalletWorld, head: u64) -> Result<(), Trouble> {
         let until = self.clock().now() + WATCHER_WITHIN;
         loop {
-            if self.store.chain_headers(1).await?.first().is_some_and(|tip| tip.number >= head) {
+            let tip = self.store.chain_headers(wallets.config.number, 1).await?;
+            if tip.first().is_some_and(|tip| tip.number >= head) {
                 return Ok(());
             }
             let now = self.clock().now();
@@ -271,18 +286,21 @@ impl Workers {
         }
     }
 
-    /// The booked on-chain amounts of all tenants.
+    /// The booked amounts of all tenants on a chain. A tenant without keys there has none.
     async fn held(&self, wallets: &WalletWorld) -> Result<(Vec<Held>, Option<Address>), Trouble> {
         let mut all = Vec::new();
         let mut all_moving = BTreeMap::new();
         for tenant in self.store.tenants().await? {
-            let moving = self.store.moving(tenant.id).await?;
+            let mut moving = self.store.moving(tenant.id).await?;
+            moving.retain(|it| it.chain == wallets.config.number);
             let mut after = None;
             loop {
                 let page = self.store.vault_books(tenant.id, after.as_ref(), PAGE).await?;
                 let Some(last) = page.last() else { break };
                 after = Some(last.account.code.clone());
-                all.extend(page.into_iter().map(|vault| {
+                let of_chain =
+                    page.into_iter().filter(|vault| vault.chain == wallets.config.number);
+                all.extend(of_chain.map(|vault| {
                     let (least, most) = bounds(&vault.account, &moving);
                     let (account, address, coin) = (vault.account.code, vault.address, vault.coin);
                     let others = vault.others;
@@ -299,9 +317,17 @@ impl Workers {
                     }
                 }));
             }
-            let address = wallets.contracts.controller(tenant.id)?.address;
-            for coin in StableCoin::ALL {
-                all.extend(self.collected(tenant.id, address, coin, &moving).await?);
+            match wallets.contracts.controller(tenant.id) {
+                Ok(controller) => {
+                    for coin in StableCoin::ALL {
+                        let of = (wallets.config.number, coin);
+                        all.extend(
+                            self.collected(tenant.id, controller.address, of, &moving).await?,
+                        );
+                    }
+                }
+                Err(SignFault::NoKey(_)) => {}
+                Err(fault) => return Err(fault.into()),
             }
             all_moving.insert(tenant.id, moving);
         }
@@ -318,7 +344,7 @@ impl Workers {
         &self,
         tenant: TenantId,
         address: Address,
-        coin: StableCoin,
+        (chain, coin): (ChainNumber, StableCoin),
         moving: &[Moving],
     ) -> Result<[Held; 2], Trouble> {
         let accounts = self.store.accounts(tenant).await?;
@@ -326,7 +352,8 @@ impl Workers {
             let known = accounts.iter().find(|it| it.code == code).cloned();
             known.unwrap_or_else(|| Account::empty(tenant, code))
         };
-        let (unswept, treasury) = (of(AccountCode::Unswept(coin)), of(AccountCode::Treasury(coin)));
+        let unswept = of(AccountCode::Unswept(chain, coin));
+        let treasury = of(AccountCode::Treasury(chain, coin));
         let back = |it: &&Moving| {
             it.kind == MovingKind::Returning && it.account.currency() == coin.currency()
         };
@@ -338,7 +365,7 @@ impl Workers {
             Held { tenant, account, address, others, coin, least, most, logged: None, swept: None };
         // The treasury belongs to the bank, which spends from it: its receipts are compared.
         let got = treasury.credits_posted;
-        let swept = Some(self.store.logged(address, coin).await?.saturating_neg());
+        let swept = Some(self.store.logged(chain, address, coin).await?.saturating_neg());
         let (account, most) = (treasury.code, got.saturating_add(treasury.credits_pending));
         let others = Vec::new();
         Ok([
@@ -466,7 +493,7 @@ mod tests {
     }
 
     fn moving(kind: MovingKind, minor: i64) -> Moving {
-        Moving { account: code(), kind, minor }
+        Moving { chain: ChainNumber::FIRST, account: code(), kind, minor }
     }
 
     #[test]
@@ -521,7 +548,7 @@ mod tests {
     fn observed_sweeps_to_a_treasury_equal_the_booked_ones() {
         let held = |swept| Held {
             tenant: TENANT,
-            account: AccountCode::Treasury(StableCoin::Usdc),
+            account: AccountCode::Treasury(ChainNumber::FIRST, StableCoin::Usdc),
             address: Address([1; 20]),
             others: Vec::new(),
             coin: StableCoin::Usdc,

@@ -25,7 +25,7 @@ use store::StoreError;
 use super::Workers;
 use crate::command::Action;
 use crate::command::deposits::{DepositAction, DepositRef};
-use crate::world::WalletWorld;
+use crate::world::{WalletWorld, WalletWorlds};
 
 /// A deposit with the stored data for its assessment.
 struct Case {
@@ -56,7 +56,7 @@ enum NotNow {
 
 impl Workers {
     /// Processes leased `screen` jobs.
-    pub(super) async fn screen(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
+    pub(super) async fn screen(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
         let policies = match self.wallet_policies(&jobs).await {
             Ok(policies) => policies,
             Err(error) => {
@@ -84,7 +84,7 @@ impl Workers {
         Ok(policies)
     }
 
-    async fn screen_one(&self, wallets: &WalletWorld, job: &Job, policy: &WalletPolicy) {
+    async fn screen_one(&self, wallets: &WalletWorlds, job: &Job, policy: &WalletPolicy) {
         let case = match self.screen_case(job.tenant, DepositId(job.subject)).await {
             Ok(Some(case)) => case,
             Ok(None) => return,
@@ -92,6 +92,7 @@ impl Workers {
                 return tracing::warn!(%error, deposit = %job.subject, "deposit read failed, will retry");
             }
         };
+        let Some(wallets) = self.chain_of(wallets, case.deposit.chain) else { return };
         let action = match self.screened(wallets, &case, job, policy).await {
             Ok(Some(action)) => action,
             Ok(None) => return,

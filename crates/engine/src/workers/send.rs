@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::PoisonError;
 
 use domain::chain::{
-    Address, Call, ChainFault, Fees, IntentKind, KeyRole, Movement, Plan, SignFault, Simulated,
-    TxHash, vault,
+    Address, Call, ChainFault, ChainNumber, Fees, IntentKind, KeyRole, Movement, Plan, SignFault,
+    Simulated, TxHash, vault,
 };
 use domain::chain_tx::{self, Intent, IntentState, Taking, capped};
 use domain::currency::StableCoin;
 use domain::deposit::arrive::DROPPED_AFTER_BLOCKS;
-use domain::deposit::{Deposit, DepositState, Halt};
+use domain::deposit::{Deposit, DepositState, Halt, TokenState};
 use domain::ids::{ChainTxId, DepositId, IntentId, TenantId};
 use domain::job::Job;
 use domain::time::{Span, Timestamp};
@@ -25,7 +25,7 @@ use crate::command::Action;
 use crate::command::chain::{ChainAction, IntentKey};
 use crate::command::deposits::DepositRef;
 use crate::measure;
-use crate::world::WalletWorld;
+use crate::world::{WalletWorld, WalletWorlds};
 
 /// Retry delay if a node does not answer.
 const SOON: Span = Span::secs(2);
@@ -50,6 +50,9 @@ const LOW_GAS_TRANSACTIONS: u128 = 20;
 /// An intent to be sent, with its job's fence.
 type Held = (Intent, i64);
 
+/// Tokens that are halted.
+type Halted = BTreeMap<(ChainNumber, StableCoin), Halt>;
+
 /// What an intent waits for, or why it fails.
 enum Verdict {
     Needless,
@@ -61,6 +64,7 @@ enum Verdict {
 #[derive(Clone)]
 struct Lane {
     tenant: TenantId,
+    chain: ChainNumber,
     role: KeyRole,
     signer: Address,
     controller: Address,
@@ -133,19 +137,21 @@ fn lane(
     };
     let contracts = wallets.contracts.controller(tenant)?;
     let (controller, implementation) = (contracts.address, contracts.implementation);
-    Ok(Some(Lane { tenant, role, signer, controller, implementation }))
+    let chain = wallets.config.number;
+    Ok(Some(Lane { tenant, chain, role, signer, controller, implementation }))
 }
 
 impl Workers {
     /// Processes leased `send_intent` jobs.
-    pub(super) async fn send_intents(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
+    pub(super) async fn send_intents(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
         let mut by_tenant: BTreeMap<TenantId, Vec<(IntentId, i64)>> = BTreeMap::new();
         for job in jobs {
             by_tenant.entry(job.tenant).or_default().push((IntentId(job.subject), job.fence));
         }
-        let halted: BTreeMap<StableCoin, Halt> = match self.store.token_states().await {
+        let halted: Halted = match self.store.token_states().await {
             Ok(states) => {
-                states.iter().filter_map(|state| Some((state.coin, state.halt()?))).collect()
+                let halt = |it: &TokenState| Some(((it.chain, it.coin), it.halt()?));
+                states.iter().filter_map(halt).collect()
             }
             Err(error) => return tracing::warn!(%error, "token state read failed, will retry"),
         };
@@ -159,10 +165,10 @@ impl Workers {
 
     async fn send_for(
         &self,
-        wallets: &WalletWorld,
+        wallets: &WalletWorlds,
         tenant: TenantId,
         jobs: Vec<(IntentId, i64)>,
-        halted: &BTreeMap<StableCoin, Halt>,
+        halted: &Halted,
     ) {
         let ids: Vec<IntentId> = jobs.iter().map(|(id, _)| *id).collect();
         let intents = match self.store.intents(tenant, &ids).await {
@@ -170,12 +176,31 @@ impl Workers {
             Err(error) => return tracing::warn!(%error, "intent read failed, will retry"),
         };
         let fences: BTreeMap<IntentId, i64> = jobs.into_iter().collect();
+        let mut by_chain: BTreeMap<ChainNumber, Vec<Held>> = BTreeMap::new();
+        for intent in intents.into_iter().filter(|intent| intent.state == IntentState::Waiting) {
+            let Some(fence) = fences.get(&intent.id).copied() else { continue };
+            by_chain.entry(intent.chain).or_default().push((intent, fence));
+        }
+        join_all(by_chain.into_iter().filter_map(|(chain, held)| {
+            let world = self.chain_of(wallets, chain)?;
+            Some(self.send_on(world, tenant, held, halted))
+        }))
+        .await;
+    }
+
+    /// Sends a tenant's intents of one chain.
+    async fn send_on(
+        &self,
+        wallets: &WalletWorld,
+        tenant: TenantId,
+        waiting: Vec<Held>,
+        halted: &Halted,
+    ) {
         let lanes = Spread::of(wallets, tenant);
         let mut batches: BTreeMap<(IntentKind, usize), Vec<Held>> = BTreeMap::new();
         let mut alone: Vec<Vec<Held>> = Vec::new();
-        for intent in intents.into_iter().filter(|intent| intent.state == IntentState::Waiting) {
-            let Some(fence) = fences.get(&intent.id).copied() else { continue };
-            let halt = intent.coin.and_then(|coin| halted.get(&coin).copied());
+        for (intent, fence) in waiting {
+            let halt = intent.coin.and_then(|coin| halted.get(&(intent.chain, coin)).copied());
             if halt.is_some() && !intent.is_never_given_up() {
                 self.tell_verdict(&(intent, fence), Verdict::PutOff { after: PAUSED, halt }).await;
             } else if let Some(verdict) = self.release_is_lost(&intent).await {
@@ -219,7 +244,7 @@ impl Workers {
         if let Err(fault) = self.simulate_and_take(wallets, &lane, &held).await {
             tracing::warn!(%fault, %tenant, "intent submission failed, will retry");
             if let ChainFault::Disagreement(_) = fault {
-                let what = fault.to_string();
+                let what = self.said_of(lane.chain, fault.to_string());
                 self.raise(
                     tenant,
                     Alert { kind: AlertKind::ChainMismatch, subject: tenant.0, what },
@@ -286,6 +311,7 @@ impl Workers {
             let what = format!(
                 "{signer} is configured as an operator, but the controller {controller} does not list it"
             );
+            let what = self.said_of(lane.chain, what);
             self.raise(
                 lane.tenant,
                 Alert { kind: AlertKind::Transaction, subject: lane.tenant.0, what },
@@ -343,7 +369,8 @@ impl Workers {
             self.tell_all(held, || Verdict::Needless).await;
             return Ok(());
         }
-        self.report(lane.tenant, lane.tenant.0, Action::Chain(ChainAction::Deploy)).await;
+        self.report(lane.tenant, lane.tenant.0, Action::Chain(ChainAction::Deploy(lane.chain)))
+            .await;
         self.tell_all(held, || Verdict::PutOff { after: CONTROLLER_SOON, halt: None }).await;
         Ok(())
     }
@@ -381,7 +408,7 @@ impl Workers {
         }
         let read = async {
             let deposit = self.store.deposit(intent.tenant, DepositId(intent.subject)).await?;
-            Ok::<_, store::StoreError>((deposit, self.store.chain_headers(1).await?))
+            Ok::<_, store::StoreError>((deposit, self.store.chain_headers(intent.chain, 1).await?))
         };
         let (deposit, tip) = match read.await {
             Ok(read) => read,
@@ -420,7 +447,7 @@ impl Workers {
             };
             let Some(request) = deposit.request else { return Ok(None) };
             let all = self.store.deposits_of_request(deposit.tenant, request).await?;
-            let logs = self.store.vault_logs(deposit.to).await?;
+            let logs = self.store.vault_logs(deposit.chain, deposit.to).await?;
             let is_free =
                 |tx| !all.iter().any(|it| it.place.is_some() && it.release_tx == Some(tx));
             let left = |tx| {
@@ -475,15 +502,16 @@ impl Workers {
             return Ok(());
         }
         let asked = wallets.chain.fees().await?;
-        self.compare_fees(lane.tenant, asked).await;
+        self.compare_fees(wallets, lane.tenant, asked).await;
         let fees = capped(asked, wallets.config.most_fees());
         let gas_limit = gas.saturating_add(gas / 2).saturating_add(GAS_MARGIN);
         let needed =
             u128::from(gas_limit).saturating_mul(fees.max_fee).saturating_mul(LOW_GAS_TRANSACTIONS);
         let has = wallets.chain.gas_balance(lane.signer).await?;
-        measure::gas(lane.role, lane.signer, has);
+        measure::gas(&wallets.config.name, lane.role, lane.signer, has);
         if has < needed {
             let what = format!("the {} key {} is low on gas", lane.role.name(), lane.signer);
+            let what = self.said_of(lane.chain, what);
             self.raise(
                 lane.tenant,
                 Alert { kind: AlertKind::LowGas, subject: lane.tenant.0, what },
@@ -493,6 +521,7 @@ impl Workers {
         let taking = Box::new(Taking {
             id: ChainTxId(fresh_id(&self.store)),
             tenant: lane.tenant,
+            chain: lane.chain,
             role: lane.role,
             signer: lane.signer,
             controller: lane.controller,
@@ -510,7 +539,8 @@ impl Workers {
     async fn believed_nonce(&self, wallets: &WalletWorld, lane: &Lane) -> Result<u64, ChainFault> {
         let unreadable = |error| ChainFault::Unreachable(format!("nonces cannot be read: {error}"));
         let counts = wallets.chain.nonces(lane.signer).await?;
-        let next = self.store.next_nonce(lane.tenant, lane.signer).await.map_err(unreadable)?;
+        let next = self.store.next_nonce(lane.tenant, lane.chain, lane.signer).await;
+        let next = next.map_err(unreadable)?;
         let lowest = counts.lowest();
         if counts.highest() <= next.unwrap_or(0) {
             return Ok(lowest);
@@ -528,6 +558,7 @@ impl Workers {
         };
         let what =
             format!("a node reports more transactions of {} than were signed here", lane.signer);
+        let what = self.said_of(lane.chain, what);
         self.raise(lane.tenant, Alert { kind: AlertKind::ChainNode, subject: lane.tenant.0, what })
             .await;
         if lowest <= next {
@@ -542,7 +573,7 @@ impl Workers {
             return Err(claim());
         }
         // No other node is configured: this one must keep claiming it for a while.
-        let key = format!("chain.nonce_claim:{:?}", lane.signer);
+        let key = lane.chain.key(&format!("chain.nonce_claim:{:?}", lane.signer));
         let known = self.store.meta(&key).await.map_err(unreadable)?;
         let known =
             known.as_deref().and_then(|text| text.split_once(' ')).and_then(|(count, since)| {
@@ -565,19 +596,21 @@ impl Workers {
     }
 
     /// Alerts an operator if gas costs ten times the usual price; fees are capped regardless.
-    async fn compare_fees(&self, tenant: TenantId, asked: Fees) {
+    async fn compare_fees(&self, wallets: &WalletWorld, tenant: TenantId, asked: Fees) {
         let is_high = {
-            let mut usual = self.usual_fee.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = *usual.get_or_insert(asked.max_fee);
+            let mut usual = self.usual_fees.lock().unwrap_or_else(PoisonError::into_inner);
+            let usual = usual.entry(wallets.config.number).or_insert(asked.max_fee);
+            let known = *usual;
             let most = known.saturating_mul(UNUSUAL);
             let moved =
                 known.saturating_mul(FEE_WEIGHT - 1).saturating_add(asked.max_fee.min(most));
-            *usual = Some(moved / FEE_WEIGHT);
+            *usual = moved / FEE_WEIGHT;
             asked.max_fee >= most && most > 0
         };
         if is_high {
             let what =
                 "the gas price is ten times the usual one, or a node reports it wrongly".to_owned();
+            let what = self.said_of(wallets.config.number, what);
             self.raise(tenant, Alert { kind: AlertKind::Transaction, subject: tenant.0, what })
                 .await;
         }

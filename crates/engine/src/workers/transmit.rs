@@ -25,7 +25,7 @@ use crate::batcher::fresh_id;
 use crate::command::chain::{ChainAction, TxKey};
 use crate::command::{Action, Outcome};
 use crate::failpoint::{self, Failpoint};
-use crate::world::WalletWorld;
+use crate::world::{WalletWorld, WalletWorlds};
 
 /// Gas limit of a no-op transaction.
 const CANCEL_GAS: u64 = 30_000;
@@ -55,11 +55,13 @@ impl Case {
 
 impl Workers {
     /// Processes leased `transmit` jobs.
-    pub(super) async fn transmit(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
+    pub(super) async fn transmit(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
         // One signer's transactions in nonce order: a node that holds back gaps accepts them
         // sooner.
         let mut cases = join_all(jobs.into_iter().map(|job| self.tx_case(job))).await;
-        cases.sort_by_key(|case| case.as_ref().map(|case| (case.tx.signer, case.tx.nonce)));
+        cases.sort_by_key(|case| {
+            case.as_ref().map(|case| (case.tx.chain, case.tx.signer, case.tx.nonce))
+        });
         join_all(cases.into_iter().flatten().map(|case| self.follow_tx(wallets, case))).await;
     }
 
@@ -80,7 +82,8 @@ impl Workers {
         }
     }
 
-    async fn follow_tx(&self, wallets: &WalletWorld, case: Case) {
+    async fn follow_tx(&self, wallets: &WalletWorlds, case: Case) {
+        let Some(wallets) = self.chain_of(wallets, case.tx.chain) else { return };
         let followed = match case.tx.state {
             TxState::Taken => self.sign_first(wallets, &case).await,
             TxState::Broadcast => self.look_for(wallets, &case).await,
@@ -165,6 +168,7 @@ impl Workers {
     }
 
     async fn alert_about(&self, case: &Case, kind: AlertKind, what: String) {
+        let what = self.said_of(case.tx.chain, what);
         self.raise(case.tx.tenant, Alert { kind, subject: case.tx.id.0, what }).await;
     }
 
@@ -205,7 +209,7 @@ impl Workers {
         stuck: bool,
     ) -> Result<(), ChainFault> {
         let abreast =
-            case.tx.settled.is_none() || self.is_watched(wallets.chain.head().await?).await;
+            case.tx.settled.is_none() || self.is_watched(case, wallets.chain.head().await?).await;
         let action = ChainAction::Look { tx: case.key(), fence: case.job.fence, stuck, abreast };
         let outcome = self.report(case.tx.tenant, case.tx.id.0, Action::Chain(action)).await;
         let now = self.clock().now();
@@ -227,13 +231,14 @@ impl Workers {
         case: &Case,
         count: u64,
     ) -> Result<(), ChainFault> {
-        let ChainTx { tenant, role, signer, controller, nonce, .. } = case.tx;
+        let ChainTx { tenant, chain, role, signer, controller, nonce, .. } = case.tx;
         if count >= nonce || self.clock().now() - case.tx.created_at < GAP_AFTER {
             return Ok(());
         }
         let unreadable = |error| ChainFault::Unreachable(format!("nonces cannot be read: {error}"));
         let until = nonce.min(count.saturating_add(GAP_MAX));
-        let taken = self.store.taken_nonces(signer, count, until).await.map_err(unreadable)?;
+        let taken =
+            self.store.taken_nonces(chain, signer, count, until).await.map_err(unreadable)?;
         let missing: Vec<u64> = (count..until).filter(|it| !taken.contains(it)).collect();
         if missing.is_empty() {
             return Ok(());
@@ -244,6 +249,7 @@ impl Workers {
             let taking = Taking {
                 id,
                 tenant,
+                chain,
                 role,
                 signer,
                 controller,
@@ -311,7 +317,7 @@ impl Workers {
             self.tell_about(case, tell(false, Vec::new())).await;
         }
         if self.is_settled(wallets, place.number).await?
-            && self.is_watched(place.number).await
+            && self.is_watched(case, place.number).await
             && wallets.chain.confirms(&receipt, &[case.tx.controller]).await? == Sighting::Confirmed
         {
             let fees = self.fees(wallets, case, &mined).await?;
@@ -357,7 +363,7 @@ impl Workers {
             let escrow =
                 vault::address(&contracts.address, &contracts.implementation, recipient, reference);
             if let Entry::Vacant(entry) = left.entry(escrow) {
-                let logs = self.store.vault_logs(escrow).await;
+                let logs = self.store.vault_logs(case.tx.chain, escrow).await;
                 let logs = logs.map_err(|error| {
                     ChainFault::Unreachable(format!("logs cannot be read: {error}"))
                 })?;
@@ -375,8 +381,8 @@ impl Workers {
 
     /// Whether the watcher has ingested this block. If the store cannot be read, it counts as not
     /// ingested and is checked again.
-    async fn is_watched(&self, number: u64) -> bool {
-        match self.store.chain_headers(1).await {
+    async fn is_watched(&self, case: &Case, number: u64) -> bool {
+        match self.store.chain_headers(case.tx.chain, 1).await {
             Ok(newest) => newest.first().is_some_and(|newest| newest.number >= number),
             Err(error) => {
                 tracing::warn!(%error, "watched height read failed");

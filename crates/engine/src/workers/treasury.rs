@@ -12,7 +12,7 @@ use super::Workers;
 use crate::batcher::fresh_id;
 use crate::command::Action;
 use crate::command::chain::ChainAction;
-use crate::world::WalletWorld;
+use crate::world::{WalletWorld, WalletWorlds};
 
 /// Why a controller cannot be queried now.
 #[derive(Debug, thiserror::Error)]
@@ -27,20 +27,27 @@ enum Trouble {
 
 impl Workers {
     /// Processes leased `sweep` jobs. One that fails now is retried after its lease expires.
-    pub(super) async fn begin_sweeps(&self, wallets: &WalletWorld, jobs: Vec<Job>) {
+    pub(super) async fn begin_sweeps(&self, wallets: &WalletWorlds, jobs: Vec<Job>) {
         join_all(jobs.into_iter().map(|job| self.begin_sweep(wallets, job))).await;
     }
 
-    async fn begin_sweep(&self, wallets: &WalletWorld, job: Job) {
+    async fn begin_sweep(&self, wallets: &WalletWorlds, job: Job) {
         let tenant = job.tenant;
-        let of_lane = |coin: &StableCoin| sweep::lane(tenant, *coin) == job.subject;
-        let Some(coin) = StableCoin::ALL.into_iter().find(of_lane) else {
-            return tracing::error!(%tenant, subject = %job.subject, "sweep job names no known coin");
+        let lanes = wallets
+            .all()
+            .flat_map(|world| StableCoin::ALL.into_iter().map(move |coin| (world, coin)));
+        let of_lane = |(world, coin): &(&WalletWorld, StableCoin)| {
+            sweep::lane(tenant, world.config.number, *coin) == job.subject
         };
-        match holds(wallets, &job, coin).await {
+        let Some((world, coin)) = lanes.into_iter().find(of_lane) else {
+            return tracing::error!(%tenant, subject = %job.subject, "sweep job names no configured chain and coin");
+        };
+        let chain = world.config.number;
+        match holds(world, &job, coin).await {
             Ok(held) => {
                 let id = SweepId(fresh_id(&self.store));
-                let action = Action::Chain(ChainAction::Sweep { id, coin, held, fence: job.fence });
+                let fence = job.fence;
+                let action = Action::Chain(ChainAction::Sweep { id, chain, coin, held, fence });
                 self.report(tenant, job.subject, action).await;
             }
             Err(trouble) => tracing::warn!(%trouble, %tenant, "sweep start failed, will retry"),

@@ -32,7 +32,7 @@ fn sandbox() -> Arc<Site> {
 }
 
 async fn got_of(site: &Arc<Site>, path: &str) -> (http::response::Parts, String) {
-    let routes = router(site.clone()).merge(openapi::router(&[domain::country::Country::Pak]));
+    let routes = router(site.clone()).merge(openapi::router(&[domain::country::Country::Pak], &[]));
     let routes = routes.route("/", axum::routing::get(landing).with_state(site.clone()));
     let request =
         Request::get(path).header("accept", "text/html").body(Body::empty()).expect("a request");

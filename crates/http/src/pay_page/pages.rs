@@ -262,7 +262,7 @@ impl SendPage<'_> {
             ("token", coin),
             ("network", network.name.as_str()),
             ("amount", sum),
-            ("coin", network.gas_coin),
+            ("coin", network.gas_coin.as_str()),
             ("name", network.other_name.unwrap_or_default()),
             ("example", AMOUNT_EXAMPLE),
             ("wallet", ""),

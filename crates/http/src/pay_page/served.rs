@@ -1,6 +1,8 @@
 //! Serves the payment page: looks it up by its token, for known and unknown visitors, within the
 //! rate limits of an address.
 
+use domain::chain::ChainNumber;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -60,8 +62,8 @@ pub struct Settings {
     pub sandbox: bool,
     /// Limits of a form's body.
     pub body: BodyLimits,
-    /// RPC URL for a browser's wallet; only for the built-in chain.
-    pub chain_rpc_url: Option<String>,
+    /// RPC URLs for a browser's wallet; only for built-in chains.
+    pub chain_rpc_urls: BTreeMap<ChainNumber, String>,
     /// Becomes true when the service stops.
     pub stopping: watch::Receiver<bool>,
 }
@@ -107,7 +109,7 @@ impl Pages {
         sought: Option<(Sought, &str)>,
         typed: Option<Field>,
     ) -> Result<String, Stopped> {
-        let network = self.network()?;
+        let network = self.network(&shown.page.request)?;
         let target = self.target(shown, here, &network)?;
         let known = shown.known.as_ref();
         let kept = known.and_then(|sender| sender.back_to).map(|address| address.to_string());
@@ -236,7 +238,12 @@ impl Pages {
         let (page, sender) = self.wallets.receipt_page(&tag, id, &code).await?;
         let shown = self.seen(page, sender)?;
         let frame = self.frame(&shown, Words(visit.here.language)).await?;
-        let page = receipt::page(&visit.here, &shown.view, &frame, &self.network()?.name)?;
+        let page = receipt::page(
+            &visit.here,
+            &shown.view,
+            &frame,
+            &self.network(&shown.page.request)?.name,
+        )?;
         Ok(html(StatusCode::OK, page.ok_or(Stopped::Closed)?))
     }
 
@@ -367,8 +374,9 @@ impl Pages {
         view::about(minor, self.wallets.mid(coin, currency)?, currency)
     }
 
-    fn network(&self) -> Result<Network, Stopped> {
-        Ok(Network::of(&self.wallets.offered()?.config, self.settings.chain_rpc_url.clone()))
+    fn network(&self, request: &PaymentRequest) -> Result<Network, Stopped> {
+        let rpc_url = self.settings.chain_rpc_urls.get(&request.chain).cloned();
+        Ok(Network::of(&self.wallets.offered_on(request.chain)?.config, rpc_url))
     }
 
     fn target(
@@ -380,9 +388,8 @@ impl Pages {
         let (View::Send { offers, .. }, Some(sender)) = (&shown.view, &shown.known) else {
             return Ok(None);
         };
-        let (config, Some(escrow)) = (&self.wallets.offered()?.config, &sender.escrow) else {
-            return Ok(None);
-        };
+        let Some(escrow) = &sender.escrow else { return Ok(None) };
+        let config = &self.wallets.offered_on(shown.page.request.chain)?.config;
         let way = here.from.unwrap_or_else(|| Way::of(sender.provider.as_deref()));
         Ok(Target::of(offers, here.coin, config, network.clone(), escrow, way))
     }

@@ -13,9 +13,6 @@ use crate::wallet_v1::render;
 /// Selector of ERC-20's `transfer(address,uint256)`.
 const TRANSFER: &str = "a9059cbb";
 
-/// The native tokens that pay chain fees, by chain id; ETH otherwise.
-const GAS_COINS: [(u64, &str); 3] = [(137, "POL"), (56, "BNB"), (43_114, "AVAX")];
-
 /// The chain to pay on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
@@ -23,7 +20,7 @@ pub struct Network {
     /// The chain id of EIP-155.
     pub chain_id: u64,
     /// The token that pays fees.
-    pub gas_coin: &'static str,
+    pub gas_coin: String,
     /// The name that exchanges use, if different.
     pub other_name: Option<&'static str>,
     /// RPC URL for wallets that do not know the chain; only for the built-in chain.
@@ -36,12 +33,11 @@ impl Network {
         let name = letters
             .next()
             .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect());
-        let coin = GAS_COINS.into_iter().find(|(chain_id, _)| *chain_id == config.chain_id);
         let other_name = config.name.eq_ignore_ascii_case("ethereum").then_some("ERC20");
         Network {
             name,
             chain_id: config.chain_id,
-            gas_coin: coin.map_or("ETH", |(_, coin)| coin),
+            gas_coin: config.gas_coin.clone(),
             other_name,
             rpc_url,
         }
@@ -130,7 +126,7 @@ fn transfer(to: &Address, minor: i64) -> String {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use domain::chain::{Depth, ReleaseMin, Token};
+    use domain::chain::{ChainNumber, Depth, ReleaseMin, Token};
     use domain::currency::StableCoin;
 
     use super::*;
@@ -139,6 +135,7 @@ pub(crate) mod tests {
     pub(crate) fn config() -> ChainConfig {
         let token = |coin, text| Token { coin, address: Address::parse(text).expect("an address") };
         ChainConfig {
+            number: ChainNumber::FIRST,
             name: "ethereum".to_owned(),
             chain_id: 31_337,
             tokens: vec![
@@ -157,6 +154,7 @@ pub(crate) mod tests {
             replace_after_s: 1,
             max_fee_cap: 1,
             max_tip_cap: 1,
+            gas_coin: "ETH".to_owned(),
             sweep: domain::chain::SweepTerms {
                 at_minor: i64::MAX,
                 every: domain::time::Span::days(1),
@@ -204,9 +202,8 @@ pub(crate) mod tests {
 
     #[test]
     fn fees_are_paid_in_the_chains_own_coin() {
-        for (chain_id, coin) in [(1, "ETH"), (137, "POL"), (56, "BNB"), (8_453, "ETH")] {
-            assert_eq!(Network::of(&ChainConfig { chain_id, ..config() }, None).gas_coin, coin);
-        }
+        let polygon = ChainConfig { gas_coin: "POL".to_owned(), ..config() };
+        assert_eq!(Network::of(&polygon, None).gas_coin, "POL");
         let other = ChainConfig { name: "polygon".to_owned(), ..config() };
         assert_eq!(
             (Network::of(&other, None).name.as_str(), Network::of(&other, None).other_name),

@@ -86,9 +86,8 @@ pub(super) async fn transactions(
     let listed =
         api.wallets.transactions(&admitted.caller, wallet, query.kind, page.wanted()).await;
     let listed = listed.map_err(denied)?;
-    let explorer = api.explorer();
     Ok(Answer::listed("transactions", page, &listed, |out, entry| {
-        render::listed_transaction(out, entry, &explorer)
+        render::listed_transaction(out, entry, api.explorer(entry.chain()))
     }))
 }
 
@@ -100,5 +99,6 @@ pub(super) async fn transaction(
     let DepositId(id) =
         DepositId::parse(&admitted.id).ok_or_else(|| Named::Transaction.not_found())?;
     let found = api.wallets.find_transaction(&admitted.caller, id).await.map_err(denied)?;
-    Ok(Answer::object(|out| render::found_transaction(out, &found, &api.explorer())))
+    let explorer = api.explorer(found.chain());
+    Ok(Answer::object(|out| render::found_transaction(out, &found, explorer)))
 }

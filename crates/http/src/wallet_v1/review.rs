@@ -14,9 +14,8 @@ use crate::problem::WalletProblem;
 pub(super) async fn list(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {
     let page = decode::reviews(admitted.parts.uri.query())?.page;
     let listed = api.wallets.reviews(&admitted.caller, page.wanted()).await.map_err(denied)?;
-    let explorer = api.explorer();
     Ok(Answer::listed("reviews", page, &listed, |out, deposit| {
-        render::review(out, deposit, &explorer)
+        render::review(out, deposit, api.explorer(deposit.chain))
     }))
 }
 
@@ -30,7 +29,8 @@ pub(super) async fn get(api: Arc<Api>, admitted: Admitted) -> Result<Answer, Wal
     if deposit.status().is_none() || deposit.assessment.is_none() {
         return Err(Named::Transaction.not_found());
     }
-    Ok(Answer::object(|out| render::review(out, &deposit, &api.explorer())))
+    let explorer = api.explorer(deposit.chain);
+    Ok(Answer::object(|out| render::review(out, &deposit, explorer)))
 }
 
 pub(super) async fn decide(api: Arc<Api>, admitted: Admitted) -> Result<Answer, WalletProblem> {

@@ -1,5 +1,6 @@
 //! The routes, generated from the table of operations, and the fallbacks.
 
+use domain::chain::ChainNumber;
 use std::sync::Arc;
 
 use axum::Router;
@@ -94,12 +95,9 @@ impl Api {
         }
     }
 
-    /// URL prefix of transaction links.
-    pub(super) fn explorer(&self) -> String {
-        self.wallets
-            .offered()
-            .map(|offered| offered.config.explorer_tx_url.clone())
-            .unwrap_or_default()
+    /// URL prefix of links to a chain's transactions.
+    pub(super) fn explorer(&self, chain: ChainNumber) -> &str {
+        self.wallets.offered_on(chain).map_or("", |offered| &offered.config.explorer_tx_url)
     }
 }
 

@@ -1,6 +1,6 @@
 //! A sample wallet and its history for tests: the values of the examples in the OpenAPI document.
 
-use domain::chain::{Address, BlockHash, TxHash, Word};
+use domain::chain::{Address, BlockHash, ChainNumber, TxHash, Word};
 use domain::chain_tx::Place;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
@@ -39,6 +39,7 @@ pub(crate) fn wallet() -> Wallet {
         email: "asha@example.com".to_owned(),
         phone: "+923001234567".to_owned(),
         blockchain: "ethereum".to_owned(),
+        chain: ChainNumber::FIRST,
         address: wallet_address(),
         controller: address("0x00000000000000000000000000000000000000c0"),
         implementation: address("0x00000000000000000000000000000000000000c1"),
@@ -64,6 +65,7 @@ pub(crate) fn request() -> PaymentRequest {
     PaymentRequest {
         id: PaymentRequestId(uuid("9a4b2f6d-51c3-4a58-8a8e-6f0f2f9f0a21")),
         tenant: TENANT,
+        chain: ChainNumber::FIRST,
         wallet: wallet().id,
         token: "kR3vZ0c9SxG2mT5u8wYb1Q".to_owned(),
         escrow: address("0xF0109fC8DF283027b6285cc889F5aA624EaC1F55"),
@@ -103,6 +105,7 @@ pub(crate) fn deposit(state: DepositState) -> Deposit {
     Deposit {
         id: DepositId(uuid("b7f6c8a0-2e4d-4c43-8f5e-0d8f1e2a3b31")),
         tenant: TENANT,
+        chain: ChainNumber::FIRST,
         wallet: wallet().id,
         request: Some(request().id),
         submission: None,
@@ -144,6 +147,7 @@ pub(crate) fn order(state: ExchangeState) -> ExchangeOrder {
     ExchangeOrder {
         id: ExchangeId(uuid("c2a7d9e4-7b0f-4f0b-9c55-1b2c3d4e5f41")),
         tenant: TENANT,
+        chain: ChainNumber::FIRST,
         wallet: wallet().id,
         coin: StableCoin::Usdc,
         minor: 100_000_000,

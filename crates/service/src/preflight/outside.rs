@@ -1,5 +1,6 @@
 //! Read-only queries of everything outside: lists, banks, nodes, database, disks, backup.
 
+use domain::chain::ChainNumber;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
@@ -19,7 +20,7 @@ use store::Store;
 
 use super::{Finding, Level, now};
 use crate::{chain, keep_fresh};
-use config::{Config, RailSetup, StoreLocation};
+use config::{Config, OfChain, RailSetup, StoreLocation};
 
 /// A latest block older than this many block times means that the node lags.
 const BLOCKS_BEHIND_MAX: u64 = 20;
@@ -164,8 +165,24 @@ async fn round_trip(setup: RailSetup) -> Option<Finding> {
 }
 
 async fn nodes(config: &Config) -> Vec<Finding> {
+    if !config.wallets.enabled {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    let chains = config.by_chain();
+    for OfChain { section, config } in &chains {
+        let found = nodes_of(config).await.into_iter().map(|it| match chains.len() {
+            1 => it,
+            _ => Finding { detail: format!("{section}: {}", it.detail), ..it },
+        });
+        findings.extend(found);
+    }
+    findings
+}
+
+async fn nodes_of(config: &Config) -> Vec<Finding> {
     const NAME: &str = "nodes";
-    if !config.wallets.enabled || config.chain_is_embedded() {
+    if config.chain_is_embedded() {
         return Vec::new();
     }
     let mut findings = Vec::new();
@@ -197,7 +214,7 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
     let at_s = number(&latest["timestamp"]).context("the latest block has no timestamp")?;
     let now_s = u64::try_from(now().0.div_euclid(1_000_000))?;
     let age_s = now_s.saturating_sub(at_s);
-    for token in config.chain_config(&[], String::new()).tokens {
+    for token in config.chain_config(ChainNumber::FIRST, &[], String::new()).tokens {
         let code = ask(node, "eth_getCode", json!([token.address.to_string(), "latest"])).await?;
         let key = format!("chain.{}", token.coin.currency().code().to_lowercase());
         anyhow::ensure!(
@@ -217,16 +234,8 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
 }
 
 /// The time between two blocks of a chain, in seconds; that of Ethereum for an unknown one.
-const fn block_time_s(chain_id: u64) -> u64 {
-    match chain_id {
-        // Arbitrum
-        42_161 => 1,
-        // OP Mainnet, Polygon, Base, Avalanche, Linea
-        10 | 137 | 8_453 | 43_114 | 59_144 => 2,
-        // BNB Smart Chain
-        56 => 3,
-        _ => 12,
-    }
+fn block_time_s(chain_id: u64) -> u64 {
+    config::known_block_time_ms(chain_id).map_or(12, |millis| millis.div_ceil(1_000))
 }
 
 async fn ask(node: &dyn Transport, method: &str, params: Value) -> anyhow::Result<Value> {

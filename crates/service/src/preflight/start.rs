@@ -17,7 +17,7 @@ use store::Store;
 use super::{Finding, Level, now};
 use crate::stored_lists::StoredLists;
 use crate::{chain, chain_keys, environment, world};
-use config::{Config, KeySource, RailEntry, RailSetup, RateSource};
+use config::{Config, KeySource, OfChain, RailEntry, RailSetup, RateSource};
 
 /// A client certificate that expires sooner is a warning.
 const CERTIFICATE_MIN: Span = Span::days(14);
@@ -282,8 +282,13 @@ fn usable_directory(dir: &Path) -> Result<(), String> {
 /// Opens the keys of the configured tenants; each finding names the address, which needs gas.
 async fn signing_keys(config: &Config, store: Option<&Store>) -> Vec<Finding> {
     const NAME: &str = "signing keys";
-    let is_ours = config.wallets.enabled && !config.chain_is_embedded();
-    if !is_ours || config.chain.keys.source == KeySource::Seed {
+    let is_ours = |it: &OfChain| {
+        let chain = &it.config;
+        let is_real = chain.wallets.enabled && !chain.chain_is_embedded();
+        is_real && chain.chain.keys.source != KeySource::Seed
+    };
+    let chains: Vec<OfChain> = config.by_chain().into_iter().filter(is_ours).collect();
+    if chains.is_empty() {
         return Vec::new();
     }
     let tenants = match store {
@@ -294,10 +299,16 @@ async fn signing_keys(config: &Config, store: Option<&Store>) -> Vec<Finding> {
         },
     };
     let known = tenants.as_deref().map(chain::by_tag);
-    let found = |(key, address): (String, anyhow::Result<_>)| {
-        Finding::of(NAME, address, |address| format!("{key}: {address}"))
-    };
-    chain_keys::check(config, known).await.into_iter().map(found).collect()
+    let mut findings = Vec::new();
+    for OfChain { section, config } in chains {
+        let found = |(key, address): (String, anyhow::Result<_>)| {
+            let key = key.replacen("chain.", &format!("{section}."), 1);
+            Finding::of(NAME, address, |address| format!("{key}: {address}"))
+        };
+        let checked = chain_keys::check(&config, known.clone()).await;
+        findings.extend(checked.into_iter().map(found));
+    }
+    findings
 }
 
 /// A finding if the database belongs to another environment.

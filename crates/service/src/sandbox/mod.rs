@@ -155,14 +155,14 @@ pub async fn start(
     let wallet = demo_key(store, &tenant, KeyService::Wallet, WALLET_KEY).await?;
     let url = service.public_url.clone();
     let chain =
-        service.chain.as_ref().context("a sandbox has wallets: set wallets.enabled = true")?;
-    let sender = Sender::of(&service.wallets, chain)
+        service.chains.first().context("a sandbox has wallets: set wallets.enabled = true")?;
+    let sender = Sender::of(&service.wallets, &service.chains)
         .context("the sandbox's own tokens are not on this chain")?;
     let onboarding = Onboarding { wallets: &service.wallets, sender: &sender, tenant: &tenant };
     // The first payment must not wait for a block.
-    chain.set_pace(config, Pace::Instant);
+    chain.set_pace(Pace::Instant);
     let wallet_id = onboarding.wallet().await?;
-    chain.set_pace(config, Pace::Steady);
+    chain.set_pace(Pace::Steady);
     let token =
         |coin| chain.config.token(coin).map_or_else(String::new, |address| address.to_string());
     let printed = Printed {

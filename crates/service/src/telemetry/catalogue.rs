@@ -26,6 +26,8 @@ pub enum Values {
     Countries,
     /// The names of the configured rails.
     Rails,
+    /// The names of the configured chains.
+    Chains,
     /// Addresses of signing keys on the chain; unknown at startup.
     Signers,
     /// Names of the loaded sanction lists; unknown at startup.
@@ -316,23 +318,28 @@ pub const METRICS: &[Metric] = &[
         &[("relay", Values::Relays)],
         "Age of the oldest event that a relay has not sent",
     ),
-    metric("corridor_chain_faults_total", Kind::Counter, &[], "Failed requests to the chain"),
+    metric(
+        "corridor_chain_faults_total",
+        Kind::Counter,
+        &[("chain", Values::Chains)],
+        "Failed requests to the chain",
+    ),
     metric(
         "corridor_chain_head_lag_blocks",
         Kind::Gauge,
-        &[],
+        &[("chain", Values::Chains)],
         "Blocks of the chain that are not processed yet",
     ),
     metric(
         "corridor_signer_gas_microether",
         Kind::Gauge,
-        &[("role", SIGNER_ROLES), ("signer", Values::Signers)],
-        "Gas balance of a signing key at its last use, in 10^-6 ETH",
+        &[("chain", Values::Chains), ("role", SIGNER_ROLES), ("signer", Values::Signers)],
+        "Gas balance of a signing key at its last use, in 10^-6 of the chain's currency",
     ),
     metric(
         "corridor_chain_reorgs_total",
         Kind::Counter,
-        &[],
+        &[("chain", Values::Chains)],
         "Chain reorganisations that were followed",
     ),
     // ledger
@@ -374,7 +381,7 @@ pub const SIZES_BUCKETS: &[f64] =
 
 impl Metric {
     /// Every combination of its labels' values.
-    pub fn series(&self, rails: &[String]) -> Vec<Vec<(&'static str, String)>> {
+    pub fn series(&self, rails: &[String], chains: &[String]) -> Vec<Vec<(&'static str, String)>> {
         let mut series = vec![Vec::new()];
         for (name, values) in self.labels {
             let values: Vec<String> = match values {
@@ -383,6 +390,7 @@ impl Metric {
                     Country::ALL.iter().map(|country| country.alpha3().to_owned()).collect()
                 }
                 Values::Rails => rails.to_vec(),
+                Values::Chains => chains.to_vec(),
                 Values::Signers | Values::Lists | Values::Relays => Vec::new(),
             };
             let extend = |labels: Vec<(&'static str, String)>| {
@@ -427,6 +435,7 @@ mod tests {
             Values::Known(known) => known.to_vec(),
             Values::Countries
             | Values::Rails
+            | Values::Chains
             | Values::Signers
             | Values::Lists
             | Values::Relays => Vec::new(),

@@ -21,11 +21,12 @@ impl Exposition {
     }
 }
 
-/// Installs the process's recorder and registers the catalogue. `rails`: the ids of the configured rails.
-pub fn install_recorder(rails: &[String]) -> Result<Exposition, TelemetryError> {
+/// Installs the process's recorder and registers the catalogue, with the configured rails' ids and
+/// chains' names.
+pub fn install_recorder(rails: &[String], chains: &[String]) -> Result<Exposition, TelemetryError> {
     let recorder = build().map_err(TelemetryError::Metrics)?;
     let exposition = Exposition(recorder.handle());
-    register(&recorder, rails);
+    register(&recorder, rails, chains);
     metrics::set_global_recorder(recorder)
         .map_err(|error| TelemetryError::Metrics(error.to_string()))?;
     Ok(exposition)
@@ -46,7 +47,7 @@ fn build() -> Result<PrometheusRecorder, String> {
     Ok(builder.build_recorder())
 }
 
-fn register(recorder: &PrometheusRecorder, rails: &[String]) {
+fn register(recorder: &PrometheusRecorder, rails: &[String], chains: &[String]) {
     metrics::with_local_recorder(recorder, || {
         for metric in METRICS {
             match metric.kind {
@@ -56,7 +57,7 @@ fn register(recorder: &PrometheusRecorder, rails: &[String]) {
                     metrics::describe_histogram!(metric.name, metric.help)
                 }
             }
-            for series in metric.series(rails) {
+            for series in metric.series(rails, chains) {
                 let labels: Vec<Label> =
                     series.into_iter().map(|(name, value)| Label::new(name, value)).collect();
                 match metric.kind {
@@ -89,11 +90,11 @@ mod tests {
     fn every_series_is_there_at_zero_from_the_start() {
         let recorder = build().expect("builds");
         let exposition = Exposition(recorder.handle());
-        register(&recorder, &["pak-raast".to_owned()]);
+        let (rails, chains) = (["pak-raast".to_owned()], ["ethereum".to_owned()]);
+        register(&recorder, &rails, &chains);
         let text = exposition.render();
         // Some labels have no values before their first use.
-        let known =
-            METRICS.iter().filter(|metric| !metric.series(&["pak-raast".to_owned()]).is_empty());
+        let known = METRICS.iter().filter(|metric| !metric.series(&rails, &chains).is_empty());
         for metric in known {
             assert!(
                 text.contains(&format!("# HELP {} {}", metric.name, metric.help)),

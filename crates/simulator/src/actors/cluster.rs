@@ -18,7 +18,7 @@ use engine::payments::Payments;
 use engine::switches::Switches;
 use engine::wallets::Wallets;
 use engine::workers::Workers;
-use engine::world::{Tuning, WalletWorld, World};
+use engine::world::{Tuning, WalletWorld, WalletWorlds, World};
 use store::Store;
 use tokio::sync::{oneshot, watch};
 
@@ -218,7 +218,10 @@ impl Cluster {
                 None => Arc::new(ScreenByName),
             },
             rails: rails.collect::<BTreeMap<_, _>>(),
-            wallet: self.wallets.as_ref().map(|side| self.wallet_world(node, side, lists)),
+            wallet: self
+                .wallets
+                .as_ref()
+                .map(|side| WalletWorlds::new(self.wallet_world(node, side, lists), Vec::new())),
             payment_webhooks: None,
             clock: clock.clone(),
             wall_clock: clock,

@@ -81,8 +81,9 @@ static CHAIN_ATTEMPTS: Stmt = Stmt::by_keys(
 );
 static SIGNERS: Stmt = Stmt::by_keys(
     "load.signers",
-    &[("tenant", Uuid), ("signer", Bytes)],
-    "SELECT {{chain_signer s}} FROM {{keys}} JOIN chain_signer s ON s.tenant = k.tenant AND s.signer = k.signer",
+    &[("tenant", Uuid), ("chain", Int), ("signer", Bytes)],
+    "SELECT {{chain_signer s}} FROM {{keys}} JOIN chain_signer s \
+     ON s.tenant = k.tenant AND s.chain = k.chain AND s.signer = k.signer",
 );
 static ACCOUNTS: Stmt = Stmt::by_keys(
     "load.own_accounts",
@@ -166,7 +167,8 @@ pub(super) fn loads(need: &Need, load: &mut Loader<'_>) -> Result<(), StoreError
     load.add(&CUSTOMERS, customers, customer)?;
     let records = need.customer_records.iter().map(|(tenant, id)| (*tenant, id));
     load.add(&CUSTOMER_RECORDS, records, customer_record)?;
-    let signers = need.signers.iter().map(|(tenant, signer)| (*tenant, signer));
+    let signers = need.signers.iter();
+    let signers = signers.map(|(tenant, (chain, signer))| (*tenant, *chain, signer));
     load.add(&SIGNERS, signers, into!(signers))?;
     let accounts = need.accounts.iter().map(|(tenant, code)| (*tenant, code));
     load.add(&ACCOUNTS, accounts, into!(accounts, it: Account => (it.tenant, it.code.clone())))?;

@@ -1,6 +1,6 @@
 //! On-chain actions: intents, our transactions, and unsupported tokens received.
 
-use domain::chain::TxHash;
+use domain::chain::{ChainNumber, TxHash};
 use domain::chain_tx::{ChainTx, Intent, TxAttempt};
 use domain::deposit::UnsupportedAsset;
 use domain::ids::{ChainTxId, IntentId, TenantId, WalletId};
@@ -24,7 +24,8 @@ static OPEN_TXS: Stmt = Stmt::written(
 );
 static TXS_FROM_HEIGHT: Stmt = Stmt::written(
     "chain_tx.from_height",
-    "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.block_number >= $1 ORDER BY t.block_number, t.tenant, t.id",
+    "SELECT {{chain_tx t}} FROM chain_tx t WHERE t.chain = $1 AND t.block_number >= $2 \
+     ORDER BY t.block_number, t.tenant, t.id",
 );
 static TX_BY_HASH: Stmt = Stmt::written(
     "chain_tx.by_hash",
@@ -86,8 +87,12 @@ impl Store {
 
     /// Transactions of all tenants, in any state, that were mined at this height or above: a
     /// reorganization may affect them.
-    pub async fn chain_txs_from_height(&self, height: u64) -> Result<Vec<ChainTx>, StoreError> {
-        self.chain_txs(&TXS_FROM_HEIGHT, height).await
+    pub async fn chain_txs_from_height(
+        &self,
+        chain: ChainNumber,
+        height: u64,
+    ) -> Result<Vec<ChainTx>, StoreError> {
+        self.chain_txs(&TXS_FROM_HEIGHT, (chain, height)).await
     }
 
     /// The owner of the transaction with this hash.

@@ -1,6 +1,7 @@
 //! Incoming transactions: individually, of a request, held, waiting for the chain, in review, and
 //! summed up.
 
+use domain::chain::ChainNumber;
 use std::collections::BTreeMap;
 
 use domain::currency::StableCoin;
@@ -42,12 +43,12 @@ static IN_STATES: Stmt = Stmt::written(
 );
 static WAITING: Stmt = Stmt::written(
     "deposit.waiting",
-    "SELECT {{deposit d}} FROM deposit d WHERE d.state IN ('seen', 'suspended') AND d.height <= $1 \
-     ORDER BY d.height, d.tenant, d.id LIMIT $2",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.chain = $1 AND d.state IN ('seen', 'suspended') AND d.height <= $2 \
+     ORDER BY d.height, d.tenant, d.id LIMIT $3",
 );
 static FROM_HEIGHT: Stmt = Stmt::written(
     "deposit.from_height",
-    "SELECT {{deposit d}} FROM deposit d WHERE d.height >= $1 ORDER BY d.height, d.tenant, d.id",
+    "SELECT {{deposit d}} FROM deposit d WHERE d.chain = $1 AND d.height >= $2 ORDER BY d.height, d.tenant, d.id",
 );
 // The largest first: amounts of negligible value come last.
 static DUST: Stmt = Stmt::written(
@@ -201,20 +202,25 @@ impl Store {
         self.many(&IN_STATES, (tenant, wallet, states, most(limit))).await
     }
 
-    /// Deposits of all tenants that wait for the chain, because they do not count yet or were
+    /// Deposits of all tenants that wait for their chain, because they do not count yet or were
     /// reorganized away, up to this height: lowest first.
     pub async fn waiting_deposits(
         &self,
+        chain: ChainNumber,
         height: u64,
         limit: usize,
     ) -> Result<Vec<Deposit>, StoreError> {
-        self.many(&WAITING, (height, most(limit))).await
+        self.many(&WAITING, (chain, height, most(limit))).await
     }
 
-    /// Deposits of all tenants, in any state, from this height on: a reorganization may affect
+    /// A chain's deposits of all tenants, in any state, from this height on: a reorganization may affect
     /// them.
-    pub async fn deposits_from_height(&self, height: u64) -> Result<Vec<Deposit>, StoreError> {
-        self.many(&FROM_HEIGHT, height).await
+    pub async fn deposits_from_height(
+        &self,
+        chain: ChainNumber,
+        height: u64,
+    ) -> Result<Vec<Deposit>, StoreError> {
+        self.many(&FROM_HEIGHT, (chain, height)).await
     }
 
     /// A page of the deposits that wait for review, longest waiting first.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
 use domain::job::{Job, JobKind};
 use domain::time::{Span, Timestamp};
 
@@ -23,22 +23,22 @@ static LEASE: Stmt = Stmt::written(
 // The signers whose transactions are due, longest first; and leasing those of one signer.
 static LANES_DUE: Stmt = Stmt::written(
     "job.lanes_due",
-    "SELECT t.signer FROM job j JOIN chain_tx t ON t.tenant = j.tenant AND t.id = j.subject \
+    "SELECT t.chain, t.signer FROM job j JOIN chain_tx t ON t.tenant = j.tenant AND t.id = j.subject \
      WHERE j.kind = 'transmit' AND j.run_at <= {{now}} AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) \
-     GROUP BY t.signer ORDER BY MIN(j.run_at), t.signer LIMIT $2",
+     GROUP BY t.chain, t.signer ORDER BY MIN(j.run_at), t.chain, t.signer LIMIT $2",
 );
 static LEASE_LANE: Stmt = Stmt::written(
     "job.lease_lane",
     "WITH due AS (SELECT j.tenant, j.subject FROM job j WHERE j.kind = 'transmit' AND j.run_at <= {{now}} \
      AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) AND EXISTS (SELECT 1 FROM chain_tx t \
-     WHERE t.tenant = j.tenant AND t.id = j.subject AND t.signer = $2) ORDER BY j.run_at LIMIT $3 {{skip_locked}}) \
-     UPDATE job SET fence = fence + 1, leased_until = {{now}} + $4, leased_by = $5 \
+     WHERE t.tenant = j.tenant AND t.id = j.subject AND t.chain = $2 AND t.signer = $3) ORDER BY j.run_at LIMIT $4 {{skip_locked}}) \
+     UPDATE job SET fence = fence + 1, leased_until = {{now}} + $5, leased_by = $6 \
      FROM due WHERE job.tenant = due.tenant AND job.subject = due.subject RETURNING {{job job}}",
 );
 static LANE_HOLDERS: Stmt = Stmt::written(
     "job.lane_holders",
-    "SELECT DISTINCT t.signer, j.leased_by FROM job j JOIN chain_tx t ON t.tenant = j.tenant AND t.id = j.subject \
-     WHERE j.kind = 'transmit' AND j.leased_until > {{now}} AND j.leased_by IS NOT NULL ORDER BY t.signer, j.leased_by",
+    "SELECT DISTINCT t.chain, t.signer, j.leased_by FROM job j JOIN chain_tx t ON t.tenant = j.tenant AND t.id = j.subject \
+     WHERE j.kind = 'transmit' AND j.leased_until > {{now}} AND j.leased_by IS NOT NULL ORDER BY t.chain, t.signer, j.leased_by",
 );
 static GIVE_BACK: Stmt = Stmt::written(
     "job.give_back",
@@ -131,22 +131,23 @@ impl Store {
         read(rows.iter().flatten(), &keys)
     }
 
-    /// The signers of up to `limit` lanes with a due transaction.
-    pub async fn lanes_due(&self, limit: usize) -> Result<Vec<Address>, StoreError> {
+    /// The chains and signers of up to `limit` lanes with a due transaction.
+    pub async fn lanes_due(&self, limit: usize) -> Result<Vec<(ChainNumber, Address)>, StoreError> {
         self.many(&LANES_DUE, (self.now_param(), most(limit))).await
     }
 
-    /// Leases up to `limit` due `transmit` jobs of one signer's transactions, as
+    /// Leases up to `limit` due `transmit` jobs of one signer's transactions on a chain, as
     /// [`Store::lease_jobs`] does. The caller leads the lane for longer than `lease`.
     pub async fn lease_lane(
         &self,
-        signer: Address,
+        (chain, signer): (ChainNumber, Address),
         owner: &str,
         lease: Span,
         limit: usize,
     ) -> Result<Vec<Job>, StoreError> {
-        let signer = Value::from(signer.0.to_vec());
-        let params = vec![self.now_param(), signer, most(limit), lease.0.into(), owner.into()];
+        let (chain, signer) = (Value::from(i64::from(chain.0)), Value::from(signer.0.to_vec()));
+        let params =
+            vec![self.now_param(), chain, signer, most(limit), lease.0.into(), owner.into()];
         let mut jobs: Vec<Job> = self.write_many(vec![Step::any(&LEASE_LANE, params)]).await?;
         jobs.sort_by_key(|job| (job.run_at, job.tenant, job.subject));
         Ok(jobs)
@@ -159,8 +160,8 @@ impl Store {
         self.write(vec![Step::any(&GIVE_BACK, params)]).await.map(drop)
     }
 
-    /// The current holders of `transmit` jobs, by signer.
-    pub async fn lane_holders(&self) -> Result<Vec<(Address, String)>, StoreError> {
+    /// The current holders of `transmit` jobs, by chain and signer.
+    pub async fn lane_holders(&self) -> Result<Vec<((ChainNumber, Address), String)>, StoreError> {
         self.many(&LANE_HOLDERS, self.now_param()).await
     }
 

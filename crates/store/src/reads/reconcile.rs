@@ -2,9 +2,9 @@
 //! the amounts that rails reported as paid. For reconciliation: the chain itself is queried
 //! elsewhere.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
 use domain::currency::{Currency, StableCoin};
 use domain::ids::{PaymentRequestId, TenantId, WalletId};
 use domain::ledger::{Account, AccountCode};
@@ -13,7 +13,7 @@ use uuid::Uuid as Id;
 
 use super::page::most;
 use crate::error::StoreError;
-use crate::sql::Kind::{Bytes, Text, Uuid};
+use crate::sql::Kind::{Bytes, Int, Text, Uuid};
 use crate::sql::Stmt;
 use crate::store::{Store, read, values};
 
@@ -25,7 +25,7 @@ static ACCOUNTS: Stmt = Stmt::written(
 static ESCROWS: Stmt = Stmt::by_keys(
     "reconcile.escrows",
     &[("tenant", Uuid), ("id", Uuid)],
-    "SELECT r.id, r.escrow FROM {{keys}} JOIN payment_request r ON r.tenant = k.tenant AND r.id = k.id",
+    "SELECT r.id, r.escrow, r.chain FROM {{keys}} JOIN payment_request r ON r.tenant = k.tenant AND r.id = k.id",
 );
 static SUBMISSIONS: Stmt = Stmt::by_keys(
     "reconcile.submissions",
@@ -36,13 +36,13 @@ static SUBMISSIONS: Stmt = Stmt::by_keys(
 static WALLETS: Stmt = Stmt::by_keys(
     "reconcile.wallets",
     &[("tenant", Uuid), ("id", Uuid)],
-    "SELECT w.id, w.address FROM {{keys}} JOIN wallet w ON w.tenant = k.tenant AND w.id = k.id",
+    "SELECT w.id, w.address, w.chain FROM {{keys}} JOIN wallet w ON w.tenant = k.tenant AND w.id = k.id",
 );
 static LOGGED: Stmt = Stmt::by_keys(
     "reconcile.logged",
-    &[("vault", Bytes), ("coin", Text)],
+    &[("chain", Int), ("vault", Bytes), ("coin", Text)],
     "SELECT k.vault, k.coin, (SELECT CAST(COALESCE(SUM(l.amount), 0) AS BIGINT) FROM chain_log l \
-     WHERE l.vault = k.vault AND l.coin = k.coin) FROM {{keys}}",
+     WHERE l.vault = k.vault AND l.coin = k.coin AND l.chain = k.chain) FROM {{keys}}",
 );
 // Only final transfers: a reservation moves nothing.
 static BY_REASON: Stmt = Stmt::written(
@@ -55,15 +55,15 @@ static BY_REASON: Stmt = Stmt::written(
 // Direct transfers to a wallet wait in suspense, while its vault already holds them.
 static MOVING_IN: Stmt = Stmt::written(
     "reconcile.moving_in",
-    "SELECT d.wallet, d.request, d.coin, CASE WHEN d.state IN ('seen', 'suspended', 'refunding') THEN d.state \
+    "SELECT d.chain, d.wallet, d.request, d.coin, CASE WHEN d.state IN ('seen', 'suspended', 'refunding') THEN d.state \
      ELSE 'beside' END, CAST(SUM(d.amount) AS BIGINT) FROM deposit d WHERE d.tenant = $1 \
      AND (d.state IN ('seen', 'suspended', 'refunding') OR (d.pot = 'suspense' AND d.request IS NULL)) \
-     GROUP BY 1, 2, 3, 4",
+     GROUP BY 1, 2, 3, 4, 5",
 );
 static MOVING_BACK: Stmt = Stmt::written(
     "reconcile.moving_back",
-    "SELECT e.wallet, e.coin, CAST(SUM(e.amount) AS BIGINT) FROM exchange_order e \
-     WHERE e.tenant = $1 AND e.state = 'returning' GROUP BY 1, 2",
+    "SELECT e.chain, e.wallet, e.coin, CAST(SUM(e.amount) AS BIGINT) FROM exchange_order e \
+     WHERE e.tenant = $1 AND e.state = 'returning' GROUP BY 1, 2, 3",
 );
 static NOSTROS: Stmt = Stmt::written(
     "reconcile.nostros",
@@ -91,6 +91,7 @@ pub(crate) static STATEMENTS: &[&Stmt] = &[
 /// The booked balance of a vault in one coin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VaultBooks {
+    pub chain: ChainNumber,
     pub address: Address,
     /// The escrows of a payment request's submissions: its account covers all of them.
     pub others: Vec<Address>,
@@ -135,6 +136,7 @@ pub enum MovingKind {
 /// Coins of one vault on which chain and books may differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Moving {
+    pub chain: ChainNumber,
     /// The account of the vault that holds or held them.
     pub account: AccountCode,
     pub kind: MovingKind,
@@ -181,26 +183,32 @@ impl Store {
         for (request, address) in submissions {
             others.entry(request).or_default().push(address);
         }
-        let mut addresses: HashMap<Id, Address> = HashMap::new();
-        addresses.extend(self.many_by::<(Id, Address)>(&WALLETS, ids(false)).await?);
-        addresses.extend(self.many_by::<(Id, Address)>(&ESCROWS, ids(true)).await?);
+        type Row = (Id, Address, ChainNumber);
+        let mut found: Vec<Row> = self.many_by(&WALLETS, ids(false)).await?;
+        found.extend(self.many_by::<Row>(&ESCROWS, ids(true)).await?);
+        let addresses: HashMap<Id, (Address, ChainNumber)> =
+            found.into_iter().map(|(id, address, chain)| (id, (address, chain))).collect();
         let mut vaults = Vec::with_capacity(accounts.len());
         for ((_, id, coin), account) in accounts {
             let address = addresses.get(&id).copied();
-            let address = address.ok_or_else(|| {
+            let (address, chain) = address.ok_or_else(|| {
                 StoreError::Corrupt(format!("{} belongs to no vault", account.code))
             })?;
             let others = others.get(&id).cloned().unwrap_or_default();
-            vaults.push(VaultBooks { address, others, coin, account, logged: 0 });
+            vaults.push(VaultBooks { chain, address, others, coin, account, logged: 0 });
         }
         self.add_logged(&mut vaults).await?;
         Ok(vaults)
     }
 
     async fn add_logged(&self, vaults: &mut [VaultBooks]) -> Result<(), StoreError> {
-        let wanted: Vec<(Address, StableCoin)> =
-            vaults.iter().flat_map(|it| it.all().map(|address| (address, it.coin))).collect();
-        let logged = self.logged_of(&wanted).await?;
+        let mut logged = HashMap::new();
+        for chain in vaults.iter().map(|it| it.chain).collect::<BTreeSet<_>>() {
+            let of_chain = vaults.iter().filter(|it| it.chain == chain);
+            let wanted: Vec<(Address, StableCoin)> =
+                of_chain.flat_map(|it| it.all().map(|address| (address, it.coin))).collect();
+            logged.extend(self.logged_of(chain, &wanted).await?);
+        }
         for it in vaults {
             let sums = it.all().filter_map(|address| logged.get(&(address, it.coin)));
             it.logged = sums.sum();
@@ -208,22 +216,28 @@ impl Store {
         Ok(())
     }
 
-    /// The sums of vaults' logs in minor units, by vault and coin.
+    /// The sums of vaults' logs on a chain in minor units, by vault and coin.
     pub async fn logged_of(
         &self,
+        chain: ChainNumber,
         vaults: &[(Address, StableCoin)],
     ) -> Result<HashMap<(Address, StableCoin), i64>, StoreError> {
         if vaults.is_empty() {
             return Ok(HashMap::new());
         }
         let logged: Vec<((Address, StableCoin), i64)> =
-            self.many_by(&LOGGED, vaults.iter().map(|(vault, of)| (vault, *of))).await?;
+            self.many_by(&LOGGED, vaults.iter().map(|(vault, of)| (chain, vault, *of))).await?;
         Ok(logged.into_iter().collect())
     }
 
     /// The sum of a vault's logs, or of a controller's payments to a treasury, in minor units.
-    pub async fn logged(&self, vault: Address, of: StableCoin) -> Result<i64, StoreError> {
-        let logged = self.logged_of(&[(vault, of)]).await?;
+    pub async fn logged(
+        &self,
+        chain: ChainNumber,
+        vault: Address,
+        of: StableCoin,
+    ) -> Result<i64, StoreError> {
+        let logged = self.logged_of(chain, &[(vault, of)]).await?;
         Ok(logged.get(&(vault, of)).copied().unwrap_or_default())
     }
 
@@ -238,9 +252,9 @@ impl Store {
             return Err(StoreError::Corrupt("expected two results".to_owned()));
         };
         let mut found = Vec::new();
-        let deposits: Vec<(WalletId, Option<PaymentRequestId>, StableCoin, String, i64)> =
-            read(deposits, &keys)?;
-        for (wallet, request, coin, kind, minor) in deposits {
+        type Row = (ChainNumber, WalletId, Option<PaymentRequestId>, StableCoin, String, i64);
+        let deposits: Vec<Row> = read(deposits, &keys)?;
+        for (chain, wallet, request, coin, kind, minor) in deposits {
             let kind = match kind.as_str() {
                 "refunding" => MovingKind::Refunding,
                 "beside" => MovingKind::Beside,
@@ -249,12 +263,12 @@ impl Store {
             let account = request.map_or(AccountCode::Wallet(wallet, coin), |request| {
                 AccountCode::Escrow(request, coin)
             });
-            found.push(Moving { account, kind, minor });
+            found.push(Moving { chain, account, kind, minor });
         }
-        let orders: Vec<(WalletId, StableCoin, i64)> = read(orders, &keys)?;
-        for (wallet, coin, minor) in orders {
+        let orders: Vec<(ChainNumber, WalletId, StableCoin, i64)> = read(orders, &keys)?;
+        for (chain, wallet, coin, minor) in orders {
             let account = AccountCode::Wallet(wallet, coin);
-            found.push(Moving { account, kind: MovingKind::Returning, minor });
+            found.push(Moving { chain, account, kind: MovingKind::Returning, minor });
         }
         Ok(found)
     }

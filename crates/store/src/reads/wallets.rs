@@ -1,5 +1,6 @@
 //! Wallets, their balances, and their history.
 
+use domain::chain::ChainNumber;
 use domain::currency::StableCoin;
 use domain::deposit::{Deposit, DepositKind};
 use domain::exchange::ExchangeOrder;
@@ -69,6 +70,16 @@ pub enum Transaction {
     Deposit(Box<Deposit>),
     /// Coins exchanged, or to be exchanged.
     Exchange(Box<ExchangeOrder>),
+}
+
+impl Transaction {
+    /// The chain of its wallet.
+    pub const fn chain(&self) -> ChainNumber {
+        match self {
+            Transaction::Deposit(deposit) => deposit.chain,
+            Transaction::Exchange(order) => order.chain,
+        }
+    }
 }
 
 /// The wanted types between commas.

@@ -1,6 +1,6 @@
 //! Chain data as rows: watched vaults, signers, logs of vaults, unsupported tokens, alerts.
 
-use domain::chain::{Address, BlockHash, KeyRole, TxHash};
+use domain::chain::{Address, BlockHash, ChainNumber, KeyRole, TxHash};
 use domain::chain_tx::Place;
 use domain::currency::StableCoin;
 use domain::deposit::{UnsupportedAsset, VaultLog, Watched};
@@ -23,7 +23,7 @@ record! {
         Key { address: Address }
         Kept {
             tenant: TenantId, wallet: WalletId, request: Option<PaymentRequestId>,
-            submission: Option<u32>,
+            submission: Option<u32>, chain: ChainNumber,
         }
     }
 }
@@ -31,18 +31,18 @@ record! {
 /// Watches a vault, in the order of [`WATCHED_ADDRESS`].
 fn watch<'a>(
     address: &'a Address,
-    (tenant, wallet): (TenantId, WalletId),
+    (tenant, wallet, chain): (TenantId, WalletId, ChainNumber),
     request: Option<PaymentRequestId>,
     submission: Option<u32>,
     keys: &Keys,
     out: &mut Columns<'a>,
 ) -> Written {
-    (address, tenant, wallet, request, submission).put(keys, out)
+    (address, tenant, wallet, request, submission, chain).put(keys, out)
 }
 
 /// Watches a wallet's own vault.
 pub(crate) fn watch_wallet<'a>(it: &'a Wallet, keys: &Keys, out: &mut Columns<'a>) -> Written {
-    watch(&it.address, (it.tenant, it.id), None, None, keys, out)
+    watch(&it.address, (it.tenant, it.id, it.chain), None, None, keys, out)
 }
 
 /// Watches the escrow of a request.
@@ -51,23 +51,25 @@ pub(crate) fn watch_escrow<'a>(
     keys: &Keys,
     out: &mut Columns<'a>,
 ) -> Written {
-    watch(&it.escrow, (it.tenant, it.wallet), Some(it.id), None, keys, out)
+    watch(&it.escrow, (it.tenant, it.wallet, it.chain), Some(it.id), None, keys, out)
 }
 
 /// Watches the escrow of a sender's submission, if it has one.
 pub(crate) fn watch_submission<'a>(
     it: &'a SenderInfo,
-    wallet: WalletId,
+    (wallet, chain): (WalletId, ChainNumber),
     keys: &Keys,
     out: &mut Columns<'a>,
 ) -> Written {
     let Some((escrow, number)) = it.escrow.as_ref().zip(it.number) else { return Ok(()) };
-    watch(escrow, (it.tenant, wallet), Some(it.request), Some(number), keys, out)
+    watch(escrow, (it.tenant, wallet, chain), Some(it.request), Some(number), keys, out)
 }
 
 record! {
     CHAIN_SIGNER = "chain_signer" of it: SignerRow
-    by key: (TenantId, Address) { tenant: TenantId = key.0, signer: Address = key.1 } {
+    by key: (TenantId, (ChainNumber, Address)) {
+        tenant: TenantId = key.0, chain: ChainNumber = key.1.0, signer: Address = key.1.1,
+    } {
         Kept { role: KeyRole }
         Guard { next_nonce: u64 }
     }
@@ -75,27 +77,31 @@ record! {
 
 record! {
     CHAIN_LOG = "chain_log" of it: VaultLog {
-        Key { block as block_hash: BlockHash = it.place.block, log_index: u32, vault: Address }
+        Key {
+            chain: ChainNumber, block as block_hash: BlockHash = it.place.block, log_index: u32,
+            vault: Address,
+        }
         Kept {
             number as block_number: u64 = it.place.number, tx: TxHash, ordinal: u32, coin: StableCoin,
             minor as amount: i64,
         }
-    } => VaultLog { place: Place { number, block }, log_index, tx, ordinal, vault, coin, minor }
+    } => VaultLog { chain, place: Place { number, block }, log_index, tx, ordinal, vault, coin, minor }
 }
 
 record! {
     UNSUPPORTED_ASSET = "unsupported_asset" of it: UnsupportedAsset {
-        Key { tenant: TenantId = it.vault.tenant, tx: TxHash, ordinal: u32 }
+        Key { tenant: TenantId = it.vault.tenant, chain: ChainNumber, tx: TxHash, ordinal: u32 }
         Kept {
+            vault_chain: ChainNumber = it.vault.chain,
             wallet: WalletId = it.vault.wallet, request: Option<PaymentRequestId> = it.vault.request,
             address as vault: Address = it.vault.address, token: Address, from as sender: Address,
             value: Digits<u64> = Digits(it.value), number as block_number: u64 = it.place.number,
             block as block_hash: BlockHash = it.place.block, at: Timestamp,
         }
     } => {
-        let vault = Watched { address, tenant, wallet, request, submission: None };
+        let vault = Watched { address, tenant, chain: vault_chain, wallet, request, submission: None };
         let place = Place { number, block };
-        UnsupportedAsset { vault, token, from, value: value.0, place, tx, ordinal, at }
+        UnsupportedAsset { chain, vault, token, from, value: value.0, place, tx, ordinal, at }
     }
 }
 

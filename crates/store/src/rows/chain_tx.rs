@@ -1,7 +1,7 @@
 //! Our transactions as rows, together with their signed attempts: exactly the bytes that are
 //! broadcast.
 
-use domain::chain::{Address, Fees, KeyRole, TxHash};
+use domain::chain::{Address, ChainNumber, Fees, KeyRole, TxHash};
 use domain::chain_tx::{ChainTx, Mined, Place, TxAttempt, TxState};
 use domain::ids::{ChainTxId, IntentId, TenantId};
 use domain::time::Timestamp;
@@ -15,7 +15,7 @@ stored_struct! { Mined as MinedDoc { place: Place, attempt: i32, succeeded: bool
 record! {
     CHAIN_TX = "chain_tx" of it: ChainTx {
         Key { tenant: TenantId, id: ChainTxId }
-        Kept { signer: Address, nonce: u64, created_at: Timestamp }
+        Kept { chain: ChainNumber, signer: Address, nonce: u64, created_at: Timestamp }
         Changed { state: TxState }
         Guard { version: i64 }
     } computed {
@@ -25,7 +25,7 @@ record! {
         cancel_wanted: bool, mined: Option<Mined>, paged: bool, settled: Option<Mined>,
         state_at: Timestamp,
     } => ChainTx {
-        id, tenant, role, signer, controller, nonce, intents, gas_limit, fees, state, cancel_wanted,
+        id, tenant, chain, role, signer, controller, nonce, intents, gas_limit, fees, state, cancel_wanted,
         attempts: Vec::new(), mined, paged, settled, created_at, state_at, version,
     }
 }

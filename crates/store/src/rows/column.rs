@@ -7,7 +7,7 @@ use std::str::FromStr;
 use domain::attempt::AttemptState;
 use domain::audit::Via;
 use domain::bank_statement::BreakKind;
-use domain::chain::{Address, BlockHash, IntentKind, KeyRole, TxHash};
+use domain::chain::{Address, BlockHash, ChainNumber, IntentKind, KeyRole, TxHash};
 use domain::chain_tx::{IntentState, TxState};
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
@@ -253,6 +253,8 @@ names! {
     WalletEventKind "wallet event",
     WalletState "wallet state",
 }
+get! { ChainNumber as Int, |fields, keys| u16::get(fields, keys).map(ChainNumber) }
+put! { ChainNumber, |chain, _keys, out| out.int(chain.0.into()) }
 get! { Country as Text, |fields, _keys| fields.named("country", Country::parse) }
 put! { Country, |country, _keys, out| out.text(country.alpha3().into()) }
 get! { Currency as Text, |fields, _keys| fields.named("currency", Currency::parse) }

@@ -1,6 +1,6 @@
 //! Deposits as rows. The sender and the risk assessment are sealed.
 
-use domain::chain::{Address, TxHash};
+use domain::chain::{Address, ChainNumber, TxHash};
 use domain::chain_tx::Place;
 use domain::currency::StableCoin;
 use domain::deposit::{Decision, Deposit, DepositKind, DepositState, Pot, Refund, ReviewVerdict};
@@ -30,8 +30,8 @@ record! {
     DEPOSIT = "deposit" of it: Deposit {
         Key { tenant: TenantId, id: DepositId }
         Kept {
-            wallet: WalletId, request: Option<PaymentRequestId>, submission: Option<u32>,
-            coin: StableCoin, minor as amount: i64, tx: TxHash, ordinal: u32, seen_at: Timestamp,
+            chain: ChainNumber, wallet: WalletId, request: Option<PaymentRequestId>,
+            submission: Option<u32>, coin: StableCoin, minor as amount: i64, tx: TxHash, ordinal: u32, seen_at: Timestamp,
         }
         Changed { state: DepositState, pot: Pot, credited_at: Option<Timestamp> }
         Guard { version: i64 }

@@ -1,6 +1,6 @@
 //! Exchange orders as rows. The payee's bank account is sealed.
 
-use domain::chain::TxHash;
+use domain::chain::{ChainNumber, TxHash};
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
@@ -21,7 +21,10 @@ stored_struct! { BankAccount as BankDoc {
 record! {
     EXCHANGE_ORDER = "exchange_order" of it: ExchangeOrder {
         Key { tenant: TenantId, id: ExchangeId }
-        Kept { wallet: WalletId, coin: StableCoin, minor as amount: i64, created_at: Timestamp }
+        Kept {
+            chain: ChainNumber, wallet: WalletId, coin: StableCoin, minor as amount: i64,
+            created_at: Timestamp,
+        }
         Changed {
             state: ExchangeState, state_at: Timestamp, payout_minor as payout: i64 = it.payout.minor,
         }
@@ -58,7 +61,7 @@ record! {
         let country = Country::paid_in(payout.currency)
             .ok_or_else(|| StoreError::Corrupt("exchange_order: a currency of no country".to_owned()))?;
         ExchangeOrder {
-            country, id, tenant, wallet, coin, minor, rate, quoted_rate, spread, payout, priced_at, locked_until,
+            country, id, tenant, wallet, chain, coin, minor, rate, quoted_rate, spread, payout, priced_at, locked_until,
             bank, fate, screened, state, state_at, created_at, times_out_at, estimated_settlement, hold,
             debit, debit_tx, give_back, attempt, unclear_since, unclear_beyond_window, failure,
             settlement_reference, settled_at, came_back, events, version,

@@ -1,6 +1,6 @@
 //! Intents as rows. The call is sealed with the rest, so that no other program can change it.
 
-use domain::chain::{Address, IntentKind, Movement, Plan, Word};
+use domain::chain::{Address, ChainNumber, IntentKind, Movement, Plan, Word};
 use domain::chain_tx::{Intent, IntentState};
 use domain::currency::StableCoin;
 use domain::ids::{ChainTxId, DepositId, IntentId, PaymentRequestId, TenantId, WalletId};
@@ -55,6 +55,7 @@ record! {
     CHAIN_INTENT = "chain_intent" of it: Intent {
         Key { tenant: TenantId, id: IntentId }
         Kept {
+            chain: ChainNumber,
             kind: IntentKind = it.kind(),
             subject: Uuid,
             wallet: Option<WalletId>,
@@ -74,6 +75,7 @@ record! {
     } => Intent {
         id,
         tenant,
+        chain,
         subject,
         wallet,
         request,

@@ -26,10 +26,10 @@ pub(crate) fn class(code: &AccountCode) -> &'static str {
         | AccountCode::RailCharges(_)
         | AccountCode::Rounding(_)
         | AccountCode::External(_)
-        | AccountCode::Unswept(_)
-        | AccountCode::Treasury(_)
-        | AccountCode::Exchanged(_)
-        | AccountCode::PayoutSuspense(_)
+        | AccountCode::Unswept(..)
+        | AccountCode::Treasury(..)
+        | AccountCode::Exchanged(..)
+        | AccountCode::PayoutSuspense(..)
         | AccountCode::Suspense(_) => CLASS_SHARED,
         AccountCode::Escrow(..) | AccountCode::Wallet(..) => CLASS_OWN,
     }

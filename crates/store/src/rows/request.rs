@@ -1,7 +1,7 @@
 //! Payment requests and senders' submissions as rows. The link's token is sealed; it is found by
 //! its digest.
 
-use domain::chain::{Address, Word};
+use domain::chain::{Address, ChainNumber, Word};
 use domain::currency::{Currency, StableCoin};
 use domain::ids::{IntentId, PaymentRequestId, RefundToId, SenderInfoId, TenantId, WalletId};
 use domain::payment_request::{
@@ -32,7 +32,10 @@ pub(crate) fn token_digest(token: &str) -> Made<Vec<u8>> {
 record! {
     PAYMENT_REQUEST = "payment_request" of it: PaymentRequest {
         Key { tenant: TenantId, id: PaymentRequestId }
-        Kept { wallet: WalletId, escrow: Address, created_at: Timestamp, expires_at: Timestamp }
+        Kept {
+            chain: ChainNumber, wallet: WalletId, escrow: Address, created_at: Timestamp,
+            expires_at: Timestamp,
+        }
         Changed {
             state: RequestState, usdc as received_usdc: i64 = it.received.usdc,
             usdt as received_usdt: i64 = it.received.usdt, confirming: i32,
@@ -56,7 +59,7 @@ record! {
         #[serde(default)] submission_holds: Vec<SubmissionHold>,
         events: i64,
     } => PaymentRequest {
-        id, tenant, wallet, token, escrow, reference, asked, purpose, recipient_name, created_at, expires_at,
+        id, tenant, wallet, chain, token, escrow, reference, asked, purpose, recipient_name, created_at, expires_at,
         state,
         received: Received { usdc, usdt }, paid_at, late, wrong_asset, other_taken, held_at, lift,
         submissions, submission_holds, confirming, events, version,

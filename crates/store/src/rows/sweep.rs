@@ -1,6 +1,6 @@
 //! Sweeps as rows. They contain no secrets and have no document.
 
-use domain::chain::TxHash;
+use domain::chain::{ChainNumber, TxHash};
 use domain::currency::StableCoin;
 use domain::ids::{IntentId, SweepId, TenantId, TransferId};
 use domain::sweep::{Sweep, SweepState};
@@ -12,7 +12,7 @@ record! {
     SWEEP = "sweep" of it: Sweep {
         Key { tenant: TenantId, id: SweepId }
         Kept {
-            coin: StableCoin, minor as amount: i64, began_at: Timestamp, hold: TransferId,
+            chain: ChainNumber, coin: StableCoin, minor as amount: i64, began_at: Timestamp, hold: TransferId,
             intent: IntentId,
         }
         Changed { state: SweepState, state_at: Timestamp, tx: Option<TxHash> }

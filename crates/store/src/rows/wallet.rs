@@ -1,6 +1,6 @@
 //! Wallets as rows. The customer's contact data and orders about the wallet are sealed.
 
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
 use domain::ids::{IntentId, TenantId, WalletId};
 use domain::time::Timestamp;
 use domain::wallet::{
@@ -21,7 +21,10 @@ stored_struct! { Blacklisting as BlacklistingDoc {
 record! {
     WALLET = "wallet" of it: Wallet {
         Key { tenant: TenantId, id: WalletId }
-        Kept { customer_id: String, blockchain: String, address: Address, created_at: Timestamp }
+        Kept {
+            customer_id: String, blockchain: String, chain: ChainNumber, address: Address,
+            created_at: Timestamp,
+        }
         Changed { kyc_level: KycLevel, state: WalletState, last_activity_at: Timestamp }
         Guard { version: i64 }
     } document of tenant, id {

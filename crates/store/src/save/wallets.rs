@@ -71,8 +71,8 @@ fn save_watched<'a>(ws: &'a WorkingSet, saver: &mut Saver<'a>) -> Result<(), Sto
     for (_, _, request) in sorted(&ws.requests).into_iter().filter(|(_, old, _)| old.is_none()) {
         rows::chain::watch_escrow(request, saver.keys, &mut columns)?;
     }
-    for (info, wallet) in ws.sender_infos.added() {
-        rows::chain::watch_submission(info, *wallet, saver.keys, &mut columns)?;
+    for (info, pays) in ws.sender_infos.added() {
+        rows::chain::watch_submission(info, *pays, saver.keys, &mut columns)?;
     }
     saver.add(&WATCHED_INSERT, columns, true);
     Ok(())

@@ -9,7 +9,7 @@ mod wallets;
 
 use domain::attempt::Attempt;
 use domain::audit;
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
 use domain::chain_tx::{ChainTx, Intent};
 use domain::country::Country;
 use domain::decision::JobChange;
@@ -156,14 +156,14 @@ working_set! {
     sweeps: Table<(TenantId, SweepId), Sweep>,
     /// Our transactions with all their signed attempts.
     chain_txs: Table<(TenantId, ChainTxId), ChainTx>,
-    signers: Table<(TenantId, Address), SignerRow>,
+    signers: Table<(TenantId, (ChainNumber, Address)), SignerRow>,
     /// Delivery positions of aggregates, by the aggregates' ids.
     streams: Table<(TenantId, Uuid), DeliveryStream>,
     /// Deliveries, by their events.
     deliveries: Table<(TenantId, EventId), Delivery>,
     /// Tenants' webhook endpoints; tenants without one are absent.
     receivers: Table<TenantId, ReceiverRow>,
-    sender_infos: Log<(SenderInfo, WalletId)>,
+    sender_infos: Log<(SenderInfo, (WalletId, ChainNumber))>,
     /// New refund addresses that senders entered.
     refund_addresses: Log<RefundTo>,
     /// New events of the wallet service.

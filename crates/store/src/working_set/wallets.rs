@@ -3,8 +3,8 @@
 use domain::chain::KeyRole;
 use domain::delivery::DeliveryAttempt;
 use domain::deposit::UnsupportedAsset;
-use domain::ids::{TenantId, WalletId};
-use domain::payment_request::{RefundTo, SenderInfo};
+use domain::ids::TenantId;
+use domain::payment_request::{PaymentRequest, RefundTo, SenderInfo};
 use domain::time::Timestamp;
 use domain::wallet_effects::Alert;
 use domain::wallet_event::{NewWalletEvent, Subscriptions, WalletEventEntry};
@@ -60,12 +60,12 @@ impl WorkingSet {
         entries
     }
 
-    /// Adds a sender's submission, with the wallet that its escrow pays.
-    pub fn add_sender(&mut self, info: SenderInfo, wallet: WalletId) {
+    /// Adds a sender's submission for a request, whose wallet its escrow pays.
+    pub fn add_sender(&mut self, info: SenderInfo, request: &PaymentRequest) {
         if let Some(number) = info.number {
             self.senders.put((info.tenant, info.request, number), info.clone());
         }
-        self.sender_infos.add((info, wallet));
+        self.sender_infos.add((info, (request.wallet, request.chain)));
     }
 
     /// Adds a refund address that a sender entered.

@@ -1,7 +1,7 @@
 //! Ingestion of the chain under its role; our own transactions.
 
 use domain::audit::{Deed, INSTALLATION};
-use domain::chain::{Address, Block, BlockHash, TxHash};
+use domain::chain::{Address, Block, BlockHash, ChainNumber, TxHash};
 use domain::chain_tx::{IntentState, Mined, TxState};
 use domain::currency::StableCoin;
 use domain::deposit::{TokenState, UnsupportedAsset, VaultLog, Watched};
@@ -9,12 +9,14 @@ use domain::ids::BatchId;
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::{Alert, AlertKind};
 use store::need::Need;
-use store::working_set::WorkingSet;
+use store::working_set::{SignerRow, WorkingSet};
 use store::{HEADERS_KEPT, HeldRole, StoreError};
 use uuid::Uuid;
 
 use crate::wallet_world::{COIN, chain_tx, place, release, word};
 use crate::world::World;
+
+const CHAIN: ChainNumber = ChainNumber::FIRST;
 
 async fn watcher(world: &World, owner: &str) -> HeldRole {
     let fence =
@@ -40,49 +42,53 @@ fn block(number: u64, fork: u64) -> Block {
 fn log(number: u64, log_index: u32, vault: Address, minor: i64) -> VaultLog {
     let place = domain::chain_tx::Place { number, block: block(number, 0).hash };
     let (tx, coin) = (TxHash(word(number)), StableCoin::Usdc);
-    VaultLog { place, log_index, tx, ordinal: log_index, vault, coin, minor }
+    VaultLog { chain: CHAIN, place, log_index, tx, ordinal: log_index, vault, coin, minor }
 }
 
 pub async fn blocks_are_ingested_once_and_rewound(world: World) {
     let role = watcher(&world, "a").await;
     let (escrow, wallet) = (Address([5; 20]), Address([6; 20]));
-    assert_eq!(world.store.chain_headers(9).await, Ok(Vec::new()));
+    assert_eq!(world.store.chain_headers(CHAIN, 9).await, Ok(Vec::new()));
     let logs =
         [log(11, 0, escrow, 5 * COIN), log(11, 1, escrow, -2 * COIN), log(11, 1, wallet, 2 * COIN)];
     for number in 10..=12 {
         let logs: &[VaultLog] = if number == 11 { &logs } else { &[] };
         // Twice, as after a crash between the save and its acknowledgement.
         for _ in 0..2 {
-            world.store.take_block_in(&role, &block(number, 0), logs).await.expect("ingested");
+            world
+                .store
+                .take_block_in(&role, CHAIN, &block(number, 0), logs)
+                .await
+                .expect("ingested");
         }
     }
-    assert_eq!(world.store.chain_headers(2).await, Ok(vec![block(12, 0), block(11, 0)]));
-    assert_eq!(world.store.vault_sum(escrow, StableCoin::Usdc).await, Ok(3 * COIN));
-    assert_eq!(world.store.vault_sum(escrow, StableCoin::Usdt).await, Ok(0));
-    assert_eq!(world.store.vault_logs(escrow).await, Ok(logs[..2].to_vec()));
+    assert_eq!(world.store.chain_headers(CHAIN, 2).await, Ok(vec![block(12, 0), block(11, 0)]));
+    assert_eq!(world.store.vault_sum(CHAIN, escrow, StableCoin::Usdc).await, Ok(3 * COIN));
+    assert_eq!(world.store.vault_sum(CHAIN, escrow, StableCoin::Usdt).await, Ok(0));
+    assert_eq!(world.store.vault_logs(CHAIN, escrow).await, Ok(logs[..2].to_vec()));
     // The stored logs of a block are replaced.
-    assert_eq!(world.store.vault_logs_between(11, 12).await.map(|logs| logs.len()), Ok(3));
-    assert_eq!(world.store.vault_logs_between(12, 99).await, Ok(Vec::new()));
-    world.store.amend_block(&role, block(11, 0).hash, &logs[..1]).await.expect("amended");
+    assert_eq!(world.store.vault_logs_between(CHAIN, 11, 12).await.map(|logs| logs.len()), Ok(3));
+    assert_eq!(world.store.vault_logs_between(CHAIN, 12, 99).await, Ok(Vec::new()));
+    world.store.amend_block(&role, CHAIN, block(11, 0).hash, &logs[..1]).await.expect("amended");
     let sums = world
         .store
-        .logged_of(&[(escrow, StableCoin::Usdc), (wallet, StableCoin::Usdc)])
+        .logged_of(CHAIN, &[(escrow, StableCoin::Usdc), (wallet, StableCoin::Usdc)])
         .await
         .expect("read");
     assert_eq!(sums[&(escrow, StableCoin::Usdc)], 5 * COIN);
     assert_eq!(sums.get(&(wallet, StableCoin::Usdc)).copied().unwrap_or(0), 0);
-    world.store.amend_block(&role, block(11, 0).hash, &logs).await.expect("amended");
-    assert_eq!(world.store.vault_logs(escrow).await, Ok(logs[..2].to_vec()));
-    let another = world.store.take_block_in(&role, &block(12, 1), &[]).await;
+    world.store.amend_block(&role, CHAIN, block(11, 0).hash, &logs).await.expect("amended");
+    assert_eq!(world.store.vault_logs(CHAIN, escrow).await, Ok(logs[..2].to_vec()));
+    let another = world.store.take_block_in(&role, CHAIN, &block(12, 1), &[]).await;
     assert!(
         matches!(another, Err(StoreError::Conflict(_))),
         "the other must be rewound first: {another:?}"
     );
-    world.store.rewind_chain(&role, 10).await.expect("rewound");
-    assert_eq!(world.store.chain_headers(9).await, Ok(vec![block(10, 0)]));
-    assert_eq!(world.store.vault_sum(wallet, StableCoin::Usdc).await, Ok(0));
-    world.store.take_block_in(&role, &block(11, 1), &[]).await.expect("the other branch");
-    assert_eq!(world.store.chain_headers(1).await, Ok(vec![block(11, 1)]));
+    world.store.rewind_chain(&role, CHAIN, 10).await.expect("rewound");
+    assert_eq!(world.store.chain_headers(CHAIN, 9).await, Ok(vec![block(10, 0)]));
+    assert_eq!(world.store.vault_sum(CHAIN, wallet, StableCoin::Usdc).await, Ok(0));
+    world.store.take_block_in(&role, CHAIN, &block(11, 1), &[]).await.expect("the other branch");
+    assert_eq!(world.store.chain_headers(CHAIN, 1).await, Ok(vec![block(11, 1)]));
 }
 
 pub async fn old_headers_go_and_logs_stay(world: World) {
@@ -90,41 +96,57 @@ pub async fn old_headers_go_and_logs_stay(world: World) {
     let vault = Address([5; 20]);
     world
         .store
-        .take_block_in(&role, &block(10, 0), &[log(10, 0, vault, COIN)])
+        .take_block_in(&role, CHAIN, &block(10, 0), &[log(10, 0, vault, COIN)])
         .await
         .expect("ingested");
     for number in [11, 10 + HEADERS_KEPT] {
-        world.store.take_block_in(&role, &block(number, 0), &[]).await.expect("ingested");
+        world.store.take_block_in(&role, CHAIN, &block(number, 0), &[]).await.expect("ingested");
     }
-    let kept: Vec<u64> =
-        world.store.chain_headers(999).await.expect("read").iter().map(|it| it.number).collect();
+    let kept: Vec<u64> = world
+        .store
+        .chain_headers(CHAIN, 999)
+        .await
+        .expect("read")
+        .iter()
+        .map(|it| it.number)
+        .collect();
     assert_eq!(kept, [10 + HEADERS_KEPT, 11]);
-    assert_eq!(world.store.vault_sum(vault, StableCoin::Usdc).await, Ok(COIN));
+    assert_eq!(world.store.vault_sum(CHAIN, vault, StableCoin::Usdc).await, Ok(COIN));
 }
 
 pub async fn a_node_that_lost_the_role_writes_nothing(world: World) {
     world.tenant("demobank", 0).await;
     let old = watcher(&world, "a").await;
-    world.store.take_block_in(&old, &block(10, 0), &[]).await.expect("ingested");
+    world.store.take_block_in(&old, CHAIN, &block(10, 0), &[]).await.expect("ingested");
     world.pass(Span::mins(2)).await;
     let new = watcher(&world, "b").await;
-    let token =
-        TokenState { coin: StableCoin::Usdt, paused: true, code_changed: false, at_block: 9 };
+    let token = TokenState {
+        chain: CHAIN,
+        coin: StableCoin::Usdt,
+        paused: true,
+        code_changed: false,
+        at_block: 9,
+    };
     for refused in [
-        world.store.take_block_in(&old, &block(11, 0), &[]).await,
-        world.store.rewind_chain(&old, 9).await,
-        world.store.amend_block(&old, block(10, 0).hash, &[]).await,
+        world.store.take_block_in(&old, CHAIN, &block(11, 0), &[]).await,
+        world.store.rewind_chain(&old, CHAIN, 9).await,
+        world.store.amend_block(&old, CHAIN, block(10, 0).hash, &[]).await,
         world.store.set_token_state(&old, &token).await,
         world
             .store
-            .take_block_in(&HeldRole { owner: "b".to_owned(), ..old.clone() }, &block(11, 0), &[])
+            .take_block_in(
+                &HeldRole { owner: "b".to_owned(), ..old.clone() },
+                CHAIN,
+                &block(11, 0),
+                &[],
+            )
             .await,
     ] {
         assert!(matches!(refused, Err(StoreError::Conflict(_))), "{refused:?}");
     }
-    assert_eq!(world.store.chain_headers(9).await, Ok(vec![block(10, 0)]));
+    assert_eq!(world.store.chain_headers(CHAIN, 9).await, Ok(vec![block(10, 0)]));
     assert_eq!(world.store.token_states().await, Ok(Vec::new()));
-    world.store.take_block_in(&new, &block(11, 0), &[]).await.expect("ingested");
+    world.store.take_block_in(&new, CHAIN, &block(11, 0), &[]).await.expect("ingested");
 }
 
 pub async fn a_batch_knows_who_holds_the_roles_of_its_commands(world: World) {
@@ -150,8 +172,13 @@ pub async fn a_batch_knows_who_holds_the_roles_of_its_commands(world: World) {
 
 pub async fn token_states_are_stored(world: World) {
     let role = watcher(&world, "a").await;
-    let mut token =
-        TokenState { coin: StableCoin::Usdt, paused: true, code_changed: true, at_block: 9 };
+    let mut token = TokenState {
+        chain: CHAIN,
+        coin: StableCoin::Usdt,
+        paused: true,
+        code_changed: true,
+        at_block: 9,
+    };
     for paused in [true, false] {
         token.paused = paused;
         world.store.set_token_state(&role, &token).await.expect("set");
@@ -185,20 +212,20 @@ pub async fn token_states_are_stored(world: World) {
 
 pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
     let (one, two) = (world.tenant("one", 0).await, world.tenant("two", 0).await);
-    assert_eq!(world.store.first_wallet_at().await, Ok(None));
+    assert_eq!(world.store.first_wallet_at(CHAIN).await, Ok(None));
     let (mine, other) = (world.wallet(one, "C-1").await, world.wallet(two, "C-1").await);
     assert_eq!(
-        world.store.first_wallet_at().await,
+        world.store.first_wallet_at(CHAIN).await,
         Ok(Some(mine.created_at.min(other.created_at)))
     );
     let request = world.request(&mine).await;
     let said = world
         .put(one, |ws, ids| {
             let said = crate::wallet_world::sender(&request, (1, "Ali"), ws.now, ids);
-            ws.add_sender(said.clone(), mine.id);
+            ws.add_sender(said.clone(), &request);
             ws.add_sender(
                 crate::wallet_world::sender(&request, (0, "Before"), ws.now, ids),
-                mine.id,
+                &request,
             );
             said
         })
@@ -208,6 +235,7 @@ pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
     let mut found = world.store.watched(&asked).await.expect("read");
     found.sort_by_key(|it| asked.iter().position(|address| *address == it.address));
     let vault = |address, tenant, wallet, request| Watched {
+        chain: CHAIN,
         address,
         tenant,
         wallet,
@@ -229,7 +257,7 @@ pub async fn vaults_are_watched_from_the_commit_that_makes_them(world: World) {
     all.sort_unstable();
     let mut listed = Vec::new();
     while let page @ [_, ..] =
-        &world.store.vaults_after(listed.last().copied(), 2).await.expect("read")[..]
+        &world.store.vaults_after(CHAIN, listed.last().copied(), 2).await.expect("read")[..]
     {
         listed.extend(page.iter().map(|vault| vault.address));
     }
@@ -269,7 +297,7 @@ pub async fn open_transactions_and_intents_are_found(world: World) {
         open.push(made);
         world.pass(Span::secs(1)).await;
     }
-    let from = |height| world.store.chain_txs_from_height(height);
+    let from = |height| world.store.chain_txs_from_height(CHAIN, height);
     assert_eq!(
         from(20).await,
         Ok(vec![open[1].clone(), open[3].clone()]),
@@ -283,9 +311,17 @@ pub async fn open_transactions_and_intents_are_found(world: World) {
     );
     assert_eq!(world.store.open_chain_txs(1).await, Ok(open[..1].to_vec()));
     let signer = open[0].signer;
-    assert_eq!(world.store.taken_nonces(signer, 1, 4).await, Ok(vec![1, 2, 3]), "of all states");
-    assert_eq!(world.store.taken_nonces(Address([9; 20]), 0, 9).await, Ok(Vec::new()));
-    assert_eq!(world.store.next_nonce(tenant, signer).await, Ok(None), "no nonce was assigned");
+    assert_eq!(
+        world.store.taken_nonces(CHAIN, signer, 1, 4).await,
+        Ok(vec![1, 2, 3]),
+        "of all states"
+    );
+    assert_eq!(world.store.taken_nonces(CHAIN, Address([9; 20]), 0, 9).await, Ok(Vec::new()));
+    assert_eq!(
+        world.store.next_nonce(tenant, CHAIN, signer).await,
+        Ok(None),
+        "no nonce was assigned"
+    );
 
     let intents = world
         .put(tenant, |ws, ids| {
@@ -389,7 +425,9 @@ pub async fn unsupported_tokens_are_noted_once(world: World) {
     let tenant = world.tenant("demobank", 0).await;
     let wallet = world.wallet(tenant, "C-1").await;
     let asset = |value, at| UnsupportedAsset {
+        chain: CHAIN,
         vault: Watched {
+            chain: CHAIN,
             address: wallet.address,
             tenant,
             wallet: wallet.id,
@@ -409,4 +447,86 @@ pub async fn unsupported_tokens_are_noted_once(world: World) {
         world.put(tenant, |ws, _| ws.add_unsupported(asset(value, now))).await;
     }
     assert_eq!(world.store.unsupported_assets(tenant, 9).await, Ok(vec![asset(u64::MAX, now)]));
+}
+
+pub async fn chains_keep_their_numbers(world: World) {
+    let numbers = |chains: &[(u64, &str)]| {
+        let chains: Vec<_> = chains.iter().map(|(id, name)| (*id, (*name).to_owned())).collect();
+        let store = world.store.clone();
+        async move {
+            let numbers = store.number_chains(&chains).await.expect("numbered");
+            numbers.into_iter().map(|number| number.0).collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(world.store.known_chains().await, Ok(Vec::new()));
+    assert_eq!(numbers(&[(1, "ethereum"), (8_453, "base")]).await, [1, 2]);
+    assert_eq!(numbers(&[(1, "ethereum")]).await, [1], "one is not configured for a while");
+    assert_eq!(numbers(&[(10, "optimism"), (8_453, "l2"), (1, "ethereum")]).await, [3, 2, 1]);
+    let known = world.store.known_chains().await.expect("read");
+    let known: Vec<_> =
+        known.iter().map(|it| (it.number.0, it.chain_id, it.name.as_str())).collect();
+    assert_eq!(known, [(1, 1, "ethereum"), (2, 8_453, "l2"), (3, 10, "optimism")]);
+    // Two nodes that start at the same time.
+    let ids = [(137, "polygon"), (42_161, "arbitrum")];
+    let swapped = [(42_161, "arbitrum"), (137, "polygon")];
+    let (one, other) = tokio::join!(numbers(&ids), numbers(&swapped));
+    assert_eq!((one[0], one[1]), (other[1], other[0]));
+    let mut both = one.clone();
+    both.sort_unstable();
+    assert_eq!(both, [4, 5]);
+}
+
+/// Height, vault, token and key may be the same on two chains.
+pub async fn chains_are_kept_apart(world: World) {
+    const OTHER: ChainNumber = ChainNumber(2);
+    let (store, role) = (&world.store, watcher(&world, "a").await);
+    let vault = Address([5; 20]);
+    let on_other = |minor| VaultLog { chain: OTHER, ..log(11, 0, vault, minor) };
+    for number in 10..=12 {
+        let is_one = number == 11;
+        let here = if is_one { vec![log(11, 0, vault, 5 * COIN)] } else { Vec::new() };
+        let there = if is_one { vec![on_other(7 * COIN)] } else { Vec::new() };
+        store.take_block_in(&role, CHAIN, &block(number, 0), &here).await.expect("ingested");
+        store.take_block_in(&role, OTHER, &block(number, 0), &there).await.expect("ingested");
+    }
+    let sums = async || {
+        let of = async |chain| store.vault_sum(chain, vault, StableCoin::Usdc).await.expect("read");
+        [of(CHAIN).await, of(OTHER).await]
+    };
+    assert_eq!(sums().await, [5 * COIN, 7 * COIN]);
+    let wanted = [(vault, StableCoin::Usdc)];
+    let logged = store.logged_of(OTHER, &wanted).await.expect("read");
+    assert_eq!(logged.get(&wanted[0]), Some(&(7 * COIN)));
+    store.amend_block(&role, OTHER, block(11, 0).hash, &[on_other(COIN)]).await.expect("amended");
+    assert_eq!(sums().await, [5 * COIN, COIN]);
+    store.rewind_chain(&role, CHAIN, 10).await.expect("rewound");
+    assert_eq!(sums().await, [0, COIN], "the other chain was not reorganized");
+    let heights = [CHAIN, OTHER].map(|chain| store.chain_headers(chain, 1));
+    let [here, there] = futures_util::future::join_all(heights).await.try_into().expect("two");
+    assert_eq!((here, there), (Ok(vec![block(10, 0)]), Ok(vec![block(12, 0)])));
+    let state = |chain, paused| TokenState {
+        chain,
+        coin: StableCoin::Usdc,
+        paused,
+        code_changed: false,
+        at_block: 9,
+    };
+    for of in [state(CHAIN, false), state(OTHER, true)] {
+        store.set_token_state(&role, &of).await.expect("set");
+    }
+    assert_eq!(store.token_states().await, Ok(vec![state(CHAIN, false), state(OTHER, true)]));
+    let tenant = world.tenant("demobank", 0).await;
+    let signer = Address([8; 20]);
+    world
+        .put(tenant, |ws, ids| {
+            for (chain, next_nonce) in [(CHAIN, 8), (OTHER, 8)] {
+                let mut tx = chain_tx(tenant, 7, ws.now, ids);
+                (tx.chain, tx.signer) = (chain, signer);
+                ws.signers.put((tenant, (chain, signer)), SignerRow { role: tx.role, next_nonce });
+                ws.chain_txs.put((tenant, tx.id), tx);
+            }
+        })
+        .await;
+    assert_eq!(store.next_nonce(tenant, OTHER, signer).await, Ok(Some(8)));
+    assert_eq!(store.taken_nonces(OTHER, signer, 0, 9).await, Ok(vec![7]));
 }

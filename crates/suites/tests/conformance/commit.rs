@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use domain::chain::KeyRole;
+use domain::chain::{ChainNumber, KeyRole};
 use domain::decision::IdSource;
 use domain::ids::BatchId;
 use store::options::{FaultAction, FaultPoint, Faults};
@@ -252,8 +252,10 @@ pub async fn a_row_that_cannot_be_encoded_rolls_back_its_batch(world: World) {
     let batch = BatchId(ids.next());
     let mut decide = |ws: &mut WorkingSet| {
         put_payment(ws, &quote, Some("mine"), ids.as_mut());
-        ws.signers
-            .put((tenant, SIGNER), SignerRow { role: KeyRole::Operator, next_nonce: u64::MAX });
+        ws.signers.put(
+            (tenant, (ChainNumber::FIRST, SIGNER)),
+            SignerRow { role: KeyRole::Operator, next_nonce: u64::MAX },
+        );
         ws.keep();
     };
     let refused = world.store.execute(batch, &need, &mut decide).await;

@@ -538,7 +538,7 @@ pub async fn a_freeze_leads_to_its_wallet(world: World) {
         let id = IntentId(ids.next());
         let case = domain::chain::Word([7; 32]);
         let plan = domain::chain::Plan::SetFrozen { account: wallet.address, frozen: true, case };
-        let intent = domain::chain_tx::Intent::new(id, tenant, id.0, plan, ws.now);
+        let intent = domain::chain_tx::Intent::new(id, tenant, wallet.chain, id.0, plan, ws.now);
         let intent = domain::chain_tx::Intent { wallet: Some(wallet.id), ..intent };
         let mut tx = chain_tx(tenant, 0, ws.now, ids);
         tx.intents = vec![id];

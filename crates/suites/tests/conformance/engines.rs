@@ -222,10 +222,7 @@ async fn personal_wallet_data(world: &World, tenant: domain::ids::TenantId) -> S
         .expect("added");
     let said = |ws: &mut store::working_set::WorkingSet,
                 ids: &mut dyn domain::decision::IdSource| {
-        ws.add_sender(
-            crate::wallet_world::sender(&request, (1, "Alia"), ws.now, ids),
-            request.wallet,
-        );
+        ws.add_sender(crate::wallet_world::sender(&request, (1, "Alia"), ws.now, ids), &request);
         let entry = ws
             .append_wallet(tenant, vec![crate::wallet_world::failed(&request, 1, ws.now)])
             .remove(0);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
 use domain::chain_tx::ChainTx;
 use domain::decision::{IdSource, JobChange};
 use domain::job::{Job, JobKind};
@@ -11,6 +11,8 @@ use store::working_set::{SignerRow, WorkingSet};
 
 use crate::wallet_world::chain_tx;
 use crate::world::{World, payment_need};
+
+const CHAIN: ChainNumber = ChainNumber::FIRST;
 
 const LEASE: Span = Span::mins(1);
 
@@ -53,7 +55,8 @@ pub async fn a_lane_is_leased_by_signer(world: World) {
             let mut made = Vec::new();
             for (number, signer) in [(0, signers[0]), (1, signers[0]), (0, signers[1])] {
                 let tx = ChainTx { signer, ..chain_tx(tenant, number, ws.now, ids) };
-                ws.signers.put((tenant, signer), SignerRow { role: tx.role, next_nonce: 2 });
+                ws.signers
+                    .put((tenant, (CHAIN, signer)), SignerRow { role: tx.role, next_nonce: 2 });
                 ws.set_job(tenant, tx.id.0, JobChange::Set(JobKind::Transmit, ws.now));
                 ws.chain_txs.put((tenant, tx.id), tx.clone());
                 made.push(tx.id.0);
@@ -64,22 +67,27 @@ pub async fn a_lane_is_leased_by_signer(world: World) {
     let store = &world.store;
     let mut due = store.lanes_due(9).await.expect("read");
     due.sort();
-    assert_eq!(due, signers);
+    assert_eq!(due, signers.map(|signer| (CHAIN, signer)));
     assert_eq!(store.lanes_due(1).await.expect("read").len(), 1);
-    assert!(store.lease_lane(Address([9; 20]), "a", LEASE, 9).await.expect("asked").is_empty());
-    let first = store.lease_lane(signers[0], "a", LEASE, 1).await.expect("taken");
-    let rest = store.lease_lane(signers[0], "a", LEASE, 9).await.expect("taken");
+    assert!(
+        store.lease_lane((CHAIN, Address([9; 20])), "a", LEASE, 9).await.expect("asked").is_empty()
+    );
+    let first = store.lease_lane((CHAIN, signers[0]), "a", LEASE, 1).await.expect("taken");
+    let rest = store.lease_lane((CHAIN, signers[0]), "a", LEASE, 9).await.expect("taken");
     let mut taken: Vec<_> = first.iter().chain(&rest).map(|job| job.subject).collect();
     let mut wanted = txs[..2].to_vec();
     taken.sort_unstable();
     wanted.sort_unstable();
     assert_eq!((first.len(), rest.len(), taken), (1, 1, wanted));
     assert!(first.iter().chain(&rest).all(|job| (job.kind, job.fence) == (JobKind::Transmit, 1)));
-    assert!(store.lease_lane(signers[0], "b", LEASE, 9).await.expect("asked").is_empty(), "held");
-    assert_eq!(store.lanes_due(9).await, Ok(vec![signers[1]]));
-    assert_eq!(store.lane_holders().await, Ok(vec![(signers[0], "a".to_owned())]));
+    assert!(
+        store.lease_lane((CHAIN, signers[0]), "b", LEASE, 9).await.expect("asked").is_empty(),
+        "held"
+    );
+    assert_eq!(store.lanes_due(9).await, Ok(vec![(CHAIN, signers[1])]));
+    assert_eq!(store.lane_holders().await, Ok(vec![((CHAIN, signers[0]), "a".to_owned())]));
     world.pass(Span::secs(61)).await;
-    let again = store.lease_lane(signers[0], "b", LEASE, 9).await.expect("taken");
+    let again = store.lease_lane((CHAIN, signers[0]), "b", LEASE, 9).await.expect("taken");
     assert_eq!(
         again.iter().map(|job| job.fence).collect::<Vec<_>>(),
         [2, 2],

@@ -295,7 +295,9 @@ conformance! {
         vaults_are_watched_from_the_commit_that_makes_them
         open_transactions_and_intents_are_found
         alerts_stay_open_until_closed
-        unsupported_tokens_are_noted_once;
+        unsupported_tokens_are_noted_once
+        chains_keep_their_numbers
+        chains_are_kept_apart;
     deliveries:
         wallet_events_are_numbered_and_kept
         deliveries_are_followed_by_aggregate_and_in_the_log

@@ -1,6 +1,7 @@
 //! The guards of the wallet service, each triggered directly by SQL or by a batch that read too
 //! little.
 
+use domain::chain::ChainNumber;
 use domain::chain_tx::IntentState;
 use domain::decision::IdSource;
 use store::ExecuteError;
@@ -97,7 +98,7 @@ pub async fn a_nonce_and_a_release_are_used_once(world: World) {
                 role: domain::chain::KeyRole::Operator,
                 next_nonce: 8,
             };
-            ws.signers.put((one, SIGNER), row);
+            ws.signers.put((one, (ChainNumber::FIRST, SIGNER)), row);
             let intent = release(&paid, ws.now, ids);
             ws.intents.put((one, intent.id), intent.clone());
             intent
@@ -113,7 +114,7 @@ pub async fn a_nonce_and_a_release_are_used_once(world: World) {
     contended(&world, two, |ws, _| {
         let row =
             store::working_set::SignerRow { role: domain::chain::KeyRole::Operator, next_nonce: 8 };
-        ws.signers.put((two, SIGNER), row);
+        ws.signers.put((two, (ChainNumber::FIRST, SIGNER)), row);
     })
     .await;
     contended(&world, one, |ws, ids| {

@@ -1,6 +1,6 @@
 //! Lists, searches and sums of wallet data.
 
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
 use domain::currency::StableCoin;
 use domain::deposit::{Decision, Deposit, DepositKind, DepositState, Pot, ReviewVerdict};
 use domain::exchange::ExchangeState;
@@ -159,13 +159,22 @@ pub async fn deposits_are_found_by_what_they_wait_for(world: World) {
     assert_eq!(numbers(&store.held_deposits(tenant, wallet.id, 1).await.expect("read")), [11]);
     assert_eq!(store.held_deposits(other, wallet.id, 9).await, Ok(Vec::new()));
     assert_eq!(
-        numbers(&store.waiting_deposits(15, 9).await.expect("read")),
+        numbers(&store.waiting_deposits(ChainNumber::FIRST, 15, 9).await.expect("read")),
         [10, 12],
         "of all tenants"
     );
-    assert_eq!(numbers(&store.waiting_deposits(99, 9).await.expect("read")), [10, 12, 16]);
-    assert_eq!(numbers(&store.waiting_deposits(99, 1).await.expect("read")), [10]);
-    assert_eq!(numbers(&store.deposits_from_height(12).await.expect("read")), [12, 12, 13, 14, 16]);
+    assert_eq!(
+        numbers(&store.waiting_deposits(ChainNumber::FIRST, 99, 9).await.expect("read")),
+        [10, 12, 16]
+    );
+    assert_eq!(
+        numbers(&store.waiting_deposits(ChainNumber::FIRST, 99, 1).await.expect("read")),
+        [10]
+    );
+    assert_eq!(
+        numbers(&store.deposits_from_height(ChainNumber::FIRST, 12).await.expect("read")),
+        [12, 12, 13, 14, 16]
+    );
     assert_eq!(
         numbers(&store.deposits_of_request(tenant, request.id).await.expect("read")),
         [10, 11, 12, 13, 14]
@@ -280,7 +289,14 @@ pub async fn books_of_vaults_stand_beside_their_logs(world: World) {
                     amount: Money::new(COIN, held.amount.currency),
                     ..escrow_to_wallet(&wallet, &request, ws.now, ids)
                 },
-                credit(tenant, AccountCode::Treasury(StableCoin::Usdc), COIN, "sweep", ws.now, ids),
+                credit(
+                    tenant,
+                    AccountCode::Treasury(ChainNumber::FIRST, StableCoin::Usdc),
+                    COIN,
+                    "sweep",
+                    ws.now,
+                    ids,
+                ),
             ];
             ws.book(transfers).expect("booked");
         })
@@ -288,7 +304,10 @@ pub async fn books_of_vaults_stand_beside_their_logs(world: World) {
     assert_eq!(world.store.verify_books(tenant).await, Ok(Vec::new()));
     let codes: Vec<AccountCode> =
         world.store.accounts(tenant).await.expect("read").into_iter().map(|it| it.code).collect();
-    assert!(codes.contains(&escrow) && codes.contains(&AccountCode::Treasury(StableCoin::Usdc)));
+    assert!(
+        codes.contains(&escrow)
+            && codes.contains(&AccountCode::Treasury(ChainNumber::FIRST, StableCoin::Usdc))
+    );
     let sums = world.store.currency_sums(tenant).await.expect("read");
     assert_eq!(
         sums,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
-use domain::chain::{Address, KeyRole, Plan, TxHash, Word};
+use domain::chain::{Address, ChainNumber, KeyRole, Plan, TxHash, Word};
 use domain::chain_tx::{Intent, IntentState, Mined, TxState};
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -142,7 +142,7 @@ pub async fn a_request_is_loaded_with_the_senders_that_are_named(world: World) {
         let change = |ws: &mut WorkingSet, ids: &mut dyn IdSource| {
             ws.requests.put((tenant, full.id), full.clone());
             for (number, name) in [(full.submissions - 1, "Ali"), (full.submissions, "Alia")] {
-                ws.add_sender(sender(&full, (number, name), ws.now, ids), full.wallet);
+                ws.add_sender(sender(&full, (number, name), ws.now, ids), &full);
                 let of = &ws.senders.get(&(tenant, full.id, number)).expect("put").details;
                 assert_eq!(of.first_name.as_deref(), Some(name));
             }
@@ -172,7 +172,7 @@ pub async fn refund_addresses_are_stored_per_answer(world: World) {
     let given = world
         .put(tenant, |ws, ids| {
             let from = sender(&request, (1, "Ali"), ws.now, ids);
-            ws.add_sender(from.clone(), request.wallet);
+            ws.add_sender(from.clone(), &request);
             let answer = |byte, evidence: Option<&str>, ids: &mut dyn IdSource| RefundTo {
                 id: RefundToId(ids.next()),
                 tenant,
@@ -394,6 +394,7 @@ pub async fn a_sweep_is_kept_and_there_is_one_at_a_time_of_a_coin(world: World) 
     let begun = |coin, ws: &WorkingSet, ids: &mut dyn IdSource| Sweep {
         id: SweepId(ids.next()),
         tenant,
+        chain: ChainNumber::FIRST,
         coin,
         minor: 40,
         state: SweepState::Sending,
@@ -447,14 +448,17 @@ pub async fn a_transaction_keeps_all_that_was_signed(world: World) {
     let bare = world
         .put(tenant, |ws, ids| {
             let tx = chain_tx(tenant, 0, ws.now, ids);
-            ws.signers.put((tenant, SIGNER), SignerRow { role: KeyRole::Operator, next_nonce: 1 });
+            ws.signers.put(
+                (tenant, (ChainNumber::FIRST, SIGNER)),
+                SignerRow { role: KeyRole::Operator, next_nonce: 1 },
+            );
             ws.chain_txs.put((tenant, tx.id), tx.clone());
             tx
         })
         .await;
     let mut need = tenant_need(tenant);
     need.chain_txs.insert((tenant, bare.id));
-    need.signers.insert((tenant, SIGNER));
+    need.signers.insert((tenant, (ChainNumber::FIRST, SIGNER)));
     finds(&world, &need, |ws| &ws.chain_txs, (tenant, bare.id), &bare).await;
     let mut full = bare.clone();
     for number in 1..=3 {
@@ -462,9 +466,13 @@ pub async fn a_transaction_keeps_all_that_was_signed(world: World) {
         (full.state, full.cancel_wanted, full.paged) = (TxState::Broadcast, true, true);
         full.version += 1;
         let change = |ws: &mut WorkingSet, _: &mut dyn IdSource| {
-            let next = ws.signers.get(&(tenant, SIGNER)).expect("loaded").next_nonce + 1;
-            ws.signers
-                .put((tenant, SIGNER), SignerRow { role: KeyRole::Operator, next_nonce: next });
+            let next =
+                ws.signers.get(&(tenant, (ChainNumber::FIRST, SIGNER))).expect("loaded").next_nonce
+                    + 1;
+            ws.signers.put(
+                (tenant, (ChainNumber::FIRST, SIGNER)),
+                SignerRow { role: KeyRole::Operator, next_nonce: next },
+            );
             ws.chain_txs.put((tenant, full.id), full.clone());
             ws.keep();
         };
@@ -472,7 +480,7 @@ pub async fn a_transaction_keeps_all_that_was_signed(world: World) {
         finds(&world, &need, |ws| &ws.chain_txs, (tenant, full.id), &full).await;
     }
     let operator = SignerRow { role: KeyRole::Operator, next_nonce: 4 };
-    finds(&world, &need, |ws| &ws.signers, (tenant, SIGNER), &operator).await;
+    finds(&world, &need, |ws| &ws.signers, (tenant, (ChainNumber::FIRST, SIGNER)), &operator).await;
     let failed = vec![IntentId(Uuid::new_v4())];
     full.intents = [failed.as_slice(), &[IntentId(Uuid::new_v4())]].concat();
     full.mined = Some(Mined { place: place(9), attempt: 2, succeeded: true, failed });
@@ -582,7 +590,7 @@ pub async fn foreign_wallet_things_are_not_found(world: World) {
             let mut tx = chain_tx(one, 0, ws.now, ids);
             tx.attempts.push(attempt(1, 71, ws.now));
             ws.chain_txs.put((one, tx.id), tx.clone());
-            ws.add_sender(sender(&request, (1, "Ali"), ws.now, ids), request.wallet);
+            ws.add_sender(sender(&request, (1, "Ali"), ws.now, ids), &request);
             tx
         })
         .await;

@@ -1,7 +1,7 @@
 //! Wallets and related records, as cases store them.
 
 use domain::chain::vault::{self, VaultKind};
-use domain::chain::{Address, BlockHash, Fees, KeyRole, Movement, Plan, TxHash, Word};
+use domain::chain::{Address, BlockHash, ChainNumber, Fees, KeyRole, Movement, Plan, TxHash, Word};
 use domain::chain_tx::{ChainTx, Intent, IntentState, Place, TxAttempt, TxState};
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
@@ -58,6 +58,7 @@ pub fn wallet(
         email: "sana.samplekhan@example.com".to_owned(),
         phone: "+923001234567".to_owned(),
         blockchain: "ethereum".to_owned(),
+        chain: ChainNumber::FIRST,
         address: vault::address(&controller, &implementation, &controller, &reference),
         controller,
         implementation,
@@ -86,6 +87,7 @@ pub fn request(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Payme
     PaymentRequest {
         id,
         tenant: wallet.tenant,
+        chain: ChainNumber::FIRST,
         wallet: wallet.id,
         token: format!("pay-{}", id.0.simple()),
         escrow: vault::address(
@@ -153,6 +155,7 @@ pub fn deposit(
     Deposit {
         id: Deposit::id_of(1, tx, 0),
         tenant: wallet.tenant,
+        chain: ChainNumber::FIRST,
         wallet: wallet.id,
         request: request.map(|request| request.id),
         submission: None,
@@ -194,6 +197,7 @@ pub fn exchange(wallet: &Wallet, now: Timestamp, ids: &mut dyn IdSource) -> Exch
     ExchangeOrder {
         id: ExchangeId(ids.next()),
         tenant: wallet.tenant,
+        chain: ChainNumber::FIRST,
         wallet: wallet.id,
         coin: StableCoin::Usdt,
         minor: 10 * COIN,
@@ -250,6 +254,7 @@ pub fn release(deposit: &Deposit, now: Timestamp, ids: &mut dyn IdSource) -> Int
     Intent {
         id: IntentId(ids.next()),
         tenant: deposit.tenant,
+        chain: ChainNumber::FIRST,
         subject: deposit.id.0,
         wallet: Some(deposit.wallet),
         request: deposit.request,
@@ -274,6 +279,7 @@ pub fn chain_tx(tenant: TenantId, nonce: u64, now: Timestamp, ids: &mut dyn IdSo
     ChainTx {
         id: ChainTxId(ids.next()),
         tenant,
+        chain: ChainNumber::FIRST,
         role: KeyRole::Operator,
         signer: SIGNER,
         controller: Address([1; 20]),

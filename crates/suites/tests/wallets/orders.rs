@@ -61,7 +61,8 @@ async fn to_holder(
             stale: false,
         },
     };
-    let key = OrderKey { order: new.id, wallet: wallet.id, coin: USDC, intents: Vec::new() };
+    let key =
+        OrderKey { order: new.id, wallet: wallet.id, chain: None, coin: USDC, intents: Vec::new() };
     let action = ExchangeAction::Create { order: Box::new(new), idempotency: None };
     let command = Command { tenant: TENANT, action: Action::Exchange(key, action) };
     world.engine.execute(command).await.expect("answered")

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use domain::chain::{Address, BlockHash, TxHash};
+use domain::chain::{Address, BlockHash, ChainNumber, TxHash};
 use domain::chain_tx::Place;
 use domain::deposit::arrive::Found;
 use domain::deposit::{Deposit, DepositState};
@@ -37,7 +37,8 @@ fn a_watcher_that_lost_its_role_takes_no_deposit_out_of_its_block() {
         let deposit = seen(&world).await;
         world.chain.height.store(1, Ordering::SeqCst);
         world.work().await;
-        let tip = async || world.store.chain_headers(1).await.expect("readable")[0];
+        let tip =
+            async || world.store.chain_headers(ChainNumber::FIRST, 1).await.expect("readable")[0];
         assert_eq!(
             (deposit.place.expect("in a block").block, tip().await.hash),
             (BlockHash([1; 32]), BlockHash([1; 32]))
@@ -141,7 +142,7 @@ fn a_rewind_that_was_cut_short_is_finished_although_the_chain_has_returned() {
             DepositState::Orphaned,
             "found again with its log"
         );
-        let tip = world.store.chain_headers(1).await.expect("readable")[0];
+        let tip = world.store.chain_headers(ChainNumber::FIRST, 1).await.expect("readable")[0];
         assert_eq!(tip.hash, BlockHash([1; 32]), "ingested again");
         assert_eq!(world.store.meta("chain.rewinding").await, Ok(Some(String::new())));
     });

@@ -5,7 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use domain::bank::BankDirectory;
-use domain::chain::{Address, BlockHash, ChainConfig, Depth, ReleaseMin, Token, TxHash};
+use domain::chain::{
+    Address, BlockHash, ChainConfig, ChainNumber, Depth, ReleaseMin, Token, TxHash,
+};
 use domain::chain_tx::Place;
 use domain::country::Country;
 use domain::currency::StableCoin;
@@ -32,7 +34,7 @@ use engine::payments::Payments;
 use engine::switches::Switches;
 use engine::wallets::{Caller, NewCustomer, NewRequestAsked, Wallets};
 use engine::workers::Workers;
-use engine::world::{Tuning, WalletWorld};
+use engine::world::{Tuning, WalletWorld, WalletWorlds};
 use secrecy::SecretBox;
 use store::need::Need;
 use store::working_set::WorkingSet;
@@ -89,6 +91,7 @@ impl Default for Setup {
 
 fn chain_config(release_min: i64) -> ChainConfig {
     ChainConfig {
+        number: ChainNumber::FIRST,
         name: "ethereum".to_owned(),
         chain_id: CHAIN_ID,
         tokens: StableCoin::ALL.map(|coin| Token { coin, address: token(coin) }).to_vec(),
@@ -104,6 +107,7 @@ fn chain_config(release_min: i64) -> ChainConfig {
         replace_after_s: 60,
         max_fee_cap: 1_000,
         max_tip_cap: 1_000,
+        gas_coin: "ETH".to_owned(),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }
 }
@@ -193,7 +197,7 @@ impl World {
             rates: Arc::new(Rates(clock.clone())),
             screen: lists.clone(),
             rails: BTreeMap::new(),
-            wallet: Some(wallet),
+            wallet: Some(WalletWorlds::new(wallet, Vec::new())),
             payment_webhooks: None,
             clock: clock.clone(),
             wall_clock: clock.clone(),
@@ -341,6 +345,7 @@ impl World {
         Watched {
             address,
             tenant: TENANT,
+            chain: request.chain,
             wallet: request.wallet,
             request: Some(request.id),
             submission,
@@ -349,8 +354,8 @@ impl World {
 
     /// The vault that a deposit was paid to.
     pub fn vault_of(&self, deposit: &Deposit) -> Watched {
-        let Deposit { to, tenant, wallet, request, submission, .. } = *deposit;
-        Watched { address: to, tenant, wallet, request, submission }
+        let Deposit { to, tenant, chain, wallet, request, submission, .. } = *deposit;
+        Watched { address: to, tenant, chain, wallet, request, submission }
     }
 
     /// A payment to the request's own escrow by a sender without a submission; it counts at once.

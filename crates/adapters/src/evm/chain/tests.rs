@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Mutex;
 
-use domain::chain::{Depth, Plan, Word};
+use domain::chain::{ChainNumber, Depth, Plan, Word};
 use domain::currency::StableCoin;
 use domain::time::{Span, Timestamp};
 use serde_json::{Value, json};
@@ -109,6 +109,7 @@ impl Clock for Hands {
 
 fn config() -> ChainConfig {
     ChainConfig {
+        number: ChainNumber::FIRST,
         name: "ethereum".to_owned(),
         chain_id: CHAIN_ID,
         tokens: vec![Token { coin: StableCoin::Usdc, address: USDC }],
@@ -123,6 +124,7 @@ fn config() -> ChainConfig {
         replace_after_s: 60,
         max_fee_cap: u128::MAX,
         max_tip_cap: u128::MAX,
+        gas_coin: "ETH".to_owned(),
         release_min: domain::chain::ReleaseMin::Fixed(0),
         sweep: domain::chain::SweepTerms { at_minor: i64::MAX, every: domain::time::Span::days(1) },
     }

@@ -2,7 +2,7 @@
 //! escrow.
 
 use super::*;
-use crate::chain::{Plan, vault};
+use crate::chain::{ChainNumber, Plan, vault};
 use crate::ids::SenderInfoId;
 use crate::payment_request::{SUBMISSIONS_MAX, SenderInfo, TooManySubmissions};
 
@@ -20,6 +20,7 @@ fn paid_to(world: &mut World, info: &SenderInfo, log: u8) {
     let vault = Watched {
         address: info.escrow.expect("has one"),
         tenant: TENANT,
+        chain: ChainNumber::FIRST,
         wallet: WALLET,
         request: Some(REQUEST),
         submission: info.number,

@@ -242,7 +242,8 @@ fn a_release_stopped_by_a_halted_token_reports_the_cause() {
 #[test]
 fn a_pause_or_changed_code_halts_a_token() {
     let halt = |paused, code_changed| {
-        TokenState { coin: StableCoin::Usdt, paused, code_changed, at_block: 9 }.halt()
+        let (chain, coin) = (crate::chain::ChainNumber::FIRST, StableCoin::Usdt);
+        TokenState { chain, coin, paused, code_changed, at_block: 9 }.halt()
     };
     assert_eq!([halt(false, false), halt(true, false)], [None, Some(Halt::Paused)]);
     assert_eq!([halt(false, true), halt(true, true)], [Some(Halt::CodeChanged); 2]);

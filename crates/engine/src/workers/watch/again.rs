@@ -52,7 +52,7 @@ impl Watch<'_> {
             return Ok(());
         }
         // Without vaults there is nothing to find.
-        if self.workers.store.first_wallet_at().await?.is_none() {
+        if self.workers.store.first_wallet_at(self.number()).await?.is_none() {
             return self.read_again_to(until).await;
         }
         let (from, to) = (done + 1, until.min(done + self.memory.again));
@@ -78,11 +78,13 @@ impl Watch<'_> {
     }
 
     async fn kept_read_again(&self) -> Result<Option<u64>, Trouble> {
-        Ok(self.workers.store.meta(READ_AGAIN).await?.and_then(|text| text.parse().ok()))
+        let kept = self.workers.store.meta(&self.number().key(READ_AGAIN)).await?;
+        Ok(kept.and_then(|text| text.parse().ok()))
     }
 
     async fn read_again_to(&mut self, number: u64) -> Result<(), Trouble> {
-        self.workers.store.set_meta_as(&self.role, READ_AGAIN, &number.to_string()).await?;
+        let key = self.number().key(READ_AGAIN);
+        self.workers.store.set_meta_as(&self.role, &key, &number.to_string()).await?;
         self.memory.read_again = Some(number);
         Ok(())
     }
@@ -101,12 +103,13 @@ impl Watch<'_> {
         logs: &[ChainLog],
     ) -> Result<BTreeSet<u64>, Trouble> {
         let said = self.moves(logs).await?;
-        let kept = self.workers.store.vault_logs_between(from, to).await?;
+        let kept = self.workers.store.vault_logs_between(self.number(), from, to).await?;
         let addresses: Vec<Address> =
             kept.iter().map(|log| log.vault).collect::<BTreeSet<_>>().into_iter().collect();
         // Payments of controllers to treasuries are stored as well.
         let watched = self.workers.store.watched(&addresses).await?;
-        let watched: BTreeSet<Address> = watched.into_iter().map(|vault| vault.address).collect();
+        let of_chain = watched.iter().filter(|vault| vault.chain == self.number());
+        let watched: BTreeSet<Address> = of_chain.map(|vault| vault.address).collect();
         let of_vault = |log: &&VaultLog| watched.contains(&log.vault);
         let kept: BTreeSet<Moved> = kept.iter().filter(of_vault).map(moved).collect();
         Ok(said.symmetric_difference(&kept).map(|(number, ..)| *number).collect())
@@ -177,7 +180,7 @@ impl Watch<'_> {
         }
         logs.sort_by_key(|log| log.log_index);
         let mut kept = self.take_logs(&block, &logs).await?;
-        let before = self.workers.store.vault_logs_between(number, number).await?;
+        let before = self.workers.store.vault_logs_between(self.number(), number, number).await?;
         let before: Vec<VaultLog> =
             before.into_iter().filter(|log| log.place.block == block.hash).collect();
         let is_new = |log: &&VaultLog| !before.iter().any(|known| moved(known) == moved(log));
@@ -191,13 +194,14 @@ impl Watch<'_> {
             if self.is_absent(&log).await? { gone += 1 } else { kept.push(log) }
         }
         self.forget_absent(&block).await?;
-        self.workers.store.amend_block(&self.role, block.hash, &kept).await?;
+        let chain = self.number();
+        self.workers.store.amend_block(&self.role, chain, block.hash, &kept).await?;
         if found > 0 || gone > 0 {
             tracing::warn!(number, found, gone, "re-read block differs from the ingested block");
             let what = format!(
                 "block {number} was re-read: a node had omitted {found} transfers and invented {gone}"
             );
-            self.workers.alert_everybody(AlertKind::ChainNode, &what).await;
+            self.workers.alert_everybody(chain, AlertKind::ChainNode, &what).await;
         }
         Ok(Some(found))
     }
@@ -238,7 +242,7 @@ impl Watch<'_> {
 
     /// Drops deposits from a block that does not contain them, as confirmed by enough nodes.
     async fn forget_absent(&self, block: &Block) -> Result<(), Trouble> {
-        let known = self.workers.store.deposits_from_height(block.number).await?;
+        let known = self.workers.store.deposits_from_height(self.number(), block.number).await?;
         for deposit in known.iter().filter(|deposit| deposit.place == Some(place(block))) {
             if self.is_deposit_absent(deposit, place(block)).await? {
                 let height = self.tip.map_or(block.number, |tip| tip.number);
@@ -277,7 +281,8 @@ impl Watch<'_> {
             None => LOOK_THROUGH_AFTER,
         };
         self.memory.looked_through.insert(vault, (now, pause));
-        rescan::want_if_new(&self.workers.store, rescan::Target::Vault(vault)).await?;
+        rescan::want_if_new(&self.workers.store, self.number(), rescan::Target::Vault(vault))
+            .await?;
         Ok(())
     }
 }

@@ -50,9 +50,9 @@ enum Finding {
 impl Watch<'_> {
     /// Checks the deposits that wait for the chain, which is `newest` blocks high.
     pub(super) async fn count(&mut self, newest: u64) -> Result<(), Trouble> {
-        let waiting = self.workers.store.waiting_deposits(newest, COUNT_MAX).await?;
+        let waiting = self.workers.store.waiting_deposits(self.number(), newest, COUNT_MAX).await?;
         if waiting.is_empty() {
-            self.workers.money_waits(self.memory, false).await;
+            self.workers.money_waits(self.number(), self.memory, false).await;
             return Ok(());
         }
         let heads = self.heads_for(&waiting, newest).await?;
@@ -92,7 +92,7 @@ impl Watch<'_> {
                 told?;
             }
         }
-        self.workers.money_waits(self.memory, unconfirmed).await;
+        self.workers.money_waits(self.number(), self.memory, unconfirmed).await;
         for number in again {
             self.read_block_of_all(number).await?;
         }
@@ -210,7 +210,7 @@ impl Watch<'_> {
         deposit: &Deposit,
         finding: Finding,
     ) -> Result<Finding, Trouble> {
-        let logs = self.workers.store.vault_logs(deposit.to).await?;
+        let logs = self.workers.store.vault_logs(self.number(), deposit.to).await?;
         let is_its = |log: &&VaultLog| {
             (log.tx, log.ordinal) == (deposit.tx, deposit.ordinal) && log.minor > 0
         };
@@ -257,7 +257,7 @@ impl Watch<'_> {
             Err(fault) => return Err(fault),
         };
         let Some(holds) = holds else { return Ok(Some(Finding::Unconfirmed)) };
-        let logs = self.workers.store.vault_logs(vault).await.map_err(unreadable)?;
+        let logs = self.workers.store.vault_logs(self.number(), vault).await.map_err(unreadable)?;
         let counts = |log: &&VaultLog| log.coin == coin && log.place.number <= number;
         let sum: i64 = logs.iter().filter(counts).map(|log| log.minor).sum();
         if u64::try_from(sum).is_ok_and(|sum| sum == holds) {

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::{Address, Block, ChainLog, LogEvent};
+use domain::chain::{Address, Block, ChainLog, ChainNumber, LogEvent, ReleaseMin};
 use domain::currency::StableCoin;
 use domain::deposit::arrive::Found;
 use domain::deposit::{UnsupportedAsset, VaultLog, Watched};
@@ -19,7 +19,28 @@ use crate::command::deposits::{DepositAction, DepositRef};
 /// Maximum number of unsupported-token transfers recorded per tenant.
 const UNSUPPORTED_MAX: usize = 1_000;
 
-pub(super) type Vaults = BTreeMap<Address, Watched>;
+/// The vaults of this chain, and those of other chains that were paid here: the same address can
+/// exist on every chain.
+#[derive(Default)]
+pub(super) struct Vaults {
+    own: BTreeMap<Address, Watched>,
+    elsewhere: BTreeMap<Address, Watched>,
+}
+
+impl Vaults {
+    pub(super) fn get(&self, address: &Address) -> Option<&Watched> {
+        self.own.get(address)
+    }
+
+    pub(super) fn contains_key(&self, address: &Address) -> bool {
+        self.own.contains_key(address)
+    }
+
+    /// Whether the logs concern no vault at all.
+    fn is_empty(&self) -> bool {
+        self.own.is_empty() && self.elsewhere.is_empty()
+    }
+}
 
 impl Watch<'_> {
     /// Whether any of the logs concerns one of our vaults or a token itself.
@@ -66,8 +87,13 @@ impl Watch<'_> {
             logs.iter().flat_map(|log| parties(&log.event)).flatten().collect();
         addresses.sort_unstable();
         addresses.dedup();
-        let watched = self.workers.store.watched(&addresses).await?;
-        Ok(watched.into_iter().map(|vault| (vault.address, vault)).collect())
+        let mut vaults = Vaults::default();
+        for vault in self.workers.store.watched(&addresses).await? {
+            let is_own = vault.chain == self.number();
+            let of = if is_own { &mut vaults.own } else { &mut vaults.elsewhere };
+            of.insert(vault.address, vault);
+        }
+        Ok(vaults)
     }
 
     /// Applies a block's logs; returns the vault movements to store.
@@ -84,11 +110,16 @@ impl Watch<'_> {
             match log.event {
                 LogEvent::Transfer { from, to, value } if value > 0 && from != to => {
                     let Some(coin) = self.wallets.config.coin(&log.contract) else { continue };
+                    if let Some(vault) = vaults.elsewhere.get(&to) {
+                        self.unsupported(block, log, *vault, (from, value)).await?;
+                        self.went_astray(vault, coin, value).await;
+                    }
                     let Ok(minor) = i64::try_from(value) else {
                         tracing::error!(tx = %log.tx, value, "transfer exceeds the token's total supply");
                         continue;
                     };
-                    let moved = |vault: Address, minor| vault_log(block, log, vault, coin, minor);
+                    let number = self.number();
+                    let moved = |vault, minor| vault_log(number, block, log, vault, coin, minor);
                     kept.extend(vaults.get(&from).map(|vault| moved(vault.address, -minor)));
                     kept.extend(vaults.get(&to).map(|vault| moved(vault.address, minor)));
                     // A controller's payment to an address that is not a vault goes to its
@@ -102,7 +133,7 @@ impl Watch<'_> {
                     }
                 }
                 LogEvent::UnsupportedTransfer { from, to, value } if value > 0 => {
-                    if let Some(vault) = vaults.get(&to) {
+                    if let Some(vault) = vaults.get(&to).or(vaults.elsewhere.get(&to)) {
                         self.unsupported(block, log, *vault, (from, value)).await?;
                     }
                 }
@@ -175,8 +206,22 @@ impl Watch<'_> {
         self.must(tenant, subject, Action::Deposit(named, DepositAction::Found(*found))).await
     }
 
-    /// Records a token that is not configured, with an alert for the first one. Anyone can create
-    /// such logs.
+    /// Alerts an operator about money that a sender paid on the wrong chain.
+    async fn went_astray(&self, vault: &Watched, coin: StableCoin, value: u64) {
+        if value < ReleaseMin::LEAST.unsigned_abs() {
+            return;
+        }
+        let what = format!(
+            "{} was sent on {}, which is not the chain of this address: it is not credited",
+            coin.currency().code(),
+            self.wallets.config.name
+        );
+        let alert = Alert { kind: AlertKind::UnsupportedAsset, subject: vault.subject(), what };
+        self.workers.raise(vault.tenant, alert).await;
+    }
+
+    /// Records a token that is not configured, or that was sent on another chain than the vault's,
+    /// with an alert for the first one. Anyone can create such logs.
     async fn unsupported(
         &self,
         block: &Block,
@@ -185,7 +230,10 @@ impl Watch<'_> {
         (from, value): (Address, u64),
     ) -> Result<(), Trouble> {
         let known = self.workers.store.unsupported_assets(vault.tenant, UNSUPPORTED_MAX).await?;
-        if known.iter().any(|asset| (asset.tx, asset.ordinal) == (log.tx, log.ordinal)) {
+        if known
+            .iter()
+            .any(|it| (it.chain, it.tx, it.ordinal) == (self.number(), log.tx, log.ordinal))
+        {
             return Ok(());
         }
         // Beyond the limit it is spam: the recorded ones suffice.
@@ -194,6 +242,7 @@ impl Watch<'_> {
         }
         let tell = known.is_empty();
         let asset = UnsupportedAsset {
+            chain: self.number(),
             vault,
             token: log.contract,
             from,
@@ -219,7 +268,8 @@ impl Watch<'_> {
         let alert = Alert { kind: AlertKind::ChainMismatch, subject: vault.subject(), what };
         self.workers.raise(vault.tenant, alert).await;
         let coin = self.wallets.config.coin(&log.contract)?;
-        Some(vault_log(block, log, vault.address, coin, -i64::try_from(value).ok()?))
+        let minor = -i64::try_from(value).ok()?;
+        Some(vault_log(self.number(), block, log, vault.address, coin, minor))
     }
 
     /// A token's own blacklist added or removed a vault's address. If that was not ordered here, an
@@ -268,6 +318,7 @@ const fn parties(event: &LogEvent) -> [Option<Address>; 2] {
 }
 
 const fn vault_log(
+    chain: ChainNumber,
     block: &Block,
     log: &ChainLog,
     vault: Address,
@@ -275,6 +326,7 @@ const fn vault_log(
     minor: i64,
 ) -> VaultLog {
     VaultLog {
+        chain,
         place: place(block),
         log_index: log.log_index,
         tx: log.tx,

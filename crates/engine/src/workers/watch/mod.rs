@@ -1,11 +1,11 @@
-//! Watches the chain: ingests its blocks in order, detects reorganizations, records deposits and
+//! Watches a chain: ingests its blocks in order, detects reorganizations, records deposits and
 //! counts them. One node at a time. A block's deposits are saved before the block itself: a crash
 //! ingests the block again.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, ChainLog};
+use domain::chain::{Address, Block, BlockAt, BlockHash, ChainFault, ChainLog, ChainNumber};
 use domain::chain_tx::Place;
 use domain::ids::TenantId;
 use domain::ports::Chain;
@@ -226,10 +226,12 @@ impl Workers {
             Err(trouble) => {
                 memory.held = None;
                 tracing::warn!(%trouble, "chain ingestion failed, will retry");
-                metrics::counter!("corridor_chain_faults_total").increment(1);
+                let name = wallets.config.name.clone();
+                metrics::counter!("corridor_chain_faults_total", "chain" => name).increment(1);
                 if let Trouble::Chain(ChainFault::Disagreement(what)) = trouble {
                     let what = format!("two nodes disagree about {what}");
-                    self.alert_everybody(AlertKind::ChainMismatch, &what).await;
+                    self.alert_everybody(wallets.config.number, AlertKind::ChainMismatch, &what)
+                        .await;
                 }
                 None
             }
@@ -263,16 +265,14 @@ impl Workers {
         role
     }
 
-    /// Alerts every tenant's operators.
-    async fn alert_everybody(&self, kind: AlertKind, what: &str) {
+    /// Alerts every tenant's operators about a chain.
+    async fn alert_everybody(&self, chain: ChainNumber, kind: AlertKind, what: &str) {
+        let what = self.said_of(chain, what.to_owned());
         match self.store.tenants().await {
             Ok(tenants) => {
                 for tenant in tenants {
-                    self.raise(
-                        tenant.id,
-                        Alert { kind, subject: tenant.id.0, what: what.to_owned() },
-                    )
-                    .await;
+                    self.raise(tenant.id, Alert { kind, subject: tenant.id.0, what: what.clone() })
+                        .await;
                 }
             }
             Err(error) => {
@@ -283,19 +283,24 @@ impl Workers {
 }
 
 impl Watch<'_> {
+    /// The number of the watched chain.
+    fn number(&self) -> ChainNumber {
+        self.wallets.config.number
+    }
+
     async fn round(&mut self) -> Result<Round, Trouble> {
         let newest = self.chain.head().await?;
         if !self.memory.is_rewound {
             self.finish_rewind(newest).await?;
         }
-        let headers = self.workers.store.chain_headers(TIMED_BLOCKS).await?;
+        let headers = self.workers.store.chain_headers(self.number(), TIMED_BLOCKS).await?;
         self.tip = headers.first().copied();
         self.memory.note_height(newest, self.workers.clock().now(), &headers);
         let Some(tip) = self.tip else {
             let Some(latest) = self.chain.block(BlockAt::Latest).await? else {
                 return Ok(Round::UpToDate);
             };
-            let since = self.workers.store.first_wallet_at().await?;
+            let since = self.workers.store.first_wallet_at(self.number()).await?;
             // Two blocks, so that their timestamps yield the block time.
             let before = self.chain.block(BlockAt::Number(latest.number.saturating_sub(1))).await?;
             let start =
@@ -305,7 +310,8 @@ impl Watch<'_> {
             return Ok(Round::More);
         };
         let behind = newest.saturating_sub(tip.number);
-        metrics::gauge!("corridor_chain_head_lag_blocks")
+        let name = self.wallets.config.name.clone();
+        metrics::gauge!("corridor_chain_head_lag_blocks", "chain" => name)
             .set(u32::try_from(behind).unwrap_or(u32::MAX));
         if !self.is_checked(newest, &tip) {
             match self.standing(&tip, newest).await? {
@@ -470,7 +476,8 @@ impl Watch<'_> {
         kept: &[domain::deposit::VaultLog],
     ) -> Result<(), Trouble> {
         failpoint::reach(Failpoint::BeforeBlock);
-        self.workers.store.take_block_in(&self.role, block, kept).await?;
+        let number = self.number();
+        self.workers.store.take_block_in(&self.role, number, block, kept).await?;
         failpoint::reach(Failpoint::AfterBlock);
         self.tip = Some(*block);
         Ok(())

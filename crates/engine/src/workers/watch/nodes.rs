@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::NodeReport;
+use domain::chain::{ChainNumber, NodeReport};
 use domain::time::{Span, Timestamp};
 use domain::wallet_effects::AlertKind;
 
@@ -80,17 +80,17 @@ impl Workers {
         }
         memory.nodes.looked = Some(now);
         let reports = wallets.chain.survey().await;
-        let taken = match self.store.chain_headers(1).await {
+        let taken = match self.store.chain_headers(wallets.config.number, 1).await {
             Ok(newest) => newest.first().map_or(0, |newest| newest.number),
             Err(error) => return tracing::warn!(%error, "ingested height read failed, will retry"),
         };
         for what in memory.nodes.judge(&reports, taken, memory.block_time, now) {
-            self.alert_everybody(AlertKind::ChainNode, &what).await;
+            self.alert_everybody(wallets.config.number, AlertKind::ChainNode, &what).await;
         }
     }
 
     /// Whether deposits that are deep enough wait because too few nodes confirm them.
-    pub(super) async fn money_waits(&self, memory: &mut Memory, waits: bool) {
+    pub(super) async fn money_waits(&self, chain: ChainNumber, memory: &mut Memory, waits: bool) {
         let now = self.clock().now();
         if !waits {
             memory.nodes.waiting = None;
@@ -99,7 +99,7 @@ impl Workers {
         let since = *memory.nodes.waiting.get_or_insert(now);
         if now - since >= PATIENCE {
             let what = "deposits wait: too few nodes confirm blocks that are deep enough";
-            self.alert_everybody(AlertKind::ChainNode, what).await;
+            self.alert_everybody(chain, AlertKind::ChainNode, what).await;
         }
     }
 }

@@ -19,7 +19,7 @@ impl Watch<'_> {
     /// returned to the blocks above its ancestor since: what was undone there is found again
     /// only if they are ingested again.
     pub(super) async fn finish_rewind(&mut self, newest: u64) -> Result<(), Trouble> {
-        let kept = self.workers.store.meta(REWINDING).await?;
+        let kept = self.workers.store.meta(&self.number().key(REWINDING)).await?;
         if let Some(kept) = kept.and_then(|text| text.parse::<u64>().ok()) {
             let headers = self.kept_headers().await?;
             // An earlier version that ran in between has ingested further without finishing it.
@@ -34,7 +34,7 @@ impl Watch<'_> {
 
     pub(super) async fn kept_headers(&self) -> Result<Vec<Block>, Trouble> {
         let all = usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX);
-        Ok(self.workers.store.chain_headers(all).await?)
+        Ok(self.workers.store.chain_headers(self.number(), all).await?)
     }
 
     /// Walks back to the common ancestor and undoes everything above it.
@@ -53,13 +53,15 @@ impl Watch<'_> {
         let tip = headers.first().map_or(0, |header| header.number);
         let depth = tip.saturating_sub(kept);
         tracing::warn!(depth, ancestor = kept, "chain reorganization detected");
-        metrics::counter!("corridor_chain_reorgs_total").increment(1);
-        self.workers.store.set_meta_as(&self.role, REWINDING, &kept.to_string()).await?;
+        let name = self.wallets.config.name.clone();
+        metrics::counter!("corridor_chain_reorgs_total", "chain" => name).increment(1);
+        let key = self.number().key(REWINDING);
+        self.workers.store.set_meta_as(&self.role, &key, &kept.to_string()).await?;
         self.undo_above(kept, newest).await?;
         if ancestor.is_none() {
             let what =
                 format!("a reorganization reaches below block {oldest}, the oldest one tracked");
-            self.workers.alert_everybody(AlertKind::DeepReorg, &what).await;
+            self.workers.alert_everybody(self.number(), AlertKind::DeepReorg, &what).await;
             // No stored block is in the chain: ingestion restarts from here.
             if let Some(block) = self.chain.block(BlockAt::Number(kept)).await? {
                 self.take_in(&block, &[]).await?;
@@ -74,15 +76,16 @@ impl Watch<'_> {
         self.forget_deposits(kept, newest).await?;
         self.forget_transactions(kept).await?;
         self.ask_issuers_again(kept).await?;
-        self.workers.store.rewind_chain(&self.role, kept).await?;
+        self.workers.store.rewind_chain(&self.role, self.number(), kept).await?;
         self.read_again_from(kept).await?;
-        self.workers.store.set_meta_as(&self.role, REWINDING, "").await?;
+        let key = self.number().key(REWINDING);
+        self.workers.store.set_meta_as(&self.role, &key, "").await?;
         self.memory.checked = None;
         Ok(())
     }
 
     async fn forget_deposits(&self, kept: u64, height: u64) -> Result<(), Trouble> {
-        let moved = self.workers.store.deposits_from_height(kept + 1).await?;
+        let moved = self.workers.store.deposits_from_height(self.number(), kept + 1).await?;
         let gone = |place: &Place| place.number > kept;
         let lost = moved.iter().filter_map(|deposit| Some((deposit, deposit.place.filter(gone)?)));
         let told = join_all(lost.map(|(deposit, block)| {
@@ -94,7 +97,8 @@ impl Watch<'_> {
     }
 
     async fn forget_transactions(&self, kept: u64) -> Result<(), Trouble> {
-        for tx in self.workers.store.chain_txs_from_height(kept + 1).await? {
+        let moved = self.workers.store.chain_txs_from_height(self.number(), kept + 1).await?;
+        for tx in moved {
             let intents = self.workers.store.intents(tx.tenant, &tx.intents).await?;
             let action = ChainAction::Lost { tx: TxKey::of(&tx, &intents) };
             self.must(tx.tenant, tx.id.0, Action::Chain(action)).await?;

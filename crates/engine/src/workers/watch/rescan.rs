@@ -33,7 +33,9 @@ impl Watch<'_> {
                     return Ok(false);
                 }
                 self.memory.looked_for_wishes = Some(now);
-                let Some(wish) = rescan::wishes(&self.workers.store).await?.first().copied() else {
+                let Some(wish) =
+                    rescan::wishes(&self.workers.store, self.number()).await?.first().copied()
+                else {
                     return Ok(false);
                 };
                 match self.begin(wish).await? {
@@ -65,7 +67,7 @@ impl Watch<'_> {
         let at = self.workers.clock().now();
         tracing::info!(target = %wish.target, blocks, found, trouble, "block rescan finished");
         let report = Report { wish: wish.id, target: wish.target, at, blocks, found, trouble };
-        Ok(rescan::fulfil(&self.workers.store, &report).await?)
+        Ok(rescan::fulfil(&self.workers.store, self.number(), &report).await?)
     }
 
     /// The blocks to rescan; `Err` = none, and why.
@@ -83,12 +85,11 @@ impl Watch<'_> {
             },
             Target::Vault(vault) => {
                 let known = self.workers.store.watched(&[vault]).await?;
-                if known.is_empty() {
-                    return Ok(Err(
-                        "the address belongs to no wallet or payment request".to_owned()
-                    ));
+                if !known.iter().any(|known| known.chain == self.number()) {
+                    let why = "the address belongs to no wallet or payment request on this chain";
+                    return Ok(Err(why.to_owned()));
                 }
-                let since = self.workers.store.first_wallet_at().await?;
+                let since = self.workers.store.first_wallet_at(self.number()).await?;
                 let first = self.block_before(&tip, since).await?;
                 (first.map_or(tip.number, |first| first.number), tip.number)
             }

@@ -67,20 +67,21 @@ impl Watch<'_> {
 
     /// Empty if unreadable: then it was not written by this program.
     async fn named(&self) -> Result<Vec<Named>, Trouble> {
-        let text = self.workers.store.meta(NAMED).await?.unwrap_or_default();
+        let text = self.workers.store.meta(&self.number().key(NAMED)).await?.unwrap_or_default();
         Ok(text.lines().filter_map(Named::parse).collect())
     }
 
     async fn keep_named(&self, named: &[Named]) -> Result<(), Trouble> {
         let lines: Vec<String> = named.iter().map(Named::to_text).collect();
-        Ok(self.workers.store.set_meta_as(&self.role, NAMED, &lines.join("\n")).await?)
+        let key = self.number().key(NAMED);
+        Ok(self.workers.store.set_meta_as(&self.role, &key, &lines.join("\n")).await?)
     }
 
     /// Handles the removal of blocks above this height. The contracts' current answers replace
     /// their events in those blocks; events in the blocks that replace them are ingested with
     /// those.
     pub(super) async fn ask_issuers_again(&self, kept: u64) -> Result<(), Trouble> {
-        for known in self.workers.store.token_states().await? {
+        for known in self.token_states().await? {
             // Whether the original code is back cannot be queried: the operator alert remains.
             let Some(token) =
                 self.wallets.config.token(known.coin).filter(|_| known.at_block > kept)
@@ -120,10 +121,17 @@ impl Watch<'_> {
         if gone.is_empty() { Ok(()) } else { self.keep_named(&stays).await }
     }
 
+    /// The known states of this chain's tokens.
+    async fn token_states(&self) -> Result<Vec<TokenState>, Trouble> {
+        let mut states = self.workers.store.token_states().await?;
+        states.retain(|state| state.chain == self.number());
+        Ok(states)
+    }
+
     async fn note(&self, state: TokenState, what: &str, number: u64) -> Result<(), Trouble> {
         self.workers.store.set_token_state(&self.role, &state).await?;
         let what = format!("{} {what} (block {number})", state.coin.currency().code());
-        self.workers.alert_everybody(AlertKind::TokenChanged, &what).await;
+        self.workers.alert_everybody(state.chain, AlertKind::TokenChanged, &what).await;
         Ok(())
     }
 
@@ -131,10 +139,10 @@ impl Watch<'_> {
     /// or resume.
     pub(super) async fn token_says(&self, block: &Block, log: &ChainLog) -> Result<(), Trouble> {
         let Some(coin) = self.wallets.config.coin(&log.contract) else { return Ok(()) };
-        let states = self.workers.store.token_states().await?;
-        let known = states.into_iter().find(|state| state.coin == coin);
-        let known =
-            known.unwrap_or(TokenState { coin, paused: false, code_changed: false, at_block: 0 });
+        let known = self.token_states().await?.into_iter().find(|state| state.coin == coin);
+        let chain = self.number();
+        let silent = TokenState { chain, coin, paused: false, code_changed: false, at_block: 0 };
+        let known = known.unwrap_or(silent);
         let (state, what) = match log.event {
             LogEvent::Paused => (TokenState { paused: true, ..known }, moves(true)),
             LogEvent::Unpaused => (TokenState { paused: false, ..known }, moves(false)),

@@ -1,6 +1,7 @@
 //! A chain with its own nodes: the service queries it over HTTP with the depths of a real chain,
 //! and the test creates its blocks, reorganises it, and lets its nodes misbehave.
 
+use domain::chain::ChainNumber;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -138,7 +139,9 @@ impl OwnNode {
     /// Waits until the watcher has processed every existing block.
     pub async fn taken_in(&self) {
         let head = self.chain.block_number();
-        let newest = || async { self.running.store().chain_headers(1).await.expect("read").pop() };
+        let store = self.running.store();
+        let newest =
+            || async { store.chain_headers(ChainNumber::FIRST, 1).await.expect("read").pop() };
         let is_there = || async {
             match newest().await {
                 // Its latest block is the chain's, not one of an abandoned branch.

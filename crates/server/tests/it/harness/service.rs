@@ -118,7 +118,7 @@ pub struct Running {
     service: Started,
     payments: Payments,
     wallets: Wallets,
-    chain: Option<ChainSide>,
+    chains: Vec<ChainSide>,
     bank: Option<Arc<SimulatedBank>>,
     clock: service::clock::BusinessClock,
     unverified: std::sync::Mutex<Vec<Tenant>>,
@@ -152,7 +152,7 @@ impl Running {
             data_dir: data_dir.to_owned(),
             payments: service.payments.clone(),
             wallets: service.wallets.clone(),
-            chain: service.chain.clone(),
+            chains: service.chains.clone(),
             bank: service.bank.clone(),
             clock: service.clock.clone(),
             service: Started(std::sync::Mutex::new(Some(service))),
@@ -179,9 +179,14 @@ impl Running {
         &self.wallets
     }
 
-    /// The chain of the wallets.
+    /// The first chain of the wallets.
     pub fn chain(&self) -> &ChainSide {
-        self.chain.as_ref().expect("a service with wallets")
+        self.chains.first().expect("a service with wallets")
+    }
+
+    /// All chains, the first one first.
+    pub fn chains(&self) -> &[ChainSide] {
+        &self.chains
     }
 
     pub fn bank(&self) -> &SimulatedBank {
@@ -232,8 +237,8 @@ impl Running {
         let service = self.service.take();
         // Drop the engine's handles first: it ends with its last handle.
         let running = Arc::into_inner(self).expect("the last user of the service");
-        let Running { payments, wallets, chain, bank, config, dir, .. } = running;
-        drop((payments, wallets, chain, bank));
+        let Running { payments, wallets, chains, bank, config, dir, .. } = running;
+        drop((payments, wallets, chains, bank));
         service.expect("stopped once").stop(STOP_MAX).await;
         (config, dir)
     }
@@ -267,7 +272,10 @@ impl Drop for Started {
 fn exposition() -> Exposition {
     static EXPOSITION: OnceLock<Exposition> = OnceLock::new();
     EXPOSITION
-        .get_or_init(|| install_recorder(&["pak-raast".to_owned()]).expect("the only recorder"))
+        .get_or_init(|| {
+            let (rails, chains) = (["pak-raast".to_owned()], ["ethereum".to_owned()]);
+            install_recorder(&rails, &chains).expect("the only recorder")
+        })
         .clone()
 }
 

@@ -61,9 +61,10 @@ impl WalletBank {
         agree: impl FnOnce(&mut TenantPolicy),
     ) -> WalletBank {
         let bank = Bank::penniless(running, agree).await;
-        let chain = running.chain();
-        let faucet = chain.faucet.as_ref().expect("a sandbox's chain");
-        faucet.fuel_keys(chain.signer.as_ref(), &[bank.tenant.id]).await.expect("gas");
+        for chain in running.chains() {
+            let faucet = chain.faucet.as_ref().expect("a sandbox's chain");
+            faucet.fuel_keys(chain.signer.as_ref(), &[bank.tenant.id]).await.expect("gas");
+        }
         let receiver =
             SimulatedReceiver::start(ReceiverConfig::with(&[SECRET])).await.expect("a receiver");
         let secret = SecretString::from(SECRET);
@@ -113,8 +114,13 @@ impl WalletBank {
     }
 
     pub fn provision_call(&self, customer: &str) -> Call {
+        self.provision_with(customer, "")
+    }
+
+    /// `more` are further members.
+    pub fn provision_with(&self, customer: &str, more: &str) -> Call {
         let body = format!(
-            r#"{{"customer_id":"{customer}","customer_email":"c@example.com","customer_phone":"+923001234567","kyc_level":"COMPREHENSIVE"}}"#
+            r#"{{"customer_id":"{customer}","customer_email":"c@example.com","customer_phone":"+923001234567","kyc_level":"COMPREHENSIVE"{more}}}"#
         );
         self.post("/v1/sdk/wallets/provision", body)
     }

@@ -1,6 +1,7 @@
 //! Exchange orders up to the payout in the simulated bank's ledger (specification: "Order",
 //! exchange.complete; `decisions.md`: "Order", "Sandbox values").
 
+use domain::chain::ChainNumber;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
@@ -254,7 +255,7 @@ async fn the_fee_is_income_and_the_books_are_right(on: On) {
         account.map_or(0, |account| account.balance().minor.abs())
     };
     assert_eq!(balance(AccountCode::FeeIncome(StableCoin::Usdc)), 200_000, "0.5 % of 40 coins");
-    assert_eq!(balance(AccountCode::Treasury(StableCoin::Usdc)), 0);
+    assert_eq!(balance(AccountCode::Treasury(ChainNumber::FIRST, StableCoin::Usdc)), 0);
     assert_eq!(balance(AccountCode::FxPosition(Currency::Usdc)), 39_800_000);
     assert_eq!(balance(AccountCode::FxPosition(Currency::Pkr)), 1_109_425);
     bank.books_are_right().await;

@@ -7,6 +7,7 @@ mod audit;
 mod blacklist;
 pub mod chain;
 mod chain_analysis;
+mod chains;
 mod control;
 mod deliveries;
 mod deposits;

@@ -2,6 +2,7 @@
 //! whose rupees came back (and send them from the treasury first, where they were swept), switch receivers on again. They
 //! lift a legal hold now and then, and never hurry.
 
+use domain::chain::ChainNumber;
 use std::sync::Arc;
 
 use domain::audit::Deed;
@@ -184,8 +185,8 @@ impl Office {
             before = before.or(funded);
             if before.is_some() && funded.is_some() {
                 let book = move |wallets: Wallets| {
-                    let action =
-                        Action::FundController { coin, minor, by: Box::new(OFFICER.into()) };
+                    let (chain, by) = (ChainNumber::FIRST, Box::new(OFFICER.into()));
+                    let action = Action::FundController { chain, coin, minor, by };
                     async move { wallets.engine().execute(Command { tenant, action }).await }
                         .boxed()
                 };
@@ -202,7 +203,7 @@ impl Office {
         let read =
             move |wallets: Wallets| async move { wallets.store().accounts(tenant).await }.boxed();
         let accounts = self.cluster.call_wallets(read, |_| ()).await.ok()?.ok()?;
-        let code = AccountCode::Treasury(coin);
+        let code = AccountCode::Treasury(ChainNumber::FIRST, coin);
         Some(
             accounts
                 .iter()

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use domain::chain::{Address, LogEvent, TxHash, intent_word};
+use domain::chain::{Address, ChainNumber, LogEvent, TxHash, intent_word};
 use domain::currency::StableCoin;
 use domain::ids::{EventId, IntentId, PaymentId, TenantId};
 use domain::sweep;
@@ -395,7 +395,8 @@ impl Ends<'_> {
                 if taken { order.amount } else { 0 };
         }
         for (tenant, coin, amount, state) in &self.sweeps {
-            let lane = sweep::lane(TenantId(Uuid::from_bytes(*tenant)), coin_of(coin));
+            let lane =
+                sweep::lane(TenantId(Uuid::from_bytes(*tenant)), ChainNumber::FIRST, coin_of(coin));
             if self.alerts.contains(&self.auditor.store.stored_id(lane).into_bytes()) {
                 return;
             }

@@ -2,6 +2,7 @@
 //! payments are refunded, orders held by screening released or rejected, open payouts settled or
 //! reversed, returned ones recredited. Also the handling of alerts: `review alerts close`, `review coin accept`.
 
+use domain::chain::ChainNumber;
 use std::time::Duration;
 
 use config::{Config, Sources};
@@ -519,8 +520,13 @@ async fn a_token_with_changed_code_resumes_once_two_users_accept_it() {
         .expect("asked")
         .expect("free");
     let role = HeldRole { name: "watch:ethereum".to_owned(), owner: "test".to_owned(), fence };
-    let changed =
-        TokenState { coin: StableCoin::Usdt, paused: false, code_changed: true, at_block: 42 };
+    let changed = TokenState {
+        chain: ChainNumber::FIRST,
+        coin: StableCoin::Usdt,
+        paused: false,
+        code_changed: true,
+        at_block: 42,
+    };
     store.set_token_state(&role, &changed).await.expect("set");
     let halted = usdt();
     assert_eq!((&halted["moves"], &halted["code_changed"]), (&json!(false), &json!(true)));

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use devchain::Fault;
-use domain::chain::{Address, KeyRole, TxHash, vault};
+use domain::chain::{Address, ChainNumber, KeyRole, TxHash, vault};
 use domain::currency::StableCoin;
 use domain::time::Span;
 use domain::wallet_effects::AlertKind;
@@ -381,7 +381,7 @@ async fn a_payment_that_nodes_forgot_for_long_is_found_by_a_rescan(on: On) {
         assert_eq!(nothing.trouble, "no node has this transaction in a block");
         let all = node.chain.block_number();
         assert_eq!(rescanned(&node, Target::Blocks(0, all)).await.found, 0, "it is known by now");
-        assert!(!rescan::is_wanted(store, found.wish).await.expect("read"));
+        assert!(!rescan::is_wanted(store, ChainNumber::FIRST, found.wish).await.expect("read"));
         node.steady();
         has_25_once(&node, &wallet, &request).await;
         node.finish().await;
@@ -418,8 +418,8 @@ async fn read_again(node: &OwnNode, number: u64) {
 async fn rescanned(node: &OwnNode, target: Target) -> Report {
     let store = node.running.store();
     let wish = fresh_id(store);
-    rescan::want(store, wish, target).await.expect("asked");
-    let report = || async { rescan::report(store, wish).await.expect("read") };
+    rescan::want(store, ChainNumber::FIRST, wish, target).await.expect("asked");
+    let report = || async { rescan::report(store, ChainNumber::FIRST, wish).await.expect("read") };
     assert!(
         testkit::wait::until_async(WAIT_MAX, || async { report().await.is_some() }).await,
         "{target}"

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use domain::chain::{Address, IntentKind, KeyRole, vault};
+use domain::chain::{Address, ChainNumber, IntentKind, KeyRole, vault};
 use domain::chain_tx::{ChainTx, TRIES_MAX, TxState};
 use domain::currency::StableCoin;
 use domain::exchange::{ExchangeState, OrderRefusal};
@@ -68,7 +68,11 @@ fn treasury(node: &OwnNode) -> String {
 /// The book balances of controller and treasury.
 async fn booked(node: &OwnNode) -> [i64; 2] {
     let accounts = node.running.store().accounts(tenant(node)).await.expect("read");
-    [AccountCode::Unswept(USDC), AccountCode::Treasury(USDC)].map(|code| {
+    [
+        AccountCode::Unswept(ChainNumber::FIRST, USDC),
+        AccountCode::Treasury(ChainNumber::FIRST, USDC),
+    ]
+    .map(|code| {
         let account = accounts.iter().find(|account| account.code == code);
         account.map_or(0, |account| account.balance().minor)
     })
@@ -225,7 +229,7 @@ async fn coins_that_were_swept_are_given_back_once_the_controller_has_them(on: O
     faucet.pay(USDC, to, 10_000_000).await.expect("given");
     node.running
         .payments()
-        .fund_controller(tenant(&node), USDC, 10 * COIN, "ayesha")
+        .fund_controller(tenant(&node), (ChainNumber::FIRST, USDC), 10 * COIN, "ayesha")
         .await
         .expect("booked");
     recredit().await.expect("there are enough");
