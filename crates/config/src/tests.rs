@@ -7,6 +7,7 @@ use domain::time::Span;
 
 use super::*;
 
+mod files;
 mod outbound;
 mod profiles;
 mod secret_files;
