@@ -17,4 +17,5 @@ pub mod sinks;
 pub mod webhooks;
 
 mod fetch;
+mod place;
 pub use fetch::{FetchError, Fetched, Served, Transport};

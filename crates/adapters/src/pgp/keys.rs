@@ -1,5 +1,5 @@
 //! Which parts of an OpenPGP key may be used now: bound by the owner's signature, neither expired nor
-//! revoked, and meant for the purpose. Only verified self-signatures count; those of others are ignored.
+//! revoked, and meant for the purpose. Only verified self-signatures count; others are ignored.
 
 use std::io;
 use std::path::Path;
@@ -10,7 +10,7 @@ use ::pgp::packet::{PublicKey, Signature, SignatureType};
 use ::pgp::types::{KeyDetails as _, Tag, VerifyingKey};
 use domain::time::Timestamp;
 
-/// A key of the bank, or the public half of ours.
+/// A key of the bank, or the public half of our own.
 pub(super) struct Certificate {
     /// Its file, for messages.
     pub(super) file: String,

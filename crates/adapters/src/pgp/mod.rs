@@ -18,6 +18,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use keys::Certificate;
 
+/// What is signed and decrypted to try the keys.
+const PROBE: &[u8] = b"probe";
 /// Layers of compression that are unpacked.
 const MAX_LAYERS: usize = 3;
 /// How far the clock of the bank may be ahead.
@@ -80,10 +82,7 @@ impl Pgp {
             .iter()
             .map(|path| keys::read_public(path).map_err(named(path)))
             .collect::<Result<Vec<_>, _>>()?;
-        let passphrase = match &settings.passphrase {
-            Some(passphrase) => Password::from(passphrase.expose_secret()),
-            None => Password::empty(),
-        };
+        let passphrase = password(settings);
         let pgp = Pgp { settings: settings.clone(), secret, passphrase, own, bank };
         pgp.check(SystemTime::now()).map_err(SetupError::Key)?;
         Ok(pgp)
@@ -92,19 +91,23 @@ impl Pgp {
     /// Tries what is needed of each key, so that a wrong one is named before the first payment.
     fn check(&self, now: SystemTime) -> Result<(), String> {
         let Settings { outgoing, incoming, .. } = &self.settings;
-        let unlock =
-            |outcome: Result<::pgp::errors::Result<()>, ::pgp::errors::Error>| match outcome {
-                Ok(Ok(())) => Ok(()),
-                Ok(Err(error)) | Err(error) => Err(self
-                    .own
-                    .unusable(&format!("cannot be unlocked, is the passphrase right? {error}"))),
-            };
-        unlock(self.secret.primary_key.unlock(&self.passphrase, |_, _| Ok(())))?;
+        let fault = |what: &str, error: ::pgp::errors::Error| {
+            self.own.unusable(&format!("cannot {what}, is the passphrase right? {error}"))
+        };
         if outgoing.signed {
-            self.signer(now)?;
+            let mut probe = MessageBuilder::from_bytes("", PROBE);
+            probe.sign(self.signer(now)?, password(&self.settings), HashAlgorithm::Sha512);
+            probe.to_vec(OsRng).map_err(|error| fault("sign", error))?;
         }
         if incoming.encrypted {
-            self.own.encrypting(now)?;
+            let recipient = self.own.encrypting(now)?;
+            let probe = MessageBuilder::from_bytes("", PROBE);
+            let mut probe = probe.seipd_v1(OsRng, SymmetricKeyAlgorithm::AES256);
+            probe.encrypt_to_key(OsRng, recipient).map_err(|error| fault("encrypt", error))?;
+            let sealed = probe.to_vec(OsRng).map_err(|error| fault("encrypt", error))?;
+            Message::from_bytes(sealed.as_slice())
+                .and_then(|message| message.decrypt(&self.passphrase, &self.secret).map(drop))
+                .map_err(|error| fault("decrypt", error))?;
         }
         let none = || "no key of the bank is configured".to_owned();
         if outgoing.encrypted {
@@ -176,7 +179,7 @@ impl Pgp {
         let signer = if signed { Some(self.signer(now)?) } else { None };
         let mut builder = MessageBuilder::from_bytes("", content);
         if let Some(signer) = signer {
-            builder.sign(signer, self.unlocked(), HashAlgorithm::Sha512);
+            builder.sign(signer, password(&self.settings), HashAlgorithm::Sha512);
         }
         let options = ArmorOptions::default();
         if !encrypted {
@@ -195,13 +198,6 @@ impl Pgp {
             false => builder.to_vec(OsRng),
         }
         .map_err(failed)
-    }
-
-    fn unlocked(&self) -> Password {
-        match &self.settings.passphrase {
-            Some(passphrase) => Password::from(passphrase.expose_secret()),
-            None => Password::empty(),
-        }
     }
 
     /// Decrypts and verifies as configured; at most `limit` bytes and one more.
@@ -270,6 +266,13 @@ impl Pgp {
         let why =
             if faults.is_empty() { String::new() } else { format!(" ({})", faults.join("; ")) };
         Err(format!("its signature is not by a key of the bank{why}"))
+    }
+}
+
+fn password(settings: &Settings) -> Password {
+    match &settings.passphrase {
+        Some(passphrase) => Password::from(passphrase.expose_secret()),
+        None => Password::empty(),
     }
 }
 

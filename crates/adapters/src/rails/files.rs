@@ -8,7 +8,6 @@ mod acknowledgements;
 mod inbox;
 mod outbox;
 mod pattern;
-mod place;
 mod probe;
 pub(super) mod sequence;
 mod unpack;
@@ -23,16 +22,15 @@ use tokio::time::Instant;
 
 use super::profile::{FileName, INQUIRY};
 use super::{Exchange, FilesConfig, Message, SetupError};
+use crate::place::{Local, Place};
 use crate::sftp::Server;
 use acknowledgements::Acknowledgements;
 use inbox::{Dirs, Inbox, InboxError};
 use outbox::{Outbox, PutError};
 use pattern::Patterns;
-use place::Local;
 use sequence::Sequence;
 
 pub use acknowledgements::{AcknowledgementSettings, is_acknowledgement_name};
-pub(crate) use place::{Entry, EntryKind, Place};
 pub use probe::probe;
 
 /// Polling interval of a directory of this machine while it holds nothing new.

@@ -43,7 +43,6 @@ use pain001::PaymentWriter;
 use profile::{Account, Agent, Profile};
 
 pub use files::{AcknowledgementSettings, is_acknowledgement_name, probe as probe_files};
-pub(crate) use files::{Entry, EntryKind, Place};
 pub use preview::{Preview, preview};
 pub use text::alpha2;
 

@@ -15,7 +15,7 @@ use secrecy::SecretString;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
-use crate::rails::{Entry, EntryKind, Place};
+use crate::place::{Entry, EntryKind, Place};
 pub(crate) use connect::refusal;
 use session::{Fault, Session};
 

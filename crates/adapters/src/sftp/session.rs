@@ -1,5 +1,5 @@
-//! One connection to an SFTP server: one request at a time, each with a time-out. Whoever holds it drops
-//! it after [`Fault::Broken`]: answers may be out of step.
+//! One connection to an SFTP server: one request at a time, each with a time-out. After
+//! [`Fault::Broken`] it has to be dropped: answers may be out of step.
 
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;
@@ -11,7 +11,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::connect::Connection;
 use super::wire::{self, Answer, Attributes, Body};
-use crate::rails::{Entry, EntryKind};
+use crate::place::{Entry, EntryKind};
 
 /// Bytes per read or write: each server takes this many.
 const CHUNK_BYTES: usize = 32 * 1024;

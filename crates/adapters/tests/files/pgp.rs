@@ -161,7 +161,7 @@ async fn a_key_that_cannot_be_used_is_named_at_the_start() {
     // With the new key beside it, the old one is left out.
     assert_eq!(refusal(&|pgp| pgp.bank_key_files.push(expired.clone())), "");
     let wrong = refusal(&|pgp| pgp.passphrase = Some(SecretString::from("wrong")));
-    assert!(wrong.contains("cannot be unlocked, is the passphrase right?"), "{wrong}");
+    assert!(wrong.contains("cannot sign, is the passphrase right?"), "{wrong}");
     let none = refusal(&|pgp| pgp.bank_key_files.clear());
     assert!(none.contains("no key of the bank is configured"), "{none}");
     let public = refusal(&|pgp| pgp.key_file = bank.dir.path().join("bank"));

@@ -465,18 +465,18 @@ mod tests {
         let Some(server) = server else { return };
         let trip = async |host_key: &str, out: &str| {
             let set = [
-                ("transport", "sftp"),
-                ("sftp.host", "127.0.0.1"),
-                ("sftp.port", &server.port().to_string()),
-                ("sftp.user", &testkit::sshd::user().expect("a user")),
-                ("sftp.key_file", &server.key_file("rsa").display().to_string()),
-                ("sftp.host_keys", &format!("[\"{host_key}\"]")),
-                ("sftp.out", out),
-                ("debtor_name", "Demo Bank"),
-                ("debtor_account", "1"),
-                ("debtor_agent", "DEMOAEAD"),
+                ("transport", "sftp".to_owned()),
+                ("sftp.host", "127.0.0.1".to_owned()),
+                ("sftp.port", server.port().to_string()),
+                ("sftp.user", testkit::sshd::user().expect("a user")),
+                ("sftp.key_file", server.key_file("rsa").display().to_string()),
+                ("sftp.host_keys", format!("[\"{host_key}\"]")),
+                ("sftp.out", out.to_owned()),
+                ("debtor_name", "Demo Bank".to_owned()),
+                ("debtor_account", "1".to_owned()),
+                ("debtor_agent", "DEMOAEAD".to_owned()),
             ]
-            .map(|(key, value)| (format!("rails.pak-raast.{key}"), value.to_owned()));
+            .map(|(key, value)| (format!("rails.pak-raast.{key}"), value));
             let mut set: Vec<(&str, &str)> =
                 set.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
             set.push(("rails_enabled", "[\"pak-raast\"]"));

@@ -47,8 +47,8 @@ pub fn is_acknowledgement_name(text: &str) -> bool {
 pub(super) struct Acknowledgements {
     settings: AcknowledgementSettings,
     dir: PathBuf,
-    /// Files of which a negative or missing acknowledgement was reported: the next poll takes it as
-    /// stored.
+    /// Files with a negative or missing acknowledgement that was reported: the next poll takes the
+    /// report as stored.
     reported: Mutex<BTreeSet<String>>,
 }
 
@@ -72,7 +72,7 @@ impl Awaited {
     }
 }
 
-/// What the bank's files state about one of ours, by their positions in the listing.
+/// What the bank's files state about one of our files, by their positions in the listing.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Stated {
     pub(super) of: Awaited,

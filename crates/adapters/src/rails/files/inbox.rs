@@ -23,9 +23,9 @@ use uuid::Uuid;
 
 use super::acknowledgements::{Acknowledgements, Stated};
 use super::pattern::Patterns;
-use super::place::{Entry, EntryKind, Place};
 use super::unpack::{MAX_PACKED_BYTES, unpack};
 use crate::pgp::Pgp;
+use crate::place::{Entry, EntryKind, Place};
 use crate::rails::iso::quoted;
 use crate::rails::reports;
 use crate::sftp;

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::acknowledgements::Acknowledgements;
-use super::place::Place;
 use crate::pgp::Pgp;
+use crate::place::Place;
 use crate::rails::Message;
 
 pub(super) struct Outbox {

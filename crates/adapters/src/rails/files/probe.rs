@@ -6,7 +6,7 @@ use std::path::Path;
 use uuid::Uuid;
 
 use super::Parts;
-use super::place::{EntryKind, Place};
+use crate::place::{EntryKind, Place};
 use crate::rails::Exchange;
 
 /// Writes and removes a hidden file in `out`, which the bank's software ignores, and counts the files in

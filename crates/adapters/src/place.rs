@@ -45,7 +45,7 @@ pub(crate) trait Place: Send + Sync {
 }
 
 /// A directory of this machine.
-pub(super) struct Local;
+pub(crate) struct Local;
 
 impl Place for Local {
     fn list(&self, dir: &Path) -> io::Result<Vec<Entry>> {
