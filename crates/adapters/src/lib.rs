@@ -8,11 +8,14 @@ pub mod bank_directory;
 pub mod evm;
 pub mod oidc;
 pub mod outbound;
+pub mod pgp;
 pub mod rails;
 pub mod rates;
 pub mod screening;
+pub mod sftp;
 pub mod sinks;
 pub mod webhooks;
 
 mod fetch;
+mod place;
 pub use fetch::{FetchError, Fetched, Served, Transport};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use adapters::outbound::Settings;
 use adapters::rails::profile::{Account, Agent, FileName, IdForm, Profile, Version};
-use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, OurSide};
+use adapters::rails::{Exchange, FilesConfig, HttpsConfig, IsoRail, OurSide};
 use domain::attempt::AttemptState;
 use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
@@ -91,12 +91,14 @@ fn directory(path: &Path) -> IsoRail {
 }
 
 fn directory_as(path: &Path, ours: OurSide) -> IsoRail {
-    IsoRail::directory(DirectoryConfig {
+    IsoRail::files(FilesConfig {
         rail: RailId::new(RAIL),
-        dir: path.to_owned(),
+        exchange: Exchange::Directory(path.to_owned()),
         ours,
         report_files: vec!["*.xml".to_owned()],
         report_wait: Duration::from_secs(1),
+        pgp: None,
+        acknowledgements: None,
     })
     .expect("a rail")
 }

@@ -7,6 +7,7 @@
 mod audit;
 mod chain;
 mod corridors;
+mod files;
 mod keys;
 mod layers;
 mod outbound;
@@ -32,6 +33,7 @@ use domain::policy::Environment;
 
 pub use audit::Audit;
 pub use chain::{Chain, KeySource, Keys, OfChain, TenantEntry, Wallets, Webhooks};
+pub use files::{AcknowledgementEntry, PgpEntry, ProtectionKind, SftpEntry};
 pub use keys::{KEK_BYTES, KeyError, create_key_file, kek_path, key_encryption_key, previous_keys};
 pub use layers::{Merged, Origin, REFERENCE, Sources, secret_files};
 pub use outbound::Outbound;

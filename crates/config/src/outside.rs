@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use adapters::outbound::Settings;
-use adapters::rails::{DirectoryConfig, HttpsConfig};
+use adapters::rails::{FilesConfig, HttpsConfig};
 use adapters::rates::{JsonShape, RateSource as AdapterSource};
 use adapters::screening::{self, ListSource, Location, ProviderSettings};
 use domain::country::Country;
@@ -28,8 +28,8 @@ pub enum RailSetup {
     Simulated(RailId),
     /// ISO 20022 messages over HTTPS.
     Https(Box<HttpsConfig>),
-    /// ISO 20022 files in a shared directory.
-    Directory(Box<DirectoryConfig>),
+    /// ISO 20022 files in a shared directory or on the bank's SFTP server.
+    Files(Box<FilesConfig>),
 }
 
 impl Config {
@@ -138,13 +138,10 @@ impl Config {
                 ours,
                 report_wait,
             })),
-            Transport::Directory => RailSetup::Directory(Box::new(DirectoryConfig {
-                rail,
-                dir: entry.directory.clone(),
-                ours,
-                report_files: entry.report_files.clone(),
-                report_wait,
-            })),
+            Transport::Directory => {
+                RailSetup::Files(Box::new(self.files_in(entry, entry.directory.clone())))
+            }
+            Transport::Sftp => RailSetup::Files(Box::new(self.files_over_sftp(entry))),
         }
     }
 }

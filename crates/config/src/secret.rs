@@ -39,12 +39,15 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 /// Keys of secrets as dotted paths; `*` stands for any rail, table or relay.
-pub const SECRET_KEYS: [&str; 31] = [
+pub const SECRET_KEYS: [&str; 34] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
     "audit.signing_key",
     "rails.*.token",
+    "rails.*.sftp.key_passphrase",
+    "rails.*.sftp.password",
+    "rails.*.pgp.key_passphrase",
     "outbound.*.proxy",
     "outbound.*.password",
     "outbound.*.token",

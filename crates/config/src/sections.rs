@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use super::audit::Audit;
 use super::chain::{Chain, Wallets, Webhooks};
+use super::files::{AcknowledgementEntry, PgpEntry, SftpEntry};
 use super::outbound::Outbound;
 use super::profiles::ProfileEntry;
 use super::provider::Oidc;
@@ -190,6 +191,8 @@ pub enum Transport {
     Https,
     /// ISO 20022 files in a shared directory.
     Directory,
+    /// ISO 20022 files on the bank's SFTP server.
+    Sftp,
 }
 
 /// `hours` of a rail, UTC.
@@ -271,6 +274,12 @@ pub struct RailEntry {
     pub report_files: Vec<String>,
     #[serde(default = "report_wait_s")]
     pub report_wait_s: u64,
+    #[serde(default)]
+    pub sftp: SftpEntry,
+    #[serde(default)]
+    pub pgp: PgpEntry,
+    #[serde(default)]
+    pub acknowledgements: AcknowledgementEntry,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -333,7 +333,8 @@ fn rails(config: &Config, faults: &mut Faults) {
         let rule = format!("must be empty or one of {}", RECALL_MESSAGES.join(", "));
         faults.check(key("recalls"), known, &rule);
         transport(rail, faults);
-        config.read_side(rail, faults);
+        let profile = config.read_side(rail, faults).profile;
+        super::files::faults(rail, profile.file_name.has_sequence(), faults);
     }
 }
 
@@ -354,6 +355,7 @@ fn transport(rail: &RailEntry, faults: &mut Faults) {
                 "must be a path while transport is \"directory\"",
             );
         }
+        Transport::Sftp => {}
     }
     for (name, text) in [
         ("debtor_name", &rail.debtor_name),

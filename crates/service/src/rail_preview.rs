@@ -163,15 +163,23 @@ fn attempt(rail: &RailConfig, amount: Money, now: Timestamp) -> Attempt {
 /// The rail's directory, if it has one.
 fn files(entry: &RailEntry, data_dir: &Path) -> Option<PathBuf> {
     match entry.transport {
-        Transport::Directory => Some(entry.directory.clone()),
+        Transport::Directory | Transport::Sftp => Some(entry.directory.clone()),
         Transport::Simulated => exchange_directory(entry, data_dir),
         Transport::Https => None,
     }
 }
 
 fn destination(entry: &RailEntry, files: Option<&Path>, message: &Preview) -> String {
+    let sealed = |name: &str| match entry.pgp.is_set() {
+        true => format!("{name}{}", entry.pgp.suffix),
+        false => name.to_owned(),
+    };
     match (entry.transport, files, &message.file_name) {
-        (_, Some(dir), Some(name)) => dir.join("out").join(name).display().to_string(),
+        (Transport::Sftp, _, Some(name)) => {
+            let (server, file) = (&entry.sftp, entry.sftp.out.join(sealed(name)));
+            format!("sftp://{}@{}:{}/{}", server.user, server.host, server.port, file.display())
+        }
+        (_, Some(dir), Some(name)) => dir.join("out").join(sealed(name)).display().to_string(),
         (Transport::Https, _, _) => format!("{}/payments", entry.url.trim_end_matches('/')),
         _ => "the simulated bank of this program".to_owned(),
     }

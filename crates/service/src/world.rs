@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use adapters::oidc;
 use adapters::outbound::{self, Servers};
-use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, SetupError};
+use adapters::rails::{HttpsConfig, IsoRail, SetupError};
 use adapters::rates::{LiveRates, SandboxRates};
 use adapters::screening::{HttpChainAnalysis, KeptLists, ListBook, ListSettings};
 use adapters::webhooks;
@@ -330,7 +330,7 @@ fn connect_all(
     for setup in config.rail_setups() {
         let (id, rail) = match setup {
             RailSetup::Https(setup) => (setup.rail.clone(), IsoRail::https(*setup)),
-            RailSetup::Directory(setup) => (setup.rail.clone(), IsoRail::directory(*setup)),
+            RailSetup::Files(setup) => (setup.rail.clone(), IsoRail::files(*setup)),
             RailSetup::Simulated(id) => {
                 let entry = config
                     .rails
@@ -354,18 +354,11 @@ fn connect_simulated(
     data_dir: &Path,
     bank: &SimulatedBank,
 ) -> anyhow::Result<Result<IsoRail, SetupError>> {
+    if let Some(dir) = exchange_directory(entry, data_dir) {
+        return Ok(IsoRail::files(config.files_in(entry, dir)));
+    }
     let ours = config.our_side(entry);
     let report_wait = Duration::from_secs(entry.report_wait_s);
-    if let Some(dir) = exchange_directory(entry, data_dir) {
-        let report_files = entry.report_files.clone();
-        return Ok(IsoRail::directory(DirectoryConfig {
-            rail,
-            dir,
-            ours,
-            report_files,
-            report_wait,
-        }));
-    }
     let url = bank.url(&entry.id).context("the simulated bank does not listen")?;
     Ok(IsoRail::https(HttpsConfig { rail, url, outbound: entry.timeouts(), ours, report_wait }))
 }

@@ -2,14 +2,13 @@
 //! a port of its own, which can be killed and restarted. Installs nothing.
 
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::wait;
+use crate::watched::{Watched, is_wanted};
 
 /// Set to anything but `0` or empty: this run includes NATS, and its absence is a failure.
 pub const ENV_WANTED: &str = "CORRIDOR_TEST_NATS";
@@ -18,21 +17,11 @@ const PROGRAM: &str = "nats-server";
 /// Debian installs it where ordinary users have no path to.
 const SBIN: &str = "/usr/sbin/nats-server";
 const START_AT_MOST: Duration = Duration::from_secs(30);
-/// Ends the server when the pipe to this test process closes, however that ends.
-const WATCHDOG: &str = r#"
-"$@" >>"$CORRIDOR_NATS_LOG" 2>&1 </dev/null &
-server=$!
-trap 'kill -KILL $server; exit' TERM
-cat >/dev/null
-kill -KILL $server
-wait $server
-"#;
-
 /// A running server. Its JetStream state survives a kill.
 pub struct NatsServer {
     dir: PathBuf,
     port: u16,
-    watchdog: Option<Child>,
+    watched: Option<Watched>,
 }
 
 /// A server with these lines in its configuration; `None` if the run does not include NATS, after
@@ -41,10 +30,7 @@ pub struct NatsServer {
 /// # Errors
 /// The run includes NATS, and the server is missing or does not start.
 pub fn for_tests(part: &str, dir: &Path, lines: &str) -> io::Result<Option<NatsServer>> {
-    let wanted = std::env::var(ENV_WANTED).is_ok_and(|value| !value.is_empty() && value != "0");
-    if !wanted {
-        let mut out = io::stderr().lock();
-        writeln!(out, "\n!! LEFT OUT: {part} on NATS ({ENV_WANTED} is not set; ./test runs it)")?;
+    if !is_wanted(ENV_WANTED, part, "NATS")? {
         return Ok(None);
     }
     let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port();
@@ -53,7 +39,7 @@ pub fn for_tests(part: &str, dir: &Path, lines: &str) -> io::Result<Option<NatsS
         dir.join("jetstream").display()
     );
     fs::write(dir.join("nats.conf"), config)?;
-    let mut server = NatsServer { dir: dir.to_owned(), port, watchdog: None };
+    let mut server = NatsServer { dir: dir.to_owned(), port, watched: None };
     server.start()?;
     Ok(Some(server))
 }
@@ -71,21 +57,13 @@ impl NatsServer {
 
     /// Starts it, if it does not run, and waits until it greets its clients.
     pub fn start(&mut self) -> io::Result<()> {
-        if self.watchdog.is_some() {
+        if self.watched.is_some() {
             return Ok(());
         }
         let program = if Path::new(SBIN).exists() { SBIN } else { PROGRAM };
         let config = self.dir.join("nats.conf");
-        let watchdog = Command::new("/bin/sh")
-            .args(["-c", WATCHDOG, "corridor-test-nats", program, "-c"])
-            .arg(&config)
-            .env("CORRIDOR_NATS_LOG", self.dir.join("nats.log"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()?;
-        self.watchdog = Some(watchdog);
+        let command = [program, "-c", &config.display().to_string()];
+        self.watched = Some(Watched::start(&command, &self.dir.join("nats.log"))?);
         if wait::until(START_AT_MOST, || self.greets()) {
             return Ok(());
         }
@@ -95,11 +73,7 @@ impl NatsServer {
 
     /// kill -9: what JetStream has acknowledged stays.
     pub fn kill(&mut self) -> io::Result<()> {
-        if let Some(mut watchdog) = self.watchdog.take() {
-            drop(watchdog.stdin.take());
-            watchdog.wait()?;
-        }
-        Ok(())
+        self.watched.take().map_or(Ok(()), |mut watched| watched.kill())
     }
 
     fn greets(&self) -> bool {
@@ -112,12 +86,5 @@ impl NatsServer {
             Ok(said)
         };
         greeting().is_ok_and(|said| &said == b"INFO")
-    }
-}
-
-impl Drop for NatsServer {
-    fn drop(&mut self) {
-        // The watchdog ends the server in any case, once its pipe is closed.
-        drop(self.kill());
     }
 }

@@ -5,12 +5,14 @@
 //! started with that variable.
 
 use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+
+use crate::watched::is_wanted;
 
 /// Set to anything but `0` or empty: this run includes SoftHSM2, and its absence is a failure.
 pub const ENV_WANTED: &str = "CORRIDOR_TEST_SOFTHSM";
@@ -52,13 +54,7 @@ pub struct Token {
 /// # Errors
 /// The run includes SoftHSM2 and it is missing, or its tool fails.
 pub fn for_tests(part: &str, dir: &Path, keys: &[(&str, [u8; 32])]) -> io::Result<Option<Token>> {
-    let wanted = std::env::var(ENV_WANTED).is_ok_and(|value| !value.is_empty() && value != "0");
-    if !wanted {
-        let mut out = io::stderr().lock();
-        writeln!(
-            out,
-            "\n!! LEFT OUT: {part} on SoftHSM2 ({ENV_WANTED} is not set; ./test runs it)"
-        )?;
+    if !is_wanted(ENV_WANTED, part, "SoftHSM2")? {
         return Ok(None);
     }
     let module = MODULES.iter().map(PathBuf::from).find(|path| path.exists());

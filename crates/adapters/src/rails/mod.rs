@@ -1,6 +1,6 @@
 //! Rails over ISO 20022: messages out (pain.001, pacs.028, camt.056), reports in (pain.002, pacs.002,
-//! camt.052, camt.053, camt.054, pacs.004, camt.029, camt.056, in every version), over HTTPS or over a
-//! directory shared with the bank's host-to-host software.
+//! camt.052, camt.053, camt.054, pacs.004, camt.029, camt.056, in every version), over HTTPS, a
+//! directory shared with the bank's host-to-host software, or the bank's SFTP server.
 //!
 //! A rail makes no decisions about money and never repeats a message by itself: it reports a
 //! definite outcome, and everything else is [`Submission::Indeterminate`]. A bank's answer is
@@ -11,7 +11,7 @@ mod camt029;
 mod camt053;
 mod camt054;
 mod camt056;
-mod directory;
+mod files;
 mod https;
 mod iso;
 mod kinds;
@@ -35,16 +35,18 @@ use domain::rail::{
     Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RecallRequest, Reports, Submission,
 };
 use domain::rail_text::CharacterSet;
+use domain::time::Timestamp;
 
-use directory::DirectoryTransport;
+use files::FileTransport;
 use https::HttpsTransport;
 use pain001::PaymentWriter;
 use profile::{Account, Agent, Profile};
 
+pub use files::{AcknowledgementSettings, is_acknowledgement_name, probe as probe_files};
 pub use preview::{Preview, preview};
 pub use text::alpha2;
 
-use crate::outbound;
+use crate::{outbound, pgp, sftp};
 
 /// Maximum size of a message read from a rail, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
@@ -80,16 +82,64 @@ pub struct HttpsConfig {
 
 /// A rail over files.
 #[derive(Clone, Debug)]
-pub struct DirectoryConfig {
+pub struct FilesConfig {
     pub rail: RailId,
-    /// The shared directory, with `out` (outgoing) and `in` (the bank's files). Created if missing.
-    pub dir: PathBuf,
+    pub exchange: Exchange,
     /// The account that payouts are debited from.
     pub ours: OurSide,
     /// Names of the bank's files, as case-insensitive patterns of `*` and `?`.
     pub report_files: Vec<String>,
-    /// How long to poll for new files.
+    /// How long to wait for new files.
     pub report_wait: Duration,
+    pub pgp: Option<pgp::Settings>,
+    pub acknowledgements: Option<AcknowledgementSettings>,
+}
+
+impl FilesConfig {
+    /// Reads the keys of the login and of PGP, which a start needs; returns when the first key of PGP
+    /// expires. Blocking.
+    ///
+    /// # Errors
+    /// A key is missing, wrong, or not valid now.
+    pub fn usable_keys(&self) -> Result<Option<Timestamp>, SetupError> {
+        self.check_login()?;
+        Ok(self.pgp()?.and_then(|pgp| pgp.expires()))
+    }
+
+    fn check_login(&self) -> Result<(), SetupError> {
+        let Exchange::Sftp(sftp) = &self.exchange else { return Ok(()) };
+        let failed = |source| SetupError::Sftp { rail: self.rail.clone(), source };
+        sftp.server.check().map_err(failed)
+    }
+
+    fn pgp(&self) -> Result<Option<pgp::Pgp>, SetupError> {
+        let pgp = self.pgp.as_ref().map(pgp::Pgp::new).transpose();
+        pgp.map_err(|source| SetupError::Pgp { rail: self.rail.clone(), source })
+    }
+}
+
+/// Where files are exchanged.
+#[derive(Clone, Debug)]
+pub enum Exchange {
+    /// A shared directory, with `out` (outgoing) and `in` (the bank's files). Created if missing.
+    Directory(PathBuf),
+    Sftp(Box<SftpConfig>),
+}
+
+/// An exchange on the bank's server.
+#[derive(Clone, Debug)]
+pub struct SftpConfig {
+    pub server: sftp::Settings,
+    /// Directories of the server: outgoing files, the bank's files, and where those are moved.
+    pub out: PathBuf,
+    pub reports: PathBuf,
+    pub archive: PathBuf,
+    pub unreadable: PathBuf,
+    /// Time between two looks at the bank's files.
+    pub poll: Duration,
+    /// A directory of this installation, shared by its nodes, for the numbers of files and awaited
+    /// acknowledgements.
+    pub state: Option<PathBuf>,
 }
 
 /// Why a rail cannot be set up.
@@ -104,6 +154,12 @@ pub enum SetupError {
     /// A directory is missing and cannot be created.
     #[error("rail {rail}: directory {}", path.display())]
     Directory { rail: RailId, path: PathBuf, source: std::io::Error },
+    /// The key of an SFTP login is not usable.
+    #[error("rail {rail}: sftp: {source}")]
+    Sftp { rail: RailId, source: std::io::Error },
+    /// A PGP key is not usable.
+    #[error("rail {rail}: pgp: {source}")]
+    Pgp { rail: RailId, source: pgp::SetupError },
 }
 
 /// One ISO 20022 rail over either transport.
@@ -114,7 +170,7 @@ pub struct IsoRail {
 
 enum Transport {
     Https(Box<HttpsTransport>),
-    Directory(DirectoryTransport),
+    Files(Box<FileTransport>),
 }
 
 impl IsoRail {
@@ -124,9 +180,10 @@ impl IsoRail {
         Ok(IsoRail { writer: PaymentWriter { rail: config.rail, ours: config.ours }, transport })
     }
 
-    /// A rail over a shared directory, which is created if missing (blocking: for startup).
-    pub fn directory(config: DirectoryConfig) -> Result<IsoRail, SetupError> {
-        let transport = Transport::Directory(DirectoryTransport::new(&config)?);
+    /// A rail over files. A shared directory is created if missing; a server is not called yet
+    /// (blocking: for startup).
+    pub fn files(config: FilesConfig) -> Result<IsoRail, SetupError> {
+        let transport = Transport::Files(Box::new(FileTransport::new(&config)?));
         Ok(IsoRail { writer: PaymentWriter { rail: config.rail, ours: config.ours }, transport })
     }
 
@@ -140,9 +197,9 @@ impl IsoRail {
             Transport::Https(https) => {
                 answers::submissions(&self.writer.rail, &id, batch, https.pay(message).await)
             }
-            Transport::Directory(directory) => {
+            Transport::Files(files) => {
                 let date = self.writer.date(batch);
-                vec![directory.pay(message, date).await; batch.len()]
+                vec![files.pay(message, date).await; batch.len()]
             }
         }
     }
@@ -156,8 +213,8 @@ impl IsoRail {
             Transport::Https(https) => {
                 answers::inquiries(&self.writer.rail, attempts, https.inquire(message).await)
             }
-            Transport::Directory(directory) => {
-                vec![directory.inquire(message).await; attempts.len()]
+            Transport::Files(files) => {
+                vec![files.inquire(message).await; attempts.len()]
             }
         }
     }
@@ -168,23 +225,17 @@ impl IsoRail {
             Transport::Https(https) => {
                 answers::recall(&self.writer.rail, request, https.recall(message).await)
             }
-            Transport::Directory(directory) => directory.recall(message).await,
+            Transport::Files(files) => files.recall(message).await,
         }
     }
 
     async fn fetch(&self, cursor: Option<&str>) -> Result<Reports, RailFault> {
         match &self.transport {
             Transport::Https(https) => https.collect(cursor).await,
-            Transport::Directory(directory) => directory.collect(cursor).await,
+            Transport::Files(files) => files.collect(cursor).await,
         }
         .map_err(|reason| RailFault { rail: self.writer.rail.clone(), reason })
     }
-}
-
-/// Whether a rail's directory can be used: writes and removes a hidden file in `out`, which the bank's
-/// software ignores, and counts the files in `in` without reading them. Blocking.
-pub fn probe_directory(dir: &std::path::Path) -> std::io::Result<usize> {
-    directory::probe(dir)
 }
 
 impl Rail for IsoRail {

@@ -7,7 +7,7 @@ use domain::rail::{Instruction, RailId};
 use jiff::civil::Date;
 
 use super::OurSide;
-use super::directory::sequence::Sequence;
+use super::files::sequence::Sequence;
 use super::pain001::PaymentWriter;
 
 /// One message as it would be sent.

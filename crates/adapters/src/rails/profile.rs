@@ -185,7 +185,7 @@ impl FileName {
         }
     }
 
-    pub(super) fn has_sequence(&self) -> bool {
+    pub fn has_sequence(&self) -> bool {
         self.0.contains(SEQUENCE)
     }
 

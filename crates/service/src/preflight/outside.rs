@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use adapters::evm::Transport;
-use adapters::rails::IsoRail;
+use adapters::rails::{Exchange, IsoRail};
 use adapters::rates::LiveRates;
 use adapters::screening::STALE_AFTER;
 use anyhow::Context as _;
@@ -152,10 +152,13 @@ async fn round_trip(setup: RailSetup) -> Option<Finding> {
                 Err(fault) => Finding::new(NAME, Level::Wrong, format!("{id}: {}", fault.reason)),
             })
         }
-        RailSetup::Directory(setup) => {
+        RailSetup::Files(setup) => {
             let id = setup.rail.clone();
-            let probed = adapters::rails::probe_directory(&setup.dir);
-            let probed = probed.with_context(|| id.to_string());
+            let probe = move || adapters::rails::probe_files(&setup.exchange);
+            let probed = match tokio::task::spawn_blocking(probe).await {
+                Ok(probed) => probed.with_context(|| id.to_string()),
+                Err(error) => Err(error).with_context(|| id.to_string()),
+            };
             let found = |files: usize| {
                 format!("{id}: out can be written; {files} files of the bank wait in in")
             };
@@ -289,7 +292,10 @@ fn store_tls(config: &Config, data_dir: &Path) -> Option<Finding> {
 
 fn rail_disks(config: &Config) -> Vec<Finding> {
     let directories = config.rail_setups().into_iter().filter_map(|setup| match setup {
-        RailSetup::Directory(setup) => Some(setup.dir),
+        RailSetup::Files(setup) => match setup.exchange {
+            Exchange::Directory(dir) => Some(dir),
+            Exchange::Sftp(sftp) => sftp.state,
+        },
         RailSetup::Simulated(_) | RailSetup::Https(_) => None,
     });
     let existing: BTreeSet<_> = directories.filter(|dir| dir.exists()).collect();
@@ -459,6 +465,45 @@ mod tests {
         assert!(files.join("in/report.xml").exists(), "the bank's file stays");
         let left = std::fs::read_dir(files.join("out")).expect("read").count();
         assert_eq!(left, 0, "no probe is left");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_banks_server_is_tried_as_far_as_files_go() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let server = testkit::sshd::for_tests("doctor over SFTP", dir.path()).expect("a server");
+        let Some(server) = server else { return };
+        let trip = async |host_key: &str, out: &str| {
+            let set = [
+                ("transport", "sftp".to_owned()),
+                ("sftp.host", "127.0.0.1".to_owned()),
+                ("sftp.port", server.port().to_string()),
+                ("sftp.user", testkit::sshd::user().expect("a user")),
+                ("sftp.key_file", server.key_file("rsa").display().to_string()),
+                ("sftp.host_keys", format!("[\"{host_key}\"]")),
+                ("sftp.out", out.to_owned()),
+                ("debtor_name", "Demo Bank".to_owned()),
+                ("debtor_account", "1".to_owned()),
+                ("debtor_agent", "DEMOAEAD".to_owned()),
+            ]
+            .map(|(key, value)| (format!("rails.pak-raast.{key}"), value));
+            let mut set: Vec<(&str, &str)> =
+                set.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+            set.push(("rails_enabled", "[\"pak-raast\"]"));
+            let findings = outside(&config(&set), dir.path(), None).await;
+            let trips = found(&findings, "rail round trip");
+            let (level, detail) = trips.first().expect("one");
+            (*level, (*detail).to_owned())
+        };
+        let key = server.fingerprint("rsa").expect("a fingerprint");
+        let (level, detail) = trip(&key, "out").await;
+        assert_eq!(level, Level::Ok, "{detail}");
+        let other = "SHA256:uNiVztksCsDhcc0u9e8BrOqu5UmMQmfTEDZxT1UzoNo";
+        let (level, detail) = trip(other, "out").await;
+        assert_eq!(level, Level::Wrong);
+        assert!(detail.contains("is not pinned") && detail.contains(&key), "{detail}");
+        let (level, detail) = trip(&key, "nowhere").await;
+        assert_eq!(level, Level::Wrong);
+        assert!(detail.contains("nowhere/.probe."), "{detail}");
     }
 
     #[test]

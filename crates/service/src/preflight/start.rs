@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use adapters::outbound::{self, Client, Servers};
-use adapters::rails::IsoRail;
+use adapters::rails::{Exchange, FilesConfig, IsoRail};
 use adapters::rates::LiveRates;
 use adapters::screening::{KeptCopy, KeptLists, ListBook, ListSettings, ListSource};
 use domain::policy::Environment;
@@ -19,7 +19,7 @@ use crate::stored_lists::StoredLists;
 use crate::{chain, chain_keys, environment, world};
 use config::{Config, KeySource, OfChain, RailEntry, RailSetup, RateSource};
 
-/// A client certificate that expires sooner is a warning.
+/// A client certificate or PGP key that expires sooner is a warning.
 const CERTIFICATE_MIN: Span = Span::days(14);
 
 /// What was loaded.
@@ -245,15 +245,34 @@ fn rail(setup: RailSetup) -> Option<Finding> {
             let (id, url) = (setup.rail.clone(), setup.url.clone());
             Some(Finding::of(NAME, IsoRail::https(*setup), |_| format!("{id}: {url}")))
         }
-        RailSetup::Directory(setup) => {
-            let id = &setup.rail;
-            Some(match usable_directory(&setup.dir) {
-                Ok(()) => Finding::new(NAME, Level::Ok, format!("{id}: {}", setup.dir.display())),
-                Err(fault) => {
-                    Finding::new(NAME, Level::Wrong, format!("rails.{id}.directory: {fault}"))
-                }
-            })
+        RailSetup::Files(setup) => Some(files(&setup)),
+    }
+}
+
+/// Whether a rail's files can be exchanged, as far as this machine is concerned.
+fn files(setup: &FilesConfig) -> Finding {
+    const NAME: &str = "rails";
+    let id = &setup.rail;
+    let pgp = match setup.usable_keys() {
+        Ok(expires) => expires,
+        Err(error) => return Finding::new(NAME, Level::Wrong, error.to_string()),
+    };
+    let found = match &setup.exchange {
+        Exchange::Directory(dir) => usable_directory(dir)
+            .map(|()| dir.display().to_string())
+            .map_err(|fault| format!("rails.{id}.directory: {fault}")),
+        Exchange::Sftp(sftp) => Ok(format!("sftp://{}:{}", sftp.server.host, sftp.server.port)),
+    };
+    let detail = match found {
+        Ok(detail) => detail,
+        Err(fault) => return Finding::new(NAME, Level::Wrong, fault),
+    };
+    match pgp {
+        Some(at) if at - now() < CERTIFICATE_MIN => {
+            let detail = format!("{id}: {detail}; a PGP key expires on {at}");
+            Finding::new(NAME, Level::Warning, detail)
         }
+        _ => Finding::new(NAME, Level::Ok, format!("{id}: {detail}")),
     }
 }
 

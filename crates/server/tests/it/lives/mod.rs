@@ -10,4 +10,5 @@ mod recalls;
 mod schemas;
 mod screening;
 mod sender_limits;
+mod sftp;
 mod statements;

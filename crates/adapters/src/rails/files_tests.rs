@@ -14,11 +14,11 @@ use crate::rails::profile::{Account, Agent, Profile};
 
 const DAY: Date = jiff::civil::date(2026, 11, 27);
 
-fn rail(dir: &Path, wait: Duration) -> DirectoryTransport {
+fn rail(dir: &Path, wait: Duration) -> FileTransport {
     named(dir, wait, FileName::default())
 }
 
-fn named(dir: &Path, wait: Duration, file_name: FileName) -> DirectoryTransport {
+fn named(dir: &Path, wait: Duration, file_name: FileName) -> FileTransport {
     let ours = OurSide {
         debtor_name: "Us".into(),
         debtor_account: Account::Other("1".into()),
@@ -27,14 +27,16 @@ fn named(dir: &Path, wait: Duration, file_name: FileName) -> DirectoryTransport 
         profile: Profile { file_name, ..Profile::default() },
     };
     let report_files = ["*.xml", "*.gz", "*.zip"].map(str::to_owned).to_vec();
-    let config = DirectoryConfig {
+    let config = FilesConfig {
         rail: RailId::new("npl-ips"),
-        dir: dir.to_owned(),
+        exchange: Exchange::Directory(dir.to_owned()),
         ours,
         report_files,
         report_wait: wait,
+        pgp: None,
+        acknowledgements: None,
     };
-    DirectoryTransport::new(&config).expect("the directory can be made")
+    FileTransport::new(&config).expect("the directory can be made")
 }
 
 fn report(number: u128) -> String {

@@ -1,0 +1,239 @@
+//! The host-to-host transport: messages are files in `out`, reports are files in `in`, in a directory of
+//! this machine or on the bank's SFTP server.
+//!
+//! An outgoing file appears complete or not at all. A file of the bank is never deleted: it is
+//! moved away once the caller has confirmed, by its cursor, that its reports are stored.
+
+mod acknowledgements;
+mod inbox;
+mod outbox;
+mod pattern;
+mod probe;
+pub(super) mod sequence;
+mod unpack;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use domain::rail::{InquiryAnswer, RailId, Reports, Submission};
+use jiff::civil::Date;
+use tokio::time::Instant;
+
+use super::profile::{FileName, INQUIRY};
+use super::{Exchange, FilesConfig, Message, SetupError};
+use crate::place::{Local, Place};
+use crate::sftp::Server;
+use acknowledgements::Acknowledgements;
+use inbox::{Dirs, Inbox, InboxError};
+use outbox::{Outbox, PutError};
+use pattern::Patterns;
+use sequence::Sequence;
+
+pub use acknowledgements::{AcknowledgementSettings, is_acknowledgement_name};
+pub use probe::probe;
+
+/// Polling interval of a directory of this machine while it holds nothing new.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
+/// A fault that only people can mend is reported this often.
+const REFUSAL_INTERVAL: Duration = Duration::from_secs(600);
+
+pub(super) struct FileTransport {
+    rail: RailId,
+    file_name: FileName,
+    sequence: Option<Sequence>,
+    outbox: Arc<Outbox>,
+    inbox: Arc<Inbox>,
+    report_wait: Duration,
+    poll: Duration,
+    is_remote: bool,
+    /// When a server is looked at again after it held nothing new.
+    next_poll: Mutex<Option<Instant>>,
+    /// When a refusal was last reported.
+    refusal_at: Mutex<Option<Instant>>,
+}
+
+/// The parts of an exchange of files.
+struct Parts {
+    place: Arc<dyn Place>,
+    dirs: Dirs,
+    /// A directory of this machine for what is to be remembered.
+    state: Option<PathBuf>,
+    poll: Duration,
+}
+
+impl Parts {
+    fn of(exchange: &Exchange) -> Parts {
+        match exchange {
+            Exchange::Directory(dir) => {
+                let reports = dir.join("in");
+                Parts {
+                    place: Arc::new(Local),
+                    dirs: Dirs {
+                        out: dir.join("out"),
+                        archive: reports.join("archive"),
+                        unreadable: reports.join("unreadable"),
+                        reports,
+                    },
+                    state: Some(dir.clone()),
+                    poll: POLL_INTERVAL,
+                }
+            }
+            Exchange::Sftp(sftp) => Parts {
+                place: Arc::new(Server::new(sftp.server.clone())),
+                dirs: Dirs {
+                    out: sftp.out.clone(),
+                    reports: sftp.reports.clone(),
+                    archive: sftp.archive.clone(),
+                    unreadable: sftp.unreadable.clone(),
+                },
+                state: sftp.state.clone(),
+                poll: sftp.poll,
+            },
+        }
+    }
+}
+
+impl FileTransport {
+    /// Creates the directories of this machine, and reads keys.
+    pub(super) fn new(config: &FilesConfig) -> Result<FileTransport, SetupError> {
+        let rail = &config.rail;
+        let Parts { place, dirs, state, poll } = Parts::of(&config.exchange);
+        if let Exchange::Directory(_) = &config.exchange {
+            for path in [&dirs.out, &dirs.reports, &dirs.archive, &dirs.unreadable] {
+                std::fs::create_dir_all(path).map_err(|source| SetupError::Directory {
+                    rail: rail.clone(),
+                    path: path.clone(),
+                    source,
+                })?;
+            }
+        }
+        config.check_login()?;
+        let pgp = config.pgp()?.map(Arc::new);
+        let acknowledgements = config.acknowledgements.clone().zip(state.as_ref());
+        let acknowledgements = acknowledgements
+            .map(|(settings, state)| Arc::new(Acknowledgements::new(settings, state)));
+        let outbox = Outbox {
+            place: Arc::clone(&place),
+            dir: dirs.out.clone(),
+            pgp: pgp.clone(),
+            acknowledgements: acknowledgements.clone(),
+        };
+        let patterns = Patterns::new(&config.report_files);
+        Ok(FileTransport {
+            rail: rail.clone(),
+            file_name: config.ours.profile.file_name.clone(),
+            sequence: state.map(|state| Sequence::new(&state)),
+            outbox: Arc::new(outbox),
+            inbox: Arc::new(Inbox::new(place, dirs, patterns, pgp, acknowledgements)),
+            report_wait: config.report_wait,
+            poll,
+            is_remote: matches!(config.exchange, Exchange::Sftp(_)),
+            next_poll: Mutex::default(),
+            refusal_at: Mutex::default(),
+        })
+    }
+
+    /// Writes a pain.001: one result, which holds for all its instructions.
+    pub(super) async fn pay(&self, message: Message, date: Date) -> Submission {
+        match self.file_name(&message.id, date).await {
+            Ok(name) => self.send(name, message, true).await,
+            Err(reason) => Submission::NotSent(format!("file name: {reason}")),
+        }
+    }
+
+    /// Writes a pacs.028: the answer arrives among the reports.
+    pub(super) async fn inquire(&self, message: Message) -> InquiryAnswer {
+        match self.put(format!("{}{INQUIRY}", message.id), message, false).await {
+            Ok(()) => InquiryAnswer::Asked,
+            Err(error) => InquiryAnswer::NoAnswer(error.to_string()),
+        }
+    }
+
+    /// The name of a message's file, the same on each repetition.
+    async fn file_name(&self, message: &str, date: Date) -> Result<String, String> {
+        let number = match self.file_name.has_sequence() {
+            false => 0,
+            true => {
+                let sequence = self.sequence.clone().ok_or("no directory for numbers")?;
+                let id = message.to_owned();
+                tokio::task::spawn_blocking(move || sequence.number(date, &id))
+                    .await
+                    .map_err(|error| format!("the writer ended early: {error}"))?
+                    .map_err(|error| error.to_string())?
+            }
+        };
+        Ok(self.file_name.of(&self.rail, message, date, number))
+    }
+
+    /// Writes a camt.056: the answer arrives among the reports.
+    pub(super) async fn recall(&self, message: Message) -> Submission {
+        self.send(format!("{}-recall.xml", message.id), message, false).await
+    }
+
+    async fn send(&self, name: String, message: Message, pays: bool) -> Submission {
+        match self.put(name, message, pays).await {
+            Ok(()) => Submission::Taken,
+            Err(PutError::NotWritten(reason)) => Submission::NotSent(reason),
+            Err(PutError::Unclear(reason)) => Submission::Indeterminate(reason),
+        }
+    }
+
+    async fn put(&self, name: String, message: Message, pays: bool) -> Result<(), PutError> {
+        let outbox = Arc::clone(&self.outbox);
+        match tokio::task::spawn_blocking(move || outbox.put(&name, message, pays)).await {
+            Ok(outcome) => outcome,
+            Err(error) => Err(PutError::Unclear(format!("the writer ended early: {error}"))),
+        }
+    }
+
+    /// The next files after the cursor; waits for some if there are none.
+    pub(super) async fn collect(&self, cursor: Option<&str>) -> Result<Reports, String> {
+        let deadline = Instant::now() + self.report_wait;
+        loop {
+            let next = *self.next_poll.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some(next) = next {
+                tokio::time::sleep_until(next.min(deadline)).await;
+                if next > deadline {
+                    return Ok(Reports::default());
+                }
+            }
+            let (inbox, behind) = (Arc::clone(&self.inbox), cursor.map(str::to_owned));
+            let page = tokio::task::spawn_blocking(move || inbox.page(behind.as_deref()))
+                .await
+                .map_err(|error| format!("the reader ended early: {error}"))?;
+            let page = match page {
+                Ok(page) => page,
+                Err(error) => return self.reported(&error).ok_or_else(|| error.to_string()),
+            };
+            let (is_empty, now) = (page == Reports::default(), Instant::now());
+            let next = now + self.poll;
+            if self.is_remote {
+                let next = is_empty.then_some(next);
+                *self.next_poll.lock().unwrap_or_else(PoisonError::into_inner) = next;
+            }
+            if !is_empty || now >= deadline {
+                return Ok(page);
+            }
+            if !self.is_remote {
+                tokio::time::sleep_until(deadline.min(next)).await;
+            }
+        }
+    }
+
+    /// A fault that only people can mend as something to report, from time to time.
+    fn reported(&self, error: &InboxError) -> Option<Reports> {
+        let refusal = error.refusal()?;
+        let now = Instant::now();
+        let mut last = self.refusal_at.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.is_some_and(|at| now - at < REFUSAL_INTERVAL) {
+            return None;
+        }
+        *last = Some(now);
+        Some(Reports { unreadable: vec![refusal], ..Reports::default() })
+    }
+}
+
+#[cfg(test)]
+#[path = "files_tests.rs"]
+mod tests;

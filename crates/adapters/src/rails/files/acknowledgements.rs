@@ -1,0 +1,296 @@
+//! The bank's technical acknowledgements of our files: files of their own, in `in` or beside ours, or
+//! any report that names the message. What is awaited is a file on this machine, written before ours.
+//! Blocking.
+//!
+//! A negative acknowledgement proves little: the file may have been refused because the bank has it
+//! already. It rejects payments only if the configuration says so, it is certainly the bank's, and the
+//! file was written once. The absence of an acknowledgement proves nothing.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use domain::rail::{About, BankReport, RailStatus, Reports, Said};
+use domain::rail_ids::ReportIds;
+
+use super::pattern::Patterns;
+use crate::rails::iso::quoted;
+
+/// Stands for the name of our file, and for the name without its last extension.
+const NAME: &str = "{name}";
+const STEM: &str = "{stem}";
+/// Time after which a file is no longer awaited.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(60 * 24 * 60 * 60);
+/// Characters of a negative acknowledgement that are reported.
+const MAX_REASON_CHARS: usize = 200;
+
+/// What a bank writes about the files that it receives.
+#[derive(Clone, Debug)]
+pub struct AcknowledgementSettings {
+    /// Names of positive acknowledgements, with `{name}` or `{stem}`.
+    pub positive: Vec<String>,
+    pub negative: Vec<String>,
+    /// Time after which a missing acknowledgement is reported.
+    pub wait: Duration,
+    /// Whether a negative acknowledgement means that the bank has booked nothing and will not.
+    pub negative_rejects: bool,
+}
+
+/// Whether a text names an acknowledgement by our file's name.
+pub fn is_acknowledgement_name(text: &str) -> bool {
+    (text.contains(NAME) || text.contains(STEM)) && text != NAME && !text.contains('/')
+}
+
+pub(super) struct Acknowledgements {
+    settings: AcknowledgementSettings,
+    dir: PathBuf,
+    /// Files with a negative or missing acknowledgement that was reported: the next poll takes the
+    /// report as stored.
+    reported: Mutex<BTreeSet<String>>,
+}
+
+/// One of our files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Awaited {
+    name: String,
+    /// Id of its message.
+    message: String,
+    /// Whether it carries payments.
+    pays: bool,
+    /// How often it was written.
+    times: u32,
+    overdue: bool,
+    since: SystemTime,
+}
+
+impl Awaited {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+/// What the bank's files state about one of our files, by their positions in the listing.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Stated {
+    pub(super) of: Awaited,
+    pub(super) positive: Option<usize>,
+    pub(super) negative: Option<usize>,
+}
+
+impl Acknowledgements {
+    pub(super) fn new(settings: AcknowledgementSettings, state: &Path) -> Acknowledgements {
+        Acknowledgements { settings, dir: state.join("awaiting"), reported: Mutex::default() }
+    }
+
+    /// Notes that a file is about to be written.
+    pub(super) fn expect(&self, name: &str, message: &str, pays: bool) -> io::Result<()> {
+        fs::create_dir_all(&self.dir)?;
+        let times = self.awaited(name)?.map_or(0, |before| before.times);
+        self.note(&Awaited {
+            name: name.to_owned(),
+            message: message.to_owned(),
+            pays,
+            times: times.saturating_add(1),
+            overdue: false,
+            since: SystemTime::UNIX_EPOCH,
+        })
+    }
+
+    /// Takes back [`Acknowledgements::expect`] of a file that was certainly not written.
+    pub(super) fn not_written(&self, name: &str) -> io::Result<()> {
+        match self.awaited(name)? {
+            Some(mut before) if before.times > 1 => {
+                before.times -= 1;
+                self.note(&before)
+            }
+            _ => self.settle(name),
+        }
+    }
+
+    pub(super) fn settle(&self, name: &str) -> io::Result<()> {
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
+        match fs::remove_file(self.dir.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            removed => removed,
+        }
+    }
+
+    /// Takes reports as acknowledgements of the messages that they name.
+    pub(super) fn answered(&self, reports: &[BankReport]) -> io::Result<()> {
+        let named: BTreeSet<String> = reports
+            .iter()
+            .flat_map(BankReport::ids)
+            .flat_map(ReportIds::messages)
+            .map(str::to_ascii_lowercase)
+            .collect();
+        if named.is_empty() {
+            return Ok(());
+        }
+        let all = self.all()?;
+        let answered = all.iter().filter(|one| named.contains(&one.message.to_ascii_lowercase()));
+        answered.into_iter().try_for_each(|one| self.settle(&one.name))
+    }
+
+    /// What the names of a listing state about our files. Files that no acknowledgement exists of are
+    /// reported once they are overdue.
+    pub(super) fn stated(&self, names: &[String], page: &mut Reports) -> io::Result<Vec<Stated>> {
+        let mut found = Vec::new();
+        for of in self.all()? {
+            let named = |templates: &[String]| {
+                let own: Vec<String> = templates.iter().map(|it| filled(it, &of.name)).collect();
+                let patterns = Patterns::new(&own);
+                names.iter().position(|name| patterns.take(name))
+            };
+            let positive = named(&self.settings.positive);
+            let negative = named(&self.settings.negative);
+            if positive.is_some() || negative.is_some() {
+                found.push(Stated { of, positive, negative });
+            } else {
+                self.look_at_overdue(of, page)?;
+            }
+        }
+        Ok(found)
+    }
+
+    fn look_at_overdue(&self, mut of: Awaited, page: &mut Reports) -> io::Result<()> {
+        let age = SystemTime::now().duration_since(of.since).unwrap_or_default();
+        if age >= FORGOTTEN_AFTER {
+            return self.settle(&of.name);
+        }
+        if of.overdue || age < self.settings.wait {
+            return Ok(());
+        }
+        page.unreadable.push(format!(
+            "file {}: no acknowledgement within {} s, which proves nothing: ask the bank whether it has message {}",
+            quoted(&of.name),
+            self.settings.wait.as_secs(),
+            quoted(&of.message)
+        ));
+        if self.is_reported(&of.name) {
+            of.overdue = true;
+            self.note(&of)?;
+        }
+        Ok(())
+    }
+
+    /// Whether it was reported before; notes that it is now.
+    pub(super) fn is_reported(&self, name: &str) -> bool {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = reported.remove(name);
+        if !before {
+            reported.insert(name.to_owned());
+        }
+        before
+    }
+
+    /// Whether a file is an acknowledgement of any file.
+    pub(super) fn fit(&self, name: &str) -> bool {
+        let all = self.settings.positive.iter().chain(&self.settings.negative);
+        let patterns: Vec<String> =
+            all.map(|it| it.replace(NAME, "*").replace(STEM, "*")).collect();
+        Patterns::new(&patterns).take(name)
+    }
+
+    /// Reports a negative acknowledgement. `content` is an error if it is not certainly the bank's.
+    pub(super) fn refuse(
+        &self,
+        of: &Awaited,
+        acknowledgement: &str,
+        content: Result<Vec<u8>, String>,
+        page: &mut Reports,
+    ) {
+        let (reason, doubt) = match content {
+            Ok(content) => (excerpt(&content), None),
+            Err(doubt) => (String::new(), Some(doubt)),
+        };
+        let doubt = match doubt {
+            Some(doubt) => Some(doubt),
+            None if !self.settings.negative_rejects => {
+                Some("acknowledgements.negative_rejects is not set".to_owned())
+            }
+            None if !of.pays => Some("it carries no payments".to_owned()),
+            None if of.times > 1 => Some(format!("it was written {} times", of.times)),
+            None => None,
+        };
+        let what = format!("negative acknowledgement {}: {reason}", quoted(acknowledgement));
+        match doubt {
+            Some(doubt) => page.unreadable.push(format!(
+                "file {}: {what}. No payment was rejected ({doubt}): ask the bank about message {}",
+                quoted(&of.name),
+                quoted(&of.message)
+            )),
+            None => page.reports.push(BankReport {
+                about: About::Rest {
+                    of: ReportIds { message: Some(of.message.clone()), ..ReportIds::default() },
+                    listed: Vec::new(),
+                },
+                said: Said {
+                    status: RailStatus::Rejected,
+                    reasons: Vec::new(),
+                    info: Some(what),
+                    bank_reference: None,
+                    amount: None,
+                    charges: None,
+                    source: format!("acknowledgement {}", quoted(acknowledgement)),
+                },
+            }),
+        }
+    }
+
+    fn note(&self, of: &Awaited) -> io::Result<()> {
+        let kind = if of.pays { "payments" } else { "other" };
+        let state = if of.overdue { "overdue" } else { "awaited" };
+        let mut file = File::create(self.dir.join(&of.name))?;
+        writeln!(file, "{} {kind} {} {state}", of.message, of.times)?;
+        file.sync_all()
+    }
+
+    fn awaited(&self, name: &str) -> io::Result<Option<Awaited>> {
+        let path = self.dir.join(name);
+        let text = match fs::read_to_string(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            text => text?,
+        };
+        let since = fs::metadata(&path)?.modified()?;
+        let mut words = text.split_whitespace();
+        let mut word = || words.next().unwrap_or_default();
+        // An interrupted write leaves it empty: then nothing may be rejected.
+        let (message, kind, times, state) = (word(), word(), word().parse(), word());
+        Ok(Some(Awaited {
+            name: name.to_owned(),
+            message: message.to_owned(),
+            pays: kind == "payments",
+            times: times.unwrap_or(u32::MAX),
+            overdue: state == "overdue",
+            since,
+        }))
+    }
+
+    fn all(&self) -> io::Result<Vec<Awaited>> {
+        let entries = match fs::read_dir(&self.dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut all = Vec::new();
+        for entry in entries {
+            all.extend(self.awaited(&entry?.file_name().to_string_lossy())?);
+        }
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(all)
+    }
+}
+
+fn filled(template: &str, name: &str) -> String {
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    template.replace(NAME, name).replace(STEM, stem)
+}
+
+fn excerpt(content: &[u8]) -> String {
+    let text = String::from_utf8_lossy(content);
+    let plain: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let words: Vec<&str> = plain.split_whitespace().collect();
+    words.join(" ").chars().take(MAX_REASON_CHARS).collect()
+}

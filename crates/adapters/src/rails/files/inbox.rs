@@ -1,0 +1,436 @@
+//! Reads the bank's files in the order of their names and archives them once processed. Blocking.
+//!
+//! Files are those whose names match the rail's patterns, compressed or not. Any other file has a
+//! minute in which it may still be renamed; then it is reported and moved aside.
+//!
+//! Where the bank writes files under their own names, a file is read once it is the same in two
+//! listings.
+//!
+//! The cursor is the name of the last file handed out. A file at or below the cursor that has not
+//! been handed out since startup counts as unread: it arrived late, or the process died before
+//! moving it, so it is renamed to sort after the cursor and is handed out. Reports may be delivered
+//! twice, but none is lost.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use domain::rail::Reports;
+use uuid::Uuid;
+
+use super::acknowledgements::{Acknowledgements, Stated};
+use super::pattern::Patterns;
+use super::unpack::{MAX_PACKED_BYTES, unpack};
+use crate::pgp::Pgp;
+use crate::place::{Entry, EntryKind, Place};
+use crate::rails::iso::quoted;
+use crate::rails::reports;
+use crate::sftp;
+
+/// Maximum number of files of one page.
+const MAX_PAGE_FILES: usize = 32;
+/// A page ends with the file that brings it to this many reports.
+const FULL_PAGE_REPORTS: usize = 1_000;
+/// Separates the cursor from the number and the name of a late file.
+const LATE_MARK: &str = "~late";
+const LATE_DIGITS: usize = 6;
+
+/// Grace period in which a file that matches no pattern may still be renamed or written to.
+const STRANGER_AGE: Duration = Duration::from_secs(60);
+/// Placeholders of network file systems for files that are deleted while open.
+const NETWORK_LEFTOVER: &str = ".nfs";
+
+pub(super) struct Inbox {
+    place: Arc<dyn Place>,
+    dirs: Dirs,
+    patterns: Patterns,
+    pgp: Option<Arc<Pgp>>,
+    acknowledgements: Option<Arc<Acknowledgements>>,
+    /// Size and time of each file in the last listing, where unfinished files appear.
+    listed: Mutex<HashMap<OsString, (u64, Option<SystemTime>)>>,
+    /// Files handed out and not yet archived.
+    handed_out: Mutex<BTreeMap<String, Fate>>,
+    /// Unmatched files that were reported: moved aside at the next poll, when the report is likely
+    /// to be stored.
+    reported: Mutex<BTreeSet<PathBuf>>,
+}
+
+/// The directories of a rail.
+#[derive(Clone, Debug)]
+pub(super) struct Dirs {
+    /// Our files, and what the bank puts beside them.
+    pub(super) out: PathBuf,
+    /// The bank's files, and where they are moved.
+    pub(super) reports: PathBuf,
+    pub(super) archive: PathBuf,
+    pub(super) unreadable: PathBuf,
+}
+
+/// The destination of a file once its reports are stored.
+#[derive(Clone, Copy)]
+enum Fate {
+    Archive,
+    Unreadable,
+}
+
+/// The failed operation and its file.
+#[derive(Debug, thiserror::Error)]
+#[error("{what} {}: {source}", path.display())]
+pub(super) struct InboxError {
+    what: &'static str,
+    path: PathBuf,
+    source: io::Error,
+}
+
+impl InboxError {
+    /// What only people can mend, if that is the cause.
+    pub(super) fn refusal(&self) -> Option<String> {
+        sftp::refusal(&self.source).map(ToString::to_string)
+    }
+}
+
+fn failed(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> InboxError {
+    let path = path.to_owned();
+    move |source| InboxError { what, path, source }
+}
+
+impl Inbox {
+    pub(super) fn new(
+        place: Arc<dyn Place>,
+        dirs: Dirs,
+        patterns: Patterns,
+        pgp: Option<Arc<Pgp>>,
+        acknowledgements: Option<Arc<Acknowledgements>>,
+    ) -> Inbox {
+        Inbox {
+            place,
+            dirs,
+            patterns,
+            pgp,
+            acknowledgements,
+            listed: Mutex::default(),
+            handed_out: Mutex::default(),
+            reported: Mutex::default(),
+        }
+    }
+
+    /// The next files after the cursor; the default if there are none.
+    pub(super) fn page(&self, cursor: Option<&str>) -> Result<Reports, InboxError> {
+        let mut handed_out = self.handed_out.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(cursor) = cursor {
+            self.settle(cursor, &mut handed_out)?;
+        }
+        let mut page = Reports::default();
+        for name in self.next_names(cursor, &mut page)? {
+            let Some(content) = self.content(&name)? else {
+                continue;
+            };
+            let fate = self.take(&name, content, &mut page)?;
+            handed_out.insert(name.clone(), fate);
+            page.cursor = Some(name);
+            let entries: usize =
+                page.statements.iter().map(|statement| statement.entries.len()).sum();
+            if page.reports.len() + entries >= FULL_PAGE_REPORTS {
+                break;
+            }
+        }
+        Ok(page)
+    }
+
+    /// Archives the files whose reports the caller has stored.
+    fn settle(
+        &self,
+        cursor: &str,
+        handed_out: &mut MutexGuard<'_, BTreeMap<String, Fate>>,
+    ) -> Result<(), InboxError> {
+        while let Some(first) =
+            handed_out.first_entry().filter(|first| first.key().as_str() <= cursor)
+        {
+            let to = match first.get() {
+                Fate::Archive => &self.dirs.archive,
+                Fate::Unreadable => &self.dirs.unreadable,
+            };
+            self.move_away(&self.dirs.reports, first.key().as_ref(), to)?;
+            first.remove();
+        }
+        Ok(())
+    }
+
+    /// The names of the next page in order, with late files renamed.
+    fn next_names(
+        &self,
+        cursor: Option<&str>,
+        page: &mut Reports,
+    ) -> Result<Vec<String>, InboxError> {
+        let mut names = Vec::new();
+        let dir = &self.dirs.reports;
+        let mut entries = self.complete(self.place.list(dir).map_err(failed("list", dir))?);
+        if let Some(acknowledgements) = &self.acknowledgements {
+            self.take_acknowledgements(acknowledgements, &mut entries, page)?;
+        }
+        for entry in entries {
+            let shown = entry.name.to_string_lossy();
+            // Links and pipes are not bank files; hidden files are still being written.
+            if entry.kind != EntryKind::File
+                || shown.starts_with('.')
+                || !self.patterns.take(own_name(&shown))
+            {
+                self.look_at_stranger(dir, &entry, &shown, page)?;
+                continue;
+            }
+            match entry.name.to_str() {
+                Some(name) => names.push(name.to_owned()),
+                None => {
+                    self.move_away(dir, &entry.name, &self.dirs.unreadable)?;
+                    page.unreadable.push(format!("file {}: its name is not UTF-8", quoted(&shown)));
+                }
+            }
+        }
+        if let Some(cursor) = cursor {
+            for name in names.iter_mut().filter(|name| name.as_str() <= cursor) {
+                let behind = late_name(cursor, name);
+                self.place
+                    .rename(&dir.join(&*name), &dir.join(&behind))
+                    .map_err(failed("rename", &dir.join(&*name)))?;
+                tracing::info!(file = %name, now = %behind, "a report arrived with a name that sorts before those already read");
+                *name = behind;
+            }
+        }
+        names.sort_unstable();
+        names.truncate(MAX_PAGE_FILES);
+        Ok(names)
+    }
+
+    /// Takes what the bank states about our files, in `in` and beside them.
+    fn take_acknowledgements(
+        &self,
+        acknowledgements: &Acknowledgements,
+        entries: &mut Vec<Entry>,
+        page: &mut Reports,
+    ) -> Result<(), InboxError> {
+        let Dirs { out, reports, archive, .. } = &self.dirs;
+        let shown = |entry: &Entry| entry.name.to_string_lossy().into_owned();
+        let mut beside = self.place.list(out).map_err(failed("list", out))?;
+        beside.retain(|entry| {
+            let name = shown(entry);
+            entry.kind == EntryKind::File && !name.starts_with('.') && acknowledgements.fit(&name)
+        });
+        let all: Vec<(&Path, &Entry)> = entries
+            .iter()
+            .map(|entry| (reports.as_path(), entry))
+            .chain(beside.iter().map(|entry| (out.as_path(), entry)))
+            .collect();
+        let names: Vec<String> = all.iter().map(|(_, entry)| shown(entry)).collect();
+        let stated = acknowledgements.stated(&names, page).map_err(failed("read", archive))?;
+        let mut taken = BTreeSet::new();
+        for Stated { of, positive, negative } in stated {
+            let files =
+                || positive.iter().chain(&negative).filter_map(|at| Some((*at, all.get(*at)?)));
+            taken.extend(files().map(|(at, _)| at));
+            if let Some((_, (dir, entry))) = files().find(|(at, _)| Some(*at) == negative) {
+                let content = match positive {
+                    Some(_) => Err("there is a positive one, too".to_owned()),
+                    None => self.reason(&dir.join(&entry.name))?,
+                };
+                acknowledgements.refuse(&of, &shown(entry), content, page);
+                if !acknowledgements.is_reported(of.name()) {
+                    continue;
+                }
+            }
+            for (_, (dir, entry)) in files() {
+                self.move_away(dir, &entry.name, archive)?;
+            }
+            acknowledgements.settle(of.name()).map_err(failed("settle", of.name().as_ref()))?;
+        }
+        for (at, (dir, entry)) in all.iter().enumerate() {
+            if *dir == out && !taken.contains(&at) {
+                self.look_at_stranger(out, entry, &shown(entry), page)?;
+            }
+        }
+        let mut at = 0..;
+        entries.retain(|_| at.next().is_none_or(|at| !taken.contains(&at)));
+        Ok(())
+    }
+
+    /// The content of a negative acknowledgement; an error if it is not certainly the bank's.
+    fn reason(&self, path: &Path) -> Result<Result<Vec<u8>, String>, InboxError> {
+        let content = self.content_of(path)?.unwrap_or_default();
+        Ok(match &self.pgp {
+            Some(pgp) => {
+                pgp.open(&content, MAX_PACKED_BYTES).map_err(|why| format!("the file {why}"))
+            }
+            None => Ok(content),
+        })
+    }
+
+    fn take(&self, name: &str, content: Vec<u8>, page: &mut Reports) -> Result<Fate, InboxError> {
+        let content = match &self.pgp {
+            Some(pgp) => pgp.open(&content, MAX_PACKED_BYTES),
+            None => Ok(content),
+        };
+        let files = content.and_then(|content| match unpack(content) {
+            Ok(files) if files.is_empty() => Err("it is an empty archive".to_owned()),
+            Ok(files) => Ok(files),
+            Err(error) => Err(error.to_string()),
+        });
+        let files = match files {
+            Ok(files) => files,
+            Err(why) => {
+                page.unreadable.push(format!("file {}: {why}", quoted(name)));
+                return Ok(Fate::Unreadable);
+            }
+        };
+        let mut fate = Fate::Archive;
+        for content in files {
+            match reports::read(&content) {
+                Ok(statement) => {
+                    if let Some(acknowledgements) = &self.acknowledgements {
+                        let answered = acknowledgements.answered(&statement.entries);
+                        answered.map_err(failed("settle what is answered by", name.as_ref()))?;
+                    }
+                    page.reports.extend(statement.entries);
+                    page.statements.extend(statement.statements);
+                    page.unreadable.extend(
+                        statement
+                            .complaints
+                            .iter()
+                            .map(|why| format!("file {}: {why}", quoted(name))),
+                    );
+                }
+                Err(error) => {
+                    page.unreadable.push(format!("file {}: {error}", quoted(name)));
+                    fate = Fate::Unreadable;
+                }
+            }
+        }
+        Ok(fate)
+    }
+
+    /// The entries that are not directories, and not still being written.
+    fn complete(&self, entries: Vec<Entry>) -> Vec<Entry> {
+        let mut entries = entries;
+        entries.retain(|entry| entry.kind != EntryKind::Directory);
+        if self.place.shows_unfinished_files() {
+            let state = |entry: &Entry| (entry.size, entry.modified);
+            let now = entries.iter().map(|entry| (entry.name.clone(), state(entry))).collect();
+            let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            let before = std::mem::replace(&mut *listed, now);
+            entries.retain(|entry| before.get(&entry.name) == Some(&state(entry)));
+        }
+        entries
+    }
+
+    /// Reports unmatched files and moves them aside once they are old enough that no writer still
+    /// renames them.
+    fn look_at_stranger(
+        &self,
+        dir: &Path,
+        entry: &Entry,
+        shown: &str,
+        page: &mut Reports,
+    ) -> Result<(), InboxError> {
+        if shown.starts_with(NETWORK_LEFTOVER) {
+            return Ok(());
+        }
+        // A modification time in the future means clock skew: treat the file as old.
+        let is_young = entry.modified.is_some_and(|touched| {
+            SystemTime::now().duration_since(touched).is_ok_and(|age| age < STRANGER_AGE)
+        });
+        if is_young {
+            return Ok(());
+        }
+        let why = match &self.acknowledgements {
+            Some(acknowledgements) if acknowledgements.fit(shown) => {
+                "it acknowledges no file that is awaited"
+            }
+            _ => "its name matches none of the rail's patterns",
+        };
+        page.unreadable.push(format!("file {}: {why}", quoted(shown)));
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        let path = dir.join(&entry.name);
+        if reported.remove(&path) {
+            self.move_away(dir, &entry.name, &self.dirs.unreadable)?;
+        } else {
+            reported.insert(path);
+        }
+        Ok(())
+    }
+
+    /// The file's content, at most one byte beyond the limit; `None` if it is gone.
+    fn content(&self, name: &str) -> Result<Option<Vec<u8>>, InboxError> {
+        self.content_of(&self.dirs.reports.join(name))
+    }
+
+    fn content_of(&self, path: &Path) -> Result<Option<Vec<u8>>, InboxError> {
+        // Text of PGP is a third longer than what it contains.
+        let limit = if self.pgp.is_some() { 2 * MAX_PACKED_BYTES } else { MAX_PACKED_BYTES };
+        match self.place.read(path, limit + 1) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            content => content.map(Some).map_err(failed("read", path)),
+        }
+    }
+
+    /// Never overwrites an existing file.
+    fn move_away(&self, dir: &Path, name: &OsStr, to: &Path) -> Result<(), InboxError> {
+        let (from, mut target) = (dir.join(name), to.join(name));
+        if self.place.exists(&target).map_err(failed("look at", &target))? {
+            let mut other = name.to_owned();
+            other.push(format!(".{}", Uuid::new_v4().simple()));
+            target = to.join(other);
+        }
+        let missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        let mut moved = self.place.rename(&from, &target);
+        if moved.as_ref().is_err_and(missing) {
+            // An operator has removed it, or the directory was never created.
+            if !self.place.exists(&from).map_err(failed("look at", &from))? {
+                return Ok(());
+            }
+            self.place.create_dir(to).map_err(failed("create", to))?;
+            moved = self.place.rename(&from, &target);
+        }
+        moved.map_err(failed("move", &from))
+    }
+}
+
+/// A name for a late file that sorts after the cursor and before the bank's next file.
+fn late_name(cursor: &str, name: &str) -> String {
+    let (base, round) = match cursor.split_once(LATE_MARK) {
+        Some((base, rest)) => {
+            (base, rest.get(..LATE_DIGITS).and_then(|digits| digits.parse::<u32>().ok()))
+        }
+        None => (cursor, None),
+    };
+    let own = own_name(name);
+    format!("{base}{LATE_MARK}{:0width$}~{own}", round.unwrap_or(0) + 1, width = LATE_DIGITS)
+}
+
+/// The bank's name of a file that may have been renamed as late and handed out before a restart.
+fn own_name(name: &str) -> &str {
+    match name.split_once(LATE_MARK) {
+        Some((_, late)) => late.split_once('~').map_or(name, |(_, own)| own),
+        None => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_names_come_after_the_cursor_and_do_not_grow() {
+        let mut cursor = "0007.xml".to_owned();
+        for round in 1..=12 {
+            let late = late_name(&cursor, "0003.xml");
+            assert!(late > cursor && late.as_str() < "0008.xml", "{late}");
+            assert_eq!(late, format!("0007.xml~late{round:06}~0003.xml"));
+            cursor = late;
+        }
+        assert_eq!(
+            late_name(&cursor, "0007.xml~late000001~0003.xml"),
+            "0007.xml~late000013~0003.xml"
+        );
+    }
+}

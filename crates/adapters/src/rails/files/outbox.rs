@@ -1,0 +1,90 @@
+//! Writes files so that a process that watches the directory sees them complete or not at all.
+//! Blocking.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::acknowledgements::Acknowledgements;
+use crate::pgp::Pgp;
+use crate::place::Place;
+use crate::rails::Message;
+
+pub(super) struct Outbox {
+    pub(super) place: Arc<dyn Place>,
+    pub(super) dir: PathBuf,
+    pub(super) pgp: Option<Arc<Pgp>>,
+    pub(super) acknowledgements: Option<Arc<Acknowledgements>>,
+}
+
+/// Why a file may be missing.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum PutError {
+    /// No other process can have seen it.
+    #[error("not written: {0}")]
+    NotWritten(String),
+    /// The outcome is unknown: the file may exist, or may vanish with the next power loss.
+    #[error("perhaps written: {0}")]
+    Unclear(String),
+}
+
+impl Outbox {
+    /// Writes a message's file. An existing one of the same name is the same message.
+    pub(super) fn put(&self, name: &str, message: Message, pays: bool) -> Result<(), PutError> {
+        let not_written = |error: &dyn std::fmt::Display| PutError::NotWritten(error.to_string());
+        let (mut name, mut content) = (name.to_owned(), message.xml.into_bytes());
+        if let Some(pgp) = &self.pgp {
+            name = pgp.name(&name);
+            content = pgp.seal(content).map_err(PutError::NotWritten)?;
+        }
+        let Some(acknowledgements) = &self.acknowledgements else {
+            return self.write(&name, &content);
+        };
+        acknowledgements.expect(&name, &message.id, pays).map_err(|error| not_written(&error))?;
+        let written = self.write(&name, &content);
+        if let Err(PutError::NotWritten(_)) = &written
+            && let Err(error) = acknowledgements.not_written(&name)
+        {
+            tracing::warn!(file = name, %error, "an acknowledgement is awaited in vain");
+        }
+        written
+    }
+
+    /// Writes under a hidden name, then renames.
+    fn write(&self, name: &str, content: &[u8]) -> Result<(), PutError> {
+        let hidden = self.dir.join(format!(".{name}.{}", Uuid::new_v4().simple()));
+        if let Err(error) = self.place.create(&hidden, content) {
+            self.discard(&hidden);
+            return Err(PutError::NotWritten(error.to_string()));
+        }
+        let target = self.dir.join(name);
+        let Err(error) = self.place.publish(&hidden, &target) else { return Ok(()) };
+        // A rename may succeed and still report an error. It certainly failed if the place answers,
+        // the hidden file is still present and the target is not.
+        let untouched = !is_cut(&error)
+            && matches!(self.place.exists(&hidden), Ok(true))
+            && matches!(self.place.exists(&target), Ok(false));
+        if !untouched {
+            return Err(PutError::Unclear(format!("rename: {error}")));
+        }
+        self.discard(&hidden);
+        Err(PutError::NotWritten(format!("rename: {error}")))
+    }
+
+    fn discard(&self, hidden: &Path) {
+        match self.place.remove(hidden) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => {
+                tracing::warn!(file = %hidden.display(), %error, "a temporary file could not be removed")
+            }
+        }
+    }
+}
+
+/// Whether the place may still execute what it was asked for: the connection is gone.
+fn is_cut(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::TimedOut)
+}

@@ -1,0 +1,313 @@
+//! How files are exchanged with a bank: `[rails.sftp]`, `[rails.pgp]` and `[rails.acknowledgements]` of
+//! rails over files.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use adapters::pgp::{self, Protection};
+use adapters::rails::{
+    AcknowledgementSettings, Exchange, FilesConfig, SftpConfig, is_acknowledgement_name,
+};
+use adapters::sftp;
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use super::secret::Secret;
+use super::sections::{Config, RailEntry, Transport};
+use super::validate::Faults;
+
+/// `[rails.sftp]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SftpEntry {
+    pub host: String,
+    pub port: u16,
+    pub user: String,
+    pub key_file: PathBuf,
+    pub key_passphrase: Secret,
+    pub password: Secret,
+    pub host_keys: Vec<String>,
+    pub out: PathBuf,
+    #[serde(rename = "in")]
+    pub reports: PathBuf,
+    pub archive: PathBuf,
+    pub unreadable: PathBuf,
+    pub poll_s: u64,
+}
+
+impl Default for SftpEntry {
+    fn default() -> SftpEntry {
+        SftpEntry {
+            host: String::new(),
+            port: 22,
+            user: String::new(),
+            key_file: PathBuf::new(),
+            key_passphrase: Secret::default(),
+            password: Secret::default(),
+            host_keys: Vec::new(),
+            out: "out".into(),
+            reports: "in".into(),
+            archive: "in/archive".into(),
+            unreadable: "in/unreadable".into(),
+            poll_s: 10,
+        }
+    }
+}
+
+/// `outgoing` and `incoming` of `[rails.pgp]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProtectionKind {
+    #[default]
+    SignedAndEncrypted,
+    Signed,
+    Encrypted,
+    Plain,
+}
+
+impl ProtectionKind {
+    const fn protection(self) -> Protection {
+        Protection {
+            signed: matches!(self, ProtectionKind::SignedAndEncrypted | ProtectionKind::Signed),
+            encrypted: matches!(
+                self,
+                ProtectionKind::SignedAndEncrypted | ProtectionKind::Encrypted
+            ),
+        }
+    }
+}
+
+/// `[rails.pgp]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PgpEntry {
+    pub key_file: PathBuf,
+    pub key_passphrase: Secret,
+    pub bank_key_files: Vec<PathBuf>,
+    pub outgoing: ProtectionKind,
+    pub incoming: ProtectionKind,
+    pub armor: bool,
+    pub suffix: String,
+}
+
+impl Default for PgpEntry {
+    fn default() -> PgpEntry {
+        PgpEntry {
+            key_file: PathBuf::new(),
+            key_passphrase: Secret::default(),
+            bank_key_files: Vec::new(),
+            outgoing: ProtectionKind::default(),
+            incoming: ProtectionKind::default(),
+            armor: true,
+            suffix: ".pgp".to_owned(),
+        }
+    }
+}
+
+impl PgpEntry {
+    /// Whether the rail uses PGP.
+    pub fn is_set(&self) -> bool {
+        !self.key_file.as_os_str().is_empty()
+    }
+
+    fn settings(&self) -> Option<pgp::Settings> {
+        self.is_set().then(|| pgp::Settings {
+            key_file: self.key_file.clone(),
+            passphrase: secret(&self.key_passphrase),
+            bank_key_files: self.bank_key_files.clone(),
+            outgoing: self.outgoing.protection(),
+            incoming: self.incoming.protection(),
+            armor: self.armor,
+            suffix: self.suffix.clone(),
+        })
+    }
+}
+
+/// `[rails.acknowledgements]`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AcknowledgementEntry {
+    pub wait_s: u64,
+    pub positive: Vec<String>,
+    pub negative: Vec<String>,
+    pub negative_rejects: bool,
+}
+
+impl AcknowledgementEntry {
+    fn settings(&self) -> Option<AcknowledgementSettings> {
+        (self.wait_s > 0).then(|| AcknowledgementSettings {
+            positive: self.positive.clone(),
+            negative: self.negative.clone(),
+            wait: Duration::from_secs(self.wait_s),
+            negative_rejects: self.negative_rejects,
+        })
+    }
+}
+
+fn secret(secret: &Secret) -> Option<SecretString> {
+    (!secret.is_empty()).then(|| SecretString::from(secret.expose()))
+}
+
+fn given(path: &Path) -> Option<PathBuf> {
+    (!path.as_os_str().is_empty()).then(|| path.to_owned())
+}
+
+impl Config {
+    /// A rail over files in `directory`.
+    pub fn files_in(&self, entry: &RailEntry, directory: PathBuf) -> FilesConfig {
+        self.files_of(entry, Exchange::Directory(directory))
+    }
+
+    /// A rail over the bank's SFTP server.
+    pub(super) fn files_over_sftp(&self, entry: &RailEntry) -> FilesConfig {
+        let sftp = &entry.sftp;
+        let server = sftp::Settings {
+            host: sftp.host.clone(),
+            port: sftp.port,
+            user: sftp.user.clone(),
+            key_file: given(&sftp.key_file),
+            key_passphrase: secret(&sftp.key_passphrase),
+            password: secret(&sftp.password),
+            host_keys: sftp.host_keys.clone(),
+            connect_timeout: Duration::from_millis(entry.connect_timeout_ms),
+            request_timeout: Duration::from_millis(entry.request_timeout_ms),
+        };
+        let exchange = SftpConfig {
+            server,
+            out: sftp.out.clone(),
+            reports: sftp.reports.clone(),
+            archive: sftp.archive.clone(),
+            unreadable: sftp.unreadable.clone(),
+            poll: Duration::from_secs(sftp.poll_s),
+            state: given(&entry.directory),
+        };
+        self.files_of(entry, Exchange::Sftp(Box::new(exchange)))
+    }
+
+    fn files_of(&self, entry: &RailEntry, exchange: Exchange) -> FilesConfig {
+        FilesConfig {
+            rail: domain::rail::RailId::new(&entry.id),
+            exchange,
+            ours: self.our_side(entry),
+            report_files: entry.report_files.clone(),
+            report_wait: Duration::from_secs(entry.report_wait_s),
+            pgp: entry.pgp.settings(),
+            acknowledgements: entry.acknowledgements.settings(),
+        }
+    }
+}
+
+/// What is wrong with a rail's exchange of files.
+pub(super) fn faults(rail: &RailEntry, has_sequence: bool, faults: &mut Faults) {
+    let key = |name: &str| format!("rails.{}.{name}", rail.id);
+    let over_files = matches!(rail.transport, Transport::Directory | Transport::Sftp);
+    // A simulated rail may exchange files with the simulated bank, which does without the rest.
+    faults.check(
+        key("pgp.key_file"),
+        over_files || !rail.pgp.is_set(),
+        "has a meaning only while transport is \"directory\" or \"sftp\"",
+    );
+    faults.check(
+        key("acknowledgements.wait_s"),
+        over_files || rail.acknowledgements.wait_s == 0,
+        "has a meaning only while transport is \"directory\" or \"sftp\"",
+    );
+    if rail.transport == Transport::Sftp {
+        server(rail, faults);
+        let needed = has_sequence || rail.acknowledgements.wait_s > 0;
+        faults.check(
+            key("directory"),
+            !needed || !rail.directory.as_os_str().is_empty(),
+            "is required for numbered files and for acknowledgements: a directory of this installation, shared by its \
+             nodes",
+        );
+    }
+    if over_files {
+        keys(rail, faults);
+        acknowledgements(rail, faults);
+    }
+}
+
+fn server(rail: &RailEntry, faults: &mut Faults) {
+    let (sftp, key) = (&rail.sftp, |name: &str| format!("rails.{}.sftp.{name}", rail.id));
+    let host = !sftp.host.is_empty()
+        && sftp.host.bytes().all(|b| b.is_ascii_alphanumeric() || b".-:_".contains(&b));
+    faults.check(key("host"), host, "must be a host name or an address");
+    faults.check(key("port"), sftp.port != 0, "must be a port");
+    faults.check(key("user"), !sftp.user.trim().is_empty(), "is missing");
+    faults.check(
+        key("key_file"),
+        given(&sftp.key_file).is_some() || !sftp.password.is_empty(),
+        "is missing, and so is password: the bank has to authenticate this installation",
+    );
+    faults.check(
+        key("host_keys"),
+        !sftp.host_keys.is_empty(),
+        "is missing: the fingerprints that the bank publishes, such as \"SHA256:…\"",
+    );
+    if let Some(text) = sftp.host_keys.iter().find(|text| !sftp::is_fingerprint(text)) {
+        let rule =
+            format!("{text:?} is not a fingerprint such as `ssh-keygen -lf` prints: SHA256:…");
+        faults.add(key("host_keys"), &rule);
+    }
+    let dirs = [
+        ("out", &sftp.out),
+        ("in", &sftp.reports),
+        ("archive", &sftp.archive),
+        ("unreadable", &sftp.unreadable),
+    ];
+    for (at, (name, path)) in dirs.iter().enumerate() {
+        faults.check(key(name), given(path).is_some(), "must be a directory of the server");
+        let other = dirs.iter().take(at).find(|(_, other)| other == path);
+        if let Some((other, _)) = other {
+            faults.add(key(name), format!("must differ from {other}"));
+        }
+    }
+    faults.within(key("poll_s"), sftp.poll_s, 1, 3_600);
+}
+
+fn keys(rail: &RailEntry, faults: &mut Faults) {
+    let (pgp, key) = (&rail.pgp, |name: &str| format!("rails.{}.pgp.{name}", rail.id));
+    if !pgp.is_set() {
+        let unused = pgp.bank_key_files.is_empty() && pgp.key_passphrase.is_empty();
+        faults.check(
+            key("key_file"),
+            unused,
+            "is missing: without it nothing is signed or decrypted",
+        );
+        return;
+    }
+    let plain = pgp.outgoing == ProtectionKind::Plain && pgp.incoming == ProtectionKind::Plain;
+    faults.check(key("outgoing"), !plain, "is \"plain\", as is incoming: then PGP does nothing");
+    let needs_bank = pgp.outgoing.protection().encrypted || pgp.incoming.protection().signed;
+    faults.check(
+        key("bank_key_files"),
+        !needs_bank || !pgp.bank_key_files.is_empty(),
+        "is missing: the public keys of the bank",
+    );
+    faults.check(
+        key("suffix"),
+        pgp.suffix.bytes().all(|b| b.is_ascii_alphanumeric() || b"._-".contains(&b)),
+        "must consist of letters, digits, dots, hyphens and underscores",
+    );
+}
+
+fn acknowledgements(rail: &RailEntry, faults: &mut Faults) {
+    let entry = &rail.acknowledgements;
+    let key = |name: &str| format!("rails.{}.acknowledgements.{name}", rail.id);
+    faults.within(key("wait_s"), entry.wait_s, 0, 2_592_000);
+    if entry.wait_s == 0 {
+        let unused = entry.positive.is_empty() && entry.negative.is_empty();
+        faults.check(
+            key("wait_s"),
+            unused,
+            "is missing: when a missing acknowledgement is reported",
+        );
+    }
+    for (name, templates) in [("positive", &entry.positive), ("negative", &entry.negative)] {
+        let fit = templates.iter().all(|text| is_acknowledgement_name(text));
+        faults.check(key(name), fit, "must be names with {name} or {stem}, such as \"{name}.ack\"");
+    }
+    let shared = entry.positive.iter().any(|name| entry.negative.contains(name));
+    faults.check(key("negative"), !shared, "has a name that positive has, too");
+}
