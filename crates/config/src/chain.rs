@@ -436,7 +436,7 @@ fn chain_faults(config: &Config, faults: &mut Faults) {
     faults.within("chain.block_time_ms", chain.block_time_ms, 10, 60_000);
     let no_node = config.chain_is_embedded();
     let is_real = chain.preset.is_empty() || !no_node;
-    faults.check("chain.preset", is_real, "describes a public network: configure chain.node_url");
+    faults.check("chain.preset", is_real, "describes a public network: its node_url is missing");
     for (key, text) in [("chain.usdc", &chain.usdc), ("chain.usdt", &chain.usdt)] {
         let fits = text.is_empty() || Address::parse(text).is_some();
         faults.check(key, fits, "must be an address (0x and 40 hexadecimal digits), or \"\"");

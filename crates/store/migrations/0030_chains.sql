@@ -26,7 +26,7 @@ DROP INDEX deposit_waiting;
 CREATE INDEX deposit_waiting ON deposit (chain, height, tenant) WHERE state IN ('seen', 'suspended');
 DROP INDEX chain_intent_active;
 CREATE UNIQUE INDEX chain_intent_active ON chain_intent (subject, kind, chain, tenant)
-    WHERE state NOT IN ('failed', 'cancelled') AND kind <> 'propose_refund';
+    WHERE state NOT IN ('failed', 'cancelled') AND kind NOT IN ('propose_refund', 'set_legal_hold');
 DROP INDEX chain_tx_nonce;
 CREATE UNIQUE INDEX chain_tx_nonce ON chain_tx (chain, signer, nonce);
 DROP INDEX chain_tx_block;

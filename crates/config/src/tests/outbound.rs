@@ -193,6 +193,13 @@ fn no_secret_is_printed() {
                     let relay = relays.expect("relays").entry("nats");
                     relay.or_insert(toml::Table::new().into()).as_table_mut().expect("a relay")
                 }
+                ("chains", inner) => {
+                    let chains = inner.get_mut("chains").and_then(|chains| chains.as_table_mut());
+                    let chain = chains.expect("chains").entry("base");
+                    let mut keys = toml::Table::new();
+                    keys.insert("keys".to_owned(), toml::Table::new().into());
+                    chain.or_insert(keys.into()).as_table_mut().expect("a chain")
+                }
                 (part, inner) => {
                     inner.get_mut(part).and_then(|next| next.as_table_mut()).expect(part)
                 }

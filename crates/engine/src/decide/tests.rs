@@ -69,6 +69,7 @@ fn order(wallet: &Wallet) -> ExchangeOrder {
         id: ExchangeId(Uuid::from_u128(3)),
         tenant: TENANT,
         wallet: wallet.id,
+        chain: wallet.chain,
         coin: StableCoin::Usdc,
         minor: 1_000_000,
         rate,

@@ -123,7 +123,7 @@ mod tests {
     fn recorded_metrics_are_rendered() {
         let recorder = build().expect("builds");
         let exposition = Exposition(recorder.handle());
-        register(&recorder, &[]);
+        register(&recorder, &[], &[]);
         metrics::with_local_recorder(&recorder, || {
             metrics::counter!("corridor_payments_total", "country" => "PAK", "status" => "queued")
                 .increment(3);

@@ -181,6 +181,9 @@ fn every_piece_of_configuration_is_read_by_the_program() {
             let mut installation = Installation::configured(&block);
             installation.set("CORRIDOR_CHAIN__KEYS__KMS_SECRET_ACCESS_KEY", "of AWS");
             installation.set("CORRIDOR_RAILS__PAK_RAAST__TOKEN", "of the bank");
+            if block.contains("[chains.base]") {
+                installation.set("CORRIDOR_CHAINS__BASE__NODE_URL", "https://node.example");
+            }
             let done = installation.run(&["config", "print"]);
             assert_eq!(done.code, 0, "{name}: {}\n{block}", done.stderr);
             read += 1;
