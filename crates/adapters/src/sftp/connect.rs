@@ -16,7 +16,6 @@ use super::Settings;
 const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// Rounds of questions that a server may ask instead of taking a password.
 const MAX_QUESTIONS: usize = 4;
-/// Where a channel's stream begins to wait for its reader.
 const SUBSYSTEM: &str = "sftp";
 
 /// A connection; it ends when it is dropped.

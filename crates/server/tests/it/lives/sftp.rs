@@ -106,8 +106,8 @@ impl House {
 
     async fn is_reported(&self, bank: &Bank, text: &str) {
         let reported = until_async(WAIT_MAX, || async {
-            let found = bank.running.store().discrepancies(bank.tenant.id, 20).await.expect("read");
-            found.iter().any(|(_, it)| it.what.contains(text))
+            let alerts = bank.running.store().alerts(bank.tenant.id, 100).await.expect("read");
+            alerts.iter().any(|(_, alert)| alert.what.contains(text))
         });
         assert!(reported.await, "{text}");
     }
