@@ -10,10 +10,11 @@ use domain::chain_tx::Place;
 use domain::ids::TenantId;
 use domain::ports::Chain;
 use domain::time::{Span, Timestamp};
-use domain::wallet_effects::{Alert, AlertKind};
+use domain::wallet_effects::AlertKind;
 use store::{HeldRole, StoreError};
 
 use super::{Stop, Workers};
+use crate::alerts;
 use crate::command::Action;
 use crate::failpoint::{self, Failpoint};
 use crate::world::WalletWorld;
@@ -265,20 +266,7 @@ impl Workers {
 
     /// Alerts every tenant's operators.
     async fn alert_everybody(&self, kind: AlertKind, what: &str) {
-        match self.store.tenants().await {
-            Ok(tenants) => {
-                for tenant in tenants {
-                    self.raise(
-                        tenant.id,
-                        Alert { kind, subject: tenant.id.0, what: what.to_owned() },
-                    )
-                    .await;
-                }
-            }
-            Err(error) => {
-                tracing::warn!(%error, what, "operator alert failed, tenants could not be read")
-            }
-        }
+        alerts::raise_everywhere(&self.store, kind, what).await;
     }
 }
 
