@@ -227,15 +227,22 @@ impl Client {
     async fn send_once(&self, request: &Request) -> Result<Answer, Fault> {
         let inner = &self.0;
         let loaded = self.current();
+        // Elsewhere, after a redirect, the credentials are none of the server's business.
+        let is_ours = inner.addresses.iter().any(|own| own.origin() == request.url.origin());
+        let mut url = request.url.clone();
+        if let Authentication::Query { name, value } = &inner.settings.authentication
+            && is_ours
+        {
+            url.query_pairs_mut().append_pair(name, value.expose_secret());
+        }
         let mut builder = loaded
             .http
-            .request(request.method.clone(), request.url.clone())
+            .request(request.method.clone(), url)
             .headers(request.headers.clone())
             .timeout(request.timeout.unwrap_or(inner.settings.request_timeout));
         let mut secrets = inner.secrets.clone();
         let mut token = None;
-        // Elsewhere, after a redirect, the credentials are none of the server's business.
-        if inner.addresses.iter().any(|address| address.origin() == request.url.origin()) {
+        if is_ours {
             if let Some((name, value)) = &inner.fixed {
                 builder = builder.header(name, value);
             }
@@ -384,7 +391,7 @@ fn fixed_header(settings: &Settings) -> Result<Option<(HeaderName, HeaderValue)>
         Ok(value)
     };
     Ok(match &settings.authentication {
-        Authentication::None | Authentication::OAuth2(_) => None,
+        Authentication::None | Authentication::Query { .. } | Authentication::OAuth2(_) => None,
         Authentication::Basic { user, password } => {
             let pair = STANDARD.encode(format!("{user}:{}", password.expose_secret()));
             Some((AUTHORIZATION, value("password", format!("Basic {pair}"))?))

@@ -33,7 +33,9 @@ impl Secrets {
                 secrets.add(&format!("{user}:{}", password.expose_secret()));
             }
             Authentication::Bearer(token) => secrets.add(token.expose_secret()),
-            Authentication::Header { value, .. } => secrets.add(value.expose_secret()),
+            Authentication::Header { value, .. } | Authentication::Query { value, .. } => {
+                secrets.add(value.expose_secret());
+            }
             Authentication::OAuth2(oauth) => {
                 secrets.add(oauth.client_secret.expose_secret());
                 secrets.add(&super::oauth::pair(&oauth.client_id, &oauth.client_secret));

@@ -74,9 +74,20 @@ pub enum Proxy {
 #[derive(Clone, Debug)]
 pub enum Authentication {
     None,
-    Basic { user: String, password: SecretString },
+    Basic {
+        user: String,
+        password: SecretString,
+    },
     Bearer(SecretString),
-    Header { name: String, value: SecretString },
+    Header {
+        name: String,
+        value: SecretString,
+    },
+    /// A parameter of the address.
+    Query {
+        name: String,
+        value: SecretString,
+    },
     OAuth2(Box<OAuth2>),
 }
 

@@ -95,13 +95,15 @@ async fn no_secret_is_in_logs_checks_or_the_printed_configuration() {
          [outbound.bearer]\nauthentication = \"bearer\"\nsignature = \"hmac\"\n\
          [outbound.header]\nauthentication = \"header\"\nheader_name = \"x-api-key\"\n\
          [outbound.oauth]\nauthentication = \"oauth2\"\ntoken_url = \"http://{echo}/token\"\nclient_id = \"c\"\n\
-         grant = \"password\"\nuser = \"user\"\n{}{}{}{}",
+         grant = \"password\"\nuser = \"user\"\n{}{}{}{}{}",
+         [outbound.query]\nauthentication = \"query\"\nquery_name = \"app_id\"\n\
         rail("pak-raast", "r1", "basic"),
         rail("pak-ibft", "r2", "bearer"),
         rail("pak-rtgs", "r3", "header"),
         rail("ind-imps", "r4", "oauth"),
         query = secret("query"),
     );
+        rail("npl-nchl-ips", "r5", "query"),
     let mut installation = Installation::configured(&config);
     for (key, name) in [
         ("OUTBOUND__BASIC__PASSWORD", "password"),
@@ -111,6 +113,7 @@ async fn no_secret_is_in_logs_checks_or_the_printed_configuration() {
         ("OUTBOUND__HEADER__HEADER_VALUE", "value"),
         ("OUTBOUND__OAUTH__PASSWORD", "grant"),
         ("OUTBOUND__OAUTH__CLIENT_SECRET", "client"),
+        ("OUTBOUND__QUERY__QUERY_VALUE", "parameter"),
         ("SCREENING__CHAIN_ANALYSIS__API_KEY", "analysis"),
         ("RATES__TOKEN", "rates"),
     ] {
@@ -137,7 +140,7 @@ async fn no_secret_is_in_logs_checks_or_the_printed_configuration() {
     let failed = |rail: &str| {
         node.process.log().lines().any(|line| line.contains(rail) && line.contains("\"WARN\""))
     };
-    let rails = ["pak-raast", "pak-ibft", "pak-rtgs", "ind-imps"];
+    let rails = ["pak-raast", "pak-ibft", "pak-rtgs", "ind-imps", "npl-nchl-ips"];
     let all = wait::until(WRITTEN_AT_MOST, || rails.into_iter().all(&failed));
     assert!(all, "{}", node.process.log_tail());
     let metrics = reqwest::Client::builder().no_proxy().build().expect("a client");
