@@ -65,6 +65,11 @@ pub trait Transport: Send + Sync {
     fn redirects(&self) -> usize {
         0
     }
+
+    /// A text of an answer with the secrets of its destination masked.
+    fn masked(&self, text: String) -> String {
+        text
+    }
 }
 
 impl Transport for Client {
@@ -82,6 +87,10 @@ impl Transport for Client {
 
     fn redirects(&self) -> usize {
         self.settings().redirects
+    }
+
+    fn masked(&self, text: String) -> String {
+        Client::masked(self, text)
     }
 }
 

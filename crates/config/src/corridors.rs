@@ -19,7 +19,7 @@ use super::ConfigError;
 use super::read::{self, Exact};
 use super::sections::{
     Characters, Config, Corridor, FamilyName, HoursEntry, Kind, Need, RailEntry, SplitNames,
-    Transport,
+    Transport, WeekendRates,
 };
 use super::validate::{ConfigFault, Faults};
 
@@ -91,6 +91,8 @@ impl Config {
             quote_ttl: Span::secs(entry.quote_ttl_s.into()),
             step_minor: entry.step.0.to_minor(country.currency().minor_units())?,
             max_rate_age: Span::secs(entry.max_rate_age_s.into()),
+            weekend_margin_bps: (entry.weekend_rates == WeekendRates::Last)
+                .then_some(entry.weekend_margin_bps),
             open_quote_cap: capped.then_some(entry.open_quote_cap),
             purpose: entry.purpose.clone(),
             source_of_funds: Some(entry.source_of_funds.trim().to_owned())

@@ -15,6 +15,7 @@ mod print;
 mod production;
 mod profiles;
 mod provider;
+mod rates;
 mod read;
 mod relays;
 mod rooms;

@@ -165,22 +165,14 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
     faults.within("rates.refresh_s", rates.refresh_s, 1, 3_600);
     faults.within("rates.max_move_bps", rates.max_move_bps, 1, 10_000);
     faults.within("rates.max_depeg_bps", rates.max_depeg_bps, 1, 10_000);
+    faults.within("rates.max_difference_bps", rates.max_difference_bps, 1, 10_000);
     let live = rates.source == RateSource::Live;
     faults.check(
         "rates.sources",
         !live || !rates.sources.is_empty(),
         "must contain a source while source is \"live\"",
     );
-    for source in &rates.sources {
-        location("rates.sources", &source.location, faults);
-        let members = [&source.base, &source.fixed_base, &source.as_of, &source.rates];
-        let plain = is_address(&source.location) || members.iter().all(|member| member.is_none());
-        faults.check(
-            "rates.sources",
-            plain,
-            "base, fixed_base, as_of and rates require an https address",
-        );
-    }
+    super::rates::faults(rates, faults);
     let screening = &config.screening;
     faults.within("screening.refresh_s", screening.refresh_s, 60, 43_200);
     let is_header = screening.user_agent.bytes().all(|byte| matches!(byte, b' '..=b'~'));
@@ -205,7 +197,7 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
 }
 
 /// Checks a path, or a URL: https, or plain http on this host.
-fn location(key: &str, text: &str, faults: &mut Faults) {
+pub(super) fn location(key: &str, text: &str, faults: &mut Faults) {
     let here = ["http://127.0.0.1", "http://[::1]", "http://localhost"]
         .iter()
         .any(|start| text.starts_with(start));
@@ -267,6 +259,7 @@ fn corridors(config: &Config, faults: &mut Faults) {
         };
         faults.within(key("quote_ttl_s"), corridor.quote_ttl_s, 30, 1_800);
         faults.within(key("max_rate_age_s"), corridor.max_rate_age_s, 1, 86_400);
+        faults.within(key("weekend_margin_bps"), corridor.weekend_margin_bps, 0, 5_000);
         let minor = corridor.step.0.to_minor(country.currency().minor_units());
         let rule = format!("must be a positive amount that {} can pay", country.currency().code());
         faults.check(key("step"), minor.is_some_and(|minor| minor > 0), &rule);

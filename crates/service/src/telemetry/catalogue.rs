@@ -206,6 +206,12 @@ pub const METRICS: &[Metric] = &[
         "Age of the oldest mid-market rate in use",
     ),
     metric(
+        "corridor_corridors_without_rate",
+        Kind::Gauge,
+        &[],
+        "Open corridors whose rate from USDT is missing, too old, or of a source that rests: no quotes",
+    ),
+    metric(
         "corridor_stablecoin_stopped",
         Kind::Gauge,
         &[("coin", Values::Known(&["USDC", "USDT"]))],
