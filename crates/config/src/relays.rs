@@ -1,5 +1,6 @@
 //! `[relay.<name>]`: brokers that `corridor relay` sends the event logs to.
 
+use adapters::outbound::is_on_this_machine;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -241,13 +242,9 @@ pub(super) fn refusals(config: &Config) -> Vec<String> {
     if config.environment != Environment::Production {
         return Vec::new();
     }
-    let is_here = |server: &str| {
-        ["127.0.0.1", "localhost", "[::1]"]
-            .iter()
-            .any(|host| server.trim_start_matches("nats://").starts_with(host))
-    };
     let open = config.relay.iter().flat_map(|(name, relay)| {
-        let open = relay.servers.iter().filter(|it| !it.starts_with("tls://") && !is_here(it));
+        let is_open = |it: &&String| !it.starts_with("tls://") && !is_on_this_machine(it);
+        let open = relay.servers.iter().filter(is_open);
         open.map(move |server| {
             format!(
                 "relay.{name}.servers: {server}: must be tls: events have names and account numbers"
@@ -375,6 +372,8 @@ mod tests {
             reasons.into_iter().filter(|reason| reason.starts_with("relay.")).count()
         };
         assert_eq!(reasons("\"tls://h:1\", \"nats://127.0.0.1:4222\""), 0);
+        assert_eq!(reasons("\"nats://localhost\", \"nats://[::1]:4222\""), 0);
+        assert_eq!(reasons("\"nats://localhost.bank.example\", \"nats://127.0.0.1.example:1\""), 2);
         assert_eq!(reasons("\"tls://h:1\", \"nats://h:4222\", \"nats://1.2.3.4:1\""), 2);
     }
 }

@@ -224,6 +224,18 @@ impl Recall {
             }
             RecallStep::To(state) => {
                 (self.state, self.state_at) = (state, cx.now);
+                let is_there = matches!(
+                    trigger,
+                    RecallTrigger::Sent
+                        | RecallTrigger::Pending
+                        | RecallTrigger::Accepted
+                        | RecallTrigger::Refused
+                );
+                if is_there && self.sent_at.is_none() {
+                    self.sent_at = Some(cx.now);
+                    // Why an earlier transmission was unclear is not the bank's answer.
+                    self.bank_text = None;
+                }
                 effects.closed = vec![self.unanswered(), self.unpaid()];
                 effects.job = Some(match state {
                     RecallState::Requested => JobChange::Set(JobKind::Recall, cx.now),
@@ -268,18 +280,12 @@ impl Recall {
     ) -> RecallEffects {
         match answer {
             Submission::Reported(said) => match said.status {
-                RailStatus::Recall(answer) => {
-                    self.sent_at = self.sent_at.or(Some(cx.now));
-                    self.answered(payment, answer, said, corridors, cx)
-                }
+                RailStatus::Recall(answer) => self.answered(payment, answer, said, corridors, cx),
                 _ => {
                     self.again(payment, "the answer is not about the recall", tries, corridors, cx)
                 }
             },
-            Submission::Taken => {
-                self.sent_at = self.sent_at.or(Some(cx.now));
-                self.take(payment, RecallTrigger::Sent, None, corridors, cx)
-            }
+            Submission::Taken => self.take(payment, RecallTrigger::Sent, None, corridors, cx),
             Submission::NotSent(why) | Submission::Indeterminate(why) => {
                 self.again(payment, why, tries, corridors, cx)
             }

@@ -168,6 +168,8 @@ impl Relay {
                         "another process holds this relay, waiting"
                     );
                 }
+                // What another process finds is its own to show.
+                self.broken().clear();
                 self.note(false, None);
                 self.pause(RETRY, &mut stop).await;
                 continue;
@@ -181,6 +183,8 @@ impl Relay {
             };
             if let Err(fault) = &done {
                 is_checked = false;
+                // Another process may have the role by now.
+                held = None;
                 metrics::counter!("corridor_relay_faults_total", "relay" => self.settings.name.clone())
                     .increment(1);
                 tracing::warn!(%fault, relay = self.settings.name, "sending events to the broker failed, will retry");
@@ -264,17 +268,23 @@ impl Relay {
         }
         let mut behind = self.store.relay_behind(&self.settings.name).await?;
         behind.retain(|log| self.settings.sends(log));
-        let mut sent = 0;
+        self.broken().retain(|key, _| behind.iter().any(|log| (log.tenant, log.log) == *key));
+        // A log that the broker does not take holds up no other.
+        let (mut sent, mut fault) = (0, None);
         for logs in behind.chunks(LOGS_AT_ONCE) {
             if !self.hold(held).await {
                 return Ok(sent);
             }
             let Some(Held { role, .. }) = held.as_ref() else { return Ok(sent) };
             for done in join_all(logs.iter().map(|log| self.send_log(role, log))).await {
-                sent += done?;
+                match done {
+                    Ok(some) => sent += some,
+                    Err(RelayFault::Sink(why)) => fault = fault.or(Some(why)),
+                    Err(other) => return Err(other),
+                }
             }
         }
-        Ok(sent)
+        fault.map_or(Ok(sent), |why| Err(why.into()))
     }
 
     async fn send_log(&self, role: &HeldRole, log: &RelayBehind) -> Result<usize, RelayFault> {
@@ -283,6 +293,7 @@ impl Relay {
             None => self.begin(role, log).await?,
         };
         if seq == log.head {
+            self.broken().remove(&(log.tenant, log.log));
             return Ok(0);
         }
         let unsent = self.read(log, seq).await?;

@@ -22,6 +22,11 @@ pub(crate) fn is_allowed(url: &Url) -> bool {
     url.scheme() == "https" || (url.scheme() == "http" && is_this_machine(url))
 }
 
+/// Whether an address of any scheme is of this machine.
+pub fn is_on_this_machine(address: &str) -> bool {
+    Url::parse(address).is_ok_and(|url| is_this_machine(&url))
+}
+
 pub(crate) fn is_this_machine(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();

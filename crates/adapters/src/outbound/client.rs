@@ -349,12 +349,6 @@ impl Answer {
         let bytes = read(self.response, max_bytes).await?;
         Ok(if is_error { self.secrets.mask_bytes(bytes) } else { bytes })
     }
-
-    /// The body with our secrets masked, whatever the status: for protocols that report errors with
-    /// status 200.
-    pub async fn masked_body(self, max_bytes: usize) -> Result<Vec<u8>, BodyFault> {
-        Ok(self.secrets.mask_bytes(read(self.response, max_bytes).await?))
-    }
 }
 
 pub(super) async fn read(mut response: Response, max_bytes: usize) -> Result<Vec<u8>, BodyFault> {

@@ -20,6 +20,7 @@ mod signing;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use address::is_on_this_machine;
 pub use client::{Answer, BodyFault, Client, Request, guarded};
 pub use fault::{Fault, causes};
 pub use files::authorities;

@@ -71,8 +71,7 @@ fn transaction(
     if ours.profile.version == Version::V09 {
         tx.leaf("OrgnlUETR", &recall.attempt.to_string());
     }
-    let amount = recall.amount;
-    tx.amount("OrgnlIntrBkSttlmAmt", amount.currency.code(), &amount.decimal().to_string());
+    tx.money("OrgnlIntrBkSttlmAmt", recall.amount);
     tx.nest("CxlRsnInf", |reason| {
         reason.chain(&["Rsn", "Cd"], recall.reason.name());
         let text = recall.text.as_ref();
@@ -86,6 +85,7 @@ fn transaction(
 pub(super) fn read(body: &Element, statement: &mut Statement) {
     let mut number = 0;
     for underlying in body.all("Undrlyg") {
+        let before = number;
         let blocks = underlying.all("OrgnlPmtInfAndCxl");
         for holder in blocks.chain(std::iter::once(underlying)) {
             for transaction in holder.all("TxInf") {
@@ -95,7 +95,7 @@ pub(super) fn read(body: &Element, statement: &mut Statement) {
             }
         }
         let group = underlying.child("OrgnlGrpInfAndCxl");
-        if let Some(group) = group.filter(|_| number == 0) {
+        if let Some(group) = group.filter(|_| number == before) {
             number += 1;
             statement.take("OrgnlGrpInfAndCxl", number, requested(group, group, &statement.source));
         }
@@ -147,7 +147,7 @@ mod tests {
             payment: PaymentId(Uuid::from_u128(1)),
             attempt: AttemptId(Uuid::from_u128(2)),
             message: Some("0123456789abcdef01234567-1".to_owned()),
-            amount: Money::new(3_791_205, Currency::Pkr),
+            amount: Money::new(3_791_250, Currency::Pkr),
             reason: RecallReason::Fraud,
             text: Some("paid to a fraudster & gone".to_owned()),
             format: "camt.056.001.08".to_owned(),
@@ -183,7 +183,7 @@ mod tests {
              <OrgnlInstrId>00000000000000000000000000000002</OrgnlInstrId>\
              <OrgnlEndToEndId>00000000000000000000000000000001</OrgnlEndToEndId>\
              <OrgnlUETR>00000000-0000-0000-0000-000000000002</OrgnlUETR>\
-             <OrgnlIntrBkSttlmAmt Ccy=\"PKR\">37912.05</OrgnlIntrBkSttlmAmt>\
+             <OrgnlIntrBkSttlmAmt Ccy=\"PKR\">37912.50</OrgnlIntrBkSttlmAmt>\
              <CxlRsnInf><Rsn><Cd>FRAD</Cd></Rsn><AddtlInf>paid to a fraudster + gone</AddtlInf></CxlRsnInf>\
              </TxInf></Undrlyg></FIToFIPmtCxlReq></Document>\n"
         );

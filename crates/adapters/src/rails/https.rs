@@ -48,7 +48,16 @@ impl HttpsTransport {
 
     /// Sends a pain.001 to `/payments`.
     pub(super) async fn pay(&self, message: Message) -> Delivery {
-        let request = Request::post(self.payments.clone(), XML, message.xml);
+        self.send(&self.payments, message).await
+    }
+
+    /// Sends a camt.056 to `/recalls`.
+    pub(super) async fn recall(&self, message: Message) -> Delivery {
+        self.send(&self.recalls, message).await
+    }
+
+    async fn send(&self, to: &Url, message: Message) -> Delivery {
+        let request = Request::post(to.clone(), XML, message.xml);
         let id = HeaderValue::try_from(&message.id);
         let Ok(id) = id else {
             return Delivery::NotSent("its id is not a header value".to_owned());
@@ -82,24 +91,6 @@ impl HttpsTransport {
         match self.client.send(request).await {
             Ok(answer) if answer.status() == StatusCode::OK => answered(answer).await,
             Ok(answer) => Delivery::Unclear(format!("HTTP {}", answer.status())),
-            Err(fault) => Delivery::Unclear(fault.to_string()),
-        }
-    }
-
-    /// Sends a camt.056 to `/recalls`.
-    pub(super) async fn recall(&self, message: Message) -> Delivery {
-        let Ok(id) = HeaderValue::try_from(&message.id) else {
-            return Delivery::NotSent("its id is not a header value".to_owned());
-        };
-        let request = Request::post(self.recalls.clone(), XML, message.xml);
-        match self.client.send(request.header(IDEMPOTENCY_HEADER, id)).await {
-            Ok(answer) if answer.names_invalid_token() => {
-                Delivery::NotSent("the bank refused the access token".to_owned())
-            }
-            Ok(answer) if answer.status() == StatusCode::ACCEPTED => Delivery::Taken,
-            Ok(answer) if answer.status() == StatusCode::OK => answered(answer).await,
-            Ok(answer) => Delivery::Unclear(format!("HTTP {}", answer.status())),
-            Err(fault) if fault.was_not_sent() => Delivery::NotSent(fault.to_string()),
             Err(fault) => Delivery::Unclear(fault.to_string()),
         }
     }

@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 
 use domain::decimal::Decimal;
 use domain::iban::Iban;
-use domain::money::Money;
 use domain::rail::{Instruction, NameForm, RailId};
 use domain::rail_text::CharacterSet;
 use domain::time::Timestamp;
@@ -233,7 +232,7 @@ fn transaction(out: &mut XmlWriter, ours: &OurSide, instruction: &Instruction) {
         }
     });
     out.nest("Amt", |amt| {
-        amt.amount("InstdAmt", instruction.amount.currency.code(), &plain(instruction.amount));
+        amt.money("InstdAmt", instruction.amount);
     });
     for (element, party) in [("UltmtDbtr", &instruction.debtor), ("Cdtr", &instruction.creditor)] {
         if element == "Cdtr" {
@@ -314,12 +313,6 @@ fn regulatory_reporting(
             });
         }
     });
-}
-
-/// The amount with all decimals of its currency, without the code.
-fn plain(amount: Money) -> String {
-    let printed = amount.to_string();
-    printed.split_once(' ').map_or(printed.clone(), |(number, _)| number.to_owned())
 }
 
 #[cfg(test)]

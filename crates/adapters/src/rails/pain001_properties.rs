@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::money::Money;
 use domain::rail::{InstructionParty, SplitName};
 use proptest::prelude::*;
 use testkit::pain001;

@@ -2,6 +2,7 @@
 
 use domain::currency::Currency;
 use domain::ids::{AttemptId, PaymentId, TenantId};
+use domain::money::Money;
 use domain::rail::{InstructionParty, SplitName};
 use jiff::civil::date;
 use uuid::Uuid;

@@ -1,5 +1,7 @@
 //! Writes XML elements with all text escaped. Independent of any message.
 
+use domain::money::Money;
+
 /// A document under construction. Every opened element is closed by the same call.
 pub(super) struct XmlWriter {
     out: String,
@@ -67,6 +69,13 @@ impl XmlWriter {
         self.out.push_str("\">");
         self.escape(amount);
         self.close(name);
+    }
+
+    /// The same, with all decimals of the currency.
+    pub(super) fn money(&mut self, name: &str, amount: Money) {
+        let printed = amount.to_string();
+        let number = printed.split_once(' ').map_or(printed.as_str(), |(number, _)| number);
+        self.amount(name, amount.currency.code(), number);
     }
 
     /// Nested single children: `chain(&["Id", "Othr", "Id"], "1")`.

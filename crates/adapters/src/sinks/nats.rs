@@ -69,6 +69,9 @@ impl NatsSink {
             .map_err(|error| self.fault("not an address", &error))?;
         let mut options = ConnectOptions::new()
             .name(&settings.client)
+            // A server names others without a scheme: a connection to one of them could be without
+            // TLS, although all configured addresses demand it.
+            .ignore_discovered_servers()
             .connection_timeout(settings.timeout)
             .request_timeout(Some(settings.timeout));
         if let Some(path) = &settings.authority_file {

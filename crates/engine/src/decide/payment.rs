@@ -123,12 +123,11 @@ pub(super) fn act(
     let job = ws.jobs.get(&(key.0, key.1.0)).cloned().flatten();
     let mut case = Case { payment, job, rules };
     let (mut effects, attempt) = case.apply(ws, action, cx)?;
-    let last = attempt.clone().or_else(|| case.last(ws));
-    recall::follow(ws, &mut case.payment, last.as_ref(), &mut effects, rules, cx);
-    write(ws, key.0, key.1.0, effects)?;
     if let Some(attempt) = &attempt {
         ws.attempts.put((key.0, attempt.id), attempt.clone());
     }
+    recall::follow(ws, &mut case.payment, &mut effects, rules, cx);
+    write(ws, key.0, key.1.0, effects)?;
     ws.payments.put(key, case.payment);
     match (action, attempt) {
         (PaymentAction::BeginAttempt { .. }, Some(attempt)) => {

@@ -116,23 +116,32 @@ fn answered(
     let RailStatus::Recall(answer) = report.status else { return Ok(None) };
     let newest = newest(ws, payment).filter(|recall| recall.attempt == report.attempt);
     let Some(mut recall) = newest else { return Ok(None) };
+    // All recalls of an attempt have its id: an answer that an earlier one had already is not one to
+    // the newest.
+    let had_it = |(_, it): (_, &Recall)| {
+        it.payment == payment.id && it.id != recall.id && it.source.as_ref() == Some(&report.source)
+    };
+    if ws.recalls.all().any(had_it) {
+        return Ok(Some(Outcome::Unchanged));
+    }
     let mut payment = payment.clone();
     let effects = recall.answered(&mut payment, answer, report, rules.corridors, cx);
     save(ws, payment, recall, effects)?;
     Ok(Some(Outcome::Done))
 }
 
-/// The newest recall follows its payment, which `so_far` has changed.
+/// The newest recall follows its payment, which `so_far` has changed. Only the payment's own last
+/// attempt tells whether a bank can have it, whichever attempt was reported on.
 pub(super) fn follow(
     ws: &mut WorkingSet,
     payment: &mut Payment,
-    last: Option<&Attempt>,
     so_far: &mut Effects,
     rules: Rules<'_>,
     cx: &mut Cx<'_>,
 ) {
     let Some(mut recall) = newest(ws, payment) else { return };
-    let mut own = recall.follow(payment, last, rules.corridors, cx);
+    let last = last(ws, payment);
+    let mut own = recall.follow(payment, last.as_ref(), rules.corridors, cx);
     so_far.then(std::mem::take(&mut own.payment));
     keep(ws, recall, own);
 }

@@ -23,6 +23,7 @@ use store::working_set::WorkingSet;
 use uuid::Uuid;
 
 mod asked;
+mod recalled;
 mod room;
 
 use super::{Rules, decide};

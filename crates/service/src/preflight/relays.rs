@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use config::Config;
+use config::{Config, RelayEntry};
 use store::{RelayCursor, Store};
 
 use super::{Finding, Level, now};
@@ -42,12 +42,12 @@ fn lag(config: &Config, relay: &str, logs: &[&RelayCursor]) -> Finding {
     Finding::new(NAME, Level::Warning, format!("{figures}; {advice}"))
 }
 
-/// Connects to each broker and looks for the stream; a missing one is created only if the
-/// configuration says so.
+/// Connects to each broker and looks for the stream, without creating a missing one.
 pub(super) async fn brokers(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (name, entry) in &config.relay {
-        let checked = match crate::relay::sink(name, entry) {
+        let looks = RelayEntry { create_stream: false, ..entry.clone() };
+        let checked = match crate::relay::sink(name, &looks) {
             Ok(sink) => sink.check().await.map_err(anyhow::Error::from),
             Err(error) => Err(error),
         };

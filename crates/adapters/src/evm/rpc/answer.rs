@@ -9,6 +9,9 @@ use super::faults::{NodeError, RpcFault, clean};
 use crate::evm::hex;
 
 type Outcome = Result<Box<RawValue>, NodeError>;
+/// Hides secrets in a text of the node. Results are never searched: a part of an address may stand
+/// in a hash by chance.
+type Hide<'a> = &'a dyn Fn(&str) -> String;
 
 #[derive(Deserialize)]
 struct Response {
@@ -32,9 +35,9 @@ fn present<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Box<RawValue>>,
 }
 
 impl Response {
-    fn outcome(self) -> Result<Outcome, RpcFault> {
+    fn outcome(self, hide: Hide<'_>) -> Result<Outcome, RpcFault> {
         match (self.result, self.error) {
-            (_, Some(error)) => Ok(Err(node_error(&error))),
+            (_, Some(error)) => Ok(Err(node_error(&error, hide))),
             (Some(result), None) => Ok(Ok(result)),
             (None, None) => {
                 Err(RpcFault::Malformed("an answer with neither result nor error".to_owned()))
@@ -45,13 +48,13 @@ impl Response {
 
 /// An error, which is an object with a code and a message; some providers write the code as text, or
 /// only a text. It never counts as a result.
-fn node_error(error: &Value) -> NodeError {
+fn node_error(error: &Value, hide: Hide<'_>) -> NodeError {
     let code = &error["code"];
     let code = code.as_i64().or_else(|| code.as_str()?.parse().ok());
     let message = error["message"].as_str().or(error.as_str());
     NodeError {
         code: code.unwrap_or_default(),
-        message: clean(message.map_or_else(|| error.to_string(), str::to_owned).as_str()),
+        message: clean(&hide(&message.map_or_else(|| error.to_string(), str::to_owned))),
         data: error["data"].as_str().and_then(revert_data),
     }
 }
@@ -62,26 +65,26 @@ fn revert_data(text: &str) -> Option<Vec<u8>> {
 }
 
 /// The response to a single request.
-pub(super) fn single(body: &[u8]) -> Result<Outcome, RpcFault> {
-    parse::<Response>(body)?.outcome()
+pub(super) fn single(body: &[u8], hide: Hide<'_>) -> Result<Outcome, RpcFault> {
+    parse::<Response>(body, hide)?.outcome(hide)
 }
 
 /// The responses to requests numbered from 0, in that order, whatever order they arrived in.
-pub(super) fn batch(body: &[u8], count: usize) -> Result<Vec<Outcome>, RpcFault> {
+pub(super) fn batch(body: &[u8], count: usize, hide: Hide<'_>) -> Result<Vec<Outcome>, RpcFault> {
     if body.trim_ascii_start().starts_with(b"{") {
         // A node without support for arrays returns one error for all of them.
-        return match single(body)? {
+        return match single(body, hide)? {
             Err(error) => Err(RpcFault::Node(error)),
             Ok(_) => Err(RpcFault::Malformed("one answer to several requests".to_owned())),
         };
     }
     let mut outcomes: Vec<Option<Outcome>> = Vec::new();
     outcomes.resize_with(count, || None);
-    for response in parse::<Vec<Response>>(body)? {
+    for response in parse::<Vec<Response>>(body, hide)? {
         let place =
             response.id.and_then(|id| usize::try_from(id).ok()).and_then(|id| outcomes.get_mut(id));
         match place {
-            Some(place @ None) => *place = Some(response.outcome()?),
+            Some(place @ None) => *place = Some(response.outcome(hide)?),
             Some(Some(_)) => {
                 return Err(RpcFault::Malformed("two answers to one request".to_owned()));
             }
@@ -98,9 +101,9 @@ pub(super) fn read<T: DeserializeOwned>(method: &str, result: &RawValue) -> Resu
         .map_err(|error| RpcFault::Malformed(clean(&format!("{method}: {error}"))))
 }
 
-fn parse<T: DeserializeOwned>(body: &[u8]) -> Result<T, RpcFault> {
+fn parse<T: DeserializeOwned>(body: &[u8], hide: Hide<'_>) -> Result<T, RpcFault> {
     serde_json::from_slice(body)
-        .map_err(|error| RpcFault::Malformed(clean(&format!("no JSON-RPC answer: {error}"))))
+        .map_err(|error| RpcFault::Malformed(clean(&hide(&format!("no JSON-RPC answer: {error}")))))
 }
 
 #[cfg(test)]
@@ -108,6 +111,27 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn single(body: &[u8]) -> Result<Outcome, RpcFault> {
+        super::single(body, &str::to_owned)
+    }
+
+    fn batch(body: &[u8], count: usize) -> Result<Vec<Outcome>, RpcFault> {
+        super::batch(body, count, &str::to_owned)
+    }
+
+    #[test]
+    fn secrets_are_hidden_in_errors_and_never_in_results() {
+        let hide = |text: &str| text.replace("421614", "***");
+        let error = br#"{"id":0,"error":{"code":1,"message":"no project 421614"}}"#;
+        let refused = super::single(error, &hide).expect("read").expect_err("an error");
+        assert_eq!(refused.message, "no project ***");
+        let hash = br#"[{"id":0,"result":"0xab421614cd"},{"id":1,"error":"421614"}]"#;
+        let mut outcomes = super::batch(hash, 2, &hide).expect("read").into_iter();
+        let result = outcomes.next().expect("two").expect("a result");
+        assert_eq!(result.get(), r#""0xab421614cd""#);
+        assert_eq!(outcomes.next().expect("two").expect_err("an error").message, "***");
+    }
 
     #[test]
     fn a_batch_is_put_in_order_and_has_to_be_complete() {

@@ -61,11 +61,10 @@ impl HttpTransport {
         if status == StatusCode::PAYLOAD_TOO_LARGE {
             return Err(too_large);
         }
-        let body =
-            answer.masked_body(self.max_answer_bytes).await.map_err(|fault| match fault {
-                BodyFault::TooLarge => too_large,
-                BodyFault::Broken(why) => TransportFault::Failed(why),
-            })?;
+        let body = answer.body(self.max_answer_bytes).await.map_err(|fault| match fault {
+            BodyFault::TooLarge => too_large,
+            BodyFault::Broken(why) => TransportFault::Failed(why),
+        })?;
         // Some nodes send JSON-RPC errors with an HTTP error status.
         let is_json = matches!(body.trim_ascii_start().first(), Some(b'{' | b'['));
         if status.is_success() || is_json {
@@ -79,6 +78,10 @@ impl HttpTransport {
 impl Transport for HttpTransport {
     fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>> {
         Box::pin(self.post(body))
+    }
+
+    fn masked(&self, text: String) -> String {
+        self.client.masked(text)
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 use super::*;
+use crate::evm::rpc::answer;
 
 fn settings(url: &str) -> HttpSettings {
     HttpSettings {
@@ -97,9 +98,11 @@ async fn an_oversized_answer_is_not_read() {
 #[tokio::test]
 async fn an_error_that_repeats_the_key_is_masked() {
     let body = r#"{"error":{"message":"project secret-key is unknown: /v3/secret-key"}}"#;
-    let answer = transport(&serve_once("200 OK", body.to_owned()).await).send(b"{}".to_vec()).await;
-    let text = String::from_utf8(answer.expect("an answer")).expect("text");
-    assert_eq!(text, r#"{"error":{"message":"project *** is unknown: /***"}}"#);
+    let transport = transport(&serve_once("200 OK", body.to_owned()).await);
+    let answer = transport.send(b"{}".to_vec()).await.expect("an answer");
+    let hide = |text: &str| transport.masked(text.to_owned());
+    let refused = answer::single(&answer, &hide).expect("read").expect_err("an error");
+    assert_eq!(refused.message, "project *** is unknown: /***");
 }
 
 #[tokio::test]

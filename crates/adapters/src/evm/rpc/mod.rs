@@ -27,6 +27,10 @@ pub use http::{HttpSettings, HttpTransport};
 pub trait Transport: Send + Sync {
     /// Sends a request, or an array of requests, and returns the raw answer.
     fn send(&self, body: Vec<u8>) -> Answer<'_, Result<Vec<u8>, TransportFault>>;
+    /// A node's text without the secrets of its address, for messages.
+    fn masked(&self, text: String) -> String {
+        text
+    }
 }
 
 /// Why there is no answer.
@@ -145,7 +149,11 @@ impl Endpoint {
         let request = Request::new(method, params);
         let asked = async {
             let outcome = self.ask_one(&request).await?;
-            answer::read(method, &outcome.map_err(RpcFault::Node)?)
+            let read = answer::read(method, &outcome.map_err(RpcFault::Node)?);
+            read.map_err(|fault| match fault {
+                RpcFault::Malformed(text) => RpcFault::Malformed(self.transport.masked(text)),
+                other => other,
+            })
         };
         self.watched(asked).await
     }
@@ -155,7 +163,7 @@ impl Endpoint {
         request: &Request,
     ) -> Result<Result<Box<RawValue>, NodeError>, RpcFault> {
         let body = self.exchange(&Message::new(0, request)).await?;
-        answer::single(&body)
+        answer::single(&body, &self.hide())
     }
 
     /// Sends several requests at once, so that one node answers all of them; the answers are in the
@@ -190,7 +198,7 @@ impl Endpoint {
         let messages: Vec<_> =
             requests.iter().enumerate().map(|(id, request)| Message::new(id, request)).collect();
         let answered = match self.exchange(&messages).await {
-            Ok(body) => answer::batch(&body, requests.len()),
+            Ok(body) => answer::batch(&body, requests.len(), &self.hide()),
             Err(fault) => Err(fault),
         };
         let refused = match answered {
@@ -213,6 +221,11 @@ impl Endpoint {
             outcomes.push(self.ask_one(request).await?);
         }
         Ok(outcomes)
+    }
+
+    /// Hides the secrets of its address in texts that it sends.
+    fn hide(&self) -> impl Fn(&str) -> String {
+        |text| self.transport.masked(text.to_owned())
     }
 
     async fn exchange(&self, message: &impl Serialize) -> Result<Vec<u8>, RpcFault> {
