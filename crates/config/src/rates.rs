@@ -202,7 +202,7 @@ mod tests {
     #[test]
     fn wrong_sources_are_refused_by_key_and_rule() {
         for (keys, rule) in [
-            ("name = \"E C B\"", "source 1: name must be"),
+            ("name = \"E C B\"", "E C B: name must be"),
             ("name = \"a\" }, { location = \"b.csv\", name = \"a\"", "a: the name is used twice"),
             ("max_age_s = 0", "max_age_s must be 1 to 2419200"),
             ("refresh_s = 100000", "refresh_s must be 1 to 86400"),

@@ -15,6 +15,8 @@ use super::sheet::{Form, JsonShape, Price, Reading, Sheet, SheetError, currency,
 
 /// Maximum nesting of a document.
 const MAX_DEPTH: usize = 12;
+/// The first HTTP status of an error, which some publishers repeat in the document.
+const HTTP_ERROR: u64 = 400;
 /// Names of the base currency's code; a name that contains `base` is one, too.
 const BASES: [&str; 5] = ["source", "from", "currency", "from_currency", "symbol"];
 /// Names of the second currency's code in a list of pairs.
@@ -105,7 +107,8 @@ impl Walk<'_> {
         scope: Scope,
     ) -> Result<(), SheetError> {
         if let Some(amount) = text_of(members, &["amount", "unit", "nominal"])
-            && !matches!(amount.trim(), "1" | "1.0" | "1.00")
+            && amount.starts_with(|first: char| first.is_ascii_digit())
+            && !matches!(amount.as_str(), "1" | "1.0" | "1.00")
         {
             let rule = format!("the rates are of {} units, not of one", shown(&amount));
             return Err(SheetError::Form(rule));
@@ -228,9 +231,10 @@ fn reported(root: &Node) -> Option<String> {
             ("result" | "status", Node::Text(text)) => {
                 ["error", "fail", "failed", "failure"].contains(&text.to_ascii_lowercase().as_str())
             }
-            ("status" | "code" | "error_code" | "statuscode", Node::Number(code)) => {
-                !matches!(code.as_str(), "0" | "200")
+            ("status" | "statuscode" | "code", Node::Number(code)) => {
+                code.parse().is_ok_and(|code: u64| code >= HTTP_ERROR)
             }
+            ("error_code" | "errorcode", Node::Number(code)) => code != "0",
             ("status", Node::Object(status)) => {
                 let code = status.iter().find(|(name, _)| name == "error_code");
                 code.and_then(|(_, code)| plain(code)).is_some_and(|code| code != "0")

@@ -122,6 +122,7 @@ const ALERTS: Values = Values::Known(&[
     "recall",
     "rail_mismatch",
     "relay",
+    "rate_source",
 ]);
 const SIGNER_ROLES: Values = Values::Known(&["operator", "compliance", "approver", "blacklister"]);
 const ANALYSIS_OUTCOMES: Values = Values::Known(&["clean", "near", "listed", "silent", "nonsense"]);
