@@ -216,6 +216,10 @@ mod tests {
             ("form = \"html\"", "rates.sources"),
         ] {
             let refused = loaded(&format!("[{{ location = \"r.csv\", {keys} }}]"));
+            (
+                "name = \"a\" }, { location = \"http://localhost.evil/r?key=1\"",
+                "\"http://localhost.evil/r?key=***\" must be https",
+            ),
             let text = refused.err().map(|error| error.to_string()).unwrap_or_default();
             assert!(text.contains(rule), "{keys}: {text}");
         }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use adapters::outbound::is_on_this_machine;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::country::Country;
@@ -11,8 +12,9 @@ use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
 
 use super::corridors::RECALL_MESSAGES;
+use super::secret::{Secret, masked_url};
 use super::sections::{Config, RailEntry, RateSource, Transport};
-use super::{audit, chain, keys, outbound, provider, relays, secret::Secret};
+use super::{audit, chain, keys, outbound, provider, relays};
 
 pub(super) struct ConfigFault {
     /// The dotted key of the value.
@@ -198,11 +200,9 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
 
 /// Checks a path, or a URL: https, or plain http on this host.
 pub(super) fn location(key: &str, text: &str, faults: &mut Faults) {
-    let here = ["http://127.0.0.1", "http://[::1]", "http://localhost"]
-        .iter()
-        .any(|start| text.starts_with(start));
     faults.check(key, !text.trim().is_empty(), "a location must not be blank");
-    faults.check(key, here || !text.starts_with("http://"), &format!("{text:?} must be https"));
+    let is_safe = !text.starts_with("http://") || is_on_this_machine(text);
+    faults.check(key, is_safe, &format!("{:?} must be https", masked_url(text)));
 }
 
 /// Whether a location is a URL rather than a path.
