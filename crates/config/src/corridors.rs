@@ -13,7 +13,6 @@ use domain::rail::{NameForm, RailId};
 use domain::rail_text::CharacterSet;
 use domain::sender_limit::SenderLimits;
 use domain::time::Span;
-use jiff::civil::Date;
 
 use super::ConfigError;
 use super::read::{self, Exact};
@@ -256,20 +255,16 @@ fn hours_of(entry: &HoursEntry, key: &str, faults: &mut Faults) -> Option<Hours>
         minute
     };
     let (open, close) = (time("open", &entry.open), time("close", &entry.close));
-    let days: BTreeSet<u8> = entry.days.iter().filter_map(|day| read::weekday(day)).collect();
-    if days.is_empty() || entry.days.iter().any(|day| read::weekday(day).is_none()) {
-        faults.add(format!("{key}.days"), "must contain days: mon, tue, wed, thu, fri, sat, sun");
+    let days = read::weekdays(&entry.days);
+    if days.is_none() {
+        faults.add(format!("{key}.days"), read::WEEKDAYS_RULE);
     }
-    let mut holidays = BTreeSet::new();
-    for text in &entry.holidays {
-        match text.parse::<Date>() {
-            Ok(date) => drop(holidays.insert(date)),
-            Err(_) => faults.add(
-                format!("{key}.holidays"),
-                format!("{text:?} must be a date such as \"2026-12-25\""),
-            ),
-        }
+    let holidays = read::dates(&entry.holidays);
+    if let Err(text) = holidays {
+        let rule = format!("{text:?} must be a date such as \"2026-12-25\"");
+        faults.add(format!("{key}.holidays"), rule);
     }
+    let (days, holidays) = (days?, holidays.ok()?);
     let (open_minute, close_minute) = (open?, close?);
     if open_minute >= close_minute {
         faults.add(format!("{key}.close"), "must be later than open");

@@ -6,7 +6,7 @@ use adapters::outbound::Settings;
 use adapters::rates::{JsonShape, Published, RateLimits, RateLocation, RateSource};
 use domain::calendar::{TradingWeek, WEEK_MINUTES};
 use domain::time::Span;
-use jiff::civil::{Date, Time};
+use jiff::civil::Time;
 use jiff::tz::TimeZone;
 
 use super::outbound::{bearer, usual};
@@ -95,7 +95,7 @@ impl RateEntry {
     fn week(&self) -> Option<TradingWeek> {
         let [opens, closes] = self.week.as_slice() else { return None };
         let (opens, closes) = (minute_of_week(opens)?, minute_of_week(closes)?);
-        let holidays = self.holidays.iter().filter_map(|text| text.parse::<Date>().ok()).collect();
+        let holidays = read::dates(&self.holidays).ok()?;
         let opens = opens % WEEK_MINUTES;
         Some(TradingWeek { zone: self.zone()?, opens, closes, holidays })
     }
@@ -142,16 +142,19 @@ pub(super) fn faults(rates: &Rates, faults: &mut Faults) {
         check(source.zone().is_some(), "time_zone must be a name such as \"Europe/Berlin\"");
         let at = source.published_at.as_str();
         check(at.is_empty() || time(at).is_some(), "published_at must be a time such as \"16:00\"");
+        let parts = source.week.iter().filter_map(|text| minute_of_week(text)).count();
         check(
-            source.week.is_empty() || source.week().is_some(),
+            source.week.is_empty() || source.week.len() == 2 && parts == 2,
             "week must be two times such as [\"mon 00:00\", \"fri 24:00\"]",
         );
         check(
             source.week.is_empty() || source.max_age_s.is_some(),
             "week requires max_age_s, the age that its rates may have in trading hours",
         );
-        let dates = source.holidays.iter().all(|text| text.parse::<Date>().is_ok());
-        check(dates, "holidays must be dates such as \"2026-12-25\"");
+        check(
+            read::dates(&source.holidays).is_ok(),
+            "holidays must be dates such as \"2026-12-25\"",
+        );
         check(source.holidays.is_empty() || !source.week.is_empty(), "holidays require a week");
     }
 }
@@ -213,13 +216,13 @@ mod tests {
             ("week = [\"mon 00:00\", \"fri 24:00\"]", "week requires max_age_s"),
             ("holidays = [\"2026-12-25\"]", "holidays require a week"),
             ("base = \"/b\"", "require an https address"),
-            ("form = \"html\"", "rates.sources"),
-        ] {
-            let refused = loaded(&format!("[{{ location = \"r.csv\", {keys} }}]"));
             (
                 "name = \"a\" }, { location = \"http://localhost.evil/r?key=1\"",
                 "\"http://localhost.evil/r?key=***\" must be https",
             ),
+            ("form = \"html\"", "rates.sources"),
+        ] {
+            let refused = loaded(&format!("[{{ location = \"r.csv\", {keys} }}]"));
             let text = refused.err().map(|error| error.to_string()).unwrap_or_default();
             assert!(text.contains(rule), "{keys}: {text}");
         }

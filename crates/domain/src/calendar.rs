@@ -51,13 +51,22 @@ impl BankCalendar {
     }
 
     fn works_on(&self, day: Date) -> bool {
-        let weekday = u8::try_from(day.weekday().to_monday_zero_offset()).unwrap_or(u8::MAX);
-        self.days.contains(&weekday) && !self.holidays.contains(&day)
+        is_working_day(day, &self.days, &self.holidays)
     }
 
     fn local(&self, now: Timestamp) -> DateTime {
         local(&self.zone, now)
     }
+}
+
+/// Whether work is done on a day: on these weekdays (Monday = 0), and not on these dates.
+pub(crate) fn is_working_day(
+    day: Date,
+    weekdays: &BTreeSet<u8>,
+    holidays: &BTreeSet<Date>,
+) -> bool {
+    let weekday = u8::try_from(day.weekday().to_monday_zero_offset()).unwrap_or(u8::MAX);
+    weekdays.contains(&weekday) && !holidays.contains(&day)
 }
 
 fn local(zone: &TimeZone, now: Timestamp) -> DateTime {

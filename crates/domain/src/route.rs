@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 
+use crate::calendar::is_working_day;
 use crate::country::Country;
 use crate::holder_name;
 use crate::money::Money;
@@ -149,8 +150,7 @@ impl Hours {
     }
 
     fn works_on(&self, day: Date) -> bool {
-        let weekday = u8::try_from(day.weekday().to_monday_zero_offset()).unwrap_or(u8::MAX);
-        self.days.contains(&weekday) && !self.holidays.contains(&day)
+        is_working_day(day, &self.days, &self.holidays)
     }
 }
 
