@@ -44,6 +44,23 @@ pub enum Unfit {
     Unhealthy,
 }
 
+impl Unfit {
+    /// The reason in words for operators, without the order's figures.
+    pub const fn words(&self) -> &'static str {
+        match self {
+            Unfit::Disabled => "turned off by configuration",
+            Unfit::Amount => "amount outside its limits",
+            Unfit::Bank => "does not reach the bank",
+            Unfit::Needs(_) => "the order lacks required fields",
+            Unfit::Name(_) => "cannot transmit the characters of a name",
+            Unfit::SenderLimit(_) => "above the limit of one sender",
+            Unfit::Refused => "already rejected the payment",
+            Unfit::Closed => "outside opening hours",
+            Unfit::Unhealthy => "unreachable or turned off",
+        }
+    }
+}
+
 /// Requirements for a rail.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
