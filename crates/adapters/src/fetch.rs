@@ -109,25 +109,16 @@ impl Transport for Servers {
     }
 }
 
-/// GETs `url`, following as many redirects as the settings of its client allow.
+/// GETs `url`, following as many redirects as the settings of its client allow: each target must satisfy
+/// the same rules as `url`, and only a chain that starts on this machine may end there. Only a complete
+/// 200 counts.
 pub(crate) async fn get(
     transport: &dyn Transport,
     url: &str,
     max_bytes: usize,
 ) -> Result<Fetched, FetchError> {
-    let redirects = transport.of(url).unwrap_or(transport).redirects();
-    get_following(transport, url, redirects, max_bytes).await
-}
-
-/// GETs `url`, following redirects: each target must satisfy the same rules as `url`, and only a chain
-/// that starts on this machine may end there. Only a complete 200 counts.
-pub(crate) async fn get_following(
-    transport: &dyn Transport,
-    url: &str,
-    redirects: usize,
-    max_bytes: usize,
-) -> Result<Fetched, FetchError> {
     let transport = transport.of(url).unwrap_or(transport);
+    let redirects = transport.redirects();
     let mut at = parsed(url)?;
     let begins_here = is_this_machine(&at);
     for _ in 0..=redirects {

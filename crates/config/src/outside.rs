@@ -53,7 +53,10 @@ impl Config {
             list.locations.clone().into_iter().map(move |location| (table.clone(), location))
         };
         let all = self.screening.lists.iter().flat_map(locations);
-        grouped(all, |table| self.destination(table, usual.clone()))
+        grouped(all, |table| Settings {
+            redirects: screening::REDIRECTS_MAX,
+            ..self.destination(table, usual.clone())
+        })
     }
 
     /// The chain analysis provider; `None` if no URL is configured.
