@@ -182,6 +182,7 @@ impl Outbound {
             connect_timeout: millis(self.connect_timeout_ms, usual.connect_timeout),
             request_timeout: millis(self.request_timeout_ms, usual.request_timeout),
             retries: self.retries,
+            pause_max: usual.pause_max,
             plain_http: usual.plain_http,
         }
     }

@@ -219,7 +219,8 @@ impl Client {
     /// Remembers the pause that an answer asks for.
     fn heard(&self, url: &Url, answer: Answer) -> Answer {
         if let Some(asked) = answer.asked_pause() {
-            self.0.pauses.set(url, answer.status(), asked);
+            let pause = asked.min(self.0.settings.pause_max);
+            self.0.pauses.set(url, answer.status(), pause);
         }
         answer
     }
