@@ -65,6 +65,11 @@ pub trait Transport: Send + Sync {
     fn redirects(&self) -> usize {
         0
     }
+
+    /// A text of an answer with the secrets of its destination masked.
+    fn masked(&self, text: String) -> String {
+        text
+    }
 }
 
 impl Transport for Client {
@@ -83,6 +88,10 @@ impl Transport for Client {
     fn redirects(&self) -> usize {
         self.settings().redirects
     }
+
+    fn masked(&self, text: String) -> String {
+        Client::masked(self, text)
+    }
 }
 
 impl Transport for Servers {
@@ -100,25 +109,16 @@ impl Transport for Servers {
     }
 }
 
-/// GETs `url`, following as many redirects as the settings of its client allow.
+/// GETs `url`, following as many redirects as the settings of its client allow: each target must satisfy
+/// the same rules as `url`, and only a chain that starts on this machine may end there. Only a complete
+/// 200 counts.
 pub(crate) async fn get(
     transport: &dyn Transport,
     url: &str,
     max_bytes: usize,
 ) -> Result<Fetched, FetchError> {
-    let redirects = transport.of(url).unwrap_or(transport).redirects();
-    get_following(transport, url, redirects, max_bytes).await
-}
-
-/// GETs `url`, following redirects: each target must satisfy the same rules as `url`, and only a chain
-/// that starts on this machine may end there. Only a complete 200 counts.
-pub(crate) async fn get_following(
-    transport: &dyn Transport,
-    url: &str,
-    redirects: usize,
-    max_bytes: usize,
-) -> Result<Fetched, FetchError> {
     let transport = transport.of(url).unwrap_or(transport);
+    let redirects = transport.redirects();
     let mut at = parsed(url)?;
     let begins_here = is_this_machine(&at);
     for _ in 0..=redirects {

@@ -25,7 +25,11 @@ const GROUPS: [(&str, Shown, &[&str]); 7] = [
     ("Payments", Shown::Explained, &["quote", "pay", "payments"]),
     ("Wallets", Shown::Explained, &["wallets", "requests", "tx", "orders", "rate"]),
     ("Events", Shown::Explained, &["listen", "trigger", "events", "certify"]),
-    ("Operations", Shown::Explained, &["review", "ledger", "rails", "chain", "audit", "export"]),
+    (
+        "Operations",
+        Shown::Explained,
+        &["review", "ledger", "rails", "rates", "chain", "audit", "export"],
+    ),
     ("Access", Shown::Listed, &["tenants", "customers", "users", "keys", "token", "webhooks"]),
     (
         "Server",

@@ -35,6 +35,7 @@ mod people;
 mod policy;
 mod quote;
 mod rails;
+mod rates;
 mod receipt;
 #[cfg(test)]
 mod reference;
@@ -185,6 +186,9 @@ enum Command {
     /// Show what rails would send to their banks
     #[command(subcommand)]
     Rails(rails::RailsCommand),
+    /// Test sources of rates
+    #[command(subcommand)]
+    Rates(rates::RatesCommand),
     /// Rescan blocks of the chain
     #[command(subcommand)]
     Chain(chain::ChainCommand),
@@ -271,6 +275,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Webhooks(command) => webhooks::run(&command, &context),
         Command::Ledger(command) => ledger::run(&command, &context),
         Command::Rails(command) => rails::run(&command, &context),
+        Command::Rates(command) => rates::run(&command, &context),
         Command::Chain(command) => chain::run(&command, &context),
         #[cfg(feature = "parquet")]
         Command::Export(command) => warehouse::run(&command, &context),

@@ -13,13 +13,12 @@ use domain::rail::{NameForm, RailId};
 use domain::rail_text::CharacterSet;
 use domain::sender_limit::SenderLimits;
 use domain::time::Span;
-use jiff::civil::Date;
 
 use super::ConfigError;
 use super::read::{self, Exact};
 use super::sections::{
     Characters, Config, Corridor, FamilyName, HoursEntry, Kind, Need, RailEntry, SplitNames,
-    Transport,
+    Transport, WeekendRates,
 };
 use super::validate::{ConfigFault, Faults};
 
@@ -91,6 +90,8 @@ impl Config {
             quote_ttl: Span::secs(entry.quote_ttl_s.into()),
             step_minor: entry.step.0.to_minor(country.currency().minor_units())?,
             max_rate_age: Span::secs(entry.max_rate_age_s.into()),
+            weekend_margin_bps: (entry.weekend_rates == WeekendRates::Last)
+                .then_some(entry.weekend_margin_bps),
             open_quote_cap: capped.then_some(entry.open_quote_cap),
             purpose: entry.purpose.clone(),
             source_of_funds: Some(entry.source_of_funds.trim().to_owned())
@@ -254,20 +255,16 @@ fn hours_of(entry: &HoursEntry, key: &str, faults: &mut Faults) -> Option<Hours>
         minute
     };
     let (open, close) = (time("open", &entry.open), time("close", &entry.close));
-    let days: BTreeSet<u8> = entry.days.iter().filter_map(|day| read::weekday(day)).collect();
-    if days.is_empty() || entry.days.iter().any(|day| read::weekday(day).is_none()) {
-        faults.add(format!("{key}.days"), "must contain days: mon, tue, wed, thu, fri, sat, sun");
+    let days = read::weekdays(&entry.days);
+    if days.is_none() {
+        faults.add(format!("{key}.days"), read::WEEKDAYS_RULE);
     }
-    let mut holidays = BTreeSet::new();
-    for text in &entry.holidays {
-        match text.parse::<Date>() {
-            Ok(date) => drop(holidays.insert(date)),
-            Err(_) => faults.add(
-                format!("{key}.holidays"),
-                format!("{text:?} must be a date such as \"2026-12-25\""),
-            ),
-        }
+    let holidays = read::dates(&entry.holidays);
+    if let Err(text) = holidays {
+        let rule = format!("{text:?} must be a date such as \"2026-12-25\"");
+        faults.add(format!("{key}.holidays"), rule);
     }
+    let (days, holidays) = (days?, holidays.ok()?);
     let (open_minute, close_minute) = (open?, close?);
     if open_minute >= close_minute {
         faults.add(format!("{key}.close"), "must be later than open");

@@ -312,13 +312,6 @@ fn merge(
             (Some(Value::Table(old)), Value::Table(new)) => {
                 merge(old, new, &format!("{path}."), origin, origins)
             }
-            // Key by key, so that the origin of each secret is known.
-            (None, Value::Table(new)) if prefix == "outbound." || prefix == "chains." => {
-                let mut own = Table::new();
-                merge(&mut own, new, &format!("{path}."), origin, origins);
-                base.insert(key, Value::Table(own));
-                origins.insert(path, origin.clone());
-            }
             (Some(Value::Array(old)), Value::Array(new)) if path == "rails" => {
                 merge_rails(old, new, origin, origins)
             }

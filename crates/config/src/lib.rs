@@ -17,6 +17,7 @@ mod print;
 mod production;
 mod profiles;
 mod provider;
+mod rates;
 mod read;
 mod relays;
 mod rooms;

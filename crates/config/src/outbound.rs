@@ -37,6 +37,7 @@ pub enum AuthenticationKind {
     Basic,
     Bearer,
     Header,
+    Query,
     #[serde(rename = "oauth2")]
     OAuth2,
 }
@@ -105,6 +106,8 @@ pub struct Outbound {
     pub token: Secret,
     pub header_name: String,
     pub header_value: Secret,
+    pub query_name: String,
+    pub query_value: Secret,
     pub token_url: String,
     pub grant: GrantKind,
     pub client_id: String,
@@ -181,6 +184,7 @@ impl Outbound {
             connect_timeout: millis(self.connect_timeout_ms, usual.connect_timeout),
             request_timeout: millis(self.request_timeout_ms, usual.request_timeout),
             retries: self.retries,
+            pause_max: usual.pause_max,
             plain_http: usual.plain_http,
         }
     }
@@ -194,6 +198,10 @@ impl Outbound {
             AuthenticationKind::Header => Authentication::Header {
                 name: self.header_name.clone(),
                 value: secret(&self.header_value),
+            },
+            AuthenticationKind::Query => Authentication::Query {
+                name: self.query_name.clone(),
+                value: secret(&self.query_value),
             },
             AuthenticationKind::OAuth2 => Authentication::OAuth2(Box::new(OAuth2 {
                 token_url: self.token_url.clone(),
@@ -343,13 +351,15 @@ fn authentication(name: &str, table: &Outbound, faults: &mut Faults) {
     );
     let (basic, header, oauth2) = (kind == Kind::Basic, kind == Kind::Header, kind == Kind::OAuth2);
     let password = basic || oauth2 && table.grant == GrantKind::Password;
-    let bearer = kind == Kind::Bearer;
+    let (bearer, query) = (kind == Kind::Bearer, kind == Kind::Query);
     let uses = [
         ("user", !table.user.is_empty(), password, password),
         ("password", !table.password.is_empty(), password, password),
         ("token", !table.token.is_empty(), bearer, bearer),
         ("header_name", !table.header_name.is_empty(), header, header),
         ("header_value", !table.header_value.is_empty(), header, header),
+        ("query_name", !table.query_name.is_empty(), query, query),
+        ("query_value", !table.query_value.is_empty(), query, query),
         ("token_url", !table.token_url.is_empty(), oauth2, oauth2),
         ("client_id", !table.client_id.is_empty(), oauth2, oauth2),
         ("client_secret", !table.client_secret.is_empty(), oauth2, false),
@@ -380,6 +390,7 @@ impl AuthenticationKind {
             AuthenticationKind::Basic => "basic",
             AuthenticationKind::Bearer => "bearer",
             AuthenticationKind::Header => "header",
+            AuthenticationKind::Query => "query",
             AuthenticationKind::OAuth2 => "oauth2",
         }
     }

@@ -1,4 +1,4 @@
-//! Converts the configuration to the adapters' settings: rails, rate sources, sanctions lists.
+//! Converts the configuration to the adapters' settings: rails, sanctions lists.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,17 +6,16 @@ use std::time::Duration;
 
 use adapters::outbound::Settings;
 use adapters::rails::{FilesConfig, HttpsConfig};
-use adapters::rates::{JsonShape, RateSource as AdapterSource};
 use adapters::screening::{self, ListSource, Location, ProviderSettings};
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::rail::RailId;
 
 use super::outbound::{bearer, usual};
-use super::sections::{Config, ListEntry, RailEntry, RateEntry, Transport};
+use super::sections::{Config, ListEntry, RailEntry, Transport};
 use super::validate::is_address;
 
-/// Timeouts of a connection to a server of rates or lists, and of a whole document.
+/// Timeouts of a connection to a server of lists, and of a whole document.
 const FETCH_CONNECT_MS: u64 = 10_000;
 const FETCH_DOCUMENT_MS: u64 = 120_000;
 /// Timeout for the answer of the collector of traces.
@@ -38,31 +37,11 @@ impl Config {
         self.rails.iter().filter(|rail| rail.enabled).map(|rail| self.rail_setup(rail)).collect()
     }
 
-    /// The sources of live rates, in order of preference.
-    pub fn rate_sources(&self) -> Vec<AdapterSource> {
-        self.rates.sources.iter().map(RateEntry::source).collect()
-    }
-
     pub fn list_sources(&self) -> Vec<ListSource> {
         self.screening.lists.iter().map(ListEntry::source).collect()
     }
 
-    /// How the servers of the rates are reached: addresses with common settings.
-    pub fn rate_servers(&self) -> Vec<(Vec<String>, Settings)> {
-        let rates = &self.rates;
-        let settings = |table: &str| match table {
-            "" => {
-                let authentication = bearer(&rates.token);
-                let usual = Settings { authentication, ..fetch_settings() };
-                self.destination(&rates.outbound, usual)
-            }
-            own => self.destination(own, fetch_settings()),
-        };
-        let source = |source: &RateEntry| (source.outbound.clone(), source.location.clone());
-        grouped(rates.sources.iter().map(source), settings)
-    }
-
-    /// The same of the sanctions lists.
+    /// How the servers of the sanctions lists are reached: addresses with common settings.
     pub fn list_servers(&self) -> Vec<(Vec<String>, Settings)> {
         let user_agent = match self.screening.user_agent.as_str() {
             "" => screening::user_agent(),
@@ -74,7 +53,10 @@ impl Config {
             list.locations.clone().into_iter().map(move |location| (table.clone(), location))
         };
         let all = self.screening.lists.iter().flat_map(locations);
-        grouped(all, |table| self.destination(table, usual.clone()))
+        grouped(all, |table| Settings {
+            redirects: screening::REDIRECTS_MAX,
+            ..self.destination(table, usual.clone())
+        })
     }
 
     /// The chain analysis provider; `None` if no URL is configured.
@@ -114,7 +96,7 @@ fn fetch_settings() -> Settings {
 }
 
 /// The addresses by their table, with its settings; files are left out.
-fn grouped(
+pub(super) fn grouped(
     locations: impl Iterator<Item = (String, String)>,
     settings: impl Fn(&str) -> Settings,
 ) -> Vec<(Vec<String>, Settings)> {
@@ -157,24 +139,6 @@ impl RailEntry {
     pub fn timeouts(&self) -> Settings {
         let usual = usual(self.connect_timeout_ms, self.request_timeout_ms);
         Settings { plain_http: true, ..usual }
-    }
-}
-
-impl RateEntry {
-    fn source(&self) -> AdapterSource {
-        if !is_address(&self.location) {
-            return AdapterSource::File(PathBuf::from(&self.location));
-        }
-        let usual = JsonShape::default();
-        AdapterSource::Http {
-            url: self.location.clone(),
-            shape: JsonShape {
-                base: self.base.clone().unwrap_or(usual.base),
-                fixed_base: self.fixed_base.clone(),
-                as_of: self.as_of.clone().unwrap_or(usual.as_of),
-                rates: self.rates.clone().unwrap_or(usual.rates),
-            },
-        }
     }
 }
 
@@ -225,12 +189,6 @@ mod tests {
         let outbound = &https[0].outbound;
         assert!(matches!(outbound.authentication, Authentication::Bearer(_)));
         assert!(https[0].ours.profile.local_instrument.is_none());
-        let shape = JsonShape { fixed_base: Some("USD".to_owned()), ..JsonShape::default() };
-        let expected = [
-            AdapterSource::Http { url: "https://r.example".to_owned(), shape },
-            AdapterSource::File("r.toml".into()),
-        ];
-        assert_eq!(config.rate_sources(), expected);
         let locations = vec![
             Location::Http("https://l.example/sdn.csv".to_owned()),
             Location::File("/alt.csv".into()),

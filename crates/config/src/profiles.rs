@@ -389,10 +389,10 @@ impl Reader<'_> {
         let own = if rail.kind == Kind::Instant { &rail.profile } else { entry };
         let mut calendar = BankCalendar::every_day(zone);
         if let Some(days) = &own.working_days {
-            calendar.days = days.iter().filter_map(|day| read::weekday(day)).collect();
-            let holds = !days.is_empty() && days.iter().all(|day| read::weekday(day).is_some());
-            let rule = "must contain days: mon, tue, wed, thu, fri, sat, sun";
-            self.check("working_days", holds, rule);
+            match read::weekdays(days) {
+                Some(days) => calendar.days = days,
+                None => self.add("working_days", read::WEEKDAYS_RULE),
+            }
         }
         calendar.holidays = self.holidays(own.holidays.as_deref().unwrap_or_default());
         calendar.cut_off = self.cut_off(own);
@@ -400,10 +400,10 @@ impl Reader<'_> {
     }
 
     fn holidays(&mut self, texts: &[String]) -> BTreeSet<jiff::civil::Date> {
-        for text in texts.iter().filter(|text| text.parse::<jiff::civil::Date>().is_err()) {
+        read::dates(texts).unwrap_or_else(|text| {
             self.add("holidays", &format!("{text:?} must be a date such as \"2026-12-25\""));
-        }
-        texts.iter().filter_map(|text| text.parse().ok()).collect()
+            BTreeSet::new()
+        })
     }
 
     fn cut_off(&mut self, entry: &ProfileEntry) -> Option<Time> {

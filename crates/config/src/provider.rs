@@ -1,6 +1,7 @@
 //! `[console.oidc]`: the identity provider for console users.
 
 use adapters::oidc;
+use adapters::outbound::is_on_this_machine;
 use domain::identity::NameClaim;
 use secrecy::SecretString;
 use serde::{Deserialize, Deserializer};
@@ -64,13 +65,7 @@ pub(super) fn faults(config: &Config, faults: &mut Faults) {
         plain,
         "must be the provider's issuer, a URL without query and fragment",
     );
-    let here = ["http://127.0.0.1", "http://[::1]", "http://localhost"];
-    let near = here.iter().any(|start| {
-        oidc.issuer
-            .strip_prefix(start)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/']))
-    });
-    let fine = near || !oidc.issuer.starts_with("http://");
+    let fine = !oidc.issuer.starts_with("http://") || is_on_this_machine(&oidc.issuer);
     faults.check(
         "console.oidc.issuer",
         fine,
@@ -151,6 +146,7 @@ mod tests {
             "ftp://id.example",
             "http://id.example",
             "http://localhost.id.example",
+            "http://localhost:9000@id.example",
             "http://10.0.0.7",
             "https://id.example?x=1",
             "https://id.example#x",

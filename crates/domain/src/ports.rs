@@ -21,7 +21,7 @@ use crate::rail::{
 use crate::relay::{EventMessage, SinkFault};
 use crate::risk::proximity::{ProximityAnswer, ProximityQuestion};
 use crate::screening::{ListedEntry, Party, Screened};
-use crate::time::Timestamp;
+use crate::time::{Span, Timestamp};
 use crate::webhook::{DeliveryAnswer, Endpoint, Message};
 
 /// A boxed future, so that ports can be used as `dyn` traits.
@@ -80,11 +80,40 @@ pub struct Mid {
     pub as_of: Timestamp,
 }
 
+/// The conditions under which a corridor uses a rate at an instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateTerms {
+    /// The instant.
+    pub now: Timestamp,
+    /// Maximum age of a rate whose source has no limit of its own.
+    pub max_age: Span,
+    /// Basis points by which a rate is lower while its source rests; `None` = it is not used then.
+    pub weekend_margin_bps: Option<u32>,
+}
+
+/// A rate at which a customer's money is exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bid {
+    /// Units of the second currency per unit of the first.
+    pub rate: Decimal,
+    /// Time at which the source published it.
+    pub as_of: Timestamp,
+    /// Whether it is the last rate of a source that rests, less the margin for that.
+    pub is_weekend: bool,
+}
+
 /// The rate book: mid-market rates, held in memory.
 pub trait RateBook: Send + Sync {
-    /// Mid rate of `quote` units per `base` unit, direct, inverted, or crossed over USD; `None` if
-    /// the sources have none.
+    /// Mid rate of `quote` units per `base` unit, direct, inverted, or crossed; `None` if the sources
+    /// have none. For display: the caller judges its age.
     fn mid(&self, base: Currency, quote: Currency) -> Option<Mid>;
+    /// The rate at which a customer who pays `base` gets `quote`, if one may be used by these terms:
+    /// the bid where the source states one, else the mid rate.
+    fn bid(&self, base: Currency, quote: Currency, terms: &RateTerms) -> Option<Bid> {
+        let Mid { rate, as_of } = self.mid(base, quote)?;
+        let is_fresh = terms.now - as_of <= terms.max_age;
+        (is_fresh && rate.is_positive()).then_some(Bid { rate, as_of, is_weekend: false })
+    }
     /// The price in USD of a stablecoin that is too far from 1: no rate with it is given.
     fn off_peg(&self, _coin: StableCoin) -> Option<Decimal> {
         None

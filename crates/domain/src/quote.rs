@@ -160,9 +160,9 @@ pub struct Pricing {
     pub currency: Currency,
     /// Base amount as requested; refused if it has more decimals than the currency.
     pub amount: Decimal,
-    /// Mid-market rate, destination units per base unit.
+    /// Rate before margins, destination units per base unit ([`crate::ports::RateBook::bid`]).
     pub mid: Decimal,
-    /// Mid-market rate, destination units per stablecoin unit.
+    /// The same, destination units per stablecoin unit.
     pub wallet_mid: Decimal,
     /// The tenant's own margin, in basis points of the rate.
     pub margin_bps: u32,

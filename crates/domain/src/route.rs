@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 
+use crate::calendar::is_working_day;
 use crate::country::Country;
 use crate::holder_name;
 use crate::money::Money;
@@ -41,6 +42,23 @@ pub enum Unfit {
     Closed,
     /// It does not answer at present.
     Unhealthy,
+}
+
+impl Unfit {
+    /// The reason in words for operators, without the order's figures.
+    pub const fn words(&self) -> &'static str {
+        match self {
+            Unfit::Disabled => "turned off by configuration",
+            Unfit::Amount => "amount outside its limits",
+            Unfit::Bank => "does not reach the bank",
+            Unfit::Needs(_) => "the order lacks required fields",
+            Unfit::Name(_) => "cannot transmit the characters of a name",
+            Unfit::SenderLimit(_) => "above the limit of one sender",
+            Unfit::Refused => "already rejected the payment",
+            Unfit::Closed => "outside opening hours",
+            Unfit::Unhealthy => "unreachable or turned off",
+        }
+    }
 }
 
 /// Requirements for a rail.
@@ -149,8 +167,7 @@ impl Hours {
     }
 
     fn works_on(&self, day: Date) -> bool {
-        let weekday = u8::try_from(day.weekday().to_monday_zero_offset()).unwrap_or(u8::MAX);
-        self.days.contains(&weekday) && !self.holidays.contains(&day)
+        is_working_day(day, &self.days, &self.holidays)
     }
 }
 

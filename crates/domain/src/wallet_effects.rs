@@ -50,6 +50,9 @@ names! {
         RailMismatch = "rail_mismatch",
         /// A relay does not send events to its broker.
         Relay = "relay",
+        /// A source of rates cannot be used, contradicts another one, or states a rate that moved
+        /// too far.
+        RateSource = "rate_source",
     }
 }
 

@@ -7,6 +7,7 @@
 //! XML, reads a clock other than the port, or spawns a task: the caller of the engine (server or
 //! simulator) drives its futures.
 
+pub mod alerts;
 pub mod batcher;
 pub mod command;
 pub mod console;

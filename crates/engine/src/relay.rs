@@ -15,8 +15,8 @@ use futures_util::future::join_all;
 use store::{EventRecord, HeldRole, RelayBehind, RelayCursor, Store, StoreError};
 use uuid::Uuid;
 
+use crate::alerts;
 use crate::failpoint::{self, Failpoint};
-use crate::measure;
 use crate::workers::Stop;
 
 /// Delay after a failure, and between attempts to take the role.
@@ -390,9 +390,6 @@ impl Relay {
             return;
         }
         let alert = Alert { kind: AlertKind::Relay, subject: log.tenant.0, what: what.to_owned() };
-        measure::alert(&alert);
-        if let Err(error) = self.store.raise_alert(log.tenant, &alert).await {
-            tracing::warn!(%error, "alert write failed");
-        }
+        alerts::raise(&self.store, log.tenant, &alert).await;
     }
 }

@@ -12,7 +12,7 @@ use domain::currency::{Currency, StableCoin};
 use domain::decimal::Decimal;
 use domain::order::Order;
 use domain::payment_request::SenderDetails;
-use domain::policy::Corridors;
+use domain::policy::{CorridorConfig, Corridors};
 use domain::ports::{
     AddressScreen, Chain, ChainAnalysis, ChainSigner, Clock, Contracts, NameScreen, Rail, RateBook,
     Receiver,
@@ -134,17 +134,15 @@ impl World {
         rails
     }
 
-    /// A mid rate of at most this age.
-    pub(crate) fn fresh_mid(
+    /// The rate at which customers' money is exchanged in a corridor.
+    pub(crate) fn bid(
         &self,
         base: Currency,
         quote: Currency,
-        max_age: Span,
+        corridor: &CorridorConfig,
     ) -> Result<Decimal, NoRate> {
-        let now = self.clock.now();
-        let mid = self.rates.mid(base, quote);
-        let fresh = mid.filter(|mid| now - mid.as_of <= max_age && mid.rate.is_positive());
-        fresh.map(|mid| mid.rate).ok_or_else(|| self.no_rate(base, quote))
+        let bid = self.rates.bid(base, quote, &corridor.rate_terms(self.clock.now()));
+        bid.map(|bid| bid.rate).ok_or_else(|| self.no_rate(base, quote))
     }
 
     pub(crate) fn no_rate(&self, base: Currency, quote: Currency) -> NoRate {

@@ -1,6 +1,7 @@
 //! Keeps rates and sanction lists fresh, and reports their age as metrics.
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use adapters::outbound::Servers;
@@ -8,6 +9,8 @@ use adapters::screening::ListBook;
 use domain::currency::StableCoin;
 use domain::decimal::Decimal;
 use domain::ports::{Clock as _, RateBook};
+use domain::wallet_effects::AlertKind;
+use engine::alerts;
 use engine::console::Console;
 use engine::world::World;
 use store::Store;
@@ -31,6 +34,17 @@ pub(super) struct Fresh {
     pub rate_servers: Servers,
     pub list_servers: Servers,
     pub clock: BusinessClock,
+    /// Where alerts are raised.
+    pub store: Store,
+}
+
+/// The rates, and what was already alerted about them.
+struct Rates {
+    rates: FreshRates,
+    servers: Servers,
+    clock: BusinessClock,
+    store: Store,
+    alerted: Mutex<BTreeSet<String>>,
 }
 
 pub(super) fn spawn(
@@ -40,12 +54,23 @@ pub(super) fn spawn(
 ) -> Vec<(String, JoinHandle<()>)> {
     let rates_every = Duration::from_secs(config.rates.refresh_s.into());
     let lists_every = Duration::from_secs(config.screening.refresh_s.into());
-    let Fresh { rates, lists, rate_servers, list_servers, clock } = fresh;
-    let rates_clock = clock.clone();
-    let rates_task = every(rates_every, stop.clone(), move || {
-        let (rates, servers, clock) = (rates.clone(), rate_servers.clone(), rates_clock.clone());
-        async move { refresh_rates(&rates, &servers, &clock).await }
-    });
+    let Fresh { rates, lists, rate_servers, list_servers, clock, store } = fresh;
+    let (alerted, rates_clock) = (Mutex::default(), clock.clone());
+    let rates =
+        Arc::new(Rates { rates, servers: rate_servers, clock: rates_clock, store, alerted });
+    let rates_stop = stop.clone();
+    let rates_task = async move {
+        // The first read was at the start.
+        rates.alert().await;
+        every(rates_every, rates_stop, move || {
+            let rates = Arc::clone(&rates);
+            async move {
+                rates.refresh().await;
+                rates.alert().await;
+            }
+        })
+        .await;
+    };
     let lists_stop = stop.clone();
     let lists_task = async move {
         say_unreadable(&lists);
@@ -112,20 +137,37 @@ async fn every<F: Future<Output = ()>>(
     }
 }
 
-async fn refresh_rates(rates: &FreshRates, servers: &Servers, clock: &BusinessClock) {
-    match rates {
-        FreshRates::Embedded(rates) => rates.tick(clock.now()),
-        FreshRates::Live(live) => {
-            let done = live.refresh(servers, clock.now()).await;
-            for error in &done.failed {
-                tracing::warn!(%error, "rate refresh failed, the old rates stay until they are too old");
-            }
-            for held in &done.held_back {
-                tracing::warn!(?held, "rate change exceeds limit, update rejected");
-            }
-            for (coin, price) in off_peg(live.as_ref()) {
-                tracing::error!(coin = coin.currency().code(), %price, "stablecoin lost its peg, quotes and exchanges with it are refused");
-            }
+impl Rates {
+    async fn refresh(&self) {
+        let now = self.clock.now();
+        let live = match &self.rates {
+            FreshRates::Embedded(rates) => return rates.tick(now),
+            FreshRates::Live(live) => live,
+        };
+        let done = live.refresh(&self.servers, now).await;
+        for (source, error) in &done.failed {
+            tracing::warn!(source, %error, "rate refresh failed, the last rates stay until they are too old");
+        }
+        for held in &done.held_back {
+            tracing::warn!(?held, "rate change exceeds limit, update rejected");
+        }
+        for (coin, price) in off_peg(live.as_ref()) {
+            tracing::error!(coin = coin.currency().code(), %price, "stablecoin lost its peg, quotes and exchanges with it are refused");
+        }
+    }
+
+    /// Raises an alert for each condition that was not there before.
+    async fn alert(&self) {
+        let FreshRates::Live(live) = &self.rates else { return };
+        let conditions = live.conditions(self.clock.now());
+        let new: Vec<String> = {
+            let mut alerted = self.alerted.lock().unwrap_or_else(PoisonError::into_inner);
+            let new = conditions.difference(&alerted).cloned().collect();
+            *alerted = conditions;
+            new
+        };
+        for what in new {
+            alerts::raise_everywhere(&self.store, AlertKind::RateSource, &what).await;
         }
     }
 }

@@ -41,6 +41,7 @@ mod only_worker;
 pub mod ops;
 pub mod preflight;
 pub mod rail_preview;
+pub mod rate_test;
 pub mod relay;
 mod routes;
 pub mod samples;
@@ -212,6 +213,7 @@ impl Service {
             rate_servers,
             list_servers,
             clock: clock.clone(),
+            store: store.clone(),
         };
         tasks.extend(keep_fresh::spawn(refreshing, config, &stopping));
         tasks.push(keep_fresh::follow_switches(store.clone(), world.clone(), &stopping));

@@ -126,6 +126,13 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
         .filter_map(|country| world.rates.mid(Currency::Usdt, country.currency()));
     let oldest = ages.map(|mid| seconds(now - mid.as_of)).max().unwrap_or(0);
     metrics::gauge!("corridor_rate_age_seconds").set(gauge(oldest));
+    let open = world.corridors.corridors.iter().filter(|(_, corridor)| corridor.open);
+    let without_rate = open.filter(|(country, corridor)| {
+        let terms = corridor.rate_terms(now);
+        world.rates.bid(Currency::Usdt, country.currency(), &terms).is_none()
+    });
+    metrics::gauge!("corridor_corridors_without_rate")
+        .set(gauge(i64::try_from(without_rate.count()).unwrap_or(i64::MAX)));
     for coin in StableCoin::ALL {
         let is_usable = world.rates.mid(coin.currency(), Currency::Usd).is_some();
         metrics::gauge!("corridor_stablecoin_stopped", "coin" => coin.currency().code())

@@ -11,8 +11,9 @@ use domain::money::Money;
 use domain::order::{Order, UncheckedOrder};
 use domain::policy::{Corridors, RailConfig};
 use domain::rail::RailId;
-use domain::route::{self, Unfit, Wanted};
+use domain::route::{self, Unfit};
 use domain::time::Timestamp;
+use engine::payments::wanted;
 use engine::workers::instruction;
 use uuid::Uuid;
 
@@ -82,7 +83,7 @@ pub fn preview(
         destination: destination(entry, files.as_deref(), &message),
         time_zone: ours.profile.calendar.zone.iana_name().unwrap_or("UTC").to_owned(),
         message,
-        unfit: unfit.map(|unfit| reason(&unfit).to_owned()),
+        unfit: unfit.map(|unfit| unfit.words().to_owned()),
     })
 }
 
@@ -92,19 +93,7 @@ fn choose<'a>(
     amount: Money,
     rail: Option<&str>,
 ) -> anyhow::Result<(&'a RailConfig, Option<Unfit>)> {
-    let default_code = corridors
-        .corridors
-        .get(&order.country)
-        .is_some_and(|corridor| corridor.default_local_code.is_some());
-    let wanted = Wanted {
-        country: order.country,
-        amount,
-        bank: order.branch_bic.as_deref().and_then(|bic| bic.get(..4)),
-        order: Some(order),
-        default_local_code: default_code,
-        payee: None,
-        spent: None,
-    };
+    let wanted = wanted(order, amount, corridors);
     if let Some(id) = rail {
         let rail = corridors.rail(&RailId::new(id)).context("--rail: is not configured")?;
         anyhow::ensure!(
@@ -119,24 +108,10 @@ fn choose<'a>(
     let against = || {
         let rails = corridors
             .rails_of(order.country)
-            .filter_map(|rail| Some(format!("{}: {}", rail.id, reason(&rail.unfit(&wanted)?))));
+            .filter_map(|rail| Some(format!("{}: {}", rail.id, rail.unfit(&wanted)?.words())));
         rails.collect::<Vec<_>>().join("\n")
     };
     Ok((first.with_context(|| format!("no rail takes the order\n{}", against()))?, None))
-}
-
-const fn reason(unfit: &Unfit) -> &'static str {
-    match unfit {
-        Unfit::Disabled => "turned off by configuration",
-        Unfit::Amount => "amount outside its limits",
-        Unfit::Bank => "does not reach the bank",
-        Unfit::Needs(_) => "the order lacks required fields",
-        Unfit::Name(_) => "cannot transmit the characters of a name",
-        Unfit::SenderLimit(_) => "above the limit of one sender",
-        Unfit::Refused => "already rejected the payment",
-        Unfit::Closed => "outside opening hours",
-        Unfit::Unhealthy => "unreachable or turned off",
-    }
 }
 
 /// The attempt that would be saved before the message is sent.

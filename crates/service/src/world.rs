@@ -364,8 +364,7 @@ fn connect_simulated(
 }
 
 pub(super) fn live_rates(config: &Config) -> LiveRates {
-    let rates = &config.rates;
-    LiveRates::new(config.rate_sources(), rates.max_move_bps, rates.max_depeg_bps)
+    LiveRates::new(config.rate_sources(), config.rate_limits())
 }
 
 async fn rate_book(
@@ -378,7 +377,8 @@ async fn rate_book(
             let live = Arc::new(live_rates(config));
             let first = live.refresh(servers, now).await;
             // One source of several may be down; with none there is nothing to quote from.
-            let failed = || first.failed.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let failed =
+                || first.failed.iter().map(|(_, error)| error.to_string()).collect::<Vec<_>>();
             anyhow::ensure!(
                 first.updated > 0,
                 "rates.sources: none could be read: {}",

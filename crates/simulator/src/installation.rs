@@ -48,6 +48,7 @@ pub fn corridors(random: &mut Random) -> Corridors {
         quote_ttl: QUOTE_TTL,
         step_minor: 1,
         max_rate_age: Span::mins(5),
+        weekend_margin_bps: None,
         open_quote_cap: Some(if random.chance(100) { 3 } else { 50 }),
         purpose: "FAMI".to_owned(),
         source_of_funds: None,

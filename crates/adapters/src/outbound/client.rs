@@ -215,7 +215,8 @@ impl Client {
     /// Remembers the pause that an answer asks for.
     fn heard(&self, url: &Url, answer: Answer) -> Answer {
         if let Some(asked) = answer.asked_pause() {
-            self.0.pauses.set(url, answer.status(), asked);
+            let pause = asked.min(self.0.settings.pause_max);
+            self.0.pauses.set(url, answer.status(), pause);
         }
         answer
     }
@@ -223,15 +224,22 @@ impl Client {
     async fn send_once(&self, request: &Request) -> Result<Answer, Fault> {
         let inner = &self.0;
         let loaded = self.current();
+        // Elsewhere, after a redirect, the credentials are none of the server's business.
+        let is_ours = inner.addresses.iter().any(|own| own.origin() == request.url.origin());
+        let mut url = request.url.clone();
+        if let Authentication::Query { name, value } = &inner.settings.authentication
+            && is_ours
+        {
+            url.query_pairs_mut().append_pair(name, value.expose_secret());
+        }
         let mut builder = loaded
             .http
-            .request(request.method.clone(), request.url.clone())
+            .request(request.method.clone(), url)
             .headers(request.headers.clone())
             .timeout(request.timeout.unwrap_or(inner.settings.request_timeout));
         let mut secrets = inner.secrets.clone();
         let mut token = None;
-        // Elsewhere, after a redirect, the credentials are none of the server's business.
-        if inner.addresses.iter().any(|address| address.origin() == request.url.origin()) {
+        if is_ours {
             if let Some((name, value)) = &inner.fixed {
                 builder = builder.header(name, value);
             }
@@ -374,7 +382,7 @@ fn fixed_header(settings: &Settings) -> Result<Option<(HeaderName, HeaderValue)>
         Ok(value)
     };
     Ok(match &settings.authentication {
-        Authentication::None | Authentication::OAuth2(_) => None,
+        Authentication::None | Authentication::Query { .. } | Authentication::OAuth2(_) => None,
         Authentication::Basic { user, password } => {
             let pair = STANDARD.encode(format!("{user}:{}", password.expose_secret()));
             Some((AUTHORIZATION, value("password", format!("Basic {pair}"))?))
@@ -405,7 +413,9 @@ fn load(settings: &Settings, addresses: &[Url]) -> Result<Loaded, SetupError> {
         None => Vec::new(),
     };
     // Loading the system's authorities takes time: not if nothing is encrypted.
-    let uses_tls = addresses.iter().chain(&token_url).any(|url| url.scheme() == "https");
+    let uses_tls = addresses.iter().chain(&token_url).any(|url| url.scheme() == "https")
+        || settings.redirects > 0
+        || has_tls_proxy(settings);
     builder = match settings.system_authorities && uses_tls {
         true => builder.tls_certs_merge(roots),
         false => builder.tls_certs_only(roots),
@@ -431,26 +441,31 @@ fn load(settings: &Settings, addresses: &[Url]) -> Result<Loaded, SetupError> {
     Ok(Loaded { http, signer: Signer::of(settings)?, certificate })
 }
 
+type Scheme = fn(String) -> reqwest::Result<reqwest::Proxy>;
+
+/// The variables of the environment's proxies.
+const PROXIES: [(&str, Scheme); 3] = [
+    ("HTTPS_PROXY", reqwest::Proxy::https),
+    ("HTTP_PROXY", reqwest::Proxy::http),
+    ("ALL_PROXY", reqwest::Proxy::all),
+];
+
+/// A variable of the environment, in upper or lower case.
+fn variable(name: &str) -> Option<String> {
+    let given = std::env::var(name).or_else(|_| std::env::var(name.to_ascii_lowercase()));
+    given.ok().filter(|text| !text.is_empty())
+}
+
 /// The proxies of the environment, for all but this machine.
 fn environment_proxy(
     builder: ClientBuilder,
     settings: &Settings,
 ) -> Result<ClientBuilder, SetupError> {
     const HERE: &str = "localhost,127.0.0.0/8,::1";
-    type Scheme = fn(String) -> reqwest::Result<reqwest::Proxy>;
-    let variable = |name: &str| {
-        let given = std::env::var(name).or_else(|_| std::env::var(name.to_ascii_lowercase()));
-        given.ok().filter(|text| !text.is_empty())
-    };
     let around = variable("NO_PROXY").map_or_else(String::new, |own| format!("{own},"));
     let around = NoProxy::from_string(&format!("{around}{HERE}"));
-    let schemes: [(&str, Scheme); 3] = [
-        ("HTTPS_PROXY", reqwest::Proxy::https),
-        ("HTTP_PROXY", reqwest::Proxy::http),
-        ("ALL_PROXY", reqwest::Proxy::all),
-    ];
     let mut builder = builder.no_proxy();
-    for (name, scheme) in schemes {
+    for (name, scheme) in PROXIES {
         if let Some(url) = variable(name) {
             let proxy = scheme(url).map_err(|_| {
                 settings.fault("proxy", format!("{name} is not the URL of an HTTP proxy"))
@@ -459,6 +474,21 @@ fn environment_proxy(
         }
     }
     Ok(builder)
+}
+
+/// Whether the way to the proxy itself is encrypted.
+fn has_tls_proxy(settings: &Settings) -> bool {
+    match &settings.proxy {
+        Proxy::Direct => false,
+        Proxy::Environment => {
+            PROXIES.iter().filter_map(|(name, _)| variable(name)).any(|url| is_tls(&url))
+        }
+        Proxy::Url(url) => is_tls(url.expose_secret()),
+    }
+}
+
+fn is_tls(url: &str) -> bool {
+    Url::parse(url).is_ok_and(|url| url.scheme() == "https")
 }
 
 /// Only HTTP and TLS proxies; the URL never reaches a message.

@@ -11,9 +11,6 @@ use reqwest::{StatusCode, Url};
 use super::fault::Fault;
 use super::retry_after;
 
-/// The longest pause that is kept, whatever a server asks for.
-const PAUSE_MAX: Duration = Duration::from_secs(3_600);
-
 #[derive(Debug, Default)]
 pub(super) struct Pauses(Mutex<HashMap<String, (u16, Instant)>>);
 
@@ -32,7 +29,7 @@ impl Pauses {
 
     pub(super) fn set(&self, url: &Url, status: StatusCode, wait: Duration) {
         let mut pauses = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        pauses.insert(host(url), (status.as_u16(), Instant::now() + wait.min(PAUSE_MAX)));
+        pauses.insert(host(url), (status.as_u16(), Instant::now() + wait));
     }
 }
 

@@ -33,7 +33,9 @@ impl Secrets {
                 secrets.add(&format!("{user}:{}", password.expose_secret()));
             }
             Authentication::Bearer(token) => secrets.add(token.expose_secret()),
-            Authentication::Header { value, .. } => secrets.add(value.expose_secret()),
+            Authentication::Header { value, .. } | Authentication::Query { value, .. } => {
+                secrets.add(value.expose_secret());
+            }
             Authentication::OAuth2(oauth) => {
                 secrets.add(oauth.client_secret.expose_secret());
                 secrets.add(&super::oauth::pair(&oauth.client_id, &oauth.client_secret));
@@ -64,13 +66,17 @@ impl Secrets {
         self.add(&format!("{}:{password}", url.username()));
     }
 
-    /// Adds a secret as it is, in Base64 and percent-encoded.
+    /// Adds a secret as it is, in Base64, percent-encoded and as in a form.
     pub(super) fn add(&mut self, secret: &str) {
         if secret.len() < SECRET_MIN_BYTES {
             return;
         }
         let encoded = utf8_percent_encode(secret, NON_ALPHANUMERIC).to_string();
         self.0.extend([secret.to_owned(), STANDARD.encode(secret), encoded]);
+        if let Ok(mut form) = Url::parse("http://form") {
+            form.query_pairs_mut().append_key_only(secret);
+            self.0.extend(form.query().map(str::to_owned));
+        }
     }
 
     pub(super) fn mask(&self, text: String) -> String {

@@ -31,6 +31,8 @@ pub struct Settings {
     pub request_timeout: Duration,
     /// How often a repeatable request is repeated.
     pub retries: u32,
+    /// The longest pause that is kept, whatever a server asks for.
+    pub pause_max: Duration,
     /// Whether plain HTTP beyond this machine is allowed; never with credentials.
     pub plain_http: bool,
 }
@@ -50,6 +52,7 @@ impl Default for Settings {
             connect_timeout: Duration::from_secs(5),
             request_timeout: Duration::from_secs(30),
             retries: 0,
+            pause_max: Duration::from_secs(3_600),
             plain_http: false,
         }
     }
@@ -74,9 +77,20 @@ pub enum Proxy {
 #[derive(Clone, Debug)]
 pub enum Authentication {
     None,
-    Basic { user: String, password: SecretString },
+    Basic {
+        user: String,
+        password: SecretString,
+    },
     Bearer(SecretString),
-    Header { name: String, value: SecretString },
+    Header {
+        name: String,
+        value: SecretString,
+    },
+    /// A parameter of the address.
+    Query {
+        name: String,
+        value: SecretString,
+    },
     OAuth2(Box<OAuth2>),
 }
 

@@ -1,177 +1,346 @@
-//! The live rate book: sources in order of preference, refresh, and the guard against a broken
+//! The live rate book: what each source states, which of it is used, and the guards against a broken
 //! source.
 //!
-//! A refresh replaces single pairs; if a source fails, its pairs stay and age. A rate change beyond
-//! the limit is held back until an operator accepts it. A stablecoin has a rate only while its price
-//! in USD is near 1. The caller judges age, by `as_of`.
+//! A lookup takes each pair from the first source whose rate is young enough: a source that fails keeps
+//! its rates, and while they are too old the next one fills in. A rate that jumps is not used unless
+//! another source confirms it. A stablecoin has a rate only while its price in USD is near 1.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use domain::currency::{Currency, StableCoin};
-use domain::decimal::Decimal;
-use domain::ports::{Mid, RateBook};
+use domain::decimal::{Decimal, Rounding};
+use domain::ports::{Bid, Mid, RateBook, RateTerms};
+use domain::quote::less_margin;
 use domain::time::{Span, Timestamp};
+use futures_util::future::join_all;
 
-use super::sheet::{self, JsonShape, SheetError};
-use super::table::{DirectRate, RateTable};
-use crate::fetch::{self, FetchError, Transport};
-use crate::outbound::address::shown_text;
+use super::moved_beyond;
+use super::sheet::{Form, Sheet, pair};
+use super::source::{RateError, RateSource};
+use super::table::{DERIVED_DECIMALS, Derived, DirectRate, RateTable, Side, derived, leg};
+use crate::fetch::Transport;
 
-/// Maximum size of a sheet, in bytes.
-pub const MAX_SHEET_BYTES: usize = 1024 * 1024;
-/// A new rate that differs from the current one by more than this is held back, in basis points.
+/// A new rate that differs from the last one by more than this is held back, in basis points.
 pub const DEFAULT_MAX_MOVE_BPS: u32 = 1_000;
 /// A stablecoin whose price differs from 1 USD by more than this has no rate, in basis points.
 pub const DEFAULT_MAX_DEPEG_BPS: u32 = 50;
-/// Maximum clock skew: a sheet may be dated this far in the future.
-pub const MAX_AHEAD: Span = Span::mins(5);
+/// Two sources whose rates of a pair differ by more than this disagree, in basis points.
+pub const DEFAULT_MAX_DIFFERENCE_BPS: u32 = 100;
+/// A source that failed is read again after this, if not earlier.
+const RETRY_AFTER: Span = Span::mins(1);
 
-/// A source of rates.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RateSource {
-    /// A local file: TOML if its name ends in `.toml`, CSV otherwise.
-    File(PathBuf),
-    /// A JSON document over https (plain http to this machine only).
-    Http {
-        url: String,
-        /// The locations of the values in the document.
-        shape: JsonShape,
-    },
+/// Limits of all sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimits {
+    pub max_move_bps: u32,
+    pub max_depeg_bps: u32,
+    pub max_difference_bps: u32,
+    /// Maximum age of rates for display, where the source has no limit of its own.
+    pub max_age: Span,
 }
 
-impl RateSource {
-    /// Its display name: a file's path, or a URL without query and user, which may contain tokens.
-    fn origin(&self) -> String {
-        match self {
-            RateSource::File(path) => path.display().to_string(),
-            RateSource::Http { url, .. } => shown_text(url),
-        }
-    }
-}
-
-/// Why a source provided nothing.
-#[derive(Debug, thiserror::Error)]
-pub enum RateError {
-    /// A file could not be read.
-    #[error("{file}: {detail}")]
-    File { file: String, detail: String },
-    /// A URL could not be fetched.
-    #[error(transparent)]
-    Fetch(#[from] FetchError),
-    /// The content is not a valid sheet of rates.
-    #[error("{origin}: {error}")]
-    Sheet {
-        /// The path or URL it was read from.
-        origin: String,
-        error: SheetError,
-    },
-    /// The sheet is dated in the future.
-    #[error("{origin}: {pair} is dated {as_of}, which is in the future")]
-    Ahead {
-        /// The path or URL it was read from.
-        origin: String,
-        /// The currency pair as `BASE/QUOTE`.
-        pair: String,
-        as_of: Timestamp,
-    },
-}
-
-/// A new rate whose change exceeds the limit.
+/// A new rate that moved too far from the last known one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldBack {
     /// The pair with the new rate.
     pub new: DirectRate,
-    /// The rate that stays in force.
-    pub in_force: Mid,
+    /// The last known rate.
+    pub last: Mid,
+}
+
+/// Two sources that state different rates of a pair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disagreement {
+    pub pair: (Currency, Currency),
+    /// The source that is used, and its rate.
+    pub used: (String, Decimal),
+    pub other: (String, Decimal),
 }
 
 /// The result of a refresh.
 #[derive(Debug, Default)]
 pub struct RateRefresh {
-    /// Pairs with a newer rate.
+    /// Pairs with a new or newer rate.
     pub updated: usize,
     /// Pairs whose new rate was held back.
     pub held_back: Vec<HeldBack>,
-    /// Failed sources, with the errors.
-    pub failed: Vec<RateError>,
+    /// Failed sources by name, with the errors.
+    pub failed: Vec<(String, RateError)>,
 }
 
+/// What a source states.
 #[derive(Clone, Debug, Default)]
+pub struct SourceState {
+    pub table: RateTable,
+    /// The form of its last document.
+    pub form: Option<Form>,
+    pub held_back: Vec<HeldBack>,
+    /// Pairs that its last document no longer states.
+    pub missing: Vec<(Currency, Currency)>,
+    /// The rest in progress or the next one.
+    rest: Option<(Timestamp, Timestamp)>,
+    tried_at: Option<Timestamp>,
+    read_at: Option<Timestamp>,
+    failure: Failure,
+}
+
+/// Whether the last attempt to read a source failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Failure {
+    #[default]
+    None,
+    NotRead,
+    Content,
+}
+
+#[derive(Clone, Debug)]
 struct InForce {
-    table: RateTable,
-    held_back: Vec<HeldBack>,
+    states: Vec<SourceState>,
+    refreshed_at: Timestamp,
 }
 
 /// The current rates. Share it behind an `Arc`; a lookup holds its lock only to copy a pointer.
 #[derive(Debug)]
 pub struct LiveRates {
     sources: Vec<RateSource>,
-    max_move_bps: u32,
-    max_depeg_bps: u32,
+    limits: RateLimits,
     in_force: RwLock<Arc<InForce>>,
 }
 
 impl LiveRates {
-    /// An empty book over sources in order of preference: a pair comes from the first source that
-    /// states it. It has no rates until the first [`LiveRates::refresh`].
-    pub fn new(sources: Vec<RateSource>, max_move_bps: u32, max_depeg_bps: u32) -> LiveRates {
-        LiveRates { sources, max_move_bps, max_depeg_bps, in_force: RwLock::default() }
+    /// An empty book over sources in order of preference. It has no rates until the first
+    /// [`LiveRates::refresh`].
+    pub fn new(sources: Vec<RateSource>, limits: RateLimits) -> LiveRates {
+        let states = vec![SourceState::default(); sources.len()];
+        let in_force = InForce { states, refreshed_at: Timestamp(0) };
+        LiveRates { sources, limits, in_force: RwLock::new(Arc::new(in_force)) }
     }
 
-    /// Reads every source again.
+    /// Reads every source that is due, all at once: a slow one delays no other.
     pub async fn refresh(&self, client: &dyn Transport, now: Timestamp) -> RateRefresh {
-        let mut refreshed = RateRefresh::default();
-        let mut stated: Vec<DirectRate> = Vec::new();
-        for source in &self.sources {
-            match read(source, client, now).await {
-                Ok(rates) => {
-                    for rate in rates {
-                        if stated
-                            .iter()
-                            .all(|known| (known.base, known.quote) != (rate.base, rate.quote))
-                        {
-                            stated.push(rate);
-                        }
-                    }
+        let due: Vec<usize> = self.change(|in_force| {
+            in_force.refreshed_at = now;
+            let states = self.sources.iter().zip(&mut in_force.states).enumerate();
+            let due = states.filter_map(|(at, (source, state))| {
+                state.rest = source.week.as_ref().and_then(|week| week.rest(now));
+                state.is_due(source, now).then(|| {
+                    state.tried_at = Some(now);
+                    at
+                })
+            });
+            due.collect()
+        });
+        let refreshed = std::sync::Mutex::new(RateRefresh::default());
+        join_all(due.into_iter().map(|at| {
+            let refreshed = &refreshed;
+            async move {
+                let read = self.sources[at].read(client, now).await;
+                let mut refreshed = refreshed.lock().unwrap_or_else(PoisonError::into_inner);
+                self.change(|in_force| self.take(in_force, at, read, now, &mut refreshed));
+            }
+        }))
+        .await;
+        refreshed.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Each source with what it states, in order of preference.
+    pub fn stated(&self) -> Vec<(RateSource, SourceState)> {
+        self.sources.iter().cloned().zip(self.in_force().states.iter().cloned()).collect()
+    }
+
+    /// Sources that disagree: in each pair the first one is used while its rate is young enough.
+    pub fn disagreements(&self) -> Vec<Disagreement> {
+        let in_force = self.in_force();
+        let mut found = Vec::new();
+        for (at, state) in in_force.states.iter().enumerate() {
+            for rate in state.table.snapshot() {
+                let (base, quote) = rate.pair();
+                if self.shown(&in_force, at, &rate).is_none() {
+                    continue;
                 }
-                Err(error) => refreshed.failed.push(error),
+                let before = (0..at).find_map(|first| {
+                    Some((first, self.of_source(&in_force, first, base, quote)?.mid.rate))
+                });
+                let Some((first, used)) = before else { continue };
+                if moved_beyond(used, rate.mid.rate, self.limits.max_difference_bps) {
+                    found.push(Disagreement {
+                        pair: (base, quote),
+                        used: (self.sources[first].title(), used),
+                        other: (self.sources[at].title(), rate.mid.rate),
+                    });
+                }
             }
         }
-        self.change(|in_force| {
-            for rate in stated {
-                in_force.take(rate, self.max_move_bps, &mut refreshed);
+        found
+    }
+
+    /// What operators have to look at. The texts have no figures: the same text is the same
+    /// condition.
+    pub fn conditions(&self, now: Timestamp) -> BTreeSet<String> {
+        let in_force = self.in_force();
+        let mut all = BTreeSet::new();
+        for (source, state) in self.sources.iter().zip(&in_force.states) {
+            let title = source.title();
+            let max_age = source.max_age.unwrap_or(self.limits.max_age);
+            let is_late = state.read_at.is_none_or(|read_at| now - read_at > max_age);
+            match state.failure {
+                Failure::Content => drop(all.insert(format!(
+                    "rate source {title}: its document cannot be used, `corridor rates test` shows why"
+                ))),
+                Failure::NotRead if is_late => drop(all.insert(format!(
+                    "rate source {title} cannot be read, `corridor rates test` shows why"
+                ))),
+                Failure::NotRead | Failure::None => {}
             }
-        });
-        refreshed
+            let names = |pairs: &mut dyn Iterator<Item = (Currency, Currency)>| {
+                pairs.map(|(base, quote)| pair(base, quote)).collect::<Vec<_>>().join(", ")
+            };
+            if !state.held_back.is_empty() {
+                let pairs = names(&mut state.held_back.iter().map(|held| held.new.pair()));
+                let most = self.limits.max_move_bps;
+                all.insert(format!(
+                    "rate source {title}: {pairs} moved by more than rates.max_move_bps ({most}), the new rate is not used"
+                ));
+            }
+            if !state.missing.is_empty() {
+                let pairs = names(&mut state.missing.iter().copied());
+                all.insert(format!("rate source {title} no longer states {pairs}"));
+            }
+        }
+        for Disagreement { pair: (base, quote), used, other } in self.disagreements() {
+            let most = self.limits.max_difference_bps;
+            let (used, other, pair) = (used.0, other.0, pair(base, quote));
+            all.insert(format!(
+                "rate sources {used} and {other} disagree about {pair} by more than rates.max_difference_bps ({most}): {used} is used"
+            ));
+        }
+        all
     }
 
-    /// Rates that wait for an operator's decision.
-    pub fn held_back(&self) -> Vec<HeldBack> {
-        self.in_force().held_back.clone()
+    fn take(
+        &self,
+        in_force: &mut InForce,
+        at: usize,
+        read: Result<Sheet, RateError>,
+        now: Timestamp,
+        refreshed: &mut RateRefresh,
+    ) {
+        let sheet = match read {
+            Ok(sheet) => sheet,
+            Err(error) => {
+                let is_of_content = error.is_of_content();
+                in_force.states[at].failure =
+                    if is_of_content { Failure::Content } else { Failure::NotRead };
+                refreshed.failed.push((self.sources[at].title(), error));
+                return;
+            }
+        };
+        let pairs: BTreeSet<_> = sheet.rates.iter().map(DirectRate::pair).collect();
+        let state = &mut in_force.states[at];
+        (state.form, state.read_at, state.failure) = (Some(sheet.form), Some(now), Failure::None);
+        let known = state.table.snapshot().into_iter().map(|rate| rate.pair());
+        state.missing = known.filter(|pair| !pairs.contains(pair)).collect();
+        for rate in sheet.rates {
+            self.take_rate(in_force, at, rate, refreshed);
+        }
     }
 
-    /// Puts a held-back rate in force, on an operator's decision; `None` if none is held back for
-    /// the pair.
-    pub fn accept(&self, base: Currency, quote: Currency) -> Option<Mid> {
-        self.change(|in_force| {
-            let at = in_force
-                .held_back
-                .iter()
-                .position(|held| (held.new.base, held.new.quote) == (base, quote))?;
-            let held = in_force.held_back.remove(at);
-            in_force.table.set(base, quote, held.new.mid);
-            Some(held.new.mid)
+    fn take_rate(
+        &self,
+        in_force: &mut InForce,
+        at: usize,
+        rate: DirectRate,
+        refreshed: &mut RateRefresh,
+    ) {
+        let (base, quote) = rate.pair();
+        let own = in_force.states[at].table.direct(base, quote);
+        if own.is_some_and(|own| rate.mid.as_of < own.mid.as_of || rate == own) {
+            return;
+        }
+        // The price of a stablecoin takes effect at once: the limit on its distance from 1 USD
+        // guards it, and an old price in force would hide that it has lost its peg.
+        let last = own.map(|own| own.mid).or_else(|| self.shown_mid(in_force, base, quote));
+        let jumped = |last: &Mid| moved_beyond(last.rate, rate.mid.rate, self.limits.max_move_bps);
+        let held = last
+            .filter(|last| !is_peg(rate) && jumped(last) && !self.confirmed(in_force, at, &rate))
+            .map(|last| HeldBack { new: rate, last });
+        let state = &mut in_force.states[at];
+        state.held_back.retain(|held| held.new.pair() != (base, quote));
+        match held {
+            Some(held) => {
+                state.held_back.push(held);
+                refreshed.held_back.push(held);
+            }
+            None => {
+                state.table.set(rate);
+                refreshed.updated += 1;
+            }
+        }
+    }
+
+    /// Whether another source states about the same.
+    fn confirmed(&self, in_force: &InForce, at: usize, rate: &DirectRate) -> bool {
+        let others = (0..self.sources.len()).filter(|other| *other != at);
+        let (base, quote) = rate.pair();
+        let mut stated = others.filter_map(|other| self.of_source(in_force, other, base, quote));
+        let most = self.limits.max_difference_bps;
+        stated.any(|other| !moved_beyond(other.mid.rate, rate.mid.rate, most))
+    }
+
+    /// The rate that one source states or implies, if it is young enough for display.
+    fn of_source(
+        &self,
+        in_force: &InForce,
+        at: usize,
+        base: Currency,
+        quote: Currency,
+    ) -> Option<Derived> {
+        let pick = |rate: &DirectRate| self.shown(in_force, at, rate);
+        derived(base, quote, |base, quote| {
+            leg(&in_force.states[at].table, (base, quote), Side::Mid, pick)
         })
     }
 
-    /// Every stated pair with its time.
-    pub fn snapshot(&self) -> Vec<DirectRate> {
-        self.in_force().table.snapshot()
+    /// The rate from the first source with each of its legs.
+    fn of_all(
+        &self,
+        in_force: &InForce,
+        (base, quote): (Currency, Currency),
+        side: Side,
+        pick: impl Fn(usize, &DirectRate) -> Option<bool>,
+    ) -> Option<Derived> {
+        derived(base, quote, |base, quote| {
+            in_force.states.iter().enumerate().find_map(|(at, state)| {
+                leg(&state.table, (base, quote), side, |rate| pick(at, rate))
+            })
+        })
+    }
+
+    /// Whether a rate is young enough for display.
+    fn shown(&self, in_force: &InForce, at: usize, rate: &DirectRate) -> Option<bool> {
+        let terms = RateTerms {
+            now: in_force.refreshed_at,
+            max_age: self.limits.max_age,
+            weekend_margin_bps: Some(0),
+        };
+        self.sources[at].usable(rate, in_force.states[at].rest, &terms)
+    }
+
+    /// The mid rate for display: of the source that would be used, else whatever is known.
+    fn shown_mid(&self, in_force: &InForce, base: Currency, quote: Currency) -> Option<Mid> {
+        if base == quote {
+            let newest = in_force.states.iter().filter_map(|state| state.table.newest()).max()?;
+            return Some(Mid { rate: Decimal::ONE, as_of: newest });
+        }
+        let young = |at: usize, rate: &DirectRate| self.shown(in_force, at, rate);
+        self.of_all(in_force, (base, quote), Side::Mid, young)
+            .or_else(|| self.of_all(in_force, (base, quote), Side::Mid, |_, _| Some(false)))
+            .map(|derived| derived.mid)
     }
 
     fn is_off_peg(&self, price: Decimal) -> bool {
-        moved_beyond(Decimal::ONE, price, self.max_depeg_bps)
+        moved_beyond(Decimal::ONE, price, self.limits.max_depeg_bps)
     }
 
     fn in_force(&self) -> Arc<InForce> {
@@ -184,109 +353,71 @@ impl LiveRates {
     }
 }
 
+impl SourceState {
+    fn is_due(&self, source: &RateSource, now: Timestamp) -> bool {
+        let wait = match self.failure {
+            Failure::None => source.refresh,
+            Failure::NotRead | Failure::Content => source.refresh.min(RETRY_AFTER),
+        };
+        // A last attempt in the future means that the clock was set back.
+        self.tried_at.is_none_or(|tried_at| now < tried_at || now - tried_at >= wait)
+    }
+}
+
 impl RateBook for LiveRates {
     fn mid(&self, base: Currency, quote: Currency) -> Option<Mid> {
-        let table = &self.in_force().table;
-        let mut mid = table.mid(base, quote)?;
-        for coin in StableCoin::ALL.map(StableCoin::currency) {
-            if coin == base || coin == quote {
-                let price = table.mid(coin, Currency::Usd)?;
-                if self.is_off_peg(price.rate) {
-                    return None;
-                }
-                mid.as_of = mid.as_of.min(price.as_of);
+        let in_force = self.in_force();
+        let mut mid = self.shown_mid(&in_force, base, quote)?;
+        for coin in coins_of(base, quote) {
+            let price = self.shown_mid(&in_force, coin, Currency::Usd)?;
+            if self.is_off_peg(price.rate) {
+                return None;
             }
+            mid.as_of = mid.as_of.min(price.as_of);
         }
         Some(mid)
     }
 
+    fn bid(&self, base: Currency, quote: Currency, terms: &RateTerms) -> Option<Bid> {
+        let in_force = self.in_force();
+        let usable = |at: usize, rate: &DirectRate| {
+            self.sources[at].usable(rate, in_force.states[at].rest, terms)
+        };
+        let found = self.of_all(&in_force, (base, quote), Side::Bid, usable)?;
+        let mut bid =
+            Bid { rate: found.mid.rate, as_of: found.mid.as_of, is_weekend: found.is_weekend };
+        for coin in coins_of(base, quote) {
+            let price = self.of_all(&in_force, (coin, Currency::Usd), Side::Mid, usable)?;
+            if self.is_off_peg(price.mid.rate) {
+                return None;
+            }
+            bid.as_of = bid.as_of.min(price.mid.as_of);
+            bid.is_weekend |= price.is_weekend;
+        }
+        if bid.is_weekend {
+            let lower = less_margin(bid.rate, terms.weekend_margin_bps?)?;
+            bid.rate = lower.round(DERIVED_DECIMALS, Rounding::Floor);
+        }
+        bid.rate.is_positive().then_some(bid)
+    }
+
     fn off_peg(&self, coin: StableCoin) -> Option<Decimal> {
-        let price = self.in_force().table.mid(coin.currency(), Currency::Usd)?.rate;
+        let price = self.shown_mid(&self.in_force(), coin.currency(), Currency::Usd)?.rate;
         self.is_off_peg(price).then_some(price)
     }
 
     fn origins(&self) -> Vec<String> {
-        self.sources.iter().map(RateSource::origin).collect()
+        self.sources.iter().map(RateSource::title).collect()
     }
 }
 
-impl InForce {
-    fn take(&mut self, rate: DirectRate, max_move_bps: u32, refreshed: &mut RateRefresh) {
-        let known = self.table.direct(rate.base, rate.quote);
-        if known.is_some_and(|known| rate.mid.as_of <= known.as_of) {
-            return;
-        }
-        self.held_back.retain(|held| (held.new.base, held.new.quote) != (rate.base, rate.quote));
-        match known {
-            // The price of a stablecoin takes effect at once: the limit on its distance from 1 USD
-            // guards it, and an old price in force would hide that it has lost its peg.
-            Some(in_force)
-                if !is_peg(rate) && moved_beyond(in_force.rate, rate.mid.rate, max_move_bps) =>
-            {
-                let held = HeldBack { new: rate, in_force };
-                self.held_back.push(held);
-                refreshed.held_back.push(held);
-            }
-            _ => {
-                self.table.set(rate.base, rate.quote, rate.mid);
-                refreshed.updated += 1;
-            }
-        }
-    }
+fn coins_of(base: Currency, quote: Currency) -> impl Iterator<Item = Currency> {
+    let coins = StableCoin::ALL.map(StableCoin::currency).into_iter();
+    coins.filter(move |coin| [base, quote].contains(coin))
 }
 
 /// Whether a pair is the price of a stablecoin in USD.
 fn is_peg(rate: DirectRate) -> bool {
     let coins = StableCoin::ALL.map(StableCoin::currency);
-    matches!((rate.base, rate.quote), (coin, Currency::Usd) | (Currency::Usd, coin) if coins.contains(&coin))
-}
-
-/// Whether `new` differs from `old` by more than `bps`; a difference that overflows counts as too
-/// large.
-fn moved_beyond(old: Decimal, new: Decimal, bps: u32) -> bool {
-    let difference = if new > old { new.checked_sub(old) } else { old.checked_sub(new) };
-    let moved = difference.and_then(|size| size.checked_mul(Decimal::from_int(10_000)));
-    match (moved, old.checked_mul(Decimal::from_int(i64::from(bps)))) {
-        (Some(moved), Some(allowed)) => moved > allowed,
-        _ => true,
-    }
-}
-
-async fn read(
-    source: &RateSource,
-    client: &dyn Transport,
-    now: Timestamp,
-) -> Result<Vec<DirectRate>, RateError> {
-    let (origin, rates) = match source {
-        RateSource::File(path) => {
-            let origin = path.display().to_string();
-            let text = read_file(path, &origin).await?;
-            let is_toml =
-                path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"));
-            (origin, if is_toml { sheet::from_toml(&text) } else { sheet::from_csv(&text) })
-        }
-        RateSource::Http { url, shape } => {
-            let fetched = fetch::get(client, url, MAX_SHEET_BYTES).await?;
-            let text = String::from_utf8(fetched.bytes)
-                .map_err(|_| SheetError::Form("is not UTF-8".to_owned()));
-            (shown_text(url), text.and_then(|text| sheet::from_json(&text, shape)))
-        }
-    };
-    let rates = rates.map_err(|error| RateError::Sheet { origin: origin.clone(), error })?;
-    match rates.iter().find(|rate| rate.mid.as_of > now + MAX_AHEAD) {
-        Some(rate) => {
-            let pair = sheet::pair(rate.base, rate.quote);
-            Err(RateError::Ahead { origin, pair, as_of: rate.mid.as_of })
-        }
-        None => Ok(rates),
-    }
-}
-
-async fn read_file(path: &std::path::Path, origin: &str) -> Result<String, RateError> {
-    let failed = |detail: String| RateError::File { file: origin.to_owned(), detail };
-    let about = tokio::fs::metadata(path).await.map_err(|error| failed(error.to_string()))?;
-    if about.len() > MAX_SHEET_BYTES as u64 {
-        return Err(failed(format!("more than {MAX_SHEET_BYTES} bytes")));
-    }
-    tokio::fs::read_to_string(path).await.map_err(|error| failed(error.to_string()))
+    matches!(rate.pair(), (coin, Currency::Usd) | (Currency::Usd, coin) if coins.contains(&coin))
 }

@@ -159,7 +159,7 @@ fn table(offsets_ppm: &[i64; Currency::ALL.len()], as_of: Timestamp) -> RateTabl
         let walked = mid
             .checked_mul(factor)
             .map_or(mid, |rate| rate.round(WALKED_DECIMALS, Rounding::HalfEven));
-        table.set(base, quote, Mid { rate: walked, as_of });
+        table.set(DirectRate::at_mid(base, quote, Mid { rate: walked, as_of }));
     }
     table
 }

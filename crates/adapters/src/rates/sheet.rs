@@ -1,20 +1,56 @@
-//! Parses a source's publication into rates: Corridor's TOML and CSV files, and JSON of a
-//! configurable shape. Numbers are parsed exactly from their text, never through a binary float. A
-//! sheet is read completely or rejected.
-
-use std::fmt;
+//! What a source publishes, read into rates: the forms, what all of them share, and Corridor's own TOML
+//! and CSV sheets. Numbers are read exactly from their text, never through a binary float. A document
+//! is read completely or rejected.
 
 use domain::currency::Currency;
-use domain::decimal::{Decimal, DecimalError};
+use domain::decimal::{Decimal, DecimalError, Rounding};
+use domain::ports::Mid;
 use domain::time::Timestamp;
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
-use serde_json::value::RawValue;
 
+use super::published::Published;
 use super::table::DirectRate;
-use domain::ports::Mid;
+use super::{ecb, json};
 
-/// Why a sheet was rejected.
+/// The least and the greatest rate of a pair; what lies outside is not a rate of our currencies.
+pub const MIN_RATE: Decimal = Decimal::new(1, 8);
+pub const MAX_RATE: Decimal = Decimal::from_int(100_000_000);
+/// The greatest difference between ask and bid, in basis points of the bid.
+pub const MAX_SPREAD_BPS: u32 = 1_000;
+/// Decimals to which a rate is rounded, half-even: publishers print binary floats in full.
+const RATE_DECIMALS: u32 = 12;
+/// Characters of a document that are repeated in a fault.
+const SHOWN_CHARS: usize = 60;
+
+/// The form of a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// Corridor's own CSV or TOML.
+    Sheet,
+    /// JSON with a base and an object of rates by currency.
+    Rates,
+    /// JSON with currency pairs, as names of members or in a list.
+    Pairs,
+    /// JSON with an object of prices for each currency or stablecoin.
+    Coins,
+    /// The European Central Bank's XML.
+    Ecb,
+}
+
+impl Form {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Form::Sheet => "sheet",
+            Form::Rates => "rates",
+            Form::Pairs => "pairs",
+            Form::Coins => "coins",
+            Form::Ecb => "ecb",
+        }
+    }
+}
+
+/// Why a document was rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SheetError {
     #[error("{0}")]
@@ -22,6 +58,11 @@ pub enum SheetError {
     /// A required member is missing.
     #[error("{0} is missing")]
     Missing(String),
+    /// The source reports an error instead of rates.
+    #[error("the source reports an error: {0}")]
+    Reported(String),
+    #[error("the document states no rate of a currency of this service")]
+    NoRates,
     /// An unknown currency where a known one is required.
     #[error("{field}: {code:?} is not a currency of this service")]
     Currency { field: String, code: String },
@@ -40,6 +81,23 @@ pub enum SheetError {
         /// The currency pair as `BASE/QUOTE`.
         pair: String,
     },
+    /// Beyond [`MIN_RATE`] or [`MAX_RATE`].
+    #[error("{pair}: {rate} is not between {MIN_RATE} and {MAX_RATE}")]
+    Absurd {
+        /// The currency pair as `BASE/QUOTE`.
+        pair: String,
+        rate: Decimal,
+    },
+    /// The bid is above the ask, or too far below it.
+    #[error(
+        "{pair}: bid {bid} and ask {ask}: the bid must not be greater, nor the ask more than {MAX_SPREAD_BPS} bps above it"
+    )]
+    Spread {
+        /// The currency pair as `BASE/QUOTE`.
+        pair: String,
+        bid: Decimal,
+        ask: Decimal,
+    },
     /// A pair named twice.
     #[error("{pair} is named twice")]
     Twice {
@@ -47,50 +105,144 @@ pub enum SheetError {
         pair: String,
     },
     /// A time that cannot be read.
-    #[error("as_of: {0:?} is neither RFC 3339, a date, nor seconds since 1970")]
+    #[error("{0:?} is neither RFC 3339, a date, nor seconds since 1970")]
     Time(String),
 }
 
-/// The locations of values in a JSON document (RFC 6901 pointers through objects only).
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+/// The locations of values in a JSON document (RFC 6901 pointers through objects only). What is not
+/// given is found by the document's structure.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JsonShape {
     /// The base currency's code.
-    pub base: String,
+    pub base: Option<String>,
     /// The base if the document does not contain it; takes precedence over `base`.
     pub fixed_base: Option<String>,
-    /// The time: RFC 3339, a date, or seconds since 1970.
-    pub as_of: String,
-    /// The object of rates: code of the quote currency → number or string.
-    pub rates: String,
+    /// The time.
+    pub as_of: Option<String>,
+    /// The part of the document that contains the rates.
+    pub rates: Option<String>,
 }
 
-impl Default for JsonShape {
-    fn default() -> JsonShape {
-        JsonShape {
-            base: "/base".into(),
-            fixed_base: None,
-            as_of: "/as_of".into(),
-            rates: "/rates".into(),
-        }
-    }
+/// A document's rates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sheet {
+    pub form: Form,
+    pub rates: Vec<DirectRate>,
 }
 
-/// Parses JSON of the given shape. Unsupported currencies are skipped.
-pub fn from_json(text: &str, shape: &JsonShape) -> Result<Vec<DirectRate>, SheetError> {
-    let as_of = time(&plain(find(text, &shape.as_of)?)?)?;
-    let code = match &shape.fixed_base {
-        Some(code) => code.clone(),
-        None => plain(find(text, &shape.base)?)?,
+/// Reads a document of the given form, or of the one that its structure shows.
+pub fn read(
+    bytes: &[u8],
+    form: Option<Form>,
+    shape: &JsonShape,
+    published: &Published,
+    now: Timestamp,
+) -> Result<Sheet, SheetError> {
+    let text =
+        std::str::from_utf8(bytes).map_err(|_| SheetError::Form("is not UTF-8".to_owned()))?;
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let read = Reading { published, now, rates: Vec::new() };
+    let sheet = match text.bytes().next() {
+        None => return Err(SheetError::Form("the document is empty".to_owned())),
+        Some(b'{' | b'[') if !is_toml(text) => json::read(text, shape, read)?,
+        Some(b'<') => Sheet { form: Form::Ecb, rates: ecb::read(text, read)? },
+        Some(_) if is_toml(text) => Sheet { form: Form::Sheet, rates: toml(text, read)? },
+        Some(_) => Sheet { form: Form::Sheet, rates: csv(text, read)? },
     };
-    let base = currency("base", &code)?;
-    let mut rates = Vec::new();
-    for (code, number) in members(find(text, &shape.rates)?, &shape.rates)? {
-        // A source may list its base as 1, which is not a pair.
-        let Some(quote) = Currency::parse(&code).filter(|quote| *quote != base) else { continue };
-        rates.push(rate(base, quote, &plain(number.get())?, as_of)?);
+    match form {
+        Some(wanted) if wanted != sheet.form => Err(SheetError::Form(format!(
+            "the document has the form {:?}, not {:?}",
+            sheet.form.name(),
+            wanted.name()
+        ))),
+        _ if sheet.rates.is_empty() => Err(SheetError::NoRates),
+        _ => Ok(sheet),
     }
-    Ok(rates)
+}
+
+/// Whether a text is Corridor's TOML: a table, or `as_of =`.
+fn is_toml(text: &str) -> bool {
+    let mut lines = text.lines().map(str::trim_start);
+    let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
+    first.is_some_and(|line| line.starts_with("[rates") || line.starts_with("as_of"))
+}
+
+/// What a reader has found so far, and how times are read.
+pub(super) struct Reading<'a> {
+    pub published: &'a Published,
+    pub now: Timestamp,
+    pub rates: Vec<DirectRate>,
+}
+
+/// The values of one pair, as texts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Price {
+    pub mid: Option<String>,
+    pub sides: Option<(String, String)>,
+}
+
+impl Price {
+    pub fn mid(text: &str) -> Price {
+        Price { mid: Some(text.to_owned()), sides: None }
+    }
+}
+
+impl Reading<'_> {
+    pub fn time(&self, text: &str) -> Result<Timestamp, SheetError> {
+        let time = self.published.time(text, self.now);
+        time.map(|(time, _)| time).ok_or_else(|| SheetError::Time(shown(text)))
+    }
+
+    /// Adds a pair, unless its values are not those of a rate.
+    pub fn add(
+        &mut self,
+        base: Currency,
+        quote: Currency,
+        price: &Price,
+        as_of: Timestamp,
+    ) -> Result<(), SheetError> {
+        if base == quote {
+            return Err(SheetError::Form(format!("{} is a currency in itself", pair(base, quote))));
+        }
+        if self.rates.iter().any(|known| known.pair() == (base, quote)) {
+            return Err(SheetError::Twice { pair: pair(base, quote) });
+        }
+        let number = |text: &str| number(base, quote, text);
+        let sides = match &price.sides {
+            Some((bid, ask)) => Some((number(bid)?, number(ask)?)),
+            None => None,
+        };
+        let rate =
+            match (&price.mid, sides) {
+                (Some(mid), _) => number(mid)?,
+                (None, Some((bid, ask))) => halfway(bid, ask)
+                    .ok_or_else(|| SheetError::Spread { pair: pair(base, quote), bid, ask })?,
+                (None, None) => return Err(SheetError::Missing(pair(base, quote))),
+            };
+        let (bid, ask) = sides.unwrap_or((rate, rate));
+        if bid > ask || super::moved_beyond(bid, ask, MAX_SPREAD_BPS) {
+            return Err(SheetError::Spread { pair: pair(base, quote), bid, ask });
+        }
+        self.rates.push(DirectRate { base, quote, mid: Mid { rate, as_of }, bid, ask });
+        Ok(())
+    }
+}
+
+fn halfway(bid: Decimal, ask: Decimal) -> Option<Decimal> {
+    bid.checked_add(ask)?.checked_div(Decimal::from_int(2), RATE_DECIMALS, Rounding::HalfEven)
+}
+
+fn number(base: Currency, quote: Currency, text: &str) -> Result<Decimal, SheetError> {
+    let pair = || pair(base, quote);
+    let rate = Decimal::parse_rounded(text.trim(), RATE_DECIMALS)
+        .map_err(|error| SheetError::Number { pair: pair(), text: shown(text), error })?;
+    match rate {
+        rate if !rate.is_positive() => Err(SheetError::NotPositive { pair: pair() }),
+        rate if !(MIN_RATE..=MAX_RATE).contains(&rate) => {
+            Err(SheetError::Absurd { pair: pair(), rate })
+        }
+        rate => Ok(rate),
+    }
 }
 
 #[derive(Deserialize)]
@@ -100,62 +252,48 @@ struct TomlSheet {
     rates: std::collections::BTreeMap<String, std::collections::BTreeMap<String, String>>,
 }
 
-/// Parses TOML: `as_of = "…"`, then tables `[rates.<BASE>]` with `<QUOTE> = "<number>"`. Rates are
+/// Reads TOML: `as_of = "…"`, then tables `[rates.<BASE>]` with `<QUOTE> = "<number>"`. Rates are
 /// strings, because a TOML number with a decimal point is a binary float.
-pub fn from_toml(text: &str) -> Result<Vec<DirectRate>, SheetError> {
+fn toml(text: &str, mut read: Reading<'_>) -> Result<Vec<DirectRate>, SheetError> {
     let sheet: TomlSheet =
         toml::from_str(text).map_err(|error| SheetError::Form(error.to_string()))?;
-    let as_of = time(&sheet.as_of)?;
-    let mut rates = Vec::new();
+    let as_of = read.time(&sheet.as_of)?;
     for (base, quotes) in &sheet.rates {
         let base = currency("rates", base)?;
         for (quote, number) in quotes {
-            rates.push(rate(base, currency("rates", quote)?, number, as_of)?);
+            read.add(base, currency("rates", quote)?, &Price::mid(number), as_of)?;
         }
     }
-    Ok(rates)
+    Ok(read.rates)
 }
 
-/// Parses CSV with the header `base,quote,rate,as_of`.
-pub fn from_csv(text: &str) -> Result<Vec<DirectRate>, SheetError> {
+/// Reads CSV with the columns `base`, `quote`, `as_of`, and `rate` or `bid` and `ask`.
+fn csv(text: &str, mut read: Reading<'_>) -> Result<Vec<DirectRate>, SheetError> {
+    const HEADING: &str = "the heading is not base,quote,rate,as_of or base,quote,bid,ask,as_of";
     let form = |error: csv::Error| SheetError::Form(error.to_string());
     let mut reader = csv::ReaderBuilder::new()
         .comment(Some(b'#'))
         .trim(csv::Trim::All)
         .from_reader(text.as_bytes());
-    if reader.headers().map_err(form)?.iter().ne(["base", "quote", "rate", "as_of"]) {
-        return Err(SheetError::Form("the heading is not base,quote,rate,as_of".to_owned()));
-    }
-    let mut rates: Vec<DirectRate> = Vec::new();
+    let has_sides = match reader.headers().map_err(form)? {
+        heads if heads.iter().eq(["base", "quote", "rate", "as_of"]) => false,
+        heads if heads.iter().eq(["base", "quote", "bid", "ask", "as_of"]) => true,
+        _ => return Err(SheetError::Form(HEADING.to_owned())),
+    };
     for row in reader.records() {
         let row = row.map_err(form)?;
         let field = |column: usize| row.get(column).unwrap_or("");
         let (base, quote) = (currency("base", field(0))?, currency("quote", field(1))?);
-        if rates.iter().any(|known| (known.base, known.quote) == (base, quote)) {
-            return Err(SheetError::Twice { pair: pair(base, quote) });
-        }
-        rates.push(rate(base, quote, field(2), time(field(3))?)?);
+        let (price, as_of) = match has_sides {
+            false => (Price::mid(field(2)), field(3)),
+            true => {
+                let sides = Some((field(2).to_owned(), field(3).to_owned()));
+                (Price { mid: None, sides }, field(4))
+            }
+        };
+        read.add(base, quote, &price, read.time(as_of)?)?;
     }
-    Ok(rates)
-}
-
-fn rate(
-    base: Currency,
-    quote: Currency,
-    text: &str,
-    as_of: Timestamp,
-) -> Result<DirectRate, SheetError> {
-    let rate = Decimal::parse(text).map_err(|error| {
-        let text = text.chars().take(60).collect();
-        SheetError::Number { pair: pair(base, quote), text, error }
-    })?;
-    if !rate.is_positive() {
-        return Err(SheetError::NotPositive { pair: pair(base, quote) });
-    }
-    if base == quote {
-        return Err(SheetError::Form(format!("{} is a currency in itself", pair(base, quote))));
-    }
-    Ok(DirectRate { base, quote, mid: Mid { rate, as_of } })
+    Ok(read.rates)
 }
 
 /// Writes the pair as `BASE/QUOTE`.
@@ -163,83 +301,12 @@ pub(super) fn pair(base: Currency, quote: Currency) -> String {
     format!("{}/{}", base.code(), quote.code())
 }
 
-fn currency(field: &str, code: &str) -> Result<Currency, SheetError> {
-    let error = || SheetError::Currency { field: field.to_owned(), code: code.to_owned() };
+/// The beginning of a text of the document.
+pub(super) fn shown(text: &str) -> String {
+    text.chars().filter(|sign| !sign.is_control()).take(SHOWN_CHARS).collect()
+}
+
+pub(super) fn currency(field: &str, code: &str) -> Result<Currency, SheetError> {
+    let error = || SheetError::Currency { field: field.to_owned(), code: shown(code) };
     Currency::parse(code).ok_or_else(error)
-}
-
-fn time(text: &str) -> Result<Timestamp, SheetError> {
-    const MICROS: i64 = 1_000_000;
-    let read = if let Ok(seconds) = text.parse::<i64>() {
-        seconds.checked_mul(MICROS)
-    } else if let Ok(instant) = text.parse::<jiff::Timestamp>() {
-        Some(instant.as_microsecond())
-    } else if let Ok(day) = text.parse::<jiff::civil::Date>() {
-        format!("{day}T00:00:00Z")
-            .parse::<jiff::Timestamp>()
-            .ok()
-            .map(jiff::Timestamp::as_microsecond)
-    } else {
-        None
-    };
-    read.map(Timestamp).ok_or_else(|| SheetError::Time(text.chars().take(60).collect()))
-}
-
-/// The text of a JSON string or number.
-fn plain(raw: &str) -> Result<String, SheetError> {
-    if raw.starts_with('"') {
-        return serde_json::from_str(raw).map_err(|error| SheetError::Form(error.to_string()));
-    }
-    if raw.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
-        return Ok(raw.to_owned());
-    }
-    Err(SheetError::Form(format!(
-        "{} is neither a number nor a string",
-        raw.chars().take(60).collect::<String>()
-    )))
-}
-
-fn find<'a>(text: &'a str, pointer: &str) -> Result<&'a str, SheetError> {
-    let mut value = text;
-    for step in pointer.split('/').skip(1) {
-        let step = step.replace("~1", "/").replace("~0", "~");
-        let member = members(value, pointer)?.into_iter().find(|(name, _)| *name == step);
-        value = member.ok_or_else(|| SheetError::Missing(pointer.to_owned()))?.1.get();
-    }
-    Ok(value)
-}
-
-fn members<'a>(object: &'a str, pointer: &str) -> Result<Vec<(String, &'a RawValue)>, SheetError> {
-    let read = serde_json::from_str::<Members<'a>>(object);
-    let Members(members) = read.map_err(|error| SheetError::Form(format!("{pointer}: {error}")))?;
-    for (at, (name, _)) in members.iter().enumerate() {
-        if members[..at].iter().any(|(known, _)| known == name) {
-            return Err(SheetError::Twice { pair: name.clone() });
-        }
-    }
-    Ok(members)
-}
-
-/// The members of an object in order, values as text; unlike a map it keeps duplicates, so that
-/// they can be rejected.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'de>, D::Error> {
-        struct Collect;
-        impl<'de> Visitor<'de> for Collect {
-            type Value = Members<'de>;
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("an object")
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry::<String, &'de RawValue>()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        deserializer.deserialize_map(Collect)
-    }
 }

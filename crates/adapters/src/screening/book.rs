@@ -106,7 +106,7 @@ pub struct ListSettings {
     pub kept: Option<Arc<dyn KeptLists>>,
 }
 
-/// How many redirects of one list are followed.
+/// How many redirects of one list a client should follow.
 pub const REDIRECTS_MAX: usize = 5;
 
 /// The default user agent: OFAC's server rejects any that does not start like a browser's.
@@ -583,8 +583,7 @@ async fn read_documents(
         documents.push(match location {
             Location::File(path) => read_file(path).await?,
             Location::Http(url) => {
-                let fetched =
-                    fetch::get_following(client, url, REDIRECTS_MAX, MAX_DOCUMENT_BYTES).await?;
+                let fetched = fetch::get(client, url, MAX_DOCUMENT_BYTES).await?;
                 let modified = fetched.last_modified.as_deref().and_then(http_date);
                 Document { origin: shown_text(url), bytes: fetched.bytes, modified }
             }

@@ -86,7 +86,11 @@ async fn redirecting_server() -> String {
 
 fn client_named(user_agent: &str) -> Client {
     let user_agent = Some(user_agent.to_owned());
-    let settings = outbound::Settings { user_agent, ..outbound::Settings::default() };
+    let settings = outbound::Settings {
+        user_agent,
+        redirects: REDIRECTS_MAX,
+        ..outbound::Settings::default()
+    };
     Client::new(&settings, "screening.lists", &[]).expect("a client")
 }
 
@@ -128,9 +132,10 @@ async fn redirects_are_followed_to_allowed_urls_up_to_a_limit() {
         })
         .await;
         let source = at(format!("{url}/list?secret=1"));
-        let refused = ListBook::load(vec![source], ListSettings::default(), &client(), NOW)
-            .await
-            .expect_err("refused");
+        let refused =
+            ListBook::load(vec![source], ListSettings::default(), &client_named("any"), NOW)
+                .await
+                .expect_err("refused");
         let refused = refused.to_string();
         assert!(refused.contains(why) && !refused.contains("secret"), "{refused}");
     }

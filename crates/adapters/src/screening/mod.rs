@@ -34,7 +34,7 @@ mod tests;
 
 pub use book::{
     KEPT_FOR, KeptCopy, KeptLists, ListBook, ListRefresh, ListSettings, ListSource, ListState,
-    Location, RefreshError, STALE_AFTER, user_agent,
+    Location, REDIRECTS_MAX, RefreshError, STALE_AFTER, user_agent,
 };
 pub use entry::{BirthSpan, Kind, List, ListEntry, ListedAddress, ListedName};
 pub use index::{Match, REPORT_FROM, SanctionLists};

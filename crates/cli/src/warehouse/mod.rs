@@ -221,11 +221,12 @@ async fn events(
 ) -> Result<(), Failure> {
     for tenant in &wanted.tenants {
         for log in EventLog::ALL {
-            let mut after = 0;
+            let log = Log { store: &wanted.store, tenant, log, with_payload };
+            let mut after = log.before(wanted.from).await.map_err(Failure::of_store)?;
             loop {
-                let page = events_after(&wanted.store, tenant, log, after, with_payload).await;
-                let page = page.map_err(Failure::of_store)?;
-                let is_last = page.len() < PAGE;
+                let page = log.after(after, PAGE).await.map_err(Failure::of_store)?;
+                let is_past = |row: &ExportedEvent| row.at >= wanted.until + CLOCKS_DIFFER;
+                let is_last = page.len() < PAGE || page.last().is_some_and(is_past);
                 for row in page {
                     after = row.seq;
                     if wanted.includes(row.at) {
@@ -241,45 +242,72 @@ async fn events(
     Ok(())
 }
 
-/// A page of a log.
-async fn events_after(
-    store: &Store,
-    tenant: &Tenant,
+/// A tenant's log of one service.
+struct Log<'a> {
+    store: &'a Store,
+    tenant: &'a Tenant,
     log: EventLog,
-    after: i64,
     with_payload: bool,
-) -> Result<Vec<ExportedEvent>, store::StoreError> {
-    let text = |body: Vec<u8>| String::from_utf8_lossy(&body).into_owned();
-    Ok(match log {
-        EventLog::Payment => {
-            let page = store.events_after(tenant.id, after, PAGE).await?;
-            let exported = |it: &store::EventRecord| ExportedEvent {
-                log,
-                seq: it.event.seq,
-                id: it.event.id,
-                kind: it.event.kind.name(),
-                aggregate_kind: it.event.aggregate().kind(),
-                aggregate: it.event.subject,
-                version: it.event.version,
-                at: it.event.at,
-                payload: with_payload.then(|| text(payments_v2::render::event_body(it))),
-            };
-            page.iter().map(exported).collect()
+}
+
+impl Log<'_> {
+    /// A number up to which all events are earlier than `from`, by bisection: numbers are in time
+    /// order, apart from the nodes' clocks.
+    async fn before(&self, from: Timestamp) -> Result<i64, store::StoreError> {
+        let head = match self.log {
+            EventLog::Payment => self.store.event_head(self.tenant.id).await?,
+            EventLog::Wallet => self.store.wallet_event_head(self.tenant.id).await?,
+        };
+        let (mut low, mut high) = (0, head);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.after(middle, 1).await?.first() {
+                Some(event) if event.at < from - CLOCKS_DIFFER => low = event.seq,
+                _ => high = middle,
+            }
         }
-        EventLog::Wallet => {
-            let page = store.wallet_events_after(tenant.id, after, PAGE).await?;
-            let exported = |it: &domain::wallet_event::WalletEventEntry| ExportedEvent {
-                log,
-                seq: it.seq,
-                id: it.id,
-                kind: it.event.kind().name(),
-                aggregate_kind: it.aggregate.kind(),
-                aggregate: it.aggregate.id(),
-                version: it.version,
-                at: it.at,
-                payload: with_payload.then(|| text(wallet_v1::render::logged_event_body(it))),
-            };
-            page.iter().map(exported).collect()
-        }
-    })
+        Ok(low)
+    }
+
+    /// The events after a number.
+    async fn after(
+        &self,
+        after: i64,
+        limit: usize,
+    ) -> Result<Vec<ExportedEvent>, store::StoreError> {
+        let Log { store, tenant, log, with_payload } = *self;
+        let text = |body: Vec<u8>| String::from_utf8_lossy(&body).into_owned();
+        Ok(match log {
+            EventLog::Payment => {
+                let page = store.events_after(tenant.id, after, limit).await?;
+                let exported = |it: &store::EventRecord| ExportedEvent {
+                    log,
+                    seq: it.event.seq,
+                    id: it.event.id,
+                    kind: it.event.kind.name(),
+                    aggregate_kind: it.event.aggregate().kind(),
+                    aggregate: it.event.subject,
+                    version: it.event.version,
+                    at: it.event.at,
+                    payload: with_payload.then(|| text(payments_v2::render::event_body(it))),
+                };
+                page.iter().map(exported).collect()
+            }
+            EventLog::Wallet => {
+                let page = store.wallet_events_after(tenant.id, after, limit).await?;
+                let exported = |it: &domain::wallet_event::WalletEventEntry| ExportedEvent {
+                    log,
+                    seq: it.seq,
+                    id: it.id,
+                    kind: it.event.kind().name(),
+                    aggregate_kind: it.aggregate.kind(),
+                    aggregate: it.aggregate.id(),
+                    version: it.version,
+                    at: it.at,
+                    payload: with_payload.then(|| text(wallet_v1::render::logged_event_body(it))),
+                };
+                page.iter().map(exported).collect()
+            }
+        })
+    }
 }

@@ -179,25 +179,10 @@ fn reason(unfit: Option<&Unfit>, first: bool) -> Cell {
     match unfit {
         None if first => Cell::state("selected", Tone::Good),
         None => Cell::state("possible, but more expensive", Tone::Plain),
-        Some(unfit) => {
-            let words = match unfit {
-                Unfit::SenderLimit(exceeded) => {
-                    return Cell::state(
-                        format!("exceeds its limit of {exceeded} per sender"),
-                        Tone::Bad,
-                    );
-                }
-                Unfit::Disabled => "turned off by configuration",
-                Unfit::Amount => "amount outside its limits",
-                Unfit::Bank => "does not reach the bank",
-                Unfit::Needs(_) => "the order lacks required fields",
-                Unfit::Name(_) => "cannot transmit the characters of a name",
-                Unfit::Refused => "already rejected the payment",
-                Unfit::Closed => "outside opening hours",
-                Unfit::Unhealthy => "unreachable or turned off",
-            };
-            Cell::state(words, Tone::Bad)
+        Some(Unfit::SenderLimit(exceeded)) => {
+            Cell::state(format!("exceeds its limit of {exceeded} per sender"), Tone::Bad)
         }
+        Some(unfit) => Cell::state(unfit.words(), Tone::Bad),
     }
 }
 

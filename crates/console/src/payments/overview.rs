@@ -602,12 +602,11 @@ pub(crate) fn rate_standing(visit: &Visit) -> Result<(Span, Vec<&'static str>), 
     let mut oldest = Span(0);
     let mut missing = Vec::new();
     for country in &policy.countries {
-        let most = world.corridors.corridors.get(country).map(|corridor| corridor.max_rate_age);
-        let old = world.rates.mid(coin.currency(), country.currency()).map(|mid| now - mid.as_of);
-        match (old, most) {
-            (Some(old), Some(most)) if old <= most => oldest = oldest.max(old),
-            (_, None) => {}
-            _ => missing.push(country.alpha3()),
+        let Some(corridor) = world.corridors.corridors.get(country) else { continue };
+        let terms = corridor.rate_terms(now);
+        match world.rates.bid(coin.currency(), country.currency(), &terms) {
+            Some(bid) => oldest = oldest.max(now - bid.as_of),
+            None => missing.push(country.alpha3()),
         }
     }
     Ok((oldest, missing))

@@ -30,7 +30,7 @@ fn margin_field(country: Country) -> &'static (String, String) {
     &FIELDS[country as usize]
 }
 
-/// The client's rate: mid rate minus margin.
+/// The client's rate: the corridor's rate minus margin.
 fn after(mid: Decimal, margin_bps: u32) -> Option<Decimal> {
     Some(less_margin(mid, margin_bps)?.round(RATE_DECIMALS, Rounding::Floor))
 }
@@ -38,7 +38,10 @@ fn after(mid: Decimal, margin_bps: u32) -> Option<Decimal> {
 fn row(visit: &Visit, base: Currency, country: Country, margin_bps: u32) -> Vec<Cell> {
     let world = visit.console().payments.world();
     let mid: Option<Mid> = world.rates.mid(base, country.currency());
-    let oldest = world.corridors.corridors.get(&country).map(|corridor| corridor.max_rate_age);
+    let now = world.clock.now();
+    let corridor = world.corridors.corridors.get(&country);
+    let bid = corridor
+        .and_then(|corridor| world.rates.bid(base, country.currency(), &corridor.rate_terms(now)));
     let pair = Cell::text(format!("{} → {}", base.code(), country.currency().code()));
     let off_peg = StableCoin::ALL
         .into_iter()
@@ -54,13 +57,14 @@ fn row(visit: &Visit, base: Currency, country: Country, margin_bps: u32) -> Vec<
             Cell::Empty,
         ];
     };
-    let age = world.clock.now() - mid.as_of;
-    let state = match oldest {
-        Some(oldest) if age <= oldest => Cell::state("in use", Tone::Good),
-        Some(_) => Cell::state("too old", Tone::Bad),
-        None => Cell::state("no corridor", Tone::Plain),
+    let age = now - mid.as_of;
+    let state = match (corridor, bid) {
+        (None, _) => Cell::state("no corridor", Tone::Plain),
+        (Some(_), None) => Cell::state("too old", Tone::Bad),
+        (Some(_), Some(bid)) if bid.is_weekend => Cell::state("weekend rate", Tone::Warn),
+        (Some(_), Some(_)) => Cell::state("in use", Tone::Good),
     };
-    let offered = after(mid.rate, margin_bps);
+    let offered = after(bid.map_or(mid.rate, |bid| bid.rate), margin_bps);
     let sample = offered.and_then(|rate| pays_out(rate, country));
     vec![
         pair,

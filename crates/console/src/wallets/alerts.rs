@@ -32,7 +32,8 @@ fn subject(visit: &Visit, alert: &Alert) -> Result<Cell, Stop> {
         | AlertKind::LowGas
         | AlertKind::ChainMismatch
         | AlertKind::ChainNode
-        | AlertKind::Relay => return Ok(Cell::id(alert.subject)),
+        | AlertKind::Relay
+        | AlertKind::RateSource => return Ok(Cell::id(alert.subject)),
     };
     Ok(Cell::id_link(visit.href(&format!("{below}{}", alert.subject)), alert.subject))
 }

@@ -49,6 +49,7 @@ fn corridors(default_local_code: Option<&str>) -> Corridors {
         quote_ttl: Span::secs(300),
         step_minor: 1,
         max_rate_age: Span::mins(10),
+        weekend_margin_bps: None,
         open_quote_cap: None,
         purpose: "FAMT".to_owned(),
         source_of_funds: None,

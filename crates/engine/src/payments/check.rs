@@ -58,7 +58,7 @@ impl Payments {
 }
 
 /// What an order requires of a rail.
-pub(crate) fn wanted<'a>(
+pub fn wanted<'a>(
     order: &'a Order,
     amount: Money,
     corridors: &domain::policy::Corridors,

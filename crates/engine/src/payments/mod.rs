@@ -40,6 +40,8 @@ use crate::world::{NoRate, World};
 pub(crate) mod check;
 mod price;
 
+pub use check::wanted;
+
 /// The parsed body of POST /v2/quote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuoteRequest {

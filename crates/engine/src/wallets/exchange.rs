@@ -285,7 +285,7 @@ impl Wallets {
             .get(&to)
             .filter(|corridor| corridor.open && !world.switches.is_closed(to));
         let corridor = corridor.ok_or(NoRate::Missing(base, currency))?;
-        let mid = world.fresh_mid(base, currency, corridor.max_rate_age)?;
+        let mid = world.bid(base, currency, corridor)?;
         Ok(Price::new(currency, mid, caller.policy.wallet.spread_bps))
     }
 

@@ -142,11 +142,9 @@ impl Workers {
         // A locked order keeps its rate: the current one is not needed.
         let mid = match order.locked_until {
             Some(_) => Some(order.quoted_rate),
-            None => self
-                .world
-                .rates
-                .mid(order.coin.currency(), order.payout.currency)
-                .map(|mid| mid.rate),
+            None => self.world.corridors.corridors.get(&order.country).and_then(|corridor| {
+                self.world.bid(order.coin.currency(), order.payout.currency, corridor).ok()
+            }),
         };
         let Some(mid) = mid else { return put_off(true) };
         // A rail that could not be reached has rejected nothing: its health decides when it is

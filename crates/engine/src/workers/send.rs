@@ -20,6 +20,7 @@ use domain::wallet_event::FailureReason;
 use futures_util::future::join_all;
 
 use super::Workers;
+use crate::alerts;
 use crate::batcher::fresh_id;
 use crate::command::Action;
 use crate::command::chain::{ChainAction, IntentKey};
@@ -636,9 +637,6 @@ impl Workers {
 
     /// Raises an alert outside of any commit.
     pub(super) async fn raise(&self, tenant: TenantId, alert: Alert) {
-        measure::alert(&alert);
-        if let Err(error) = self.store.raise_alert(tenant, &alert).await {
-            tracing::warn!(%error, "alert write failed");
-        }
+        alerts::raise(&self.store, tenant, &alert).await;
     }
 }

@@ -7,6 +7,7 @@ mod start;
 
 pub(crate) use outside::backup_age;
 pub use outside::disk;
+pub(crate) use outside::needed_pairs;
 
 use std::path::Path;
 

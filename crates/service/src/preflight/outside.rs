@@ -12,7 +12,7 @@ use adapters::screening::STALE_AFTER;
 use anyhow::Context as _;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
-use domain::ports::{Rail as _, RateBook as _};
+use domain::ports::{Rail as _, RateBook as _, RateTerms};
 use domain::time::Span;
 use operator_console::outside::BACKUP_AGE_MAX;
 use serde_json::{Value, json};
@@ -52,20 +52,17 @@ pub(super) async fn outside(
 }
 
 /// The pairs that quotes and exchanges price by, among them the stablecoins' prices in USD, and the
-/// greatest age of each, in seconds.
-fn needed_pairs(config: &Config) -> Vec<(Currency, Currency, u32)> {
-    let served = config.served_corridors();
-    let served = served.iter().filter_map(|code| {
-        let corridor = config.corridors.get(*code)?;
-        Some((Country::parse(code)?, corridor.max_rate_age_s))
-    });
+/// terms of each.
+pub(crate) fn needed_pairs(config: &Config) -> Vec<(Currency, Currency, RateTerms)> {
+    let Ok(corridors) = config.to_corridors() else { return Vec::new() };
     let mut pairs = Vec::new();
-    for (country, max_age_s) in served {
-        let quote = country.currency();
+    for country in config.served_corridors().iter().filter_map(|code| Country::parse(code)) {
+        let Some(corridor) = corridors.corridors.get(&country) else { continue };
+        let (quote, terms) = (country.currency(), corridor.rate_terms(now()));
         let coins = StableCoin::ALL.map(StableCoin::currency);
         let bases = Currency::SOURCES.into_iter().chain(coins);
-        pairs.extend(bases.map(|base| (base, quote, max_age_s)));
-        pairs.extend(coins.map(|coin| (coin, Currency::Usd, max_age_s)));
+        pairs.extend(bases.map(|base| (base, quote, terms)));
+        pairs.extend(coins.map(|coin| (coin, Currency::Usd, terms)));
     }
     pairs
 }
@@ -76,18 +73,17 @@ pub(super) fn rate_pairs(config: &Config, book: &LiveRates) -> Vec<Finding> {
     let needed = needed_pairs(config);
     let off_peg = keep_fresh::off_peg(book);
     let (mut missing, mut old) = (BTreeSet::new(), BTreeSet::new());
-    for (base, quote, max_age_s) in &needed {
+    for (base, quote, terms) in &needed {
         let pair = format!("{}/{}", base.code(), quote.code());
-        match book.mid(*base, *quote) {
-            None if off_peg.iter().any(|(coin, _)| coin.currency() == *base) => {}
-            None => drop(missing.insert(pair)),
-            Some(mid) if now() - mid.as_of > Span::secs((*max_age_s).into()) => {
-                old.insert(pair);
-            }
-            Some(_) => {}
+        match (book.mid(*base, *quote), book.bid(*base, *quote, terms)) {
+            (None, _) if off_peg.iter().any(|(coin, _)| coin.currency() == *base) => {}
+            (None, _) => drop(missing.insert(pair)),
+            (Some(_), None) => drop(old.insert(pair)),
+            (Some(_), Some(_)) => {}
         }
     }
-    let least = needed.iter().map(|(.., max_age_s)| *max_age_s).min().unwrap_or_default();
+    let least =
+        needed.iter().map(|(.., terms)| terms.max_age.0 / 1_000_000).min().unwrap_or_default();
     let rule = format!(
         "a file has the columns base,quote,rate,as_of and is rewritten at least every {least} s; a rate of each \
          currency and of USDC and USDT against USD suffices"

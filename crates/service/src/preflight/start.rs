@@ -144,8 +144,18 @@ async fn rates(config: &Config) -> (Vec<Finding>, Option<LiveRates>) {
     // One source of several may be down; with none, `serve` does not start.
     let level = if refreshed.updated > 0 { Level::Warning } else { Level::Wrong };
     let failed = refreshed.failed.iter();
-    let mut findings: Vec<Finding> =
-        failed.map(|error| Finding::new(NAME, level, format!("rates.sources: {error}"))).collect();
+    let mut findings: Vec<Finding> = failed
+        .map(|(_, error)| Finding::new(NAME, level, format!("rates.sources: {error}")))
+        .collect();
+    findings.extend(book.disagreements().into_iter().map(|found| {
+        let ((used, rate), (other, differs), (base, quote)) = (found.used, found.other, found.pair);
+        let detail = format!(
+            "rates.sources: {used} states {rate} for {}/{}, {other} {differs}: {used} is used",
+            base.code(),
+            quote.code()
+        );
+        Finding::new(NAME, Level::Warning, detail)
+    }));
     if refreshed.updated > 0 {
         findings.push(Finding::new(NAME, Level::Ok, format!("{} pairs", refreshed.updated)));
     } else if findings.is_empty() {

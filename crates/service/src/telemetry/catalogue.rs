@@ -124,6 +124,7 @@ const ALERTS: Values = Values::Known(&[
     "recall",
     "rail_mismatch",
     "relay",
+    "rate_source",
 ]);
 const SIGNER_ROLES: Values = Values::Known(&["operator", "compliance", "approver", "blacklister"]);
 const ANALYSIS_OUTCOMES: Values = Values::Known(&["clean", "near", "listed", "silent", "nonsense"]);
@@ -206,6 +207,12 @@ pub const METRICS: &[Metric] = &[
         Kind::Gauge,
         &[],
         "Age of the oldest mid-market rate in use",
+    ),
+    metric(
+        "corridor_corridors_without_rate",
+        Kind::Gauge,
+        &[],
+        "Open corridors whose rate from USDT is missing, too old, or of a source that rests: no quotes",
     ),
     metric(
         "corridor_stablecoin_stopped",

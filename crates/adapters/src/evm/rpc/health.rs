@@ -16,7 +16,7 @@ const REST_MAX: Span = Span::secs(10);
 const PAUSE: Span = Span::secs(1);
 const PAUSE_MAX: Span = Span::mins(1);
 /// The longest pause that a node can ask for.
-const ASKED_MAX: Span = Span::mins(5);
+pub(super) const ASKED_MAX: Span = Span::mins(5);
 /// A head older than this proves nothing about the node's health.
 const FRESH: Span = Span::secs(10);
 

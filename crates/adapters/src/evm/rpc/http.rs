@@ -6,6 +6,7 @@ use reqwest::header::HeaderValue;
 use reqwest::{StatusCode, Url};
 use secrecy::{ExposeSecret, SecretString};
 
+use super::health::ASKED_MAX;
 use super::{Transport, TransportFault};
 use crate::outbound::{self, BodyFault, Client, Fault, Request, SetupError};
 
@@ -40,7 +41,9 @@ impl HttpTransport {
         // Nodes have their keys in the path. The longest text first: nothing of it remains.
         let path = url.path().trim_matches('/');
         let hidden: Vec<&str> = std::iter::once(path).chain(path.split('/')).collect();
-        let client = Client::hiding(outbound, key, &[url.as_str()], &hidden)?;
+        let outbound =
+            outbound::Settings { pause_max: ASKED_MAX.to_duration(), ..outbound.clone() };
+        let client = Client::hiding(&outbound, key, &[url.as_str()], &hidden)?;
         Ok(HttpTransport { client, url, max_answer_bytes: *max_answer_bytes })
     }
 

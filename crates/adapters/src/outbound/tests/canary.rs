@@ -47,6 +47,7 @@ fn authentications(token_url: &str) -> Vec<Authentication> {
         Authentication::Basic { user: "user".to_owned(), password: secret("password") },
         Authentication::Bearer(secret("token")),
         Authentication::Header { name: "x-api-key".to_owned(), value: secret("value") },
+        Authentication::Query { name: "app_id".to_owned(), value: secret("parameter") },
         Authentication::OAuth2(Box::new(oauth(
             Grant::ClientCredentials,
             ClientAuthentication::Basic,
@@ -156,5 +157,24 @@ async fn no_secret_is_shown() {
     assert!(log.contains("TRACE") && log.contains("hyper"), "nothing was logged: {log}");
     for line in log.lines() {
         check(line);
+    }
+}
+
+#[tokio::test]
+async fn a_key_in_the_address_goes_to_its_own_host_alone() {
+    let echo = |head: &str| {
+        let first = head.lines().next().unwrap_or_default();
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{first}", first.len())
+    };
+    let (own, elsewhere) = (serve(echo).await, serve(echo).await);
+    let authentication = Authentication::Query { name: "app_id".to_owned(), value: "a b&c".into() };
+    let settings = Settings { authentication, ..Settings::default() };
+    let client = Client::new(&settings, "rates", &[&own]).expect("a client");
+    for (host, line) in [
+        (&own, "GET /r?base=USD&app_id=a+b%26c HTTP/1.1"),
+        (&elsewhere, "GET /r?base=USD HTTP/1.1"),
+    ] {
+        let fetched = crate::fetch::get(&client, &format!("{host}/r?base=USD"), 1_000).await;
+        assert_eq!(String::from_utf8(fetched.expect("an answer").bytes).as_deref(), Ok(line));
     }
 }

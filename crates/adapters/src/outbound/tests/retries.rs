@@ -60,6 +60,20 @@ async fn nothing_is_sent_during_a_pause() {
 }
 
 #[tokio::test]
+async fn a_destination_has_a_longest_pause_of_its_own() {
+    for (pause_max, left) in [(3_600, 3_600), (300, 300)] {
+        let (url, _) = failing(&["429 Too Many Requests\r\nretry-after: 86400"]).await;
+        let pause_max = std::time::Duration::from_secs(pause_max);
+        let client = client(&Settings { pause_max, ..Settings::default() }, &url);
+        assert_eq!(get(&client, &url).await, Ok(429));
+        let Err(Fault::Paused { left: rest, .. }) = post(&client, &url).await else {
+            panic!("no pause")
+        };
+        assert!((left - 10..=left).contains(&rest.as_secs()), "{rest:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_short_pause_is_waited_for() {
     let (url, asked) = failing(&["429 Too Many Requests\r\nretry-after: 0"]).await;
     let client = client(&Settings { retries: 1, ..Settings::default() }, &url);

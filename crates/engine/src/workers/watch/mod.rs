@@ -10,10 +10,11 @@ use domain::chain_tx::Place;
 use domain::ids::TenantId;
 use domain::ports::Chain;
 use domain::time::{Span, Timestamp};
-use domain::wallet_effects::{Alert, AlertKind};
+use domain::wallet_effects::AlertKind;
 use store::{HeldRole, StoreError};
 
 use super::{Stop, Workers};
+use crate::alerts;
 use crate::command::Action;
 use crate::failpoint::{self, Failpoint};
 use crate::world::WalletWorld;
@@ -268,17 +269,7 @@ impl Workers {
     /// Alerts every tenant's operators about a chain.
     async fn alert_everybody(&self, chain: ChainNumber, kind: AlertKind, what: &str) {
         let what = self.said_of(chain, what.to_owned());
-        match self.store.tenants().await {
-            Ok(tenants) => {
-                for tenant in tenants {
-                    self.raise(tenant.id, Alert { kind, subject: tenant.id.0, what: what.clone() })
-                        .await;
-                }
-            }
-            Err(error) => {
-                tracing::warn!(%error, what, "operator alert failed, tenants could not be read")
-            }
-        }
+        alerts::raise_everywhere(&self.store, kind, &what).await;
     }
 }
 

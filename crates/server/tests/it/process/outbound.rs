@@ -15,7 +15,9 @@ const RATES: &str = r#"{"base":"USD","as_of":"2099-01-01T00:00:00Z","rates":{"PK
 const CANARY: &str = "canary7f3a";
 
 /// Answers each request by its head, one a connection.
-async fn serve(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> std::net::SocketAddr {
+pub(super) async fn serve(
+    answer: impl Fn(&str) -> String + Send + Sync + 'static,
+) -> std::net::SocketAddr {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     tokio::spawn(async move {
@@ -31,7 +33,7 @@ async fn serve(answer: impl Fn(&str) -> String + Send + Sync + 'static) -> std::
     address
 }
 
-fn http(status: &str, body: &str) -> String {
+pub(super) fn http(status: &str, body: &str) -> String {
     let length = body.len();
     format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}")
 }
@@ -94,12 +96,14 @@ async fn no_secret_is_in_logs_checks_or_the_printed_configuration() {
          [outbound.basic]\nauthentication = \"basic\"\nuser = \"user\"\n\
          [outbound.bearer]\nauthentication = \"bearer\"\nsignature = \"hmac\"\n\
          [outbound.header]\nauthentication = \"header\"\nheader_name = \"x-api-key\"\n\
+         [outbound.query]\nauthentication = \"query\"\nquery_name = \"app_id\"\n\
          [outbound.oauth]\nauthentication = \"oauth2\"\ntoken_url = \"http://{echo}/token\"\nclient_id = \"c\"\n\
-         grant = \"password\"\nuser = \"user\"\n{}{}{}{}",
+         grant = \"password\"\nuser = \"user\"\n{}{}{}{}{}",
         rail("pak-raast", "r1", "basic"),
         rail("pak-ibft", "r2", "bearer"),
         rail("pak-rtgs", "r3", "header"),
         rail("ind-imps", "r4", "oauth"),
+        rail("npl-nchl-ips", "r5", "query"),
         query = secret("query"),
     );
     let mut installation = Installation::configured(&config);
@@ -109,6 +113,7 @@ async fn no_secret_is_in_logs_checks_or_the_printed_configuration() {
         ("OUTBOUND__BEARER__TOKEN", "token"),
         ("OUTBOUND__BEARER__SIGNATURE_SECRET", "hmac"),
         ("OUTBOUND__HEADER__HEADER_VALUE", "value"),
+        ("OUTBOUND__QUERY__QUERY_VALUE", "parameter"),
         ("OUTBOUND__OAUTH__PASSWORD", "grant"),
         ("OUTBOUND__OAUTH__CLIENT_SECRET", "client"),
         ("SCREENING__CHAIN_ANALYSIS__API_KEY", "analysis"),
@@ -137,7 +142,7 @@ async fn no_secret_is_in_logs_checks_or_the_printed_configuration() {
     let failed = |rail: &str| {
         node.process.log().lines().any(|line| line.contains(rail) && line.contains("\"WARN\""))
     };
-    let rails = ["pak-raast", "pak-ibft", "pak-rtgs", "ind-imps"];
+    let rails = ["pak-raast", "pak-ibft", "pak-rtgs", "ind-imps", "npl-nchl-ips"];
     let all = wait::until(WRITTEN_AT_MOST, || rails.into_iter().all(&failed));
     assert!(all, "{}", node.process.log_tail());
     let metrics = reqwest::Client::builder().no_proxy().build().expect("a client");

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use adapters::screening::REDIRECTS_MAX;
 use adapters::{FetchError, Fetched, Served, Transport};
 use domain::ports::Answer;
 use domain::time::Span;
@@ -115,6 +116,10 @@ impl Transport for Way {
             }
             self.serve(url)
         })
+    }
+
+    fn redirects(&self) -> usize {
+        REDIRECTS_MAX
     }
 }
 

@@ -9,6 +9,7 @@ mod operations;
 mod payments;
 mod policy;
 mod rails;
+mod rates;
 mod statements;
 mod terminal;
 mod users;

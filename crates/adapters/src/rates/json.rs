@@ -1,0 +1,411 @@
+//! Reads rates from JSON by its structure, whatever its publisher calls the members: an object of rates by
+//! currency, pairs, or prices by stablecoin, at any place. Every number stays text.
+//!
+//! What cannot be read without a guess is refused: two rates of a pair, a rate without a base or a time.
+
+use std::fmt;
+
+use domain::currency::{Currency, StableCoin};
+use domain::time::Timestamp;
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::sheet::{Form, JsonShape, Price, Reading, Sheet, SheetError, currency, pair, shown};
+
+/// Maximum nesting of a document.
+const MAX_DEPTH: usize = 12;
+/// The first HTTP status of an error, which some publishers repeat in the document.
+const HTTP_ERROR: u64 = 400;
+/// Names of the base currency's code; a name that contains `base` is one, too.
+const BASES: [&str; 5] = ["source", "from", "currency", "from_currency", "symbol"];
+/// Names of the second currency's code in a list of pairs.
+const QUOTES: [&str; 5] = ["quote", "quote_currency", "to", "target", "counter"];
+/// Names of a pair's code in a list of pairs.
+const PAIRS: [&str; 4] = ["pair", "symbol", "instrument", "ticker"];
+/// Names of a mid rate.
+const MIDS: [&str; 6] = ["rate", "value", "mid", "midpoint", "price", "last"];
+/// Names of a time contain one of these.
+const TIMES: [&str; 4] = ["time", "date", "as_of", "updated"];
+/// Stablecoins by the ids of widespread publishers, besides their codes.
+const COINS: [(&str, StableCoin); 2] =
+    [("tether", StableCoin::Usdt), ("usd-coin", StableCoin::Usdc)];
+
+enum Node {
+    Null,
+    Bool(bool),
+    Text(String),
+    /// As written.
+    Number(String),
+    List(Vec<Node>),
+    Object(Vec<(String, Node)>),
+}
+
+/// What an object inherits.
+#[derive(Clone, Copy)]
+struct Scope {
+    base: Option<Currency>,
+    as_of: Option<Timestamp>,
+}
+
+struct Walk<'a> {
+    read: Reading<'a>,
+    form: Form,
+    /// Whether the time and the base are those of the configuration's pointers.
+    fixed: Scope,
+    /// Whether rates without a base were passed over.
+    lacks_base: bool,
+}
+
+pub(super) fn read(text: &str, shape: &JsonShape, read: Reading<'_>) -> Result<Sheet, SheetError> {
+    let raw: &RawValue = serde_json::from_str(text).map_err(form)?;
+    let root = node(raw.get(), 0)?;
+    if let Some(error) = reported(&root) {
+        return Err(SheetError::Reported(error));
+    }
+    let base = match (&shape.fixed_base, &shape.base) {
+        (Some(code), _) => Some(currency("base", code)?),
+        (None, Some(pointer)) => Some(currency("base", &text_at(&root, pointer)?)?),
+        (None, None) => None,
+    };
+    let as_of = match &shape.as_of {
+        Some(pointer) => Some(read.time(&text_at(&root, pointer)?)?),
+        None => None,
+    };
+    let place = match &shape.rates {
+        Some(pointer) => at(&root, pointer)?,
+        None => &root,
+    };
+    let mut walk =
+        Walk { read, form: Form::Rates, fixed: Scope { base, as_of }, lacks_base: false };
+    let beside = walk.time_of(&root).or_else(|| walk.time_beside(&root));
+    let named = if base.is_none() { walk.base_of(&root)? } else { None };
+    let scope = Scope { base: base.or(named), as_of: as_of.or(beside) };
+    walk.visit(place, scope)?;
+    if walk.read.rates.is_empty() && walk.lacks_base {
+        return Err(SheetError::Missing("the base currency".to_owned()));
+    }
+    let rates = walk.read.rates;
+    let several = rates.iter().any(|rate| rate.base != rates[0].base);
+    let form = if walk.form == Form::Rates && several { Form::Coins } else { walk.form };
+    Ok(Sheet { form, rates })
+}
+
+impl Walk<'_> {
+    fn visit(&mut self, node: &Node, scope: Scope) -> Result<(), SheetError> {
+        match node {
+            Node::List(items) => items.iter().try_for_each(|item| self.visit(item, scope)),
+            Node::Object(members) => self.object(node, members, scope),
+            _ => Ok(()),
+        }
+    }
+
+    fn object(
+        &mut self,
+        node: &Node,
+        members: &[(String, Node)],
+        scope: Scope,
+    ) -> Result<(), SheetError> {
+        if let Some(amount) = text_of(members, &["amount", "unit", "nominal"])
+            && amount.starts_with(|first: char| first.is_ascii_digit())
+            && !matches!(amount.as_str(), "1" | "1.0" | "1.00")
+        {
+            let rule = format!("the rates are of {} units, not of one", shown(&amount));
+            return Err(SheetError::Form(rule));
+        }
+        // A part about another base, such as one of many coins, is passed over.
+        let Ok(base) = self.base_of(node) else { return Ok(()) };
+        let scope =
+            Scope { base: self.fixed.base.or(base).or(scope.base), ..self.timed(node, scope) };
+        if let Some((base, quote)) = pair_within(members, scope.base) {
+            return match price(node) {
+                Some(price) => self.add(Form::Pairs, (base, quote), &price, scope),
+                None => Err(SheetError::Missing(format!("the rate of {}", pair(base, quote)))),
+            };
+        }
+        members.iter().try_for_each(|(name, value)| self.member(name, value, scope))
+    }
+
+    fn member(&mut self, name: &str, value: &Node, scope: Scope) -> Result<(), SheetError> {
+        if let Some(pair) = pair_of(name) {
+            return match price(value) {
+                Some(price) => self.add(Form::Pairs, pair, &price, scope),
+                None => Err(unusable(pair, value)),
+            };
+        }
+        let Some(code) = code_of(name) else { return self.visit(value, scope) };
+        let scope = self.timed(value, scope);
+        let Some(price) = price(value) else {
+            let inner = Scope { base: Some(code), ..scope };
+            return match (value, scope.base) {
+                (Node::Object(_), _) => {
+                    self.form = Form::Coins;
+                    self.visit(value, inner)
+                }
+                (_, Some(base)) => Err(unusable((base, code), value)),
+                _ => Ok(()),
+            };
+        };
+        match scope.base {
+            Some(base) => self.add(self.form, (base, code), &price, scope),
+            None => {
+                self.lacks_base = true;
+                Ok(())
+            }
+        }
+    }
+
+    /// Adds a pair; a source may list its base as 1, which is none.
+    fn add(
+        &mut self,
+        form: Form,
+        (base, quote): (Currency, Currency),
+        price: &Price,
+        scope: Scope,
+    ) -> Result<(), SheetError> {
+        if base == quote {
+            return Ok(());
+        }
+        self.form = form;
+        let as_of = scope
+            .as_of
+            .ok_or_else(|| SheetError::Missing(format!("the time of {}", pair(base, quote))))?;
+        self.read.add(base, quote, price, as_of)
+    }
+
+    fn timed(&self, node: &Node, scope: Scope) -> Scope {
+        Scope { as_of: self.fixed.as_of.or(self.time_of(node)).or(scope.as_of), ..scope }
+    }
+
+    /// The base that an object names.
+    fn base_of(&self, node: &Node) -> Result<Option<Currency>, SheetError> {
+        let Node::Object(members) = node else { return Ok(None) };
+        let is_base = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            name.contains("base") || BASES.contains(&name.as_str())
+        };
+        let is_code = |code: &str| {
+            (3..=5).contains(&code.len()) && code.bytes().all(|byte| byte.is_ascii_alphabetic())
+        };
+        let mut bases = members.iter().filter_map(|(name, value)| match value {
+            Node::Text(code) if is_base(name) && is_code(code) => Some(code),
+            _ => None,
+        });
+        match bases.next() {
+            Some(code) => currency("base", &code.to_ascii_uppercase()).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The time of an object's own members: the oldest with a time of day, else the oldest date.
+    fn time_of(&self, node: &Node) -> Option<Timestamp> {
+        let Node::Object(members) = node else { return None };
+        let times = members.iter().filter_map(|(name, value)| {
+            let name = name.to_ascii_lowercase();
+            let text = plain(value).filter(|_| TIMES.iter().any(|part| name.contains(part)))?;
+            let (time, is_precise) = self.read.published.time(text, self.read.now)?;
+            Some((!is_precise, time))
+        });
+        times.min().map(|(_, time)| time)
+    }
+
+    /// The time of a part of the document that has no rates, such as `meta`.
+    fn time_beside(&self, root: &Node) -> Option<Timestamp> {
+        let Node::Object(members) = root else { return None };
+        let has_none = |node: &Node| {
+            let Node::Object(members) = node else { return false };
+            members.iter().all(|(name, _)| code_of(name).is_none() && pair_of(name).is_none())
+        };
+        let parts = members.iter().filter(|(name, node)| code_of(name).is_none() && has_none(node));
+        parts.filter_map(|(_, node)| self.time_of(node)).min()
+    }
+}
+
+/// The text of an error that a document states instead of rates, whatever its HTTP status.
+fn reported(root: &Node) -> Option<String> {
+    let Node::Object(members) = root else { return None };
+    let is_error =
+        members.iter().any(|(name, value)| match (name.to_ascii_lowercase().as_str(), value) {
+            ("success" | "ok", Node::Bool(ok)) => !ok,
+            ("success" | "ok", Node::Text(ok)) => ok.eq_ignore_ascii_case("false"),
+            ("result" | "status", Node::Text(text)) => {
+                ["error", "fail", "failed", "failure"].contains(&text.to_ascii_lowercase().as_str())
+            }
+            ("status" | "statuscode" | "code", Node::Number(code)) => {
+                code.parse().is_ok_and(|code: u64| code >= HTTP_ERROR)
+            }
+            ("error_code" | "errorcode", Node::Number(code)) => code != "0",
+            ("status", Node::Object(status)) => {
+                let code = status.iter().find(|(name, _)| name == "error_code");
+                code.and_then(|(_, code)| plain(code)).is_some_and(|code| code != "0")
+            }
+            ("error" | "errors", Node::Text(text)) => !text.is_empty(),
+            ("error" | "errors", Node::Bool(error)) => *error,
+            ("error" | "errors", Node::Object(parts)) => !parts.is_empty(),
+            ("error" | "errors", Node::List(parts)) => !parts.is_empty(),
+            _ => false,
+        });
+    is_error.then(|| {
+        let mut texts = Vec::new();
+        collect(root, &mut texts);
+        shown(&texts.join(", "))
+    })
+}
+
+/// The texts and numbers of an error document.
+fn collect(node: &Node, texts: &mut Vec<String>) {
+    match node {
+        Node::Text(text) | Node::Number(text) => texts.push(text.clone()),
+        Node::List(items) => items.iter().for_each(|item| collect(item, texts)),
+        Node::Object(members) => members.iter().for_each(|(_, value)| collect(value, texts)),
+        Node::Null | Node::Bool(_) => {}
+    }
+}
+
+/// The currency of a code, or the stablecoin of an id.
+fn code_of(name: &str) -> Option<Currency> {
+    let coin = COINS.iter().find(|(id, _)| *id == name).map(|(_, coin)| coin.currency());
+    Currency::parse(&name.to_ascii_uppercase()).or(coin)
+}
+
+/// The currencies of `USDAED`, `USD/AED`, `usd_aed` and the like.
+fn pair_of(name: &str) -> Option<(Currency, Currency)> {
+    let name = name.to_ascii_uppercase();
+    if let Some((base, quote)) = name.split_once(['/', '_', '-', ':']) {
+        return Currency::parse(base).zip(Currency::parse(quote));
+    }
+    // Not "USDT" and "USDC", which begin like pairs: the rest has to be a code, too.
+    let ends = (3..=4).filter(|at| name.is_char_boundary(*at) && *at < name.len());
+    let mut pairs = ends.filter_map(|at| {
+        let (base, quote) = name.split_at(at);
+        Currency::parse(base).zip(Currency::parse(quote))
+    });
+    pairs.next()
+}
+
+/// The pair that an element of a list is about.
+fn pair_within(members: &[(String, Node)], base: Option<Currency>) -> Option<(Currency, Currency)> {
+    if let Some(pair) = text_of(members, &PAIRS).and_then(|name| pair_of(&name)) {
+        return Some(pair);
+    }
+    let quote = Currency::parse(&text_of(members, &QUOTES)?.to_ascii_uppercase())?;
+    Some((base?, quote))
+}
+
+/// The values of a rate: a number, a number as text, or an object with them.
+fn price(node: &Node) -> Option<Price> {
+    if let Some(number) = number(node) {
+        return Some(Price::mid(number));
+    }
+    let Node::Object(members) = node else { return None };
+    let value = |names: &[&str]| {
+        let named =
+            |(name, _): &&(String, Node)| names.contains(&name.to_ascii_lowercase().as_str());
+        members.iter().filter(named).find_map(|(_, value)| number(value)).map(str::to_owned)
+    };
+    let sides = value(&["bid"]).zip(value(&["ask"]));
+    let mid = value(&MIDS);
+    (mid.is_some() || sides.is_some()).then_some(Price { mid, sides })
+}
+
+fn number(node: &Node) -> Option<&str> {
+    plain(node).filter(|text| {
+        let first = text.trim().trim_start_matches('-').bytes().next();
+        first.is_some_and(|byte| byte.is_ascii_digit())
+    })
+}
+
+fn unusable((base, quote): (Currency, Currency), value: &Node) -> SheetError {
+    let found = match value {
+        Node::Null => "null".to_owned(),
+        Node::Bool(value) => value.to_string(),
+        Node::Text(text) | Node::Number(text) => format!("{:?}", shown(text)),
+        Node::List(_) => "a list".to_owned(),
+        Node::Object(_) => "an object without a rate".to_owned(),
+    };
+    SheetError::Form(format!("{}: {found} is not a number", pair(base, quote)))
+}
+
+/// The text of a JSON string or number.
+fn plain(node: &Node) -> Option<&str> {
+    match node {
+        Node::Text(text) | Node::Number(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn text_of(members: &[(String, Node)], names: &[&str]) -> Option<String> {
+    let named = |(name, _): &&(String, Node)| names.contains(&name.to_ascii_lowercase().as_str());
+    members.iter().find(named).and_then(|(_, value)| plain(value)).map(str::to_owned)
+}
+
+fn at<'n>(root: &'n Node, pointer: &str) -> Result<&'n Node, SheetError> {
+    let missing = || SheetError::Missing(pointer.to_owned());
+    pointer.split('/').skip(1).try_fold(root, |node, step| {
+        let step = step.replace("~1", "/").replace("~0", "~");
+        let Node::Object(members) = node else { return Err(missing()) };
+        let member = members.iter().find(|(name, _)| *name == step);
+        member.map(|(_, value)| value).ok_or_else(missing)
+    })
+}
+
+fn text_at(root: &Node, pointer: &str) -> Result<String, SheetError> {
+    let text = plain(at(root, pointer)?).map(str::to_owned);
+    text.ok_or_else(|| SheetError::Form(format!("{pointer} is neither a number nor a string")))
+}
+
+fn form(error: serde_json::Error) -> SheetError {
+    SheetError::Form(format!("JSON: {error}"))
+}
+
+fn node(raw: &str, depth: usize) -> Result<Node, SheetError> {
+    if depth > MAX_DEPTH {
+        return Err(SheetError::Form(format!("JSON: nested more than {MAX_DEPTH} levels deep")));
+    }
+    Ok(match raw.as_bytes().first() {
+        Some(b'{') => {
+            let Members(members) = serde_json::from_str(raw).map_err(form)?;
+            let mut nodes: Vec<(String, Node)> = Vec::with_capacity(members.len());
+            for (name, value) in members {
+                if nodes.iter().any(|(known, _)| *known == name) {
+                    return Err(SheetError::Twice { pair: shown(&name) });
+                }
+                nodes.push((name, node(value.get(), depth + 1)?));
+            }
+            Node::Object(nodes)
+        }
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(raw).map_err(form)?;
+            let items = items.into_iter().map(|item| node(item.get(), depth + 1));
+            Node::List(items.collect::<Result<_, _>>()?)
+        }
+        Some(b'"') => Node::Text(serde_json::from_str(raw).map_err(form)?),
+        Some(b't' | b'f') => Node::Bool(raw == "true"),
+        Some(b'n') | None => Node::Null,
+        Some(_) => Node::Number(raw.to_owned()),
+    })
+}
+
+/// The members of an object in order, values as text; unlike a map it keeps duplicates, so that
+/// they can be rejected.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'de>, D::Error> {
+        struct Collect;
+        impl<'de> Visitor<'de> for Collect {
+            type Value = Members<'de>;
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry::<String, &'de RawValue>()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Collect)
+    }
+}

@@ -1,0 +1,386 @@
+//! Preference and fallback, hold-back, weekends, bids, disagreement, failing sources, the peg.
+
+use std::path::{Path, PathBuf};
+
+use domain::calendar::TradingWeek;
+use domain::ports::{Bid, RateTerms};
+use jiff::tz::TimeZone;
+
+use super::*;
+use crate::fetch::tests::{client, serve, serve_once};
+use crate::outbound::{Authentication, Servers, Settings};
+
+const LIMITS: RateLimits = RateLimits {
+    max_move_bps: DEFAULT_MAX_MOVE_BPS,
+    max_depeg_bps: DEFAULT_MAX_DEPEG_BPS,
+    max_difference_bps: DEFAULT_MAX_DIFFERENCE_BPS,
+    max_age: Span::mins(5),
+};
+
+fn at(text: &str) -> Timestamp {
+    Timestamp(text.parse::<jiff::Timestamp>().expect(text).as_microsecond())
+}
+
+fn file(path: &Path, name: &str) -> RateSource {
+    RateSource { name: name.to_owned(), ..RateSource::at(RateLocation::File(path.to_owned())) }
+}
+
+/// A directory with files of sources.
+struct Files(tempfile::TempDir);
+
+impl Files {
+    fn new() -> Files {
+        Files(tempfile::tempdir().expect("a directory"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn source(&self, name: &str) -> RateSource {
+        file(&self.path(name), name)
+    }
+
+    /// Rows `USD,PKR,278.75`, all of one time.
+    fn write(&self, name: &str, rows: &[&str], as_of: Timestamp) {
+        let rows: String = rows.iter().map(|row| format!("{row},{as_of}\n")).collect();
+        let text = format!("base,quote,rate,as_of\n{rows}");
+        std::fs::write(self.path(name), text).expect("written");
+    }
+}
+
+fn terms(now: Timestamp) -> RateTerms {
+    RateTerms { now, max_age: Span::mins(5), weekend_margin_bps: None }
+}
+
+/// The rate of USD/PKR by the usual terms.
+fn used(rates: &LiveRates, now: Timestamp) -> Option<String> {
+    rates.bid(Currency::Usd, Currency::Pkr, &terms(now)).map(|bid| bid.rate.to_string())
+}
+
+#[tokio::test]
+async fn a_pair_comes_from_the_first_source_whose_rate_is_young() {
+    let files = Files::new();
+    let rates = LiveRates::new(vec![files.source("a"), files.source("b")], LIMITS);
+    let (later, end) = (NOW + Span::mins(4), NOW + Span::mins(6));
+    files.write("a", &["USD,PKR,278.75"], NOW);
+    files.write("b", &["USD,PKR,279", "USD,AED,3.6725"], NOW);
+    assert_eq!(rates.refresh(&client(), NOW).await.updated, 3);
+    assert_eq!(used(&rates, NOW).as_deref(), Some("278.75"), "the first one goes first");
+    assert!(rates.mid(Currency::Aed, Currency::Pkr).is_some(), "legs of several sources");
+
+    files.write("a", &["USD,PKR,-1"], later);
+    files.write("b", &["USD,PKR,279.5"], later);
+    let refreshed = rates.refresh(&client(), later).await;
+    assert_eq!(refreshed.failed.len(), 1);
+    assert_eq!(refreshed.failed[0].0, "a");
+    let text = refreshed.failed[0].1.to_string();
+    assert!(text.ends_with("USD/PKR: a rate must be greater than zero"), "{text}");
+    assert_eq!(used(&rates, later).as_deref(), Some("278.75"), "it is young enough still");
+    assert_eq!(used(&rates, end).as_deref(), Some("279.5"), "now it is not");
+    assert_eq!(used(&rates, later + Span::mins(6)), None, "nor is the other one");
+
+    files.write("a", &["USD,PKR,278"], end);
+    rates.refresh(&client(), end).await;
+    assert_eq!(used(&rates, end).as_deref(), Some("278"), "the first one is back");
+    files.write("a", &["USD,PKR,277"], NOW);
+    rates.refresh(&client(), end).await;
+    assert_eq!(used(&rates, end).as_deref(), Some("278"), "an older document changes nothing");
+    files.write("a", &["USD,PKR,278.5"], end);
+    rates.refresh(&client(), end).await;
+    assert_eq!(used(&rates, end).as_deref(), Some("278.5"), "a correction of the same time does");
+
+    files.write("a", &["USD,PKR,278"], end + Span::hours(1));
+    let ahead = rates.refresh(&client(), end).await;
+    assert!(matches!(ahead.failed[..], [(_, RateError::Ahead { .. })]), "{ahead:?}");
+}
+
+#[tokio::test]
+async fn a_source_has_an_age_limit_and_an_interval_of_its_own() {
+    let files = Files::new();
+    let daily = RateSource {
+        max_age: Some(Span::hours(26)),
+        refresh: Span::hours(1),
+        ..files.source("daily")
+    };
+    let rates = LiveRates::new(vec![daily], LIMITS);
+    files.write("daily", &["USD,PKR,278.75"], NOW);
+    assert_eq!(rates.refresh(&client(), NOW).await.updated, 1);
+    files.write("daily", &["USD,PKR,279"], NOW + Span::mins(30));
+    assert_eq!(rates.refresh(&client(), NOW + Span::mins(59)).await.updated, 0, "not due");
+    assert_eq!(used(&rates, NOW + Span::hours(26)).as_deref(), Some("278.75"));
+    assert_eq!(used(&rates, NOW + Span::hours(26) + Span(1)), None);
+    assert_eq!(rates.refresh(&client(), NOW + Span::mins(60)).await.updated, 1);
+    std::fs::write(files.path("daily"), "<html>").expect("written");
+    assert_eq!(rates.refresh(&client(), NOW + Span::hours(2)).await.failed.len(), 1);
+    files.write("daily", &["USD,PKR,280"], NOW + Span::hours(2));
+    let soon = NOW + Span::hours(2) + Span::mins(1);
+    assert_eq!(rates.refresh(&client(), soon).await.updated, 1, "a failure is retried earlier");
+}
+
+/// Frankfurt's clock as a rule of POSIX.
+fn frankfurt() -> TimeZone {
+    TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").expect("a rule")
+}
+
+#[tokio::test]
+async fn at_the_weekend_the_last_rates_are_used_where_a_corridor_allows_it() {
+    let files = Files::new();
+    let week = TradingWeek {
+        zone: frankfurt(),
+        opens: 0,
+        closes: 5 * 1_440,
+        holidays: [jiff::civil::date(2026, 12, 25)].into(),
+    };
+    let bank =
+        RateSource { max_age: Some(Span::hours(26)), week: Some(week), ..files.source("ecb") };
+    let rates = LiveRates::new(vec![bank], LIMITS);
+    let friday = at("2026-11-27T15:00:00Z");
+    files.write("ecb", &["USD,PKR,200"], friday);
+    for (now, closed, last) in [
+        ("2026-11-27T15:00:00Z", Some(false), Some(false)),
+        ("2026-11-27T22:59:59Z", Some(false), Some(false)),
+        // Midnight in Frankfurt: it rests, though the rate is not old.
+        ("2026-11-27T23:00:00Z", None, Some(true)),
+        ("2026-11-29T12:00:00Z", None, Some(true)),
+        // Monday: until the next publication is due, and two hours.
+        ("2026-11-30T08:00:00Z", None, Some(true)),
+        ("2026-11-30T17:00:00Z", None, Some(true)),
+        ("2026-11-30T17:00:01Z", None, None),
+    ] {
+        let now = at(now);
+        rates.refresh(&client(), now).await;
+        let bid = |margin: Option<u32>| {
+            let terms = RateTerms { weekend_margin_bps: margin, ..terms(now) };
+            rates.bid(Currency::Usd, Currency::Pkr, &terms)
+        };
+        let expected = |is_weekend: bool| {
+            let rate = if is_weekend { dec("198") } else { dec("200") };
+            Bid { rate, as_of: friday, is_weekend }
+        };
+        assert_eq!(bid(None), closed.map(expected), "closed, {now}");
+        assert_eq!(bid(Some(100)), last.map(expected), "less a margin, {now}");
+    }
+    // A source that stamps its Friday's rates with Sunday's time is at rest nevertheless.
+    let sunday = at("2026-11-29T12:00:00Z");
+    files.write("ecb", &["USD,PKR,200"], sunday);
+    rates.refresh(&client(), sunday).await;
+    assert_eq!(used(&rates, sunday), None);
+    // The rate of Christmas Eve lasts over the holiday and the weekend.
+    let eve = at("2026-12-24T15:00:00Z");
+    files.write("ecb", &["USD,PKR,200"], eve);
+    let monday = at("2026-12-28T12:00:00Z");
+    rates.refresh(&client(), monday).await;
+    assert_eq!(used(&rates, monday), None);
+    let last = RateTerms { weekend_margin_bps: Some(0), ..terms(monday) };
+    assert!(rates.bid(Currency::Usd, Currency::Pkr, &last).is_some_and(|bid| bid.is_weekend));
+}
+
+#[tokio::test]
+async fn a_market_that_closes_on_friday_needs_a_rate_of_its_last_minutes() {
+    let files = Files::new();
+    let zone = TimeZone::posix("EST5EDT,M3.2.0,M11.1.0").expect("a rule");
+    let (opens, closes) = (6 * 1_440 + 17 * 60, 4 * 1_440 + 17 * 60);
+    let week = TradingWeek { zone, opens, closes, holidays: [].into() };
+    let market =
+        RateSource { max_age: Some(Span::mins(5)), week: Some(week), ..files.source("fx") };
+    for (as_of, now, is_used) in [
+        ("2026-11-27T21:58:00Z", "2026-11-29T12:00:00Z", true),
+        ("2026-11-27T21:58:00Z", "2026-11-29T22:03:00Z", true),
+        ("2026-11-27T21:58:00Z", "2026-11-29T22:03:01Z", false),
+        // It was too old before the market closed.
+        ("2026-11-27T21:50:00Z", "2026-11-29T12:00:00Z", false),
+    ] {
+        files.write("fx", &["USD,PKR,200"], at(as_of));
+        let rates = LiveRates::new(vec![market.clone()], LIMITS);
+        rates.refresh(&client(), at(now)).await;
+        let last = RateTerms { weekend_margin_bps: Some(50), ..terms(at(now)) };
+        let bid = rates.bid(Currency::Usd, Currency::Pkr, &last);
+        assert_eq!(bid.map(|bid| bid.rate), is_used.then(|| dec("199")), "{as_of} {now}");
+    }
+}
+
+#[tokio::test]
+async fn customers_get_the_bid_of_what_they_pay() {
+    let files = Files::new();
+    let text = format!(
+        "base,quote,bid,ask,as_of\nUSD,PKR,278,280,{NOW}\nUSD,AED,3.67,3.68,{NOW}\nUSDT,USD,0.999,1.001,{NOW}\n"
+    );
+    std::fs::write(files.path("a"), text).expect("written");
+    let rates = LiveRates::new(vec![files.source("a")], LIMITS);
+    rates.refresh(&client(), NOW).await;
+    for (base, quote, bid, mid) in [
+        ("USD", "PKR", "278", "279"),
+        // They buy dollars at the ask.
+        ("PKR", "USD", "0.003571428571", "0.003584229391"),
+        ("AED", "PKR", "75.54347826087", "75.918367346939"),
+        ("USDT", "PKR", "277.722", "279"),
+    ] {
+        let found = rates.bid(code(base), code(quote), &terms(NOW)).expect("a rate");
+        assert_eq!(found.rate, dec(bid), "{base}/{quote}");
+        assert_eq!(
+            rates.mid(code(base), code(quote)).expect("a rate").rate,
+            dec(mid),
+            "{base}/{quote}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_rate_that_jumps_is_not_used_unless_another_source_confirms_it() {
+    let files = Files::new();
+    let rates = LiveRates::new(vec![files.source("a"), files.source("b")], LIMITS);
+    let second = |seconds: i64| NOW + Span::secs(seconds);
+    files.write("a", &["USD,PKR,200"], NOW);
+    files.write("b", &["USD,AED,3.6725"], NOW);
+    rates.refresh(&client(), NOW).await;
+    files.write("a", &["USD,PKR,220"], second(1));
+    assert_eq!(rates.refresh(&client(), second(1)).await.updated, 1, "ten per cent is allowed");
+
+    files.write("a", &["USD,PKR,242.01"], second(2));
+    let refreshed = rates.refresh(&client(), second(2)).await;
+    assert_eq!((refreshed.updated, refreshed.held_back.len()), (0, 1));
+    let mid = rates.mid(Currency::Usd, Currency::Pkr).expect("a rate");
+    assert_eq!(mid, Mid { rate: dec("220"), as_of: second(1) }, "the last one stays and ages");
+    let condition = "rate source a: USD/PKR moved by more than rates.max_move_bps (1000), the new rate is not used";
+    assert_eq!(rates.conditions(second(2)), [condition.to_owned()].into());
+    assert_eq!(used(&rates, second(302)), None, "too old in the end");
+
+    // A source that is new to the pair is compared with the others.
+    files.write("b", &["USD,PKR,243", "USD,AED,3.6725"], second(3));
+    assert_eq!(rates.refresh(&client(), second(3)).await.held_back.len(), 2);
+    files.write("b", &["USD,PKR,235", "USD,AED,3.6725"], second(4));
+    rates.refresh(&client(), second(4)).await;
+    assert_eq!(used(&rates, second(4)).as_deref(), Some("220"), "three per cent apart");
+    files.write("b", &["USD,PKR,242", "USD,AED,3.6725"], second(5));
+    rates.refresh(&client(), second(5)).await;
+    // The order of the two within one refresh is open.
+    let confirmed = rates.refresh(&client(), second(6)).await;
+    assert!(confirmed.held_back.is_empty(), "{confirmed:?}");
+    assert_eq!(used(&rates, second(6)).as_deref(), Some("242.01"));
+
+    files.write("a", &["USD,PKR,10"], second(7));
+    assert_eq!(rates.refresh(&client(), second(7)).await.held_back.len(), 1);
+    files.write("a", &["USD,PKR,241"], second(8));
+    assert_eq!(rates.refresh(&client(), second(8)).await.updated, 1);
+    assert!(rates.stated().iter().all(|(_, state)| state.held_back.is_empty()));
+}
+
+#[tokio::test]
+async fn sources_that_disagree_and_pairs_that_vanish_are_conditions() {
+    let files = Files::new();
+    let rates = LiveRates::new(vec![files.source("a"), files.source("b")], LIMITS);
+    files.write("a", &["USD,PKR,200", "USD,AED,3.6725"], NOW);
+    files.write("b", &["PKR,USD,0.00505"], NOW);
+    rates.refresh(&client(), NOW).await;
+    assert!(rates.disagreements().is_empty(), "a per cent apart");
+    files.write("b", &["PKR,USD,0.0049", "AED,PKR,54.5"], NOW + Span::secs(1));
+    rates.refresh(&client(), NOW + Span::secs(1)).await;
+    let found = rates.disagreements();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].pair, (Currency::Pkr, Currency::Usd));
+    assert_eq!((found[0].used.0.as_str(), found[0].other.0.as_str()), ("a", "b"));
+    assert_eq!((found[0].used.1, found[0].other.1), (dec("0.005"), dec("0.0049")));
+    assert_eq!(used(&rates, NOW).as_deref(), Some("200"));
+    let condition = "rate sources a and b disagree about PKR/USD by more than rates.max_difference_bps (100): a is used";
+    assert_eq!(rates.conditions(NOW), [condition.to_owned()].into());
+
+    files.write("a", &["USD,PKR,201"], NOW + Span::secs(2));
+    std::fs::write(files.path("b"), "oops").expect("written");
+    let later = NOW + Span::secs(2);
+    rates.refresh(&client(), later).await;
+    let conditions: Vec<String> = rates.conditions(later).into_iter().collect();
+    assert_eq!(conditions.len(), 3, "{conditions:?}");
+    assert_eq!(conditions[0], "rate source a no longer states USD/AED");
+    assert!(conditions[1].starts_with("rate source b: its document cannot be used"));
+    assert!(conditions[2].starts_with("rate sources a and b disagree"));
+    std::fs::remove_file(files.path("b")).expect("removed");
+    rates.refresh(&client(), NOW + Span::mins(4)).await;
+    let is_unread =
+        |now| rates.conditions(now).iter().any(|what| what.contains("b cannot be read"));
+    assert!(!is_unread(NOW + Span::mins(4)) && is_unread(NOW + Span::mins(6)));
+}
+
+#[tokio::test]
+async fn a_stablecoin_has_a_rate_only_while_its_price_is_near_one_dollar() {
+    let files = Files::new();
+    let rates = LiveRates::new(vec![files.source("a")], LIMITS);
+    let mut now = NOW;
+    let mut refreshed = async |price: Option<&str>| {
+        now = now + Span::secs(1);
+        let peg = price.map(|price| format!("USDT,USD,{price}"));
+        let rows = ["USDT,PKR,278.75", "USD,PKR,278.75"];
+        let rows: Vec<&str> = rows.into_iter().chain(peg.as_deref()).collect();
+        files.write("a", &rows, now);
+        rates.refresh(&client(), now).await;
+        let pairs = [("USDT", "PKR"), ("PKR", "USDT"), ("USDT", "USD")];
+        let pairs = pairs.map(|(base, quote)| (code(base), code(quote)));
+        let mids = pairs.map(|(base, quote)| rates.mid(base, quote).is_some());
+        let bids = pairs.map(|(base, quote)| rates.bid(base, quote, &terms(now)).is_some());
+        assert_eq!(mids, bids, "{price:?}");
+        (bids, rates.off_peg(StableCoin::Usdt))
+    };
+    assert_eq!(refreshed(None).await, ([false; 3], None), "without a price there is no rate");
+    // 0.9 is further than max_move_bps allows other rates to move.
+    for (price, in_range) in [
+        ("1", true),
+        ("0.995", true),
+        ("0.9949", false),
+        ("1.005", true),
+        ("1.0051", false),
+        ("0.8", false),
+        ("1.0001", true),
+    ] {
+        let off = (!in_range).then(|| dec(price));
+        assert_eq!(refreshed(Some(price)).await, ([in_range; 3], off), "{price}");
+    }
+    assert!(rates.mid(Currency::Usd, Currency::Pkr).is_some(), "other rates are not affected");
+
+    let old = NOW - Span::secs(60);
+    let stale = LiveRates::new(vec![files.source("rates"), files.source("coins")], LIMITS);
+    files.write("rates", &["USDT,PKR,278.75"], NOW);
+    files.write("coins", &["USDT,USD,1"], old);
+    stale.refresh(&client(), NOW).await;
+    let bid = |now| stale.bid(Currency::Usdt, Currency::Pkr, &terms(now));
+    let mid = stale.mid(Currency::Usdt, Currency::Pkr).expect("a rate");
+    assert_eq!(mid.as_of, old, "a rate is no newer than the price that vouches for it");
+    assert_eq!(bid(NOW).expect("a rate").as_of, old);
+    assert!(bid(NOW + Span::mins(4)).is_some());
+    assert_eq!(bid(NOW + Span::mins(5)), None, "the price is too old, the rate is not");
+}
+
+#[tokio::test]
+async fn rates_come_over_http_and_an_echoed_secret_stays_secret() {
+    let body =
+        br#"{"base":"USD","as_of":"2026-11-21T06:57:48Z","rates":{"PKR":"278.75","AED":3.6725}}"#;
+    let url = serve_once("content-type: application/json", body.to_vec()).await;
+    let rates = LiveRates::new(vec![RateSource::at(RateLocation::Http(url))], LIMITS);
+    let refreshed = rates.refresh(&client(), NOW).await;
+    assert_eq!((refreshed.updated, refreshed.failed.len()), (2, 0), "{refreshed:?}");
+    let gone = rates.refresh(&client(), NOW).await;
+    assert_eq!(gone.failed.len(), 1, "the server is gone");
+    assert_eq!(used(&rates, NOW).as_deref(), Some("278.75"));
+
+    // The key is a parameter of the address, and the error of a 200 repeats it.
+    let url = serve(|head| {
+        let key = head.split("app_id=").nth(1).and_then(|rest| rest.split(' ').next());
+        let body =
+            format!(r#"{{"success":false,"error":"unknown key {}"}}"#, key.unwrap_or("none"));
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+    })
+    .await;
+    let settings = Settings {
+        authentication: Authentication::Query {
+            name: "app_id".to_owned(),
+            value: "canary-7f3a".into(),
+        },
+        ..Settings::default()
+    };
+    let address = format!("{url}/latest.json?base=USD");
+    let servers = Servers::new("rates.sources", vec![(vec![address.clone()], settings)]);
+    let rates = LiveRates::new(vec![RateSource::at(RateLocation::Http(address))], LIMITS);
+    let refused = rates.refresh(&servers.expect("a client"), NOW).await;
+    let text = format!("{} {:?}", refused.failed[0].1, refused.failed);
+    assert!(text.contains("the source reports an error: unknown key ***"), "{text}");
+    assert!(text.contains("/latest.json") && !text.contains("canary"), "{text}");
+}

@@ -1,0 +1,315 @@
+//! Documents of each form, as publishers really shape them, and documents that are no rates.
+
+use domain::ports::Mid;
+
+use super::super::sheet::{self, Sheet, SheetError};
+use super::*;
+
+fn read_as(text: &str, form: Option<Form>, shape: &JsonShape) -> Result<Sheet, SheetError> {
+    sheet::read(text.as_bytes(), form, shape, &Published::default(), NOW)
+}
+
+fn read(text: &str) -> Result<Sheet, SheetError> {
+    read_as(text, None, &JsonShape::default())
+}
+
+/// Pairs with mid, and bid and ask where they differ.
+fn stated(sheet: &Sheet) -> Vec<String> {
+    let text = |rate: &DirectRate| {
+        let pair = format!("{}/{} {}", rate.base.code(), rate.quote.code(), rate.mid.rate);
+        match rate.bid == rate.ask {
+            true => pair,
+            false => format!("{pair} {} {}", rate.bid, rate.ask),
+        }
+    };
+    sheet.rates.iter().map(text).collect()
+}
+
+/// Form, rates, and the time of the first rate.
+type Expected = (&'static str, Form, &'static [&'static str], &'static str);
+
+#[track_caller]
+fn assert_read((text, form, rates, as_of): Expected, shape: &JsonShape) {
+    let sheet = read_as(text, None, shape).unwrap_or_else(|error| panic!("{error}: {text}"));
+    assert_eq!(sheet.form, form, "{text}");
+    assert_eq!(stated(&sheet), rates, "{text}");
+    let as_of = as_of.parse::<jiff::Timestamp>().expect(as_of).as_microsecond();
+    assert_eq!(sheet.rates[0].mid.as_of, Timestamp(as_of), "{text}");
+    assert!(read_as(text, Some(form), shape).is_ok(), "the form is known: {text}");
+}
+
+#[test]
+fn a_base_and_its_rates_are_found_in_any_publishers_shape() {
+    let both: &[&str] = &["USD/AED 3.6725", "USD/PKR 278.75"];
+    let time = "2026-11-21T06:57:48Z";
+    for case in [
+        r#"{"base":"USD","as_of":"2026-11-21T06:57:48Z","rates":{"AED":3.6725,"PKR":"278.75","USD":1,"XAU":1e-400}}"#,
+        // With a licence, times in seconds, and currencies of no interest.
+        r#"{"disclaimer":"Usage subject to terms","license":"https://x.example","timestamp":1795244268,"base":"USD",
+            "rates":{"AED":3.6725,"AFN":67.9,"PKR":278.75}}"#,
+        r#"{"result":"success","documentation":"https://x.example","time_last_update_unix":1795244268,
+            "time_last_update_utc":"Sat, 21 Nov 2026 06:57:48 +0000","time_next_update_unix":1795330668,"time_eol_unix":0,
+            "base_code":"USD","conversion_rates":{"USD":1,"AED":3.6725,"PKR":2.7875E2}}"#,
+        // The time of day counts, not the date beside it.
+        r#"{"success":true,"timestamp":1795244268,"base":"USD","date":"2026-11-21","rates":{"AED":"3.6725","PKR":"278.75"}}"#,
+        r#"{"date":"2026-11-21 06:57:48+00","base":"USD","rates":{"AED":"3.6725","PKR":"278.75"}}"#,
+        r#"{"base":"USD","results":{"AED":3.6725,"PKR":278.75},"updated":"2026-11-21 06:57:48","ms":4}"#,
+        // Nested, with numbers in objects, and the time elsewhere.
+        r#"{"data":{"currency":"USD","rates":{"AED":"3.6725","PKR":"278.75"},"updated_at":"2026-11-21T06:57:48Z"}}"#,
+        r#"{"meta":{"last_updated_at":"2026-11-21T06:57:48Z"},"base":"usd",
+            "data":{"AED":{"code":"AED","value":3.6725},"PKR":{"code":"PKR","value":278.75}}}"#,
+    ] {
+        assert_read((case, Form::Rates, both, time), &JsonShape::default());
+    }
+    let euro = r#"{"amount":1.0,"base":"EUR","date":"2026-11-20","rates":{"USD":1.0495}}"#;
+    assert_read(
+        (euro, Form::Rates, &["EUR/USD 1.0495"], "2026-11-20T00:00:00Z"),
+        &JsonShape::default(),
+    );
+}
+
+#[test]
+fn pairs_are_found_by_their_names_or_in_a_list() {
+    let time = "2026-11-21T06:57:48Z";
+    for case in [
+        r#"{"success":true,"terms":"https://x.example","timestamp":1795244268,"source":"USD",
+            "quotes":{"USDAED":3.6725,"USDPKR":278.75,"USDUSD":1.0e0,"USDZMW":27.1}}"#,
+        r#"{"timestamp":1795244268000,"data":{"USD/AED":"3.6725","USD/PKR":"278.75"}}"#,
+        r#"{"updated":1795244268,"prices":{"usd_aed":{"rate":3.6725},"usd-pkr":{"rate":"278.75"}}}"#,
+    ] {
+        assert_read(
+            (case, Form::Pairs, &["USD/AED 3.6725", "USD/PKR 278.75"], time),
+            &JsonShape::default(),
+        );
+    }
+    for case in [
+        r#"{"endpoint":"live","requested_time":"Sat, 21 Nov 2026 06:57:48 GMT","timestamp":1795244268,
+            "quotes":[{"ask":3.673,"base_currency":"USD","bid":3.672,"mid":3.6725,"quote_currency":"AED"},
+                      {"ask":279,"base_currency":"USD","bid":278.5,"quote_currency":"PKR"}]}"#,
+        r#"[{"symbol":"USDAED","bid":"3.672","ask":"3.673","time":"2026-11-21T06:57:48.000Z"},
+            {"instrument":"USD_PKR","bid":"278.5","ask":"279","time":"2026-11-21T06:57:48.000Z"}]"#,
+    ] {
+        let rates: &[&str] = &["USD/AED 3.6725 3.672 3.673", "USD/PKR 278.75 278.5 279"];
+        assert_read((case, Form::Pairs, rates, time), &JsonShape::default());
+    }
+    let list = r#"[{"date":"2026-11-20","base":"EUR","quote":"USD","rate":1.0495},
+                   {"date":"2026-11-20","base":"EUR","quote":"JPY","rate":162.1}]"#;
+    assert_read(
+        (list, Form::Pairs, &["EUR/USD 1.0495"], "2026-11-20T00:00:00Z"),
+        &JsonShape::default(),
+    );
+}
+
+#[test]
+fn prices_of_stablecoins_are_found_by_id_or_code() {
+    let time = "2026-11-21T06:57:48Z";
+    let rates: &[&str] = &["USDT/USD 1.0002", "USDC/USD 0.9998"];
+    for case in [
+        r#"{"tether":{"usd":1.0002,"usd_24h_change":-0.01,"last_updated_at":1795244268},
+            "usd-coin":{"usd":0.9998,"last_updated_at":1795244300},"bitcoin":{"usd":99000,"last_updated_at":1795244268}}"#,
+        r#"{"status":{"timestamp":"2026-11-21T06:57:59Z","error_code":0,"error_message":null},
+            "data":{"825":{"symbol":"USDT","quote":{"USD":{"price":1.0002,"last_updated":"2026-11-21T06:57:48Z"}}},
+                    "3408":{"symbol":"USDC","quote":{"USD":{"price":0.9998,"last_updated":"2026-11-21T06:57:48Z"}}},
+                    "1":{"symbol":"BTC","quote":{"USD":{"price":99000,"last_updated":"2026-11-21T06:57:48Z"}}}}}"#,
+        r#"{"timestamp":1795244268,"USDT":{"USD":1.0002},"USDC":{"USD":"0.9998"}}"#,
+    ] {
+        assert_read((case, Form::Coins, rates, time), &JsonShape::default());
+    }
+    let sheet = read(r#"{"tether":{"usd":1,"aed":3.6731,"last_updated_at":1795244268}}"#);
+    assert_eq!(stated(&sheet.expect("read")), ["USDT/USD 1", "USDT/AED 3.6731"]);
+}
+
+#[test]
+fn the_ecbs_xml_is_read_with_its_newest_day_and_its_hour() {
+    let rates: &[&str] = &["EUR/USD 1.0495", "EUR/SGD 1.4139"];
+    for case in [
+        r#"<?xml version="1.0" encoding="UTF-8"?>
+           <gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
+           <gesmes:subject>Reference rates</gesmes:subject><gesmes:Sender><gesmes:name>European Central Bank</gesmes:name></gesmes:Sender>
+           <Cube><Cube time='2026-11-20'><Cube currency='USD' rate='1.0495'/><Cube currency='JPY' rate='162.10'/>
+           <Cube currency='SGD' rate='1.4139'/></Cube></Cube></gesmes:Envelope>"#,
+        // The history: two days, the newest not first, and other prefixes and quotes.
+        "\u{feff}<g:Envelope xmlns:g=\"urn:g\" xmlns:e=\"urn:e\"><e:Cube><e:Cube time=\"2026-11-19\">\
+           <e:Cube rate=\"1.05\" currency=\"USD\"></e:Cube></e:Cube><e:Cube time=\"2026-11-20\">\
+           <e:Cube rate=\"1.0495\" currency=\"USD\"></e:Cube><e:Cube rate=\"1.4139\" currency=\"SGD\"></e:Cube></e:Cube></e:Cube></g:Envelope>",
+    ] {
+        // 16:00 in Frankfurt, in winter.
+        assert_read((case, Form::Ecb, rates, "2026-11-20T15:00:00Z"), &JsonShape::default());
+    }
+    for (text, rule) in [
+        ("<!DOCTYPE html><html><body>Maintenance</body></html>", "XML: has a DOCTYPE"),
+        (
+            "<html><body>Maintenance</body></html>",
+            "an XML document <html> without the rates of a day",
+        ),
+        ("<Envelope><Cube><Cube time='2026-11-20'/></Cube></Envelope>", "states no rate"),
+        (
+            "<Envelope><Cube><Cube time='20.11.2026'/></Cube></Envelope>",
+            "\"20.11.2026\" is neither",
+        ),
+        ("<Envelope><Cube currency='USD' rate='1'/></Envelope>", "time is missing"),
+        (
+            "<Envelope><Cube time='2026-11-20'><Cube currency='USD' rate='N/A'/></Cube></Envelope>",
+            "EUR/USD: N/A is not a decimal",
+        ),
+        ("<Envelope><Cube time=", "XML:"),
+    ] {
+        let error = read(text).expect_err(text).to_string();
+        assert!(error.contains(rule), "{text}: {error}");
+    }
+}
+
+#[test]
+fn our_sheets_have_rates_or_bids_and_asks() {
+    let time = "2026-11-20T00:00:00Z";
+    for case in [
+        "base,quote,rate,as_of\n# a comment\nUSD, PKR, 278.75, 2026-11-20\n",
+        "\u{feff}# exported\r\nbase,quote,rate,as_of\r\nUSD,PKR,\"278.75\",2026-11-20T00:00:00Z\r\n",
+        "as_of = \"2026-11-20T00:00:00Z\"\n[rates.USD]\nPKR = \"278.75\"\n",
+    ] {
+        assert_read((case, Form::Sheet, &["USD/PKR 278.75"], time), &JsonShape::default());
+    }
+    let sides = "base,quote,bid,ask,as_of\nUSD,PKR,278.50,279.00,2026-11-20\n";
+    assert_read((sides, Form::Sheet, &["USD/PKR 278.75 278.5 279"], time), &JsonShape::default());
+}
+
+#[test]
+fn numbers_are_kept_digit_for_digit_and_rounded_once() {
+    let text = r#"{"base":"USD","as_of":1795244268,"rates":{"PKR":9007199.254740993,"AED":"3.672500000001",
+        "KWD":0.30666700000000003,"BHD":3.7699999999999999999999999e-1,"VND":2.635e4}}"#;
+    let sheet = read(text).expect("read");
+    assert_eq!(
+        stated(&sheet),
+        [
+            "USD/PKR 9007199.254740993",
+            "USD/AED 3.672500000001",
+            "USD/KWD 0.306667",
+            "USD/BHD 0.377",
+            "USD/VND 26350"
+        ]
+    );
+}
+
+#[test]
+fn pointers_name_what_the_structure_leaves_open() {
+    let shape = JsonShape {
+        fixed_base: Some("USD".to_owned()),
+        as_of: Some("/meta/updated".to_owned()),
+        rates: Some("/data/usd~1rates".to_owned()),
+        ..JsonShape::default()
+    };
+    let json =
+        r#"{"meta":{"updated":1795244268},"old":{"PKR":1},"data":{"usd/rates":{"PKR":278.75}}}"#;
+    assert_read((json, Form::Rates, &["USD/PKR 278.75"], "2026-11-21T06:57:48Z"), &shape);
+    for (shape, rule) in [
+        (JsonShape { as_of: Some("/time".to_owned()), ..JsonShape::default() }, "/time is missing"),
+        (JsonShape { rates: Some("/a/b".to_owned()), ..JsonShape::default() }, "/a/b is missing"),
+        (JsonShape { base: Some("/data".to_owned()), ..JsonShape::default() }, "/data is neither"),
+        (JsonShape::default(), "the base currency is missing"),
+    ] {
+        let error = read_as(json, None, &shape).expect_err(rule).to_string();
+        assert!(error.contains(rule), "{rule}: {error}");
+    }
+    let error = read_as(json, Some(Form::Pairs), &shape).expect_err("another form").to_string();
+    assert_eq!(error, "the document has the form \"rates\", not \"pairs\"");
+}
+
+#[test]
+fn documents_of_an_error_are_named_as_such() {
+    for (text, said) in [
+        (
+            r#"{"success":false,"error":{"code":104,"type":"usage_limit","info":"Your monthly limit has been reached"}}"#,
+            "104, usage_limit, Your monthly limit has been reached",
+        ),
+        (r#"{"result":"error","error-type":"inactive-account"}"#, "error, inactive-account"),
+        (r#"{"error":true,"status":401,"message":"invalid_app_id"}"#, "401, invalid_app_id"),
+        (r#"{"status":{"error_code":429,"error_message":"Rate limit"}}"#, "429, Rate limit"),
+        (r#"{"error":"coin not found"}"#, "coin not found"),
+        (
+            r#"{"status":"error","code":400,"message":"no such symbol"}"#,
+            "error, 400, no such symbol",
+        ),
+        (r#"{"errors":["bad key"]}"#, "bad key"),
+    ] {
+        let expected = SheetError::Reported(said.to_owned());
+        assert_eq!(read(text), Err(expected), "{text}");
+    }
+    let fine = r#"{"success":true,"error":null,"errors":[],"status":"ok","code":200,"base":"USD","as_of":1795244268,"rates":{"PKR":1}}"#;
+    assert!(read(fine).is_ok());
+}
+
+#[test]
+fn what_is_not_a_rate_is_refused_with_the_reason() {
+    let rates = |rates: &str| format!(r#"{{"base":"USD","as_of":1795244268,"rates":{rates}}}"#);
+    for (text, rule) in [
+        (r#"{"base":"USD","rates":{"PKR":1}}"#.to_owned(), "the time of USD/PKR is missing"),
+        (
+            r#"{"base":"USD","as_of":"soon","rates":{"PKR":1}}"#.to_owned(),
+            "the time of USD/PKR is missing",
+        ),
+        (
+            r#"{"base":"JPY","as_of":1795244268,"rates":{"PKR":1}}"#.to_owned(),
+            "base: \"JPY\" is not a currency",
+        ),
+        (r#"{"tether":{"usd":1}}"#.to_owned(), "the time of USDT/USD is missing"),
+        (
+            r#"{"amount":100,"base":"USD","as_of":1795244268,"rates":{"PKR":1}}"#.to_owned(),
+            "the rates are of 100 units",
+        ),
+        (rates("{}"), "states no rate of a currency of this service"),
+        (rates(r#"{"ZMW":27.1}"#), "states no rate of a currency of this service"),
+        (rates(r#"{"PKR":0}"#), "USD/PKR: a rate must be greater than zero"),
+        (rates(r#"{"PKR":"-1"}"#), "USD/PKR: a rate must be greater than zero"),
+        (rates(r#"{"PKR":1e-13}"#), "USD/PKR: a rate must be greater than zero"),
+        (
+            rates(r#"{"PKR":0.000000001}"#),
+            "USD/PKR: 0.000000001 is not between 0.00000001 and 100000000",
+        ),
+        (rates(r#"{"PKR":100000000.1}"#), "is not between"),
+        (rates(r#"{"PKR":"1,5"}"#), "USD/PKR: 1,5 is not a decimal number"),
+        (rates(r#"{"PKR":"n/a"}"#), "USD/PKR: \"n/a\" is not a number"),
+        (rates(r#"{"PKR":null}"#), "USD/PKR: null is not a number"),
+        (rates(r#"{"PKR":{"value":null}}"#), "states no rate"),
+        (rates(r#"{"PKR":1,"PKR":2}"#), "PKR is named twice"),
+        (rates(r#"{"2026-11-19":{"PKR":1},"2026-11-20":{"PKR":2}}"#), "USD/PKR is named twice"),
+        (rates(r#"{"PKR":{"bid":279,"ask":278}}"#), "USD/PKR: bid 279 and ask 278"),
+        (rates(r#"{"PKR":{"bid":100,"ask":111}}"#), "nor the ask more than 1000 bps above it"),
+        (format!("{}1{}", "[".repeat(20), "]".repeat(20)), "nested more than 12 levels"),
+        (r#"{"base":"USD""#.to_owned(), "JSON:"),
+        (String::new(), "the document is empty"),
+        ("Invalid API key".to_owned(), "the heading is not base,quote,rate,as_of"),
+        ("base,quote\nUSD,PKR\n".to_owned(), "the heading is not"),
+        (
+            "base,quote,rate,as_of\nUSD,PKR,1,2026-11-20\nUSD,PKR,2,2026-11-20\n".to_owned(),
+            "USD/PKR is named twice",
+        ),
+        (
+            "base,quote,rate,as_of\nUSD,USD,1,2026-11-20\n".to_owned(),
+            "USD/USD is a currency in itself",
+        ),
+        (
+            "base,quote,rate,as_of\nUSD,PKK,1,2026-11-20\n".to_owned(),
+            "quote: \"PKK\" is not a currency",
+        ),
+        ("base,quote,rate,as_of\nUSD,PKR,1,soon\n".to_owned(), "\"soon\" is neither RFC 3339"),
+        ("as_of = \"2026-11-20\"\n[rates.USD]\nPKR = 278.75\n".to_owned(), "invalid type"),
+        (
+            "as_of = \"2026-11-20\"\n[rates.USD]\nPKK = \"1\"\n".to_owned(),
+            "rates: \"PKK\" is not a currency",
+        ),
+    ] {
+        let error = read(&text).expect_err(&text).to_string();
+        assert!(error.contains(rule), "{text}: {error}");
+    }
+    let latin = sheet::read(b"\xff", None, &JsonShape::default(), &Published::default(), NOW);
+    assert_eq!(latin, Err(SheetError::Form("is not UTF-8".to_owned())));
+}
+
+#[test]
+fn toml_and_csv_give_the_same_rates() {
+    let toml = read("as_of = \"2026-11-20T00:00:00Z\"\n[rates.USD]\nPKR = \"278.75\"\n");
+    let csv = read("base,quote,rate,as_of\nUSD,PKR,278.75,2026-11-20\n").expect("csv");
+    assert_eq!(toml.expect("toml"), csv);
+    let mid = Mid { rate: dec("278.75"), as_of: Timestamp(1_795_132_800_000_000) };
+    assert_eq!(csv.rates, [DirectRate::at_mid(Currency::Usd, Currency::Pkr, mid)]);
+}
