@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use adapters::outbound::Settings;
+use adapters::rails::connector::ConnectorConfig;
 use adapters::rails::{DirectoryConfig, HttpsConfig};
 use adapters::rates::{JsonShape, RateSource as AdapterSource};
 use adapters::screening::{self, ListSource, Location, ProviderSettings};
@@ -30,12 +31,19 @@ pub enum RailSetup {
     Https(Box<HttpsConfig>),
     /// ISO 20022 files in a shared directory.
     Directory(Box<DirectoryConfig>),
+    /// The contract of connectors.
+    Connector(Box<ConnectorConfig>),
 }
 
 impl Config {
     /// Connections to the enabled rails, in configuration order.
     pub fn rail_setups(&self) -> Vec<RailSetup> {
         self.rails.iter().filter(|rail| rail.enabled).map(|rail| self.rail_setup(rail)).collect()
+    }
+
+    /// Whether any connector sends callbacks.
+    pub fn takes_callbacks(&self) -> bool {
+        self.rails.iter().any(|rail| rail.enabled && !rail.callback_secret.is_empty())
     }
 
     /// The sources of live rates, in order of preference.
@@ -144,6 +152,14 @@ impl Config {
                 ours,
                 report_files: entry.report_files.clone(),
                 report_wait,
+            })),
+            Transport::Connector => RailSetup::Connector(Box::new(ConnectorConfig {
+                rail,
+                url: entry.url.clone(),
+                outbound: entry.destination(self),
+                character_set: entry.character_set.to_domain(),
+                callback_secret: entry.callback_secret.expose().to_owned().into(),
+                report_wait: entry.poll_reports.then_some(report_wait),
             })),
         }
     }

@@ -39,12 +39,13 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 /// Keys of secrets as dotted paths; `*` stands for any rail, table or relay.
-pub const SECRET_KEYS: [&str; 24] = [
+pub const SECRET_KEYS: [&str; 25] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
     "audit.signing_key",
     "rails.*.token",
+    "rails.*.callback_secret",
     "outbound.*.proxy",
     "outbound.*.password",
     "outbound.*.token",

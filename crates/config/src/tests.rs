@@ -7,6 +7,7 @@ use domain::time::Span;
 
 use super::*;
 
+mod connectors;
 mod outbound;
 mod profiles;
 mod secret_files;

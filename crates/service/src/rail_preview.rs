@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use adapters::rails::{Preview, preview as preview_messages};
+use adapters::rails::{Preview, connector, preview as preview_messages};
 use anyhow::Context as _;
 use domain::attempt::{Attempt, AttemptState};
 use domain::ids::{AttemptId, PaymentId, TenantId};
@@ -71,6 +71,17 @@ pub fn preview(
         .context("a rail without its configuration")?;
     let instruction = instruction(&attempt(rail, amount, now), &order, &corridors);
     let ours = config.our_side(entry);
+    if entry.transport == Transport::Connector {
+        let message = connector::preview(ours.character_set, &instruction);
+        return Ok(RailPreview {
+            rail: rail.id.clone(),
+            version: "connector payment",
+            destination: destination(entry, None, &message),
+            time_zone: "UTC".to_owned(),
+            message,
+            unfit: unfit.map(|unfit| reason(&unfit).to_owned()),
+        });
+    }
     let files = files(entry, data_dir);
     let mut messages =
         preview_messages(&rail.id, &ours, files.as_deref(), std::slice::from_ref(&instruction))
@@ -165,14 +176,16 @@ fn files(entry: &RailEntry, data_dir: &Path) -> Option<PathBuf> {
     match entry.transport {
         Transport::Directory => Some(entry.directory.clone()),
         Transport::Simulated => exchange_directory(entry, data_dir),
-        Transport::Https => None,
+        Transport::Https | Transport::Connector => None,
     }
 }
 
 fn destination(entry: &RailEntry, files: Option<&Path>, message: &Preview) -> String {
     match (entry.transport, files, &message.file_name) {
         (_, Some(dir), Some(name)) => dir.join("out").join(name).display().to_string(),
-        (Transport::Https, _, _) => format!("{}/payments", entry.url.trim_end_matches('/')),
+        (Transport::Https | Transport::Connector, _, _) => {
+            format!("{}/payments", entry.url.trim_end_matches('/'))
+        }
         _ => "the simulated bank of this program".to_owned(),
     }
 }

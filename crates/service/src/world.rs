@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use adapters::oidc;
 use adapters::outbound::{self, Servers};
+use adapters::rails::connector::ConnectorRail;
 use adapters::rails::{DirectoryConfig, HttpsConfig, IsoRail, SetupError};
 use adapters::rates::{LiveRates, SandboxRates};
 use adapters::screening::{HttpChainAnalysis, KeptLists, ListBook, ListSettings};
@@ -279,6 +280,12 @@ fn connect_all(
     let mut rails: BTreeMap<RailId, Arc<dyn Rail>> = BTreeMap::new();
     for setup in config.rail_setups() {
         let (id, rail) = match setup {
+            RailSetup::Connector(setup) => {
+                let id = setup.rail.clone();
+                let rail = ConnectorRail::new(*setup).context(BadConfiguration)?;
+                rails.insert(id, Arc::new(rail));
+                continue;
+            }
             RailSetup::Https(setup) => (setup.rail.clone(), IsoRail::https(*setup)),
             RailSetup::Directory(setup) => (setup.rail.clone(), IsoRail::directory(*setup)),
             RailSetup::Simulated(id) => {

@@ -7,6 +7,7 @@ pub mod bank;
 pub mod circle;
 pub mod connect_proxy;
 pub mod identity;
+pub mod json_bank;
 pub mod nats;
 pub mod pain001;
 pub mod postgres;

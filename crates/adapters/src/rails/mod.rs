@@ -1,6 +1,7 @@
 //! Rails over ISO 20022: messages out (pain.001, pacs.028, camt.056), reports in (pain.002, pacs.002,
 //! camt.052, camt.053, camt.054, pacs.004, camt.029, camt.056, in every version), over HTTPS or over a
-//! directory shared with the bank's host-to-host software.
+//! directory shared with the bank's host-to-host software; and rails through a connector, for banks with
+//! an API of their own.
 //!
 //! A rail makes no decisions about money and never repeats a message by itself: it reports a
 //! definite outcome, and everything else is [`Submission::Indeterminate`]. A bank's answer is
@@ -11,7 +12,9 @@ mod camt029;
 mod camt053;
 mod camt054;
 mod camt056;
+pub mod connector;
 mod directory;
+mod exchange;
 mod https;
 mod iso;
 mod kinds;
@@ -23,6 +26,8 @@ mod preview;
 pub mod profile;
 mod refs;
 mod reports;
+#[cfg(test)]
+mod scripted;
 pub(crate) mod text;
 mod xml_read;
 mod xml_write;
@@ -45,6 +50,7 @@ pub use preview::{Preview, preview};
 pub use text::alpha2;
 
 use crate::outbound;
+use crate::webhooks::SecretFault;
 
 /// Maximum size of a message read from a rail, in bytes.
 pub const MAX_MESSAGE_BYTES: usize = 4 * 1024 * 1024;
@@ -101,6 +107,9 @@ pub enum SetupError {
     /// The settings of its connection are not usable.
     #[error("rail {rail}: {source}")]
     Outbound { rail: RailId, source: outbound::SetupError },
+    /// The secret of its callbacks is not one.
+    #[error("rails.{rail}.callback_secret: {source}")]
+    CallbackSecret { rail: RailId, source: SecretFault },
     /// A directory is missing and cannot be created.
     #[error("rail {rail}: directory {}", path.display())]
     Directory { rail: RailId, path: PathBuf, source: std::io::Error },

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use adapters::evm::Transport;
 use adapters::rails::IsoRail;
+use adapters::rails::connector::ConnectorRail;
 use adapters::rates::LiveRates;
 use adapters::screening::STALE_AFTER;
 use anyhow::Context as _;
@@ -151,6 +152,17 @@ async fn round_trip(setup: RailSetup) -> Option<Finding> {
                 Err(fault) => Finding::new(NAME, Level::Wrong, format!("{id}: {}", fault.reason)),
             })
         }
+        RailSetup::Connector(setup) => {
+            let id = setup.rail.clone();
+            let rail = match ConnectorRail::new(*setup) {
+                Ok(rail) => rail,
+                Err(error) => return Some(Finding::new(NAME, Level::Wrong, error.to_string())),
+            };
+            Some(match rail.probe().await {
+                Ok(()) => Finding::new(NAME, Level::Ok, format!("{id}: answers /health")),
+                Err(why) => Finding::new(NAME, Level::Wrong, format!("{id}: {why}")),
+            })
+        }
         RailSetup::Directory(setup) => {
             let id = setup.rail.clone();
             let probed = adapters::rails::probe_directory(&setup.dir);
@@ -281,7 +293,7 @@ fn store_tls(config: &Config, data_dir: &Path) -> Option<Finding> {
 fn rail_disks(config: &Config) -> Vec<Finding> {
     let directories = config.rail_setups().into_iter().filter_map(|setup| match setup {
         RailSetup::Directory(setup) => Some(setup.dir),
-        RailSetup::Simulated(_) | RailSetup::Https(_) => None,
+        RailSetup::Simulated(_) | RailSetup::Https(_) | RailSetup::Connector(_) => None,
     });
     let existing: BTreeSet<_> = directories.filter(|dir| dir.exists()).collect();
     existing.iter().map(|dir| disk(dir)).collect()

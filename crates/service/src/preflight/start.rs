@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use adapters::outbound::{self, Client, Servers};
 use adapters::rails::IsoRail;
+use adapters::rails::connector::ConnectorRail;
 use adapters::rates::LiveRates;
 use adapters::screening::{KeptCopy, KeptLists, ListBook, ListSettings, ListSource};
 use domain::policy::Environment;
@@ -244,6 +245,10 @@ fn rail(setup: RailSetup) -> Option<Finding> {
         RailSetup::Https(setup) => {
             let (id, url) = (setup.rail.clone(), setup.url.clone());
             Some(Finding::of(NAME, IsoRail::https(*setup), |_| format!("{id}: {url}")))
+        }
+        RailSetup::Connector(setup) => {
+            let (id, url) = (setup.rail.clone(), setup.url.clone());
+            Some(Finding::of(NAME, ConnectorRail::new(*setup), |_| format!("{id}: {url}")))
         }
         RailSetup::Directory(setup) => {
             let id = &setup.rail;
