@@ -482,6 +482,7 @@ mod tests {
             "corridor events sign event.json --id evt_1 --timestamp 1 --secret whsec_a --secret whsec_b",
             "corridor events verify - --id a --timestamp 1 --signature v1,a --at 2 --secret-file f --output json",
             "corridor certify --receiver http://127.0.0.1:1 --junit x.xml --customer-id c",
+            "corridor certify rail http://127.0.0.1:1 --token-file t --country IND --listen 127.0.0.1:1 --callback-secret-file s",
             "corridor token mint --ttl 60",
             "corridor token inspect a.b.c --max-age 3600",
             "corridor tenants policy get demobank --output json",
@@ -616,6 +617,8 @@ mod tests {
             "corridor trigger",
             "corridor trigger no.such",
             "corridor certify",
+            "corridor certify rail",
+            "corridor certify rail http://x --listen 127.0.0.1:1",
             "corridor token mint --ttl 0",
             "corridor token mint --secret-key a --secret-key-file b",
         ] {
