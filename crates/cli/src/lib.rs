@@ -2,6 +2,7 @@
 //!
 //! Commands act through the API as a user; those that open the store say so in their own file.
 
+mod accounts;
 mod api;
 mod audit;
 mod bench;
@@ -134,6 +135,9 @@ enum Command {
     /// Get, list, watch and export payments
     #[command(subcommand)]
     Payments(payments::PaymentsCommand),
+    /// Check beneficiaries' accounts at their banks
+    #[command(subcommand)]
+    Accounts(accounts::AccountsCommand),
     // ---- wallets
     /// Provision, inspect, block and unblock wallets
     #[command(subcommand)]
@@ -286,6 +290,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Quote(args) => quote::run(&args, &context),
         Command::Pay(args) => pay::run(&args, &context),
         Command::Payments(command) => payments::run(&command, &context),
+        Command::Accounts(command) => accounts::run(&command, &context),
         Command::Wallets(command) => wallets::run(&command, &context),
         Command::Requests(command) => requests::run(&command, &context),
         Command::Tx(command) => orders::tx(&command, &context),
@@ -466,6 +471,7 @@ mod tests {
             "corridor requests pay r --amount 10 --currency USDT",
             "corridor tx list --type RECEIVED",
             "corridor rate --from USDT --amount 100",
+            "corridor accounts check --to PAK --account 1 --branch SCBLPKKX --name A --output json",
             "corridor orders create --amount 100 --iban PK36SCBL0000001123456702 --holder A --lock-rate",
             "corridor orders create --amount 100 --account 1 --bank SCBL --holder A",
             "corridor orders list --limit 1",

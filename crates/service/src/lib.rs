@@ -50,6 +50,7 @@ mod sandbox_chain_api;
 pub mod scenarios;
 pub mod sender;
 pub mod service_manager;
+mod simulated_rail;
 mod stored_lists;
 pub mod telemetry;
 pub mod tenancy;

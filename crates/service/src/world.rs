@@ -31,6 +31,7 @@ use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory,
 use super::BadConfiguration;
 use super::chain::ChainSide;
 use super::clock::{BusinessClock, WallClock};
+use super::simulated_rail::SimulatedRail;
 use super::stored_lists::StoredLists;
 use config::{Config, RailEntry, RailSetup, RateSource, Transport};
 
@@ -295,7 +296,10 @@ fn connect_all(
                     .find(|entry| entry.id == *id.0)
                     .context("a rail without its entry")?;
                 let bank = bank.context("no simulated bank runs")?;
-                (id.clone(), connect_simulated(config, id, entry, data_dir, bank)?)
+                let rail = connect_simulated(config, id.clone(), entry, data_dir, bank)?;
+                let rail = SimulatedRail(rail.context(BadConfiguration)?);
+                rails.insert(id, Arc::new(rail));
+                continue;
             }
         };
         rails.insert(id, Arc::new(rail.context(BadConfiguration)?));
