@@ -22,7 +22,7 @@ const GROUPS: [(&str, Shown, &[&str]); 7] = [
         Shown::Explained,
         &["sandbox", "open", "status", "env", "init", "doctor", "clock", "faucet"],
     ),
-    ("Payments", Shown::Explained, &["quote", "pay", "payments"]),
+    ("Payments", Shown::Explained, &["quote", "pay", "payments", "accounts"]),
     ("Wallets", Shown::Explained, &["wallets", "requests", "tx", "orders", "rate"]),
     ("Events", Shown::Explained, &["listen", "trigger", "events", "certify"]),
     (

@@ -2,6 +2,7 @@
 //!
 //! Commands act through the API as a user; those that open the store say so in their own file.
 
+mod accounts;
 mod api;
 mod audit;
 mod bench;
@@ -135,6 +136,9 @@ enum Command {
     /// Get, list, watch and export payments
     #[command(subcommand)]
     Payments(payments::PaymentsCommand),
+    /// Check beneficiaries' accounts at their banks
+    #[command(subcommand)]
+    Accounts(accounts::AccountsCommand),
     // ---- wallets
     /// Provision, inspect, block and unblock wallets
     #[command(subcommand)]
@@ -291,6 +295,7 @@ fn run(cli: Cli) -> Result<(), Failure> {
         Command::Quote(args) => quote::run(&args, &context),
         Command::Pay(args) => pay::run(&args, &context),
         Command::Payments(command) => payments::run(&command, &context),
+        Command::Accounts(command) => accounts::run(&command, &context),
         Command::Wallets(command) => wallets::run(&command, &context),
         Command::Requests(command) => requests::run(&command, &context),
         Command::Tx(command) => orders::tx(&command, &context),
@@ -471,6 +476,7 @@ mod tests {
             "corridor requests pay r --amount 10 --currency USDT",
             "corridor tx list --type RECEIVED",
             "corridor rate --from USDT --amount 100",
+            "corridor accounts check --to PAK --account 1 --branch SCBLPKKX --name A --output json",
             "corridor orders create --amount 100 --iban PK36SCBL0000001123456702 --holder A --lock-rate",
             "corridor orders create --amount 100 --account 1 --bank SCBL --holder A",
             "corridor orders list --limit 1",
@@ -487,6 +493,7 @@ mod tests {
             "corridor events sign event.json --id evt_1 --timestamp 1 --secret whsec_a --secret whsec_b",
             "corridor events verify - --id a --timestamp 1 --signature v1,a --at 2 --secret-file f --output json",
             "corridor certify --receiver http://127.0.0.1:1 --junit x.xml --customer-id c",
+            "corridor certify rail http://127.0.0.1:1 --token-file t --country IND --listen 127.0.0.1:1 --callback-secret-file s",
             "corridor token mint --ttl 60",
             "corridor token inspect a.b.c --max-age 3600",
             "corridor tenants policy get demobank --output json",
@@ -621,6 +628,8 @@ mod tests {
             "corridor trigger",
             "corridor trigger no.such",
             "corridor certify",
+            "corridor certify rail",
+            "corridor certify rail http://x --listen 127.0.0.1:1",
             "corridor token mint --ttl 0",
             "corridor token mint --secret-key a --secret-key-file b",
         ] {

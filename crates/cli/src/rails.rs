@@ -192,6 +192,9 @@ fn as_json(shown: &RailPreview) -> serde_json::Value {
 
 /// The elements one below the other, each within `width`.
 fn outline(xml: &str, width: usize) -> Result<String, Failure> {
+    if let Ok(json) = serde_json::from_str::<serde_json::Value>(xml) {
+        return Ok(format!("{json:#}"));
+    }
     let failed = |error: quick_xml::Error| Failure::unavailable(error);
     let mut reader = Reader::from_str(xml);
     let (mut lines, mut depth, mut text) = (Vec::new(), 0_usize, String::new());

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::account_check::AccountChecks;
 use domain::country::Country;
 use domain::currency::Currency;
 use domain::decimal::Decimal;
@@ -18,7 +19,7 @@ use super::ConfigError;
 use super::read::{self, Exact};
 use super::sections::{
     Characters, Config, Corridor, FamilyName, HoursEntry, Kind, Need, RailEntry, SplitNames,
-    Transport, WeekendRates,
+    Transport, VerifyAccount, WeekendRates,
 };
 use super::validate::{ConfigFault, Faults};
 
@@ -33,6 +34,8 @@ const SIMULATED_RECALLS: &str = "camt.056.001.08";
 /// Messages that recall a payment, whose parts in use are the same.
 pub(super) const RECALL_MESSAGES: [&str; 4] =
     ["camt.056.001.08", "camt.056.001.09", "camt.056.001.10", "camt.056.001.11"];
+/// The recall of a connector's contract.
+pub(super) const CONNECTOR_RECALL: &str = "connector";
 
 impl Config {
     /// Corridors and rails in domain types. A loaded configuration always converts.
@@ -165,6 +168,14 @@ impl Config {
             character_set: entry.character_set.to_domain(),
             purpose: self.purpose_of(entry),
             recalls: recalls_of(entry.recalls.as_deref(), simulated),
+            verify_account: match entry.verify_account {
+                Some(VerifyAccount::Off) => AccountChecks::Off,
+                Some(VerifyAccount::Inform) => AccountChecks::Inform,
+                Some(VerifyAccount::Require) => AccountChecks::Require,
+                // The simulated bank answers.
+                None if simulated => AccountChecks::Inform,
+                None => AccountChecks::Off,
+            },
         })
     }
 }

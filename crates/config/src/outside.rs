@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use adapters::outbound::Settings;
+use adapters::rails::connector::ConnectorConfig;
 use adapters::rails::{FilesConfig, HttpsConfig};
 use adapters::screening::{self, ListSource, Location, ProviderSettings};
 use domain::country::Country;
@@ -29,12 +30,19 @@ pub enum RailSetup {
     Https(Box<HttpsConfig>),
     /// ISO 20022 files in a shared directory or on the bank's SFTP server.
     Files(Box<FilesConfig>),
+    /// The contract of connectors.
+    Connector(Box<ConnectorConfig>),
 }
 
 impl Config {
     /// Connections to the enabled rails, in configuration order.
     pub fn rail_setups(&self) -> Vec<RailSetup> {
         self.rails.iter().filter(|rail| rail.enabled).map(|rail| self.rail_setup(rail)).collect()
+    }
+
+    /// Whether any connector sends callbacks.
+    pub fn takes_callbacks(&self) -> bool {
+        self.rails.iter().any(|rail| rail.enabled && !rail.callback_secret.is_empty())
     }
 
     pub fn list_sources(&self) -> Vec<ListSource> {
@@ -124,6 +132,14 @@ impl Config {
                 RailSetup::Files(Box::new(self.files_in(entry, entry.directory.clone())))
             }
             Transport::Sftp => RailSetup::Files(Box::new(self.files_over_sftp(entry))),
+            Transport::Connector => RailSetup::Connector(Box::new(ConnectorConfig {
+                rail,
+                url: entry.url.clone(),
+                outbound: entry.destination(self),
+                character_set: entry.character_set.to_domain(),
+                callback_secret: entry.callback_secret.expose().to_owned().into(),
+                report_wait: entry.poll_reports.then_some(report_wait),
+            })),
         }
     }
 }

@@ -15,35 +15,12 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
     if config.environment != Environment::Production {
         return Vec::new();
     }
-    let mut reasons = Vec::new();
+    let mut reasons = rail_refusals(config);
     let mut refuse = |holds: bool, reason: String| {
         if holds {
             reasons.push(reason);
         }
     };
-    for rail in config.rails.iter().filter(|rail| rail.enabled) {
-        let id = &rail.id;
-        refuse(
-            rail.transport == Transport::Simulated,
-            format!(
-                "rails.{id}.transport: \"simulated\" makes no real payments: configure the rail or set enabled = false"
-            ),
-        );
-        refuse(
-            rail.transport == Transport::Https && !rail.url.starts_with("https://"),
-            format!("rails.{id}.url: must be https"),
-        );
-        let table = config.outbound_table(&rail.outbound);
-        let is_known =
-            !rail.token.is_empty() || table.is_some_and(|(_, table)| table.authenticates());
-        refuse(
-            rail.transport == Transport::Https && !is_known,
-            format!(
-                "rails.{id}.token: is missing, and rails.{id}.outbound has neither authentication nor certificate: \
-                 the bank has to authenticate this installation"
-            ),
-        );
-    }
     refuse(
         config.rates.source != RateSource::Live,
         "rates.source: the embedded rates are not market rates: use \"live\"".to_owned(),
@@ -105,6 +82,58 @@ pub fn refuse_in_production(config: &Config) -> Vec<String> {
         "http.public_url: is missing: tokens must contain the URL that clients use".to_owned(),
     );
     reasons
+}
+
+/// Refuses simulated rails, unsafe addresses, and rails that do not know this installation.
+fn rail_refusals(config: &Config) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let mut refuse = |holds: bool, reason: String| {
+        if holds {
+            reasons.push(reason);
+        }
+    };
+    for rail in config.rails.iter().filter(|rail| rail.enabled) {
+        let id = &rail.id;
+        refuse(
+            rail.transport == Transport::Simulated,
+            format!(
+                "rails.{id}.transport: \"simulated\" makes no real payments: configure the rail or set enabled = false"
+            ),
+        );
+        refuse(
+            rail.transport == Transport::Https && !rail.url.starts_with("https://"),
+            format!("rails.{id}.url: must be https"),
+        );
+        refuse(
+            rail.transport == Transport::Connector
+                && !rail.url.starts_with("https://")
+                && !is_this_machine(&rail.url),
+            format!("rails.{id}.url: must be https, unless the connector runs on this machine"),
+        );
+        let table = config.outbound_table(&rail.outbound);
+        let is_known =
+            !rail.token.is_empty() || table.is_some_and(|(_, table)| table.authenticates());
+        refuse(
+            matches!(rail.transport, Transport::Https | Transport::Connector) && !is_known,
+            format!(
+                "rails.{id}.token: is missing, and rails.{id}.outbound has neither authentication nor certificate: \
+                 the other side has to authenticate this installation"
+            ),
+        );
+    }
+    reasons
+}
+
+fn is_this_machine(url: &str) -> bool {
+    let url = reqwest::Url::parse(url).ok();
+    url.is_some_and(|url| match url.host_str() {
+        Some("localhost") => true,
+        Some(host) => host
+            .trim_matches(['[', ']'])
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback()),
+        None => false,
+    })
 }
 
 fn is_unspecified(address: IpAddr) -> bool {

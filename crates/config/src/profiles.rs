@@ -153,7 +153,7 @@ impl Config {
 
     /// The address is required by networks, but not by every bank.
     pub fn lacks_debtor_address(&self, rail: &RailEntry) -> bool {
-        rail.transport != Transport::Simulated
+        !matches!(rail.transport, Transport::Simulated | Transport::Connector)
             && self.our_side(rail).profile.debtor_address.is_none()
     }
 
@@ -182,7 +182,8 @@ impl Config {
             reader.add("version", "pain.001.001.03 has no element for split_names = \"apart\"");
         }
         let ours = [&rail.debtor_name, &rail.debtor_account, &rail.debtor_agent];
-        if rail.transport == Transport::Simulated && ours.iter().any(|text| text.is_empty()) {
+        let needs_none = matches!(rail.transport, Transport::Simulated | Transport::Connector);
+        if needs_none && ours.iter().any(|text| text.is_empty()) {
             return OurSide {
                 debtor_name: "Corridor".to_owned(),
                 debtor_account: Account::Other("CORRIDOR-SANDBOX".to_owned()),
@@ -417,8 +418,9 @@ impl Reader<'_> {
     }
 
     fn file_name(&mut self, entry: &ProfileEntry) -> FileName {
-        if self.rail.profile.file_name.is_some() && self.rail.transport == Transport::Https {
-            self.add("file_name", "has no meaning while transport is \"https\"");
+        let has_files = !matches!(self.rail.transport, Transport::Https | Transport::Connector);
+        if self.rail.profile.file_name.is_some() && !has_files {
+            self.add("file_name", "has no meaning while transport is not \"directory\"");
         }
         let Some(template) = &entry.file_name else { return FileName::default() };
         FileName::parse(template).unwrap_or_else(|rule| {

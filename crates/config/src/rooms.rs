@@ -59,6 +59,7 @@ impl Config {
             create_payment: Rate::new(limits.payment_per_s, limits.payment_burst),
             get_one: Rate::new(limits.get_per_s, limits.get_burst),
             list: Rate::new(limits.list_per_s, limits.list_burst),
+            check_account: Rate::new(limits.account_check_per_s, limits.account_check_burst),
             off: !self.limits_on(),
         }
     }

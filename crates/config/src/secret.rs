@@ -39,12 +39,13 @@ impl<'de> Deserialize<'de> for Secret {
 }
 
 /// Keys of secrets as dotted paths; `*` stands for any rail, table or relay.
-pub const SECRET_KEYS: [&str; 35] = [
+pub const SECRET_KEYS: [&str; 36] = [
     "store.url",
     "security.key_encryption_key",
     "security.previous_key_encryption_keys",
     "audit.signing_key",
     "rails.*.token",
+    "rails.*.callback_secret",
     "rails.*.sftp.key_passphrase",
     "rails.*.sftp.password",
     "rails.*.pgp.key_passphrase",

@@ -205,6 +205,20 @@ pub enum Transport {
     Directory,
     /// ISO 20022 files on the bank's SFTP server.
     Sftp,
+    /// A connector to a bank with an API of its own.
+    Connector,
+}
+
+/// `verify_account` of a rail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum VerifyAccount {
+    /// The bank is not asked about accounts.
+    Off,
+    /// It is asked when a client asks.
+    Inform,
+    /// It is asked before a payment is accepted, too.
+    Require,
 }
 
 /// `hours` of a rail, UTC.
@@ -256,6 +270,8 @@ pub struct RailEntry {
     pub character_set: Characters,
     #[serde(default)]
     pub recalls: Option<String>,
+    #[serde(default)]
+    pub verify_account: Option<VerifyAccount>,
     pub source: String,
     pub as_of: String,
     #[serde(default)]
@@ -266,6 +282,10 @@ pub struct RailEntry {
     pub token: Secret,
     #[serde(default)]
     pub outbound: String,
+    #[serde(default)]
+    pub callback_secret: Secret,
+    #[serde(default)]
+    pub poll_reports: bool,
     #[serde(default)]
     pub directory: PathBuf,
     #[serde(default)]
@@ -417,6 +437,8 @@ pub struct Limits {
     pub get_burst: u32,
     pub list_per_s: u32,
     pub list_burst: u32,
+    pub account_check_per_s: u32,
+    pub account_check_burst: u32,
     pub streams_per_key: usize,
 }
 

@@ -8,6 +8,7 @@ use domain::time::Span;
 use super::*;
 
 mod chains;
+mod connectors;
 mod files;
 mod outbound;
 mod presets;

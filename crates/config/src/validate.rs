@@ -11,9 +11,9 @@ use domain::rail_text::CharacterSet;
 use http_api::auth::Network;
 use http_api::proxies::ProxyHeader;
 
-use super::corridors::RECALL_MESSAGES;
+use super::corridors::{CONNECTOR_RECALL, RECALL_MESSAGES};
 use super::secret::{Secret, masked_url};
-use super::sections::{Config, RailEntry, RateSource, Transport};
+use super::sections::{Config, RailEntry, RateSource, Transport, VerifyAccount};
 use super::{audit, chain, keys, outbound, provider, relays};
 
 pub(super) struct ConfigFault {
@@ -228,6 +228,7 @@ fn engine_and_limits(config: &Config, faults: &mut Faults) {
         ("payment", limits.payment_per_s, limits.payment_burst),
         ("get", limits.get_per_s, limits.get_burst),
         ("list", limits.list_per_s, limits.list_burst),
+        ("account_check", limits.account_check_per_s, limits.account_check_burst),
     ] {
         faults.within(format!("limits.{name}_per_s"), steady, 1, 1_000_000);
         let least = u64::from(steady.min(1_000_000));
@@ -322,13 +323,19 @@ fn rails(config: &Config, faults: &mut Faults) {
         let dated = rail.as_of.parse::<jiff::civil::Date>().is_ok();
         faults.check(key("as_of"), dated, "must be a date such as \"2026-11-01\"");
         let recalls = rail.recalls.as_deref().filter(|format| !format.is_empty());
-        let known = recalls.is_none_or(|format| RECALL_MESSAGES.contains(&format));
-        let rule = format!("must be empty or one of {}", RECALL_MESSAGES.join(", "));
+        let messages: &[&str] = match rail.transport {
+            Transport::Connector => &[CONNECTOR_RECALL],
+            _ => &RECALL_MESSAGES,
+        };
+        let known = recalls.is_none_or(|format| messages.contains(&format));
+        let rule = format!("must be empty or one of {}", messages.join(", "));
         faults.check(key("recalls"), known, &rule);
         transport(rail, faults);
+        account_checks(rail, faults);
         let profile = config.read_side(rail, faults).profile;
         super::files::faults(rail, profile.file_name.has_sequence(), faults);
     }
+    callback_secrets(config, faults);
 }
 
 fn transport(rail: &RailEntry, faults: &mut Faults) {
@@ -349,6 +356,7 @@ fn transport(rail: &RailEntry, faults: &mut Faults) {
             );
         }
         Transport::Sftp => {}
+        Transport::Connector => return connector(rail, faults),
     }
     for (name, text) in [
         ("debtor_name", &rail.debtor_name),
@@ -360,6 +368,51 @@ fn transport(rail: &RailEntry, faults: &mut Faults) {
             !text.trim().is_empty(),
             "is required: the bank has to know the payer",
         );
+    }
+}
+
+/// Only these transports can ask a bank about an account.
+fn account_checks(rail: &RailEntry, faults: &mut Faults) {
+    let asks = !matches!(rail.verify_account, None | Some(VerifyAccount::Off));
+    faults.check(
+        format!("rails.{}.verify_account", rail.id),
+        !asks || matches!(rail.transport, Transport::Simulated | Transport::Connector),
+        "must be \"off\" unless transport is \"connector\" or \"simulated\"",
+    );
+}
+
+fn connector(rail: &RailEntry, faults: &mut Faults) {
+    let key = |name: &str| format!("rails.{}.{name}", rail.id);
+    faults.check(
+        key("url"),
+        is_http_url(&rail.url),
+        "must be a URL while transport is \"connector\"",
+    );
+    let secret = rail.callback_secret.expose();
+    if let Err(fault) = adapters::rails::connector::callback_secrets(secret) {
+        faults.add(key("callback_secret"), format!("must be secrets separated by spaces: {fault}"));
+    }
+    faults.check(
+        key("callback_secret"),
+        !rail.callback_secret.is_empty() || rail.poll_reports,
+        "is required unless poll_reports is true: a return of the bank would not be noticed",
+    );
+}
+
+/// A rail without callbacks has no secret for them, and no two rails share one: a connector's callback
+/// must not be another's.
+fn callback_secrets(config: &Config, faults: &mut Faults) {
+    let mut seen = BTreeSet::new();
+    for rail in config.rails.iter().filter(|rail| !rail.callback_secret.is_empty()) {
+        let key = format!("rails.{}.callback_secret", rail.id);
+        let secrets = rail.callback_secret.expose().split_whitespace();
+        faults.check(
+            &key,
+            rail.transport == Transport::Connector,
+            "has no effect unless transport is \"connector\"",
+        );
+        let repeated = secrets.filter(|secret| !seen.insert(*secret)).count();
+        faults.check(&key, repeated == 0, "is also another rail's: each rail has its own");
     }
 }
 

@@ -10,6 +10,7 @@
 #[macro_use]
 mod names;
 
+pub mod account_check;
 pub mod approval;
 pub mod attempt;
 pub mod audit;

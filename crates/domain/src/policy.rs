@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
 
+use crate::account_check::AccountChecks;
 use crate::country::Country;
 use crate::currency::StableCoin;
 use crate::money::Money;
@@ -123,6 +124,8 @@ pub struct RailConfig {
     /// Name of the message that recalls a payment (`camt.056.001.08`); `None` if the bank takes
     /// none.
     pub recalls: Option<String>,
+    /// When the bank is asked about beneficiaries' accounts.
+    pub verify_account: AccountChecks,
 }
 
 /// One configured destination country.

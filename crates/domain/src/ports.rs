@@ -6,6 +6,7 @@
 use std::future::Future;
 use std::pin::Pin;
 
+use crate::account_check::{AccountAnswer, AccountQuestion};
 use crate::chain::{
     Address, Block, BlockAt, BlockHash, Broadcast, Call, ChainFault, ChainLog, Fees, Heads,
     KeyRole, LogEvent, NodeReport, NonceReports, Receipt, Sighting, SignFault, Signed, Simulated,
@@ -16,7 +17,8 @@ use crate::decimal::Decimal;
 use crate::identity::{Identity, IdentityFault, SignInAnswer, SignInQuestion};
 use crate::ids::TenantId;
 use crate::rail::{
-    Inquiry, InquiryAnswer, Instruction, RailFault, RailId, RecallRequest, Reports, Submission,
+    Callback, CallbackRefusal, Inquiry, InquiryAnswer, Instruction, RailFault, RailId,
+    RecallRequest, Reports, Submission,
 };
 use crate::relay::{EventMessage, SinkFault};
 use crate::risk::proximity::{ProximityAnswer, ProximityQuestion};
@@ -69,6 +71,21 @@ pub trait Rail: Send + Sync {
     /// there are none. Passing the cursor of an earlier answer confirms that its reports are safely
     /// stored.
     fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>>;
+    /// Authenticates and reads a message that the bank's side sent to us. `now` is the wall clock's.
+    ///
+    /// # Errors
+    /// It is not from the bank's side, or cannot be read.
+    fn read_callback(
+        &self,
+        _callback: &Callback<'_>,
+        _now: Timestamp,
+    ) -> Result<Reports, CallbackRefusal> {
+        Err(CallbackRefusal::NotTaken)
+    }
+    /// Asks the bank about an account, within the transport's timeout. Has no effect at the bank.
+    fn verify_account<'a>(&'a self, _question: &'a AccountQuestion) -> Answer<'a, AccountAnswer> {
+        Box::pin(std::future::ready(AccountAnswer::NotSupported))
+    }
 }
 
 /// A mid-market rate with its timestamp.

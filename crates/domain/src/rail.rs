@@ -427,6 +427,33 @@ pub struct Reports {
     pub cursor: Option<String>,
 }
 
+/// A message that the bank's side sent to us by itself, as received.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Callback<'a> {
+    /// The message's id, the same in every repetition.
+    pub id: &'a str,
+    /// When it was sent, in UNIX seconds.
+    pub timestamp: &'a str,
+    /// Signatures over id, timestamp and body.
+    pub signature: &'a str,
+    /// The body's bytes.
+    pub body: &'a [u8],
+}
+
+/// Why a callback was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CallbackRefusal {
+    /// The rail takes no callbacks.
+    #[error("the rail takes no callbacks")]
+    NotTaken,
+    /// It is not proven to be from the bank's side.
+    #[error("{0}")]
+    Unauthenticated(String),
+    /// It is from the bank's side and cannot be read.
+    #[error("{0}")]
+    Unreadable(String),
+}
+
 /// Failure to fetch reports.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("rail {rail}: {reason}")]

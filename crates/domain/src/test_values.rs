@@ -161,6 +161,7 @@ pub fn rail(id: &str) -> RailConfig {
         character_set: CharacterSet::SwiftX,
         purpose: None,
         recalls: Some("camt.056.001.08".to_owned()),
+        verify_account: crate::account_check::AccountChecks::Off,
     }
 }
 

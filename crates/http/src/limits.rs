@@ -35,6 +35,9 @@ pub enum Operation {
     GetOne,
     /// `GET /v2/payments`, `GET /v2/events`
     List,
+    /// `POST /v2/account-checks`, for all keys of a tenant together: account numbers must not be
+    /// tried out.
+    CheckAccount,
 }
 
 /// Refill rate and capacity of a bucket.
@@ -79,6 +82,8 @@ pub struct Rates {
     pub get_one: Rate,
     /// Lists and streams: 5/s.
     pub list: Rate,
+    /// Account checks of a tenant: 1/s, burst 20.
+    pub check_account: Rate,
     /// Off: every request is allowed and every bucket appears full.
     pub off: bool,
 }
@@ -90,6 +95,7 @@ impl Default for Rates {
             create_payment: Rate::new(10, 50),
             get_one: Rate::new(50, 50),
             list: Rate::new(5, 5),
+            check_account: Rate::new(1, 20),
             off: false,
         }
     }
@@ -102,6 +108,7 @@ impl Rates {
             Operation::CreatePayment => self.create_payment,
             Operation::GetOne => self.get_one,
             Operation::List => self.list,
+            Operation::CheckAccount => self.check_account,
         }
     }
 }

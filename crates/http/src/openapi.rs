@@ -1,4 +1,4 @@
-//! The OpenAPI 3.1 documents of both services.
+//! The OpenAPI 3.1 documents of both services, and of the connectors that they call.
 //!
 //! The documents in `docs/openapi` are written by hand; tests compare them with the decoders,
 //! routes, refusals and renderings, so neither can drift (`docs/adr`, hand-authored OpenAPI). They
@@ -19,6 +19,9 @@ pub const PAYMENT_PATH: &str = "/openapi/payment.json";
 /// The document of Wallet Service v1, as served.
 pub const WALLET: &str = include_str!("../../../docs/openapi/wallet.json");
 pub const WALLET_PATH: &str = "/openapi/wallet.json";
+/// The contract of connectors to banks.
+pub const CONNECTOR: &str = include_str!("../../../docs/openapi/connector.json");
+pub const CONNECTOR_PATH: &str = "/openapi/connector.json";
 
 /// The currencies that an exchange pays out, as in [`WALLET`].
 const PAYOUT_CURRENCIES: &str = r#""PayoutCurrency": { "type": "string", "enum": ["PKR"]"#;
@@ -40,7 +43,7 @@ fn wallet(exchange_to: &[Country], chains: &[String]) -> String {
         .replace(NAME_OF_BLOCKCHAIN, &named)
 }
 
-/// Routes: both documents.
+/// Routes: the documents.
 pub fn router(exchange_to: &[Country], chains: &[String]) -> Router {
     let document = |text: Cow<'static, str>| {
         let text = Bytes::from(text.into_owned());
@@ -56,6 +59,7 @@ pub fn router(exchange_to: &[Country], chains: &[String]) -> Router {
     Router::new()
         .route(PAYMENT_PATH, document(PAYMENT.into()))
         .route(WALLET_PATH, document(wallet.into()))
+        .route(CONNECTOR_PATH, document(CONNECTOR.into()))
 }
 
 #[cfg(test)]

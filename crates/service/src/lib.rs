@@ -51,6 +51,7 @@ mod sandbox_chain_api;
 pub mod scenarios;
 pub mod sender;
 pub mod service_manager;
+mod simulated_rail;
 mod stored_lists;
 pub mod telemetry;
 pub mod tenancy;
@@ -221,13 +222,12 @@ impl Service {
             tasks.extend(chain.tasks(&store, &stopping).into_iter().map(spawned));
             chain.set_up(&tenants).await.with_context(|| chain.config.name.clone())?;
         }
+        let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node_name(&store));
         let mut only_worker = None;
         if role != Role::Api {
             only_worker = only_worker::take_over(config, data_dir, &store).await?;
             let notary = audit::Notary::of(&store, config, data_dir).await?;
             tasks.push(sign_audit_log(notary, config, &store, &clock, &stopping));
-            let name = node_name(&store);
-            let workers = Workers::new(store.clone(), engine.clone(), world.clone(), name);
             tasks.extend(workers.tasks(&stopping).into_iter().map(spawned));
         }
         let wallets = Wallets::new(store.clone(), engine.clone(), world.clone());
@@ -243,6 +243,7 @@ impl Service {
             config,
             data_dir,
             payments: payments.clone(),
+            workers,
             wallets: wallets.clone(),
             public_url: &public_url,
             role,

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use adapters::rails::{Preview, preview as preview_messages};
+use adapters::rails::{Preview, connector, preview as preview_messages};
 use anyhow::Context as _;
 use domain::attempt::{Attempt, AttemptState};
 use domain::ids::{AttemptId, PaymentId, TenantId};
@@ -72,6 +72,17 @@ pub fn preview(
         .context("a rail without its configuration")?;
     let instruction = instruction(&attempt(rail, amount, now), &order, &corridors);
     let ours = config.our_side(entry);
+    if entry.transport == Transport::Connector {
+        let message = connector::preview(ours.character_set, &instruction);
+        return Ok(RailPreview {
+            rail: rail.id.clone(),
+            version: "connector payment",
+            destination: destination(entry, None, &message),
+            time_zone: "UTC".to_owned(),
+            message,
+            unfit: unfit.map(|unfit| reason(&unfit).to_owned()),
+        });
+    }
     let files = files(entry, data_dir);
     let mut messages =
         preview_messages(&rail.id, &ours, files.as_deref(), std::slice::from_ref(&instruction))
@@ -140,7 +151,7 @@ fn files(entry: &RailEntry, data_dir: &Path) -> Option<PathBuf> {
     match entry.transport {
         Transport::Directory | Transport::Sftp => Some(entry.directory.clone()),
         Transport::Simulated => exchange_directory(entry, data_dir),
-        Transport::Https => None,
+        Transport::Https | Transport::Connector => None,
     }
 }
 
@@ -155,7 +166,9 @@ fn destination(entry: &RailEntry, files: Option<&Path>, message: &Preview) -> St
             format!("sftp://{}@{}:{}/{}", server.user, server.host, server.port, file.display())
         }
         (_, Some(dir), Some(name)) => dir.join("out").join(sealed(name)).display().to_string(),
-        (Transport::Https, _, _) => format!("{}/payments", entry.url.trim_end_matches('/')),
+        (Transport::Https | Transport::Connector, _, _) => {
+            format!("{}/payments", entry.url.trim_end_matches('/'))
+        }
         _ => "the simulated bank of this program".to_owned(),
     }
 }

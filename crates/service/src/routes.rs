@@ -13,12 +13,14 @@ use domain::policy::Environment;
 use domain::time::Span;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
+use engine::workers::Workers;
 use http_api::auth::Rules;
 use http_api::docs::Site;
 use http_api::pay_page;
 use http_api::payments_v2::{self, Api};
 use http_api::problem::Problem;
 use http_api::proxies;
+use http_api::rail_callbacks::{self, Callbacks};
 use http_api::request_id::RequestId;
 use http_api::wallet_v1;
 use http_api::wallet_v1::render::Links;
@@ -45,6 +47,8 @@ pub(super) struct Parts<'a> {
     pub config: &'a Config,
     pub data_dir: &'a Path,
     pub payments: Payments,
+    /// They apply the callbacks of connectors.
+    pub workers: Arc<Workers>,
     pub public_url: &'a str,
     pub role: Role,
     pub metrics: Exposition,
@@ -84,6 +88,9 @@ pub(super) fn router(parts: &Parts<'_>) -> Router {
             .merge(payments_v2::router(api))
             .merge(http_api::openapi::router(&parts.config.exchange_to(), &chain_names(parts)));
         router = router.merge(http_api::docs::router(parts.docs.clone()));
+        if parts.config.takes_callbacks() {
+            router = router.merge(callback_routes(parts));
+        }
         if parts.config.wallets.enabled {
             router = router.merge(wallet_routes(parts));
         }
@@ -149,6 +156,16 @@ fn console_routes(
         outside,
         settings,
     ))
+}
+
+/// Where connectors report to.
+fn callback_routes(parts: &Parts<'_>) -> Router {
+    rail_callbacks::router(Arc::new(Callbacks {
+        rails: parts.payments.world().rails.clone(),
+        taker: parts.workers.clone(),
+        wall_clock: parts.payments.world().wall_clock.clone(),
+        body: parts.config.body_limits(),
+    }))
 }
 
 /// Wallet Service v1 and the pages behind its payment links.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use adapters::oidc;
 use adapters::outbound::{self, Servers};
+use adapters::rails::connector::ConnectorRail;
 use adapters::rails::{HttpsConfig, IsoRail, SetupError};
 use adapters::rates::{LiveRates, SandboxRates};
 use adapters::screening::{HttpChainAnalysis, KeptLists, ListBook, ListSettings};
@@ -31,6 +32,7 @@ use testkit::bank::{BankConfig, Behaviour, DirectoryConfig as ExchangeDirectory,
 use super::BadConfiguration;
 use super::chain::ChainSide;
 use super::clock::{BusinessClock, WallClock};
+use super::simulated_rail::SimulatedRail;
 use super::stored_lists::StoredLists;
 use config::{Config, OfChain, RailEntry, RailSetup, RateSource, Transport};
 
@@ -329,6 +331,12 @@ fn connect_all(
     let mut rails: BTreeMap<RailId, Arc<dyn Rail>> = BTreeMap::new();
     for setup in config.rail_setups() {
         let (id, rail) = match setup {
+            RailSetup::Connector(setup) => {
+                let id = setup.rail.clone();
+                let rail = ConnectorRail::new(*setup).context(BadConfiguration)?;
+                rails.insert(id, Arc::new(rail));
+                continue;
+            }
             RailSetup::Https(setup) => (setup.rail.clone(), IsoRail::https(*setup)),
             RailSetup::Files(setup) => (setup.rail.clone(), IsoRail::files(*setup)),
             RailSetup::Simulated(id) => {
@@ -338,7 +346,10 @@ fn connect_all(
                     .find(|entry| entry.id == *id.0)
                     .context("a rail without its entry")?;
                 let bank = bank.context("no simulated bank runs")?;
-                (id.clone(), connect_simulated(config, id, entry, data_dir, bank)?)
+                let rail = connect_simulated(config, id.clone(), entry, data_dir, bank)?;
+                let rail = SimulatedRail(rail.context(BadConfiguration)?);
+                rails.insert(id, Arc::new(rail));
+                continue;
             }
         };
         rails.insert(id, Arc::new(rail.context(BadConfiguration)?));

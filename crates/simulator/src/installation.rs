@@ -93,6 +93,7 @@ fn rail(name: &str, country: Country, detects: bool, random: &mut Random) -> Rai
         character_set: CharacterSet::SwiftX,
         purpose: None,
         recalls: Some("camt.056.001.08".to_owned()),
+        verify_account: domain::account_check::AccountChecks::Off,
     }
 }
 

@@ -9,6 +9,7 @@ pub mod cloud_keys;
 pub mod connect_proxy;
 pub mod gpg;
 pub mod identity;
+pub mod json_bank;
 pub mod nats;
 pub mod pain001;
 pub mod postgres;

@@ -6,19 +6,16 @@
 use std::time::Duration;
 
 use domain::rail::Reports;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::header::HeaderValue;
 use reqwest::{StatusCode, Url};
 
 use super::answers::Delivery;
-use super::reports;
 use super::{HttpsConfig, MAX_MESSAGE_BYTES, Message, SetupError};
-use crate::outbound::{Answer, BodyFault, Client, Request};
+use super::{exchange, reports};
+use crate::outbound::{BodyFault, Client, Request};
 
 const XML: HeaderValue = HeaderValue::from_static("application/xml");
 const CURSOR_HEADER: &str = "x-report-cursor";
-const IDEMPOTENCY_HEADER: HeaderName = HeaderName::from_static("idempotency-key");
-/// Maximum length of a cursor.
-const MAX_CURSOR_BYTES: usize = 255;
 
 pub(super) struct HttpsTransport {
     client: Client,
@@ -32,9 +29,10 @@ pub(super) struct HttpsTransport {
 impl HttpsTransport {
     pub(super) fn new(config: &HttpsConfig) -> Result<HttpsTransport, SetupError> {
         let rail = &config.rail;
-        let base = config.url.trim_end_matches('/');
-        let at =
-            |path: &str| endpoint(base, path).ok_or_else(|| SetupError::Url { rail: rail.clone() });
+        let at = |path: &str| {
+            exchange::endpoint(&config.url, path)
+                .ok_or_else(|| SetupError::Url { rail: rail.clone() })
+        };
         let (payments, inquiries, recalls, mut reports) =
             (at("/payments")?, at("/inquiries")?, at("/recalls")?, at("/reports")?);
         reports.query_pairs_mut().append_pair("wait", &config.report_wait.as_secs().to_string());
@@ -58,29 +56,17 @@ impl HttpsTransport {
 
     async fn send(&self, to: &Url, message: Message) -> Delivery {
         let request = Request::post(to.clone(), XML, message.xml);
-        let id = HeaderValue::try_from(&message.id);
-        let Ok(id) = id else {
-            return Delivery::NotSent("its id is not a header value".to_owned());
-        };
-        let answer = match self.client.send(request.header(IDEMPOTENCY_HEADER, id)).await {
-            Ok(answer) if answer.names_invalid_token() => {
-                return Delivery::NotSent("the bank refused the access token".to_owned());
-            }
+        let answer = match exchange::deliver(&self.client, request, &message.id).await {
             Ok(answer) => answer,
-            Err(fault) if fault.was_not_sent() => return Delivery::NotSent(fault.to_string()),
-            Err(fault) => return Delivery::Unclear(fault.to_string()),
+            Err(delivery) => return delivery,
         };
         let status = answer.status();
-        match status {
-            StatusCode::ACCEPTED => Delivery::Taken,
-            StatusCode::OK => answered(answer).await,
-            _ if status.is_client_error() => match answered(answer).await {
-                // An HTTP error status alone does not determine the outcome of the instructions.
-                Delivery::Answered(body) if reports::read(&body).is_ok() => {
-                    Delivery::Answered(body)
-                }
-                _ => Delivery::Unclear(format!("HTTP {status}")),
-            },
+        if !status.is_client_error() {
+            return exchange::delivered(answer).await;
+        }
+        match exchange::answered(answer).await {
+            // An HTTP error status alone does not determine the outcome of the instructions.
+            Delivery::Answered(body) if reports::read(&body).is_ok() => Delivery::Answered(body),
             _ => Delivery::Unclear(format!("HTTP {status}")),
         }
     }
@@ -89,7 +75,7 @@ impl HttpsTransport {
     pub(super) async fn inquire(&self, message: Message) -> Delivery {
         let request = Request::post(self.inquiries.clone(), XML, message.xml).repeatable();
         match self.client.send(request).await {
-            Ok(answer) if answer.status() == StatusCode::OK => answered(answer).await,
+            Ok(answer) if answer.status() == StatusCode::OK => exchange::answered(answer).await,
             Ok(answer) => Delivery::Unclear(format!("HTTP {}", answer.status())),
             Err(fault) => Delivery::Unclear(fault.to_string()),
         }
@@ -108,7 +94,7 @@ impl HttpsTransport {
             StatusCode::OK => {}
             other => return Err(format!("HTTP {other}")),
         }
-        let cursor = next_cursor(answer.headers())?;
+        let cursor = exchange::cursor_of(answer.headers(), CURSOR_HEADER)?;
         let mut page = Reports { cursor: Some(cursor), ..Reports::default() };
         // A message that cannot be parsed never will be: it is reported, and the following ones are
         // fetched.
@@ -121,45 +107,12 @@ impl HttpsTransport {
                 }
                 Err(error) => page.unreadable.push(error.to_string()),
             },
-            Err(BodyFault::TooLarge) => page.unreadable.push(described(BodyFault::TooLarge)),
-            Err(broken) => return Err(described(broken)),
+            Err(BodyFault::TooLarge) => {
+                page.unreadable.push(exchange::described(BodyFault::TooLarge))
+            }
+            Err(broken) => return Err(exchange::described(broken)),
         }
         Ok(page)
-    }
-}
-
-fn endpoint(base: &str, path: &str) -> Option<Url> {
-    let url = Url::parse(&format!("{base}{path}")).ok()?;
-    let plain = url.query().is_none() && url.fragment().is_none() && url.username().is_empty();
-    (plain
-        && url.password().is_none()
-        && matches!(url.scheme(), "http" | "https")
-        && url.has_host())
-    .then_some(url)
-}
-
-fn next_cursor(headers: &HeaderMap) -> Result<String, String> {
-    let value =
-        headers.get(CURSOR_HEADER).ok_or_else(|| format!("HTTP 200 without {CURSOR_HEADER}"))?;
-    match value.to_str() {
-        Ok(text) if !text.is_empty() && text.len() <= MAX_CURSOR_BYTES => Ok(text.to_owned()),
-        _ => {
-            Err(format!("{CURSOR_HEADER} is not 1 to {MAX_CURSOR_BYTES} visible ASCII characters"))
-        }
-    }
-}
-
-async fn answered(answer: Answer) -> Delivery {
-    match answer.body(MAX_MESSAGE_BYTES).await {
-        Ok(bytes) => Delivery::Answered(bytes),
-        Err(fault) => Delivery::Unclear(described(fault)),
-    }
-}
-
-fn described(fault: BodyFault) -> String {
-    match fault {
-        BodyFault::TooLarge => format!("the answer is larger than {MAX_MESSAGE_BYTES} bytes"),
-        BodyFault::Broken(why) => format!("the answer broke off: {why}"),
     }
 }
 

@@ -53,11 +53,15 @@ pub(super) fn amount(element: Option<&Element>) -> Result<Option<Money>, String>
         return Ok(None);
     };
     let code = element.currency.as_deref().ok_or_else(|| format!("{} has no Ccy", element.name))?;
+    money(&element.text, code).map(Some)
+}
+
+/// An amount of a bank, exact.
+pub(super) fn money(text: &str, code: &str) -> Result<Money, String> {
     let currency =
         Currency::parse(code).ok_or_else(|| format!("currency {} is not known", quoted(code)))?;
-    let wrong = || format!("amount {} {code} cannot be read exactly", quoted(&element.text));
-    let value = decimal(&element.text).ok_or_else(wrong)?;
-    Money::exact(value, currency).map(Some).ok_or_else(wrong)
+    let wrong = || format!("amount {} {code} cannot be read exactly", quoted(text));
+    Money::exact(decimal(text).ok_or_else(wrong)?, currency).ok_or_else(wrong)
 }
 
 /// A non-negative `xs:decimal` within the bounds of an amount.
@@ -85,6 +89,16 @@ pub(super) fn provided(text: Option<&str>) -> Option<String> {
 /// A bank's code or reference, printable and bounded.
 pub(super) fn reference(text: &str) -> String {
     clean(text, MAX_REFERENCE_CHARS)
+}
+
+/// A bank's codes, bounded.
+pub(super) fn codes<'a>(codes: impl Iterator<Item = &'a str>) -> Vec<String> {
+    codes.take(MAX_REASONS).map(reference).collect()
+}
+
+/// A bank's free text, printable and bounded; `None` if it is blank.
+pub(super) fn free_text(text: &str) -> Option<String> {
+    Some(clean(text.trim(), MAX_INFO_CHARS)).filter(|text| !text.is_empty())
 }
 
 /// All codes and texts of reason elements (`StsRsnInf`, `RtrRsnInf`, `RtrInf`).

@@ -1,6 +1,7 @@
 //! Rails over ISO 20022: messages out (pain.001, pacs.028, camt.056), reports in (pain.002, pacs.002,
 //! camt.052, camt.053, camt.054, pacs.004, camt.029, camt.056, in every version), over HTTPS, a
-//! directory shared with the bank's host-to-host software, or the bank's SFTP server.
+//! directory shared with the bank's host-to-host software, or the bank's SFTP server; and rails through
+//! a connector, for banks with an API of their own.
 //!
 //! A rail makes no decisions about money and never repeats a message by itself: it reports a
 //! definite outcome, and everything else is [`Submission::Indeterminate`]. A bank's answer is
@@ -11,6 +12,8 @@ mod camt029;
 mod camt053;
 mod camt054;
 mod camt056;
+pub mod connector;
+mod exchange;
 mod files;
 mod https;
 mod iso;
@@ -23,6 +26,8 @@ mod preview;
 pub mod profile;
 mod refs;
 mod reports;
+#[cfg(test)]
+mod scripted;
 pub(crate) mod text;
 mod xml_read;
 mod xml_write;
@@ -46,6 +51,7 @@ pub use files::{AcknowledgementSettings, is_acknowledgement_name, probe as probe
 pub use preview::{Preview, preview};
 pub use text::alpha2;
 
+use crate::webhooks::SecretFault;
 use crate::{outbound, pgp, sftp};
 
 /// Maximum size of a message read from a rail, in bytes.
@@ -151,6 +157,9 @@ pub enum SetupError {
     /// The settings of its connection are not usable.
     #[error("rail {rail}: {source}")]
     Outbound { rail: RailId, source: outbound::SetupError },
+    /// The secret of its callbacks is not one.
+    #[error("rails.{rail}.callback_secret: {source}")]
+    CallbackSecret { rail: RailId, source: SecretFault },
     /// A directory is missing and cannot be created.
     #[error("rail {rail}: directory {}", path.display())]
     Directory { rail: RailId, path: PathBuf, source: std::io::Error },

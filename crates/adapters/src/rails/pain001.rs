@@ -1,7 +1,7 @@
 //! Writes pain.001, the payment instructions, as the bank's profile wants them. Equal batches give
 //! equal bytes, MsgId included, so that the bank recognises a repetition.
 
-mod party;
+pub(super) mod party;
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ const BYTES_PER_INSTRUCTION: usize = 2_048;
 /// More than one instruction, or the headers, can ever need.
 const MAX_INSTRUCTION_BYTES: usize = 16 * 1024;
 /// Maximum length of a name, and of remittance information (Max140Text).
-const MAX_NAME_CHARS: usize = 140;
+pub(super) const MAX_NAME_CHARS: usize = 140;
 /// Maximum length of an ISO external code.
 const MAX_CODE_CHARS: usize = 4;
 /// Bytes of the digest in a MsgId: 24 hexadecimal digits, a hyphen and the count stay below 35 characters.
@@ -269,7 +269,7 @@ fn transaction(out: &mut XmlWriter, ours: &OurSide, instruction: &Instruction) {
 }
 
 /// An order's account is checked when it is accepted; an IBAN without that mark is one all the same.
-fn is_iban(instruction: &Instruction) -> bool {
+pub(super) fn is_iban(instruction: &Instruction) -> bool {
     let country = domain::country::Country::ALL.into_iter();
     instruction.creditor_account_is_iban
         || country.into_iter().any(|country| {

@@ -14,7 +14,7 @@ use super::pain001::PaymentWriter;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preview {
     pub message_id: String,
-    /// Its bytes.
+    /// Its bytes: XML, except for a connector's, which is JSON.
     pub xml: String,
     /// Number of its payments.
     pub payments: usize,

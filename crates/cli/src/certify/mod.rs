@@ -2,6 +2,7 @@
 //! service.
 
 mod checks;
+mod rail;
 mod report;
 
 #[cfg(test)]
@@ -10,13 +11,14 @@ mod tests;
 use std::path::PathBuf;
 
 use adapters::webhooks::{Reach, Sender, Settings};
-use clap::Args;
+use clap::{Args, Subcommand};
 use domain::ids::{PaymentRequestId, WalletId};
 use domain::time::Timestamp;
 use indicatif::{ProgressBar, ProgressStyle};
 use uuid::Uuid;
 
 use self::checks::{Check, Probe};
+use self::rail::CertifyRailArgs;
 use self::report::Found;
 use super::Context;
 use super::api;
@@ -27,6 +29,7 @@ use service::samples::Subjects;
 
 /// Options of `certify`.
 #[derive(Args, Debug)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "Example:
   corridor certify --receiver https://test.bank.example --secret-file webhook.secret --junit certify.xml
 
@@ -34,8 +37,8 @@ Sends fictitious valid and invalid events to RECEIVER/webhooks/wallet/…: use i
 check fails; warnings do not count.")]
 pub struct CertifyArgs {
     /// Base URL of the endpoint, as it would be registered
-    #[arg(long, value_name = "URL")]
-    receiver: String,
+    #[arg(long, value_name = "URL", required = true)]
+    receiver: Option<String>,
     /// Also write the result as JUnit XML
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
@@ -47,9 +50,22 @@ pub struct CertifyArgs {
     customer_id: Option<String>,
     #[command(flatten)]
     secret: SecretArgs,
+    #[command(subcommand)]
+    other: Option<CertifyCommand>,
+}
+
+/// What else is tested.
+#[derive(Subcommand, Debug)]
+enum CertifyCommand {
+    /// Test a connector to a bank, with payments to its test system
+    Rail(Box<CertifyRailArgs>),
 }
 
 pub fn run(args: &CertifyArgs, context: &Context) -> Result<(), Failure> {
+    if let Some(CertifyCommand::Rail(args)) = &args.other {
+        return rail::run(args, context);
+    }
+    let receiver = args.receiver.as_deref().unwrap_or_default();
     let mut secrets = args.secret.secrets(&context.data_dir()?)?;
     if secrets.len() > 1 {
         return Err(Failure::Usage(
@@ -65,20 +81,30 @@ pub fn run(args: &CertifyArgs, context: &Context) -> Result<(), Failure> {
         wallet: args.wallet_id.unwrap_or_else(|| WalletId(Uuid::new_v4())),
         customer: args.customer_id.clone().unwrap_or_else(|| format!("certify-{}", Uuid::new_v4())),
     };
-    let mut probe =
-        Probe::new(sender, &args.receiver, [secrets.remove(0), stranger], subjects, now);
+    let mut probe = Probe::new(sender, receiver, [secrets.remove(0), stranger], subjects, now);
     let found = api::wait_for(examine(&mut probe, &progress_bar()))?;
-    if let Some(path) = &args.junit {
-        let written = std::fs::write(path, report::junit(&args.receiver, &found));
+    show("receiver", receiver, &found, args.junit.as_ref(), context)?;
+    verdict(&found)
+}
+
+/// Prints what was found, and writes it to a file if wanted.
+fn show(
+    kind: &str,
+    url: &str,
+    found: &[Found],
+    junit: Option<&PathBuf>,
+    context: &Context,
+) -> Result<(), Failure> {
+    if let Some(path) = junit {
+        let written = std::fs::write(path, report::junit(url, found));
         written.map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
     }
     match context.output {
         Output::Table => {
-            output::rows(&["check", "result", "rule"], found.iter().map(Found::row).collect())?
+            output::rows(&["check", "result", "rule"], found.iter().map(Found::row).collect())
         }
-        Output::Json => output::json(&report::json(&args.receiver, &found))?,
+        Output::Json => output::json(&report::json(kind, url, found)),
     }
-    verdict(&found)
 }
 
 fn wallet_id(text: &str) -> Result<WalletId, String> {
@@ -98,7 +124,7 @@ async fn examine(probe: &mut Probe, progress: &ProgressBar) -> Result<Vec<Found>
         progress.set_message(check.name());
         let began = now();
         let outcome = probe.run(check).await;
-        found.push(Found { check, outcome, took: now() - began });
+        found.push(Found { name: check.name(), rule: check.rule(), outcome, took: now() - began });
         if let Some(why) = probe.unreachable() {
             progress.finish_and_clear();
             return Err(Failure::Unavailable(why));

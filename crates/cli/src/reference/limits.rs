@@ -91,6 +91,7 @@ fn payments() -> Vec<(&'static str, String)> {
         ("POST /v2/payment, `cancel` and `recalls`, per access key", rate("payment")),
         ("GET /v2/quote/{id}, GET /v2/payments/{id}, per access key", rate("get")),
         ("GET /v2/payments, GET /v2/events, per access key", rate("list")),
+        ("POST /v2/account-checks, per tenant", rate("account_check")),
         (
             "Open event streams, per access key",
             format!("{streams} (default, `limits.streams_per_key`)"),

@@ -15,7 +15,7 @@ fn rail_settings(config: &Config) -> Settings {
     let setups = config.rail_setups().into_iter();
     let https = setups.filter_map(|setup| match setup {
         RailSetup::Https(https) => Some(https.outbound.clone()),
-        RailSetup::Simulated(_) | RailSetup::Files(_) => None,
+        RailSetup::Simulated(_) | RailSetup::Files(_) | RailSetup::Connector(_) => None,
     });
     https.last().expect("a rail over https")
 }

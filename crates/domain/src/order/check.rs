@@ -7,6 +7,7 @@
 use jiff::civil::Date;
 
 use crate::bank::BankDirectory;
+use crate::country::Country;
 use crate::fault::Fault;
 use crate::policy::Corridors;
 
@@ -74,7 +75,7 @@ impl UncheckedOrder {
         match (given.branch, given.account, given.relation) {
             (Ok(code), Ok(account), Ok(sender_relation)) if faults.is_empty() => {
                 let order = Order { sender_relation, ..order };
-                let branch = resolve(&order, &code, &account, directory, corridors);
+                let branch = resolve(order.country, &code, &account, directory, corridors);
                 Ok(resolved(order, &code, branch, account))
             }
             _ => Err(faults),
@@ -82,23 +83,22 @@ impl UncheckedOrder {
     }
 }
 
-fn resolve(
-    order: &Order,
+/// What the directory knows of a branch.
+pub(super) fn resolve(
+    country: Country,
     code: &BranchCode,
     account: &Account,
     directory: &BankDirectory,
     corridors: &Corridors,
 ) -> Resolved {
-    let resolved = code.resolve(order.country, directory);
+    let resolved = code.resolve(country, directory);
     let resolved = match account.iban() {
-        Some(iban) => resolved.refined_by(iban, order.country, directory),
+        Some(iban) => resolved.refined_by(iban, country, directory),
         None => resolved,
     };
-    let default = corridors
-        .corridors
-        .get(&order.country)
-        .and_then(|config| config.default_local_code.as_deref());
-    resolved.or_default(order.country, directory, default)
+    let default =
+        corridors.corridors.get(&country).and_then(|config| config.default_local_code.as_deref());
+    resolved.or_default(country, directory, default)
 }
 
 fn resolved(order: Order, code: &BranchCode, branch: Resolved, account: Account) -> Order {

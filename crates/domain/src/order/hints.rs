@@ -4,12 +4,15 @@
 //! Both optional fields of POST /v2/quote (specification, "Quote request") follow the rules of the
 //! order.
 
+use crate::account_check::AccountQuestion;
 use crate::bank::BankDirectory;
 use crate::country::Country;
 use crate::fault::Fault;
 use crate::iban::{EGYPT, IbanShape, PAKISTAN, normalised};
+use crate::policy::Corridors;
 
 use super::branch::{BranchCode, mismatch};
+use super::check::resolve;
 use super::rules::{Account, AccountFault};
 use super::{BENEFICIARY_ACCOUNT_NUMBER, branch};
 
@@ -28,6 +31,42 @@ pub fn check_route_hints(
         _ => None,
     };
     [account.err(), branch.err(), clash].into_iter().flatten().collect()
+}
+
+/// A question about an account, by the rules of an order's `beneficiary_account_number` and
+/// `bank_branch_code`.
+///
+/// # Errors
+/// All faults, in the specification's order.
+pub fn account_question(
+    country: Country,
+    (account, branch): (&str, &str),
+    name: &str,
+    directory: &BankDirectory,
+    corridors: &Corridors,
+) -> Result<AccountQuestion, Vec<Fault>> {
+    match (read_account(country, account), BranchCode::read(country, branch)) {
+        (Ok(account), Ok(code)) => {
+            if let Some(clash) = find_mismatch(&account, &code, country, directory) {
+                return Err(vec![clash]);
+            }
+            let branch = resolve(country, &code, &account, directory, corridors);
+            let (account, is_iban) = match account {
+                Account::Iban(iban) => (iban.into_string(), true),
+                Account::Local(number) => (number, false),
+            };
+            let (bic, local_code) = (branch.bic, branch.local_code);
+            Ok(AccountQuestion {
+                country,
+                account,
+                is_iban,
+                bic,
+                local_code,
+                name: name.to_owned(),
+            })
+        }
+        (account, branch) => Err([account.err(), branch.err()].into_iter().flatten().collect()),
+    }
 }
 
 /// Whether two account numbers are equal, ignoring case and white space.

@@ -37,9 +37,11 @@ use crate::error::EngineError;
 use crate::statement::{self, Statement, StatementError, Wanted};
 use crate::world::{NoRate, World};
 
+mod account;
 pub(crate) mod check;
 mod price;
 
+pub use account::AccountRequest;
 pub use check::wanted;
 
 /// The parsed body of POST /v2/quote.
@@ -159,6 +161,13 @@ impl Payments {
         allowed(caller, order.0.country)?;
         let checked =
             self.checked(order, shape).and_then(|order| self.open(order.country).map(|()| order));
+        let checked = match checked {
+            Ok(order) => match self.account_fault(&order).await {
+                Some(fault) => Err(Denied::Invalid(vec![fault])),
+                None => Ok(order),
+            },
+            denied => denied,
+        };
         let outcome = match checked {
             Ok(order) => {
                 let submission = Box::new(self.submission(order));

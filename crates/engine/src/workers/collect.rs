@@ -180,8 +180,8 @@ impl Workers {
         }
     }
 
-    /// Applies a page; `false` if it must be fetched again.
-    async fn take_in(&self, rail: &dyn Rail, page: &Reports) -> bool {
+    /// Applies what a rail reported; `false` if it must be fetched, or sent, again.
+    pub async fn take_in(&self, rail: &dyn Rail, page: &Reports) -> bool {
         let mut strays: Vec<StrayReport> =
             page.unreadable.iter().cloned().map(StrayReport::from).collect();
         for what in &page.unreadable {

@@ -54,6 +54,7 @@ pub const GUIDES: &[Guide] = &[
     guide!("docs/guides/events-and-warehouse.md", "/docs/guides/events-and-warehouse"),
     guide!("docs/guides/corridors-and-rails.md", "/docs/guides/corridors-and-rails"),
     guide!("docs/guides/reaching-a-bank.md", "/docs/guides/reaching-a-bank"),
+    guide!("docs/guides/connectors.md", "/docs/guides/connectors"),
     guide!("docs/guides/compliance.md", "/docs/guides/compliance"),
     guide!("docs/guides/screening.md", "/docs/guides/screening"),
     guide!("docs/guides/senders.md", "/docs/guides/senders"),
@@ -77,6 +78,7 @@ pub(super) fn served(file: &str) -> Option<String> {
         ("docs/snippets/README.md", super::SIGNING_PATH),
         ("docs/openapi/payment.json", "/openapi/payment.json"),
         ("docs/openapi/wallet.json", "/openapi/wallet.json"),
+        ("docs/openapi/connector.json", "/openapi/connector.json"),
     ];
     let guides = GUIDES.iter().chain(REFERENCE).map(|guide| (guide.file, guide.page_path));
     guides.chain(more).find(|(known, _)| *known == file).map(|(_, page)| page.to_owned())

@@ -7,7 +7,8 @@ use domain::currency::Currency;
 use domain::fault::Fault;
 use domain::ids::{PaymentId, QuoteId};
 use domain::order::{
-    self, ACCOUNT_NUMBER_MAX_CHARS, BRANCH_CODE_MAX_CHARS, Field, Form, Order, Role, UncheckedOrder,
+    self, ACCOUNT_NUMBER_MAX_CHARS, BENEFICIARY_NAME_MAX_CHARS, BRANCH_CODE_MAX_CHARS, Field, Form,
+    Order, Role, UncheckedOrder,
 };
 use domain::payment::PaymentState;
 use domain::quote::MATCH_DECIMALS;
@@ -20,7 +21,7 @@ use crate::decode::shape::{
     text_between,
 };
 use crate::decode::{Fields, Place, Rejection, missing, path};
-pub use engine::payments::QuoteRequest;
+pub use engine::payments::{AccountRequest, QuoteRequest};
 
 /// Maximum text length where the specification sets none.
 const TEXT_MAX_CHARS: usize = 256;
@@ -58,8 +59,29 @@ pub fn quote_request(body: &[u8]) -> Result<QuoteRequest, Rejection> {
     })
 }
 
-/// The country of an otherwise invalid quote request, if readable.
-pub fn quote_country(body: &[u8]) -> Option<Country> {
+/// Decodes the body of `POST /v2/account-checks`.
+///
+/// # Errors
+/// Malformed JSON, or every invalid field in field order.
+pub fn account_check(body: &[u8]) -> Result<AccountRequest, Rejection> {
+    let mut fields = Fields::of_body(body)?;
+    let country = fields.required("country", COUNTRY);
+    let account_number =
+        fields.required("beneficiary_account_number", text(ACCOUNT_NUMBER_MAX_CHARS));
+    let branch_code = fields.required("bank_branch_code", text(BRANCH_CODE_MAX_CHARS));
+    let name = fields.required("beneficiary_name", text(BENEFICIARY_NAME_MAX_CHARS));
+    fields.finish(|| {
+        Some(AccountRequest {
+            country: country?,
+            account_number: account_number?,
+            branch_code: branch_code?,
+            name: name?,
+        })
+    })
+}
+
+/// The country of an otherwise invalid request, if readable.
+pub fn request_country(body: &[u8]) -> Option<Country> {
     Fields::of_body(body).ok()?.required("country", COUNTRY)
 }
 

@@ -23,12 +23,13 @@ use crate::auth::{self, KeyCache, Rules, Verifier};
 use crate::compressed;
 use crate::deed::deed;
 use crate::idempotency::{self, IDEMPOTENT_REPLAYED, Turn, UnderWay};
+use crate::json_body::json_body;
 use crate::key_ring::{BELIEVED_FOR, StoreKeys, Tenants};
 use crate::limits::{Allowance, Limits, Operation, Rates};
 use crate::measured::Measured;
 use crate::problem::Problem;
 use crate::request_id::RequestId;
-use crate::server::body::{BodyError, BodyLimits, ENCODED, collect, is_encoded, is_json};
+use crate::server::body::BodyLimits;
 
 /// `Retry-After` in seconds for a request whose key is still in progress.
 const RETRY_AFTER_S: i64 = 1;
@@ -167,13 +168,18 @@ impl Api {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
         let proven = self.verifier.verify(&parts.headers, peer, self.wall_clock().now()).await;
         let proven = proven.map_err(|refused| self.refused(&refused))?;
-        *allowance = self.limits.take(&proven.key.access_key, operation, now);
+        *allowance = match operation {
+            Operation::CheckAccount => {
+                self.limits.take(&proven.tenant().to_string(), operation, now)
+            }
+            _ => self.limits.take(&proven.key.access_key, operation, now),
+        };
         if let Some(seconds) = allowance.retry_after_s {
             metrics::counter!("corridor_rate_limited_total", "operation" => name).increment(1);
             return Err(Problem::too_many_requests(seconds));
         }
         let body = if parts.method == Method::POST {
-            self.body(&parts.headers, body).await?
+            json_body(&parts.headers, body, self.settings.body).await?
         } else {
             Bytes::new()
         };
@@ -228,37 +234,6 @@ impl Api {
         }
         tracing::info!(%refused, "authentication failed");
         refused.problem(self.verifier.rules().candour())
-    }
-
-    async fn body(&self, headers: &HeaderMap, body: Body) -> Result<Bytes, Problem> {
-        if is_encoded(headers) {
-            return Err(Problem::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "unsupported_media_type",
-                ENCODED,
-            ));
-        }
-        if !is_json(headers) {
-            let message = "The body must be application/json";
-            return Err(Problem::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "unsupported_media_type",
-                message,
-            ));
-        }
-        collect(body, self.settings.body).await.map_err(|error| match error {
-            BodyError::TooLarge => {
-                let message =
-                    format!("The body is larger than {} bytes", self.settings.body.max_bytes);
-                Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "body_too_large", message)
-            }
-            BodyError::TooSlow => Problem::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "body_too_slow",
-                "The body did not arrive in time",
-            ),
-            BodyError::Broken => Problem::bad_request("body_incomplete", "The body is incomplete"),
-        })
     }
 
     /// Tokens are checked against the wall clock, whatever a sandbox's business clock shows.

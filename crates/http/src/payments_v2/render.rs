@@ -1,6 +1,7 @@
 //! Renders the specification's resources as JSON, straight from domain values. A request, a list, a
 //! replay and an event produce the same bytes.
 
+use domain::account_check::AccountAnswer;
 use domain::event::Event;
 use domain::order::{FIELDS, Field, Form, Order, TIMESTAMP};
 use domain::payment::{Payment, PaymentState, Standing};
@@ -66,6 +67,16 @@ pub fn recall(out: &mut ObjectWriter<'_>, recall: &Recall) {
     out.time_or_null("sent_at", recall.sent_at);
     out.text_or_null("bank_reason", recall.bank_reason.as_deref());
     out.text_or_null("bank_message", recall.bank_text.as_deref());
+}
+
+/// The answer to POST /v2/account-checks.
+pub fn account_check(out: &mut ObjectWriter<'_>, answer: &AccountAnswer) {
+    out.text("result", answer.name());
+    let name = match answer {
+        AccountAnswer::CloseMatch(name) => name.as_deref(),
+        _ => None,
+    };
+    out.text_or_null("account_name", name);
 }
 
 /// The answer to POST /v2/payment: always as accepted, whatever the current status, and without

@@ -18,6 +18,7 @@ use super::events::{self, Follow, Framing};
 use super::gate::{Admitted, Answer, Api};
 use super::{refusals, render};
 use crate::accept::Accepted;
+use crate::decode::Rejection;
 use crate::limits::Operation;
 use crate::problem::Problem;
 use crate::write;
@@ -32,26 +33,27 @@ pub fn router(api: Arc<Api>) -> Router {
         .route("/v2/payments/{id}/cancel", post(cancel_payment))
         .route("/v2/payments/{id}/recalls", post(create_recall).get(list_recalls))
         .route("/v2/payments", get(list_payments))
+        .route("/v2/account-checks", post(check_account))
         .route("/v2/events", get(follow_events))
         .with_state(api)
 }
 
 async fn create_quote(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
     api.handle(Operation::CreateQuote, "create_quote", request, |api, admitted| async move {
-        let asked = match decode::quote_request(&admitted.body) {
-            Ok(asked) => asked,
-            Err(wrong) => {
-                if let Some(country) = decode::quote_country(&admitted.body) {
-                    payments::allowed(&admitted.caller, country).map_err(refusals::problem)?;
-                }
-                return Err(wrong.into());
-            }
-        };
+        let asked = decode::quote_request(&admitted.body);
+        let asked = asked.map_err(|wrong| refused_fields(&admitted, wrong))?;
         let reply = api.payments.quote(&admitted.caller, asked, admitted.idempotency).await;
         let reply = reply.map_err(refusals::problem)?;
         Ok(Answer::made(write::object(|out| render::quote(out, &reply.made)), reply.replayed))
     })
     .await
+}
+
+/// The response to invalid fields: a country that is not enabled is reported first.
+fn refused_fields(admitted: &Admitted, wrong: Rejection) -> Problem {
+    let country = decode::request_country(&admitted.body);
+    let denied = country.and_then(|country| payments::allowed(&admitted.caller, country).err());
+    denied.map_or_else(|| wrong.into(), refusals::problem)
 }
 
 /// The id in a path; an error if it is not percent-encoded UTF-8, reported after 401 in the
@@ -142,6 +144,17 @@ async fn list_recalls(State(api): State<Arc<Api>>, id: Id, request: Request<Body
         Ok(Answer::json(write::array(|out| {
             recalls.iter().for_each(|recall| out.object(|out| render::recall(out, recall)));
         })))
+    })
+    .await
+}
+
+async fn check_account(State(api): State<Arc<Api>>, request: Request<Body>) -> Response {
+    api.handle(Operation::CheckAccount, "check_account", request, |api, admitted| async move {
+        let asked = decode::account_check(&admitted.body);
+        let asked = asked.map_err(|wrong| refused_fields(&admitted, wrong))?;
+        let checked = api.payments.check_account(&admitted.caller, asked).await;
+        let answer = checked.map_err(refusals::problem)?.answer;
+        Ok(Answer::json(write::object(|out| render::account_check(out, &answer))))
     })
     .await
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use adapters::evm::Transport;
+use adapters::rails::connector::ConnectorRail;
 use adapters::rails::{Exchange, IsoRail};
 use adapters::rates::LiveRates;
 use adapters::screening::STALE_AFTER;
@@ -146,6 +147,17 @@ async fn round_trip(setup: RailSetup) -> Option<Finding> {
             Some(match rail.collect(None).await {
                 Ok(_) => Finding::new(NAME, Level::Ok, format!("{id}: answers /reports")),
                 Err(fault) => Finding::new(NAME, Level::Wrong, format!("{id}: {}", fault.reason)),
+            })
+        }
+        RailSetup::Connector(setup) => {
+            let id = setup.rail.clone();
+            let rail = match ConnectorRail::new(*setup) {
+                Ok(rail) => rail,
+                Err(error) => return Some(Finding::new(NAME, Level::Wrong, error.to_string())),
+            };
+            Some(match rail.probe().await {
+                Ok(()) => Finding::new(NAME, Level::Ok, format!("{id}: answers /health")),
+                Err(why) => Finding::new(NAME, Level::Wrong, format!("{id}: {why}")),
             })
         }
         RailSetup::Files(setup) => {
@@ -292,7 +304,7 @@ fn rail_disks(config: &Config) -> Vec<Finding> {
             Exchange::Directory(dir) => Some(dir),
             Exchange::Sftp(sftp) => sftp.state,
         },
-        RailSetup::Simulated(_) | RailSetup::Https(_) => None,
+        RailSetup::Simulated(_) | RailSetup::Https(_) | RailSetup::Connector(_) => None,
     });
     let existing: BTreeSet<_> = directories.filter(|dir| dir.exists()).collect();
     existing.iter().map(|dir| disk(dir)).collect()

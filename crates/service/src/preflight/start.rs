@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use adapters::outbound::{self, Client, Servers};
+use adapters::rails::connector::ConnectorRail;
 use adapters::rails::{Exchange, FilesConfig, IsoRail};
 use adapters::rates::LiveRates;
 use adapters::screening::{KeptCopy, KeptLists, ListBook, ListSettings, ListSource};
@@ -254,6 +255,10 @@ fn rail(setup: RailSetup) -> Option<Finding> {
         RailSetup::Https(setup) => {
             let (id, url) = (setup.rail.clone(), setup.url.clone());
             Some(Finding::of(NAME, IsoRail::https(*setup), |_| format!("{id}: {url}")))
+        }
+        RailSetup::Connector(setup) => {
+            let (id, url) = (setup.rail.clone(), setup.url.clone());
+            Some(Finding::of(NAME, ConnectorRail::new(*setup), |_| format!("{id}: {url}")))
         }
         RailSetup::Files(setup) => Some(files(&setup)),
     }

@@ -64,6 +64,7 @@ const OPERATIONS: Values = Values::Known(&[
     "cancel_payment",
     "create_recall",
     "list_recalls",
+    "check_account",
     "provision_wallet",
     "get_wallet",
     "create_payment_request",
@@ -128,6 +129,15 @@ const ALERTS: Values = Values::Known(&[
 ]);
 const SIGNER_ROLES: Values = Values::Known(&["operator", "compliance", "approver", "blacklister"]);
 const ANALYSIS_OUTCOMES: Values = Values::Known(&["clean", "near", "listed", "silent", "nonsense"]);
+const ACCOUNT_RESULTS: Values = Values::Known(&[
+    "match",
+    "close_match",
+    "no_match",
+    "closed",
+    "not_found",
+    "not_supported",
+    "unavailable",
+]);
 const WEBHOOK_OUTCOMES: Values = Values::Known(&["received", "failed", "gone"]);
 
 const fn metric(
@@ -260,6 +270,21 @@ pub const METRICS: &[Metric] = &[
         Kind::Counter,
         &[("rail", Values::Rails)],
         "Reports of a rail that match none of its attempts",
+    ),
+    metric(
+        "corridor_rail_callbacks_total",
+        Kind::Counter,
+        &[
+            ("rail", Values::Rails),
+            ("outcome", Values::Known(&["taken", "refused", "unreadable", "not_stored"])),
+        ],
+        "Callbacks of connectors by outcome",
+    ),
+    metric(
+        "corridor_account_checks_total",
+        Kind::Counter,
+        &[("rail", Values::Rails), ("result", ACCOUNT_RESULTS)],
+        "Questions to banks about beneficiaries' accounts by result",
     ),
     metric(
         "corridor_bank_statements_total",
@@ -453,7 +478,7 @@ mod tests {
             domain::wallet_effects::AlertKind::ALL.map(domain::wallet_effects::AlertKind::name)
         );
         let wallets = http_api::wallet_v1::operations::ALL.iter().map(|operation| operation.name);
-        assert_eq!(values(OPERATIONS)[9..], wallets.collect::<Vec<_>>());
+        assert_eq!(values(OPERATIONS)[10..], wallets.collect::<Vec<_>>());
     }
 
     /// The metrics recorded by the other crates, by the literal names in their macros.

@@ -52,6 +52,7 @@ fn raast() -> RailConfig {
         character_set: CharacterSet::SwiftX,
         purpose: None,
         recalls: Some("camt.056.001.08".to_owned()),
+        verify_account: domain::account_check::AccountChecks::Off,
     }
 }
 

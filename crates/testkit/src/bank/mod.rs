@@ -19,7 +19,7 @@ pub use self::book::{BookFault, Journal};
 pub use self::core::{
     Answer, BankCore, Behaviour, BookKind, BookLine, BookTotals, DelayRange, Faults,
     InstructionView, MemoryBook, Mistake, Outcome, QueryView, Report, Standing, SteerFault,
-    TxStatus,
+    TxStatus, check_account,
 };
 pub use self::directory::DirectoryConfig;
 pub use self::service::{BankConfig, BankFault, SimulatedBank, SystemClock};

@@ -11,7 +11,7 @@ use super::super::xml_write::XmlWriter;
 use super::{MAX_NAME_CHARS, code};
 
 /// Maximum length of a street, and of a line of an address (Max70Text).
-const MAX_STREET_CHARS: usize = 70;
+pub(in super::super) const MAX_STREET_CHARS: usize = 70;
 /// The namespace of split names (docs/guides/corridors-and-rails.md).
 const PARTY_NAMES: &str = "urn:corridor:party-names:1";
 /// ISO 3166-1 user-assigned: the order does not contain the sender's place of birth.
@@ -23,6 +23,22 @@ pub(super) fn name(set: CharacterSet, text: &str) -> String {
         .unwrap_or_else(|| NOT_PROVIDED.to_owned())
 }
 
+/// A party's name in the form that the corridor requires.
+pub(in super::super) fn name_in(
+    set: CharacterSet,
+    form: NameForm,
+    party: &InstructionParty,
+) -> String {
+    let split = party
+        .split
+        .as_ref()
+        .filter(|split| form == NameForm::FamilyFirst && !split.given.is_empty());
+    match split {
+        Some(SplitName { given, family }) => name(set, &format!("{family}, {given}")),
+        None => name(set, &party.name),
+    }
+}
+
 pub(super) fn name_and_address(
     out: &mut XmlWriter,
     ours: &OurSide,
@@ -30,16 +46,7 @@ pub(super) fn name_and_address(
     party: &InstructionParty,
 ) {
     let set = ours.character_set;
-    let split = party
-        .split
-        .as_ref()
-        .filter(|split| form == NameForm::FamilyFirst && !split.given.is_empty());
-    match split {
-        Some(SplitName { given, family }) => {
-            out.leaf("Nm", &name(set, &format!("{family}, {given}")))
-        }
-        None => out.leaf("Nm", &name(set, &party.name)),
-    }
+    out.leaf("Nm", &name_in(set, form, party));
     let street = set.spell(&party.address, MAX_STREET_CHARS);
     let town = set.spell(&party.city, MAX_ID_CHARS);
     let country = alpha2(&party.country);

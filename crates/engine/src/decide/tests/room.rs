@@ -50,6 +50,7 @@ pub(super) fn rail() -> RailConfig {
         character_set: CharacterSet::SwiftX,
         purpose: None,
         recalls: None,
+        verify_account: domain::account_check::AccountChecks::Off,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use domain::account_check::AccountAnswer;
 use domain::bank::{BankDirectory, Branch};
 use domain::bic::Bic;
 use domain::country::Country;
@@ -208,7 +209,7 @@ fn event(id: &str, seq: i64, kind: EventKind, at: Timestamp, subject: EventSubje
 }
 
 /// The samples by their names in the document.
-pub(super) fn samples() -> [(&'static str, Vec<u8>); 9] {
+pub(super) fn samples() -> [(&'static str, Vec<u8>); 10] {
     let record = record();
     let standing = &record.payment.standing;
     let paid = event(
@@ -245,6 +246,13 @@ pub(super) fn samples() -> [(&'static str, Vec<u8>); 9] {
         ("page", page),
         ("cancelled", write::object(|out| render::record(out, &record, &cancelled))),
         ("recall", write::object(|out| render::recall(out, &recall()))),
+        (
+            "accountCheck",
+            write::object(|out| {
+                let name = Some("A*** R***".to_owned());
+                render::account_check(out, &AccountAnswer::CloseMatch(name));
+            }),
+        ),
         ("recalls", write::array(|out| out.object(|out| render::recall(out, &answered_recall())))),
     ]
 }

@@ -75,7 +75,8 @@ pub(super) fn listed(schema: &Value) -> BTreeSet<&str> {
 
 #[test]
 fn the_codes_of_each_status_are_those_of_the_source() {
-    let mut texts = vec![read("src/problem/mod.rs"), read("src/auth/fault.rs")];
+    let mut texts =
+        ["problem/mod", "auth/fault", "json_body"].map(|it| read(&format!("src/{it}.rs"))).to_vec();
     sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/payments_v2"), &WALLETS, &mut texts);
     // Wallet Service v1 has its own errors.
     // However lines are broken.

@@ -86,7 +86,7 @@ fn the_operations_are_the_routes() {
             methods(item).into_iter().map(move |method| (path.clone(), method))
         })
         .collect();
-    assert_eq!(described.len(), 9);
+    assert_eq!(described.len(), 10);
     assert_eq!(described, routes());
 }
 

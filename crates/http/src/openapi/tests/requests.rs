@@ -73,6 +73,7 @@ fn the_required_fields_are_the_decoders() {
         ("PaymentOrderFields", faults(decode::payment_order(b"{}"))),
         ("QuoteRequest", faults(decode::quote_request(b"{}"))),
         ("RecallRequest", faults(decode::recall(b"{}"))),
+        ("AccountCheckRequest", faults(decode::account_check(b"{}"))),
     ] {
         let required: Vec<&str> = schemas[schema]["required"]
             .as_array()

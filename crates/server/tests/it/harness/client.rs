@@ -374,7 +374,7 @@ impl Answer {
         let id =
             answer.header("x-request-id").unwrap_or_else(|| panic!("no X-Request-Id: {answer:?}"));
         assert!((1..=128).contains(&id.len()), "{id}");
-        let known = ["/v2/quote", "/v2/payment", "/v2/events"]
+        let known = ["/v2/quote", "/v2/payment", "/v2/events", "/v2/account-checks"]
             .iter()
             .any(|path| answer.what.contains(path));
         if known && ![404, 405].contains(&status) {

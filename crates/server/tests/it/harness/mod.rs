@@ -1,6 +1,7 @@
 //! The test harness: a runtime, services, clients, and a macro that runs each test on both stores.
 
 pub mod client;
+pub mod connector;
 pub mod json;
 pub mod order;
 pub mod own_node;

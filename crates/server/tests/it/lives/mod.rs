@@ -1,6 +1,7 @@
 //! Payments followed to their final state.
 
 mod connections;
+mod connector;
 mod dialects;
 mod endings;
 mod messages;

@@ -1,5 +1,6 @@
 //! `POST /v2/payment` from outside.
 
+mod account_checks;
 mod countries;
 mod create;
 mod external_id;

@@ -10,7 +10,7 @@ use super::readme::{bash, present};
 use super::sandbox::Sandbox;
 
 /// Shell blocks with a test of their own: the document, words of the block, the test.
-const RUN_ELSEWHERE: [(&str, &str, &str); 17] = [
+const RUN_ELSEWHERE: [(&str, &str, &str); 18] = [
     (
         "README.md",
         "cargo run --release -- sandbox",
@@ -59,6 +59,7 @@ const RUN_ELSEWHERE: [(&str, &str, &str); 17] = [
     ("docs/guides/sandbox.md", "", ""),
     ("docs/guides/screening.md", "", ""),
     ("docs/guides/reaching-a-bank.md", "", ""),
+    ("docs/guides/connectors.md", "", ""),
     ("docs/guides/senders.md", "", ""),
     ("docs/README.md", "", ""),
 ];

@@ -4,6 +4,7 @@
 //! and durable data goes to a [`Book`]. Nothing that a method returns may be sent before
 //! [`BankCore::commit`].
 
+mod account;
 mod behaviour;
 mod feed;
 mod model;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 
 use domain::time::Timestamp;
 
+pub use self::account::check_account;
 pub use self::behaviour::{Behaviour, DelayRange, Faults};
 pub use self::feed::{Feeds, Page};
 pub use self::model::{

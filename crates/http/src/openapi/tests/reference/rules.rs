@@ -1,7 +1,7 @@
 //! The meaning of each field rule.
 
 /// Rule and meaning, for both services.
-pub(super) const RULES: [(&str, &str); 59] = [
+pub(super) const RULES: [(&str, &str); 61] = [
     ("missing", "the field is required; blank text counts as missing"),
     ("json_invalid", "the body is not JSON, or not strict JSON: `loc` has the byte offset"),
     ("dict_type", "an object"),
@@ -52,6 +52,8 @@ pub(super) const RULES: [(&str, &str); 59] = [
     ("account_iban_mismatch", "the account number to be that of the IBAN"),
     ("branch_code_required", "a branch code: the bank has more than one, or the country needs it"),
     ("unsupported_characters", "a name that a rail of the country supports: in Latin letters"),
+    ("account_closed", "an account that the beneficiary's bank can credit"),
+    ("account_not_found", "an account that the beneficiary's bank has"),
     ("invalid_mobile", "a mobile number with its country code"),
     ("invalid_phone", "an E.164 number: + and 7 to 15 digits"),
     ("invalid_email", "an email address"),

@@ -3,6 +3,7 @@
 mod access;
 mod audit;
 mod bank_statements;
+mod connectors;
 mod decisions;
 mod help;
 mod operations;

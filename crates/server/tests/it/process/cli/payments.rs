@@ -182,3 +182,25 @@ fn events_are_delivered_in_order_from_any_position() {
     let rest = installation.json(&["events", "tail", "--after", "3", "--count", "2"]);
     assert_eq!(rest, all[3..]);
 }
+
+#[test]
+fn an_account_is_checked_at_its_bank() {
+    let (installation, _sandbox) = running();
+    let check = |account: &str| {
+        let args = ["accounts", "check", "--to", "PAK", "--branch", "SCBLPKKX"];
+        installation.run(&[&args[..], &["--name", "Ali Raza", "--account", account]].concat())
+    };
+    let account = |ending: &str| {
+        domain::order::example::account_ending(domain::country::Country::Pak, ending)
+    };
+    for (ending, code, part) in
+        [("6702", 0, "match"), ("0022", 0, "A*** R***"), ("0001", 1, "closed")]
+    {
+        let done = check(&account(ending));
+        assert_eq!(done.code, code, "{}{}", done.stdout, done.stderr);
+        assert!(done.stdout.contains(part), "{}", done.stdout);
+    }
+    let wrong = check("PK00SCBL0000001123456702");
+    assert_eq!(wrong.code, 1, "{}", wrong.stderr);
+    assert!(wrong.stderr.contains("beneficiary_account_number"), "{}", wrong.stderr);
+}

@@ -1,0 +1,276 @@
+//! Payments over a connector: the sample of `docs/connectors` in front of a bank with an API of its own,
+//! with the faults of both; and callbacks, which are believed as far as a report of their rail.
+
+use std::sync::Arc;
+
+use adapters::rails::connector::callback_secrets;
+use adapters::webhooks;
+use axum::Router;
+use axum::http::StatusCode;
+use domain::country::Country;
+use domain::ids::PaymentId;
+use domain::ports::Clock as _;
+use domain::time::Span;
+use reqwest::Method;
+use service::clock::WallClock;
+use testkit::json_bank::JsonBankFault;
+use tokio::sync::Notify;
+
+use crate::harness::client::WAIT_MAX;
+use crate::harness::connector::{CALLBACK_SECRET, SampleConnector, connected};
+use crate::harness::{Answer, Bank, Json, On, Setup, on_both_stores};
+
+on_both_stores! {
+    a_payment_is_paid_refused_and_returned_over_the_sample_connector
+    every_fault_on_the_way_pays_once
+    a_recall_over_the_sample_connector_stops_what_is_not_paid
+    a_callback_is_believed_about_its_own_rail_alone
+    a_callback_may_come_before_the_answer
+}
+
+const PAK: Country = Country::Pak;
+const RAIL: &str = "pak-raast";
+const OTHER_RAIL: &str = "pak-rtgs";
+const OTHER_SECRET: &str = "whsec_c3VwZXJzZWNyZXRzdXBlcnNlY3JldA==";
+
+/// A service over the sample connector.
+async fn sample(on: On) -> (Bank, SampleConnector) {
+    let connector = SampleConnector::start(RAIL).await;
+    let bank = Bank::alone(on, connector.setup(RAIL)).await;
+    connector.doorway.leads_to(&bank.running.url);
+    (bank, connector)
+}
+
+async fn is_so<F: Future<Output = bool>>(what: &str, condition: impl Fn() -> F) {
+    assert!(testkit::wait::until_async(WAIT_MAX, condition).await, "{what}");
+}
+
+fn reference(id: &str) -> String {
+    id.replace('-', "")
+}
+
+async fn a_payment_is_paid_refused_and_returned_over_the_sample_connector(on: On) {
+    let (bank, connector) = sample(on).await;
+    let id = bank.paid(PAK, |order| order).await;
+    let record = bank.reaches(PAK, &id, "succeeded").await;
+    let [transfer] = &connector.bank.transfers()[..] else { panic!("one transfer") };
+    assert_eq!(transfer.reference, reference(&id));
+    let amount = format!("{}.{:02}", transfer.amount_minor / 100, transfer.amount_minor % 100);
+    let paid = domain::decimal::Decimal::parse(record["response"]["amount"].number());
+    assert_eq!(domain::decimal::Decimal::parse(&amount), paid, "{}", record["response"]);
+    for (ending, reason) in [("0000", "AC01"), ("0001", "AC04")] {
+        let id = bank.paid(PAK, |order| order.ending(PAK, ending)).await;
+        let record = bank.reaches(PAK, &id, "rejected").await;
+        let msg = record["response"]["msg"].text().to_owned();
+        assert!(msg.contains(reason), "{msg}");
+    }
+    let statuses =
+        connector.bank.changes(&reference(&id), "RETURNED", Some("ACCOUNT_CLOSED")).await;
+    assert_eq!(statuses, [200]);
+    bank.reaches(PAK, &id, "reversed").await;
+    assert_eq!(connector.bank.transfers().len(), 1);
+    bank.finish().await;
+}
+
+async fn every_fault_on_the_way_pays_once(on: On) {
+    let (bank, connector) = sample(on).await;
+    // The token expires.
+    let first = bank.paid(PAK, |order| order).await;
+    bank.reaches(PAK, &first, "succeeded").await;
+    connector.bank.tokens().revoke();
+    for fault in [None, Some(JsonBankFault::NotifiesTwice), Some(JsonBankFault::NotifiesFirst)] {
+        connector.bank.set_fault(fault);
+        let id = bank.paid(PAK, |order| order).await;
+        bank.reaches(PAK, &id, "succeeded").await;
+    }
+    assert_eq!(connector.bank.tokens().issued(), 2);
+    // The bank makes the transfer and its answer is lost: an inquiry finds it.
+    connector.bank.set_completes(false);
+    connector.bank.set_fault(Some(JsonBankFault::LosesAnswers));
+    let id = bank.paid(PAK, |order| order).await;
+    is_so("the transfer is made", || async { connector.bank.transfers().len() == 5 }).await;
+    connector.bank.set_fault(None);
+    is_so("an inquiry finds it", || async {
+        bank.advance(Span::secs(6)).await;
+        bank.record(PAK, &id).await["response"]["status"].text() == "processing"
+    })
+    .await;
+    // Corridor cannot store the callback at first: the connector repeats it.
+    connector.doorway.closes_for(2);
+    let statuses = connector.bank.changes(&reference(&id), "COMPLETED", None).await;
+    assert_eq!(statuses, [200]);
+    is_so("the callback is stored at the third attempt", || async {
+        let passed = connector.doorway.passed();
+        let last: Vec<u16> = passed.iter().rev().take(3).map(|(_, status)| *status).collect();
+        last == [204, 503, 503]
+    })
+    .await;
+    bank.reaches(PAK, &id, "succeeded").await;
+    // The bank is down: nothing is known, until it is up again and has nothing.
+    connector.bank.set_fault(Some(JsonBankFault::Down));
+    let id = bank.paid(PAK, |order| order).await;
+    is_so("the outcome is unclear", || async { unclear(&bank, &id).await }).await;
+    assert_eq!(connector.bank.transfers().len(), 5);
+    connector.bank.set_fault(None);
+    bank.advance(Span::mins(20)).await;
+    bank.reaches(PAK, &id, "unknown").await;
+    assert_eq!(connector.bank.transfers().len(), 5);
+    bank.finish().await;
+}
+
+async fn unclear(bank: &Bank, id: &str) -> bool {
+    let id = PaymentId::parse(id).expect("an id");
+    let attempts = bank.running.store().attempts(bank.tenant.id, id).await.expect("read");
+    attempts.iter().any(|it| it.state == domain::attempt::AttemptState::Indeterminate)
+}
+
+async fn a_recall_over_the_sample_connector_stops_what_is_not_paid(on: On) {
+    let (bank, connector) = sample(on).await;
+    let paid = bank.paid(PAK, |order| order).await;
+    bank.reaches(PAK, &paid, "succeeded").await;
+    connector.bank.set_completes(false);
+    let open = bank.paid(PAK, |order| order).await;
+    bank.reaches(PAK, &open, "processing").await;
+    for (id, state) in [(&paid, "refused"), (&open, "accepted")] {
+        let path = format!("/v2/payments/{id}/recalls?country=PAK");
+        bank.post(&path, r#"{"reason":"FRAD"}"#).send().await.ok();
+        is_so(state, || async {
+            bank.get(&path).send().await.ok().items()[0]["status"].text() == state
+                || bank.record(PAK, id).await["response"]["status"].text() == "reversed"
+        })
+        .await;
+    }
+    bank.reaches(PAK, &open, "reversed").await;
+    bank.reaches(PAK, &paid, "succeeded").await;
+    bank.finish().await;
+}
+
+/// A connector that accepts everything and reports nothing by itself. With a gate, it answers a payment
+/// once the gate is opened.
+async fn silent(gate: Option<Arc<Notify>>) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let router = Router::new().fallback(move || {
+        let gate = gate.clone();
+        async move {
+            if let Some(gate) = gate {
+                gate.notified().await;
+            }
+            StatusCode::ACCEPTED
+        }
+    });
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    url
+}
+
+/// Sends a callback as a connector would.
+struct Calling<'a> {
+    bank: &'a Bank,
+    rail: &'a str,
+    secret: &'a str,
+    id: &'a str,
+    late_s: i64,
+}
+
+impl<'a> Calling<'a> {
+    fn new(bank: &'a Bank) -> Calling<'a> {
+        Calling { bank, rail: RAIL, secret: CALLBACK_SECRET, id: "m-1", late_s: 0 }
+    }
+
+    async fn send(&self, body: &str) -> Answer {
+        let at = WallClock.now().unix_seconds() - self.late_s;
+        let secrets = callback_secrets(self.secret).expect("a secret");
+        let signature = webhooks::sign(&secrets, self.id, at, body.as_bytes());
+        let path = format!("/rails/{}/callbacks", self.rail);
+        let call = self.bank.unsigned(Method::POST, &path, Some(body.into()));
+        call.header("content-type", "application/json")
+            .header("webhook-id", self.id)
+            .header("webhook-timestamp", &at.to_string())
+            .header("webhook-signature", &signature)
+            .send()
+            .await
+    }
+}
+
+fn about(id: &str, status: &str) -> String {
+    format!("{{\"status\":\"{status}\",\"end_to_end_id\":\"{}\"}}", reference(id))
+}
+
+async fn two_rails(on: On, gate: Option<Arc<Notify>>) -> Bank {
+    let url = silent(gate).await;
+    let setup = Setup::new().set("rails_enabled", &format!("[\"{RAIL}\", \"{OTHER_RAIL}\"]"));
+    let setup = connected(setup, RAIL, &url, CALLBACK_SECRET);
+    Bank::alone(on, connected(setup, OTHER_RAIL, &url, OTHER_SECRET)).await
+}
+
+async fn discrepancies(bank: &Bank) -> usize {
+    let strays = bank.running.store().strays(bank.tenant.id, 100).await.expect("read");
+    strays.len()
+}
+
+async fn a_callback_is_believed_about_its_own_rail_alone(on: On) {
+    let bank = two_rails(on, None).await;
+    let id = bank.paid(PAK, |order| order).await;
+    is_so("it is sent", || async { has_attempt(&bank, &id).await }).await;
+    let own = Calling::new(&bank);
+    let state = || async { bank.record(PAK, &id).await["response"]["status"].text().to_owned() };
+    let before = state().await;
+    let mut refused = Vec::new();
+    for wrong in [
+        Calling { secret: OTHER_SECRET, ..Calling::new(&bank) },
+        Calling { rail: OTHER_RAIL, ..Calling::new(&bank) },
+        Calling { rail: "no-such-rail", ..Calling::new(&bank) },
+        Calling { rail: "ind-imps", ..Calling::new(&bank) },
+        Calling { late_s: 400, ..Calling::new(&bank) },
+        Calling { late_s: -400, ..Calling::new(&bank) },
+    ] {
+        let answer = wrong.send(&about(&id, "paid")).await;
+        let body = answer.refused(401, "unauthorized");
+        refused.push(body["message"].text().to_owned());
+    }
+    assert!(refused.windows(2).all(|pair| pair[0] == pair[1]), "{refused:?}");
+    for wrong in ["", "[]", "{\"status\":\"paid\"}"] {
+        own.send(wrong).await.refused(400, "unreadable_report");
+    }
+    assert_eq!(own.send(&"x".repeat(70_000)).await.status, 413);
+    assert_eq!((state().await, discrepancies(&bank).await), (before.clone(), 0));
+    // The other rail's connector, with its own secret, about this rail's payment.
+    let other = Calling { rail: OTHER_RAIL, secret: OTHER_SECRET, ..Calling::new(&bank) };
+    assert_eq!(other.send(&about(&id, "paid")).await.status, 204);
+    assert_eq!((state().await, discrepancies(&bank).await), (before.clone(), 1));
+    // Of no payment: a discrepancy, once, however often it is sent.
+    let unknown = about("6f0c8a52-5d7e-4c57-9d3e-0a4f7f3f9f10", "paid");
+    for _ in 0..2 {
+        assert_eq!(own.send(&unknown).await.status, 204);
+        assert_eq!(discrepancies(&bank).await, 2);
+    }
+    // An unknown status of its own payment: a discrepancy, and nothing moves.
+    assert_eq!(own.send(&about(&id, "on_its_way")).await.status, 204);
+    assert_eq!(state().await, before);
+    for _ in 0..2 {
+        assert_eq!(own.send(&about(&id, "paid")).await.status, 204);
+        bank.reaches(PAK, &id, "succeeded").await;
+    }
+    let refused_later = Calling { id: "m-2", ..Calling::new(&bank) };
+    assert_eq!(refused_later.send(&about(&id, "returned")).await.status, 204);
+    bank.reaches(PAK, &id, "reversed").await;
+    bank.finish().await;
+}
+
+async fn has_attempt(bank: &Bank, id: &str) -> bool {
+    let id = PaymentId::parse(id).expect("an id");
+    !bank.running.store().attempts(bank.tenant.id, id).await.expect("read").is_empty()
+}
+
+async fn a_callback_may_come_before_the_answer(on: On) {
+    let gate = Arc::new(Notify::new());
+    let bank = two_rails(on, Some(gate.clone())).await;
+    let id = bank.paid(PAK, |order| order).await;
+    is_so("it is sent", || async { has_attempt(&bank, &id).await }).await;
+    assert_eq!(Calling::new(&bank).send(&about(&id, "paid")).await.status, 204);
+    bank.reaches(PAK, &id, "succeeded").await;
+    gate.notify_waiters();
+    let record: Json = bank.reaches(PAK, &id, "succeeded").await;
+    assert_eq!(record["response"]["status"].text(), "succeeded");
+    bank.finish().await;
+}

@@ -1,0 +1,134 @@
+//! POST /v2/account-checks, and payments to accounts that a bank cannot credit.
+
+use domain::country::Country;
+use domain::order::example;
+use serde_json::json;
+
+use crate::harness::{Answer, Bank, On, Setup, on_both_stores};
+
+on_both_stores! {
+    a_bank_is_asked_about_an_account
+    what_is_no_account_is_refused_by_the_orders_rules
+    account_numbers_cannot_be_tried_out
+    a_payment_to_a_closed_account_is_refused_where_the_rail_requires_the_check
+    a_check_that_is_off_or_impossible_refuses_nothing
+}
+
+const PAK: Country = Country::Pak;
+
+async fn check(bank: &Bank, ending: &str) -> Answer {
+    let body = json!({
+        "country": "PAK",
+        "beneficiary_account_number": example::account_ending(PAK, ending),
+        "bank_branch_code": "SCBLPKKX",
+        "beneficiary_name": "Ali Raza",
+    });
+    bank.post("/v2/account-checks", body.to_string()).send().await
+}
+
+async fn a_bank_is_asked_about_an_account(on: On) {
+    let bank = Bank::new(on).await;
+    for (ending, result, name) in [
+        ("6702", "match", None),
+        ("0001", "closed", None),
+        ("0002", "not_found", None),
+        ("0021", "no_match", None),
+        ("0022", "close_match", Some("A*** R***")),
+        ("0023", "unavailable", None),
+        ("0024", "not_supported", None),
+    ] {
+        let answer = check(&bank, ending).await.ok();
+        assert_eq!(answer.names(), ["result", "account_name"]);
+        assert_eq!(answer["result"].text(), result, "{ending}");
+        match name {
+            Some(name) => assert_eq!(answer["account_name"].text(), name),
+            None => assert_eq!(answer["account_name"], crate::harness::Json::Null),
+        }
+    }
+}
+
+async fn what_is_no_account_is_refused_by_the_orders_rules(on: On) {
+    let bank = Bank::new(on).await;
+    let call = |body: &str| bank.post("/v2/account-checks", body).send();
+    assert_eq!(
+        call("{}").await.fault_kinds(),
+        [
+            "body.country missing",
+            "body.beneficiary_account_number missing",
+            "body.bank_branch_code missing",
+            "body.beneficiary_name missing",
+        ]
+    );
+    let body = |account: &str, branch: &str| {
+        json!({ "country": "PAK", "beneficiary_account_number": account, "bank_branch_code": branch,
+                "beneficiary_name": "Ali Raza" })
+        .to_string()
+    };
+    for (account, branch, kinds) in [
+        (
+            "PK00SCBL0000001123456702",
+            "SCBLPKKX",
+            &["body.beneficiary_account_number invalid_iban"][..],
+        ),
+        ("PK36SCBL0000001123456702", "x", &["body.bank_branch_code invalid_branch_code"]),
+        ("PK36SCBL0000001123456702", "HABBPKKA", &["body.bank_branch_code branch_iban_mismatch"]),
+    ] {
+        assert_eq!(call(&body(account, branch)).await.fault_kinds(), kinds, "{account} {branch}");
+    }
+    let only_india = Bank::agreed(on, |policy| policy.countries = [Country::Ind].into()).await;
+    check(&only_india, "6702").await.refused(403, "corridor_not_enabled");
+}
+
+async fn account_numbers_cannot_be_tried_out(on: On) {
+    let setup = Setup::new()
+        .set("environment", "test")
+        .set("limits.account_check_per_s", "1")
+        .set("limits.account_check_burst", "2");
+    let bank = Bank::alone(on, setup).await;
+    // Another key of the same tenant shares the limit; another tenant does not.
+    let second =
+        bank.another_key(domain::policy::Environment::Test, service::tenancy::KeyService::Pay);
+    let second = bank.with_key(second.await);
+    assert_eq!(check(&bank, "6702").await.status, 200);
+    assert_eq!(check(&second, "6702").await.status, 200);
+    let refused = check(&second, "6702").await;
+    refused.refused(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    let other = Bank::at(&bank.running).await;
+    assert_eq!(check(&other, "6702").await.status, 200);
+    drop((second, other));
+    bank.finish().await;
+}
+
+/// A service whose only rail checks accounts as configured.
+async fn checking(on: On, when: &str) -> Bank {
+    let setup = Setup::new().set("rails_enabled", "[\"pak-raast\"]");
+    Bank::alone(on, setup.set("rails.pak-raast.verify_account", when)).await
+}
+
+async fn a_payment_to_a_closed_account_is_refused_where_the_rail_requires_the_check(on: On) {
+    let bank = checking(on, "require").await;
+    for (ending, rule) in [("0001", "account_closed"), ("0002", "account_not_found")] {
+        let quote = bank.quote(PAK, domain::currency::Currency::Aed, "100").await;
+        let answer = bank.pay(&quote.order().ending(PAK, ending)).await;
+        answer.fault("body.beneficiary_account_number", rule);
+        // The quote is not used up.
+        assert_eq!(bank.pay(&quote.order().ending(PAK, "6702")).await.status, 200);
+    }
+    // A wrong name, and no answer, are the bank's to judge.
+    for ending in ["0021", "0022", "0023", "0024"] {
+        let id = bank.paid(PAK, |order| order.ending(PAK, ending)).await;
+        bank.reaches(PAK, &id, "succeeded").await;
+    }
+    bank.finish().await;
+}
+
+async fn a_check_that_is_off_or_impossible_refuses_nothing(on: On) {
+    for (when, result) in [("off", "not_supported"), ("inform", "closed")] {
+        let bank = checking(on, when).await;
+        assert_eq!(check(&bank, "0001").await.ok()["result"].text(), result);
+        let id = bank.paid(PAK, |order| order.ending(PAK, "0001")).await;
+        bank.reaches(PAK, &id, "failed").await;
+        bank.finish().await;
+    }
+}
