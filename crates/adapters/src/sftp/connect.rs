@@ -136,9 +136,16 @@ async fn log_in(settings: &Settings, connection: &mut Connection) -> io::Result<
     if let Some(path) = &settings.key_file {
         let passphrase = settings.key_passphrase.as_ref().map(|it| it.expose_secret());
         let key = private_key(path, passphrase)?;
-        let hash = connection.best_supported_rsa_hash().await.map_err(cut)?.flatten();
-        // A server that does not say takes SHA-256 or is too old to be used.
-        let hash = Some(hash.unwrap_or(HashAlg::Sha256));
+        let hash = match key.algorithm().is_rsa() {
+            // A server that does not say takes SHA-256, or is too old to be used.
+            true => connection
+                .best_supported_rsa_hash()
+                .await
+                .map_err(cut)?
+                .flatten()
+                .or(Some(HashAlg::Sha256)),
+            false => None,
+        };
         let key = PrivateKeyWithHashAlg::new(Arc::new(key), hash);
         match connection.authenticate_publickey(user, key).await.map_err(cut)? {
             AuthResult::Success => return Ok(()),
