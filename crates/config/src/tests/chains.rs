@@ -61,7 +61,7 @@ fn the_environment_sets_further_chains_and_their_secrets_are_masked() {
 #[test]
 fn faults_name_the_section_of_their_chain() {
     for (file, parts) in [
-        ("[chains.base]\npreset = \"base\"", vec!["chains.base.preset", "chain.node_url"]),
+        ("[chains.base]\npreset = \"base\"", vec!["chains.base.preset", "its node_url"]),
         ("[chains.base]\npreset = \"bass\"", vec!["chains.base.preset (in ", "base-sepolia"]),
         ("[chains.base]\nchain_id = 2\nbatch_max = 17", vec!["chains.base.batch_max", "1 to 16"]),
         ("[chains.base]\nchain_id = 2\nbatch = 1", vec!["chains.base.batch", "unknown key"]),

@@ -90,7 +90,7 @@ fn a_preset_is_known_shown_and_needs_a_node() {
     let message = refused("[chain]\npreset = \"bass\"\nnode_url = \"https://node.example\"", &[]);
     assert!(message.contains("chain.preset (in ") && message.contains("base-sepolia"), "{message}");
     let message = refused("[chain]\npreset = \"base\"", &[]);
-    assert!(message.contains("chain.node_url") && !message.contains("chain.usdc"), "{message}");
+    assert!(message.contains("its node_url") && !message.contains("chain.usdc"), "{message}");
     let message = refused("[chain]\npreset = 1", &[]);
     assert!(message.contains("chain.preset"), "{message}");
     let (_file, all) = sources("", &[], &[("chain.preset", "polygon"), NODE]);
