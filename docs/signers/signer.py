@@ -113,7 +113,7 @@ def checked(rules, order):
     """The digest of a transaction that the rules allow."""
     try:
         transaction = bytes.fromhex(order["transaction"].removeprefix("0x"))
-        told = bytes.fromhex(order["digest"].removeprefix("0x"))
+        given = bytes.fromhex(order["digest"].removeprefix("0x"))
         fields, end = rlp(transaction, 1)
         if transaction[0] != 2 or end != len(transaction) or len(fields) != 9:
             raise ValueError("not of EIP-1559")
@@ -121,7 +121,7 @@ def checked(rules, order):
     except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
         raise Refused(422, f"transaction: not readable ({error})") from None
     digest = keccak256(transaction)
-    if not hmac.compare_digest(digest, told):
+    if not hmac.compare_digest(digest, given):
         raise Refused(422, "digest: not that of the transaction")
     if chain not in rules["chains"]:
         raise Refused(403, f"chain {chain} is not allowed")

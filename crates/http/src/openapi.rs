@@ -22,6 +22,9 @@ pub const WALLET_PATH: &str = "/openapi/wallet.json";
 /// The contract of connectors to banks.
 pub const CONNECTOR: &str = include_str!("../../../docs/openapi/connector.json");
 pub const CONNECTOR_PATH: &str = "/openapi/connector.json";
+/// The contract of remote signers.
+pub const SIGNER: &str = include_str!("../../../docs/openapi/signer.json");
+pub const SIGNER_PATH: &str = "/openapi/signer.json";
 
 /// The currencies that an exchange pays out, as in [`WALLET`].
 const PAYOUT_CURRENCIES: &str = r#""PayoutCurrency": { "type": "string", "enum": ["PKR"]"#;
@@ -60,6 +63,7 @@ pub fn router(exchange_to: &[Country], chains: &[String]) -> Router {
         .route(PAYMENT_PATH, document(PAYMENT.into()))
         .route(WALLET_PATH, document(wallet.into()))
         .route(CONNECTOR_PATH, document(CONNECTOR.into()))
+        .route(SIGNER_PATH, document(SIGNER.into()))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 mod checks;
 mod rail;
 mod report;
+mod signer;
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ use uuid::Uuid;
 use self::checks::{Check, Probe};
 use self::rail::CertifyRailArgs;
 use self::report::Found;
+use self::signer::CertifySignerArgs;
 use super::Context;
 use super::api;
 use super::failure::Failure;
@@ -59,11 +61,15 @@ pub struct CertifyArgs {
 enum CertifyCommand {
     /// Test a connector to a bank, with payments to its test system
     Rail(Box<CertifyRailArgs>),
+    /// Test a remote signer of chain keys
+    Signer(Box<CertifySignerArgs>),
 }
 
 pub fn run(args: &CertifyArgs, context: &Context) -> Result<(), Failure> {
-    if let Some(CertifyCommand::Rail(args)) = &args.other {
-        return rail::run(args, context);
+    match &args.other {
+        Some(CertifyCommand::Rail(args)) => return rail::run(args, context),
+        Some(CertifyCommand::Signer(args)) => return signer::run(args, context),
+        None => {}
     }
     let receiver = args.receiver.as_deref().unwrap_or_default();
     let mut secrets = args.secret.secrets(&context.data_dir()?)?;

@@ -110,7 +110,7 @@ pub fn run(args: &CertifyRailArgs, context: &Context) -> Result<(), Failure> {
     verdict(&found)
 }
 
-fn read(path: &PathBuf) -> Result<String, Failure> {
+pub(super) fn read(path: &PathBuf) -> Result<String, Failure> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
     Ok(text.trim().to_owned())

@@ -47,7 +47,7 @@ fn warned(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Warned(_))
 }
 
-/// The result as one JSON object. `kind` names what was tested: `receiver`, `connector`.
+/// The result as one JSON object. `kind` names what was tested: `receiver`, `connector`, `signer`.
 pub fn json(kind: &str, url: &str, found: &[Found]) -> Value {
     let check = |found: &Found| {
         let (result, why) = found.told();

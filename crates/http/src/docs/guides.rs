@@ -79,6 +79,7 @@ pub(super) fn served(file: &str) -> Option<String> {
         ("docs/openapi/payment.json", "/openapi/payment.json"),
         ("docs/openapi/wallet.json", "/openapi/wallet.json"),
         ("docs/openapi/connector.json", "/openapi/connector.json"),
+        ("docs/openapi/signer.json", "/openapi/signer.json"),
     ];
     let guides = GUIDES.iter().chain(REFERENCE).map(|guide| (guide.file, guide.page_path));
     guides.chain(more).find(|(known, _)| *known == file).map(|(_, page)| page.to_owned())

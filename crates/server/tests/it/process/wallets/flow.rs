@@ -12,7 +12,7 @@ use testkit::{anvil, circle};
 
 use super::super::harness::Node;
 use super::super::readme::present;
-use super::ground::Kind;
+use super::ground::{CHAIN_ID, Kind};
 use super::verdict::books_agree;
 use super::world::{STEP_AT_MOST, SampleSigner, Setup, Signer, World, minor, text};
 use super::{blocks, exceptions};
@@ -82,6 +82,18 @@ async fn a_remittance_is_signed_by_keys_in_two_clouds_behind_the_sample_signer()
     let signer = SampleSigner::start(dir.path()).await;
     let remote = Signer::Remote(signer.url.clone());
     let mut world = World::start(Setup { signer: remote, ..setup(Kind::Embedded) }).await;
+    let certify = |token: &str| {
+        let file = dir.path().join("given.token");
+        std::fs::write(&file, token).expect("written");
+        let (file, chain) = (file.display().to_string(), CHAIN_ID.to_string());
+        let args = ["certify", "signer", &signer.url, "--token-file", &file, "--key", "operator"];
+        let args = [&args[..], &["--chain-id", &chain, "--output", "json"]].concat();
+        world.rig.installation.run(&args)
+    };
+    let found = certify(SampleSigner::TOKEN);
+    assert_eq!(found.code, 0, "{}{}", found.stdout, found.stderr);
+    assert!(found.stdout.contains("\"warnings\":0"), "{}", found.stdout);
+    assert_eq!(certify("another-token-than-its-own").code, 1);
     world.rig.heal_bank();
     let mut node = world.node().await;
     a_remittance_and_its_exchange(&world, &node, StableCoin::Usdc).await;
