@@ -80,7 +80,7 @@ pub fn preview(
             destination: destination(entry, None, &message),
             time_zone: "UTC".to_owned(),
             message,
-            unfit: unfit.map(|unfit| reason(&unfit).to_owned()),
+            unfit: unfit.map(|unfit| unfit.words().to_owned()),
         });
     }
     let files = files(entry, data_dir);

@@ -73,9 +73,7 @@ impl XmlWriter {
 
     /// The same, with all decimals of the currency.
     pub(super) fn money(&mut self, name: &str, amount: Money) {
-        let printed = amount.to_string();
-        let number = printed.split_once(' ').map_or(printed.as_str(), |(number, _)| number);
-        self.amount(name, amount.currency.code(), number);
+        self.amount(name, amount.currency.code(), &plain(amount));
     }
 
     /// Nested single children: `chain(&["Id", "Othr", "Id"], "1")`.
@@ -116,6 +114,12 @@ impl XmlWriter {
             }
         }
     }
+}
+
+/// An amount with all decimals of its currency, without the code.
+pub(super) fn plain(amount: Money) -> String {
+    let printed = amount.to_string();
+    printed.split_once(' ').map_or(printed.clone(), |(number, _)| number.to_owned())
 }
 
 #[cfg(test)]

@@ -9,9 +9,10 @@ use domain::recall::RECALL_TEXT_MAX_CHARS;
 use serde_json::{Map, Value, json};
 
 use super::super::pain001::party::{MAX_STREET_CHARS, name_in};
-use super::super::pain001::{MAX_NAME_CHARS, is_iban, plain};
+use super::super::pain001::{MAX_NAME_CHARS, is_iban};
 use super::super::profile::MAX_ID_CHARS;
 use super::super::text::{alpha2, email};
+use super::super::xml_write::plain;
 
 /// The body of `POST /payments`.
 pub(super) fn payment(set: CharacterSet, instruction: &Instruction) -> Value {
