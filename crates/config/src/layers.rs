@@ -312,6 +312,13 @@ fn merge(
             (Some(Value::Table(old)), Value::Table(new)) => {
                 merge(old, new, &format!("{path}."), origin, origins)
             }
+            // Key by key: a preset gives way to every value that another layer has set.
+            (None, Value::Table(new)) if prefix == "chains." => {
+                let mut own = Table::new();
+                merge(&mut own, new, &format!("{path}."), origin, origins);
+                base.insert(key, Value::Table(own));
+                origins.insert(path, origin.clone());
+            }
             (Some(Value::Array(old)), Value::Array(new)) if path == "rails" => {
                 merge_rails(old, new, origin, origins)
             }

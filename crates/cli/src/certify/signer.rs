@@ -71,7 +71,7 @@ pub fn run(args: &CertifySignerArgs, context: &Context) -> Result<(), Failure> {
         let mut probe = Probe { args, ours, found: Vec::new() };
         probe.examine().await;
         match strangers {
-            None => probe.note(
+            None => probe.record(
                 "auth",
                 "a request without a token is refused",
                 Instant::now(),
@@ -135,7 +135,7 @@ impl Probe<'_> {
             Err(_) => Outcome::Passed,
             Ok(key) => Outcome::Failed(format!("it has a key {}", key.address())),
         };
-        self.note("key.unknown", "an unknown name is refused", began, outcome);
+        self.record("key.unknown", "an unknown name is refused", began, outcome);
 
         let unsigned = transaction(self.args);
         let rule = "a transaction is signed by this key, within 2 seconds";
@@ -160,7 +160,7 @@ impl Probe<'_> {
             Ok(key) => (Outcome::Passed, Some(key)),
             Err(fault) => (Outcome::Failed(fault.to_string()), None),
         };
-        self.note("key", "the name has a public key, the same each time", began, outcome);
+        self.record("key", "the name has a public key, the same each time", began, outcome);
         key
     }
 
@@ -179,7 +179,7 @@ impl Probe<'_> {
             Ok(_) => Outcome::Passed,
             Err(fault) => Outcome::Failed(fault.to_string()),
         };
-        self.note(name, rule, began, outcome);
+        self.record(name, rule, began, outcome);
     }
 
     /// A signer without rules is allowed, and protects the key's bytes alone.
@@ -195,7 +195,7 @@ impl Probe<'_> {
             Err(_) => Outcome::Passed,
             Ok(_) => Outcome::Warned("it signs what it has not read".to_owned()),
         };
-        self.note(name, rule, began, outcome);
+        self.record(name, rule, began, outcome);
     }
 
     async fn refuses_stranger(
@@ -211,10 +211,10 @@ impl Probe<'_> {
             Err(_) => Outcome::Passed,
             Ok(_) => Outcome::Failed("it signs for strangers".to_owned()),
         };
-        self.note(name, rule, began, outcome);
+        self.record(name, rule, began, outcome);
     }
 
-    fn note(&mut self, name: &'static str, rule: &'static str, began: Instant, outcome: Outcome) {
+    fn record(&mut self, name: &'static str, rule: &'static str, began: Instant, outcome: Outcome) {
         let took = i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX);
         self.found.push(Found { name, rule, outcome, took: Span(took) });
     }
