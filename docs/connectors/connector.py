@@ -368,7 +368,8 @@ class Connector:
                 return response.status
         except urllib.error.HTTPError as error:
             return error.code
-        except OSError:
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            print(f"callback {callback_id}: {error}", file=sys.stderr)
             return None
 
 
@@ -418,7 +419,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def body(self):
         length = int(self.headers.get("Content-Length") or 0)
-        if length > MAX_BODY_BYTES:
+        if not 0 <= length <= MAX_BODY_BYTES:
             self.close_connection = True
             return None
         return self.rfile.read(length)

@@ -8,7 +8,8 @@ signer.json:
     {"listen": "127.0.0.1:9100",
      "token_file": "signer.token",          what Corridor sends as its bearer token
      "chains": [1],                         only transactions of these chains are signed
-     "targets": ["0x…"],                    only to these contracts (controllers, tokens); absent: to any
+     "targets": ["0x…"],                    only to these contracts; absent: to any. Corridor calls its controllers, the tokens and,
+                                            once for each controller, the deployer 0x4e59b44847b379578588920cA78FbF26c0B4956C
      "keys": {"demobank-operator": {"azure": "https://bank.vault.azure.net/keys/demobank-operator/VERSION"},
               "demobank-approver": {"google": "projects/P/locations/L/keyRings/R/cryptoKeys/K/cryptoKeyVersions/1"}}}
 
@@ -109,8 +110,8 @@ def rlp(data, at):
     return items, end
 
 
-def checked(rules, order):
-    """The digest of a transaction that the rules allow."""
+def checked(rules, order, own):
+    """The digest of a transaction that the rules allow. An empty one to the key's own account fills a gap of its numbers."""
     try:
         transaction = bytes.fromhex(order["transaction"].removeprefix("0x"))
         given = bytes.fromhex(order["digest"].removeprefix("0x"))
@@ -126,7 +127,8 @@ def checked(rules, order):
     if chain not in rules["chains"]:
         raise Refused(403, f"chain {chain} is not allowed")
     targets = rules.get("targets")
-    if targets is not None and target not in [each.lower() for each in targets]:
+    fills = target == own and not fields[7]
+    if targets is not None and not fills and target not in [each.lower() for each in targets]:
         raise Refused(403, f"transactions to {target} are not allowed")
     if value:
         raise Refused(403, "transactions that send ether are not allowed")
@@ -239,6 +241,13 @@ class Google:
 KINDS = {"azure": Azure, "google": Google}
 
 
+def account(key):
+    """The address of a key, which is asked for once."""
+    if not hasattr(key, "address"):
+        key.address = "0x" + keccak256(key.point()[1:])[12:].hex()
+    return key.address
+
+
 # ---- The service ----
 
 
@@ -255,13 +264,13 @@ def handler(rules, token, keys):
                 return {"public_key": "0x" + key.point().hex()}
             if self.command == "POST" and parts[4:] == ["signatures"]:
                 size = int(self.headers.get("Content-Length", 0))
-                if size > MAX_REQUEST:
+                if not 0 <= size <= MAX_REQUEST:
                     raise Refused(413, "too large")
                 try:
                     order = json.loads(self.rfile.read(size))
                 except ValueError:
                     raise Refused(422, "not JSON") from None
-                return {"signature": "0x" + key.sign(checked(rules, order)).hex()}
+                return {"signature": "0x" + key.sign(checked(rules, order, account(key))).hex()}
             raise Refused(404, "no such operation")
 
         def respond(self):

@@ -78,11 +78,22 @@ impl Opened {
         }))
     }
 
-    /// The number of the chain that the API calls so; of the first without a name.
+    /// The number of the chain that the API calls so; of `[chain]` without a name. A chain that is not
+    /// configured any more is found by its last name, unless a configured one has it.
     pub async fn chain(&self, blockchain: &Option<String>) -> Result<ChainNumber, Failure> {
-        let Some(name) = blockchain else { return Ok(ChainNumber::FIRST) };
         let known = self.store.known_chains().await.map_err(Failure::of_store)?;
-        let found = known.iter().find(|chain| chain.name == *name);
+        let configured = self.config.by_chain();
+        let mut ids = configured.iter().map(|it| &it.config.chain);
+        let named = match blockchain {
+            None => ids.next(),
+            Some(name) => ids.find(|chain| chain.name == *name),
+        };
+        let entered = known.iter().find(|it| named.is_some_and(|of| of.chain_id == it.chain_id));
+        if let Some(chain) = entered {
+            return Ok(chain.number);
+        }
+        let Some(name) = blockchain else { return Ok(ChainNumber::FIRST) };
+        let found = known.iter().find(|chain| named.is_none() && chain.name == *name);
         found.map(|chain| chain.number).ok_or_else(|| {
             let names: Vec<&str> = known.iter().map(|chain| chain.name.as_str()).collect();
             Failure::Usage(format!("--blockchain: must be one of {}", names.join(", ")))

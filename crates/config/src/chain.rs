@@ -75,7 +75,7 @@ pub enum KeySource {
     Pkcs11,
     /// Keys in the key management service of AWS.
     AwsKms,
-    /// Keys behind a service with the interface of `docs/openapi/signer.yaml`.
+    /// Keys behind a service with the interface of `docs/openapi/signer.json`.
     Remote,
 }
 

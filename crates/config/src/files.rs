@@ -1,6 +1,7 @@
 //! How files are exchanged with a bank: `[rails.sftp]`, `[rails.pgp]` and `[rails.acknowledgements]` of
 //! rails over files.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -193,6 +194,34 @@ impl Config {
             report_wait: Duration::from_secs(entry.report_wait_s),
             pgp: entry.pgp.settings(),
             acknowledgements: entry.acknowledgements.settings(),
+        }
+    }
+}
+
+/// Rails over files must not share a place: each would take the other's reports, and equal file names
+/// would replace each other.
+pub(super) fn shared(config: &Config, faults: &mut Faults) {
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    for rail in config.rails.iter().filter(|rail| rail.enabled) {
+        let own = ("directory", rail.directory.display().to_string());
+        let SftpEntry { user, host, port, .. } = &rail.sftp;
+        let on_server = |dir: &Path| format!("sftp://{user}@{host}:{port}/{}", dir.display());
+        let places = match rail.transport {
+            Transport::Directory => vec![own],
+            Transport::Sftp => {
+                let mut places = vec![own, ("sftp.in", on_server(&rail.sftp.reports))];
+                if config.our_side(rail).profile.file_name.has_sequence() {
+                    places.push(("sftp.out", on_server(&rail.sftp.out)));
+                }
+                places
+            }
+            _ => continue,
+        };
+        for (key, place) in places.into_iter().filter(|(_, place)| !place.is_empty()) {
+            if let Some(other) = seen.insert(place, &rail.id) {
+                let rule = format!("is that of {other}: rails must not share it");
+                faults.add(format!("rails.{}.{key}", rail.id), rule);
+            }
         }
     }
 }

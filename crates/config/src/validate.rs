@@ -335,6 +335,7 @@ fn rails(config: &Config, faults: &mut Faults) {
         let profile = config.read_side(rail, faults).profile;
         super::files::faults(rail, profile.file_name.has_sequence(), faults);
     }
+    super::files::shared(config, faults);
     callback_secrets(config, faults);
 }
 

@@ -87,7 +87,10 @@ impl Callbacks {
             rail.map_or(Err(CallbackRefusal::NotTaken), |it| it.read_callback(&callback, now));
         let (rail, reports) = match (rail, read) {
             (Some(rail), Ok(reports)) => (rail, reports),
-            (rail, Err(refusal)) => return Err(refused(rail, id, refusal)),
+            (Some(rail), Err(CallbackRefusal::Unreadable(why))) => {
+                return Err(self.unreadable(rail, id, why).await);
+            }
+            (rail, Err(refusal)) => return Err(refused(rail, refusal)),
             (None, Ok(_)) => return Err(unauthorized()),
         };
         if !self.taker.take(rail, &reports).await {
@@ -100,6 +103,19 @@ impl Callbacks {
     }
 }
 
+impl Callbacks {
+    /// Keeps for operators what an authenticated sender reported: it will not be readable later either.
+    async fn unreadable(&self, rail: &dyn Rail, id: &str, why: String) -> Problem {
+        let unreadable = vec![format!("callback {id}: {why}")];
+        if !self.taker.take(rail, &Reports { unreadable, ..Reports::default() }).await {
+            count(rail, "not_stored");
+            return Problem::unavailable(RETRY_AFTER_S);
+        }
+        count(rail, "unreadable");
+        Problem::bad_request("unreadable_report", why)
+    }
+}
+
 /// The value of a header that may be sent once; empty if it is missing or repeated.
 fn only<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
     let mut values = headers.get_all(name).iter();
@@ -109,22 +125,13 @@ fn only<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
     }
 }
 
-fn refused(rail: Option<&dyn Rail>, callback: &str, refusal: CallbackRefusal) -> Problem {
-    match (rail, refusal) {
-        (Some(rail), CallbackRefusal::Unreadable(why)) => {
-            count(rail, "unreadable");
-            tracing::warn!(rail = %rail.id(), callback, why, "rail callback refused: it cannot be read");
-            Problem::bad_request("unreadable_report", why)
-        }
-        (rail, why) => {
-            if let Some(rail) = rail {
-                count(rail, "refused");
-            }
-            let rail = rail.map(|rail| rail.id().to_string());
-            tracing::warn!(rail, %why, "rail callback refused");
-            unauthorized()
-        }
+fn refused(rail: Option<&dyn Rail>, why: CallbackRefusal) -> Problem {
+    if let Some(rail) = rail {
+        count(rail, "refused");
     }
+    let rail = rail.map(|rail| rail.id().to_string());
+    tracing::warn!(rail, %why, "rail callback refused");
+    unauthorized()
 }
 
 fn unauthorized() -> Problem {

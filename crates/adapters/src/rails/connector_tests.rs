@@ -166,6 +166,15 @@ async fn only_a_statement_of_the_contract_decides_about_a_payment() {
             ),
             "?",
         ),
+        (
+            http(
+                "200 OK",
+                "",
+                r#"{"status":"not_sent","uetr":"00000000-0000-0000-0000-000000000002"}"#,
+            ),
+            "?",
+        ),
+        (http("200 OK", "", r#"{"status":"not_sent","bank_reference":"B-1"}"#), "?"),
         (http("200 OK", "", r#"{"status":"recall_accepted"}"#), "?"),
         (http("200 OK", "", r#"{"status":"ACSC"}"#), "?"),
         (http("200 OK", "", r#"{"status":"not_found"}"#), "?"),

@@ -90,7 +90,7 @@ pub enum SheetError {
     },
     /// The bid is above the ask, or too far below it.
     #[error(
-        "{pair}: bid {bid} and ask {ask}: the bid must not be greater, nor the ask more than {MAX_SPREAD_BPS} bps above it"
+        "{pair}: bid {bid} and ask {ask}: the bid must not be greater, nor the ask more than {MAX_SPREAD_BPS} bps above it, nor is either so far from the mid"
     )]
     Spread {
         /// The currency pair as `BASE/QUOTE`.
@@ -220,7 +220,9 @@ impl Reading<'_> {
                 (None, None) => return Err(SheetError::Missing(pair(base, quote))),
             };
         let (bid, ask) = sides.unwrap_or((rate, rate));
-        if bid > ask || super::moved_beyond(bid, ask, MAX_SPREAD_BPS) {
+        let is_far = |side| super::moved_beyond(rate, side, MAX_SPREAD_BPS);
+        if bid > ask || super::moved_beyond(bid, ask, MAX_SPREAD_BPS) || is_far(bid) || is_far(ask)
+        {
             return Err(SheetError::Spread { pair: pair(base, quote), bid, ask });
         }
         self.rates.push(DirectRate { base, quote, mid: Mid { rate, as_of }, bid, ask });

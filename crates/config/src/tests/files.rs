@@ -55,6 +55,27 @@ fn a_server_is_reached_as_configured() {
 }
 
 #[test]
+fn rails_share_no_place() {
+    let two = |first: &str, more: &str| {
+        let second = file(more).replace("pak-raast", "pak-ibft");
+        let places = [("rails.pak-raast.directory", "/s/a"), ("rails.pak-ibft.directory", "/s/b")];
+        load(&format!("{}{second}", file(first)), &[], &places).map_err(|error| error.to_string())
+    };
+    let fault = two("", "").expect_err("the same reports");
+    assert!(fault.contains("rails.pak-ibft.sftp.in") && !fault.contains("sftp.out"), "{fault}");
+    assert!(two("", "in = \"ibft\"\n").is_ok());
+    let names = "[rails.profile]\nfile_name = \"{date}_{sequence}.xml\"\n";
+    let fault = two(names, &format!("in = \"ibft\"\n{names}")).expect_err("the same names");
+    assert!(fault.contains("rails.pak-ibft.sftp.out"), "{fault}");
+    let both = [("rails.pak-raast.directory", "/s"), ("rails.pak-ibft.directory", "/s")];
+    let transports = "[[rails]]\nid = \"ID\"\ntransport = \"directory\"\ndebtor_name = \"D\"\ndebtor_account = \"1\"\n\
+                      debtor_agent = \"DEMOAEAD\"\n";
+    let text = ["pak-raast", "pak-ibft"].map(|id| transports.replace("ID", id)).concat();
+    let fault = load(&text, &[], &both).expect_err("the same directory").to_string();
+    assert!(fault.contains("rails.pak-ibft.directory"), "{fault}");
+}
+
+#[test]
 fn pgp_and_acknowledgements_are_optional() {
     let more = "[rails.pgp]\nkey_file = \"/etc/pgp\"\nbank_key_files = [\"/etc/bank\"]\nincoming = \"signed\"\n\
                 [rails.acknowledgements]\nwait_s = 60\npositive = [\"{stem}.ok\"]\n";

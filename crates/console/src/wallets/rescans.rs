@@ -189,7 +189,7 @@ pub(super) async fn request(visit: Visit) -> Answer {
     let offered = visit.console().wallets.offered()?;
     // Without a choice there is one chain.
     let chain = match visit.form().text("chain") {
-        "" => ChainNumber::FIRST,
+        "" => offered.first().config.number,
         number => ChainNumber(number.parse().map_err(|_| Denied::NotOffered)?),
     };
     let chain = offered.on(chain).ok_or(Denied::NotOffered)?.config.number;

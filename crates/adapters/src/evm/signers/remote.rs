@@ -1,4 +1,4 @@
-//! Keys behind a remote signer: any service with the interface of `docs/openapi/signer.yaml`. It is
+//! Keys behind a remote signer: any service with the interface of `docs/openapi/signer.json`. It is
 //! sent the whole transaction, so that it can apply rules of its own.
 
 use std::sync::Arc;

@@ -106,6 +106,15 @@ impl ReportBody {
         }
         Ok(report.said.of(asked.attempt))
     }
+
+    /// Checks that an answer that the bank has no payment is about this one, and names none of the
+    /// bank's.
+    fn denies(&self, asked: Asked) -> Result<(), String> {
+        match self.about(asked)?.bank_reference {
+            None => Ok(()),
+            Some(_) => Err(format!("its answer: {} with a bank_reference", self.status)),
+        }
+    }
 }
 
 /// Source of a report in an answer.
@@ -149,7 +158,10 @@ pub(super) fn submission(bytes: &[u8], request: Request, asked: Asked) -> Submis
     };
     if body.status == NOT_SENT {
         let info = body.info.as_deref().and_then(iso::free_text);
-        return Submission::NotSent(info.unwrap_or_else(|| "the connector did not send it".into()));
+        let why = info.unwrap_or_else(|| "the connector did not send it".into());
+        return body
+            .denies(asked)
+            .map_or_else(Submission::Indeterminate, |()| Submission::NotSent(why));
     }
     let is_answer = |status: &RailStatus| match (request, status) {
         (_, RailStatus::Unrecognised(_)) => false,
@@ -170,7 +182,9 @@ pub(super) fn submission(bytes: &[u8], request: Request, asked: Asked) -> Submis
 /// The answer to an inquiry.
 pub(super) fn inquiry(bytes: &[u8], asked: Asked) -> InquiryAnswer {
     match ReportBody::parse(bytes) {
-        Ok(body) if body.status == NOT_FOUND => InquiryAnswer::NotFound,
+        Ok(body) if body.status == NOT_FOUND => {
+            body.denies(asked).map_or_else(InquiryAnswer::NoAnswer, |()| InquiryAnswer::NotFound)
+        }
         Ok(body) => body.about(asked).map_or_else(InquiryAnswer::NoAnswer, InquiryAnswer::Reported),
         Err(why) => InquiryAnswer::NoAnswer(why),
     }

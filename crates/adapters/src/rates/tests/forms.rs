@@ -273,6 +273,10 @@ fn what_is_not_a_rate_is_refused_with_the_reason() {
         (rates(r#"{"PKR":1,"PKR":2}"#), "PKR is named twice"),
         (rates(r#"{"2026-11-19":{"PKR":1},"2026-11-20":{"PKR":2}}"#), "USD/PKR is named twice"),
         (rates(r#"{"PKR":{"bid":279,"ask":278}}"#), "USD/PKR: bid 279 and ask 278"),
+        (
+            rates(r#"{"PKR":{"mid":278.5,"bid":0.00358,"ask":0.00359}}"#),
+            "USD/PKR: bid 0.00358 and ask 0.00359",
+        ),
         (rates(r#"{"PKR":{"bid":100,"ask":111}}"#), "nor the ask more than 1000 bps above it"),
         (format!("{}1{}", "[".repeat(20), "]".repeat(20)), "nested more than 12 levels"),
         (r#"{"base":"USD""#.to_owned(), "JSON:"),

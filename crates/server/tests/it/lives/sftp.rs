@@ -153,7 +153,8 @@ async fn a_payment_travels_signed_and_encrypted_over_the_banks_server(on: On) {
     assert!(paid.await, "{}", bank.record(PAK, &id).await);
     // The bank's reports were acknowledgements, too.
     let awaited = house.dir.path().join("state/awaiting");
-    assert_eq!(files(&awaited, "").len(), 0);
+    let settled = until_async(WAIT_MAX, || async { files(&awaited, "").is_empty() });
+    assert!(settled.await, "an acknowledgement is awaited still");
 
     // A stranger who reaches the server can put files there: nothing is read from them.
     let second = bank.paid(PAK, |order| order).await;

@@ -180,8 +180,10 @@ fn every_piece_of_configuration_is_read_by_the_program() {
         {
             assert_eq!(info, "toml", "{name}");
             let mut installation = Installation::configured(&block);
-            installation.set("CORRIDOR_CHAIN__KEYS__KMS_SECRET_ACCESS_KEY", "of AWS");
             installation.set("CORRIDOR_RAILS__PAK_RAAST__TOKEN", "of the bank");
+            if block.contains("[outbound.signer]") {
+                installation.set("CORRIDOR_OUTBOUND__SIGNER__TOKEN", "of the signer");
+            }
             if block.contains("[chains.base]") {
                 installation.set("CORRIDOR_CHAINS__BASE__NODE_URL", "https://node.example");
             }
