@@ -14,12 +14,8 @@ use reqsign_core::{Context, Error, FileRead, HttpSend, Result, Signer, StaticEnv
 use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 
-use crate::outbound::{
-    BodyFault, Client, Proxy, Request, Settings, SetupError, is_on_this_machine,
-};
+use crate::outbound::{Client, Proxy, Request, Settings, SetupError, is_on_this_machine};
 
-/// Maximum size of an answer with credentials.
-const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// How long the platform's own address, on the same host or link, may take.
 const PLATFORM_TIMEOUT: Duration = Duration::from_secs(2);
 /// Where EC2, ECS and EKS answer the host.
@@ -187,10 +183,7 @@ impl Platform {
         for (name, value) in answer.headers() {
             response = response.header(name, value);
         }
-        let body = answer.body(MAX_ANSWER_BYTES).await.map_err(|fault| match fault {
-            BodyFault::TooLarge => format!("an answer of more than {MAX_ANSWER_BYTES} bytes"),
-            BodyFault::Broken(why) => why,
-        })?;
+        let body = super::body_of(answer).await?;
         response.body(Bytes::from(body)).map_err(|error| error.to_string())
     }
 }

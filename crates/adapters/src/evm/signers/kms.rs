@@ -18,18 +18,16 @@ use sha2::{Digest as _, Sha256};
 
 use super::aws::AwsCredentials;
 use super::{
-    DigestSigner, KeyError, Signature, address_of, check_address, der, digest, public_key,
+    DigestSigner, KeyError, Signature, address_of, body_of, check_address, der, digest, public_key,
     recoverable,
 };
 use crate::evm::rpc::clean;
-use crate::outbound::{self, BodyFault, Client, causes};
+use crate::outbound::{self, Client, causes};
 
 const SERVICE: &str = "kms";
 const JSON: &str = "application/x-amz-json-1.1";
 const BODY_HASH: HeaderName = HeaderName::from_static("x-amz-content-sha256");
 const KEY_SPEC: &str = "ECC_SECG_P256K1";
-/// Maximum size of an answer of the three operations.
-const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
 /// The location of the keys.
 #[derive(Clone, Debug)]
@@ -125,12 +123,7 @@ impl Kms {
         let failed = |why: String| KeyError::Kms(why);
         let answer = self.client.send(post).await.map_err(|fault| failed(fault.to_string()))?;
         let status = answer.status();
-        let answer = answer.body(MAX_ANSWER_BYTES).await.map_err(|fault| match fault {
-            BodyFault::TooLarge => {
-                failed(format!("an answer of more than {MAX_ANSWER_BYTES} bytes"))
-            }
-            BodyFault::Broken(why) => failed(why),
-        })?;
+        let answer = body_of(answer).await.map_err(failed)?;
         if !status.is_success() {
             let refusal: Refusal = serde_json::from_slice(&answer).unwrap_or_default();
             return Err(KeyError::Kms(clean(&format!(

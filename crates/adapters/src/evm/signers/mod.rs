@@ -11,7 +11,7 @@ mod remote;
 mod tenant_keys;
 
 use domain::chain::{Address, SignFault, vault};
-use domain::ports::Answer;
+use domain::ports;
 use k256::ecdsa::{RecoveryId, Signature as Ecdsa, VerifyingKey};
 
 pub use aws::AwsCredentials;
@@ -21,6 +21,11 @@ pub use local::{LocalKey, derive};
 pub use pkcs11::{Pkcs11Settings, Pkcs11Signer, Pkcs11Token};
 pub use remote::{RemoteKey, RemoteSettings, RemoteSigner};
 pub use tenant_keys::TenantKeys;
+
+use crate::outbound::{Answer, BodyFault};
+
+/// Maximum size of an answer of a key service, in bytes.
+const MAX_ANSWER_BYTES: usize = 64 * 1024;
 
 /// A secp256k1 signature with the parity that identifies the signer. `s` is in the lower half of
 /// the order (EIP-2).
@@ -38,7 +43,7 @@ pub struct Signature {
 pub trait DigestSigner: Send + Sync {
     fn address(&self) -> Address;
     /// Signs the hash of an unsigned transaction, of which these are all the bytes (EIP-2718).
-    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> Answer<'a, Result<Signature, SignFault>>;
+    fn sign<'a>(&'a self, unsigned: &'a [u8]) -> ports::Answer<'a, Result<Signature, SignFault>>;
 }
 
 /// Why a key cannot be used.
@@ -74,6 +79,14 @@ pub enum KeyError {
     /// not hold.
     #[error("{0} is configured twice: each role of each tenant needs its own key")]
     Shared(Address),
+}
+
+/// The whole body of an answer, of at most [`MAX_ANSWER_BYTES`].
+async fn body_of(answer: Answer) -> Result<Vec<u8>, String> {
+    answer.body(MAX_ANSWER_BYTES).await.map_err(|fault| match fault {
+        BodyFault::TooLarge => format!("an answer of more than {MAX_ANSWER_BYTES} bytes"),
+        BodyFault::Broken(why) => why,
+    })
 }
 
 /// The digest of a transaction that key stores sign.

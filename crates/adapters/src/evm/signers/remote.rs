@@ -11,14 +11,13 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    DigestSigner, KeyError, Signature, address_of, check_address, digest, public_key, recoverable,
+    DigestSigner, KeyError, Signature, address_of, body_of, check_address, digest, public_key,
+    recoverable,
 };
 use crate::evm::hex;
 use crate::evm::rpc::clean;
-use crate::outbound::{self, BodyFault, Client, Request};
+use crate::outbound::{self, Client, Request};
 
-/// Maximum size of an answer, in bytes.
-const MAX_ANSWER_BYTES: usize = 64 * 1024;
 /// `04`, x and y.
 const POINT_BYTES: usize = 65;
 /// r and s.
@@ -130,12 +129,7 @@ impl RemoteSigner {
         let failed = |why: String| KeyError::Remote(why);
         let answer = self.client.send(request).await.map_err(|fault| failed(fault.to_string()))?;
         let status = answer.status();
-        let body = answer.body(MAX_ANSWER_BYTES).await.map_err(|fault| match fault {
-            BodyFault::TooLarge => {
-                failed(format!("an answer of more than {MAX_ANSWER_BYTES} bytes"))
-            }
-            BodyFault::Broken(why) => failed(why),
-        })?;
+        let body = body_of(answer).await.map_err(failed)?;
         if status != StatusCode::OK {
             let refusal: Refusal = serde_json::from_slice(&body).unwrap_or_default();
             return Err(failed(clean(format!("HTTP {status} {}", refusal.error).trim_end())));
