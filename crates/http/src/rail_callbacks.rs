@@ -85,10 +85,12 @@ impl Callbacks {
         let now = self.wall_clock.now();
         let read =
             rail.map_or(Err(CallbackRefusal::NotTaken), |it| it.read_callback(&callback, now));
-        let (rail, reports) = match (rail, read) {
-            (Some(rail), Ok(reports)) => (rail, reports),
+        let (rail, (reports, unreadable)) = match (rail, read) {
+            (Some(rail), Ok(reports)) => (rail, (reports, None)),
+            // Kept for operators: it will not be readable later either.
             (Some(rail), Err(CallbackRefusal::Unreadable(why))) => {
-                return Err(self.unreadable(rail, id, why).await);
+                let unreadable = vec![format!("callback {id}: {why}")];
+                (rail, (Reports { unreadable, ..Reports::default() }, Some(why)))
             }
             (rail, Err(refusal)) => return Err(refused(rail, refusal)),
             (None, Ok(_)) => return Err(unauthorized()),
@@ -97,22 +99,13 @@ impl Callbacks {
             count(rail, "not_stored");
             return Err(Problem::unavailable(RETRY_AFTER_S));
         }
+        if let Some(why) = unreadable {
+            count(rail, "unreadable");
+            return Err(Problem::bad_request("unreadable_report", why));
+        }
         count(rail, "taken");
         tracing::info!(rail = %rail.id(), callback = id, "rail callback stored");
         Ok(())
-    }
-}
-
-impl Callbacks {
-    /// Keeps for operators what an authenticated sender reported: it will not be readable later either.
-    async fn unreadable(&self, rail: &dyn Rail, id: &str, why: String) -> Problem {
-        let unreadable = vec![format!("callback {id}: {why}")];
-        if !self.taker.take(rail, &Reports { unreadable, ..Reports::default() }).await {
-            count(rail, "not_stored");
-            return Problem::unavailable(RETRY_AFTER_S);
-        }
-        count(rail, "unreadable");
-        Problem::bad_request("unreadable_report", why)
     }
 }
 
