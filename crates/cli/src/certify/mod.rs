@@ -10,7 +10,9 @@ mod signer;
 mod tests;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
+use adapters::outbound::{self, Authentication};
 use adapters::webhooks::{Reach, Sender, Settings};
 use clap::{Args, Subcommand};
 use domain::ids::{PaymentRequestId, WalletId};
@@ -28,6 +30,9 @@ use super::failure::Failure;
 use super::output::{self, Output};
 use super::webhook_secret::{self, SecretArgs};
 use service::samples::Subjects;
+
+/// How long a connection to a tested connector or signer may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Options of `certify`.
 #[derive(Args, Debug)]
@@ -115,6 +120,31 @@ fn show(
 
 fn wallet_id(text: &str) -> Result<WalletId, String> {
     WalletId::parse(text).ok_or_else(|| "must be a wallet's id, a UUID".to_owned())
+}
+
+/// The bearer token of the options; empty without one.
+fn token(given: Option<&str>, file: Option<&PathBuf>) -> Result<String, Failure> {
+    file.map_or_else(|| Ok(given.unwrap_or_default().to_owned()), read)
+}
+
+fn read(path: &PathBuf) -> Result<String, Failure> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
+    Ok(text.trim().to_owned())
+}
+
+/// How a tested service is reached, with a bearer token unless it is empty.
+fn with_token(token: &str, request_timeout: Duration) -> outbound::Settings {
+    let authentication = match token {
+        "" => Authentication::None,
+        token => Authentication::Bearer(token.to_owned().into()),
+    };
+    outbound::Settings {
+        authentication,
+        connect_timeout: CONNECT_TIMEOUT,
+        request_timeout,
+        ..outbound::Settings::default()
+    }
 }
 
 fn now() -> Timestamp {

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use adapters::outbound::{Authentication, Settings};
+use adapters::outbound::Settings;
 use adapters::rails::connector::{ConnectorConfig, ConnectorRail};
 use clap::Args;
 use domain::country::Country;
@@ -23,13 +23,12 @@ use indicatif::ProgressBar;
 use self::checks::{Probe, RailCheck, Subject};
 use self::inbox::Inbox;
 use super::report::{self, Found};
-use super::{now, progress_bar, show, verdict};
+use super::{now, progress_bar, read, show, token, verdict, with_token};
 use crate::failure::Failure;
 use crate::{Context, api};
 
 /// Sample amount, within the limits of most test systems.
 const SAMPLE_AMOUNT: i64 = 1_000;
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// As of a rail, by default.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -87,10 +86,7 @@ pub struct CertifyRailArgs {
 }
 
 pub fn run(args: &CertifyRailArgs, context: &Context) -> Result<(), Failure> {
-    let token = match &args.token_file {
-        Some(path) => read(path)?,
-        None => args.token.clone().unwrap_or_default(),
-    };
+    let token = token(args.token.as_deref(), args.token_file.as_ref())?;
     let secret = args.callback_secret_file.as_ref().map(read).transpose()?.unwrap_or_default();
     let found = api::wait_for(async {
         let connect = |token: &str| connector(args, token, &secret).map(Arc::new);
@@ -110,28 +106,12 @@ pub fn run(args: &CertifyRailArgs, context: &Context) -> Result<(), Failure> {
     verdict(&found)
 }
 
-pub(super) fn read(path: &PathBuf) -> Result<String, Failure> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::Usage(format!("{}: {error}", path.display())))?;
-    Ok(text.trim().to_owned())
-}
-
 fn connector(
     args: &CertifyRailArgs,
     token: &str,
     callback_secret: &str,
 ) -> Result<ConnectorRail, Failure> {
-    let authentication = match token {
-        "" => Authentication::None,
-        token => Authentication::Bearer(token.to_owned().into()),
-    };
-    let outbound = Settings {
-        authentication,
-        connect_timeout: CONNECT_TIMEOUT,
-        request_timeout: REQUEST_TIMEOUT,
-        plain_http: true,
-        ..Settings::default()
-    };
+    let outbound = Settings { plain_http: true, ..with_token(token, REQUEST_TIMEOUT) };
     ConnectorRail::new(ConnectorConfig {
         rail: RailId::new(&args.rail),
         url: args.url.clone(),

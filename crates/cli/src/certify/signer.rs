@@ -7,19 +7,16 @@ use std::time::{Duration, Instant};
 
 use adapters::evm::Transaction;
 use adapters::evm::signers::{DigestSigner as _, RemoteKey, RemoteSettings, RemoteSigner};
-use adapters::outbound::{Authentication, Settings};
 use clap::Args;
 use domain::chain::{Address, Fees, vault};
 use domain::time::Span;
 
 use super::checks::Outcome;
-use super::rail::read;
 use super::report::Found;
-use super::{show, verdict};
+use super::{show, token, verdict, with_token};
 use crate::failure::Failure;
 use crate::{Context, api};
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
 /// A signature that takes longer delays releases.
 const SLOW: Duration = Duration::from_secs(2);
@@ -60,10 +57,7 @@ fn address(text: &str) -> Result<Address, String> {
 }
 
 pub fn run(args: &CertifySignerArgs, context: &Context) -> Result<(), Failure> {
-    let token = match &args.token_file {
-        Some(path) => read(path)?,
-        None => args.token.clone().unwrap_or_default(),
-    };
+    let token = token(args.token.as_deref(), args.token_file.as_ref())?;
     let found = api::wait_for(async {
         let ours = signer(&args.url, &token)?;
         let strangers = (!token.is_empty())
@@ -91,16 +85,7 @@ pub fn run(args: &CertifySignerArgs, context: &Context) -> Result<(), Failure> {
 }
 
 fn signer(url: &str, token: &str) -> Result<Arc<RemoteSigner>, Failure> {
-    let authentication = match token {
-        "" => Authentication::None,
-        token => Authentication::Bearer(token.to_owned().into()),
-    };
-    let outbound = Settings {
-        authentication,
-        connect_timeout: CONNECT_TIMEOUT,
-        request_timeout: REQUEST_TIMEOUT,
-        ..Settings::default()
-    };
+    let outbound = with_token(token, REQUEST_TIMEOUT);
     RemoteSigner::new(&RemoteSettings { url: url.to_owned(), outbound }).map_err(Failure::usage)
 }
 

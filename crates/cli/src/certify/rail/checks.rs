@@ -369,10 +369,7 @@ impl Probe {
     }
 
     async fn callback_signed(&self, inbox: &Inbox) -> Judged {
-        let until = Instant::now() + self.wait;
-        while inbox.reports().is_empty() && inbox.refused().is_empty() && Instant::now() < until {
-            tokio::time::sleep(LOOK_EVERY).await;
-        }
+        wait(self.wait, || !inbox.reports().is_empty() || !inbox.refused().is_empty()).await;
         match (inbox.refused().first(), inbox.reports().is_empty()) {
             (Some(why), _) => failed(why.clone()),
             (None, true) => failed(format!("none arrived within {} s", self.wait.as_secs())),
@@ -475,6 +472,14 @@ fn told(report: &RailReport) -> String {
     format!("it is reported as {:?} ({reason})", report.status)
 }
 
+/// Waits until it is so, or the time is over.
+async fn wait(at_most: Duration, is_so: impl Fn() -> bool) {
+    let until = Instant::now() + at_most;
+    while !is_so() && Instant::now() < until {
+        tokio::time::sleep(LOOK_EVERY).await;
+    }
+}
+
 /// The reference of a payment that the connector has accepted.
 fn accepted(answer: &Submission) -> Result<Option<String>, Outcome> {
     match answer {
@@ -511,11 +516,8 @@ async fn callback_repeated(inbox: &Inbox) -> Judged {
     let Some(first) = inbox.reports().into_iter().next() else {
         return failed("no callback arrived");
     };
-    let until = Instant::now() + AGAIN_WITHIN;
     let count = || inbox.reports().iter().filter(|it| it.said.source == first.said.source).count();
-    while count() < 2 && Instant::now() < until {
-        tokio::time::sleep(LOOK_EVERY).await;
-    }
+    wait(AGAIN_WITHIN, || count() >= 2).await;
     let again: Vec<BankReport> =
         inbox.reports().into_iter().filter(|it| it.said.source == first.said.source).collect();
     match again.as_slice() {
