@@ -65,9 +65,7 @@ pub use reads::console::books::{
     AccountPage, TRANSFERS_LOOKED_AT_MAX, TRANSFERS_TAKEN_BACK_MAX, TrialLine,
 };
 pub use reads::console::find::{Found, IDS_COMPARED_MAX};
-pub use reads::console::overview::{
-    COUNTED_MAX, CorridorVolume, DayTimes, DayVolume, StateVolume, Unreleased,
-};
+pub use reads::console::overview::{Accepted, COUNTED_MAX, Unreleased};
 pub use reads::console::payments::{
     Backlog, LOOKED_AT_MAX, PageFrom, PaymentMark, PaymentsPage, PaymentsWanted,
 };

@@ -14,6 +14,7 @@ pub(super) mod access;
 mod asked;
 mod chart;
 pub(super) mod corridors;
+mod figures;
 mod ledger;
 pub(super) mod masked;
 pub(super) mod overview;

@@ -12,14 +12,14 @@ use domain::delivery::DeliveryState;
 use domain::job::JobKind;
 use domain::ledger::{Account, AccountCode};
 use domain::money::Money;
-use domain::payment::PaymentState;
 use domain::time::{Span, Timestamp};
-use engine::office::{Backlog, COUNTED_MAX, CorridorVolume, DayTimes, DayVolume};
+use engine::office::{Backlog, COUNTED_MAX};
 use engine::payments::AuditFilter;
 
 use super::chart::{
     COLOURS, Chart, Level, Series, axis_end, axis_labels, line, lines, rate_labels, spark, stacked,
 };
+use super::figures::{Corridor, CorridorDays, Figures, percentile};
 use super::{share, took};
 use crate::parts::grouped;
 use crate::view::{age, day_words};
@@ -80,11 +80,13 @@ pub(super) async fn show(visit: Visit) -> Answer {
     let store = visit.console().store();
     let tenant = visit.tenant_id()?;
     // Includes a payment accepted at this very instant.
-    let volumes = store.corridor_volumes(tenant, now - window, now + Span::secs(1)).await?;
+    let accepted = store.accepted(tenant, now - window, now + Span::secs(1)).await?;
+    let corridors: Vec<Corridor> =
+        accepted.iter().map(|(country, payments)| Corridor::of(*country, payments)).collect();
     let accounts = store.shared_accounts(tenant).await?;
     let prefunds: Vec<&Account> =
         accounts.iter().filter(|it| matches!(it.code, AccountCode::Prefund(_))).collect();
-    let figures = [volume(&volumes, words), success(&volumes), pace(&volumes)];
+    let figures = [volume(&corridors, words), success(&corridors), pace(&corridors)];
     // A refresh leaves out what changes slowly and costs much to read.
     let days = if visit.wants_slow_parts() { Days::recent(&visit, now).await? } else { None };
     let sparks = days.as_deref().map_or([None, None, None], Days::sparks);
@@ -101,20 +103,11 @@ pub(super) async fn show(visit: Visit) -> Answer {
         charts,
         uncharted: days.as_deref().map_or(Vec::new(), Days::uncharted),
         levels: levels(&visit, &prefunds).await?,
-        corridors: corridor_table(&volumes),
-        counted: volumes.iter().filter_map(counted).collect(),
+        corridors: corridor_table(&corridors),
+        counted: corridors.iter().filter_map(counted).collect(),
         accounts: prefund_table(&prefunds),
     };
     html(&page)
-}
-
-/// The number of payments in these states.
-fn count(volume: &CorridorVolume, wanted: impl Fn(PaymentState) -> bool) -> u64 {
-    volume.states.iter().filter(|it| wanted(it.state)).map(|it| it.count).sum()
-}
-
-const fn succeeded(state: PaymentState) -> bool {
-    matches!(state, PaymentState::Succeeded)
 }
 
 /// An amount of either stablecoin, counted alike, rounded down to two decimals.
@@ -122,51 +115,33 @@ fn two_decimals(minor: u64) -> String {
     grouped(&format!("{}.{:02}", minor / COIN, minor % COIN / (COIN / 100)))
 }
 
-/// The total of a corridor's payments in minor units of stablecoin; both count alike.
-fn in_coin(volume: &CorridorVolume) -> i64 {
-    volume.states.iter().map(|it| it.charge.minor).sum()
-}
-
-/// A percentile of durations.
-fn percentile(sorted: &[Span], percent: usize) -> Option<Span> {
-    let last = sorted.len().checked_sub(1)?;
-    sorted.get(last * percent / 100).copied()
-}
-
 fn told(span: Option<Span>) -> Cell {
     span.map_or(Cell::Empty, |span| Cell::number(took(span)))
 }
 
-fn counted(volume: &CorridorVolume) -> Option<String> {
-    let since = volume.counted_since?;
-    Some(format!(
-        "{}: only the latest {COUNTED_MAX} payments are counted, since {since}.",
-        volume.country.alpha3()
-    ))
+fn counted(corridor: &Corridor) -> Option<String> {
+    let since = corridor.counted_since?;
+    let country = corridor.country.alpha3();
+    Some(format!("{country}: only the latest {COUNTED_MAX} payments are counted, since {since}."))
 }
 
-fn corridor_table(volumes: &[CorridorVolume]) -> Table {
-    let row = |volume: &CorridorVolume| {
-        let all = count(volume, |_| true);
-        if all == 0 {
-            return None;
-        }
-        let ended = count(volume, PaymentState::is_terminal);
-        let good = count(volume, succeeded);
-        let paid: i64 =
-            volume.states.iter().filter(|it| succeeded(it.state)).map(|it| it.amount.minor).sum();
-        Some(vec![
-            Cell::text(volume.country.alpha3()),
-            Cell::number(all),
-            Cell::number(good),
-            Cell::number(ended - good),
-            Cell::number(all - ended),
-            Cell::number(share(good, ended)),
-            told(percentile(&volume.settled_in, 50)),
-            told(percentile(&volume.settled_in, 95)),
-            Cell::number(Money::new(paid, volume.country.currency())),
-            Cell::number(two_decimals(u64::try_from(in_coin(volume)).unwrap_or(0))),
-        ])
+fn corridor_table(corridors: &[Corridor]) -> Table {
+    let row = |corridor: &Corridor| {
+        let of = &corridor.figures;
+        (of.count > 0).then(|| {
+            vec![
+                Cell::text(corridor.country.alpha3()),
+                Cell::number(of.count),
+                Cell::number(of.paid),
+                Cell::number(of.ended - of.paid),
+                Cell::number(of.count - of.ended),
+                Cell::number(share(of.paid, of.ended)),
+                told(of.took(50)),
+                told(of.took(95)),
+                Cell::number(corridor.paid_out()),
+                Cell::number(two_decimals(u64::try_from(of.charge).unwrap_or(0))),
+            ]
+        })
     };
     let head = [
         "Country",
@@ -180,7 +155,7 @@ fn corridor_table(volumes: &[CorridorVolume]) -> Table {
         "Paid out",
         "Volume (stablecoin)",
     ];
-    Table::new("Corridors", &head, volumes.iter().filter_map(row).collect())
+    Table::new("Corridors", &head, corridors.iter().filter_map(row).collect())
         .or("No payments in this period.")
 }
 
@@ -189,8 +164,7 @@ pub const DAYS_KEPT: Span = Span::mins(1);
 
 /// The last days up to today.
 pub struct Days {
-    volumes: Vec<DayVolume>,
-    times: Vec<DayTimes>,
+    corridors: Vec<CorridorDays>,
     names: Vec<String>,
 }
 
@@ -211,53 +185,58 @@ impl Days {
         let midnight = Timestamp(now.0 - now.0.rem_euclid(Span::days(1).0));
         let ago = i64::try_from(DAYS - 1).unwrap_or_default();
         let (start, end) = (midnight - Span::days(ago), now + Span::secs(1));
-        let (store, tenant) = (visit.console().store(), visit.tenant_id()?);
-        let volumes = store.daily_volumes(tenant, start, end).await?;
-        if volumes.is_empty() {
+        let found = visit.console().store().accepted(visit.tenant_id()?, start, end).await?;
+        if found.iter().all(|(_, payments)| payments.is_empty()) {
             return Ok(None);
         }
-        let times = store.daily_times(tenant, start, end).await?;
+        let corridor = |(country, payments): &(Country, Vec<_>)| {
+            CorridorDays::of(*country, payments, start, DAYS)
+        };
+        let corridors = found.iter().map(corridor).collect();
         let names = (0..).take(DAYS).map(|day| short_day(start + Span::days(day))).collect();
-        Ok(Some(Days { volumes, times, names }))
+        Ok(Some(Days { corridors, names }))
     }
 
     fn charts(&self) -> Vec<Chart> {
-        let Days { volumes, times, names } = self;
-        let charts = [volume_chart(volumes, names), success_chart(volumes, names)];
-        charts.into_iter().chain(times_chart(volumes, times, names)).collect()
+        let Days { corridors, names } = self;
+        let charts = [volume_chart(corridors, names), success_chart(&self.all(), names)];
+        charts.into_iter().chain(times_chart(corridors, names)).collect()
+    }
+
+    /// What was paid and what ended on each day, in all countries.
+    fn all(&self) -> Vec<Figures> {
+        let sum = |day: usize| {
+            let mut all = Figures::default();
+            for it in self.corridors.iter().filter_map(|it| it.days.get(day)) {
+                (all.paid, all.ended) = (all.paid + it.paid, all.ended + it.ended);
+            }
+            all
+        };
+        (0..DAYS).map(sum).collect()
     }
 
     /// The countries with more payments than are read: their earlier days are not charted.
     fn uncharted(&self) -> Vec<String> {
-        let short = |country: Country| {
-            let of_country = self.volumes.iter().filter(|it| it.country == country);
-            let (count, first) = of_country
-                .fold((0, DAYS), |(count, first), it| (count + it.count, first.min(it.day)));
-            let is_short = usize::try_from(count).is_ok_and(|count| count >= COUNTED_MAX);
-            let since = self.names.get(first).filter(|_| is_short)?;
-            let country = country.alpha3();
+        let short = |corridor: &CorridorDays| {
+            let (since, country) = (self.names.get(corridor.since?)?, corridor.country.alpha3());
             Some(format!(
                 "{country}: the charts have only the latest {COUNTED_MAX} payments, since {since}. Earlier days lack this country."
             ))
         };
-        Country::ALL.into_iter().filter_map(short).collect()
+        self.corridors.iter().filter_map(short).collect()
     }
 
     /// The lines on the tiles of volume, success and speed.
     fn sparks(&self) -> [Option<String>; 3] {
-        let (mut volume, mut slowest) = ([0_u64; DAYS], [None; DAYS]);
-        for it in &self.volumes {
-            if let Some(day) = volume.get_mut(it.day) {
-                *day = day.saturating_add(u64::try_from(it.charge.minor).unwrap_or(0));
-            }
-        }
-        for it in &self.times {
-            if let Some(day) = slowest.get_mut(it.day) {
-                *day = (*day).max(u64::try_from(it.half.0).ok());
-            }
-        }
-        let rates = success_rates(&self.volumes);
-        [volume.map(Some).to_vec(), rates, slowest.to_vec()].map(|values| Some(spark(&values)))
+        let volume =
+            |day| self.corridors.iter().map(|it| it.charge(day)).reduce(u64::saturating_add);
+        let slowest = |day: usize| {
+            let half = self.corridors.iter().filter_map(|it| it.days.get(day)?.took(50)).max();
+            u64::try_from(half?.0).ok()
+        };
+        let rates = self.all().iter().map(Figures::success).collect();
+        let all = [(0..DAYS).map(volume).collect(), rates, (0..DAYS).map(slowest).collect()];
+        all.map(|values: Vec<_>| Some(spark(&values)))
     }
 }
 
@@ -274,32 +253,23 @@ fn some(days: &[String]) -> Vec<String> {
 }
 
 /// The greatest corridors, and all others together.
-fn corridor_series(found: &[DayVolume]) -> Vec<Series> {
-    let of = |country: Country| {
-        let mut values = vec![0_u64; DAYS];
-        for it in found.iter().filter(|it| it.country == country) {
-            if let (Some(value), Ok(charge)) =
-                (values.get_mut(it.day), u64::try_from(it.charge.minor))
-            {
-                *value = value.saturating_add(charge);
-            }
-        }
-        Series { name: country.name().to_owned(), values }
+fn corridor_series(corridors: &[CorridorDays]) -> Vec<Series> {
+    let mut all: Vec<&CorridorDays> = corridors.iter().filter(|it| it.charges() > 0).collect();
+    all.sort_by_key(|it| std::cmp::Reverse(it.charges()));
+    let rest = if all.len() > COLOURS.len() { all.split_off(OWN_COLOURS) } else { Vec::new() };
+    let series = |name: &str, of: &[&CorridorDays]| {
+        let sum = |day| of.iter().fold(0_u64, |sum, it| sum.saturating_add(it.charge(day)));
+        Series { name: name.to_owned(), values: (0..DAYS).map(sum).collect() }
     };
-    let sum = |series: &Series| series.values.iter().fold(0_u64, |sum, it| sum.saturating_add(*it));
-    let mut all: Vec<Series> =
-        Country::ALL.map(of).into_iter().filter(|series| sum(series) > 0).collect();
-    all.sort_by_key(|series| std::cmp::Reverse(sum(series)));
-    if all.len() > COLOURS.len() {
-        let rest = all.split_off(OWN_COLOURS);
-        let values = (0..DAYS).map(|day| rest.iter().map(|it| it.values[day]).sum()).collect();
-        all.push(Series { name: "Others".to_owned(), values });
+    let mut found: Vec<Series> = all.iter().map(|it| series(it.country.name(), &[it])).collect();
+    if !rest.is_empty() {
+        found.push(series("Others", &rest));
     }
-    all
+    found
 }
 
-fn volume_chart(found: &[DayVolume], days: &[String]) -> Chart {
-    let series = corridor_series(found);
+fn volume_chart(corridors: &[CorridorDays], days: &[String]) -> Chart {
+    let series = corridor_series(corridors);
     let total = |day: usize| series.iter().map(|it| it.values[day]).sum::<u64>();
     let most = (0..DAYS).map(total).max().unwrap_or(0);
     let end = axis_end(most, COIN);
@@ -332,20 +302,6 @@ fn volume_chart(found: &[DayVolume], days: &[String]) -> Chart {
     }
 }
 
-/// The payments of a day that were paid, and those that ended.
-fn ended(found: &[DayVolume], day: usize) -> (u64, u64) {
-    let count = |is: fn(PaymentState) -> bool| {
-        found.iter().filter(|it| it.day == day && is(it.state)).map(|it| it.count).sum()
-    };
-    (count(succeeded), count(PaymentState::is_terminal))
-}
-
-/// In permille.
-fn success_rates(found: &[DayVolume]) -> Vec<Option<u64>> {
-    let rate = |(good, ended): (u64, u64)| (good * 1_000).checked_div(ended);
-    (0..DAYS).map(|day| rate(ended(found, day))).collect()
-}
-
 /// The unit of an axis for durations up to this one: its length in seconds, and its name.
 const fn time_unit(most_s: u64) -> (u64, &'static str) {
     match most_s {
@@ -356,26 +312,23 @@ const fn time_unit(most_s: u64) -> (u64, &'static str) {
 }
 
 /// The time to settle of the greatest corridors; `None` if nothing was paid.
-fn times_chart(volumes: &[DayVolume], found: &[DayTimes], days: &[String]) -> Option<Chart> {
-    let greatest = corridor_series(volumes).into_iter().map(|series| series.name);
-    let countries: Vec<Country> = greatest
-        .filter_map(|name| Country::ALL.into_iter().find(|country| country.name() == name))
-        .collect();
-    let of = |country: &Country, day: usize| {
-        found.iter().find(|it| it.country == *country && it.day == day)
-    };
+fn times_chart(corridors: &[CorridorDays], days: &[String]) -> Option<Chart> {
+    let shown = corridor_series(corridors)
+        .into_iter()
+        .filter_map(|series| corridors.iter().find(|it| it.country.name() == series.name));
+    let shown: Vec<&CorridorDays> = shown.collect();
     let seconds = |span: Span| u64::try_from(span.0 / 1_000_000).unwrap_or(0);
-    let half = |country: &Country| {
-        (0..DAYS).map(|day| of(country, day).map(|it| seconds(it.half))).collect::<Vec<_>>()
+    let half = |it: &&CorridorDays| {
+        it.days.iter().map(|day| day.took(50).map(seconds)).collect::<Vec<_>>()
     };
-    let values: Vec<Vec<Option<u64>>> = countries.iter().map(half).collect();
+    let values: Vec<Vec<Option<u64>>> = shown.iter().map(half).collect();
     let most = values.iter().flatten().flatten().max().copied()?;
     let (unit, unit_name) = time_unit(most);
     let end = axis_end(most, unit);
     let text = |(day, words): (usize, &String)| {
-        let parts = countries.iter().filter_map(|country| {
-            let it = of(country, day)?;
-            Some(format!("\n{} {}, p95 {}", country.name(), took(it.half), took(it.most)))
+        let parts = shown.iter().filter_map(|it| {
+            let (half, most) = percentiles(it.days.get(day)?)?;
+            Some(format!("\n{} {}, p95 {}", it.country.name(), took(half), took(most)))
         });
         let parts: String = parts.collect();
         if parts.is_empty() {
@@ -384,24 +337,28 @@ fn times_chart(volumes: &[DayVolume], found: &[DayTimes], days: &[String]) -> Op
             format!("{words}{parts}")
         }
     };
-    let row = |it: &DayTimes| {
-        vec![
-            Cell::text(days.get(it.day).map_or("", String::as_str)),
+    let row = |(words, it, of_day): (&String, &CorridorDays, &Figures)| {
+        let (half, most) = percentiles(of_day)?;
+        Some(vec![
+            Cell::text(words.as_str()),
             Cell::text(it.country.name()),
-            Cell::number(it.count),
-            Cell::number(took(it.half)),
-            Cell::number(took(it.most)),
-        ]
+            Cell::number(of_day.settled_in.len()),
+            Cell::number(took(half)),
+            Cell::number(took(most)),
+        ])
     };
-    let mut latest: Vec<&DayTimes> = found.iter().collect();
-    latest.sort_by_key(|it| std::cmp::Reverse(it.day));
-    let rows = latest.into_iter().map(row).collect();
+    let of_day =
+        |(day, words)| corridors.iter().filter_map(move |it| Some((words, it, it.days.get(day)?)));
+    let rows = days.iter().enumerate().rev().flat_map(of_day).filter_map(row).collect();
     let head = ["Day", "Country", "Paid", "p50 to settle", "p95 to settle"];
     Some(Chart {
         id: "times",
         title: "Time to settle",
         unit: unit_name,
-        legend: COLOURS.into_iter().zip(countries.iter().map(|it| it.name().to_owned())).collect(),
+        legend: COLOURS
+            .into_iter()
+            .zip(shown.iter().map(|it| it.country.name().to_owned()))
+            .collect(),
         y: axis_labels(end, unit),
         x: some(days),
         shapes: lines(&values, end),
@@ -410,9 +367,14 @@ fn times_chart(volumes: &[DayVolume], found: &[DayTimes], days: &[String]) -> Op
     })
 }
 
-fn success_chart(found: &[DayVolume], days: &[String]) -> Chart {
-    let of = |day| ended(found, day);
-    let (shapes, floor) = line(&success_rates(found), COLOURS[1]);
+/// The middle payment of a day, and the one that 95 of 100 were as fast as.
+fn percentiles(of_day: &Figures) -> Option<(Span, Span)> {
+    of_day.took(50).zip(of_day.took(95))
+}
+
+fn success_chart(all: &[Figures], days: &[String]) -> Chart {
+    let of = |day: usize| all.get(day).map_or((0, 0), |it| (it.paid, it.ended));
+    let (shapes, floor) = line(&all.iter().map(Figures::success).collect::<Vec<_>>(), COLOURS[1]);
     let text = |(day, words): (usize, &String)| match of(day) {
         (_, 0) => format!("{words}: no payment ended"),
         (good, ended) => format!("{words}: {}\n{good} of {ended} were paid", share(good, ended)),
@@ -512,9 +474,9 @@ async fn cards(visit: &Visit, now: Timestamp) -> Result<Vec<Tile>, Stop> {
     ])
 }
 
-fn volume(volumes: &[CorridorVolume], words: &str) -> Tile {
-    let sum: i64 = volumes.iter().map(in_coin).sum();
-    let count: u64 = volumes.iter().map(|it| count(it, |_| true)).sum();
+fn volume(corridors: &[Corridor], words: &str) -> Tile {
+    let sum: i64 = corridors.iter().map(|it| it.figures.charge).sum();
+    let count: u64 = corridors.iter().map(|it| it.figures.count).sum();
     Tile {
         id: "volume-sum",
         title: "Volume in stablecoin",
@@ -525,16 +487,17 @@ fn volume(volumes: &[CorridorVolume], words: &str) -> Tile {
     }
 }
 
-fn success(volumes: &[CorridorVolume]) -> Tile {
-    let good: u64 = volumes.iter().map(|it| count(it, succeeded)).sum();
-    let ended: u64 = volumes.iter().map(|it| count(it, PaymentState::is_terminal)).sum();
+fn success(corridors: &[Corridor]) -> Tile {
+    let good: u64 = corridors.iter().map(|it| it.figures.paid).sum();
+    let ended: u64 = corridors.iter().map(|it| it.figures.ended).sum();
     let more = format!("{good} of {ended} completed payments were paid");
     let (id, title) = ("success-rate", "Success rate");
     Tile { id, title, value: share(good, ended), more, tone: Tone::Plain, href: None }
 }
 
-fn pace(volumes: &[CorridorVolume]) -> Tile {
-    let mut all: Vec<Span> = volumes.iter().flat_map(|it| it.settled_in.iter().copied()).collect();
+fn pace(corridors: &[Corridor]) -> Tile {
+    let all = corridors.iter().flat_map(|it| it.figures.settled_in.iter().copied());
+    let mut all: Vec<Span> = all.collect();
     all.sort_unstable();
     let words = |percent| percentile(&all, percent).map_or("–".to_owned(), took);
     let more = format!("p95 {}", words(95));
@@ -640,27 +603,15 @@ mod tests {
 
     #[test]
     fn small_corridors_share_a_colour() {
-        let of = |country, minor| DayVolume {
-            country,
-            day: 3,
-            state: PaymentState::Succeeded,
-            count: 1,
-            charge: Money::new(minor, domain::currency::Currency::Usdt),
+        let of = |country, charge| {
+            let mut days = vec![Figures::default(); DAYS];
+            days[3].charge = charge;
+            CorridorDays { country, days, since: None }
         };
         let found: Vec<_> = (1..).zip(Country::ALL).map(|(minor, it)| of(it, minor)).collect();
         let series = corridor_series(&found);
         assert_eq!((series.len(), series[4].name.as_str()), (5, "Others"));
         assert_eq!(series.iter().map(|it| it.values[3]).collect::<Vec<_>>(), [7, 6, 5, 4, 6]);
         assert_eq!(corridor_series(&found[..2]).len(), 2, "none without payments");
-    }
-
-    #[test]
-    fn percentiles_are_of_what_there_is() {
-        let spans: Vec<Span> = (1..=100).map(Span::secs).collect();
-        assert_eq!(
-            (percentile(&spans, 50), percentile(&spans, 95)),
-            (Some(Span::secs(50)), Some(Span::secs(95)))
-        );
-        assert_eq!((percentile(&spans[..1], 95), percentile(&[], 50)), (Some(Span::secs(1)), None));
     }
 }

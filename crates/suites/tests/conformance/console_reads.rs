@@ -264,81 +264,38 @@ pub async fn quotes_come_newest_first(world: World) {
     assert!(world.store.quotes_before(foreign(), None, 2).await.expect("read").is_empty());
 }
 
-pub async fn corridors_are_summed_up_over_a_window(world: World) {
+pub async fn accepted_payments_are_read_over_a_window(world: World) {
     let tenant = world.tenant("demobank", 10_000_000_000).await;
     let early = paid(&world, tenant, None, "FT-1").await;
     world.pass(Span::mins(5)).await;
-    let (one, two) = (paid(&world, tenant, None, "FT-2").await, world.payment(tenant, None).await);
-    let end = two.accepted_at + Span::secs(1);
-    let volumes =
-        async |start| world.store.corridor_volumes(tenant, start, end).await.expect("read");
-    let of_pakistan = |all: &[store::CorridorVolume]| {
-        assert_eq!(all.len(), Country::ALL.len());
-        all.iter().find(|it| it.country == Country::Pak).cloned().expect("there")
+    let one = paid(&world, tenant, None, "FT-2").await;
+    world.pass(Span::mins(5)).await;
+    let two = world.payment(tenant, None).await;
+    let read = async |tenant, start, end| {
+        let found = world.store.accepted(tenant, start, end).await.expect("read");
+        assert_eq!(found.iter().map(|(country, _)| *country).collect::<Vec<_>>(), Country::ALL);
+        let mut all = found.into_iter().filter(|(_, payments)| !payments.is_empty());
+        let of_pakistan = all.next().map_or(Vec::new(), |(country, payments)| {
+            assert_eq!(country, Country::Pak);
+            payments
+        });
+        assert!(all.next().is_none());
+        of_pakistan
     };
-    let all = of_pakistan(&volumes(early.accepted_at).await);
-    let count = |it: &store::CorridorVolume, state| {
-        it.states.iter().filter(|it| it.state == state).map(|it| it.count).sum::<u64>()
+    let of = |it: &Payment| store::Accepted {
+        accepted_at: it.accepted_at,
+        settled_at: it.settled_at,
+        state: it.standing.state,
+        amount: it.amount,
+        charge: it.charge.amount,
     };
-    assert_eq!((count(&all, PaymentState::Succeeded), count(&all, PaymentState::Queued)), (2, 1));
-    let settled = |it: &Payment| it.settled_at.expect("settled") - it.accepted_at;
-    let mut took = vec![settled(&early), settled(&one)];
-    took.sort_unstable();
-    assert_eq!((all.settled_in, all.counted_since), (took, None));
-    let late = of_pakistan(&volumes(one.accepted_at).await);
-    assert_eq!(count(&late, PaymentState::Succeeded), 1);
-    let volume = late.states.iter().find(|it| it.state == PaymentState::Succeeded).expect("there");
-    assert_eq!((volume.amount, volume.charge), (one.amount, one.charge.amount));
-    let none = world.store.corridor_volumes(foreign(), early.accepted_at, end).await.expect("read");
-    assert!(none.iter().all(|it| it.states.is_empty() && it.settled_in.is_empty()));
-}
-
-pub async fn corridors_are_summed_up_by_day(world: World) {
-    let tenant = world.tenant("demobank", 10_000_000_000).await;
-    let early = world.payment(tenant, None).await;
-    world.pass(Span::days(2)).await;
-    let (one, two) = (world.payment(tenant, None).await, world.payment(tenant, None).await);
-    let read = async |tenant, start| {
-        let end = two.accepted_at + Span::secs(1);
-        world.store.daily_volumes(tenant, start, end).await.expect("read")
-    };
-    let found = read(tenant, early.accepted_at).await;
-    let told: Vec<_> = found.iter().map(|it| (it.country, it.day, it.state, it.count)).collect();
-    let queued = |day, count| (Country::Pak, day, PaymentState::Queued, count);
-    assert_eq!(told, [queued(0, 1), queued(2, 2)]);
-    let charge = one.charge.amount.minor + two.charge.amount.minor;
-    assert_eq!(found[1].charge.minor, charge);
-    assert_eq!(read(tenant, early.accepted_at + Span(1)).await.len(), 1, "after the first");
-    assert!(read(foreign(), early.accepted_at).await.is_empty());
-}
-
-pub async fn times_to_settle_are_summed_up_by_day(world: World) {
-    let tenant = world.tenant("demobank", 10_000_000_000).await;
-    let mut first = None;
-    for (number, minutes) in [3, 1, 2].into_iter().enumerate() {
-        let payment = world.payment(tenant, None).await;
-        world.pass(Span::mins(minutes)).await;
-        first.get_or_insert(payment.accepted_at);
-        pay_out(&world, &payment, &format!("FT-{number}")).await;
-    }
-    world.payment(tenant, None).await;
-    let (start, end) = (first.expect("some"), world.now().await + Span::secs(1));
-    let found = world.store.daily_times(tenant, start, end).await.expect("read");
-    let [day] = found.as_slice() else { panic!("{found:?}") };
-    assert_eq!((day.country, day.day, day.count), (Country::Pak, 0, 3), "the paid ones");
-    let minutes = |span: Span| span.0 / 60_000_000;
-    assert_eq!(
-        (minutes(day.half), minutes(day.most)),
-        (2, 2),
-        "the middle one, and the 95th of 100"
-    );
-    world.pass(Span::days(2)).await;
-    let payment = world.payment(tenant, None).await;
-    pay_out(&world, &payment, "FT-9").await;
-    let end = world.now().await + Span::secs(1);
-    let found = world.store.daily_times(tenant, start, end).await.expect("read");
-    assert_eq!(found.iter().map(|it| (it.day, it.count)).collect::<Vec<_>>(), [(0, 3), (2, 1)]);
-    assert!(world.store.daily_times(foreign(), start, end).await.expect("read").is_empty());
+    assert!(early.settled_at.is_some() && two.settled_at.is_none());
+    let end = two.accepted_at + Span(1);
+    let all = [&two, &one, &early].map(of);
+    assert_eq!(read(tenant, early.accepted_at, end).await, all);
+    assert_eq!(read(tenant, early.accepted_at + Span(1), end).await, all[..2]);
+    assert_eq!(read(tenant, early.accepted_at, two.accepted_at).await, all[1..]);
+    assert!(read(foreign(), early.accepted_at, end).await.is_empty());
 }
 
 fn sums(lines: &[TrialLine]) -> BTreeMap<Currency, i64> {

@@ -170,9 +170,7 @@ conformance! {
         payments_are_listed_by_amount_account_reference_rail_and_review
         payments_in_review_are_counted_and_listed
         quotes_come_newest_first
-        corridors_are_summed_up_over_a_window
-        corridors_are_summed_up_by_day
-        times_to_settle_are_summed_up_by_day
+        accepted_payments_are_read_over_a_window
         a_trial_balance_is_that_of_its_time
         accounts_show_what_moved_over_them
         a_payments_story_is_all_there
