@@ -60,6 +60,19 @@ impl Checks {
     pub(super) fn balanced(&self) -> bool {
         self.book_faults.is_empty()
     }
+
+    /// What is wrong, if anything is.
+    pub(super) fn failure(&self) -> Option<String> {
+        let Checks { answered, unclear, rows, .. } = self;
+        if !self.agree() {
+            let differing = self.differing.join("; ");
+            return Some(format!(
+                "answers and rows differ: {answered} accepted, {unclear} unclear, {rows} in the store {differing}"
+            ));
+        }
+        let faults = self.book_faults.join("; ");
+        (!self.balanced()).then(|| format!("the ledger does not balance: {faults}"))
+    }
 }
 
 /// Number of reservations on the prefund account: one per payment.

@@ -17,6 +17,7 @@ mod orders;
 mod payer;
 mod report;
 mod server_process;
+mod sustained;
 pub mod webhooks;
 mod wire;
 
@@ -26,6 +27,7 @@ use anyhow::Context as _;
 use domain::country::Country;
 
 pub use report::Report;
+pub use sustained::{SustainedReport, sustained};
 
 use self::checks::Checks;
 use self::exposition::Sizes;
@@ -66,58 +68,93 @@ pub struct Settings {
 /// The installation cannot be created or belongs to others, the server does not start or dies, or
 /// the store cannot be read.
 pub async fn run(settings: &Settings, tell: &dyn Fn(&str)) -> anyhow::Result<Report> {
+    let work = async |bench: &mut Bench<'_>| bench.measure(settings).await;
+    let ((meter, tally), store, checks) = with_server(settings, tell, work).await?;
+    Ok(Report::new(settings, store, &meter, &tally, checks))
+}
+
+/// A server under load.
+struct Bench<'a> {
+    installation: &'a Installation,
+    server: &'a ServerProcess,
+    tell: &'a dyn Fn(&str),
+    /// What the clients of all measurements were answered.
+    all: Tally,
+}
+
+/// Does `work` with a server of its own, preloaded; then stops it and checks rows and books.
+async fn with_server<T>(
+    settings: &Settings,
+    tell: &dyn Fn(&str),
+    work: impl AsyncFnOnce(&mut Bench<'_>) -> anyhow::Result<T>,
+) -> anyhow::Result<(T, &'static str, Checks)> {
     tell("creating an installation");
     let installation = Installation::make(settings).await?;
     tell("starting the server");
     let mut server = ServerProcess::start(&installation).await?;
+    let measured = async {
+        let all = Tally::default();
+        let mut bench = Bench { installation: &installation, server: &server, tell, all };
+        bench.preload(settings).await?;
+        let found = work(&mut bench).await?;
+        Ok::<_, anyhow::Error>((found, bench.all))
+    };
     let measured = tokio::select! {
-        measured = measure(settings, &installation, &server, tell) => Some(measured),
+        measured = measured => Some(measured),
         _ = tokio::signal::ctrl_c() => None,
     };
     tell("stopping the server");
     let stopped = server.stop().await;
     let measured = measured.context("interrupted")?;
-    let (meter, tally) =
+    let (found, all) =
         measured.map_err(|error| anyhow::anyhow!("{error:#}{}", server.last_words()))?;
     stopped?;
     tell("checking rows and books");
-    let checks = Checks::make(&installation, &tally).await?;
-    Ok(Report::new(settings, installation.store_name(), &meter, &tally, checks))
+    let checks = Checks::make(&installation, &all).await?;
+    Ok((found, installation.store_name(), checks))
 }
 
-async fn measure(
-    settings: &Settings,
-    installation: &Installation,
-    server: &ServerProcess,
-    tell: &dyn Fn(&str),
-) -> anyhow::Result<(Meter, Tally)> {
-    let crowd = Crowd::new(settings, installation, server.address);
-    let mut tally = Tally::default();
-    let drain = Duration::from_secs(settings.drain_s);
-    if settings.preload > 0 {
-        tell(&format!("preloading {} payments", settings.preload));
-        tally.absorb_unmeasured(crowd.run(Until::Pairs(settings.preload), Pace::Closed).await?);
-        tell("waiting for settlement");
-        drained(installation, Instant::now() + drain).await?;
+impl Bench<'_> {
+    async fn preload(&mut self, settings: &Settings) -> anyhow::Result<()> {
+        if settings.preload > 0 {
+            (self.tell)(&format!("preloading {} payments", settings.preload));
+            let crowd = Crowd::new(settings, self.installation, self.server.address);
+            self.all.absorb(crowd.run(Until::Pairs(settings.preload), Pace::Closed).await?);
+            (self.tell)("waiting for settlement");
+            let drain = Duration::from_secs(settings.drain_s);
+            drained(self.installation, Instant::now() + drain).await?;
+        }
+        Ok(())
     }
-    let opens = Instant::now() + Duration::from_secs(settings.warm_up_s);
-    let closes = opens + Duration::from_secs(settings.seconds);
-    let pace = settings.open_loop.map_or(Pace::Closed, Pace::PerSecond);
-    tell(&format!("measuring {} s after {} s of warm-up", settings.seconds, settings.warm_up_s));
-    let load = crowd.run(Until::Window { opens, closes }, pace);
-    let watch = async {
-        tokio::time::sleep_until(opens.into()).await;
-        let before = moment(installation, server, &crowd).await?;
-        tokio::time::sleep_until(closes.into()).await;
-        Ok::<_, anyhow::Error>((before, moment(installation, server, &crowd).await?))
-    };
-    let (driven, watched) = tokio::join!(load, watch);
-    tally.absorb(driven?);
-    let (before, after) = watched?;
-    tell("waiting for the remaining payments to settle");
-    let drain_began = Instant::now();
-    let left = drained(installation, drain_began + drain).await?;
-    Ok((Meter { before, after, drain: drain_began.elapsed(), left }, tally))
+
+    async fn measure(&mut self, settings: &Settings) -> anyhow::Result<(Meter, Tally)> {
+        let Bench { installation, server, tell, .. } = *self;
+        let crowd = Crowd::new(settings, installation, server.address);
+        let opens = Instant::now() + Duration::from_secs(settings.warm_up_s);
+        let closes = opens + Duration::from_secs(settings.seconds);
+        let pace = settings.open_loop.map_or(Pace::Closed, Pace::PerSecond);
+        let rate = settings.open_loop.map_or(String::new(), |rate| format!(", {rate} pairs/s"));
+        tell(&format!(
+            "measuring {} s after {} s of warm-up{rate}",
+            settings.seconds, settings.warm_up_s
+        ));
+        let load = crowd.run(Until::Window { opens, closes }, pace);
+        let watch = async {
+            tokio::time::sleep_until(opens.into()).await;
+            let before = moment(installation, server, &crowd).await?;
+            tokio::time::sleep_until(closes.into()).await;
+            Ok::<_, anyhow::Error>((before, moment(installation, server, &crowd).await?))
+        };
+        let (driven, watched) = tokio::join!(load, watch);
+        let tally = driven?;
+        self.all.absorb(tally.clone());
+        let (before, after) = watched?;
+        tell("waiting for the remaining payments to settle");
+        let drain_began = Instant::now();
+        let left =
+            drained(installation, drain_began + Duration::from_secs(settings.drain_s)).await?;
+        Ok((Meter { before, after, drain: drain_began.elapsed(), left }, tally))
+    }
 }
 
 /// The number of accepted payments, the backlog, and the server's batch sizes.

@@ -64,6 +64,8 @@ pub(super) struct Sample {
 pub(super) struct Tally {
     /// Microseconds from the start of a quote to the answer of its payment.
     pub(super) pairs: Histogram<u64>,
+    /// Microseconds until the answer to a quote, from when it was due.
+    pub(super) quotes: Histogram<u64>,
     /// Microseconds of the payment's POST alone.
     pub(super) payments: Histogram<u64>,
     /// Payments answered with 200, measured or not.
@@ -79,6 +81,7 @@ impl Default for Tally {
     fn default() -> Tally {
         Tally {
             pairs: histogram(),
+            quotes: histogram(),
             payments: histogram(),
             accepted: 0,
             unclear: 0,
@@ -92,12 +95,8 @@ impl Tally {
     /// Adds the results of another client or phase.
     pub(super) fn absorb(&mut self, other: Tally) {
         self.pairs += &other.pairs;
+        self.quotes += &other.quotes;
         self.payments += &other.payments;
-        self.absorb_unmeasured(other);
-    }
-
-    /// Adds a phase that is not measured: its payments must exist nevertheless.
-    pub(super) fn absorb_unmeasured(&mut self, other: Tally) {
         self.accepted += other.accepted;
         self.unclear += other.unclear;
         for (kind, count) in other.errors {
@@ -202,6 +201,13 @@ struct Client {
     tally: Tally,
 }
 
+/// The times of a pair.
+#[derive(Clone, Copy)]
+struct Took {
+    quoted: Instant,
+    payment: Duration,
+}
+
 /// Why a pair failed.
 struct Failed {
     kind: String,
@@ -229,7 +235,7 @@ impl Client {
                 tokio::time::sleep_until(began.into()).await;
             }
             match tokio::time::timeout(ANSWER_MAX, self.pair()).await {
-                Ok(Ok(payment)) => self.measure(until, began, payment),
+                Ok(Ok(took)) => self.measure(until, began, took),
                 Ok(Err(failed)) => self.fail(failed).await,
                 Err(_) => {
                     self.fail(Failed { kind: "timeout".to_owned(), unclear: true, broken: true })
@@ -240,14 +246,15 @@ impl Client {
         self.tally
     }
 
-    fn measure(&mut self, until: Until, began: Instant, payment: Duration) {
+    fn measure(&mut self, until: Until, began: Instant, took: Took) {
         let now = Instant::now();
         if let Until::Window { opens, closes } = until
             && (opens..=closes).contains(&now)
         {
             // A latency beyond the bounds counts as the maximum.
             self.tally.pairs.saturating_record(micros(now - began));
-            self.tally.payments.saturating_record(micros(payment));
+            self.tally.quotes.saturating_record(micros(took.quoted - began));
+            self.tally.payments.saturating_record(micros(took.payment));
         }
     }
 
@@ -260,8 +267,8 @@ impl Client {
         tokio::time::sleep(ERROR_PAUSE).await;
     }
 
-    /// Sends one quote and its payment; returns how long the payment took.
-    async fn pair(&mut self) -> Result<Duration, Failed> {
+    /// Sends one quote and its payment.
+    async fn pair(&mut self) -> Result<Took, Failed> {
         let shared = self.shared.clone();
         let chosen = shared.orders.quote(&mut self.numbers, &mut self.body);
         let answer =
@@ -271,7 +278,7 @@ impl Client {
         else {
             return Err(refused("quote", answer.status, answer.body));
         };
-        let (quote, amount) = (quote.to_owned(), amount.to_owned());
+        let (quote, amount, quoted) = (quote.to_owned(), amount.to_owned(), Instant::now());
         orders::external_id(&mut self.numbers, &mut self.external_id);
         shared.orders.payment(chosen, &quote, &amount, &self.external_id, &mut self.body);
         let began = Instant::now();
@@ -280,7 +287,7 @@ impl Client {
         let (200, Some(id)) = (answer.status, field(answer.body, "id")) else {
             return Err(refused("payment", answer.status, answer.body));
         };
-        let took = began.elapsed();
+        let took = Took { quoted, payment: began.elapsed() };
         let id = id.to_owned();
         self.accepted(id, amount);
         Ok(took)

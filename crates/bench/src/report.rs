@@ -36,6 +36,15 @@ pub(super) struct Meter {
     pub(super) left: u64,
 }
 
+impl Meter {
+    pub(super) fn settled_per_s(&self) -> Decimal {
+        // An accepted payment without a job is complete.
+        let ended = |moment: &Moment| moment.accepted.saturating_sub(moment.backlog);
+        let settled = ended(&self.after).saturating_sub(ended(&self.before));
+        per_second(settled, self.after.at - self.before.at)
+    }
+}
+
 /// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -47,6 +56,7 @@ pub struct Report {
     store: &'static str,
     pairs: u64,
     pair_us: Quantiles,
+    quote_us: Quantiles,
     payment_us: Quantiles,
     settled_per_s: Decimal,
     backlog: u64,
@@ -67,9 +77,6 @@ impl Report {
         checks: Checks,
     ) -> Report {
         let batches = meter.after.batches.since(&meter.before.batches);
-        // An accepted payment without a job is complete.
-        let ended = |moment: &Moment| moment.accepted.saturating_sub(moment.backlog);
-        let settled = ended(&meter.after).saturating_sub(ended(&meter.before));
         Report {
             clients: settings.clients as u64,
             tenants: settings.tenants as u64,
@@ -79,8 +86,9 @@ impl Report {
             store,
             pairs: tally.pairs.len(),
             pair_us: Quantiles::of(&tally.pairs),
+            quote_us: Quantiles::of(&tally.quotes),
             payment_us: Quantiles::of(&tally.payments),
-            settled_per_s: per_second(settled, meter.after.at - meter.before.at),
+            settled_per_s: meter.settled_per_s(),
             backlog: meter.after.backlog,
             drain_ms: u64::try_from(meter.drain.as_millis()).unwrap_or(u64::MAX),
             left: meter.left,
@@ -93,20 +101,9 @@ impl Report {
 
     /// Why the run is invalid, if it is.
     pub fn failure(&self) -> Option<String> {
-        let Checks { answered, unclear, rows, .. } = self.checks;
-        if !self.checks.agree() {
-            let differing = self.checks.differing.join("; ");
-            return Some(format!(
-                "answers and rows differ: {answered} accepted, {unclear} unclear, {rows} in the store {differing}"
-            ));
-        }
-        if !self.checks.balanced() {
-            return Some(format!(
-                "the ledger does not balance: {}",
-                self.checks.book_faults.join("; ")
-            ));
-        }
-        (self.pairs == 0).then(|| format!("no pair was completed: {:?}", self.errors))
+        self.checks.failure().or_else(|| {
+            (self.pairs == 0).then(|| format!("no pair was completed: {:?}", self.errors))
+        })
     }
 
     fn payments_per_s(&self) -> Decimal {
@@ -134,6 +131,8 @@ impl Report {
             out.number("p99_ms", ms(self.pair_us.p99));
             out.number("p999_ms", ms(self.pair_us.p999));
             out.number("max_ms", ms(self.pair_us.max));
+            out.number("quote_p50_ms", ms(self.quote_us.p50));
+            out.number("quote_p99_ms", ms(self.quote_us.p99));
             out.number("payment_p50_ms", ms(self.payment_us.p50));
             out.number("payment_p99_ms", ms(self.payment_us.p99));
             out.number("payment_p999_ms", ms(self.payment_us.p999));
@@ -182,6 +181,7 @@ impl Report {
             ),
             ("payments/s", self.payments_per_s().to_string()),
             ("quote + payment", self.pair_us.told()),
+            ("quote", self.quote_us.told()),
             ("payment", self.payment_us.told()),
             (
                 "batch",

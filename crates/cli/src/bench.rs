@@ -21,35 +21,26 @@ const TICK: std::time::Duration = std::time::Duration::from_millis(120);
 pub enum BenchCommand {
     /// Benchmark signed quote and payment pairs over HTTP
     Payments(PaymentsArgs),
+    /// Find the highest rate of payments that holds, and the latency at half of it
+    Sustained(SustainedArgs),
     /// Benchmark deposits on the built-in chain: credited, screened and released
     Deposits(DepositsArgs),
     /// Benchmark webhooks to an endpoint that verifies signatures
     Webhooks(WebhooksArgs),
 }
 
-/// Options of `bench payments`.
+/// The server and its load.
 #[derive(Args, Debug)]
-#[command(
-    after_help = "Example:\n  corridor bench payments --clients 64 --seconds 20 --output json\n\n\
-    This command starts and stops the measured server, which shares the machine with the load.\n\
-    Exit code 1 if answers, rows and ledger disagree at the end."
-)]
-pub struct PaymentsArgs {
+struct LoadArgs {
     /// Connections, each with one pair in flight
     #[arg(long, default_value_t = 64, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     clients: u32,
-    /// Duration of the measurement
-    #[arg(long, default_value_t = 20, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    seconds: u64,
     /// Tenants, each with one prefund account; clients are spread over them
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     tenants: u32,
     /// Payments to create and settle beforehand
     #[arg(long, default_value_t = 0, value_name = "N")]
     preload: u64,
-    /// Start this many pairs per second, regardless of completion [default: closed loop]
-    #[arg(long, value_name = "RATE", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
-    open_loop: Option<u64>,
     /// Destination country [default: all seven in turn]
     #[arg(long, value_name = "CCC", value_parser = country)]
     country: Option<Country>,
@@ -64,22 +55,61 @@ pub struct PaymentsArgs {
     warmup: u64,
 }
 
+/// Options of `bench payments`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  corridor bench payments --clients 64 --seconds 20 --output json\n\n\
+    This command starts and stops the measured server, which shares the machine with the load.\n\
+    Exit code 1 if answers, rows and ledger disagree at the end."
+)]
+pub struct PaymentsArgs {
+    #[command(flatten)]
+    load: LoadArgs,
+    /// Duration of the measurement
+    #[arg(long, default_value_t = 20, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: u64,
+    /// Start this many pairs per second, regardless of completion [default: closed loop]
+    #[arg(long, value_name = "RATE", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    open_loop: Option<u64>,
+}
+
+/// Options of `bench sustained`.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Example:\n  corridor bench sustained --database-url postgres://localhost/bench --output json\n\n\
+    A rate holds if 99 of 100 pairs are accepted in time, none fails, and at the end less than two seconds' worth of\n\
+    payments is not settled. Rates are tried for --trial seconds each, the highest that holds for --seconds counts.\n\
+    Latencies are those at half of that rate, from when a request was due.\n\
+    This command starts and stops the measured server, which shares the machine with the load.\n\
+    Exit code 1 if answers, rows and ledger disagree at the end, or no rate held."
+)]
+pub struct SustainedArgs {
+    #[command(flatten)]
+    load: LoadArgs,
+    /// How long the rate has to hold
+    #[arg(long, default_value_t = 120, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    seconds: u64,
+    /// How long each rate is tried in the search
+    #[arg(long, default_value_t = 15, value_name = "S", value_parser = clap::value_parser!(u64).range(1..=3_600))]
+    trial: u64,
+}
+
 fn country(text: &str) -> Result<Country, String> {
     let known = || format!("must be one of {}", Country::ALL.map(Country::alpha3).join(", "));
     Country::parse(&text.to_ascii_uppercase()).ok_or_else(known)
 }
 
-impl PaymentsArgs {
-    fn settings(&self) -> Settings {
+impl LoadArgs {
+    fn settings(&self, seconds: u64, open_loop: Option<u64>) -> Settings {
         Settings {
             clients: self.clients as usize,
-            seconds: self.seconds,
+            seconds,
             warm_up_s: self.warmup,
             tenants: self.tenants as usize,
             preload: self.preload,
             drain_s: self.drain,
             database_url: self.database_url.clone(),
-            open_loop: self.open_loop,
+            open_loop,
             countries: self.country.map_or_else(|| Country::ALL.to_vec(), |country| vec![country]),
         }
     }
@@ -87,7 +117,8 @@ impl PaymentsArgs {
 
 pub fn run(command: &BenchCommand, context: &Context) -> Result<(), Failure> {
     let found = match command {
-        BenchCommand::Payments(args) => payments(&args.settings()),
+        BenchCommand::Payments(args) => payments(args),
+        BenchCommand::Sustained(args) => sustained(args),
         BenchCommand::Deposits(args) => args.run(),
         BenchCommand::Webhooks(args) => args.run(),
     };
@@ -107,8 +138,15 @@ struct Found {
     failure: Option<String>,
 }
 
-fn payments(settings: &Settings) -> anyhow::Result<Found> {
-    let report = with_progress(async |tell| bench::run(settings, tell).await)?;
+fn payments(args: &PaymentsArgs) -> anyhow::Result<Found> {
+    let settings = args.load.settings(args.seconds, args.open_loop);
+    let report = with_progress(async |tell| bench::run(&settings, tell).await)?;
+    Ok(Found { json: report.json(), rows: report.rows(), failure: report.failure() })
+}
+
+fn sustained(args: &SustainedArgs) -> anyhow::Result<Found> {
+    let settings = args.load.settings(args.seconds, None);
+    let report = with_progress(async |tell| bench::sustained(&settings, args.trial, tell).await)?;
     Ok(Found { json: report.json(), rows: report.rows(), failure: report.failure() })
 }
 

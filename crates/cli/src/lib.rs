@@ -546,6 +546,7 @@ mod tests {
             "corridor doctor --data-dir /tmp/x --config c.toml --set http.listen=127.0.0.1:1",
             "corridor config check",
             "corridor bench payments --clients 8 --seconds 5 --tenants 2 --country pak --open-loop 100 --output json",
+            "corridor bench sustained --seconds 30 --trial 5 --tenants 2 --country pak --output json",
             "corridor completions zsh",
             "corridor man",
             "corridor env",

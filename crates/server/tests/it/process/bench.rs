@@ -46,6 +46,21 @@ fn payments_are_measured_and_checked() {
 }
 
 #[test]
+fn the_rate_that_holds_is_found_and_checked() {
+    let report =
+        bench(&["sustained", "--clients", "2", "--seconds", "1", "--trial", "1", "--warmup", "0"]);
+    let whole = [
+        ("bench", "sustained".into()),
+        ("answers_agree", true.into()),
+        ("ledger_balances", true.into()),
+    ];
+    assert_members(&report, &whole);
+    let found =
+        ["sustained_per_s", "half_per_s", "quote_p99_ms", "payment_p99_ms", "commit_p50_ms"];
+    assert_above_zero(&report, &found);
+}
+
+#[test]
 fn deposits_are_measured_and_checked() {
     let report = bench(&["deposits", "--count", "12", "--per-block", "5", "--block-ms", "40"]);
     let yes =
@@ -77,7 +92,7 @@ fn a_database_that_is_not_empty_is_left_alone() {
     installation.ok(&["migrate"]);
     installation.ok(&["tenants", "create", "--tag", "demobank", "--name", "Demo Bank"]);
     let url = format!("sqlite:{}", installation.path().join("corridor.db").display());
-    for bench in ["payments", "deposits", "webhooks"] {
+    for bench in ["payments", "sustained", "deposits", "webhooks"] {
         let done = installation.run(&["bench", bench, "--database-url", &url]);
         assert_eq!(done.code, 3, "{bench}: {}{}", done.stdout, done.stderr);
     }
