@@ -154,117 +154,156 @@ fn commit() -> Result<String, Failure> {
     Ok(format!("{}{}", named.trim(), if changed { ", with uncommitted changes" } else { "" }))
 }
 
-fn report(program: &Path, seconds: &str) -> Result<String, Failure> {
-    let binaries = Binaries::find()?;
+/// What one run measured.
+struct Measured {
+    pgbench_before: Decimal,
+    pgbench_after: Decimal,
+    on_postgres: Value,
+    many: Value,
+    on_sqlite: Value,
+    sustained: Value,
+    sustained_on_sqlite: Value,
+    webhooks: Value,
+    deposits: Value,
+}
+
+fn measure(binaries: &Binaries, program: &Path, seconds: &str) -> Result<Measured, Failure> {
     let cluster = Cluster::start(&Options { durable: true, ..Options::default() })?;
     let bench = Bench { program, seconds };
-    let pgbench = Pgbench { binaries: &binaries, url: cluster.database("pgbench")?, seconds };
+    let pgbench = Pgbench { binaries, url: cluster.database("pgbench")?, seconds };
     pgbench.fill()?;
-    let before = pgbench.run()?;
+    let pgbench_before = pgbench.run()?;
     let on_postgres = bench.payments(&["--database-url", &cluster.database("one")?])?;
-    let after = pgbench.run()?;
-    let sustained = bench.sustained(&["--database-url", &cluster.database("sustained")?])?;
-    let sustained_on_sqlite = bench.sustained(&[])?;
+    let pgbench_after = pgbench.run()?;
     let many = ["--tenants", MANY_TENANTS, "--database-url", &cluster.database("many")?];
-    let many = bench.payments(&many)?;
-    let on_sqlite = bench.payments(&[])?;
-    let webhooks = bench.run("webhooks", &[])?;
-    let deposits = bench.run("deposits", &[])?;
-    let rate = |report: &Value| figure(report, "payments_per_s");
-    let (one, sqlite, spread, tpcb) =
-        (rate(&on_postgres)?, rate(&on_sqlite)?, rate(&many)?, before.max(after));
-    let held = |report: &Value| figure(report, "sustained_per_s");
-    let (held, held_on_sqlite) = (held(&sustained)?, held(&sustained_on_sqlite)?);
-    let mut rows = row(
-        "S1",
-        "payments/s accepted, sent and settled for the whole time, one prefund account, PostgreSQL ÷ TPC-B tps",
-        &format!("{} ÷ {}", whole(held), whole(tpcb)),
-        &ratio(held, tpcb),
-        "0.8, 1.5",
-    );
-    rows += &row(
-        "S2",
-        "the same on SQLite ÷ on PostgreSQL",
-        &format!("{} ÷ {}", whole(held_on_sqlite), whole(held)),
-        &ratio(held_on_sqlite, held),
-        "0.8, 1.2",
-    );
-    let ms = |name: &str| figure(&sustained, name).map(|figure| figure.to_string());
-    rows += &row(
-        "L1",
-        "p99 of POST quote and POST payment at half of that rate, the slower one ÷ p50 of one commit, PostgreSQL",
-        &format!(
-            "{} and {} ÷ {} ms at {}/s (p50 {} and {} ms)",
-            ms("quote_p99_ms")?,
-            ms("payment_p99_ms")?,
-            ms("commit_p50_ms")?,
-            ms("half_per_s")?,
-            ms("quote_p50_ms")?,
-            ms("payment_p50_ms")?
-        ),
-        &ms("waits_commits")?,
-        "12, 6",
-    );
-    let figures = format!(
-        "{} ÷ {} (pgbench before {}, after {})",
-        whole(one),
-        whole(tpcb),
-        whole(before),
-        whole(after)
-    );
-    rows += &row(
-        "P1",
-        "signed quote + payment pairs/s, one prefund account, PostgreSQL ÷ TPC-B tps",
-        &figures,
-        &ratio(one, tpcb),
-        "1.2, 2.0",
-    );
-    rows += &row(
-        "P2",
-        "the same on SQLite ÷ on PostgreSQL",
-        &format!("{} ÷ {}", whole(sqlite), whole(one)),
-        &ratio(sqlite, one),
-        "0.8, 1.2",
-    );
-    rows += &row(
-        "P3",
-        "one prefund account ÷ 64 accounts",
-        &format!("{} ÷ {}", whole(one), whole(spread)),
-        &ratio(one, spread),
-        "0.9, 1.0",
-    );
-    let (delivered, plain) =
-        (figure(&webhooks, "deliveries_per_s")?, figure(&webhooks, "plain_per_s")?);
-    rows += &row(
-        "P7",
-        "webhook deliveries/s ÷ plain requests/s to the same endpoint",
-        &format!("{} ÷ {}", whole(delivered), whole(plain)),
-        &ratio(delivered, plain),
-        "0.3, 0.5",
-    );
-    let released = figure(&deposits, "deposits_per_s")?;
-    rows += &row(
-        "P9",
-        "deposits credited, screened and released per second, built-in chain",
-        &whole(released),
-        "",
-        "1,000, 2,000 /s",
-    );
-    let mut latencies = String::new();
-    for (name, report) in
-        [("PostgreSQL", &on_postgres), ("PostgreSQL, 64 accounts", &many), ("SQLite", &on_sqlite)]
-    {
-        let of = |name: &str| figure(report, name).map(|figure| figure.to_string());
-        latencies += &format!(
-            "| {name} | {} | {} | {} | {} | {} | {} |\n",
-            of("payments_per_s")?,
-            of("p50_ms")?,
-            of("p99_ms")?,
-            of("p999_ms")?,
-            of("batch_p50")?,
-            of("settled_per_s")?
+    Ok(Measured {
+        pgbench_before,
+        pgbench_after,
+        on_postgres,
+        sustained: bench.sustained(&["--database-url", &cluster.database("sustained")?])?,
+        sustained_on_sqlite: bench.sustained(&[])?,
+        many: bench.payments(&many)?,
+        on_sqlite: bench.payments(&[])?,
+        webhooks: bench.run("webhooks", &[])?,
+        deposits: bench.run("deposits", &[])?,
+    })
+}
+
+impl Measured {
+    /// Rows of the first table.
+    fn ratios(&self) -> Result<String, Failure> {
+        let (before, after) = (self.pgbench_before, self.pgbench_after);
+        let tpcb = before.max(after);
+        let rate = |report: &Value| figure(report, "payments_per_s");
+        let (one, sqlite, spread) =
+            (rate(&self.on_postgres)?, rate(&self.on_sqlite)?, rate(&self.many)?);
+        let held = |report: &Value| figure(report, "sustained_per_s");
+        let (held, held_on_sqlite) = (held(&self.sustained)?, held(&self.sustained_on_sqlite)?);
+        let mut rows = row(
+            "S1",
+            "payments/s accepted, sent and settled for the whole time, one prefund account, PostgreSQL ÷ TPC-B tps",
+            &format!("{} ÷ {}", whole(held), whole(tpcb)),
+            &ratio(held, tpcb),
+            "0.8, 1.5",
         );
+        rows += &row(
+            "S2",
+            "the same on SQLite ÷ on PostgreSQL",
+            &format!("{} ÷ {}", whole(held_on_sqlite), whole(held)),
+            &ratio(held_on_sqlite, held),
+            "0.8, 1.2",
+        );
+        let ms = |name: &str| figure(&self.sustained, name).map(|figure| figure.to_string());
+        rows += &row(
+            "L1",
+            "p99 of POST quote and POST payment at half of that rate, the slower one ÷ p50 of one commit, PostgreSQL",
+            &format!(
+                "{} and {} ÷ {} ms at {}/s (p50 {} and {} ms)",
+                ms("quote_p99_ms")?,
+                ms("payment_p99_ms")?,
+                ms("commit_p50_ms")?,
+                ms("half_per_s")?,
+                ms("quote_p50_ms")?,
+                ms("payment_p50_ms")?
+            ),
+            &ms("waits_commits")?,
+            "12, 6",
+        );
+        let figures = format!(
+            "{} ÷ {} (pgbench before {}, after {})",
+            whole(one),
+            whole(tpcb),
+            whole(before),
+            whole(after)
+        );
+        rows += &row(
+            "P1",
+            "signed quote + payment pairs/s, one prefund account, PostgreSQL ÷ TPC-B tps",
+            &figures,
+            &ratio(one, tpcb),
+            "1.2, 2.0",
+        );
+        rows += &row(
+            "P2",
+            "the same on SQLite ÷ on PostgreSQL",
+            &format!("{} ÷ {}", whole(sqlite), whole(one)),
+            &ratio(sqlite, one),
+            "0.8, 1.2",
+        );
+        rows += &row(
+            "P3",
+            "one prefund account ÷ 64 accounts",
+            &format!("{} ÷ {}", whole(one), whole(spread)),
+            &ratio(one, spread),
+            "0.9, 1.0",
+        );
+        let (delivered, plain) =
+            (figure(&self.webhooks, "deliveries_per_s")?, figure(&self.webhooks, "plain_per_s")?);
+        rows += &row(
+            "P7",
+            "webhook deliveries/s ÷ plain requests/s to the same endpoint",
+            &format!("{} ÷ {}", whole(delivered), whole(plain)),
+            &ratio(delivered, plain),
+            "0.3, 0.5",
+        );
+        let released = figure(&self.deposits, "deposits_per_s")?;
+        rows += &row(
+            "P9",
+            "deposits credited, screened and released per second, built-in chain",
+            &whole(released),
+            "",
+            "1,000, 2,000 /s",
+        );
+        Ok(rows)
     }
+
+    /// Rows of the second one.
+    fn latencies(&self) -> Result<String, Failure> {
+        let mut latencies = String::new();
+        for (name, report) in [
+            ("PostgreSQL", &self.on_postgres),
+            ("PostgreSQL, 64 accounts", &self.many),
+            ("SQLite", &self.on_sqlite),
+        ] {
+            let of = |name: &str| figure(report, name).map(|figure| figure.to_string());
+            latencies += &format!(
+                "| {name} | {} | {} | {} | {} | {} | {} |\n",
+                of("payments_per_s")?,
+                of("p50_ms")?,
+                of("p99_ms")?,
+                of("p999_ms")?,
+                of("batch_p50")?,
+                of("settled_per_s")?
+            );
+        }
+        Ok(latencies)
+    }
+}
+
+fn report(program: &Path, seconds: &str) -> Result<String, Failure> {
+    let binaries = Binaries::find()?;
+    let measured = measure(&binaries, program, seconds)?;
+    let (rows, latencies) = (measured.ratios()?, measured.latencies()?);
     Ok(format!(
         "# Performance\n\nWritten by `cargo xtask bench-report --seconds {seconds}`, which measures everything below in one run, \
          server, database and load on the same machine. Absolute figures drift from machine to machine; the ratios are what counts.\n\n\
