@@ -37,7 +37,7 @@ FORWARD_EVERY_S = float(os.environ.get("FORWARD_EVERY_S", "5"))
 STATES = {"PENDING": "accepted", "COMPLETED": "paid", "FAILED": "rejected",
           "RETURNED": "returned", "CANCELLED": "cancelled"}
 REASONS = {"ACCOUNT_UNKNOWN": "AC01", "ACCOUNT_CLOSED": "AC04", "INSUFFICIENT_FUNDS": "AM04",
-           "DUPLICATE_REFERENCE": "AM05", "NAME_MISMATCH": "BE01"}
+           "NAME_MISMATCH": "BE01"}
 MINOR_UNITS = {"PKR": 2, "INR": 2, "BDT": 2, "NPR": 2, "PHP": 2, "EGP": 2, "VND": 0}
 
 
@@ -51,6 +51,10 @@ class Unclear(Exception):
 
 class Refused(Exception):
     """The bank's definite refusal, with its code."""
+
+
+class Known(Exception):
+    """The bank has it already: no refusal, whatever the status says."""
 
 
 # --- the bank ---------------------------------------------------------------------------------------
@@ -129,6 +133,8 @@ class Bank:
             return report(answer)
         if status == 401:
             raise NotSent("the bank refuses the access token")
+        if status == 422 and answer.get("code") == "DUPLICATE_REFERENCE":
+            raise Known()
         if status == 422 and "code" in answer:
             raise Refused(answer["code"])
         raise Unclear(f"HTTP {status}")
@@ -237,10 +243,10 @@ class Journal:
                  " WHERE instruction_id = ?", state, bank_reference, refusal, instruction_id)
 
     def known(self, instruction_id):
-        """(bank_reference, refusal) of a payment, if it has them."""
-        rows = self.run("SELECT bank_reference, refusal FROM payment WHERE instruction_id = ?",
+        """(state, bank_reference, refusal) of a payment, as far as it has them."""
+        rows = self.run("SELECT state, bank_reference, refusal FROM payment WHERE instruction_id = ?",
                         instruction_id)
-        return rows[0] if rows else (None, None)
+        return rows[0] if rows else (None, None, None)
 
     def keep(self, callback_id, body):
         """Stores a report for Corridor. The same id again changes nothing."""
@@ -269,13 +275,14 @@ class Connector:
         instruction_id = payment["instruction_id"]
         order = self.bank.order(payment)  # a payment that cannot be read is refused before it is noted
         if not self.journal.begin(instruction_id):
-            # It was sent before. The bank may not show it yet: that is no answer.
-            return self.inquire(payment, unknown=(503, {"message": "sent before, not found yet"}))
+            return self.sent_before(payment)
         try:
             answer = self.bank.pay(order)
         except NotSent as why:
             self.journal.end(instruction_id, "not_sent")
             return 200, {"status": "not_sent", "info": str(why)}
+        except Known:
+            return self.sent_before(payment)
         except Refused as refusal:
             code = str(refusal)
             self.journal.end(instruction_id, "refused", refusal=code)
@@ -285,9 +292,13 @@ class Connector:
         self.journal.end(instruction_id, "sent", answer["bank_reference"])
         return 200, answer
 
+    def sent_before(self, payment):
+        # The bank may not show it yet: that is no answer.
+        return self.inquire(payment, unknown=(503, {"message": "sent before, not found yet"}))
+
     def inquire(self, inquiry, unknown=(200, {"status": "not_found"})):
         """POST /inquiries."""
-        _, refusal = self.journal.known(inquiry["instruction_id"])
+        _, _, refusal = self.journal.known(inquiry["instruction_id"])
         if refusal is not None:
             return 200, rejection(refusal)
         try:
@@ -303,18 +314,29 @@ class Connector:
         """POST /recalls. A cancelled transfer is reported as such, in a callback of its own."""
         instruction_id = recall["instruction_id"]
         try:
-            reference, _ = self.journal.known(instruction_id)
+            state, reference, _ = self.journal.known(instruction_id)
             if reference is None:
                 found = self.bank.find(instruction_id)
+                if found is None and state in ("sending", "sent"):
+                    # The bank may not show it yet: that is no refusal.
+                    return 503, {"message": "sent before, not found yet"}
                 if found is None:
                     return 200, {"status": "recall_refused", "reasons": ["NOOR"]}
                 reference = found["bank_reference"]
             status = self.bank.cancel(reference)
-            if status == "recall_accepted":
-                self.keep(f"cancelled-{instruction_id}", self.bank.find(instruction_id))
-            return 200, {"status": status}
+            if status == "recall_refused" and self.is_cancelled(instruction_id):
+                # An earlier request has cancelled it, and its answer was lost.
+                status = "recall_accepted"
         except (NotSent, Unclear) as why:
             return 502, {"message": str(why)}
+        if status == "recall_accepted":
+            self.keep(f"cancelled-{instruction_id}", {
+                "status": "cancelled", "instruction_id": instruction_id, "bank_reference": reference})
+        return 200, {"status": status}
+
+    def is_cancelled(self, instruction_id):
+        found = self.bank.find(instruction_id)
+        return found is not None and found["status"] == "cancelled"
 
     def check_account(self, asked):
         """POST /account-checks."""

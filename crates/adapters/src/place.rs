@@ -12,8 +12,8 @@ use std::time::SystemTime;
 pub(crate) struct Entry {
     pub(crate) name: OsString,
     pub(crate) kind: EntryKind,
-    /// In bytes.
-    pub(crate) size: u64,
+    /// In bytes; `None` where the place does not state it.
+    pub(crate) size: Option<u64>,
     pub(crate) modified: Option<SystemTime>,
 }
 
@@ -40,8 +40,6 @@ pub(crate) trait Place: Send + Sync {
     fn exists(&self, path: &Path) -> io::Result<bool>;
     fn remove(&self, path: &Path) -> io::Result<()>;
     fn create_dir(&self, path: &Path) -> io::Result<()>;
-    /// Whether others' files may appear here before they are complete.
-    fn shows_unfinished_files(&self) -> bool;
 }
 
 /// A directory of this machine.
@@ -61,7 +59,7 @@ impl Place for Local {
                 kind if kind.is_dir() => EntryKind::Directory,
                 _ => EntryKind::Other,
             };
-            let (size, modified) = (metadata.len(), metadata.modified().ok());
+            let (size, modified) = (Some(metadata.len()), metadata.modified().ok());
             entries.push(Entry { name: entry.file_name(), kind, size, modified });
         }
         Ok(entries)
@@ -98,9 +96,5 @@ impl Place for Local {
 
     fn create_dir(&self, path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
-    }
-
-    fn shows_unfinished_files(&self) -> bool {
-        false
     }
 }

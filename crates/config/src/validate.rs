@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use adapters::outbound::is_on_this_machine;
+use adapters::rails::connector::callback_secrets;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::country::Country;
@@ -336,7 +337,7 @@ fn rails(config: &Config, faults: &mut Faults) {
         super::files::faults(rail, profile.file_name.has_sequence(), faults);
     }
     super::files::shared(config, faults);
-    callback_secrets(config, faults);
+    distinct_callback_secrets(config, faults);
 }
 
 fn transport(rail: &RailEntry, faults: &mut Faults) {
@@ -390,7 +391,7 @@ fn connector(rail: &RailEntry, faults: &mut Faults) {
         "must be a URL while transport is \"connector\"",
     );
     let secret = rail.callback_secret.expose();
-    if let Err(fault) = adapters::rails::connector::callback_secrets(secret) {
+    if let Err(fault) = callback_secrets(secret) {
         faults.add(key("callback_secret"), format!("must be secrets separated by spaces: {fault}"));
     }
     faults.check(
@@ -402,18 +403,20 @@ fn connector(rail: &RailEntry, faults: &mut Faults) {
 
 /// A rail without callbacks has no secret for them, and no two rails share one: a connector's callback
 /// must not be another's.
-fn callback_secrets(config: &Config, faults: &mut Faults) {
-    let mut seen = BTreeSet::new();
+fn distinct_callback_secrets(config: &Config, faults: &mut Faults) {
+    let mut seen = Vec::new();
     for rail in config.rails.iter().filter(|rail| !rail.callback_secret.is_empty()) {
         let key = format!("rails.{}.callback_secret", rail.id);
-        let secrets = rail.callback_secret.expose().split_whitespace();
         faults.check(
             &key,
             rail.transport == Transport::Connector,
             "has no effect unless transport is \"connector\"",
         );
-        let repeated = secrets.filter(|secret| !seen.insert(*secret)).count();
-        faults.check(&key, repeated == 0, "is also another rail's: each rail has its own");
+        let secrets = callback_secrets(rail.callback_secret.expose()).unwrap_or_default();
+        let is_repeated =
+            secrets.iter().any(|secret| seen.iter().any(|other| secret.signs_like(other)));
+        faults.check(&key, !is_repeated, "is also another rail's: each rail has its own");
+        seen.extend(secrets);
     }
 }
 

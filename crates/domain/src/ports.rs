@@ -71,6 +71,11 @@ pub trait Rail: Send + Sync {
     /// there are none. Passing the cursor of an earlier answer confirms that its reports are safely
     /// stored.
     fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>>;
+    /// Everything in the last answer of [`Rail::collect`] is stored: what the rail reports once counts
+    /// as reported.
+    fn confirm_stored(&self) -> Answer<'_, Result<(), RailFault>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
     /// Authenticates and reads a message that the bank's side sent to us. `now` is the wall clock's.
     ///
     /// # Errors

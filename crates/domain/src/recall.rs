@@ -329,6 +329,19 @@ impl Recall {
         self.take(payment, trigger, Some(said), corridors, cx)
     }
 
+    /// An answer that came before this recall's message left, while an earlier recall of the attempt
+    /// exists: answers name the attempt, not the recall. It changes nothing, and users are shown it.
+    pub fn not_answered(&self, said: &RailReport) -> RecallEffects {
+        let what = format!(
+            "{} answers a recall of {}, and recall {} has not left: it is taken as an answer to an earlier one",
+            said.source, self.attempt, self.id
+        );
+        let (payment, attempt) = (self.payment, self.attempt);
+        let mut effects = RecallEffects::default();
+        effects.payment.discrepancy = Some(Discrepancy { payment, attempt, what });
+        effects
+    }
+
     /// The time for an answer, or for the money, has passed.
     pub fn due(
         &mut self,

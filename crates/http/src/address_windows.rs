@@ -64,6 +64,28 @@ impl AddressWindows {
         limit: u32,
         now: Timestamp,
     ) -> Allowance {
+        self.add(address, group, 1, limit, now)
+    }
+
+    /// What [`AddressWindows::take`] would find, without counting.
+    pub fn look(
+        &self,
+        address: Option<IpAddr>,
+        group: &'static str,
+        limit: u32,
+        now: Timestamp,
+    ) -> Allowance {
+        self.add(address, group, 0, limit, now)
+    }
+
+    fn add(
+        &self,
+        address: Option<IpAddr>,
+        group: &'static str,
+        count: u32,
+        limit: u32,
+        now: Timestamp,
+    ) -> Allowance {
         // Counts are single numbers, so a thread that panicked while holding the lock left none
         // half written.
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
@@ -76,8 +98,10 @@ impl AddressWindows {
         if taken >= limit {
             return used_up(limit, now);
         }
-        window.taken.insert(counted, taken + 1);
-        shown(limit, limit - taken - 1, now)
+        if count > 0 {
+            window.taken.insert(counted, taken + count);
+        }
+        shown(limit, limit - taken - count, now)
     }
 }
 

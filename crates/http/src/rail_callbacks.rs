@@ -2,15 +2,16 @@
 //! stored, and never before.
 //!
 //! An unknown rail, one without callbacks and a wrong signature get the same response: it reveals
-//! nothing about the installation.
+//! nothing about the installation. An address with many of them is not listened to for a while.
 
 use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::{ConnectInfo, Path, State};
 use axum::response::Response;
 use axum::routing::post;
 use domain::ports::{Answer, Clock, Rail};
@@ -19,6 +20,7 @@ use engine::workers::Workers;
 use http::request::Parts;
 use http::{HeaderMap, Request, StatusCode};
 
+use crate::address_windows::AddressWindows;
 use crate::json_body::json_body;
 use crate::problem::Problem;
 use crate::request_id::RequestId;
@@ -28,6 +30,9 @@ use crate::server::body::BodyLimits;
 const HEADERS: [&str; 3] = ["webhook-id", "webhook-timestamp", "webhook-signature"];
 /// `Retry-After` in seconds of a callback that could not be stored.
 const RETRY_AFTER_S: i64 = 1;
+/// Refused callbacks of one address in a minute, after which none is read.
+pub const REFUSED_PER_MINUTE: u32 = 60;
+const REFUSED: &str = "callbacks";
 
 /// What stores and applies reports.
 pub trait ReportTaker: Send + Sync {
@@ -48,6 +53,7 @@ pub struct Callbacks {
     /// By which signatures are recent.
     pub wall_clock: Arc<dyn Clock>,
     pub body: BodyLimits,
+    pub refused: AddressWindows,
 }
 
 pub fn router(callbacks: Arc<Callbacks>) -> Router {
@@ -61,8 +67,9 @@ async fn take(
 ) -> Response {
     let id = request.extensions().get::<RequestId>().cloned().unwrap_or_else(RequestId::fresh);
     let rail = rail.ok().and_then(|Path(rail)| callbacks.rails.get(&RailId::new(&rail)));
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>().map(|info| info.0.ip());
     let (parts, body) = request.into_parts();
-    match callbacks.take(rail.map(AsRef::as_ref), &parts, body).await {
+    match callbacks.take(rail.map(AsRef::as_ref), peer, &parts, body).await {
         Ok(()) => {
             let mut response = Response::new(Body::empty());
             *response.status_mut() = StatusCode::NO_CONTENT;
@@ -76,13 +83,18 @@ impl Callbacks {
     async fn take(
         &self,
         rail: Option<&dyn Rail>,
+        peer: Option<IpAddr>,
         parts: &Parts,
         body: Body,
     ) -> Result<(), Problem> {
+        let now = self.wall_clock.now();
+        let allowance = self.refused.look(peer, REFUSED, REFUSED_PER_MINUTE, now);
+        if let Some(seconds) = allowance.retry_after_s {
+            return Err(Problem::too_many_requests(seconds));
+        }
         let body = json_body(&parts.headers, body, self.body).await?;
         let [id, timestamp, signature] = HEADERS.map(|name| only(&parts.headers, name));
         let callback = Callback { id, timestamp, signature, body: &body };
-        let now = self.wall_clock.now();
         let read =
             rail.map_or(Err(CallbackRefusal::NotTaken), |it| it.read_callback(&callback, now));
         let (rail, (reports, unreadable)) = match (rail, read) {
@@ -92,7 +104,10 @@ impl Callbacks {
                 let unreadable = vec![format!("callback {id}: {why}")];
                 (rail, (Reports { unreadable, ..Reports::default() }, Some(why)))
             }
-            (rail, Err(refusal)) => return Err(refused(rail, refusal)),
+            (rail, Err(refusal)) => {
+                self.refused.take(peer, REFUSED, REFUSED_PER_MINUTE, now);
+                return Err(refused(rail, refusal));
+            }
             (None, Ok(_)) => return Err(unauthorized()),
         };
         if !self.taker.take(rail, &reports).await {

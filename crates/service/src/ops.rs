@@ -121,11 +121,15 @@ async fn gauges(ops: &Ops) -> Result<(), store::StoreError> {
     for (list, age) in list_ages(&ops.lists, now) {
         metrics::gauge!("corridor_screening_list_age_seconds", "list" => list).set(gauge(age));
     }
-    let ages = Country::ALL
-        .iter()
-        .filter_map(|country| world.rates.mid(Currency::Usdt, country.currency()));
-    let oldest = ages.map(|mid| seconds(now - mid.as_of)).max().unwrap_or(0);
-    metrics::gauge!("corridor_rate_age_seconds").set(gauge(oldest));
+    // A stablecoin that lost its peg has no rate: the dollar's still age.
+    let mids = Country::ALL.iter().filter_map(|country| {
+        let mid = |base| world.rates.mid(base, country.currency());
+        mid(Currency::Usdt).or_else(|| mid(Currency::Usd))
+    });
+    // Absent until there is a rate: 0 would be a fresh one.
+    if let Some(oldest) = mids.map(|mid| seconds(now - mid.as_of)).max() {
+        metrics::gauge!("corridor_rate_age_seconds").set(gauge(oldest));
+    }
     let open = world.corridors.corridors.iter().filter(|(_, corridor)| corridor.open);
     let without_rate = open.filter(|(country, corridor)| {
         let terms = corridor.rate_terms(now);

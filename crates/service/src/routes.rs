@@ -14,6 +14,7 @@ use domain::time::Span;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
 use engine::workers::Workers;
+use http_api::address_windows::AddressWindows;
 use http_api::auth::Rules;
 use http_api::docs::Site;
 use http_api::pay_page;
@@ -165,6 +166,7 @@ fn callback_routes(parts: &Parts<'_>) -> Router {
         taker: parts.workers.clone(),
         wall_clock: parts.payments.world().wall_clock.clone(),
         body: parts.config.body_limits(),
+        refused: AddressWindows::default(),
     }))
 }
 

@@ -40,6 +40,10 @@ impl Rail for SimulatedRail {
         self.0.collect(cursor)
     }
 
+    fn confirm_stored(&self) -> Answer<'_, Result<(), RailFault>> {
+        self.0.confirm_stored()
+    }
+
     fn verify_account<'a>(&'a self, question: &'a AccountQuestion) -> Answer<'a, AccountAnswer> {
         Box::pin(std::future::ready(check_account(&question.account, &question.name)))
     }

@@ -93,7 +93,7 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     };
     let bank = simulated_bank(config, data_dir, &clock, behaviour).await?;
     let rails = connect_all(config, data_dir, bank.as_ref())?;
-    let (rates, book) = rate_book(config, &rate_servers, clock.now()).await?;
+    let (rates, book) = rate_book(config, &rate_servers, clock.now()).await;
     let lists = Arc::new(sanction_lists(config, store, &list_servers, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
     let mut worlds = chains
@@ -382,26 +382,21 @@ async fn rate_book(
     config: &Config,
     servers: &Servers,
     now: Timestamp,
-) -> anyhow::Result<(FreshRates, Arc<dyn RateBook>)> {
+) -> (FreshRates, Arc<dyn RateBook>) {
     let frozen = match config.rates.source {
         RateSource::Live => {
             let live = Arc::new(live_rates(config));
-            let first = live.refresh(servers, now).await;
-            // One source of several may be down; with none there is nothing to quote from.
-            let failed =
-                || first.failed.iter().map(|(_, error)| error.to_string()).collect::<Vec<_>>();
-            anyhow::ensure!(
-                first.updated > 0,
-                "rates.sources: none could be read: {}",
-                failed().join("; ")
-            );
-            return Ok((FreshRates::Live(live.clone()), live));
+            // Without a rate there are no quotes; payments that exist go on.
+            for (source, error) in live.refresh(servers, now).await.failed {
+                tracing::error!(source, %error, "first rate refresh failed, will retry");
+            }
+            return (FreshRates::Live(live.clone()), live);
         }
         RateSource::Frozen => true,
         RateSource::Walk => false,
     };
     let embedded = Arc::new(SandboxRates::new(config.rates.walk_seed, frozen, now));
-    Ok((FreshRates::Embedded(embedded.clone()), embedded))
+    (FreshRates::Embedded(embedded.clone()), embedded)
 }
 
 async fn sanction_lists(

@@ -94,6 +94,20 @@ impl Gpg {
         Ok(self.run(["--sign", "--encrypt"].iter().chain(&keys), content)?.stdout)
     }
 
+    /// Same, as text (ASCII armor).
+    ///
+    /// # Errors
+    /// GnuPG fails.
+    pub fn seal_as_text(
+        &self,
+        signer: &str,
+        recipient: &str,
+        content: &[u8],
+    ) -> io::Result<Vec<u8>> {
+        let keys = ["--local-user", signer, "--recipient", recipient];
+        Ok(self.run(["--armor", "--sign", "--encrypt"].iter().chain(&keys), content)?.stdout)
+    }
+
     /// Encrypts without a signature.
     ///
     /// # Errors

@@ -41,6 +41,10 @@ pub enum JsonBankFault {
     NotifiesFirst,
     /// Notifies of everything twice.
     NotifiesTwice,
+    /// Answers 503 to questions about transfers.
+    HidesTransfers,
+    /// Has no transfer, if it is asked for one.
+    ForgetsTransfers,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -192,6 +196,11 @@ impl JsonBank {
         self.shared.books().completes = completes;
     }
 
+    /// Has this transfer, by no request to its API.
+    pub fn add(&self, transfer: Transfer) {
+        self.shared.books().transfers.insert(transfer.reference.clone(), transfer);
+    }
+
     /// Every transfer, by its client's reference.
     pub fn transfers(&self) -> Vec<Transfer> {
         self.shared.books().transfers.values().cloned().collect()
@@ -310,7 +319,11 @@ async fn find(
         return refused;
     }
     let books = shared.books();
-    let found = books.transfers.get(&query.client_reference).map(Transfer::body);
+    if books.fault == Some(JsonBankFault::HidesTransfers) {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    }
+    let shown = books.fault != Some(JsonBankFault::ForgetsTransfers);
+    let found = books.transfers.get(&query.client_reference).filter(|_| shown).map(Transfer::body);
     Json(json!({ "items": found.into_iter().collect::<Vec<_>>() })).into_response()
 }
 

@@ -2,6 +2,7 @@
 //! ones decrypted and verified. Nothing is returned of a message whose signature is missing or wrong.
 
 mod keys;
+mod packets;
 
 use std::io::{self, Read as _};
 use std::path::PathBuf;
@@ -206,7 +207,8 @@ impl Pgp {
         if !signed && !encrypted {
             return Ok(content.to_vec());
         }
-        let (message, _) = Message::from_reader(content)
+        let content = packets::of(content)?;
+        let message = Message::from_bytes(content.as_ref())
             .map_err(|error| format!("is not a PGP message: {error}"))?;
         let message = match (message.is_encrypted(), encrypted) {
             (true, _) => message

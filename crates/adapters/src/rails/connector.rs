@@ -147,10 +147,18 @@ impl ConnectorRail {
         }
     }
 
+    /// The login, if one is needed, included.
     async fn check_account(&self, question: &AccountQuestion) -> AccountAnswer {
-        let body = outgoing::account(self.character_set, question);
         let timeout = self.client.settings().request_timeout.min(ACCOUNT_TIMEOUT);
-        let request = post(&self.account_checks, &body).timeout(timeout);
+        let late = || format!("no answer within {} ms", timeout.as_millis());
+        tokio::time::timeout(timeout, self.ask_about_account(question))
+            .await
+            .unwrap_or_else(|_| AccountAnswer::Unavailable(late()))
+    }
+
+    async fn ask_about_account(&self, question: &AccountQuestion) -> AccountAnswer {
+        let body = outgoing::account(self.character_set, question);
+        let request = post(&self.account_checks, &body);
         let answer = match self.client.send(request).await {
             Ok(answer) => answer,
             Err(fault) => return AccountAnswer::Unavailable(fault.to_string()),
@@ -199,6 +207,16 @@ impl ConnectorRail {
         let arrived = Arrived { id, timestamp, signature, body };
         webhooks::verify(&self.callback_secrets, &arrived, now.unix_seconds())
             .map_err(|why| CallbackRefusal::Unauthenticated(why.to_string()))
+    }
+
+    /// The HTTP status of the answer to an inquiry, whatever it says.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    pub async fn inquiry_status(&self, inquiry: &Inquiry) -> Result<StatusCode, String> {
+        let request = post(&self.inquiries, &outgoing::inquiry(inquiry));
+        let answer = self.client.send(request).await.map_err(|fault| fault.to_string())?;
+        Ok(answer.status())
     }
 
     /// Whether the connector answers `GET /health`, which has no effect at the bank.

@@ -51,6 +51,17 @@ fn recall_request() -> RecallRequest {
     }
 }
 
+fn question() -> AccountQuestion {
+    AccountQuestion {
+        country: Country::Pak,
+        account: "PK36SCBL0000001123456702".to_owned(),
+        is_iban: true,
+        bic: None,
+        local_code: None,
+        name: "Asha Khan".to_owned(),
+    }
+}
+
 /// The body after its head, as JSON.
 fn sent(request: &str) -> Value {
     let (_, body) = request.split_once("\r\n\r\n").expect("a whole request");
@@ -320,14 +331,7 @@ async fn reports_are_fetched_in_pages_and_a_bad_one_is_named() {
 
 #[tokio::test]
 async fn an_account_is_checked_by_the_body_alone() {
-    let question = AccountQuestion {
-        country: Country::Pak,
-        account: "PK36SCBL0000001123456702".to_owned(),
-        is_iban: true,
-        bic: None,
-        local_code: None,
-        name: "Asha Khan".to_owned(),
-    };
+    let question = question();
     for (answer, expected) in [
         (http("200 OK", "", r#"{"result":"match","name":"ASHA KHAN"}"#), AccountAnswer::Match),
         (
@@ -487,4 +491,28 @@ fn the_contract_is_as_documented() {
     );
     let answer = incoming::account(&example("/account-checks", "close_match"));
     assert_eq!(answer, AccountAnswer::CloseMatch(Some("A*** K***".to_owned())));
+}
+
+/// The token that the question needs counts, too: a client waits for all of it.
+#[tokio::test]
+async fn an_account_check_with_a_silent_token_endpoint_ends_in_time() {
+    let silent = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = silent.local_addr().expect("an address");
+    let oauth = outbound::OAuth2 {
+        token_url: format!("http://{address}/token"),
+        grant: outbound::Grant::ClientCredentials,
+        client_id: "corridor".to_owned(),
+        client_secret: "secret".to_owned().into(),
+        client_authentication: outbound::ClientAuthentication::Basic,
+        scope: String::new(),
+        audience: String::new(),
+    };
+    let mut config = config(&format!("http://{address}"));
+    config.outbound.authentication = outbound::Authentication::OAuth2(Box::new(oauth));
+    config.outbound.request_timeout = ACCOUNT_TIMEOUT * 20;
+    let rail = ConnectorRail::new(config).expect("a rail");
+    let began = std::time::Instant::now();
+    let answer = rail.verify_account(&question()).await;
+    let late = AccountAnswer::Unavailable("no answer within 5000 ms".to_owned());
+    assert_eq!((answer, began.elapsed() < ACCOUNT_TIMEOUT * 4), (late, true));
 }

@@ -34,7 +34,7 @@ pub use acknowledgements::{AcknowledgementSettings, is_acknowledgement_name};
 pub use probe::probe;
 
 /// Polling interval of a directory of this machine while it holds nothing new.
-const POLL_INTERVAL: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
 /// A fault that only people can mend is reported this often.
 const REFUSAL_INTERVAL: Duration = Duration::from_secs(600);
 
@@ -125,7 +125,7 @@ impl FileTransport {
             file_name: config.ours.profile.file_name.clone(),
             sequence: state.map(|state| Sequence::new(&state)),
             outbox: Arc::new(outbox),
-            inbox: Arc::new(Inbox::new(place, dirs, patterns, pgp, acknowledgements)),
+            inbox: Arc::new(Inbox::new(place, dirs, patterns, poll, pgp, acknowledgements)),
             report_wait: config.report_wait,
             poll,
             is_remote: matches!(config.exchange, Exchange::Sftp(_)),
@@ -199,9 +199,11 @@ impl FileTransport {
                 }
             }
             let (inbox, behind) = (Arc::clone(&self.inbox), cursor.map(str::to_owned));
-            let page = tokio::task::spawn_blocking(move || inbox.page(behind.as_deref()))
-                .await
-                .map_err(|error| format!("the reader ended early: {error}"))?;
+            let looked_at = Instant::now();
+            let page =
+                tokio::task::spawn_blocking(move || inbox.page(behind.as_deref(), looked_at))
+                    .await
+                    .map_err(|error| format!("the reader ended early: {error}"))?;
             let page = match page {
                 Ok(page) => page,
                 Err(error) => return self.reported(&error).ok_or_else(|| error.to_string()),
@@ -219,6 +221,15 @@ impl FileTransport {
                 tokio::time::sleep_until(deadline.min(next)).await;
             }
         }
+    }
+
+    /// Everything in the last page is stored.
+    pub(super) async fn confirm_stored(&self) -> Result<(), String> {
+        let inbox = Arc::clone(&self.inbox);
+        tokio::task::spawn_blocking(move || inbox.confirm_stored())
+            .await
+            .map_err(|error| format!("the reader ended early: {error}"))?
+            .map_err(|error| error.to_string())
     }
 
     /// A fault that only people can mend as something to report, from time to time.

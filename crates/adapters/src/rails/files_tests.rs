@@ -36,7 +36,15 @@ fn named(dir: &Path, wait: Duration, file_name: FileName) -> FileTransport {
         pgp: None,
         acknowledgements: None,
     };
-    FileTransport::new(&config).expect("the directory can be made")
+    let mut rail = FileTransport::new(&config).expect("the directory can be made");
+    Arc::get_mut(&mut rail.inbox).expect("not shared yet").quiet = Duration::ZERO;
+    rail
+}
+
+/// Two looks: a file is read once it was the same in both.
+async fn looks(rail: &FileTransport, cursor: Option<&str>) -> Reports {
+    rail.collect(cursor).await.expect("readable");
+    rail.collect(cursor).await.expect("readable")
 }
 
 fn report(number: u128) -> String {
@@ -135,12 +143,12 @@ async fn reports_come_in_order_and_are_archived_when_they_are_stored() {
     drop_file(&dir, "0001.xml", &report(1));
     fs::write(dir.path().join("in/.0003.xml"), "half").expect("written");
     fs::write(dir.path().join("in/notes.txt"), "x").expect("written");
-    let page = rail.collect(None).await.expect("readable");
+    let page = looks(&rail, None).await;
     assert_eq!((attempts(&page), page.cursor.as_deref()), (vec![1, 2], Some("0002.xml")));
     // Not stored yet: they are handed out again.
     assert_eq!(rail.collect(None).await, Ok(page));
     drop_file(&dir, "0004.xml", &report(4));
-    let page = rail.collect(Some("0001.xml")).await.expect("readable");
+    let page = looks(&rail, Some("0001.xml")).await;
     assert_eq!((attempts(&page), page.cursor.as_deref()), (vec![2, 4], Some("0004.xml")));
     assert_eq!(names(&dir.path().join("in/archive")), ["0001.xml"]);
     assert_eq!(rail.collect(Some("0004.xml")).await, Ok(Reports::default()));
@@ -153,9 +161,9 @@ async fn a_late_file_is_read_before_it_is_archived() {
     let dir = TempDir::new().expect("a directory");
     let first = rail(dir.path(), Duration::ZERO);
     drop_file(&dir, "0005.xml", &report(5));
-    let page = first.collect(None).await.expect("readable");
+    let page = looks(&first, None).await;
     drop_file(&dir, "0003.xml", &report(3));
-    let late = first.collect(page.cursor.as_deref()).await.expect("readable");
+    let late = looks(&first, page.cursor.as_deref()).await;
     assert_eq!(
         (attempts(&late), late.cursor.as_deref()),
         (vec![3], Some("0005.xml~late000001~0003.xml"))
@@ -163,16 +171,16 @@ async fn a_late_file_is_read_before_it_is_archived() {
     // The process dies before the page is stored, and again afterwards: the file is handed out once
     // more, none is lost.
     let second = rail(dir.path(), Duration::ZERO);
-    let again = second.collect(page.cursor.as_deref()).await.expect("readable");
+    let again = looks(&second, page.cursor.as_deref()).await;
     assert_eq!(again, late);
     let third = rail(dir.path(), Duration::ZERO);
-    let again = third.collect(late.cursor.as_deref()).await.expect("readable");
+    let again = looks(&third, late.cursor.as_deref()).await;
     assert_eq!(
         (attempts(&again), again.cursor.as_deref()),
         (vec![3], Some("0005.xml~late000002~0003.xml"))
     );
     drop_file(&dir, "0006.xml", &report(6));
-    let next = third.collect(again.cursor.as_deref()).await.expect("readable");
+    let next = looks(&third, again.cursor.as_deref()).await;
     assert_eq!((attempts(&next), next.cursor.as_deref()), (vec![6], Some("0006.xml")));
 }
 
@@ -184,7 +192,7 @@ async fn unreadable_files_are_reported_and_moved_aside() {
     drop_file(&dir, "2.xml", &"x".repeat(crate::rails::MAX_MESSAGE_BYTES + 1));
     drop_file(&dir, "3.xml", &report(3));
     std::os::unix::fs::symlink("/dev/zero", dir.path().join("in/4.xml")).expect("linked");
-    let page = rail.collect(None).await.expect("readable");
+    let page = looks(&rail, None).await;
     assert_eq!((attempts(&page), page.cursor.as_deref()), (vec![3], Some("3.xml")));
     assert_eq!(page.unreadable.len(), 2, "{:?}", page.unreadable);
     assert!(page.unreadable[0].contains("file \"1.xml\": the message has a DOCTYPE"));
@@ -203,8 +211,8 @@ async fn pages_are_bounded() {
     for number in 0..40 {
         drop_file(&dir, &format!("{number:04}.xml"), &report(number));
     }
-    let first = rail.collect(None).await.expect("readable");
-    let second = rail.collect(first.cursor.as_deref()).await.expect("readable");
+    let first = looks(&rail, None).await;
+    let second = looks(&rail, first.cursor.as_deref()).await;
     assert_eq!((attempts(&first), attempts(&second)), ((0..32).collect(), (32..40).collect()));
 }
 
@@ -250,14 +258,14 @@ async fn files_are_read_whatever_their_case_and_packing() {
     }
     fs::write(dir.path().join("in/3.Zip"), archive.finish().expect("packed").into_inner())
         .expect("written");
-    let page = rail.collect(None).await.expect("readable");
+    let page = looks(&rail, None).await;
     assert_eq!(
         (attempts(&page), page.unreadable.len()),
         (vec![1, 2, 3, 4], 0),
         "{:?}",
         page.unreadable
     );
-    rail.collect(page.cursor.as_deref()).await.expect("readable");
+    looks(&rail, page.cursor.as_deref()).await;
     assert_eq!(names(&dir.path().join("in/archive")), ["1.XML", "2.xml.GZ", "3.Zip"]);
 }
 
@@ -273,18 +281,139 @@ async fn an_unmatched_file_is_reported_and_moved_aside_after_a_minute() {
     for name in ["camt.053.txt", ".0001.xml.part", ".nfs0000001"] {
         age(&dir, name, 61);
     }
-    let page = rail.collect(None).await.expect("readable");
+    let page = looks(&rail, None).await;
     let mut told = page.unreadable.clone();
     told.sort();
     let fits = |name: &str| format!("file {name:?}: its name matches none of the rail's patterns");
     assert_eq!(told, [fits(".0001.xml.part"), fits("camt.053.txt")]);
     assert_eq!(page.cursor, None);
-    // A report is stored by the next poll: only then is the file moved, and reported once more.
-    assert_eq!(rail.collect(None).await.expect("readable").unreadable.len(), 2);
+    assert_eq!(rail.collect(None).await, Ok(page), "not stored yet: they are reported again");
+    rail.confirm_stored().await.expect("moved");
     assert_eq!(rail.collect(None).await, Ok(Reports::default()));
     assert_eq!(names(&dir.path().join("in/unreadable")), [".0001.xml.part", "camt.053.txt"]);
     assert_eq!(
         names(&dir.path().join("in")),
         [".nfs0000001", "archive", "new.txt", "other", "unreadable"]
     );
+}
+
+/// A bank that writes under the file's own name, as slowly as it likes.
+#[test]
+fn a_file_is_read_once_it_no_longer_changes() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    let mut inbox = Arc::into_inner(rail.inbox).expect("not shared");
+    inbox.quiet = Duration::from_secs(30);
+    let (path, start) = (dir.path().join("in/1.xml"), Instant::now());
+    let look =
+        |seconds: u64| inbox.page(None, start + Duration::from_secs(seconds)).expect("readable");
+    let (first, rest) = (report(1)[..200].to_owned(), report(1)[200..].to_owned());
+    fs::write(&path, "").expect("written");
+    for seconds in [0, 30, 60] {
+        assert_eq!(look(seconds), Reports::default(), "empty after {seconds} s");
+    }
+    fs::write(&path, &first).expect("written");
+    // A page in between makes no listing older.
+    for seconds in [90, 90, 119] {
+        assert_eq!(look(seconds), Reports::default(), "after {seconds} s");
+    }
+    fs::write(&path, format!("{first}{rest}")).expect("written");
+    assert_eq!([look(120), look(149)], [Reports::default(), Reports::default()]);
+    let page = look(150);
+    assert_eq!((attempts(&page), page.unreadable.len()), (vec![1], 0));
+}
+
+/// What the listing stated and what was read are different files.
+#[test]
+fn a_file_that_grows_while_it_is_read_is_read_later() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    let inbox = Arc::into_inner(rail.inbox).expect("not shared");
+    drop_file(&dir, "1.xml", &report(1));
+    assert_eq!(inbox.content("1.xml", Some(7)).expect("read"), None);
+    assert_eq!(inbox.content("1.xml", None).expect("read"), Some(report(1).into_bytes()));
+    let length = report(1).len() as u64;
+    assert!(inbox.content("1.xml", Some(length)).expect("read").is_some());
+    assert_eq!(inbox.content("2.xml", Some(7)).expect("read"), None, "it is gone");
+}
+
+#[tokio::test]
+async fn an_old_empty_file_is_reported_once_and_read_when_it_has_content() {
+    let dir = TempDir::new().expect("a directory");
+    let rail = rail(dir.path(), Duration::ZERO);
+    drop_file(&dir, "1.xml", "");
+    age(&dir, "1.xml", 61);
+    let page = looks(&rail, None).await;
+    assert_eq!(page.unreadable, ["file \"1.xml\": it is empty, and is read once it has content"]);
+    rail.confirm_stored().await.expect("noted");
+    assert_eq!(looks(&rail, None).await, Reports::default());
+    drop_file(&dir, "1.xml", &report(1));
+    assert_eq!(attempts(&looks(&rail, None).await), [1]);
+}
+
+/// A place whose files cannot be read at times.
+struct Failing(Local, std::sync::atomic::AtomicBool);
+
+impl Place for Failing {
+    fn list(&self, dir: &Path) -> std::io::Result<Vec<crate::place::Entry>> {
+        self.0.list(dir)
+    }
+
+    fn read(&self, path: &Path, limit: usize) -> std::io::Result<Vec<u8>> {
+        match self.1.load(std::sync::atomic::Ordering::Relaxed) {
+            true => Err(std::io::Error::other("the connection is gone")),
+            false => self.0.read(path, limit),
+        }
+    }
+
+    fn create(&self, path: &Path, content: &[u8]) -> std::io::Result<()> {
+        self.0.create(path, content)
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        self.0.rename(from, to)
+    }
+
+    fn publish(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+        self.0.publish(from, to)
+    }
+
+    fn exists(&self, path: &Path) -> std::io::Result<bool> {
+        self.0.exists(path)
+    }
+
+    fn remove(&self, path: &Path) -> std::io::Result<()> {
+        self.0.remove(path)
+    }
+
+    fn create_dir(&self, path: &Path) -> std::io::Result<()> {
+        self.0.create_dir(path)
+    }
+}
+
+/// Half of a page was found when the place failed: what it would have reported is not confirmed by the
+/// page of another fault.
+#[test]
+fn what_was_found_before_a_fault_is_not_taken_as_reported() {
+    let dir = TempDir::new().expect("a directory");
+    let parts = Parts::of(&Exchange::Directory(dir.path().to_owned()));
+    for path in [&parts.dirs.reports, &parts.dirs.unreadable] {
+        fs::create_dir_all(path).expect("made");
+    }
+    let place = Arc::new(Failing(Local, true.into()));
+    let patterns = Patterns::new(&["*.xml".to_owned()]);
+    let inbox = Inbox::new(place.clone(), parts.dirs, patterns, Duration::ZERO, None, None);
+    drop_file(&dir, "1.xml", &report(1));
+    drop_file(&dir, "notes.txt", "x");
+    age(&dir, "notes.txt", 61);
+    let now = Instant::now();
+    assert_eq!(inbox.page(None, now).expect("nothing yet"), Reports::default());
+    assert!(inbox.page(None, now).is_err());
+    inbox.confirm_stored().expect("nothing to do");
+    assert!(dir.path().join("in/notes.txt").exists());
+    place.1.store(false, std::sync::atomic::Ordering::Relaxed);
+    let page = inbox.page(None, now).expect("readable");
+    assert_eq!((attempts(&page), page.unreadable.len()), (vec![1], 1));
+    inbox.confirm_stored().expect("moved");
+    assert!(!dir.path().join("in/notes.txt").exists());
 }

@@ -243,7 +243,20 @@ impl IsoRail {
             Transport::Https(https) => https.collect(cursor).await,
             Transport::Files(files) => files.collect(cursor).await,
         }
-        .map_err(|reason| RailFault { rail: self.writer.rail.clone(), reason })
+        .map_err(|reason| self.fault(reason))
+    }
+
+    async fn confirm(&self) -> Result<(), RailFault> {
+        match &self.transport {
+            Transport::Https(_) => Ok(()),
+            Transport::Files(files) => {
+                files.confirm_stored().await.map_err(|reason| self.fault(reason))
+            }
+        }
+    }
+
+    fn fault(&self, reason: String) -> RailFault {
+        RailFault { rail: self.writer.rail.clone(), reason }
     }
 }
 
@@ -274,6 +287,10 @@ impl Rail for IsoRail {
 
     fn collect<'a>(&'a self, cursor: Option<&'a str>) -> Answer<'a, Result<Reports, RailFault>> {
         Box::pin(self.fetch(cursor))
+    }
+
+    fn confirm_stored(&self) -> Answer<'_, Result<(), RailFault>> {
+        Box::pin(self.confirm())
     }
 }
 

@@ -241,8 +241,25 @@ impl LiveRates {
         (state.form, state.read_at, state.failure) = (Some(sheet.form), Some(now), Failure::None);
         let known = state.table.snapshot().into_iter().map(|rate| rate.pair());
         state.missing = known.filter(|pair| !pairs.contains(pair)).collect();
+        state.held_back.retain(|held| pairs.contains(&held.new.pair()));
         for rate in sheet.rates {
             self.take_rate(in_force, at, rate, refreshed);
+        }
+        self.release_confirmed(in_force, refreshed);
+    }
+
+    /// Puts rates in force that other sources confirm by now.
+    fn release_confirmed(&self, in_force: &mut InForce, refreshed: &mut RateRefresh) {
+        for at in 0..self.sources.len() {
+            let held_back = in_force.states[at].held_back.iter();
+            let (confirmed, held): (Vec<_>, Vec<_>) =
+                held_back.partition(|held| self.confirmed(in_force, at, &held.new));
+            for HeldBack { new, .. } in &confirmed {
+                in_force.states[at].table.set(*new);
+                refreshed.updated += 1;
+            }
+            refreshed.held_back.retain(|held| !confirmed.contains(held));
+            in_force.states[at].held_back = held;
         }
     }
 
@@ -255,7 +272,12 @@ impl LiveRates {
     ) {
         let (base, quote) = rate.pair();
         let own = in_force.states[at].table.direct(base, quote);
-        if own.is_some_and(|own| rate.mid.as_of < own.mid.as_of || rate == own) {
+        if own.is_some_and(|own| rate.mid.as_of < own.mid.as_of) {
+            return;
+        }
+        let held_back = &mut in_force.states[at].held_back;
+        held_back.retain(|held| held.new.pair() != (base, quote));
+        if own == Some(rate) {
             return;
         }
         // The price of a stablecoin takes effect at once: the limit on its distance from 1 USD
@@ -266,7 +288,6 @@ impl LiveRates {
             .filter(|last| !is_peg(rate) && jumped(last) && !self.confirmed(in_force, at, &rate))
             .map(|last| HeldBack { new: rate, last });
         let state = &mut in_force.states[at];
-        state.held_back.retain(|held| held.new.pair() != (base, quote));
         match held {
             Some(held) => {
                 state.held_back.push(held);
@@ -279,13 +300,16 @@ impl LiveRates {
         }
     }
 
-    /// Whether another source states about the same.
+    /// Whether another source states about the same, be its rate in use or held back itself.
     fn confirmed(&self, in_force: &InForce, at: usize, rate: &DirectRate) -> bool {
-        let others = (0..self.sources.len()).filter(|other| *other != at);
-        let (base, quote) = rate.pair();
-        let mut stated = others.filter_map(|other| self.of_source(in_force, other, base, quote));
         let most = self.limits.max_difference_bps;
-        stated.any(|other| !moved_beyond(other.mid.rate, rate.mid.rate, most))
+        let mut others = in_force.states.iter().enumerate().filter(|(other, _)| *other != at);
+        others.any(|(other, state)| {
+            [state.table.clone(), state.last_stated()].iter().any(|table| {
+                self.of_table(in_force, other, table, rate.pair())
+                    .is_some_and(|other| !moved_beyond(other.mid.rate, rate.mid.rate, most))
+            })
+        })
     }
 
     /// The rate that one source states or implies, if it is young enough for display.
@@ -296,10 +320,18 @@ impl LiveRates {
         base: Currency,
         quote: Currency,
     ) -> Option<Derived> {
+        self.of_table(in_force, at, &in_force.states[at].table, (base, quote))
+    }
+
+    fn of_table(
+        &self,
+        in_force: &InForce,
+        at: usize,
+        table: &RateTable,
+        (base, quote): (Currency, Currency),
+    ) -> Option<Derived> {
         let pick = |rate: &DirectRate| self.shown(in_force, at, rate);
-        derived(base, quote, |base, quote| {
-            leg(&in_force.states[at].table, (base, quote), Side::Mid, pick)
-        })
+        derived(base, quote, |base, quote| leg(table, (base, quote), Side::Mid, pick))
     }
 
     /// The rate from the first source with each of its legs.
@@ -354,6 +386,13 @@ impl LiveRates {
 }
 
 impl SourceState {
+    /// Its rates as it states them, whether they are used or held back.
+    fn last_stated(&self) -> RateTable {
+        let mut table = self.table.clone();
+        self.held_back.iter().for_each(|held| table.set(held.new));
+        table
+    }
+
     fn is_due(&self, source: &RateSource, now: Timestamp) -> bool {
         let wait = match self.failure {
             Failure::None => source.refresh,

@@ -3,6 +3,7 @@
 //!
 //! What cannot be read without a guess is refused: two rates of a pair, a rate without a base or a time.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use domain::currency::{Currency, StableCoin};
@@ -25,6 +26,8 @@ const QUOTES: [&str; 5] = ["quote", "quote_currency", "to", "target", "counter"]
 const PAIRS: [&str; 4] = ["pair", "symbol", "instrument", "ticker"];
 /// Names of a mid rate.
 const MIDS: [&str; 6] = ["rate", "value", "mid", "midpoint", "price", "last"];
+/// Names of the number of units that a rate is of.
+const UNITS: [&str; 6] = ["amount", "unit", "units", "nominal", "quantity", "multiplier"];
 /// Names of a time contain one of these.
 const TIMES: [&str; 4] = ["time", "date", "as_of", "updated"];
 /// Stablecoins by the ids of widespread publishers, besides their codes.
@@ -106,13 +109,7 @@ impl Walk<'_> {
         members: &[(String, Node)],
         scope: Scope,
     ) -> Result<(), SheetError> {
-        if let Some(amount) = text_of(members, &["amount", "unit", "nominal"])
-            && amount.starts_with(|first: char| first.is_ascii_digit())
-            && !matches!(amount.as_str(), "1" | "1.0" | "1.00")
-        {
-            let rule = format!("the rates are of {} units, not of one", shown(&amount));
-            return Err(SheetError::Form(rule));
-        }
+        of_one_unit(members)?;
         // A part about another base, such as one of many coins, is passed over.
         let Ok(base) = self.base_of(node) else { return Ok(()) };
         let scope =
@@ -127,6 +124,9 @@ impl Walk<'_> {
     }
 
     fn member(&mut self, name: &str, value: &Node, scope: Scope) -> Result<(), SheetError> {
+        if let Node::Object(members) = value {
+            of_one_unit(members)?;
+        }
         if let Some(pair) = pair_of(name) {
             return match price(value) {
                 Some(price) => self.add(Form::Pairs, pair, &price, scope),
@@ -308,6 +308,18 @@ fn price(node: &Node) -> Option<Price> {
     (mid.is_some() || sides.is_some()).then_some(Price { mid, sides })
 }
 
+/// Refuses an object that states a number of units other than one. A unit may also be a name.
+fn of_one_unit(members: &[(String, Node)]) -> Result<(), SheetError> {
+    let units = |(name, value): &'_ (String, Node)| {
+        let units = number(value).filter(|_| UNITS.contains(&name.to_ascii_lowercase().as_str()));
+        units.filter(|units| !matches!(units.trim(), "1" | "1.0" | "1.00")).map(shown)
+    };
+    match members.iter().find_map(units) {
+        Some(units) => Err(SheetError::Form(format!("the rates are of {units} units, not of one"))),
+        None => Ok(()),
+    }
+}
+
 fn number(node: &Node) -> Option<&str> {
     plain(node).filter(|text| {
         let first = text.trim().trim_start_matches('-').bytes().next();
@@ -365,14 +377,14 @@ fn node(raw: &str, depth: usize) -> Result<Node, SheetError> {
     Ok(match raw.as_bytes().first() {
         Some(b'{') => {
             let Members(members) = serde_json::from_str(raw).map_err(form)?;
-            let mut nodes: Vec<(String, Node)> = Vec::with_capacity(members.len());
-            for (name, value) in members {
-                if nodes.iter().any(|(known, _)| *known == name) {
-                    return Err(SheetError::Twice { pair: shown(&name) });
-                }
-                nodes.push((name, node(value.get(), depth + 1)?));
+            let mut names = HashSet::with_capacity(members.len());
+            if let Some((twice, _)) = members.iter().find(|(name, _)| !names.insert(name)) {
+                return Err(SheetError::Twice { pair: shown(twice) });
             }
-            Node::Object(nodes)
+            let nodes = members
+                .into_iter()
+                .map(|(name, value)| node(value.get(), depth + 1).map(|value| (name, value)));
+            Node::Object(nodes.collect::<Result<_, _>>()?)
         }
         Some(b'[') => {
             let items: Vec<&RawValue> = serde_json::from_str(raw).map_err(form)?;

@@ -11,13 +11,20 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use russh::ChannelStream;
+use russh::client::Msg;
 use secrecy::SecretString;
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
 use crate::place::{Entry, EntryKind, Place};
+use connect::Connection;
 pub(crate) use connect::refusal;
 use session::{Fault, Session};
+
+/// A file or a listing takes many requests: all of them together may take this many times the time-out
+/// of one.
+const MAX_TIMEOUTS: u32 = 30;
 
 /// How a server is reached.
 #[derive(Clone, Debug)]
@@ -57,31 +64,51 @@ pub fn is_fingerprint(text: &str) -> bool {
 /// A server's files. Its functions block: they are for threads that may, inside a runtime.
 pub(crate) struct Server {
     settings: Settings,
-    session: Mutex<Option<Session>>,
+    kept: Mutex<Option<Kept>>,
+}
+
+/// A connection that is used again. It ends when it is dropped.
+struct Kept {
+    session: Session<ChannelStream<Msg>>,
+    connection: Connection,
 }
 
 impl Server {
     pub(crate) fn new(settings: Settings) -> Server {
-        Server { settings, session: Mutex::default() }
+        Server { settings, kept: Mutex::default() }
     }
 
-    fn run<T>(&self, work: impl AsyncFnOnce(&mut Session) -> Result<T, Fault>) -> io::Result<T> {
+    fn run<T>(
+        &self,
+        work: impl AsyncFnOnce(&mut Session<ChannelStream<Msg>>) -> Result<T, Fault>,
+    ) -> io::Result<T> {
         Handle::current().block_on(async {
-            let mut kept = self.session.lock().await;
-            let mut session = match kept.take().filter(|session| !session.is_over()) {
-                Some(session) => session,
+            let mut place = self.kept.lock().await;
+            let mut kept = match place.take().filter(|kept| !kept.connection.is_closed()) {
+                Some(kept) => kept,
                 None => {
                     let (stream, connection) = connect::connect(&self.settings).await?;
-                    Session::start(stream, connection, self.settings.request_timeout).await?
+                    let session = Session::start(stream, self.settings.request_timeout).await?;
+                    Kept { session, connection }
                 }
             };
-            let outcome = work(&mut session).await;
+            let most = self.settings.request_timeout * MAX_TIMEOUTS;
+            let outcome = match tokio::time::timeout(most, work(&mut kept.session)).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(endless(most)),
+            };
             if !matches!(outcome, Err(Fault::Broken(_))) {
-                *kept = Some(session);
+                *place = Some(kept);
             }
             Ok(outcome?)
         })
     }
+}
+
+/// A server that answers every request in time, and never comes to the end.
+fn endless(most: Duration) -> Fault {
+    let why = format!("a directory or a file has no end within {} s", most.as_secs());
+    Fault::Broken(io::Error::new(io::ErrorKind::TimedOut, why))
 }
 
 fn wire_path(path: &Path) -> &[u8] {
@@ -125,9 +152,5 @@ impl Place for Server {
             },
             created => created,
         })
-    }
-
-    fn shows_unfinished_files(&self) -> bool {
-        true
     }
 }

@@ -2,14 +2,11 @@
 //! [`Fault::Broken`] it has to be dropped: answers may be out of step.
 
 use std::io;
-use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::time::Duration;
 
-use russh::ChannelStream;
-use russh::client::Msg;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-use super::connect::Connection;
 use super::wire::{self, Answer, Attributes, Body};
 use crate::place::{Entry, EntryKind};
 
@@ -17,6 +14,8 @@ use crate::place::{Entry, EntryKind};
 const CHUNK_BYTES: usize = 32 * 1024;
 /// Greatest number of entries of a directory.
 const MAX_ENTRIES: usize = 100_000;
+/// Answers without a name that a listing may have.
+const MAX_EMPTY_ANSWERS: usize = 16;
 const POSIX_RENAME: &[u8] = b"posix-rename@openssh.com";
 const FSYNC: &[u8] = b"fsync@openssh.com";
 /// The type in a file's mode.
@@ -64,23 +63,16 @@ impl From<Fault> for io::Error {
     }
 }
 
-pub(super) struct Session {
-    stream: ChannelStream<Msg>,
-    /// Ends when it is dropped.
-    connection: Connection,
+pub(super) struct Session<S> {
+    stream: S,
     timeout: Duration,
     last_id: u32,
     extensions: Vec<Vec<u8>>,
 }
 
-impl Session {
-    pub(super) async fn start(
-        stream: ChannelStream<Msg>,
-        connection: Connection,
-        timeout: Duration,
-    ) -> Result<Session, Fault> {
-        let (last_id, extensions) = (0, Vec::new());
-        let mut session = Session { stream, connection, timeout, last_id, extensions };
+impl<S: AsyncRead + AsyncWrite + Unpin> Session<S> {
+    pub(super) async fn start(stream: S, timeout: Duration) -> Result<Session<S>, Fault> {
+        let mut session = Session { stream, timeout, last_id: 0, extensions: Vec::new() };
         let init = Body(vec![wire::INIT]).number(wire::VERSION);
         match session.exchange(&init.0).await? {
             (_, Answer::Version { number, extensions }) if number >= wire::VERSION => {
@@ -92,11 +84,6 @@ impl Session {
             }
             _ => Err(Fault::protocol("the server does not state its SFTP version")),
         }
-    }
-
-    /// Whether the server or the network has ended the connection.
-    pub(super) fn is_over(&self) -> bool {
-        self.connection.is_closed()
     }
 
     /// Sends a packet and reads the next one.
@@ -168,19 +155,42 @@ impl Session {
     pub(super) async fn list(&mut self, dir: &[u8]) -> Result<Vec<Entry>, Fault> {
         let handle = self.handle(wire::OPENDIR, Body::default().bytes(dir)).await?;
         let entries = self.entries(&handle).await;
-        self.close(&handle, entries).await
+        let mut entries = self.close(&handle, entries).await?;
+        let unsized_files =
+            |entry: &&mut Entry| entry.kind == EntryKind::File && entry.size.is_none();
+        for entry in entries.iter_mut().filter(unsized_files) {
+            let path = [dir, b"/", entry.name.as_bytes()].concat();
+            let attributes = self.attributes(wire::LSTAT, Body::default().bytes(&path)).await;
+            entry.size = match attributes {
+                // Another process has moved it since.
+                Err(Fault::Refused { code: wire::NO_SUCH_FILE, .. }) => None,
+                attributes => attributes?.size,
+            };
+        }
+        Ok(entries)
     }
 
     async fn entries(&mut self, handle: &[u8]) -> Result<Vec<Entry>, Fault> {
-        let mut entries = Vec::new();
+        let (mut entries, mut listed, mut empty) = (Vec::new(), 0, 0);
         loop {
             match self.request(wire::READDIR, Body::default().bytes(handle)).await? {
-                Answer::Names(names) => entries.extend(names.into_iter().filter_map(entry)),
+                Answer::Names(names) => {
+                    listed += names.len();
+                    empty += usize::from(names.is_empty());
+                    entries.extend(names.into_iter().filter_map(entry));
+                }
                 Answer::Status { code: wire::EOF, .. } => return Ok(entries),
                 other => return Err(refusal(other)),
             }
-            if entries.len() > MAX_ENTRIES {
-                return Err(Fault::protocol("a directory has too many entries"));
+            if listed > MAX_ENTRIES {
+                let what = format!("a directory has more than {MAX_ENTRIES} entries");
+                return Err(Fault::protocol(&what));
+            }
+            if empty > MAX_EMPTY_ANSWERS {
+                let what = format!(
+                    "the listing of a directory has more than {MAX_EMPTY_ANSWERS} answers without a name"
+                );
+                return Err(Fault::protocol(&what));
             }
         }
     }
@@ -296,7 +306,7 @@ fn entry((name, attributes): (Vec<u8>, Attributes)) -> Option<Entry> {
     Some(Entry {
         name: std::ffi::OsString::from_vec(name),
         kind: kind_of(&attributes),
-        size: attributes.size.unwrap_or_default(),
+        size: attributes.size,
         modified: attributes.modified,
     })
 }
@@ -307,5 +317,93 @@ fn kind_of(attributes: &Attributes) -> EntryKind {
         TYPE_FILE | 0 => EntryKind::File,
         TYPE_DIRECTORY => EntryKind::Directory,
         _ => EntryKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::DuplexStream;
+
+    use super::*;
+
+    /// A server that answers each request as `answer` says, with its kind, its id and its number.
+    fn served(
+        answer: impl Fn(u8, u32, usize) -> Vec<u8> + Send + 'static,
+    ) -> impl Future<Output = Session<DuplexStream>> {
+        let (ours, mut theirs) = tokio::io::duplex(64 * 1024);
+        let serve = async move {
+            let mut number = 0;
+            while let Ok(length) = theirs.read_u32().await {
+                let mut packet = vec![0; length as usize];
+                theirs.read_exact(&mut packet).await.expect("a request");
+                let id = packet.get(1..5).and_then(|id| id.try_into().ok()).map(u32::from_be_bytes);
+                let answer = match packet[0] {
+                    wire::INIT => Body(vec![2]).number(wire::VERSION).0,
+                    kind => answer(kind, id.expect("an id"), number),
+                };
+                number += 1;
+                let length = u32::try_from(answer.len()).expect("short");
+                let sent = [length.to_be_bytes().as_slice(), &answer].concat();
+                if theirs.write_all(&sent).await.is_err() {
+                    return;
+                }
+            }
+        };
+        tokio::spawn(serve);
+        async { Session::start(ours, Duration::from_secs(20)).await.expect("a session") }
+    }
+
+    fn status(id: u32, code: u32) -> Vec<u8> {
+        Body(vec![101]).number(id).number(code).bytes(b"").bytes(b"").0
+    }
+
+    /// Names, with a size where there is one.
+    fn names(id: u32, names: &[(&str, Option<u64>)]) -> Vec<u8> {
+        let count = u32::try_from(names.len()).expect("few");
+        names
+            .iter()
+            .fold(Body(vec![104]).number(id).number(count), |body, (name, size)| {
+                let body = body.bytes(name.as_bytes()).bytes(b"");
+                match size {
+                    Some(size) => body.number(1).offset(*size),
+                    None => body.number(0),
+                }
+            })
+            .0
+    }
+
+    async fn listing(
+        readdir: impl Fn(u32, usize) -> Vec<u8> + Send + 'static,
+    ) -> Result<Vec<Entry>, String> {
+        let mut session = served(move |kind, id, number| match kind {
+            wire::OPENDIR => Body(vec![102]).number(id).bytes(b"h").0,
+            wire::READDIR => readdir(id, number),
+            wire::LSTAT => Body(vec![105]).number(id).number(1).offset(7).0,
+            _ => status(id, wire::OK),
+        })
+        .await;
+        session.list(b"in").await.map_err(|fault| io::Error::from(fault).to_string())
+    }
+
+    #[tokio::test]
+    async fn a_listing_without_an_end_is_ended() {
+        let named = |name| move |id, _| names(id, &vec![(name, Some(1)); 1_000]);
+        let over = Err("a directory has more than 100000 entries".to_owned());
+        assert_eq!(listing(named("a.xml")).await, over);
+        assert_eq!(listing(named(".")).await, over, "names that are no entries count, too");
+        let why = "the listing of a directory has more than 16 answers without a name";
+        assert_eq!(listing(|id, _| names(id, &[])).await, Err(why.to_owned()));
+    }
+
+    #[tokio::test]
+    async fn sizes_that_a_listing_lacks_are_asked_for() {
+        let found = listing(|id, number| match number {
+            2 => names(id, &[(".", None), ("a.xml", Some(3)), ("b.xml", None)]),
+            _ => status(id, wire::EOF),
+        })
+        .await
+        .expect("a listing");
+        let sizes: Vec<_> = found.iter().map(|it| (it.name.to_str(), it.size)).collect();
+        assert_eq!(sizes, [(Some("a.xml"), Some(3)), (Some("b.xml"), Some(7))]);
     }
 }

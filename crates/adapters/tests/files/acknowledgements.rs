@@ -45,11 +45,11 @@ impl Bank {
         names(&self.dir.path().join("awaiting"))
     }
 
-    /// Two looks: the second takes what the first found as stored.
+    /// What is found, and stored.
     async fn looks(&self) -> Reports {
-        let first = self.rail.collect(None).await.expect("readable");
-        self.rail.collect(None).await.expect("readable");
-        first
+        let found = self.rail.collect(None).await.expect("readable");
+        self.rail.confirm_stored().await.expect("noted");
+        found
     }
 }
 
@@ -73,7 +73,33 @@ async fn a_positive_acknowledgement_beside_the_file_or_in_in_settles_it() {
     // A report that names the message is one, too.
     put(&bank.reports, "1.xml", status("B-1", &message(&bank.rail, 3), "ACTC"));
     page(&bank.rail, None).await;
+    assert_eq!(bank.awaited(), [third.as_str()], "the page is not stored yet");
+    bank.rail.confirm_stored().await.expect("noted");
     assert_eq!(bank.awaited(), Vec::<String>::new());
+}
+
+/// The process ends before a page is stored, or the store fails: nothing counts as reported.
+#[tokio::test]
+async fn what_a_lost_page_reported_is_reported_again() {
+    let bank = Bank::open(true);
+    let (first, second) = (bank.sent(1).await, bank.sent(2).await);
+    put(&bank.reports, &format!("{second}.nak"), "ERR 17");
+    let refused = bank.rail.collect(None).await.expect("readable");
+    assert_eq!(refused.reports.len(), 1, "{refused:?}");
+    age(&bank.dir.path().join("awaiting").join(&first), WAIT);
+    let lost = bank.rail.collect(None).await.expect("readable");
+    assert_eq!((lost.unreadable.len(), lost.reports.len()), (1, 1), "{lost:?}");
+    for _ in 0..2 {
+        assert_eq!(bank.rail.collect(None).await, Ok(lost.clone()));
+    }
+    // A missing acknowledgement was reported, and the negative one comes now: it is one of its own.
+    put(&bank.reports, &format!("{first}.nak"), "ERR 18");
+    let both = bank.rail.collect(None).await.expect("readable");
+    assert_eq!(bank.awaited().len(), 2);
+    bank.rail.confirm_stored().await.expect("noted");
+    let rest = bank.looks().await;
+    let rejected = both.reports.len() + rest.reports.len();
+    assert_eq!((rejected, bank.awaited()), (2, Vec::<String>::new()), "{both:?} {rest:?}");
 }
 
 #[tokio::test]

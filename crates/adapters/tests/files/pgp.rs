@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use adapters::pgp::{Protection, Settings};
 use adapters::rails::{FilesConfig, IsoRail};
-use domain::rail::{RailStatus, Submission};
+use domain::ports::Rail as _;
+use domain::rail::{RailStatus, Reports, Submission};
 use secrecy::SecretString;
 use tempfile::TempDir;
 use testkit::gpg::{self, Gpg};
@@ -94,6 +95,7 @@ async fn nothing_is_read_without_the_banks_signature() {
     let end = torn.len() - 1;
     torn[end] ^= 1;
     let cut = good[..good.len() / 2].to_vec();
+    let armored = bank.ring.seal_as_text(BANK, OURS, text.as_bytes()).expect("sealed");
     for (name, content, why) in [
         (
             "1.xml.pgp",
@@ -109,22 +111,20 @@ async fn nothing_is_read_without_the_banks_signature() {
             bank.ring.seal(BANK, STRANGER, text.as_bytes()).expect("sealed"),
             "cannot be decrypted",
         ),
+        ("7.xml.pgp", [good.clone(), good.clone()].concat(), "unexpected trailing packet"),
+        ("8.xml.pgp", [armored.clone(), armored.clone()].concat(), "more than one PGP message"),
     ] {
         put(&reports, name, content);
         let found = page(&rail, None).await;
         assert!(found.reports.is_empty(), "{name}");
         assert!(found.unreadable[0].contains(why), "{name}: {:?}", found.unreadable);
         // It is kept.
-        page_after(&rail, name).await;
+        assert_eq!(rail.collect(Some(name)).await, Ok(Reports::default()));
         assert!(reports.join("unreadable").join(name).exists(), "{name}");
     }
-    put(&reports, "7.xml.pgp", good);
-    assert_eq!(page(&rail, Some("6.xml.pgp")).await.reports.len(), 1);
-}
-
-async fn page_after(rail: &IsoRail, cursor: &str) {
-    use domain::ports::Rail as _;
-    rail.collect(Some(cursor)).await.expect("readable");
+    put(&reports, "9a.xml.pgp", good);
+    put(&reports, "9b.xml.pgp", [armored.as_slice(), b"\r\n\n"].concat());
+    assert_eq!(page(&rail, Some("8.xml.pgp")).await.reports.len(), 2);
 }
 
 /// A message of gigabytes in a small file.

@@ -18,6 +18,8 @@ use uuid::Uuid;
 pub const RAIL: &str = "pak-raast";
 /// Greatest number of looks at the bank's files.
 const LOOKS_MAX: usize = 50;
+/// Longer than the pause between two looks at a directory of this machine.
+const WAIT: Duration = Duration::from_millis(700);
 
 pub fn config(exchange: Exchange) -> FilesConfig {
     FilesConfig {
@@ -31,7 +33,7 @@ pub fn config(exchange: Exchange) -> FilesConfig {
             profile: Profile::default(),
         },
         report_files: ["*.xml", "*.xml.pgp"].map(str::to_owned).to_vec(),
-        report_wait: Duration::ZERO,
+        report_wait: WAIT,
         pgp: None,
         acknowledgements: None,
     }

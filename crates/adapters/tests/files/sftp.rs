@@ -54,7 +54,7 @@ impl Bank {
 }
 
 fn over(sftp: SftpConfig) -> FilesConfig {
-    config(Exchange::Sftp(Box::new(sftp)))
+    FilesConfig { report_wait: Duration::ZERO, ..config(Exchange::Sftp(Box::new(sftp))) }
 }
 
 fn reason(submission: Submission) -> String {

@@ -380,16 +380,32 @@ fn is_taken(answer: &DeliveryAnswer) -> Result<(), String> {
 }
 
 fn is_refused(answer: &DeliveryAnswer) -> Result<(), Outcome> {
+    const EXPECTED: [u16; 4] = [401, 400, 403, 422];
     match (&answer.result, answer.status) {
         (DeliveryResult::Received, _) => Err(Outcome::Failed("it was accepted".to_owned())),
         (DeliveryResult::Gone, _) => {
             Err(Outcome::Failed("HTTP 410 ends all deliveries; return 401 or 400".to_owned()))
         }
-        (DeliveryResult::NotReceived(_), Some(200..=299 | 400..=499)) => Ok(()),
-        (DeliveryResult::NotReceived(_), Some(status @ 500..=599)) => Err(Outcome::Warned(
-            format!("HTTP {status} means that the endpoint failed; return 401 or 400"),
-        )),
-        (DeliveryResult::NotReceived(why), _) => Err(Outcome::Failed(why.clone())),
+        // "received": false
+        (DeliveryResult::NotReceived(_), Some(200..=299)) => Ok(()),
+        (DeliveryResult::NotReceived(why), status) => refusal(status, &EXPECTED, || why.clone()),
+    }
+}
+
+/// Whether an answer refuses by a status that means it: any other failure is no proof that a wrong
+/// request is refused. `why` is what happened instead.
+pub(super) fn refusal(
+    status: Option<u16>,
+    expected: &[u16],
+    why: impl FnOnce() -> String,
+) -> Result<(), Outcome> {
+    match status {
+        Some(status) if expected.contains(&status) => Ok(()),
+        Some(200..=299) => Err(Outcome::Failed("it was accepted".to_owned())),
+        _ => {
+            let best = expected.first().map_or_else(String::new, u16::to_string);
+            Err(Outcome::Failed(format!("{}, which is no refusal: return {best}", why())))
+        }
     }
 }
 

@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use adapters::evm::Transaction;
-use adapters::evm::signers::{DigestSigner as _, RemoteKey, RemoteSettings, RemoteSigner};
+use adapters::evm::signers::{
+    DigestSigner as _, KeyError, RemoteKey, RemoteSettings, RemoteSigner,
+};
 use clap::Args;
 use domain::chain::{Address, Fees, vault};
 use domain::time::Span;
 
-use super::checks::Outcome;
+use super::checks::{Outcome, refusal};
 use super::report::Found;
 use super::{show, token, verdict, with_token};
 use crate::failure::Failure;
@@ -105,6 +107,15 @@ fn transaction(args: &CertifySignerArgs) -> Vec<u8> {
     .unsigned()
 }
 
+/// Whether a fault is a refusal by one of these statuses.
+fn refused(fault: &KeyError, expected: &[u16]) -> Outcome {
+    let status = match fault {
+        KeyError::RemoteStatus { status, .. } => Some(*status),
+        _ => None,
+    };
+    refusal(status, expected, || fault.to_string()).err().unwrap_or(Outcome::Passed)
+}
+
 struct Probe<'a> {
     args: &'a CertifySignerArgs,
     ours: Arc<RemoteSigner>,
@@ -117,7 +128,7 @@ impl Probe<'_> {
         let began = Instant::now();
         let unknown = self.ours.key("corridor-certify-unknown", None).await;
         let outcome = match unknown {
-            Err(_) => Outcome::Passed,
+            Err(fault) => refused(&fault, &[404]),
             Ok(key) => Outcome::Failed(format!("it has a key {}", key.address())),
         };
         self.record("key.unknown", "an unknown name is refused", began, outcome);
@@ -177,7 +188,7 @@ impl Probe<'_> {
     ) {
         let began = Instant::now();
         let outcome = match self.ours.signature(&self.args.key, unsigned, digest).await {
-            Err(_) => Outcome::Passed,
+            Err(fault) => refused(&fault, &[422, 400, 403]),
             Ok(_) => Outcome::Warned("it signs what it has not read".to_owned()),
         };
         self.record(name, rule, began, outcome);
@@ -193,7 +204,7 @@ impl Probe<'_> {
         let unsigned = transaction(self.args);
         let digest = vault::hash(&[&unsigned]).0;
         let outcome = match stranger.signature(&self.args.key, &unsigned, &digest).await {
-            Err(_) => Outcome::Passed,
+            Err(fault) => refused(&fault, &[401, 403]),
             Ok(_) => Outcome::Failed("it signs for strangers".to_owned()),
         };
         self.record(name, rule, began, outcome);
@@ -202,5 +213,28 @@ impl Probe<'_> {
     fn record(&mut self, name: &'static str, rule: &'static str, began: Instant, outcome: Outcome) {
         let took = i64::try_from(began.elapsed().as_micros()).unwrap_or(i64::MAX);
         self.found.push(Found { name, rule, outcome, took: Span(took) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_status_that_refuses_is_a_refusal() {
+        let status = |status| KeyError::RemoteStatus { status, why: format!("HTTP {status}") };
+        for (fault, expected, passes) in [
+            (status(401), &[401, 403][..], true),
+            (status(403), &[401, 403], true),
+            (status(404), &[401, 403], false),
+            (status(500), &[401, 403], false),
+            (status(503), &[404], false),
+            (status(404), &[404], true),
+            (KeyError::Remote("connection refused (os error 401)".to_owned()), &[401], false),
+        ] {
+            let outcome = refused(&fault, expected);
+            assert_eq!(outcome == Outcome::Passed, passes, "{fault}: {outcome:?}");
+            assert!(passes || matches!(&outcome, Outcome::Failed(why) if why.contains("return")));
+        }
     }
 }

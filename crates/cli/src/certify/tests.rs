@@ -91,6 +91,25 @@ async fn each_fault_of_a_receiver_is_found_and_no_other() {
     }
 }
 
+/// An endpoint that fails, or is not where it should be, has refused nothing.
+#[test]
+fn a_failure_is_no_refusal() {
+    for (status, passes) in [
+        (Some(401), true),
+        (Some(400), true),
+        (Some(200), false),
+        (Some(404), false),
+        (Some(429), false),
+        (Some(500), false),
+        (Some(302), false),
+        (None, false),
+    ] {
+        let judged = checks::refusal(status, &[401, 400], || "no answer".to_owned());
+        assert_eq!(judged.is_ok(), passes, "{status:?}: {judged:?}");
+        assert!(passes || matches!(judged, Err(checks::Outcome::Failed(_))), "{status:?}");
+    }
+}
+
 #[tokio::test]
 async fn receivers_that_do_not_work_fail_wherever_events_should_be_taken() {
     for (reaction, mark) in [

@@ -63,6 +63,29 @@ pub struct Debtor {
     pub name: String,
     pub account: String,
     pub agent: String,
+    pub address: Option<DebtorAddress>,
+}
+
+/// The address of its owner: networks refuse payments without town and country.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DebtorAddress {
+    pub street: String,
+    pub town: String,
+    /// ISO 3166-1 alpha-2.
+    pub country: String,
+}
+
+/// Parses `STREET, TOWN, COUNTRY`, or without the street.
+pub fn debtor_address(text: &str) -> Result<DebtorAddress, String> {
+    const RULE: &str = "must be street, town and country (two letters), separated by commas";
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    let [street @ .., town, country] = parts.as_slice() else { return Err(RULE.to_owned()) };
+    let is_country = country.len() == 2 && country.bytes().all(|it| it.is_ascii_alphabetic());
+    if town.is_empty() || !is_country || street.iter().any(|part| part.is_empty()) {
+        return Err(RULE.to_owned());
+    }
+    let (town, country) = ((*town).to_owned(), country.to_ascii_uppercase());
+    Ok(DebtorAddress { street: street.join(", "), town, country })
 }
 
 /// The wallets of one tenant.
@@ -144,6 +167,13 @@ impl Answers {
                 "BIC or id of the bank that holds it",
                 terminal,
             )?,
+            address: match &args.debtor_address {
+                Some(address) => Some(address.clone()),
+                None => terminal.ask_optional(
+                    "Address of its owner, as 'Al Maktoum Road, Dubai, AE' (empty: later)",
+                    debtor_address,
+                )?,
+            },
         };
         let rates = match args.rates.is_empty() {
             false => args.rates.clone(),
@@ -306,6 +336,22 @@ impl Terminal {
         }
     }
 
+    /// Asks until the answer is valid or empty. Without a terminal there is none.
+    fn ask_optional<T>(
+        &mut self,
+        question: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<T>, Failure> {
+        if self.input.is_none() {
+            return Ok(None);
+        }
+        let unless_empty = |text: &str| match text.trim() {
+            "" => Ok(None),
+            text => parse(text).map(Some),
+        };
+        self.ask("", question, unless_empty)
+    }
+
     /// Asks for one or more answers; an empty line ends them.
     fn ask_several<T>(
         &mut self,
@@ -362,7 +408,7 @@ mod tests {
     fn what_is_missing_is_asked_until_it_is_valid() {
         let mut answers = terminal(
             "http://api.bank.example\nhttps://api.bank.example\nraast\npak-raast=directory:/srv/raast\n\nDemo Bank\n \n\
-             AE07\nDEMOAEAD\n/rates.csv\n\nun.xml\nsdn.csv, alt.csv\n\n",
+             AE07\nDEMOAEAD\nDubai\nGate 4, Main Road, Dubai, ae\n/rates.csv\n\nun.xml\nsdn.csv, alt.csv\n\n",
         );
         let found = Answers::of(&args(&[]), &mut answers).expect("complete");
         assert_eq!(found.url.as_str(), "https://api.bank.example/");
@@ -373,6 +419,12 @@ mod tests {
             (found.debtor.name.as_str(), found.debtor.account.as_str()),
             ("Demo Bank", "AE07")
         );
+        let address = DebtorAddress {
+            street: "Gate 4, Main Road".to_owned(),
+            town: "Dubai".to_owned(),
+            country: "AE".to_owned(),
+        };
+        assert_eq!(found.debtor.address, Some(address));
         let here = |name: &str| absolute("--list", name).expect("a path");
         assert!(here("un.xml").starts_with('/'));
         assert_eq!(found.lists, [vec![here("un.xml")], vec![here("sdn.csv"), here("alt.csv")]]);

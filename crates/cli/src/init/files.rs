@@ -199,8 +199,16 @@ fn rail_entry(rail: &Rail, answers: &Answers) -> String {
         }
     };
     let debtor = &answers.debtor;
+    let address = debtor.address.as_ref().map_or_else(String::new, |address| {
+        format!(
+            "profile.debtor_address = {{ street = {}, town = {}, country = {} }}\n",
+            quoted(&address.street),
+            quoted(&address.town),
+            quoted(&address.country)
+        )
+    });
     format!(
-        "\n[[rails]]\nid = {}\n{target}debtor_name = {}\ndebtor_account = {}\ndebtor_agent = {}\n",
+        "\n[[rails]]\nid = {}\n{target}debtor_name = {}\ndebtor_account = {}\ndebtor_agent = {}\n{address}",
         quoted(&rail.id),
         quoted(&debtor.name),
         quoted(&debtor.account),
@@ -284,7 +292,7 @@ fn unit(answers: &Answers, dir: &Path, data_dir: &Path) -> Result<String, Failur
 
 #[cfg(test)]
 mod tests {
-    use super::super::answers::Debtor;
+    use super::super::answers::{Debtor, DebtorAddress};
     use super::*;
     use config::Config;
 
@@ -306,6 +314,11 @@ mod tests {
                 name: "Dhow \"Bank\"".to_owned(),
                 account: "1".to_owned(),
                 agent: "DHOWAEAD".to_owned(),
+                address: Some(DebtorAddress {
+                    street: "Quay 1".to_owned(),
+                    town: "Dubai".to_owned(),
+                    country: "AE".to_owned(),
+                }),
             },
             rates: vec!["/r.csv".to_owned()],
             lists: vec![
@@ -365,6 +378,9 @@ mod tests {
         assert_eq!(
             (raast.directory.as_path(), raast.debtor_name.as_str()),
             (Path::new("/srv/ra\"ast"), "Dhow \"Bank\"")
+        );
+        assert!(
+            config.rails.iter().all(|rail| !rail.enabled || !config.lacks_debtor_address(rail))
         );
         assert_eq!(config.screening.lists.len(), 2);
         let refusals = config::refuse_in_production(&config);

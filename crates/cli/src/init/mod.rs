@@ -17,7 +17,7 @@ use super::doctor;
 use super::failure::Failure;
 use super::output::{self, Output};
 use super::{Context, run_async};
-use answers::{Answers, Rail, Terminal};
+use answers::{Answers, DebtorAddress, Rail, Terminal};
 use files::{NewFile, Written};
 
 /// Options of `init`.
@@ -60,6 +60,9 @@ pub struct InitArgs {
     /// BIC or id of the bank that holds it
     #[arg(long, value_name = "BANK")]
     debtor_agent: Option<String>,
+    /// Address of its owner: street, town and country, as 'Al Maktoum Road, Dubai, AE'
+    #[arg(long, value_name = "ADDRESS", value_parser = answers::debtor_address)]
+    debtor_address: Option<DebtorAddress>,
     /// Rates, repeatable: a file or an https address
     #[arg(long, value_name = "LOCATION")]
     rates: Vec<String>,

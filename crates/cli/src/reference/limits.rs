@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use domain::delivery::SCHEDULE;
 use domain::time::Span;
 use http_api::wallet_v1::limits::{Group, GroupLimits};
-use http_api::{address_windows, auth, json, payments_v2, request_id, server};
+use http_api::{address_windows, auth, json, payments_v2, rail_callbacks, request_id, server};
 
 use super::{check, head};
 use config::REFERENCE;
@@ -73,6 +73,10 @@ fn requests() -> Vec<(&'static str, String)> {
         ("Token lifetime, payment API in production", of("security.token_max_age_s", "s")),
         ("Token lifetime, wallet API in production", of("wallets.token_max_age_s", "s")),
         ("Validity of an Idempotency-Key", words(store::IDEMPOTENCY_KEPT)),
+        (
+            "Callbacks of connectors that are refused with 401, per address",
+            format!("{} in {} s", rail_callbacks::REFUSED_PER_MINUTE, address_windows::WINDOW_S),
+        ),
     ]
 }
 

@@ -29,6 +29,11 @@ fn a_connector_needs_a_url_and_a_way_to_report() {
             vec!["rails.pak-rtgs.callback_secret", "another rail's"],
         ),
         (
+            rail("pak-raast", &secret)
+                + &rail("pak-rtgs", &secret.replace("whsec_", "")),
+            vec!["rails.pak-rtgs.callback_secret", "another rail's"],
+        ),
+        (
             format!("[[rails]]\nid = \"pak-raast\"\n{secret}"),
             vec!["rails.pak-raast.callback_secret", "no effect"],
         ),

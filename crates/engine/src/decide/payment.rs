@@ -1,6 +1,7 @@
 //! Commands about payments.
 
 use domain::attempt::Attempt;
+use domain::bank::BankDirectory;
 use domain::currency::StableCoin;
 use domain::decision::{Cx, JobChange};
 use domain::fault::Fault;
@@ -35,11 +36,11 @@ pub(super) fn accept(
     if let Some(made) = quote::replayed(ws, tenant, idempotency, cx)? {
         return Ok(Outcome::Replayed(made));
     }
-    let order = &submission.order;
+    let (order, banks) = (&submission.order, rules.directory);
     let external = order.external_id.as_ref().map(|id| (tenant, id.clone()));
     let taken = external.as_ref().and_then(|key| ws.external_ids.get(key)).copied();
     let mut found = ws.quotes.get(&(tenant, order.quote)).cloned();
-    let bound = found.as_ref().map_or_else(Vec::new, |quote| bound_faults(quote, order, rules));
+    let bound = found.as_ref().map_or_else(Vec::new, |quote| bound_faults(quote, order, banks));
     let coin = found.as_ref().map_or(StableCoin::Usdt, |quote| quote.offer.coin);
     let prefund = ws.account(tenant, &AccountCode::Prefund(coin));
     let (payment, effects) =
@@ -59,12 +60,12 @@ pub(super) fn accept(
 }
 
 /// A quote made for an account or a branch binds the payment to it.
-fn bound_faults(quote: &Quote, order: &Order, rules: Rules<'_>) -> Vec<Fault> {
+pub(crate) fn bound_faults(quote: &Quote, order: &Order, banks: &BankDirectory) -> Vec<Fault> {
     let offer = &quote.offer;
     let mut faults = Vec::new();
     let mismatch = |field, message: &str| Fault::new(field, "beneficiary_mismatch", message);
     if let Some(branch) = &offer.branch
-        && !same_branch(offer.country, branch, &order.bank_branch_code, rules.directory)
+        && !same_branch(offer.country, branch, &order.bank_branch_code, banks)
     {
         faults.push(mismatch("bank_branch_code", "The quote was made for another branch"));
     }

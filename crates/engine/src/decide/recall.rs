@@ -7,7 +7,7 @@ use domain::ids::{RecallId, TenantId};
 use domain::payment::cancel::cancel;
 use domain::payment::{Effects, Payment};
 use domain::rail::{RailReport, RailStatus};
-use domain::recall::{self, NewRecall, Recall, RecallEffects};
+use domain::recall::{self, NewRecall, Recall, RecallEffects, RecallState};
 use store::working_set::{Made, WorkingSet};
 
 use super::{Rules, effects, holds, quote, write};
@@ -117,15 +117,22 @@ fn answered(
     let newest = newest(ws, payment).filter(|recall| recall.attempt == report.attempt);
     let Some(mut recall) = newest else { return Ok(None) };
     // All recalls of an attempt have its id: an answer that an earlier one had already is not one to
-    // the newest.
-    let had_it = |(_, it): (_, &Recall)| {
-        it.payment == payment.id && it.id != recall.id && it.source.as_ref() == Some(&report.source)
-    };
-    if ws.recalls.all().any(had_it) {
+    // the newest, nor is one to a message that has not left.
+    let mut is_repeated = false;
+    let mut is_early = false;
+    let earlier = |it: &&Recall| it.payment == payment.id && it.id != recall.id;
+    for it in ws.recalls.all().map(|(_, it)| it).filter(earlier) {
+        is_repeated |= it.source.as_ref() == Some(&report.source);
+        is_early |= it.attempt == recall.attempt && recall.state == RecallState::Requested;
+    }
+    if is_repeated {
         return Ok(Some(Outcome::Unchanged));
     }
     let mut payment = payment.clone();
-    let effects = recall.answered(&mut payment, answer, report, rules.corridors, cx);
+    let effects = match is_early {
+        true => recall.not_answered(report),
+        false => recall.answered(&mut payment, answer, report, rules.corridors, cx),
+    };
     save(ws, payment, recall, effects)?;
     Ok(Some(Outcome::Done))
 }

@@ -1,16 +1,28 @@
 //! Asks banks about beneficiaries' accounts: for clients, and before a payment is accepted. Stores
 //! nothing.
 
+use std::time::Duration;
+
 use domain::account_check::{AccountAnswer, AccountChecked, AccountChecks, AccountQuestion};
 use domain::country::Country;
+use domain::currency::StableCoin;
+use domain::decision::Cx;
 use domain::fault::Fault;
+use domain::ids::TenantId;
+use domain::ledger::{Account, AccountCode};
 use domain::money::Money;
-use domain::order::{self, Order};
+use domain::order;
+use domain::payment::accept::{Submission, accept};
 use domain::policy::RailConfig;
 use domain::route;
+use domain::time::{Span, Timestamp};
 
 use super::check::wanted;
 use super::{Caller, Denied, Payments, allowed};
+use crate::decide::payment::bound_faults;
+
+/// A client waits for a check: of all rails that are asked, with their logins.
+const CHECK_AT_MOST: Span = Span::secs(5);
 
 /// The parsed body of POST /v2/account-checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,8 +56,9 @@ impl Payments {
                 && !resting.contains(&rail.id)
                 && (rail.banks.is_empty() || bank.is_some_and(|bank| rail.banks.contains(bank)))
         });
+        let until = self.world.wall_clock.now() + CHECK_AT_MOST;
         for rail in asked {
-            match self.ask_bank(rail, &question).await {
+            match self.ask_bank(rail, &question, until).await {
                 AccountAnswer::NotSupported => {}
                 answer => return Ok(AccountChecked { rail: Some(rail.id.clone()), answer }),
             }
@@ -54,34 +67,82 @@ impl Payments {
     }
 
     /// The fault of an order whose account cannot be credited, if the rail that it would take checks
-    /// accounts first. No answer is no fault.
-    pub(super) async fn account_fault(&self, order: &Order) -> Option<Fault> {
-        let world = &self.world;
+    /// accounts first. No answer is no fault. The bank is asked last: never about an order that is
+    /// refused anyway.
+    pub(super) async fn account_fault(
+        &self,
+        tenant: TenantId,
+        submission: &Submission,
+    ) -> Result<Option<Fault>, Denied> {
+        let (world, order) = (&self.world, &submission.order);
         let requires = |rail: &RailConfig| rail.verify_account == AccountChecks::Require;
         if !world.corridors.rails_of(order.country).any(requires) {
-            return None;
+            return Ok(None);
         }
-        let amount = Money::exact(order.amount, order.country.currency())?;
+        let Some(amount) = Money::exact(order.amount, order.country.currency()) else {
+            return Ok(None);
+        };
         let resting = world.resting_rails(world.clock.now());
         let wanted = wanted(order, amount, &world.corridors);
         let rail = route::candidates(&world.corridors, &wanted)
             .into_iter()
             .find(|rail| !resting.contains(&rail.id))
-            .filter(|rail| requires(rail))?;
-        let answer = self.ask_bank(rail, &AccountQuestion::of_order(order)).await;
+            .filter(|rail| requires(rail));
+        let Some(rail) = rail else { return Ok(None) };
+        if !self.is_acceptable(tenant, submission).await? {
+            return Ok(None);
+        }
+        let until = self.world.wall_clock.now() + CHECK_AT_MOST;
+        let answer = self.ask_bank(rail, &AccountQuestion::of_order(order), until).await;
         let (rule, message) = match answer {
             AccountAnswer::Closed => {
                 ("account_closed", "The bank reports that this account is closed")
             }
             AccountAnswer::NotFound => ("account_not_found", "The bank has no such account"),
-            _ => return None,
+            _ => return Ok(None),
         };
-        Some(Fault::new("beneficiary_account_number", rule, message))
+        Ok(Some(Fault::new("beneficiary_account_number", rule, message)))
     }
 
-    async fn ask_bank(&self, rail: &RailConfig, question: &AccountQuestion) -> AccountAnswer {
+    /// Whether the command would be accepted now: a look without effect, which the command repeats.
+    async fn is_acceptable(
+        &self,
+        tenant: TenantId,
+        submission: &Submission,
+    ) -> Result<bool, Denied> {
+        let order = &submission.order;
+        let taken = match &order.external_id {
+            Some(id) => self.store.payment_id_by_external(tenant, id).await?,
+            None => None,
+        };
+        let mut quote = self.store.quote(tenant, order.quote).await?;
+        let coin = quote.as_ref().map_or(StableCoin::Usdt, |quote| quote.offer.coin);
+        let bound = quote
+            .as_ref()
+            .map_or_else(Vec::new, |quote| bound_faults(quote, order, &self.world.directory));
+        let code = AccountCode::Prefund(coin);
+        let prefund = self.store.account(tenant, &code).await?;
+        let prefund = prefund.unwrap_or_else(|| Account::empty(tenant, code));
+        let mut ids = self.store.ids();
+        let mut cx = Cx { now: self.world.clock.now(), ids: ids.as_mut() };
+        Ok(accept(quote.as_mut(), submission, taken, &bound, &prefund, &mut cx).is_ok())
+    }
+
+    async fn ask_bank(
+        &self,
+        rail: &RailConfig,
+        question: &AccountQuestion,
+        until: Timestamp,
+    ) -> AccountAnswer {
         let answer = match self.world.rails.get(&rail.id) {
-            Some(connected) => connected.verify_account(question).await,
+            Some(connected) => {
+                let left = (until - self.world.wall_clock.now()).0;
+                let left = Duration::from_micros(u64::try_from(left).unwrap_or_default());
+                let asked = connected.verify_account(question);
+                tokio::time::timeout(left, asked)
+                    .await
+                    .unwrap_or_else(|_| AccountAnswer::Unavailable("no answer in time".to_owned()))
+            }
             None => AccountAnswer::Unavailable("the rail is not connected".to_owned()),
         };
         if let AccountAnswer::Unavailable(why) = &answer {

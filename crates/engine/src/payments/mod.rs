@@ -162,15 +162,17 @@ impl Payments {
         let checked =
             self.checked(order, shape).and_then(|order| self.open(order.country).map(|()| order));
         let checked = match checked {
-            Ok(order) => match self.account_fault(&order).await {
-                Some(fault) => Err(Denied::Invalid(vec![fault])),
-                None => Ok(order),
-            },
-            denied => denied,
-        };
-        let outcome = match checked {
             Ok(order) => {
                 let submission = Box::new(self.submission(order));
+                match self.account_fault(caller.tenant, &submission).await? {
+                    Some(fault) => Err(Denied::Invalid(vec![fault])),
+                    None => Ok(submission),
+                }
+            }
+            Err(denied) => Err(denied),
+        };
+        let outcome = match checked {
+            Ok(submission) => {
                 self.run(caller, Action::AcceptPayment { submission, idempotency }).await?
             }
             Err(denied) => self.made_before(caller.tenant, idempotency, denied).await?,

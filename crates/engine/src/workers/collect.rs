@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::ids::{ExchangeId, PaymentId, TenantId};
 use domain::ports::Rail;
-use domain::rail::{About, BankReport, RailReport, Reports, Said};
+use domain::rail::{About, BankReport, RailFault, RailReport, Reports, Said};
 use domain::rail_ids::Unmatched;
 use domain::time::{Span, Timestamp};
 use futures_util::future::join_all;
@@ -135,17 +135,18 @@ impl Workers {
                 }
             }
         }
-        let page = match rail.collect(place.cursor.as_ref().and_then(Option::as_deref)).await {
-            Ok(page) => page,
-            Err(fault) => {
-                tracing::warn!(%fault, "rail report fetch failed, will retry");
-                metrics::counter!("corridor_rail_faults_total", "rail" => rail.id().to_string())
-                    .increment(1);
-                return false;
-            }
+        let failed = |fault: RailFault| {
+            tracing::warn!(%fault, "rail report fetch failed, will retry");
+            metrics::counter!("corridor_rail_faults_total", "rail" => rail.id().to_string())
+                .increment(1);
         };
+        let cursor = place.cursor.as_ref().and_then(Option::as_deref);
+        let Ok(page) = rail.collect(cursor).await.map_err(failed) else { return false };
         failpoint::reach(Failpoint::BeforeReports);
         if !self.take_in(rail, &page).await {
+            return false;
+        }
+        if rail.confirm_stored().await.map_err(failed).is_err() {
             return false;
         }
         let now = self.clock().now();

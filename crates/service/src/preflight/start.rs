@@ -142,7 +142,7 @@ async fn rates(config: &Config) -> (Vec<Finding>, Option<LiveRates>) {
     };
     let book = world::live_rates(config);
     let refreshed = book.refresh(&http, now()).await;
-    // One source of several may be down; with none, `serve` does not start.
+    // One source of several may be down; with none, there are no quotes.
     let level = if refreshed.updated > 0 { Level::Warning } else { Level::Wrong };
     let failed = refreshed.failed.iter();
     let mut findings: Vec<Finding> = failed

@@ -216,7 +216,7 @@ pub const METRICS: &[Metric] = &[
         "corridor_rate_age_seconds",
         Kind::Gauge,
         &[],
-        "Age of the oldest mid-market rate in use",
+        "Age of the oldest mid-market rate in use; absent until there is one",
     ),
     metric(
         "corridor_corridors_without_rate",

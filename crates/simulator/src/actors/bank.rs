@@ -1,8 +1,9 @@
 //! The bank behind all rails: the testkit's state machine under simulated time. Its book is the truth about pay-outs.
 
+use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use domain::ids::PaymentId;
+use domain::ids::{PaymentId, RecallId};
 use domain::rail::{
     Inquiry, InquiryAnswer, Instruction, RailId, RailReport, RailStatus, RecallRequest, Reports,
     Submission,
@@ -25,6 +26,7 @@ pub struct Bank {
     core: Mutex<BankCore<MemoryBook>>,
     /// What it remembers of messages, to speak of them in the dialects of its rails.
     desk: Mutex<Desk>,
+    recalled: Mutex<BTreeSet<RecallId>>,
     /// Rises with every order and report.
     news: watch::Sender<u64>,
 }
@@ -47,7 +49,7 @@ impl Bank {
             }
         }
         let core = Mutex::new(BankCore::new(behaviour, MemoryBook::default(), now));
-        Bank { core, desk: Mutex::default(), news: watch::channel(0).0 }
+        Bank { core, desk: Mutex::default(), recalled: Mutex::default(), news: watch::channel(0).0 }
     }
 
     fn core(&self) -> MutexGuard<'_, BankCore<MemoryBook>> {
@@ -135,10 +137,16 @@ impl Bank {
     }
 
     pub fn recall(&self, sim: &Sim, rail: &RailId, request: &RecallRequest) -> Submission {
+        self.recalled.lock().unwrap_or_else(PoisonError::into_inner).insert(request.recall);
         let Ok(answer) = self.core().recall_attempt(rail, request, sim.now());
         sim.trace(format_args!("bank is asked for {} back: {}", request.attempt, short(&answer)));
         self.stir();
         answer
+    }
+
+    /// Whether a recall has arrived.
+    pub fn has_recall(&self, recall: RecallId) -> bool {
+        self.recalled.lock().unwrap_or_else(PoisonError::into_inner).contains(&recall)
     }
 
     /// The reports behind a cursor, at once.

@@ -1,6 +1,6 @@
 //! Clients that change their minds: they cancel payments or recall them, at any moment.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use domain::recall::RecallReason;
@@ -15,9 +15,11 @@ use crate::run::{Pace, Sim};
 
 /// How often they look.
 const EVERY: Span = Span::millis(700);
-/// Schedules with such clients, and the payments that they stop there, in thousandths.
+/// Schedules with such clients, and how often they stop a payment that they look at, in thousandths.
 const SCHEDULES_PER_MILLE: u64 = 150;
 const STOPPED_PER_MILLE: u64 = 500;
+/// How often they look at one payment: a recall that is refused may be asked for again.
+const LOOKS: u32 = 3;
 
 /// Cancels and recalls, for ever.
 pub async fn stop_payments(sim: Sim, cluster: Arc<Cluster>, truth: Arc<Truth>, seed: u64) {
@@ -25,11 +27,13 @@ pub async fn stop_payments(sim: Sim, cluster: Arc<Cluster>, truth: Arc<Truth>, s
     if !random.chance(SCHEDULES_PER_MILLE) {
         return;
     }
-    let mut seen = BTreeSet::new();
+    let mut seen = BTreeMap::new();
     loop {
         sim.sleep_until(sim.now() + EVERY, Pace::Poll).await;
         for accepted in truth.accepted() {
-            if !seen.insert(accepted.id) || !random.chance(STOPPED_PER_MILLE) {
+            let looks: &mut u32 = seen.entry(accepted.id).or_default();
+            *looks += 1;
+            if *looks > LOOKS || !random.chance(STOPPED_PER_MILLE) {
                 continue;
             }
             let (tenant, id, recalls) = (accepted.tenant, accepted.id, random.chance(500));

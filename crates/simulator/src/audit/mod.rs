@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::chain::ChainConfig;
-use domain::ids::{PaymentId, TenantId};
+use domain::ids::{PaymentId, RecallId, TenantId};
 use domain::payment::PaymentState;
 use domain::time::Timestamp;
 use rusqlite::Connection;
@@ -238,6 +238,7 @@ impl Auditor {
                 self.ask(connection, &self.payments, None)?;
                 self.ask(connection, &self.quotes, None)?;
                 self.ask(connection, &self.tenants, None)?;
+                self.check_recalls(connection)?;
             }
         }
         Ok(())
@@ -267,6 +268,18 @@ impl Auditor {
         for (id, rule) in broken {
             let name = rules.get(rule).map_or("a rule", |(name, _)| name);
             self.violation(format!("{name}: {}", self.public(&id)));
+        }
+        Ok(())
+    }
+
+    /// A recall counts as sent only if the bank has it: else a payment would wait for an answer to
+    /// a question that was never asked.
+    fn check_recalls(&self, connection: &Connection) -> rusqlite::Result<()> {
+        for key in rows::sent_recalls(connection)? {
+            let recall = RecallId(self.store.public_id(Uuid::from_bytes(key)));
+            if !self.bank.has_recall(recall) {
+                self.violation(format!("recall {recall} counts as sent, and no bank has it"));
+            }
         }
         Ok(())
     }

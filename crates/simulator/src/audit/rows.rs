@@ -54,6 +54,11 @@ pub(super) fn touched_since(connection: &Connection, at: i64) -> rusqlite::Resul
     })
 }
 
+/// Recalls that count as sent.
+pub(super) fn sent_recalls(connection: &Connection) -> rusqlite::Result<Vec<Key>> {
+    query(connection, "SELECT id FROM recall WHERE sent_at IS NOT NULL", [], |row| row.get(0))
+}
+
 /// An event of a payment.
 pub(super) struct EventRow {
     pub(super) tenant: Key,

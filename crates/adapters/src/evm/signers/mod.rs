@@ -72,6 +72,9 @@ pub enum KeyError {
     /// The remote signer returned an unexpected result.
     #[error("remote signer: {0}")]
     Remote(String),
+    /// The remote signer answered with a status other than 200.
+    #[error("remote signer: {why}")]
+    RemoteStatus { status: u16, why: String },
     /// The key's address differs from the configured one.
     #[error("the key belongs to {found}, not to {expected}")]
     Address { found: Address, expected: Address },

@@ -76,7 +76,7 @@ impl RemoteSigner {
     /// Fetches the public half of the key with this name.
     ///
     /// # Errors
-    /// [`KeyError::Remote`], [`KeyError::NotAKey`], [`KeyError::Address`]
+    /// [`KeyError::Remote`], [`KeyError::RemoteStatus`], [`KeyError::NotAKey`], [`KeyError::Address`]
     pub async fn key(
         self: &Arc<Self>,
         name: &str,
@@ -95,7 +95,7 @@ impl RemoteSigner {
     /// Asks for a signature of a transaction with this digest, without comparing the two: r and s.
     ///
     /// # Errors
-    /// [`KeyError::Remote`]
+    /// [`KeyError::Remote`], [`KeyError::RemoteStatus`]
     pub async fn signature(
         &self,
         name: &str,
@@ -132,7 +132,8 @@ impl RemoteSigner {
         let body = body_of(answer).await.map_err(failed)?;
         if status != StatusCode::OK {
             let refusal: Refusal = serde_json::from_slice(&body).unwrap_or_default();
-            return Err(failed(clean(format!("HTTP {status} {}", refusal.error).trim_end())));
+            let why = clean(format!("HTTP {status} {}", refusal.error).trim_end());
+            return Err(KeyError::RemoteStatus { status: status.as_u16(), why });
         }
         serde_json::from_slice(&body).map_err(|error| failed(error.to_string()))
     }

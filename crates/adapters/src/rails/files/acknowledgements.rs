@@ -10,7 +10,6 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use domain::rail::{About, BankReport, RailStatus, Reports, Said};
@@ -47,9 +46,6 @@ pub fn is_acknowledgement_name(text: &str) -> bool {
 pub(super) struct Acknowledgements {
     settings: AcknowledgementSettings,
     dir: PathBuf,
-    /// Files with a negative or missing acknowledgement that was reported: the next poll takes the
-    /// report as stored.
-    reported: Mutex<BTreeSet<String>>,
 }
 
 /// One of our files.
@@ -82,7 +78,7 @@ pub(super) struct Stated {
 
 impl Acknowledgements {
     pub(super) fn new(settings: AcknowledgementSettings, state: &Path) -> Acknowledgements {
-        Acknowledgements { settings, dir: state.join("awaiting"), reported: Mutex::default() }
+        Acknowledgements { settings, dir: state.join("awaiting") }
     }
 
     /// Notes that a file is about to be written.
@@ -111,15 +107,14 @@ impl Acknowledgements {
     }
 
     pub(super) fn settle(&self, name: &str) -> io::Result<()> {
-        self.reported.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
         match fs::remove_file(self.dir.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             removed => removed,
         }
     }
 
-    /// Takes reports as acknowledgements of the messages that they name.
-    pub(super) fn answered(&self, reports: &[BankReport]) -> io::Result<()> {
+    /// The files whose messages reports name: each is acknowledged.
+    pub(super) fn answered(&self, reports: &[BankReport]) -> io::Result<Vec<String>> {
         let named: BTreeSet<String> = reports
             .iter()
             .flat_map(BankReport::ids)
@@ -127,17 +122,21 @@ impl Acknowledgements {
             .map(str::to_ascii_lowercase)
             .collect();
         if named.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        let all = self.all()?;
-        let answered = all.iter().filter(|one| named.contains(&one.message.to_ascii_lowercase()));
-        answered.into_iter().try_for_each(|one| self.settle(&one.name))
+        let all = self.all()?.into_iter();
+        let answered = all.filter(|one| named.contains(&one.message.to_ascii_lowercase()));
+        Ok(answered.map(|one| one.name).collect())
     }
 
-    /// What the names of a listing state about our files. Files that no acknowledgement exists of are
-    /// reported once they are overdue.
-    pub(super) fn stated(&self, names: &[String], page: &mut Reports) -> io::Result<Vec<Stated>> {
-        let mut found = Vec::new();
+    /// What the names of a listing state about our files, and the files that are now reported as
+    /// overdue, since no acknowledgement of them exists.
+    pub(super) fn stated(
+        &self,
+        names: &[String],
+        page: &mut Reports,
+    ) -> io::Result<(Vec<Stated>, Vec<Awaited>)> {
+        let (mut found, mut overdue) = (Vec::new(), Vec::new());
         for of in self.all()? {
             let named = |templates: &[String]| {
                 let own: Vec<String> = templates.iter().map(|it| filled(it, &of.name)).collect();
@@ -149,19 +148,19 @@ impl Acknowledgements {
             if positive.is_some() || negative.is_some() {
                 found.push(Stated { of, positive, negative });
             } else {
-                self.look_at_overdue(of, page)?;
+                overdue.extend(self.look_at_overdue(of, page)?);
             }
         }
-        Ok(found)
+        Ok((found, overdue))
     }
 
-    fn look_at_overdue(&self, mut of: Awaited, page: &mut Reports) -> io::Result<()> {
+    fn look_at_overdue(&self, of: Awaited, page: &mut Reports) -> io::Result<Option<Awaited>> {
         let age = SystemTime::now().duration_since(of.since).unwrap_or_default();
         if age >= FORGOTTEN_AFTER {
-            return self.settle(&of.name);
+            return self.settle(&of.name).map(|()| None);
         }
         if of.overdue || age < self.settings.wait {
-            return Ok(());
+            return Ok(None);
         }
         page.unreadable.push(format!(
             "file {}: no acknowledgement within {} s, which proves nothing: ask the bank whether it has message {}",
@@ -169,21 +168,15 @@ impl Acknowledgements {
             self.settings.wait.as_secs(),
             quoted(&of.message)
         ));
-        if self.is_reported(&of.name) {
-            of.overdue = true;
-            self.note(&of)?;
-        }
-        Ok(())
+        Ok(Some(of))
     }
 
-    /// Whether it was reported before; notes that it is now.
-    pub(super) fn is_reported(&self, name: &str) -> bool {
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = reported.remove(name);
-        if !before {
-            reported.insert(name.to_owned());
+    /// Notes that a missing acknowledgement was reported, unless the file was written again since.
+    pub(super) fn note_overdue(&self, of: &Awaited) -> io::Result<()> {
+        match self.awaited(&of.name)? {
+            Some(now) if now == *of => self.note(&Awaited { overdue: true, ..now }),
+            _ => Ok(()),
         }
-        before
     }
 
     /// Whether a file is an acknowledgement of any file.

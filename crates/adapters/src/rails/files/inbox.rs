@@ -3,13 +3,14 @@
 //! Files are those whose names match the rail's patterns, compressed or not. Any other file has a
 //! minute in which it may still be renamed; then it is reported and moved aside.
 //!
-//! Where the bank writes files under their own names, a file is read once it is the same in two
-//! listings.
+//! A bank may write files under their own names: a file is read once it has content, was the same in two
+//! listings a poll apart, and has the length that they stated.
 //!
 //! The cursor is the name of the last file handed out. A file at or below the cursor that has not
 //! been handed out since startup counts as unread: it arrived late, or the process died before
-//! moving it, so it is renamed to sort after the cursor and is handed out. Reports may be delivered
-//! twice, but none is lost.
+//! moving it, so it is renamed to sort after the cursor and is handed out. Whatever else a page reports
+//! is reported again until the caller confirms that the page is stored. Reports may be delivered twice,
+//! but none is lost.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -19,9 +20,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use domain::rail::Reports;
+use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::acknowledgements::{Acknowledgements, Stated};
+use super::acknowledgements::{Acknowledgements, Awaited, Stated};
 use super::pattern::Patterns;
 use super::unpack::{MAX_PACKED_BYTES, unpack};
 use crate::pgp::Pgp;
@@ -49,13 +51,37 @@ pub(super) struct Inbox {
     patterns: Patterns,
     pgp: Option<Arc<Pgp>>,
     acknowledgements: Option<Arc<Acknowledgements>>,
-    /// Size and time of each file in the last listing, where unfinished files appear.
-    listed: Mutex<HashMap<OsString, (u64, Option<SystemTime>)>>,
+    /// Time for which a file has to be the same.
+    pub(super) quiet: Duration,
+    /// The files of each directory in the last listing.
+    listed: Mutex<HashMap<PathBuf, HashMap<OsString, Listed>>>,
     /// Files handed out and not yet archived.
     handed_out: Mutex<BTreeMap<String, Fate>>,
-    /// Unmatched files that were reported: moved aside at the next poll, when the report is likely
-    /// to be stored.
-    reported: Mutex<BTreeSet<PathBuf>>,
+    /// What follows once the last page is stored.
+    pending: Mutex<Vec<Pending>>,
+    /// Empty files that were reported.
+    reported_empty: Mutex<BTreeSet<OsString>>,
+}
+
+/// What a listing states about a file.
+struct Listed {
+    size: Option<u64>,
+    modified: Option<SystemTime>,
+    /// When it was first listed so.
+    since: Instant,
+}
+
+/// What follows from a page's reports once they are stored.
+enum Pending {
+    Move {
+        dir: PathBuf,
+        name: OsString,
+        to: PathBuf,
+    },
+    /// No acknowledgement of the file is awaited any longer.
+    Settle(String),
+    Overdue(Awaited),
+    Empty(OsString),
 }
 
 /// The directories of a rail.
@@ -102,6 +128,7 @@ impl Inbox {
         place: Arc<dyn Place>,
         dirs: Dirs,
         patterns: Patterns,
+        quiet: Duration,
         pgp: Option<Arc<Pgp>>,
         acknowledgements: Option<Arc<Acknowledgements>>,
     ) -> Inbox {
@@ -111,21 +138,34 @@ impl Inbox {
             patterns,
             pgp,
             acknowledgements,
+            quiet,
             listed: Mutex::default(),
             handed_out: Mutex::default(),
-            reported: Mutex::default(),
+            pending: Mutex::default(),
+            reported_empty: Mutex::default(),
         }
     }
 
     /// The next files after the cursor; the default if there are none.
-    pub(super) fn page(&self, cursor: Option<&str>) -> Result<Reports, InboxError> {
+    pub(super) fn page(&self, cursor: Option<&str>, now: Instant) -> Result<Reports, InboxError> {
+        // What was not confirmed is reported again.
+        self.pending().clear();
+        let page = self.next_page(cursor, now);
+        if page.is_err() {
+            // Nothing of it is handed out.
+            self.pending().clear();
+        }
+        page
+    }
+
+    fn next_page(&self, cursor: Option<&str>, now: Instant) -> Result<Reports, InboxError> {
         let mut handed_out = self.handed_out.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(cursor) = cursor {
             self.settle(cursor, &mut handed_out)?;
         }
         let mut page = Reports::default();
-        for name in self.next_names(cursor, &mut page)? {
-            let Some(content) = self.content(&name)? else {
+        for (name, size) in self.next_names(cursor, now, &mut page)? {
+            let Some(content) = self.content(&name, size)? else {
                 continue;
             };
             let fate = self.take(&name, content, &mut page)?;
@@ -138,6 +178,29 @@ impl Inbox {
             }
         }
         Ok(page)
+    }
+
+    /// Does what follows from the last page's reports.
+    pub(super) fn confirm_stored(&self) -> Result<(), InboxError> {
+        let pending = std::mem::take(&mut *self.pending());
+        for one in pending {
+            match one {
+                Pending::Move { dir, name, to } => self.move_away(&dir, &name, &to)?,
+                Pending::Settle(name) => self.note(&name, |it| it.settle(&name))?,
+                Pending::Overdue(of) => self.note(of.name(), |it| it.note_overdue(&of))?,
+                Pending::Empty(name) => drop(self.reported_empty().insert(name)),
+            }
+        }
+        Ok(())
+    }
+
+    fn note(
+        &self,
+        name: &str,
+        note: impl FnOnce(&Acknowledgements) -> io::Result<()>,
+    ) -> Result<(), InboxError> {
+        let noted = self.acknowledgements.as_deref().map_or(Ok(()), note);
+        noted.map_err(failed("note what is awaited of", name.as_ref()))
     }
 
     /// Archives the files whose reports the caller has stored.
@@ -159,18 +222,20 @@ impl Inbox {
         Ok(())
     }
 
-    /// The names of the next page in order, with late files renamed.
+    /// The names of the next page in order, with late files renamed, and the files' sizes.
     fn next_names(
         &self,
         cursor: Option<&str>,
+        now: Instant,
         page: &mut Reports,
-    ) -> Result<Vec<String>, InboxError> {
+    ) -> Result<Vec<(String, Option<u64>)>, InboxError> {
         let mut names = Vec::new();
         let dir = &self.dirs.reports;
-        let mut entries = self.complete(self.place.list(dir).map_err(failed("list", dir))?);
+        let mut entries = self.unchanged(dir, now)?;
         if let Some(acknowledgements) = &self.acknowledgements {
-            self.take_acknowledgements(acknowledgements, &mut entries, page)?;
+            self.take_acknowledgements(acknowledgements, &mut entries, now, page)?;
         }
+        self.forget_filled(&entries);
         for entry in entries {
             let shown = entry.name.to_string_lossy();
             // Links and pipes are not bank files; hidden files are still being written.
@@ -178,19 +243,20 @@ impl Inbox {
                 || shown.starts_with('.')
                 || !self.patterns.take(own_name(&shown))
             {
-                self.look_at_stranger(dir, &entry, &shown, page)?;
+                self.look_at_stranger(dir, &entry, &shown, page);
                 continue;
             }
             match entry.name.to_str() {
-                Some(name) => names.push(name.to_owned()),
+                Some(_) if entry.size == Some(0) => self.look_at_empty(&entry, &shown, page),
+                Some(name) => names.push((name.to_owned(), entry.size)),
                 None => {
-                    self.move_away(dir, &entry.name, &self.dirs.unreadable)?;
+                    self.move_later(dir, &entry.name, &self.dirs.unreadable);
                     page.unreadable.push(format!("file {}: its name is not UTF-8", quoted(&shown)));
                 }
             }
         }
         if let Some(cursor) = cursor {
-            for name in names.iter_mut().filter(|name| name.as_str() <= cursor) {
+            for (name, _) in names.iter_mut().filter(|(name, _)| name.as_str() <= cursor) {
                 let behind = late_name(cursor, name);
                 self.place
                     .rename(&dir.join(&*name), &dir.join(&behind))
@@ -209,11 +275,12 @@ impl Inbox {
         &self,
         acknowledgements: &Acknowledgements,
         entries: &mut Vec<Entry>,
+        now: Instant,
         page: &mut Reports,
     ) -> Result<(), InboxError> {
         let Dirs { out, reports, archive, .. } = &self.dirs;
         let shown = |entry: &Entry| entry.name.to_string_lossy().into_owned();
-        let mut beside = self.place.list(out).map_err(failed("list", out))?;
+        let mut beside = self.unchanged(out, now)?;
         beside.retain(|entry| {
             let name = shown(entry);
             entry.kind == EntryKind::File && !name.starts_with('.') && acknowledgements.fit(&name)
@@ -224,7 +291,9 @@ impl Inbox {
             .chain(beside.iter().map(|entry| (out.as_path(), entry)))
             .collect();
         let names: Vec<String> = all.iter().map(|(_, entry)| shown(entry)).collect();
-        let stated = acknowledgements.stated(&names, page).map_err(failed("read", archive))?;
+        let found = acknowledgements.stated(&names, page).map_err(failed("read", archive))?;
+        let (stated, overdue) = found;
+        self.later(overdue.into_iter().map(Pending::Overdue));
         let mut taken = BTreeSet::new();
         for Stated { of, positive, negative } in stated {
             let files =
@@ -236,9 +305,11 @@ impl Inbox {
                     None => self.reason(&dir.join(&entry.name))?,
                 };
                 acknowledgements.refuse(&of, &shown(entry), content, page);
-                if !acknowledgements.is_reported(of.name()) {
-                    continue;
+                for (_, (dir, entry)) in files() {
+                    self.move_later(dir, &entry.name, archive);
                 }
+                self.later([Pending::Settle(of.name().to_owned())]);
+                continue;
             }
             for (_, (dir, entry)) in files() {
                 self.move_away(dir, &entry.name, archive)?;
@@ -247,7 +318,7 @@ impl Inbox {
         }
         for (at, (dir, entry)) in all.iter().enumerate() {
             if *dir == out && !taken.contains(&at) {
-                self.look_at_stranger(out, entry, &shown(entry), page)?;
+                self.look_at_stranger(out, entry, &shown(entry), page);
             }
         }
         let mut at = 0..;
@@ -289,7 +360,9 @@ impl Inbox {
                 Ok(statement) => {
                     if let Some(acknowledgements) = &self.acknowledgements {
                         let answered = acknowledgements.answered(&statement.entries);
-                        answered.map_err(failed("settle what is answered by", name.as_ref()))?;
+                        let answered =
+                            answered.map_err(failed("read what is answered by", name.as_ref()))?;
+                        self.later(answered.into_iter().map(Pending::Settle));
                     }
                     page.reports.extend(statement.entries);
                     page.statements.extend(statement.statements);
@@ -309,38 +382,57 @@ impl Inbox {
         Ok(fate)
     }
 
-    /// The entries that are not directories, and not still being written.
-    fn complete(&self, entries: Vec<Entry>) -> Vec<Entry> {
-        let mut entries = entries;
+    /// The files of a directory that the last listings show unchanged: a file that is not was perhaps
+    /// not written to its end.
+    fn unchanged(&self, dir: &Path, now: Instant) -> Result<Vec<Entry>, InboxError> {
+        let mut entries = self.place.list(dir).map_err(failed("list", dir))?;
         entries.retain(|entry| entry.kind != EntryKind::Directory);
-        if self.place.shows_unfinished_files() {
-            let state = |entry: &Entry| (entry.size, entry.modified);
-            let now = entries.iter().map(|entry| (entry.name.clone(), state(entry))).collect();
-            let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
-            let before = std::mem::replace(&mut *listed, now);
-            entries.retain(|entry| before.get(&entry.name) == Some(&state(entry)));
+        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = listed.remove(dir).unwrap_or_default();
+        let mut files = HashMap::new();
+        entries.retain(|entry| {
+            let Entry { size, modified, .. } = *entry;
+            let same = before
+                .get(&entry.name)
+                .filter(|before| (before.size, before.modified) == (size, modified));
+            let since = same.map_or(now, |before| before.since);
+            files.insert(entry.name.clone(), Listed { size, modified, since });
+            same.is_some() && now - since >= self.quiet
+        });
+        listed.insert(dir.to_owned(), files);
+        Ok(entries)
+    }
+
+    /// An empty file may be the beginning of one: it stays, and is reported once it is old.
+    fn look_at_empty(&self, entry: &Entry, shown: &str, page: &mut Reports) {
+        if !is_young(entry) && !self.reported_empty().contains(&entry.name) {
+            page.unreadable.push(format!(
+                "file {}: it is empty, and is read once it has content",
+                quoted(shown)
+            ));
+            self.later([Pending::Empty(entry.name.clone())]);
         }
-        entries
+    }
+
+    fn forget_filled(&self, entries: &[Entry]) {
+        let is_empty = |name: &OsString| {
+            entries.iter().any(|entry| entry.name == *name && entry.size == Some(0))
+        };
+        self.reported_empty().retain(is_empty);
+    }
+
+    fn reported_empty(&self) -> MutexGuard<'_, BTreeSet<OsString>> {
+        self.reported_empty.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reports unmatched files and moves them aside once they are old enough that no writer still
     /// renames them.
-    fn look_at_stranger(
-        &self,
-        dir: &Path,
-        entry: &Entry,
-        shown: &str,
-        page: &mut Reports,
-    ) -> Result<(), InboxError> {
+    fn look_at_stranger(&self, dir: &Path, entry: &Entry, shown: &str, page: &mut Reports) {
         if shown.starts_with(NETWORK_LEFTOVER) {
-            return Ok(());
+            return;
         }
-        // A modification time in the future means clock skew: treat the file as old.
-        let is_young = entry.modified.is_some_and(|touched| {
-            SystemTime::now().duration_since(touched).is_ok_and(|age| age < STRANGER_AGE)
-        });
-        if is_young {
-            return Ok(());
+        if is_young(entry) {
+            return;
         }
         let why = match &self.acknowledgements {
             Some(acknowledgements) if acknowledgements.fit(shown) => {
@@ -349,28 +441,53 @@ impl Inbox {
             _ => "its name matches none of the rail's patterns",
         };
         page.unreadable.push(format!("file {}: {why}", quoted(shown)));
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        let path = dir.join(&entry.name);
-        if reported.remove(&path) {
-            self.move_away(dir, &entry.name, &self.dirs.unreadable)?;
-        } else {
-            reported.insert(path);
-        }
-        Ok(())
+        self.move_later(dir, &entry.name, &self.dirs.unreadable);
     }
 
-    /// The file's content, at most one byte beyond the limit; `None` if it is gone.
-    fn content(&self, name: &str) -> Result<Option<Vec<u8>>, InboxError> {
-        self.content_of(&self.dirs.reports.join(name))
+    /// The file's content, at most one byte beyond the limit; `None` if it is gone or still changes.
+    pub(super) fn content(
+        &self,
+        name: &str,
+        size: Option<u64>,
+    ) -> Result<Option<Vec<u8>>, InboxError> {
+        let content = self.content_of(&self.dirs.reports.join(name))?;
+        let has_size = |content: &Vec<u8>| {
+            let (length, most) = (content.len() as u64, self.max_bytes() as u64);
+            size.is_none_or(|size| size.min(most) == length)
+        };
+        let whole = content.filter(has_size);
+        if whole.is_none() {
+            let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            listed.get_mut(&self.dirs.reports).and_then(|files| files.remove(OsStr::new(name)));
+        }
+        Ok(whole)
     }
 
     fn content_of(&self, path: &Path) -> Result<Option<Vec<u8>>, InboxError> {
-        // Text of PGP is a third longer than what it contains.
-        let limit = if self.pgp.is_some() { 2 * MAX_PACKED_BYTES } else { MAX_PACKED_BYTES };
-        match self.place.read(path, limit + 1) {
+        match self.place.read(path, self.max_bytes()) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             content => content.map(Some).map_err(failed("read", path)),
         }
+    }
+
+    /// One more than a file may have.
+    fn max_bytes(&self) -> usize {
+        // Text of PGP is a third longer than what it contains.
+        let limit = if self.pgp.is_some() { 2 * MAX_PACKED_BYTES } else { MAX_PACKED_BYTES };
+        limit + 1
+    }
+
+    fn later(&self, pending: impl IntoIterator<Item = Pending>) {
+        self.pending().extend(pending);
+    }
+
+    fn pending(&self) -> MutexGuard<'_, Vec<Pending>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn move_later(&self, dir: &Path, name: &OsStr, to: &Path) {
+        let (dir, name, to) = (dir.to_owned(), name.to_owned(), to.to_owned());
+        self.later([Pending::Move { dir, name, to }]);
     }
 
     /// Never overwrites an existing file.
@@ -393,6 +510,13 @@ impl Inbox {
         }
         moved.map_err(failed("move", &from))
     }
+}
+
+/// A modification time in the future means clock skew: the file counts as old.
+fn is_young(entry: &Entry) -> bool {
+    entry.modified.is_some_and(|touched| {
+        SystemTime::now().duration_since(touched).is_ok_and(|age| age < STRANGER_AGE)
+    })
 }
 
 /// A name for a late file that sorts after the cursor and before the bank's next file.

@@ -96,6 +96,16 @@ async fn a_pair_comes_from_the_first_source_whose_rate_is_young() {
 }
 
 #[tokio::test]
+async fn a_book_that_was_never_read_says_so() {
+    let files = Files::new();
+    let rates = LiveRates::new(vec![files.source("a")], LIMITS);
+    assert_eq!(rates.refresh(&client(), NOW).await.failed.len(), 1);
+    assert_eq!(used(&rates, NOW), None);
+    let condition = "rate source a cannot be read, `corridor rates test` shows why";
+    assert_eq!(rates.conditions(NOW), [condition.to_owned()].into());
+}
+
+#[tokio::test]
 async fn a_source_has_an_age_limit_and_an_interval_of_its_own() {
     let files = Files::new();
     let daily = RateSource {
@@ -247,23 +257,62 @@ async fn a_rate_that_jumps_is_not_used_unless_another_source_confirms_it() {
     assert_eq!(used(&rates, second(302)), None, "too old in the end");
 
     // A source that is new to the pair is compared with the others.
-    files.write("b", &["USD,PKR,243", "USD,AED,3.6725"], second(3));
+    files.write("b", &["USD,PKR,250", "USD,AED,3.6725"], second(3));
     assert_eq!(rates.refresh(&client(), second(3)).await.held_back.len(), 2);
-    files.write("b", &["USD,PKR,235", "USD,AED,3.6725"], second(4));
-    rates.refresh(&client(), second(4)).await;
-    assert_eq!(used(&rates, second(4)).as_deref(), Some("220"), "three per cent apart");
-    files.write("b", &["USD,PKR,242", "USD,AED,3.6725"], second(5));
-    rates.refresh(&client(), second(5)).await;
-    // The order of the two within one refresh is open.
-    let confirmed = rates.refresh(&client(), second(6)).await;
+    assert_eq!(used(&rates, second(3)).as_deref(), Some("220"), "three per cent apart");
+    // Held back itself, it confirms the other one all the same.
+    files.write("b", &["PKR,USD,0.0041", "USD,AED,3.6725"], second(4));
+    let confirmed = rates.refresh(&client(), second(4)).await;
     assert!(confirmed.held_back.is_empty(), "{confirmed:?}");
-    assert_eq!(used(&rates, second(6)).as_deref(), Some("242.01"));
+    assert_eq!(used(&rates, second(4)).as_deref(), Some("242.01"));
 
     files.write("a", &["USD,PKR,10"], second(7));
     assert_eq!(rates.refresh(&client(), second(7)).await.held_back.len(), 1);
     files.write("a", &["USD,PKR,241"], second(8));
     assert_eq!(rates.refresh(&client(), second(8)).await.updated, 1);
     assert!(rates.stated().iter().all(|(_, state)| state.held_back.is_empty()));
+}
+
+/// A devaluation: every source states the new rate, each for itself a jump.
+#[tokio::test]
+async fn sources_that_jump_together_confirm_each_other() {
+    for (name, next) in [("a", "b"), ("b", "a")] {
+        let files = Files::new();
+        let rates = LiveRates::new(vec![files.source("a"), files.source("b")], LIMITS);
+        files.write("a", &["USD,EUR,0.8", "USD,PKR,200"], NOW);
+        files.write("b", &["EUR,USD,1.25", "EUR,PKR,250"], NOW);
+        rates.refresh(&client(), NOW).await;
+        let jump = |name: &str, as_of| match name {
+            "a" => files.write("a", &["USD,EUR,0.8", "USD,PKR,300"], as_of),
+            _ => files.write("b", &["EUR,USD,1.25", "EUR,PKR,375"], as_of),
+        };
+        let (first, second) = (NOW + Span::secs(1), NOW + Span::secs(2));
+        jump(name, first);
+        assert_eq!(rates.refresh(&client(), first).await.held_back.len(), 1);
+        assert_eq!(used(&rates, first).as_deref(), Some("200"));
+        jump(next, second);
+        assert_eq!(rates.refresh(&client(), second).await.held_back, []);
+        assert_eq!(used(&rates, second).as_deref(), Some("300"));
+        assert!(rates.conditions(second).is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_rate_is_no_longer_held_back_once_its_source_no_longer_states_it() {
+    let files = Files::new();
+    let rates = LiveRates::new(vec![files.source("a")], LIMITS);
+    let (first, second) = (NOW + Span::secs(1), NOW + Span::secs(2));
+    // The old rate again, of its own time; or the pair is gone.
+    for (rows, as_of) in [(&["USD,PKR,200", "USD,AED,3.67"][..], NOW), (&["USD,AED,3.67"], first)] {
+        files.write("a", &["USD,PKR,200", "USD,AED,3.67"], NOW);
+        rates.refresh(&client(), NOW).await;
+        files.write("a", &["USD,PKR,300", "USD,AED,3.67"], first);
+        assert_eq!(rates.refresh(&client(), first).await.held_back.len(), 1);
+        files.write("a", rows, as_of);
+        rates.refresh(&client(), second).await;
+        let held = rates.stated().remove(0).1.held_back;
+        assert_eq!(held, [], "{rows:?}");
+    }
 }
 
 #[tokio::test]

@@ -238,6 +238,12 @@ fn documents_of_an_error_are_named_as_such() {
     assert!(read(fine).is_ok());
 }
 
+/// As many members as a document can have; a search of all before each takes minutes.
+fn many_members(last: &str) -> String {
+    let many: String = (0..60_000).map(|at| format!("\"{at}\":1,")).collect();
+    format!("\"{last}\":1,{many}\"{last}\":1")
+}
+
 #[test]
 fn what_is_not_a_rate_is_refused_with_the_reason() {
     let rates = |rates: &str| format!(r#"{{"base":"USD","as_of":1795244268,"rates":{rates}}}"#);
@@ -256,6 +262,12 @@ fn what_is_not_a_rate_is_refused_with_the_reason() {
             r#"{"amount":100,"base":"USD","as_of":1795244268,"rates":{"PKR":1}}"#.to_owned(),
             "the rates are of 100 units",
         ),
+        // Of several names for it, any may say so, at any place of a rate.
+        (
+            r#"[{"base":"USD","quote":"INR","as_of":1795244268,"unit":1,"nominal":"100","rate":8350}]"#.to_owned(),
+            "the rates are of 100 units",
+        ),
+        (rates(r#"{"INR":{"value":8350,"unit":"USD","nominal":100}}"#), "the rates are of 100 units"),
         (rates("{}"), "states no rate of a currency of this service"),
         (rates(r#"{"ZMW":27.1}"#), "states no rate of a currency of this service"),
         (rates(r#"{"PKR":0}"#), "USD/PKR: a rate must be greater than zero"),
@@ -271,6 +283,7 @@ fn what_is_not_a_rate_is_refused_with_the_reason() {
         (rates(r#"{"PKR":null}"#), "USD/PKR: null is not a number"),
         (rates(r#"{"PKR":{"value":null}}"#), "states no rate"),
         (rates(r#"{"PKR":1,"PKR":2}"#), "PKR is named twice"),
+        (rates(&format!("{{{}}}", many_members("PKR"))), "PKR is named twice"),
         (rates(r#"{"2026-11-19":{"PKR":1},"2026-11-20":{"PKR":2}}"#), "USD/PKR is named twice"),
         (rates(r#"{"PKR":{"bid":279,"ask":278}}"#), "USD/PKR: bid 279 and ask 278"),
         (

@@ -20,7 +20,7 @@ use domain::recall::RecallReason;
 use futures_util::future::join_all;
 use uuid::Uuid;
 
-use super::super::checks::Outcome;
+use super::super::checks::{Outcome, refusal};
 use super::super::now;
 use super::inbox::Inbox;
 
@@ -505,10 +505,9 @@ fn same_reference(references: impl Iterator<Item = String>) -> Judged {
 }
 
 async fn refused(stranger: &ConnectorRail, inquiry: Inquiry) -> Judged {
-    match stranger.inquire(&[inquiry]).await.as_slice() {
-        [InquiryAnswer::NoAnswer(why)] if why.contains("401") || why.contains("403") => Ok(()),
-        [InquiryAnswer::NoAnswer(why)] => warned(format!("{why}; return 401")),
-        _ => failed("it was answered"),
+    match stranger.inquiry_status(&inquiry).await {
+        Ok(status) => refusal(Some(status.as_u16()), &[401, 403], || format!("HTTP {status}")),
+        Err(why) => refusal(None, &[401, 403], || why),
     }
 }
 

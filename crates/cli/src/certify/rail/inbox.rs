@@ -9,6 +9,7 @@ use domain::ports::{Answer, Rail};
 use domain::rail::{BankReport, Callback, CallbackRefusal, RailId, Reports, Submission};
 use domain::rail::{Inquiry, InquiryAnswer, Instruction, RailFault};
 use domain::time::Timestamp;
+use http_api::address_windows::AddressWindows;
 use http_api::rail_callbacks::{Callbacks, ReportTaker, router};
 use http_api::server::body::BodyLimits;
 use http_api::server::{Refusals, Settings, serve};
@@ -48,6 +49,7 @@ impl Inbox {
             taker: Arc::new(Taker(arrived.clone())),
             wall_clock: Arc::new(WallClock),
             body: BodyLimits::default(),
+            refused: AddressWindows::default(),
         };
         let (stop, mut stopping) = watch::channel(false);
         let stopped = async move {

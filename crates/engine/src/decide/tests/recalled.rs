@@ -9,7 +9,7 @@ use domain::recall::{NewRecall, RecallReason, RecallState};
 
 use super::room::{batch, begun, payment, rail, run};
 use super::*;
-use crate::command::PaymentAction;
+use crate::command::{PaymentAction, RecallAction};
 
 fn rails() -> Vec<RailConfig> {
     let recalls = Some("camt.056.001.08".to_owned());
@@ -98,7 +98,17 @@ fn a_repeated_answer_to_an_earlier_recall_is_none_to_the_newest() {
     let outcome = run(&mut ws, &payment(1), refusal(), rails());
     assert!(matches!(outcome, Outcome::Unchanged), "{outcome:?}");
     assert_eq!(ws.recalls.get(&(TENANT, new)).expect("new").state, RecallState::Requested);
-    let other = said(second, RailStatus::Recall(RecallAnswer::Refused), "camt.029 2");
-    run(&mut ws, &payment(1), other, rails());
+    // Its message has not left: whatever arrives now answers the old one, under any id.
+    let other = || said(second, RailStatus::Recall(RecallAnswer::Pending), "camt.029 2");
+    run(&mut ws, &payment(1), other(), rails());
+    let kept = ws.recalls.get(&(TENANT, new)).expect("new");
+    assert_eq!((kept.state, kept.sent_at), (RecallState::Requested, None));
+    let job = ws.jobs.get(&(TENANT, new.0)).and_then(Option::as_ref).expect("a job");
+    let sent = RecallAction::Submitted { fence: job.fence, answer: Submission::Taken };
+    run(&mut ws, &payment(1), PaymentAction::OfRecall(new, sent), rails());
+    run(&mut ws, &payment(1), other(), rails());
+    assert_eq!(ws.recalls.get(&(TENANT, new)).expect("new").state, RecallState::Sent);
+    let refusal = said(second, RailStatus::Recall(RecallAnswer::Refused), "camt.029 3");
+    run(&mut ws, &payment(1), refusal, rails());
     assert_eq!(ws.recalls.get(&(TENANT, new)).expect("new").state, RecallState::Refused);
 }

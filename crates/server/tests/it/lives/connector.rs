@@ -11,13 +11,14 @@ use domain::country::Country;
 use domain::ids::PaymentId;
 use domain::ports::Clock as _;
 use domain::time::Span;
+use http_api::rail_callbacks::REFUSED_PER_MINUTE;
 use reqwest::Method;
 use service::clock::WallClock;
-use testkit::json_bank::JsonBankFault;
+use testkit::json_bank::{JsonBankFault, Transfer};
 use tokio::sync::Notify;
 
 use crate::harness::client::WAIT_MAX;
-use crate::harness::connector::{CALLBACK_SECRET, SampleConnector, connected};
+use crate::harness::connector::{CALLBACK_SECRET, CONNECTOR_TOKEN, SampleConnector, connected};
 use crate::harness::{Answer, Bank, Json, On, Setup, on_both_stores};
 
 on_both_stores! {
@@ -145,6 +146,76 @@ async fn a_recall_over_the_sample_connector_stops_what_is_not_paid(on: On) {
     bank.finish().await;
 }
 
+/// The status and the body of the sample connector's answer.
+async fn asked(connector: &SampleConnector, path: &str, body: serde_json::Value) -> (u16, String) {
+    let client = reqwest::Client::builder().no_proxy().build().expect("a client");
+    let call = client.post(format!("{}{path}", connector.url())).bearer_auth(CONNECTOR_TOKEN);
+    let answer = call.body(body.to_string()).send().await.expect("an answer");
+    let status = answer.status().as_u16();
+    let body: serde_json::Value =
+        serde_json::from_str(&answer.text().await.expect("a body")).expect("JSON");
+    (status, body["status"].as_str().unwrap_or_default().to_owned())
+}
+
+fn payment(id: &str) -> serde_json::Value {
+    serde_json::json!({
+        "instruction_id": id,
+        "amount": { "value": "100.50", "currency": "PKR" },
+        "beneficiary_account": { "number": "PK36SCBL0000001123456702" },
+        "beneficiary": { "name": "Asha Khan" },
+    })
+}
+
+/// The bank has the payment, though the connector has not noted that it sent it.
+#[tokio::test]
+async fn the_sample_connector_takes_a_duplicate_reference_for_no_refusal() {
+    let connector = SampleConnector::start(RAIL).await;
+    connector.bank.set_completes(false);
+    let (first, second) = ("0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210");
+    assert_eq!(asked(&connector, "/payments", payment(first)).await, (200, "accepted".to_owned()));
+    let made = connector.bank.transfers().remove(0);
+    let made = Transfer { id: "TRF9".into(), reference: second.into(), ..made };
+    connector.bank.add(made);
+    connector.bank.set_fault(Some(JsonBankFault::ForgetsTransfers));
+    let (status, _) = asked(&connector, "/payments", payment(second)).await;
+    assert_eq!(status, 503, "the bank has it and does not show it");
+    connector.bank.set_fault(None);
+    for path in ["/inquiries", "/payments"] {
+        let known = asked(&connector, path, payment(second)).await;
+        assert_eq!(known, (200, "accepted".to_owned()), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_sample_connector_refuses_no_recall_of_what_it_may_have_cancelled_or_sent() {
+    let connector = SampleConnector::start(RAIL).await;
+    connector.bank.set_completes(false);
+    let (sent, lost) = ("0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210");
+    let recall = |id| asked(&connector, "/recalls", serde_json::json!({ "instruction_id": id }));
+    assert_eq!(asked(&connector, "/payments", payment(sent)).await.0, 200);
+    // It cancels, and needs nothing else of the bank to say so.
+    connector.bank.set_fault(Some(JsonBankFault::HidesTransfers));
+    assert_eq!(recall(sent).await, (200, "recall_accepted".to_owned()));
+    // Asked again, the bank refuses to cancel what is cancelled: what it has decides.
+    assert_eq!(recall(sent).await.0, 502);
+    connector.bank.set_fault(None);
+    assert_eq!(recall(sent).await, (200, "recall_accepted".to_owned()));
+    is_so("the cancellation is reported once", || async {
+        let passed = connector.doorway.passed();
+        passed.iter().any(|(id, _)| *id == format!("cancelled-{sent}"))
+    })
+    .await;
+    // A payment whose answer was lost is on its way, though the bank does not show it.
+    connector.bank.set_fault(Some(JsonBankFault::LosesAnswers));
+    assert_eq!(asked(&connector, "/payments", payment(lost)).await.0, 502);
+    connector.bank.set_fault(Some(JsonBankFault::ForgetsTransfers));
+    assert_eq!(recall(lost).await.0, 503);
+    connector.bank.set_fault(None);
+    assert_eq!(recall(lost).await, (200, "recall_accepted".to_owned()));
+    let never = "00000000000000000000000000000000";
+    assert_eq!(recall(never).await, (200, "recall_refused".to_owned()));
+}
+
 /// A connector that accepts everything and reports nothing by itself. With a gate, it answers a payment
 /// once the gate is opened.
 async fn silent(gate: Option<Arc<Notify>>) -> String {
@@ -255,6 +326,19 @@ async fn a_callback_is_believed_about_its_own_rail_alone(on: On) {
     let refused_later = Calling { id: "m-2", ..Calling::new(&bank) };
     assert_eq!(refused_later.send(&about(&id, "returned")).await.status, 204);
     bank.reaches(PAK, &id, "reversed").await;
+    // An address that keeps failing is not listened to; a new minute may have begun in between.
+    let stranger = Calling { secret: OTHER_SECRET, ..Calling::new(&bank) };
+    let mut tried = 0;
+    let limited = loop {
+        let answer = stranger.send(&about(&id, "paid")).await;
+        tried += 1;
+        match answer.status {
+            401 if tried <= 2 * REFUSED_PER_MINUTE => {}
+            _ => break answer,
+        }
+    };
+    limited.refused(429, "rate_limited");
+    assert!(limited.header("retry-after").is_some());
     bank.finish().await;
 }
 

@@ -115,6 +115,10 @@ async fn a_payment_to_a_closed_account_is_refused_where_the_rail_requires_the_ch
         // The quote is not used up.
         assert_eq!(bank.pay(&quote.order().ending(PAK, "6702")).await.status, 200);
     }
+    // What is refused anyway is refused as such, and the bank is not asked.
+    let used = bank.quote(PAK, domain::currency::Currency::Aed, "100").await;
+    assert_eq!(bank.pay(&used.order().ending(PAK, "6702")).await.status, 200);
+    bank.pay(&used.order().ending(PAK, "0001")).await.refused(400, "quote_used");
     // A wrong name, and no answer, are the bank's to judge.
     for ending in ["0021", "0022", "0023", "0024"] {
         let id = bank.paid(PAK, |order| order.ending(PAK, ending)).await;

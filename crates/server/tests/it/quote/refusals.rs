@@ -13,6 +13,7 @@ on_both_stores! {
     a_country_that_the_tenant_did_not_agree_on_is_forbidden
     a_missing_rate_is_unavailable
     an_old_rate_is_unavailable
+    a_service_that_can_read_no_rates_starts_and_quotes_once_it_can
     a_stablecoin_off_its_peg_is_not_quoted
     a_quote_is_repeated_though_its_rate_is_too_old_by_now
     too_many_open_quotes_are_refused
@@ -56,14 +57,17 @@ async fn a_country_that_the_tenant_did_not_agree_on_is_forbidden(on: On) {
     bank.pay(&order).await.refused(403, "corridor_not_enabled");
 }
 
+fn rows(as_of: &str, usdt: &str) -> String {
+    format!(
+        "base,quote,rate,as_of\nAED,PKR,75.90,{as_of}\nUSD,PKR,278.75,{as_of}\nUSDT,USD,{usdt},{as_of}\n"
+    )
+}
+
 /// Rates from a file, `as_of` an instant.
 async fn with_rates(on: On, as_of: &str, usdt: &str) -> Bank {
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("rates.csv");
-    let rows = format!(
-        "base,quote,rate,as_of\nAED,PKR,75.90,{as_of}\nUSD,PKR,278.75,{as_of}\nUSDT,USD,{usdt},{as_of}\n"
-    );
-    std::fs::write(&file, rows).expect("written");
+    std::fs::write(&file, rows(as_of, usdt)).expect("written");
     let sources = format!("[{{ location = \"{}\" }}]", file.display());
     let setup = Setup::new().set("rates.source", "live").set("rates.sources", &sources);
     Bank::alone(on, setup).await
@@ -102,6 +106,21 @@ async fn an_old_rate_is_unavailable(on: On) {
         .send()
         .await
         .refused(400, "rate_unavailable");
+    bank.finish().await;
+}
+
+async fn a_service_that_can_read_no_rates_starts_and_quotes_once_it_can(on: On) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("rates.csv");
+    let sources = format!("[{{ location = \"{}\" }}]", file.display());
+    let setup = Setup::new().set("rates.source", "live").set("rates.sources", &sources);
+    let bank = Bank::alone(on, setup.set("rates.refresh_s", "1")).await;
+    let quote = || bank.quote_call(Country::Pak, Currency::Aed, "100").send();
+    quote().await.refused(400, "rate_unavailable");
+    std::fs::write(&file, rows(&jiff::Timestamp::now().to_string(), "1")).expect("written");
+    let is_read =
+        testkit::wait::until_async(WAIT_MAX, || async { quote().await.status == 200 }).await;
+    assert!(is_read, "the rates are read once they are there");
     bank.finish().await;
 }
 
