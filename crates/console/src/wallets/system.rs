@@ -195,9 +195,11 @@ pub(crate) async fn coins(visit: &Visit) -> Result<Section, Stop> {
     let changed = states.iter().filter(|state| may && state.code_changed);
     let form = |state: &TokenState| {
         let code = state.coin.currency().code();
-        let id = if state.coin == StableCoin::Usdc { "accept-usdc" } else { "accept-usdt" };
-        FormView::new(id, format!("Accept the new code of {code}"), "/console/system/coins".to_owned(), "Propose")
+        let id = format!("accept-{}-{}", code.to_lowercase(), state.chain.0);
+        let title = format!("Accept the new code of {code} on {}", name_of(visit, state.chain));
+        FormView::new(id, title, "/console/system/coins".to_owned(), "Propose")
             .says("Only after comparing the code with the issuer's published code. Another user has to approve it.")
+            .field(Field::hidden("chain", state.chain.0))
             .field(Field::hidden("coin", code))
             .field(Field::hidden("at_block", state.at_block))
             .why()
@@ -268,11 +270,12 @@ async fn books(visit: &Visit) -> Result<Section, Stop> {
 /// Proposes to resume a token whose code changed.
 pub(super) async fn accept_coin(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
+    let chain = ChainNumber(visit.form().text("chain").parse().map_err(|_| Stop::NotFound)?);
     let coin = StableCoin::parse(visit.form().text("coin")).ok_or(Stop::NotFound)?;
     let at_block = visit.form().text("at_block").parse().map_err(|_| Stop::NotFound)?;
     let (maker, by) = (visit.user()?.clone(), visit.deed(&why));
-    let proposal =
-        Proposal { tenant: None, deed: Deed::AcceptCoinCode { coin, at_block }, maker, why, by };
+    let deed = Deed::AcceptCoinCode { chain, coin, at_block };
+    let proposal = Proposal { tenant: None, deed, maker, why, by };
     let id = visit.console().desk.propose(proposal).await?;
     Ok(visit.done(&format!("/console/approvals/{id}"), "Proposed. Another user has to approve it."))
 }
