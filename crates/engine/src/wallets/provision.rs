@@ -117,7 +117,9 @@ impl Wallets {
         action: Action,
     ) -> Result<Reply<Wallet>, Denied> {
         match self.run(caller.tenant, action).await.map_err(super::not_found_as(FIELD))? {
-            Outcome::Wallet(wallet) => Ok(Reply { made: *wallet, replayed: false }),
+            Outcome::Wallet(wallet) => {
+                Ok(Reply { made: self.named_today(*wallet), replayed: false })
+            }
             Outcome::Replayed(record) => {
                 Ok(Reply { made: self.wallet_as_made(caller, record).await?, replayed: true })
             }
