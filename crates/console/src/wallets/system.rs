@@ -1,7 +1,7 @@
 //! The installation's health: the data of `/readyz` and `/metrics`, for reading. Covers all
 //! tenants.
 
-use domain::chain::ChainNumber;
+use domain::chain::{ChainConfig, ChainNumber};
 use engine::world::WalletWorld;
 use std::time::Duration;
 
@@ -117,10 +117,24 @@ pub(crate) async fn chains(visit: &Visit) -> Result<Vec<Section>, Stop> {
         return Ok(vec![Section { title: "Chain".to_owned(), says, ..Section::default() }]);
     };
     let mut sections = Vec::new();
-    for world in offered.all() {
-        sections.push(chain(visit, world).await?);
+    for of in offered.configured() {
+        sections.push(match of.numbered() {
+            Some(world) => chain(visit, world).await?,
+            None => unnamed(&of.configured().config),
+        });
     }
     Ok(sections)
+}
+
+fn unnamed(config: &ChainConfig) -> Section {
+    let facts = vec![
+        ("Chain", Cell::text(config.name.as_str())),
+        ("Chain id", Cell::number(config.chain_id)),
+        ("Node", Cell::state("has not named the chain", Tone::Bad)),
+    ];
+    let says = "Nothing runs on this chain before one of its nodes answers with this chain id.";
+    let title = format!("Chain {}", config.name);
+    Section { title, says: vec![says.to_owned()], facts, ..Section::default() }
 }
 
 async fn chain(visit: &Visit, offered: &WalletWorld) -> Result<Section, Stop> {

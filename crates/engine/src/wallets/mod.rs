@@ -55,6 +55,9 @@ pub enum Denied {
     /// The wallet service is not enabled on this installation.
     #[error("the wallet service is not offered")]
     NotOffered,
+    /// The record's chain is not configured any more, or none of its nodes has named it yet.
+    #[error("the blockchain is not in use at present")]
+    ChainNotInUse,
     /// A field's value is not allowed.
     #[error("invalid field: {0:?}")]
     Invalid(Fault),

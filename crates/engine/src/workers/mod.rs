@@ -103,9 +103,9 @@ impl Workers {
                 .push((name, Box::pin(collect::collect(self.clone(), rail.clone(), stop.clone()))));
         }
         if let Some(wallets) = &self.world.wallet {
-            for chain in wallets.all() {
+            for chain in wallets.configured() {
                 tasks.push((
-                    format!("watch {}", chain.config.name),
+                    format!("watch {}", chain.configured().config.name),
                     Box::pin(watch::watch(self.clone(), chain.clone(), stop.clone())),
                 ));
             }
@@ -225,7 +225,9 @@ impl Workers {
     fn said_of(&self, chain: ChainNumber, what: String) -> String {
         let Some(wallets) = &self.world.wallet else { return what };
         match wallets.on(chain) {
-            Some(world) if wallets.all().count() > 1 => format!("{}: {what}", world.config.name),
+            Some(world) if wallets.configured().count() > 1 => {
+                format!("{}: {what}", world.config.name)
+            }
             _ => what,
         }
     }

@@ -22,7 +22,7 @@ async fn health_is_shown_to_users_of_the_installation(on: On) {
     let engine = if on == On::Sqlite { "SQLite" } else { "PostgreSQL" };
     let shown = [
         engine,
-        "watch:",
+        "watch",
         "answers",
         "Processed up to",
         "the shipped sample",
