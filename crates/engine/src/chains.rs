@@ -19,9 +19,8 @@ const RETRY: Span = Span::secs(2);
 pub enum NotNamed {
     #[error(transparent)]
     Node(#[from] ChainFault),
-    /// The blocks that were ingested before chains were numbered; contains the oldest one's height.
-    #[error("its nodes do not have the blocks from {0} on that this installation has ingested")]
-    OtherChain(u64),
+    #[error("its nodes do not have the blocks that this installation has ingested")]
+    OtherChain,
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -54,14 +53,18 @@ pub async fn number(
             is_there |= there.is_some_and(|there| there.hash == block.hash);
         }
         if !is_there {
-            return Err(NotNamed::OtherChain(ingested.last().map_or(0, |block| block.number)));
+            return Err(NotNamed::OtherChain);
         }
     }
-    Ok(store.add_chain(config.chain_id, &config.name, is_first).await?)
+    let number = store.add_chain(config.chain_id, &config.name, is_first).await?;
+    tracing::info!(chain = config.name, number = number.0, "chain named by a node");
+    for what in [other(config), silent(config)] {
+        alerts::end_everywhere(store, AlertKind::ChainNode, &what).await;
+    }
+    Ok(number)
 }
 
-/// The number of a chain, once a node has named it; `None` at shutdown. Operators are alerted while
-/// that lasts.
+/// The number of a chain, once a node has named it; `None` at shutdown. Operators are alerted.
 pub async fn wait_for_number(
     store: &Store,
     chain: &WalletWorld,
@@ -70,26 +73,20 @@ pub async fn wait_for_number(
     mut stop: Stop,
 ) -> Option<ChainNumber> {
     let config = &chain.config;
-    let mut alerted: Option<String> = None;
+    let mut alerted = String::new();
     while !*stop.borrow() {
         let why = match number(store, config, chain.chain.as_ref(), is_first).await {
-            Ok(number) => {
-                let name = &config.name;
-                tracing::info!(chain = name, number = number.0, "chain named by a node");
-                if let Some(what) = alerted {
-                    alerts::end_everywhere(store, AlertKind::ChainNode, &what).await;
-                }
-                return Some(number);
-            }
+            Ok(number) => return Some(number),
             Err(why) => why,
         };
-        tracing::warn!(chain = config.name, %why, "chain is not named by a node yet, will retry");
-        let what = alert(config, &why);
-        if alerted.as_ref() != Some(&what) {
+        let what = match why {
+            NotNamed::OtherChain => other(config),
+            NotNamed::Node(_) | NotNamed::Store(_) => silent(config),
+        };
+        if what != alerted {
+            tracing::warn!(chain = config.name, %why, "chain is not named by a node yet, will retry");
             alerts::raise_everywhere(store, AlertKind::ChainNode, &what).await;
-            if let Some(before) = alerted.replace(what) {
-                alerts::end_everywhere(store, AlertKind::ChainNode, &before).await;
-            }
+            alerted = what;
         }
         tokio::select! {
             biased;
@@ -100,14 +97,12 @@ pub async fn wait_for_number(
     None
 }
 
-/// A text without changing details: it is one alert.
-fn alert(config: &ChainConfig, why: &NotNamed) -> String {
-    let ChainConfig { name, chain_id, .. } = config;
-    let why = match why {
-        NotNamed::OtherChain(_) => why.to_string(),
-        NotNamed::Node(_) | NotNamed::Store(_) => {
-            format!("none of its nodes has answered as chain {chain_id} yet")
-        }
-    };
-    format!("{name}: nothing runs on this chain: {why}")
+fn silent(ChainConfig { name, chain_id, .. }: &ChainConfig) -> String {
+    format!(
+        "{name}: nothing runs on this chain: none of its nodes has answered as chain {chain_id}"
+    )
+}
+
+fn other(ChainConfig { name, .. }: &ChainConfig) -> String {
+    format!("{name}: nothing runs on this chain: {}", NotNamed::OtherChain)
 }

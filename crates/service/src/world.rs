@@ -117,8 +117,7 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
         health: RailHealth::default(),
         switches: Switches::default(),
     });
-    let chains = sides;
-    Ok(Surroundings { world, clock, bank, rates, lists, rate_servers, list_servers, chains })
+    Ok(Surroundings { world, clock, bank, rates, lists, rate_servers, list_servers, chains: sides })
 }
 
 /// The configured chains with their numbers in the store's rows: `None` before a node has named
