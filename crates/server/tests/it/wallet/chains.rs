@@ -278,7 +278,8 @@ async fn a_wallet_stays_with_its_chain_under_another_name(on: On) {
     }
     let old = bank.provision_with("renamed", r#","blockchain":"ethereum""#).send().await;
     refused(&old, 400, "INVALID_REQUEST", Some("blockchain"));
-    let (request, _) = bank.deposit(&here, "7.00", "COMPLETED").await;
+    let other = bank.wallet("other").await;
+    let (request, _) = bank.deposit(&other, "7.00", "COMPLETED").await;
     let events = bank.told(request["payment_request_id"].text(), 1).await;
     assert!(events[0].to_string().contains(r#""blockchain":"mainnet""#), "{}", events[0]);
     // The names of two known chains do not change places unnoticed.
@@ -310,6 +311,7 @@ async fn what_is_on_a_retired_chain_waits(on: On) {
     assert!(waiting(bank.bank.running.store()).await > 0, "the wallet waits for its controller");
     let mut kept = BTreeMap::new();
     let bank = bank.restart_as(|config| kept = std::mem::take(&mut config.chains)).await;
+    let here = bank.wallet("also-here").await;
     bank.deposit(&here, "5.00", "COMPLETED").await;
     let shown = bank.get(&format!("/v1/sdk/wallets/{there}")).send().await.ok();
     assert_eq!(shown["blockchain"].text(), "base");
