@@ -184,6 +184,13 @@ pub struct OfChain {
     pub config: Config,
 }
 
+impl OfChain {
+    /// Whether it is the chain of `[chain]`.
+    pub fn is_first(&self) -> bool {
+        self.section == FIRST
+    }
+}
+
 /// Maximum nodes in addition to the first two.
 const FURTHER_NODES_MAX: usize = 6;
 

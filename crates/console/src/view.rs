@@ -215,7 +215,7 @@ pub struct Card {
 #[derive(Clone, Debug)]
 pub struct FormView {
     /// Unique on the page: a prefix of its fields' ids.
-    pub id: &'static str,
+    pub id: String,
     pub title: String,
     /// The effect of submitting it.
     pub says: String,
@@ -250,14 +250,14 @@ pub struct Verdict {
 impl FormView {
     /// A form without fields that posts to `action`.
     pub fn new(
-        id: &'static str,
+        id: impl Into<String>,
         title: impl Into<String>,
         action: String,
         button: &'static str,
     ) -> FormView {
         let (title, says) = (title.into(), String::new());
         FormView {
-            id,
+            id: id.into(),
             title,
             says,
             action,

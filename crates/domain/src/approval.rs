@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::attempt::Doubt;
+use crate::chain::ChainNumber;
 use crate::country::Country;
 use crate::currency::StableCoin;
 use crate::ids::{ApprovalId, DepositId, ExchangeId, PaymentId, TenantId, UserId, WalletId};
@@ -104,6 +105,8 @@ pub enum Deed {
     /// Resume transfers of a token whose issuer changed the contract's code. Applies to the whole
     /// installation.
     AcceptCoinCode {
+        /// Chain of the contract.
+        chain: ChainNumber,
         /// Token whose contract changed.
         coin: StableCoin,
         /// Block number of the change that the maker reviewed.
@@ -173,7 +176,7 @@ impl Deed {
             Deed::SetPricing(_) => "pricing".to_owned(),
             Deed::SetPolicy { .. } => "policy".to_owned(),
             Deed::SetWebhookUrl { .. } | Deed::SetPaymentWebhooks { .. } => "webhook".to_owned(),
-            Deed::AcceptCoinCode { coin, .. } => coin.currency().code().to_owned(),
+            Deed::AcceptCoinCode { chain, coin, .. } => chain.key(coin.currency().code()),
             Deed::SetUserAccess { user, .. } => user.to_string(),
         }
     }

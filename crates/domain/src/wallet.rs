@@ -141,7 +141,7 @@ pub struct Wallet {
     pub email: String,
     /// The customer's telephone number, E.164.
     pub phone: String,
-    /// Name of the chain in the API.
+    /// Name that the chain had in the API at that time.
     pub blockchain: String,
     /// Number of that chain.
     pub chain: ChainNumber,

@@ -14,17 +14,36 @@ pub async fn raise(store: &Store, tenant: TenantId, alert: &Alert) {
     }
 }
 
+/// Closes an alert of one tenant whose cause has ended.
+pub async fn end(store: &Store, tenant: TenantId, alert: &Alert) {
+    if let Err(error) = store.end_alert(tenant, alert).await {
+        tracing::warn!(%error, "alert removal failed, an operator has to close it");
+    }
+}
+
 /// Alerts every tenant's operators.
 pub async fn raise_everywhere(store: &Store, kind: AlertKind, what: &str) {
+    for (tenant, alert) in everywhere(store, kind, what).await {
+        raise(store, tenant, &alert).await;
+    }
+}
+
+/// Closes every tenant's alert whose cause has ended.
+pub async fn end_everywhere(store: &Store, kind: AlertKind, what: &str) {
+    for (tenant, alert) in everywhere(store, kind, what).await {
+        end(store, tenant, &alert).await;
+    }
+}
+
+async fn everywhere(store: &Store, kind: AlertKind, what: &str) -> Vec<(TenantId, Alert)> {
     match store.tenants().await {
         Ok(tenants) => {
-            for tenant in tenants {
-                let alert = Alert { kind, subject: tenant.id.0, what: what.to_owned() };
-                raise(store, tenant.id, &alert).await;
-            }
+            let alert = |id: TenantId| Alert { kind, subject: id.0, what: what.to_owned() };
+            tenants.iter().map(|tenant| (tenant.id, alert(tenant.id))).collect()
         }
         Err(error) => {
-            tracing::warn!(%error, what, "operator alert failed, tenants could not be read")
+            tracing::warn!(%error, what, "operator alert failed, tenants could not be read");
+            Vec::new()
         }
     }
 }

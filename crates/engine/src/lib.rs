@@ -9,6 +9,7 @@
 
 pub mod alerts;
 pub mod batcher;
+pub mod chains;
 pub mod command;
 pub mod console;
 pub mod decide;

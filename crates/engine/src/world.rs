@@ -23,6 +23,7 @@ use domain::screening::{Party, Screened};
 use domain::time::{Span, Timestamp};
 use domain::wallet_event::WalletEventEntry;
 use store::EventRecord;
+use tokio::sync::SetOnce;
 use uuid::Uuid;
 
 use crate::health::RailHealth;
@@ -156,23 +157,30 @@ impl World {
 /// The wallet service on each of the installation's chains.
 #[derive(Clone)]
 pub struct WalletWorlds {
-    first: WalletWorld,
-    further: Vec<WalletWorld>,
+    first: Arc<ConfiguredChain>,
+    further: Vec<Arc<ConfiguredChain>>,
 }
 
 impl WalletWorlds {
     /// The chain of `[chain]` first.
-    pub const fn new(first: WalletWorld, further: Vec<WalletWorld>) -> WalletWorlds {
-        WalletWorlds { first, further }
+    pub fn new(first: WalletWorld, further: Vec<WalletWorld>) -> WalletWorlds {
+        let further = further.into_iter().map(ConfiguredChain::new).collect();
+        WalletWorlds { first: ConfiguredChain::new(first), further }
     }
 
-    /// The first chain, for what all chains share.
-    pub const fn first(&self) -> &WalletWorld {
-        &self.first
+    /// The chain of `[chain]`, for what all chains share.
+    pub fn first(&self) -> &WalletWorld {
+        self.first.configured()
     }
 
-    pub fn all(&self) -> impl Iterator<Item = &WalletWorld> {
+    /// Every configured chain, that of `[chain]` first.
+    pub fn configured(&self) -> impl Iterator<Item = &Arc<ConfiguredChain>> {
         iter::once(&self.first).chain(&self.further)
+    }
+
+    /// The chains that work is done on: those that have a number.
+    pub fn all(&self) -> impl Iterator<Item = &WalletWorld> {
+        self.configured().filter_map(|chain| chain.numbered())
     }
 
     /// The chain of this number; `None` = it is no longer configured.
@@ -180,9 +188,47 @@ impl WalletWorlds {
         self.all().find(|world| world.config.number == chain)
     }
 
-    /// The chain that the API calls so.
-    pub fn named(&self, blockchain: &str) -> Option<&WalletWorld> {
-        self.all().find(|world| world.config.name == blockchain)
+    /// The chain that the API calls so; that of `[chain]` without a name.
+    pub fn named(&self, blockchain: Option<&str>) -> Option<&Arc<ConfiguredChain>> {
+        let has_name = |name| self.configured().find(|it| it.configured().config.name == name);
+        blockchain.map_or(Some(&self.first), has_name)
+    }
+}
+
+/// A chain of the configuration. It has a number from the time when one of its nodes named it.
+pub struct ConfiguredChain {
+    configured: WalletWorld,
+    numbered: SetOnce<WalletWorld>,
+}
+
+impl ConfiguredChain {
+    fn new(configured: WalletWorld) -> Arc<ConfiguredChain> {
+        let is_numbered = configured.config.number != ChainNumber::NONE;
+        let numbered = SetOnce::new_with(is_numbered.then(|| configured.clone()));
+        Arc::new(ConfiguredChain { configured, numbered })
+    }
+
+    /// The chain without its number.
+    pub const fn configured(&self) -> &WalletWorld {
+        &self.configured
+    }
+
+    /// The chain with its number; `None` = no node has named it yet.
+    pub fn numbered(&self) -> Option<&WalletWorld> {
+        self.numbered.get()
+    }
+
+    /// The same, once it has a number.
+    pub(crate) async fn when_numbered(&self) -> &WalletWorld {
+        self.numbered.wait().await
+    }
+
+    /// Work on the chain begins.
+    pub fn set_number(&self, number: ChainNumber) {
+        let config = ChainConfig { number, ..(*self.configured.config).clone() };
+        let numbered = WalletWorld { config: Arc::new(config), ..self.configured.clone() };
+        // A chain that has its number keeps it.
+        drop(self.numbered.set(numbered));
     }
 }
 

@@ -91,10 +91,7 @@ pub async fn build(
     let config = &of.config;
     // `chain` or `chains/<name>`.
     let below = of.section.replace('.', "/");
-    let path = match number {
-        ChainNumber::FIRST => String::new(),
-        _ => format!("/{below}"),
-    };
+    let path = if of.is_first() { String::new() } else { format!("/{below}") };
     let embedded = config
         .chain_is_embedded()
         .then(|| BuiltInChain::open(config.chain.chain_id, &data_dir.join(&below), clock))
@@ -176,6 +173,11 @@ impl ChainSide {
         }
         self.set_pace(Pace::Steady);
         Ok(())
+    }
+
+    /// Notes the number of a chain that a node has just named.
+    pub(super) fn set_number(&mut self, number: ChainNumber) {
+        self.config = Arc::new(ChainConfig { number, ..(*self.config).clone() });
     }
 
     /// The obstacles for tenants' operators, as texts; empty if there are none.

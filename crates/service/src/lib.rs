@@ -8,13 +8,16 @@ use std::task::Poll;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use domain::chain::ChainNumber;
 use domain::ids::BatchId;
 use domain::policy::Environment;
 use domain::time::Span;
 use engine::batcher::Engine;
+use engine::chains;
 use engine::payments::Payments;
 use engine::wallets::Wallets;
 use engine::workers::Workers;
+use engine::world::{ConfiguredChain, WalletWorlds, World};
 use http_api::docs::Site;
 use http_api::server::{Drained, Refusals};
 use store::{CLOCK_OFFSET, Store};
@@ -58,7 +61,7 @@ pub mod tenancy;
 pub mod world;
 
 use self::chain::ChainSide;
-use self::clock::BusinessClock;
+use self::clock::{BusinessClock, WallClock};
 use self::engine_room::EngineRoom;
 use self::only_worker::OnlyWorker;
 use self::scenarios::Scenarios;
@@ -187,6 +190,7 @@ impl Service {
         let store = open_store_at(config, data_dir, Arc::new(clock.clone()), connections).await?;
         environment::migrate(&store, config.environment).await?;
         restore_clock(&store, &clock).await?;
+        world::note_names(config, &store).await?;
         let public_url = public_url(config, address);
         let tenants = store.tenants().await.context("reading the tenants")?;
         let ground = Ground {
@@ -220,8 +224,11 @@ impl Service {
         tasks.push(keep_fresh::follow_switches(store.clone(), world.clone(), &stopping));
         for chain in &chains {
             tasks.extend(chain.tasks(&store, &stopping).into_iter().map(spawned));
-            chain.set_up(&tenants).await.with_context(|| chain.config.name.clone())?;
+            if chain.config.number != ChainNumber::NONE {
+                chain.set_up(&tenants).await.with_context(|| chain.config.name.clone())?;
+            }
         }
+        tasks.extend(name_chains(&store, &world, &chains, &stopping));
         let workers = Workers::new(store.clone(), engine.clone(), world.clone(), node_name(&store));
         let mut only_worker = None;
         if role != Role::Api {
@@ -314,6 +321,45 @@ async fn first_to_end(tasks: &mut Vec<Task>) -> String {
         Err(error) => tracing::error!(%error, task = name, "task failed"),
     }
     name
+}
+
+/// A task for each chain that no node has named yet: begins work on it once one has.
+fn name_chains(
+    store: &Store,
+    world: &World,
+    sides: &[ChainSide],
+    stopping: &watch::Receiver<bool>,
+) -> Vec<Task> {
+    let configured = world.wallet.iter().flat_map(WalletWorlds::configured);
+    let unnamed = configured.zip(sides).enumerate();
+    let unnamed = unnamed.filter(|(_, (chain, _))| chain.numbered().is_none());
+    let task = |(at, (chain, side)): (usize, (&Arc<ConfiguredChain>, &ChainSide))| {
+        let name = format!("name {}", side.config.name);
+        let naming =
+            name_chain(store.clone(), chain.clone(), at == 0, side.clone(), stopping.clone());
+        (name, tokio::spawn(naming))
+    };
+    unnamed.map(task).collect()
+}
+
+async fn name_chain(
+    store: Store,
+    chain: Arc<ConfiguredChain>,
+    is_first: bool,
+    side: ChainSide,
+    mut stop: watch::Receiver<bool>,
+) {
+    let named =
+        chains::wait_for_number(&store, chain.configured(), is_first, &WallClock, stop.clone());
+    if let Some(number) = named.await {
+        let ready = async { side.set_up(&store.tenants().await?).await };
+        if let Err(error) = ready.await {
+            tracing::warn!(%error, chain = side.config.name, "chain setup failed, its tokens or gas are missing");
+        }
+        chain.set_number(number);
+    }
+    // A task that ends before the service does counts as a failure.
+    drop(stop.wait_for(|stop| *stop).await);
 }
 
 /// Pays the links of a sandbox.

@@ -62,6 +62,15 @@ async fn ready(State(ops): State<Arc<Ops>>) -> Response {
                 out.text(&list.name, &age(&list, now));
             }
         });
+        // Nor does a chain that no node has named: the others work.
+        if let Some(wallets) = &ops.payments.world().wallet {
+            out.object("chains", |out| {
+                for chain in wallets.configured() {
+                    let state = chain.numbered().map_or("not named by a node yet", |_| "in use");
+                    out.text(&chain.configured().config.name, state);
+                }
+            });
+        }
     });
     let status = if healthy { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     (status, [("content-type", "application/json")], body).into_response()

@@ -188,7 +188,7 @@ fn wallet_routes(parts: &Parts<'_>) -> Router {
     // A configured node's URL may contain a secret: visitors only see the built-in chain's.
     let embedded = parts.chains.iter().filter(|chain| chain.embedded.is_some());
     let chain_rpc_urls = embedded
-        .map(|chain| (chain.config.number, chain.rpc_url(config, parts.public_url)))
+        .map(|chain| (chain.config.chain_id, chain.rpc_url(config, parts.public_url)))
         .collect();
     let pages = pay_page::Settings {
         links,

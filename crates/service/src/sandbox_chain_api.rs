@@ -9,12 +9,13 @@ use axum::extract::{Path, Query, State};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::post;
 use axum::{Extension, Router};
-use domain::chain::{Address, ChainNumber, TxHash};
+use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
 use domain::ids::PaymentRequestId;
 use domain::money::Money;
 use domain::payment_request::{PaymentRequest, RequestState};
 use engine::wallets::Wallets;
+use engine::world::WalletWorld;
 use http_api::problem::WalletProblem;
 use http_api::request_id::RequestId;
 use http_api::write;
@@ -116,7 +117,8 @@ async fn paid(
         return Err(WalletProblem::conflict(message).with("current_status", request.state.name()));
     }
     let hashes = api.pay(&request, amount).await.map_err(|error| failed(&error))?;
-    Ok((request.chain, hashes))
+    let offered = api.wallets.offered_on(request.chain);
+    Ok((offered.map_or_else(|_| String::new(), explorer), hashes))
 }
 
 async fn find(api: &ChainApi, reach: Reach, id: &str) -> Result<PaymentRequest, WalletProblem> {
@@ -171,7 +173,8 @@ async fn given(
     let to = Address::parse(&query.address).ok_or_else(wrong)?;
     let (coin, minor) = (coin_of(query.currency.as_deref())?, minor_of(&query.amount)?);
     let hash = api.give(coin, to, minor).await.map_err(|error| failed(&error))?;
-    Ok((ChainNumber::FIRST, vec![hash]))
+    let offered = api.wallets.offered();
+    Ok((offered.map_or_else(|_| String::new(), |it| explorer(it.first())), vec![hash]))
 }
 
 fn coin_of(text: Option<&str>) -> Result<StableCoin, WalletProblem> {
@@ -189,14 +192,16 @@ fn minor_of(text: &str) -> Result<i64, WalletProblem> {
     if (1..=FAUCET_MAX_MINOR).contains(&money.minor) { Ok(money.minor) } else { Err(wrong()) }
 }
 
-/// Transactions on a chain.
-type Done = (ChainNumber, Vec<TxHash>);
+/// The URL prefix of a chain's transactions, and their hashes.
+type Done = (String, Vec<TxHash>);
+
+fn explorer(of: &WalletWorld) -> String {
+    of.config.explorer_tx_url.clone()
+}
 
 fn answer(api: &ChainApi, id: &RequestId, done: Result<Done, WalletProblem>) -> Response {
     match done {
-        Ok((chain, hashes)) => {
-            let offered = api.wallets.offered_on(chain);
-            let explorer = offered.map_or("", |offered| &offered.config.explorer_tx_url);
+        Ok((explorer, hashes)) => {
             let body = write::object(|out| {
                 out.array("transactions", |out| {
                     for hash in &hashes {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use domain::chain::{Address, ChainNumber, TxHash};
+use domain::chain::{Address, TxHash};
 use domain::currency::StableCoin;
 use domain::payment_request::{Asked, PaymentRequest, RequestState, SenderDetails};
 use domain::ports::Clock;
@@ -69,7 +69,8 @@ struct Purse {
 #[derive(Clone)]
 pub struct Sender {
     wallets: Wallets,
-    purses: BTreeMap<ChainNumber, Purse>,
+    /// By the chain's EIP-155 id.
+    purses: BTreeMap<u64, Purse>,
     clock: Arc<dyn Clock>,
 }
 
@@ -78,7 +79,7 @@ impl Sender {
     pub fn of(wallets: &Wallets, chains: &[ChainSide]) -> Option<Sender> {
         let purse = |side: &ChainSide| {
             let (faucet, embedded) = (side.faucet.clone()?, side.embedded.clone());
-            Some((side.config.number, Purse { faucet, embedded }))
+            Some((side.config.chain_id, Purse { faucet, embedded }))
         };
         let purses: BTreeMap<_, _> = chains.iter().filter_map(purse).collect();
         let clock = wallets.world().clock.clone();
@@ -181,7 +182,8 @@ impl Sender {
         request: &PaymentRequest,
         amount: Option<(StableCoin, i64)>,
     ) -> anyhow::Result<Vec<TxHash>> {
-        let Some(purse) = self.purses.get(&request.chain) else { return Ok(Vec::new()) };
+        let chain_id = self.wallets.offered_on(request.chain)?.config.chain_id;
+        let Some(purse) = self.purses.get(&chain_id) else { return Ok(Vec::new()) };
         let (coin, minor) = amount.unwrap_or_else(|| wanted(&request.asked));
         let escrow = self.escrow(request).await?;
         let manner = if amount.is_some() { Manner::Exactly } else { Manner::of(&request.asked) };

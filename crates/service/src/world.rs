@@ -21,6 +21,7 @@ use domain::ports::{Clock, NameScreen, Rail, RateBook};
 use domain::rail::RailId;
 use domain::risk::proximity::ProximityTerms;
 use domain::time::{Span, Timestamp};
+use engine::chains;
 use engine::health::RailHealth;
 use engine::lag::JobLag;
 use engine::pace::RailPace;
@@ -84,7 +85,7 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let (rate_servers, list_servers) = (rate_servers(config)?, list_servers(config)?);
     let analysis = chain_analysis(config)?;
     // Exclusive resources first: the error for a second process explains what to do.
-    let chains = match config.wallets.enabled {
+    let sides = match config.wallets.enabled {
         true => {
             let clock: Arc<dyn Clock> = Arc::new(clock.clone());
             chain_sides(config, data_dir, store, tenants, &clock, public_url).await?
@@ -96,7 +97,7 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
     let (rates, book) = rate_book(config, &rate_servers, clock.now()).await;
     let lists = Arc::new(sanction_lists(config, store, &list_servers, clock.now()).await?);
     let screen: Arc<dyn NameScreen> = lists.clone();
-    let mut worlds = chains
+    let mut worlds = sides
         .iter()
         .map(|chain| wallet_world(config, chain, lists.clone(), analysis.clone(), sender.clone()));
     let wallet = worlds.next().map(|first| WalletWorlds::new(first, worlds.collect()));
@@ -116,33 +117,65 @@ pub async fn build(config: &Config, ground: Ground<'_>) -> anyhow::Result<Surrou
         health: RailHealth::default(),
         switches: Switches::default(),
     });
-    Ok(Surroundings { world, clock, bank, rates, lists, rate_servers, list_servers, chains })
+    Ok(Surroundings { world, clock, bank, rates, lists, rate_servers, list_servers, chains: sides })
 }
 
-/// The configured chains with their numbers in the store's rows. That of `[chain]` comes first.
+/// The configured chains with their numbers in the store's rows: `None` before a node has named
+/// the chain. That of `[chain]` comes first.
+///
+/// # Errors
+/// A chain has the name of another one that the installation knows.
 pub async fn numbered_chains(
     config: &Config,
     store: Option<&Store>,
-) -> anyhow::Result<Vec<(OfChain, ChainNumber)>> {
+) -> anyhow::Result<Vec<(OfChain, Option<ChainNumber>)>> {
     let chains = config.by_chain();
-    let numbers = match store {
-        Some(store) => {
-            let named = chains.iter().map(|it| &it.config.chain);
-            let named: Vec<_> = named.map(|it| (it.chain_id, it.name.clone())).collect();
-            let numbers = store.number_chains(&named).await?;
-            for lost in
-                store.known_chains().await?.iter().filter(|it| !numbers.contains(&it.number))
-            {
-                let (name, chain_id) = (&lost.name, lost.chain_id);
-                tracing::warn!(name, chain_id, "chain is no longer configured, its wallets wait");
-            }
-            numbers
-        }
-        None => (1..).map(ChainNumber).take(chains.len()).collect(),
+    let Some(store) = store else {
+        let numbers = (1..).map(|number| Some(ChainNumber(number)));
+        return Ok(chains.into_iter().zip(numbers).collect());
     };
-    Ok(chains.into_iter().zip(numbers).collect())
+    let known = store.known_chains().await?;
+    let mut numbered = Vec::new();
+    for of in chains {
+        let chain = &of.config.chain;
+        let entry = known.iter().find(|it| it.chain_id == chain.chain_id);
+        let taken = known.iter().find(|it| it.name == chain.name && Some(*it) != entry);
+        if let Some(taken) = taken {
+            let fault = anyhow::anyhow!(
+                "{}.name: {:?} is the name of chain {}, whose wallets the installation has: choose another one, \
+                 or start once with another name for that chain",
+                of.section,
+                taken.name,
+                taken.chain_id
+            );
+            return Err(fault.context(BadConfiguration));
+        }
+        numbered.push((of, entry.map(|it| it.number)));
+    }
+    Ok(numbered)
 }
 
+/// Notes the chains' names of today. `serve` does so at its start.
+pub(super) async fn note_names(config: &Config, store: &Store) -> anyhow::Result<()> {
+    if !config.wallets.enabled {
+        return Ok(());
+    }
+    let chains = numbered_chains(config, Some(store)).await?;
+    for known in store.known_chains().await? {
+        let configured = chains.iter().find(|(_, number)| *number == Some(known.number));
+        let (name, chain_id) = (&known.name, known.chain_id);
+        match configured.map(|(of, _)| &of.config.chain.name) {
+            Some(today) if today != name => store.rename_chain(chain_id, today).await?,
+            Some(_) => {}
+            None => {
+                tracing::warn!(name, chain_id, "chain is no longer configured, its wallets wait")
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The configured chains. One that is new to the installation is named now, if a node answers.
 async fn chain_sides(
     config: &Config,
     data_dir: &Path,
@@ -154,8 +187,20 @@ async fn chain_sides(
     let mut sides = Vec::new();
     for (of, number) in numbered_chains(config, store).await? {
         let clock = clock.clone();
-        let side = super::chain::build(&of, number, data_dir, tenants, clock, public_url).await;
-        sides.push(side.with_context(|| of.section.clone())?);
+        let known = number.unwrap_or(ChainNumber::NONE);
+        let side = super::chain::build(&of, known, data_dir, tenants, clock, public_url).await;
+        let mut side = side.with_context(|| of.section.clone())?;
+        if let (None, Some(store)) = (number, store) {
+            let is_first = sides.is_empty();
+            match chains::number(store, &side.config, side.chain.as_ref(), is_first).await {
+                Ok(number) => side.set_number(number),
+                Err(why) => {
+                    let name = &side.config.name;
+                    tracing::warn!(chain = name, %why, "chain has not been named by a node, nothing runs on it yet");
+                }
+            }
+        }
+        sides.push(side);
     }
     Ok(sides)
 }
@@ -244,7 +289,11 @@ pub async fn for_deposit_commands(
         return Ok(world);
     }
     let mut sides = Vec::new();
+    // Everything belongs to the first chain before the service has numbered any.
+    let is_unnumbered = store.known_chains().await?.is_empty();
     for (of, number) in numbered_chains(config, Some(store)).await? {
+        let first = (is_unnumbered && of.is_first()).then_some(ChainNumber::FIRST);
+        let number = number.or(first).unwrap_or(ChainNumber::NONE);
         sides.push(super::no_chain::chain_side(&of, number, data_dir)?);
     }
     let servers = list_servers(config)?;

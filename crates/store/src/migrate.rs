@@ -17,7 +17,7 @@ struct Migration {
     text: &'static str,
 }
 
-const MIGRATIONS: [Migration; 30] = [
+const MIGRATIONS: [Migration; 31] = [
     Migration { version: 1, name: "first", text: include_str!("../migrations/0001_first.sql") },
     Migration { version: 2, name: "wallets", text: include_str!("../migrations/0002_wallets.sql") },
     Migration {
@@ -128,6 +128,11 @@ const MIGRATIONS: [Migration; 30] = [
     },
     Migration { version: 29, name: "relays", text: include_str!("../migrations/0029_relays.sql") },
     Migration { version: 30, name: "chains", text: include_str!("../migrations/0030_chains.sql") },
+    Migration {
+        version: 31,
+        name: "wallet_chains",
+        text: include_str!("../migrations/0031_wallet_chains.sql"),
+    },
 ];
 
 /// Records applied migrations. Created before the first one; the lock row serializes concurrent
@@ -447,6 +452,32 @@ mod tests {
             count("SELECT COUNT(*) FROM tenant_head WHERE payment_seq = 7 AND wallet_seq = 0"),
             1
         );
+    }
+
+    #[test]
+    fn of_two_wallets_that_a_renamed_chain_left_the_newest_counts() {
+        let database = rusqlite::Connection::open_in_memory().expect("opened");
+        let apply = |text: &str| database.execute_batch(text).expect("applied");
+        apply(&spell(NOTES, Dialect::Sqlite));
+        let at = MIGRATIONS.iter().position(|it| it.name == "wallet_chains").expect("there");
+        MIGRATIONS[..at].iter().for_each(|it| apply(&it.script(Dialect::Sqlite, Timestamp(0))));
+        apply("INSERT INTO tenant_head (tenant, payment_seq) VALUES (x'01', 7)");
+        let columns = "tenant, id, customer_id, blockchain, address, created_at, kyc_level, state, last_activity_at, \
+                       version, document";
+        for (id, customer, blockchain, at) in
+            [("02", "c-1", "ethereum", 5), ("03", "c-1", "eth", 6), ("04", "c-2", "ethereum", 5)]
+        {
+            let address = format!("x'{}'", id.repeat(20));
+            apply(&format!(
+                "INSERT INTO wallet ({columns}) VALUES (x'01', x'{id}', '{customer}', '{blockchain}', {address}, {at}, \
+                 'BASIC', 'ACTIVE', 5, 1, x'00')"
+            ));
+        }
+        apply(&MIGRATIONS[at].script(Dialect::Sqlite, Timestamp(0)));
+        let mut ranks =
+            database.prepare("SELECT replaced FROM wallet ORDER BY id").expect("prepared");
+        let ranks = ranks.query_map([], |row| row.get::<_, i64>(0)).expect("read");
+        assert_eq!(ranks.collect::<Result<Vec<_>, _>>(), Ok(vec![1, 0, 0]));
     }
 
     #[test]

@@ -26,8 +26,7 @@ pub struct IdempotencyKey {
 pub struct Customer {
     /// The bank's own customer id.
     pub customer_id: String,
-    /// The API's name of the chain.
-    pub blockchain: String,
+    pub chain: ChainNumber,
 }
 
 macro_rules! need {

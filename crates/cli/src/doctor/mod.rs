@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use adapters::oidc;
 use clap::Args;
+use domain::chain::ChainNumber;
 use domain::ports::Clock as _;
 use http_api::auth::Service;
 use jiff::Timestamp;
@@ -256,7 +257,7 @@ fn operators(config: &Config, data_dir: &Path) -> Option<Finding> {
             if !has_own(&of) {
                 continue;
             }
-            let clock = Arc::new(WallClock);
+            let (clock, number) = (Arc::new(WallClock), number.unwrap_or(ChainNumber::NONE));
             let side = chain::build(&of, number, data_dir, &tenants, clock, "").await;
             let found = side.map_err(Failure::unavailable)?.missing_of_operators(&tenants).await;
             let found = found.map_err(Failure::unavailable)?;

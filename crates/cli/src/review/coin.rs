@@ -6,6 +6,7 @@ use domain::chain::ChainNumber;
 use domain::currency::StableCoin;
 use domain::deposit::TokenState;
 use serde_json::json;
+use service::world;
 
 use super::super::Context;
 use super::super::failure::Failure;
@@ -65,8 +66,11 @@ async fn accept(args: &AcceptArgs, context: &Context) -> Result<(), Failure> {
     args.people.evidence()?;
     let opened = open(&args.store, context).await?;
     let states = opened.store.token_states().await.map_err(Failure::of_store)?;
-    let seen = known(&states, opened.chain(&args.blockchain).await?, args.coin);
-    let code = args.coin.currency().code();
+    let chain = opened.chain(&args.blockchain).await?;
+    let seen = known(&states, chain, args.coin);
+    let named = opened.chains().await?.into_iter().find(|(number, _)| *number == chain);
+    let name = named.map_or_else(|| chain.0.to_string(), |(_, name)| name);
+    let code = format!("{} on {name}", args.coin.currency().code());
     if !seen.code_changed {
         return Err(Failure::Refused(format!("{code}: no code change is pending")));
     }
@@ -103,10 +107,12 @@ async fn show(opened: &Opened, states: &[TokenState], output: Output) -> Result<
         chains.iter().find(|(number, _)| *number == state.chain).map(|(_, name)| name.clone())
     };
     // The contracts of the built-in chain are not in the configuration.
-    let chain = opened.config.chain_config(ChainNumber::FIRST, &[], String::new());
+    let configured = world::numbered_chains(&opened.config, Some(&opened.store)).await;
+    let configured = configured.map_err(Failure::unavailable)?;
     let contract = |state: &TokenState| {
-        let token = chain.token(state.coin).filter(|_| state.chain == chain.number);
-        token.map(|address| address.to_string())
+        let (of, _) = configured.iter().find(|(_, number)| *number == Some(state.chain))?;
+        let chain = of.config.chain_config(state.chain, &[], String::new());
+        chain.token(state.coin).map(|address| address.to_string())
     };
     let changed_in = |state: &TokenState| Some(state.at_block).filter(|block| *block > 0);
     match output {

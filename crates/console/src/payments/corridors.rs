@@ -207,7 +207,7 @@ async fn dry_run(visit: &Visit) -> Result<Section, Stop> {
     let countries: Vec<(&str, &str)> =
         Country::ALL.map(|country| (country.alpha3(), country.alpha3())).into();
     let mut form = FormView {
-        id: "route",
+        id: "route".to_owned(),
         // The section, so that the answer is in view.
         action: visit.href("/corridors#about-Findroute"),
         button: "Find route",

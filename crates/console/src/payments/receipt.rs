@@ -59,7 +59,7 @@ pub(super) fn section(visit: &Visit, record: &Record) -> Section {
     let fields =
         vec![Field::choice("for", "For", &READERS), Field::choice("lang", "Language", &languages)];
     let form = FormView {
-        id: "receipt",
+        id: "receipt".to_owned(),
         action: visit.href(&format!("/payments/{}/receipt", payment.id)),
         button: "Open printable receipt",
         ..FormView::filters(fields)

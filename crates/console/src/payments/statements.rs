@@ -65,8 +65,12 @@ pub(super) async fn show(visit: Visit) -> Answer {
         Field::choice("format", "Format", &FORMATS),
     ];
     let action = visit.href("/statements/file");
-    let form =
-        FormView { id: "statement", action, button: "Download", ..FormView::filters(fields) };
+    let form = FormView {
+        id: "statement".to_owned(),
+        action,
+        button: "Download",
+        ..FormView::filters(fields)
+    };
     let says = vec![
         "A statement lists the movements of an account in a period, with opening and closing balances. It is checked \
          against the ledger when it is created."

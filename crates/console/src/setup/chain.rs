@@ -34,9 +34,10 @@ pub(super) async fn checks(visit: &Visit) -> Result<Vec<Check>, Stop> {
         Err(other) => return Err(other.into()),
     };
     // A tenant may have keys on some chains only.
-    let several = offered.all().count() > 1;
+    let several = offered.configured().count() > 1;
     let has_keys = |world: &&WalletWorld| world.contracts.controller(tenant).is_ok();
-    let mut worlds: Vec<&WalletWorld> = offered.all().filter(has_keys).collect();
+    let worlds = offered.configured().map(|chain| chain.configured());
+    let mut worlds: Vec<&WalletWorld> = worlds.filter(has_keys).collect();
     if worlds.is_empty() {
         worlds.push(offered.first());
     }

@@ -189,10 +189,10 @@ pub(super) async fn request(visit: Visit) -> Answer {
     let offered = visit.console().wallets.offered()?;
     // Without a choice there is one chain.
     let chain = match visit.form().text("chain") {
-        "" => offered.first().config.number,
+        "" => offered.all().next().ok_or(Denied::ChainNotInUse)?.config.number,
         number => ChainNumber(number.parse().map_err(|_| Denied::NotOffered)?),
     };
-    let chain = offered.on(chain).ok_or(Denied::NotOffered)?.config.number;
+    let chain = offered.on(chain).ok_or(Denied::ChainNotInUse)?.config.number;
     let target = match target(visit.form()) {
         Ok(target) => target,
         Err(wrong) => {

@@ -1,7 +1,7 @@
 //! The installation's health: the data of `/readyz` and `/metrics`, for reading. Covers all
 //! tenants.
 
-use domain::chain::ChainNumber;
+use domain::chain::{ChainConfig, ChainNumber};
 use engine::world::WalletWorld;
 use std::time::Duration;
 
@@ -117,10 +117,24 @@ pub(crate) async fn chains(visit: &Visit) -> Result<Vec<Section>, Stop> {
         return Ok(vec![Section { title: "Chain".to_owned(), says, ..Section::default() }]);
     };
     let mut sections = Vec::new();
-    for world in offered.all() {
-        sections.push(chain(visit, world).await?);
+    for of in offered.configured() {
+        sections.push(match of.numbered() {
+            Some(world) => chain(visit, world).await?,
+            None => unnamed(&of.configured().config),
+        });
     }
     Ok(sections)
+}
+
+fn unnamed(config: &ChainConfig) -> Section {
+    let facts = vec![
+        ("Chain", Cell::text(config.name.as_str())),
+        ("Chain id", Cell::number(config.chain_id)),
+        ("Node", Cell::state("has not named the chain", Tone::Bad)),
+    ];
+    let says = "Nothing runs on this chain before one of its nodes answers with this chain id.";
+    let title = format!("Chain {}", config.name);
+    Section { title, says: vec![says.to_owned()], facts, ..Section::default() }
 }
 
 async fn chain(visit: &Visit, offered: &WalletWorld) -> Result<Section, Stop> {
@@ -195,9 +209,11 @@ pub(crate) async fn coins(visit: &Visit) -> Result<Section, Stop> {
     let changed = states.iter().filter(|state| may && state.code_changed);
     let form = |state: &TokenState| {
         let code = state.coin.currency().code();
-        let id = if state.coin == StableCoin::Usdc { "accept-usdc" } else { "accept-usdt" };
-        FormView::new(id, format!("Accept the new code of {code}"), "/console/system/coins".to_owned(), "Propose")
+        let id = format!("accept-{}-{}", code.to_lowercase(), state.chain.0);
+        let title = format!("Accept the new code of {code} on {}", name_of(visit, state.chain));
+        FormView::new(id, title, "/console/system/coins".to_owned(), "Propose")
             .says("Only after comparing the code with the issuer's published code. Another user has to approve it.")
+            .field(Field::hidden("chain", state.chain.0))
             .field(Field::hidden("coin", code))
             .field(Field::hidden("at_block", state.at_block))
             .why()
@@ -268,11 +284,12 @@ async fn books(visit: &Visit) -> Result<Section, Stop> {
 /// Proposes to resume a token whose code changed.
 pub(super) async fn accept_coin(visit: Visit) -> Answer {
     let why = visit.why()?.to_owned();
+    let chain = ChainNumber(visit.form().text("chain").parse().map_err(|_| Stop::NotFound)?);
     let coin = StableCoin::parse(visit.form().text("coin")).ok_or(Stop::NotFound)?;
     let at_block = visit.form().text("at_block").parse().map_err(|_| Stop::NotFound)?;
     let (maker, by) = (visit.user()?.clone(), visit.deed(&why));
-    let proposal =
-        Proposal { tenant: None, deed: Deed::AcceptCoinCode { coin, at_block }, maker, why, by };
+    let deed = Deed::AcceptCoinCode { chain, coin, at_block };
+    let proposal = Proposal { tenant: None, deed, maker, why, by };
     let id = visit.console().desk.propose(proposal).await?;
     Ok(visit.done(&format!("/console/approvals/{id}"), "Proposed. Another user has to approve it."))
 }

@@ -100,6 +100,8 @@ pub struct ChainNumber(pub u16);
 impl ChainNumber {
     /// The installation's first chain.
     pub const FIRST: ChainNumber = ChainNumber(1);
+    /// Stands in until a chain has its number; no row can have it.
+    pub const NONE: ChainNumber = ChainNumber(0);
 
     /// A name of something that each chain has one of: as it is for the first chain, with the
     /// number for others.

@@ -201,7 +201,7 @@ impl Case {
         cx: &mut Cx<'_>,
     ) {
         if self.deposit.minor < terms.release_min {
-            return self.credit_dust(confirmations, effects, cx);
+            return self.credit_dust(terms, confirmations, effects, cx);
         }
         let trigger = match self.wallet.state {
             WalletState::Active | WalletState::Pending => Trigger::Counted,
@@ -233,18 +233,18 @@ impl Case {
         if state == DepositState::Rejected {
             self.fail(FailureReason::AddressBlacklisted, effects, cx);
         } else if self.request.is_some() {
-            let event = self.received(confirmations);
+            let event = self.received(terms, confirmations);
             self.tell(event, effects);
         }
     }
 
-    pub(super) fn received(&self, confirmations: u64) -> WalletEvent {
+    pub(super) fn received(&self, terms: Terms<'_>, confirmations: u64) -> WalletEvent {
         let deposit = &self.deposit;
         WalletEvent::PaymentReceived {
             about: self.about(),
             minor: deposit.minor,
             coin: deposit.coin,
-            blockchain: self.wallet.blockchain.clone(),
+            blockchain: terms.chain.name.clone(),
             tx: deposit.tx,
             from: deposit.from,
             to: deposit.to,

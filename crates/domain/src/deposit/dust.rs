@@ -20,6 +20,7 @@ impl Case {
     /// It is deep enough, but not worth a release.
     pub(super) fn credit_dust(
         &mut self,
+        terms: Terms<'_>,
         confirmations: u64,
         effects: &mut WalletEffects,
         cx: &mut Cx<'_>,
@@ -31,7 +32,7 @@ impl Case {
         self.enter(state, effects, cx);
         if let Some(request) = &mut self.request {
             effects.merge(request.dust_counted(self.deposit.paid_at, cx.now));
-            let event = self.received(confirmations);
+            let event = self.received(terms, confirmations);
             self.tell(event, effects);
         }
     }

@@ -182,10 +182,9 @@ fn add(need: &mut Need, tenant: TenantId, idempotency: Option<&Idempotency>) {
 
 impl NewWallet {
     pub(super) fn need(&self, tenant: TenantId, need: &mut Need) {
-        let (customer_id, blockchain) =
-            (self.provision.customer_id.clone(), self.provision.blockchain.clone());
+        let (customer_id, chain) = (self.provision.customer_id.clone(), self.provision.chain);
         need.customer_records.insert((tenant, customer_id.clone()));
-        need.customers.insert((tenant, Customer { customer_id, blockchain }));
+        need.customers.insert((tenant, Customer { customer_id, chain }));
         add(need, tenant, self.idempotency.as_ref());
     }
 }

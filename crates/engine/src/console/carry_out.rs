@@ -159,10 +159,10 @@ impl Console {
     async fn act(&self, approval: &Approval) -> Result<(), Denied> {
         let (store, by) = (self.payments.store(), deed_of(approval));
         match (&approval.deed, approval.tenant) {
-            (Deed::AcceptCoinCode { coin, at_block }, None) => {
+            (Deed::AcceptCoinCode { chain, coin, at_block }, None) => {
                 let states = store.token_states().await?;
-                let seen =
-                    states.iter().find(|state| state.coin == *coin && state.at_block == *at_block);
+                let reviewed = (*chain, *coin, *at_block);
+                let seen = states.iter().find(|it| (it.chain, it.coin, it.at_block) == reviewed);
                 let seen = seen.ok_or_else(|| moved("the token's state has changed since"))?;
                 if !seen.code_changed {
                     return Ok(());

@@ -204,14 +204,18 @@ impl Console {
         deed: &Deed,
     ) -> Result<Vec<Change>, Denied> {
         match (deed, tenant) {
-            (Deed::AcceptCoinCode { coin, at_block }, None) => {
+            (Deed::AcceptCoinCode { chain, coin, at_block }, None) => {
                 let states = self.payments.store().token_states().await?;
-                let seen = states.iter().find(|state| state.coin == *coin && state.code_changed);
-                let seen =
-                    seen.filter(|state| state.at_block == *at_block).ok_or(Denied::NoChange)?;
+                let seen = states.iter().find(|it| (it.chain, it.coin) == (*chain, *coin));
+                let seen = seen.filter(|it| it.code_changed && it.at_block == *at_block);
+                let seen = seen.ok_or(Denied::NoChange)?;
                 let block = format!("halted: code changed in block {}", seen.at_block);
+                let known = self.payments.store().known_chains().await?;
+                let known = known.into_iter().find(|known| known.number == *chain);
+                let name = known.map_or_else(|| chain.0.to_string(), |known| known.name);
                 Ok(vec![
                     change("coin", coin.currency().code(), coin.currency().code()),
+                    change("chain", &name, &name),
                     change("moves", block, "yes"),
                 ])
             }

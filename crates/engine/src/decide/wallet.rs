@@ -30,8 +30,7 @@ pub(super) fn provision(
         return Ok(Outcome::Replayed(made));
     }
     let asked = &new.provision;
-    let customer =
-        Customer { customer_id: asked.customer_id.clone(), blockchain: asked.blockchain.clone() };
+    let customer = Customer { customer_id: asked.customer_id.clone(), chain: asked.chain };
     let existing = ws.customers.get(&(tenant, customer.clone())).copied();
     let record = ws.customer_records.get(&(tenant, asked.customer_id.clone())).copied();
     let asked = Provision { kyc_level: asked.kyc_level.or(record), ..asked.clone() };

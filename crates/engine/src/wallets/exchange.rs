@@ -86,8 +86,8 @@ impl Wallets {
     /// Creates an order (POST orders).
     ///
     /// # Errors
-    /// [`Denied::NotFound`], [`Denied::RateUnavailable`], [`Denied::ListsStale`]; refusals as in
-    /// `domain::exchange::create`. A screening hit on the account holder is not a refusal: the
+    /// [`Denied::RateUnavailable`], [`Denied::ListsStale`], [`Denied::NotFound`],
+    /// [`Denied::ChainNotInUse`]; refusals as in `domain::exchange::create`. A screening hit on the account holder is not a refusal: the
     /// order is created and never started.
     pub async fn create_order(
         &self,
@@ -115,6 +115,7 @@ impl Wallets {
             fate: if sandbox { sandbox_fate(asked.minor) } else { Fate::Open },
             screened,
         };
+        self.offered_on(self.own_wallet(caller, asked.wallet).await?.chain)?;
         let key = OrderKey {
             order: new.id,
             wallet: asked.wallet,

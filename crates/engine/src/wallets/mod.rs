@@ -14,6 +14,7 @@ use domain::decimal::Decimal;
 use domain::fault::Fault;
 use domain::ids::{TenantId, WalletId};
 use domain::time::Span;
+use domain::wallet::Wallet;
 use store::{Store, StoreError};
 
 pub use crate::payments::{Caller, Reply};
@@ -54,6 +55,9 @@ pub enum Denied {
     /// The wallet service is not enabled on this installation.
     #[error("the wallet service is not offered")]
     NotOffered,
+    /// The record's chain is not configured any more, or none of its nodes has named it yet.
+    #[error("the blockchain is not in use at present")]
+    ChainNotInUse,
     /// A field's value is not allowed.
     #[error("invalid field: {0:?}")]
     Invalid(Fault),
@@ -124,9 +128,17 @@ impl Wallets {
     /// The wallet service on the chain of a wallet, a request or a deposit.
     ///
     /// # Errors
-    /// [`Denied::NotOffered`], also if the chain is no longer configured.
+    /// [`Denied::NotOffered`], [`Denied::ChainNotInUse`]
     pub fn offered_on(&self, chain: ChainNumber) -> Result<&WalletWorld, Denied> {
-        self.offered()?.on(chain).ok_or(Denied::NotOffered)
+        self.offered()?.on(chain).ok_or(Denied::ChainNotInUse)
+    }
+
+    /// A wallet under today's name of its chain.
+    fn named_today(&self, mut wallet: Wallet) -> Wallet {
+        if let Ok(offered) = self.offered_on(wallet.chain) {
+            wallet.blockchain.clone_from(&offered.config.name);
+        }
+        wallet
     }
 
     /// The mid-market rate of a coin in a currency, if a current one exists.
@@ -150,12 +162,9 @@ impl Wallets {
     }
 
     /// Returns the caller's wallet or [`Denied::NotFound`].
-    async fn own_wallet(
-        &self,
-        caller: &Caller,
-        id: WalletId,
-    ) -> Result<domain::wallet::Wallet, Denied> {
-        self.store.wallet(caller.tenant, id).await?.ok_or(Denied::NotFound("wallet_id"))
+    async fn own_wallet(&self, caller: &Caller, id: WalletId) -> Result<Wallet, Denied> {
+        let wallet = self.store.wallet(caller.tenant, id).await?;
+        Ok(self.named_today(wallet.ok_or(Denied::NotFound("wallet_id"))?))
     }
 
     async fn run(&self, tenant: TenantId, action: Action) -> Result<Outcome, Denied> {

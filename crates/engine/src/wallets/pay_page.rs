@@ -1,7 +1,7 @@
 //! Data for the page of a payment link. The recipient's wallet address is never exposed.
 
 use domain::brand::Brand;
-use domain::chain::{Address, ChainNumber, Depth, LogEvent, TxHash};
+use domain::chain::{Address, ChainLog, ChainNumber, Depth, LogEvent, TxHash};
 use domain::currency::Currency;
 use domain::deposit::{Deposit, DepositState};
 use domain::ids::{PaymentRequestId, SenderInfoId, TenantId};
@@ -84,6 +84,8 @@ pub enum Found {
     Confirming(Option<(u64, u64)>),
     /// It pays one of these addresses in a token that is not accepted.
     OtherToken,
+    /// It pays one of these addresses on another chain, where it is not credited.
+    OtherChain,
     /// It is in the chain and does not pay the request.
     Elsewhere,
     Reverted,
@@ -265,9 +267,10 @@ impl Wallets {
         }
         let chain = page.request.chain;
         let world = self.offered_on(chain)?;
+        let escrows = [Some(page.request.escrow), sender.and_then(|sender| sender.escrow)];
         let receipt = match world.chain.receipt(tx, &[]).await {
             Ok(Some(receipt)) => receipt,
-            Ok(None) => return Ok(Found::NotYet),
+            Ok(None) => return self.find_on_others(chain, tx, &escrows).await,
             Err(error) => {
                 tracing::warn!(%error, "sender transaction lookup failed");
                 return Ok(Found::Unclear);
@@ -276,7 +279,6 @@ impl Wallets {
         if !receipt.succeeded {
             return Ok(Found::Reverted);
         }
-        let escrows = [Some(page.request.escrow), sender.and_then(|sender| sender.escrow)];
         let is_ours = |to: &Address| escrows.contains(&Some(*to));
         let paid = |event: &LogEvent| match event {
             LogEvent::Transfer { to, value, .. } if is_ours(to) && *value > 0 => Some(*value),
@@ -299,6 +301,31 @@ impl Wallets {
         } else {
             Found::Elsewhere
         })
+    }
+
+    /// Looks for a payment to these addresses on the other chains. It is not credited there.
+    async fn find_on_others(
+        &self,
+        chain: ChainNumber,
+        tx: TxHash,
+        escrows: &[Option<Address>],
+    ) -> Result<Found, Denied> {
+        let pays = |log: &ChainLog| match log.event {
+            LogEvent::Transfer { to, .. } | LogEvent::UnsupportedTransfer { to, .. } => {
+                escrows.contains(&Some(to))
+            }
+            _ => false,
+        };
+        for other in self.offered()?.all().filter(|it| it.config.number != chain) {
+            match other.chain.receipt(tx, &[]).await {
+                Ok(Some(receipt)) if receipt.succeeded && receipt.logs.iter().any(pays) => {
+                    return Ok(Found::OtherChain);
+                }
+                Ok(_) => {}
+                Err(error) => tracing::warn!(%error, "sender transaction lookup failed"),
+            }
+        }
+        Ok(Found::NotYet)
     }
 
     /// An unknown payment whose block was ingested was omitted by a node: the block is read again.

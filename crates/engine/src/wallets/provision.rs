@@ -55,7 +55,8 @@ impl Wallets {
     /// Provisions a wallet (POST provision).
     ///
     /// # Errors
-    /// [`Denied::Invalid`] for another chain; refusals as in `domain::wallet::provision`.
+    /// [`Denied::Invalid`] for another chain; [`Denied::ChainNotInUse`]; refusals as in
+    /// `domain::wallet::provision`.
     pub async fn provision(
         &self,
         caller: &Caller,
@@ -63,15 +64,13 @@ impl Wallets {
         idempotency: Option<Idempotency>,
     ) -> Result<Reply<Wallet>, Denied> {
         let offered = self.offered()?;
-        let wallets = match &customer.blockchain {
-            None => offered.first(),
-            Some(asked) => offered.named(asked).ok_or_else(|| {
-                let known: Vec<&str> =
-                    offered.all().map(|known| known.config.name.as_str()).collect();
-                let rule = format!("must be {}", known.join(" or "));
-                Denied::Invalid(Fault::new("blockchain", "enum", rule))
-            })?,
-        };
+        let chain = offered.named(customer.blockchain.as_deref()).ok_or_else(|| {
+            let known: Vec<&str> =
+                offered.configured().map(|it| it.configured().config.name.as_str()).collect();
+            let rule = format!("must be {}", known.join(" or "));
+            Denied::Invalid(Fault::new("blockchain", "enum", rule))
+        })?;
+        let wallets = chain.numbered().ok_or(Denied::ChainNotInUse)?;
         let controller = wallets.contracts.controller(caller.tenant)?;
         let provision = Provision {
             id: WalletId(fresh_id(&self.store)),
@@ -117,7 +116,9 @@ impl Wallets {
         action: Action,
     ) -> Result<Reply<Wallet>, Denied> {
         match self.run(caller.tenant, action).await.map_err(super::not_found_as(FIELD))? {
-            Outcome::Wallet(wallet) => Ok(Reply { made: *wallet, replayed: false }),
+            Outcome::Wallet(wallet) => {
+                Ok(Reply { made: self.named_today(*wallet), replayed: false })
+            }
             Outcome::Replayed(record) => {
                 Ok(Reply { made: self.wallet_as_made(caller, record).await?, replayed: true })
             }

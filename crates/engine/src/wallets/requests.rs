@@ -33,7 +33,7 @@ impl Wallets {
     ///
     /// # Errors
     /// [`Denied::NotFound`]; [`Denied::RateUnavailable`] for an amount in a currency without a
-    /// rate; refusals as in `domain::payment_request::create`.
+    /// rate; [`Denied::ChainNotInUse`]; refusals as in `domain::payment_request::create`.
     pub async fn create_request(
         &self,
         caller: &Caller,
@@ -48,6 +48,7 @@ impl Wallets {
                 self.world.no_rate(coin.currency(), currency).into()
             }
         })?;
+        self.offered_on(self.own_wallet(caller, asked.wallet).await?.chain)?;
         let new = NewRequest {
             id: PaymentRequestId(fresh_id(&self.store)),
             token: token(self.store.random::<TOKEN_BYTES>()),

@@ -40,7 +40,7 @@ impl Workers {
         most: usize,
     ) -> Result<Vec<Job>, StoreError> {
         let mut jobs = Vec::new();
-        for lane in self.store.lanes_due(LANES_MAX).await? {
+        for lane in self.store.lanes_due(&self.chains(), LANES_MAX).await? {
             if jobs.len() >= most {
                 break;
             }

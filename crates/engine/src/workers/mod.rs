@@ -103,9 +103,9 @@ impl Workers {
                 .push((name, Box::pin(collect::collect(self.clone(), rail.clone(), stop.clone()))));
         }
         if let Some(wallets) = &self.world.wallet {
-            for chain in wallets.all() {
+            for chain in wallets.configured() {
                 tasks.push((
-                    format!("watch {}", chain.config.name),
+                    format!("watch {}", chain.configured().config.name),
                     Box::pin(watch::watch(self.clone(), chain.clone(), stop.clone())),
                 ));
             }
@@ -128,6 +128,10 @@ impl Workers {
         let (lease, most) = (self.world.tuning.lease, self.world.tuning.lease_max);
         match kind {
             JobKind::Transmit => self.take_in_lanes(lease, most).await,
+            JobKind::Sweep => self.take_sweeps(lease, most).await,
+            JobKind::Screen | JobKind::WalletTimer | JobKind::SendIntent => {
+                self.store.lease_jobs_on(kind, &self.chains(), &self.owner, lease, most).await
+            }
             kind => self.store.lease_jobs(&[kind], &self.owner, lease, most).await,
         }
     }
@@ -208,6 +212,12 @@ impl Workers {
         }
     }
 
+    /// The chains that this node works on. Jobs about others stay free for nodes that do.
+    fn chains(&self) -> Vec<ChainNumber> {
+        let wallets = self.world.wallet.iter();
+        wallets.flat_map(WalletWorlds::all).map(|world| world.config.number).collect()
+    }
+
     /// The chain of a row. Work on one that is no longer configured waits until it is again.
     fn chain_of<'a>(
         &self,
@@ -225,7 +235,9 @@ impl Workers {
     fn said_of(&self, chain: ChainNumber, what: String) -> String {
         let Some(wallets) = &self.world.wallet else { return what };
         match wallets.on(chain) {
-            Some(world) if wallets.all().count() > 1 => format!("{}: {what}", world.config.name),
+            Some(world) if wallets.configured().count() > 1 => {
+                format!("{}: {what}", world.config.name)
+            }
             _ => what,
         }
     }
@@ -271,7 +283,7 @@ impl Workers {
 /// covers all kinds.
 async fn wake_for_due(workers: Arc<Workers>, mut stop: Stop) {
     while !*stop.borrow() {
-        match workers.store.kinds_due().await {
+        match workers.store.kinds_due(&workers.chains()).await {
             Ok(due) => {
                 let now = workers.clock().now();
                 for kind in JobKind::ALL.into_iter().filter(|kind| !due.contains(kind)) {

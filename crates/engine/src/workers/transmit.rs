@@ -21,6 +21,7 @@ use domain::wallet_effects::{Alert, AlertKind};
 use futures_util::future::join_all;
 
 use super::Workers;
+use crate::alerts;
 use crate::batcher::fresh_id;
 use crate::command::chain::{ChainAction, TxKey};
 use crate::command::{Action, Outcome};
@@ -34,6 +35,8 @@ const BROADCAST_AGAIN: Span = Span::secs(15);
 /// A gap below an open transaction is filled after this time, at most this many nonces at once.
 const GAP_AFTER: Span = Span::secs(15);
 const GAP_MAX: u64 = 16;
+/// A signature that is this late raises an alert.
+const UNSIGNED_FOR: Span = Span::mins(2);
 /// A nonce that a foreign transaction has used for this long is lost.
 const SUPERSEDED_AFTER: Span = Span::mins(30);
 
@@ -50,6 +53,14 @@ struct Case {
 impl Case {
     fn key(&self) -> TxKey {
         TxKey::of(&self.tx, &self.intents)
+    }
+
+    /// Whether its next signature has been due for long enough to alert an operator.
+    fn signature_is_late(&self, wallets: &WalletWorld, now: Timestamp) -> bool {
+        let replaced_after = Span::secs(wallets.config.replace_after_s.into());
+        let last = self.tx.attempts.last();
+        let due = last.map_or(self.tx.created_at, |last| last.at + replaced_after);
+        now - due >= UNSIGNED_FOR
     }
 }
 
@@ -114,10 +125,19 @@ impl Workers {
         let gas_limit = if cancels { CANCEL_GAS } else { case.tx.gas_limit };
         let ChainTx { tenant, controller, signer, nonce, .. } = case.tx;
         let unsigned = Unsigned { tenant, controller, signer, nonce, call, gas_limit, fees };
+        let is_late = case.signature_is_late(wallets, self.clock().now());
         let signed = match wallets.signer.sign(&unsigned).await {
-            Ok(signed) => signed,
+            Ok(signed) => {
+                if is_late {
+                    alerts::end(&self.store, tenant, &self.unsigned(&case.tx)).await;
+                }
+                signed
+            }
             Err(fault) => {
                 tracing::warn!(%fault, tx = %case.tx.id, "transaction signing failed, will retry");
+                if is_late {
+                    self.raise(tenant, self.unsigned(&case.tx)).await;
+                }
                 return self.look_later(case, false).await;
             }
         };
@@ -165,6 +185,18 @@ impl Workers {
                 tracing::warn!(tx = %case.tx.id, %why, "broadcast outcome unknown")
             }
         }
+    }
+
+    /// The alert that a key does not sign.
+    fn unsigned(&self, tx: &ChainTx) -> Alert {
+        let ChainTx { tenant, chain, role, signer, .. } = tx;
+        let minutes = UNSIGNED_FOR.0 / Span::mins(1).0;
+        let role = role.name();
+        let what = format!(
+            "the {role} key {signer} has not signed for more than {minutes} minutes, its transactions wait"
+        );
+        let what = self.said_of(*chain, what);
+        Alert { kind: AlertKind::Transaction, subject: tenant.0, what }
     }
 
     async fn alert_about(&self, case: &Case, kind: AlertKind, what: String) {

@@ -3,10 +3,13 @@
 
 use domain::chain::{ChainFault, SignFault};
 use domain::currency::StableCoin;
-use domain::ids::SweepId;
-use domain::job::Job;
+use domain::ids::{SweepId, TenantId};
+use domain::job::{Job, JobKind};
 use domain::sweep;
+use domain::time::Span;
 use futures_util::future::join_all;
+use store::StoreError;
+use uuid::Uuid;
 
 use super::Workers;
 use crate::batcher::fresh_id;
@@ -31,17 +34,25 @@ impl Workers {
         join_all(jobs.into_iter().map(|job| self.begin_sweep(wallets, job))).await;
     }
 
+    /// Leases due `sweep` jobs of the chains that this node works on.
+    pub(super) async fn take_sweeps(
+        &self,
+        lease: Span,
+        most: usize,
+    ) -> Result<Vec<Job>, StoreError> {
+        let Some(wallets) = &self.world.wallet else { return Ok(Vec::new()) };
+        let due = self.store.sweeps_due().await?.into_iter();
+        let due = due.filter(|(tenant, subject)| lane(wallets, *tenant, *subject).is_some());
+        let mut jobs = Vec::new();
+        for key in due.take(most) {
+            jobs.extend(self.store.lease_job(key, JobKind::Sweep, &self.owner, lease).await?);
+        }
+        Ok(jobs)
+    }
+
     async fn begin_sweep(&self, wallets: &WalletWorlds, job: Job) {
         let tenant = job.tenant;
-        let lanes = wallets
-            .all()
-            .flat_map(|world| StableCoin::ALL.into_iter().map(move |coin| (world, coin)));
-        let of_lane = |(world, coin): &(&WalletWorld, StableCoin)| {
-            sweep::lane(tenant, world.config.number, *coin) == job.subject
-        };
-        let Some((world, coin)) = lanes.into_iter().find(of_lane) else {
-            return tracing::error!(%tenant, subject = %job.subject, "sweep job names no configured chain and coin");
-        };
+        let Some((world, coin)) = lane(wallets, tenant, job.subject) else { return };
         let chain = world.config.number;
         match holds(world, &job, coin).await {
             Ok(held) => {
@@ -53,6 +64,18 @@ impl Workers {
             Err(trouble) => tracing::warn!(%trouble, %tenant, "sweep start failed, will retry"),
         }
     }
+}
+
+/// The chain and coin of a `sweep` job; `None` = the chain is not worked on.
+fn lane(
+    wallets: &WalletWorlds,
+    tenant: TenantId,
+    subject: Uuid,
+) -> Option<(&WalletWorld, StableCoin)> {
+    let coins = |world| StableCoin::ALL.into_iter().map(move |coin| (world, coin));
+    wallets.all().flat_map(coins).find(|(world, coin): &(&WalletWorld, StableCoin)| {
+        sweep::lane(tenant, world.config.number, *coin) == subject
+    })
 }
 
 /// The controller's balance in minor units.

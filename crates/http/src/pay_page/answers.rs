@@ -37,7 +37,7 @@ pub enum Stopped {
 impl From<Denied> for Stopped {
     fn from(denied: Denied) -> Stopped {
         match denied {
-            Denied::NotFound(_) | Denied::NotOffered => Stopped::Closed,
+            Denied::NotFound(_) | Denied::NotOffered | Denied::ChainNotInUse => Stopped::Closed,
             Denied::Refused(Refused::Submissions(_)) => Stopped::Full,
             denied => {
                 tracing::error!(%denied, "serving the payment page failed");

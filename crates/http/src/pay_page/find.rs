@@ -31,6 +31,7 @@ impl Sought {
             ),
             Sought::Found(Found::Confirming(None)) => words.say("found-soon"),
             Sought::Found(Found::OtherToken) => words.say("found-other"),
+            Sought::Found(Found::OtherChain) => words.say("found-network"),
             Sought::Found(Found::Elsewhere) => words.say("found-elsewhere"),
             Sought::Found(Found::Reverted) => words.say("found-reverted"),
             Sought::Found(Found::NotYet) => words.say("found-not-yet"),

@@ -210,6 +210,7 @@ fn every_answer() -> Vec<Sought> {
         Found::Confirming(Some((1, 3))),
         Found::Confirming(None),
         Found::OtherToken,
+        Found::OtherChain,
         Found::Elsewhere,
         Found::Reverted,
         Found::NotYet,

@@ -1,7 +1,6 @@
 //! Serves the payment page: looks it up by its token, for known and unknown visitors, within the
 //! rate limits of an address.
 
-use domain::chain::ChainNumber;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -62,8 +61,8 @@ pub struct Settings {
     pub sandbox: bool,
     /// Limits of a form's body.
     pub body: BodyLimits,
-    /// RPC URLs for a browser's wallet; only for built-in chains.
-    pub chain_rpc_urls: BTreeMap<ChainNumber, String>,
+    /// RPC URLs for a browser's wallet by EIP-155 id; only for built-in chains.
+    pub chain_rpc_urls: BTreeMap<u64, String>,
     /// Becomes true when the service stops.
     pub stopping: watch::Receiver<bool>,
 }
@@ -375,8 +374,9 @@ impl Pages {
     }
 
     fn network(&self, request: &PaymentRequest) -> Result<Network, Stopped> {
-        let rpc_url = self.settings.chain_rpc_urls.get(&request.chain).cloned();
-        Ok(Network::of(&self.wallets.offered_on(request.chain)?.config, rpc_url))
+        let config = &self.wallets.offered_on(request.chain)?.config;
+        let rpc_url = self.settings.chain_rpc_urls.get(&config.chain_id).cloned();
+        Ok(Network::of(config, rpc_url))
     }
 
     fn target(

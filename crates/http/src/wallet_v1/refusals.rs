@@ -88,6 +88,8 @@ pub(super) fn denied(denied: Denied) -> WalletProblem {
         Denied::NotOffered => {
             WalletProblem::unavailable(RETRY_AFTER_S).saying("The wallet service is not enabled")
         }
+        Denied::ChainNotInUse => WalletProblem::unavailable(RETRY_AFTER_S)
+            .saying("This blockchain is not in use at present"),
         Denied::Keys(error) => {
             tracing::error!(%error, "using a tenant's keys failed");
             WalletProblem::unavailable(RETRY_AFTER_S)

@@ -1,6 +1,7 @@
 //! What `serve` loads at its start, loaded piece by piece and reported as findings, and read-only
 //! queries of everything outside. Nothing is started, created or sent.
 
+mod chains;
 mod outside;
 mod relays;
 mod start;
@@ -79,6 +80,7 @@ pub async fn look(
     deep: bool,
 ) -> Vec<Finding> {
     let start::Loaded { mut findings, rates } = start::start(config, store).await;
+    findings.extend(chains::chains(config, store).await);
     findings.extend(relays::lags(config, store).await);
     if deep {
         findings.extend(relays::brokers(config).await);

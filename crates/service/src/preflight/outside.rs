@@ -1,6 +1,6 @@
 //! Read-only queries of everything outside: lists, banks, nodes, database, disks, backup.
 
-use domain::chain::ChainNumber;
+use domain::chain::{Address, ChainNumber};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::SystemTime;
@@ -19,7 +19,7 @@ use operator_console::outside::BACKUP_AGE_MAX;
 use serde_json::{Value, json};
 use store::Store;
 
-use super::{Finding, Level, now};
+use super::{Finding, Level, chains, now};
 use crate::{chain, keep_fresh};
 use config::{Config, OfChain, RailSetup, StoreLocation};
 
@@ -43,6 +43,7 @@ pub(super) async fn outside(
         findings.extend(round_trip(setup).await);
     }
     findings.extend(nodes(config).await);
+    findings.extend(chains::owners(config).await);
     if let Some(store) = store {
         findings.push(encoding(store).await);
     }
@@ -226,12 +227,8 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
     let now_s = u64::try_from(now().0.div_euclid(1_000_000))?;
     let age_s = now_s.saturating_sub(at_s);
     for token in config.chain_config(ChainNumber::FIRST, &[], String::new()).tokens {
-        let code = ask(node, "eth_getCode", json!([token.address.to_string(), "latest"])).await?;
         let key = format!("chain.{}", token.coin.currency().code().to_lowercase());
-        anyhow::ensure!(
-            code.as_str().is_some_and(|code| code.len() > 2),
-            "{key}: no contract there"
-        );
+        anyhow::ensure!(has_code(node, token.address).await?, "{key}: no contract there");
     }
     let finalized = ask(node, "eth_getBlockByNumber", json!(["finalized", false])).await;
     let finalized = match finalized.and_then(|block| number(&block["number"])) {
@@ -247,6 +244,12 @@ async fn node_facts(config: &Config, node: &dyn Transport) -> anyhow::Result<(Le
 /// The time between two blocks of a chain, in seconds; that of Ethereum for an unknown one.
 fn block_time_s(chain_id: u64) -> u64 {
     config::known_block_time_ms(chain_id).map_or(12, |millis| millis.div_ceil(1_000))
+}
+
+/// Whether there is a contract at an address.
+pub(super) async fn has_code(node: &dyn Transport, address: Address) -> anyhow::Result<bool> {
+    let code = ask(node, "eth_getCode", json!([address.to_string(), "latest"])).await?;
+    Ok(code.as_str().is_some_and(|code| code.len() > 2))
 }
 
 async fn ask(node: &dyn Transport, method: &str, params: Value) -> anyhow::Result<Value> {

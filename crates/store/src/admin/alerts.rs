@@ -11,8 +11,9 @@ use crate::error::StoreError;
 use crate::rails;
 use crate::reads::page::most;
 use crate::rows;
+use crate::rows::Keys;
 use crate::rows::column::Raw;
-use crate::sql::Stmt;
+use crate::sql::{Stmt, Value};
 use crate::store::Store;
 
 static RAISE: Stmt = Stmt::written(
@@ -70,11 +71,10 @@ impl Store {
         by: impl Into<Deed>,
     ) -> Result<(), StoreError> {
         let keys = self.id_keys().await?;
-        let (subject, digest) =
-            (keys.stored(alert.subject), rows::chain::alert_digest(&alert.what));
-        let params = vec![tenant.0.into(), subject.into(), alert.kind.name().into(), digest.into()];
-        let mut steps = vec![Step::one(&CLOSE, params)];
+        let mut steps = vec![Step::one(&CLOSE, key(tenant, alert, &keys))];
         if alert.kind == AlertKind::RailMismatch {
+            let (subject, digest) =
+                (keys.stored(alert.subject), rows::chain::alert_digest(&alert.what));
             // A discrepancy that an operator explained stays closed, however often it is found.
             let params = vec![self.now_param(), tenant.0.into(), subject.into(), digest.into()];
             steps.push(Step::any(&rails::breaks::CLOSE, params));
@@ -83,4 +83,16 @@ impl Store {
         let note = Note::new("alert.close", "alert", alert.subject).before(before);
         self.noted(tenant, by.into(), note, steps).await
     }
+
+    /// Removes an alert whose cause has ended; nothing happens if it is not open.
+    pub async fn end_alert(&self, tenant: TenantId, alert: &Alert) -> Result<(), StoreError> {
+        let params = key(tenant, alert, &*self.id_keys().await?);
+        self.write(vec![Step::any(&CLOSE, params)]).await.map(drop)
+    }
+}
+
+/// The key of an alert's row.
+fn key(tenant: TenantId, alert: &Alert, keys: &Keys) -> Vec<Value> {
+    let (subject, digest) = (keys.stored(alert.subject), rows::chain::alert_digest(&alert.what));
+    vec![tenant.0.into(), subject.into(), alert.kind.name().into(), digest.into()]
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use domain::approval::{Change, Deed, Pricing};
 use domain::attempt::Doubt;
+use domain::chain::ChainNumber;
 use domain::country::Country;
 use domain::currency::StableCoin;
 use domain::ids::{AttemptId, DepositId, ExchangeId, PaymentId, TenantId, UserId, WalletId};
@@ -101,6 +102,9 @@ enum DeedRow {
         on: bool,
     },
     AcceptCoinCode {
+        // Left out for the first chain: older nodes and proposals know no other.
+        #[serde(default = "first_chain", skip_serializing_if = "is_first_chain")]
+        chain: u16,
         coin: String,
         at_block: u64,
     },
@@ -120,6 +124,15 @@ const BECAME: [(RailStatus, &str); 6] = [
     (RailStatus::Cancelled, "cancelled"),
     (RailStatus::Returned, "returned"),
 ];
+
+const fn first_chain() -> u16 {
+    ChainNumber::FIRST.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+const fn is_first_chain(chain: &u16) -> bool {
+    *chain == ChainNumber::FIRST.0
+}
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_zero(charges: &i64) -> bool {
@@ -232,7 +245,8 @@ impl DeedRow {
             }
             Deed::SetWebhookUrl { url } => DeedRow::SetWebhookUrl { url: url.clone() },
             Deed::SetPaymentWebhooks { on } => DeedRow::SetPaymentWebhooks { on: *on },
-            Deed::AcceptCoinCode { coin, at_block } => DeedRow::AcceptCoinCode {
+            Deed::AcceptCoinCode { chain, coin, at_block } => DeedRow::AcceptCoinCode {
+                chain: chain.0,
                 coin: coin.currency().code().to_owned(),
                 at_block: *at_block,
             },
@@ -325,7 +339,8 @@ impl DeedRow {
             }
             DeedRow::SetWebhookUrl { url } => Deed::SetWebhookUrl { url },
             DeedRow::SetPaymentWebhooks { on } => Deed::SetPaymentWebhooks { on },
-            DeedRow::AcceptCoinCode { coin, at_block } => Deed::AcceptCoinCode {
+            DeedRow::AcceptCoinCode { chain, coin, at_block } => Deed::AcceptCoinCode {
+                chain: ChainNumber(chain),
                 coin: StableCoin::parse(&coin).ok_or_else(|| unknown("coin", &coin))?,
                 at_block,
             },
@@ -407,7 +422,8 @@ mod tests {
             },
             Deed::SetWebhookUrl { url: "https://hooks.example".to_owned() },
             Deed::SetPaymentWebhooks { on: true },
-            Deed::AcceptCoinCode { coin: StableCoin::Usdc, at_block: 9 },
+            Deed::AcceptCoinCode { chain: ChainNumber::FIRST, coin: StableCoin::Usdc, at_block: 9 },
+            Deed::AcceptCoinCode { chain: ChainNumber(2), coin: StableCoin::Usdt, at_block: 9 },
             Deed::SetUserAccess {
                 user: UserId(id),
                 roles: vec![Role::Viewer],

@@ -33,43 +33,42 @@ pub struct KnownChain {
 }
 
 impl Store {
-    /// All chains that were ever configured, by number.
+    /// All chains that nodes have named, by number.
     pub async fn known_chains(&self) -> Result<Vec<KnownChain>, StoreError> {
         let known: Vec<(ChainNumber, u64, String)> = self.many(&ALL, ()).await?;
         let chain = |(number, chain_id, name)| KnownChain { number, chain_id, name };
         Ok(known.into_iter().map(chain).collect())
     }
 
-    /// The numbers of the configured chains, each with its EIP-155 id and name, in their order. A
-    /// chain that is not known yet gets the next number; a known one keeps it under any name.
-    pub async fn number_chains(
+    /// Enters a chain whose nodes have named it, and returns its number; a known one keeps its own.
+    /// The first number is that of the chain of `[chain]`: rows may have been its own before chains
+    /// were numbered.
+    pub async fn add_chain(
         &self,
-        configured: &[(u64, String)],
-    ) -> Result<Vec<ChainNumber>, StoreError> {
-        let mut numbers = Vec::with_capacity(configured.len());
-        for (chain_id, name) in configured {
-            numbers.push(self.number_chain(*chain_id, name).await?);
-        }
-        Ok(numbers)
-    }
-
-    async fn number_chain(&self, chain_id: u64, name: &str) -> Result<ChainNumber, StoreError> {
-        let id = wide(chain_id, "chain id")?;
+        chain_id: u64,
+        name: &str,
+        is_first: bool,
+    ) -> Result<ChainNumber, StoreError> {
+        const FIRST: ChainNumber = ChainNumber::FIRST;
         loop {
             let known = self.known_chains().await?;
             if let Some(chain) = known.iter().find(|chain| chain.chain_id == chain_id) {
-                if chain.name != name {
-                    let rename = Step::any(&RENAME, vec![id.into(), name.into()]);
-                    self.write(vec![rename]).await?;
-                }
                 return Ok(chain.number);
             }
-            let last = known.last().map_or(0, |chain| chain.number.0);
-            let next = last.checked_add(1);
+            let has_first = known.iter().any(|chain| chain.number == FIRST);
+            let last = known.last().map_or(FIRST, |chain| chain.number);
+            let next = if is_first && !has_first { Some(FIRST.0) } else { last.0.checked_add(1) };
             let next = next
                 .ok_or_else(|| StoreError::Corrupt("there are no chain numbers left".to_owned()))?;
+            let id = wide(chain_id, "chain id")?;
             let params = vec![self.now_param(), i64::from(next).into(), id.into(), name.into()];
             self.write(vec![Step::any(&ADD, params)]).await?;
         }
+    }
+
+    /// Notes a known chain's name of today.
+    pub async fn rename_chain(&self, chain_id: u64, name: &str) -> Result<(), StoreError> {
+        let params = vec![wide(chain_id, "chain id")?.into(), name.into()];
+        self.write(vec![Step::any(&RENAME, params)]).await.map(drop)
     }
 }

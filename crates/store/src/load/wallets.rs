@@ -28,9 +28,9 @@ static WALLETS: Stmt = Stmt::by_keys(
 );
 static CUSTOMERS: Stmt = Stmt::by_keys(
     "load.customers",
-    &[("tenant", Uuid), ("customer_id", Text), ("blockchain", Text)],
+    &[("tenant", Uuid), ("customer_id", Text), ("chain", Int)],
     "SELECT {{wallet w}} FROM {{keys}} JOIN wallet w \
-     ON w.customer_id = k.customer_id AND w.blockchain = k.blockchain AND w.tenant = k.tenant",
+     ON w.customer_id = k.customer_id AND w.chain = k.chain AND w.replaced = 0 AND w.tenant = k.tenant",
 );
 static CUSTOMER_RECORDS: Stmt = Stmt::by_keys(
     "load.customer_records",
@@ -163,7 +163,7 @@ pub(super) fn loads(need: &Need, load: &mut Loader<'_>) -> Result<(), StoreError
     let senders = senders.map(|(tenant, (request, number))| (*tenant, *request, *number));
     load.add(&SENDERS, senders, sender)?;
     let customers = need.customers.iter();
-    let customers = customers.map(|(tenant, it)| (*tenant, &it.customer_id, &it.blockchain));
+    let customers = customers.map(|(tenant, it)| (*tenant, &it.customer_id, it.chain));
     load.add(&CUSTOMERS, customers, customer)?;
     let records = need.customer_records.iter().map(|(tenant, id)| (*tenant, id));
     load.add(&CUSTOMER_RECORDS, records, customer_record)?;
@@ -177,8 +177,7 @@ pub(super) fn loads(need: &Need, load: &mut Loader<'_>) -> Result<(), StoreError
 
 fn customer(ws: &mut WorkingSet, fields: &mut Fields<'_>, keys: &Keys) -> Result<(), StoreError> {
     let it = Wallet::get(fields, keys)?;
-    let customer =
-        Customer { customer_id: it.customer_id.clone(), blockchain: it.blockchain.clone() };
+    let customer = Customer { customer_id: it.customer_id.clone(), chain: it.chain };
     ws.customers.load((it.tenant, customer), it.id);
     ws.wallets.load((it.tenant, it.id), it);
     Ok(())

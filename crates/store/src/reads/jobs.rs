@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use domain::chain::{Address, ChainNumber};
+use domain::ids::TenantId;
 use domain::job::{Job, JobKind};
 use domain::time::{Span, Timestamp};
+
+use uuid::Uuid;
 
 use super::page::most;
 use crate::driver::Step;
@@ -20,11 +23,67 @@ static LEASE: Stmt = Stmt::written(
      UPDATE job SET fence = fence + 1, leased_until = {{now}} + $4, leased_by = $5 \
      FROM due WHERE job.tenant = due.tenant AND job.subject = due.subject RETURNING {{job job}}",
 );
+/// The chain of a job's record; the records of other kinds need no chain, or do not name it.
+macro_rules! chain_of_job {
+    () => {
+        "CASE j.kind \
+         WHEN 'screen' THEN (SELECT r.chain FROM deposit r WHERE r.tenant = j.tenant AND r.id = j.subject) \
+         WHEN 'wallet_timer' THEN (SELECT r.chain FROM wallet r WHERE r.tenant = j.tenant AND r.id = j.subject) \
+         WHEN 'send_intent' THEN (SELECT r.chain FROM chain_intent r WHERE r.tenant = j.tenant AND r.id = j.subject) \
+         WHEN 'transmit' THEN (SELECT r.chain FROM chain_tx r WHERE r.tenant = j.tenant AND r.id = j.subject) END"
+    };
+}
+static LEASE_ON: Stmt = Stmt::written(
+    "job.lease_on",
+    concat!(
+        "WITH due AS (SELECT j.tenant, j.subject FROM job j WHERE j.kind = $2 AND j.run_at <= {{now}} \
+         AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) AND $6 LIKE '%,' || CAST(",
+        chain_of_job!(),
+        " AS TEXT) || ',%' ORDER BY j.run_at LIMIT $3 {{skip_locked}}) \
+         UPDATE job SET fence = fence + 1, leased_until = {{now}} + $4, leased_by = $5 \
+         FROM due WHERE job.tenant = due.tenant AND job.subject = due.subject RETURNING {{job job}}"
+    ),
+);
+static IS_DUE_ON: Stmt = Stmt::written(
+    "job.is_due_on",
+    concat!(
+        "SELECT j.run_at FROM job j WHERE j.kind = $2 AND j.run_at <= {{now}} \
+         AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) AND $3 LIKE '%,' || CAST(",
+        chain_of_job!(),
+        " AS TEXT) || ',%' LIMIT 1"
+    ),
+);
+static COUNTS_ON: Stmt = Stmt::written(
+    "job.counts_on",
+    concat!(
+        "SELECT x.chain, COUNT(*) FROM (SELECT ",
+        chain_of_job!(),
+        " AS chain FROM job j WHERE j.kind IN ('screen', 'wallet_timer', 'send_intent', 'transmit')) x \
+         WHERE x.chain IS NOT NULL GROUP BY x.chain ORDER BY x.chain"
+    ),
+);
+static HAS: Stmt = Stmt::written(
+    "job.has",
+    "SELECT COUNT(*) FROM job j WHERE j.tenant = $1 AND j.subject = $2 AND j.kind = $3",
+);
+// Their subjects name tenant, chain and coin, which only the caller can tell.
+static SWEEPS_DUE: Stmt = Stmt::written(
+    "job.sweeps_due",
+    "SELECT j.tenant, j.subject FROM job j WHERE j.kind = 'sweep' AND j.run_at <= {{now}} \
+     AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) ORDER BY j.run_at",
+);
+static LEASE_ONE: Stmt = Stmt::written(
+    "job.lease_one",
+    "UPDATE job SET fence = fence + 1, leased_until = {{now}} + $5, leased_by = $6 \
+     WHERE job.kind = $2 AND job.tenant = $3 AND job.subject = $4 AND job.run_at <= {{now}} \
+     AND (job.leased_until IS NULL OR job.leased_until <= {{now}}) RETURNING {{job job}}",
+);
 // The signers whose transactions are due, longest first; and leasing those of one signer.
 static LANES_DUE: Stmt = Stmt::written(
     "job.lanes_due",
     "SELECT t.chain, t.signer FROM job j JOIN chain_tx t ON t.tenant = j.tenant AND t.id = j.subject \
      WHERE j.kind = 'transmit' AND j.run_at <= {{now}} AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) \
+     AND $3 LIKE '%,' || CAST(t.chain AS TEXT) || ',%' \
      GROUP BY t.chain, t.signer ORDER BY MIN(j.run_at), t.chain, t.signer LIMIT $2",
 );
 static LEASE_LANE: Stmt = Stmt::written(
@@ -53,10 +112,15 @@ static IS_DUE: Stmt = Stmt::written(
 // All kinds at once, each with one look into its index.
 static KINDS_DUE: Stmt = Stmt::written(
     "job.kinds_due",
-    "WITH k (kind) AS (VALUES ('submit'), ('inquire'), ('review'), ('expire_request'), ('screen'), ('review_deposit'), \
+    concat!(
+        "WITH k (kind) AS (VALUES ('submit'), ('inquire'), ('review'), ('expire_request'), ('screen'), ('review_deposit'), \
      ('recall'), ('send_intent'), ('sweep'), ('transmit'), ('exchange'), ('payout'), ('inquire_payout'), ('wallet_timer'), \
      ('deliver')) SELECT k.kind FROM k WHERE EXISTS (SELECT 1 FROM job j WHERE j.kind = k.kind \
-     AND j.run_at <= {{now}} AND (j.leased_until IS NULL OR j.leased_until <= {{now}}))",
+     AND j.run_at <= {{now}} AND (j.leased_until IS NULL OR j.leased_until <= {{now}}) \
+     AND $2 LIKE '%,' || CAST(COALESCE(",
+        chain_of_job!(),
+        ", 0) AS TEXT) || ',%')"
+    ),
 );
 static NEXT_AT: Stmt = Stmt::written(
     "job.next_at",
@@ -71,6 +135,12 @@ static COUNTS: Stmt = Stmt::written(
 
 pub(crate) static STATEMENTS: &[&Stmt] = &[
     &LEASE,
+    &LEASE_ON,
+    &IS_DUE_ON,
+    &COUNTS_ON,
+    &HAS,
+    &SWEEPS_DUE,
+    &LEASE_ONE,
     &LANES_DUE,
     &LEASE_LANE,
     &LANE_HOLDERS,
@@ -131,9 +201,71 @@ impl Store {
         read(rows.iter().flatten(), &keys)
     }
 
-    /// The chains and signers of up to `limit` lanes with a due transaction.
-    pub async fn lanes_due(&self, limit: usize) -> Result<Vec<(ChainNumber, Address)>, StoreError> {
-        self.many(&LANES_DUE, (self.now_param(), most(limit))).await
+    /// Leases due jobs of one kind about records of these chains, as [`Store::lease_jobs`] does.
+    pub async fn lease_jobs_on(
+        &self,
+        kind: JobKind,
+        chains: &[ChainNumber],
+        owner: &str,
+        lease: Span,
+        limit: usize,
+    ) -> Result<Vec<Job>, StoreError> {
+        let keys = self.id_keys().await?;
+        let (now, kind, chains) = (self.now_param(), Value::from(kind.name()), listed(chains));
+        let is_due = Step::any(&IS_DUE_ON, vec![now.clone(), kind.clone(), chains.clone()]);
+        let params = vec![now, kind, most(limit), lease.0.into(), owner.into(), chains];
+        let rows = self.write_if(is_due, vec![Step::any(&LEASE_ON, params)]).await?;
+        let mut jobs: Vec<Job> = read(rows.iter().flatten(), &keys)?;
+        jobs.sort_by_key(|job| (job.run_at, job.tenant, job.subject));
+        Ok(jobs)
+    }
+
+    /// The tenants and subjects of the due `sweep` jobs, longest due first.
+    pub async fn sweeps_due(&self) -> Result<Vec<(TenantId, Uuid)>, StoreError> {
+        self.many(&SWEEPS_DUE, self.now_param()).await
+    }
+
+    /// Leases one job, as [`Store::lease_jobs`] does; `None` = it is not due or not free.
+    pub async fn lease_job(
+        &self,
+        (tenant, subject): (TenantId, Uuid),
+        kind: JobKind,
+        owner: &str,
+        lease: Span,
+    ) -> Result<Option<Job>, StoreError> {
+        let subject = self.id_keys().await?.stored(subject);
+        let params = vec![
+            self.now_param(),
+            kind.name().into(),
+            tenant.0.into(),
+            subject.into(),
+            lease.0.into(),
+            owner.into(),
+        ];
+        Ok(self.write_many(vec![Step::any(&LEASE_ONE, params)]).await?.pop())
+    }
+
+    /// The number of waiting jobs about a chain's records, due or not. Sweeps are not among them.
+    pub async fn job_counts_by_chain(&self) -> Result<Vec<(ChainNumber, i64)>, StoreError> {
+        self.many(&COUNTS_ON, ()).await
+    }
+
+    /// Whether there is a job of this kind, due or not.
+    pub async fn has_job(
+        &self,
+        (tenant, subject): (TenantId, Uuid),
+        kind: JobKind,
+    ) -> Result<bool, StoreError> {
+        Ok(self.only::<i64>(&HAS, (tenant, subject, kind)).await? > 0)
+    }
+
+    /// The signers of up to `limit` lanes on these chains with a due transaction.
+    pub async fn lanes_due(
+        &self,
+        chains: &[ChainNumber],
+        limit: usize,
+    ) -> Result<Vec<(ChainNumber, Address)>, StoreError> {
+        self.many(&LANES_DUE, (self.now_param(), most(limit), listed(chains))).await
     }
 
     /// Leases up to `limit` due `transmit` jobs of one signer's transactions on a chain, as
@@ -165,9 +297,10 @@ impl Store {
         self.many(&LANE_HOLDERS, self.now_param()).await
     }
 
-    /// The kinds with a due job that is free.
-    pub async fn kinds_due(&self) -> Result<BTreeSet<JobKind>, StoreError> {
-        let kinds: Vec<JobKind> = self.many(&KINDS_DUE, self.now_param()).await?;
+    /// The kinds with a due job that is free and needs none but these chains.
+    pub async fn kinds_due(&self, chains: &[ChainNumber]) -> Result<BTreeSet<JobKind>, StoreError> {
+        let chains = listed(&[&[ChainNumber::NONE], chains].concat());
+        let kinds: Vec<JobKind> = self.many(&KINDS_DUE, (self.now_param(), chains)).await?;
         Ok(kinds.into_iter().collect())
     }
 
@@ -188,4 +321,10 @@ impl Store {
         let count = |(kind, count, due, oldest)| JobCount { kind, count, due, oldest };
         Ok(counts.into_iter().map(count).collect())
     }
+}
+
+/// The chains' numbers between commas.
+fn listed(chains: &[ChainNumber]) -> Value {
+    let numbers: String = chains.iter().map(|chain| format!("{},", chain.0)).collect();
+    format!(",{numbers}").into()
 }

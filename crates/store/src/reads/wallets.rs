@@ -20,7 +20,7 @@ static ONE: Stmt = Stmt::written(
 );
 static OF_CUSTOMER: Stmt = Stmt::written(
     "wallet.of_customer",
-    "SELECT {{wallet w}} FROM wallet w WHERE w.customer_id = $2 AND w.blockchain = $3 AND w.tenant = $1",
+    "SELECT {{wallet w}} FROM wallet w WHERE w.customer_id = $2 AND w.chain = $3 AND w.replaced = 0 AND w.tenant = $1",
 );
 static ACCOUNTS: Stmt = Stmt::written(
     "wallet.accounts",
@@ -108,9 +108,9 @@ impl Store {
         &self,
         tenant: TenantId,
         customer_id: &str,
-        blockchain: &str,
+        chain: ChainNumber,
     ) -> Result<Option<Wallet>, StoreError> {
-        self.one(&OF_CUSTOMER, (tenant, customer_id, blockchain)).await
+        self.one(&OF_CUSTOMER, (tenant, customer_id, chain)).await
     }
 
     /// A wallet's balances: one account per coin, in the coins' order; empty before the first

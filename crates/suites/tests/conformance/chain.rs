@@ -19,13 +19,8 @@ use crate::world::World;
 const CHAIN: ChainNumber = ChainNumber::FIRST;
 
 async fn watcher(world: &World, owner: &str) -> HeldRole {
-    let fence =
-        world.store.lease_role("watch:ethereum", owner, Span::mins(1)).await.expect("asked");
-    HeldRole {
-        name: "watch:ethereum".to_owned(),
-        owner: owner.to_owned(),
-        fence: fence.expect("free"),
-    }
+    let fence = world.store.lease_role("watch", owner, Span::mins(1)).await.expect("asked");
+    HeldRole { name: "watch".to_owned(), owner: owner.to_owned(), fence: fence.expect("free") }
 }
 
 /// The block of this height; `fork` distinguishes blocks of the same height.
@@ -450,30 +445,25 @@ pub async fn unsupported_tokens_are_noted_once(world: World) {
 }
 
 pub async fn chains_keep_their_numbers(world: World) {
-    let numbers = |chains: &[(u64, &str)]| {
-        let chains: Vec<_> = chains.iter().map(|(id, name)| (*id, (*name).to_owned())).collect();
-        let store = world.store.clone();
-        async move {
-            let numbers = store.number_chains(&chains).await.expect("numbered");
-            numbers.into_iter().map(|number| number.0).collect::<Vec<_>>()
-        }
-    };
-    assert_eq!(world.store.known_chains().await, Ok(Vec::new()));
-    assert_eq!(numbers(&[(1, "ethereum"), (8_453, "base")]).await, [1, 2]);
-    assert_eq!(numbers(&[(1, "ethereum")]).await, [1], "one is not configured for a while");
-    assert_eq!(numbers(&[(10, "optimism"), (8_453, "l2"), (1, "ethereum")]).await, [3, 2, 1]);
-    let known = world.store.known_chains().await.expect("read");
+    let store = &world.store;
+    let add =
+        async |id, name, is_first| store.add_chain(id, name, is_first).await.expect("numbered").0;
+    assert_eq!(store.known_chains().await, Ok(Vec::new()));
+    // What is older than the numbers belongs to the first one, whichever chain answers first.
+    assert_eq!(add(8_453, "base", false).await, 2);
+    assert_eq!(add(1, "ethereum", true).await, 1);
+    assert_eq!(add(10, "optimism", true).await, 3, "another chain in [chain]");
+    assert_eq!(add(8_453, "other", true).await, 2, "a known chain keeps its number and name");
+    store.rename_chain(8_453, "l2").await.expect("renamed");
+    let known = store.known_chains().await.expect("read");
     let known: Vec<_> =
         known.iter().map(|it| (it.number.0, it.chain_id, it.name.as_str())).collect();
     assert_eq!(known, [(1, 1, "ethereum"), (2, 8_453, "l2"), (3, 10, "optimism")]);
-    // Two nodes that start at the same time.
-    let ids = [(137, "polygon"), (42_161, "arbitrum")];
-    let swapped = [(42_161, "arbitrum"), (137, "polygon")];
-    let (one, other) = tokio::join!(numbers(&ids), numbers(&swapped));
-    assert_eq!((one[0], one[1]), (other[1], other[0]));
-    let mut both = one.clone();
-    both.sort_unstable();
-    assert_eq!(both, [4, 5]);
+    // Two nodes at the same time.
+    let polygon = || add(137, "polygon", false);
+    let (one, other, third) = tokio::join!(polygon(), add(42_161, "arbitrum", false), polygon());
+    assert_eq!(one, third);
+    assert_eq!([one.min(other), one.max(other)], [4, 5]);
 }
 
 /// Height, vault, token and key may be the same on two chains.

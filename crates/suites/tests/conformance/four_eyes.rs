@@ -52,7 +52,9 @@ pub async fn waiting_proposals_do_not_delay_approved_ones(world: World) {
 pub async fn proposals_are_listed_by_scope(world: World) {
     let (maker, _) = two(&world).await;
     let (one, other) = (world.tenant("one", 0).await, world.tenant("other", 0).await);
-    let deed = Deed::AcceptCoinCode { coin: domain::currency::StableCoin::Usdc, at_block: 7 };
+    let chain = domain::chain::ChainNumber::FIRST;
+    let deed =
+        Deed::AcceptCoinCode { chain, coin: domain::currency::StableCoin::Usdc, at_block: 7 };
     let changes: [Change; 0] = [];
     let (why, lifetime) = ("published", Span::days(7));
     let ours =

@@ -3,13 +3,17 @@
 use std::collections::BTreeSet;
 
 use domain::chain::{Address, ChainNumber};
-use domain::chain_tx::ChainTx;
+use domain::chain_tx::{ChainTx, Intent};
+use domain::currency::StableCoin;
 use domain::decision::{IdSource, JobChange};
+use domain::deposit::Deposit;
 use domain::job::{Job, JobKind};
+use domain::sweep;
 use domain::time::Span;
+use domain::wallet::Wallet;
 use store::working_set::{SignerRow, WorkingSet};
 
-use crate::wallet_world::chain_tx;
+use crate::wallet_world::{chain_tx, deposit, release, wallet};
 use crate::world::{World, payment_need};
 
 const CHAIN: ChainNumber = ChainNumber::FIRST;
@@ -65,10 +69,10 @@ pub async fn a_lane_is_leased_by_signer(world: World) {
         })
         .await;
     let store = &world.store;
-    let mut due = store.lanes_due(9).await.expect("read");
+    let mut due = store.lanes_due(&[CHAIN], 9).await.expect("read");
     due.sort();
     assert_eq!(due, signers.map(|signer| (CHAIN, signer)));
-    assert_eq!(store.lanes_due(1).await.expect("read").len(), 1);
+    assert_eq!(store.lanes_due(&[CHAIN], 1).await.expect("read").len(), 1);
     assert!(
         store.lease_lane((CHAIN, Address([9; 20])), "a", LEASE, 9).await.expect("asked").is_empty()
     );
@@ -84,7 +88,7 @@ pub async fn a_lane_is_leased_by_signer(world: World) {
         store.lease_lane((CHAIN, signers[0]), "b", LEASE, 9).await.expect("asked").is_empty(),
         "held"
     );
-    assert_eq!(store.lanes_due(9).await, Ok(vec![(CHAIN, signers[1])]));
+    assert_eq!(store.lanes_due(&[CHAIN], 9).await, Ok(vec![(CHAIN, signers[1])]));
     assert_eq!(store.lane_holders().await, Ok(vec![((CHAIN, signers[0]), "a".to_owned())]));
     world.pass(Span::secs(61)).await;
     let again = store.lease_lane((CHAIN, signers[0]), "b", LEASE, 9).await.expect("taken");
@@ -93,6 +97,81 @@ pub async fn a_lane_is_leased_by_signer(world: World) {
         [2, 2],
         "earlier holders are fenced"
     );
+}
+
+/// A node never holds jobs about a chain that it does not work on.
+pub async fn jobs_are_leased_by_chain(world: World) {
+    const OTHER: ChainNumber = ChainNumber(12);
+    let tenant = world.tenant("demobank", 0).await;
+    let sweeps = [CHAIN, OTHER].map(|chain| sweep::lane(tenant, chain, StableCoin::Usdc));
+    let made = world
+        .put(tenant, |ws, ids| {
+            let now = ws.now;
+            let mut made = Vec::new();
+            for chain in [CHAIN, OTHER] {
+                let wallet = Wallet { chain, ..wallet(tenant, "C-1", now, ids) };
+                let deposit = Deposit { chain, ..deposit(&wallet, None, chain.0.into(), now) };
+                let intent = Intent { chain, ..release(&deposit, now, ids) };
+                let tx = ChainTx { chain, ..chain_tx(tenant, 0, now, ids) };
+                for (subject, kind) in [
+                    (wallet.id.0, JobKind::WalletTimer),
+                    (deposit.id.0, JobKind::Screen),
+                    (intent.id.0, JobKind::SendIntent),
+                    (tx.id.0, JobKind::Transmit),
+                ] {
+                    ws.set_job(tenant, subject, JobChange::Set(kind, now));
+                    made.push((chain, kind, subject));
+                }
+                let row = SignerRow { role: tx.role, next_nonce: 1 };
+                ws.signers.put((tenant, (chain, tx.signer)), row);
+                ws.wallets.put((tenant, wallet.id), wallet);
+                ws.deposits.put((tenant, deposit.id), deposit);
+                ws.intents.put((tenant, intent.id), intent);
+                ws.chain_txs.put((tenant, tx.id), tx);
+            }
+            for subject in sweeps {
+                ws.set_job(tenant, subject, JobChange::Set(JobKind::Sweep, now));
+            }
+            made
+        })
+        .await;
+    let store = &world.store;
+    assert_eq!(store.job_counts_by_chain().await, Ok(vec![(CHAIN, 4), (OTHER, 4)]));
+    let of_records =
+        [JobKind::Screen, JobKind::SendIntent, JobKind::Transmit, JobKind::WalletTimer];
+    let all = BTreeSet::from_iter(of_records.into_iter().chain([JobKind::Sweep]));
+    assert_eq!(store.kinds_due(&[ChainNumber(2)]).await, Ok(BTreeSet::from([JobKind::Sweep])));
+    assert_eq!(store.kinds_due(&[OTHER]).await, Ok(all));
+    for kind in [JobKind::WalletTimer, JobKind::Screen, JobKind::SendIntent] {
+        let lease = async |chains: &[ChainNumber]| {
+            let jobs = store.lease_jobs_on(kind, chains, "a", LEASE, 9).await.expect("asked");
+            jobs.iter().map(|job| job.subject).collect::<Vec<_>>()
+        };
+        let of = |chain| {
+            let mut made = made.iter();
+            made.find(|it| (it.0, it.1) == (chain, kind)).expect("one").2
+        };
+        assert!(lease(&[]).await.is_empty());
+        assert!(lease(&[ChainNumber(2)]).await.is_empty(), "a part of another number");
+        assert_eq!(lease(&[CHAIN]).await, [of(CHAIN)], "{kind:?}");
+        assert!(lease(&[CHAIN]).await.is_empty(), "held");
+        assert_eq!(lease(&[CHAIN, OTHER]).await, [of(OTHER)], "{kind:?}");
+    }
+    assert_eq!(store.lanes_due(&[], 9).await, Ok(Vec::new()));
+    let lanes = store.lanes_due(&[OTHER], 9).await.expect("read");
+    assert_eq!(lanes.iter().map(|lane| lane.0).collect::<Vec<_>>(), [OTHER]);
+    let mut due = store.sweeps_due().await.expect("read");
+    due.sort_unstable();
+    let mut expected = sweeps.map(|subject| (tenant, subject));
+    expected.sort_unstable();
+    assert_eq!(due, expected);
+    let lease = || store.lease_job(expected[0], JobKind::Sweep, "a", LEASE);
+    let job = lease().await.expect("asked").expect("free");
+    assert_eq!((job.subject, job.fence), (expected[0].1, 1));
+    assert_eq!(lease().await, Ok(None), "held");
+    assert_eq!(store.sweeps_due().await, Ok(vec![expected[1]]));
+    assert_eq!(store.has_job(expected[0], JobKind::Sweep).await, Ok(true));
+    assert_eq!(store.has_job(expected[0], JobKind::Screen).await, Ok(false));
 }
 
 pub async fn an_expired_lease_is_taken_again(world: World) {
@@ -182,7 +261,7 @@ async fn put_off(
 
 pub async fn kinds_are_due_while_their_jobs_have_no_lease(world: World) {
     let tenant = world.tenant("demobank", 100_000_000_000).await;
-    let due = async || world.store.kinds_due().await.expect("asked");
+    let due = async || world.store.kinds_due(&[]).await.expect("asked");
     assert_eq!(due().await, BTreeSet::new());
     let at = world.now().await + Span::hours(1);
     for kind in JobKind::ALL {
@@ -268,13 +347,13 @@ pub async fn holders_of_roles_and_jobs_are_listed(world: World) {
     }
     let store = &world.store;
     assert_eq!(store.role_leases().await, Ok(Vec::new()));
-    store.lease_role("watch:ethereum", "a", LEASE).await.expect("taken");
+    store.lease_role("watch", "a", LEASE).await.expect("taken");
     store.lease_role("sweeper", "b", LEASE).await.expect("taken");
     let until = world.now().await + LEASE;
     let leases = store.role_leases().await.expect("read");
     let told: Vec<_> =
         leases.iter().map(|it| (it.name.as_str(), it.owner.as_str(), it.fence)).collect();
-    assert_eq!(told, [("sweeper", "b", 1), ("watch:ethereum", "a", 1)]);
+    assert_eq!(told, [("sweeper", "b", 1), ("watch", "a", 1)]);
     assert!(leases.iter().all(|lease| lease.leased_until <= until));
     assert_eq!(store.job_holders().await, Ok(Vec::new()));
     store.lease_jobs(&[JobKind::Submit], "a", LEASE, 2).await.expect("taken");

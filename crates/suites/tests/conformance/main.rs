@@ -151,6 +151,7 @@ conformance! {
     jobs:
         due_jobs_are_leased_once_and_fenced
         a_lane_is_leased_by_signer
+        jobs_are_leased_by_chain
         an_expired_lease_is_taken_again
         a_node_that_stops_gives_its_jobs_back
         leases_of_dead_nodes_can_be_released_at_once

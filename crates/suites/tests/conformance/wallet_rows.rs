@@ -59,10 +59,10 @@ pub async fn a_wallet_is_loaded_as_it_was_saved(world: World) {
     finds(&world, &need, |ws| &ws.wallets, (tenant, bare.id), &bare).await;
     assert_eq!(world.store.wallet(tenant, bare.id).await, Ok(Some(bare.clone())));
     assert_eq!(
-        world.store.wallet_of_customer(tenant, "C-1", "ethereum").await,
+        world.store.wallet_of_customer(tenant, "C-1", ChainNumber::FIRST).await,
         Ok(Some(bare.clone()))
     );
-    assert_eq!(world.store.wallet_of_customer(tenant, "C-1", "other").await, Ok(None));
+    assert_eq!(world.store.wallet_of_customer(tenant, "C-1", ChainNumber(2)).await, Ok(None));
 
     let at = bare.created_at + Span::mins(1);
     let full = Wallet {
@@ -596,7 +596,7 @@ pub async fn foreign_wallet_things_are_not_found(world: World) {
         .await;
     let store = &world.store;
     assert_eq!(store.wallet(two, wallet.id).await, Ok(None));
-    assert_eq!(store.wallet_of_customer(two, "C-1", "ethereum").await, Ok(None));
+    assert_eq!(store.wallet_of_customer(two, "C-1", ChainNumber::FIRST).await, Ok(None));
     assert_eq!(store.request(two, request.id).await, Ok(None));
     assert_eq!(store.sender_infos(two, request.id).await, Ok(Vec::new()));
     assert_eq!(store.deposit(two, deposit.id).await, Ok(None));

@@ -38,7 +38,7 @@ pub fn place(number: u64) -> Place {
 }
 
 pub fn customer(name: &str) -> Customer {
-    Customer { customer_id: name.to_owned(), blockchain: "ethereum".to_owned() }
+    Customer { customer_id: name.to_owned(), chain: ChainNumber::FIRST }
 }
 
 /// A newly provisioned wallet.

@@ -3,11 +3,11 @@
 use domain::approval::{Approval, ApprovalState, Deed};
 use domain::attempt::{Attempt, AttemptState, Doubt};
 use domain::audit;
-use domain::chain::Address;
-use domain::currency::Currency;
-use domain::deposit::DepositState;
+use domain::chain::{Address, ChainNumber};
+use domain::currency::{Currency, StableCoin};
+use domain::deposit::{DepositState, TokenState};
 use domain::exchange::{ExchangeOrder, ExchangeState};
-use domain::ids::{ApprovalId, AttemptId, BatchId, PaymentId};
+use domain::ids::{ApprovalId, AttemptId, BatchId, PaymentId, TenantId};
 use domain::ledger::AccountCode;
 use domain::ports::Clock as _;
 use domain::rail::{Finding, RailId, RailStatus};
@@ -18,6 +18,7 @@ use engine::command::Refused;
 use engine::console::{Denied, NewUser, Person, Proposal, deed_of};
 use engine::payments::AuditFilter;
 use engine::wallets;
+use store::HeldRole;
 use store::need::Need;
 use store::working_set::WorkingSet;
 use uuid::Uuid;
@@ -39,15 +40,20 @@ async fn person(world: &World, login: &str) -> User {
 }
 
 async fn propose(world: &World, deed: Deed) -> Result<ApprovalId, Denied> {
+    propose_of(world, Some(TENANT), deed).await
+}
+
+async fn propose_of(
+    world: &World,
+    tenant: Option<TenantId>,
+    deed: Deed,
+) -> Result<ApprovalId, Denied> {
     let maker = match world.store.user_by_login("ayesha").await.expect("read") {
         Some(found) => found.user,
         None => person(world, "ayesha").await,
     };
     let by = audit::Deed::from("test");
-    world
-        .desk
-        .propose(Proposal { tenant: Some(TENANT), deed, maker, why: "cleared".to_owned(), by })
-        .await
+    world.desk.propose(Proposal { tenant, deed, maker, why: "cleared".to_owned(), by }).await
 }
 
 /// A proposal whose approver crashed before executing it.
@@ -87,6 +93,42 @@ async fn block(world: &World, wallet: &Wallet) -> Wallet {
 fn unblocking(wallet: &Wallet) -> Deed {
     let blocked_at = wallet.block.as_ref().expect("blocked").at;
     Deed::UnblockWallet { wallet: wallet.id, blocked_at, reason: None }
+}
+
+#[test]
+fn new_code_of_a_token_is_accepted_on_the_reviewed_chain() {
+    with(Setup::default(), async |world| {
+        let chains = [ChainNumber::FIRST, ChainNumber(2)];
+        let lease = world.store.lease_role("watch", "test", Span::mins(1));
+        let fence = lease.await.expect("asked").expect("free");
+        let role = HeldRole { name: "watch".to_owned(), owner: "test".to_owned(), fence };
+        for chain in chains {
+            let (coin, at_block) = (StableCoin::Usdc, 7);
+            let state = TokenState { chain, coin, paused: false, code_changed: true, at_block };
+            world.store.set_token_state(&role, &state).await.expect("set");
+        }
+        let halted = async || {
+            let states = world.store.token_states().await.expect("read");
+            states.iter().map(|state| state.code_changed).collect::<Vec<_>>()
+        };
+        let accept = |chain| Deed::AcceptCoinCode { chain, coin: StableCoin::Usdc, at_block: 7 };
+        // One proposal for each chain.
+        let mut ids = Vec::new();
+        for chain in chains {
+            ids.push(propose_of(&world, None, accept(chain)).await.expect("proposed"));
+        }
+        let omar = person(&world, "omar").await;
+        let unknown = propose_of(&world, None, accept(ChainNumber(3))).await;
+        assert!(matches!(unknown, Err(Denied::NoChange)), "{unknown:?}");
+        let decide = async |id| {
+            let by = audit::Deed::from("omar");
+            world.desk.decide(id, true, &omar, by).await.expect("decided").state
+        };
+        assert_eq!(decide(ids[1]).await, ApprovalState::Done);
+        assert_eq!(halted().await, [true, false], "the first chain's token stays halted");
+        assert_eq!(decide(ids[0]).await, ApprovalState::Done);
+        assert_eq!(halted().await, [false, false]);
+    });
 }
 
 #[test]

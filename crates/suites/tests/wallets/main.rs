@@ -2,6 +2,7 @@
 
 mod audit;
 mod batches;
+mod chains;
 mod controls;
 mod deliveries;
 mod fees;

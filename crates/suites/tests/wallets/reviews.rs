@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use domain::audit::Deed;
-use domain::chain::{Address, BlockHash, IntentKind, Plan};
+use domain::chain::{Address, BlockHash, ChainNumber, IntentKind, Plan};
 use domain::chain_tx::{IntentState, Mined, Place};
 use domain::deposit::{Deposit, DepositRefusal, DepositState, ReviewVerdict, hold};
 use domain::ids::{DepositId, WalletId};
@@ -23,11 +23,12 @@ use crate::outside::{LISTED, NEAR};
 use crate::world::{COIN, OTHER, Setup, TENANT, World, with};
 
 async fn in_review(world: &World) -> Deposit {
-    let wallet = match world.store.wallet_of_customer(crate::world::TENANT, "C-1", "ethereum").await
-    {
-        Ok(Some(wallet)) => wallet,
-        _ => world.wallet().await,
-    };
+    let wallet =
+        match world.store.wallet_of_customer(crate::world::TENANT, "C-1", ChainNumber::FIRST).await
+        {
+            Ok(Some(wallet)) => wallet,
+            _ => world.wallet().await,
+        };
     world.clock.pass(Span::secs(1));
     let request = world.request(&wallet, COIN).await;
     let deposit = world.pay_by(&request, "Edgar", "Evin", Address([1; 20]), COIN).await;

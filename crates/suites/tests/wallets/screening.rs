@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use domain::chain::Address;
+use domain::chain::{Address, ChainNumber};
 use domain::deposit::DepositState;
 use domain::job::JobKind;
 use domain::ledger::AccountCode;
@@ -27,11 +27,15 @@ async fn screened(
     from: Address,
     minor: i64,
 ) -> domain::deposit::Deposit {
-    let wallet =
-        match world.store.wallet_of_customer(TENANT, "C-1", "ethereum").await.expect("readable") {
-            Some(wallet) => wallet,
-            None => world.wallet().await,
-        };
+    let wallet = match world
+        .store
+        .wallet_of_customer(TENANT, "C-1", ChainNumber::FIRST)
+        .await
+        .expect("readable")
+    {
+        Some(wallet) => wallet,
+        None => world.wallet().await,
+    };
     let request = world.request(&wallet, minor).await;
     let deposit = world.pay_by(&request, first, last, from, minor).await;
     world.work().await;

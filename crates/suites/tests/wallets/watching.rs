@@ -15,7 +15,7 @@ use store::{HeldRole, Store};
 use crate::outside::HandClock;
 use crate::world::{CHAIN_ID, COIN, Setup, TENANT, USDC, World, with};
 
-const ROLE: &str = "watch:ethereum";
+const ROLE: &str = "watch";
 const PAYER: Address = Address([0xaa; 20]);
 
 async fn seen(world: &World) -> Deposit {

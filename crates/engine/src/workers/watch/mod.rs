@@ -17,7 +17,7 @@ use super::{Stop, Workers};
 use crate::alerts;
 use crate::command::Action;
 use crate::failpoint::{self, Failpoint};
-use crate::world::WalletWorld;
+use crate::world::{ConfiguredChain, WalletWorld};
 
 mod again;
 mod count;
@@ -174,10 +174,15 @@ enum Next {
     Other,
 }
 
-pub(super) async fn watch(workers: Arc<Workers>, wallets: WalletWorld, mut stop: Stop) {
+pub(super) async fn watch(workers: Arc<Workers>, chain: Arc<ConfiguredChain>, mut stop: Stop) {
+    let wallets = tokio::select! {
+        biased;
+        wallets = chain.when_numbered() => wallets,
+        _ = stop.wait_for(|stop| *stop) => return,
+    };
     let mut memory = Memory::default();
     while !*stop.borrow() {
-        let round = workers.watch_round(&wallets, &mut memory);
+        let round = workers.watch_round(wallets, &mut memory);
         let done = tokio::select! {
             biased;
             done = round => done,
@@ -190,11 +195,11 @@ pub(super) async fn watch(workers: Arc<Workers>, wallets: WalletWorld, mut stop:
             None => workers.pause(RETRY, &mut stop).await,
         }
     }
-    workers.hand_on(&role_name(&wallets)).await;
+    workers.hand_on(&role_name(wallets)).await;
 }
 
 fn role_name(wallets: &WalletWorld) -> String {
-    format!("watch:{}", wallets.config.name)
+    wallets.config.number.key("watch")
 }
 
 impl Workers {

@@ -144,6 +144,7 @@ found-known = Found: this payment is already shown on this page.
 found-confirming = Found: { $have } of { $need } confirmations. It will appear here soon.
 found-soon = Found. It will appear here soon.
 found-other = Found, but you sent a different token. Please contact the person who sent you this link.
+found-network = Found, but you sent it on a different network. Please contact the person who sent you this link.
 found-elsewhere = Found, but this transaction is not for this payment request.
 found-reverted = This transaction failed on the network. It sent nothing.
 found-not-yet = Not found yet. Please wait a few minutes and try again.

@@ -146,6 +146,7 @@ found-known = Nakita na: nasa page na ito ang bayad na ito.
 found-confirming = Nakita na: kumpirmasyon { $have } sa { $need }. Lalabas ito rito maya-maya.
 found-soon = Nakita na. Lalabas ito rito maya-maya.
 found-other = Nakita na, pero ibang token ito. Makipag-ugnayan sa taong nagpadala sa iyo ng link na ito.
+found-network = Nakita na, pero ipinadala ito sa ibang network. Makipag-ugnayan sa taong nagpadala sa iyo ng link na ito.
 found-elsewhere = Nakita ang transaksyong ito, pero hindi ito para sa hiling na ito.
 found-reverted = Hindi gumana sa network ang transaksyong ito. Walang naipadala rito.
 found-not-yet = Hindi pa nakita. Maghintay ng ilang minuto at tingnan ulit.

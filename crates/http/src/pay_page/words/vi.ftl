@@ -146,6 +146,7 @@ found-known = Đã thấy: khoản tiền này đang hiện trên trang này.
 found-confirming = Đã thấy: xác nhận { $have } trên { $need }. Nó sẽ sớm hiện ở đây.
 found-soon = Đã thấy. Nó sẽ sớm hiện ở đây.
 found-other = Đã thấy, nhưng đó là loại tiền khác. Vui lòng liên hệ người đã gửi cho bạn liên kết này.
+found-network = Đã thấy, nhưng khoản tiền này được gửi trên mạng khác. Vui lòng liên hệ người đã gửi cho bạn liên kết này.
 found-elsewhere = Đã thấy giao dịch này, nhưng nó không dành cho yêu cầu này.
 found-reverted = Giao dịch này không thành công trên mạng. Nó không gửi đi gì cả.
 found-not-yet = Chưa thấy. Vui lòng chờ vài phút rồi xem lại.

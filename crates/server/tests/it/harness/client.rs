@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use config::Config;
 use domain::country::Country;
 use domain::currency::{Currency, StableCoin};
 use domain::policy::{Environment, TenantPolicy};
@@ -100,8 +101,13 @@ impl Bank {
 
     /// The same bank after a restart of its dedicated service.
     pub async fn restart(self) -> Bank {
+        self.restart_as(|_| {}).await
+    }
+
+    /// The same with a changed configuration.
+    pub async fn restart_as(self, change: impl FnOnce(&mut Config)) -> Bank {
         let Bank { running, tenant, key, .. } = self;
-        let running = running.restart().await;
+        let running = running.restart_as(change).await;
         Bank { minter: Arc::new(minter(&key, &running.url)), running, tenant, key }
     }
 

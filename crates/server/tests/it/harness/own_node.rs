@@ -244,6 +244,11 @@ pub async fn serve(chain: DevChain) -> String {
     serve_node(node(chain)).await
 }
 
+/// The same with answers that the test controls.
+pub async fn serve_tricked(chain: DevChain, tricks: &Tricks) -> String {
+    serve_node(tricked(chain, tricks)).await
+}
+
 async fn serve_node(node: Router) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("bound");

@@ -222,10 +222,11 @@ impl Running {
         self.stop().await;
     }
 
-    /// Restarts gracefully on the same store, at a new address.
-    pub async fn restart(self: Arc<Self>) -> Arc<Running> {
+    /// Restarts gracefully on the same store, at a new address, with a changed configuration.
+    pub async fn restart_as(self: Arc<Self>, change: impl FnOnce(&mut Config)) -> Arc<Running> {
         let (on, data_dir, behaviour) = (self.on, self.data_dir.clone(), self.behaviour.clone());
-        let (config, dir) = self.end().await;
+        let (mut config, dir) = self.end().await;
+        change(&mut config);
         Running::start(config, behaviour, on, &data_dir, dir).await
     }
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use config::Config;
 use domain::policy::{Environment, TenantPolicy};
 use domain::ports::Clock as _;
 use http_api::auth::mint::{Grant, Minter};
@@ -87,8 +88,13 @@ impl WalletBank {
 
     /// The same bank after a restart of its dedicated service.
     pub async fn restart(self) -> WalletBank {
+        self.restart_as(|_| {}).await
+    }
+
+    /// The same with a changed configuration.
+    pub async fn restart_as(self, change: impl FnOnce(&mut Config)) -> WalletBank {
         let WalletBank { bank, receiver, key, .. } = self;
-        let bank = bank.restart().await;
+        let bank = bank.restart_as(change).await;
         WalletBank { minter: minter(&key, &bank.running.url), bank, receiver, key }
     }
 

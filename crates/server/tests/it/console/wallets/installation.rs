@@ -22,7 +22,7 @@ async fn health_is_shown_to_users_of_the_installation(on: On) {
     let engine = if on == On::Sqlite { "SQLite" } else { "PostgreSQL" };
     let shown = [
         engine,
-        "watch:",
+        "watch",
         "answers",
         "Processed up to",
         "the shipped sample",
@@ -35,7 +35,7 @@ async fn health_is_shown_to_users_of_the_installation(on: On) {
     }
     let one = Officer::of(&bank, &[Role::Operator, Role::Admin]).await;
     one.fetch("/console/system").await.refused(403);
-    let coin = [("coin", "USDC"), ("at_block", "1"), ("why", "looked")];
+    let coin = [("chain", "1"), ("coin", "USDC"), ("at_block", "1"), ("why", "looked")];
     officer.send("/console/system/coins", &coin).await.refused(403);
     let admin = Officer::sign_in(&bank.bank.running, tag, Scope::All, &[Role::Admin]).await;
     admin.send("/console/system/coins", &coin).await.refused(409);

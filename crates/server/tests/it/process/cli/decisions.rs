@@ -514,12 +514,9 @@ async fn a_token_with_changed_code_resumes_once_two_users_accept_it() {
     let early = accept("omar");
     assert_eq!((early.code, early.stderr.contains("no code change")), (1, true), "{early:?}");
 
-    let fence = store
-        .lease_role("watch:ethereum", "test", Span::mins(1))
-        .await
-        .expect("asked")
-        .expect("free");
-    let role = HeldRole { name: "watch:ethereum".to_owned(), owner: "test".to_owned(), fence };
+    let fence =
+        store.lease_role("watch", "test", Span::mins(1)).await.expect("asked").expect("free");
+    let role = HeldRole { name: "watch".to_owned(), owner: "test".to_owned(), fence };
     let changed = TokenState {
         chain: ChainNumber::FIRST,
         coin: StableCoin::Usdt,

@@ -1,0 +1,108 @@
+//! Names the configured chains: a chain gets its number, for good, only after one of its nodes has
+//! named it. Until then nothing runs on it. Never changes a number.
+
+use domain::chain::{BlockAt, ChainConfig, ChainFault, ChainNumber};
+use domain::ports::{Chain, Clock};
+use domain::time::Span;
+use domain::wallet_effects::AlertKind;
+use store::{HEADERS_KEPT, Store, StoreError};
+
+use crate::alerts;
+use crate::workers::Stop;
+use crate::world::WalletWorld;
+
+/// Pause between two attempts.
+const RETRY: Span = Span::secs(2);
+
+/// Why a chain has no number yet.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotNamed {
+    #[error(transparent)]
+    Node(#[from] ChainFault),
+    #[error("its nodes do not have the blocks that this installation has ingested")]
+    OtherChain,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// The number of a configured chain; a new one gets it now, if a node names it. The chain of
+/// `[chain]` is the first, and everything older than the numbers belongs to it: it has to have the
+/// blocks that were ingested.
+///
+/// # Errors
+/// No node names the chain, or it does not have those blocks.
+pub async fn number(
+    store: &Store,
+    config: &ChainConfig,
+    chain: &dyn Chain,
+    is_first: bool,
+) -> Result<ChainNumber, NotNamed> {
+    let known = store.known_chains().await?;
+    if let Some(known) = known.iter().find(|known| known.chain_id == config.chain_id) {
+        return Ok(known.number);
+    }
+    // A node is asked nothing before it has named the configured chain.
+    chain.head().await?;
+    if is_first && known.iter().all(|known| known.number != ChainNumber::FIRST) {
+        let all = usize::try_from(HEADERS_KEPT).unwrap_or(usize::MAX);
+        let ingested = store.chain_headers(ChainNumber::FIRST, all).await?;
+        let mut is_there = ingested.is_empty();
+        // The newest may have been reorganized away.
+        for block in ingested.first().into_iter().chain(ingested.last()) {
+            let there = chain.block(BlockAt::Number(block.number)).await?;
+            is_there |= there.is_some_and(|there| there.hash == block.hash);
+        }
+        if !is_there {
+            return Err(NotNamed::OtherChain);
+        }
+    }
+    let number = store.add_chain(config.chain_id, &config.name, is_first).await?;
+    tracing::info!(chain = config.name, number = number.0, "chain named by a node");
+    for what in [other(config), silent(config)] {
+        alerts::end_everywhere(store, AlertKind::ChainNode, &what).await;
+    }
+    Ok(number)
+}
+
+/// The number of a chain, once a node has named it; `None` at shutdown. Operators are alerted.
+pub async fn wait_for_number(
+    store: &Store,
+    chain: &WalletWorld,
+    is_first: bool,
+    clock: &dyn Clock,
+    mut stop: Stop,
+) -> Option<ChainNumber> {
+    let config = &chain.config;
+    let mut alerted = String::new();
+    while !*stop.borrow() {
+        let why = match number(store, config, chain.chain.as_ref(), is_first).await {
+            Ok(number) => return Some(number),
+            Err(why) => why,
+        };
+        let what = match why {
+            NotNamed::OtherChain => other(config),
+            NotNamed::Node(_) | NotNamed::Store(_) => silent(config),
+        };
+        if what != alerted {
+            tracing::warn!(chain = config.name, %why, "chain is not named by a node yet, will retry");
+            alerts::raise_everywhere(store, AlertKind::ChainNode, &what).await;
+            alerted = what;
+        }
+        tokio::select! {
+            biased;
+            () = clock.sleep_until(clock.now() + RETRY) => {}
+            _ = stop.wait_for(|stop| *stop) => {}
+        }
+    }
+    None
+}
+
+fn silent(ChainConfig { name, chain_id, .. }: &ChainConfig) -> String {
+    format!(
+        "{name}: nothing runs on this chain: none of its nodes has answered as chain {chain_id}"
+    )
+}
+
+fn other(ChainConfig { name, .. }: &ChainConfig) -> String {
+    format!("{name}: nothing runs on this chain: {}", NotNamed::OtherChain)
+}

@@ -1,0 +1,84 @@
+//! What a chain's node and keys have to do before anything moves on it.
+
+use std::sync::atomic::Ordering;
+
+use domain::chain::{ChainConfig, ChainFault, ChainNumber};
+use domain::time::Span;
+use engine::chains::{NotNamed, number};
+
+use crate::world::{COIN, Setup, TENANT, World, with};
+
+const OTHER_ID: u64 = 8_453;
+
+async fn named(world: &World, chain_id: u64, is_first: bool) -> Result<u16, NotNamed> {
+    let offered = world.wallets.offered().expect("offered").first();
+    let config = ChainConfig { chain_id, ..(*offered.config).clone() };
+    let number = number(&world.store, &config, world.chain.as_ref(), is_first).await?;
+    Ok(number.0)
+}
+
+#[test]
+fn a_chain_has_no_number_before_a_node_answers() {
+    with(Setup::default(), async |world| {
+        world.chain.silent.store(true, Ordering::SeqCst);
+        let unreachable = NotNamed::Node(ChainFault::Unreachable("silent".to_owned()));
+        assert_eq!(named(&world, OTHER_ID, false).await, Err(unreachable.clone()));
+        assert_eq!(world.store.known_chains().await, Ok(Vec::new()), "nothing was entered");
+        world.chain.silent.store(false, Ordering::SeqCst);
+        assert_eq!(named(&world, OTHER_ID, false).await, Ok(2), "the first is that of [chain]");
+        assert_eq!(named(&world, 1, true).await, Ok(1));
+        // A known one is looked up.
+        world.chain.silent.store(true, Ordering::SeqCst);
+        assert_eq!(named(&world, OTHER_ID, false).await, Ok(2));
+        assert_eq!(named(&world, 10, false).await, Err(unreachable));
+    });
+}
+
+#[test]
+fn what_is_older_than_the_numbers_belongs_to_the_chain_with_its_blocks() {
+    with(Setup::default(), async |world| {
+        world.chain.height.store(3, Ordering::SeqCst);
+        world.work().await;
+        let ingested = world.store.chain_headers(ChainNumber::FIRST, 9).await.expect("readable");
+        let oldest = ingested.last().expect("ingested").number;
+        assert!(oldest > 0, "{ingested:?}");
+        // Another chain with the configured id, and one that is not that high yet.
+        world.chain.branch.store(1, Ordering::SeqCst);
+        assert_eq!(named(&world, 1, true).await, Err(NotNamed::OtherChain));
+        world.chain.height.store(0, Ordering::SeqCst);
+        assert_eq!(named(&world, 1, true).await, Err(NotNamed::OtherChain));
+        assert_eq!(world.store.known_chains().await, Ok(Vec::new()), "nothing was entered");
+        assert_eq!(named(&world, OTHER_ID, false).await, Ok(2), "a further chain is no concern");
+        world.chain.branch.store(0, Ordering::SeqCst);
+        world.chain.height.store(3, Ordering::SeqCst);
+        assert_eq!(named(&world, 1, true).await, Ok(1));
+    });
+}
+
+#[test]
+fn a_key_that_does_not_sign_for_minutes_raises_an_alert_that_ends_with_a_signature() {
+    with(Setup::default(), async |world| {
+        world.chain.works.store(true, Ordering::SeqCst);
+        let wallet = world.wallet().await;
+        let request = world.request(&wallet, 25 * COIN).await;
+        let payer = domain::chain::Address([0xaa; 20]);
+        world.pay_by(&request, "Ayesha", "Khan", payer, 25 * COIN).await;
+        world.work().await;
+        let alerts = async || {
+            let alerts = world.store.alerts(TENANT, 10).await.expect("readable");
+            let unsigned = |what: &String| what.contains("has not signed");
+            alerts.into_iter().map(|(_, alert)| alert.what).filter(unsigned).collect::<Vec<_>>()
+        };
+        world.later(Span::secs(30)).await;
+        assert_eq!(alerts().await, [""; 0]);
+        for _ in 0..3 {
+            world.later(Span::mins(1)).await;
+        }
+        let raised = alerts().await;
+        assert_eq!(raised.len(), 1, "one alert: {raised:?}");
+        assert!(raised[0].starts_with("the operator key 0x5151"), "{raised:?}");
+        world.keys.signs.store(true, Ordering::SeqCst);
+        world.later(Span::mins(1)).await;
+        assert_eq!(alerts().await, [""; 0]);
+    });
+}
